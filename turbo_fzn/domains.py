@@ -1,0 +1,78 @@
+"""Integer sets as sorted, disjoint, non-adjacent intervals: exact domains on the host.
+
+A set is written once and never changed. The unbounded integer domain is the single interval
+[-INFINITY, INFINITY]; a bound at plus or minus INFINITY means that there is no bound on that side.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Iterable, Iterator
+
+INFINITY = 2**62
+
+
+@dataclass(frozen=True)
+class IntSet:
+    """A set of integers; `ranges` are its maximal intervals (low, high), both included, in order."""
+
+    ranges: tuple[tuple[int, int], ...]
+
+    @staticmethod
+    def interval(low: int, high: int) -> IntSet:
+        return IntSet(((low, high),) if low <= high else ())
+
+    @staticmethod
+    def of_values(values: Iterable[int]) -> IntSet:
+        return IntSet.of_ranges((value, value) for value in values)
+
+    @staticmethod
+    def of_ranges(ranges: Iterable[tuple[int, int]]) -> IntSet:
+        """The union of any intervals, in any order, empty ones (low > high) allowed."""
+        merged: list[list[int]] = []
+        for low, high in sorted(pair for pair in ranges if pair[0] <= pair[1]):
+            if merged and low <= merged[-1][1] + 1:
+                merged[-1][1] = max(merged[-1][1], high)
+            else:
+                merged.append([low, high])
+        return IntSet(tuple((low, high) for low, high in merged))
+
+    @property
+    def lower(self) -> int:
+        """The least element. Raises IndexError on the empty set."""
+        return self.ranges[0][0]
+
+    @property
+    def upper(self) -> int:
+        """The greatest element. Raises IndexError on the empty set."""
+        return self.ranges[-1][1]
+
+    @property
+    def has_holes(self) -> bool:
+        return len(self.ranges) > 1
+
+    @cached_property
+    def size(self) -> int:
+        return sum(high - low + 1 for low, high in self.ranges)
+
+    def __bool__(self) -> bool:
+        return bool(self.ranges)
+
+    def __contains__(self, value: object) -> bool:
+        return any(low <= value <= high for low, high in self.ranges)  # type: ignore[operator]
+
+    def __iter__(self) -> Iterator[int]:
+        for low, high in self.ranges:
+            yield from range(low, high + 1)
+
+    def __and__(self, other: IntSet) -> IntSet:
+        return IntSet.of_ranges(
+            (max(low, other_low), min(high, other_high))
+            for low, high in self.ranges
+            for other_low, other_high in other.ranges
+        )
+
+
+UNBOUNDED = IntSet.interval(-INFINITY, INFINITY)
+BOOLEAN = IntSet.interval(0, 1)

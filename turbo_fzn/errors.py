@@ -1,0 +1,42 @@
+"""The errors that a user can see. Each formats itself as one line that says where and why."""
+
+from __future__ import annotations
+
+
+class TurboError(Exception):
+    """Base of every error shown to the user; `str(error)` is one line, without a traceback.
+
+    `file`, `line` and `column` (both from 1) say where, when they are known.
+    """
+
+    def __init__(self, message: str, file: str | None = None, line: int | None = None, column: int | None = None):
+        super().__init__(message)
+        self.message = message
+        self.file = file
+        self.line = line
+        self.column = column
+
+    def __str__(self) -> str:
+        place = [str(part) for part in (self.file, self.line, self.column) if part is not None]
+        text = " ".join(self.message.split())
+        return ":".join(place) + ": " + text if place else text
+
+
+class UsageError(TurboError):
+    """The command line is wrong: unknown flag, missing file, bad value."""
+
+
+class ModelError(TurboError):
+    """The model text is wrong: syntax, undefined identifier, unknown predicate, arity, type."""
+
+
+class UnsupportedError(ModelError):
+    """The model is right, but uses something that this solver does not have, such as float variables."""
+
+
+class EngineError(TurboError):
+    """An engine cannot run: no compiler, no GPU, out of device memory."""
+
+
+class InternalError(TurboError):
+    """A promise of ours was broken, such as a solution that fails its check."""

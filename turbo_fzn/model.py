@@ -1,0 +1,122 @@
+"""A FlatZinc model as parsed: plain data, names not yet resolved.
+
+Expressions are Python values:
+
+| FlatZinc                    | Python                                               |
+|-----------------------------|------------------------------------------------------|
+| `true`, `7`, `1.5`          | `bool`, `int`, `float`                               |
+| `x` (an identifier)         | `Ref("x")`                                           |
+| `"text"`                    | `Text("text")`                                       |
+| `{1,3}`, `2..5`, `{}`       | `IntSet`                                             |
+| `[a, 2, b]`                 | `list`                                               |
+| `a[2]`                      | `Index("a", 2)` (in annotations and right-hand sides) |
+| `f(a, 1)` (annotation only) | `Call("f", [Ref("a"), 1])`; a bare atom is a `Ref`   |
+
+`{0.5, 1.5}` and `0.0..1.0` are `FloatSet`, accepted so that they can be refused with a clear message.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from turbo_fzn.domains import IntSet
+
+
+class Ref(str):
+    """An identifier."""
+
+    __slots__ = ()
+
+
+class Text(str):
+    """A string literal, without its quotes, escapes resolved."""
+
+    __slots__ = ()
+
+
+class Index(NamedTuple):
+    array: str
+    index: int
+
+
+class Call(NamedTuple):
+    name: str
+    args: list
+
+
+class FloatSet(NamedTuple):
+    values: list
+
+
+@dataclass
+class Variable:
+    """`var TYPE: name :: annotations = value;` with `kind` one of bool, int, float, set.
+
+    `domain` is None when the declaration gives none; for a set variable it is the domain of its elements.
+    `value` is the right-hand side, or None. `position` is the declaration's offset in the text.
+    """
+
+    name: str
+    kind: str
+    domain: IntSet | FloatSet | None
+    annotations: list
+    value: object
+    position: int
+
+
+@dataclass
+class Array:
+    """`array [1..n] of TYPE: name :: annotations = elements;`, of variables or of parameters.
+
+    `kind` is bool, int, float or set; `domain` as for a variable.
+    """
+
+    name: str
+    kind: str
+    is_variable: bool
+    domain: IntSet | FloatSet | None
+    elements: list
+    annotations: list
+    position: int
+
+
+class Constraint(NamedTuple):
+    """One constraint item; `position` is its offset in the text, for messages."""
+
+    name: str
+    args: list
+    annotations: list
+    position: int
+
+
+@dataclass
+class Goal:
+    """The solve item: `method` is satisfy, minimize or maximize; `objective` an expression or None."""
+
+    method: str
+    objective: object
+    annotations: list
+    position: int
+
+
+@dataclass
+class Model:
+    """A whole FlatZinc file. Dictionaries keep the order of the text.
+
+    `parameters` maps a scalar parameter's name to its value. `text` is the source, `file` its name, so that
+    `locate` can turn a position into a line and a column.
+    """
+
+    parameters: dict[str, object] = field(default_factory=dict)
+    variables: dict[str, Variable] = field(default_factory=dict)
+    arrays: dict[str, Array] = field(default_factory=dict)
+    constraints: list[Constraint] = field(default_factory=list)
+    goal: Goal | None = None
+    file: str = ""
+    text: str = ""
+
+    def locate(self, position: int) -> tuple[str, int, int]:
+        """(file, line, column) of an offset in the text, both from 1."""
+        line = self.text.count("\n", 0, position) + 1
+        return self.file, line, position - self.text.rfind("\n", 0, position)

@@ -1,0 +1,190 @@
+"""The ternary normal form: the language between the front end and the engines.
+
+A TNF model has integer variables 0 … n-1 and rows 0 … m-1. A row is a propagator `x = y op z` over three
+variables; a constant is a variable with one value, a Boolean is a variable in 0..1.
+
+| op      | row                | relation                                                              |
+|---------|--------------------|-----------------------------------------------------------------------|
+| ADD     | x = y + z          |                                                                       |
+| MUL     | x = y * z          |                                                                       |
+| DIV     | x = y div z        | truncated towards 0; z ≠ 0                                            |
+| MOD     | x = y mod z        | y - z * (y div z): the sign of y; z ≠ 0                               |
+| MIN     | x = min(y, z)      | conjunction on Booleans                                               |
+| MAX     | x = max(y, z)      | disjunction on Booleans                                               |
+| EQ      | x = (y = z)        | x in 0..1                                                             |
+| LEQ     | x = (y <= z)       | x in 0..1                                                             |
+| ELEMENT | x = tables[z + y]  | z is not a variable but an offset into `tables` (it may be negative); every value of y's root domain is a valid index |
+
+There is nothing else: no domain with holes (an ELEMENT row over a table of the values says it), no negation
+(`x = (y = 0)`), no n-ary sum (a balanced tree of rows).
+
+Bounds are 64-bit on the host. A bound of ±INFINITY (2**62) means none; finite bounds are strictly inside. A model
+whose root bounds all lie within ±NARROW_LIMIT is run with 32-bit stores, others with 64-bit ones.
+
+Words, used the same everywhere, host and device: *store* (lower and upper bounds of all variables), *row* (a
+propagator), *bound* (the objective's), *lower*/*upper*, *block* (one CUDA block or one CPU thread, solving one
+subproblem at a time), *path* (the decisions that lead to a subproblem), *root* (the store before any decision),
+*level* (a choice point on a block's stack), *watchers* (the rows to wake when a bound of a variable changes).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+import numpy as np
+
+from turbo_fzn.domains import INFINITY
+
+NARROW_LIMIT = 2**30
+
+
+class Op(IntEnum):
+    """Operators; the numbers are those of kernels/abi.h."""
+
+    ADD = 0
+    MUL = 1
+    DIV = 2
+    MOD = 3
+    MIN = 4
+    MAX = 5
+    EQ = 6
+    LEQ = 7
+    ELEMENT = 8
+
+
+class VarChoice(IntEnum):
+    """How a strategy chooses its next variable (MiniZinc reference, search annotations); ties: earliest in the list.
+
+    On interval stores the other choices of MiniZinc reduce to these: `occurrence` and the tie-break of
+    `most_constrained` are a stable sort of the list by static degree (done by branching.py), `max_regret` is
+    INPUT_ORDER because the two least values of an interval always differ by one.
+    """
+
+    INPUT_ORDER = 0
+    FIRST_FAIL = 1
+    ANTI_FIRST_FAIL = 2
+    SMALLEST = 3
+    LARGEST = 4
+    DOM_W_DEG = 5
+
+
+class ValueChoice(IntEnum):
+    """How a strategy splits the chosen variable's interval [l, u] into two or three, tried in the order given.
+
+    `m` = l + (u - l) div 2, the lower middle value; `r` a random value.
+    """
+
+    MIN = 0  # {l}, rest
+    MAX = 1  # {u}, rest
+    MEDIAN = 2  # {m}, below, above
+    SPLIT = 3  # [l, m], [m+1, u]
+    REVERSE_SPLIT = 4  # [m+1, u], [l, m]
+    RANDOM = 5  # {r}, below, above
+    SPLIT_RANDOM = 6  # the halves, in random order
+    OUT_MIN = 7  # rest, {l}
+    OUT_MAX = 8  # rest, {u}
+    OUT_MEDIAN = 9  # below, above, {m}
+    OUT_RANDOM = 10  # below, above, {r}
+
+
+@dataclass
+class Strategy:
+    """Label `variables` (int32 array of TNF variables, constants and repetitions allowed) to the last one."""
+
+    var_choice: VarChoice
+    value_choice: ValueChoice
+    variables: np.ndarray
+
+
+@dataclass
+class Output:
+    """One item of a solution block: `name = value;`.
+
+    `ranges` is None for a scalar, else the index ranges [(low, high), …] of `arrayNd`; `kind` is bool or int.
+    `variables` is an int32 array in row-major order (length 1 for a scalar).
+    """
+
+    name: str
+    kind: str
+    ranges: list[tuple[int, int]] | None
+    variables: np.ndarray
+
+
+@dataclass
+class TNF:
+    """Arrays of a TNF model; see the module's docstring for the meaning.
+
+    op, x, y, z: int32 [m]; lower, upper: int64 [n]; tables: int64 [t].
+    `strategies` in order, then any variable still unfixed is labelled by a default. `objective` is a variable or
+    -1; `sense` is 1 to minimise, -1 to maximise, 0 to satisfy. `warm_start` (variables, values) is a hint for the
+    search, or None. `infeasible` is set when the front end has already found a contradiction.
+    """
+
+    op: np.ndarray
+    x: np.ndarray
+    y: np.ndarray
+    z: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    tables: np.ndarray
+    strategies: list[Strategy] = field(default_factory=list)
+    outputs: list[Output] = field(default_factory=list)
+    objective: int = -1
+    sense: int = 0
+    warm_start: tuple[np.ndarray, np.ndarray] | None = None
+    infeasible: bool = False
+
+    @property
+    def n_vars(self) -> int:
+        return len(self.lower)
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.op)
+
+    def is_narrow(self) -> bool:
+        """Whether 32-bit stores hold every bound."""
+        return bool(np.all(self.lower >= -NARROW_LIMIT) and np.all(self.upper <= NARROW_LIMIT)) and bool(
+            np.all(np.abs(self.tables) <= NARROW_LIMIT)
+        )
+
+    def check(self) -> None:
+        """Raise AssertionError where the arrays break a rule of the language."""
+        m, n = self.n_rows, self.n_vars
+        assert len(self.x) == len(self.y) == len(self.z) == m and len(self.upper) == n
+        assert self.op.size == 0 or (0 <= self.op.min() and self.op.max() <= Op.ELEMENT)
+        for column in (self.x, self.y, self.z[self.op != Op.ELEMENT]):
+            assert column.size == 0 or (0 <= column.min() and column.max() < n)
+        assert self.infeasible or bool(np.all(self.lower <= self.upper))
+        assert bool(np.all(self.lower >= -INFINITY)) and bool(np.all(self.upper <= INFINITY))
+        element = self.op == Op.ELEMENT
+        first, last = self.z[element] + self.lower[self.y[element]], self.z[element] + self.upper[self.y[element]]
+        assert self.infeasible or bool(np.all(first >= 0) and np.all(last < len(self.tables)))
+        reified = self.x[(self.op == Op.EQ) | (self.op == Op.LEQ)]
+        assert bool(np.all(self.lower[reified] >= 0)) and bool(np.all(self.upper[reified] <= 1))
+        assert self.objective < n and (self.objective >= 0) == (self.sense != 0)
+        for item in [*self.strategies, *self.outputs]:
+            assert item.variables.size == 0 or (0 <= item.variables.min() and item.variables.max() < n)
+
+
+def apply_operator(op: int, y: int, z: int) -> int | None:
+    """The value of `y op z`, or None where it is undefined (division by zero). Not for ELEMENT."""
+    if op == Op.ADD:
+        return y + z
+    if op == Op.MUL:
+        return y * z
+    if op == Op.DIV or op == Op.MOD:
+        if z == 0:
+            return None
+        quotient = abs(y) // abs(z) * (1 if (y < 0) == (z < 0) else -1)
+        return quotient if op == Op.DIV else y - z * quotient
+    if op == Op.MIN:
+        return min(y, z)
+    if op == Op.MAX:
+        return max(y, z)
+    if op == Op.EQ:
+        return int(y == z)
+    if op == Op.LEQ:
+        return int(y <= z)
+    raise ValueError(f"operator {op} has no value of its own")
