@@ -1,0 +1,106 @@
+// What the host and the kernels agree on: the model in memory, the words that blocks share, the solution ring.
+// turbo_fzn/problem.py mirrors every struct here; abi_sizes() lets it check that both sides mean the same.
+//
+// BOUND_BITS (32 or 64) is the width of a bound in a store; sums and products are formed in twice that width.
+#pragma once
+
+#include "port.h"
+
+#ifndef BOUND_BITS
+#define BOUND_BITS 32
+#endif
+
+#if BOUND_BITS == 64
+typedef i64 bound_t;
+typedef __int128 wide_t;
+#else
+typedef i32 bound_t;
+typedef i64 wide_t;
+#endif
+
+// "No bound", and only in 64-bit stores: lower == -INFINITE_BOUND or upper == INFINITE_BOUND.
+#define INFINITE_BOUND ((i64)1 << 62)
+#define NO_INCUMBENT INT64_MAX
+
+enum Operator { OP_ADD, OP_MUL, OP_DIV, OP_MOD, OP_MIN, OP_MAX, OP_EQ, OP_LEQ, OP_ELEMENT };
+
+enum VarChoice { VAR_INPUT_ORDER, VAR_FIRST_FAIL, VAR_ANTI_FIRST_FAIL, VAR_SMALLEST, VAR_LARGEST, VAR_DOM_W_DEG };
+
+enum ValueChoice {
+  VALUE_MIN, VALUE_MAX, VALUE_MEDIAN, VALUE_SPLIT, VALUE_REVERSE_SPLIT, VALUE_RANDOM,
+  VALUE_SPLIT_RANDOM, VALUE_OUT_MIN, VALUE_OUT_MAX, VALUE_OUT_MEDIAN, VALUE_OUT_RANDOM,
+  VALUE_PHASE  // the incumbent's value, else an end at random; not one of MiniZinc's
+};
+
+// A propagator x = y op z; 16 bytes, so that a lane loads it at once.
+struct alignas(16) Row { i32 op, x, y, z; };
+
+// The rows to wake when a variable changes: watchers[start, both) on its lower bound only, [both, upper) on either,
+// [upper, end) on its upper bound only.
+struct alignas(16) Watch { i32 start, both, upper, end; };
+
+struct alignas(16) Strategy { i32 var_choice, value_choice, start, count; };
+
+// `var` is restricted to lower..upper.
+struct Decision { bound_t lower, upper; i32 var; };
+
+struct TrailEntry { bound_t lower, upper; i32 var; };
+
+// A choice point: the alternatives not tried yet, and what to restore when it is left.
+struct Level {
+  bound_t lower[2], upper[2];  // alternatives, the last one in place 0
+  i32 var, pending;
+  i32 trail_start, path_start;
+  i32 strategy, position;
+};
+
+// Words shared by all blocks. The host writes `stop` and `consumed` while the kernel runs.
+struct alignas(64) Common {
+  i64 best;         // least value of sense * objective found so far
+  i32 stop;         // set by the host: leave at once
+  i32 idle;         // blocks that wait for a subproblem
+  i64 pool_head, pool_tail;  // subproblems taken from and put into the pool
+  i32 outstanding;  // subproblems that exist, in the pool or in a block; 0 means that the search is complete
+  i32 incomplete;   // something was given up (a capacity, an overflow): no claim of completeness
+  i64 ring_head;    // solutions put into the ring
+  i64 consumed;     // solutions that the host has taken out
+  i64 incumbent;    // number of incumbents written to Problem.incumbent
+};
+
+struct Statistics {
+  i64 nodes, failures, propagations, iterations, solutions, donations, replays, restarts, peak_level, busy_ns, idle_ns;
+  i64 fixpoint_errors;  // rows that could still tighten at a fixpoint; counted by CHECK_FIXPOINT builds only
+};
+
+struct PoolSlot { i64 sequence; i32 length, unused; };  // followed by pool_path decisions
+
+struct RingSlot { i64 sequence, objective, block, unused; };  // followed by n_exports values of type bound_t
+
+struct Problem {
+  const struct Row* rows;
+  const struct Watch* watches;
+  const i32* watchers;
+  const bound_t* tables;
+  const bound_t* root_lower;
+  const bound_t* root_upper;
+  const struct Strategy* strategies;
+  const i32* strategy_vars;
+  const i32* exports;
+  const i32* neighbours;      // the variables that large neighbourhood search fixes
+  i32* weights;               // failure weights of the variables, for VAR_DOM_W_DEG
+  bound_t* incumbent;         // best solution so far: n_vars values
+  struct Common* common;
+  struct Statistics* statistics;  // one a block
+  char* pool;
+  char* ring;                 // in host memory
+  char* workspace;            // workspace_bytes a block
+  i64 workspace_bytes, pool_slot_bytes, ring_slot_bytes;
+  i64 seed;
+  i32 n_vars, n_rows, n_strategies, n_exports, n_neighbours;
+  i32 objective, sense;
+  i32 changed_capacity, queue_capacity, trail_capacity, level_capacity, path_capacity;
+  i32 pool_slots, pool_path, ring_slots;
+  i32 lns_percent;            // share of the blocks that search neighbourhoods once there is an incumbent
+  i32 n_blocks;
+  i32 use_weights;
+};

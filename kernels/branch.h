@@ -1,0 +1,175 @@
+// Choosing the next variable and splitting its interval, as the model's search annotation says.
+//
+// Strategies label their variables one after the other; behind the last one comes every variable of the model, in order,
+// least value first, so that a solution is a store in which all variables are fixed. Strategy 0 is not the model's but
+// the one of restarted and neighbourhood search (neighbourhood.h); the model's start at FIRST_ANNOTATED. All lanes scan; the best
+// candidate is found by a block-wide minimum of the score, then of the place in the list (ties: the earliest).
+#pragma once
+
+#include "fixpoint.h"
+
+#define NO_PLACE INT32_MAX
+#define FIRST_ANNOTATED 1
+
+DEVICE u64 next_random(BlockState* s) {  // xorshift64*, Vigna 2016
+  s->random ^= s->random >> 12;
+  s->random ^= s->random << 25;
+  s->random ^= s->random >> 27;
+  return s->random * 2685821657736338717ull;
+}
+
+// upper - lower, saturating where a side has no bound.
+DEVICE i64 interval_size(i64 lower, i64 upper) {
+  u64 size = (u64)upper - (u64)lower;
+  return size < (u64)INT64_MAX ? (i64)size : INT64_MAX - 1;
+}
+
+// The lower the better. Only for unfixed variables.
+DEVICE i64 variable_score(const Block& b, i32 var, i32 choice) {
+  i64 lower = b.lower[var], upper = b.upper[var];
+  switch (choice) {
+    case VAR_FIRST_FAIL: return interval_size(lower, upper);
+    case VAR_ANTI_FIRST_FAIL: return -interval_size(lower, upper);
+    case VAR_SMALLEST: return lower;
+    case VAR_LARGEST: return -upper;
+    case VAR_DOM_W_DEG: {
+      double size = (double)upper - (double)lower + 1, weight = global_load(&b.problem->weights[var]);
+      double score = size / (weight > 1 ? weight : 1) * 1048576.0;
+      return score < 9e18 ? (i64)score : INT64_MAX - 1;
+    }
+    default: return 0;
+  }
+}
+
+DEVICE i32 strategy_var(const Block& b, Strategy strategy, i32 i) {
+  return strategy.start < 0 ? i : b.problem->strategy_vars[strategy.start + i];
+}
+
+// Behind the annotated strategies: all variables.
+DEVICE Strategy strategy_at(const Block& b, i32 index) {
+  Strategy rest = {VAR_INPUT_ORDER, VALUE_MIN, -1, b.problem->n_vars};
+  return index < b.problem->n_strategies ? b.problem->strategies[index] : rest;
+}
+
+// The place of the first unfixed variable from `from` on, or NO_PLACE. A chunk of one variable a lane at a time.
+DEVICE i32 first_unfixed(const Block& b, Strategy strategy, i32 from) {
+  BlockState* s = b.state;
+  for (i32 chunk = from; chunk < strategy.count; chunk += lanes()) {
+    i32 i = chunk + lane();
+    if (lane() == 0) s->index = NO_PLACE;
+    barrier();
+    if (i < strategy.count && !is_fixed(b, strategy_var(b, strategy, i))) block_min(&s->index, i);
+    barrier();
+    i32 found = s->index;
+    barrier();
+    if (found != NO_PLACE) return found;
+  }
+  return NO_PLACE;
+}
+
+// The place of the unfixed variable with the least score, or NO_PLACE.
+DEVICE i32 best_unfixed(const Block& b, Strategy strategy) {
+  BlockState* s = b.state;
+  i64 score = INT64_MAX;
+  i32 place = NO_PLACE;
+  for (i32 i = lane(); i < strategy.count; i += lanes()) {
+    i32 var = strategy_var(b, strategy, i);
+    if (is_fixed(b, var)) continue;
+    i64 candidate = variable_score(b, var, strategy.var_choice);
+    if (candidate < score) {
+      score = candidate;
+      place = i;
+    }
+  }
+  if (lane() == 0) {
+    s->score = INT64_MAX;
+    s->index = NO_PLACE;
+  }
+  barrier();
+  if (place != NO_PLACE) block_min(&s->score, score);
+  barrier();
+  if (place != NO_PLACE && score == s->score) block_min(&s->index, place);
+  barrier();
+  i32 found = s->index;
+  barrier();
+  return found;
+}
+
+// Sets state->var to the next variable to branch on, or to -1 when all are fixed.
+DEVICE void choose_variable(const Block& b) {
+  BlockState* s = b.state;
+  i32 index = s->strategy, from = s->position, place = NO_PLACE;
+  Strategy strategy = strategy_at(b, index);
+  for (;;) {
+    bool in_order = strategy.var_choice == VAR_INPUT_ORDER;
+    place = in_order ? first_unfixed(b, strategy, from) : best_unfixed(b, strategy);
+    from = in_order ? place : 0;
+    if (place != NO_PLACE || index == b.problem->n_strategies) break;
+    strategy = strategy_at(b, ++index);
+    from = 0;
+  }
+  if (lane() == 0) {
+    s->var = place == NO_PLACE ? -1 : strategy_var(b, strategy, place);
+    s->value_choice = strategy.value_choice;
+    s->strategy = index;
+    s->position = from;
+  }
+  barrier();
+}
+
+struct Branches {
+  bound_t lower[3], upper[3];
+  i32 count;
+};
+
+DEVICE void add_branch(Branches* branches, wide_t lower, wide_t upper) {
+  if (lower > upper) return;
+  branches->lower[branches->count] = (bound_t)lower;
+  branches->upper[branches->count++] = (bound_t)upper;
+}
+
+// A finite stand-in for l..u when a side has no bound: 0 if it can be, else the finite end.
+DEVICE wide_t anchor(wide_t l, wide_t u) { return l > 0 ? l : u < 0 ? u : 0; }
+
+// The branches of lower..upper, in the order in which `choice` tries them; together they cover the interval.
+// `phase` is the value that VALUE_PHASE prefers.
+DEVICE Branches split_interval(BlockState* s, i32 choice, bound_t lower, bound_t upper, bound_t phase) {
+  Branches branches;
+  branches.count = 0;
+  wide_t l = lower, u = upper, middle = l + (u - l) / 2;
+#if BOUND_BITS == 64
+  if (l <= -INFINITE_BOUND || u >= INFINITE_BOUND) {
+    middle = anchor(l, u);
+    if (choice == VALUE_SPLIT || choice == VALUE_REVERSE_SPLIT || choice == VALUE_SPLIT_RANDOM) choice = VALUE_MEDIAN;
+    bool wanted_end_exists = (choice == VALUE_MIN || choice == VALUE_OUT_MIN) ? l > -INFINITE_BOUND : u < INFINITE_BOUND;
+    if (choice == VALUE_RANDOM || choice == VALUE_OUT_RANDOM || !wanted_end_exists) choice = VALUE_MEDIAN;
+  }
+#endif
+  if (choice == VALUE_RANDOM || choice == VALUE_OUT_RANDOM) {
+    middle = l + (wide_t)(next_random(s) % (u64)(u - l + 1));
+    choice = choice == VALUE_RANDOM ? VALUE_MEDIAN : VALUE_OUT_MEDIAN;
+  }
+  if (choice == VALUE_PHASE) {
+    wide_t hint = phase;
+    middle = hint < l ? l : hint > u ? u : hint;
+  }
+  if (choice == VALUE_SPLIT_RANDOM) choice = next_random(s) >> 63 ? VALUE_SPLIT : VALUE_REVERSE_SPLIT;
+  switch (choice) {
+    case VALUE_MIN: add_branch(&branches, l, l); add_branch(&branches, l + 1, u); break;
+    case VALUE_MAX: add_branch(&branches, u, u); add_branch(&branches, l, u - 1); break;
+    case VALUE_SPLIT: add_branch(&branches, l, middle); add_branch(&branches, middle + 1, u); break;
+    case VALUE_REVERSE_SPLIT: add_branch(&branches, middle + 1, u); add_branch(&branches, l, middle); break;
+    case VALUE_OUT_MIN: add_branch(&branches, l + 1, u); add_branch(&branches, l, l); break;
+    case VALUE_OUT_MAX: add_branch(&branches, l, u - 1); add_branch(&branches, u, u); break;
+    case VALUE_OUT_MEDIAN:
+      add_branch(&branches, l, middle - 1);
+      add_branch(&branches, middle + 1, u);
+      add_branch(&branches, middle, middle);
+      break;
+    default:
+      add_branch(&branches, middle, middle);
+      add_branch(&branches, l, middle - 1);
+      add_branch(&branches, middle + 1, u);
+  }
+  return branches;
+}

@@ -1,0 +1,55 @@
+// Solutions on their way out of the running kernel, through a ring in memory that the host can read.
+//
+// A block takes a ticket, waits until the host has made room, writes the values, and then the sequence number that tells
+// the host that the slot is whole. Nothing is ever dropped: the host empties the ring until every block has left.
+#pragma once
+
+#include "pool.h"
+
+// Lane 0: whether this solution is to be published. In optimisation, only one that improves on all before it.
+DEVICE bool claims_improvement(const Block& b, i64* value) {
+  const Problem* p = b.problem;
+  *value = 0;
+  if (p->sense == 0) return true;
+  *value = (i64)p->sense * (i64)b.lower[p->objective];
+  return *value < global_min(&p->common->best, *value);
+}
+
+DEVICE void wait_for_room(const Block& b, i64 ticket) {
+  while (ticket - global_load(&b.problem->common->consumed) >= b.problem->ring_slots) pause_briefly();
+}
+
+// All variables are fixed: sends the solution to the host and, when neighbourhoods are searched, keeps it for them.
+DEVICE void publish_solution(const Block& b) {
+  const Problem* p = b.problem;
+  BlockState* s = b.state;
+  i64 value = 0;
+  if (lane() == 0) {
+    ++s->statistics.solutions;
+    s->granted = claims_improvement(b, &value);
+    if (s->granted) {
+      s->place = global_add(&p->common->ring_head, (i64)1);
+      wait_for_room(b, s->place);
+    }
+  }
+  barrier();
+  bool granted = s->granted;
+  if (granted) {
+    RingSlot* slot = (RingSlot*)(p->ring + (u64)(s->place % p->ring_slots) * (u64)p->ring_slot_bytes);
+    bound_t* values = (bound_t*)(slot + 1);
+    for (i32 i = lane(); i < p->n_exports; i += lanes()) values[i] = b.lower[p->exports[i]];
+    if (p->lns_percent) {  // torn by two blocks at once it is still a hint, and no more is made of it
+      for (i32 i = lane(); i < p->n_vars; i += lanes()) p->incumbent[i] = b.lower[i];
+    }
+    fence_host();
+    barrier();
+    if (lane() == 0) {
+      slot->objective = (i64)p->sense * value;
+      slot->block = b.index;
+      fence_host();
+      global_store(&slot->sequence, s->place + 1);
+      global_add(&p->common->incumbent, (i64)1);
+    }
+  }
+  barrier();
+}

@@ -1,0 +1,137 @@
+// Subproblems on their way from one block to another.
+//
+// A subproblem is the path of decisions that leads to it from the root. A block that sees others idle gives away its
+// shallowest open alternatives; an idle block takes one and replays the path. This is embarrassingly parallel search
+// (Régin, Rezgui, Malapert, CP 2013) with the decomposition made on demand: the first subproblem is the root itself.
+// `outstanding` counts the subproblems that exist. A giver adds one before it lets go of the alternative, a block
+// subtracts one when its subproblem is exhausted: at 0 nothing is open anywhere and the search is complete.
+//
+// The pool is a bounded queue of slots with sequence numbers (Vyukov's multi-producer multi-consumer queue):
+// slot i is free for ticket t when its sequence is t, and filled with it when its sequence is t + 1.
+#pragma once
+
+#include "branch.h"
+
+DEVICE PoolSlot* pool_slot(const Block& b, i64 ticket) {
+  const Problem* p = b.problem;
+  return (PoolSlot*)(p->pool + (u64)(ticket & (p->pool_slots - 1)) * (u64)p->pool_slot_bytes);
+}
+
+DEVICE Decision* slot_path(PoolSlot* slot) { return (Decision*)(slot + 1); }
+
+// Lane 0: reserves a slot to fill, in state->place. False when the pool is full.
+DEVICE bool reserve_slot(const Block& b) {
+  Common* common = b.problem->common;
+  for (;;) {
+    i64 ticket = global_load(&common->pool_tail);
+    i64 sequence = global_load(&pool_slot(b, ticket)->sequence);
+    if (sequence < ticket) return false;
+    if (sequence == ticket && global_replace(&common->pool_tail, ticket, ticket + 1)) {
+      b.state->place = ticket;
+      return true;
+    }
+  }
+}
+
+// Lane 0: takes a filled slot, in state->place. False when the pool is empty.
+DEVICE bool take_slot(const Block& b) {
+  Common* common = b.problem->common;
+  for (;;) {
+    i64 ticket = global_load(&common->pool_head);
+    i64 sequence = global_load(&pool_slot(b, ticket)->sequence);
+    if (sequence <= ticket) return false;
+    if (sequence == ticket + 1 && global_replace(&common->pool_head, ticket, ticket + 1)) {
+      b.state->place = ticket;
+      return true;
+    }
+  }
+}
+
+DEVICE Level* level_at(const Block& b, i32 level) { return &b.levels[level & (b.problem->level_capacity - 1)]; }
+
+// Gives away the last open alternative of the shallowest open level. All lanes; false when it cannot be done.
+DEVICE bool donate_alternative(const Block& b) {
+  BlockState* s = b.state;
+  Level* shallowest = level_at(b, s->base + 1);
+  i32 length = shallowest->path_start;
+  if (lane() == 0) {
+    s->granted = length < b.problem->pool_path && length <= b.problem->path_capacity && reserve_slot(b);
+    if (s->granted) global_add(&b.problem->common->outstanding, 1);
+  }
+  barrier();
+  bool granted = s->granted;
+  if (granted) {
+    PoolSlot* slot = pool_slot(b, s->place);
+    Decision* path = slot_path(slot);
+    for (i32 i = lane(); i < length; i += lanes()) path[i] = b.path[i];
+    if (lane() == 0) {
+      Decision last = {shallowest->lower[0], shallowest->upper[0], shallowest->var};
+      path[length] = last;
+      slot->length = length + 1;
+    }
+    fence();
+    barrier();
+    if (lane() == 0) {
+      fence();
+      global_store(&slot->sequence, s->place + 1);
+      shallowest->lower[0] = shallowest->lower[1];
+      shallowest->upper[0] = shallowest->upper[1];
+      ++s->statistics.donations;
+      if (--shallowest->pending == 0) {  // nothing open is left there: that level is never returned to
+        ++s->base;
+        if (s->trail_base < s->base) s->trail_base = s->base;
+        s->trailing = s->level > s->trail_base;
+      }
+    }
+  }
+  barrier();
+  return granted;
+}
+
+// Waits for a subproblem and copies its path into the block's. False when the search is over.
+DEVICE bool take_subproblem(const Block& b) {
+  BlockState* s = b.state;
+  Common* common = b.problem->common;
+  if (lane() == 0) {
+    i64 since = now_ns();
+    bool idle = false;
+    for (;;) {
+      s->stop = global_load(&common->stop);
+      s->granted = !s->stop && take_slot(b);
+      if (s->granted || s->stop || global_load(&common->outstanding) == 0) break;
+      if (!idle) global_add(&common->idle, 1);
+      idle = true;
+      pause_briefly();
+    }
+    if (idle) global_add(&common->idle, -1);
+    s->statistics.idle_ns += now_ns() - since;
+    fence();
+  }
+  barrier();
+  bool granted = s->granted;
+  if (granted) {
+    PoolSlot* slot = pool_slot(b, s->place);
+    i32 length = global_load(&slot->length);
+    const Decision* path = slot_path(slot);
+    for (i32 i = lane(); i < length; i += lanes()) {
+      Decision d = {global_load(&path[i].lower), global_load(&path[i].upper), global_load(&path[i].var)};
+      b.path[i] = d;
+    }
+    barrier();
+    if (lane() == 0) {
+      s->path_size = length;
+      fence();
+      global_store(&slot->sequence, s->place + b.problem->pool_slots);
+    }
+  }
+  barrier();
+  return granted;
+}
+
+// The block's subproblem is exhausted.
+DEVICE void finish_subproblem(const Block& b) {
+  if (lane() == 0) {
+    fence();
+    global_add(&b.problem->common->outstanding, -1);
+  }
+}

@@ -1,0 +1,104 @@
+// The few words that differ between a GPU and a CPU: the only file that asks which compiler is at work.
+//
+// A *block* solves one subproblem at a time. On a GPU it is a CUDA block and its *lanes* are the threads; on a CPU it is
+// one OS thread with a single lane, for which a barrier is nothing and a block-wide atomic is an ordinary operation.
+// So an algorithm is written once, as `for (i = lane(); i < n; i += lanes())` with explicit barriers.
+//
+// block_* atomics act on memory that one block owns; global_* ones on memory shared by all blocks.
+#pragma once
+
+#include <stdint.h>
+
+typedef int32_t i32;
+typedef uint32_t u32;
+typedef int64_t i64;
+typedef uint64_t u64;
+
+#ifdef __CUDACC__
+
+#define DEVICE static __device__ __forceinline__
+#define WARP_LANES 32
+
+DEVICE i32 lane() { return (i32)threadIdx.x; }
+DEVICE i32 lanes() { return (i32)blockDim.x; }
+DEVICE void barrier() { __syncthreads(); }
+
+DEVICE i32 block_add(i32* p, i32 v) { return atomicAdd_block(p, v); }
+DEVICE u32 block_or(u32* p, u32 v) { return atomicOr_block(p, v); }
+DEVICE u32 block_and(u32* p, u32 v) { return atomicAnd_block(p, v); }
+DEVICE u32 block_exchange(u32* p, u32 v) { return atomicExch_block(p, v); }
+DEVICE void block_max(i32* p, i32 v) { atomicMax_block(p, v); }
+DEVICE void block_min(i32* p, i32 v) { atomicMin_block(p, v); }
+DEVICE void block_max(i64* p, i64 v) { atomicMax_block((long long*)p, (long long)v); }
+DEVICE void block_min(i64* p, i64 v) { atomicMin_block((long long*)p, (long long)v); }
+
+DEVICE i32 global_add(i32* p, i32 v) { return atomicAdd(p, v); }
+DEVICE i64 global_add(i64* p, i64 v) { return (i64)atomicAdd((unsigned long long*)p, (unsigned long long)v); }
+DEVICE i64 global_min(i64* p, i64 v) { return (i64)atomicMin((long long*)p, (long long)v); }
+DEVICE bool global_replace(i64* p, i64 expected, i64 v) {
+  return (i64)atomicCAS((unsigned long long*)p, (unsigned long long)expected, (unsigned long long)v) == expected;
+}
+// A load that is never cached or moved; fences order it against the payload it announces.
+template <typename T> DEVICE T global_load(const T* p) { return *(const volatile T*)p; }
+template <typename T> DEVICE void global_store(T* p, T v) { *(volatile T*)p = v; }
+DEVICE void fence() { __threadfence(); }
+DEVICE void fence_host() { __threadfence_system(); }
+DEVICE void pause_briefly() { __nanosleep(2000); }
+DEVICE i64 now_ns() {
+  u64 t;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t));
+  return (i64)t;
+}
+// The value that the first lane of a power-of-two group of lanes holds.
+DEVICE u32 group_first(u32 v, i32 group) {
+  u32 first = (u32)lane() & 31u & ~(u32)(group - 1);
+  u32 mask = (group == 32 ? 0xffffffffu : ((1u << group) - 1u) << first);
+  return __shfl_sync(mask, v, (int)first);
+}
+DEVICE i32 lowest_bit(u32 word) { return __ffs((int)word) - 1; }
+
+#else
+
+#include <time.h>
+
+#define DEVICE static inline
+#define WARP_LANES 1
+
+DEVICE i32 lane() { return 0; }
+DEVICE i32 lanes() { return 1; }
+DEVICE void barrier() {}
+
+DEVICE i32 block_add(i32* p, i32 v) { i32 old = *p; *p = old + v; return old; }
+DEVICE u32 block_or(u32* p, u32 v) { u32 old = *p; *p = old | v; return old; }
+DEVICE u32 block_and(u32* p, u32 v) { u32 old = *p; *p = old & v; return old; }
+DEVICE u32 block_exchange(u32* p, u32 v) { u32 old = *p; *p = v; return old; }
+template <typename T> DEVICE void block_max(T* p, T v) { if (v > *p) *p = v; }
+template <typename T> DEVICE void block_min(T* p, T v) { if (v < *p) *p = v; }
+
+DEVICE i32 global_add(i32* p, i32 v) { return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST); }
+DEVICE i64 global_add(i64* p, i64 v) { return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST); }
+DEVICE i64 global_min(i64* p, i64 v) {
+  i64 old = __atomic_load_n(p, __ATOMIC_SEQ_CST);
+  while (v < old && !__atomic_compare_exchange_n(p, &old, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {}
+  return old;
+}
+DEVICE bool global_replace(i64* p, i64 expected, i64 v) {
+  return __atomic_compare_exchange_n(p, &expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+template <typename T> DEVICE T global_load(const T* p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
+template <typename T> DEVICE void global_store(T* p, T v) { __atomic_store_n(p, v, __ATOMIC_RELEASE); }
+DEVICE void fence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+DEVICE void fence_host() { fence(); }
+DEVICE i64 now_ns() {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (i64)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+DEVICE void pause_briefly() {
+  struct timespec t = {0, 50000};
+  nanosleep(&t, 0);
+}
+DEVICE u32 group_first(u32 v, i32) { return v; }
+DEVICE i32 lowest_bit(u32 word) { return __builtin_ctz(word); }
+
+#endif

@@ -1,0 +1,275 @@
+// Depth-first search of one subproblem, with a trail.
+//
+// Lane 0 owns the state: level, path, alternatives. The first change of a variable at a level appends its old bounds to
+// the trail; leaving the level writes them back. A level is a choice point with at least one alternative left: when the
+// last one is taken the level is dropped and the decision joins the level below, so the stack is as deep as there are
+// left branches, however many values were refuted on the way. Each segment of the trail holds a variable at most once.
+//
+// When the trail lacks room for one more segment it is forgotten (`trail_base` rises to the current level): what is below
+// can then not be undone, but replayed from the root along the path, which is what a subproblem from another block
+// needs anyway. So a full trail costs time and never an answer.
+#pragma once
+
+#include "mailbox.h"
+
+// What a block does after a fixpoint.
+enum Next {
+  NODE,       // propagate the decision just made
+  REPLAY,     // propagate a path just replayed, to go back to a level below the trail
+  FAILED,     // leave the node
+  EXHAUSTED,  // nothing is left of the subproblem
+  STOPPED     // leave the subproblem as it is: the host says stop, or a limit is spent
+};
+
+// Lane 0: the path gains a decision; one on the variable decided last replaces it, within the same level.
+DEVICE void extend_path(const Block& b, i32 level_start, Decision d) {
+  BlockState* s = b.state;
+  i32 capacity = b.problem->path_capacity, size = s->path_size;
+  if (size > level_start && size <= capacity && b.path[size - 1].var == d.var) {
+    b.path[size - 1] = d;  // alternatives are parts of the interval that the earlier decision left
+    return;
+  }
+  if (size < capacity) b.path[size] = d;
+  s->path_size = size + 1;
+}
+
+// Lane 0: only solutions better than the incumbent are wanted.
+DEVICE void bound_objective(const Block& b) {
+  const Problem* p = b.problem;
+  i64 best = b.state->best;
+  if (p->sense == 0 || best == NO_INCUMBENT) return;
+  if (p->sense > 0) tighten_upper(b, p->objective, (wide_t)best - 1);
+  else tighten_lower(b, p->objective, 1 - (wide_t)best);
+}
+
+// Lane 0: enters a node.
+DEVICE void decide(const Block& b, i32 var, bound_t lower, bound_t upper) {
+  BlockState* s = b.state;
+  s->failed = 0;
+  s->last_var = var;
+  ++s->statistics.nodes;
+  tighten_lower(b, var, lower);
+  tighten_upper(b, var, upper);
+  bound_objective(b);
+}
+
+// The root store, without any change pending. Ends with a barrier.
+DEVICE void restore_root(const Block& b) {
+  const Problem* p = b.problem;
+  for (i32 v = lane(); v < p->n_vars; v += lanes()) {
+    b.lower[v] = p->root_lower[v];
+    b.upper[v] = p->root_upper[v];
+  }
+  for (i32 i = lane(); i < flag_words(p->n_vars); i += lanes()) b.flags[i] = 0;
+  if (lane() == 0) {
+    BlockState* s = b.state;
+    s->n_changed[0] = s->n_changed[1] = s->n_queue[0] = s->n_queue[1] = 0;
+    s->failed = 0;
+    s->trail_size = 0;
+    s->trailing = 0;
+  }
+  barrier();
+}
+
+// The first `length` decisions of the path, all at once, from the root; the fixpoint is the caller's.
+DEVICE void replay_path(const Block& b, i32 length) {
+  restore_root(b);
+  for (i32 i = lane(); i < length; i += lanes()) {
+    tighten_lower(b, b.path[i].var, b.path[i].lower);
+    tighten_upper(b, b.path[i].var, b.path[i].upper);
+  }
+  if (lane() == 0) bound_objective(b);
+}
+
+// Forgets the stack: the current store is where the search starts.
+DEVICE void start_search(const Block& b, i32 strategy) {
+  if (lane() == 0) {
+    BlockState* s = b.state;
+    s->level = s->base = s->trail_base = 0;
+    s->strategy = strategy;
+    s->position = 0;
+    level_at(b, 0)->trail_start = 0;
+    level_at(b, 0)->path_start = 0;
+  }
+  barrier();
+}
+
+// Writes back the bounds that the current level's segment holds. Ends with a barrier.
+DEVICE void undo_segment(const Block& b, i32 start, i32 end) {
+  for (i32 i = start + lane(); i < end; i += lanes()) {
+    TrailEntry entry = b.trail[i];
+    b.lower[entry.var] = entry.lower;
+    b.upper[entry.var] = entry.upper;
+    block_and(flag_word(b, entry.var), ~(FLAG_SAVED << flag_shift(entry.var)));
+  }
+  barrier();
+}
+
+// A segment is the current one again (set) or no more (clear): says so in the flags of its variables. Ends with a barrier.
+DEVICE void mark_segment(const Block& b, i32 start, i32 end, bool current) {
+  for (i32 i = start + lane(); i < end; i += lanes()) {
+    i32 var = b.trail[i].var;
+    u32 bit = FLAG_SAVED << flag_shift(var);
+    if (current) block_or(flag_word(b, var), bit);
+    else block_and(flag_word(b, var), ~bit);
+  }
+  barrier();
+}
+
+// What VALUE_PHASE tries first: the incumbent's value, else an end of the interval at random.
+DEVICE bound_t preferred_value(const Block& b, i32 var) {
+  const Problem* p = b.problem;
+  if (p->lns_percent && global_load(&p->common->incumbent) > 0) return global_load(&p->incumbent[var]);
+  return next_random(b.state) >> 63 ? b.lower[var] : b.upper[var];
+}
+
+// Branches on state->var: a new level, whose first branch is entered. False when the stack is full.
+DEVICE bool push_level(const Block& b, i32 strategy_before, i32 position_before) {
+  BlockState* s = b.state;
+  const Problem* p = b.problem;
+  i32 level = s->level;
+  if (level - s->base + 2 > p->level_capacity) return false;
+  mark_segment(b, level_at(b, level)->trail_start, s->trail_size, false);
+  if (lane() == 0) {
+    if (level == s->trail_base || s->trail_size + p->n_vars > p->trail_capacity) {
+      s->trail_base = level;
+      s->trail_size = 0;
+      level_at(b, level)->trail_start = 0;
+    }
+    i32 var = s->var;
+    bound_t phase = s->value_choice == VALUE_PHASE ? preferred_value(b, var) : 0;
+    Branches branches = split_interval(s, s->value_choice, b.lower[var], b.upper[var], phase);
+    Level* top = level_at(b, level + 1);
+    top->var = var;
+    top->pending = branches.count - 1;
+    for (i32 i = 1; i < branches.count; ++i) {
+      top->lower[branches.count - 1 - i] = branches.lower[i];
+      top->upper[branches.count - 1 - i] = branches.upper[i];
+    }
+    top->trail_start = s->trail_size;
+    top->path_start = s->path_size;
+    top->strategy = strategy_before;
+    top->position = position_before;
+    s->level = level + 1;
+    s->trailing = 1;
+    if (s->level - s->base > s->statistics.peak_level) s->statistics.peak_level = s->level - s->base;
+    Decision first = {branches.lower[0], branches.upper[0], var};
+    extend_path(b, s->path_size, first);
+    decide(b, var, branches.lower[0], branches.upper[0]);
+  }
+  return true;
+}
+
+// Lane 0: enters the next alternative of the current level, whose segment has been undone.
+DEVICE void take_alternative(const Block& b) {
+  BlockState* s = b.state;
+  Level* top = level_at(b, s->level);
+  i32 place = --top->pending;
+  Decision d = {top->lower[place], top->upper[place], top->var};
+  s->strategy = top->strategy;
+  s->position = top->position;
+  s->path_size = top->path_start;
+  s->trail_size = top->trail_start;
+  if (place == 0) --s->level;
+  s->trailing = s->level > s->trail_base;
+  i32 level_start = place == 0 ? (s->level > s->base ? level_at(b, s->level)->path_start : 0) : top->path_start;
+  extend_path(b, level_start, d);
+  decide(b, d.var, d.lower, d.upper);
+}
+
+// Begins to rebuild the store of the level below, which the trail does not reach. False when the path was not kept.
+DEVICE bool begin_replay(const Block& b, i32 level) {
+  BlockState* s = b.state;
+  i32 length = level_at(b, level)->path_start;
+  bool known = length <= b.problem->path_capacity;
+  if (known) replay_path(b, length);
+  barrier();
+  if (lane() == 0) {
+    if (!known) b.problem->common->incomplete = 1;
+    if (!known) s->level = level - 1;
+    ++s->statistics.replays;
+    s->trail_base = level - 1;
+    level_at(b, level - 1)->trail_start = 0;
+    level_at(b, level)->trail_start = 0;
+    s->trail_size = 0;
+  }
+  barrier();
+  return known;
+}
+
+// The rebuilt store is at its fixpoint: enters the alternative, unless a better incumbent has made an end of the level.
+DEVICE Next end_replay(const Block& b, bool consistent) {
+  if (lane() == 0) {
+    if (consistent) take_alternative(b);
+    else --b.state->level;
+  }
+  barrier();
+  return consistent ? NODE : FAILED;
+}
+
+// Leaves a failed node for the next open alternative.
+DEVICE Next backtrack(const Block& b) {
+  BlockState* s = b.state;
+  for (;;) {
+    i32 level = s->level, below = level - 1;
+    if (level == s->base) return EXHAUSTED;
+    if (level > s->trail_base) {
+      undo_segment(b, level_at(b, level)->trail_start, s->trail_size);
+      if (level_at(b, level)->pending == 1 && below > s->trail_base) {
+        mark_segment(b, level_at(b, below)->trail_start, level_at(b, level)->trail_start, true);
+      }
+      barrier();
+      if (lane() == 0) take_alternative(b);
+      return NODE;
+    }
+    if (begin_replay(b, level)) return REPLAY;
+  }
+}
+
+// Lane 0 reads what other blocks and the host have to say, once a node.
+DEVICE void poll(const Block& b) {
+  BlockState* s = b.state;
+  const Common* common = b.problem->common;
+  if (lane() == 0) {
+    i32 stop = global_load(&common->stop), idle = global_load(&common->idle);
+    i64 head = global_load(&common->pool_head), tail = global_load(&common->pool_tail);
+    s->best = global_load(&common->best);
+    s->stop = stop || (s->neighbourhood && global_load(&common->outstanding) == 0);
+    s->donate = idle > tail - head && !s->neighbourhood;
+  }
+  barrier();
+}
+
+// A failure: counted, and charged to the variable decided last. True when the limit of a neighbourhood is spent.
+DEVICE bool note_failure(const Block& b) {
+  BlockState* s = b.state;
+  if (lane() == 0) {
+    ++s->statistics.failures;
+    if (b.problem->use_weights && s->last_var >= 0) global_add(&b.problem->weights[s->last_var], 1);
+    s->granted = s->neighbourhood && --s->failures_left < 0;
+  }
+  barrier();
+  bool spent = s->granted;
+  barrier();
+  return spent;
+}
+
+// The store is at its fixpoint, or inconsistent: what comes next.
+DEVICE Next visit_node(const Block& b, bool consistent) {
+  BlockState* s = b.state;
+  poll(b);
+  if (s->stop) return STOPPED;
+  if (!consistent) return note_failure(b) ? STOPPED : FAILED;
+  i32 strategy = s->strategy, position = s->position;
+  barrier();
+  choose_variable(b);
+  if (s->var < 0) {
+    publish_solution(b);
+    poll(b);
+    return FAILED;
+  }
+  if (s->donate && s->level > s->base) donate_alternative(b);
+  if (push_level(b, strategy, position)) return NODE;
+  if (lane() == 0) b.problem->common->incomplete = 1;
+  return FAILED;
+}

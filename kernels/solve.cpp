@@ -1,0 +1,65 @@
+// The CPU engine: the solver of solver.h with one lane a block, one OS thread a block.
+#include <stdlib.h>
+#include <string.h>
+
+#include "solver.h"
+
+extern "C" {
+
+// sizeof of every struct that the host mirrors, in the order of abi.h; returns how many there are.
+int abi_sizes(i32* sizes) {
+  const i32 all[] = {sizeof(bound_t), sizeof(Row), sizeof(Watch), sizeof(Strategy), sizeof(Decision), sizeof(TrailEntry),
+                     sizeof(Level), sizeof(Common), sizeof(Statistics), sizeof(PoolSlot), sizeof(RingSlot), sizeof(Problem)};
+  memcpy(sizes, all, sizeof all);
+  return sizeof all / sizeof all[0];
+}
+
+// Runs block `index` to its end. Returns 0, or 1 when there is no memory for it.
+int solve_block(const Problem* problem, i32 index) {
+  char* workspace = problem->workspace + index * problem->workspace_bytes;
+  i64 store = store_bytes(*problem), lists = list_bytes(*problem);
+  char* memory = (char*)aligned_alloc(64, (size_t)((store + lists + 63) & ~(i64)63));
+  if (!memory) return 1;
+  BlockState state;
+  Block b = make_block(problem, &state, memory, memory + store, workspace, index);
+  run_block(b);
+  free(memory);
+  return 0;
+}
+
+// Propagates the root from scratch: lower and upper (n_vars each) are tightened to the fixpoint of all rows.
+// Returns 1 when consistent, 0 when not, -1 when stopped, -2 without memory, -3 when a bound left the representable range.
+int propagate_root(const Problem* problem, bound_t* lower, bound_t* upper) {
+  i64 store = store_bytes(*problem), lists = list_bytes(*problem);
+  char* memory = (char*)calloc(1, (size_t)(store + lists));
+  if (!memory) return -2;
+  BlockState state;
+  memset(&state, 0, sizeof state);
+  Block b = make_block(problem, &state, memory, memory + store, 0, 0);
+  memcpy(b.lower, lower, (size_t)problem->n_vars * sizeof(bound_t));
+  memcpy(b.upper, upper, (size_t)problem->n_vars * sizeof(bound_t));
+  for (i32 row = 0; row < problem->n_rows && !state.failed; ++row) propagate_row(b, problem->rows[row]);
+  bool consistent = fixpoint(b);
+  memcpy(lower, b.lower, (size_t)problem->n_vars * sizeof(bound_t));
+  memcpy(upper, b.upper, (size_t)problem->n_vars * sizeof(bound_t));
+  free(memory);
+  if (problem->common->incomplete) return -3;
+  return !consistent ? 0 : state.stop ? -1 : 1;
+}
+
+// For tests, see propagate_rows_apart. Returns 0, or 1 when there is no memory.
+int propagate_rows(const Problem* problem, bound_t* lower, bound_t* upper, i32* consistent) {
+  char* memory = (char*)calloc(1, (size_t)(store_bytes(*problem) + list_bytes(*problem)));
+  if (!memory) return 1;
+  BlockState state;
+  Block b = make_block(problem, &state, memory, memory + store_bytes(*problem), 0, 0);
+  b.lower = lower;
+  b.upper = upper;
+  propagate_rows_apart(b, 1, consistent);
+  free(memory);
+  return 0;
+}
+
+// Orders the reads of a ring slot's sequence number before those of its values, and of the values before `consumed`.
+void memory_fence(void) { fence_host(); }
+}

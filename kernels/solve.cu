@@ -1,0 +1,34 @@
+// The GPU engine: the solver of solver.h, one CUDA block a block.
+//
+// STORE_SHARED: the store lies in shared memory; without it, in the block's workspace. The two lists are shared either way.
+#include "solver.h"
+
+#ifndef STORE_SHARED
+#define STORE_SHARED 1
+#endif
+#ifndef MAX_THREADS
+#define MAX_THREADS 512
+#endif
+
+extern "C" __global__ void __launch_bounds__(MAX_THREADS, 1) solve(const Problem problem) {
+  extern __shared__ __align__(16) char shared[];
+  __shared__ BlockState state;
+  i64 store = store_bytes(problem);
+  char* workspace = problem.workspace + (i64)blockIdx.x * problem.workspace_bytes;
+#if STORE_SHARED
+  Block b = make_block(&problem, &state, shared, shared + store, workspace, (i32)blockIdx.x);
+#else
+  Block b = make_block(&problem, &state, workspace, shared, workspace + store, (i32)blockIdx.x);
+#endif
+  run_block(b);
+}
+
+// For tests, see propagate_rows_apart: `workspace` holds flags and lists, one set a block.
+extern "C" __global__ void propagate_rows(const Problem problem, bound_t* lower, bound_t* upper, i32* consistent) {
+  __shared__ BlockState state;
+  char* workspace = problem.workspace + (i64)blockIdx.x * problem.workspace_bytes;
+  Block b = make_block(&problem, &state, workspace, workspace + store_bytes(problem), workspace, (i32)blockIdx.x);
+  b.lower = lower;
+  b.upper = upper;
+  propagate_rows_apart(b, (i32)gridDim.x, consistent);
+}

@@ -1,0 +1,124 @@
+// A block's working memory, and the only functions that change a bound.
+//
+// The store is `lower` and `upper`, one bound a variable. Four flag bits a variable, eight variables a word: whether its
+// lower or upper bound changed since its watchers were last walked, and whether the current level's trail segment
+// holds its old bounds. `changed` lists the variables with a change bit; `queue` the rows whose bit in `queued` is set.
+// Both lists have a capacity: the bits are the truth, a list that overflows is replaced by a sweep over the bits.
+#pragma once
+
+#include "interval.h"
+
+#define FLAG_LOWER 1u
+#define FLAG_UPPER 2u
+#define FLAG_CHANGED 3u
+#define FLAG_SAVED 4u
+#define FLAG_BITS 4
+#define FLAGS_PER_WORD 8
+#define ALL_SAVED_FLAGS 0x44444444u
+
+// What the lanes of a block share; lane 0 writes, all read after a barrier.
+struct BlockState {
+  i32 failed, stop;
+  i32 n_changed[2], n_queue[2];  // two of each, used in turn, so that resetting one needs no barrier of its own
+  i32 trail_size, trailing;      // trailing: whether changes are recorded (not at the level that is never undone)
+  i32 level, base, trail_base;   // base: no open alternative at or below; trail_base: no trail at or below
+  i32 path_size;
+  i32 strategy, position;        // where the search for the next variable goes on
+  i32 var, index;                // the chosen variable, or -1
+  i32 value_choice;
+  i32 donate;                    // other blocks are hungry: give a subproblem away
+  i32 granted;                   // answer of lane 0 to the others, valid until the next barrier but one
+  i32 neighbourhood;             // the block searches a neighbourhood, not a subproblem of the complete search
+  i32 failures_left;             // before that search is cut
+  i32 share;                     // thousandths of the variables that its neighbourhoods fix
+  i32 last_var;                  // the variable decided last
+  i64 place;                     // slot of the pool or ring that is being written or read
+  i64 score;
+  i64 best;                      // copy of Common.best that all lanes may read
+  u64 random;
+  struct Statistics statistics;
+};
+
+// One lane's view of its block.
+struct Block {
+  const Problem* problem;
+  BlockState* state;
+  bound_t* lower;
+  bound_t* upper;
+  u32* flags;
+  u32* queued;
+  i32* changed;
+  i32* queue;
+  TrailEntry* trail;
+  Level* levels;
+  Decision* path;
+  i32 index;  // of the block
+  i32 round;  // of propagation; its parity selects the counters in use
+};
+
+DEVICE i32 flag_words(i32 n_vars) { return (n_vars + FLAGS_PER_WORD - 1) / FLAGS_PER_WORD; }
+DEVICE i32 queued_words(i32 n_rows) { return (n_rows + 31) / 32; }
+DEVICE u32* flag_word(const Block& b, i32 var) { return &b.flags[(u32)var / FLAGS_PER_WORD]; }
+DEVICE u32 flag_shift(i32 var) { return ((u32)var % FLAGS_PER_WORD) * FLAG_BITS; }
+
+DEVICE Interval interval_of(const Block& b, i32 var) {
+  Interval v = {widen(b.lower[var]), widen(b.upper[var])};
+  return v;
+}
+
+DEVICE bool is_fixed(const Block& b, i32 var) { return b.lower[var] == b.upper[var]; }
+
+DEVICE void fail(const Block& b) { b.state->failed = 1; }
+
+// A bound beyond what a store can hold: the branch is given up, and with it every claim of completeness.
+DEVICE void overflow(const Block& b) {
+  b.problem->common->incomplete = 1;
+  fail(b);
+}
+
+// Marks a change of `var`, and trails its old bounds if this is the first at this level. The caller has read `lower` and
+// `upper` before: whoever sets the bit first saw the bounds before any change of this level.
+DEVICE void record_change(const Block& b, i32 var, bound_t lower, bound_t upper, u32 flag) {
+  BlockState* s = b.state;
+  u32 shift = flag_shift(var);
+  u32 saved = s->trailing ? FLAG_SAVED : 0;
+  u32 old = block_or(flag_word(b, var), (flag | saved) << shift) >> shift;
+  if (saved & ~old) {
+    TrailEntry entry = {lower, upper, var};
+    b.trail[block_add(&s->trail_size, 1)] = entry;
+  }
+  if (!(old & FLAG_CHANGED)) {
+    i32 place = block_add(&s->n_changed[b.round & 1], 1);
+    if (place < b.problem->changed_capacity) b.changed[place] = var;
+  }
+}
+
+DEVICE void tighten_lower(const Block& b, i32 var, wide_t value) {
+  bound_t lower = b.lower[var], upper = b.upper[var];
+  if (value <= lower) return;
+  if (value > upper) return fail(b);
+#if BOUND_BITS == 64
+  if (value >= INFINITE_BOUND) return overflow(b);
+#endif
+  record_change(b, var, lower, upper, FLAG_LOWER);
+  block_max(&b.lower[var], (bound_t)value);
+}
+
+DEVICE void tighten_upper(const Block& b, i32 var, wide_t value) {
+  bound_t lower = b.lower[var], upper = b.upper[var];
+  if (value >= upper) return;
+  if (value < lower) return fail(b);
+#if BOUND_BITS == 64
+  if (value <= -INFINITE_BOUND) return overflow(b);
+#endif
+  record_change(b, var, lower, upper, FLAG_UPPER);
+  block_min(&b.upper[var], (bound_t)value);
+}
+
+// The same, for a caller that has just read the bounds of `var` into `v`.
+DEVICE void raise_lower(const Block& b, i32 var, Interval v, wide_t value) {
+  if (value > v.l) tighten_lower(b, var, value);
+}
+DEVICE void reduce_upper(const Block& b, i32 var, Interval v, wide_t value) {
+  if (value < v.u) tighten_upper(b, var, value);
+}

@@ -1,0 +1,189 @@
+"""Compiling the kernels: the CPU engine by the host's C++ compiler, the GPU engine by nvcc, both into one cache.
+
+A compiled file is named by a hash of all kernel sources, the compiler's version and its flags, so a stale one is never
+used; it is written under a temporary name and renamed, so a half-written one is never seen. The cache is
+`TURBO_FZN_CACHE`, else the user's cache folder. When that cannot be written, a temporary folder serves for this run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from functools import lru_cache
+from pathlib import Path
+
+from turbo_fzn.errors import EngineError
+from turbo_fzn.resources import kernels_folder
+
+CPU_FLAGS = ["-std=c++17", "-O3", "-shared", "-fPIC", "-Wall", "-Wextra", "-Wno-unused-function"]
+GPU_FLAGS = ["-std=c++17", "-O3", "-Xptxas", "-v"]
+GPU_ARCHITECTURES = ("80", "90", "100")
+GPU_VARIANTS = tuple((bits, shared) for bits in (32, 64) for shared in (True, False))
+COMPILE_SECONDS = 600
+
+
+def cache_folder() -> Path:
+    """The folder of compiled kernels, made if missing; a temporary one if it cannot be written."""
+    named = os.environ.get("TURBO_FZN_CACHE")
+    if not named:
+        import platformdirs  # only here: it costs 20 ms that a run with a named cache need not pay
+
+        named = platformdirs.user_cache_dir("turbo_fzn")
+    folder = Path(named)
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if os.access(folder, os.W_OK | os.X_OK):
+            return folder
+    except OSError:
+        pass
+    return _temporary_folder()
+
+
+@lru_cache(maxsize=1)
+def _temporary_folder() -> Path:
+    import atexit
+
+    folder = tempfile.mkdtemp(prefix="turbo_fzn-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)
+
+
+@lru_cache(maxsize=1)
+def source_hash() -> str:
+    """A digest of every kernel source and its name."""
+    digest = hashlib.sha256()
+    for path in sorted(kernels_folder().glob("*.*")):
+        if path.suffix in (".h", ".cu", ".cpp"):
+            digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+@lru_cache(maxsize=4)
+def find_cpu_compiler() -> str:
+    """The host's C++ compiler: $CXX, else c++, g++ or clang++. Raises EngineError when there is none."""
+    for name in (os.environ.get("CXX"), "c++", "g++", "clang++"):
+        if name and shutil.which(name):
+            return name
+    raise EngineError("no C++ compiler found for the CPU engine: install one (Debian, Ubuntu: apt-get install g++)")
+
+
+@lru_cache(maxsize=4)
+def find_nvcc() -> str:
+    """nvcc: $NVCC, the PATH, or /usr/local/cuda. Raises EngineError when there is none."""
+    for name in (os.environ.get("NVCC"), "nvcc", "/usr/local/cuda/bin/nvcc"):
+        if name and shutil.which(name):
+            return name
+    raise EngineError("no nvcc found for the GPU engine: install the CUDA toolkit, 12.8 or later")
+
+
+def _compiler_identity(compiler: str) -> str:
+    """What tells one compiler from another without starting it: its path, size and time of change."""
+    path = os.path.realpath(shutil.which(compiler) or compiler)
+    status = os.stat(path)
+    return f"{path}:{status.st_size}:{status.st_mtime_ns}"
+
+
+def _cached(stem: str, suffix: str, command: list[str], source: str) -> Path:
+    """The compiled file for `command` (compiler and flags), compiling `source` if it is not there yet."""
+    key = hashlib.sha256("\0".join([source_hash(), _compiler_identity(command[0]), *command[1:]]).encode()).hexdigest()
+    target = cache_folder() / f"{stem}-{key[:24]}{suffix}"
+    if target.is_file() and target.stat().st_uid == os.getuid():
+        return target
+    descriptor, temporary = tempfile.mkstemp(prefix=target.stem, suffix=suffix, dir=target.parent)
+    os.close(descriptor)
+    try:
+        _compile([*command, "-o", temporary, str(kernels_folder() / source)])
+        os.replace(temporary, target)
+    finally:
+        if os.path.exists(temporary):
+            os.unlink(temporary)
+    return target
+
+
+def _compile(command: list[str]) -> str:
+    """Runs a compiler; returns what it said. Raises EngineError with its first complaint."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=COMPILE_SECONDS, stdin=subprocess.DEVNULL)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise EngineError(f"cannot compile the kernels with {command[0]}: {error}") from error
+    said = done.stdout + done.stderr
+    if done.returncode != 0:
+        lines = [line for line in said.splitlines() if "error" in line.lower()] or said.splitlines() or ["no message"]
+        raise EngineError(f"{command[0]} failed on the kernels: {lines[0]}")
+    return said
+
+
+def cpu_library(bits: int, *extra: str) -> Path:
+    """The CPU engine as a shared library, for stores of `bits` bits; `extra` flags are for tests."""
+    command = [find_cpu_compiler(), *CPU_FLAGS, f"-DBOUND_BITS={bits}", *extra]
+    return _cached(f"cpu{bits}", ".so", command, "solve.cpp")
+
+
+def _gpu_command(bits: int, shared: bool, extra: tuple[str, ...]) -> list[str]:
+    return [find_nvcc(), *GPU_FLAGS, f"-DBOUND_BITS={bits}", f"-DSTORE_SHARED={int(shared)}", *extra]
+
+
+def gpu_binary(bits: int, shared: bool, architecture: str, *extra: str) -> Path:
+    """The GPU engine for one architecture ("90" for sm_90) as a cubin."""
+    target = ["-cubin", f"-gencode=arch=compute_{architecture},code=sm_{architecture}"]
+    command = [*_gpu_command(bits, shared, extra), *target]
+    return _cached(f"gpu{bits}{'s' if shared else 'g'}-sm{architecture}", ".cubin", command, "solve.cu")
+
+
+def check_gpu_kernels() -> int:
+    """Compiles every variant for every architecture; prints registers and spills. Returns the number of faults."""
+    faults = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for architecture in GPU_ARCHITECTURES:
+            for bits, shared in GPU_VARIANTS:
+                command = [*_gpu_command(bits, shared, ()), "-Werror", "all-warnings", "-cubin", f"-arch=sm_{architecture}"]
+                said = _compile([*command, "-o", f"{folder}/solve.cubin", str(kernels_folder() / "solve.cu")])
+                registers = re.findall(r"Used (\d+) registers", said)
+                spills = re.findall(r"(\d+) bytes spill stores, (\d+) bytes spill loads", said)
+                faulty = "warning" in said.lower() or any(pair != ("0", "0") for pair in spills) or not spills
+                faults += faulty
+                place = "shared" if shared else "global"
+                print(f"sm_{architecture} {bits}-bit {place} store: {registers[0]} registers, spills {spills}"
+                      f"{' FAULT' if faulty else ''}")  # fmt: skip
+    return faults
+
+
+def fill_cache(report=print) -> None:
+    """Compiles the CPU engine and, for the GPUs that are here, the GPU engine; says what was done."""
+    for bits in (32, 64):
+        report(f"CPU engine, {bits}-bit: {cpu_library(bits)}")
+    try:
+        find_nvcc()
+        from turbo_fzn.gpu import architectures
+
+        found = architectures()
+    except EngineError as error:
+        report(f"GPU engine: not built, {error}")
+        return
+    for architecture in found:
+        for bits, shared in GPU_VARIANTS:
+            report(f"GPU engine, {bits}-bit: {gpu_binary(bits, shared, architecture)}")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m turbo_fzn.build", description="Compile the kernels.")
+    parser.add_argument("--check-gpu", action="store_true", help="compile all GPU variants; fail on a warning or a spill")
+    arguments = parser.parse_args()
+    try:
+        if arguments.check_gpu:
+            return 1 if check_gpu_kernels() else 0
+        fill_cache()
+    except EngineError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

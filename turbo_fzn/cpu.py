@@ -1,0 +1,164 @@
+"""The CPU engine: the kernels compiled by the host's C++ compiler, one OS thread a block."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from functools import lru_cache
+
+import numpy as np
+
+from turbo_fzn import build
+from turbo_fzn.engine import Found, merge_statistics
+from turbo_fzn.errors import EngineError, InternalError
+from turbo_fzn.problem import POINTERS, Common, Layout, Problem, Ring, Settings, Statistics, struct_sizes
+from turbo_fzn.tnf import TNF
+
+STATISTICS = [name for name, _ in Statistics._fields_]
+STOPPED, NO_MEMORY, OVERFLOW = -1, -2, -3  # of propagate_root
+
+
+@lru_cache(maxsize=4)
+def library(bits: int, *extra: str) -> ctypes.CDLL:
+    """The compiled engine for stores of `bits` bits. Raises EngineError without a compiler."""
+    path = build.cpu_library(bits, *extra)
+    try:
+        loaded = ctypes.CDLL(str(path))
+    except OSError as error:
+        raise EngineError(f"cannot load the CPU engine {path}: {error}") from error
+    sizes = (ctypes.c_int32 * 32)()
+    count = loaded.abi_sizes(sizes)
+    if list(sizes[:count]) != struct_sizes(bits):
+        raise InternalError(f"kernels/abi.h and problem.py differ: {list(sizes[:count])} {struct_sizes(bits)}")
+    loaded.solve_block.argtypes = [ctypes.c_void_p, ctypes.c_int32]
+    loaded.propagate_root.argtypes = [ctypes.c_void_p] * 3
+    loaded.propagate_rows.argtypes = [ctypes.c_void_p] * 4
+    return loaded
+
+
+def point_to(problem: Problem, arrays: dict[str, np.ndarray]) -> None:
+    for name, array in arrays.items():
+        setattr(problem, name, array.ctypes.data)
+
+
+class Stop:
+    """A stop flag that root propagation watches, for another thread or a signal handler to set."""
+
+    def __init__(self) -> None:
+        self.common = Common()
+
+    def set(self) -> None:
+        self.common.stop = 1
+
+
+def propagate(tnf: TNF, stop: Stop | None = None) -> tuple[np.ndarray, np.ndarray] | None:
+    """The root fixpoint of all rows: (lower, upper), int64 [n]; None when the model is infeasible.
+
+    A stop leaves the bounds where they are, which loses no solution; a bound beyond what 64 bits hold raises
+    EngineError.
+    """
+    layout = Layout(tnf, np.empty(0, np.int32), Settings())
+    lower, upper = tnf.lower.astype(layout.bound_type), tnf.upper.astype(layout.bound_type)
+    common = (stop or Stop()).common
+    problem = Problem()
+    layout.fill(problem, 0)
+    point_to(problem, layout.arrays)
+    problem.common = ctypes.addressof(common)
+    outcome = library(layout.bits).propagate_root(ctypes.byref(problem), lower.ctypes.data, upper.ctypes.data)
+    if outcome == NO_MEMORY:
+        raise EngineError("not enough memory for the store")
+    if outcome == OVERFLOW:
+        raise EngineError("a bound of the model does not fit into 64 bits")
+    return None if outcome == 0 else (lower.astype(np.int64), upper.astype(np.int64))
+
+
+def propagate_rows(tnf: TNF) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """For tests: each row by itself to its fixpoint, in a TNF whose rows share no variable but constants.
+
+    Returns (lower, upper, consistent): int64 [n] twice and bool [m].
+    """
+    layout = Layout(tnf, np.empty(0, np.int32), Settings())
+    lower, upper = tnf.lower.astype(layout.bound_type), tnf.upper.astype(layout.bound_type)
+    consistent = np.zeros(tnf.n_rows, np.int32)
+    problem, common = Problem(), Common()
+    layout.fill(problem, 0)
+    point_to(problem, layout.arrays)
+    problem.common = ctypes.addressof(common)
+    arrays = [array.ctypes.data for array in (lower, upper, consistent)]
+    if library(layout.bits).propagate_rows(ctypes.byref(problem), *arrays):
+        raise EngineError("not enough memory for the store")
+    return lower.astype(np.int64), upper.astype(np.int64), consistent.astype(bool)
+
+
+def first_pool(layout: Layout) -> np.ndarray:
+    pool = np.zeros(layout.pool_slots * layout.pool_slot_bytes, np.uint8)
+    pool.view(np.int64)[:: layout.pool_slot_bytes // 8] = layout.first_sequences()
+    return pool
+
+
+class CpuEngine:
+    """`settings.blocks` threads search `tnf`, whose root must be at its fixpoint. See engine.Engine."""
+
+    name = "cpu"
+
+    def __init__(self, tnf: TNF, exports: np.ndarray, settings: Settings):
+        self.layout = layout = Layout(tnf, exports, settings)
+        self.library = library(layout.bits)
+        self.common = layout.first_common()
+        self.blocks_statistics = np.zeros((settings.blocks, len(STATISTICS)), np.int64)
+        self.memory = {
+            "weights": layout.weights,
+            "incumbent": np.zeros(tnf.n_vars, layout.bound_type),
+            "statistics": self.blocks_statistics,
+            "pool": first_pool(layout),
+            "ring": np.zeros(layout.ring_slots * layout.ring_slot_bytes, np.uint8),
+            "workspace": np.zeros(settings.blocks * layout.stack_bytes, np.uint8),
+        }
+        self.problem = Problem()
+        layout.fill(self.problem, layout.stack_bytes)
+        point_to(self.problem, {**layout.arrays, **self.memory})
+        self.problem.common = ctypes.addressof(self.common)
+        self.ring = Ring(layout, self.memory["ring"], self.library.memory_fence)
+        self.failures: list[int] = []
+        self.threads = [
+            threading.Thread(target=self._run, args=(index,), name=f"block-{index}", daemon=True)
+            for index in range(settings.blocks)
+        ]
+
+    def _run(self, index: int) -> None:
+        if self.library.solve_block(ctypes.byref(self.problem), index) != 0:
+            self.failures.append(index)
+            self.common.stop = 1
+
+    def start(self) -> None:
+        for thread in self.threads:
+            thread.start()
+
+    @property
+    def running(self) -> bool:
+        return any(thread.is_alive() for thread in self.threads)
+
+    @property
+    def complete(self) -> bool:
+        return not self.running and self.common.outstanding == 0 and not self.common.incomplete
+
+    def poll(self) -> list[Found]:
+        found = [Found(*solution) for solution in self.ring.take()]
+        self.common.consumed = self.ring.taken
+        if self.failures and not self.running:
+            raise EngineError("not enough memory for the store of a block")
+        return found
+
+    def stop(self) -> None:
+        self.common.stop = 1
+
+    def statistics(self) -> dict[str, int]:
+        """Sums over the blocks; blocks that still run count as nothing."""
+        return merge_statistics(self.blocks_statistics, STATISTICS)
+
+    def close(self) -> None:
+        self.stop()
+        while self.running:  # a block may be waiting for room in the ring
+            self.poll()
+            for thread in self.threads:
+                thread.join(0.001)

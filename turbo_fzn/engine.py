@@ -1,0 +1,55 @@
+"""What an engine is to the rest: start, poll, stop, close. Two keep this contract, cpu.py and gpu.py."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+
+class Found(NamedTuple):
+    """A solution out of an engine: objective value (0 to satisfy), the block that found it, exported values int64."""
+
+    objective: int
+    block: int
+    values: np.ndarray
+
+
+class Engine(Protocol):
+    """One run of one TNF model.
+
+    `start` returns at once. `poll` returns the solutions that have arrived since the last call, improving ones only
+    in optimisation (a worse one may follow a better one when two blocks are close). `running` turns False after the
+    last block has left; then one more `poll` empties the ring. `complete` says whether the whole space was searched.
+    `stop` asks all blocks to leave; `close` gives everything back, and stops first if need be.
+    """
+
+    name: str
+
+    def start(self) -> None: ...
+
+    def poll(self) -> list[Found]: ...
+
+    @property
+    def running(self) -> bool: ...
+
+    @property
+    def complete(self) -> bool: ...
+
+    def stop(self) -> None: ...
+
+    def statistics(self) -> dict[str, int]: ...
+
+    def close(self) -> None: ...
+
+
+# How statistics of blocks become one figure; what is not here is a sum.
+MAXIMA = ("peak_level",)
+
+
+def merge_statistics(blocks: np.ndarray, names: list[str]) -> dict[str, int]:
+    """`blocks` is int64 [blocks, statistics]; sums over the blocks, but maxima where MAXIMA says so."""
+    return {
+        name: int(blocks[:, i].max() if name in MAXIMA else blocks[:, i].sum()) if len(blocks) else 0
+        for i, name in enumerate(names)
+    }

@@ -1,0 +1,307 @@
+"""A TNF model in the memory layout of the kernels: the mirror of kernels/abi.h.
+
+The structs below repeat those of abi.h field by field; `check_abi` compares their sizes with what the compiled
+library says. `Layout` turns a TNF into the arrays that the kernels read and fixes every capacity; an engine places
+the arrays where it can reach them and fills in the pointers.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import c_int32, c_int64, c_void_p
+from dataclasses import dataclass
+
+import numpy as np
+
+from turbo_fzn.tnf import TNF, Op, Strategy, ValueChoice, VarChoice
+
+NO_INCUMBENT = 2**63 - 1
+PHASE = 11  # VALUE_PHASE of abi.h, for the strategy of neighbourhoods
+POOL_BYTES = 2**28
+RING_BYTES = 2**24
+MAX_RING_SLOTS = 1024
+
+WAKE_LOWER, WAKE_UPPER, WAKE_BOTH = 1, 2, 3
+
+
+def _fields(names: str, kind: type) -> list[tuple[str, type]]:
+    return [(name, kind) for name in names.split()]
+
+
+class Common(ctypes.Structure):
+    _fields_ = [
+        ("best", c_int64),
+        ("stop", c_int32),
+        ("idle", c_int32),
+        ("pool_head", c_int64),
+        ("pool_tail", c_int64),
+        ("outstanding", c_int32),
+        ("incomplete", c_int32),
+        ("ring_head", c_int64),
+        ("consumed", c_int64),
+        ("incumbent", c_int64),
+    ]
+
+
+COMMON_BYTES = 64
+
+
+class Statistics(ctypes.Structure):
+    _fields_ = _fields(
+        "nodes failures propagations iterations solutions donations replays restarts peak_level busy_ns idle_ns "
+        "fixpoint_errors",
+        c_int64,
+    )
+
+
+class PoolSlot(ctypes.Structure):
+    _fields_ = [("sequence", c_int64), ("length", c_int32), ("unused", c_int32)]
+
+
+class RingSlot(ctypes.Structure):
+    _fields_ = _fields("sequence objective block unused", c_int64)
+
+
+POINTERS = (
+    "rows watches watchers tables root_lower root_upper strategies strategy_vars exports neighbours weights incumbent "
+    "common statistics pool ring workspace"
+)
+
+
+class Problem(ctypes.Structure):
+    _fields_ = [
+        *_fields(POINTERS, c_void_p),
+        *_fields("workspace_bytes pool_slot_bytes ring_slot_bytes seed", c_int64),
+        *_fields(
+            "n_vars n_rows n_strategies n_exports n_neighbours objective sense changed_capacity queue_capacity "
+            "trail_capacity level_capacity path_capacity pool_slots pool_path ring_slots lns_percent n_blocks use_weights",
+            c_int32,
+        ),
+    ]
+
+
+def struct_sizes(bits: int) -> list[int]:
+    """sizeof of the structs of abi.h in the order in which `abi_sizes` of solve.cpp lists them."""
+    bound = bits // 8
+    decision = 12 if bits == 32 else 24
+    level = 4 * bound + 24
+    return [bound, 16, 16, 16, decision, decision, level, COMMON_BYTES, ctypes.sizeof(Statistics),
+            ctypes.sizeof(PoolSlot), ctypes.sizeof(RingSlot), ctypes.sizeof(Problem)]  # fmt: skip
+
+
+def align16(size: int) -> int:
+    return (size + 15) // 16 * 16
+
+
+def wake_masks(tnf: TNF) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Which bound changes of a row's x, y and z (uint8 [m] each, bits WAKE_*) can let the row tighten something.
+
+    A row that can tighten one bound of a variable is woken by the other, see kernels/propagate.h.
+    """
+    x, y, z = (np.full(tnf.n_rows, WAKE_BOTH, np.uint8) for _ in range(3))
+    x_true = tnf.lower[tnf.x] == 1
+    x_false = tnf.upper[tnf.x] == 0
+    x_fixed = tnf.lower[tnf.x] == tnf.upper[tnf.x]
+    leq = tnf.op == Op.LEQ
+    for rows, y_mask, z_mask in (
+        (leq & x_true, WAKE_LOWER, WAKE_UPPER),  # y <= z
+        (leq & x_false, WAKE_UPPER, WAKE_LOWER),  # y > z
+        ((tnf.op == Op.MIN) & x_fixed, WAKE_LOWER, WAKE_LOWER),  # one that rises leaves the minimum to the other
+        ((tnf.op == Op.MAX) & x_fixed, WAKE_UPPER, WAKE_UPPER),
+    ):
+        y[rows] = y_mask
+        z[rows] = z_mask
+    z[tnf.op == Op.ELEMENT] = 0
+    return x, y, z
+
+
+def watch_lists(tnf: TNF) -> tuple[np.ndarray, np.ndarray]:
+    """(watches int32 [n, 4], watchers int32 [k]) as `Watch` of abi.h wants them. Fixed variables wake nobody."""
+    rows = np.tile(np.arange(tnf.n_rows, dtype=np.int64), 3)
+    element = tnf.op == Op.ELEMENT
+    variables = np.concatenate([tnf.x, tnf.y, np.where(element, 0, tnf.z)]).astype(np.int64)
+    masks = np.concatenate(wake_masks(tnf))
+    useful = (masks != 0) & (tnf.lower[variables] != tnf.upper[variables])
+    rows, variables, masks = rows[useful], variables[useful], masks[useful]
+    pair = variables * max(tnf.n_rows, 1) + rows  # a variable twice in a row: one watcher, both masks
+    pair, first, inverse = np.unique(pair, return_index=True, return_inverse=True)
+    merged = np.zeros(len(pair), np.uint8)
+    np.bitwise_or.at(merged, inverse.reshape(-1), masks)
+    rows, variables = rows[first], variables[first]
+    segment = np.array([0, 0, 2, 1], np.int64)[merged]  # lower only, either, upper only
+    order = np.lexsort((rows, segment, variables))
+    keys = (variables * 3 + segment)[order]
+    wanted = np.arange(tnf.n_vars, dtype=np.int64) * 3
+    watches = np.stack([np.searchsorted(keys, wanted + k) for k in range(4)], axis=1)
+    return watches.astype(np.int32), rows[order].astype(np.int32)
+
+
+def most_levels(tnf: TNF) -> int:
+    """A bound on the choice points of one branch: a left branch fixes a variable or halves it."""
+    size = (tnf.upper - tnf.lower).astype(np.float64)
+    return int(np.sum(np.ceil(np.log2(size[size > 0] + 1)) + (size[size > 0] > 1)))
+
+
+def power_of_two(least: int) -> int:
+    return 1 << max(least - 1, 1).bit_length()
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a run asks of an engine. `lns_percent`: share of the blocks that search neighbourhoods."""
+
+    blocks: int = 1
+    seed: int = 0
+    lns_percent: int = 0
+    trail_capacity: int | None = None
+    level_capacity: int | None = None
+    queue_capacity: int | None = None
+    ring_slots: int | None = None
+    threads: int | None = None
+    store: str | None = None  # shared or global, GPU only
+
+
+class Layout:
+    """The arrays and sizes of one run. `bits` is the width of a bound; `arrays` what the kernels only read."""
+
+    def __init__(self, tnf: TNF, exports: np.ndarray, settings: Settings):
+        self.tnf = tnf
+        self.settings = settings
+        self.bits = 32 if tnf.is_narrow() else 64
+        self.bound_type = np.int32 if self.bits == 32 else np.int64
+        self.exports = np.ascontiguousarray(exports, np.int32)
+        self.arrays = self._read_only_arrays()
+        self.weights = self._degrees()
+        self._set_capacities()
+
+    def _read_only_arrays(self) -> dict[str, np.ndarray]:
+        tnf = self.tnf
+        watches, watchers = watch_lists(tnf)
+        records, variables = self._strategies()
+        return {
+            "rows": np.ascontiguousarray(np.stack([tnf.op, tnf.x, tnf.y, tnf.z], axis=1), np.int32),
+            "watches": watches,
+            "watchers": watchers,
+            "tables": tnf.tables.astype(self.bound_type),
+            "root_lower": tnf.lower.astype(self.bound_type),
+            "root_upper": tnf.upper.astype(self.bound_type),
+            "strategies": records,
+            "strategy_vars": variables,
+            "exports": self.exports,
+            "neighbours": self._decision_variables(),
+        }
+
+    def _decision_variables(self) -> np.ndarray:
+        """Unfixed variables of the strategies, each once, in their order; all unfixed ones when there are none."""
+        tnf = self.tnf
+        named = [strategy.variables for strategy in tnf.strategies]
+        every = np.concatenate(named) if named else np.arange(tnf.n_vars)
+        unfixed = every[tnf.lower[every] < tnf.upper[every]]
+        _, first = np.unique(unfixed, return_index=True)
+        return np.ascontiguousarray(unfixed[np.sort(first)], np.int32)
+
+    def _strategies(self) -> tuple[np.ndarray, np.ndarray]:
+        """Records (var_choice, value_choice, start, count): the one for neighbourhoods, then the model's."""
+        own = Strategy(VarChoice.DOM_W_DEG, ValueChoice.MIN, self._decision_variables())
+        records, variables, start = [], [], 0
+        for number, strategy in enumerate([own, *self.tnf.strategies]):
+            value = PHASE if number == 0 else int(strategy.value_choice)
+            records.append((int(strategy.var_choice), value, start, len(strategy.variables)))
+            variables.append(np.asarray(strategy.variables, np.int32))
+            start += len(strategy.variables)
+        return np.array(records, np.int32), np.concatenate(variables)
+
+    def _degrees(self) -> np.ndarray:
+        """Failure weights start at the number of rows that watch the variable (dom/wdeg, Boussemart et al. 2004)."""
+        watches = self.arrays["watches"]
+        return np.ascontiguousarray(watches[:, 3] - watches[:, 0], np.int32)
+
+    def _set_capacities(self) -> None:
+        settings, n = self.settings, self.tnf.n_vars
+        self.level_capacity = power_of_two((settings.level_capacity or most_levels(self.tnf)) + 2)
+        self.path_capacity = self.level_capacity + 1024
+        self.trail_capacity = max(settings.trail_capacity or 8 * n + 65536, n)
+        self.queue_capacity = settings.queue_capacity or self.tnf.n_rows
+        self.changed_capacity = settings.queue_capacity or n
+        decision = struct_sizes(self.bits)[4]
+        self.pool_slots = power_of_two(max(2 * settings.blocks, 64))
+        self.pool_path = min(self.path_capacity, max(POOL_BYTES // self.pool_slots // decision, 64))
+        self.pool_slot_bytes = align16(ctypes.sizeof(PoolSlot) + self.pool_path * decision)
+        self.ring_slot_bytes = align16(ctypes.sizeof(RingSlot) + len(self.exports) * self.bits // 8)
+        self.ring_slots = settings.ring_slots or min(MAX_RING_SLOTS, max(RING_BYTES // self.ring_slot_bytes, 2))
+
+    @property
+    def store_bytes(self) -> int:
+        n, m, bound = self.tnf.n_vars, self.tnf.n_rows, self.bits // 8
+        return 2 * align16(n * bound) + align16((n + 7) // 8 * 4) + align16((m + 31) // 32 * 4)
+
+    @property
+    def list_bytes(self) -> int:
+        return align16(self.changed_capacity * 4) + align16(self.queue_capacity * 4)
+
+    @property
+    def stack_bytes(self) -> int:
+        """Trail, levels and path of one block."""
+        _, _, _, _, decision, entry, level, *_ = struct_sizes(self.bits)
+        return (
+            align16(self.trail_capacity * entry)
+            + align16(self.level_capacity * level)
+            + align16(self.path_capacity * decision)
+        )
+
+    def fill(self, problem: Problem, workspace_bytes: int) -> None:
+        """Sets every field of `problem` that is not a pointer."""
+        tnf, settings = self.tnf, self.settings
+        problem.workspace_bytes = workspace_bytes
+        problem.pool_slot_bytes, problem.ring_slot_bytes = self.pool_slot_bytes, self.ring_slot_bytes
+        problem.seed = settings.seed
+        problem.n_vars, problem.n_rows, problem.n_exports = tnf.n_vars, tnf.n_rows, len(self.exports)
+        problem.n_strategies = len(self.arrays["strategies"])
+        problem.n_neighbours = len(self.arrays["neighbours"])
+        problem.objective, problem.sense = tnf.objective, tnf.sense
+        problem.lns_percent = settings.lns_percent if tnf.sense and settings.blocks > 1 else 0
+        problem.n_blocks = settings.blocks
+        in_model = any(strategy.var_choice == VarChoice.DOM_W_DEG for strategy in tnf.strategies)
+        problem.use_weights = int(in_model or problem.lns_percent > 0)
+        for name in ("changed_capacity", "queue_capacity", "trail_capacity", "level_capacity", "path_capacity",
+                     "pool_slots", "pool_path", "ring_slots"):  # fmt: skip
+            setattr(problem, name, getattr(self, name))
+
+    def first_sequences(self) -> np.ndarray:
+        """Sequence numbers (int64) of a pool with one subproblem in it, the empty path: slot i is free for ticket i."""
+        sequences = np.arange(self.pool_slots, dtype=np.int64)
+        sequences[0] = 1
+        return sequences
+
+    def first_common(self) -> Common:
+        return Common(best=NO_INCUMBENT, pool_tail=1, outstanding=1)
+
+
+class Ring:
+    """The host's end of the solution ring (kernels/mailbox.h), over a writable uint8 array.
+
+    `take` returns the solutions that have arrived, in the order of their tickets, as (objective, block, values);
+    the caller then tells the blocks `taken`, how many were taken in all.
+    """
+
+    def __init__(self, layout: Layout, memory: np.ndarray, fence):
+        self.slots, self.slot_bytes = layout.ring_slots, layout.ring_slot_bytes
+        self.values_type, self.n_values = layout.bound_type, len(layout.exports)
+        self.memory, self.fence = memory, fence
+        self.headers = memory.view(np.int64).reshape(self.slots, -1)
+        self.taken = 0
+
+    def take(self) -> list[tuple[int, int, np.ndarray]]:
+        arrived = []
+        while len(arrived) < self.slots:
+            slot = self.taken % self.slots
+            header = self.headers[slot]
+            if int(header[0]) != self.taken + 1:
+                break
+            self.fence()
+            start = slot * self.slot_bytes + ctypes.sizeof(RingSlot)
+            stored = self.memory[start : start + self.n_values * self.values_type().itemsize]
+            arrived.append((int(header[1]), int(header[2]), stored.view(self.values_type).astype(np.int64)))
+            self.taken += 1
+        self.fence()
+        return arrived
