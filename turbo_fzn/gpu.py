@@ -1,0 +1,339 @@
+"""The GPU engine over PyCUDA: the only file that imports it.
+
+The whole search is one launch of resident blocks that meet only through atomics, so no grid barrier is needed.
+Solutions come out through a ring in mapped host memory; the stop flag and the count of solutions taken go in by
+asynchronous copies on a second stream, which run beside the kernel. Both streams are non-blocking ones, or a copy
+would wait for the kernel. One context for the process, retained on first use and given back at exit.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from turbo_fzn import build
+from turbo_fzn.cpu import library
+from turbo_fzn.engine import Found, merge_statistics
+from turbo_fzn.errors import EngineError
+from turbo_fzn.problem import COMMON_BYTES, Common, Layout, Problem, Ring, Settings, Statistics, align16, struct_sizes
+from turbo_fzn.tnf import TNF
+
+STATISTICS = [name for name, _ in Statistics._fields_]
+NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING
+STATE_BYTES = 512  # bound on the kernel's static shared memory
+SHORT_LIST = 2048  # entries a propagation list has at least, where the model has that many rows
+MAX_BLOCKS_PER_SM = 32
+WORKSPACE_SHARE = 0.7  # of the free device memory
+
+
+@lru_cache(maxsize=1)
+def driver() -> Any:
+    """pycuda.driver, initialised. Raises EngineError when there is no PyCUDA, driver or GPU."""
+    try:
+        import pycuda.driver as cuda
+    except ImportError as error:
+        raise EngineError(f"PyCUDA cannot be imported ({error}): pip install 'turbo_fzn[gpu]'") from error
+    try:
+        cuda.init()
+        count = cuda.Device.count()
+    except cuda.Error as error:
+        raise EngineError(f"no usable NVIDIA driver: {error}") from error
+    if count == 0:
+        raise EngineError("no NVIDIA GPU found")
+    return cuda
+
+
+def architectures() -> list[str]:
+    """Compute capabilities of the GPUs of this machine, as in "90", each once."""
+    cuda = driver()
+    found = {"".join(map(str, cuda.Device(i).compute_capability())) for i in range(cuda.Device.count())}
+    return sorted(found)
+
+
+def describe_gpus() -> list[str]:
+    cuda = driver()
+    lines = []
+    for i in range(cuda.Device.count()):
+        device = cuda.Device(i)
+        major, minor = device.compute_capability()
+        lines.append(f"{device.name()}, compute capability {major}.{minor}, {device.total_memory() >> 20} MiB")
+    return lines
+
+
+class Context:
+    """The primary context of the first GPU, current in the thread that made it until the process ends."""
+
+    def __init__(self) -> None:
+        cuda = driver()
+        self.device = cuda.Device(0)
+        try:
+            self.context = self.device.retain_primary_context()
+            self.context.push()
+        except cuda.Error as error:
+            raise EngineError(f"the GPU cannot be used: {error}") from error
+        self.kernels: dict[tuple[int, bool], Any] = {}
+        self.modules: dict[tuple[int, bool], Any] = {}
+        major, minor = self.device.compute_capability()
+        self.architecture = f"{major}{minor}"
+        attribute = cuda.device_attribute
+        self.sms = self.device.get_attribute(attribute.MULTIPROCESSOR_COUNT)
+        self.shared_per_sm = self.device.get_attribute(attribute.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)
+        self.shared_per_block = self.device.get_attribute(attribute.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)
+        self.shared_reserved = self.device.get_attribute(attribute.RESERVED_SHARED_MEMORY_PER_BLOCK)
+        self.registers_per_sm = self.device.get_attribute(attribute.MAX_REGISTERS_PER_MULTIPROCESSOR)
+        self.threads_per_sm = self.device.get_attribute(attribute.MAX_THREADS_PER_MULTIPROCESSOR)
+        atexit.register(self.close)
+
+    def kernel(self, bits: int, shared: bool) -> Any:
+        """The compiled kernel for this variant, loaded once."""
+        key = (bits, shared)
+        if key not in self.kernels:
+            cuda = driver()
+            module = cuda.module_from_buffer(build.gpu_binary(bits, shared, self.architecture).read_bytes())
+            function = module.get_function("solve")
+            function.prepare([f"{ctypes.sizeof(Problem)}s"])
+            self.modules[key] = module
+            self.kernels[key] = function
+        return self.kernels[key]
+
+    def close(self) -> None:
+        """Modules must go before the context; a context left on PyCUDA's stack at exit aborts the process."""
+        self.kernels.clear()
+        self.modules.clear()
+        self.context.pop()
+        self.context.detach()
+
+
+@lru_cache(maxsize=1)
+def context() -> Context:
+    return Context()
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How a launch is laid out."""
+
+    blocks: int
+    threads: int
+    store_shared: bool
+    shared_bytes: int
+    list_entries: int
+
+
+def launch_shape(here: Context, layout: Layout, registers: dict[bool, int], settings: Settings) -> Shape:
+    """As many blocks as fit, and the fewer fit, the more threads each.
+
+    Small stores want many one-warp blocks, one that fills the shared memory wants one large block (measured:
+    docs/performance.md). The propagation lists get what shared memory the stores leave.
+    """
+    fixed = STATE_BYTES + here.shared_reserved
+    least_lists = 2 * align16(4 * min(max(layout.queue_capacity, layout.changed_capacity), SHORT_LIST))
+    shared = settings.store != "global" and layout.store_bytes + least_lists + STATE_BYTES <= here.shared_per_block
+    store = layout.store_bytes if shared else 0
+    fitting = max(here.shared_per_sm // (store + least_lists + fixed), 1)
+    wanted = min(fitting, 8 if not shared else MAX_BLOCKS_PER_SM)
+    threads = settings.threads or (32 if wanted >= 12 else 64 if wanted >= 6 else 128 if wanted >= 3 else 256 if wanted >= 2 else 512)
+    per_warp = -(-registers[shared] * 32 // 256) * 256
+    by_registers = here.registers_per_sm // (per_warp * (threads // 32))
+    per_sm = max(min(wanted, by_registers, here.threads_per_sm // threads), 1)
+    room = min(here.shared_per_sm // per_sm - here.shared_reserved, here.shared_per_block) - STATE_BYTES - store
+    entries = min(max(layout.queue_capacity, layout.changed_capacity), room // 2 // 16 * 16 // 4)
+    blocks = settings.blocks or per_sm * here.sms
+    return Shape(blocks, threads, shared, store + 2 * align16(4 * entries), entries)
+
+
+class GpuEngine:
+    """Searches `tnf`, whose root must be at its fixpoint, on the first GPU. See engine.Engine.
+
+    `settings.blocks` 0 means as many as fit. Raises EngineError when there is no GPU or not enough memory on it.
+    """
+
+    name = "gpu"
+
+    def __init__(self, tnf: TNF, exports: np.ndarray, settings: Settings):
+        self.cuda = driver()
+        self.here = here = context()
+        self.memory: dict[str, Any] = {}
+        try:
+            self._prepare(here, tnf, exports, settings)
+        except self.cuda.MemoryError as error:
+            self.memory.clear()
+            raise EngineError(f"not enough memory on the GPU: {error}") from error
+        except self.cuda.Error as error:
+            raise EngineError(f"the GPU cannot be used: {error}") from error
+
+    def _prepare(self, here: Context, tnf: TNF, exports: np.ndarray, settings: Settings) -> None:
+        bits = 32 if tnf.is_narrow() else 64
+        registers = {shared: here.kernel(bits, shared).num_regs for shared in (True, False)}
+        shape = launch_shape(here, Layout(tnf, exports, settings), registers, settings)
+        queue = min(shape.list_entries, settings.queue_capacity or shape.list_entries)
+        self.layout = layout = Layout(tnf, exports, replace(settings, blocks=shape.blocks, queue_capacity=queue))
+        self.launch = self._fit_memory(layout, shape)
+        self.kernel = here.kernel(bits, shape.store_shared)
+        self.kernel.set_attribute(
+            self.cuda.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, here.shared_per_block - STATE_BYTES
+        )
+        self.compute = self.cuda.Stream(NON_BLOCKING)
+        self.copies = self.cuda.Stream(NON_BLOCKING)
+        self._place(layout)
+        self.shape = {
+            "blocks": shape.blocks,
+            "threadsPerBlock": shape.threads,
+            "store": "shared" if shape.store_shared else "global",
+        }
+        self.running_kernel = False
+
+    def _fit_memory(self, layout: Layout, shape: Shape) -> Shape:
+        """Fewer blocks, when the workspaces of all would not fit into the free device memory."""
+        store = 0 if shape.store_shared else layout.store_bytes
+        self.workspace_bytes = align16(layout.stack_bytes + store)
+        free, _ = self.cuda.mem_get_info()
+        most = int(free * WORKSPACE_SHARE) // self.workspace_bytes
+        if most < 1:
+            raise EngineError(f"not enough memory on the GPU: a block needs {self.workspace_bytes >> 20} MiB")
+        return replace(shape, blocks=min(shape.blocks, most))
+
+    def _place(self, layout: Layout) -> None:
+        """Allocates and fills device memory, and points the problem to it."""
+        cuda, problem = self.cuda, Problem()
+        layout.settings = replace(layout.settings, blocks=self.launch.blocks)
+        layout.fill(problem, self.workspace_bytes)
+        read_only = {name: array for name, array in layout.arrays.items()}
+        for name, array in {**read_only, "weights": layout.weights}.items():
+            self.memory[name] = self._upload(np.ascontiguousarray(array))
+        zeroed = {
+            "incumbent": layout.tnf.n_vars * layout.bits // 8,
+            "statistics": self.launch.blocks * ctypes.sizeof(Statistics),
+            "pool": layout.pool_slots * layout.pool_slot_bytes,
+        }
+        for name, size in zeroed.items():
+            self.memory[name] = cuda.mem_alloc(max(size, 16))
+            cuda.memset_d8(self.memory[name], 0, max(size, 16))
+        self._fill_sequences(layout)
+        self.memory["workspace"] = cuda.mem_alloc(self.launch.blocks * self.workspace_bytes)
+        self.memory["common"] = self._upload(np.frombuffer(bytes(layout.first_common()), np.uint8))
+        for name, allocation in self.memory.items():
+            setattr(problem, name, int(allocation))
+        size = layout.ring_slots * layout.ring_slot_bytes
+        self.ring_memory = cuda.pagelocked_zeros(size, np.uint8, mem_flags=cuda.host_alloc_flags.DEVICEMAP)
+        problem.ring = int(self.ring_memory.base.get_device_pointer())
+        self.ring = Ring(layout, self.ring_memory, library(layout.bits).memory_fence)
+        self.words = cuda.pagelocked_zeros(2, np.int64)  # what the copies to `stop` and `consumed` read
+        self.problem = problem
+
+    def _upload(self, array: np.ndarray) -> Any:
+        allocation = self.cuda.mem_alloc(max(array.nbytes, 16))
+        if array.nbytes:
+            self.cuda.memcpy_htod(allocation, array)
+        return allocation
+
+    def _fill_sequences(self, layout: Layout) -> None:
+        copy = self.cuda.Memcpy2D()
+        copy.set_src_host(layout.first_sequences())
+        copy.set_dst_device(int(self.memory["pool"]))
+        copy.width_in_bytes = copy.src_pitch = 8
+        copy.dst_pitch = layout.pool_slot_bytes
+        copy.height = layout.pool_slots
+        copy(aligned=False)
+
+    def start(self) -> None:
+        self.cuda.Context.synchronize()
+        launch = self.launch
+        self.kernel.prepared_async_call(
+            (launch.blocks, 1), (launch.threads, 1, 1), self.compute, bytes(self.problem), shared_size=launch.shared_bytes
+        )
+        self.running_kernel = True
+
+    @property
+    def running(self) -> bool:
+        if self.running_kernel:
+            try:
+                self.running_kernel = not self.compute.is_done()
+            except self.cuda.Error as error:
+                self.running_kernel = False
+                raise EngineError(f"the GPU kernel failed: {error}") from error
+        return self.running_kernel
+
+    def _send(self, place: int, offset: int, value: int, size: int) -> None:
+        """Writes a word of Common while the kernel runs."""
+        self.words[place] = value
+        word = self.words.view(np.uint8)[8 * place : 8 * place + size]
+        self.cuda.memcpy_htod_async(int(self.memory["common"]) + offset, word, self.copies)
+        self.copies.synchronize()
+
+    def poll(self) -> list[Found]:
+        before = self.ring.taken
+        found = [Found(*solution) for solution in self.ring.take()]
+        if self.ring.taken != before:
+            self._send(1, Common.consumed.offset, self.ring.taken, 8)
+        return found
+
+    def stop(self) -> None:
+        self._send(0, Common.stop.offset, 1, 4)
+
+    def _common(self) -> Common:
+        buffer = np.empty(COMMON_BYTES, np.uint8)
+        self.cuda.memcpy_dtoh(buffer, self.memory["common"])
+        return Common.from_buffer_copy(buffer)
+
+    @property
+    def complete(self) -> bool:
+        if self.running:
+            return False
+        common = self._common()
+        return common.outstanding == 0 and not common.incomplete
+
+    def statistics(self) -> dict[str, int]:
+        """Sums over the blocks, after the kernel has ended."""
+        blocks = np.zeros((self.launch.blocks, len(STATISTICS)), np.int64)
+        if not self.running:
+            self.cuda.memcpy_dtoh(blocks, self.memory["statistics"])
+        return merge_statistics(blocks, STATISTICS)
+
+    def close(self) -> None:
+        """Stops the kernel if it runs, and frees the device memory."""
+        import time
+
+        if not self.memory:
+            return
+        if self.running:
+            self.stop()
+            while self.running:  # a block may be waiting for room in the ring
+                self.poll()
+                time.sleep(0.001)
+        for allocation in self.memory.values():
+            allocation.free()
+        self.memory.clear()
+        del self.ring, self.ring_memory, self.words
+
+
+def propagate_rows(tnf: TNF, blocks: int = 256) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """For tests: cpu.propagate_rows on the GPU."""
+    cuda, here = driver(), context()
+    layout = Layout(tnf, np.empty(0, np.int32), Settings(blocks=blocks))
+    here.kernel(layout.bits, False)
+    function = here.modules[layout.bits, False].get_function("propagate_rows")
+    problem = Problem()
+    layout.fill(problem, align16(layout.store_bytes + layout.list_bytes))
+    held = {name: cuda.to_device(np.ascontiguousarray(array)) for name, array in layout.arrays.items() if array.nbytes}
+    held["common"] = cuda.to_device(np.frombuffer(bytes(layout.first_common()), np.uint8))
+    held["workspace"] = cuda.mem_alloc(blocks * problem.workspace_bytes)
+    cuda.memset_d8(held["workspace"], 0, blocks * problem.workspace_bytes)
+    for name, allocation in held.items():
+        setattr(problem, name, int(allocation))
+    lower, upper = tnf.lower.astype(layout.bound_type), tnf.upper.astype(layout.bound_type)
+    consistent = np.zeros(tnf.n_rows, np.int32)
+    function.prepare([f"{ctypes.sizeof(Problem)}s", "P", "P", "P"])
+    results = [cuda.to_device(array) for array in (lower, upper, consistent)]
+    function.prepared_call((blocks, 1), (32, 1, 1), bytes(problem), *map(int, results))
+    for array, place in zip((lower, upper, consistent), results):
+        cuda.memcpy_dtoh(array, place)
+    return lower.astype(np.int64), upper.astype(np.int64), consistent.astype(bool)
+
+
+assert struct_sizes(32)[7] == COMMON_BYTES == ctypes.sizeof(Common)

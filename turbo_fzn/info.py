@@ -1,0 +1,36 @@
+"""`fzn-turbo --info`: what is here, and why an engine is missing."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from typing import Callable
+
+from turbo_fzn import __version__, build
+from turbo_fzn.errors import EngineError
+
+
+def describe() -> list[str]:
+    """One line a fact: version, engines, GPUs, kernel cache."""
+    cache = build.cache_folder()
+    compiled = sorted(path.name for path in cache.glob("*") if path.suffix in (".so", ".cubin"))
+    return [
+        f"fzn-turbo {__version__}, Python {platform.python_version()} at {sys.executable}",
+        "CPU engine: " + _or_reason(lambda: f"compiled by {build.find_cpu_compiler()}"),
+        "GPU engine: " + _or_reason(_describe_gpu),
+        f"kernel cache: {cache}, {len(compiled)} compiled",
+        *(f"  {name}" for name in compiled),
+    ]
+
+
+def _describe_gpu() -> str:
+    from turbo_fzn import gpu
+
+    return "; ".join(gpu.describe_gpus()) + f"; compiled by {build.find_nvcc()}"
+
+
+def _or_reason(text: Callable[[], str]) -> str:
+    try:
+        return text()
+    except EngineError as error:
+        return f"missing, {error}"
