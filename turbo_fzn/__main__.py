@@ -1,0 +1,5 @@
+import sys
+
+from turbo_fzn.cli import main
+
+sys.exit(main())

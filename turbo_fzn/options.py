@@ -1,0 +1,155 @@
+"""The table of options: argparse, `--help`, the solver configuration's extraFlags and the tests are made from it.
+
+MiniZinc's own flags (command line of the MiniZinc handbook) come first. To add an option, add a row to OPTIONS and a
+field of the same name to `Options`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple, NoReturn, Sequence
+
+from turbo_fzn.errors import UsageError
+
+
+@dataclass
+class Options:
+    """One run. Times in milliseconds from the start of the process."""
+
+    file: str = ""
+    all_solutions: bool = False
+    n_solutions: int | None = None
+    intermediate: bool = False
+    free_search: bool = False
+    threads: int = 1
+    seed: int = 0
+    statistics: bool = False
+    time_limit: int | None = None
+    verbose: bool = False
+    arch: str = "auto"
+    blocks: int | None = None
+    lns: str = "auto"
+    check: str = "auto"
+    simplify: bool = True
+    dump_tnf: str | None = None
+
+
+class Row(NamedTuple):
+    """An option: flags, field of Options, kind, default as text, help, and MiniZinc's type when it is an extraFlag."""
+
+    flags: tuple[str, ...]
+    field: str
+    kind: str  # switch, int, choice:a:b, text, or const:VALUE (sets the field to VALUE)
+    help: str
+    extra_type: str = ""
+
+
+OPTIONS = (
+    Row(("-a", "--all-solutions"), "all_solutions", "switch", "satisfaction: all solutions; optimisation: improving ones"),
+    Row(("-n", "--num-solutions"), "n_solutions", "int", "stop after this many solutions (0: all)"),
+    Row(("-i", "--intermediate"), "intermediate", "switch", "print improving solutions as they are found"),
+    Row(("-f", "--free-search"), "free_search", "switch", "free search: neighbourhoods and restarts beside the annotated search"),
+    Row(("-p", "--parallel"), "threads", "int", "threads of the CPU engine"),
+    Row(("-r", "--random-seed"), "seed", "int", "seed of the random choices"),
+    Row(("-s", "--statistics"), "statistics", "switch", "print statistics"),
+    Row(("-t", "--time-limit"), "time_limit", "int", "time limit in milliseconds, from the start of the process"),
+    Row(("-v", "-l", "--verbose"), "verbose", "switch", "say on stderr what is being done"),
+    Row(("--arch",), "arch", "choice:auto:gpu:cpu", "engine: the GPU, CPU threads, or the GPU if there is one", "opt:auto:gpu:cpu"),
+    Row(("--blocks",), "blocks", "int", "how many subproblems are searched at once (CPU: -p)", "int:1:1000000"),
+    Row(("--lns",), "lns", "choice:auto:on:off", "large neighbourhood search in some of the blocks", "opt:auto:on:off"),
+    Row(("--check",), "check", "const:always", "check every solution against the FlatZinc, however large", "bool"),
+    Row(("--no-check",), "check", "const:never", "print solutions unchecked", "bool"),
+    Row(("--no-simplify",), "simplify", "const:", "do not simplify the model", "bool"),
+    Row(("--dump-tnf",), "dump_tnf", "text", "write the model in ternary normal form to this file, and stop"),
+)  # fmt: skip
+
+ACTIONS = (
+    ("--install-solver", "write the solver configuration to ~/.minizinc/solvers, or to FOLDER"),
+    ("--uninstall-solver", "remove it from there"),
+    ("--info", "show version, engines, GPUs and the kernel cache"),
+    ("--build-kernels", "compile the kernels into the cache"),
+)
+
+
+def minizinc_extra_flags() -> list[list[str]]:
+    """The extraFlags of the solver configuration: [flag, help, type, default] for each option that is not MiniZinc's."""
+    defaults = {field.name: field.default for field in fields(Options)}
+    flags = []
+    for row in OPTIONS:
+        if row.extra_type:
+            default = "false" if row.extra_type == "bool" else str(defaults[row.field] or "")
+            flags.append([row.flags[0], row.help, row.extra_type, default])
+    return flags
+
+
+class Command(NamedTuple):
+    """What the command line asks for: an action of ACTIONS with its argument, or a run."""
+
+    action: str
+    argument: str | None
+    options: Options
+
+
+def parse_arguments(argv: Sequence[str]) -> Command:
+    """The command line, read. Raises UsageError; exits only for --help and --version."""
+    arguments = _parser().parse_args(list(argv))
+    for flag, _ in ACTIONS:
+        value = getattr(arguments, flag[2:].replace("-", "_"))
+        if value is not None:
+            return Command(flag, value or None, Options())
+    if not arguments.file:
+        raise UsageError("no FlatZinc file given (try --help)")
+    return Command("", None, Options(**{field.name: getattr(arguments, field.name) for field in fields(Options)}))
+
+
+def _parser() -> Any:
+    import argparse
+
+    from turbo_fzn import __version__
+
+    class Parser(argparse.ArgumentParser):
+        def error(self, message: str) -> NoReturn:
+            raise UsageError(message)
+
+    parser = Parser(
+        prog="fzn-turbo",
+        description="Solve a FlatZinc model (.fzn) or a model in ternary normal form (.tnf).",
+        allow_abbrev=False,
+    )
+    parser.add_argument("file", nargs="?", help="the model")
+    parser.add_argument("--version", action="version", version=f"fzn-turbo {__version__}")
+    for row in OPTIONS:
+        parser.add_argument(*row.flags, dest=row.field, help=row.help, **_argparse_kind(row))
+    for flag, text in ACTIONS:
+        folder = {"metavar": "FOLDER"} if flag.endswith("solver") else {}
+        if folder:
+            parser.add_argument(flag, nargs="?", const="", default=None, help=text, **folder)
+        else:
+            parser.add_argument(flag, action="store_const", const="", default=None, help=text)
+    parser.add_argument("-b", "--backend", dest="ignored", help=argparse.SUPPRESS)
+    return parser
+
+
+def _argparse_kind(row: Row) -> dict[str, Any]:
+    default = next(field.default for field in fields(Options) if field.name == row.field)
+    kind, *values = row.kind.split(":")
+    if kind == "switch":
+        return {"action": "store_true", "default": default}
+    if kind == "const":
+        return {"action": "store_const", "const": values[0] or False, "default": default}
+    if kind == "choice":
+        return {"choices": values, "default": default}
+    if kind == "int":
+        least = 1 if row.field in ("threads", "blocks") else None if row.field == "seed" else 0
+        return {"type": _integer(least), "default": default, "metavar": "N"}
+    return {"default": default, "metavar": "FILE"}
+
+
+def _integer(least: int | None) -> Any:
+    def integer(text: str) -> int:
+        value = int(text)
+        if least is not None and value < least:
+            raise ValueError
+        return value
+
+    return integer

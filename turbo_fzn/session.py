@@ -1,0 +1,388 @@
+"""One run, from a model's text to its solutions: prepare, search, check, report.
+
+`prepare` turns the text into a TNF at its root fixpoint. `search` drives an engine and yields a `Solution` for each
+answer worth printing, then one `Finished`. Every solution is checked against the original FlatZinc before it is
+yielded (`check`: auto checks models up to CHECK_LIMIT elements). The engine runs beside all this: while the host
+prints, the ring fills, and of the improving solutions that arrive together only the best is looked at.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import threading
+import time
+from dataclasses import dataclass, field, fields
+from typing import Any, Callable, Iterator, Mapping, TypeVar
+
+import numpy as np
+
+from turbo_fzn import cpu
+from turbo_fzn.check import Checker
+from turbo_fzn.engine import Engine, Found
+from turbo_fzn.errors import EngineError, InternalError
+from turbo_fzn.model import Model
+from turbo_fzn.options import Options
+from turbo_fzn.output import value_of
+from turbo_fzn.problem import Settings
+from turbo_fzn.rewrite import lower
+from turbo_fzn.simplify import Reconstruction, simplify
+from turbo_fzn.tnf import TNF, Output
+
+log = logging.getLogger("turbo_fzn")
+
+POLL_SECONDS = 0.001
+CHECK_LIMIT = 2_000_000  # literals and array elements; about 0.1 s a check
+DEFAULT_LNS_PERCENT = 75
+T = TypeVar("T")
+
+
+class Interrupt:
+    """The wish to stop, from a signal, a time limit or the caller. `deadline` is on the clock of time.monotonic."""
+
+    def __init__(self, deadline: float | None = None):
+        self.deadline = deadline
+        self.requested = False
+
+    def request(self) -> None:
+        self.requested = True
+
+    def __bool__(self) -> bool:
+        return self.requested or (self.deadline is not None and time.monotonic() >= self.deadline)
+
+
+class Interrupted(Exception):
+    """Raised between the steps of preparation when a stop was asked for."""
+
+
+@dataclass
+class Prepared:
+    """A model ready for an engine. `model` is None for a .tnf file, which has no FlatZinc to check against."""
+
+    tnf: TNF
+    model: Model | None = None
+    origin: Mapping[str, int] = field(default_factory=dict)
+    reconstruction: Reconstruction | None = None
+    times: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass
+class Solution:
+    """An answer: each output item with the values of its variables, and the objective (None to satisfy)."""
+
+    outputs: list[tuple[Output, np.ndarray]]
+    objective: int | None
+    block: int
+
+
+@dataclass
+class Finished:
+    """The end: whether the whole space was searched, how many answers were given, and the statistics."""
+
+    complete: bool
+    n_solutions: int
+    statistics: dict[str, object]
+
+
+def prepare(model: Model, options: Options, interrupt: Interrupt) -> Prepared:
+    """Lowers, simplifies and propagates the root. Raises Interrupted, ModelError or EngineError."""
+    start = time.monotonic()
+    lowered = lower(model, share=options.simplify)
+    times = {"lowerTime": time.monotonic() - start}
+    log.info("lowered: %d variables, %d rows", lowered.tnf.n_vars, lowered.tnf.n_rows)
+    start = time.monotonic()
+    prepared = Prepared(lowered.tnf, model, lowered.origin, times=times)
+    if options.simplify and not lowered.tnf.infeasible:
+        simplified = simplify(lowered.tnf, lambda tnf: propagate_interruptibly(tnf, interrupt))
+        prepared.tnf, prepared.reconstruction = simplified.tnf, simplified.reconstruction
+    times["simplifyTime"] = time.monotonic() - start
+    return settle_root(prepared, interrupt)
+
+
+def settle_root(prepared: Prepared, interrupt: Interrupt) -> Prepared:
+    """The engines start from the root fixpoint."""
+    tnf = prepared.tnf
+    if not tnf.infeasible:
+        start = time.monotonic()
+        bounds = propagate_interruptibly(tnf, interrupt)
+        if bounds is None:
+            tnf.infeasible = True
+        else:
+            tnf.lower, tnf.upper = bounds
+        prepared.times["rootTime"] = time.monotonic() - start
+    log.info("root: %d variables, %d rows", tnf.n_vars, tnf.n_rows)
+    return prepared
+
+
+def propagate_interruptibly(tnf: TNF, interrupt: Interrupt) -> tuple[np.ndarray, np.ndarray] | None:
+    """cpu.propagate in a thread, so that a signal handler of the main thread can run and stop it."""
+    stop = cpu.Stop()
+    result = in_thread(lambda: cpu.propagate(tnf, stop), interrupt, stop.set)
+    if interrupt:
+        raise Interrupted
+    return result
+
+
+def in_thread(work: Callable[[], T], interrupt: Interrupt, stop: Callable[[], None]) -> T:
+    """Runs `work` in a thread and calls `stop` once when interrupted; returns or raises what `work` does."""
+    outcome: list[T] = []
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            outcome.append(work())
+        except BaseException as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    while thread.is_alive():
+        thread.join(0.02)
+        if interrupt:
+            stop()
+    if errors:
+        raise errors[0]
+    return outcome[0]
+
+
+def choose_engine(prepared: Prepared, options: Options, exports: np.ndarray) -> Engine:
+    """The engine that --arch names; `auto` takes the GPU when there is a usable one."""
+    if options.arch in ("gpu", "auto"):
+        try:
+            from turbo_fzn import gpu
+
+            return gpu.GpuEngine(prepared.tnf, exports, gpu_settings(options))
+        except EngineError as error:
+            if options.arch == "gpu":
+                raise
+            log.info("no GPU engine: %s", error)
+    return cpu.CpuEngine(prepared.tnf, exports, cpu_settings(options))
+
+
+def cpu_settings(options: Options) -> Settings:
+    wanted = options.lns == "on" or (options.lns == "auto" and options.free_search)
+    return Settings(blocks=options.blocks or options.threads, seed=options.seed, lns_percent=50 if wanted else 0)
+
+
+def gpu_settings(options: Options) -> Settings:
+    """`blocks` 0 lets the engine choose. A GPU has blocks to spare, so most search neighbourhoods unless told not to."""
+    percent = 0 if options.lns == "off" else DEFAULT_LNS_PERCENT
+    return Settings(blocks=options.blocks or 0, seed=options.seed, lns_percent=percent)
+
+
+class Judge:
+    """Checks solutions against the original model, and turns them into values of the output items."""
+
+    def __init__(self, prepared: Prepared, options: Options):
+        self.prepared = prepared
+        self.checker = self._checker(options)
+        self.exports = self._exports()
+        self.place = np.zeros(prepared.tnf.n_vars, np.int64)
+        self.place[self.exports] = np.arange(len(self.exports))
+        self.items = [(item, self.place[item.variables]) for item in prepared.tnf.outputs]
+        self.seconds = 0.0
+
+    def _checker(self, options: Options) -> Checker | None:
+        model = self.prepared.model
+        if model is None or options.check == "never":
+            return None
+        checker = Checker(model)
+        return checker if options.check == "always" or checker.cost <= CHECK_LIMIT else None
+
+    def _exports(self) -> np.ndarray:
+        """What solutions carry: every variable when they are checked, else those of the output."""
+        tnf = self.prepared.tnf
+        if self.checker is not None:
+            return np.arange(tnf.n_vars, dtype=np.int32)
+        needed = [item.variables for item in tnf.outputs] + [np.array([tnf.objective][: tnf.sense != 0], np.int32)]
+        return np.unique(np.concatenate(needed)).astype(np.int32)
+
+    def solution(self, found: Found) -> Solution:
+        """The answer that was found. Raises InternalError when it fails the check."""
+        if self.checker is not None:
+            self._check(found.values)
+        outputs = [(item, found.values[place]) for item, place in self.items]
+        return Solution(outputs, found.objective if self.prepared.tnf.sense else None, found.block)
+
+    def _check(self, values: np.ndarray) -> None:
+        start = time.monotonic()
+        prepared = self.prepared
+        original = values if prepared.reconstruction is None else prepared.reconstruction.values(values)
+        plain = original.tolist()
+        violation = self.checker.violation({name: plain[variable] for name, variable in prepared.origin.items()})
+        self.seconds += time.monotonic() - start
+        if violation is not None:
+            raise InternalError(f"a solution failed its check and is not printed: {violation}")
+
+
+def search(prepared: Prepared, options: Options, interrupt: Interrupt) -> Iterator[Solution | Finished]:
+    """Solves a prepared model. The engine is closed when the iterator is, however it ends."""
+    start = time.monotonic()
+    if prepared.tnf.infeasible:
+        yield Finished(True, 0, report(prepared, None, start, 0, None))
+        return
+    judge = Judge(prepared, options)
+    engine = choose_engine(prepared, options, judge.exports)
+    try:
+        yield from _drive(prepared, options, interrupt, judge, engine)
+    finally:
+        engine.close()
+
+
+def _drive(
+    prepared: Prepared, options: Options, interrupt: Interrupt, judge: Judge, engine: Engine
+) -> Iterator[Solution | Finished]:
+    start = time.monotonic()
+    optimise = prepared.tnf.sense != 0
+    limit = solution_limit(options, optimise)
+    choose = Improvements(prepared.tnf.sense) if optimise else Distinct(judge)
+    count, best = 0, None
+    engine.start()
+    while True:
+        running = engine.running
+        if interrupt or (limit and count >= limit):
+            engine.stop()
+        for found in choose.worth_printing(engine.poll()):
+            if limit and count >= limit:
+                break
+            solution = judge.solution(found)
+            best = solution.objective
+            count += 1
+            log.info("solution %d by block %d: objective %s", count, solution.block, best)
+            yield solution
+        if not running:
+            break
+        time.sleep(POLL_SECONDS)
+    complete = engine.complete and not (limit and count >= limit)
+    yield Finished(complete, count, report(prepared, engine, start, count, best, complete))
+
+
+def solution_limit(options: Options, optimise: bool) -> int:
+    """After how many solutions to stop; 0 for never."""
+    if options.n_solutions is not None:
+        return options.n_solutions
+    return 0 if optimise or options.all_solutions else 1
+
+
+class Improvements:
+    """Of the solutions that arrive, the best one if it is better than all before."""
+
+    def __init__(self, sense: int):
+        self.sense = sense
+        self.best: int | None = None
+
+    def worth_printing(self, arrived: list[Found]) -> list[Found]:
+        if not arrived:
+            return []
+        found = min(arrived, key=lambda candidate: self.sense * candidate.objective)
+        if self.best is not None and self.sense * found.objective >= self.sense * self.best:
+            return []
+        self.best = found.objective
+        return [found]
+
+
+class Distinct:
+    """Solutions that differ from all before in the output: blocks enumerate assignments of all variables."""
+
+    def __init__(self, judge: Judge):
+        places = [place for _, place in judge.items]
+        self.places = np.unique(np.concatenate(places)) if places else np.empty(0, np.int64)
+        self.seen: set[bytes] = set()
+
+    def worth_printing(self, arrived: list[Found]) -> list[Found]:
+        return [found for found in arrived if self._is_new(found)]
+
+    def _is_new(self, found: Found) -> bool:
+        key = found.values[self.places].tobytes()
+        key = key if len(key) <= 32 else hashlib.blake2b(key, digest_size=32).digest()
+        if key in self.seen:
+            return False
+        self.seen.add(key)
+        return True
+
+
+def report(
+    prepared: Prepared, engine: Engine | None, start: float, count: int, best: int | None, complete: bool = True
+) -> dict[str, object]:
+    """Statistics by MiniZinc's standard names (handbook, FlatZinc), then our own."""
+    tnf = prepared.tnf
+    counted = engine.statistics() if engine is not None else {}
+    boolean = (tnf.lower >= 0) & (tnf.upper <= 1) & (tnf.lower < tnf.upper)
+    statistics: dict[str, object] = {
+        "nodes": counted.get("nodes", 0),
+        "failures": counted.get("failures", 0),
+        "restarts": counted.get("restarts", 0),
+        "peakDepth": counted.get("peak_level", 0),
+        "propagations": counted.get("propagations", 0),
+        "variables": tnf.n_vars,
+        "boolVariables": int(boolean.sum()),
+        "intVariables": int(tnf.n_vars - boolean.sum()),
+        "propagators": tnf.n_rows,
+        "solutions": count,
+        "initTime": sum(prepared.times.values()),
+        "solveTime": time.monotonic() - start,
+        **prepared.times,
+    }
+    if best is not None:
+        statistics["objective"] = best
+        if complete:
+            statistics["objectiveBound"] = best
+    if engine is not None:
+        statistics["engine"] = engine.name
+        for name in ("iterations", "donations", "replays", "fixpoint_errors"):
+            statistics[camel(name)] = counted[name]
+        statistics["busyTime"] = counted["busy_ns"] / 1e9
+        statistics["idleTime"] = counted["idle_ns"] / 1e9
+        statistics.update(getattr(engine, "shape", {}))
+    return statistics
+
+
+def camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)
+
+
+@dataclass
+class Result:
+    """What `solve_text` returns. `status`: SATISFIED, ALL_SOLUTIONS (space exhausted, so an optimum is proved),
+    UNSATISFIABLE or UNKNOWN. `solutions`: one dict a solution, output name -> bool, int or flat list."""
+
+    status: str
+    solutions: list[dict[str, object]]
+    objective: int | None
+    statistics: dict[str, object]
+
+
+def solve_text(text: str, **settings: Any) -> Result:
+    """Solves FlatZinc given as text. `settings` are fields of `Options`; `check` may also be True or False.
+
+    Raises the errors of errors.py.
+    """
+    from turbo_fzn.parse import parse_text
+
+    if isinstance(settings.get("check"), bool):
+        settings["check"] = "always" if settings["check"] else "never"
+    unknown = settings.keys() - {option.name for option in fields(Options)}
+    if unknown:
+        raise TypeError(f"unknown settings: {', '.join(sorted(unknown))}")
+    options = Options(**settings)
+    limit = options.time_limit
+    interrupt = Interrupt(None if limit is None else time.monotonic() + limit / 1000)
+    solutions: list[dict[str, object]] = []
+    objective, finished = None, None
+    try:
+        for event in search(prepare(parse_text(text), options, interrupt), options, interrupt):
+            if isinstance(event, Finished):
+                finished = event
+            else:
+                solutions.append({item.name: value_of(item, values) for item, values in event.outputs})
+                objective = event.objective
+    except Interrupted:
+        return Result("UNKNOWN", [], None, {})
+    return Result(status_of(finished), solutions, objective, finished.statistics)
+
+
+def status_of(finished: Finished) -> str:
+    if finished.complete:
+        return "ALL_SOLUTIONS" if finished.n_solutions else "UNSATISFIABLE"
+    return "SATISFIED" if finished.n_solutions else "UNKNOWN"
