@@ -17,6 +17,10 @@ DEVICE PoolSlot* pool_slot(const Block& b, i64 ticket) {
   return (PoolSlot*)(p->pool + (u64)(ticket & (p->pool_slots - 1)) * (u64)p->pool_slot_bytes);
 }
 
+DEVICE i64* slot_sequence(const Block& b, i64 ticket) {
+  return &b.problem->pool_sequences[ticket & (b.problem->pool_slots - 1)];
+}
+
 DEVICE Decision* slot_path(PoolSlot* slot) { return (Decision*)(slot + 1); }
 
 // Lane 0: reserves a slot to fill, in state->place. False when the pool is full.
@@ -24,7 +28,7 @@ DEVICE bool reserve_slot(const Block& b) {
   Common* common = b.problem->common;
   for (;;) {
     i64 ticket = global_load(&common->pool_tail);
-    i64 sequence = global_load(&pool_slot(b, ticket)->sequence);
+    i64 sequence = global_load(slot_sequence(b, ticket));
     if (sequence < ticket) return false;
     if (sequence == ticket && global_replace(&common->pool_tail, ticket, ticket + 1)) {
       b.state->place = ticket;
@@ -38,7 +42,7 @@ DEVICE bool take_slot(const Block& b) {
   Common* common = b.problem->common;
   for (;;) {
     i64 ticket = global_load(&common->pool_head);
-    i64 sequence = global_load(&pool_slot(b, ticket)->sequence);
+    i64 sequence = global_load(slot_sequence(b, ticket));
     if (sequence <= ticket) return false;
     if (sequence == ticket + 1 && global_replace(&common->pool_head, ticket, ticket + 1)) {
       b.state->place = ticket;
@@ -73,7 +77,7 @@ DEVICE bool donate_alternative(const Block& b) {
     barrier();
     if (lane() == 0) {
       fence();
-      global_store(&slot->sequence, s->place + 1);
+      global_store(slot_sequence(b, s->place), s->place + 1);
       shallowest->lower[0] = shallowest->lower[1];
       shallowest->upper[0] = shallowest->upper[1];
       ++s->statistics.donations;
@@ -121,7 +125,7 @@ DEVICE bool take_subproblem(const Block& b) {
     if (lane() == 0) {
       s->path_size = length;
       fence();
-      global_store(&slot->sequence, s->place + b.problem->pool_slots);
+      global_store(slot_sequence(b, s->place), s->place + b.problem->pool_slots);
     }
   }
   barrier();

@@ -90,12 +90,6 @@ def propagate_rows(tnf: TNF) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return lower.astype(np.int64), upper.astype(np.int64), consistent.astype(bool)
 
 
-def first_pool(layout: Layout) -> np.ndarray:
-    pool = np.zeros(layout.pool_slots * layout.pool_slot_bytes, np.uint8)
-    pool.view(np.int64)[:: layout.pool_slot_bytes // 8] = layout.first_sequences()
-    return pool
-
-
 class CpuEngine:
     """`settings.blocks` threads search `tnf`, whose root must be at its fixpoint. See engine.Engine."""
 
@@ -110,7 +104,8 @@ class CpuEngine:
             "weights": layout.weights,
             "incumbent": np.zeros(tnf.n_vars, layout.bound_type),
             "statistics": self.blocks_statistics,
-            "pool": first_pool(layout),
+            "pool_sequences": layout.first_sequences(),
+            "pool": np.zeros(layout.pool_slots * layout.pool_slot_bytes, np.uint8),
             "ring": np.zeros(layout.ring_slots * layout.ring_slot_bytes, np.uint8),
             "workspace": np.zeros(settings.blocks * layout.stack_bytes, np.uint8),
         }

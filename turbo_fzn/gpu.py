@@ -203,8 +203,8 @@ class GpuEngine:
         cuda, problem = self.cuda, Problem()
         layout.settings = replace(layout.settings, blocks=self.launch.blocks)
         layout.fill(problem, self.workspace_bytes)
-        read_only = {name: array for name, array in layout.arrays.items()}
-        for name, array in {**read_only, "weights": layout.weights}.items():
+        written = {"weights": layout.weights, "pool_sequences": layout.first_sequences()}
+        for name, array in {**layout.arrays, **written}.items():
             self.memory[name] = self._upload(np.ascontiguousarray(array))
         zeroed = {
             "incumbent": layout.tnf.n_vars * layout.bits // 8,
@@ -214,7 +214,6 @@ class GpuEngine:
         for name, size in zeroed.items():
             self.memory[name] = cuda.mem_alloc(max(size, 16))
             cuda.memset_d8(self.memory[name], 0, max(size, 16))
-        self._fill_sequences(layout)
         self.memory["workspace"] = cuda.mem_alloc(self.launch.blocks * self.workspace_bytes)
         self.memory["common"] = self._upload(np.frombuffer(bytes(layout.first_common()), np.uint8))
         for name, allocation in self.memory.items():
@@ -231,15 +230,6 @@ class GpuEngine:
         if array.nbytes:
             self.cuda.memcpy_htod(allocation, array)
         return allocation
-
-    def _fill_sequences(self, layout: Layout) -> None:
-        copy = self.cuda.Memcpy2D()
-        copy.set_src_host(layout.first_sequences())
-        copy.set_dst_device(int(self.memory["pool"]))
-        copy.width_in_bytes = copy.src_pitch = 8
-        copy.dst_pitch = layout.pool_slot_bytes
-        copy.height = layout.pool_slots
-        copy(aligned=False)
 
     def start(self) -> None:
         self.cuda.Context.synchronize()
