@@ -52,6 +52,7 @@ struct Level {
   i32 var, pending;
   i32 trail_start, path_start;
   i32 strategy, position;
+  i32 output_position;  // place of the first unfixed output variable before the choice
 };
 
 // Words shared by all blocks. The host writes `stop` and `consumed` while the kernel runs.
@@ -72,7 +73,7 @@ struct Statistics {
   i64 fixpoint_errors;  // rows that could still tighten at a fixpoint; counted by CHECK_FIXPOINT builds only
 };
 
-struct PoolSlot { i64 sequence; i32 length, unused; };  // followed by pool_path decisions
+struct alignas(16) PoolSlot { i32 length; };  // followed by pool_path decisions
 
 struct RingSlot { i64 sequence, objective, block, unused; };  // followed by n_exports values of type bound_t
 
@@ -91,6 +92,7 @@ struct Problem {
   bound_t* incumbent;         // best solution so far: n_vars values
   struct Common* common;
   struct Statistics* statistics;  // one a block
+  i64* pool_sequences;        // one a slot
   char* pool;
   char* ring;                 // in host memory
   char* workspace;            // workspace_bytes a block
@@ -103,4 +105,7 @@ struct Problem {
   i32 lns_percent;            // share of the blocks that search neighbourhoods once there is an incumbent
   i32 n_blocks;
   i32 use_weights;
+  i32 project;                // one solution for each assignment of the output variables is enough
+  i32 unused;
+  struct Strategy outputs;    // the output variables, as a list in strategy_vars
 };

@@ -88,6 +88,8 @@ DEVICE void start_search(const Block& b, i32 strategy) {
     s->level = s->base = s->trail_base = 0;
     s->strategy = strategy;
     s->position = 0;
+    s->output_position = 0;
+    s->keep_level = NO_PLACE;
     level_at(b, 0)->trail_start = 0;
     level_at(b, 0)->path_start = 0;
   }
@@ -123,8 +125,11 @@ DEVICE bound_t preferred_value(const Block& b, i32 var) {
   return next_random(b.state) >> 63 ? b.lower[var] : b.upper[var];
 }
 
+// How far the search for variables had come.
+struct Place { i32 strategy, position; };
+
 // Branches on state->var: a new level, whose first branch is entered. False when the stack is full.
-DEVICE bool push_level(const Block& b, i32 strategy_before, i32 position_before) {
+DEVICE bool push_level(const Block& b, Place before) {
   BlockState* s = b.state;
   const Problem* p = b.problem;
   i32 level = s->level;
@@ -148,8 +153,9 @@ DEVICE bool push_level(const Block& b, i32 strategy_before, i32 position_before)
     }
     top->trail_start = s->trail_size;
     top->path_start = s->path_size;
-    top->strategy = strategy_before;
-    top->position = position_before;
+    top->strategy = before.strategy;
+    top->position = before.position;
+    top->output_position = s->output_position;
     s->level = level + 1;
     s->trailing = 1;
     if (s->level - s->base > s->statistics.peak_level) s->statistics.peak_level = s->level - s->base;
@@ -165,9 +171,11 @@ DEVICE void take_alternative(const Block& b) {
   BlockState* s = b.state;
   Level* top = level_at(b, s->level);
   i32 place = --top->pending;
+  s->keep_level = NO_PLACE;
   Decision d = {top->lower[place], top->upper[place], top->var};
   s->strategy = top->strategy;
   s->position = top->position;
+  s->output_position = top->output_position;
   s->path_size = top->path_start;
   s->trail_size = top->trail_start;
   if (place == 0) --s->level;
@@ -207,12 +215,38 @@ DEVICE Next end_replay(const Block& b, bool consistent) {
   return consistent ? NODE : FAILED;
 }
 
+// Leaves the current level for good, without trying its alternatives. Ends with a barrier.
+DEVICE void drop_level(const Block& b, i32 level) {
+  BlockState* s = b.state;
+  i32 start = level_at(b, level)->trail_start;
+  if (level > s->trail_base) undo_segment(b, start, s->trail_size);
+  barrier();
+  if (lane() == 0) {
+    if (level > s->trail_base) s->trail_size = start;
+    else s->trail_base = level - 1;
+    s->level = level - 1;
+  }
+  barrier();
+}
+
+// Lane 0, after a solution: the levels that were chosen when all output variables were fixed only lead to the same output.
+DEVICE void keep_output_levels(const Block& b) {
+  BlockState* s = b.state;
+  i32 level = s->level;
+  while (level > s->base && level_at(b, level)->output_position == NO_PLACE) --level;
+  s->keep_level = level;
+}
+
 // Leaves a failed node for the next open alternative.
 DEVICE Next backtrack(const Block& b) {
   BlockState* s = b.state;
   for (;;) {
     i32 level = s->level, below = level - 1;
     if (level == s->base) return EXHAUSTED;
+    if (level > s->keep_level) {
+      drop_level(b, level);
+      continue;
+    }
     if (level > s->trail_base) {
       undo_segment(b, level_at(b, level)->trail_start, s->trail_size);
       if (level_at(b, level)->pending == 1 && below > s->trail_base) {
@@ -254,22 +288,37 @@ DEVICE bool note_failure(const Block& b) {
   return spent;
 }
 
+// Brings state->output_position up to date: NO_PLACE when all output variables are fixed. Ends with a barrier.
+DEVICE void find_unfixed_output(const Block& b) {
+  BlockState* s = b.state;
+  i32 from = s->output_position;
+  barrier();
+  i32 place = first_unfixed(b, b.problem->outputs, from);
+  if (lane() == 0) s->output_position = place;
+  barrier();
+}
+
 // The store is at its fixpoint, or inconsistent: what comes next.
 DEVICE Next visit_node(const Block& b, bool consistent) {
   BlockState* s = b.state;
   poll(b);
   if (s->stop) return STOPPED;
   if (!consistent) return note_failure(b) ? STOPPED : FAILED;
-  i32 strategy = s->strategy, position = s->position;
+  Place before = {s->strategy, s->position};
   barrier();
   choose_variable(b);
   if (s->var < 0) {
     publish_solution(b);
     poll(b);
+    if (b.problem->project && lane() == 0) keep_output_levels(b);
+    barrier();
     return FAILED;
   }
+  if (b.problem->project) find_unfixed_output(b);
   if (s->donate && s->level > s->base) donate_alternative(b);
-  if (push_level(b, strategy, position)) return NODE;
+  if (push_level(b, before)) return NODE;
+  if (s->neighbourhood) return FAILED;  // the stack is full
+  if (donate_alternative(b) && push_level(b, before)) return NODE;  // make room at its base
   if (lane() == 0) b.problem->common->incomplete = 1;
   return FAILED;
 }

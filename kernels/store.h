@@ -24,6 +24,8 @@ struct BlockState {
   i32 level, base, trail_base;   // base: no open alternative at or below; trail_base: no trail at or below
   i32 path_size;
   i32 strategy, position;        // where the search for the next variable goes on
+  i32 output_position;           // no output variable before this place is unfixed
+  i32 keep_level;                // levels above it are left without a look at their alternatives
   i32 var, index;                // the chosen variable, or -1
   i32 value_choice;
   i32 donate;                    // other blocks are hungry: give a subproblem away

@@ -20,6 +20,7 @@ PHASE = 11  # VALUE_PHASE of abi.h, for the strategy of neighbourhoods
 POOL_BYTES = 2**28
 RING_BYTES = 2**24
 MAX_RING_SLOTS = 1024
+MAX_LEVELS = 2**20
 
 WAKE_LOWER, WAKE_UPPER, WAKE_BOTH = 1, 2, 3
 
@@ -55,7 +56,7 @@ class Statistics(ctypes.Structure):
 
 
 class PoolSlot(ctypes.Structure):
-    _fields_ = [("sequence", c_int64), ("length", c_int32), ("unused", c_int32)]
+    _fields_ = [("length", c_int32), ("unused", c_int32 * 3)]
 
 
 class RingSlot(ctypes.Structure):
@@ -64,8 +65,12 @@ class RingSlot(ctypes.Structure):
 
 POINTERS = (
     "rows watches watchers tables root_lower root_upper strategies strategy_vars exports neighbours weights incumbent "
-    "common statistics pool ring workspace"
+    "common statistics pool_sequences pool ring workspace"
 )
+
+
+class StrategyRecord(ctypes.Structure):
+    _fields_ = _fields("var_choice value_choice start count", c_int32)
 
 
 class Problem(ctypes.Structure):
@@ -74,9 +79,11 @@ class Problem(ctypes.Structure):
         *_fields("workspace_bytes pool_slot_bytes ring_slot_bytes seed", c_int64),
         *_fields(
             "n_vars n_rows n_strategies n_exports n_neighbours objective sense changed_capacity queue_capacity "
-            "trail_capacity level_capacity path_capacity pool_slots pool_path ring_slots lns_percent n_blocks use_weights",
+            "trail_capacity level_capacity path_capacity pool_slots pool_path ring_slots lns_percent n_blocks use_weights "
+            "project unused",
             c_int32,
         ),
+        ("outputs", StrategyRecord),
     ]
 
 
@@ -84,7 +91,7 @@ def struct_sizes(bits: int) -> list[int]:
     """sizeof of the structs of abi.h in the order in which `abi_sizes` of solve.cpp lists them."""
     bound = bits // 8
     decision = 12 if bits == 32 else 24
-    level = 4 * bound + 24
+    level = 4 * bound + 28 + (bits == 64) * 4
     return [bound, 16, 16, 16, decision, decision, level, COMMON_BYTES, ctypes.sizeof(Statistics),
             ctypes.sizeof(PoolSlot), ctypes.sizeof(RingSlot), ctypes.sizeof(Problem)]  # fmt: skip
 
@@ -136,10 +143,22 @@ def watch_lists(tnf: TNF) -> tuple[np.ndarray, np.ndarray]:
     return watches.astype(np.int32), rows[order].astype(np.int32)
 
 
+# Value choices whose first branch may cut off a single value, so that a variable can need a level for each.
+SHAVING = (ValueChoice.RANDOM, ValueChoice.OUT_MIN, ValueChoice.OUT_MAX, ValueChoice.OUT_MEDIAN, ValueChoice.OUT_RANDOM)
+
+
 def most_levels(tnf: TNF) -> int:
-    """A bound on the choice points of one branch: a left branch fixes a variable or halves it."""
-    size = (tnf.upper - tnf.lower).astype(np.float64)
-    return int(np.sum(np.ceil(np.log2(size[size > 0] + 1)) + (size[size > 0] > 1)))
+    """A bound on the choice points of one branch, at most MAX_LEVELS.
+
+    A left branch fixes a variable or halves it, or, with the choices of SHAVING, removes a value. A stack that is too
+    small after all gives its shallowest alternatives to the pool (kernels/search.h).
+    """
+    size = tnf.upper.astype(np.float64) - tnf.lower  # the difference may exceed int64
+    need = np.ceil(np.log2(size + 1)) + (size > 1)
+    for strategy in tnf.strategies:
+        if strategy.value_choice in SHAVING:
+            need[strategy.variables] = size[strategy.variables]
+    return int(min(need.sum(), MAX_LEVELS))
 
 
 def power_of_two(least: int) -> int:
@@ -209,7 +228,15 @@ class Layout:
             records.append((int(strategy.var_choice), value, start, len(strategy.variables)))
             variables.append(np.asarray(strategy.variables, np.int32))
             start += len(strategy.variables)
+        variables.append(self._output_variables())
+        self.outputs = StrategyRecord(VarChoice.INPUT_ORDER, ValueChoice.MIN, start, len(variables[-1]))
         return np.array(records, np.int32), np.concatenate(variables)
+
+    def _output_variables(self) -> np.ndarray:
+        """The unfixed variables of the output items, each once."""
+        shown = [np.asarray(item.variables, np.int64) for item in self.tnf.outputs]
+        every = np.unique(np.concatenate(shown)) if shown else np.empty(0, np.int64)
+        return every[self.tnf.lower[every] < self.tnf.upper[every]].astype(np.int32)
 
     def _degrees(self) -> np.ndarray:
         """Failure weights start at the number of rows that watch the variable (dom/wdeg, Boussemart et al. 2004)."""
@@ -263,6 +290,7 @@ class Layout:
         problem.n_blocks = settings.blocks
         in_model = any(strategy.var_choice == VarChoice.DOM_W_DEG for strategy in tnf.strategies)
         problem.use_weights = int(in_model or problem.lns_percent > 0)
+        problem.project, problem.outputs = int(tnf.sense == 0), self.outputs
         for name in ("changed_capacity", "queue_capacity", "trail_capacity", "level_capacity", "path_capacity",
                      "pool_slots", "pool_path", "ring_slots"):  # fmt: skip
             setattr(problem, name, getattr(self, name))

@@ -223,6 +223,7 @@ def search(prepared: Prepared, options: Options, interrupt: Interrupt) -> Iterat
         return
     judge = Judge(prepared, options)
     engine = choose_engine(prepared, options, judge.exports)
+    prepared.times["engineTime"] = time.monotonic() - start
     try:
         yield from _drive(prepared, options, interrupt, judge, engine)
     finally:
