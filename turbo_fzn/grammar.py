@@ -1,0 +1,345 @@
+"""The grammar of FlatZinc at run time: Lark's parser of one statement, and the terminals as regular expressions.
+
+flatzinc.lark is the only definition of the language. Two things are made of it here:
+
+- `read_nested` reads one statement of any shape with Lark, and finds what is wrong with a wrong one;
+- `compiled_terminals` are the expressions that Lark has composed, for the scan of parse.py.
+
+Importing Lark and building its tables costs 0.15 s, more than reading a small model. So the expressions are kept in
+the cache folder, under a key made of the grammar and of Lark's version, and Lark is imported when a statement needs
+it; its tables are kept beside them. A folder that cannot be written costs that time at each start, nothing else.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import importlib.util
+import json
+import os
+import re
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from turbo_fzn.domains import IntSet
+from turbo_fzn.model import Call, FloatSet, Index, Ref, Text
+
+if TYPE_CHECKING:
+    from lark import Lark
+
+GRAMMAR = Path(__file__).with_name("flatzinc.lark")
+BLANKS = " \t\r\n"
+INSIDE_SET = ";"  # stands for a comma inside the braces of a word
+MAX_DIGITS = 40  # an integer with more is not even looked at
+MAX_EXPECTED = 6  # possibilities that a message lists
+SEARCHES = {"int_search", "bool_search", "set_search", "float_search"}
+ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v", "a": "\a", "b": "\b"}
+TERMINAL_WORDS = {
+    "NAME": "a name",
+    "INT": "an integer",
+    "FLOAT": "a number",
+    "BOOL": "true or false",
+    "STRING": "a string",
+    "LIST": "`[`",
+}
+
+
+class Refused(Exception):
+    """Something is wrong at `offset` characters from the beginning of a statement."""
+
+    def __init__(self, message: str, offset: int):
+        super().__init__(message)
+        self.message = message
+        self.offset = offset
+
+
+class NotAWord(Exception):
+    """A text is neither a literal nor a name; only Lark can read it, or say what is wrong with it."""
+
+
+# ---- the grammar and its cache
+
+
+def cache_folder() -> Path:
+    """Where things that can be made again are kept: $TURBO_FZN_CACHE, else the user's cache folder."""
+    folder = os.environ.get("TURBO_FZN_CACHE")
+    if folder:
+        return Path(folder)
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("turbo_fzn"))
+
+
+def _cache_file(suffix: str) -> Path:
+    """The file for something that is derived from this grammar by this Lark."""
+    lark = importlib.util.find_spec("lark")
+    assert lark is not None and lark.origin is not None, "lark is not installed"
+    parts = [GRAMMAR.read_bytes(), Path(lark.origin).read_bytes(), repr(sys.version_info).encode()]
+    key = hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
+    return cache_folder() / f"flatzinc-{key}.{suffix}"
+
+
+@functools.cache
+def _lark() -> Lark:
+    import lark
+
+    kept = _cache_file("lark")
+    fresh = kept.with_name(f"{kept.name}.{os.getpid()}")  # Lark writes in place; a reader must not see half of it
+    with contextlib.suppress(OSError):
+        kept.parent.mkdir(parents=True, exist_ok=True)
+    parser = lark.Lark(
+        GRAMMAR.read_text(encoding="utf-8"),
+        parser="lalr",
+        start=["item", "flat", "part"],
+        maybe_placeholders=False,
+        transformer=_ACTIONS,
+        cache=str(kept if os.access(kept, os.R_OK) else fresh),
+    )
+    with contextlib.suppress(OSError):
+        os.replace(fresh, kept)
+    return parser
+
+
+@functools.cache
+def terminals() -> dict[str, str]:
+    """The regular expression of each terminal, from the cache folder or from the grammar."""
+    kept = _cache_file("json")
+    with contextlib.suppress(OSError, ValueError):
+        found = json.loads(kept.read_text(encoding="utf-8"))
+        if isinstance(found, dict) and "FLAT_SPACE" in found:
+            return found
+    source = {terminal.name: terminal.pattern.to_regexp() for terminal in _lark().terminals}
+    fresh = kept.with_name(f"{kept.name}.{os.getpid()}")
+    with contextlib.suppress(OSError):
+        fresh.write_text(json.dumps(source), encoding="utf-8")
+        os.replace(fresh, kept)
+    return source
+
+
+@functools.cache
+def compiled_terminals() -> dict[str, re.Pattern[str]]:
+    """The terminals that are used without Lark."""
+    names = ("NAME", "INT", "FLOAT", "STRING", "COMMENT", "FLAT_CALL", "FLAT_ANNOTATION")
+    return {name: re.compile(terminals()[name]) for name in names}
+
+
+# ---- words and literals
+
+
+class Words(dict[str, Any]):
+    """From a word (what stands between two commas, blanks included) to its value, made when first asked for."""
+
+    def __init__(self) -> None:
+        super().__init__({"true": True, "false": False})
+        patterns = compiled_terminals()
+        self.is_name = patterns["NAME"].fullmatch
+        self.is_integer = patterns["INT"].fullmatch
+        self.is_float = patterns["FLOAT"].fullmatch
+
+    def __missing__(self, text: str) -> Any:
+        word = text.strip(BLANKS)
+        value = self[text] = self[word] if word != text else self._value(word)
+        return value
+
+    def _value(self, word: str) -> object:
+        if self.is_name(word):
+            return Ref(word)
+        if word.startswith("{") and word.endswith("}"):
+            inner = word[1:-1].strip(BLANKS)
+            return make_set([self._number(part) for part in inner.split(INSIDE_SET)] if inner else [])
+        low, dots, high = word.partition("..")
+        return make_range(self._number(low), self._number(high)) if dots else self._number(low)
+
+    def _number(self, text: str) -> int | float:
+        word = text.strip(BLANKS)
+        if self.is_integer(word):
+            try:
+                return make_integer(word)
+            except ValueError:
+                raise NotAWord from None
+        if self.is_float(word):
+            return float(word)
+        raise NotAWord
+
+
+def make_integer(word: str) -> int:
+    """The value of an INT. Raises ValueError when it has more than 64 bits."""
+    base = {"0x": 16, "0o": 8}.get(word.lstrip("-")[:2], 10)
+    value = int(word, base) if len(word) < MAX_DIGITS else 2**64
+    if not -(2**63) <= value < 2**63:
+        raise ValueError(f"the integer {word[:MAX_DIGITS]} does not fit in 64 bits")
+    return value
+
+
+def make_range(low: float, high: float) -> IntSet | FloatSet:
+    if isinstance(low, int) and isinstance(high, int):
+        return IntSet.interval(low, high)
+    return FloatSet([low, high])
+
+
+def make_set(values: list) -> IntSet | FloatSet:
+    return IntSet.of_values(values) if all(type(value) is int for value in values) else FloatSet(values)
+
+
+def make_text(literal: str) -> Text:
+    """The contents of a STRING."""
+    if "\\" not in literal:
+        return Text(literal[1:-1])
+    return Text(re.sub(r"\\(.)", lambda match: ESCAPES.get(match[1], match[1]), literal[1:-1], flags=re.DOTALL))
+
+
+def kind_of(domain: IntSet | FloatSet) -> str:
+    """The kind of variable that has such a domain."""
+    return "int" if isinstance(domain, IntSet) else "float"
+
+
+# ---- nested statements
+
+
+def read_nested(statement: str, words: Words) -> tuple[str, tuple]:
+    """One statement as (kind of item, fields), by Lark; Refused says what is wrong with it, and where."""
+    parser = _lark()
+    from lark.exceptions import UnexpectedInput
+
+    _ACTIONS.words = words
+    try:
+        return parser.parse(statement, start="item")  # type: ignore[return-value]
+    except UnexpectedInput as error:
+        raise _refusal(error, statement) from None
+
+
+def _refusal(error: Any, statement: str) -> Refused:
+    """What Lark found, in words of FlatZinc."""
+    token = getattr(error, "token", None)
+    at_end = token is not None and token.type == "$END"
+    offset = len(statement) if at_end else error.pos_in_stream
+    expected = _expected(error.interactive_parser.accepts()) if offset else ", expected the beginning of an item"
+    if at_end:
+        return Refused(f"unexpected end of the file in a statement{expected}", offset)
+    if statement[offset] == '"' and not compiled_terminals()["STRING"].match(statement, offset):
+        return Refused("the string does not end on its line", offset)
+    if statement.startswith("[|", offset - 1):
+        return Refused("array literals of two dimensions, `[|`, are not FlatZinc", offset - 1)
+    found = re.compile(r"\w{1,40}|(?s:.)").match(statement, offset)
+    assert found is not None
+    return Refused(f"unexpected {_quoted(found.group())}{expected}", offset)
+
+
+def _expected(names: Iterable[str]) -> str:
+    """`, expected …` when there are few possibilities."""
+    source = terminals()
+    plain = (re.sub(r"\\b|\\", "", source[name]) for name in names if name in source and name not in TERMINAL_WORDS)
+    shown = {f"`{text}`" for text in plain} | {TERMINAL_WORDS[name] for name in names if name in TERMINAL_WORDS}
+    return ", expected " + " or ".join(sorted(shown)) if 0 < len(shown) <= MAX_EXPECTED else ""
+
+
+def _quoted(found: str) -> str:
+    return f"`{found}`" if found.isprintable() else f"character {ord(found[0]):#x}"
+
+
+class _Actions:
+    """What each rule and terminal of `item` means: Lark calls the method of its name when it has read one.
+
+    A NAME stays Lark's token, a string that knows its place, until it becomes part of something.
+    """
+
+    words: Words
+
+    def BOOL(self, token: str) -> bool:
+        return token == "true"
+
+    def INT(self, token: Any) -> int:
+        try:
+            return make_integer(str(token))
+        except ValueError as error:
+            raise Refused(str(error), token.start_pos) from None
+
+    def FLOAT(self, token: str) -> float:
+        return float(token)
+
+    def STRING(self, token: str) -> Text:
+        return make_text(str(token))
+
+    def LIST(self, token: Any) -> list:
+        inner = str(token)[1:-1]
+        values, offset = [], token.start_pos + 1
+        for word in inner.split(",") if inner.strip(BLANKS) else []:
+            try:
+                values.append(self.words[word])
+            except NotAWord:
+                shown = word.strip(BLANKS)
+                message = f"{_quoted(shown[:40])} is no literal and no name" if shown else "nothing between two commas"
+                raise Refused(message, offset + len(word) - len(word.lstrip(BLANKS))) from None
+            offset += len(word) + 1
+        return values
+
+    def item(self, children: list) -> tuple[str, tuple]:
+        return children[0]  # type: ignore[no-any-return]
+
+    def predicate(self, children: list) -> tuple[str, tuple]:
+        return "predicate", ()
+
+    def formal(self, children: list) -> None:
+        return None
+
+    def index_set(self, children: list) -> None:
+        return None
+
+    def parameter(self, children: list) -> tuple[str, tuple]:
+        type_, name, annotations, value = children
+        return "parameter", (type_, str(name), annotations, value)
+
+    def variable(self, children: list) -> tuple[str, tuple]:
+        _, type_, name, annotations, *value = children
+        return "variable", (type_, str(name), annotations, value[0] if value else None)
+
+    def array(self, children: list) -> tuple[str, tuple]:
+        low, high, *var, type_, name, annotations, elements = children
+        return "array", ((low, high), bool(var), type_, str(name), annotations, elements)
+
+    def constraint(self, children: list) -> tuple[str, tuple]:
+        name, *arguments, annotations = children
+        return "constraint", (str(name), arguments, annotations)
+
+    def solve(self, children: list) -> tuple[str, tuple]:
+        annotations, method, *objective = children
+        return "solve", (annotations, str(method), objective[0] if objective else None)
+
+    def base_type(self, children: list) -> tuple[str, Any]:
+        (domain,) = children
+        return (str(domain), None) if isinstance(domain, str) else (kind_of(domain), domain)
+
+    def set_type(self, children: list) -> tuple[str, Any]:
+        return "set", self.base_type(children)[1]
+
+    def range_literal(self, children: list) -> IntSet | FloatSet:
+        return make_range(*children)
+
+    def set_literal(self, children: list) -> IntSet | FloatSet:
+        return make_set(children)
+
+    def list_of_elements(self, children: list) -> list:
+        return children
+
+    def name(self, children: list) -> Ref:
+        return Ref(children[0])
+
+    def index(self, children: list) -> Index:
+        return Index(str(children[0]), children[1])
+
+    def annotations(self, children: list) -> list:
+        return children
+
+    def call(self, children: list) -> Call:
+        name, *arguments = children
+        if name in SEARCHES and arguments and isinstance(arguments[0], list):
+            for element in arguments[0]:
+                if isinstance(element, Call):
+                    raise Refused(f"{name} over {element.name}(…), which is no variable", name.start_pos)
+        return Call(str(name), arguments)
+
+
+_ACTIONS = _Actions()

@@ -1,0 +1,400 @@
+"""FlatZinc text to Model.
+
+The language is defined once, in flatzinc.lark. Lark's price is per token (about 1.2 MB/s of FlatZinc), and a big file
+is a million statements of five shapes, so the grammar names those shapes as *flat terminals*, each one regular
+expression composed of the ordinary terminals. This file
+
+1. scans the text with the alternation of these expressions, one match a statement;
+2. splits a flat statement at its delimiters, and turns each *word* (what stands between two commas) into its value
+   by a dictionary, so that a word is looked at once however often it occurs;
+3. gives a statement that the scan refuses, or that holds a word that is no word, to Lark: nested annotations,
+   comments inside a statement, and everything wrong, which is how each error gets its line, column and reason.
+
+The scan is what a lexer generator would do, were the longest regular parts of the language its tokens. That both
+ways give the same model is a property test in tests/test_parse.py.
+
+Values that occur often are shared between statements (a Ref, an IntSet, the annotations of variables): do not modify
+the lists of a Model. The cyclic garbage collector is off during the parse: it would look at millions of new tuples
+again and again and find nothing.
+
+Checked here: syntax, duplicate names, the length of arrays, the values of scalar parameters, one solve item, integers
+of 64 bits, float variables. Names, predicates, arity and types are the business of the lowering.
+"""
+
+from __future__ import annotations
+
+import functools
+import gc
+import io
+import re
+from collections.abc import Callable
+from typing import Any, Generic, NoReturn, TypeVar
+
+from turbo_fzn.domains import IntSet
+from turbo_fzn.errors import ModelError, UnsupportedError, UsageError
+from turbo_fzn.grammar import (
+    BLANKS,
+    INSIDE_SET,
+    NotAWord,
+    Refused,
+    Words,
+    compiled_terminals,
+    kind_of,
+    make_text,
+    read_nested,
+    terminals,
+)
+from turbo_fzn.model import Array, Call, Constraint, FloatSet, Goal, Model, Variable
+
+MAX_NESTING = 100
+MAX_NESTED_CHARACTERS = 2**23  # of a statement for Lark, which needs some seconds for that
+MAX_PROBED_CHARACTERS = 2**15  # of a longer one, to see that its beginning makes sense
+HEAD_BYTES = 2**16  # looked at before the rest of a file is read
+NESTED = "("  # stands for a list among the words of a flat statement, where a parenthesis cannot occur
+
+VALUE_TYPES: dict[str, set[type]] = {"bool": {bool}, "int": {int}, "float": {float, int}, "set": {IntSet, FloatSet}}
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+
+def parse_file(path: str) -> Model:
+    """The model in a file. UsageError when it cannot be read, ModelError when it is no FlatZinc."""
+    try:
+        with io.BufferedReader(io.FileIO(path), HEAD_BYTES) as stream:
+            head = stream.peek()
+            if b"\0" in head:
+                raise ModelError("not a text file", path, *_locate_byte(head, head.index(b"\0")))
+            data = stream.read()
+    except OSError as error:
+        raise UsageError(f"cannot read the file: {error.strerror or error}", path) from None
+    except ValueError as error:
+        raise UsageError(f"cannot read the file: {error}", repr(path)) from None
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ModelError("not UTF-8 text", path, *_locate_byte(data, error.start)) from None
+    del data
+    return parse_text(text, path)
+
+
+def parse_text(text: str, file: str = "") -> Model:
+    """The model that a FlatZinc text says; `file` is its name in messages."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        return Reader(text, file).read()
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _locate_byte(data: bytes, offset: int) -> tuple[int, int]:
+    """(line, column) of a byte, the column in characters."""
+    line_start = data.rfind(b"\n", 0, offset) + 1
+    return data.count(b"\n", 0, offset) + 1, len(data[line_start:offset].decode("utf-8", "replace")) + 1
+
+
+class _Memo(dict[Key, Value], Generic[Key, Value]):
+    """A dictionary that makes a missing value from its key."""
+
+    def __init__(self, make: Callable[[Key], Value]):
+        super().__init__()
+        self.make = make
+
+    def __missing__(self, key: Key) -> Value:
+        value = self[key] = self.make(key)
+        return value
+
+
+@functools.cache
+def _scan_pattern() -> re.Pattern[str]:
+    """One match is a flat statement, or blanks and comments between statements, or OTHER."""
+    shapes = [f"(?P<{name}>{terminals()[name]})" for name in (*FLAT_STATEMENTS, "FLAT_SPACE")]
+    return re.compile("|".join([*shapes, r"(?P<OTHER>[\s\S])"]))
+
+
+class Reader:
+    """Reads one text. A flat and a nested statement of the same kind end in the same `_add_…` function."""
+
+    def __init__(self, text: str, file: str, scan: re.Pattern[str] | None = None):
+        self.text = text
+        self.scan = scan or _scan_pattern()
+        self.model = Model(file=file, text=text)
+        self.words = Words()
+        self.words[NESTED] = NESTED
+        self.heads: _Memo[str, str] = _Memo(lambda head: head[len("constraint") :].strip(BLANKS))
+        self.types: _Memo[str, tuple[str, Any]] = _Memo(self._flat_type)
+        self.variable_annotations: _Memo[str, list] = _Memo(self._flat_annotations)
+        self.nested_characters = 0  # given to Lark
+
+    def read(self) -> Model:
+        text = self.text
+        flat = {name: getattr(self, method) for name, method in FLAT_STATEMENTS.items()}
+        flat["FLAT_SPACE"] = self._skip
+        position = 1 if text.startswith("\ufeff") else 0
+        while position < len(text):
+            for match in self.scan.finditer(text, position):
+                position = match.start()
+                if match.lastgroup == "OTHER":
+                    break
+                try:
+                    flat[match.lastgroup](match.group(), position)  # type: ignore[index]
+                except NotAWord:
+                    break
+                position = match.end()
+            if position < len(text):
+                position = self._read_nested(position)
+        if self.model.goal is None:
+            self._fail("missing solve item", len(text))
+        return self.model
+
+    def _fail(self, message: str, position: int) -> NoReturn:
+        raise ModelError(message, *self.model.locate(position))
+
+    def _skip(self, statement: str, position: int) -> None:
+        pass
+
+    # ---- statements for Lark
+
+    def _read_nested(self, start: int) -> int:
+        """Read the statement at `start` with Lark and return its end."""
+        end = self._statement_end(start, MAX_PROBED_CHARACTERS)
+        if end is None and start + MAX_PROBED_CHARACTERS < len(self.text):
+            self._read_prefix(start)
+            end = self._statement_end(start, MAX_NESTED_CHARACTERS)
+            if end is None:
+                self._fail("the statement does not end, or is too long", start)
+        statement = self.text[start:end]
+        self.nested_characters += len(statement)
+        self._check_nesting(statement, start)
+        try:
+            item, fields = read_nested(statement, self.words)
+        except Refused as error:
+            self._fail(error.message, start + error.offset)
+        getattr(self, f"_add_{item}")(*fields, start)
+        return start + len(statement)
+
+    def _read_prefix(self, start: int) -> None:
+        """Fail if the beginning of a very long statement is wrong: garbage is to be refused at once."""
+        prefix, strings = self.text[start : start + MAX_PROBED_CHARACTERS], compiled_terminals()["STRING"]
+        self._check_nesting(prefix, start)
+        try:
+            read_nested(prefix, self.words)
+        except Refused as error:
+            in_string = prefix[error.offset : error.offset + 1] == '"' and not strings.match(prefix, error.offset)
+            if error.offset < len(prefix) // 2 and not in_string:  # else it may be wrong only because it is cut
+                self._fail(error.message, start + error.offset)
+
+    def _statement_end(self, start: int, most: int) -> int | None:
+        """The position behind the semicolon that ends the statement; None if `most` characters hold no such."""
+        text, position = self.text, start
+        limit = min(start + most, len(text))
+        delimiter, patterns = re.compile('[;"%]'), compiled_terminals()
+        while (match := delimiter.search(text, position, limit)) is not None:
+            if match.group() == ";":
+                return match.end()
+            skipped = patterns["STRING" if match.group() == '"' else "COMMENT"].match(text, match.start(), limit)
+            if skipped is None:
+                return None
+            position = skipped.end()
+        return None
+
+    def _check_nesting(self, statement: str, start: int) -> None:
+        """Refuse deep nesting here, where no recursion has met it yet."""
+        if sum(statement.count(bracket) for bracket in "([{") <= MAX_NESTING:
+            return
+        depth, patterns = 0, compiled_terminals()
+        for match in re.finditer(rf"{patterns['STRING'].pattern}|{patterns['COMMENT'].pattern}|[][(){{}}]", statement):
+            depth += (match.group() in "([{") - (match.group() in ")]}")
+            if depth > MAX_NESTING:
+                self._fail(f"nested more than {MAX_NESTING} deep", start + match.start())
+
+    # ---- flat statements
+
+    def _flat_constraint(self, statement: str, position: int) -> None:
+        head, _, rest = statement.partition("(")
+        arguments, _, annotations = rest.partition(")")
+        self.model.constraints.append(
+            Constraint(
+                self.heads[head],
+                self._flat_values(arguments),
+                self._flat_annotations(annotations) if annotations[0] != ";" else [],
+                position,
+            )
+        )
+
+    def _flat_variable(self, statement: str, position: int) -> None:
+        declaration, value = statement.rstrip(BLANKS)[:-1], None
+        if "=" in declaration:
+            declaration, _, right = declaration.rpartition("=")
+            value = self._flat_value(right)
+        head, _, rest = declaration.partition(":")
+        name, colons, annotations = rest.partition("::")
+        shared = self.variable_annotations[colons + annotations]
+        self._add_variable(self.types[head[3:]], name.strip(BLANKS), shared, value, position)
+
+    def _flat_array(self, statement: str, position: int) -> None:
+        declaration, _, right = statement.rpartition("=")
+        head, _, rest = declaration.partition(":")
+        indices, _, type_text = head.partition("]")
+        low, _, high = indices.partition("[")[2].partition("..")
+        type_text = type_text.strip(BLANKS)[2:].lstrip(BLANKS)  # behind "of"
+        is_variable = type_text.startswith("var")
+        name, colons, annotations = rest.partition("::")
+        self._add_array(
+            (self.words[low], self.words[high]),
+            is_variable,
+            self.types[type_text[3:] if is_variable else type_text],
+            name.strip(BLANKS),
+            self._flat_annotations(colons + annotations),
+            self._flat_values(right[right.index("[") + 1 : right.rindex("]")]),
+            position,
+        )
+
+    def _flat_parameter(self, statement: str, position: int) -> None:
+        declaration, _, right = statement.rstrip(BLANKS)[:-1].partition("=")
+        head, _, name = declaration.partition(":")
+        self._add_parameter(self.types[head], name.strip(BLANKS), [], self._flat_value(right), position)
+
+    def _flat_solve(self, statement: str, position: int) -> None:
+        whole = re.compile(r"(.*)\b(satisfy|minimize|maximize)\b(.*)", re.DOTALL)
+        match = whole.fullmatch(statement.rstrip(BLANKS)[:-1])
+        assert match is not None
+        keyword, *parts = match[1].split("::")
+        if keyword.strip(BLANKS) != "solve":
+            raise NotAWord  # an objective that has the name of a method
+        annotations = [self._flat_search(part) for part in parts]
+        self._add_solve(annotations, match[2], self._flat_value(match[3]) if match[2] != "satisfy" else None, position)
+
+    def _flat_search(self, text: str) -> object:
+        """An annotation of a flat solve item: a name, a flat call, or a call of a list of flat calls."""
+        name, _, rest = text.partition("(")
+        if "(" not in rest:
+            return self._flat_term(text)
+        calls = compiled_terminals()["FLAT_CALL"].findall(rest)
+        return Call(name.strip(BLANKS), [[self._flat_term(call) for call in calls]])
+
+    def _flat_annotations(self, text: str) -> list:
+        """`:: a :: b(…)`, with or without a semicolon behind."""
+        if '"' in text:
+            parts = [part[2:] for part in compiled_terminals()["FLAT_ANNOTATION"].findall(text)]
+        else:
+            parts = text.split("::")[1:]
+        return [self._flat_term(part) for part in parts]
+
+    def _flat_term(self, text: str) -> object:
+        """`name` or `name(words)` or `name("string")`; what stands behind the parenthesis does not matter."""
+        name, parenthesis, rest = text.partition("(")
+        if not parenthesis:
+            return self.words[name.rstrip(";" + BLANKS)]
+        inner = rest[: rest.rindex(")")]
+        if '"' in inner:
+            return Call(name.strip(BLANKS), [make_text(inner.strip(BLANKS))])
+        return Call(name.strip(BLANKS), self._flat_values(inner))
+
+    def _flat_type(self, text: str) -> tuple[str, Any]:
+        text = text.strip(BLANKS)
+        if text in ("bool", "int"):
+            return text, None
+        if not text.startswith("set"):
+            domain = self._flat_value(text)
+            return kind_of(domain), domain
+        kind, domain = self.types[text[3:].strip(BLANKS)[2:]]  # behind "of"
+        if kind == "bool":
+            raise NotAWord
+        return "set", domain
+
+    def _flat_value(self, text: str) -> Any:
+        values = self._flat_values(text)
+        if len(values) != 1:
+            raise NotAWord
+        return values[0]
+
+    def _flat_values(self, text: str) -> list:
+        """The values of `word, word, [word, word], …`."""
+        if "{" in text:
+            text = re.sub(r"\{[^{}]*\}", lambda match: match.group().replace(",", INSIDE_SET), text)
+        if "[" not in text:
+            if not text or text.isspace():
+                return []
+            return list(map(self.words.__getitem__, text.split(",")))
+        parts = re.split(r"[][]", text)
+        lists = iter(parts[1::2])
+        return [
+            value if value is not NESTED else self._flat_values(next(lists))
+            for value in map(self.words.__getitem__, NESTED.join(parts[::2]).split(","))
+        ]
+
+    # ---- items
+
+    def _declare(self, name: str, position: int) -> None:
+        model = self.model
+        if name not in model.variables and name not in model.arrays and name not in model.parameters:
+            return
+        first = model.variables.get(name) or model.arrays.get(name)
+        line = f", first in line {model.locate(first.position)[1]}" if first else ""
+        self._fail(f"{name} is declared twice{line}", position)
+
+    def _add_predicate(self, position: int) -> None:
+        """Declarations of predicates say nothing that the table of constraints does not know better."""
+
+    def _add_parameter(self, type_: tuple, name: str, annotations: list, value: object, position: int) -> None:
+        self._declare(name, position)
+        kind, domain = type_
+        if type(value) not in VALUE_TYPES[kind]:
+            self._fail(f"the value of the parameter {name} is not of type {kind}", position)
+        if isinstance(value, int) and isinstance(domain, IntSet) and value not in domain:
+            self._fail(f"the value of the parameter {name} is not in its range", position)
+        self.model.parameters[name] = value
+
+    def _add_variable(self, type_: tuple, name: str, annotations: list, value: object, position: int) -> None:
+        self._declare(name, position)
+        kind, domain = type_
+        self._check_kind(kind, f"variable {name}", position)
+        self.model.variables[name] = Variable(name, kind, domain, annotations, value, position)
+
+    def _add_array(
+        self,
+        indices: tuple[int, int],
+        is_variable: bool,
+        type_: tuple,
+        name: str,
+        annotations: list,
+        elements: list,
+        position: int,
+    ) -> None:
+        self._declare(name, position)
+        low, high = indices
+        kind, domain = type_
+        if is_variable:
+            self._check_kind(kind, f"array {name}", position)
+        if low != 1:
+            self._fail(f"the indices of the array {name} begin with {low}, not 1", position)
+        if len(elements) != max(high, 0):
+            self._fail(f"the array {name} has {len(elements)} elements where {low}..{high} are declared", position)
+        self.model.arrays[name] = Array(name, kind, is_variable, domain, elements, annotations, position)
+
+    def _add_constraint(self, name: str, arguments: list, annotations: list, position: int) -> None:
+        self.model.constraints.append(Constraint(name, arguments, annotations, position))
+
+    def _add_solve(self, annotations: list, method: str, objective: object, position: int) -> None:
+        if self.model.goal is not None:
+            line = self.model.locate(self.model.goal.position)[1]
+            self._fail(f"a second solve item, the first is in line {line}", position)
+        self.model.goal = Goal(method, objective, annotations, position)
+
+    def _check_kind(self, kind: str, what: str, position: int) -> None:
+        if kind == "float":
+            message = f"float variables are not supported ({what})"
+            raise UnsupportedError(message, *self.model.locate(position))
+
+
+FLAT_STATEMENTS = {
+    "FLAT_CONSTRAINT": "_flat_constraint",
+    "FLAT_VARIABLE": "_flat_variable",
+    "FLAT_ARRAY": "_flat_array",
+    "FLAT_PARAMETER": "_flat_parameter",
+    "FLAT_SOLVE": "_flat_solve",
+    "FLAT_PREDICATE": "_skip",
+}
