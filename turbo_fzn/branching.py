@@ -1,0 +1,204 @@
+"""Search annotations -> the strategies of a TNF.
+
+The names are MiniZinc's (reference manual, search annotations); `VARIABLE_CHOICES` and `VALUE_CHOICES` say what each becomes
+on a store of intervals. Two of them need the size of the model: `occurrence` and `most_constrained` are a stable sort by
+static degree, the number of rows that mention a variable. A variable whose domain has holes is represented by the index
+of its value in the table of its domain wherever only the order and the number of values count: so its size, its
+median and a random value are those of the real domain.
+
+What is not known is ignored, with one warning: annotations are advice.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from turbo_fzn.errors import ModelError
+from turbo_fzn.model import Call, Goal, Model
+from turbo_fzn.scope import Scope
+from turbo_fzn.tnf import TNF, Op, Strategy, ValueChoice, VarChoice
+
+logger = logging.getLogger("turbo_fzn")
+
+VARIABLE_CHOICES: dict[str, VarChoice] = {
+    "input_order": VarChoice.INPUT_ORDER,
+    "first_fail": VarChoice.FIRST_FAIL,
+    "anti_first_fail": VarChoice.ANTI_FIRST_FAIL,
+    "smallest": VarChoice.SMALLEST,
+    "largest": VarChoice.LARGEST,
+    "occurrence": VarChoice.INPUT_ORDER,
+    "most_constrained": VarChoice.FIRST_FAIL,
+    "max_regret": VarChoice.INPUT_ORDER,
+    "dom_w_deg": VarChoice.DOM_W_DEG,
+    "impact": VarChoice.DOM_W_DEG,
+}
+SORTED_BY_DEGREE = {"occurrence", "most_constrained"}
+
+VALUE_CHOICES: dict[str, ValueChoice] = {
+    "indomain": ValueChoice.MIN,
+    "indomain_min": ValueChoice.MIN,
+    "indomain_max": ValueChoice.MAX,
+    "indomain_median": ValueChoice.MEDIAN,
+    "indomain_middle": ValueChoice.MEDIAN,
+    "indomain_random": ValueChoice.RANDOM,
+    "indomain_split": ValueChoice.SPLIT,
+    "indomain_interval": ValueChoice.SPLIT,
+    "indomain_reverse_split": ValueChoice.REVERSE_SPLIT,
+    "indomain_split_random": ValueChoice.SPLIT_RANDOM,
+    "outdomain_min": ValueChoice.OUT_MIN,
+    "outdomain_max": ValueChoice.OUT_MAX,
+    "outdomain_median": ValueChoice.OUT_MEDIAN,
+    "outdomain_random": ValueChoice.OUT_RANDOM,
+}
+ON_VALUES = {
+    "indomain_middle",
+    "indomain_split",
+    "indomain_interval",
+    "indomain_reverse_split",
+    "indomain_split_random",
+}
+ON_SIZES = {VarChoice.INPUT_ORDER, VarChoice.FIRST_FAIL, VarChoice.ANTI_FIRST_FAIL, VarChoice.DOM_W_DEG}
+
+SEARCHES = {"int_search": "int", "bool_search": "bool"}
+ACCEPTED = {
+    "restart_none",
+    "restart_constant",
+    "restart_linear",
+    "restart_geometric",
+    "restart_luby",
+    "constraint_name",
+}
+
+
+@dataclass
+class Step:
+    """One int_search or bool_search: the names of its choices, and the builder's variables."""
+
+    variable_choice: str
+    value_choice: str
+    variables: list[int]
+
+
+@dataclass
+class Plan:
+    """The search that a solve item asks for, in the builder's variables."""
+
+    steps: list[Step] = field(default_factory=list)
+    warm_start: list[tuple[int, int]] = field(default_factory=list)
+    ignored: set[str] = field(default_factory=set)
+
+    def mentioned(self) -> Iterator[int]:
+        for step in self.steps:
+            yield from step.variables
+        for variable, _ in self.warm_start:
+            yield variable
+
+    def finish(
+        self, tnf: TNF, number: np.ndarray, index_of: dict[int, int]
+    ) -> tuple[list[Strategy], tuple[np.ndarray, np.ndarray] | None]:
+        """The strategies and the warm start, in the TNF's variables."""
+        index = np.arange(tnf.n_vars)
+        for variable, position in index_of.items():
+            if number[position] >= 0 <= number[variable]:
+                index[number[variable]] = number[position]
+        strategies = [make_strategy(step, tnf, number, index) for step in self.steps if step.variables]
+        if not self.warm_start:
+            return strategies, None
+        variables, values = np.array(self.warm_start, dtype=np.int64).T
+        return strategies, (number[variables].astype(np.int32), values.copy())
+
+
+def make_strategy(step: Step, tnf: TNF, number: np.ndarray, index: np.ndarray) -> Strategy:
+    variables = number[np.array(step.variables, dtype=np.int64)]
+    variable_choice = VARIABLE_CHOICES[step.variable_choice]
+    if step.variable_choice in SORTED_BY_DEGREE:
+        variables = variables[np.argsort(-degrees(tnf)[variables], kind="stable")]
+    if variable_choice in ON_SIZES and step.value_choice not in ON_VALUES:
+        variables = index[variables]
+    return Strategy(variable_choice, VALUE_CHOICES[step.value_choice], variables.astype(np.int32))
+
+
+def degrees(tnf: TNF) -> np.ndarray:
+    """For each variable the number of rows that mention it."""
+    y, z = tnf.y, np.where(tnf.op == Op.ELEMENT, tnf.y, tnf.z)
+    count = np.bincount(tnf.x, minlength=tnf.n_vars)
+    count += np.bincount(y[y != tnf.x], minlength=tnf.n_vars)
+    count += np.bincount(z[(z != tnf.x) & (z != y)], minlength=tnf.n_vars)
+    return count
+
+
+def plan(goal: Goal, model: Model, scope: Scope, objective: int | None) -> Plan:
+    """The search that the solve item asks for, or a default one."""
+    result = Plan()
+    for annotation in goal.annotations:
+        read_annotation(annotation, scope, result)
+    if result.ignored:
+        logger.warning("ignored search annotations: %s", ", ".join(sorted(result.ignored)))
+    if not result.steps:
+        result.steps = default_steps(model, scope, objective)
+    return result
+
+
+def read_annotation(annotation: object, scope: Scope, result: Plan) -> None:
+    """Add what one annotation of the solve item says."""
+    name = annotation.name if isinstance(annotation, Call) else str(annotation)
+    if name in ACCEPTED:
+        return
+    if name in ("seq_search", "warm_start_array") and isinstance(annotation, Call) and len(annotation.args) == 1:
+        for part in annotation.args[0] if isinstance(annotation.args[0], list) else annotation.args:
+            read_annotation(part, scope, result)
+    elif name in SEARCHES and isinstance(annotation, Call):
+        read_search(annotation, scope, result)
+    elif name.startswith("warm_start") and isinstance(annotation, Call) and len(annotation.args) == 2:
+        read_warm_start(annotation, scope, result)
+    else:
+        result.ignored.add(name)
+
+
+def read_search(annotation: Call, scope: Scope, result: Plan) -> None:
+    """`int_search(variables, variable choice, value choice, complete)`; the last one may be missing."""
+    if len(annotation.args) not in (3, 4):
+        raise ModelError(f"{annotation.name} takes 4 arguments, found {len(annotation.args)}")
+    try:
+        variables = scope.array(SEARCHES[annotation.name], annotation.args[0])
+    except ModelError as error:
+        raise type(error)(f"{annotation.name}: {error.message}", error.file, error.line, error.column) from None
+    tables: tuple[tuple[dict, str], ...] = ((VARIABLE_CHOICES, "input_order"), (VALUE_CHOICES, "indomain_min"))
+    choices = []
+    for choice, (known, default) in zip(annotation.args[1:3], tables):
+        name = choice.name if isinstance(choice, Call) else str(choice)
+        if name not in known:
+            result.ignored.add(name)
+        choices.append(name if name in known else default)
+    result.steps.append(Step(choices[0], choices[1], variables))
+
+
+def read_warm_start(annotation: Call, scope: Scope, result: Plan) -> None:
+    """`warm_start(variables, values)` of one kind; its other kinds, as of floats and sets, are ignored."""
+    for kind in ("int", "bool"):
+        try:
+            variables = scope.array(kind, annotation.args[0])
+            values = scope.parameter_array(kind, annotation.args[1])
+        except ModelError:
+            continue
+        result.warm_start.extend(zip(variables, values))
+        return
+    result.ignored.add(annotation.name)
+
+
+def default_steps(model: Model, scope: Scope, objective: int | None) -> list[Step]:
+    """Without an annotation: the variables that the user declared, smallest domain first; the objective last."""
+    declared = [
+        scope.variables[variable.kind][variable.name]
+        for variable in model.variables.values()
+        if not {"var_is_introduced", "is_defined_var"} & {*map(str, variable.annotations)}
+    ]
+    steps = [Step("first_fail", "indomain_min", [v for v in declared if v != objective])]
+    if objective is not None:
+        best = "indomain_min" if model.goal is not None and model.goal.method == "minimize" else "indomain_max"
+        steps.append(Step("input_order", best, [objective]))
+    return steps

@@ -1,0 +1,367 @@
+"""The row builder: TNF variables and rows as they come into being, in plain Python lists.
+
+A constraint is lowered by calls of two methods: `row(op, y, z)` returns a variable that equals `y op z`, and
+`define(x, op, y, z)` states `x = y op z` for a variable x that exists. What is known already costs nothing: a constant result
+is folded, an equal expression is shared (hash-consing, as in any compiler: the key is (op, y, z) with the operands of
+commutative operators ordered), `1 = (y = z)` merges two variables, and `1 = (y <= c)` narrows a domain. So the
+lowering of constraints needs no special case for constants: `sum <= 7` is `define(true, LEQ, sum, seven)`.
+
+Merged variables form classes (union-find). Arguments may be stale members of a class: what is read of them (their
+bounds) is then wider than it could be, which is sound, and `finish` renames everything to representatives.
+
+`share=False` turns folding and sharing off: one call, one row. The answers must be the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from turbo_fzn import intervals
+from turbo_fzn.domains import INFINITY, IntSet
+from turbo_fzn.errors import UnsupportedError
+from turbo_fzn.tnf import TNF, Op
+
+ADD, MUL, DIV, MOD, MIN, MAX, EQ, LEQ, ELEMENT = map(int, Op)
+COMMUTATIVE = frozenset((ADD, MUL, MIN, MAX, EQ))
+TABLE_LIMIT = 4096  # a domain with holes and at most that many values becomes a table
+
+
+class Infeasible(Exception):
+    """A domain is empty: the model has no solution."""
+
+
+class Builder:
+    def __init__(self, share: bool = True):
+        self.share = share
+        self.lower: list[int] = []
+        self.upper: list[int] = []
+        self.parent: list[int] = []
+        self.rows: list[tuple[int, int, int, int]] = []  # (op, x, y, z)
+        self.tables: list[int] = []
+        self.constants: dict[int, int] = {}  # value -> variable
+        self.results: dict[tuple[int, int, int], int] = {}  # (op, y, z) -> x
+        self.negated: dict[int, int] = {}  # x -> y for the rows x = (y = 0) with a Boolean y
+        self.opposite: dict[int, int] = {}  # the same, and y -> x
+        self.negatives: dict[int, int] = {}  # x -> -x
+        self.domains: dict[int, IntSet] = {}  # the domain of a variable with holes, as it was declared
+        self.index_of: dict[int, int] = {}  # a variable with holes -> the index of its value
+        self.offsets: dict[tuple[int, ...], int] = {}  # a table -> where it begins in `tables`
+        self.false = self.constant(0)
+        self.true = self.constant(1)
+
+    # Variables
+
+    def variable(self, lower: int, upper: int) -> int:
+        self.lower.append(lower)
+        self.upper.append(upper)
+        self.parent.append(len(self.parent))
+        return len(self.parent) - 1
+
+    def constant(self, value: int) -> int:
+        known = self.constants.get(value)
+        if known is None:
+            if not -INFINITY < value < INFINITY:
+                raise UnsupportedError(f"the integer {value}: the largest absolute value is 2**62 - 1")
+            known = self.constants[value] = self.variable(value, value)
+        return known
+
+    def find(self, variable: int) -> int:
+        parent = self.parent
+        while parent[variable] != variable:
+            parent[variable] = variable = parent[parent[variable]]
+        return variable
+
+    def value(self, variable: int) -> int | None:
+        """Its value when it is fixed, or None."""
+        return self.lower[variable] if self.lower[variable] == self.upper[variable] else None
+
+    def is_boolean(self, variable: int) -> bool:
+        return self.lower[variable] >= 0 and self.upper[variable] <= 1
+
+    def restrict(self, variable: int, low: int, high: int) -> None:
+        """Narrow the domain to what lies in [low, high]."""
+        variable = self.find(variable)
+        if low > self.lower[variable]:
+            self.lower[variable] = low
+        if high < self.upper[variable]:
+            self.upper[variable] = high
+        if self.lower[variable] > self.upper[variable] or low >= INFINITY or high <= -INFINITY:
+            raise Infeasible
+
+    def merge(self, first: int, second: int) -> None:
+        """first = second. A constant is kept as the representative, else the older variable."""
+        first, second = self.find(first), self.find(second)
+        if first == second:
+            return
+        low, high = max(self.lower[first], self.lower[second]), min(self.upper[first], self.upper[second])
+        if low > high:
+            raise Infeasible
+        if self.constants.get(low) == second or (second < first and self.constants.get(low) != first):
+            first, second = second, first
+        self.parent[second] = first
+        for member in (first, second):
+            self.lower[member], self.upper[member] = low, high
+
+    # Rows
+
+    def row(self, op: int, y: int, z: int) -> int:
+        """A variable that equals y op z."""
+        key = (op, z, y) if z < y and op in COMMUTATIVE else (op, y, z)
+        if self.share:
+            known = self.results.get(key)
+            if known is None:
+                known = self.fold(*key)
+                if known is not None:
+                    self.results[key] = known
+            if known is not None:
+                return known
+        x = self.variable(*self.range_of(op, y, z))
+        self.emit(x, key)
+        return x
+
+    def define(self, x: int, op: int, y: int, z: int) -> None:
+        """State x = y op z."""
+        key = (op, z, y) if z < y and op in COMMUTATIVE else (op, y, z)
+        if self.share:
+            known = self.results.get(key)
+            if known is None:
+                known = self.fold(*key)
+            if known is not None:
+                self.results[key] = known
+                return self.merge(x, known)
+            if self.lower[x] == self.upper[x] and self.solve(self.lower[x], *key):
+                return None
+        self.restrict(x, *self.range_of(op, y, z))
+        self.emit(x, key)
+        return None
+
+    def emit(self, x: int, key: tuple[int, int, int]) -> None:
+        op, y, z = key
+        self.rows.append((op, x, y, z))
+        self.results[key] = x
+        if op == EQ and self.lower[y] == self.upper[y] == 0 and self.is_boolean(z):
+            y, z = z, y
+        if op == EQ and self.lower[z] == self.upper[z] == 0 and self.is_boolean(y):
+            self.negated[x] = self.opposite[x] = y
+            self.opposite[y] = x
+
+    def range_of(self, op: int, y: int, z: int) -> tuple[int, int]:
+        if op == MUL and y == z:
+            return intervals.square(self.lower[y], self.upper[y])
+        return intervals.RESULT[op](self.lower[y], self.upper[y], self.lower[z], self.upper[z])
+
+    def fold(self, op: int, y: int, z: int) -> int | None:
+        """A variable that equals y op z and needs no row of its own, or None."""
+        ly, uy, lz, uz = self.lower[y], self.upper[y], self.lower[z], self.upper[z]
+        if ly == uy or lz == uz or op >= MIN:
+            low, high = self.range_of(op, y, z) if lz > 0 or op not in (DIV, MOD) else (0, 1)
+            if low == high:
+                return self.constant(low)
+        if op == ADD:
+            return self.fold_add(y, z)
+        if op == MUL:
+            return self.fold_multiply(y, z)
+        if op == DIV or op == MOD:
+            return y if op == DIV and lz == uz == 1 else None
+        if op == EQ or op == LEQ:
+            return self.fold_comparison(op, y, z)
+        if y == z or (uy <= lz if op == MIN else ly >= uz):
+            return y
+        return z if (uz <= ly if op == MIN else lz >= uy) else None
+
+    def fold_add(self, y: int, z: int) -> int | None:
+        """y + 0 = y, and y + y = 2y, which has tighter bounds."""
+        if y == z:
+            return self.row(MUL, y, self.constant(2))
+        if self.lower[y] == self.upper[y] == 0:
+            return z
+        return y if self.lower[z] == self.upper[z] == 0 else None
+
+    def fold_multiply(self, y: int, z: int) -> int | None:
+        """1 * z = z; a product of Booleans is their minimum."""
+        if self.lower[y] == self.upper[y] == 1:
+            return z
+        if self.lower[z] == self.upper[z] == 1:
+            return y
+        return self.row(MIN, y, z) if self.is_boolean(y) and self.is_boolean(z) else None
+
+    def fold_comparison(self, op: int, y: int, z: int) -> int | None:
+        """`b = 1` and `1 <= b` are b, twice negated is b, and `y <= c` at a bound c of y is written `y = c`."""
+        if y == z:
+            return self.true
+        ly, uy, lz, uz = self.lower[y], self.upper[y], self.lower[z], self.upper[z]
+        if op == LEQ:
+            if lz == uz == ly or ly == uy == uz:
+                return self.row(EQ, y, z)
+            return None
+        if ly == uy:  # from here on the constant, if there is one, is z
+            y, z, ly, uy, lz, uz = z, y, lz, uz, ly, uy
+        if lz != uz:
+            return None
+        if ly >= 0 and uy <= 1:
+            return y if lz == 1 else self.opposite.get(y)
+        return self.false if y in self.domains and lz not in self.domains[y] else None
+
+    def solve(self, x: int, op: int, y: int, z: int) -> bool:
+        """Whether `x = y op z` for a constant x could be said by domains and classes alone; if so, it is done."""
+        ly, uy, lz, uz = self.lower[y], self.upper[y], self.lower[z], self.upper[z]
+        if op == LEQ and x == 1 and (ly == uy or lz == uz):
+            self.restrict(y, -INFINITY, uz)
+            self.restrict(z, ly, INFINITY)
+        elif op == LEQ and x == 0 and (ly == uy or lz == uz):
+            self.restrict(y, lz + 1, INFINITY)
+            self.restrict(z, -INFINITY, uy - 1)
+        elif op == EQ and x == 1:
+            self.merge(y, z)
+        elif op == EQ and x == 0 and (lz == uz or ly == uy):
+            return self.exclude(y, lz) if lz == uz else self.exclude(z, ly)
+        elif op == ADD and (ly == uy or lz == uz):
+            self.merge(*((z, self.constant(x - ly)) if ly == uy else (y, self.constant(x - lz))))
+        elif (op == MIN and x == uy == uz) or (op == MAX and x == ly == lz):
+            self.merge(y, self.constant(x))
+            self.merge(z, self.constant(x))
+        else:
+            return False
+        return True
+
+    def exclude(self, variable: int, value: int) -> bool:
+        """Remove a value from a domain if it is one of its bounds."""
+        if value == self.lower[variable]:
+            self.restrict(variable, value + 1, INFINITY)
+        elif value == self.upper[variable]:
+            self.restrict(variable, -INFINITY, value - 1)
+        else:
+            return False
+        return True
+
+    # Compound expressions
+
+    def negation(self, boolean: int) -> int:
+        return self.row(EQ, boolean, self.false)
+
+    def define_not(self, x: int, op: int, y: int, z: int) -> None:
+        """State x = not (y op z), for a comparison."""
+        if self.share and (self.value(x) is not None or x in self.opposite):
+            self.define(self.negation(x), op, y, z)
+        else:
+            self.define(x, EQ, self.row(op, y, z), self.false)
+
+    def negative(self, x: int) -> int:
+        """-x, by 0 = x + (-x)."""
+        if self.lower[x] == self.upper[x]:
+            return self.constant(-self.lower[x])
+        if x not in self.negatives:
+            self.negatives[x] = self.variable(-self.upper[x], -self.lower[x])
+            self.define(self.false, ADD, x, self.negatives[x])
+        return self.negatives[x]
+
+    def truth_of_interval(self, x: int, low: int, high: int) -> int:
+        """The truth of low <= x <= high."""
+        if low == high:
+            return self.row(EQ, x, self.constant(low))
+        parts = [self.row(LEQ, self.constant(low), x)] if low > self.lower[x] else []
+        parts += [self.row(LEQ, x, self.constant(high))] if high < self.upper[x] else []
+        return self.tree(MIN, parts, 1)
+
+    def pair(self, op: int, leaves: list[int], at_most: int) -> list[int]:
+        """Combine neighbours level by level until at most that many are left; known pairs first when there are few."""
+        leaves = sorted(leaves)
+        if self.share and at_most < len(leaves) <= 8:
+            leaves = self.pair_known(op, leaves, at_most)
+        while len(leaves) > at_most:
+            odd = leaves[-1:] if len(leaves) % 2 else []
+            leaves = [self.row(op, y, z) for y, z in zip(leaves[::2], leaves[1::2])] + odd
+        return leaves
+
+    def pair_known(self, op: int, leaves: list[int], at_most: int) -> list[int]:
+        results = self.results
+        for i, y in enumerate(leaves):
+            for z in leaves[i + 1 :]:
+                if (op, y, z) in results and len(leaves) > at_most:
+                    rest = list(leaves)
+                    rest.remove(y)
+                    rest.remove(z)
+                    return self.pair_known(op, sorted([*rest, self.find(results[op, y, z])]), at_most)
+        return leaves
+
+    def tree(self, op: int, leaves: Sequence[int], neutral: int) -> int:
+        """A balanced tree; `neutral` is the value without leaves."""
+        return self.pair(op, list(leaves), 1)[0] if leaves else self.constant(neutral)
+
+    def define_tree(self, x: int, op: int, leaves: Sequence[int], neutral: int) -> None:
+        """State x = the leaves combined by op."""
+        if len(leaves) < 2:
+            return self.merge(x, leaves[0] if leaves else self.constant(neutral))
+        rest = self.pair(op, list(leaves), 2)
+        if len(rest) == 2:
+            return self.define(x, op, *rest)
+        return self.merge(x, rest[0])
+
+    # Tables
+
+    def table(self, values: Sequence[int]) -> int:
+        """Where the table of these values begins."""
+        key = tuple(values)
+        if key not in self.offsets:
+            if any(not -INFINITY < value < INFINITY for value in key):
+                raise UnsupportedError("a table with an integer beyond ±2**62")
+            self.offsets[key] = len(self.tables)
+            self.tables.extend(key)
+        return self.offsets[key]
+
+    def define_element(self, x: int, y: int, values: Sequence[int], first: int) -> None:
+        """State x = values[y - first], and that y is an index of the values."""
+        self.restrict(y, first, first + len(values) - 1)
+        y = self.find(y)
+        low, high = self.lower[y], self.upper[y]
+        reached = values[low - first : high - first + 1]
+        self.restrict(x, min(reached), max(reached))
+        if self.share and low == high:
+            return
+        key = (ELEMENT, y, self.table(values) - first)
+        known = self.results.get(key)
+        if self.share and known is not None:
+            self.merge(x, known)
+        elif not self.share or min(reached) < max(reached):
+            self.emit(x, key)
+
+    def define_membership(self, x: int, values: IntSet) -> None:
+        """State that x is in a set: bounds, then a table of the values, or two rows for each gap."""
+        if not values:
+            raise Infeasible
+        self.restrict(x, values.lower, values.upper)
+        if not values.has_holes:
+            return
+        x = self.find(x)
+        self.domains[x] = values & self.domains.get(x, values)
+        if values.size <= max(TABLE_LIMIT, 8 * len(values.ranges)):
+            index = self.index_of[x] = self.variable(0, values.size - 1)
+            self.define_element(x, index, list(values), 0)
+            return
+        for (_, below), (above, _) in zip(values.ranges, values.ranges[1:]):  # x <= below iff x < above
+            self.define(self.row(LEQ, x, self.constant(below)), LEQ, x, self.constant(above - 1))
+
+    # The end
+
+    def finish(self, kept: Sequence[int], infeasible: bool = False) -> tuple[TNF, np.ndarray]:
+        """The TNF of the rows, and its variable for each of ours (-1 for those that occur nowhere and are not kept)."""
+        representative = np.array(self.parent, dtype=np.int64)
+        while np.any(representative != representative[representative]):
+            representative = representative[representative]
+        columns = np.array(self.rows, dtype=np.int64).reshape(-1, 4)
+        op, x, y, z = columns.T.copy()
+        ternary = op != ELEMENT
+        x, y, z[ternary] = representative[x], representative[y], representative[z[ternary]]
+        used = np.zeros(len(representative), dtype=bool)
+        for column in (x, y, z[ternary], representative[np.array(kept, dtype=np.int64)]):
+            used[column] = True
+        number = np.where(used, np.cumsum(used) - 1, -1)
+        z[ternary] = number[z[ternary]]
+        lower, upper = np.array(self.lower, dtype=np.int64)[used], np.array(self.upper, dtype=np.int64)[used]
+        rows = [column.astype(np.int32) for column in (op, number[x], number[y], z)]
+        tables = np.array(self.tables, dtype=np.int64)
+        return TNF(rows[0], rows[1], rows[2], rows[3], lower, upper, tables, infeasible=infeasible), number[
+            representative
+        ]

@@ -1,0 +1,159 @@
+"""Lowering of the integer constraints that are not linear: comparisons, arithmetic, arrays, sets, element.
+
+Relations take their truth value r last; functions take the variable that they define, and the table of
+constraints.py puts the arguments in order. Whatever is partial (division, element) makes the plain constraint false
+where it is not defined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from turbo_fzn.builder import ADD, DIV, EQ, LEQ, MAX, MIN, MOD, MUL, Builder, Infeasible
+from turbo_fzn.domains import INFINITY, IntSet
+
+MEMBER_TABLE_LIMIT = 1024  # membership of a variable with at most that many values may be a table of 0 and 1
+
+
+def eq(b: Builder, x: int, y: int, r: int) -> None:
+    b.define(r, EQ, x, y)
+
+
+def ne(b: Builder, x: int, y: int, r: int) -> None:
+    b.define_not(r, EQ, x, y)
+
+
+def le(b: Builder, x: int, y: int, r: int) -> None:
+    b.define(r, LEQ, x, y)
+
+
+def lt(b: Builder, x: int, y: int, r: int) -> None:
+    """x < c is x <= c - 1; else it is not y <= x."""
+    for bound, strict in ((y, -1), (x, 1)):
+        value = b.value(bound)
+        if value is not None and abs(value + strict) < INFINITY:
+            other = b.constant(value + strict)
+            return b.define(r, LEQ, *((x, other) if bound == y else (other, y)))
+    return b.define_not(r, LEQ, y, x)
+
+
+def plus(b: Builder, z: int, x: int, y: int) -> None:
+    b.define(z, ADD, x, y)
+
+
+def times(b: Builder, z: int, x: int, y: int) -> None:
+    b.define(z, MUL, x, y)
+
+
+def divide(b: Builder, x: int, y: int, z: int, r: int) -> None:
+    divide_by(b, DIV, x, y, z, r)
+
+
+def modulo(b: Builder, x: int, y: int, z: int, r: int) -> None:
+    divide_by(b, MOD, x, y, z, r)
+
+
+def divide_by(b: Builder, op: int, x: int, y: int, z: int, r: int) -> None:
+    """r = (y != 0 and z = x op y). The row itself excludes y = 0; where it may not, it divides by y + (y = 0)."""
+    if b.value(r) == 1:
+        if b.value(y) == 0:
+            raise Infeasible
+        b.exclude(y, 0)
+        return b.define(z, op, x, b.find(y))
+    zero = b.row(EQ, y, b.false)
+    result = b.row(op, x, b.row(ADD, y, zero))
+    return b.define(r, MIN, b.negation(zero), b.row(EQ, result, z))
+
+
+def minimum(b: Builder, z: int, x: int, y: int) -> None:
+    b.define(z, MIN, x, y)
+
+
+def maximum(b: Builder, z: int, x: int, y: int) -> None:
+    b.define(z, MAX, x, y)
+
+
+def absolute(b: Builder, x: int, y: int) -> None:
+    """y = max(x, -x)."""
+    if b.lower[x] >= 0:
+        b.merge(y, x)
+    else:
+        b.define(y, MAX, x, b.negative(x))
+
+
+def array_minimum(b: Builder, m: int, members: Sequence[int], r: int) -> None:
+    extreme(b, MIN, m, members, r)
+
+
+def array_maximum(b: Builder, m: int, members: Sequence[int], r: int) -> None:
+    extreme(b, MAX, m, members, r)
+
+
+def extreme(b: Builder, op: int, m: int, members: Sequence[int], r: int) -> None:
+    """r = (m is the least or greatest member), false when there is none."""
+    if not members:
+        b.merge(r, b.false)
+    elif b.value(r) == 1:
+        b.define_tree(m, op, members, 0)
+    else:
+        b.define(r, EQ, b.tree(op, members, 0), m)
+
+
+# Sets
+
+
+def member(b: Builder, x: int, values: IntSet, r: int) -> None:
+    """r = (x in values) for a constant set, of which only what lies within the bounds of x counts."""
+    x = b.find(x)
+    low, high = b.lower[x], b.upper[x]
+    inside = values & IntSet.interval(low, high)
+    starts, ends = [low] + [end + 1 for _, end in inside.ranges], [start - 1 for start, _ in inside.ranges] + [high]
+    outside = IntSet.of_ranges(zip(starts, ends))
+    if b.value(r) is not None:
+        b.define_membership(x, inside if b.value(r) == 1 else outside)
+    elif len(inside.ranges) <= 1:
+        b.merge(r, b.truth_of_interval(x, *inside.ranges[0]) if inside else b.false)
+    elif len(outside.ranges) == 1:
+        b.define(r, EQ, b.truth_of_interval(x, *outside.ranges[0]), b.false)
+    elif high - low < MEMBER_TABLE_LIMIT:
+        b.define_element(r, x, [int(value in inside) for value in range(low, high + 1)], low)
+    else:
+        b.define_tree(r, MAX, [b.truth_of_interval(x, *pair) for pair in inside.ranges], 0)
+
+
+# Element
+
+
+def element(b: Builder, i: int, members: Sequence[int], z: int, r: int) -> None:
+    """r = (i is an index, from 1, and z = members[i]); the members are variables."""
+    if not members:
+        return b.merge(r, b.false)
+    if b.value(r) == 1:
+        return define_element(b, z, i, members)
+    inside = b.truth_of_interval(i, 1, len(members))
+    index = b.row(MIN, b.row(MAX, i, b.true), b.constant(len(members)))
+    result = b.variable(-INFINITY, INFINITY)
+    define_element(b, result, index, members)
+    return b.define(r, MIN, inside, b.row(EQ, result, z))
+
+
+def constant_element(b: Builder, i: int, values: Sequence[int], z: int, r: int) -> None:
+    """The same where the members are constants."""
+    element(b, i, [b.constant(value) for value in values], z, r)
+
+
+def define_element(b: Builder, z: int, i: int, members: Sequence[int]) -> None:
+    """z = members[i]: for each j, i = j implies z = members[j]; and z is within the hull of the members."""
+    b.restrict(i, 1, len(members))
+    i = b.find(i)
+    low, high = b.lower[i], b.upper[i]
+    reached = [b.find(v) for v in members[low - 1 : high]]
+    if low == high:
+        return b.merge(z, reached[0])
+    values = [value for value in map(b.value, reached) if value is not None]
+    if len(values) == len(reached):
+        return b.define_element(z, i, values, low)
+    b.restrict(z, min(b.lower[v] for v in reached), max(b.upper[v] for v in reached))
+    for j, v in enumerate(reached, low):
+        b.define(b.true, LEQ, b.row(EQ, i, b.constant(j)), b.row(EQ, z, v))
+    return None

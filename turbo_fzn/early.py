@@ -1,0 +1,159 @@
+"""What is lowered before any row exists: constraints that merge two variables or narrow the domain of one.
+
+Doing them first means that every later row sees the final domains and representatives. Domains are exact sets here; only
+when all of them are known does a domain with holes become rows. A removed value is worth a table only among others:
+a few of them in a large domain stay rows `0 = (x = value)`.
+
+A handler gets the bound arguments, and returns whether it has said all that the constraint says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from turbo_fzn.builder import EQ, TABLE_LIMIT, Builder, Infeasible
+from turbo_fzn.domains import INFINITY, IntSet
+from turbo_fzn.model import Constraint
+
+TABLE_VALUES_PER_GAP = 16
+
+
+class Domains:
+    """Sets that variables must lie in and values that they must not take, until `define` makes rows of them."""
+
+    def __init__(self, builder: Builder):
+        self.builder = builder
+        self.sets: list[tuple[int, IntSet]] = []
+        self.removed: list[tuple[int, int]] = []
+
+    def define(self) -> None:
+        """Narrow the domains of the builder's variables, by rows where there are holes."""
+        find, lower, upper = self.builder.find, self.builder.lower, self.builder.upper
+        domains: dict[int, IntSet] = {}
+        for variable, values in self.sets:
+            variable = find(variable)
+            known = domains.get(variable) or IntSet.interval(lower[variable], upper[variable])
+            domains[variable] = known & values
+            if not domains[variable]:
+                raise Infeasible
+        removed: dict[int, set[int]] = {}
+        for variable, value in self.removed:
+            removed.setdefault(find(variable), set()).add(value)
+        for variable in sorted(domains.keys() | removed.keys()):
+            domain = domains.get(variable) or IntSet.interval(lower[variable], upper[variable])
+            self.define_one(variable, domain, removed.get(variable, set()))
+
+    def define_one(self, variable: int, domain: IntSet, removed: set[int]) -> None:
+        b = self.builder
+        rest = without(domain, removed)
+        if not rest:
+            raise Infeasible
+        n_removed = domain.size - rest.size
+        if rest.size <= min(TABLE_LIMIT, TABLE_VALUES_PER_GAP * n_removed) or (domain.has_holes and n_removed):
+            domain, removed = rest, set()
+        b.define_membership(variable, domain & IntSet.interval(rest.lower, rest.upper))
+        for value in sorted(removed):
+            if rest.lower < value < rest.upper and value in domain:
+                b.define(b.false, EQ, variable, b.constant(value))
+
+
+def without(domain: IntSet, removed: set[int]) -> IntSet:
+    """The domain less some values."""
+    ranges = []
+    values = sorted(removed)
+    position = 0
+    for low, high in domain.ranges:
+        while position < len(values) and values[position] <= high:
+            value = values[position]
+            if value >= low:
+                ranges.append((low, value - 1))
+                low = value + 1
+            position += 1
+        ranges.append((low, high))
+    return IntSet.of_ranges(ranges)
+
+
+def equal(domains: Domains, x: int, y: int) -> bool:
+    domains.builder.merge(x, y)
+    return True
+
+
+def different(domains: Domains, x: int, y: int) -> bool:
+    for variable, other in ((x, y), (y, x)):
+        value = domains.builder.value(other)
+        if value is not None:
+            domains.removed.append((variable, value))
+            return True
+    return False
+
+
+def less_or_equal(domains: Domains, x: int, y: int, strict: int = 0) -> bool:
+    """x + strict <= y."""
+    b = domains.builder
+    low, high = b.value(x), b.value(y)
+    if low is not None:
+        b.restrict(y, low + strict, INFINITY)
+    elif high is not None:
+        b.restrict(x, -INFINITY, high - strict)
+    return low is not None or high is not None
+
+
+def less(domains: Domains, x: int, y: int) -> bool:
+    return less_or_equal(domains, x, y, 1)
+
+
+def single_equal(domains: Domains, coefficients: list[int], variables: list[int], k: int) -> bool:
+    (c,), (x,) = coefficients, variables
+    if c == 0 or k % c:
+        return c == 0 == k or contradiction()
+    domains.builder.restrict(x, k // c, k // c)
+    return True
+
+
+def single_different(domains: Domains, coefficients: list[int], variables: list[int], k: int) -> bool:
+    (c,), (x,) = coefficients, variables
+    if c == 0:
+        return k != 0 or contradiction()
+    if k % c == 0:
+        domains.removed.append((x, k // c))
+    return True
+
+
+def single_less_or_equal(domains: Domains, coefficients: list[int], variables: list[int], k: int) -> bool:
+    (c,), (x,) = coefficients, variables
+    if c == 0:
+        return k >= 0 or contradiction()
+    domains.builder.restrict(x, *((-INFINITY, k // c) if c > 0 else (-(k // -c), INFINITY)))
+    return True
+
+
+def member(domains: Domains, x: int, values: IntSet) -> bool:
+    domains.sets.append((x, values))
+    return True
+
+
+def contradiction() -> bool:
+    raise Infeasible
+
+
+EARLY: dict[str, Callable[..., bool]] = {
+    "int_eq": equal,
+    "bool_eq": equal,
+    "bool2int": equal,
+    "int_ne": different,
+    "int_le": less_or_equal,
+    "int_lt": less,
+    "set_in": member,
+    "int_lin_eq": single_equal,
+    "int_lin_ne": single_different,
+    "int_lin_le": single_less_or_equal,
+}
+
+
+def find_handler(constraint: Constraint) -> Callable[..., bool] | None:
+    """The handler of a constraint, if it may have one by its form alone."""
+    handler = EARLY.get(constraint.name)
+    if handler is None or "_lin_" not in constraint.name:
+        return handler
+    members = constraint.args[1] if len(constraint.args) == 3 else None
+    return handler if type(members) is list and len(members) == 1 else None

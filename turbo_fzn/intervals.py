@@ -1,0 +1,104 @@
+"""Interval arithmetic on the host, in exact Python integers that saturate at plus and minus INFINITY.
+
+For each operator one function from the bounds of y and z to bounds of `y op z`; the least ones where that is cheap. A bound
+at ±INFINITY means none. A result that lies wholly beyond ±INFINITY cannot be represented: UnsupportedError.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+
+from turbo_fzn.domains import INFINITY
+from turbo_fzn.errors import UnsupportedError
+from turbo_fzn.tnf import Op
+
+Interval = tuple[int, int]
+BEYOND = "an integer expression whose value lies beyond ±2**62"
+
+
+def saturate(low: float, high: float) -> Interval:
+    """The interval with what lies beyond ±INFINITY cut to "no bound"."""
+    if low >= INFINITY or high <= -INFINITY:
+        raise UnsupportedError(BEYOND)
+    return -INFINITY if low <= -INFINITY else int(low), INFINITY if high >= INFINITY else int(high)
+
+
+def widen(bound: int) -> float:
+    """A bound, or plus or minus infinity where it means none."""
+    return bound if -INFINITY < bound < INFINITY else (inf if bound > 0 else -inf)
+
+
+def add(ly: int, uy: int, lz: int, uz: int) -> Interval:
+    low, high = ly + lz, uy + uz
+    if -INFINITY < low and high < INFINITY and ly > -INFINITY < lz and uy < INFINITY > uz:
+        return low, high
+    return saturate(widen(ly) + widen(lz), widen(uy) + widen(uz))
+
+
+def multiply(ly: int, uy: int, lz: int, uz: int) -> Interval:
+    y, z = (widen(ly), widen(uy)), (widen(lz), widen(uz))
+    corners = [0 if a == 0 or b == 0 else a * b for a in y for b in z]
+    return saturate(min(corners), max(corners))
+
+
+def square(ly: int, uy: int) -> Interval:
+    low, high = multiply(ly, uy, ly, uy)
+    return (max(low, 0) if ly <= 0 <= uy else min(multiply(ly, ly, ly, ly)[0], multiply(uy, uy, uy, uy)[0])), high
+
+
+def quotient(y: float, z: float) -> float:
+    """y div z truncated towards 0, for z ≠ 0; what is infinite stays so."""
+    sign = 1 if (y < 0) == (z < 0) else -1
+    if abs(z) == inf:
+        return 0
+    return sign * inf if abs(y) == inf else sign * (abs(y) // abs(z))
+
+
+def divide(ly: int, uy: int, lz: int, uz: int) -> Interval:
+    """Extremes lie at the ends of y and of the two parts of z without 0."""
+    divisors = {end for end in (lz, uz, -1, 1) if lz <= end <= uz and end != 0}
+    if not divisors:
+        return 0, 0  # z = 0: the row fails, whatever its result
+    corners = [quotient(widen(y), widen(z)) for y in (ly, uy) for z in divisors]
+    return saturate(min(corners), max(corners))
+
+
+def modulo(ly: int, uy: int, lz: int, uz: int) -> Interval:
+    """The sign is y's, and |x| < |z|."""
+    most = max(abs(lz), abs(uz)) - 1 if max(abs(lz), abs(uz)) < INFINITY else INFINITY
+    most = max(most, 0)
+    return (0 if ly >= 0 else max(ly, -most)), (0 if uy <= 0 else min(uy, most))
+
+
+def minimum(ly: int, uy: int, lz: int, uz: int) -> Interval:
+    return (ly if ly < lz else lz), (uy if uy < uz else uz)
+
+
+def maximum(ly: int, uy: int, lz: int, uz: int) -> Interval:
+    return (ly if ly > lz else lz), (uy if uy > uz else uz)
+
+
+def equal(ly: int, uy: int, lz: int, uz: int) -> Interval:
+    return (1 if ly == uy == lz == uz else 0), (0 if uy < lz or uz < ly else 1)
+
+
+def less_or_equal(ly: int, uy: int, lz: int, uz: int) -> Interval:
+    return (1 if uy <= lz else 0), (0 if ly > uz else 1)
+
+
+RESULT: list[Callable[[int, int, int, int], Interval]] = [
+    function
+    for _, function in sorted(
+        {
+            Op.ADD: add,
+            Op.MUL: multiply,
+            Op.DIV: divide,
+            Op.MOD: modulo,
+            Op.MIN: minimum,
+            Op.MAX: maximum,
+            Op.EQ: equal,
+            Op.LEQ: less_or_equal,
+        }.items()
+    )
+]

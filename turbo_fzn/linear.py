@@ -1,0 +1,228 @@
+"""Lowering of linear (in)equalities: sum of c[i] * x[i] compared with k.
+
+First the sum is normalised: equal variables joined, constants moved to k, coefficients divided by their gcd. Then
+positive terms stay on the left and negative ones go to the right, so that no row ever negates: P <= N + k. What is left
+is cheap in one of four ways:
+
+* one term: a bound of a variable, or a comparison with a constant;
+* a clause: when all variables are Boolean and only one of their assignments violates P <= N + k, it says that
+  `all of P implies some of N`. One row for each literal less one, and none of them counts;
+* an equality hangs its constant or one of its variables on the root of the tree: `7 = a + b` is a row, no more;
+* an inequality against a constant restricts the domain of the sum (see builder.py: no row).
+
+Every function takes the truth value r of the relation, a variable; the plain constraint has r = true.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import gcd
+
+from turbo_fzn.builder import ADD, EQ, LEQ, MAX, MIN, MUL, Builder
+from turbo_fzn.domains import INFINITY
+
+Terms = list[tuple[int, int]]  # (coefficient, variable)
+
+
+def normalise(b: Builder, coefficients: Sequence[int], variables: Sequence[int], k: int) -> tuple[Terms, int, int]:
+    """(terms, k, gcd): distinct unfixed variables, coefficients divided by their gcd; k is not divided."""
+    lower, upper, parent = b.lower, b.upper, b.parent
+    total: dict[int, int] = {}
+    for c, v in zip(coefficients, variables):
+        if parent[v] != v:
+            v = b.find(v)
+        if lower[v] == upper[v]:
+            k -= c * lower[v]
+        elif v in total:
+            total[v] += c
+        else:
+            total[v] = c
+    if b.share and not b.negated.keys().isdisjoint(total):
+        k = replace_negations(b, total, k)
+    divisor = gcd(*total.values())
+    if divisor > 1:
+        return [(c // divisor, v) for v, c in total.items() if c], k, divisor
+    return [(c, v) for v, c in total.items() if c], k, 1
+
+
+def replace_negations(b: Builder, total: dict[int, int], k: int) -> int:
+    """c * not(b) = c - c * b: not(b) may then have no use left. Returns the new k."""
+    for v in list(total):
+        base = positive_form(b, v)
+        if base != v:
+            c = total.pop(v)
+            total[base] = total.get(base, 0) - c
+            k -= c
+    return k
+
+
+def positive_form(b: Builder, v: int) -> int:
+    """The unfixed variable whose negation v is, or v itself."""
+    if v not in b.negated:
+        return v
+    base = b.find(b.negated[v])
+    return v if b.value(base) is not None else base
+
+
+def scaled(b: Builder, terms: Terms) -> list[int]:
+    """The variables c * x, for c > 0."""
+    return [v if c == 1 else b.row(MUL, v, b.constant(c)) for c, v in terms]
+
+
+def split(b: Builder, terms: Terms) -> tuple[list[int], list[int]]:
+    """The positive terms, and the negative ones with their sign removed."""
+    return scaled(b, [t for t in terms if t[0] > 0]), scaled(b, [(-c, v) for c, v in terms if c < 0])
+
+
+def le(b: Builder, coefficients: Sequence[int], variables: Sequence[int], k: int, r: int) -> None:
+    """r = (sum <= k)."""
+    terms, k, divisor = normalise(b, coefficients, variables, k)
+    k //= divisor
+    if not terms:
+        b.merge(r, b.true if k >= 0 else b.false)
+    elif len(terms) == 1:
+        le_single(b, terms[0], k, r)
+    elif is_clause(b, terms, k):
+        state_clause(b, [v for c, v in terms if c < 0], [v for c, v in terms if c > 0], r)
+    else:
+        le_general(b, terms, k, r)
+
+
+def le_single(b: Builder, term: tuple[int, int], k: int, r: int) -> None:
+    """c * v <= k with |c| = 1. A k beyond all integers decides by itself."""
+    c, v = term
+    if abs(k) >= INFINITY:
+        b.merge(r, b.true if k > 0 else b.false)
+    elif c > 0:
+        b.define(r, LEQ, v, b.constant(k))
+    else:
+        b.define(r, LEQ, b.constant(-k), v)
+
+
+def is_clause(b: Builder, terms: Terms, k: int) -> bool:
+    """Whether all variables are Boolean and exactly the assignment with the largest sum violates sum <= k."""
+    lower, upper = b.lower, b.upper
+    largest, smallest_step = 0, INFINITY
+    for c, v in terms:
+        if lower[v] != 0 or upper[v] != 1:
+            return False
+        if c > 0:
+            largest += c
+        smallest_step = min(smallest_step, abs(c))
+    return largest - smallest_step <= k < largest
+
+
+def le_general(b: Builder, terms: Terms, k: int, r: int) -> None:
+    positive, negative = split(b, terms)
+    left, right = b.tree(ADD, positive, 0), b.tree(ADD, negative, 0)
+    if not negative:
+        return b.define(r, LEQ, left, b.constant(k))
+    if not positive:
+        return b.define(r, LEQ, b.constant(-k), right)
+    if k == -1 and b.value(r) is not None:  # P < N is not N <= P
+        return b.define(b.negation(r), LEQ, right, left)
+    if k < 0:
+        left = b.row(ADD, left, b.constant(-k))
+    elif k > 0:
+        right = b.row(ADD, right, b.constant(k))
+    return b.define(r, LEQ, left, right)
+
+
+def eq(b: Builder, coefficients: Sequence[int], variables: Sequence[int], k: int, r: int) -> None:
+    """r = (sum = k)."""
+    terms, k, divisor = normalise(b, coefficients, variables, k)
+    if k % divisor != 0 or not terms:
+        return b.merge(r, b.true if k == 0 and not terms else b.false)
+    k //= divisor
+    if b.value(r) == 1 and len(terms) > 1:
+        return state_eq(b, terms, k)
+    left, right = sides(b, terms, k)
+    return b.define(r, EQ, left, right) if left >= 0 else b.merge(r, b.false)
+
+
+def eq_variable(b: Builder, coefficients: Sequence[int], variables: Sequence[int], total: int, r: int) -> None:
+    """r = (sum = total), for a variable total."""
+    eq(b, [*coefficients, -1], [*variables, total], 0, r)
+
+
+def ne(b: Builder, coefficients: Sequence[int], variables: Sequence[int], k: int, r: int) -> None:
+    """r = (sum != k)."""
+    if b.value(r) is not None:
+        return eq(b, coefficients, variables, k, b.negation(r))
+    terms, k, divisor = normalise(b, coefficients, variables, k)
+    if k % divisor != 0 or not terms:
+        return b.merge(r, b.false if k == 0 and not terms else b.true)
+    left, right = sides(b, terms, k // divisor)
+    return b.define_not(r, EQ, left, right) if left >= 0 else b.merge(r, b.true)
+
+
+def sides(b: Builder, terms: Terms, k: int) -> tuple[int, int]:
+    """Two variables whose equality is sum = k; (-1, -1) when k is beyond all integers, so that they never are equal."""
+    if len(terms) == 1:
+        _, v = terms[0]
+        k *= terms[0][0]
+        return (v, b.constant(k)) if abs(k) < INFINITY else (-1, -1)
+    positive, negative = split(b, terms)
+    left, right = b.tree(ADD, positive, 0), b.tree(ADD, negative, 0)
+    if not negative or not positive:
+        return (left, b.constant(k)) if positive else (right, b.constant(-k))
+    if k < 0:
+        left = b.row(ADD, left, b.constant(-k))
+    elif k > 0:
+        right = b.row(ADD, right, b.constant(k))
+    return left, right
+
+
+def state_eq(b: Builder, terms: Terms, k: int) -> None:
+    """P = N + k, with k or the cheaper side as the root of the other's tree."""
+    if len(terms) == 2 and k == terms[0][0] == terms[1][0] == 1 and all(b.is_boolean(v) for _, v in terms):
+        older, younger = sorted(v for _, v in terms)
+        return b.define(younger, EQ, older, b.false)
+    root = [(c, v) for c, v in terms if c > 0]
+    rest = [(-c, v) for c, v in terms if c < 0]
+    if not root or (rest and cost(rest) < cost(root)):
+        root, rest, k = rest, root, -k
+    if not rest:
+        return b.define_tree(b.constant(k), ADD, scaled(b, root), 0)
+    top = b.tree(ADD, scaled(b, root), 0)
+    if len(rest) == 1 and k == 0:
+        (c, v) = rest[0]
+        return b.define(top, MUL, v, b.constant(c))
+    return b.define_tree(top, ADD, scaled(b, rest) + ([b.constant(k)] if k else []), 0)
+
+
+def cost(terms: Terms) -> int:
+    """How many rows the sum needs."""
+    return len(terms) - 1 + sum(c != 1 for c, _ in terms)
+
+
+def clause(b: Builder, positive: Sequence[int], negative: Sequence[int], r: int) -> None:
+    """r = (some of `positive` or not all of `negative`); the first is a maximum, the second a minimum."""
+    some, every = literals(b, positive, negative)
+    if any(b.value(v) == 1 for v in some) or any(b.value(v) == 0 for v in every) or some & every:
+        return b.merge(r, b.true)
+    some, every = ({v for v in side if b.value(v) is None} for side in (some, every))
+    return state_clause(b, list(some), list(every), r) if some or every else b.merge(r, b.false)
+
+
+def state_clause(b: Builder, some: list[int], every: list[int], r: int) -> None:
+    """r = (some of `some` or not all of `every`), for distinct unfixed variables, at least one."""
+    if not every:
+        return b.define_tree(r, MAX, some, 0)
+    if some:
+        return b.define(r, LEQ, b.tree(MIN, every, 1), b.tree(MAX, some, 0))
+    if b.value(r) is not None:
+        return b.define_tree(b.negation(r), MIN, every, 1)
+    return b.define(r, EQ, b.tree(MIN, every, 1), b.false)
+
+
+def literals(b: Builder, positive: Sequence[int], negative: Sequence[int]) -> tuple[set[int], set[int]]:
+    """The variables of the positive and of the negative literals; a negation counts as what it negates."""
+    some: set[int] = set()
+    every: set[int] = set()
+    for here, there, members in ((some, every, positive), (every, some, negative)):
+        for v in members:
+            v = b.find(v)
+            base = positive_form(b, v) if b.share else v
+            (here if base == v else there).add(base)
+    return some, every

@@ -1,0 +1,87 @@
+"""Lowering of x^y = z.
+
+A fixed exponent is repeated squaring, whose intermediate powers are never larger than the result. Any other exponent is
+first made small: for y > 62 a result below 2**62 needs |x| <= 1, where only the parity of y counts, and for y < 0
+(where x^y is `1 div x^|y|`, false for x = 0) again only the parity counts. Then z is an element of the powers with every
+exponent that is left. Powers that are not selected must not overflow, so each has its base cut to what is representable.
+"""
+
+from __future__ import annotations
+
+from turbo_fzn.builder import ADD, EQ, LEQ, MAX, MIN, MOD, MUL, Builder
+from turbo_fzn.constraints_int import define_element
+from turbo_fzn.domains import INFINITY
+from turbo_fzn.errors import UnsupportedError
+
+LARGEST_EXPONENT = 62
+
+
+def power(b: Builder, x: int, y: int, z: int, r: int) -> None:
+    """x^y = z, for r = true."""
+    if b.value(r) != 1:
+        raise UnsupportedError("the reified form of int_pow")
+    exponent = b.value(y)
+    if exponent is not None:
+        if exponent < 0:
+            b.define(b.false, EQ, x, b.false)
+        return b.merge(z, fixed_power(b, x, exponent))
+    small = small_exponent(b, y)
+    low, high = b.lower[small], b.upper[small]
+    if low < 0:
+        b.define(b.false, MIN, b.row(LEQ, small, b.constant(-1)), b.row(EQ, x, b.false))
+    powers = []
+    for k in range(low, high + 1):
+        limit = largest_base(k)
+        if limit < max(-b.lower[x], b.upper[x]):
+            b.define(b.true, LEQ, b.row(EQ, small, b.constant(k)), b.truth_of_interval(x, -limit, limit))
+        powers.append(fixed_power(b, cut(b, x, limit), k))
+    return define_element(b, z, b.row(ADD, small, b.constant(1 - low)), powers)
+
+
+def small_exponent(b: Builder, y: int) -> int:
+    """y, or an exponent in -2..64 that gives the same powers; y mod 2 has the sign of y."""
+    if b.upper[y] > LARGEST_EXPONENT + 2:
+        parity = b.row(MOD, b.row(ADD, y, b.true), b.constant(2))
+        y = b.row(MIN, y, b.row(ADD, parity, b.constant(LARGEST_EXPONENT + 1)))
+    if b.lower[y] < -2:
+        parity = b.row(MOD, y, b.constant(2))
+        y = b.row(MAX, y, b.row(ADD, b.negative(parity), b.constant(-2)))
+    return y
+
+
+def largest_base(exponent: int) -> int:
+    """The largest n with n^exponent < 2**62."""
+    if exponent <= 1:
+        return INFINITY
+    n = int(2 ** (LARGEST_EXPONENT / exponent)) + 2
+    while n**exponent >= INFINITY:
+        n -= 1
+    return n
+
+
+def cut(b: Builder, x: int, limit: int) -> int:
+    """x, moved into [-limit, limit]."""
+    if b.upper[x] > limit:
+        x = b.row(MIN, x, b.constant(limit))
+    return b.row(MAX, x, b.constant(-limit)) if b.lower[x] < -limit else x
+
+
+def power_fixed(b: Builder, x: int, exponent: int, z: int, r: int) -> None:
+    """The same with a parameter as the exponent."""
+    power(b, x, b.constant(exponent), z, r)
+
+
+def fixed_power(b: Builder, x: int, exponent: int) -> int:
+    """x^exponent; for a negative exponent 0 stands for the undefined power of 0."""
+    if exponent < 0:
+        values = [0, -1 if exponent % 2 else 1, 0, 1, 0]
+        result = b.variable(-1, 1)
+        b.define_element(result, cut(b, x, 2), values, -2)
+        return result
+    result = b.true
+    while exponent:
+        if exponent % 2:
+            result = x if result == b.true else b.row(MUL, x, result)
+        exponent //= 2
+        x = b.row(MUL, x, x) if exponent else x
+    return result

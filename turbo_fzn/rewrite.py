@@ -1,0 +1,234 @@
+"""Model -> TNF: what each constraint becomes is the table of constraints.py, and this file walks the model.
+
+The order of the steps matters for the size of the result, never for its meaning:
+
+1. every variable is declared, and right-hand sides (`var int: x = y`) merge variables;
+2. aliases and constraints on one variable are taken first (early.py);
+3. the other constraints are lowered, clauses and sums last, so that they can use what is known by then: a variable that
+   is the negation of another counts as what it negates;
+4. the solve item and the output annotations are translated, and the variables are numbered anew.
+
+After a contradiction the rest is still checked for names and types, but no longer lowered.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from turbo_fzn import branching
+from turbo_fzn.builder import Builder, Infeasible
+from turbo_fzn.constraints import PREDICATES, Predicate
+from turbo_fzn.domains import IntSet
+from turbo_fzn.early import Domains, find_handler
+from turbo_fzn.errors import ModelError, UnsupportedError
+from turbo_fzn.model import Array, Call, Constraint, Goal, Model, Ref, Variable
+from turbo_fzn.scope import Scope
+from turbo_fzn.tnf import TNF, Output
+
+SENSES = {"satisfy": 0, "minimize": 1, "maximize": -1}
+LATE = {"int_lin_eq", "int_lin_ne", "int_lin_le", "bool_lin_eq", "bool_lin_le", "bool_clause", "array_bool_or"}
+
+
+@dataclass
+class Lowered:
+    """A TNF and, for every FlatZinc variable's name, its TNF variable."""
+
+    tnf: TNF
+    origin: dict[str, int]
+
+
+def lower(model: Model, share: bool = True) -> Lowered:
+    """The TNF of a model; `share=False` folds and shares nothing that need not be."""
+    was_enabled = gc.isenabled()
+    gc.disable()  # it would look at millions of new tuples again and again, and find nothing
+    try:
+        return Rewriter(model, share).run()
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+class Rewriter:
+    """One model on its way; `infeasible` is set when a domain has become empty."""
+
+    def __init__(self, model: Model, share: bool):
+        self.model = model
+        self.builder = Builder(share)
+        self.scope = Scope(model, self.builder)
+        self.infeasible = self.scope.infeasible
+
+    def run(self) -> Lowered:
+        domains = Domains(self.builder)
+        domains.sets.extend(self.scope.domains)
+        for variable in self.model.variables.values():
+            if variable.value is not None:
+                self.at(variable.position, self.bind_value, variable)
+        for array in self.model.arrays.values():
+            if array.is_variable and array.domain is not None:
+                self.at(array.position, self.bind_array_domain, domains, array)
+        constraints = [item for item in self.model.constraints if not self.take_early(domains, item)]
+        self.attempt(domains.define)
+        self.scope.rename(self.builder.find)
+        self.lower_all(item for item in constraints if item.name not in LATE)
+        self.lower_all(item for item in constraints if item.name in LATE)
+        return self.finish()
+
+    # Errors and contradictions
+
+    def at(self, position: int, action: Callable[..., Any], *arguments: Any) -> Any:
+        """Run an action; an error without a place gets that of the item that the action works on."""
+        try:
+            return action(*arguments)
+        except ModelError as error:
+            raise self.locate(error, position) from None
+
+    def locate(self, error: ModelError, position: int) -> ModelError:
+        return error if error.line is not None else type(error)(error.message, *self.model.locate(position))
+
+    def attempt(self, action: Callable[..., Any], *arguments: Any) -> Any:
+        """Run an action that adds to the builder, unless there is a contradiction already."""
+        if not self.infeasible:
+            try:
+                return action(*arguments)
+            except Infeasible:
+                self.infeasible = True
+        return None
+
+    # Constraints
+
+    def bind_value(self, variable: Variable) -> None:
+        number = self.scope.variables[variable.kind][variable.name]
+        self.attempt(self.builder.merge, number, self.scope.scalar(variable.kind, variable.value))
+
+    def bind_array_domain(self, domains: Domains, array: Array) -> None:
+        """`array [1..2] of var 0..5: a`: the domain holds for every element."""
+        self.check_array_kind(array)
+        for number in self.scope.array(array.kind, Ref(array.name)):
+            domains.sets.append((number, array.domain))  # type: ignore[arg-type]  # its kind has an IntSet
+
+    def take_early(self, domains: Domains, constraint: Constraint) -> bool:
+        """Whether the constraint is done with before any row exists."""
+        handler = find_handler(constraint) if self.builder.share else None
+        if handler is None:
+            return False
+        _, arguments = self.at(constraint.position, self.bind, constraint)
+        return self.at(constraint.position, self.attempt, handler, domains, *arguments) is not False
+
+    def lower_all(self, constraints: Iterable[Constraint]) -> None:
+        builder = self.builder
+        for constraint in constraints:
+            try:
+                predicate, arguments = self.bind(constraint)
+                if not self.infeasible:
+                    predicate.post(builder, *arguments)
+            except Infeasible:
+                self.infeasible = True
+            except ModelError as error:
+                raise self.locate(error, constraint.position) from None
+
+    def bind(self, constraint: Constraint) -> tuple[Predicate, list]:
+        """The row of the table for a constraint, and its arguments as that row wants them."""
+        name, expressions = constraint.name, constraint.args
+        predicate = PREDICATES.get(name)
+        if predicate is None or len(predicate.kinds) != len(expressions):
+            predicate = find_other_form(name, len(expressions))
+        binders = self.scope.binders
+        try:
+            arguments = [binders[kind](expression) for kind, expression in zip(predicate.kinds, expressions)]
+        except ModelError:
+            raise self.explain(predicate, constraint) from None
+        if predicate.kinds[0] == "[i]" and len(arguments[0]) != len(arguments[1]):
+            raise ModelError(f"{name}: {len(arguments[0])} coefficients for {len(arguments[1])} variables")
+        return predicate, arguments
+
+    def explain(self, predicate: Predicate, constraint: Constraint) -> ModelError:
+        """The error of the first argument that is wrong, with its number."""
+        for number, (kind, expression) in enumerate(zip(predicate.kinds, constraint.args), 1):
+            try:
+                self.scope.binders[kind](expression)
+            except ModelError as error:
+                message = f"argument {number} of {constraint.name}: {error.message}"
+                return error if error.line is not None else type(error)(message)
+        raise AssertionError("binding failed, but no argument is wrong")
+
+    # The solve item, the outputs and the end
+
+    def finish(self) -> Lowered:
+        goal = self.model.goal or Goal("satisfy", None, [], 0)
+        objective = self.at(goal.position, self.objective, goal)
+        plan = self.at(goal.position, branching.plan, goal, self.model, self.scope, objective)
+        outputs = list(self.outputs())
+        names = {**self.scope.variables["int"], **self.scope.variables["bool"]}
+        kept = [self.builder.true, *names.values(), *plan.mentioned(), *([] if objective is None else [objective])]
+        for output in outputs:
+            kept.extend(output.variables.tolist())
+        tnf, number = self.builder.finish(kept, self.infeasible)
+        for output in outputs:
+            output.variables = number[output.variables].astype(np.int32)
+        tnf.outputs = outputs
+        tnf.objective, tnf.sense = (-1, 0) if objective is None else (int(number[objective]), SENSES[goal.method])
+        tnf.strategies, tnf.warm_start = plan.finish(tnf, number, self.builder.index_of)
+        return Lowered(tnf, {name: int(number[names[name]]) for name in self.model.variables})
+
+    def objective(self, goal: Goal) -> int | None:
+        return None if goal.method == "satisfy" else self.scope.scalar("int", goal.objective)
+
+    def outputs(self) -> Iterable[Output]:
+        """The output items in the order of the text; their variables are still the builder's."""
+        items: list[Variable | Array] = [*self.model.variables.values(), *self.model.arrays.values()]
+        for item in sorted(items, key=lambda item: item.position):
+            if isinstance(item, Variable):
+                if "output_var" in item.annotations:
+                    number = self.scope.variables[item.kind][item.name]
+                    yield Output(item.name, item.kind, None, np.array([number], dtype=np.int64))
+            elif item.is_variable:
+                yield from self.output_array(item)
+
+    def output_array(self, array: Array) -> Iterable[Output]:
+        """The output item of an array, if it is one; every array of variables is checked on the way."""
+        self.check_array_kind(array)
+        variables = self.scope.array(array.kind, Ref(array.name))
+        for annotation in array.annotations:
+            if isinstance(annotation, Call) and annotation.name == "output_array":
+                ranges = self.at(array.position, index_ranges, annotation, len(variables))
+                yield Output(array.name, array.kind, ranges, np.array(variables, dtype=np.int64))
+
+    def check_array_kind(self, array: Array) -> None:
+        if array.kind not in self.scope.variables:
+            raise UnsupportedError(
+                f"`{array.name}`: arrays of {array.kind} variables are not supported by turbo",
+                *self.model.locate(array.position),
+            )
+
+
+def find_other_form(name: str, n_arguments: int) -> Predicate:
+    """The form of a predicate with that many arguments; what is wrong if there is none."""
+    predicate = PREDICATES.get(f"{name}/{n_arguments}")
+    if predicate is not None:
+        return predicate
+    if name in PREDICATES:
+        raise ModelError(f"{name} takes {len(PREDICATES[name].kinds)} arguments, found {n_arguments}")
+    words = name.replace("2", "_").split("_")
+    for feature in ("float", "set"):
+        if feature in words:
+            raise UnsupportedError(f"{feature} variables are not supported by turbo (constraint {name})")
+    raise ModelError(f"unknown predicate `{name}`")
+
+
+def index_ranges(annotation: Call, n_elements: int) -> list[tuple[int, int]]:
+    """The ranges of `output_array([1..2, 0..3])`."""
+    sets = annotation.args[0] if len(annotation.args) == 1 else None
+    if not isinstance(sets, list) or not all(isinstance(item, IntSet) and not item.has_holes for item in sets):
+        raise ModelError("output_array takes an array of ranges")
+    ranges = [(item.lower, item.upper) if item else (1, 0) for item in sets]
+    size = 1
+    for low, high in ranges:
+        size *= high - low + 1
+    if size != n_elements:
+        raise ModelError(f"output_array has indices for {size} elements, but the array has {n_elements}")
+    return ranges

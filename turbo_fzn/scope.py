@@ -1,0 +1,206 @@
+"""Names and types: what the arguments of a constraint mean to the builder.
+
+FlatZinc has no coercion: where the table of constraints.py says var int, a Boolean is an error. A parameter may stand
+wherever a literal may. The methods named by `BINDERS` take an expression of model.py and return what the lowering functions
+get; they raise ModelError without a position, which whoever knows the item adds. The common case (an array of names) is one
+dictionary look-up an element.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from turbo_fzn.builder import Builder
+from turbo_fzn.domains import BOOLEAN, INFINITY, UNBOUNDED, IntSet
+from turbo_fzn.errors import ModelError, UnsupportedError
+from turbo_fzn.model import Array, Call, FloatSet, Index, Model, Ref, Text, Variable
+
+REFUSED = {
+    "float": "float variables are not supported by turbo",
+    "set": "set variables are not supported in FlatZinc; compile with turbo's MiniZinc library, which makes Booleans of them",
+}
+ONLY_NAMES = {Ref}
+LITERAL_TYPES = {"int": int, "bool": bool}
+
+
+class Scope:
+    """The names of a model; `variables[kind]` maps a scalar's name to its TNF variable, `kind` being int or bool."""
+
+    def __init__(self, model: Model, builder: Builder):
+        self.model = model
+        self.builder = builder
+        self.variables: dict[str, dict[str, int]] = {"int": {}, "bool": {}}
+        self.domains: list[tuple[int, IntSet]] = []  # those with holes
+        self.arrays: dict[tuple[str, str], list[int]] = {}
+        self.infeasible = False
+        self.binders: dict[str, Callable[[Any], Any]] = {
+            "I": lambda expression: self.scalar("int", expression),
+            "B": lambda expression: self.scalar("bool", expression),
+            "i": lambda expression: self.parameter("int", expression),
+            "s": self.set_parameter,
+            "[I]": lambda expression: self.array("int", expression),
+            "[B]": lambda expression: self.array("bool", expression),
+            "[i]": lambda expression: self.parameter_array("int", expression),
+            "[b]": lambda expression: self.parameter_array("bool", expression),
+        }
+        for name, value in model.parameters.items():
+            if isinstance(value, int) and abs(value) < INFINITY:
+                self.variables[kind_of(value)][name] = self.builder.constant(int(value))
+        for variable in model.variables.values():
+            self.declare(variable)
+
+    def declare(self, variable: Variable) -> None:
+        """Make the TNF variable of a declaration."""
+        if variable.kind in REFUSED:
+            raise UnsupportedError(
+                f"`{variable.name}`: {REFUSED[variable.kind]}", *self.model.locate(variable.position)
+            )
+        domain = variable.domain
+        if not isinstance(domain, IntSet):
+            domain = BOOLEAN if variable.kind == "bool" else UNBOUNDED
+        elif not domain:
+            self.infeasible = True
+            domain = BOOLEAN
+        elif domain is not UNBOUNDED and (domain.lower <= -INFINITY or domain.upper >= INFINITY):
+            raise UnsupportedError(
+                f"the domain of `{variable.name}` goes beyond ±(2**62 - 1)", *self.model.locate(variable.position)
+            )
+        ranges = domain.ranges
+        number = self.builder.variable(ranges[0][0], ranges[-1][1])
+        self.variables[variable.kind][variable.name] = number
+        if len(ranges) > 1:
+            self.domains.append((number, domain))
+
+    def rename(self, find: Callable[[int], int]) -> None:
+        """Let every name mean the representative of its class."""
+        for names in self.variables.values():
+            for name, number in names.items():
+                names[name] = find(number)
+        self.arrays.clear()
+
+    # Expressions
+
+    def bind(self, kinds: tuple[str, ...], arguments: list) -> list:
+        """The arguments of a constraint, checked against the kinds of its predicate."""
+        binders = self.binders
+        return [binders[kind](argument) for kind, argument in zip(kinds, arguments)]
+
+    def scalar(self, kind: str, expression: object) -> int:
+        """The TNF variable of a variable, parameter or literal."""
+        if type(expression) is Ref:
+            number = self.variables[kind].get(expression)
+            if number is not None:
+                return number
+            value = self.model.parameters.get(expression)
+            if type(value) is int and kind == "int":
+                return self.builder.constant(value)  # which refuses it: it is too large
+        elif isinstance(expression, int) and type(expression) is LITERAL_TYPES[kind]:
+            return self.builder.constant(int(expression))
+        elif type(expression) is Index:
+            return self.element(kind, expression)
+        raise self.mismatch(f"var {kind}", expression)
+
+    def element(self, kind: str, expression: Index) -> int:
+        members = self.array(kind, Ref(expression.array))
+        if not 1 <= expression.index <= len(members):
+            raise ModelError(f"index {expression.index} of `{expression.array}` is out of 1..{len(members)}")
+        return members[expression.index - 1]
+
+    def array(self, kind: str, expression: object) -> list[int]:
+        """The TNF variables of an array of variables or parameters; the list must not be modified."""
+        if type(expression) is list:
+            if set(map(type, expression)) == ONLY_NAMES:
+                names = self.variables[kind]
+                try:
+                    return [names[name] for name in expression]
+                except KeyError:
+                    pass
+            return [self.scalar(kind, element) for element in expression]
+        if type(expression) is Ref:
+            key = (kind, expression)
+            if key not in self.arrays:
+                declaration = self.model.arrays.get(expression)
+                if declaration is None or declaration.kind != kind:
+                    raise self.mismatch(f"array of var {kind}", expression)
+                self.arrays[key] = self.in_declaration(declaration, lambda: self.array(kind, declaration.elements))
+            return self.arrays[key]
+        raise self.mismatch(f"array of var {kind}", expression)
+
+    def in_declaration(self, declaration: Array, bind: Callable[[], list]) -> list:
+        """Errors among the elements of an array are errors of its declaration."""
+        try:
+            return bind()
+        except ModelError as error:
+            raise type(error)(error.message, *self.model.locate(declaration.position)) from None
+
+    def parameter(self, kind: str, expression: object) -> int:
+        """The value of a parameter or literal."""
+        value = self.model.parameters.get(expression) if type(expression) is Ref else expression
+        if isinstance(value, int) and type(value) is LITERAL_TYPES[kind]:
+            return int(value)
+        raise self.mismatch(kind, expression)
+
+    def parameter_array(self, kind: str, expression: object) -> list[int]:
+        if type(expression) is list:
+            if kind == "int" and set(map(type, expression)) == {int}:
+                return expression
+            return [self.parameter(kind, element) for element in expression]
+        if type(expression) is Ref:
+            key = ("par " + kind, expression)
+            if key not in self.arrays:
+                declaration = self.model.arrays.get(expression)
+                if declaration is None or declaration.kind != kind or declaration.is_variable:
+                    raise self.mismatch(f"array of {kind}", expression)
+                self.arrays[key] = self.in_declaration(
+                    declaration, lambda: self.parameter_array(kind, declaration.elements)
+                )
+            return self.arrays[key]
+        raise self.mismatch(f"array of {kind}", expression)
+
+    def set_parameter(self, expression: object) -> IntSet:
+        value = self.model.parameters.get(expression) if type(expression) is Ref else expression
+        if type(value) is not IntSet:
+            raise self.mismatch("set of int", expression)
+        return value
+
+    def mismatch(self, expected: str, expression: object) -> ModelError:
+        """The error for an expression that is not of the kind expected."""
+        if isinstance(expression, Ref) and not self.is_known(expression):
+            return ModelError(f"undefined identifier `{expression}`")
+        return ModelError(f"expected {expected}, found {self.describe(expression)}")
+
+    def is_known(self, name: str) -> bool:
+        return name in self.model.variables or name in self.model.parameters or name in self.model.arrays
+
+    def describe(self, expression: object) -> str:
+        """What an expression is, for a message."""
+        if isinstance(expression, Ref):
+            if expression in self.model.arrays:
+                array = self.model.arrays[expression]
+                return f"the array of {'var ' if array.is_variable else ''}{array.kind} `{expression}`"
+            if expression in self.model.variables:
+                return f"the var {self.model.variables[expression].kind} `{expression}`"
+            return f"the {kind_of(self.model.parameters[expression])} `{expression}`"
+        if isinstance(expression, bool):
+            return f"the bool {str(expression).lower()}"
+        if isinstance(expression, (int, float)):
+            return f"the {kind_of(expression)} {expression}"
+        return kind_of(expression)
+
+
+KIND_NAMES: list[tuple[type, str]] = [
+    (bool, "bool"),
+    (int, "int"),
+    (float, "float"),
+    (IntSet, "set of int"),
+    (FloatSet, "set of float"),
+    (list, "an array"),
+    (Text, "a string"),
+    (Index, "an array access"),
+    (Call, "a call"),
+]
+
+
+def kind_of(value: object) -> str:
+    return next((name for kind, name in KIND_NAMES if isinstance(value, kind)), type(value).__name__)
