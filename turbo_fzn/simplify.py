@@ -1,0 +1,336 @@
+"""TNF -> smaller TNF with the same solutions, to a fixpoint.
+
+Lowering folds what it sees when it sees it; here the whole model is on the table, and whole columns are rewritten at once:
+
+* root propagation (by an engine, as a callback) narrows the bounds; all variables with one value become one constant;
+* a row whose result is a constant, or one of its operands, is an alias: the variables are merged and the row goes;
+* rows are put into one of several equal forms (`y * z` of Booleans is their minimum, `y <= c` at a bound of y is `y = c`, a clause with
+  a negation is an implication), so that equal rows meet;
+* equal (op, y, z) share their result;
+* a definition whose result occurs nowhere else is removed, when it has a value whatever its operands are.
+
+A row may go only if *every* assignment within the bounds satisfies it, or if its result is free. What goes is remembered by
+the Reconstruction, which gives every original variable its value in a solution of the small model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from turbo_fzn import columns
+from turbo_fzn.columns import ADD, DIV, ELEMENT, EQ, LEQ, MAX, MIN, MUL, Rows
+from turbo_fzn.domains import INFINITY
+from turbo_fzn.tnf import TNF, Output, Strategy
+
+Propagate = Callable[[TNF], "tuple[np.ndarray, np.ndarray] | None"]
+
+
+class Contradiction(Exception):
+    """A domain is empty."""
+
+
+@dataclass
+class Reconstruction:
+    """From values of the simplified model's variables to values of the original's.
+
+    `position` is the simplified variable of each original one, or -1: then `value` holds its constant, unless a removed
+    definition gives it. `removed` are those definitions in the order of their removal; each depends only on variables that
+    outlived it. All of them speak of representatives; `representative` says whose class a variable is in.
+    """
+
+    n_vars: int
+    representative: np.ndarray
+    position: np.ndarray
+    value: np.ndarray
+    removed: list[Rows]
+    tables: np.ndarray
+
+    def values(self, compact: np.ndarray) -> np.ndarray:
+        """The values of all variables of the original TNF."""
+        values = self.value.copy()
+        alive = self.position >= 0
+        values[alive] = np.asarray(compact, dtype=np.int64)[self.position[alive]]
+        for rows in reversed(self.removed):
+            y = self.representative[rows.y]
+            z = np.where(rows.op == ELEMENT, rows.z, self.representative[np.where(rows.op == ELEMENT, 0, rows.z)])
+            values[rows.x] = columns.evaluate(rows.op, y, z, values, self.tables)
+        return values[self.representative[: self.n_vars]]
+
+
+@dataclass
+class Simplified:
+    """The smaller model, and the way back."""
+
+    tnf: TNF
+    reconstruction: Reconstruction
+
+
+def simplify(tnf: TNF, propagate: Propagate) -> Simplified:
+    """The smaller model; `propagate` gives (lower, upper) at the root fixpoint, or None when there is none."""
+    simplifier = Simplifier(tnf)
+    try:
+        if tnf.infeasible:
+            raise Contradiction
+        simplifier.run(propagate)
+    except Contradiction:
+        identity = np.arange(tnf.n_vars)
+        return Simplified(
+            replace(tnf, infeasible=True),
+            Reconstruction(tnf.n_vars, identity, identity, np.zeros(tnf.n_vars, np.int64), [], tnf.tables),
+        )
+    return simplifier.finish()
+
+
+class Simplifier:
+    """The model on its way. Variables keep their numbers until `finish`; three constants are added behind them."""
+
+    def __init__(self, tnf: TNF):
+        self.original = tnf
+        constants = np.arange(3)
+        self.zero, self.one, self.two = tnf.n_vars + constants
+        self.lower = np.concatenate((tnf.lower, constants)).astype(np.int64)
+        self.upper = np.concatenate((tnf.upper, constants)).astype(np.int64)
+        self.representative = np.arange(len(self.lower))
+        self.rows = Rows(*(column.astype(np.int64) for column in (tnf.op, tnf.x, tnf.y, tnf.z)))
+        self.tables = tnf.tables
+        self.removed: list[Rows] = []
+        mentioned = [item.variables for item in tnf.strategies] + [item.variables for item in tnf.outputs]
+        mentioned += [tnf.warm_start[0]] if tnf.warm_start is not None else []
+        mentioned += [np.array([tnf.objective])] if tnf.objective >= 0 else []
+        self.mentioned = np.unique(np.concatenate([np.zeros(0, np.int64), *mentioned]).astype(np.int64))
+
+    def run(self, propagate: Propagate) -> None:
+        while True:
+            bounds = propagate(self.current())
+            if bounds is None:
+                raise Contradiction
+            self.lower, self.upper = (bound.astype(np.int64) for bound in bounds)
+            self.merged = False
+            while self.reduce():
+                pass
+            if not self.merged:
+                return
+
+    def current(self) -> TNF:
+        """The model as it is now, with nothing but its rows."""
+        rows = self.rows
+        op, x, y, z = (column.astype(np.int32) for column in (rows.op, rows.x, rows.y, rows.z))
+        return TNF(op, x, y, z, self.lower.copy(), self.upper.copy(), self.tables)
+
+    def reduce(self) -> bool:
+        """Apply every rule once; whether one of them did something."""
+        before = len(self.rows.op)
+        rewritten = self.fold()
+        self.share_equal_rows()
+        self.remove_dead_rows()
+        return rewritten or len(self.rows.op) < before
+
+    # Variables
+
+    def merge(self, first: np.ndarray, second: np.ndarray) -> None:
+        """first[i] = second[i] for all i; the least number of a class represents it."""
+        representative = self.representative
+        first, second = representative[first], representative[second]
+        while np.any(first != second):
+            self.merged = True
+            np.minimum.at(representative, np.maximum(first, second), np.minimum(first, second))
+            self.flatten()
+            first, second = self.representative[first], self.representative[second]
+            representative = self.representative
+        self.update_bounds()
+
+    def flatten(self) -> None:
+        while np.any(self.representative != self.representative[self.representative]):
+            self.representative = self.representative[self.representative]
+
+    def update_bounds(self) -> None:
+        """A class has the intersection of its members' bounds."""
+        members = np.flatnonzero(self.representative != np.arange(len(self.lower)))
+        np.maximum.at(self.lower, self.representative[members], self.lower[members])
+        np.minimum.at(self.upper, self.representative[members], self.upper[members])
+        self.lower, self.upper = self.lower[self.representative], self.upper[self.representative]
+        if np.any(self.lower > self.upper):
+            raise Contradiction
+
+    def restrict(self, variables: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
+        variables = self.representative[variables]
+        if np.any(self.lower[variables] < low) or np.any(self.upper[variables] > high):
+            self.merged = True
+        np.maximum.at(self.lower, variables, low)
+        np.minimum.at(self.upper, variables, high)
+        if np.any(self.lower > self.upper):
+            raise Contradiction
+
+    def rename(self) -> None:
+        """One variable for each constant, and representatives everywhere."""
+        fixed = np.flatnonzero(self.lower == self.upper)
+        _, first, inverse = np.unique(self.lower[fixed], return_index=True, return_inverse=True)
+        self.representative[fixed] = fixed[first][inverse.reshape(-1)]
+        self.flatten()
+        rows = self.rows
+        z = np.where(rows.op == ELEMENT, rows.z, self.representative[np.where(rows.op == ELEMENT, 0, rows.z)])
+        x, y = self.representative[rows.x], self.representative[rows.y]
+        swap = (y > z) & columns.COMMUTATIVE[rows.op]
+        self.rows = Rows(rows.op, x, np.where(swap, z, y), np.where(swap, y, z))
+
+    # Rules
+
+    def fold(self) -> bool:
+        """Remove the rows whose result is a constant or an operand, and bring the others to a normal form."""
+        self.rename()
+        rows = self.rows
+        view = columns.View(rows, self.lower, self.upper, self.tables)
+        low, high = view.result()
+        constant = (low == high) & view.is_total()
+        self.restrict(rows.x[constant], low[constant], high[constant])
+        to_y, to_z = self.aliases(view)
+        to_y &= ~constant
+        to_z &= ~(constant | to_y)
+        same_y, same_z = view.is_sum_with_itself()
+        same_y &= ~(constant | to_y | to_z)
+        same_z &= ~(constant | to_y | to_z | same_y)
+        equal = (rows.op == EQ) & (view.lx == 1) & ~(constant | to_y | to_z)
+        double = self.double_negations(view) & ~(constant | to_y | to_z | equal)
+        gone = constant | to_y | to_z | same_y | same_z | equal | double
+        first = np.concatenate(
+            (rows.x[to_y], rows.x[to_z], rows.y[equal], rows.x[double], rows.z[same_y], rows.y[same_z])
+        )
+        zeros = np.full(np.count_nonzero(same_y | same_z), self.zero)
+        base = self.negated[self.negated[rows.x[double]]]
+        self.merge(first, np.concatenate((rows.y[to_y], rows.z[to_z], rows.z[equal], base, zeros)))
+        changed = self.normalise(view, ~gone)
+        self.rows = self.rows.select(~gone)
+        return changed or bool(np.any(gone))
+
+    def aliases(self, view: columns.View) -> tuple[np.ndarray, np.ndarray]:
+        """The rows that say x = y, and those that say x = z."""
+        op, y, z = view.rows.op, view.rows.y, view.rows.z
+        ly, uy, lz, uz = view.ly, view.uy, view.lz, view.uz
+        to_y = ((op == ADD) & (lz == 0) & (uz == 0)) | ((op == MUL) & (lz == 1) & (uz == 1))
+        to_y |= (op == DIV) & (lz == 1) & (uz == 1)
+        to_y |= ((op == MIN) & ((y == z) | (uy <= lz))) | ((op == MAX) & ((y == z) | (ly >= uz)))
+        to_y |= (op == EQ) & (lz == 1) & (uz == 1) & (ly >= 0) & (uy <= 1)
+        to_z = ((op == ADD) & (ly == 0) & (uy == 0)) | ((op == MUL) & (ly == 1) & (uy == 1))
+        to_z |= ((op == MIN) & (uz <= ly)) | ((op == MAX) & (lz >= uy))
+        to_z |= ((op == EQ) | (op == LEQ)) & (ly == 1) & (uy == 1) & (lz >= 0) & (uz <= 1)
+        return to_y, to_z
+
+    def double_negations(self, view: columns.View) -> np.ndarray:
+        """Sets `negated` (x -> y for the rows x = not y, else -1); the rows that negate a negation which stays."""
+        rows = view.rows
+        negation, operand = view.negations()
+        self.negated = np.full(len(self.lower), -1)
+        definition = np.full(len(self.lower), -1)
+        numbers = np.flatnonzero(negation)
+        self.negated[rows.x[numbers]] = operand[numbers]
+        definition[rows.x[numbers]] = numbers
+        candidate = np.zeros(len(rows.op), dtype=bool)
+        # Only the row recorded for its x, so that `negated` speaks of this row.
+        own = numbers[definition[rows.x[numbers]] == numbers]
+        candidate[own] = self.negated[operand[own]] >= 0
+        stays = ~candidate[np.where(candidate, definition[np.where(candidate, operand, 0)], 0)]
+        return candidate & stays
+
+    def normalise(self, view: columns.View, alive: np.ndarray) -> bool:
+        """Rewrite rows into one of several equal forms; whether something changed."""
+        before = self.rows
+        op, x, y, z = (column.copy() for column in (before.op, before.x, before.y, before.z))
+        boolean_y, boolean_z = (view.ly >= 0) & (view.uy <= 1), (view.lz >= 0) & (view.uz <= 1)
+        op[alive & (op == MUL) & boolean_y & boolean_z & (y != z)] = MIN
+        doubled = alive & (op == ADD) & (y == z)
+        op[doubled], z[doubled] = MUL, self.two
+        at_bound = (view.lz == view.uz) & (view.lz == view.ly) | (view.ly == view.uy) & (view.ly == view.uz)
+        op[alive & (op == LEQ) & at_bound] = EQ
+        self.rewrite_literals(view, alive & boolean_y & boolean_z, op, x, y, z)
+        self.rows = Rows(op, x, y, z)
+        return any(np.any(new != old) for new, old in zip((op, x, y, z), (before.op, before.x, before.y, before.z)))
+
+    def rewrite_literals(
+        self, view: columns.View, rows: np.ndarray, op: np.ndarray, x: np.ndarray, y: np.ndarray, z: np.ndarray
+    ) -> None:
+        """Clauses of two literals name no negations: not a or b is a <= b, and so on. Changes the columns in place.
+
+        A clause is [signs of y and z, as literals]: MAX = 1 has both positive, LEQ = 1 has y negative, MIN = 0 both
+        negative. Each literal that is a negation is replaced by what it negates, and the sign changes.
+        """
+        true, false = (view.lx == 1), (view.ux == 0)
+        clause = rows & ((((op == MAX) | (op == LEQ)) & true) | ((op == MIN) & false))
+        positive_y, positive_z = op == MAX, op != MIN
+        negated_y, negated_z = (
+            clause
+            & (self.negated[np.where(clause, side, 0)] >= 0)
+            & (self.negated[self.negated[np.where(clause, side, 0)]] < 0)
+            for side in (y, z)
+        )
+        y[negated_y], z[negated_z] = self.negated[y[negated_y]], self.negated[z[negated_z]]
+        positive_y, positive_z = positive_y ^ negated_y, positive_z ^ negated_z
+        swap = clause & positive_y & ~positive_z
+        y[swap], z[swap] = z[swap], y[swap]
+        changed = clause & (negated_y | negated_z)
+        n_positive = positive_y.astype(int) + positive_z
+        for count, new in ((0, MIN), (1, LEQ), (2, MAX)):
+            here = changed & (n_positive == count)
+            op[here] = new
+            x[here] = self.zero if new == MIN else self.one
+
+    def share_equal_rows(self) -> None:
+        """Rows with equal (op, y, z) have equal results."""
+        self.rename()
+        rows = self.rows
+        order = np.lexsort((rows.x, rows.z, rows.y, rows.op))
+        op, x, y, z = (column[order] for column in (rows.op, rows.x, rows.y, rows.z))
+        repeated = np.zeros(len(op), dtype=bool)
+        repeated[1:] = (op[1:] == op[:-1]) & (y[1:] == y[:-1]) & (z[1:] == z[:-1])
+        if not np.any(repeated):
+            return
+        first = np.maximum.accumulate(np.where(repeated, 0, np.arange(len(op))))
+        keep = np.ones(len(op), dtype=bool)
+        keep[order[repeated]] = False
+        self.merge(x[repeated], x[first[repeated]])
+        self.rows = rows.select(keep)
+        self.rename()
+
+    def remove_dead_rows(self) -> None:
+        """Remove definitions whose result occurs nowhere else, until there are none."""
+        mentioned = np.zeros(len(self.lower), dtype=bool)
+        mentioned[self.representative[self.mentioned]] = True
+        while True:
+            rows = self.rows
+            dead, definitions = columns.dead_rows(rows, self.lower, self.upper, self.tables, mentioned)
+            if not np.any(dead):
+                return
+            self.removed.append(definitions)
+            self.rows = rows.select(~dead)
+
+    # The end
+
+    def finish(self) -> Simplified:
+        self.rename()
+        tnf, rows, representative = self.original, self.rows, self.representative
+        ternary = rows.op != ELEMENT
+        used = np.zeros(len(self.lower), dtype=bool)
+        for variables in (rows.x, rows.y, rows.z[ternary], representative[self.mentioned]):
+            used[variables] = True
+        number = np.where(used, np.cumsum(used) - 1, -1)
+        tables, offsets = columns.compact_tables(rows, self.lower, self.upper, self.tables)
+        z = np.where(ternary, number[np.where(ternary, rows.z, 0)], offsets)
+        op, x, y, z = (column.astype(np.int32) for column in (rows.op, number[rows.x], number[rows.y], z))
+        small = TNF(op, x, y, z, self.lower[used], self.upper[used], tables, sense=tnf.sense)
+        new = number[representative].astype(np.int32)
+        small.strategies = [Strategy(s.var_choice, s.value_choice, new[s.variables]) for s in tnf.strategies]
+        small.outputs = [Output(o.name, o.kind, o.ranges, new[o.variables]) for o in tnf.outputs]
+        small.objective = int(new[tnf.objective]) if tnf.objective >= 0 else -1
+        small.warm_start = None if tnf.warm_start is None else (new[tnf.warm_start[0]], tnf.warm_start[1])
+        position = np.where(representative == np.arange(len(number)), number, -1)
+        return Simplified(
+            small,
+            Reconstruction(tnf.n_vars, representative, position, self.any_value(), self.removed, self.tables),
+        )
+
+    def any_value(self) -> np.ndarray:
+        """A value within the bounds of each variable: the only one of a constant, any of a variable that is free."""
+        finite_upper = np.where(self.upper < INFINITY, self.upper, 0)
+        return np.where(self.lower > -INFINITY, self.lower, np.minimum(finite_upper, self.upper))
