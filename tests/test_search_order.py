@@ -1,0 +1,136 @@
+"""With one block the search tree is the one that the annotation says: the order of the solutions shows it.
+
+The reference is a depth-first search on intervals without any propagation, written from the reference manual's
+words on search annotations. On models without constraints the order of all solutions is then a function of the
+annotation alone, also for the choices that look at the domains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from oracle import make_model
+
+from turbo_fzn.domains import IntSet
+from turbo_fzn.model import Call, Goal, Ref
+from turbo_fzn.session import solve_text
+
+Interval = tuple[int, int]
+Store = dict[str, Interval]
+
+
+def size(interval: Interval) -> int:
+    return interval[1] - interval[0] + 1
+
+
+# Each is minimised over the variables not yet fixed; ties go to the earliest.
+VARIABLE_CHOICES: dict[str, Callable[[Interval], int]] = {
+    "input_order": lambda interval: 0,
+    "first_fail": size,
+    "anti_first_fail": lambda interval: -size(interval),
+    "smallest": lambda interval: interval[0],
+    "largest": lambda interval: -interval[1],
+}
+
+
+def halves(low: int, high: int) -> list[Interval]:
+    middle = (low + high) // 2
+    return [(low, middle), (middle + 1, high)]
+
+
+def around_median(low: int, high: int) -> list[Interval]:
+    middle = (low + high) // 2
+    return [(middle, middle), (low, middle - 1), (middle + 1, high)]
+
+
+VALUE_CHOICES: dict[str, Callable[[int, int], list[Interval]]] = {
+    "indomain_min": lambda low, high: [(low, low), (low + 1, high)],
+    "indomain_max": lambda low, high: [(high, high), (low, high - 1)],
+    "indomain_median": around_median,
+    "indomain_split": halves,
+    "indomain_reverse_split": lambda low, high: halves(low, high)[::-1],
+    "outdomain_min": lambda low, high: [(low + 1, high), (low, low)],
+    "outdomain_max": lambda low, high: [(low, high - 1), (high, high)],
+    "outdomain_median": lambda low, high: around_median(low, high)[1:] + around_median(low, high)[:1],
+}
+DOMAINS: Store = {"x": (-1, 3), "y": (0, 1), "z": (-4, -2), "w": (2, 5)}
+
+
+def search(store: Store, strategies: list[tuple[list[str], str, str]]) -> Iterator[dict[str, int]]:
+    """All solutions in the order of the annotation."""
+    for names, variable_choice, value_choice in strategies:
+        open_names = [name for name in names if size(store[name]) > 1]
+        if open_names:
+            chosen = min(open_names, key=lambda name: VARIABLE_CHOICES[variable_choice](store[name]))
+            for low, high in VALUE_CHOICES[value_choice](*store[chosen]):
+                if low <= high:
+                    yield from search(store | {chosen: (low, high)}, strategies)
+            return
+    yield {name: low for name, (low, _) in store.items()}
+
+
+def annotation(names: list[str], variable_choice: str, value_choice: str) -> Call:
+    return Call("int_search", [[Ref(name) for name in names], Ref(variable_choice), Ref(value_choice), Ref("complete")])
+
+
+def solve_in_order(
+    store: Store, annotations: list, engine: str, simplify: bool = True, **options: object
+) -> list[dict]:
+    domains = {name: IntSet.interval(*interval) for name, interval in store.items()}
+    model = make_model(domains, [], Goal("satisfy", None, annotations, 0))
+    result = solve_text(model.text, arch=engine, blocks=1, simplify=simplify, all_solutions=True, **options)
+    assert result.status == "ALL_SOLUTIONS"
+    return result.solutions
+
+
+@pytest.mark.parametrize("value_choice", VALUE_CHOICES)
+@pytest.mark.parametrize("variable_choice", VARIABLE_CHOICES)
+def test_solutions_come_in_the_order_of_the_annotation(engine, variable_choice, value_choice):
+    names = ["w", "x", "z", "y"]
+    expected = list(search(DOMAINS, [(names, variable_choice, value_choice)]))
+    for simplify in (True, False):
+        found = solve_in_order(DOMAINS, [annotation(names, variable_choice, value_choice)], engine, simplify)
+        assert found == expected
+
+
+def test_a_sequence_of_searches_is_followed_in_order(engine):
+    parts = [(["z", "x"], "first_fail", "indomain_max"), (["w", "z", "y"], "largest", "indomain_split")]
+    sequence = Call("seq_search", [[annotation(*part) for part in parts]])
+    assert solve_in_order(DOMAINS, [sequence], engine) == list(search(DOMAINS, parts))
+
+
+def test_constraints_do_not_change_a_static_order(engine):
+    names = [Ref(name) for name in ("w", "x", "z", "y")]
+    domains = {name: IntSet.interval(*interval) for name, interval in DOMAINS.items()}
+    items = [("int_lin_le", [1, 2, 1, -1], names, 3), ("int_lin_ne", [1, 1], names[:2], 4)]
+    for value_choice in ("indomain_min", "indomain_max", "indomain_split", "indomain_reverse_split"):
+        model = make_model(domains, items, Goal("satisfy", None, [annotation(names, "input_order", value_choice)], 0))
+        result = solve_text(model.text, arch=engine, blocks=1, all_solutions=True)
+        expected = [
+            one
+            for one in search(DOMAINS, [(names, "input_order", value_choice)])
+            if one["w"] + 2 * one["x"] + one["z"] - one["y"] <= 3 and one["w"] + one["x"] != 4
+        ]
+        assert result.solutions == expected
+
+
+@pytest.mark.parametrize("value_choice", VALUE_CHOICES)
+def test_a_wide_domain_is_searched_to_its_end_in_order(engine, value_choice):
+    wide, part = {"x": (-30, 40), "y": (0, 2)}, (["x", "y"], "input_order", value_choice)
+    assert solve_in_order(wide, [annotation(*part)], engine) == list(search(wide, [part]))
+
+
+@pytest.mark.parametrize("value_choice", ["indomain_random", "indomain_split_random", "outdomain_random"])
+def test_a_wide_domain_is_searched_to_its_end_in_random_order(engine, value_choice):
+    for seed in range(10):
+        found = solve_in_order({"x": (1, 3000)}, [annotation(["x"], "input_order", value_choice)], engine, seed=seed)
+        assert sorted(one["x"] for one in found) == list(range(1, 3001))
+
+
+def test_equal_seeds_give_equal_runs_and_a_random_choice_depends_on_the_seed(engine):
+    random = [annotation(list(DOMAINS), "input_order", "indomain_random")]
+    runs = [solve_in_order(DOMAINS, random, engine, seed=seed) for seed in (1, 1, 2, 3, 4)]
+    assert runs[0] == runs[1]
+    assert any(run != runs[0] for run in runs[2:])
+    assert all(sorted(map(repr, run)) == sorted(map(repr, runs[0])) for run in runs)
