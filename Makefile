@@ -1,0 +1,79 @@
+# Everything a user or a developer types. `make demo` and `make test` each set up all they need, in .venv.
+#
+#   make            compile the kernels ahead (the CPU engine, and the GPU engine for the GPUs that are here)
+#   make demo       solve a job shop through MiniZinc
+#   make test       all tests that need no GPU           make test-gpu       the tests that need one
+#   make bench      benchmarks                           make check-kernels  compile for every GPU, strictly
+#   make install    make the solver known to MiniZinc    make uninstall      take it away again
+#   make clean      remove what make made
+#
+# VENV=none uses the Python at hand (PYTHON=python3) with its packages instead of a virtual environment.
+
+PYTHON ?= python3
+VENV ?= .venv
+TESTFLAGS ?=
+
+ifeq ($(VENV),none)
+RUN := PYTHONPATH="$(CURDIR)$${PYTHONPATH:+:$$PYTHONPATH}" $(PYTHON)
+READY :=
+SOLVERS := build/solvers
+else
+RUN := $(VENV)/bin/python
+READY := $(VENV)/.ready
+SOLVERS := $(VENV)/solvers
+endif
+
+# $(call provide,COMMAND,PACKAGE): where the command fails, install the Debian package that makes it succeed when
+# that is allowed, and else say what to type.
+provide = $(1) >/dev/null 2>&1 || { \
+  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+    echo "installing $(2)"; export DEBIAN_FRONTEND=noninteractive; \
+    { apt-get update -qq && apt-get install -y -qq --no-install-recommends $(2); } >/dev/null; \
+  else echo "$(2) is missing. Type: sudo apt-get install $(2)" >&2; false; fi; }
+
+.PHONY: all venv compiler demo test test-gpu bench check-kernels install uninstall clean
+
+all: $(READY) compiler
+	@$(RUN) -m turbo_fzn --build-kernels
+
+venv: $(READY)
+
+$(VENV)/.ready: setup.cfg pyproject.toml
+	@$(call provide,$(PYTHON) -c 'import ensurepip; import venv',python3-venv)
+	@test -x $(VENV)/bin/pip || $(PYTHON) -m venv $(VENV)
+	@$(VENV)/bin/pip install --quiet --disable-pip-version-check --editable '.[test]'
+	@touch $@
+
+compiler:
+	@$(call provide,command -v $(or $(CXX),g++),g++)
+
+demo: $(READY) compiler
+	@$(RUN) -m turbo_fzn --install-solver $(SOLVERS) >/dev/null
+	@if $(call provide,command -v minizinc,minizinc); then set -x; \
+	  MZN_SOLVER_PATH=$(SOLVERS) minizinc --solver turbo -i examples/demo.mzn examples/demo.dzn; \
+	else echo "Without MiniZinc, the FlatZinc that it would give is solved:"; set -x; \
+	  $(RUN) -m turbo_fzn -i examples/demo.fzn; fi
+
+# Without MiniZinc the tests that run it are skipped, and say so.
+test: $(READY) compiler
+	@$(call provide,command -v minizinc,minizinc) || true
+	@$(RUN) -m pytest -q -rs -m "not gpu" $(TESTFLAGS)
+
+test-gpu: $(READY) compiler
+	@$(RUN) -m pytest -q -m gpu $(TESTFLAGS)
+
+bench: $(READY) compiler
+	@$(RUN) -m turbo_fzn.bench
+
+check-kernels: $(READY)
+	@$(RUN) -m turbo_fzn.build --check-gpu
+
+install: $(READY)
+	@$(RUN) -m turbo_fzn --install-solver
+
+uninstall: $(READY)
+	@$(RUN) -m turbo_fzn --uninstall-solver
+
+clean:
+	@rm -rf .venv build *.egg-info .pytest_cache .hypothesis .ruff_cache .mypy_cache
+	@find . -name __pycache__ -prune -exec rm -rf {} +

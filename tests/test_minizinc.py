@@ -1,0 +1,255 @@
+"""The solver as MiniZinc runs it: every example, against the figure that Gecode found (examples/expected.json).
+
+The real `minizinc` compiles each model with our library and starts the solver through the solver configuration that
+`fzn-turbo --install-solver` writes, put into a folder of the test's own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from turbo_fzn.install import install_solver
+
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+EXPECTED = json.loads((EXAMPLES / "expected.json").read_text())
+
+needs_minizinc = pytest.mark.skipif(
+    shutil.which("minizinc") is None, reason="minizinc is not installed (apt-get install minizinc)"
+)
+
+
+@pytest.fixture(scope="module")
+def minizinc(tmp_path_factory):
+    """A function that runs minizinc with our solver and gives the finished process."""
+    folder = tmp_path_factory.mktemp("solvers")
+    install_solver(folder)
+    environment = {**os.environ, "MZN_SOLVER_PATH": str(folder)}
+
+    def run(*arguments: object, timeout: float = 60) -> subprocess.CompletedProcess:
+        command = ["minizinc", "--solver", "turbo", *map(str, arguments)]
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        with subprocess.Popen(command, env=environment, **pipes) as process:
+            try:
+                output, errors = process.communicate(timeout=timeout)
+            except subprocess.TimeoutExpired:
+                process.terminate()  # not kill: minizinc then stops the solver too
+                raise
+        return subprocess.CompletedProcess(command, process.returncode, output, errors)
+
+    return run
+
+
+@pytest.fixture
+def model(tmp_path):
+    """A function that writes a model's text to a file and gives its path."""
+
+    def write(text: str) -> Path:
+        path = tmp_path / "model.mzn"
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def count_solutions(run: subprocess.CompletedProcess) -> int:
+    return run.stdout.splitlines().count("----------")
+
+
+def status(run: subprocess.CompletedProcess) -> str | None:
+    """The one status line, or None where there is none."""
+    lines = [line for line in run.stdout.splitlines() if line.startswith("=====")]
+    assert len(lines) <= 1, run.stdout
+    return lines[0] if lines else None
+
+
+def objectives(run: subprocess.CompletedProcess) -> list[int]:
+    return [int(value) for value in re.findall(r"^_objective = (-?\d+);$", run.stdout, re.MULTILINE)]
+
+
+def statistics(run: subprocess.CompletedProcess) -> dict[str, str]:
+    """The statistics of the last block, after the values have been seen to be MiniZinc literals."""
+    block: dict[str, str] = {}
+    for line in run.stdout.splitlines():
+        if line.startswith("%%%mzn-stat:"):
+            name, value = line.removeprefix("%%%mzn-stat:").strip().split("=", 1)
+            assert re.fullmatch(r'-?\d+(\.\d+)?([eE][-+]?\d+)?|true|false|"[^"]*"', value), line
+            block[name] = value
+    return block
+
+
+def example(entry: dict) -> list[Path]:
+    return [EXAMPLES / entry["model"]] + ([EXAMPLES / entry["data"]] if entry["data"] else [])
+
+
+def examples_of_kind(kind: str) -> list:
+    return [pytest.param(entry, id=entry["model"][:-4]) for entry in EXPECTED if entry["kind"] == kind]
+
+
+def test_every_example_has_an_expected_figure():
+    assert {entry["model"] for entry in EXPECTED} == {path.name for path in EXAMPLES.glob("*.mzn")}
+    assert len(EXPECTED) >= 25
+
+
+@needs_minizinc
+@pytest.mark.parametrize("entry", examples_of_kind("optimum"))
+def test_the_optimum_of_the_example_is_found_and_proved(minizinc, entry):
+    run = minizinc("--output-mode", "dzn", "--output-objective", *example(entry))
+    assert run.returncode == 0, run.stderr
+    assert status(run) == "==========", run.stdout + run.stderr
+    assert objectives(run)[-1] == entry["figure"]
+
+
+@needs_minizinc
+@pytest.mark.parametrize("entry", examples_of_kind("count"))
+def test_all_solutions_of_the_example_are_found_each_once(minizinc, entry):
+    run = minizinc("-a", "--non-unique", "--output-mode", "dzn", *example(entry))
+    assert run.returncode == 0, run.stderr
+    assert status(run) == ("==========" if entry["figure"] else "=====UNSATISFIABLE====="), run.stdout + run.stderr
+    assert count_solutions(run) == entry["figure"]
+
+
+@needs_minizinc
+@pytest.mark.parametrize("flags", [["-f"], ["-p", "2"], ["-r", "7"], ["-f", "-p", "1", "-r", "3"]], ids=" ".join)
+def test_free_search_threads_and_seed_do_not_change_the_answer(minizinc, flags):
+    run = minizinc("-a", *flags, EXAMPLES / "queens.mzn")
+    assert (count_solutions(run), status(run)) == (92, "=========="), run.stderr
+    run = minizinc("--output-mode", "dzn", "--output-objective", *flags, EXAMPLES / "tsp.mzn")
+    assert (objectives(run)[-1], status(run)) == (54, "=========="), run.stderr
+
+
+@needs_minizinc
+def test_one_solution_of_a_satisfaction_model_is_printed_without_a_status(minizinc):
+    run = minizinc(EXAMPLES / "queens.mzn")
+    assert (count_solutions(run), status(run)) == (1, None), run.stderr
+
+
+@needs_minizinc
+def test_n_solutions_are_printed_and_a_status_only_where_there_are_fewer(minizinc):
+    run = minizinc("-n", "2", EXAMPLES / "queens.mzn")
+    assert (count_solutions(run), status(run)) == (2, None), run.stderr
+    run = minizinc("-n", "100", EXAMPLES / "queens.mzn")
+    assert (count_solutions(run), status(run)) == (92, "=========="), run.stderr
+
+
+@needs_minizinc
+def test_intermediate_solutions_improve(minizinc):
+    run = minizinc("-i", "--output-mode", "dzn", "--output-objective", EXAMPLES / "demo.mzn", EXAMPLES / "demo.dzn")
+    found = objectives(run)
+    assert status(run) == "==========", run.stderr
+    assert found == sorted(set(found), reverse=True) and found[-1] == 55
+
+
+@needs_minizinc
+def test_statistics_have_the_standard_names(minizinc):
+    run = minizinc("-s", "--output-mode", "dzn", "--output-objective", EXAMPLES / "tsp.mzn")
+    values = statistics(run)
+    assert {"nodes", "failures", "solveTime", "variables", "propagators"} <= values.keys(), run.stdout
+    assert int(values["nodes"]) > 0
+    assert float(values["objective"]) == 54
+    assert float(values["solveTime"]) >= 0
+
+
+@needs_minizinc
+def test_no_statistics_are_printed_unless_asked_for(minizinc):
+    assert "%%%mzn-stat" not in minizinc(EXAMPLES / "tsp.mzn").stdout
+
+
+@needs_minizinc
+def test_a_time_limit_leaves_the_best_solution_found(minizinc, model):
+    text = (EXAMPLES / "golomb.mzn").read_text()
+    assert "int: m = 6;" in text
+    hard = model(text.replace("int: m = 6;", "int: m = 14;"))
+    minizinc(EXAMPLES / "tsp.mzn")  # the first run of all compiles the engine, which is not to count
+    started = time.monotonic()
+    run = minizinc("--time-limit", "3000", "--output-mode", "dzn", "--output-objective", hard)
+    assert time.monotonic() - started < 8
+    assert run.returncode == 0, run.stderr
+    assert status(run) is None, run.stdout
+    assert 127 <= objectives(run)[-1] <= 196  # 127 is the optimum, 196 the bound in the model
+
+
+@needs_minizinc
+def test_set_variables_are_printed_as_sets(minizinc, model):
+    run = minizinc("-a", model("var set of {1, 3, 7}: s; constraint card(s) = 2; solve satisfy;"))
+    assert status(run) == "==========", run.stderr
+    assert sorted(re.findall("s = (.*);", run.stdout)) == ["{1,3}", "{1,7}", "{3,7}"]
+
+
+@needs_minizinc
+def test_sets_of_enums_unions_and_empty_sets_come_out_right(minizinc, model):
+    run = minizinc(
+        "-a",
+        model(
+            "enum COLOUR = { red, green, blue }; var set of COLOUR: a; var set of COLOUR: b;"
+            "constraint a union b = COLOUR /\\ a intersect b = {} /\\ green in b /\\ card(a) != 1; solve satisfy;"
+        ),
+    )
+    assert status(run) == "==========", run.stderr
+    found = set(re.findall("a = (.*);\nb = (.*);", run.stdout))
+    assert found == {("{}", "{red, green, blue}"), ("{red, blue}", "{green}")}
+
+
+@needs_minizinc
+def test_optional_enum_and_tabled_variables_are_printed_by_name(minizinc, model):
+    run = minizinc(
+        "-a",
+        model(
+            "enum DAY = { mon, tue, wed }; var DAY: day; var opt 1..2: hour;"
+            "constraint occurs(hour) <-> day = tue; constraint occurs(hour) -> deopt(hour) = 2; solve satisfy;"
+        ),
+    )
+    assert status(run) == "==========", run.stderr
+    found = set(re.findall("day = (.*);\nhour = (.*);", run.stdout))
+    assert found == {("mon", "<>"), ("tue", "2"), ("wed", "<>")}
+
+
+FLOAT_MODELS = {
+    "float_lin_le": "var 0.0..1.0: x; var 0.0..1.0: y; constraint x + y <= 1.5; solve satisfy;",
+    "float_lt": "var 0..4: x; var float: y = x; constraint y > 1.5; solve satisfy;",
+    "int2float": "var 0..4: x; var float: y = x; solve maximize y;",
+    "array_float_element": "var 1..2: i; array [1..2] of float: a = [1.5, 2.5]; constraint a[i] > 2.0; solve satisfy;",
+    "float_sin": "var 0.0..1.0: x; constraint sin(x) > 0.1; solve satisfy;",
+    "float_le_reif": "var 0.0..1.0: x; var bool: b; constraint b <-> x >= 0.5; solve satisfy;",
+}
+
+
+@needs_minizinc
+@pytest.mark.parametrize("feature", FLOAT_MODELS)
+def test_a_float_model_is_refused_when_compiled_with_the_feature_named(minizinc, model, feature):
+    run = minizinc(model(FLOAT_MODELS[feature]))
+    assert run.returncode != 0
+    assert f"float variables are not supported by turbo: {feature}" in run.stderr
+    assert count_solutions(run) == 0
+
+
+@needs_minizinc
+def test_a_float_variable_without_a_constraint_is_refused_by_the_solver(minizinc, model):
+    run = minizinc(model("var 0.0..1.0: x; solve satisfy;"))
+    assert "=====ERROR=====" in run.stdout
+    assert "float" in run.stderr and "Traceback" not in run.stderr
+    assert count_solutions(run) == 0
+
+
+@needs_minizinc
+def test_float_parameters_are_allowed(minizinc, model):
+    run = minizinc(
+        model("array [1..2] of float: a = [1.5, 2.5]; var 0..9: x; constraint x = floor(sum(a)); solve satisfy;")
+    )
+    assert run.stdout == "x = 4;\n----------\n", run.stderr
+
+
+def test_the_shipped_flatzinc_of_the_demo_has_the_same_optimum():
+    command = [sys.executable, "-m", "turbo_fzn", str(EXAMPLES / "demo.fzn")]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert run.returncode == 0, run.stderr
+    assert status(run) == "=========="
+    assert re.findall(r"^makespan = (\d+);$", run.stdout, re.MULTILINE)[-1] == "55"

@@ -1,0 +1,114 @@
+"""Make the solver known to MiniZinc: write `turbo.msc`, its solver configuration, and take it away again.
+
+MiniZinc looks for configurations in `~/.minizinc/solvers` and in the folders of MZN_SOLVER_PATH, but not in a virtual
+environment, so that one command has to put it there (`fzn-turbo --install-solver`). All paths in it are absolute:
+they work from any folder and without activating the environment. The file is strict JSON, and holds only fields that
+every MiniZinc since 2.6.4 knows, for an unknown field makes MiniZinc refuse the whole file. Its name must have at
+least six characters: MiniZinc 2.6.4 overlooks shorter ones.
+
+Where the package is used without being installed (from a source tree), there is no `fzn-turbo` script to name;
+then a launcher of three lines is written beside the configuration.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import sys
+import sysconfig
+import tempfile
+from pathlib import Path
+
+from turbo_fzn import __version__, options
+from turbo_fzn.errors import UsageError
+from turbo_fzn.resources import PACKAGE, share_folder
+
+SOLVER_ID = "org.turbo.turbo"
+CONFIGURATION = "turbo.msc"
+LAUNCHER = "turbo-launcher.sh"
+SCRIPT = "fzn-turbo"
+STD_FLAGS = ["-a", "-n", "-i", "-f", "-p", "-r", "-s", "-t", "-v"]
+
+
+def install_solver(folder: Path | None = None) -> Path:
+    """Write the configuration to the folder (default: the user's), made if missing. Returns the file's path."""
+    folder = _solvers_folder(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        executable = _console_script() or _write_launcher(folder)
+        path = folder / CONFIGURATION
+        _write(path, json.dumps(configuration(executable), indent=2) + "\n", 0o644)
+    except OSError as error:
+        raise UsageError(f"cannot install the solver in {folder}: {error.strerror or error}") from error
+    return path
+
+
+def uninstall_solver(folder: Path | None = None) -> list[Path]:
+    """Remove what `install_solver` wrote there. Returns the files removed, none if there were none."""
+    folder = _solvers_folder(folder)
+    removed = []
+    for name in (CONFIGURATION, LAUNCHER):
+        try:
+            (folder / name).unlink()
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError as error:
+            raise UsageError(f"cannot remove {folder / name}: {error.strerror or error}") from error
+        removed.append(folder / name)
+    return removed
+
+
+def configuration(executable: Path) -> dict[str, object]:
+    """The solver configuration as MiniZinc reads it."""
+    return {
+        "id": SOLVER_ID,
+        "name": "Turbo",
+        "version": __version__,
+        "description": "Constraint solver for GPUs and CPUs",
+        "executable": str(executable),
+        "mznlib": str(share_folder() / "minizinc" / "turbo"),
+        "tags": ["cp", "int"],
+        "stdFlags": STD_FLAGS,
+        "extraFlags": options.minizinc_extra_flags(),
+        "needsSolns2Out": True,
+    }
+
+
+def _solvers_folder(folder: Path | None) -> Path:
+    return Path(os.path.abspath(folder)) if folder else Path.home() / ".minizinc" / "solvers"
+
+
+def _console_script() -> Path | None:
+    """The installed `fzn-turbo`: the one being run, or else the one of this Python.
+
+    Symbolic links are kept: a virtual environment's Python is a link, and its scripts stand beside the link.
+    """
+    folders = [Path(sys.executable).parent, Path(sysconfig.get_path("scripts"))]
+    user_scripts = sysconfig.get_path("scripts", sysconfig.get_preferred_scheme("user"))
+    candidates = [Path(sys.argv[0]), *(parent / SCRIPT for parent in [*folders, Path(user_scripts)])]
+    for candidate in candidates:
+        if candidate.name == SCRIPT and candidate.is_file():
+            return Path(os.path.abspath(candidate))
+    return None
+
+
+def _write_launcher(folder: Path) -> Path:
+    path = folder / LAUNCHER
+    python_path = shlex.quote(str(PACKAGE.parent))
+    command = f'{shlex.quote(sys.executable)} -m turbo_fzn "$@"'
+    _write(path, f"#!/bin/sh\nexport PYTHONPATH={python_path}${{PYTHONPATH:+:$PYTHONPATH}}\nexec {command}\n", 0o755)
+    return path
+
+
+def _write(path: Path, text: str, mode: int) -> None:
+    """Write the file whole or not at all."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(temporary, mode)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
