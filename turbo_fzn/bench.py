@@ -1,0 +1,211 @@
+"""Run a folder of FlatZinc files and print what the engines did: `python -m turbo_fzn.bench FOLDER`.
+
+Each file is solved for a given time on each engine, in this process, every solution checked. The table gives nodes
+and propagator runs a second of solving, what a node costs, how long blocks were idle, the shape of the launch, and the
+objective; the last row holds geometric means. With `--peers FILE.csv` (columns model, best_known and any with
+`nodes_per_s`) the ratio to the peer is shown. `--json FILE` keeps the figures, `--compare OLD NEW` shows two of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import gzip
+import json
+import math
+import sys
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Iterable, Sequence
+
+from turbo_fzn import session
+from turbo_fzn.errors import TurboError
+from turbo_fzn.options import Options
+from turbo_fzn.parse import parse_text
+
+PEER_SPEED = "nodes_per_s"
+
+
+@dataclass
+class Run:
+    """One model on one engine. Times in seconds; `status` as in session.Result, or the error."""
+
+    model: str
+    engine: str
+    status: str
+    objective: int | None = None
+    nodes: int = 0
+    nodes_per_second: float = 0.0
+    runs_per_second: float = 0.0
+    runs_per_node: float = 0.0
+    rounds_per_node: float = 0.0
+    idle_share: float = 0.0
+    blocks: int = 0
+    threads: int = 0
+    store: str = ""
+    prepare_seconds: float = 0.0
+    engine_seconds: float = 0.0
+    best_seconds: float | None = None
+    solutions: int = 0
+    peer_ratio: float | None = None
+
+
+def read_model(path: Path) -> str:
+    data = path.read_bytes()
+    return (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8")
+
+
+def run_model(path: Path, options: Options, seconds: float) -> Run:
+    """Solves one file for `seconds` of search; errors become the status."""
+    name = path.name.split(".")[0]
+    try:
+        start = time.monotonic()
+        interrupt = session.Interrupt()
+        prepared = session.prepare(parse_text(read_model(path), path.name), options, interrupt)
+        prepared_at = time.monotonic()
+        run = Run(name, options.arch, "UNKNOWN", prepare_seconds=prepared_at - start)
+        for event in session.search(prepared, options, deadline_from_start(interrupt, seconds)):
+            if isinstance(event, session.Finished):
+                note_end(run, event)
+            else:
+                run.objective = event.objective
+                run.best_seconds = time.monotonic() - prepared_at
+        return run
+    except TurboError as error:
+        return Run(name, options.arch, f"error: {error}")
+
+
+def deadline_from_start(interrupt: session.Interrupt, seconds: float) -> session.Interrupt:
+    interrupt.deadline = time.monotonic() + seconds
+    return interrupt
+
+
+def note_end(run: Run, finished: session.Finished) -> None:
+    statistics = finished.statistics
+    nodes, busy = int(statistics["nodes"]), float(statistics.get("busyTime", 0.0))
+    idle = float(statistics.get("idleTime", 0.0))
+    seconds = float(statistics["solveTime"])
+    run.status = session.status_of(finished)
+    run.nodes, run.solutions = nodes, finished.n_solutions
+    run.nodes_per_second = nodes / seconds if seconds else 0.0
+    run.runs_per_second = int(statistics["propagations"]) / seconds if seconds else 0.0
+    run.runs_per_node = int(statistics["propagations"]) / max(nodes, 1)
+    run.rounds_per_node = int(statistics.get("iterations", 0)) / max(nodes, 1)
+    run.idle_share = idle / (busy + idle) if busy + idle else 0.0
+    run.engine = str(statistics.get("engine", run.engine))
+    run.blocks = int(statistics.get("blocks", 1))
+    run.threads = int(statistics.get("threadsPerBlock", 1))
+    run.store = str(statistics.get("store", ""))
+    run.engine_seconds = float(statistics.get("engineTime", 0.0))
+
+
+def peer_speeds(path: Path | None) -> dict[str, float]:
+    """Nodes per second of the peer by model, from the first column whose name holds `nodes_per_s`."""
+    if path is None:
+        return {}
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    column = next((name for name in rows[0] if PEER_SPEED in name), None) if rows else None
+    return {row["model"]: float(row[column]) for row in rows if column and row[column]}
+
+
+def geometric_mean(values: Iterable[float]) -> float:
+    positive = [value for value in values if value > 0]
+    return math.exp(sum(map(math.log, positive)) / len(positive)) if positive else 0.0
+
+
+HEADER = (
+    f"{'model':24}{'engine':>7}{'nodes/s':>13}{'runs/s':>15}{'runs/node':>11}{'rounds/node':>12}{'idle':>7}"
+    f"{'blocks':>8}{'threads':>8}{'store':>8}{'prepare':>9}{'engine':>8}{'best at':>9}{'objective':>11}{'ratio':>8}  status"
+)
+
+
+def format_run(run: Run) -> str:
+    best = "" if run.best_seconds is None else f"{run.best_seconds:.2f}"
+    objective = "" if run.objective is None else run.objective
+    ratio = "" if run.peer_ratio is None else f"{run.peer_ratio:.2f}"
+    return (
+        f"{run.model:24}{run.engine:>7}{run.nodes_per_second:13,.0f}{run.runs_per_second:15,.0f}{run.runs_per_node:11.1f}"
+        f"{run.rounds_per_node:12.1f}{run.idle_share:7.1%}{run.blocks:8}{run.threads:8}{run.store:>8}"
+        f"{run.prepare_seconds:9.2f}{run.engine_seconds:8.2f}{best:>9}{objective!s:>11}{ratio:>8}  {run.status}"
+    )
+
+
+def format_means(runs: Sequence[Run]) -> str:
+    speed = geometric_mean(run.nodes_per_second for run in runs)
+    work = geometric_mean(run.runs_per_second for run in runs)
+    ratios = [run.peer_ratio for run in runs if run.peer_ratio is not None]
+    text = f"{'geometric mean':24}{'':7}{speed:13,.0f}{work:15,.0f}"
+    return text + (f"   {geometric_mean(ratios):.2f} times the peer" if ratios else "")
+
+
+def compare(old: Path, new: Path) -> None:
+    """Prints the nodes per second of two JSON files side by side."""
+    first, second = ({(r["model"], r["engine"]): r for r in json.loads(path.read_text())} for path in (old, new))
+    ratios = []
+    print(f"{'model':24}{'engine':>7}{'old nodes/s':>15}{'new nodes/s':>15}{'ratio':>8}{'old best':>12}{'new best':>12}")
+    for key in first.keys() & second.keys():
+        before, after = first[key], second[key]
+        ratio = after["nodes_per_second"] / max(before["nodes_per_second"], 1e-9)
+        ratios.append(ratio)
+        print(f"{key[0]:24}{key[1]:>7}{before['nodes_per_second']:15,.0f}{after['nodes_per_second']:15,.0f}{ratio:8.2f}"
+              f"{before['objective']!s:>12}{after['objective']!s:>12}")  # fmt: skip
+    print(f"{'geometric mean':24}{'':37}{geometric_mean(ratios):8.2f}")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m turbo_fzn.bench", description=__doc__.splitlines()[0])
+    parser.add_argument("files", nargs="*", type=Path, help="FlatZinc files (.fzn, .fzn.gz) or folders of them")
+    parser.add_argument("--seconds", type=float, default=5.0, help="of search for each file")
+    parser.add_argument("--arch", action="append", choices=("cpu", "gpu"), help="engine; may be repeated (default: cpu)")
+    parser.add_argument("--only", help="comma-separated names of models")
+    parser.add_argument("--blocks", type=int)
+    parser.add_argument("--threads", type=int, default=1, help="-p of the CPU engine")
+    parser.add_argument("--free", action="store_true", help="free search (-f)")
+    parser.add_argument("--lns", default="off", choices=("auto", "on", "off"))
+    parser.add_argument("--no-check", action="store_true", help="do not check the solutions")
+    parser.add_argument("--peers", type=Path)
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--compare", nargs=2, type=Path, metavar=("OLD", "NEW"))
+    arguments = parser.parse_args()
+    if arguments.compare:
+        compare(*arguments.compare)
+        return 0
+    runs = run_all(arguments)
+    if arguments.json:
+        arguments.json.write_text(json.dumps([asdict(run) for run in runs], indent=1))
+    return 1 if any(run.status.startswith("error") for run in runs) else 0
+
+
+def run_all(arguments: argparse.Namespace) -> list[Run]:
+    peers = peer_speeds(arguments.peers)
+    wanted = set(arguments.only.split(",")) if arguments.only else None
+    runs: list[Run] = []
+    print(HEADER, flush=True)
+    for arch in arguments.arch or ["cpu"]:
+        of_engine = []
+        for path in model_files(arguments.files):
+            if wanted is not None and path.name.split(".")[0] not in wanted:
+                continue
+            options = Options(arch=arch, blocks=arguments.blocks, threads=arguments.threads, lns=arguments.lns,
+                              free_search=arguments.free, check="never" if arguments.no_check else "always")  # fmt: skip
+            run = run_model(path, options, arguments.seconds)
+            if run.model in peers and run.nodes_per_second:
+                run.peer_ratio = run.nodes_per_second / peers[run.model]
+            of_engine.append(run)
+            print(format_run(run), flush=True)
+        print(format_means(of_engine), flush=True)
+        runs += of_engine
+    return runs
+
+
+def model_files(paths: Sequence[Path]) -> list[Path]:
+    found: list[Path] = []
+    for path in paths:
+        found += sorted(p for p in path.iterdir() if p.name.endswith((".fzn", ".fzn.gz"))) if path.is_dir() else [path]
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())
