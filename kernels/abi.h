@@ -68,9 +68,13 @@ struct alignas(64) Common {
   i64 incumbent;    // number of incumbents written to Problem.incumbent
 };
 
+// Where a block's time goes; counted by PROFILE builds only.
+enum Phase { PHASE_FIXPOINT, PHASE_CHOICE, PHASE_BACKTRACK, PHASE_SOLUTION, PHASE_DIVE, PHASE_WAIT, N_PHASES };
+
 struct Statistics {
   i64 nodes, failures, propagations, iterations, solutions, donations, replays, restarts, peak_level, busy_ns, idle_ns;
   i64 fixpoint_errors;  // rows that could still tighten at a fixpoint; counted by CHECK_FIXPOINT builds only
+  i64 phase_ticks[N_PHASES];
 };
 
 struct alignas(16) PoolSlot { i32 length; };  // followed by pool_path decisions

@@ -96,6 +96,7 @@ DEVICE bool donate_alternative(const Block& b) {
 DEVICE bool take_subproblem(const Block& b) {
   BlockState* s = b.state;
   Common* common = b.problem->common;
+  enter_phase(b, PHASE_WAIT);
   if (lane() == 0) {
     i64 since = now_ns();
     bool idle = false;
@@ -112,6 +113,7 @@ DEVICE bool take_subproblem(const Block& b) {
     fence();
   }
   barrier();
+  enter_phase(b, PHASE_DIVE);
   bool granted = s->granted;
   if (granted) {
     PoolSlot* slot = pool_slot(b, s->place);

@@ -49,6 +49,7 @@ DEVICE i64 now_ns() {
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t));
   return (i64)t;
 }
+DEVICE i64 ticks() { return (i64)clock64(); }
 // The value that the first lane of a power-of-two group of lanes holds.
 DEVICE u32 group_first(u32 v, i32 group) {
   u32 first = (u32)lane() & 31u & ~(u32)(group - 1);
@@ -94,6 +95,7 @@ DEVICE i64 now_ns() {
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (i64)t.tv_sec * 1000000000 + t.tv_nsec;
 }
+DEVICE i64 ticks() { return now_ns(); }
 DEVICE void pause_briefly() {
   struct timespec t = {0, 50000};
   nanosleep(&t, 0);

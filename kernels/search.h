@@ -308,6 +308,7 @@ DEVICE Next visit_node(const Block& b, bool consistent) {
   barrier();
   choose_variable(b);
   if (s->var < 0) {
+    enter_phase(b, PHASE_SOLUTION);
     publish_solution(b);
     poll(b);
     if (b.problem->project && lane() == 0) keep_output_levels(b);

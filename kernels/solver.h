@@ -80,10 +80,14 @@ DEVICE void search_tasks(Block& b) {
   while (start_task(b)) {
     Next next = NODE;
     while (next == NODE || next == REPLAY) {
+      enter_phase(b, PHASE_FIXPOINT);
       bool consistent = fixpoint(b);
+      enter_phase(b, PHASE_CHOICE);
       next = next == REPLAY ? end_replay(b, consistent) : visit_node(b, consistent);
+      enter_phase(b, PHASE_BACKTRACK);
       if (next == FAILED) next = backtrack(b);
     }
+    enter_phase(b, PHASE_DIVE);
     finish_task(b, next == EXHAUSTED);
   }
 }
@@ -91,8 +95,11 @@ DEVICE void search_tasks(Block& b) {
 DEVICE void run_block(Block& b) {
   clear_state(b);
   i64 start = now_ns();
+  b.state->phase_since = ticks();
+  enter_phase(b, PHASE_DIVE);
   search_tasks(b);
   barrier();
+  enter_phase(b, PHASE_DIVE);
   if (lane() == 0) {
     b.state->statistics.busy_ns = now_ns() - start - b.state->statistics.idle_ns;
     b.problem->statistics[b.index] = b.state->statistics;

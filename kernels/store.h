@@ -38,6 +38,8 @@ struct BlockState {
   i64 score;
   i64 best;                      // copy of Common.best that all lanes may read
   u64 random;
+  i64 phase_since;
+  i32 phase, unused;
   struct Statistics statistics;
 };
 
@@ -57,6 +59,20 @@ struct Block {
   i32 index;  // of the block
   i32 round;  // of propagation; its parity selects the counters in use
 };
+
+// From here on lane 0's time counts for `phase`.
+DEVICE void enter_phase(const Block& b, i32 phase) {
+#ifdef PROFILE
+  if (lane() != 0) return;
+  i64 now = ticks();
+  b.state->statistics.phase_ticks[b.state->phase] += now - b.state->phase_since;
+  b.state->phase_since = now;
+  b.state->phase = phase;
+#else
+  (void)b;
+  (void)phase;
+#endif
+}
 
 DEVICE i32 flag_words(i32 n_vars) { return (n_vars + FLAGS_PER_WORD - 1) / FLAGS_PER_WORD; }
 DEVICE i32 queued_words(i32 n_rows) { return (n_rows + 31) / 32; }

@@ -15,7 +15,7 @@ import json
 import math
 import sys
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Iterable, Sequence
 
@@ -49,6 +49,8 @@ class Run:
     best_seconds: float | None = None
     solutions: int = 0
     peer_ratio: float | None = None
+    fixpoint_errors: int = 0
+    phases: dict[str, float] = field(default_factory=dict)
 
 
 def read_model(path: Path) -> str:
@@ -61,11 +63,10 @@ def run_model(path: Path, options: Options, seconds: float) -> Run:
     name = path.name.split(".")[0]
     try:
         start = time.monotonic()
-        interrupt = session.Interrupt()
-        prepared = session.prepare(parse_text(read_model(path), path.name), options, interrupt)
+        prepared = session.prepare(parse_text(read_model(path), path.name), options, session.Interrupt())
         prepared_at = time.monotonic()
         run = Run(name, options.arch, "UNKNOWN", prepare_seconds=prepared_at - start)
-        for event in session.search(prepared, options, deadline_from_start(interrupt, seconds)):
+        for event in session.search(prepared, options, SearchClock(seconds)):
             if isinstance(event, session.Finished):
                 note_end(run, event)
             else:
@@ -76,9 +77,17 @@ def run_model(path: Path, options: Options, seconds: float) -> Run:
         return Run(name, options.arch, f"error: {error}")
 
 
-def deadline_from_start(interrupt: session.Interrupt, seconds: float) -> session.Interrupt:
-    interrupt.deadline = time.monotonic() + seconds
-    return interrupt
+class SearchClock(session.Interrupt):
+    """Stops so many seconds after it is first asked, which is when the engine has started."""
+
+    def __init__(self, seconds: float):
+        super().__init__()
+        self.seconds = seconds
+
+    def __bool__(self) -> bool:
+        if self.deadline is None:
+            self.deadline = time.monotonic() + self.seconds
+        return super().__bool__()
 
 
 def note_end(run: Run, finished: session.Finished) -> None:
@@ -97,6 +106,8 @@ def note_end(run: Run, finished: session.Finished) -> None:
     run.blocks = int(statistics.get("blocks", 1))
     run.threads = int(statistics.get("threadsPerBlock", 1))
     run.store = str(statistics.get("store", ""))
+    run.fixpoint_errors = int(statistics.get("fixpointErrors", 0))
+    run.phases = {name[7:].lower(): share for name, share in statistics.items() if name.startswith("profile")}
     run.engine_seconds = float(statistics.get("engineTime", 0.0))
 
 
@@ -129,7 +140,14 @@ def format_run(run: Run) -> str:
         f"{run.model:24}{run.engine:>7}{run.nodes_per_second:13,.0f}{run.runs_per_second:15,.0f}{run.runs_per_node:11.1f}"
         f"{run.rounds_per_node:12.1f}{run.idle_share:7.1%}{run.blocks:8}{run.threads:8}{run.store:>8}"
         f"{run.prepare_seconds:9.2f}{run.engine_seconds:8.2f}{best:>9}{objective!s:>11}{ratio:>8}  {run.status}"
+        + (f"  {run.fixpoint_errors} FIXPOINT ERRORS" if run.fixpoint_errors else "")
     )
+
+
+def format_phases(run: Run) -> str:
+    """A bar of 50 characters, one letter a phase."""
+    bar = "".join(name[0].upper() * round(50 * share) for name, share in run.phases.items())
+    return f"{run.model:24}{bar:52}" + "  ".join(f"{name} {share:.1%}" for name, share in run.phases.items())
 
 
 def format_means(runs: Sequence[Run]) -> str:
@@ -164,6 +182,8 @@ def main() -> int:
     parser.add_argument("--threads", type=int, default=1, help="-p of the CPU engine")
     parser.add_argument("--free", action="store_true", help="free search (-f)")
     parser.add_argument("--lns", default="off", choices=("auto", "on", "off"))
+    parser.add_argument("--gpu-threads", type=int, help="threads of a GPU block")
+    parser.add_argument("--profile", action="store_true", help="count where the time goes, and draw it")
     parser.add_argument("--no-check", action="store_true", help="do not check the solutions")
     parser.add_argument("--peers", type=Path)
     parser.add_argument("--json", type=Path)
@@ -189,13 +209,16 @@ def run_all(arguments: argparse.Namespace) -> list[Run]:
             if wanted is not None and path.name.split(".")[0] not in wanted:
                 continue
             options = Options(arch=arch, blocks=arguments.blocks, threads=arguments.threads, lns=arguments.lns,
-                              free_search=arguments.free, check="never" if arguments.no_check else "always")  # fmt: skip
+                              free_search=arguments.free, gpu_threads=arguments.gpu_threads,
+                              profile=arguments.profile, check="never" if arguments.no_check else "always")  # fmt: skip
             run = run_model(path, options, arguments.seconds)
             if run.model in peers and run.nodes_per_second:
                 run.peer_ratio = run.nodes_per_second / peers[run.model]
             of_engine.append(run)
             print(format_run(run), flush=True)
         print(format_means(of_engine), flush=True)
+        if arguments.profile:
+            print("\n".join(format_phases(run) for run in of_engine), flush=True)
         runs += of_engine
     return runs
 

@@ -23,6 +23,7 @@ from turbo_fzn.resources import kernels_folder
 
 CPU_FLAGS = ["-std=c++17", "-O3", "-shared", "-fPIC", "-Wall", "-Wextra", "-Wno-unused-function"]
 GPU_FLAGS = ["-std=c++17", "-O3", "-Xptxas", "-v"]
+PROFILE_FLAG = "-DPROFILE"
 GPU_ARCHITECTURES = ("80", "90", "100")
 GPU_VARIANTS = tuple((bits, shared) for bits in (32, 64) for shared in (True, False))
 COMPILE_SECONDS = 600
@@ -82,6 +83,11 @@ def find_nvcc() -> str:
     raise EngineError("no nvcc found for the GPU engine: install the CUDA toolkit, 12.8 or later")
 
 
+def developer_flags() -> list[str]:
+    """Further flags for every kernel, from TURBO_FZN_KERNEL_FLAGS, such as -DCHECK_FIXPOINT."""
+    return os.environ.get("TURBO_FZN_KERNEL_FLAGS", "").split()
+
+
 def _compiler_identity(compiler: str) -> str:
     """What tells one compiler from another without starting it: its path, size and time of change."""
     path = os.path.realpath(shutil.which(compiler) or compiler)
@@ -121,12 +127,12 @@ def _compile(command: list[str]) -> str:
 
 def cpu_library(bits: int, *extra: str) -> Path:
     """The CPU engine as a shared library, for stores of `bits` bits; `extra` flags are for tests."""
-    command = [find_cpu_compiler(), *CPU_FLAGS, f"-DBOUND_BITS={bits}", *extra]
+    command = [find_cpu_compiler(), *CPU_FLAGS, f"-DBOUND_BITS={bits}", *developer_flags(), *extra]
     return _cached(f"cpu{bits}", ".so", command, "solve.cpp")
 
 
 def _gpu_command(bits: int, shared: bool, extra: tuple[str, ...]) -> list[str]:
-    return [find_nvcc(), *GPU_FLAGS, f"-DBOUND_BITS={bits}", f"-DSTORE_SHARED={int(shared)}", *extra]
+    return [find_nvcc(), *GPU_FLAGS, f"-DBOUND_BITS={bits}", f"-DSTORE_SHARED={int(shared)}", *developer_flags(), *extra]
 
 
 def gpu_binary(bits: int, shared: bool, architecture: str, *extra: str) -> Path:

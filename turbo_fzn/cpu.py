@@ -36,6 +36,10 @@ def library(bits: int, *extra: str) -> ctypes.CDLL:
     return loaded
 
 
+def profile_flags(settings: Settings) -> list[str]:
+    return [build.PROFILE_FLAG] if settings.profile else []
+
+
 def point_to(problem: Problem, arrays: dict[str, np.ndarray]) -> None:
     for name, array in arrays.items():
         setattr(problem, name, array.ctypes.data)
@@ -97,7 +101,7 @@ class CpuEngine:
 
     def __init__(self, tnf: TNF, exports: np.ndarray, settings: Settings):
         self.layout = layout = Layout(tnf, exports, settings)
-        self.library = library(layout.bits)
+        self.library = library(layout.bits, *profile_flags(settings))
         self.common = layout.first_common()
         self.blocks_statistics = np.zeros((settings.blocks, len(STATISTICS)), np.int64)
         self.memory = {
@@ -114,6 +118,7 @@ class CpuEngine:
         point_to(self.problem, {**layout.arrays, **self.memory})
         self.problem.common = ctypes.addressof(self.common)
         self.ring = Ring(layout, self.memory["ring"], self.library.memory_fence)
+        self.shape = {"blocks": settings.blocks}
         self.failures: list[int] = []
         self.threads = [
             threading.Thread(target=self._run, args=(index,), name=f"block-{index}", daemon=True)

@@ -25,6 +25,7 @@ class Engine(Protocol):
     """
 
     name: str
+    shape: dict[str, object]  # how the launch is laid out, as statistics
 
     def start(self) -> None: ...
 

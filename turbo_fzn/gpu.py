@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from turbo_fzn import build
-from turbo_fzn.cpu import library
+from turbo_fzn.cpu import library, profile_flags
 from turbo_fzn.engine import Found, merge_statistics
 from turbo_fzn.errors import EngineError
 from turbo_fzn.problem import COMMON_BYTES, Common, Layout, Problem, Ring, Settings, Statistics, align16, struct_sizes
@@ -76,8 +76,8 @@ class Context:
             self.context.push()
         except cuda.Error as error:
             raise EngineError(f"the GPU cannot be used: {error}") from error
-        self.kernels: dict[tuple[int, bool], Any] = {}
-        self.modules: dict[tuple[int, bool], Any] = {}
+        self.kernels: dict[tuple[int, bool, tuple[str, ...]], Any] = {}
+        self.modules: dict[tuple[int, bool, tuple[str, ...]], Any] = {}
         major, minor = self.device.compute_capability()
         self.architecture = f"{major}{minor}"
         attribute = cuda.device_attribute
@@ -89,12 +89,12 @@ class Context:
         self.threads_per_sm = self.device.get_attribute(attribute.MAX_THREADS_PER_MULTIPROCESSOR)
         atexit.register(self.close)
 
-    def kernel(self, bits: int, shared: bool) -> Any:
+    def kernel(self, bits: int, shared: bool, *extra: str) -> Any:
         """The compiled kernel for this variant, loaded once."""
-        key = (bits, shared)
+        key = (bits, shared, extra)
         if key not in self.kernels:
             cuda = driver()
-            module = cuda.module_from_buffer(build.gpu_binary(bits, shared, self.architecture).read_bytes())
+            module = cuda.module_from_buffer(build.gpu_binary(bits, shared, self.architecture, *extra).read_bytes())
             function = module.get_function("solve")
             function.prepare([f"{ctypes.sizeof(Problem)}s"])
             self.modules[key] = module
@@ -169,12 +169,13 @@ class GpuEngine:
 
     def _prepare(self, here: Context, tnf: TNF, exports: np.ndarray, settings: Settings) -> None:
         bits = 32 if tnf.is_narrow() else 64
-        registers = {shared: here.kernel(bits, shared).num_regs for shared in (True, False)}
+        extra = profile_flags(settings)
+        registers = {shared: here.kernel(bits, shared, *extra).num_regs for shared in (True, False)}
         shape = launch_shape(here, Layout(tnf, exports, settings), registers, settings)
         queue = min(shape.list_entries, settings.queue_capacity or shape.list_entries)
         self.layout = layout = Layout(tnf, exports, replace(settings, blocks=shape.blocks, queue_capacity=queue))
         self.launch = self._fit_memory(layout, shape)
-        self.kernel = here.kernel(bits, shape.store_shared)
+        self.kernel = here.kernel(bits, shape.store_shared, *extra)
         self.kernel.set_attribute(
             self.cuda.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, here.shared_per_block - STATE_BYTES
         )
@@ -193,7 +194,8 @@ class GpuEngine:
         store = 0 if shape.store_shared else layout.store_bytes
         self.workspace_bytes = align16(layout.stack_bytes + store)
         free, _ = self.cuda.mem_get_info()
-        most = int(free * WORKSPACE_SHARE) // self.workspace_bytes
+        room = min(int(free * WORKSPACE_SHARE), layout.settings.memory_bytes or free)
+        most = room // self.workspace_bytes
         if most < 1:
             raise EngineError(f"not enough memory on the GPU: a block needs {self.workspace_bytes >> 20} MiB")
         return replace(shape, blocks=min(shape.blocks, most))
@@ -307,7 +309,7 @@ def propagate_rows(tnf: TNF, blocks: int = 256) -> tuple[np.ndarray, np.ndarray,
     cuda, here = driver(), context()
     layout = Layout(tnf, np.empty(0, np.int32), Settings(blocks=blocks))
     here.kernel(layout.bits, False)
-    function = here.modules[layout.bits, False].get_function("propagate_rows")
+    function = here.modules[layout.bits, False, ()].get_function("propagate_rows")
     problem = Problem()
     layout.fill(problem, align16(layout.store_bytes + layout.list_bytes))
     held = {name: cuda.to_device(np.ascontiguousarray(array)) for name, array in layout.arrays.items() if array.nbytes}

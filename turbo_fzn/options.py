@@ -32,6 +32,9 @@ class Options:
     check: str = "auto"
     simplify: bool = True
     dump_tnf: str | None = None
+    gpu_threads: int | None = None
+    gpu_memory: int | None = None
+    profile: bool = False
 
 
 class Row(NamedTuple):
@@ -60,6 +63,9 @@ OPTIONS = (
     Row(("--check",), "check", "const:always", "check every solution against the FlatZinc, however large", "bool"),
     Row(("--no-check",), "check", "const:never", "print solutions unchecked", "bool"),
     Row(("--no-simplify",), "simplify", "const:", "do not simplify the model", "bool"),
+    Row(("--gpu-threads",), "gpu_threads", "int", "threads of a GPU block: 32, 64, ... 512 (default: by the size of the store)", "int:32:512"),
+    Row(("--gpu-memory",), "gpu_memory", "int", "GPU memory to use, at most, in MiB", "int:1:1000000"),
+    Row(("--profile",), "profile", "switch", "count where the time goes: statistics profileFixpoint, profileChoice, ...", "bool"),
     Row(("--dump-tnf",), "dump_tnf", "text", "write the model in ternary normal form to this file, and stop"),
 )  # fmt: skip
 
@@ -80,6 +86,10 @@ def minizinc_extra_flags() -> list[list[str]]:
             default = "false" if row.extra_type == "bool" else str(defaults[row.field] or "")
             flags.append([row.flags[0], row.help, row.extra_type, default])
     return flags
+
+
+# The least value of integer options where it is not 0; None for any.
+LEAST = {"threads": 1, "blocks": 1, "gpu_threads": 32, "gpu_memory": 1, "seed": None}
 
 
 class Command(NamedTuple):
@@ -140,8 +150,7 @@ def _argparse_kind(row: Row) -> dict[str, Any]:
     if kind == "choice":
         return {"choices": values, "default": default}
     if kind == "int":
-        least = 1 if row.field in ("threads", "blocks") else None if row.field == "seed" else 0
-        return {"type": _integer(least), "default": default, "metavar": "N"}
+        return {"type": _integer(LEAST.get(row.field, 0)), "default": default, "metavar": "N"}
     return {"default": default, "metavar": "FILE"}
 
 

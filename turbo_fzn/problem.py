@@ -47,10 +47,13 @@ class Common(ctypes.Structure):
 COMMON_BYTES = 64
 
 
+PHASES = ("fixpoint", "choice", "backtrack", "solution", "dive", "wait")
+
+
 class Statistics(ctypes.Structure):
     _fields_ = _fields(
         "nodes failures propagations iterations solutions donations replays restarts peak_level busy_ns idle_ns "
-        "fixpoint_errors",
+        "fixpoint_errors " + " ".join(f"{phase}_ticks" for phase in PHASES),
         c_int64,
     )
 
@@ -176,8 +179,11 @@ class Settings:
     level_capacity: int | None = None
     queue_capacity: int | None = None
     ring_slots: int | None = None
-    threads: int | None = None
+    pool_path: int | None = None
+    threads: int | None = None  # a block, GPU only
     store: str | None = None  # shared or global, GPU only
+    memory_bytes: int | None = None  # of the device, at most
+    profile: bool = False
 
 
 class Layout:
@@ -245,14 +251,15 @@ class Layout:
 
     def _set_capacities(self) -> None:
         settings, n = self.settings, self.tnf.n_vars
-        self.level_capacity = power_of_two((settings.level_capacity or most_levels(self.tnf)) + 2)
+        self.level_capacity = power_of_two((settings.level_capacity or most_levels(self.tnf)) + 1)
         self.path_capacity = self.level_capacity + 1024
         self.trail_capacity = max(settings.trail_capacity or 8 * n + 65536, n)
         self.queue_capacity = settings.queue_capacity or self.tnf.n_rows
         self.changed_capacity = settings.queue_capacity or n
         decision = struct_sizes(self.bits)[4]
         self.pool_slots = power_of_two(max(2 * settings.blocks, 64))
-        self.pool_path = min(self.path_capacity, max(POOL_BYTES // self.pool_slots // decision, 64))
+        fitting = max(POOL_BYTES // self.pool_slots // decision, 64)
+        self.pool_path = min(self.path_capacity, fitting if settings.pool_path is None else settings.pool_path)
         self.pool_slot_bytes = align16(ctypes.sizeof(PoolSlot) + self.pool_path * decision)
         self.ring_slot_bytes = align16(ctypes.sizeof(RingSlot) + len(self.exports) * self.bits // 8)
         self.ring_slots = settings.ring_slots or min(MAX_RING_SLOTS, max(RING_BYTES // self.ring_slot_bytes, 2))

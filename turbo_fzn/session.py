@@ -24,7 +24,7 @@ from turbo_fzn.errors import EngineError, InternalError
 from turbo_fzn.model import Model
 from turbo_fzn.options import Options
 from turbo_fzn.output import value_of
-from turbo_fzn.problem import Settings
+from turbo_fzn.problem import PHASES, Settings
 from turbo_fzn.rewrite import lower
 from turbo_fzn.simplify import Reconstruction, simplify
 from turbo_fzn.tnf import TNF, Output
@@ -33,7 +33,8 @@ log = logging.getLogger("turbo_fzn")
 
 POLL_SECONDS = 0.001
 CHECK_LIMIT = 2_000_000  # literals and array elements; about 0.1 s a check
-DEFAULT_LNS_PERCENT = 75
+GPU_LNS_PERCENT = 75
+CPU_LNS_PERCENT = 50
 T = TypeVar("T")
 
 
@@ -161,13 +162,21 @@ def choose_engine(prepared: Prepared, options: Options, exports: np.ndarray) -> 
 
 def cpu_settings(options: Options) -> Settings:
     wanted = options.lns == "on" or (options.lns == "auto" and options.free_search)
-    return Settings(blocks=options.blocks or options.threads, seed=options.seed, lns_percent=50 if wanted else 0)
+    percent = CPU_LNS_PERCENT if wanted else 0
+    blocks = options.blocks or options.threads
+    return Settings(blocks=blocks, seed=options.seed, lns_percent=percent, profile=options.profile)
 
 
 def gpu_settings(options: Options) -> Settings:
     """`blocks` 0 lets the engine choose. A GPU has blocks to spare, so most search neighbourhoods unless told not to."""
-    percent = 0 if options.lns == "off" else DEFAULT_LNS_PERCENT
-    return Settings(blocks=options.blocks or 0, seed=options.seed, lns_percent=percent)
+    return Settings(
+        blocks=options.blocks or 0,
+        seed=options.seed,
+        lns_percent=0 if options.lns == "off" else GPU_LNS_PERCENT,
+        threads=options.gpu_threads,
+        memory_bytes=None if options.gpu_memory is None else options.gpu_memory << 20,
+        profile=options.profile,
+    )
 
 
 class Judge:
@@ -334,8 +343,16 @@ def report(
             statistics[camel(name)] = counted[name]
         statistics["busyTime"] = counted["busy_ns"] / 1e9
         statistics["idleTime"] = counted["idle_ns"] / 1e9
-        statistics.update(getattr(engine, "shape", {}))
+        statistics.update(engine.shape)
+        statistics.update(phase_shares(counted))
     return statistics
+
+
+def phase_shares(counted: dict[str, int]) -> dict[str, float]:
+    """The share of the blocks' time in each phase; empty unless the kernels were built to count it."""
+    ticks = {phase: counted[f"{phase}_ticks"] for phase in PHASES}
+    total = sum(ticks.values())
+    return {f"profile{phase.capitalize()}": count / total for phase, count in ticks.items()} if total else {}
 
 
 def camel(name: str) -> str:

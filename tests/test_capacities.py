@@ -1,0 +1,131 @@
+"""Every capacity of an engine, made too small: nothing is lost, and nothing false is claimed.
+
+The model is a small one with many solutions, run straight on an engine with its settings.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+from turbo_fzn import cpu, session
+from turbo_fzn.engine import Engine
+from turbo_fzn.options import Options
+from turbo_fzn.parse import parse_text
+from turbo_fzn.problem import Settings
+
+QUEENS = 7
+QUEENS_SOLUTIONS = 40  # OEIS A000170
+
+
+def queens_text(goal: str = "satisfy") -> str:
+    """N queens; the objective is the column of the last queen plus twice that of the first."""
+    names = [f"q{i}" for i in range(QUEENS)]
+    lines = [f"var 1..{QUEENS}: {name} :: output_var;" for name in names] + ["var 0..100: cost :: output_var;"]
+    lines += [
+        f"constraint int_lin_ne([1,-1],[q{i},q{j}],{k});"
+        for i in range(QUEENS)
+        for j in range(i + 1, QUEENS)
+        for k in (0, j - i, i - j)
+    ]
+    lines.append(f"constraint int_lin_eq([1,2,-1],[q{QUEENS - 1},q0,cost],0);")
+    return "\n".join(lines) + f"\nsolve :: int_search([{','.join(names)}],input_order,indomain_min,complete) {goal};\n"
+
+
+def engine_for(name: str, goal: str, settings: Settings) -> Engine:
+    prepared = session.prepare(parse_text(queens_text(goal)), Options(), session.Interrupt())
+    exports = np.arange(prepared.tnf.n_vars, dtype=np.int32)
+    if name == "cpu":
+        return cpu.CpuEngine(prepared.tnf, exports, settings)
+    from turbo_fzn import gpu
+
+    return gpu.GpuEngine(prepared.tnf, exports, settings)
+
+
+def run(name: str, goal: str = "satisfy", pause: float = 0.0, **settings) -> tuple[list, Engine, dict[str, int]]:
+    """Solutions as (objective, values), the closed engine's completeness as `complete`, its statistics."""
+    engine = engine_for(name, goal, Settings(**settings))
+    found = []
+    engine.start()
+    while engine.running:
+        time.sleep(pause)
+        found += engine.poll()
+    found += engine.poll()
+    statistics = {**engine.statistics(), "complete": engine.complete}
+    engine.close()
+    return [(f.objective, tuple(f.values)) for f in found], engine, statistics
+
+
+TOO_SMALL = {
+    "trail": {"trail_capacity": 1},
+    "levels": {"level_capacity": 1},
+    "queue": {"queue_capacity": 3},
+    "ring": {"ring_slots": 1},
+    "pool path": {"pool_path": 2},
+    "all": {"trail_capacity": 1, "level_capacity": 1, "queue_capacity": 3, "ring_slots": 1},
+}
+
+
+@pytest.mark.parametrize("blocks", [1, 3])
+@pytest.mark.parametrize("small", TOO_SMALL, ids=str)
+def test_all_solutions_survive_a_small_capacity(engine, small, blocks):
+    found, _, statistics = run(engine, blocks=blocks, **TOO_SMALL[small])
+    assert statistics["complete"]
+    assert len(found) == len(set(found)) == QUEENS_SOLUTIONS
+
+
+@pytest.mark.parametrize("small", TOO_SMALL, ids=str)
+def test_the_optimum_survives_a_small_capacity(engine, small):
+    expected, _, _ = run(engine, "maximize cost", blocks=1)
+    found, _, statistics = run(engine, "maximize cost", blocks=3, **TOO_SMALL[small])
+    assert statistics["complete"]
+    assert max(objective for objective, _ in found) == max(objective for objective, _ in expected)
+
+
+def test_a_full_trail_is_replayed(engine):
+    _, _, statistics = run(engine, blocks=1, trail_capacity=1)
+    assert statistics["replays"] > 0
+
+
+def test_a_full_stack_gives_its_alternatives_to_the_pool(engine):
+    _, _, statistics = run(engine, blocks=1, level_capacity=1)
+    assert statistics["donations"] > 0
+
+
+def test_what_cannot_be_kept_is_never_claimed(engine):
+    """Stack full and no path to give away: the search must not call itself complete."""
+    found, _, statistics = run(engine, blocks=1, level_capacity=1, pool_path=0)
+    assert not statistics["complete"]
+    assert len(set(found)) < QUEENS_SOLUTIONS
+
+
+def test_a_slow_reader_loses_no_solution(engine):
+    found, _, statistics = run(engine, blocks=3, ring_slots=2, pause=0.002)
+    assert statistics["complete"] and len(set(found)) == QUEENS_SOLUTIONS
+
+
+@pytest.mark.parametrize("blocks", [1, 2, 3, 32, 1000])
+def test_any_number_of_blocks_finds_each_solution_once(engine, blocks):
+    if engine == "cpu":
+        blocks = min(blocks, 32)  # a thread each
+    found, _, statistics = run(engine, blocks=blocks)
+    assert statistics["complete"]
+    assert len(found) == len(set(found)) == QUEENS_SOLUTIONS
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("shape", [{"threads": 32}, {"threads": 64}, {"threads": 256}, {"store": "global"}], ids=str)
+def test_any_launch_shape_finds_the_same(shape):
+    found, engine, statistics = run("gpu", blocks=0, **shape)
+    assert statistics["complete"] and len(set(found)) == QUEENS_SOLUTIONS
+    assert engine.shape["store"] == shape.get("store", "shared")
+
+
+@pytest.mark.gpu
+def test_less_device_memory_means_fewer_blocks():
+    _, large, _ = run("gpu", blocks=0)
+    found, small, statistics = run("gpu", blocks=0, memory_bytes=16 << 20)
+    assert statistics["complete"] and len(set(found)) == QUEENS_SOLUTIONS
+    assert 0 < small.launch.blocks < large.launch.blocks

@@ -1,0 +1,29 @@
+"""The flattened examples (examples/flatten.py) give the figures that Gecode found (examples/expected.json)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from turbo_fzn.session import solve_text
+
+TESTS = Path(__file__).resolve().parent
+EXPECTED = json.loads((TESTS.parent / "examples" / "expected.json").read_text())
+
+
+def text_of(entry: dict) -> str:
+    return (TESTS / "corpus" / (Path(entry["model"]).stem + ".fzn")).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("entry", EXPECTED, ids=lambda entry: entry["model"])
+@pytest.mark.parametrize("blocks", [1, None], ids=["one-block", "default-blocks"])
+def test_an_example_has_the_optimum_or_count_that_gecode_found(engine, blocks, entry):
+    settings = {"blocks": blocks or (4 if engine == "cpu" else None), "all_solutions": entry["kind"] == "count"}
+    result = solve_text(text_of(entry), arch=engine, check=True, **settings)
+    assert result.status == ("ALL_SOLUTIONS" if entry["figure"] else "UNSATISFIABLE")
+    if entry["kind"] == "count":
+        assert len(result.solutions) == entry["figure"]
+    else:
+        assert result.objective == entry["figure"]

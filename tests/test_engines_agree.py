@@ -1,0 +1,33 @@
+"""In fixed mode with one block, both engines walk the same tree: the one that the annotation says."""
+
+from __future__ import annotations
+
+import pytest
+from test_corpus import EXPECTED, text_of
+
+from turbo_fzn.session import Result, solve_text
+
+COUNTED = ("nodes", "failures", "peakDepth", "propagators", "variables")
+
+
+def run(entry: dict, engine: str) -> Result:
+    return solve_text(text_of(entry), arch=engine, blocks=1, lns="off", all_solutions=entry["kind"] == "count")
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("entry", EXPECTED, ids=lambda entry: entry["model"])
+def test_gpu_and_cpu_walk_the_same_tree(entry):
+    cpu, gpu = run(entry, "cpu"), run(entry, "gpu")
+    assert {name: cpu.statistics[name] for name in COUNTED} == {name: gpu.statistics[name] for name in COUNTED}
+    assert cpu.status == gpu.status and cpu.objective == gpu.objective
+    if entry["kind"] == "count":
+        assert cpu.solutions == gpu.solutions  # in the same order
+    else:
+        assert cpu.solutions[-1:] == gpu.solutions[-1:]
+
+
+@pytest.mark.parametrize("entry", EXPECTED, ids=lambda entry: entry["model"])
+def test_a_run_repeats_itself(engine, entry):
+    first, second = run(entry, engine), run(entry, engine)
+    assert first.statistics["nodes"] == second.statistics["nodes"]
+    assert first.solutions[-1:] == second.solutions[-1:]
