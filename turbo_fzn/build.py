@@ -84,8 +84,13 @@ def find_nvcc() -> str:
 
 
 def developer_flags() -> list[str]:
-    """Further flags for every kernel, from TURBO_FZN_KERNEL_FLAGS, such as -DCHECK_FIXPOINT."""
+    """Further flags for both compilers, from TURBO_FZN_KERNEL_FLAGS, such as -DCHECK_FIXPOINT."""
     return os.environ.get("TURBO_FZN_KERNEL_FLAGS", "").split()
+
+
+def developer_nvcc_flags() -> list[str]:
+    """Further flags for nvcc alone, from TURBO_FZN_NVCC_FLAGS, such as -lineinfo."""
+    return os.environ.get("TURBO_FZN_NVCC_FLAGS", "").split()
 
 
 def _compiler_identity(compiler: str) -> str:
@@ -132,7 +137,7 @@ def cpu_library(bits: int, *extra: str) -> Path:
 
 
 def _gpu_command(bits: int, shared: bool, extra: tuple[str, ...]) -> list[str]:
-    return [find_nvcc(), *GPU_FLAGS, f"-DBOUND_BITS={bits}", f"-DSTORE_SHARED={int(shared)}", *developer_flags(), *extra]
+    return [find_nvcc(), *GPU_FLAGS, f"-DBOUND_BITS={bits}", f"-DSTORE_SHARED={int(shared)}", *developer_flags(), *developer_nvcc_flags(), *extra]
 
 
 def gpu_binary(bits: int, shared: bool, architecture: str, *extra: str) -> Path:
