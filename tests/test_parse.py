@@ -194,15 +194,23 @@ def test_trap_5_objectives_may_be_parameters_or_literals() -> None:
     assert only_goal("array [1..1] of var int: a = [x]; solve minimize a[1];").objective == Index("a", 1)
 
 
-@pytest.mark.parametrize(("kind", "value"), [("int", "y"), ("int", "5"), ("bool", "true"), ("0..3", "-0x2"), ("int", "a[2]")])
+@pytest.mark.parametrize(
+    ("kind", "value"), [("int", "y"), ("int", "5"), ("bool", "true"), ("0..3", "-0x2"), ("int", "a[2]")]
+)
 def test_trap_6_scalars_may_have_right_hand_sides(kind: str, value: str) -> None:
     text = f"var {kind}: x = {value}; solve satisfy;"
     expected = {"y": Ref("y"), "5": 5, "true": True, "-0x2": -2, "a[2]": Index("a", 2)}[value]
-    assert typed(parse_text(text).variables["x"].value) == typed(expected) == typed(read_by_lark(text).variables["x"].value)
+    assert (
+        typed(parse_text(text).variables["x"].value)
+        == typed(expected)
+        == typed(read_by_lark(text).variables["x"].value)
+    )
 
 
 def test_trap_6_arrays_of_variables_hold_literals() -> None:
-    assert typed(parse_text("array [1..2] of var int: a = [2,x]; solve satisfy;").arrays["a"].elements) == typed([2, Ref("x")])
+    assert typed(parse_text("array [1..2] of var int: a = [2,x]; solve satisfy;").arrays["a"].elements) == typed(
+        [2, Ref("x")]
+    )
 
 
 def test_trap_7_literals_stand_inline_everywhere() -> None:
@@ -216,9 +224,7 @@ def test_trap_7_literals_stand_inline_everywhere() -> None:
 
 def test_trap_8_things_may_be_empty() -> None:
     model = parse_text("array [1..0] of var int: e:: output_array([1..0]) = []; solve satisfy;")
-    assert model.arrays["e"].elements == [] and model.arrays["e"].annotations == [
-        Call("output_array", [[IntSet(())]])
-    ]
+    assert model.arrays["e"].elements == [] and model.arrays["e"].annotations == [Call("output_array", [[IntSet(())]])]
     assert only_constraint("[],[],0").args == [[], [], 0]
     assert only_constraint("[ ]").args == [[]]
     assert only_constraint("").args == []
@@ -250,15 +256,16 @@ def test_trap_10_annotations_need_no_blanks() -> None:
         (r'"say \"x\" \\ \n"', 'say "x" \\ \n'),
         ('"ö 日本 😀"', "ö 日本 😀"),
         ('":: constraint q(y); ["', ":: constraint q(y); ["),
+        ('"a = b"', "a = b"),
         ('""', ""),
     ],
 )
 def test_trap_11_strings_hold_anything(literal: str, contents: str) -> None:
-    text = f"constraint p(x) :: mzn_path({literal}) :: a;\nvar int: x :: f(1,{literal});\nsolve :: {literal} satisfy;"
+    text = f"constraint p(x) :: mzn_path({literal}) :: a;\nvar int: x :: f({literal}) = 3;\nsolve :: {literal} satisfy;"
     model = parse_text(text)
     assert typed(model) == typed(read_by_lark(text))
     assert typed(model.constraints[0].annotations) == typed([Call("mzn_path", [Text(contents)]), Ref("a")])
-    assert model.variables["x"].annotations == [Call("f", [1, Text(contents)])]
+    assert model.variables["x"].annotations == [Call("f", [Text(contents)])] and model.variables["x"].value == 3
     assert model.goal is not None and typed(model.goal.annotations) == typed([Text(contents)])
     assert len(model.constraints) == 1
 
@@ -306,7 +313,7 @@ def test_trap_13_comments_and_long_lines() -> None:
 
 
 def test_trap_13_comments_may_stand_inside_a_statement() -> None:
-    assert typed(only_constraint("x, % ) ; \" [\n [1, % ]\n 2]").args) == typed([Ref("x"), [1, 2]])
+    assert typed(only_constraint('x, % ) ; " [\n [1, % ]\n 2]').args) == typed([Ref("x"), [1, 2]])
 
 
 # Trap 14, invalid FlatZinc that some releases write, is in test_bad_input.py.
@@ -348,7 +355,7 @@ integers = st.builds(lambda v, base: ([write_integer(v, base)], v), INTEGERS, st
 floats = FLOATS.map(lambda v: ([repr(v)], v))
 booleans = st.booleans().map(lambda v: (["true" if v else "false"], v))
 references = NAMES.map(lambda name: ([name], Ref(name)))
-texts = st.text(st.sampled_from(list('ab;%|"\\\n\t:[](){},é😀')), max_size=6).map(lambda v: ([write_text(v)], Text(v)))
+texts = st.text(st.sampled_from(list('ab;%|"\\\n\t:=[](){},é😀')), max_size=6).map(lambda v: ([write_text(v)], Text(v)))
 indices = st.tuples(NAMES, integers).map(lambda p: ([p[0], "[", *p[1][0], "]"], Index(p[0], p[1][1])))
 
 
@@ -440,9 +447,9 @@ def constraints(draw: st.DrawFn) -> tuple:
 
 
 searches = calls_of(references | lists_of(references | integers))
-search_annotations = st.lists(
-    st.one_of(searches, calls_of(lists_of(searches)), usual_terms, terms), max_size=3
-).map(lambda pairs: ([token for part, _ in pairs for token in ("::", *part)], [value for _, value in pairs]))
+search_annotations = st.lists(st.one_of(searches, calls_of(lists_of(searches)), usual_terms, terms), max_size=3).map(
+    lambda pairs: ([token for part, _ in pairs for token in ("::", *part)], [value for _, value in pairs])
+)
 
 
 @st.composite
@@ -457,7 +464,7 @@ GAPS = {
     "tight": [""],
     "usual": ["", "", "", " "],
     "loose": ["", " ", "\t", "\r\n", "  "],
-    "commented": ["", " ", "% ; \" [ constraint p(x); \n", " %\n"],
+    "commented": ["", " ", '% ; " [ constraint p(x); \n', " %\n"],
 }
 
 
@@ -542,7 +549,9 @@ def run_python(code: str, cache: str) -> str:
 def test_lark_is_not_imported_for_usual_statements_once_the_cache_is_filled(tmp_path) -> None:
     model = tmp_path / "m.fzn"
     model.write_text(EXAMPLE, encoding="utf-8")
-    code = f"import sys; from turbo_fzn.parse import parse_file; parse_file({str(model)!r}); print('lark' in sys.modules)"
+    code = (
+        f"import sys; from turbo_fzn.parse import parse_file; parse_file({str(model)!r}); print('lark' in sys.modules)"
+    )
     cache = tmp_path / "new" / "cache"
     assert [run_python(code, str(cache)) for _ in range(2)] == ["True\n", "False\n"]
     kept = sorted(path.suffix for path in cache.iterdir())

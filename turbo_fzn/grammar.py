@@ -34,6 +34,7 @@ GRAMMAR = Path(__file__).with_name("flatzinc.lark")
 BLANKS = " \t\r\n"
 INSIDE_SET = ";"  # stands for a comma inside the braces of a word
 MAX_DIGITS = 40  # an integer with more is not even looked at
+MAX_SHOWN = 40  # characters of a wrong word
 MAX_EXPECTED = 6  # possibilities that a message lists
 SEARCHES = {"int_search", "bool_search", "set_search", "float_search"}
 ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v", "a": "\a", "b": "\b"}
@@ -57,7 +58,10 @@ class Refused(Exception):
 
 
 class NotAWord(Exception):
-    """A text is neither a literal nor a name; only Lark can read it, or say what is wrong with it."""
+    """A text is neither a literal nor a name; only Lark can read it, or say what is wrong with it.
+
+    Its message, if any, is a reason that holds wherever the text stands.
+    """
 
 
 # ---- the grammar and its cache
@@ -158,8 +162,8 @@ class Words(dict[str, Any]):
         if self.is_integer(word):
             try:
                 return make_integer(word)
-            except ValueError:
-                raise NotAWord from None
+            except ValueError as error:
+                raise NotAWord(str(error)) from None
         if self.is_float(word):
             return float(word)
         raise NotAWord
@@ -223,7 +227,7 @@ def _refusal(error: Any, statement: str) -> Refused:
         return Refused("the string does not end on its line", offset)
     if statement.startswith("[|", offset - 1):
         return Refused("array literals of two dimensions, `[|`, are not FlatZinc", offset - 1)
-    found = re.compile(r"\w{1,40}|(?s:.)").match(statement, offset)
+    found = re.compile(r"\w{1,40}|::|\.\.|(?s:.)").match(statement, offset)
     assert found is not None
     return Refused(f"unexpected {_quoted(found.group())}{expected}", offset)
 
@@ -269,9 +273,10 @@ class _Actions:
         for word in inner.split(",") if inner.strip(BLANKS) else []:
             try:
                 values.append(self.words[word])
-            except NotAWord:
+            except NotAWord as error:
                 shown = word.strip(BLANKS)
-                message = f"{_quoted(shown[:40])} is no literal and no name" if shown else "nothing between two commas"
+                unknown = f"{_quoted(shown[:MAX_SHOWN])} is no literal and no name"
+                message = str(error) or (unknown if shown else "nothing between two commas")
                 raise Refused(message, offset + len(word) - len(word.lstrip(BLANKS))) from None
             offset += len(word) + 1
         return values
