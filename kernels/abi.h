@@ -1,7 +1,7 @@
 // What the host and the kernels agree on: the model in memory, the words that blocks share, the solution ring.
 // turbo_fzn/problem.py mirrors every struct here; abi_sizes() lets it check that both sides mean the same.
 //
-// BOUND_BITS (32 or 64) is the width of a bound in a store; sums and products are formed in twice that width.
+// BOUND_BITS (32 or 64) is the width of a bound in a store.
 #pragma once
 
 #include "port.h"
@@ -12,10 +12,8 @@
 
 #if BOUND_BITS == 64
 typedef i64 bound_t;
-typedef __int128 wide_t;
 #else
 typedef i32 bound_t;
-typedef i64 wide_t;
 #endif
 
 // "No bound", and only in 64-bit stores: lower == -INFINITE_BOUND or upper == INFINITE_BOUND.

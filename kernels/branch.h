@@ -136,7 +136,7 @@ DEVICE wide_t anchor(wide_t l, wide_t u) { return l > 0 ? l : u < 0 ? u : 0; }
 DEVICE Branches split_interval(BlockState* s, i32 choice, bound_t lower, bound_t upper, bound_t phase) {
   Branches branches;
   branches.count = 0;
-  wide_t l = lower, u = upper, middle = l + (u - l) / 2;
+  wide_t l = lower, u = upper, middle = l + (u - l) / 2;  // wide: the sizes of intervals do not fit a bound
 #if BOUND_BITS == 64
   if (l <= -INFINITE_BOUND || u >= INFINITE_BOUND) {
     middle = anchor(l, u);

@@ -41,8 +41,7 @@ DEVICE void enter_neighbourhood(const Block& b, bool has_incumbent, u64 draw) {
     if (!is_kept(draw, i, share)) continue;
     i32 var = p->neighbours[i];
     bound_t value = global_load(&p->incumbent[var]);
-    tighten_lower(b, var, value);
-    tighten_upper(b, var, value);
+    restrict_domain(b, var, interval(value, value));
   }
   if (lane() == 0) {
     ++s->statistics.nodes;

@@ -38,6 +38,14 @@ DEVICE i64 global_min(i64* p, i64 v) { return (i64)atomicMin((long long*)p, (lon
 DEVICE bool global_replace(i64* p, i64 expected, i64 v) {
   return (i64)atomicCAS((unsigned long long*)p, (unsigned long long)expected, (unsigned long long)v) == expected;
 }
+// A load of a 4- or 16-byte record that nobody writes while the kernel runs, through the read-only path.
+DEVICE i32 load_constant(const i32* p) { return __ldg(p); }
+template <typename T> DEVICE T load_constant(const T* p) {
+  static_assert(sizeof(T) == sizeof(int4), "a 16-byte record");
+  union { int4 words; T record; } u;
+  u.words = __ldg((const int4*)p);
+  return u.record;
+}
 // A load that is never cached or moved; fences order it against the payload it announces.
 template <typename T> DEVICE T global_load(const T* p) { return *(const volatile T*)p; }
 template <typename T> DEVICE void global_store(T* p, T v) { *(volatile T*)p = v; }
@@ -62,7 +70,7 @@ DEVICE i32 lowest_bit(u32 word) { return __ffs((int)word) - 1; }
 
 #include <time.h>
 
-#define DEVICE static inline
+#define DEVICE static inline __attribute__((always_inline))
 #define WARP_LANES 1
 
 DEVICE i32 lane() { return 0; }
@@ -86,6 +94,7 @@ DEVICE i64 global_min(i64* p, i64 v) {
 DEVICE bool global_replace(i64* p, i64 expected, i64 v) {
   return __atomic_compare_exchange_n(p, &expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
+template <typename T> DEVICE T load_constant(const T* p) { return *p; }
 template <typename T> DEVICE T global_load(const T* p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
 template <typename T> DEVICE void global_store(T* p, T v) { __atomic_store_n(p, v, __ATOMIC_RELEASE); }
 DEVICE void fence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }

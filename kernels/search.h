@@ -7,7 +7,8 @@
 //
 // When the trail lacks room for one more segment it is forgotten (`trail_base` rises to the current level): what is below
 // can then not be undone, but replayed from the root along the path, which is what a subproblem from another block
-// needs anyway. So a full trail costs time and never an answer.
+// needs anyway. So a full trail costs time. Only where the path was not kept either, an alternative is given up, and
+// `incomplete` says so.
 #pragma once
 
 #include "mailbox.h"
@@ -38,8 +39,8 @@ DEVICE void bound_objective(const Block& b) {
   const Problem* p = b.problem;
   i64 best = b.state->best;
   if (p->sense == 0 || best == NO_INCUMBENT) return;
-  if (p->sense > 0) tighten_upper(b, p->objective, (wide_t)best - 1);
-  else tighten_lower(b, p->objective, 1 - (wide_t)best);
+  if (p->sense > 0) tighten_upper(b, p->objective, (value_t)(best - 1));
+  else tighten_lower(b, p->objective, (value_t)(1 - best));
 }
 
 // Lane 0: enters a node.
@@ -48,8 +49,7 @@ DEVICE void decide(const Block& b, i32 var, bound_t lower, bound_t upper) {
   s->failed = 0;
   s->last_var = var;
   ++s->statistics.nodes;
-  tighten_lower(b, var, lower);
-  tighten_upper(b, var, upper);
+  restrict_domain(b, var, interval(lower, upper));
   bound_objective(b);
 }
 
@@ -75,8 +75,8 @@ DEVICE void restore_root(const Block& b) {
 DEVICE void replay_path(const Block& b, i32 length) {
   restore_root(b);
   for (i32 i = lane(); i < length; i += lanes()) {
-    tighten_lower(b, b.path[i].var, b.path[i].lower);
-    tighten_upper(b, b.path[i].var, b.path[i].upper);
+    Decision d = b.path[i];
+    restrict_domain(b, d.var, interval(d.lower, d.upper));
   }
   if (lane() == 0) bound_objective(b);
 }

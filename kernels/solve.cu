@@ -9,8 +9,11 @@
 #ifndef MAX_THREADS
 #define MAX_THREADS 512
 #endif
+#ifndef MIN_BLOCKS
+#define MIN_BLOCKS 1
+#endif
 
-extern "C" __global__ void __launch_bounds__(MAX_THREADS, 1) solve(const Problem problem) {
+extern "C" __global__ void __launch_bounds__(MAX_THREADS, MIN_BLOCKS) solve(const __grid_constant__ Problem problem) {
   extern __shared__ __align__(16) char shared[];
   __shared__ BlockState state;
   i64 store = store_bytes(problem);
@@ -24,7 +27,7 @@ extern "C" __global__ void __launch_bounds__(MAX_THREADS, 1) solve(const Problem
 }
 
 // For tests, see propagate_rows_apart: `workspace` holds flags and lists, one set a block.
-extern "C" __global__ void propagate_rows(const Problem problem, bound_t* lower, bound_t* upper, i32* consistent) {
+extern "C" __global__ void propagate_rows(const __grid_constant__ Problem problem, bound_t* lower, bound_t* upper, i32* consistent) {
   __shared__ BlockState state;
   char* workspace = problem.workspace + (i64)blockIdx.x * problem.workspace_bytes;
   Block b = make_block(&problem, &state, workspace, workspace + store_bytes(problem), workspace, (i32)blockIdx.x);

@@ -46,6 +46,8 @@ DEVICE void clear_state(const Block& b) {
     BlockState* s = b.state;
     s->best = NO_INCUMBENT;
     s->last_var = -1;
+    s->phase = PHASE_DIVE;
+    s->phase_since = ticks();
     s->random = ((u64)b.problem->seed + 1) * 0x9e3779b97f4a7c15ull ^ ((u64)(b.index + 1) * 0xd1342543de82ef95ull);
     if (s->random == 0) s->random = 1;
     for (i32 i = 0; i < 8; ++i) next_random(s);
@@ -88,6 +90,7 @@ DEVICE void search_tasks(Block& b) {
       if (next == FAILED) next = backtrack(b);
     }
     enter_phase(b, PHASE_DIVE);
+    barrier();  // lane 0 goes on to overwrite `stop`, which others may still be reading
     finish_task(b, next == EXHAUSTED);
   }
 }
@@ -95,8 +98,6 @@ DEVICE void search_tasks(Block& b) {
 DEVICE void run_block(Block& b) {
   clear_state(b);
   i64 start = now_ns();
-  b.state->phase_since = ticks();
-  enter_phase(b, PHASE_DIVE);
   search_tasks(b);
   barrier();
   enter_phase(b, PHASE_DIVE);

@@ -80,8 +80,7 @@ DEVICE u32* flag_word(const Block& b, i32 var) { return &b.flags[(u32)var / FLAG
 DEVICE u32 flag_shift(i32 var) { return ((u32)var % FLAGS_PER_WORD) * FLAG_BITS; }
 
 DEVICE Interval interval_of(const Block& b, i32 var) {
-  Interval v = {widen(b.lower[var]), widen(b.upper[var])};
-  return v;
+  return interval(b.lower[var], b.upper[var]);
 }
 
 DEVICE bool is_fixed(const Block& b, i32 var) { return b.lower[var] == b.upper[var]; }
@@ -96,11 +95,11 @@ DEVICE void overflow(const Block& b) {
 
 // Marks a change of `var`, and trails its old bounds if this is the first at this level. The caller has read `lower` and
 // `upper` before: whoever sets the bit first saw the bounds before any change of this level.
-DEVICE void record_change(const Block& b, i32 var, bound_t lower, bound_t upper, u32 flag) {
+DEVICE void record_change(const Block& b, i32 var, bound_t lower, bound_t upper, u32 flags) {
   BlockState* s = b.state;
   u32 shift = flag_shift(var);
   u32 saved = s->trailing ? FLAG_SAVED : 0;
-  u32 old = block_or(flag_word(b, var), (flag | saved) << shift) >> shift;
+  u32 old = block_or(flag_word(b, var), (flags | saved) << shift) >> shift;
   if (saved & ~old) {
     TrailEntry entry = {lower, upper, var};
     b.trail[block_add(&s->trail_size, 1)] = entry;
@@ -111,32 +110,31 @@ DEVICE void record_change(const Block& b, i32 var, bound_t lower, bound_t upper,
   }
 }
 
-DEVICE void tighten_lower(const Block& b, i32 var, wide_t value) {
+// Restricts `var` to `wanted`, a nonempty interval; fails if that empties the domain.
+DEVICE void restrict_domain(const Block& b, i32 var, Interval wanted) {
   bound_t lower = b.lower[var], upper = b.upper[var];
-  if (value <= lower) return;
-  if (value > upper) return fail(b);
+  u32 flags = (wanted.l > lower ? FLAG_LOWER : 0) | (wanted.u < upper ? FLAG_UPPER : 0);
+  if (!flags) return;
+  if (wanted.l > upper || wanted.u < lower) return fail(b);
 #if BOUND_BITS == 64
-  if (value >= INFINITE_BOUND) return overflow(b);
+  if (wanted.l >= INFINITE_BOUND || wanted.u <= -INFINITE_BOUND) return overflow(b);
 #endif
-  record_change(b, var, lower, upper, FLAG_LOWER);
-  block_max(&b.lower[var], (bound_t)value);
+  record_change(b, var, lower, upper, flags);
+  if (flags & FLAG_LOWER) block_max(&b.lower[var], (bound_t)wanted.l);
+  if (flags & FLAG_UPPER) block_min(&b.upper[var], (bound_t)wanted.u);
 }
 
-DEVICE void tighten_upper(const Block& b, i32 var, wide_t value) {
-  bound_t lower = b.lower[var], upper = b.upper[var];
-  if (value >= upper) return;
-  if (value < lower) return fail(b);
-#if BOUND_BITS == 64
-  if (value <= -INFINITE_BOUND) return overflow(b);
-#endif
-  record_change(b, var, lower, upper, FLAG_UPPER);
-  block_min(&b.upper[var], (bound_t)value);
+// The same, for a caller that read `before` and wants `after`: most propagations change nothing.
+DEVICE void tighten(const Block& b, i32 var, Interval before, Interval after) {
+  if (after.l > before.l || after.u < before.u) restrict_domain(b, var, after);
 }
 
-// The same, for a caller that has just read the bounds of `var` into `v`.
-DEVICE void raise_lower(const Block& b, i32 var, Interval v, wide_t value) {
-  if (value > v.l) tighten_lower(b, var, value);
+DEVICE void tighten_lower(const Block& b, i32 var, value_t value) {
+  Interval wanted = {value, BEYOND};
+  restrict_domain(b, var, wanted);
 }
-DEVICE void reduce_upper(const Block& b, i32 var, Interval v, wide_t value) {
-  if (value < v.u) tighten_upper(b, var, value);
+
+DEVICE void tighten_upper(const Block& b, i32 var, value_t value) {
+  Interval wanted = {-BEYOND, value};
+  restrict_domain(b, var, wanted);
 }

@@ -36,7 +36,7 @@ import numpy as np
 
 from turbo_fzn.domains import INFINITY
 
-NARROW_LIMIT = 2**30
+NARROW_LIMIT = 2**30 - 1  # so that the sum of two bounds fits into 32 bits
 
 
 class Op(IntEnum):
