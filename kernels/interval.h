@@ -95,7 +95,8 @@ DEVICE value_t divide_truncate(value_t n, value_t d) {
   return (bound_t)n / (bound_t)d;
 }
 
-// The greatest s with s * s <= n, for 0 <= n < 2^62.
+// The greatest s with s * s <= n, for 0 <= n < SQUARE_LIMIT.
+#define SQUARE_LIMIT ((i64)1 << 62)
 DEVICE i64 floor_sqrt(i64 n) {
   i64 s = (i64)__builtin_sqrt((double)n);
   while (s * s > n) --s;

@@ -43,6 +43,7 @@ DEVICE void enter_neighbourhood(const Block& b, bool has_incumbent, u64 draw) {
     bound_t value = global_load(&p->incumbent[var]);
     restrict_domain(b, var, interval(value, value));
   }
+  barrier();
   if (lane() == 0) {
     ++s->statistics.nodes;
     ++s->statistics.restarts;

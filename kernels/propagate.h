@@ -105,7 +105,7 @@ DEVICE void propagate_square(Interval& x, Interval& y) {
   value_t most = maximum(magnitude(y.l), magnitude(y.u));
   raise(x, multiply(least, least));
   reduce(x, multiply(most, most));
-  if (is_empty(x)) return;
+  if (is_empty(x) || x.l >= SQUARE_LIMIT) return;
   if (!is_infinite(x.u)) {
     value_t root = (value_t)floor_sqrt((i64)x.u);
     raise(y, -root);
@@ -249,6 +249,7 @@ DEVICE void propagate_row(const Block& b, Row r) {
   if (is_empty(x) || is_empty(y) || is_empty(z)) return fail(b);
   Interval new_x = x, new_y = y, new_z = z;
   propagate_operator(b, r, new_x, new_y, new_z);
+  if (is_beyond_store(x, new_x) || is_beyond_store(y, new_y) || is_beyond_store(z, new_z)) return overflow(b);
   if (is_empty(new_x) || is_empty(new_y) || is_empty(new_z)) return fail(b);
   tighten(b, r.x, x, new_x);
   tighten(b, r.y, y, new_y);

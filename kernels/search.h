@@ -78,6 +78,7 @@ DEVICE void replay_path(const Block& b, i32 length) {
     Decision d = b.path[i];
     restrict_domain(b, d.var, interval(d.lower, d.upper));
   }
+  barrier();  // so that the bound sees what the path says of the objective
   if (lane() == 0) bound_objective(b);
 }
 
@@ -193,7 +194,7 @@ DEVICE bool begin_replay(const Block& b, i32 level) {
   if (known) replay_path(b, length);
   barrier();
   if (lane() == 0) {
-    if (!known) b.problem->common->incomplete = 1;
+    if (!known && !s->neighbourhood) b.problem->common->incomplete = 1;
     if (!known) s->level = level - 1;
     ++s->statistics.replays;
     s->trail_base = level - 1;
@@ -319,7 +320,9 @@ DEVICE Next visit_node(const Block& b, bool consistent) {
   if (s->donate && s->level > s->base) donate_alternative(b);
   if (push_level(b, before)) return NODE;
   if (s->neighbourhood) return FAILED;  // the stack is full
-  if (donate_alternative(b) && push_level(b, before)) return NODE;  // make room at its base
+  while (donate_alternative(b)) {  // make room at its base, where a level may have two alternatives
+    if (push_level(b, before)) return NODE;
+  }
   if (lane() == 0) b.problem->common->incomplete = 1;
   return FAILED;
 }

@@ -87,10 +87,24 @@ DEVICE bool is_fixed(const Block& b, i32 var) { return b.lower[var] == b.upper[v
 
 DEVICE void fail(const Block& b) { b.state->failed = 1; }
 
-// A bound beyond what a store can hold: the branch is given up, and with it every claim of completeness.
+// A bound beyond what a store can hold: the branch is given up, and with it every claim of completeness, unless the
+// block makes no claims.
 DEVICE void overflow(const Block& b) {
-  b.problem->common->incomplete = 1;
+  if (!b.state->neighbourhood) b.problem->common->incomplete = 1;
   fail(b);
+}
+
+// Whether a side without a bound would have to lie beyond every number. That is no failure: the model may have a
+// solution there, with an intermediate value that cannot be stored.
+DEVICE bool is_beyond_store(Interval before, Interval after) {
+#if BOUND_BITS == 64
+  return (before.u >= INFINITE_BOUND && after.l >= INFINITE_BOUND) ||
+         (before.l <= -INFINITE_BOUND && after.u <= -INFINITE_BOUND);
+#else
+  (void)before;
+  (void)after;
+  return false;
+#endif
 }
 
 // Marks a change of `var`, and trails its old bounds if this is the first at this level. The caller has read `lower` and
@@ -115,10 +129,8 @@ DEVICE void restrict_domain(const Block& b, i32 var, Interval wanted) {
   bound_t lower = b.lower[var], upper = b.upper[var];
   u32 flags = (wanted.l > lower ? FLAG_LOWER : 0) | (wanted.u < upper ? FLAG_UPPER : 0);
   if (!flags) return;
+  if (is_beyond_store(interval(lower, upper), wanted)) return overflow(b);
   if (wanted.l > upper || wanted.u < lower) return fail(b);
-#if BOUND_BITS == 64
-  if (wanted.l >= INFINITE_BOUND || wanted.u <= -INFINITE_BOUND) return overflow(b);
-#endif
   record_change(b, var, lower, upper, flags);
   if (flags & FLAG_LOWER) block_max(&b.lower[var], (bound_t)wanted.l);
   if (flags & FLAG_UPPER) block_min(&b.upper[var], (bound_t)wanted.u);

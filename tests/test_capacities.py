@@ -94,6 +94,20 @@ def test_a_full_stack_gives_its_alternatives_to_the_pool(engine):
     assert statistics["donations"] > 0
 
 
+def test_a_full_stack_of_three_way_choices_gives_until_there_is_room():
+    text = "var 1..3: x :: output_var;\nvar 1..3: y :: output_var;\n"
+    text += "solve :: int_search([x,y],input_order,indomain_median,complete) satisfy;\n"
+    prepared = session.prepare(parse_text(text), Options(), session.Interrupt())
+    engine = cpu.CpuEngine(prepared.tnf, np.arange(2, dtype=np.int32), Settings(blocks=1, level_capacity=1))
+    engine.start()
+    found = []
+    while engine.running:
+        found += engine.poll()
+    found += engine.poll()
+    assert engine.complete and len(found) == 9
+    engine.close()
+
+
 def test_what_cannot_be_kept_is_never_claimed(engine):
     """Stack full and no path to give away: the search must not call itself complete."""
     found, _, statistics = run(engine, blocks=1, level_capacity=1, pool_path=0)

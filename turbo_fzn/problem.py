@@ -217,11 +217,12 @@ class Layout:
         }
 
     def _decision_variables(self) -> np.ndarray:
-        """Unfixed variables of the strategies, each once, in their order; all unfixed ones when there are none."""
+        """Unfixed variables of the strategies, each once, in their order, but not the objective, which must improve; of all
+        variables when there are no strategies."""
         tnf = self.tnf
         named = [strategy.variables for strategy in tnf.strategies]
         every = np.concatenate(named) if named else np.arange(tnf.n_vars)
-        unfixed = every[tnf.lower[every] < tnf.upper[every]]
+        unfixed = every[(tnf.lower[every] < tnf.upper[every]) & (every != tnf.objective)]
         _, first = np.unique(unfixed, return_index=True)
         return np.ascontiguousarray(unfixed[np.sort(first)], np.int32)
 

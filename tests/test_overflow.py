@@ -1,0 +1,49 @@
+"""Values that no store can hold: the answer is an error or unknown, never a claim."""
+
+from __future__ import annotations
+
+import pytest
+
+from turbo_fzn.errors import EngineError, UnsupportedError
+from turbo_fzn.session import solve_text
+
+LARGE = 2**61 + 1000  # three of them are more than a store can hold
+UNBOUNDED_PRODUCT = """
+var 0..1099511627776: y :: output_var;
+var 0..1099511627776: z :: output_var;
+var int: x :: output_var;
+constraint int_times(y,z,x);
+constraint int_lin_le([-1,-1],[y,z],-2199023255552);
+solve satisfy;
+"""
+UNBOUNDED_SQUARE = """
+var 0..4000000000: y :: output_var;
+var 0..4000000000: w :: output_var;
+var int: x :: output_var;
+constraint int_lin_le([-1,-1],[y,w],-7000000000);
+constraint int_times(y,y,x);
+solve satisfy;
+"""
+
+
+def sum_text(forced: str) -> str:
+    """a + b + c = d + e + f, satisfied by all of them LARGE, although neither side can be stored."""
+    names = "abcdef"
+    lines = [f"var 0..{LARGE}: {name} :: output_var;" for name in names]
+    lines += ["var bool: s :: output_var;", "constraint int_lin_eq([1,1,1,-1,-1,-1],[a,b,c,d,e,f],0);"]
+    lines += [f"constraint int_le_reif({LARGE},{name},s);" for name in names]
+    return "\n".join([*lines, forced, "solve :: bool_search([s],input_order,indomain_max,complete) satisfy;"])
+
+
+AT_THE_ROOT = "constraint bool_eq(s,true);"
+BY_BRANCHING = "var bool: t;\nconstraint bool_clause([s,t],[]);\nconstraint bool_clause([s],[t]);"
+
+
+@pytest.mark.parametrize("text", [sum_text(AT_THE_ROOT), sum_text(BY_BRANCHING), UNBOUNDED_PRODUCT, UNBOUNDED_SQUARE])
+@pytest.mark.parametrize("simplify", [True, False])
+def test_a_solution_beyond_the_store_is_never_called_unsatisfiable(engine, text, simplify):
+    try:
+        result = solve_text(text, arch=engine, blocks=1, simplify=simplify)
+    except (EngineError, UnsupportedError):
+        return
+    assert result.status == "UNKNOWN"
