@@ -12,6 +12,8 @@
 PYTHON ?= python3
 VENV ?= .venv
 TESTFLAGS ?=
+FILES ?= tests/corpus
+BENCHFLAGS ?=
 
 ifeq ($(VENV),none)
 RUN := PYTHONPATH="$(CURDIR)$${PYTHONPATH:+:$$PYTHONPATH}" $(PYTHON)
@@ -60,10 +62,14 @@ test: $(READY) compiler
 	@$(RUN) -m pytest -q -rs -m "not gpu" $(TESTFLAGS)
 
 test-gpu: $(READY) compiler
+ifneq ($(VENV),none)
+	@$(VENV)/bin/pip install --quiet --disable-pip-version-check --editable '.[test,gpu]'
+endif
 	@$(RUN) -m pytest -q -m gpu $(TESTFLAGS)
 
+# FILES: FlatZinc files or folders of them; BENCHFLAGS: see python -m turbo_fzn.bench --help
 bench: $(READY) compiler
-	@$(RUN) -m turbo_fzn.bench
+	@$(RUN) -m turbo_fzn.bench $(FILES) $(BENCHFLAGS)
 
 check-kernels: $(READY)
 	@$(RUN) -m turbo_fzn.build --check-gpu

@@ -1,17 +1,19 @@
 """Compiling the kernels: the CPU engine by the host's C++ compiler, the GPU engine by nvcc, both into one cache.
 
 A compiled file is named by a hash of all kernel sources, the compiler's version and its flags, so a stale one is never
-used; it is written under a temporary name and renamed, so a half-written one is never seen. The cache is
+used; it is written to a folder of its own and renamed, so a half-written one is never seen. The cache is
 `TURBO_FZN_CACHE`, else the user's cache folder. When that cannot be written, a temporary folder serves for this run.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import hashlib
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -29,14 +31,19 @@ GPU_VARIANTS = tuple((bits, shared) for bits in (32, 64) for shared in (True, Fa
 COMPILE_SECONDS = 600
 
 
-def cache_folder() -> Path:
-    """The folder of compiled kernels, made if missing; a temporary one if it cannot be written."""
+def wanted_cache_folder() -> Path:
+    """Where the user wants the compiled kernels to be."""
     named = os.environ.get("TURBO_FZN_CACHE")
     if not named:
         import platformdirs  # only here: it costs 20 ms that a run with a named cache need not pay
 
         named = platformdirs.user_cache_dir("turbo_fzn")
-    folder = Path(named)
+    return Path(named)
+
+
+def cache_folder() -> Path:
+    """The folder of compiled kernels, made if missing; a temporary one if it cannot be written."""
+    folder = wanted_cache_folder()
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if os.access(folder, os.W_OK | os.X_OK):
@@ -106,25 +113,51 @@ def _cached(stem: str, suffix: str, command: list[str], source: str) -> Path:
     target = cache_folder() / f"{stem}-{key[:24]}{suffix}"
     if target.is_file() and target.stat().st_uid == os.getuid():
         return target
-    descriptor, temporary = tempfile.mkstemp(prefix=target.stem, suffix=suffix, dir=target.parent)
-    os.close(descriptor)
+    folder = ""
     try:
-        _compile([*command, "-o", temporary, str(kernels_folder() / source)])
-        os.replace(temporary, target)
+        folder = tempfile.mkdtemp(prefix=target.stem, dir=target.parent)
+        compiled = os.path.join(folder, target.name)
+        _compile([*command, "-o", compiled, str(kernels_folder() / source)], folder)
+        os.replace(compiled, target)
+    except OSError as error:
+        raise EngineError(f"cannot write to the kernel cache {target.parent}: {error.strerror or error}") from error
     finally:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
+        _clear(folder)
     return target
 
 
-def _compile(command: list[str]) -> str:
-    """Runs a compiler; returns what it said. Raises EngineError with its first complaint."""
+_under_way: dict[str, subprocess.Popen[str]] = {}  # by the folder that the compiler writes to
+
+
+def abandon() -> None:
+    """Ends compilations under way and removes what they have written; for a process that is about to end."""
+    for folder in list(_under_way):
+        _clear(folder)
+    if _temporary_folder.cache_info().currsize:
+        shutil.rmtree(_temporary_folder(), ignore_errors=True)
+
+
+def _clear(folder: str) -> None:
+    process = _under_way.pop(folder, None)
+    if process is not None and process.returncode is None:
+        with contextlib.suppress(OSError):
+            os.killpg(process.pid, signal.SIGKILL)
+            os.waitpid(process.pid, 0)  # not process.wait: a signal handler must not wait for its lock
+    if folder:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _compile(command: list[str], folder: str) -> str:
+    """Runs a compiler, its own files in `folder`; returns what it said. Raises EngineError with its first complaint."""
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=COMPILE_SECONDS, stdin=subprocess.DEVNULL)
+        process = _under_way[folder] = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            env={**os.environ, "TMPDIR": folder}, start_new_session=True,
+        )  # fmt: skip
+        said, _ = process.communicate(timeout=COMPILE_SECONDS)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise EngineError(f"cannot compile the kernels with {command[0]}: {error}") from error
-    said = done.stdout + done.stderr
-    if done.returncode != 0:
+    if process.returncode != 0:
         lines = [line for line in said.splitlines() if "error" in line.lower()] or said.splitlines() or ["no message"]
         raise EngineError(f"{command[0]} failed on the kernels: {lines[0]}")
     return said
@@ -154,7 +187,7 @@ def check_gpu_kernels() -> int:
         for architecture in GPU_ARCHITECTURES:
             for bits, shared in GPU_VARIANTS:
                 command = [*_gpu_command(bits, shared, ()), "-Werror", "all-warnings", "-cubin", f"-arch=sm_{architecture}"]
-                said = _compile([*command, "-o", f"{folder}/solve.cubin", str(kernels_folder() / "solve.cu")])
+                said = _compile([*command, "-o", f"{folder}/solve.cubin", str(kernels_folder() / "solve.cu")], folder)
                 registers = re.findall(r"Used (\d+) registers", said)
                 spills = re.findall(r"(\d+) bytes spill stores, (\d+) bytes spill loads", said)
                 faulty = "warning" in said.lower() or any(pair != ("0", "0") for pair in spills) or not spills

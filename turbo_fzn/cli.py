@@ -1,50 +1,96 @@
 """The command `fzn-turbo`: argv in, MiniZinc's text protocol out, an exit code.
 
 Nothing else knows sys, signals or the process's age. On SIGINT, SIGTERM or the time limit the search is asked to stop,
-the best solution is printed, and the exit code is 0. An error is one line on stderr, `=====ERROR=====` on stdout and
-exit code 1. Heavy modules are imported only when a model is to be solved.
+the best solution is printed, and the exit code is 0; so it is, quietly, when nobody reads stdout any more. An error is
+one line on stderr, `=====ERROR=====` on stdout and exit code 1. Heavy modules are imported only when a model is to be
+solved, and after the signals are caught.
 """
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
+import select
 import sys
 import time
 from types import FrameType
-from typing import TYPE_CHECKING, Sequence
+from typing import TYPE_CHECKING, NoReturn, Sequence, TextIO
 
-from turbo_fzn.errors import TurboError
+from turbo_fzn import output
+from turbo_fzn.errors import InternalError, TurboError
+from turbo_fzn.interrupt import Interrupt, Interrupted
 from turbo_fzn.options import Command, Options, parse_arguments
 
 if TYPE_CHECKING:
-    from turbo_fzn.session import Interrupt, Prepared
+    from turbo_fzn.session import Finished, Prepared
 
 STOP_MARGIN_SECONDS = 0.1  # how long before the time limit to stop, so that the last solution is out in time
+LONGEST_TIMER_SECONDS = 1e9
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command; returns the exit code."""
     started = process_start()
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no BLAS is used here, and its idle threads cost 0.1 s of CPU
+    open_missing_streams()
     try:
         command = parse_arguments(sys.argv[1:] if argv is None else argv)
-        if command.action:
-            return act(command)
-        return solve(command.options, started)
-    except BrokenPipeError:  # the reader has left
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return act(command) if command.action else solve(command.options, started)
+    except BrokenPipeError:
+        forget_stdout()
         return 0
-    except TurboError as error:
-        return complain(str(error))
-    except MemoryError:
-        return complain("out of memory")
-    except RecursionError:
-        return complain("the model is nested too deeply")
+    except BaseException as error:
+        message = explain(error)
+        if message is None:
+            raise
+        return complain(message)
+
+
+def explain(error: BaseException) -> str | None:
+    """What to tell the user; None for what is no error."""
+    if isinstance(error, InternalError):
+        return f"internal error: {error}"
+    if isinstance(error, TurboError):
+        return str(error)
+    if isinstance(error, KeyboardInterrupt):
+        return "interrupted"
+    if isinstance(error, MemoryError):
+        return "out of memory"
+    if isinstance(error, RecursionError):
+        return "the model is nested too deeply"
+    if isinstance(error, OSError):
+        return f"{error.filename or 'input or output'}: {error.strerror or error}"
+    return unexpected(error) if isinstance(error, Exception) else None
+
+
+def unexpected(error: Exception) -> str:
+    import logging
+
+    logging.getLogger("turbo_fzn").info("an unexpected error", exc_info=error)
+    text = " ".join(str(error).split())
+    return f"internal error: {type(error).__name__}: {text} (-v shows where)"
 
 
 def complain(message: str) -> int:
-    print(f"fzn-turbo: {message}", file=sys.stderr)
-    print("=====ERROR=====", flush=True)
+    try:
+        print(f"fzn-turbo: {message}", file=sys.stderr, flush=True)
+        output.write_line(sys.stdout, output.ERROR)
+    except OSError:
+        forget_stdout()
     return 1
+
+
+def open_missing_streams() -> None:
+    """A stream that was closed before the process began is None in Python."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))
+
+
+def forget_stdout() -> None:
+    """What is still to be written goes nowhere: the reader has left, or the disk is full."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def process_start() -> float:
@@ -62,33 +108,64 @@ def process_start() -> float:
 
 
 def solve(options: Options, started: float) -> int:
+    limit = options.time_limit
+    interrupt = Stopped(started + max(limit / 1000 - STOP_MARGIN_SECONDS, 0) if limit else None)
+    try:
+        catch_signals(interrupt, options)
+        set_up_logging(options.verbose)
+        prepared = prepare_file(options, interrupt)
+        if options.dump_tnf is not None:
+            interrupt.settle()
+            return dump(prepared, options.dump_tnf)
+        return print_answers(prepared, options, interrupt)
+    except Interrupted:
+        report_unknown(sys.stdout, options)
+        return 0
+
+
+class Stopped(Interrupt):
+    """An interrupt also when nobody reads stdout any more: whoever wanted the answer has left."""
+
+    def __init__(self, deadline: float | None):
+        super().__init__(deadline)
+        self.stdout = select.poll()
+        with contextlib.suppress(OSError, ValueError):  # it may be no file
+            self.stdout.register(sys.stdout.fileno(), 0)  # no event but an error or a hang-up
+
+    def __bool__(self) -> bool:
+        return super().__bool__() or bool(self.stdout.poll(0))
+
+
+def catch_signals(interrupt: Interrupt, options: Options) -> None:
     import signal
 
-    from turbo_fzn.session import Interrupt, Interrupted
-
-    set_up_logging(options.verbose)
-    limit = options.time_limit
-    interrupt = Interrupt(started + max(limit / 1000 - STOP_MARGIN_SECONDS, 0) if limit else None)
-    preparing = [True]
-
     def handle(number: int, frame: FrameType | None) -> None:
-        interrupt.request()
-        if preparing[0]:
-            raise Interrupted
+        if interrupt.settled:
+            interrupt.request()
+        else:
+            leave_unknown(options)
 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM):
         signal.signal(number, handle)
     if interrupt.deadline is not None:
-        signal.setitimer(signal.ITIMER_REAL, max(interrupt.deadline - time.monotonic(), 0.001))
-    try:
-        prepared = prepare_file(options, interrupt)
-        preparing[0] = False
-    except Interrupted:
-        preparing[0] = False
-        return report_unknown(options)
-    if options.dump_tnf is not None:
-        return dump(prepared, options.dump_tnf)
-    return print_answers(prepared, options, interrupt)
+        seconds = interrupt.deadline - time.monotonic()
+        signal.setitimer(signal.ITIMER_REAL, min(max(seconds, 0.001), LONGEST_TIMER_SECONDS))
+
+
+def leave_unknown(options: Options) -> NoReturn:
+    """Ends the process where it stands, in the midst of preparation.
+
+    An exception would be slower by the time to tear everything down, and would have to find its way out of imports
+    and callbacks, some of which wrap it or swallow it.
+    """
+    text = io.StringIO()
+    report_unknown(text, options)
+    with contextlib.suppress(OSError):
+        os.write(sys.stdout.fileno(), text.getvalue().encode())
+    abandon = getattr(sys.modules.get("turbo_fzn.build"), "abandon", None)
+    if abandon is not None:
+        abandon()
+    os._exit(0)
 
 
 def set_up_logging(verbose: bool) -> None:
@@ -130,13 +207,12 @@ def dump(prepared: Prepared, path: str) -> int:
 def print_answers(prepared: Prepared, options: Options, interrupt: Interrupt) -> int:
     from contextlib import closing
 
-    from turbo_fzn import output
     from turbo_fzn.session import Finished, search
 
     with closing(search(prepared, options, interrupt)) as events:
         for event in events:
             if isinstance(event, Finished):
-                status = status_line(prepared, options, event)
+                status = status_line(event)
                 if status:
                     output.write_line(sys.stdout, status)
                 if options.statistics:
@@ -146,22 +222,17 @@ def print_answers(prepared: Prepared, options: Options, interrupt: Interrupt) ->
     return 0
 
 
-def status_line(prepared: Prepared, options: Options, finished: object) -> str:
-    """The last line of the answer. One solution that was asked for alone is no claim about the rest."""
-    from turbo_fzn import output
-
+def status_line(finished: Finished) -> str:
+    """The last line of the answer; empty where solutions were found and there may be more."""
     if finished.n_solutions == 0:
         return output.UNSATISFIABLE if finished.complete else output.UNKNOWN
     return output.COMPLETE if finished.complete else ""
 
 
-def report_unknown(options: Options) -> int:
-    from turbo_fzn import output
-
-    output.write_line(sys.stdout, output.UNKNOWN)
+def report_unknown(stream: TextIO, options: Options) -> None:
+    output.write_line(stream, output.UNKNOWN)
     if options.statistics:
-        output.write_statistics(sys.stdout, {"nodes": 0, "failures": 0})
-    return 0
+        output.write_statistics(stream, {"nodes": 0, "failures": 0})
 
 
 def act(command: Command) -> int:

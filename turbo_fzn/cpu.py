@@ -25,7 +25,7 @@ def library(bits: int, *extra: str) -> ctypes.CDLL:
     try:
         loaded = ctypes.CDLL(str(path))
     except OSError as error:
-        raise EngineError(f"cannot load the CPU engine {path}: {error}") from error
+        raise EngineError(f"cannot load the CPU engine (remove {path}, and it is made again): {error}") from error
     sizes = (ctypes.c_int32 * 32)()
     count = loaded.abi_sizes(sizes)
     if list(sizes[:count]) != struct_sizes(bits):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import atexit
 import ctypes
+import time
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -26,8 +27,9 @@ from turbo_fzn.tnf import TNF
 STATISTICS = [name for name, _ in Statistics._fields_]
 NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING
 STATE_BYTES = 512  # bound on the kernel's static shared memory
-SHORT_LIST = 2048  # entries a propagation list has at least, where the model has that many rows
+SHORT_LIST = 256  # entries that a propagation list has at least (measured: docs/performance.md)
 MAX_BLOCKS_PER_SM = 32
+WARP = 32
 WORKSPACE_SHARE = 0.7  # of the free device memory
 
 
@@ -69,6 +71,7 @@ class Context:
     """The primary context of the first GPU, current in the thread that made it until the process ends."""
 
     def __init__(self) -> None:
+        start = time.monotonic()
         cuda = driver()
         self.device = cuda.Device(0)
         try:
@@ -76,6 +79,7 @@ class Context:
             self.context.push()
         except cuda.Error as error:
             raise EngineError(f"the GPU cannot be used: {error}") from error
+        self.seconds = time.monotonic() - start
         self.kernels: dict[tuple[int, bool, tuple[str, ...]], Any] = {}
         self.modules: dict[tuple[int, bool, tuple[str, ...]], Any] = {}
         major, minor = self.device.compute_capability()
@@ -137,7 +141,7 @@ def launch_shape(here: Context, layout: Layout, registers: dict[bool, int], sett
     store = layout.store_bytes if shared else 0
     fitting = max(here.shared_per_sm // (store + least_lists + fixed), 1)
     wanted = min(fitting, 8 if not shared else MAX_BLOCKS_PER_SM)
-    threads = settings.threads or (32 if wanted >= 12 else 64 if wanted >= 6 else 128 if wanted >= 3 else 256 if wanted >= 2 else 512)
+    threads = (settings.threads or 0) // WARP * WARP or (32 if wanted >= 12 else 64 if wanted >= 6 else 128 if wanted >= 3 else 256 if wanted >= 2 else 512)
     per_warp = -(-registers[shared] * 32 // 256) * 256
     by_registers = here.registers_per_sm // (per_warp * (threads // 32))
     per_sm = max(min(wanted, by_registers, here.threads_per_sm // threads), 1)
@@ -183,9 +187,11 @@ class GpuEngine:
         self.copies = self.cuda.Stream(NON_BLOCKING)
         self._place(layout)
         self.shape = {
-            "blocks": shape.blocks,
+            "blocks": self.launch.blocks,
             "threadsPerBlock": shape.threads,
             "store": "shared" if shape.store_shared else "global",
+            "workspaceMebibytes": self.launch.blocks * self.workspace_bytes >> 20,
+            "contextTime": here.seconds,
         }
         self.running_kernel = False
 
@@ -289,8 +295,6 @@ class GpuEngine:
 
     def close(self) -> None:
         """Stops the kernel if it runs, and frees the device memory."""
-        import time
-
         if not self.memory:
             return
         if self.running:

@@ -12,13 +12,13 @@ from turbo_fzn.errors import EngineError
 
 def describe() -> list[str]:
     """One line a fact: version, engines, GPUs, kernel cache."""
-    cache = build.cache_folder()
+    cache, wanted = build.cache_folder(), build.wanted_cache_folder()
     compiled = sorted(path.name for path in cache.glob("*") if path.suffix in (".so", ".cubin"))
     return [
         f"fzn-turbo {__version__}, Python {platform.python_version()} at {sys.executable}",
         "CPU engine: " + _or_reason(lambda: f"compiled by {build.find_cpu_compiler()}"),
         "GPU engine: " + _or_reason(_describe_gpu),
-        f"kernel cache: {cache}, {len(compiled)} compiled",
+        f"kernel cache: {wanted}, " + (f"{len(compiled)} compiled" if cache == wanted else "cannot be written"),
         *(f"  {name}" for name in compiled),
     ]
 

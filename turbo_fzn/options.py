@@ -7,6 +7,7 @@ field of the same name to `Options`.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from math import inf
 from typing import Any, NamedTuple, NoReturn, Sequence
 
 from turbo_fzn.errors import UsageError
@@ -49,7 +50,7 @@ class Row(NamedTuple):
 
 OPTIONS = (
     Row(("-a", "--all-solutions"), "all_solutions", "switch", "satisfaction: all solutions; optimisation: improving ones"),
-    Row(("-n", "--num-solutions"), "n_solutions", "int", "stop after this many solutions (0: all)"),
+    Row(("-n", "--num-solutions"), "n_solutions", "int", "satisfaction: stop after this many solutions (0: all)"),
     Row(("-i", "--intermediate"), "intermediate", "switch", "print improving solutions as they are found"),
     Row(("-f", "--free-search"), "free_search", "switch", "free search: neighbourhoods and restarts beside the annotated search"),
     Row(("-p", "--parallel"), "threads", "int", "threads of the CPU engine"),
@@ -88,8 +89,14 @@ def minizinc_extra_flags() -> list[list[str]]:
     return flags
 
 
-# The least value of integer options where it is not 0; None for any.
-LEAST = {"threads": 1, "blocks": 1, "gpu_threads": 32, "gpu_memory": 1, "seed": None}
+# The least and the greatest value of integer options; where nothing is said, the least is 0.
+LIMITS: dict[str, tuple[float, float]] = {
+    "threads": (1, 1_000_000),
+    "blocks": (1, 1_000_000),
+    "gpu_threads": (32, 512),
+    "gpu_memory": (1, 1_000_000),
+    "seed": (-inf, inf),
+}
 
 
 class Command(NamedTuple):
@@ -150,15 +157,22 @@ def _argparse_kind(row: Row) -> dict[str, Any]:
     if kind == "choice":
         return {"choices": values, "default": default}
     if kind == "int":
-        return {"type": _integer(LEAST.get(row.field, 0)), "default": default, "metavar": "N"}
+        return {"type": _integer(*LIMITS.get(row.field, (0, inf))), "default": default, "metavar": "N"}
     return {"default": default, "metavar": "FILE"}
 
 
-def _integer(least: int | None) -> Any:
+def _integer(least: float, most: float) -> Any:
     def integer(text: str) -> int:
-        value = int(text)
-        if least is not None and value < least:
-            raise ValueError
+        from argparse import ArgumentTypeError
+
+        try:
+            value = int(text)
+        except ValueError:
+            raise ArgumentTypeError(f"expected an integer, found {text[:40]!r}") from None
+        if value < least:
+            raise ArgumentTypeError(f"{value} is less than {least}")
+        if value > most:
+            raise ArgumentTypeError(f"{value} is more than {most}")
         return value
 
     return integer

@@ -7,11 +7,12 @@ the process at any time.
 
 from __future__ import annotations
 
-from typing import Sequence, TextIO
+from typing import TYPE_CHECKING, Sequence, TextIO
 
-import numpy as np
+if TYPE_CHECKING:  # the status lines are wanted also where NumPy is not loaded yet
+    import numpy as np
 
-from turbo_fzn.tnf import Output
+    from turbo_fzn.tnf import Output
 
 SEPARATOR = "----------"
 COMPLETE = "=========="

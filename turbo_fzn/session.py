@@ -13,7 +13,7 @@ import logging
 import threading
 import time
 from dataclasses import dataclass, field, fields
-from typing import Any, Callable, Iterator, Mapping, TypeVar
+from typing import Any, Callable, Generator, Iterator, Mapping, TypeVar
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from turbo_fzn import cpu
 from turbo_fzn.check import Checker
 from turbo_fzn.engine import Engine, Found
 from turbo_fzn.errors import EngineError, InternalError
+from turbo_fzn.interrupt import Interrupt, Interrupted
 from turbo_fzn.model import Model
 from turbo_fzn.options import Options
 from turbo_fzn.output import value_of
@@ -38,24 +39,6 @@ CPU_LNS_PERCENT = 50
 T = TypeVar("T")
 
 
-class Interrupt:
-    """The wish to stop, from a signal, a time limit or the caller. `deadline` is on the clock of time.monotonic."""
-
-    def __init__(self, deadline: float | None = None):
-        self.deadline = deadline
-        self.requested = False
-
-    def request(self) -> None:
-        self.requested = True
-
-    def __bool__(self) -> bool:
-        return self.requested or (self.deadline is not None and time.monotonic() >= self.deadline)
-
-
-class Interrupted(Exception):
-    """Raised between the steps of preparation when a stop was asked for."""
-
-
 @dataclass
 class Prepared:
     """A model ready for an engine. `model` is None for a .tnf file, which has no FlatZinc to check against."""
@@ -65,6 +48,7 @@ class Prepared:
     origin: Mapping[str, int] = field(default_factory=dict)
     reconstruction: Reconstruction | None = None
     times: dict[str, float] = field(default_factory=dict)
+    started: float | None = None  # when the process began, on the clock of time.monotonic
 
 
 @dataclass
@@ -117,6 +101,7 @@ def settle_root(prepared: Prepared, interrupt: Interrupt) -> Prepared:
 
 def propagate_interruptibly(tnf: TNF, interrupt: Interrupt) -> tuple[np.ndarray, np.ndarray] | None:
     """cpu.propagate in a thread, so that a signal handler of the main thread can run and stop it."""
+    cpu.library(32 if tnf.is_narrow() else 64)  # compiled here if need be, where an interrupt ends the compiler too
     stop = cpu.Stop()
     result = in_thread(lambda: cpu.propagate(tnf, stop), interrupt, stop.set)
     if interrupt:
@@ -125,7 +110,7 @@ def propagate_interruptibly(tnf: TNF, interrupt: Interrupt) -> tuple[np.ndarray,
 
 
 def in_thread(work: Callable[[], T], interrupt: Interrupt, stop: Callable[[], None]) -> T:
-    """Runs `work` in a thread and calls `stop` once when interrupted; returns or raises what `work` does."""
+    """Runs `work` in a thread and calls `stop` when interrupted; returns or raises what `work` does."""
     outcome: list[T] = []
     errors: list[BaseException] = []
 
@@ -137,10 +122,13 @@ def in_thread(work: Callable[[], T], interrupt: Interrupt, stop: Callable[[], No
 
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
-    while thread.is_alive():
-        thread.join(0.02)
-        if interrupt:
+    try:
+        while thread.is_alive() and not interrupt:
+            thread.join(0.02)
+    finally:
+        if thread.is_alive():
             stop()
+    thread.join()
     if errors:
         raise errors[0]
     return outcome[0]
@@ -224,16 +212,20 @@ class Judge:
             raise InternalError(f"a solution failed its check and is not printed: {violation}")
 
 
-def search(prepared: Prepared, options: Options, interrupt: Interrupt) -> Iterator[Solution | Finished]:
+def search(
+    prepared: Prepared, options: Options, interrupt: Interrupt
+) -> Generator[Solution | Finished, None, None]:
     """Solves a prepared model. The engine is closed when the iterator is, however it ends."""
     start = time.monotonic()
     if prepared.tnf.infeasible:
+        interrupt.settle()
         yield Finished(True, 0, report(prepared, None, start, 0, None))
         return
     judge = Judge(prepared, options)
     engine = choose_engine(prepared, options, judge.exports)
     prepared.times["engineTime"] = time.monotonic() - start
     try:
+        interrupt.settle()
         yield from _drive(prepared, options, interrupt, judge, engine)
     finally:
         engine.close()
@@ -248,6 +240,8 @@ def _drive(
     choose = Improvements(prepared.tnf.sense) if optimise else Distinct(judge)
     count, best = 0, None
     engine.start()
+    if prepared.started is not None:
+        engine.shape["firstNodeTime"] = time.monotonic() - prepared.started
     while True:
         running = engine.running
         if interrupt or (limit and count >= limit):
@@ -269,9 +263,11 @@ def _drive(
 
 def solution_limit(options: Options, optimise: bool) -> int:
     """After how many solutions to stop; 0 for never."""
+    if optimise:
+        return 0
     if options.n_solutions is not None:
         return options.n_solutions
-    return 0 if optimise or options.all_solutions else 1
+    return 0 if options.all_solutions else 1
 
 
 class Improvements:

@@ -1,0 +1,312 @@
+"""The text protocol of MiniZinc (FlatZinc specification of its handbook): solutions, status lines, stops.
+
+A status line must be printed exactly when it is true, and a stop by the time limit or a signal must deliver the best
+solution and end the process soon. MiniZinc kills a solver 200 ms after the signal; here the limit is more generous, for
+the machine may be busy, and the figure is printed (pytest -s).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from command import (
+    GREATEST_SUM,
+    LEAST_SUM,
+    NO_SOLUTION,
+    NO_SOLUTION_BY_LONG_PROPAGATION,
+    NO_SOLUTION_BY_SEARCH,
+    THREE_SOLUTIONS,
+    Answer,
+    finish,
+    golomb,
+    grid,
+    large,
+    run,
+    start,
+    value,
+    write,
+)
+
+SECONDS_TO_STOP = 1.0
+COMPLETE, UNSATISFIABLE, UNKNOWN = ["=========="], ["=====UNSATISFIABLE====="], ["=====UNKNOWN====="]
+STANDARD_STATISTICS = (
+    "nodes failures restarts peakDepth variables intVariables boolVariables propagators propagations solveTime initTime"
+).split()
+
+
+@pytest.fixture
+def solve(tmp_path):
+    """A function that runs the command on a model's text."""
+    return lambda text, *arguments, **changes: run(*arguments, write(tmp_path, text), **changes)
+
+
+def is_good(answer: Answer) -> bool:
+    return answer.code == 0 and answer.errors == ""
+
+
+# ---- solutions and status lines
+
+
+def test_one_solution_of_a_satisfaction_model_is_no_claim_about_others(solve):
+    answer = solve(THREE_SOLUTIONS)
+    assert is_good(answer)
+    assert re.fullmatch(r"x = [123];\n----------\n", answer.text)
+
+
+def test_the_only_solution_of_a_satisfaction_model_is_no_claim_either(solve):
+    assert solve("var 1..1: x :: output_var;\nsolve satisfy;\n").text == "x = 1;\n----------\n"
+
+
+@pytest.mark.parametrize("flags", [["-a"], ["-a", "-p", "4"], ["-a", "-f"], ["-a", "-f", "-p", "4"], ["-n", "0"]])
+def test_all_solutions_are_given_once_each_and_then_the_claim(solve, flags):
+    answer = solve(grid(4), *flags)
+    assert is_good(answer)
+    assert len(answer.solutions) == len(set(answer.solutions)) == 36
+    assert answer.markers == COMPLETE
+
+
+@pytest.mark.parametrize(("n", "found", "markers"), [(1, 1, []), (2, 2, []), (3, 3, []), (4, 3, COMPLETE)])
+def test_at_most_n_solutions_are_given_and_the_claim_when_there_are_fewer(solve, n, found, markers):
+    answer = solve(THREE_SOLUTIONS, "-n", n)
+    assert is_good(answer)
+    assert len(set(answer.solutions)) == len(answer.solutions) == found
+    assert answer.markers == markers
+
+
+@pytest.mark.parametrize("flags", [[], ["-i"], ["-a"], ["-n", "1"], ["-f"], ["-p", "4"], ["-f", "-p", "4"]])
+@pytest.mark.parametrize(("model", "best", "sense"), [(LEAST_SUM, 7, 1), (GREATEST_SUM, 11, -1)])
+def test_the_optimum_comes_last_each_solution_is_better_and_the_proof_is_claimed(solve, model, best, sense, flags):
+    answer = solve(model, *flags)
+    assert is_good(answer)
+    values = [int(re.fullmatch(r"z = (\d+);", solution[2])[1]) * sense for solution in answer.solutions]
+    assert values == sorted(set(values), reverse=True)
+    assert values[-1] == best * sense
+    assert answer.markers == COMPLETE
+
+
+@pytest.mark.parametrize("model", [NO_SOLUTION, NO_SOLUTION_BY_SEARCH])
+@pytest.mark.parametrize("flags", [[], ["-a"], ["-p", "4", "-f"]])
+def test_a_model_without_solution_is_unsatisfiable_and_never_complete(solve, model, flags):
+    answer = solve(model, *flags)
+    assert is_good(answer)
+    assert answer.text == "=====UNSATISFIABLE=====\n"
+
+
+@pytest.mark.parametrize("flags", [[], ["-a"]])
+def test_without_output_variables_a_solution_is_only_its_separator(solve, flags):
+    answer = solve("var 1..3: x;\nsolve satisfy;\n", *flags)
+    assert answer.text == "----------\n" + ("==========\n" if flags else "")
+
+
+def test_values_are_printed_with_their_types_and_index_ranges(solve):
+    answer = solve("""\
+array [1..4] of int: negative = [-3,0,2,7];
+var -5..-5: x :: output_var;
+var bool: yes :: output_var = true;
+var bool: no :: output_var;
+var 1..9: hidden;
+array [1..4] of var int: q :: output_array([2..3,-1..0]) = [x,2,x,-7];
+array [1..2] of var bool: p :: output_array([-1..0]) = [yes,no];
+array [1..0] of var int: nothing :: output_array([1..0]) = [];
+array [1..0] of var bool: nothing2 :: output_array([1..3,1..0]) = [];
+array [1..8] of var int: cube :: output_array([0..1,0..1,0..1]) = [1,2,3,4,5,6,7,x];
+constraint bool_not(yes,no);
+solve satisfy;
+""")
+    assert is_good(answer)
+    assert answer.text.splitlines()[-1] == "----------"
+    assert {line for line in answer.solutions[0]} == {
+        "x = -5;",
+        "yes = true;",
+        "no = false;",
+        "q = array2d(2..3, -1..0, [-5, 2, -5, -7]);",
+        "p = array1d(-1..0, [true, false]);",
+        "nothing = array1d(1..0, []);",
+        "nothing2 = array2d(1..3, 1..0, []);",
+        "cube = array3d(0..1, 0..1, 0..1, [1, 2, 3, 4, 5, 6, 7, -5]);",
+    }
+
+
+def test_equal_seeds_of_one_block_give_equal_output_and_others_differ(solve):
+    model = grid(6).replace("solve", "solve :: int_search([x0,x1,x2],input_order,indomain_random,complete)")
+    outputs = [solve(model, "-a", "-r", seed).text for seed in (5, 5, 6)]
+    assert outputs[0] == outputs[1] != outputs[2]
+
+
+# ---- statistics
+
+
+@pytest.mark.parametrize("model", [LEAST_SUM, NO_SOLUTION, NO_SOLUTION_BY_SEARCH])
+def test_statistics_are_literals_under_the_standard_names_in_a_closed_block(solve, model):
+    answer = solve(model, "-s")
+    assert is_good(answer)
+    assert set(STANDARD_STATISTICS) <= answer.statistics.keys()
+    assert "nSolutions" not in answer.statistics  # MiniZinc counts them itself
+    assert answer.text.endswith("\n%%%mzn-stat-end\n")
+    for name, text in answer.statistics.items():
+        assert re.fullmatch(r"[A-Za-z]\w*", name)
+        assert re.fullmatch(r'-?\d+(\.\d+)?(e[+-]?\d+)?|true|false|"[^";\n]*"', text), f"{name}={text}"
+    for name in STANDARD_STATISTICS:
+        number = float(answer.statistics[name])
+        assert number >= 0 and math.isfinite(number)
+        assert name.endswith("Time") or answer.statistics[name].isdecimal(), "MiniZinc reads an int"
+
+
+def test_the_objective_and_its_bound_are_reported_when_there_are_any(solve):
+    answer = solve(LEAST_SUM, "-s")
+    assert answer.statistics["objective"] == answer.statistics["objectiveBound"] == "7"
+    assert not {"objective", "objectiveBound"} & solve(THREE_SOLUTIONS, "-s").statistics.keys()
+
+
+def test_without_the_flag_there_are_no_statistics_and_verbose_goes_to_stderr_alone(solve):
+    quiet, verbose = solve(THREE_SOLUTIONS), solve(THREE_SOLUTIONS, "-v")
+    assert "%" not in quiet.text
+    assert verbose.text == quiet.text
+    assert "solution 1" in verbose.errors
+    assert all(line.startswith("fzn-turbo: ") for line in verbose.errors.splitlines())
+
+
+# ---- stops
+
+SIGNALS = pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
+
+
+def stop(process: subprocess.Popen[str], number: int, already: str = "") -> Answer:
+    """Sends the signal and waits for the end, which must come soon."""
+    sent = time.monotonic()
+    process.send_signal(number)
+    answer = finish(process, already, timeout=20)
+    seconds = time.monotonic() - sent
+    print(f"ended {seconds * 1000:.0f} ms after the signal")
+    assert is_good(answer)
+    assert seconds < SECONDS_TO_STOP
+    assert answer.text.endswith("%%%mzn-stat-end\n")
+    return answer
+
+
+@SIGNALS
+@pytest.mark.parametrize("flags", [[], ["-p", "3", "-f"]])
+def test_a_signal_in_the_search_ends_it_with_the_best_solution_and_statistics(tmp_path, number, flags):
+    with start("-s", *flags, write(tmp_path, golomb(12))) as process:
+        lines = []
+        while lines.count("----------\n") < 2:
+            lines.append(process.stdout.readline())
+        time.sleep(0.2)
+        answer = stop(process, number, "".join(lines))
+    assert len(answer.solutions) >= 2
+    assert answer.markers == []
+    assert int(answer.statistics["objective"]) == value(answer, "m11")
+    assert "objectiveBound" not in answer.statistics
+
+
+def test_a_signal_stops_the_enumeration_of_many_solutions_between_two_of_them(tmp_path):
+    with start("-a", "-s", write(tmp_path, grid(300))) as process:
+        lines = [process.stdout.readline() for _ in range(400)]
+        process.send_signal(signal.SIGTERM)
+        answer = finish(process, "".join(lines), timeout=20)  # raises where a solution is cut
+    assert is_good(answer)
+    assert answer.markers == []
+    assert len(answer.solutions) >= 100
+    assert answer.text.endswith("%%%mzn-stat-end\n")
+
+
+@SIGNALS
+def test_a_signal_in_the_preparation_of_a_large_model_ends_it_as_unknown(tmp_path, number):
+    path = write(tmp_path, large())
+    for seconds in (0.3, 1.0):
+        with start("-s", path) as process:
+            time.sleep(seconds)
+            answer = stop(process, number)
+        assert answer.markers == UNKNOWN and not answer.solutions
+
+
+def test_a_signal_while_modules_are_imported_ends_the_process_as_unknown(tmp_path):
+    path = write(tmp_path, golomb(12))
+    for milliseconds in range(0, 150, 10):
+        with start("-s", "-v", path) as process:
+            wait_for_handlers(process)
+            time.sleep(milliseconds / 1000)
+            process.send_signal(signal.SIGTERM)
+            answer = finish(process)
+        assert answer.code == 0
+        assert "Traceback" not in answer.errors
+        assert answer.markers == ([] if answer.solutions else UNKNOWN)
+        assert answer.text.endswith("%%%mzn-stat-end\n")
+
+
+def wait_for_handlers(process: subprocess.Popen[str]) -> None:
+    """Until the process catches SIGTERM (proc_pid_status(5))."""
+    status = Path(f"/proc/{process.pid}/status")
+    while not int(re.search(r"SigCgt:\s*(\w+)", status.read_text())[1], 16) >> (signal.SIGTERM - 1) & 1:
+        assert process.poll() is None
+        time.sleep(0.001)
+
+
+def test_a_signal_while_the_kernels_are_compiled_ends_the_compiler_and_leaves_nothing(tmp_path):
+    cache, temporary = tmp_path / "cache", tmp_path / "temporary"
+    temporary.mkdir()
+    path = write(tmp_path, LEAST_SUM)
+    with start("-s", path, TURBO_FZN_CACHE=str(cache), TMPDIR=str(temporary)) as process:
+        while not list(cache.glob("cpu*/*")):  # files of the compiler's own
+            assert process.poll() is None
+            time.sleep(0.01)
+        answer = stop(process, signal.SIGTERM)
+    assert answer.markers == UNKNOWN
+    assert not list(cache.glob("cpu*"))
+    assert not list(temporary.iterdir())
+
+
+def test_a_search_ends_before_its_time_limit_with_the_best_solution(tmp_path):
+    path = write(tmp_path, golomb(12))
+    began = time.monotonic()
+    answer = run("-s", "-t", 1500, path)
+    seconds = time.monotonic() - began
+    print(f"ended {seconds * 1000:.0f} ms after the start, limit 1500 ms")
+    assert is_good(answer)
+    assert 1.2 < seconds < 1.5 + SECONDS_TO_STOP
+    assert answer.markers == [] and answer.solutions
+    assert int(answer.statistics["objective"]) == value(answer, "m11")
+    assert answer.text.endswith("%%%mzn-stat-end\n")
+
+
+@pytest.mark.parametrize("limit", [1, 50])
+def test_a_time_limit_shorter_than_the_start_up_gives_unknown(solve, limit):
+    answer = solve(golomb(12), "-t", limit, "-s")
+    assert is_good(answer)
+    assert answer.markers == UNKNOWN and not answer.solutions
+    assert answer.text.endswith("%%%mzn-stat-end\n")
+
+
+@pytest.mark.parametrize("limit", [0, 10**18])
+def test_a_time_limit_of_zero_or_of_ages_is_none(solve, limit):
+    assert solve(LEAST_SUM, "-t", limit).markers == COMPLETE
+
+
+@pytest.mark.parametrize("flags", [[], ["--no-simplify"]])
+def test_a_time_limit_ends_a_propagation_that_would_take_ages(solve, flags):
+    began = time.monotonic()
+    answer = solve(NO_SOLUTION_BY_LONG_PROPAGATION, "-t", 700, *flags)
+    assert is_good(answer)
+    assert answer.text == "=====UNKNOWN=====\n"
+    assert time.monotonic() - began < 0.7 + SECONDS_TO_STOP
+
+
+@pytest.mark.parametrize("flags", [["-a"], []], ids=["often", "seldom"])
+def test_a_reader_that_leaves_ends_the_process_quietly_and_soon(tmp_path, flags):
+    """As in `fzn-turbo … | head -1`; also when there is nothing more to print for a long time."""
+    model = grid(300) if flags else golomb(12)
+    with start(*flags, write(tmp_path, model)) as process:
+        process.stdout.readline()
+        time.sleep(0.3)
+        process.stdout.close()
+        left = time.monotonic()
+        process.wait(timeout=20)
+        assert time.monotonic() - left < SECONDS_TO_STOP
+        assert process.stderr.read() == ""
+        assert process.returncode == 0
