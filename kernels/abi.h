@@ -53,17 +53,19 @@ struct Level {
   i32 output_position;  // place of the first unfixed output variable before the choice
 };
 
-// Words shared by all blocks. The host writes `stop` and `consumed` while the kernel runs.
+// Words shared by all blocks. The host writes `stop` and `consumed` while the kernel runs. Every node reads the first
+// line; what idle blocks fight for lies in lines of its own.
 struct alignas(64) Common {
   i64 best;         // least value of sense * objective found so far
   i32 stop;         // set by the host: leave at once
   i32 idle;         // blocks that wait for a subproblem
-  i64 pool_head, pool_tail;  // subproblems taken from and put into the pool
-  i32 outstanding;  // subproblems that exist, in the pool or in a block; 0 means that the search is complete
-  i32 incomplete;   // something was given up (a capacity, an overflow): no claim of completeness
-  i64 ring_head;    // solutions put into the ring
-  i64 consumed;     // solutions that the host has taken out
   i64 incumbent;    // number of incumbents written to Problem.incumbent
+  i64 consumed;     // solutions that the host has taken out of the ring
+  i64 ring_head;    // solutions put into the ring
+  i32 incomplete;   // something was given up (a capacity, an overflow): no claim of completeness
+  alignas(64) i64 pool_head;  // subproblems taken from the pool
+  alignas(64) i64 pool_tail;  // subproblems put into it
+  alignas(64) i32 outstanding;  // subproblems that exist, in the pool or in a block; 0: the search is complete
 };
 
 // Where a block's time goes; counted by PROFILE builds only.

@@ -16,7 +16,9 @@ DEVICE bool claims_improvement(const Block& b, i64* value) {
 }
 
 DEVICE void wait_for_room(const Block& b, i64 ticket) {
-  while (ticket - global_load(&b.problem->common->consumed) >= b.problem->ring_slots) pause_briefly();
+  for (i32 tries = 0; ticket - global_load(&b.problem->common->consumed) >= b.problem->ring_slots; ++tries) {
+    pause_briefly(tries);
+  }
 }
 
 // All variables are fixed: sends the solution to the host and, when neighbourhoods are searched, keeps it for them.

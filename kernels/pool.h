@@ -100,13 +100,13 @@ DEVICE bool take_subproblem(const Block& b) {
   if (lane() == 0) {
     i64 since = now_ns();
     bool idle = false;
-    for (;;) {
+    for (i32 tries = 0;; ++tries) {
       s->stop = global_load(&common->stop);
       s->granted = !s->stop && take_slot(b);
       if (s->granted || s->stop || global_load(&common->outstanding) == 0) break;
       if (!idle) global_add(&common->idle, 1);
       idle = true;
-      pause_briefly();
+      pause_briefly(tries);
     }
     if (idle) global_add(&common->idle, -1);
     s->statistics.idle_ns += now_ns() - since;

@@ -51,7 +51,7 @@ template <typename T> DEVICE T global_load(const T* p) { return *(const volatile
 template <typename T> DEVICE void global_store(T* p, T v) { *(volatile T*)p = v; }
 DEVICE void fence() { __threadfence(); }
 DEVICE void fence_host() { __threadfence_system(); }
-DEVICE void pause_briefly() { __nanosleep(2000); }
+DEVICE void pause_briefly(i32 tries) { __nanosleep(tries < 4 ? 1000u << tries : 16000u); }
 DEVICE i64 now_ns() {
   u64 t;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t));
@@ -105,7 +105,7 @@ DEVICE i64 now_ns() {
   return (i64)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 DEVICE i64 ticks() { return now_ns(); }
-DEVICE void pause_briefly() {
+DEVICE void pause_briefly(i32) {
   struct timespec t = {0, 50000};
   nanosleep(&t, 0);
 }

@@ -267,10 +267,10 @@ DEVICE void poll(const Block& b) {
   const Common* common = b.problem->common;
   if (lane() == 0) {
     i32 stop = global_load(&common->stop), idle = global_load(&common->idle);
-    i64 head = global_load(&common->pool_head), tail = global_load(&common->pool_tail);
     s->best = global_load(&common->best);
     s->stop = stop || (s->neighbourhood && global_load(&common->outstanding) == 0);
-    s->donate = idle > tail - head && !s->neighbourhood;
+    s->donate = idle > 0 && !s->neighbourhood &&
+                idle > global_load(&common->pool_tail) - global_load(&common->pool_head);
   }
   barrier();
 }

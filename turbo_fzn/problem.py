@@ -34,17 +34,19 @@ class Common(ctypes.Structure):
         ("best", c_int64),
         ("stop", c_int32),
         ("idle", c_int32),
-        ("pool_head", c_int64),
-        ("pool_tail", c_int64),
-        ("outstanding", c_int32),
+        *_fields("incumbent consumed ring_head", c_int64),
         ("incomplete", c_int32),
-        ("ring_head", c_int64),
-        ("consumed", c_int64),
-        ("incumbent", c_int64),
+        ("padding_0", c_int32 * 5),
+        ("pool_head", c_int64),
+        ("padding_1", c_int64 * 7),
+        ("pool_tail", c_int64),
+        ("padding_2", c_int64 * 7),
+        ("outstanding", c_int32),
+        ("padding_3", c_int32 * 15),
     ]
 
 
-COMMON_BYTES = 64
+COMMON_BYTES = 256
 
 
 PHASES = ("fixpoint", "choice", "backtrack", "solution", "dive", "wait")

@@ -242,11 +242,17 @@ def _drive(
     engine.start()
     if prepared.started is not None:
         engine.shape["firstNodeTime"] = time.monotonic() - prepared.started
+    arrived: list[Found] = []
     while True:
         running = engine.running
+        arrived += engine.poll()
         if interrupt or (limit and count >= limit):
             engine.stop()
-        for found in choose.worth_printing(engine.poll()):
+            if running:  # soon it is not, and then only the best of what arrived until then needs a check
+                time.sleep(POLL_SECONDS)
+                continue
+        arrived, new = [], arrived
+        for found in choose.worth_printing(new):
             if limit and count >= limit:
                 break
             solution = judge.solution(found)
