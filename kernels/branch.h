@@ -24,6 +24,19 @@ DEVICE i64 interval_size(i64 lower, i64 upper) {
   return size < (u64)INT64_MAX ? (i64)size : INT64_MAX - 1;
 }
 
+// splitmix64's finaliser: a random number for each lane, from one that all know.
+DEVICE u64 hash(u64 h) {
+  h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9ull;
+  h = (h ^ (h >> 27)) * 0x94d049bb133111ebull;
+  return h ^ (h >> 31);
+}
+
+// In neighbourhoods, up to twice the score: another order in each, where failure weights say little.
+DEVICE double score_noise(const Block& b, i32 var) {
+  if (!b.state->neighbourhood) return 1;
+  return 1 + (double)(hash(b.state->noise + (u64)(var + 1) * 0x9e3779b97f4a7c15ull) >> 40) / (double)(1 << 24);
+}
+
 // The lower the better. Only for unfixed variables.
 DEVICE i64 variable_score(const Block& b, i32 var, i32 choice) {
   i64 lower = b.lower[var], upper = b.upper[var];
@@ -34,7 +47,7 @@ DEVICE i64 variable_score(const Block& b, i32 var, i32 choice) {
     case VAR_LARGEST: return -upper;
     case VAR_DOM_W_DEG: {
       double size = (double)upper - (double)lower + 1, weight = global_load(&b.problem->weights[var]);
-      double score = size / (weight > 1 ? weight : 1) * 1048576.0;
+      double score = size / (weight > 1 ? weight : 1) * 1048576.0 * score_noise(b, var);
       return score < 9e18 ? (i64)score : INT64_MAX - 1;
     }
     default: return 0;

@@ -34,13 +34,14 @@ DEVICE void extend_path(const Block& b, i32 level_start, Decision d) {
   s->path_size = size + 1;
 }
 
-// Lane 0: only solutions better than the incumbent are wanted.
+// Lane 0: only solutions better than the incumbent are wanted, in a neighbourhood perhaps much better ones.
 DEVICE void bound_objective(const Block& b) {
   const Problem* p = b.problem;
-  i64 best = b.state->best;
-  if (p->sense == 0 || best == NO_INCUMBENT) return;
-  if (p->sense > 0) tighten_upper(b, p->objective, (value_t)(best - 1));
-  else tighten_lower(b, p->objective, (value_t)(1 - best));
+  const BlockState* s = b.state;
+  if (p->sense == 0 || s->best == NO_INCUMBENT) return;
+  i64 most = s->neighbourhood ? minimum(s->best - 1, s->target) : s->best - 1;
+  if (p->sense > 0) tighten_upper(b, p->objective, (value_t)most);
+  else tighten_lower(b, p->objective, (value_t)-most);
 }
 
 // Lane 0: enters a node.
@@ -119,11 +120,13 @@ DEVICE void mark_segment(const Block& b, i32 start, i32 end, bool current) {
   barrier();
 }
 
-// What VALUE_PHASE tries first: the incumbent's value, else an end of the interval at random.
+// What VALUE_PHASE tries first: every other time the incumbent's value, else an end of the interval at random.
 DEVICE bound_t preferred_value(const Block& b, i32 var) {
   const Problem* p = b.problem;
-  if (p->lns_percent && global_load(&p->common->incumbent) > 0) return global_load(&p->incumbent[var]);
-  return next_random(b.state) >> 63 ? b.lower[var] : b.upper[var];
+  u64 draw = next_random(b.state);
+  bool has_incumbent = p->lns_percent && global_load(&p->common->incumbent) > 0;
+  if (has_incumbent && draw >> 63) return global_load(&p->incumbent[var]);
+  return draw >> 62 & 1 ? b.lower[var] : b.upper[var];
 }
 
 // How far the search for variables had come.
@@ -275,13 +278,19 @@ DEVICE void poll(const Block& b) {
   barrier();
 }
 
+// Lane 0: whether a neighbourhood has had its share of failures, or, after a few of them, of work.
+DEVICE bool is_spent(BlockState* s) {
+  --s->failures_left;
+  return s->failures_left < 0 || (s->failures_left < s->failures_sure && s->statistics.propagations > s->runs_limit);
+}
+
 // A failure: counted, and charged to the variable decided last. True when the limit of a neighbourhood is spent.
 DEVICE bool note_failure(const Block& b) {
   BlockState* s = b.state;
   if (lane() == 0) {
     ++s->statistics.failures;
     if (b.problem->use_weights && s->last_var >= 0) global_add(&b.problem->weights[s->last_var], 1);
-    s->granted = s->neighbourhood && --s->failures_left < 0;
+    s->granted = s->neighbourhood && is_spent(s);
   }
   barrier();
   bool spent = s->granted;
@@ -311,6 +320,7 @@ DEVICE Next visit_node(const Block& b, bool consistent) {
   if (s->var < 0) {
     enter_phase(b, PHASE_SOLUTION);
     publish_solution(b);
+    if (lane() == 0) s->target = NO_INCUMBENT;
     poll(b);
     if (b.problem->project && lane() == 0) keep_output_levels(b);
     barrier();

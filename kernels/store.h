@@ -32,12 +32,16 @@ struct BlockState {
   i32 granted;                   // answer of lane 0 to the others, valid until the next barrier but one
   i32 neighbourhood;             // the block searches a neighbourhood, not a subproblem of the complete search
   i32 failures_left;             // before that search is cut
+  i64 target;                    // a neighbourhood wants sense * objective to be at most this
+  i64 runs_limit;                // count of propagator runs at which its search is cut,
+  i32 failures_sure;             // but not before so many failures are left
   i32 share;                     // thousandths of the variables that its neighbourhoods fix
   i32 last_var;                  // the variable decided last
   i64 place;                     // slot of the pool or ring that is being written or read
   i64 score;
   i64 best;                      // copy of Common.best that all lanes may read
   u64 random;
+  u64 noise;                     // of the scores in this neighbourhood
   i64 phase_since;
   i32 phase, unused;
   struct Statistics statistics;
