@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Iterable, Sequence
 
-from turbo_fzn import session
+from turbo_fzn import build, session
 from turbo_fzn.errors import TurboError
 from turbo_fzn.options import Options
 from turbo_fzn.parse import parse_text
@@ -46,6 +46,7 @@ class Run:
     store: str = ""
     prepare_seconds: float = 0.0
     engine_seconds: float = 0.0
+    compile_seconds: float = 0.0
     best_seconds: float | None = None
     solutions: int = 0
     peer_ratio: float | None = None
@@ -61,6 +62,7 @@ def read_model(path: Path) -> str:
 def run_model(path: Path, options: Options, seconds: float) -> Run:
     """Solves one file for `seconds` of search; errors become the status."""
     name = path.name.split(".")[0]
+    compiled_before = sum(build.compile_seconds)
     try:
         start = time.monotonic()
         prepared = session.prepare(parse_text(read_model(path), path.name), options, session.Interrupt())
@@ -68,7 +70,7 @@ def run_model(path: Path, options: Options, seconds: float) -> Run:
         run = Run(name, options.arch, "UNKNOWN", prepare_seconds=prepared_at - start)
         for event in session.search(prepared, options, SearchClock(seconds)):
             if isinstance(event, session.Finished):
-                note_end(run, event)
+                note_end(run, event, compiled_before)
             else:
                 run.objective = event.objective
                 run.best_seconds = time.monotonic() - prepared_at
@@ -90,7 +92,7 @@ class SearchClock(session.Interrupt):
         return super().__bool__()
 
 
-def note_end(run: Run, finished: session.Finished) -> None:
+def note_end(run: Run, finished: session.Finished, compiled_before: float) -> None:
     statistics = finished.statistics
     nodes, busy = int(statistics["nodes"]), float(statistics.get("busyTime", 0.0))
     idle = float(statistics.get("idleTime", 0.0))
@@ -108,6 +110,7 @@ def note_end(run: Run, finished: session.Finished) -> None:
     run.store = str(statistics.get("store", ""))
     run.fixpoint_errors = int(statistics.get("fixpointErrors", 0))
     run.phases = {name[7:].lower(): share for name, share in statistics.items() if name.startswith("profile")}
+    run.compile_seconds = float(statistics.get("compileTime", 0.0)) - compiled_before
     run.engine_seconds = float(statistics.get("engineTime", 0.0))
 
 
@@ -128,18 +131,19 @@ def geometric_mean(values: Iterable[float]) -> float:
 
 HEADER = (
     f"{'model':24}{'engine':>7}{'nodes/s':>13}{'runs/s':>15}{'runs/node':>11}{'rounds/node':>12}{'idle':>7}"
-    f"{'blocks':>8}{'threads':>8}{'store':>8}{'prepare':>9}{'engine':>8}{'best at':>9}{'objective':>11}{'ratio':>8}  status"
+    f"{'blocks':>8}{'threads':>8}{'store':>8}{'prepare':>9}{'engine':>8}{'compile':>9}{'best at':>9}{'objective':>11}{'ratio':>8}  status"
 )
 
 
 def format_run(run: Run) -> str:
     best = "" if run.best_seconds is None else f"{run.best_seconds:.2f}"
     objective = "" if run.objective is None else run.objective
+    compiled = f"{run.compile_seconds:.2f}" if run.compile_seconds else "cached"
     ratio = "" if run.peer_ratio is None else f"{run.peer_ratio:.2f}"
     return (
         f"{run.model:24}{run.engine:>7}{run.nodes_per_second:13,.0f}{run.runs_per_second:15,.0f}{run.runs_per_node:11.1f}"
         f"{run.rounds_per_node:12.1f}{run.idle_share:7.1%}{run.blocks:8}{run.threads:8}{run.store:>8}"
-        f"{run.prepare_seconds:9.2f}{run.engine_seconds:8.2f}{best:>9}{objective!s:>11}{ratio:>8}  {run.status}"
+        f"{run.prepare_seconds:9.2f}{run.engine_seconds:8.2f}{compiled:>9}{best:>9}{objective!s:>11}{ratio:>8}  {run.status}"
         + (f"  {run.fixpoint_errors} FIXPOINT ERRORS" if run.fixpoint_errors else "")
     )
 

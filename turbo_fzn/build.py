@@ -17,6 +17,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from functools import lru_cache
 from pathlib import Path
 
@@ -107,13 +108,16 @@ def _compiler_identity(compiler: str) -> str:
     return f"{path}:{status.st_size}:{status.st_mtime_ns}"
 
 
+compile_seconds: list[float] = []  # of each compilation in this process; empty when all came from the cache
+
+
 def _cached(stem: str, suffix: str, command: list[str], source: str) -> Path:
     """The compiled file for `command` (compiler and flags), compiling `source` if it is not there yet."""
     key = hashlib.sha256("\0".join([source_hash(), _compiler_identity(command[0]), *command[1:]]).encode()).hexdigest()
     target = cache_folder() / f"{stem}-{key[:24]}{suffix}"
     if target.is_file() and target.stat().st_uid == os.getuid():
         return target
-    folder = ""
+    folder, start = "", time.monotonic()
     try:
         folder = tempfile.mkdtemp(prefix=target.stem, dir=target.parent)
         compiled = os.path.join(folder, target.name)
@@ -123,6 +127,7 @@ def _cached(stem: str, suffix: str, command: list[str], source: str) -> Path:
         raise EngineError(f"cannot write to the kernel cache {target.parent}: {error.strerror or error}") from error
     finally:
         _clear(folder)
+    compile_seconds.append(time.monotonic() - start)
     return target
 
 
@@ -170,7 +175,8 @@ def cpu_library(bits: int, *extra: str) -> Path:
 
 
 def _gpu_command(bits: int, shared: bool, extra: tuple[str, ...]) -> list[str]:
-    return [find_nvcc(), *GPU_FLAGS, f"-DBOUND_BITS={bits}", f"-DSTORE_SHARED={int(shared)}", *developer_flags(), *developer_nvcc_flags(), *extra]
+    variant = [f"-DBOUND_BITS={bits}", f"-DSTORE_SHARED={int(shared)}"]
+    return [find_nvcc(), *GPU_FLAGS, *variant, *developer_flags(), *developer_nvcc_flags(), *extra]
 
 
 def gpu_binary(bits: int, shared: bool, architecture: str, *extra: str) -> Path:

@@ -11,7 +11,7 @@ import numpy as np
 from turbo_fzn import build
 from turbo_fzn.engine import Found, merge_statistics
 from turbo_fzn.errors import EngineError, InternalError
-from turbo_fzn.problem import POINTERS, Common, Layout, Problem, Ring, Settings, Statistics, struct_sizes
+from turbo_fzn.problem import Common, Layout, Problem, Ring, Settings, Statistics, struct_sizes
 from turbo_fzn.tnf import TNF
 
 STATISTICS = [name for name, _ in Statistics._fields_]

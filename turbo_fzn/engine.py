@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -25,7 +25,7 @@ class Engine(Protocol):
     """
 
     name: str
-    shape: dict[str, object]  # how the launch is laid out, as statistics
+    shape: dict[str, Any]  # how the launch is laid out, as statistics
 
     def start(self) -> None: ...
 

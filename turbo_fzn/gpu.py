@@ -30,6 +30,7 @@ STATE_BYTES = 512  # bound on the kernel's static shared memory
 SHORT_LIST = 256  # entries that a propagation list has at least (measured: docs/performance.md)
 MAX_BLOCKS_PER_SM = 32
 WARP = 32
+THREADS_BY_FIT = ((12, 32), (6, 64), (3, 128), (2, 256), (1, 512))  # (blocks that fit an SM, at least; threads a block)
 WORKSPACE_SHARE = 0.7  # of the free device memory
 
 
@@ -141,7 +142,7 @@ def launch_shape(here: Context, layout: Layout, registers: dict[bool, int], sett
     store = layout.store_bytes if shared else 0
     fitting = max(here.shared_per_sm // (store + least_lists + fixed), 1)
     wanted = min(fitting, 8 if not shared else MAX_BLOCKS_PER_SM)
-    threads = (settings.threads or 0) // WARP * WARP or (32 if wanted >= 12 else 64 if wanted >= 6 else 128 if wanted >= 3 else 256 if wanted >= 2 else 512)
+    threads = (settings.threads or 0) // WARP * WARP or next(t for least, t in THREADS_BY_FIT if wanted >= least)
     per_warp = -(-registers[shared] * 32 // 256) * 256
     by_registers = here.registers_per_sm // (per_warp * (threads // 32))
     per_sm = max(min(wanted, by_registers, here.threads_per_sm // threads), 1)

@@ -64,7 +64,7 @@ OPTIONS = (
     Row(("--check",), "check", "const:always", "check every solution against the FlatZinc, however large", "bool"),
     Row(("--no-check",), "check", "const:never", "print solutions unchecked", "bool"),
     Row(("--no-simplify",), "simplify", "const:", "do not simplify the model", "bool"),
-    Row(("--gpu-threads",), "gpu_threads", "int", "threads of a GPU block: 32, 64, ... 512 (default: by the size of the store)", "int:32:512"),
+    Row(("--gpu-threads",), "gpu_threads", "int", "threads of a GPU block, 32 to 512 (default: by the size of the store)", "int:32:512"),
     Row(("--gpu-memory",), "gpu_memory", "int", "GPU memory to use, at most, in MiB", "int:1:1000000"),
     Row(("--profile",), "profile", "switch", "count where the time goes: statistics profileFixpoint, profileChoice, ...", "bool"),
     Row(("--dump-tnf",), "dump_tnf", "text", "write the model in ternary normal form to this file, and stop"),

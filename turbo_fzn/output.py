@@ -7,7 +7,7 @@ the process at any time.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Sequence, TextIO
+from typing import TYPE_CHECKING, Any, Mapping, Sequence, TextIO
 
 if TYPE_CHECKING:  # the status lines are wanted also where NumPy is not loaded yet
     import numpy as np
@@ -50,7 +50,7 @@ def write_line(stream: TextIO, line: str) -> None:
     stream.flush()
 
 
-def write_statistics(stream: TextIO, statistics: dict[str, object]) -> None:
+def write_statistics(stream: TextIO, statistics: Mapping[str, Any]) -> None:
     """The `%%%mzn-stat` block: numbers as they are, times as seconds, text in quotes."""
     for name, value in statistics.items():
         text = f'"{value}"' if isinstance(value, str) else f"{value:.6f}" if isinstance(value, float) else str(value)

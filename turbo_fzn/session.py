@@ -17,7 +17,7 @@ from typing import Any, Callable, Generator, Iterator, Mapping, TypeVar
 
 import numpy as np
 
-from turbo_fzn import cpu
+from turbo_fzn import build, cpu
 from turbo_fzn.check import Checker
 from turbo_fzn.engine import Engine, Found
 from turbo_fzn.errors import EngineError, InternalError
@@ -66,7 +66,7 @@ class Finished:
 
     complete: bool
     n_solutions: int
-    statistics: dict[str, object]
+    statistics: dict[str, Any]
 
 
 def prepare(model: Model, options: Options, interrupt: Interrupt) -> Prepared:
@@ -315,12 +315,12 @@ class Distinct:
 
 def report(
     prepared: Prepared, engine: Engine | None, start: float, count: int, best: int | None, complete: bool = True
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """Statistics by MiniZinc's standard names (handbook, FlatZinc), then our own."""
     tnf = prepared.tnf
     counted = engine.statistics() if engine is not None else {}
     boolean = (tnf.lower >= 0) & (tnf.upper <= 1) & (tnf.lower < tnf.upper)
-    statistics: dict[str, object] = {
+    statistics: dict[str, Any] = {
         "nodes": counted.get("nodes", 0),
         "failures": counted.get("failures", 0),
         "restarts": counted.get("restarts", 0),
@@ -341,6 +341,7 @@ def report(
             statistics["objectiveBound"] = best
     if engine is not None:
         statistics["engine"] = engine.name
+        statistics["compileTime"] = sum(build.compile_seconds)
         for name in ("iterations", "donations", "replays", "fixpoint_errors"):
             statistics[camel(name)] = counted[name]
         statistics["busyTime"] = counted["busy_ns"] / 1e9
@@ -370,7 +371,7 @@ class Result:
     status: str
     solutions: list[dict[str, object]]
     objective: int | None
-    statistics: dict[str, object]
+    statistics: dict[str, Any]
 
 
 def solve_text(text: str, **settings: Any) -> Result:
