@@ -22,7 +22,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from turbo_fzn.errors import EngineError
-from turbo_fzn.resources import kernels_folder
+from turbo_fzn.resources import kernels_folder, wanted_cache_folder
 
 CPU_FLAGS = ["-std=c++17", "-O3", "-shared", "-fPIC", "-Wall", "-Wextra", "-Wno-unused-function"]
 GPU_FLAGS = ["-std=c++17", "-O3", "-Xptxas", "-v"]
@@ -30,16 +30,6 @@ PROFILE_FLAG = "-DPROFILE"
 GPU_ARCHITECTURES = ("80", "90", "100")
 GPU_VARIANTS = tuple((bits, shared) for bits in (32, 64) for shared in (True, False))
 COMPILE_SECONDS = 600
-
-
-def wanted_cache_folder() -> Path:
-    """Where the user wants the compiled kernels to be."""
-    named = os.environ.get("TURBO_FZN_CACHE")
-    if not named:
-        import platformdirs  # only here: it costs 20 ms that a run with a named cache need not pay
-
-        named = platformdirs.user_cache_dir("turbo_fzn")
-    return Path(named)
 
 
 def cache_folder() -> Path:

@@ -15,16 +15,18 @@ bounds) is then wider than it could be, which is sound, and `finish` renames eve
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 
 from turbo_fzn import intervals
 from turbo_fzn.domains import INFINITY, IntSet
-from turbo_fzn.errors import UnsupportedError
+from turbo_fzn.errors import InternalError, UnsupportedError
 from turbo_fzn.tnf import TNF, Op
 
 ADD, MUL, DIV, MOD, MIN, MAX, EQ, LEQ, ELEMENT = map(int, Op)
 COMMUTATIVE = frozenset((ADD, MUL, MIN, MAX, EQ))
+LOGICAL = frozenset((MIN, MAX, EQ, LEQ))
 TABLE_LIMIT = 4096  # a domain with holes and at most that many values becomes a table
 
 
@@ -80,6 +82,11 @@ class Builder:
     def is_boolean(self, variable: int) -> bool:
         return self.lower[variable] >= 0 and self.upper[variable] <= 1
 
+    def are_open(self, y: int, z: int) -> bool:
+        """Whether both are Booleans without a value."""
+        lower, upper = self.lower, self.upper
+        return lower[y] == 0 == lower[z] and upper[y] == 1 == upper[z]
+
     def restrict(self, variable: int, low: int, high: int) -> None:
         """Narrow the domain to what lies in [low, high]."""
         variable = self.find(variable)
@@ -111,11 +118,16 @@ class Builder:
         key = (op, z, y) if z < y and op in COMMUTATIVE else (op, y, z)
         if self.share:
             known = self.results.get(key)
-            if known is None:
-                known = self.fold(*key)
-                if known is not None:
-                    self.results[key] = known
             if known is not None:
+                return known
+            if y != z and op in LOGICAL and self.are_open(y, z):  # most rows of most models; nothing to fold
+                x = self.variable(0, 1)
+                self.rows.append((op, x, key[1], key[2]))
+                self.results[key] = x
+                return x
+            known = self.fold(*key)
+            if known is not None:
+                self.results[key] = known
                 return known
         x = self.variable(*self.range_of(op, y, z))
         self.emit(x, key)
@@ -127,6 +139,12 @@ class Builder:
         if self.share:
             known = self.results.get(key)
             if known is None:
+                if y != z and op in LOGICAL and self.is_boolean(x) and self.are_open(y, z):
+                    if self.lower[x] == self.upper[x] and self.solve(self.lower[x], *key):
+                        return None
+                    self.rows.append((op, x, key[1], key[2]))
+                    self.results[key] = x
+                    return None
                 known = self.fold(*key)
             if known is not None:
                 self.results[key] = known
@@ -268,8 +286,11 @@ class Builder:
     def pair(self, op: int, leaves: list[int], at_most: int) -> list[int]:
         """Combine neighbours level by level until at most that many are left; known pairs first when there are few."""
         leaves = sorted(leaves)
-        if self.share and at_most < len(leaves) <= 8:
+        n_leaves = len(leaves)
+        if self.share and at_most < n_leaves <= 8:
             leaves = self.pair_known(op, leaves, at_most)
+        if n_leaves == 3 and at_most == 2 and len(leaves) == 3:
+            return [self.row(op, leaves[0], leaves[1]), leaves[2]]
         while len(leaves) > at_most:
             odd = leaves[-1:] if len(leaves) % 2 else []
             leaves = [self.row(op, y, z) for y, z in zip(leaves[::2], leaves[1::2])] + odd
@@ -350,7 +371,8 @@ class Builder:
         representative = np.array(self.parent, dtype=np.int64)
         while np.any(representative != representative[representative]):
             representative = representative[representative]
-        columns = np.array(self.rows, dtype=np.int64).reshape(-1, 4)
+        flat = np.fromiter(chain.from_iterable(self.rows), np.int64, 4 * len(self.rows))
+        columns = flat.reshape(-1, 4)
         op, x, y, z = columns.T.copy()
         ternary = op != ELEMENT
         x, y, z[ternary] = representative[x], representative[y], representative[z[ternary]]
@@ -360,6 +382,8 @@ class Builder:
         number = np.where(used, np.cumsum(used) - 1, -1)
         z[ternary] = number[z[ternary]]
         lower, upper = np.array(self.lower, dtype=np.int64)[used], np.array(self.upper, dtype=np.int64)[used]
+        if z.size and max(abs(int(z.min())), abs(int(z.max()))) >= 2**31:
+            raise InternalError("the offset of a table does not fit into a row")
         rows = [column.astype(np.int32) for column in (op, number[x], number[y], z)]
         tables = np.array(self.tables, dtype=np.int64)
         return TNF(rows[0], rows[1], rows[2], rows[3], lower, upper, tables, infeasible=infeasible), number[

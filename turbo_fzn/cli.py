@@ -193,6 +193,8 @@ def prepare_file(options: Options, interrupt: Interrupt) -> Prepared:
     start = time.monotonic()
     model = parse_file(options.file)
     seconds = time.monotonic() - start
+    sizes = len(model.variables), len(model.constraints), len(model.text) / 1e6
+    session.log.info("parse: %.2f s, %d variables, %d constraints, %.1f MB", seconds, *sizes)
     prepared = session.prepare(model, options, interrupt)
     prepared.times["parseTime"] = seconds
     return prepared

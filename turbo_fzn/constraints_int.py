@@ -13,6 +13,7 @@ from turbo_fzn.builder import ADD, DIV, EQ, LEQ, MAX, MIN, MOD, MUL, Builder, In
 from turbo_fzn.domains import INFINITY, IntSet
 
 MEMBER_TABLE_LIMIT = 1024  # membership of a variable with at most that many values may be a table of 0 and 1
+OFFSET_LIMIT = 2**30  # on the least of them, which a row keeps in 32 bits
 
 
 def eq(b: Builder, x: int, y: int, r: int) -> None:
@@ -37,14 +38,6 @@ def lt(b: Builder, x: int, y: int, r: int) -> None:
     return b.define_not(r, LEQ, y, x)
 
 
-def plus(b: Builder, z: int, x: int, y: int) -> None:
-    b.define(z, ADD, x, y)
-
-
-def times(b: Builder, z: int, x: int, y: int) -> None:
-    b.define(z, MUL, x, y)
-
-
 def divide(b: Builder, x: int, y: int, z: int, r: int) -> None:
     divide_by(b, DIV, x, y, z, r)
 
@@ -63,14 +56,6 @@ def divide_by(b: Builder, op: int, x: int, y: int, z: int, r: int) -> None:
     zero = b.row(EQ, y, b.false)
     result = b.row(op, x, b.row(ADD, y, zero))
     return b.define(r, MIN, b.negation(zero), b.row(EQ, result, z))
-
-
-def minimum(b: Builder, z: int, x: int, y: int) -> None:
-    b.define(z, MIN, x, y)
-
-
-def maximum(b: Builder, z: int, x: int, y: int) -> None:
-    b.define(z, MAX, x, y)
 
 
 def absolute(b: Builder, x: int, y: int) -> None:
@@ -115,7 +100,7 @@ def member(b: Builder, x: int, values: IntSet, r: int) -> None:
         b.merge(r, b.truth_of_interval(x, *inside.ranges[0]) if inside else b.false)
     elif len(outside.ranges) == 1:
         b.define(r, EQ, b.truth_of_interval(x, *outside.ranges[0]), b.false)
-    elif high - low < MEMBER_TABLE_LIMIT:
+    elif high - low < MEMBER_TABLE_LIMIT and abs(low) < OFFSET_LIMIT:
         b.define_element(r, x, [int(value in inside) for value in range(low, high + 1)], low)
     else:
         b.define_tree(r, MAX, [b.truth_of_interval(x, *pair) for pair in inside.ranges], 0)

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from turbo_fzn.domains import IntSet
 from turbo_fzn.model import Call, FloatSet, Index, Ref, Text
+from turbo_fzn.resources import wanted_cache_folder
 
 if TYPE_CHECKING:
     from lark import Lark
@@ -67,23 +68,13 @@ class NotAWord(Exception):
 # ---- the grammar and its cache
 
 
-def cache_folder() -> Path:
-    """Where things that can be made again are kept: $TURBO_FZN_CACHE, else the user's cache folder."""
-    folder = os.environ.get("TURBO_FZN_CACHE")
-    if folder:
-        return Path(folder)
-    import platformdirs
-
-    return Path(platformdirs.user_cache_dir("turbo_fzn"))
-
-
 def _cache_file(suffix: str) -> Path:
     """The file for something that is derived from this grammar by this Lark."""
     lark = importlib.util.find_spec("lark")
     assert lark is not None and lark.origin is not None, "lark is not installed"
     parts = [GRAMMAR.read_bytes(), Path(lark.origin).read_bytes(), repr(sys.version_info).encode()]
     key = hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
-    return cache_folder() / f"flatzinc-{key}.{suffix}"
+    return wanted_cache_folder() / f"flatzinc-{key}.{suffix}"
 
 
 @functools.cache
@@ -93,7 +84,7 @@ def _lark() -> Lark:
     kept = _cache_file("lark")
     fresh = kept.with_name(f"{kept.name}.{os.getpid()}")  # Lark writes in place; a reader must not see half of it
     with contextlib.suppress(OSError):
-        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     parser = lark.Lark(
         GRAMMAR.read_text(encoding="utf-8"),
         parser="lalr",

@@ -8,11 +8,12 @@ from typing import Callable
 
 from turbo_fzn import __version__, build
 from turbo_fzn.errors import EngineError
+from turbo_fzn.resources import wanted_cache_folder
 
 
 def describe() -> list[str]:
     """One line a fact: version, engines, GPUs, kernel cache."""
-    cache, wanted = build.cache_folder(), build.wanted_cache_folder()
+    cache, wanted = build.cache_folder(), wanted_cache_folder()
     compiled = sorted(path.name for path in cache.glob("*") if path.suffix in (".so", ".cubin"))
     return [
         f"fzn-turbo {__version__}, Python {platform.python_version()} at {sys.executable}",

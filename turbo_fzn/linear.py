@@ -76,6 +76,13 @@ def split(b: Builder, terms: Terms) -> tuple[list[int], list[int]]:
 
 def le(b: Builder, coefficients: Sequence[int], variables: Sequence[int], k: int, r: int) -> None:
     """r = (sum <= k)."""
+    if b.share and is_plain_clause(b, coefficients, variables, k):
+        if 1 not in coefficients:
+            return state_clause(b, list(variables), [], r)
+        if -1 not in coefficients:
+            return state_clause(b, [], list(variables), r)
+        signed = list(zip(coefficients, variables))
+        return state_clause(b, [v for c, v in signed if c < 0], [v for c, v in signed if c > 0], r)
     terms, k, divisor = normalise(b, coefficients, variables, k)
     k //= divisor
     if not terms:
@@ -97,6 +104,18 @@ def le_single(b: Builder, term: tuple[int, int], k: int, r: int) -> None:
         b.define(r, LEQ, v, b.constant(k))
     else:
         b.define(r, LEQ, b.constant(-k), v)
+
+
+def is_plain_clause(b: Builder, coefficients: Sequence[int], variables: Sequence[int], k: int) -> bool:
+    """What `normalise` and `is_clause` would find, for the commonest sums: units, and nothing to rename or to join."""
+    n_positive = coefficients.count(1)
+    if k != n_positive - 1 or n_positive + coefficients.count(-1) != len(coefficients) or len(coefficients) < 2:
+        return False
+    lower, upper, parent = b.lower, b.upper, b.parent
+    for v in variables:
+        if lower[v] != 0 or upper[v] != 1 or parent[v] != v:
+            return False
+    return len(set(variables)) == len(variables) and b.negated.keys().isdisjoint(variables)
 
 
 def is_clause(b: Builder, terms: Terms, k: int) -> bool:

@@ -7,6 +7,7 @@ tree.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from turbo_fzn.errors import InternalError
@@ -22,6 +23,16 @@ def kernels_folder() -> Path:
 def share_folder() -> Path:
     """The folder that holds `minizinc/turbo`, our MiniZinc library."""
     return _find("share")
+
+
+def wanted_cache_folder() -> Path:
+    """Where what can be made again is kept: $TURBO_FZN_CACHE, else the user's cache folder."""
+    named = os.environ.get("TURBO_FZN_CACHE")
+    if not named:
+        import platformdirs  # only here: it costs 20 ms that a run with a named cache need not pay
+
+        named = platformdirs.user_cache_dir("turbo_fzn")
+    return Path(named)
 
 
 def _find(name: str) -> Path:

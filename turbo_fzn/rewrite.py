@@ -24,7 +24,7 @@ from turbo_fzn import branching
 from turbo_fzn.builder import Builder, Infeasible
 from turbo_fzn.constraints import PREDICATES, Predicate
 from turbo_fzn.domains import IntSet
-from turbo_fzn.early import Domains, find_handler
+from turbo_fzn.early import EARLY, Domains, find_handler
 from turbo_fzn.errors import ModelError, UnsupportedError
 from turbo_fzn.model import Array, Call, Constraint, Goal, Model, Ref, Variable
 from turbo_fzn.scope import Scope
@@ -71,11 +71,17 @@ class Rewriter:
         for array in self.model.arrays.values():
             if array.is_variable and array.domain is not None:
                 self.at(array.position, self.bind_array_domain, domains, array)
-        constraints = [item for item in self.model.constraints if not self.take_early(domains, item)]
+        prompt: list[Constraint] = []
+        late: list[Constraint] = []
+        share = self.builder.share
+        for item in self.model.constraints:
+            handler = find_handler(item) if share and item[0] in EARLY else None
+            if handler is None or not self.take_early(domains, item, handler):
+                (late if item[0] in LATE else prompt).append(item)
         self.attempt(domains.define)
         self.scope.rename(self.builder.find)
-        self.lower_all(item for item in constraints if item.name not in LATE)
-        self.lower_all(item for item in constraints if item.name in LATE)
+        self.lower_all(prompt)
+        self.lower_all(late)
         return self.finish()
 
     # Errors and contradictions
@@ -111,19 +117,16 @@ class Rewriter:
         for number in self.scope.array(array.kind, Ref(array.name)):
             domains.sets.append((number, array.domain))  # type: ignore[arg-type]  # its kind has an IntSet
 
-    def take_early(self, domains: Domains, constraint: Constraint) -> bool:
+    def take_early(self, domains: Domains, constraint: Constraint, handler: Callable[..., bool]) -> bool:
         """Whether the constraint is done with before any row exists."""
-        handler = find_handler(constraint) if self.builder.share else None
-        if handler is None:
-            return False
         _, arguments = self.at(constraint.position, self.bind, constraint)
         return self.at(constraint.position, self.attempt, handler, domains, *arguments) is not False
 
     def lower_all(self, constraints: Iterable[Constraint]) -> None:
-        builder = self.builder
+        builder, bind = self.builder, self.bind
         for constraint in constraints:
             try:
-                predicate, arguments = self.bind(constraint)
+                predicate, arguments = bind(constraint)
                 if not self.infeasible:
                     predicate.post(builder, *arguments)
             except Infeasible:
@@ -133,7 +136,7 @@ class Rewriter:
 
     def bind(self, constraint: Constraint) -> tuple[Predicate, list]:
         """The row of the table for a constraint, and its arguments as that row wants them."""
-        name, expressions = constraint.name, constraint.args
+        name, expressions, _, _ = constraint
         predicate = PREDICATES.get(name)
         if predicate is None or len(predicate.kinds) != len(expressions):
             predicate = find_other_form(name, len(expressions))

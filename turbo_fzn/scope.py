@@ -35,13 +35,13 @@ class Scope:
         self.arrays: dict[tuple[str, str], list[int]] = {}
         self.infeasible = False
         self.binders: dict[str, Callable[[Any], Any]] = {
-            "I": lambda expression: self.scalar("int", expression),
-            "B": lambda expression: self.scalar("bool", expression),
-            "i": lambda expression: self.parameter("int", expression),
+            "I": self.scalar_binder("int"),
+            "B": self.scalar_binder("bool"),
+            "i": lambda expression: expression if type(expression) is int else self.parameter("int", expression),
             "s": self.set_parameter,
-            "[I]": lambda expression: self.array("int", expression),
-            "[B]": lambda expression: self.array("bool", expression),
-            "[i]": lambda expression: self.parameter_array("int", expression),
+            "[I]": self.array_binder("int"),
+            "[B]": self.array_binder("bool"),
+            "[i]": self.coefficients_binder(),
             "[b]": lambda expression: self.parameter_array("bool", expression),
         }
         for name, value in model.parameters.items():
@@ -81,10 +81,38 @@ class Scope:
 
     # Expressions
 
-    def bind(self, kinds: tuple[str, ...], arguments: list) -> list:
-        """The arguments of a constraint, checked against the kinds of its predicate."""
-        binders = self.binders
-        return [binders[kind](argument) for kind, argument in zip(kinds, arguments)]
+    # The binders try what nearly every argument is, and leave the rest to the methods below.
+
+    def scalar_binder(self, kind: str) -> Callable[[object], int]:
+        names, scalar = self.variables[kind], self.scalar
+
+        def bind(expression: object) -> int:
+            number = names.get(expression) if type(expression) is Ref else None
+            return scalar(kind, expression) if number is None else number
+
+        return bind
+
+    def array_binder(self, kind: str) -> Callable[[object], list[int]]:
+        name_of, array = self.variables[kind].__getitem__, self.array
+
+        def bind(expression: object) -> list[int]:
+            if type(expression) is list and set(map(type, expression)) == ONLY_NAMES:
+                try:
+                    return list(map(name_of, expression))
+                except KeyError:
+                    pass
+            return array(kind, expression)
+
+        return bind
+
+    def coefficients_binder(self) -> Callable[[object], list[int]]:
+        arrays, parameter_array = self.arrays, self.parameter_array
+
+        def bind(expression: object) -> list[int]:
+            known = arrays.get(("par int", expression)) if type(expression) is Ref else None
+            return parameter_array("int", expression) if known is None else known
+
+        return bind
 
     def scalar(self, kind: str, expression: object) -> int:
         """The TNF variable of a variable, parameter or literal."""
@@ -110,12 +138,6 @@ class Scope:
     def array(self, kind: str, expression: object) -> list[int]:
         """The TNF variables of an array of variables or parameters; the list must not be modified."""
         if type(expression) is list:
-            if set(map(type, expression)) == ONLY_NAMES:
-                names = self.variables[kind]
-                try:
-                    return [names[name] for name in expression]
-                except KeyError:
-                    pass
             return [self.scalar(kind, element) for element in expression]
         if type(expression) is Ref:
             key = (kind, expression)

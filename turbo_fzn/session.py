@@ -74,14 +74,20 @@ def prepare(model: Model, options: Options, interrupt: Interrupt) -> Prepared:
     start = time.monotonic()
     lowered = lower(model, share=options.simplify)
     times = {"lowerTime": time.monotonic() - start}
-    log.info("lowered: %d variables, %d rows", lowered.tnf.n_vars, lowered.tnf.n_rows)
+    log_phase("lower", times["lowerTime"], lowered.tnf)
     start = time.monotonic()
     prepared = Prepared(lowered.tnf, model, lowered.origin, times=times)
     if options.simplify and not lowered.tnf.infeasible:
         simplified = simplify(lowered.tnf, lambda tnf: propagate_interruptibly(tnf, interrupt))
         prepared.tnf, prepared.reconstruction = simplified.tnf, simplified.reconstruction
+        log_phase("simplify", time.monotonic() - start, prepared.tnf)
     times["simplifyTime"] = time.monotonic() - start
     return settle_root(prepared, interrupt)
+
+
+def log_phase(name: str, seconds: float, tnf: TNF) -> None:
+    """The line of `-v` for a phase: its time, and the sizes after it."""
+    log.info("%s: %.2f s, %d variables, %d rows", name, seconds, tnf.n_vars, tnf.n_rows)
 
 
 def settle_root(prepared: Prepared, interrupt: Interrupt) -> Prepared:
@@ -95,7 +101,7 @@ def settle_root(prepared: Prepared, interrupt: Interrupt) -> Prepared:
         else:
             tnf.lower, tnf.upper = bounds
         prepared.times["rootTime"] = time.monotonic() - start
-    log.info("root: %d variables, %d rows", tnf.n_vars, tnf.n_rows)
+        log_phase("root", prepared.times["rootTime"], tnf)
     return prepared
 
 
@@ -224,6 +230,7 @@ def search(
     judge = Judge(prepared, options)
     engine = choose_engine(prepared, options, judge.exports)
     prepared.times["engineTime"] = time.monotonic() - start
+    log_phase("engine", prepared.times["engineTime"], prepared.tnf)
     try:
         interrupt.settle()
         yield from _drive(prepared, options, interrupt, judge, engine)

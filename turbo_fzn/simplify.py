@@ -26,6 +26,7 @@ from turbo_fzn.domains import INFINITY
 from turbo_fzn.tnf import TNF, Output, Strategy
 
 Propagate = Callable[[TNF], "tuple[np.ndarray, np.ndarray] | None"]
+Trace = Callable[[str, int, int], None]  # (pass, variables, rows), after each pass: what front_bench.py tabulates
 
 
 class Contradiction(Exception):
@@ -68,9 +69,9 @@ class Simplified:
     reconstruction: Reconstruction
 
 
-def simplify(tnf: TNF, propagate: Propagate) -> Simplified:
+def simplify(tnf: TNF, propagate: Propagate, trace: Trace | None = None) -> Simplified:
     """The smaller model; `propagate` gives (lower, upper) at the root fixpoint, or None when there is none."""
-    simplifier = Simplifier(tnf)
+    simplifier = Simplifier(tnf, trace)
     try:
         if tnf.infeasible:
             raise Contradiction
@@ -87,8 +88,9 @@ def simplify(tnf: TNF, propagate: Propagate) -> Simplified:
 class Simplifier:
     """The model on its way. Variables keep their numbers until `finish`; three constants are added behind them."""
 
-    def __init__(self, tnf: TNF):
+    def __init__(self, tnf: TNF, trace: Trace | None = None):
         self.original = tnf
+        self.trace = trace
         constants = np.arange(3)
         self.zero, self.one, self.two = tnf.n_vars + constants
         self.lower = np.concatenate((tnf.lower, constants)).astype(np.int64)
@@ -124,9 +126,25 @@ class Simplifier:
         """Apply every rule once; whether one of them did something."""
         before = len(self.rows.op)
         rewritten = self.fold()
+        self.report("fold")
         self.share_equal_rows()
+        self.report("share")
         self.remove_dead_rows()
+        self.report("dead code")
         return rewritten or len(self.rows.op) < before
+
+    def report(self, name: str) -> None:
+        """Tell the trace the sizes: variables of rows, of the search and of the output."""
+        if self.trace is not None:
+            self.trace(name, int(np.count_nonzero(self.used())), len(self.rows.op))
+
+    def used(self) -> np.ndarray:
+        """Which representatives occur in a row, the search or the output."""
+        rows, representative = self.rows, self.representative
+        used = np.zeros(len(self.lower), dtype=bool)
+        for variables in (rows.x, rows.y, rows.z[rows.op != ELEMENT], self.mentioned):
+            used[representative[variables]] = True
+        return used
 
     # Variables
 
@@ -311,9 +329,7 @@ class Simplifier:
         self.rename()
         tnf, rows, representative = self.original, self.rows, self.representative
         ternary = rows.op != ELEMENT
-        used = np.zeros(len(self.lower), dtype=bool)
-        for variables in (rows.x, rows.y, rows.z[ternary], representative[self.mentioned]):
-            used[variables] = True
+        used = self.used()
         number = np.where(used, np.cumsum(used) - 1, -1)
         tables, offsets = columns.compact_tables(rows, self.lower, self.upper, self.tables)
         z = np.where(ternary, number[np.where(ternary, rows.z, 0)], offsets)
