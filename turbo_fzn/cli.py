@@ -246,6 +246,17 @@ def report_unknown(stream: TextIO, options: Options) -> None:
         output.write_statistics(stream, {"nodes": 0, "failures": 0})
 
 
+def compile_ahead() -> None:
+    """So that the first run under MiniZinc, which may have a short time limit, finds its kernels compiled."""
+    from turbo_fzn.build import fill_cache
+    from turbo_fzn.errors import EngineError
+
+    try:
+        fill_cache(report=lambda line: None)
+    except EngineError as error:
+        print(f"fzn-turbo: {error}", file=sys.stderr)
+
+
 def act(command: Command) -> int:
     from pathlib import Path
 
@@ -254,6 +265,7 @@ def act(command: Command) -> int:
         from turbo_fzn.install import install_solver
 
         print(f"wrote {install_solver(folder)}")
+        compile_ahead()
     elif command.action == "--uninstall-solver":
         from turbo_fzn.install import uninstall_solver
 
