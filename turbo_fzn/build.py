@@ -189,7 +189,7 @@ def check_gpu_kernels() -> int:
                 faulty = "warning" in said.lower() or any(pair != ("0", "0") for pair in spills) or not spills
                 faults += faulty
                 place = "shared" if shared else "global"
-                print(f"sm_{architecture} {bits}-bit {place} store: {registers[0]} registers, spills {spills}"
+                print(f"sm_{architecture} {bits}-bit {place} store: {max(map(int, registers))} registers, spills {spills}"
                       f"{' FAULT' if faulty else ''}")  # fmt: skip
     return faults
 
