@@ -79,7 +79,7 @@ struct Statistics {
 
 struct alignas(16) PoolSlot { i32 length; };  // followed by pool_path decisions
 
-struct RingSlot { i64 sequence, objective, block, unused; };  // followed by n_exports values of type bound_t
+struct RingSlot { i64 sequence, objective, block, padding; };  // followed by n_exports values of type bound_t
 
 struct Problem {
   const struct Row* rows;
@@ -110,6 +110,6 @@ struct Problem {
   i32 n_blocks;
   i32 use_weights;
   i32 project;                // one solution for each assignment of the output variables is enough
-  i32 unused;
+  i32 padding;
   struct Strategy outputs;    // the output variables, as a list in strategy_vars
 };

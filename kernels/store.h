@@ -43,7 +43,7 @@ struct BlockState {
   u64 random;
   u64 noise;                     // of the scores in this neighbourhood
   i64 phase_since;
-  i32 phase, unused;
+  i32 phase;
   struct Statistics statistics;
 };
 

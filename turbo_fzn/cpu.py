@@ -15,7 +15,7 @@ from turbo_fzn.problem import Common, Layout, Problem, Ring, Settings, Statistic
 from turbo_fzn.tnf import TNF
 
 STATISTICS = [name for name, _ in Statistics._fields_]
-STOPPED, NO_MEMORY, OVERFLOW = -1, -2, -3  # of propagate_root
+NO_MEMORY, OVERFLOW = -2, -3  # of propagate_root
 
 
 @lru_cache(maxsize=4)

@@ -61,11 +61,11 @@ class Statistics(ctypes.Structure):
 
 
 class PoolSlot(ctypes.Structure):
-    _fields_ = [("length", c_int32), ("unused", c_int32 * 3)]
+    _fields_ = [("length", c_int32), ("padding", c_int32 * 3)]
 
 
 class RingSlot(ctypes.Structure):
-    _fields_ = _fields("sequence objective block unused", c_int64)
+    _fields_ = _fields("sequence objective block padding", c_int64)
 
 
 POINTERS = (
@@ -85,7 +85,7 @@ class Problem(ctypes.Structure):
         *_fields(
             "n_vars n_rows n_strategies n_exports n_neighbours objective sense changed_capacity queue_capacity "
             "trail_capacity level_capacity path_capacity pool_slots pool_path ring_slots lns_percent n_blocks use_weights "
-            "project unused",
+            "project padding",
             c_int32,
         ),
         ("outputs", StrategyRecord),
