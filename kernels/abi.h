@@ -27,8 +27,17 @@ enum VarChoice { VAR_INPUT_ORDER, VAR_FIRST_FAIL, VAR_ANTI_FIRST_FAIL, VAR_SMALL
 enum ValueChoice {
   VALUE_MIN, VALUE_MAX, VALUE_MEDIAN, VALUE_SPLIT, VALUE_REVERSE_SPLIT, VALUE_RANDOM,
   VALUE_SPLIT_RANDOM, VALUE_OUT_MIN, VALUE_OUT_MAX, VALUE_OUT_MEDIAN, VALUE_OUT_RANDOM,
-  VALUE_PHASE  // the incumbent's value, else an end at random; not one of MiniZinc's
+  VALUE_PHASE  // as BlockState.value_mode says; not one of MiniZinc's
 };
+
+// How a block searches: the complete tree search, the neighbourhoods of an incumbent, or restarts from the root.
+enum Method {
+  METHOD_TREE,
+  METHOD_RANDOM, METHOD_WINDOW, METHOD_GRAPH, METHOD_OBJECTIVE,
+  METHOD_WEIGHTED, METHOD_ANNOTATED, METHOD_PROBE,
+  N_METHODS
+};
+#define FIRST_RESTART METHOD_WEIGHTED
 
 // A propagator x = y op z; 16 bytes, so that a lane loads it at once.
 struct alignas(16) Row { i32 op, x, y, z; };
@@ -59,10 +68,10 @@ struct alignas(64) Common {
   i64 best;         // least value of sense * objective found so far
   i32 stop;         // set by the host: leave at once
   i32 idle;         // blocks that wait for a subproblem
-  i64 incumbent;    // number of incumbents written to Problem.incumbent
   i64 consumed;     // solutions that the host has taken out of the ring
   i64 ring_head;    // solutions put into the ring
   i32 incomplete;   // something was given up (a capacity, an overflow): no claim of completeness
+  i64 bound;        // no solution has a smaller sense * objective
   alignas(64) i64 pool_head;  // subproblems taken from the pool
   alignas(64) i64 pool_tail;  // subproblems put into it
   alignas(64) i32 outstanding;  // subproblems that exist, in the pool or in a block; 0: the search is complete
@@ -77,9 +86,24 @@ struct Statistics {
   i64 phase_ticks[N_PHASES];
 };
 
+// A solution that neighbourhoods start from. Its values are version / 2 times rewritten, and in the middle of it when odd.
+struct alignas(64) Island { i64 version; i64 value; };  // value: sense * objective
+
+// What a method has cost and brought, over all blocks. The recent figures are halved now and then: what paid off at first
+// need not pay for ever.
+//
+// Of its neighbourhoods, by their extent and size: the share of the variables that they fix, in SHARE_UNITs.
+#define SHARE_UNIT 65536
+#define N_EXTENTS 2
+#define N_SIZES 4
+struct alignas(64) MethodBook {
+  i64 tries, busy_ns, improvements, recent_ns, recent_gain;
+  i32 share[N_EXTENTS][N_SIZES];
+};
+
 struct alignas(16) PoolSlot { i32 length; };  // followed by pool_path decisions
 
-struct RingSlot { i64 sequence, objective, block, padding; };  // followed by n_exports values of type bound_t
+struct RingSlot { i64 sequence, objective, block, method; };  // followed by n_exports values of type bound_t
 
 struct Problem {
   const struct Row* rows;
@@ -92,8 +116,12 @@ struct Problem {
   const i32* strategy_vars;
   const i32* exports;
   const i32* neighbours;      // the variables that large neighbourhood search fixes
+  const i32* neighbour_groups;  // of each: which of the model's arrays of decision variables it belongs to
   i32* weights;               // failure weights of the variables, for VAR_DOM_W_DEG
-  bound_t* incumbent;         // best solution so far: n_vars values
+  struct Island* islands;     // island 0 holds the best solution so far
+  bound_t* incumbents;        // n_vars values an island
+  bound_t* phases;            // the value that each variable was last fixed to, by a decision of any block
+  struct MethodBook* books;   // one a method
   struct Common* common;
   struct Statistics* statistics;  // one a block
   i64* pool_sequences;        // one a slot
@@ -102,7 +130,7 @@ struct Problem {
   char* workspace;            // workspace_bytes a block
   i64 workspace_bytes, pool_slot_bytes, ring_slot_bytes;
   i64 seed;
-  i32 n_vars, n_rows, n_strategies, n_exports, n_neighbours;
+  i32 n_vars, n_rows, n_strategies, n_exports, n_neighbours, n_groups, n_islands;
   i32 objective, sense;
   i32 changed_capacity, queue_capacity, trail_capacity, level_capacity, path_capacity;
   i32 pool_slots, pool_path, ring_slots;
@@ -110,6 +138,7 @@ struct Problem {
   i32 n_blocks;
   i32 use_weights;
   i32 project;                // one solution for each assignment of the output variables is enough
-  i32 padding;
+  i32 methods;                // bit m: method m may be used
+  i32 padding[2];
   struct Strategy outputs;    // the output variables, as a list in strategy_vars
 };

@@ -112,6 +112,16 @@ DEVICE i32 best_unfixed(const Block& b, Strategy strategy) {
 DEVICE void choose_variable(const Block& b) {
   BlockState* s = b.state;
   i32 index = s->strategy, from = s->position, place = NO_PLACE;
+  i32 conflict = s->conflict_var;
+  if (conflict >= 0 && !is_fixed(b, conflict)) {
+    barrier();
+    if (lane() == 0) {
+      s->var = conflict;
+      s->value_choice = VALUE_PHASE;
+    }
+    barrier();
+    return;
+  }
   Strategy strategy = strategy_at(b, index);
   for (;;) {
     bool in_order = strategy.var_choice == VAR_INPUT_ORDER;

@@ -16,6 +16,7 @@
 #endif
 
 #define STOP_POLL_ROUNDS 16
+#define LONG_ROUND 32  // runs a lane: the host's stop flag is read after each round as long as that
 
 DEVICE void queue_row(const Block& b, i32 row) {
   u32 bit = 1u << (row & 31);
@@ -124,7 +125,7 @@ DEVICE bool fixpoint(Block& b) {
       s->n_queue[parity ^ 1] = 0;
       s->statistics.propagations += n_queue;
       ++s->statistics.iterations;
-      if (b.round % STOP_POLL_ROUNDS == 0) s->stop = global_load(&b.problem->common->stop);
+      if (b.round % STOP_POLL_ROUNDS == 0 || n_queue >= LONG_ROUND * lanes()) s->stop = global_load(&b.problem->common->stop);
     }
     run_queue(b, n_queue);
   }

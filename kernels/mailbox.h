@@ -4,7 +4,7 @@
 // the host that the slot is whole. Nothing is ever dropped: the host empties the ring until every block has left.
 #pragma once
 
-#include "pool.h"
+#include "incumbent.h"
 
 // Lane 0: whether this solution is to be published. In optimisation, only one that improves on all before it.
 DEVICE bool claims_improvement(const Block& b, i64* value) {
@@ -29,6 +29,7 @@ DEVICE void publish_solution(const Block& b) {
   if (lane() == 0) {
     ++s->statistics.solutions;
     s->granted = claims_improvement(b, &value);
+    s->value = value;
     if (s->granted) {
       s->place = global_add(&p->common->ring_head, (i64)1);
       wait_for_room(b, s->place);
@@ -40,18 +41,20 @@ DEVICE void publish_solution(const Block& b) {
     RingSlot* slot = (RingSlot*)(p->ring + (u64)(s->place % p->ring_slots) * (u64)p->ring_slot_bytes);
     bound_t* values = (bound_t*)(slot + 1);
     for (i32 i = lane(); i < p->n_exports; i += lanes()) values[i] = b.lower[p->exports[i]];
-    if (p->lns_percent) {  // torn by two blocks at once it is still a hint, and no more is made of it
-      for (i32 i = lane(); i < p->n_vars; i += lanes()) p->incumbent[i] = b.lower[i];
-    }
     fence_host();
     barrier();
     if (lane() == 0) {
       slot->objective = (i64)p->sense * value;
       slot->block = b.index;
+      slot->method = s->method;
       fence_host();
       global_store(&slot->sequence, s->place + 1);
-      global_add(&p->common->incumbent, (i64)1);
+      ++s->improvements;
     }
   }
   barrier();
+  if (p->lns_percent && p->sense != 0) {
+    if (granted) keep_solution(b, 0);
+    if (s->island != 0) keep_solution(b, s->island);
+  }
 }

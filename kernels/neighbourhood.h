@@ -1,25 +1,31 @@
-// Large neighbourhood search (Shaw, CP 1998) in the blocks that do not prove: fix a random share of the decision variables
-// to the incumbent's values, search what is left with a small failure limit, adapt the share, repeat. Without an
-// incumbent nothing is fixed, and this is restarted randomised search.
+// What the blocks that do not prove search: neighbourhoods of the incumbent (large neighbourhood search: Shaw, CP 1998)
+// and restarts from the root, each for a limited number of failures.
 //
-// Nothing here can touch completeness: these blocks take no subproblem, they only publish better solutions.
+// A neighbourhood fixes the decision variables to the incumbent's values but for a few that it sets free: at random,
+// a window of the annotated order, around a variable of the constraint graph, or around what holds the objective back.
+// How many adapts to the time that they may take.
+//
+// Restarts fix nothing. They are all there is before the first solution, and what they search to the end is proved: a
+// probe asks for a solution far better than the incumbent, and where there is none the objective's bound rises.
+// Otherwise nothing here can touch completeness: these blocks take no subproblem, they only publish better solutions.
 #pragma once
 
-#include "search.h"
+#include "portfolio.h"
 
-#define SHARE_LEAST 20
-#define SHARE_MOST 980
-#define SHARE_STEP 20
-#define FAILURE_LIMIT 200
+#define SHARE_LEAST (SHARE_UNIT / 50)
+#define SHARE_MOST (SHARE_UNIT - SHARE_UNIT / 100)
+#define SHARE_STEP (SHARE_UNIT / 50)    // of one block that is alone
+#define SHARE_SPREAD (SHARE_UNIT / 4)   // neighbourhoods differ by as much
+#define FAILURE_LIMIT 100               // of the smallest size, the next ones have twice as many
+#define WORK_UNIT 64                    // propagator runs, on top of one for each row, likewise
+#define MOST_DOUBLINGS 10
 #define FAILURES_SURE 10
-#define WORK_SIZES 5  // a neighbourhood may cost 1, 2, 4, 8 or 16 times as many propagator runs as there are rows
 #define AMBITION 16
 #define RESTART_UNIT 400
-
-// Whether the i-th decision variable is kept; a hash, so that every lane decides for itself.
-DEVICE bool is_kept(u64 draw, i32 i, i32 share) {
-  return hash(draw + (u64)(i + 1) * 0x9e3779b97f4a7c15ull) % 1000 < (u64)share;
-}
+#define STEPS_A_VARIABLE 4              // of walks, for each variable to be set free
+#define FLIP_SIZES 8
+#define READ_TRIES 8
+#define DISTANCES 5                     // of islands from the record: 1/32 of the gap to the bound, 1/128, 1/512, ...
 
 // Luby, Sinclair, Zuckerman 1993: 1 1 2 1 1 2 4 …, for i >= 1.
 DEVICE i32 luby(i32 i) {
@@ -31,81 +37,203 @@ DEVICE i32 luby(i32 i) {
   }
 }
 
-// Whether the i-th of n decision variables lies outside the window, in the annotated order, that is set free.
-DEVICE bool is_outside_window(u64 draw, i32 i, i32 n, i32 share) {
-  i32 length = (i32)((i64)n * (1000 - share) / 1000) + 1;
-  i32 start = (i32)((draw >> 20) % (u64)n), place = i - start;
-  return (place < 0 ? place + n : place) >= length;
+// Whether the i-th decision variable is set free at random; a hash, so that every lane decides for itself.
+DEVICE bool is_drawn_free(u64 draw, i32 i, i32 share) {
+  return (i32)(hash(draw + (u64)(i + 1) * 0x9e3779b97f4a7c15ull) % SHARE_UNIT) >= share;
 }
 
-// Lane 0: how good a solution the next neighbourhood must have. Steps of one would take for ever where the objective is
-// large, so half of them want up to a sixteenth of what there is to gain at most.
+// Whether the i-th of n decision variables lies in the window, in the annotated order, that is set free.
+DEVICE bool is_in_window(u64 draw, i32 i, i32 n, i32 share) {
+  i32 length = (i32)((i64)n * (SHARE_UNIT - share) / SHARE_UNIT) + 1;
+  i32 start = (i32)((draw >> 20) % (u64)n), place = i - start;
+  return (place < 0 ? place + n : place) < length;
+}
+
+// Whether a neighbourhood of this extent leaves a whole array of decision variables free: what follows from the other
+// arrays must not be fixed to its old values when those change. Half of the arrays, at random, in half of them.
+DEVICE bool is_group_free(u64 draw, i32 extent, i32 group) {
+  return extent == 1 && hash(draw ^ (u64)(group + 1) * 0xd1342543de82ef95ull) >> 63;
+}
+
+// Lane 0: how good a solution a neighbourhood must have. Steps of one would take for ever where the objective is large,
+// so half of them want up to a sixteenth of what there is to gain at most.
 DEVICE i64 draw_target(const Block& b) {
-  const Problem* p = b.problem;
   BlockState* s = b.state;
   if (s->best == NO_INCUMBENT || next_random(s) >> 63) return NO_INCUMBENT;
-  i64 least = p->sense > 0 ? (i64)p->root_lower[p->objective] : -(i64)p->root_upper[p->objective];
-  u64 gain = ((u64)s->best - (u64)least) / AMBITION;
+  u64 gain = ((u64)s->best - (u64)global_load(&b.problem->common->bound)) / AMBITION;
   return gain == 0 ? NO_INCUMBENT : s->best - 1 - (i64)(next_random(s) % gain);
 }
 
-// The store of a new neighbourhood, its fixpoint still to be made.
-DEVICE void enter_neighbourhood(const Block& b, bool has_incumbent, u64 draw) {
+// Lane 0: what a probe asks for: the bound itself, or what lies a half, a quarter, an eighth ... above it.
+DEVICE i64 draw_probe(const Block& b) {
   const Problem* p = b.problem;
   BlockState* s = b.state;
-  restore_root(b);
-  i32 share = s->share;
-  for (i32 i = lane(); has_incumbent && i < p->n_neighbours; i += lanes()) {
-    bool window = draw >> 62 & 1;
-    if (!(window ? is_outside_window(draw, i, p->n_neighbours, share) : is_kept(draw, i, share))) continue;
+  i64 bound = global_load(&p->common->bound);
+  i64 worst = s->best != NO_INCUMBENT ? s->best : p->sense > 0 ? (i64)p->root_upper[p->objective] : -(i64)p->root_lower[p->objective];
+  u64 gap = (u64)worst - (u64)bound;
+  return bound + (i64)(gap >> (1 + next_random(s) % 12));
+}
+
+DEVICE bool is_set_free(const Block& b, i32 method, u64 draw, i32 i, i32 var) {
+  const BlockState* s = b.state;
+  if (is_group_free(draw, s->extent, load_constant(&b.problem->neighbour_groups[i]))) return true;
+  if (method == METHOD_RANDOM) return is_drawn_free(draw, i, s->share);
+  if (method == METHOD_WINDOW) return is_in_window(draw, i, b.problem->n_neighbours, s->share);
+  return is_marked_free(b, var);
+}
+
+// Fixes all decision variables but those set free, in the root store. Ends with a barrier.
+DEVICE void fix_others(const Block& b, i32 method, u64 draw) {
+  const Problem* p = b.problem;
+  i64 steps = (i64)p->n_neighbours * (SHARE_UNIT - b.state->share) * STEPS_A_VARIABLE / SHARE_UNIT;
+  if (method == METHOD_GRAPH) free_by_graph(b, draw, steps);
+  if (method == METHOD_OBJECTIVE) free_by_objective(b, draw, steps);
+  barrier();
+  const bound_t* values = island_values(p, b.state->source);
+  for (i32 i = lane(); i < p->n_neighbours; i += lanes()) {
     i32 var = p->neighbours[i];
-    bound_t value = global_load(&p->incumbent[var]);
+    if (is_set_free(b, method, draw, i, var)) continue;
+    bound_t value = global_load(&values[var]);
     restrict_domain(b, var, interval(value, value));
   }
   barrier();
+}
+
+// The store of a new task, its fixpoint still to be made.
+DEVICE void enter_neighbourhood(const Block& b) {
+  BlockState* s = b.state;
+  i32 method = s->method;
+  u64 draw = s->noise;
+  for (i32 tries = 0; tries < READ_TRIES; ++tries) {
+    restore_root(b);
+    if (method >= FIRST_RESTART || b.problem->n_neighbours == 0) break;
+    if (lane() == 0) begin_reading(b);
+    barrier();
+    fix_others(b, method, draw);
+    if (lane() == 0) s->granted = is_reading_whole(b);
+    barrier();
+    bool whole = s->granted;
+    barrier();
+    if (whole) break;
+  }
   if (lane() == 0) {
     ++s->statistics.nodes;
     ++s->statistics.restarts;
     s->path_size = 0;
+    apply_proved_bound(b);
     bound_objective(b);
   }
+  barrier();
 }
 
-// Sets up the next neighbourhood. False when the whole search is over.
-DEVICE bool start_neighbourhood(const Block& b) {
+// Random values most often: constant ones are better on some models and hopeless on others.
+DEVICE i32 draw_value_mode(u64 draw) {
+  i32 place = (i32)(draw >> 61);
+  return place < 4 ? MODE_MIXED : place < 6 ? MODE_SAVED : place == 6 ? MODE_LOWER : MODE_UPPER;
+}
+
+// Lane 0: how far the next neighbourhood goes and how long it may be searched. A size twice as large is half as likely, so
+// that all sizes get the same time (as in Luby's sequence).
+DEVICE void size_neighbourhood(const Block& b) {
   BlockState* s = b.state;
   const Problem* p = b.problem;
-  const Common* common = p->common;
+  u64 draw = next_random(s);
+  i32 doublings = 0;
+  while (doublings < MOST_DOUBLINGS && draw >> (63 - doublings) & 1) ++doublings;
+  s->failures_left = FAILURE_LIMIT << doublings;
+  s->runs_limit = s->statistics.propagations + (((i64)p->n_rows + WORK_UNIT) << doublings);
+  s->size = doublings / 2 < N_SIZES ? doublings / 2 : N_SIZES - 1;
+  s->extent = p->n_groups > 1 ? (i32)(draw & 1) : 0;
+  i32 share = global_load(&p->books[s->method].share[s->extent][s->size]);
+  share += (i32)((draw >> 8) % (2 * SHARE_SPREAD)) - SHARE_SPREAD;
+  s->share = share < SHARE_LEAST ? SHARE_LEAST : share > SHARE_MOST ? SHARE_MOST : share;
+}
+
+// Lane 0: on which island the neighbourhood lies. Every other one is the best solution's; the block's own island is
+// deserted, and settled anew from there, when the record has gone too far ahead.
+DEVICE void choose_island(const Block& b) {
+  BlockState* s = b.state;
+  const Problem* p = b.problem;
+  if (p->n_islands < 2 || s->best == NO_INCUMBENT || next_random(s) >> 63) return;
+  s->island = 1 + b.index % (p->n_islands - 1);
+  i64 gap = (i64)(((u64)s->best - (u64)global_load(&p->common->bound)) >> 1);
+  s->slack = 1 + (gap >> (4 + s->island % DISTANCES * 2));
+  bool settled = global_load(&p->islands[s->island].version) > 1 &&
+                 global_load(&p->islands[s->island].value) <= s->best - 1 + s->slack;
+  if (settled) s->source = s->island;
+}
+
+// Lane 0: limits and aims of the task that the block is about to begin.
+DEVICE void set_limits(const Block& b, bool improve) {
+  BlockState* s = b.state;
+  bool restart = s->method >= FIRST_RESTART;
+  if (restart) {
+    s->failures_left = RESTART_UNIT * luby((i32)s->statistics.restarts + 1);
+    s->runs_limit = INT64_MAX;
+  } else {
+    size_neighbourhood(b);
+    choose_island(b);
+  }
+  s->failures_sure = s->failures_left - FAILURES_SURE;
+  s->target = s->method == METHOD_PROBE ? draw_probe(b) : improve && s->island == 0 ? draw_target(b) : NO_INCUMBENT;
+  s->value_mode = restart ? draw_value_mode(next_random(s)) : MODE_MIXED;
+  s->flips = s->method == METHOD_ANNOTATED ? 1 << next_random(s) % FLIP_SIZES : 0;
+  s->noise = next_random(s);
+}
+
+// Sets up the next task of a block that does not prove. False when the whole search is over.
+OUTLINE bool start_neighbourhood(const Block b) {
+  BlockState* s = b.state;
+  const Common* common = b.problem->common;
   if (lane() == 0) {
-    bool over = global_load(&common->stop) || global_load(&common->outstanding) == 0;
-    bool has_incumbent = global_load(&common->incumbent) > 0;
+    bool over = global_load(&common->stop) || is_search_over(common);
+    bool improve = b.problem->sense != 0 && has_incumbent(b.problem);
     s->best = global_load(&common->best);
-    s->failures_left = has_incumbent ? FAILURE_LIMIT : RESTART_UNIT * luby((i32)s->statistics.restarts + 1);
-    s->failures_sure = s->failures_left - FAILURES_SURE;
-    i64 work = ((i64)p->n_rows + 64) << next_random(s) % WORK_SIZES;
-    s->runs_limit = has_incumbent ? s->statistics.propagations + work : INT64_MAX;
-    s->target = draw_target(b);
-    s->place = (i64)next_random(s);
-    s->noise = next_random(s);
-    s->granted = over ? 0 : has_incumbent ? 2 : 1;
+    s->method = draw_method(b, improve);
+    s->given_up = s->improvements = s->source = s->island = 0;
+    s->slack = 0;
+    s->stop = 0;
+    s->early = b.problem->sense != 0 && !improve;
+    s->conflict_var = next_random(s) >> 63 ? -1 : -2;
+    s->solutions_before = s->statistics.solutions;
+    s->since = now_ns();
+    set_limits(b, improve);
+    bool annotated = s->method == METHOD_ANNOTATED || (s->method != METHOD_WEIGHTED && next_random(s) >> 63);
+    s->granted = over ? 0 : annotated ? 2 : 1;
   }
   barrier();
   i32 granted = s->granted;
-  u64 draw = (u64)s->place;
   barrier();
   if (!granted) return false;
-  enter_neighbourhood(b, granted == 2, draw);
-  start_search(b, draw >> 63 ? FIRST_ANNOTATED : 0);
+  enter_neighbourhood(b);
+  start_search(b, granted == 2 ? FIRST_ANNOTATED : 0);
   return true;
 }
 
-// A neighbourhood that was searched to its end was too small, one that was cut too large.
-DEVICE void finish_neighbourhood(const Block& b, bool exhausted) {
+// Lane 0: the whole space was searched for solutions of at most `most`, and what there is has been published.
+DEVICE void prove_bound(const Block& b) {
+  BlockState* s = b.state;
+  i64 most = s->best == NO_INCUMBENT ? s->target : minimum(s->best - 1, s->target);
+  global_max(&b.problem->common->bound, most == NO_INCUMBENT ? most : most + 1);
+}
+
+// Lane 0: one that was searched to its end was too small, one that was cut too large. Many blocks learn in small steps.
+DEVICE void adapt_share(const Block& b, bool exhausted) {
+  const Problem* p = b.problem;
+  BlockState* s = b.state;
+  i32* share = &p->books[s->method].share[s->extent][s->size];
+  i32 now = global_load(share), step = SHARE_STEP / p->n_blocks + 1;
+  if (exhausted ? now > SHARE_LEAST : now < SHARE_MOST) global_add(share, exhausted ? -step : step);
+}
+
+OUTLINE void finish_neighbourhood(const Block b, bool exhausted) {
   if (lane() == 0) {
     BlockState* s = b.state;
-    s->share += exhausted ? -SHARE_STEP : SHARE_STEP;
-    if (s->share < SHARE_LEAST) s->share = SHARE_LEAST;
-    if (s->share > SHARE_MOST) s->share = SHARE_MOST;
+    if (s->method < FIRST_RESTART) {
+      if (s->statistics.solutions == s->solutions_before) adapt_share(b, exhausted);
+    } else if (exhausted && !s->given_up) {
+      prove_bound(b);
+    }
   }
   barrier();
 }

@@ -12,6 +12,11 @@
 
 #include "branch.h"
 
+// Whether nothing better can be found: the tree is exhausted, or the proved bound has met the incumbent.
+DEVICE bool is_search_over(const Common* common) {
+  return global_load(&common->outstanding) == 0 || global_load(&common->bound) >= global_load(&common->best);
+}
+
 DEVICE PoolSlot* pool_slot(const Block& b, i64 ticket) {
   const Problem* p = b.problem;
   return (PoolSlot*)(p->pool + (u64)(ticket & (p->pool_slots - 1)) * (u64)p->pool_slot_bytes);
@@ -103,7 +108,7 @@ DEVICE bool take_subproblem(const Block& b) {
     for (i32 tries = 0;; ++tries) {
       s->stop = global_load(&common->stop);
       s->granted = !s->stop && take_slot(b);
-      if (s->granted || s->stop || global_load(&common->outstanding) == 0) break;
+      if (s->granted || s->stop || is_search_over(common)) break;
       if (!idle) global_add(&common->idle, 1);
       idle = true;
       pause_briefly(tries);

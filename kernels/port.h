@@ -17,6 +17,7 @@ typedef uint64_t u64;
 #ifdef __CUDACC__
 
 #define DEVICE static __device__ __forceinline__
+#define OUTLINE static __device__ __noinline__  // what is rare: its registers do not count for the kernel's hot parts
 #define WARP_LANES 32
 
 DEVICE i32 lane() { return (i32)threadIdx.x; }
@@ -35,6 +36,7 @@ DEVICE void block_min(i64* p, i64 v) { atomicMin_block((long long*)p, (long long
 DEVICE i32 global_add(i32* p, i32 v) { return atomicAdd(p, v); }
 DEVICE i64 global_add(i64* p, i64 v) { return (i64)atomicAdd((unsigned long long*)p, (unsigned long long)v); }
 DEVICE i64 global_min(i64* p, i64 v) { return (i64)atomicMin((long long*)p, (long long)v); }
+DEVICE i64 global_max(i64* p, i64 v) { return (i64)atomicMax((long long*)p, (long long)v); }
 DEVICE bool global_replace(i64* p, i64 expected, i64 v) {
   return (i64)atomicCAS((unsigned long long*)p, (unsigned long long)expected, (unsigned long long)v) == expected;
 }
@@ -71,6 +73,7 @@ DEVICE i32 lowest_bit(u32 word) { return __ffs((int)word) - 1; }
 #include <time.h>
 
 #define DEVICE static inline __attribute__((always_inline))
+#define OUTLINE static __attribute__((noinline))
 #define WARP_LANES 1
 
 DEVICE i32 lane() { return 0; }
@@ -89,6 +92,11 @@ DEVICE i64 global_add(i64* p, i64 v) { return __atomic_fetch_add(p, v, __ATOMIC_
 DEVICE i64 global_min(i64* p, i64 v) {
   i64 old = __atomic_load_n(p, __ATOMIC_SEQ_CST);
   while (v < old && !__atomic_compare_exchange_n(p, &old, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {}
+  return old;
+}
+DEVICE i64 global_max(i64* p, i64 v) {
+  i64 old = __atomic_load_n(p, __ATOMIC_SEQ_CST);
+  while (v > old && !__atomic_compare_exchange_n(p, &old, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {}
   return old;
 }
 DEVICE bool global_replace(i64* p, i64 expected, i64 v) {

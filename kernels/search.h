@@ -39,9 +39,18 @@ DEVICE void bound_objective(const Block& b) {
   const Problem* p = b.problem;
   const BlockState* s = b.state;
   if (p->sense == 0 || s->best == NO_INCUMBENT) return;
-  i64 most = s->neighbourhood ? minimum(s->best - 1, s->target) : s->best - 1;
+  i64 most = s->neighbourhood ? minimum(s->best - 1 + s->slack, s->target) : s->best - 1;
   if (p->sense > 0) tighten_upper(b, p->objective, (value_t)most);
   else tighten_lower(b, p->objective, (value_t)-most);
+}
+
+// Lane 0, at the root: what has been proved of the objective by others.
+DEVICE void apply_proved_bound(const Block& b) {
+  const Problem* p = b.problem;
+  if (p->sense == 0) return;
+  i64 bound = global_load(&p->common->bound);
+  if (p->sense > 0) tighten_lower(b, p->objective, (value_t)bound);
+  else tighten_upper(b, p->objective, (value_t)-bound);
 }
 
 // Lane 0: enters a node.
@@ -80,7 +89,10 @@ DEVICE void replay_path(const Block& b, i32 length) {
     restrict_domain(b, d.var, interval(d.lower, d.upper));
   }
   barrier();  // so that the bound sees what the path says of the objective
-  if (lane() == 0) bound_objective(b);
+  if (lane() == 0) {
+    apply_proved_bound(b);
+    bound_objective(b);
+  }
 }
 
 // Forgets the stack: the current store is where the search starts.
@@ -120,13 +132,43 @@ DEVICE void mark_segment(const Block& b, i32 start, i32 end, bool current) {
   barrier();
 }
 
-// What VALUE_PHASE tries first: every other time the incumbent's value, else an end of the interval at random.
+#define RANDOM_SIZE 65536  // in larger domains a random value means little
+
+// What VALUE_PHASE tries first.
+enum ValueMode {
+  MODE_MIXED,  // every other time the incumbent's value, else one at random or an end of the interval
+  MODE_SAVED,  // mostly the value last tried in any block (phase saving: Pipatsrisawat and Darwiche, SAT 2007)
+  MODE_LOWER,
+  MODE_UPPER
+};
+
 DEVICE bound_t preferred_value(const Block& b, i32 var) {
-  const Problem* p = b.problem;
-  u64 draw = next_random(b.state);
-  bool has_incumbent = p->lns_percent && global_load(&p->common->incumbent) > 0;
-  if (has_incumbent && draw >> 63) return global_load(&p->incumbent[var]);
-  return draw >> 62 & 1 ? b.lower[var] : b.upper[var];
+  BlockState* s = b.state;
+  u64 draw = next_random(s);
+  bool saved = s->value_mode == MODE_SAVED ? draw >> 61 != 0 : s->value_mode == MODE_MIXED && draw >> 63;
+  if (saved && s->value_mode == MODE_MIXED && has_incumbent(b.problem)) return global_load(&island_values(b.problem, s->source)[var]);
+  if (saved && b.problem->lns_percent) return global_load(&b.problem->phases[var]);
+  if (s->value_mode == MODE_LOWER) return b.lower[var];
+  if (s->value_mode == MODE_UPPER) return b.upper[var];
+  i64 size = interval_size(b.lower[var], b.upper[var]);
+  if (draw >> 59 & 1 && size < RANDOM_SIZE) return (bound_t)(b.lower[var] + (bound_t)(draw % (u64)(size + 1)));
+  return draw >> 60 & 1 ? b.lower[var] : b.upper[var];
+}
+
+// Lane 0: restarts try the last branch first now and then, or they would all be the same.
+DEVICE void flip_branches(BlockState* s, Branches* branches) {
+  if (s->flips == 0 || (i32)(next_random(s) >> 54) >= s->flips) return;
+  i32 last = branches->count - 1;
+  bound_t lower = branches->lower[0], upper = branches->upper[0];
+  branches->lower[0] = branches->lower[last];
+  branches->upper[0] = branches->upper[last];
+  branches->lower[last] = lower;
+  branches->upper[last] = upper;
+}
+
+// Lane 0.
+DEVICE void save_phase(const Block& b, Decision d) {
+  if (b.state->neighbourhood && d.lower == d.upper) global_store(&b.problem->phases[d.var], d.lower);
 }
 
 // How far the search for variables had come.
@@ -148,6 +190,7 @@ DEVICE bool push_level(const Block& b, Place before) {
     i32 var = s->var;
     bound_t phase = s->value_choice == VALUE_PHASE ? preferred_value(b, var) : 0;
     Branches branches = split_interval(s, s->value_choice, b.lower[var], b.upper[var], phase);
+    flip_branches(s, &branches);
     Level* top = level_at(b, level + 1);
     top->var = var;
     top->pending = branches.count - 1;
@@ -164,6 +207,7 @@ DEVICE bool push_level(const Block& b, Place before) {
     s->trailing = 1;
     if (s->level - s->base > s->statistics.peak_level) s->statistics.peak_level = s->level - s->base;
     Decision first = {branches.lower[0], branches.upper[0], var};
+    save_phase(b, first);
     extend_path(b, s->path_size, first);
     decide(b, var, branches.lower[0], branches.upper[0]);
   }
@@ -197,8 +241,10 @@ DEVICE bool begin_replay(const Block& b, i32 level) {
   if (known) replay_path(b, length);
   barrier();
   if (lane() == 0) {
-    if (!known && !s->neighbourhood) b.problem->common->incomplete = 1;
-    if (!known) s->level = level - 1;
+    if (!known) {
+      give_up(b);
+      s->level = level - 1;
+    }
     ++s->statistics.replays;
     s->trail_base = level - 1;
     level_at(b, level - 1)->trail_start = 0;
@@ -271,7 +317,7 @@ DEVICE void poll(const Block& b) {
   if (lane() == 0) {
     i32 stop = global_load(&common->stop), idle = global_load(&common->idle);
     s->best = global_load(&common->best);
-    s->stop = stop || (s->neighbourhood && global_load(&common->outstanding) == 0);
+    s->stop = stop || (s->early && s->best != NO_INCUMBENT) || global_load(&common->bound) >= s->best || (s->neighbourhood && global_load(&common->outstanding) == 0);
     s->donate = idle > 0 && !s->neighbourhood &&
                 idle > global_load(&common->pool_tail) - global_load(&common->pool_head);
   }
@@ -284,12 +330,18 @@ DEVICE bool is_spent(BlockState* s) {
   return s->failures_left < 0 || (s->failures_left < s->failures_sure && s->statistics.propagations > s->runs_limit);
 }
 
+// A billion failures of one variable are said clearly enough; many blocks may still add to it at once.
+DEVICE void add_weight(i32* weight) {
+  if (global_load(weight) < 1 << 30) global_add(weight, 1);
+}
+
 // A failure: counted, and charged to the variable decided last. True when the limit of a neighbourhood is spent.
 DEVICE bool note_failure(const Block& b) {
   BlockState* s = b.state;
   if (lane() == 0) {
     ++s->statistics.failures;
-    if (b.problem->use_weights && s->last_var >= 0) global_add(&b.problem->weights[s->last_var], 1);
+    if (s->conflict_var >= -1) s->conflict_var = s->last_var;
+    if (b.problem->use_weights && s->last_var >= 0) add_weight(&b.problem->weights[s->last_var]);
     s->granted = s->neighbourhood && is_spent(s);
   }
   barrier();
@@ -320,6 +372,7 @@ DEVICE Next visit_node(const Block& b, bool consistent) {
   if (s->var < 0) {
     enter_phase(b, PHASE_SOLUTION);
     publish_solution(b);
+    if (s->neighbourhood && s->island != 0) return STOPPED;  // the island's next neighbourhood starts from there
     if (lane() == 0) s->target = NO_INCUMBENT;
     poll(b);
     if (b.problem->project && lane() == 0) keep_output_levels(b);
@@ -329,10 +382,9 @@ DEVICE Next visit_node(const Block& b, bool consistent) {
   if (b.problem->project) find_unfixed_output(b);
   if (s->donate && s->level > s->base) donate_alternative(b);
   if (push_level(b, before)) return NODE;
-  if (s->neighbourhood) return FAILED;  // the stack is full
-  while (donate_alternative(b)) {  // make room at its base, where a level may have two alternatives
+  while (!s->neighbourhood && donate_alternative(b)) {  // the stack is full: make room at its base, where a level may have two alternatives
     if (push_level(b, before)) return NODE;
   }
-  if (lane() == 0) b.problem->common->incomplete = 1;
+  if (lane() == 0) give_up(b);
   return FAILED;
 }

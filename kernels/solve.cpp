@@ -9,7 +9,7 @@ extern "C" {
 // sizeof of every struct that the host mirrors, in the order of abi.h; returns how many there are.
 int abi_sizes(i32* sizes) {
   const i32 all[] = {sizeof(bound_t), sizeof(Row), sizeof(Watch), sizeof(Strategy), sizeof(Decision), sizeof(TrailEntry),
-                     sizeof(Level), sizeof(Common), sizeof(Statistics), sizeof(PoolSlot), sizeof(RingSlot), sizeof(Problem)};
+                     sizeof(Level), sizeof(Common), sizeof(Statistics), sizeof(Island), sizeof(MethodBook), sizeof(PoolSlot), sizeof(RingSlot), sizeof(Problem)};
   memcpy(sizes, all, sizeof all);
   return sizeof all / sizeof all[0];
 }

@@ -46,14 +46,15 @@ DEVICE void clear_state(const Block& b) {
     BlockState* s = b.state;
     s->best = NO_INCUMBENT;
     s->last_var = -1;
+    s->conflict_var = -2;
     s->phase = PHASE_DIVE;
     s->phase_since = ticks();
     s->random = ((u64)b.problem->seed + 1) * 0x9e3779b97f4a7c15ull ^ ((u64)(b.index + 1) * 0xd1342543de82ef95ull);
     if (s->random == 0) s->random = 1;
     for (i32 i = 0; i < 8; ++i) next_random(s);
-    s->share = 300 + (i32)(next_random(s) % 650);
     s->neighbourhood = (i64)b.index * b.problem->lns_percent / 100 != (i64)(b.index + 1) * b.problem->lns_percent / 100;
-    if (b.index == 0) s->neighbourhood = 0;  // somebody must search the root
+    if (b.index == 0) s->neighbourhood = 0;  // somebody must search the root,
+    if (b.problem->lns_percent && !(b.problem->methods >> METHOD_TREE & 1)) s->neighbourhood = 1;  // unless told not to
   }
   barrier();
 }
@@ -66,6 +67,9 @@ DEVICE bool start_task(const Block& b) {
   if (lane() == 0) {
     ++s->statistics.nodes;
     s->best = global_load(&b.problem->common->best);
+    s->method = METHOD_TREE;
+    s->improvements = 0;
+    s->since = now_ns();
   }
   replay_path(b, s->path_size);
   start_search(b, FIRST_ANNOTATED);
@@ -75,6 +79,7 @@ DEVICE bool start_task(const Block& b) {
 DEVICE void finish_task(const Block& b, bool exhausted) {
   if (b.state->neighbourhood) finish_neighbourhood(b, exhausted);
   else if (exhausted) finish_subproblem(b);
+  if (lane() == 0 && b.problem->lns_percent) keep_books(b);
 }
 
 // One propagation site and one backtracking site: the code stays small, and every lane is always at the same place.

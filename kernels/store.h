@@ -1,8 +1,8 @@
 // A block's working memory, and the only functions that change a bound.
 //
 // The store is `lower` and `upper`, one bound a variable. Four flag bits a variable, eight variables a word: whether its
-// lower or upper bound changed since its watchers were last walked, and whether the current level's trail segment
-// holds its old bounds. `changed` lists the variables with a change bit; `queue` the rows whose bit in `queued` is set.
+// lower or upper bound changed since its watchers were last walked, whether the current level's trail segment
+// holds its old bounds, and a mark for the choice of neighbourhoods. `changed` lists the variables with a change bit; `queue` the rows whose bit in `queued` is set.
 // Both lists have a capacity: the bits are the truth, a list that overflows is replaced by a sweep over the bits.
 #pragma once
 
@@ -12,6 +12,7 @@
 #define FLAG_UPPER 2u
 #define FLAG_CHANGED 3u
 #define FLAG_SAVED 4u
+#define FLAG_FREE 8u  // while a neighbourhood is being chosen: the variable is set free
 #define FLAG_BITS 4
 #define FLAGS_PER_WORD 8
 #define ALL_SAVED_FLAGS 0x44444444u
@@ -30,16 +31,30 @@ struct BlockState {
   i32 value_choice;
   i32 donate;                    // other blocks are hungry: give a subproblem away
   i32 granted;                   // answer of lane 0 to the others, valid until the next barrier but one
-  i32 neighbourhood;             // the block searches a neighbourhood, not a subproblem of the complete search
+  i32 neighbourhood;             // the block searches neighbourhoods and restarts, not subproblems of the complete search
+  i32 method;                    // how
+  i32 given_up;                  // a neighbourhood was not searched to its end, though it looks so
+  i32 improvements;              // solutions published in it
+  i32 source, island;            // where its values come from, and where its solutions go to
+  i32 value_mode;                // which values VALUE_PHASE tries first
+  i32 flips;                     // of 1024 branchings, how many try the last branch first
   i32 failures_left;             // before that search is cut
   i64 target;                    // a neighbourhood wants sense * objective to be at most this
+  i64 slack;                     // and may miss by so much to be better than the incumbent
   i64 runs_limit;                // count of propagator runs at which its search is cut,
   i32 failures_sure;             // but not before so many failures are left
-  i32 share;                     // thousandths of the variables that its neighbourhoods fix
+  i32 extent, size;              // of the neighbourhood: which groups of variables it fixes, how long it may be searched
+  i32 share;                     // of their variables, in SHARE_UNITs
   i32 last_var;                  // the variable decided last
+  i32 early;                     // the task began without an incumbent: it ends when there is one
+  i32 conflict_var;              // the variable decided last before the last failure, or -1; -2 when not to be remembered
   i64 place;                     // slot of the pool or ring that is being written or read
   i64 score;
+  i64 value;                     // sense * objective of the solution being published
   i64 best;                      // copy of Common.best that all lanes may read
+  i64 version;                   // of the incumbent that a neighbourhood was made from
+  i64 since;                     // when the task began, in nanoseconds
+  i64 solutions_before;          // of the block, then
   u64 random;
   u64 noise;                     // of the scores in this neighbourhood
   i64 phase_since;
@@ -91,10 +106,15 @@ DEVICE bool is_fixed(const Block& b, i32 var) { return b.lower[var] == b.upper[v
 
 DEVICE void fail(const Block& b) { b.state->failed = 1; }
 
-// A bound beyond what a store can hold: the branch is given up, and with it every claim of completeness, unless the
-// block makes no claims.
+// Something is not searched that should be: no claim can be made about the whole, or about the neighbourhood.
+DEVICE void give_up(const Block& b) {
+  if (b.state->neighbourhood) b.state->given_up = 1;
+  else b.problem->common->incomplete = 1;
+}
+
+// A bound beyond what a store can hold: the branch is given up.
 DEVICE void overflow(const Block& b) {
-  if (!b.state->neighbourhood) b.problem->common->incomplete = 1;
+  give_up(b);
   fail(b);
 }
 

@@ -106,6 +106,8 @@ def test_the_flags_of_the_solver_configuration_are_options_with_their_types():
             assert kind.removeprefix("opt:") == row.kind.removeprefix("choice:")
         elif kind.startswith("int:"):
             assert kind == "int:{}:{}".format(*LIMITS[row.field])
+        elif kind == "string":
+            assert row.kind == "text"
         else:
             assert kind == "bool" and row.kind.partition(":")[0] in ("switch", "const")
 

@@ -9,9 +9,9 @@ from functools import lru_cache
 import numpy as np
 
 from turbo_fzn import build
-from turbo_fzn.engine import Found, merge_statistics
+from turbo_fzn.engine import Found, merge_statistics, method_statistics
 from turbo_fzn.errors import EngineError, InternalError
-from turbo_fzn.problem import Common, Layout, Problem, Ring, Settings, Statistics, struct_sizes
+from turbo_fzn.problem import METHODS, Common, Island, Layout, Problem, Ring, Settings, Statistics, first_books, struct_sizes
 from turbo_fzn.tnf import TNF
 
 STATISTICS = [name for name, _ in Statistics._fields_]
@@ -104,9 +104,13 @@ class CpuEngine:
         self.library = library(layout.bits, *profile_flags(settings))
         self.common = layout.first_common()
         self.blocks_statistics = np.zeros((settings.blocks, len(STATISTICS)), np.int64)
+        self.books = first_books()
         self.memory = {
             "weights": layout.weights,
-            "incumbent": np.zeros(tnf.n_vars, layout.bound_type),
+            "islands": np.zeros(layout.n_islands * ctypes.sizeof(Island), np.uint8),
+            "incumbents": np.zeros(layout.n_islands * tnf.n_vars, layout.bound_type),
+            "phases": np.zeros(tnf.n_vars, layout.bound_type),
+            "books": self.books,
             "statistics": self.blocks_statistics,
             "pool_sequences": layout.first_sequences(),
             "pool": np.zeros(layout.pool_slots * layout.pool_slot_bytes, np.uint8),
@@ -140,7 +144,7 @@ class CpuEngine:
 
     @property
     def complete(self) -> bool:
-        return not self.running and self.common.outstanding == 0 and not self.common.incomplete
+        return not self.running and self.common.is_complete
 
     def poll(self) -> list[Found]:
         found = [Found(*solution) for solution in self.ring.take()]
@@ -149,12 +153,19 @@ class CpuEngine:
             raise EngineError("not enough memory for the store of a block")
         return found
 
+    @property
+    def bound(self) -> int:
+        return int(self.common.bound)
+
     def stop(self) -> None:
         self.common.stop = 1
 
     def statistics(self) -> dict[str, int]:
         """Sums over the blocks; blocks that still run count as nothing."""
         return merge_statistics(self.blocks_statistics, STATISTICS)
+
+    def methods(self) -> dict[str, float]:
+        return method_statistics(self.books, METHODS)
 
     def close(self) -> None:
         self.stop()

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, Sequence
 
 import numpy as np
 
 
 class Found(NamedTuple):
-    """A solution out of an engine: objective value (0 to satisfy), the block that found it, exported values int64."""
+    """A solution out of an engine: objective value (0 to satisfy), the block that found it and by which method
+    (problem.METHODS), exported values int64."""
 
     objective: int
     block: int
+    method: str
     values: np.ndarray
 
 
@@ -37,9 +39,18 @@ class Engine(Protocol):
     @property
     def complete(self) -> bool: ...
 
+    @property
+    def bound(self) -> int:
+        """What sense * objective was proved to be at least; after the last block has left."""
+        ...
+
     def stop(self) -> None: ...
 
     def statistics(self) -> dict[str, int]: ...
+
+    def methods(self) -> dict[str, float]:
+        """How much each method of the portfolio was used and what it brought, see `method_statistics`."""
+        ...
 
     def close(self) -> None: ...
 
@@ -54,3 +65,14 @@ def merge_statistics(blocks: np.ndarray, names: list[str]) -> dict[str, int]:
         name: int(blocks[:, i].max() if name in MAXIMA else blocks[:, i].sum()) if len(blocks) else 0
         for i, name in enumerate(names)
     }
+
+
+def method_statistics(books: np.ndarray, names: Sequence[str]) -> dict[str, float]:
+    """`books` is int64 [methods, ...] with tries, time and improvements first; statistics of the methods that were used:
+    how often, their share of the blocks' time, and the solutions that were better than all before."""
+    total = max(int(books[:, 1].sum()), 1)
+    statistics: dict[str, float] = {}
+    for name, (tries, spent, improvements, *_) in zip(names, books.tolist()):
+        if tries:
+            statistics |= {f"{name}Tries": tries, f"{name}Share": spent / total, f"{name}Improvements": improvements}
+    return statistics

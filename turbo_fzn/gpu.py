@@ -19,9 +19,22 @@ import numpy as np
 
 from turbo_fzn import build
 from turbo_fzn.cpu import library, profile_flags
-from turbo_fzn.engine import Found, merge_statistics
+from turbo_fzn.engine import Found, merge_statistics, method_statistics
 from turbo_fzn.errors import EngineError
-from turbo_fzn.problem import COMMON_BYTES, Common, Layout, Problem, Ring, Settings, Statistics, align16, struct_sizes
+from turbo_fzn.problem import (
+    COMMON_BYTES,
+    METHODS,
+    Common,
+    Island,
+    Layout,
+    Problem,
+    Ring,
+    Settings,
+    Statistics,
+    align16,
+    first_books,
+    struct_sizes,
+)
 from turbo_fzn.tnf import TNF
 
 STATISTICS = [name for name, _ in Statistics._fields_]
@@ -212,11 +225,13 @@ class GpuEngine:
         cuda, problem = self.cuda, Problem()
         layout.settings = replace(layout.settings, blocks=self.launch.blocks)
         layout.fill(problem, self.workspace_bytes)
-        written = {"weights": layout.weights, "pool_sequences": layout.first_sequences()}
+        written = {"weights": layout.weights, "pool_sequences": layout.first_sequences(), "books": first_books()}
         for name, array in {**layout.arrays, **written}.items():
             self.memory[name] = self._upload(np.ascontiguousarray(array))
         zeroed = {
-            "incumbent": layout.tnf.n_vars * layout.bits // 8,
+            "islands": layout.n_islands * ctypes.sizeof(Island),
+            "incumbents": layout.n_islands * layout.tnf.n_vars * layout.bits // 8,
+            "phases": layout.tnf.n_vars * layout.bits // 8,
             "statistics": self.launch.blocks * ctypes.sizeof(Statistics),
             "pool": layout.pool_slots * layout.pool_slot_bytes,
         }
@@ -284,8 +299,11 @@ class GpuEngine:
     def complete(self) -> bool:
         if self.running:
             return False
-        common = self._common()
-        return common.outstanding == 0 and not common.incomplete
+        return self._common().is_complete
+
+    @property
+    def bound(self) -> int:
+        return int(self._common().bound)
 
     def statistics(self) -> dict[str, int]:
         """Sums over the blocks, after the kernel has ended."""
@@ -293,6 +311,12 @@ class GpuEngine:
         if not self.running:
             self.cuda.memcpy_dtoh(blocks, self.memory["statistics"])
         return merge_statistics(blocks, STATISTICS)
+
+    def methods(self) -> dict[str, float]:
+        """After the kernel has ended."""
+        books = first_books()
+        self.cuda.memcpy_dtoh(books, self.memory["books"])
+        return method_statistics(books, METHODS)
 
     def close(self) -> None:
         """Stops the kernel if it runs, and frees the device memory."""

@@ -30,6 +30,7 @@ class Options:
     arch: str = "auto"
     blocks: int | None = None
     lns: str = "auto"
+    without: str | None = None
     check: str = "auto"
     simplify: bool = True
     dump_tnf: str | None = None
@@ -61,6 +62,7 @@ OPTIONS = (
     Row(("--arch",), "arch", "choice:auto:gpu:cpu", "engine: the GPU, CPU threads, or the GPU if there is one", "opt:auto:gpu:cpu"),
     Row(("--blocks",), "blocks", "int", "how many subproblems are searched at once (CPU: -p)", "int:1:1000000"),
     Row(("--lns",), "lns", "choice:auto:on:off", "large neighbourhood search in some of the blocks", "opt:auto:on:off"),
+    Row(("--without",), "without", "text", "methods that free search leaves out, comma-separated, as in window,probe", "string"),
     Row(("--check",), "check", "const:always", "check every solution against the FlatZinc, however large", "bool"),
     Row(("--no-check",), "check", "const:never", "print solutions unchecked", "bool"),
     Row(("--no-simplify",), "simplify", "const:", "do not simplify the model", "bool"),

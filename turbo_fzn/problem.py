@@ -16,11 +16,13 @@ import numpy as np
 from turbo_fzn.tnf import TNF, Op, Strategy, ValueChoice, VarChoice
 
 NO_INCUMBENT = 2**63 - 1
+INFINITE_BOUND = 2**62  # of abi.h: no bound
 PHASE = 11  # VALUE_PHASE of abi.h, for the strategy of neighbourhoods
 POOL_BYTES = 2**28
 RING_BYTES = 2**24
 MAX_RING_SLOTS = 1024
 MAX_LEVELS = 2**20
+MAX_ISLANDS = 33
 
 WAKE_LOWER, WAKE_UPPER, WAKE_BOTH = 1, 2, 3
 
@@ -34,9 +36,10 @@ class Common(ctypes.Structure):
         ("best", c_int64),
         ("stop", c_int32),
         ("idle", c_int32),
-        *_fields("incumbent consumed ring_head", c_int64),
+        *_fields("consumed ring_head", c_int64),
         ("incomplete", c_int32),
-        ("padding_0", c_int32 * 5),
+        ("bound", c_int64),
+        ("padding_0", c_int64 * 2),
         ("pool_head", c_int64),
         ("padding_1", c_int64 * 7),
         ("pool_tail", c_int64),
@@ -44,6 +47,12 @@ class Common(ctypes.Structure):
         ("outstanding", c_int32),
         ("padding_3", c_int32 * 15),
     ]
+
+
+    @property
+    def is_complete(self) -> bool:
+        """After the last block has left: nothing better than what was published exists."""
+        return (self.outstanding == 0 or self.bound >= self.best) and not self.incomplete
 
 
 COMMON_BYTES = 256
@@ -60,17 +69,44 @@ class Statistics(ctypes.Structure):
     )
 
 
+# The enum Method of abi.h: how a block searches.
+METHODS = ("tree", "random", "window", "graph", "objective", "weighted", "annotated", "probe")
+
+
+class Island(ctypes.Structure):
+    _fields_ = [("version", c_int64), ("value", c_int64), ("padding", c_int64 * 6)]
+
+
+class MethodBook(ctypes.Structure):
+    _fields_ = [
+        *_fields("tries busy_ns improvements recent_ns recent_gain", c_int64),
+        ("share", c_int32 * 8),  # by extent and size
+        ("padding", c_int64 * 7),
+    ]
+
+
+FIRST_SHARE = 40000  # of SHARE_UNIT in abi.h: neighbourhoods start by fixing so much
+
+
+def first_books() -> np.ndarray:
+    """The books (int64 [methods, words]) at the start of a run."""
+    books = np.zeros((len(METHODS), ctypes.sizeof(MethodBook) // 8), np.int64)
+    start = MethodBook.share.offset // 4
+    books.view(np.int32)[:, start : start + 8] = FIRST_SHARE
+    return books
+
+
 class PoolSlot(ctypes.Structure):
     _fields_ = [("length", c_int32), ("padding", c_int32 * 3)]
 
 
 class RingSlot(ctypes.Structure):
-    _fields_ = _fields("sequence objective block padding", c_int64)
+    _fields_ = _fields("sequence objective block method", c_int64)
 
 
 POINTERS = (
-    "rows watches watchers tables root_lower root_upper strategies strategy_vars exports neighbours weights incumbent "
-    "common statistics pool_sequences pool ring workspace"
+    "rows watches watchers tables root_lower root_upper strategies strategy_vars exports neighbours neighbour_groups weights islands "
+    "incumbents phases books common statistics pool_sequences pool ring workspace"
 )
 
 
@@ -83,9 +119,9 @@ class Problem(ctypes.Structure):
         *_fields(POINTERS, c_void_p),
         *_fields("workspace_bytes pool_slot_bytes ring_slot_bytes seed", c_int64),
         *_fields(
-            "n_vars n_rows n_strategies n_exports n_neighbours objective sense changed_capacity queue_capacity "
+            "n_vars n_rows n_strategies n_exports n_neighbours n_groups n_islands objective sense changed_capacity queue_capacity "
             "trail_capacity level_capacity path_capacity pool_slots pool_path ring_slots lns_percent n_blocks use_weights "
-            "project padding",
+            "project methods padding_0 padding_1",
             c_int32,
         ),
         ("outputs", StrategyRecord),
@@ -98,7 +134,7 @@ def struct_sizes(bits: int) -> list[int]:
     decision = 12 if bits == 32 else 24
     level = 4 * bound + 28 + (bits == 64) * 4
     return [bound, 16, 16, 16, decision, decision, level, COMMON_BYTES, ctypes.sizeof(Statistics),
-            ctypes.sizeof(PoolSlot), ctypes.sizeof(RingSlot), ctypes.sizeof(Problem)]  # fmt: skip
+            ctypes.sizeof(Island), ctypes.sizeof(MethodBook), ctypes.sizeof(PoolSlot), ctypes.sizeof(RingSlot), ctypes.sizeof(Problem)]  # fmt: skip
 
 
 def align16(size: int) -> int:
@@ -177,6 +213,7 @@ class Settings:
     blocks: int = 1
     seed: int = 0
     lns_percent: int = 0
+    methods: frozenset[str] = frozenset(METHODS)  # that blocks may use
     trail_capacity: int | None = None
     level_capacity: int | None = None
     queue_capacity: int | None = None
@@ -215,22 +252,26 @@ class Layout:
             "strategies": records,
             "strategy_vars": variables,
             "exports": self.exports,
-            "neighbours": self._decision_variables(),
+            "neighbours": self._decision_variables()[0],
+            "neighbour_groups": self._decision_variables()[1],
         }
 
-    def _decision_variables(self) -> np.ndarray:
+    def _decision_variables(self) -> tuple[np.ndarray, np.ndarray]:
         """Unfixed variables of the strategies, each once, in their order, but not the objective, which must improve; of all
-        variables when there are no strategies."""
+        variables when there are no strategies. With each the number of its strategy."""
         tnf = self.tnf
-        named = [strategy.variables for strategy in tnf.strategies]
-        every = np.concatenate(named) if named else np.arange(tnf.n_vars)
+        named = [strategy.variables for strategy in tnf.strategies] or [np.arange(tnf.n_vars)]
+        every = np.concatenate(named)
+        groups = np.repeat(np.arange(len(named)), [len(variables) for variables in named])
+        groups = groups[(tnf.lower[every] < tnf.upper[every]) & (every != tnf.objective)]
         unfixed = every[(tnf.lower[every] < tnf.upper[every]) & (every != tnf.objective)]
         _, first = np.unique(unfixed, return_index=True)
-        return np.ascontiguousarray(unfixed[np.sort(first)], np.int32)
+        first.sort()
+        return np.ascontiguousarray(unfixed[first], np.int32), np.ascontiguousarray(groups[first], np.int32)
 
     def _strategies(self) -> tuple[np.ndarray, np.ndarray]:
         """Records (var_choice, value_choice, start, count): the one for neighbourhoods, then the model's."""
-        own = Strategy(VarChoice.DOM_W_DEG, ValueChoice.MIN, self._decision_variables())
+        own = Strategy(VarChoice.DOM_W_DEG, ValueChoice.MIN, self._decision_variables()[0])
         records, variables, start = [], [], 0
         for number, strategy in enumerate([own, *self.tnf.strategies]):
             value = PHASE if number == 0 else int(strategy.value_choice)
@@ -256,7 +297,7 @@ class Layout:
         settings, n = self.settings, self.tnf.n_vars
         self.level_capacity = power_of_two((settings.level_capacity or most_levels(self.tnf)) + 1)
         self.path_capacity = self.level_capacity + 1024
-        self.trail_capacity = max(settings.trail_capacity or 8 * n + 65536, n)
+        self.trail_capacity = max(settings.trail_capacity or 4 * n + 65536, n)
         self.queue_capacity = settings.queue_capacity or self.tnf.n_rows
         self.changed_capacity = settings.queue_capacity or n
         decision = struct_sizes(self.bits)[4]
@@ -266,6 +307,12 @@ class Layout:
         self.pool_slot_bytes = align16(ctypes.sizeof(PoolSlot) + self.pool_path * decision)
         self.ring_slot_bytes = align16(ctypes.sizeof(RingSlot) + len(self.exports) * self.bits // 8)
         self.ring_slots = settings.ring_slots or min(MAX_RING_SLOTS, max(RING_BYTES // self.ring_slot_bytes, 2))
+
+    @property
+    def n_islands(self) -> int:
+        """One for the best solution, and one for each of the others that blocks may start from."""
+        blocks = self.settings.blocks * self.settings.lns_percent // 100
+        return 1 + min(blocks, MAX_ISLANDS - 1) if blocks else 1
 
     @property
     def store_bytes(self) -> int:
@@ -295,8 +342,11 @@ class Layout:
         problem.n_vars, problem.n_rows, problem.n_exports = tnf.n_vars, tnf.n_rows, len(self.exports)
         problem.n_strategies = len(self.arrays["strategies"])
         problem.n_neighbours = len(self.arrays["neighbours"])
+        problem.n_groups = len(np.unique(self.arrays["neighbour_groups"]))
         problem.objective, problem.sense = tnf.objective, tnf.sense
-        problem.lns_percent = settings.lns_percent if tnf.sense and settings.blocks > 1 else 0
+        problem.lns_percent = settings.lns_percent if settings.blocks > 1 else 0
+        problem.n_islands = self.n_islands
+        problem.methods = sum(1 << i for i, method in enumerate(METHODS) if method in settings.methods)
         problem.n_blocks = settings.blocks
         in_model = any(strategy.var_choice == VarChoice.DOM_W_DEG for strategy in tnf.strategies)
         problem.use_weights = int(in_model or problem.lns_percent > 0)
@@ -312,13 +362,20 @@ class Layout:
         return sequences
 
     def first_common(self) -> Common:
-        return Common(best=NO_INCUMBENT, pool_tail=1, outstanding=1)
+        return Common(best=NO_INCUMBENT, bound=self.root_bound(), pool_tail=1, outstanding=1)
+
+    def root_bound(self) -> int:
+        """What sense * objective cannot be below; without an objective, a number that nothing is below."""
+        tnf = self.tnf
+        if tnf.sense == 0:
+            return -NO_INCUMBENT
+        return int(tnf.lower[tnf.objective] if tnf.sense > 0 else -tnf.upper[tnf.objective])
 
 
 class Ring:
     """The host's end of the solution ring (kernels/mailbox.h), over a writable uint8 array.
 
-    `take` returns the solutions that have arrived, in the order of their tickets, as (objective, block, values);
+    `take` returns the solutions that have arrived, in the order of their tickets, as (objective, block, method, values);
     the caller then tells the blocks `taken`, how many were taken in all.
     """
 
@@ -329,7 +386,7 @@ class Ring:
         self.headers = memory.view(np.int64).reshape(self.slots, -1)
         self.taken = 0
 
-    def take(self) -> list[tuple[int, int, np.ndarray]]:
+    def take(self) -> list[tuple[int, int, str, np.ndarray]]:
         arrived = []
         while len(arrived) < self.slots:
             slot = self.taken % self.slots
@@ -339,7 +396,7 @@ class Ring:
             self.fence()
             start = slot * self.slot_bytes + ctypes.sizeof(RingSlot)
             stored = self.memory[start : start + self.n_values * self.values_type().itemsize]
-            arrived.append((int(header[1]), int(header[2]), stored.view(self.values_type).astype(np.int64)))
+            arrived.append((int(header[1]), int(header[2]), METHODS[int(header[3])], stored.view(self.values_type).astype(np.int64)))
             self.taken += 1
         self.fence()
         return arrived

@@ -20,12 +20,12 @@ import numpy as np
 from turbo_fzn import build, cpu
 from turbo_fzn.check import Checker
 from turbo_fzn.engine import Engine, Found
-from turbo_fzn.errors import EngineError, InternalError
+from turbo_fzn.errors import EngineError, InternalError, UsageError
 from turbo_fzn.interrupt import Interrupt, Interrupted
 from turbo_fzn.model import Model
 from turbo_fzn.options import Options
 from turbo_fzn.output import value_of
-from turbo_fzn.problem import PHASES, Settings
+from turbo_fzn.problem import INFINITE_BOUND, METHODS, PHASES, Settings
 from turbo_fzn.rewrite import lower
 from turbo_fzn.simplify import Reconstruction, simplify
 from turbo_fzn.tnf import TNF, Output
@@ -53,11 +53,12 @@ class Prepared:
 
 @dataclass
 class Solution:
-    """An answer: each output item with the values of its variables, and the objective (None to satisfy)."""
+    """An answer: each output item with the values of its variables, the objective (None to satisfy), and who found it."""
 
     outputs: list[tuple[Output, np.ndarray]]
     objective: int | None
     block: int
+    method: str
 
 
 @dataclass
@@ -146,27 +147,42 @@ def choose_engine(prepared: Prepared, options: Options, exports: np.ndarray) -> 
         try:
             from turbo_fzn import gpu
 
-            return gpu.GpuEngine(prepared.tnf, exports, gpu_settings(options))
+            return gpu.GpuEngine(prepared.tnf, exports, gpu_settings(prepared, options))
         except EngineError as error:
             if options.arch == "gpu":
                 raise
             log.info("no GPU engine: %s", error)
-    return cpu.CpuEngine(prepared.tnf, exports, cpu_settings(options))
+    return cpu.CpuEngine(prepared.tnf, exports, cpu_settings(prepared, options))
 
 
-def cpu_settings(options: Options) -> Settings:
+def cpu_settings(prepared: Prepared, options: Options) -> Settings:
     wanted = options.lns == "on" or (options.lns == "auto" and options.free_search)
-    percent = CPU_LNS_PERCENT if wanted else 0
+    percent = CPU_LNS_PERCENT if wanted and wants_portfolio(prepared, options) else 0
     blocks = options.blocks or options.threads
-    return Settings(blocks=blocks, seed=options.seed, lns_percent=percent, profile=options.profile)
+    methods = wanted_methods(options)
+    return Settings(blocks=blocks, seed=options.seed, lns_percent=percent, methods=methods, profile=options.profile)
 
 
-def gpu_settings(options: Options) -> Settings:
+def wants_portfolio(prepared: Prepared, options: Options) -> bool:
+    """Whether blocks that do not search the tree are of use: not when all solutions are wanted."""
+    return prepared.tnf.sense != 0 or (options.free_search and solution_limit(options, False) == 1)
+
+
+def wanted_methods(options: Options) -> frozenset[str]:
+    """Raises UsageError for a name that is no method."""
+    unwanted = frozenset((options.without or "").replace(",", " ").split())
+    if unknown := unwanted - frozenset(METHODS):
+        raise UsageError(f"--without: no method {', '.join(sorted(unknown))}; there are {', '.join(METHODS)}")
+    return frozenset(METHODS) - unwanted
+
+
+def gpu_settings(prepared: Prepared, options: Options) -> Settings:
     """`blocks` 0 lets the engine choose. A GPU has blocks to spare, so most search neighbourhoods unless told not to."""
     return Settings(
         blocks=options.blocks or 0,
         seed=options.seed,
-        lns_percent=0 if options.lns == "off" else GPU_LNS_PERCENT,
+        lns_percent=GPU_LNS_PERCENT if options.lns != "off" and wants_portfolio(prepared, options) else 0,
+        methods=wanted_methods(options),
         threads=options.gpu_threads,
         memory_bytes=None if options.gpu_memory is None else options.gpu_memory << 20,
         profile=options.profile,
@@ -205,7 +221,7 @@ class Judge:
         if self.checker is not None:
             self._check(found.values)
         outputs = [(item, found.values[place]) for item, place in self.items]
-        return Solution(outputs, found.objective if self.prepared.tnf.sense else None, found.block)
+        return Solution(outputs, found.objective if self.prepared.tnf.sense else None, found.block, found.method)
 
     def _check(self, values: np.ndarray) -> None:
         start = time.monotonic()
@@ -265,7 +281,8 @@ def _drive(
             solution = judge.solution(found)
             best = solution.objective
             count += 1
-            log.info("solution %d by block %d: objective %s", count, solution.block, best)
+            seconds = time.monotonic() - start
+            log.info("%.2f s: solution %d, objective %s, by %s in block %d", seconds, count, best, found.method, found.block)
             yield solution
         if not running:
             break
@@ -344,9 +361,10 @@ def report(
     }
     if best is not None:
         statistics["objective"] = best
-        if complete:
-            statistics["objectiveBound"] = best
+    if engine is not None and tnf.sense and (bound := objective_bound(tnf, engine, best, complete)) is not None:
+        statistics["objectiveBound"] = bound
     if engine is not None:
+        statistics.update(engine.methods())
         statistics["engine"] = engine.name
         statistics["compileTime"] = sum(build.compile_seconds)
         for name in ("iterations", "donations", "replays", "fixpoint_errors"):
@@ -356,6 +374,13 @@ def report(
         statistics.update(engine.shape)
         statistics.update(phase_shares(counted))
     return statistics
+
+
+def objective_bound(tnf: TNF, engine: Engine, best: int | None, complete: bool) -> int | None:
+    """What was proved of the objective; None when nothing was."""
+    if complete:
+        return best
+    return tnf.sense * engine.bound if abs(engine.bound) < INFINITE_BOUND else None
 
 
 def phase_shares(counted: dict[str, int]) -> dict[str, float]:

@@ -1,0 +1,121 @@
+// Random walks over the constraint graph, to find variables that belong together.
+//
+// A walk goes from a variable to a row that watches it, and on to another variable of that row; it marks what it visits
+// as free. Each lane walks by itself. The objective's walks first descend from the objective to what it is made of,
+// at each row more likely to the side that holds it further from its best bound.
+#pragma once
+
+#include "incumbent.h"
+
+#define HUB_DEGREE 64      // a walk that comes to a variable with more rows mostly turns back: it leads everywhere
+#define RETURN_ODDS 8      // of so many steps, one goes back to where the walk began
+#define DEEPEST_DESCENT 64
+#define STEPS_A_DESCENT 8  // after it, before the next one
+
+// A lane's own random numbers, from the draw that all lanes know.
+struct LaneRandom { u64 state; };
+DEVICE u64 draw_lane(LaneRandom* r) { return hash(r->state += 0x9e3779b97f4a7c15ull); }
+
+DEVICE void mark_free(const Block& b, i32 var) { block_or(flag_word(b, var), FLAG_FREE << flag_shift(var)); }
+DEVICE bool is_marked_free(const Block& b, i32 var) { return *flag_word(b, var) >> flag_shift(var) & FLAG_FREE; }
+
+// A row that watches `var`, drawn at random; -1 when there is none.
+DEVICE i32 draw_row(const Block& b, i32 var, u64 draw) {
+  Watch w = load_constant(&b.problem->watches[var]);
+  i32 degree = w.end - w.start;
+  return degree == 0 ? -1 : load_constant(&b.problem->watchers[w.start + (i32)(draw % (u64)degree)]);
+}
+
+// From `start` so many steps.
+DEVICE void walk(const Block& b, LaneRandom* random, i32 start, i32 steps) {
+  i32 var = start;
+  mark_free(b, start);
+  for (i32 step = 0; step < steps; ++step) {
+    u64 draw = draw_lane(random);
+    Watch w = load_constant(&b.problem->watches[var]);
+    i32 degree = w.end - w.start;
+    bool back = draw % RETURN_ODDS == 0 || degree == 0 ||
+                (degree > HUB_DEGREE && (draw >> 8) % (u64)degree >= HUB_DEGREE);
+    if (back && var != start) {
+      var = start;
+      continue;
+    }
+    if (degree == 0) return;
+    Row row = load_constant(&b.problem->rows[load_constant(&b.problem->watchers[w.start + (i32)((draw >> 16) % (u64)degree)])]);
+    i32 choice = (i32)(draw >> 60) % (row.op == OP_ELEMENT ? 2 : 3);
+    i32 next = choice == 0 ? row.x : choice == 1 ? row.y : row.z;
+    if (b.lower[next] == b.upper[next]) continue;
+    var = next;
+    mark_free(b, var);
+  }
+}
+
+// How far the incumbent's value of `var` lies from the bound that is best for the objective; `sign` > 0 when less is
+// better, < 0 when more, 0 when nobody knows.
+DEVICE double gap_to_best(const Block& b, i32 var, i32 sign) {
+  bound_t value = global_load(&island_values(b.problem, b.state->source)[var]);
+  if (sign > 0) return (double)value - (double)b.lower[var];
+  if (sign < 0) return (double)b.upper[var] - (double)value;
+  return 1;
+}
+
+DEVICE i32 sign_of(const Block& b, i32 var) { return b.lower[var] > 0 ? 1 : b.upper[var] < 0 ? -1 : 0; }
+
+// In which direction `other` should move when `var`, another variable of the row, should move as `sign` says.
+DEVICE i32 sign_across(const Block& b, Row row, i32 var, i32 other, i32 sign) {
+  switch (row.op) {
+    case OP_ADD: return var != row.x && other != row.x ? -sign : sign;
+    case OP_MUL: {
+      if (var != row.x && other != row.x) return 0;
+      i32 factor = var == row.x ? (other == row.y ? row.z : row.y) : (var == row.y ? row.z : row.y);
+      return sign * sign_of(b, factor);
+    }
+    case OP_MIN:
+    case OP_MAX: return sign;
+    default: return 0;
+  }
+}
+
+// From the objective down to a variable that nothing defines further: its last stop.
+DEVICE i32 descend(const Block& b, LaneRandom* random) {
+  const Problem* p = b.problem;
+  i32 var = p->objective, sign = p->sense, came_by = -1;
+  for (i32 depth = 0; depth < DEEPEST_DESCENT; ++depth) {
+    i32 index = draw_row(b, var, draw_lane(random));
+    if (index < 0 || index == came_by) {
+      if (index < 0 || draw_lane(random) % 4 == 0) break;
+      continue;
+    }
+    Row row = load_constant(&p->rows[index]);
+    i32 first = var == row.x ? row.y : row.x;
+    i32 second = row.op == OP_ELEMENT ? first : var == row.z ? row.y : row.z;
+    i32 first_sign = sign_across(b, row, var, first, sign), second_sign = sign_across(b, row, var, second, sign);
+    bool first_fixed = b.lower[first] == b.upper[first], second_fixed = b.lower[second] == b.upper[second];
+    if (first_fixed && second_fixed) break;
+    double first_gap = first_fixed ? 0 : gap_to_best(b, first, first_sign) + 0.01;
+    double second_gap = second_fixed ? 0 : gap_to_best(b, second, second_sign) + 0.01;
+    bool take_first = (double)(draw_lane(random) >> 11) * 0x1p-53 * (first_gap + second_gap) < first_gap;
+    var = take_first ? first : second;
+    sign = take_first ? first_sign : second_sign;
+    came_by = index;
+    mark_free(b, var);
+  }
+  return var;
+}
+
+// Marks about as many variables as `steps` of all lanes together visit, around one decision variable.
+DEVICE void free_by_graph(const Block& b, u64 draw, i64 steps) {
+  const Problem* p = b.problem;
+  i32 start = p->neighbours[draw % (u64)p->n_neighbours];
+  LaneRandom random = {draw + (u64)(lane() + 1) * 0xd1342543de82ef95ull};
+  walk(b, &random, start, (i32)(steps / lanes()) + 1);
+}
+
+// The same, around variables that hold the objective back.
+DEVICE void free_by_objective(const Block& b, u64 draw, i64 steps) {
+  LaneRandom random = {draw + (u64)(lane() + 1) * 0xd1342543de82ef95ull};
+  for (i64 done = 0; done < steps; done += (i64)lanes() * 2 * STEPS_A_DESCENT) {
+    if (done + (i64)lane() * 2 * STEPS_A_DESCENT >= steps && done) break;
+    walk(b, &random, descend(b, &random), STEPS_A_DESCENT);
+  }
+}

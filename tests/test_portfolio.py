@@ -1,0 +1,98 @@
+"""Free search: whatever method finds a solution or proves a bound, the optimum is the one that enumeration finds."""
+
+from __future__ import annotations
+
+import itertools
+import operator
+
+import pytest
+from hypothesis import given
+from oracle import all_solutions, optimum
+from test_random_models import models
+
+from turbo_fzn.errors import UsageError
+from turbo_fzn.model import Model
+from turbo_fzn.problem import METHODS
+from turbo_fzn.session import Result, solve_text
+
+NEIGHBOURHOODS = ("random", "window", "graph", "objective")
+RESTARTS = ("weighted", "annotated", "probe")
+
+# A knapsack with a choice in each of its four places; the root bound of the objective is far from the optimum.
+KNAPSACK = """
+array [1..4] of int: weights = [7, 5, 9, 4];
+array [1..4] of int: values = [-11, -7, -15, -5];
+var 0..6: a :: output_var;
+var 0..6: b :: output_var;
+var 0..6: c :: output_var;
+var 0..6: d :: output_var;
+var 0..400: gain :: output_var;
+constraint int_lin_le(weights, [a, b, c, d], 41);
+constraint int_lin_eq([-11, -7, -15, -5, 1], [a, b, c, d, gain], 0);
+solve :: int_search([a, b, c, d], first_fail, indomain_min, complete) maximize gain;
+"""
+BEST_GAIN = max(
+    sum(map(operator.mul, (11, 7, 15, 5), counts))
+    for counts in itertools.product(range(7), repeat=4)
+    if sum(map(operator.mul, (7, 5, 9, 4), counts)) <= 41
+)
+
+
+def solve(text: str, engine: str, *methods: str, **options: object) -> Result:
+    """By these methods alone; without "tree" nobody searches the tree, and a proof must come from the restarts."""
+    without = ",".join(method for method in METHODS if method not in methods)
+    return solve_text(text, arch=engine, free_search=True, blocks=4, check=True, without=without, **options)
+
+
+def assert_optimal(result: Result, model: Model) -> None:
+    best = optimum(model, all_solutions(model))
+    assert result.status == ("UNSATISFIABLE" if best is None else "ALL_SOLUTIONS"), model.text
+    assert result.objective == best, model.text
+
+
+@given(model=models(["minimize", "maximize"]))
+def test_all_methods_together_prove_the_optimum_of_a_random_model(engine, model):
+    assert_optimal(solve(model.text, engine, *METHODS), model)
+
+
+@given(model=models(["minimize", "maximize"]))
+def test_restarts_without_the_tree_prove_the_optimum_of_a_random_model(engine, model):
+    assert_optimal(solve(model.text, engine, *RESTARTS), model)
+
+
+@given(model=models(["satisfy"]))
+def test_restarts_without_the_tree_find_a_solution_of_a_random_model_or_prove_that_there_is_none(engine, model):
+    result = solve(model.text, engine, "weighted", "annotated")
+    assert result.status == ("SATISFIED" if all_solutions(model) else "UNSATISFIABLE"), model.text
+
+
+@pytest.mark.parametrize("method", NEIGHBOURHOODS + RESTARTS)
+def test_each_method_beside_the_tree_keeps_the_optimum(engine, method):
+    result = solve(KNAPSACK, engine, "tree", "weighted", method)
+    assert (result.status, result.objective) == ("ALL_SOLUTIONS", BEST_GAIN)
+
+
+def test_a_probe_alone_closes_the_gap_from_below(engine):
+    result = solve(KNAPSACK, engine, "probe")
+    assert (result.status, result.objective) == ("ALL_SOLUTIONS", BEST_GAIN)
+    assert result.statistics["objectiveBound"] == BEST_GAIN
+    assert result.statistics["probeTries"] > 1
+    assert "treeTries" not in result.statistics
+
+
+def test_the_shares_of_the_methods_add_up_and_each_improvement_is_counted_once(engine):
+    statistics = solve(KNAPSACK, engine, *METHODS).statistics
+    shares = [statistics[f"{method}Share"] for method in METHODS if f"{method}Share" in statistics]
+    assert sum(shares) == pytest.approx(1)
+    improvements = [statistics.get(f"{method}Improvements", 0) for method in METHODS]
+    assert sum(improvements) >= statistics["solutions"] > 0
+
+
+def test_a_name_that_is_no_method_is_an_error():
+    with pytest.raises(UsageError, match="no method magic"):
+        solve_text(KNAPSACK, arch="cpu", without="window,magic")
+
+
+def test_without_free_search_one_thread_uses_the_tree_alone():
+    statistics = solve_text(KNAPSACK, arch="cpu").statistics
+    assert not [name for name in statistics if name.endswith("Tries")]

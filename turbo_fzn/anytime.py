@@ -1,0 +1,220 @@
+"""How good the best solution is at any time: `python -m turbo_fzn.anytime FOLDER --seconds 20`.
+
+Each file is solved by free search for a given time and seed, in this process, every solution checked. The table gives the
+objective at several times, the strategy that found the last one, the proved bound, and the primal integral (Berthold,
+OR Letters 2013): the mean over the run of the gap between the incumbent and the best objective known, in per cent, 100
+where there is none. With `--peers FILE.csv` (columns model, best_known, and objectives of others, `*` for proved) the
+best known comes from there, and the last table counts where we are better, equal or worse. With `--side SOLVER` each
+file is also given to another FlatZinc solver, for as long.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Sequence
+
+from turbo_fzn import session
+from turbo_fzn.bench import SearchClock, model_files, read_model
+from turbo_fzn.errors import TurboError
+from turbo_fzn.options import Options
+from turbo_fzn.parse import parse_text
+
+TIMES = (1, 5, 20, 60)
+
+
+@dataclass
+class Trace:
+    """One model, one seed. `improvements`: (seconds since the engine started, objective, strategy), in their order."""
+
+    model: str
+    seed: int
+    sense: int
+    seconds: float
+    status: str = "UNKNOWN"
+    end: float = 0.0
+    bound: int | None = None
+    improvements: list[tuple[float, int, str]] = field(default_factory=list)
+    statistics: dict[str, object] = field(default_factory=dict)
+    side: list[tuple[float, int]] = field(default_factory=list)
+
+    @property
+    def objective(self) -> int | None:
+        return self.improvements[-1][1] if self.improvements else None
+
+    def at(self, seconds: float) -> int | None:
+        """The objective after so many seconds."""
+        reached = [objective for when, objective, _ in self.improvements if when <= seconds]
+        return reached[-1] if reached else None
+
+    def primal_integral(self, best: int | None) -> float:
+        """Mean gap in per cent over the whole time. `best`: the best objective known."""
+        best = self.objective if best is None else best
+        total, since, gap = 0.0, 0.0, 100.0
+        for when, objective, _ in self.improvements:
+            total += gap * (min(when, self.seconds) - since)
+            since, gap = min(when, self.seconds), gap_of(objective, best)
+        return (total + gap * (self.seconds - since)) / self.seconds
+
+
+def gap_of(objective: int, best: int | None) -> float:
+    """|objective - best| as a percentage of the larger of both, 100 for different signs."""
+    if best is None or objective == best:
+        return 0.0
+    if objective * best < 0:
+        return 100.0
+    return 100.0 * abs(objective - best) / max(abs(objective), abs(best))
+
+
+def run_model(path: Path, options: Options, seconds: float) -> Trace:
+    """Solves one file for `seconds` of search; errors become the status."""
+    trace = Trace(path.name.split(".")[0], options.seed, 0, seconds)
+    try:
+        prepared = session.prepare(parse_text(read_model(path), path.name), options, session.Interrupt())
+        trace.sense = prepared.tnf.sense
+        clock = SearchClock(seconds)
+        for event in session.search(prepared, options, clock):
+            now = time.monotonic() - (clock.deadline or time.monotonic()) + seconds
+            if isinstance(event, session.Finished):
+                trace.status, trace.end = session.status_of(event), now
+                trace.bound = event.statistics.get("objectiveBound")
+                trace.statistics = event.statistics
+            else:
+                trace.improvements.append((now, event.objective or 0, event.method))
+    except TurboError as error:
+        trace.status = f"error: {error}"
+    return trace
+
+
+def run_side(path: Path, command: str, seconds: float) -> list[tuple[float, int]]:
+    """The improvements of another FlatZinc solver that prints `_objective` values or, with -s, objective statistics.
+
+    `command` has {file} and {ms} in it. The objective is read from the solve item's variable, which is printed because
+    the copy of the file given to the solver has it as an output.
+    """
+    text = read_model(path)
+    goal = re.search(r"\bsolve\b[^;]*\b(?:minimize|maximize)\s+(\w+)\s*;", text)
+    if goal is None:
+        return []
+    name = goal[1]
+    shown = re.sub(rf"(var [^:;]*:\s*{name}\b)(?![^;]*output_var)", r"\1 :: output_var", text, count=1)
+    with tempfile.NamedTemporaryFile("w", suffix=".fzn") as copy:
+        copy.write(shown)
+        copy.flush()
+        words = [word.format(file=copy.name, ms=int(seconds * 1000)) for word in command.split()]
+        start, found = time.monotonic(), []
+        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+            for line in process.stdout or ():
+                if match := re.match(rf"{name} = (-?\d+);", line):
+                    found.append((time.monotonic() - start, int(match[1])))
+    return found
+
+
+def peers_table(path: Path | None) -> dict[str, dict[str, str]]:
+    if path is None:
+        return {}
+    with path.open(newline="", encoding="utf-8") as file:
+        return {row["model"]: row for row in csv.DictReader(file)}
+
+
+def number(cell: str | None) -> int | None:
+    """An objective of the peers' table; None where no solution was found."""
+    match = re.fullmatch(r"(-?\d+)\*?", cell or "")
+    return int(match[1]) if match else None
+
+
+def is_peer(column: str) -> bool:
+    return column.endswith("s") and column[-2].isdigit() and not column.startswith("turbo128_h200_nodes")
+
+
+def better(sense: int, ours: int | None, theirs: int | None) -> int:
+    """1 when ours is better, 0 when equal, -1 when worse. Any solution is better than none."""
+    if ours is None or theirs is None:
+        return (ours is not None) - (theirs is not None)
+    return (sense * ours < sense * theirs) - (sense * ours > sense * theirs)
+
+
+def header(times: Sequence[float]) -> str:
+    columns = "".join(f"{f'{t:g} s':>10}" for t in times)
+    return f"{'model':22}{'seed':>5}{columns}{'best':>10}{'known':>10}{'bound':>10}{'at':>8}{'integral':>9}  {'found by':14}status"
+
+
+def format_trace(trace: Trace, known: int | None, times: Sequence[float]) -> str:
+    columns = "".join(f"{show(trace.at(t)):>10}" for t in times)
+    when, who = (f"{trace.improvements[-1][0]:.2f}", trace.improvements[-1][2]) if trace.improvements else ("", "")
+    line = (
+        f"{trace.model:22}{trace.seed:5}{columns}{show(trace.objective):>10}{show(known):>10}{show(trace.bound):>10}"
+        f"{when:>8}{trace.primal_integral(known):9.1f}  {who:14}{trace.status}"
+    )
+    return line + (f" in {trace.end:.2f} s" if trace.status in ("ALL_SOLUTIONS", "UNSATISFIABLE") else "") + side_text(trace)
+
+
+def side_text(trace: Trace) -> str:
+    if not trace.side:
+        return ""
+    verdict = {1: "better than", 0: "equal to", -1: "worse than"}[better(trace.sense, trace.objective, trace.side[-1][1])]
+    return f"; {verdict} the other's {trace.side[-1][1]}"
+
+
+def show(value: int | None) -> str:
+    return "" if value is None else str(value)
+
+
+def summary(traces: Sequence[Trace], peers: dict[str, dict[str, str]]) -> list[str]:
+    """Lines that count, for each peer, where we are better, equal and worse."""
+    optimised = [t for t in traces if t.sense and t.model in peers]
+    if not optimised:
+        return []
+    lines = []
+    for column in ["best_known", *filter(is_peer, next(iter(peers.values())))]:
+        verdicts = [better(t.sense, t.objective, number(peers[t.model][column])) for t in optimised]
+        lines.append(f"{column:32} better {verdicts.count(1):3}  equal {verdicts.count(0):3}  worse {verdicts.count(-1):3}")
+    return lines
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m turbo_fzn.anytime", description=__doc__.splitlines()[0])
+    parser.add_argument("files", nargs="+", type=Path, help="FlatZinc files (.fzn, .fzn.gz) or folders of them")
+    parser.add_argument("--seconds", type=float, default=20.0, help="of search for each file and seed")
+    parser.add_argument("--seeds", type=int, default=1, help="how many seeds: 1, 2, ...")
+    parser.add_argument("--arch", default="auto", choices=("auto", "cpu", "gpu"))
+    parser.add_argument("--threads", type=int, default=2, help="-p of the CPU engine")
+    parser.add_argument("--without", help="strategies to leave out, comma-separated")
+    parser.add_argument("--only", help="comma-separated names of models")
+    parser.add_argument("--peers", type=Path)
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--side", metavar="COMMAND", help="another solver: 'fzn-gecode -p 2 -a -time {ms} {file}'")
+    arguments = parser.parse_args()
+    peers = peers_table(arguments.peers)
+    wanted = set(arguments.only.split(",")) if arguments.only else None
+    times = [t for t in TIMES if t <= arguments.seconds]
+    traces = []
+    print(header(times), flush=True)
+    for path in model_files(arguments.files):
+        if wanted is not None and path.name.split(".")[0] not in wanted:
+            continue
+        for seed in range(1, arguments.seeds + 1):
+            options = Options(arch=arguments.arch, threads=arguments.threads, free_search=True, seed=seed,
+                              check="always", without=arguments.without)  # fmt: skip
+            trace = run_model(path, options, arguments.seconds)
+            if arguments.side:
+                trace.side = run_side(path, arguments.side, arguments.seconds)
+            traces.append(trace)
+            known = number(peers.get(trace.model, {}).get("best_known"))
+            print(format_trace(trace, known, times), flush=True)
+    print("\n".join(summary(traces, peers)), flush=True)
+    if arguments.json:
+        arguments.json.write_text(json.dumps([asdict(trace) for trace in traces], indent=1))
+    return 1 if any(trace.status.startswith("error") for trace in traces) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
