@@ -3,7 +3,8 @@
 #   make            compile the kernels ahead (the CPU engine, and the GPU engine for the GPUs that are here)
 #   make demo       solve a job shop through MiniZinc
 #   make test       all tests that need no GPU           make test-gpu       the tests that need one
-#   make bench      benchmarks                           make check-kernels  compile for every GPU, strictly
+#   make bench      nodes per second                     make bench-anytime  best solution at any time
+#   make check-kernels  compile for every GPU, strictly
 #   make install    make the solver known to MiniZinc    make uninstall      take it away again
 #   make clean      remove what make made
 #
@@ -33,7 +34,7 @@ provide = $(1) >/dev/null 2>&1 || { \
     { apt-get update -qq && apt-get install -y -qq --no-install-recommends $(2); } >/dev/null; \
   else echo "$(2) is missing. Type: sudo apt-get install $(2)" >&2; false; fi; }
 
-.PHONY: all venv compiler demo test test-gpu bench check-kernels install uninstall clean
+.PHONY: all venv compiler demo test test-gpu bench bench-anytime check-kernels install uninstall clean
 
 all: $(READY) compiler
 	@$(RUN) -m turbo_fzn --build-kernels
@@ -70,6 +71,9 @@ endif
 # FILES: FlatZinc files or folders of them; BENCHFLAGS: see python -m turbo_fzn.bench --help
 bench: $(READY) compiler
 	@$(RUN) -m turbo_fzn.bench $(FILES) $(BENCHFLAGS)
+
+bench-anytime: $(READY) compiler
+	@$(RUN) -m turbo_fzn.anytime $(FILES) $(BENCHFLAGS)
 
 check-kernels: $(READY)
 	@$(RUN) -m turbo_fzn.build --check-gpu

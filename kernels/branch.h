@@ -37,6 +37,13 @@ DEVICE double score_noise(const Block& b, i32 var) {
   return 1 + (double)(hash(b.state->noise + (u64)(var + 1) * 0x9e3779b97f4a7c15ull) >> 40) / (double)(1 << 24);
 }
 
+// A positive number's bits, which are ordered as the numbers are.
+DEVICE i64 ordered_bits(double number) {
+  union { double number; i64 bits; } u;
+  u.number = number;
+  return u.bits;
+}
+
 // The lower the better. Only for unfixed variables.
 DEVICE i64 variable_score(const Block& b, i32 var, i32 choice) {
   i64 lower = b.lower[var], upper = b.upper[var];
@@ -47,8 +54,7 @@ DEVICE i64 variable_score(const Block& b, i32 var, i32 choice) {
     case VAR_LARGEST: return -upper;
     case VAR_DOM_W_DEG: {
       double size = (double)upper - (double)lower + 1, weight = global_load(&b.problem->weights[var]);
-      double score = size / (weight > 1 ? weight : 1) * 1048576.0 * score_noise(b, var);
-      return score < 9e18 ? (i64)score : INT64_MAX - 1;
+      return ordered_bits(size / (weight > 1 ? weight : 1) * score_noise(b, var));
     }
     default: return 0;
   }

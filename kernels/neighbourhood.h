@@ -149,18 +149,22 @@ DEVICE void size_neighbourhood(const Block& b) {
   s->share = share < SHARE_LEAST ? SHARE_LEAST : share > SHARE_MOST ? SHARE_MOST : share;
 }
 
-// Lane 0: on which island the neighbourhood lies. Every other one is the best solution's; the block's own island is
-// deserted, and settled anew from there, when the record has gone too far ahead.
+// Lane 0: on which island the neighbourhood lies. Every other one is the best solution's. On its own island the block
+// mostly wants a better solution than the island's, and now and then any that is not too far behind the record. An
+// island that has fallen too far behind is settled anew from the best solution.
 DEVICE void choose_island(const Block& b) {
   BlockState* s = b.state;
   const Problem* p = b.problem;
-  if (p->n_islands < 2 || s->best == NO_INCUMBENT || next_random(s) >> 63) return;
+  u64 draw = next_random(s);
+  if (p->n_islands < 2 || s->best == NO_INCUMBENT || draw >> 63) return;
   s->island = 1 + b.index % (p->n_islands - 1);
   i64 gap = (i64)(((u64)s->best - (u64)global_load(&p->common->bound)) >> 1);
-  s->slack = 1 + (gap >> (4 + s->island % DISTANCES * 2));
-  bool settled = global_load(&p->islands[s->island].version) > 1 &&
-                 global_load(&p->islands[s->island].value) <= s->best - 1 + s->slack;
+  i64 distance = 1 + (gap >> (4 + s->island % DISTANCES * 2));
+  const Island* island = &p->islands[s->island];
+  i64 behind = global_load(&island->value) - s->best;
+  bool settled = global_load(&island->version) > 1 && behind < distance;
   if (settled) s->source = s->island;
+  s->slack = settled && draw >> 60 & 3 ? (behind > 0 ? behind : 0) : distance;
 }
 
 // Lane 0: limits and aims of the task that the block is about to begin.

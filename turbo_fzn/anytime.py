@@ -27,6 +27,7 @@ from turbo_fzn.bench import SearchClock, model_files, read_model
 from turbo_fzn.errors import TurboError
 from turbo_fzn.options import Options
 from turbo_fzn.parse import parse_text
+from turbo_fzn.plot import draw
 
 TIMES = (1, 5, 20, 60)
 
@@ -74,8 +75,8 @@ def gap_of(objective: int, best: int | None) -> float:
     return 100.0 * abs(objective - best) / max(abs(objective), abs(best))
 
 
-def run_model(path: Path, options: Options, seconds: float) -> Trace:
-    """Solves one file for `seconds` of search; errors become the status."""
+def run_model(path: Path, options: Options, seconds: float, known: int | None = None) -> Trace:
+    """Solves one file for `seconds` of search, or until the objective is `known` or better; errors become the status."""
     trace = Trace(path.name.split(".")[0], options.seed, 0, seconds)
     try:
         prepared = session.prepare(parse_text(read_model(path), path.name), options, session.Interrupt())
@@ -89,6 +90,8 @@ def run_model(path: Path, options: Options, seconds: float) -> Trace:
                 trace.statistics = event.statistics
             else:
                 trace.improvements.append((now, event.objective or 0, event.method))
+                if known is not None and trace.sense * trace.objective <= trace.sense * known:
+                    clock.request()
     except TurboError as error:
         trace.status = f"error: {error}"
     return trace
@@ -164,6 +167,12 @@ def side_text(trace: Trace) -> str:
     return f"; {verdict} the other's {trace.side[-1][1]}"
 
 
+def plot(trace: Trace, folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    picture = draw(f"{trace.model}, seed {trace.seed}", trace.improvements, trace.seconds, trace.bound)
+    (folder / f"{trace.model}-{trace.seed}.svg").write_text(picture, encoding="utf-8")
+
+
 def show(value: int | None) -> str:
     return "" if value is None else str(value)
 
@@ -191,6 +200,8 @@ def main() -> int:
     parser.add_argument("--only", help="comma-separated names of models")
     parser.add_argument("--peers", type=Path)
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--until-known", action="store_true", help="end a run when it reaches best_known of --peers")
+    parser.add_argument("--plot", type=Path, metavar="FOLDER", help="draw each run, as FOLDER/MODEL-SEED.svg")
     parser.add_argument("--side", metavar="COMMAND", help="another solver: 'fzn-gecode -p 2 -a -time {ms} {file}'")
     arguments = parser.parse_args()
     peers = peers_table(arguments.peers)
@@ -204,11 +215,13 @@ def main() -> int:
         for seed in range(1, arguments.seeds + 1):
             options = Options(arch=arguments.arch, threads=arguments.threads, free_search=True, seed=seed,
                               check="always", without=arguments.without)  # fmt: skip
-            trace = run_model(path, options, arguments.seconds)
+            known = number(peers.get(path.name.split(".")[0], {}).get("best_known"))
+            trace = run_model(path, options, arguments.seconds, known if arguments.until_known else None)
             if arguments.side:
                 trace.side = run_side(path, arguments.side, arguments.seconds)
             traces.append(trace)
-            known = number(peers.get(trace.model, {}).get("best_known"))
+            if arguments.plot:
+                plot(trace, arguments.plot)
             print(format_trace(trace, known, times), flush=True)
     print("\n".join(summary(traces, peers)), flush=True)
     if arguments.json:

@@ -1,0 +1,81 @@
+"""The any-time benchmark: its arithmetic, its comparison with others, its pictures, and one run of each."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+from test_portfolio import BEST_GAIN, KNAPSACK
+
+from turbo_fzn.anytime import Trace, better, gap_of, is_peer, number, run_model, run_side, summary
+from turbo_fzn.options import Options
+from turbo_fzn.plot import draw
+
+
+def trace(*improvements: tuple[float, int, str], sense: int = 1, seconds: float = 10.0) -> Trace:
+    return Trace("model", 1, sense, seconds, improvements=list(improvements))
+
+
+def test_the_objective_at_a_time_is_the_last_one_before():
+    run = trace((0.5, 30, "tree"), (2.0, 20, "graph"))
+    assert [run.at(seconds) for seconds in (0.1, 0.5, 1.9, 2.0, 60)] == [None, 30, 30, 20, 20]
+    assert run.objective == 20
+    assert trace().objective is None
+
+
+def test_the_primal_integral_is_the_mean_gap_over_the_run():
+    run = trace((5.0, 20, "tree"), (7.5, 10, "tree"))
+    assert run.primal_integral(10) == pytest.approx((100 * 5 + 50 * 2.5 + 0) / 10)
+    assert trace().primal_integral(10) == 100
+
+
+@pytest.mark.parametrize("objective, best, gap", [(10, 10, 0), (20, 10, 50), (10, 20, 50), (-5, 5, 100), (3, None, 0)])
+def test_the_gap_is_a_percentage_of_the_larger(objective, best, gap):
+    assert gap_of(objective, best) == gap
+
+
+@pytest.mark.parametrize(
+    "sense, ours, theirs, verdict",
+    [(1, 3, 4, 1), (-1, 3, 4, -1), (1, 4, 4, 0), (1, None, 4, -1), (1, 4, None, 1), (-1, None, None, 0)],
+)
+def test_a_solution_is_better_than_none_and_the_sense_decides(sense, ours, theirs, verdict):
+    assert better(sense, ours, theirs) == verdict
+
+
+def test_cells_of_the_peers_table_are_read_and_its_columns_known():
+    assert [number(cell) for cell in ("12*", "-3", "", None, "unsat*")] == [12, -3, None, None, None]
+    assert is_peer("solver_16t_20s")
+    assert not is_peer("turbo128_h200_nodes_per_s")
+
+
+def test_the_summary_counts_against_each_peer():
+    peers = {"model": {"model": "model", "best_known": "20", "other_1t_300s": "25*"}}
+    assert summary([trace((1.0, 20, "tree"))], peers) == [
+        "best_known                       better   0  equal   1  worse   0",
+        "other_1t_300s                    better   1  equal   0  worse   0",
+    ]
+
+
+def test_a_run_is_traced_to_its_proof_and_ends_early_when_told_so(tmp_path):
+    path = tmp_path / "knapsack.fzn"
+    path.write_text(KNAPSACK)
+    options = Options(arch="cpu", threads=2, free_search=True, seed=1)
+    run = run_model(path, options, 60)
+    assert (run.status, run.objective, run.bound) == ("ALL_SOLUTIONS", BEST_GAIN, BEST_GAIN)
+    assert run.improvements == sorted(run.improvements)
+    assert run_model(path, options, 60, known=0).objective is not None
+
+
+def test_another_solver_is_run_on_the_same_file(tmp_path):
+    path = tmp_path / "knapsack.fzn"
+    path.write_text(KNAPSACK.replace("gain :: output_var", "gain"))
+    found = run_side(path, "fzn-gecode -a -time {ms} {file}", 60)
+    assert found[-1][1] == BEST_GAIN
+
+
+def test_a_picture_is_svg_with_a_point_for_each_improvement():
+    improvements = [(0.1, 30, "tree"), (1.0, 20, "graph"), (4.0, 19, "graph")]
+    root = ElementTree.fromstring(draw("a < b", improvements, 10.0, bound=3))
+    points = [element for element in root.iter() if element.tag.endswith("circle") and element.get("r") == "4"]
+    assert len(points) == len(improvements) + 2  # and one for each method in the legend
+    assert ElementTree.fromstring(draw("nothing found", [], 10.0)) is not None
