@@ -113,6 +113,8 @@ def solve(options: Options, started: float, leave: bool) -> int:
     try:
         catch_signals(interrupt, options)
         set_up_logging(options.verbose)
+        if options.arch != "cpu":
+            wake_gpu()
         prepared = prepare_file(options, interrupt)
         prepared.started = started
         if options.dump_tnf is not None:
@@ -122,6 +124,12 @@ def solve(options: Options, started: float, leave: bool) -> int:
     except Interrupted:
         report_unknown(sys.stdout, options)
         return 0
+
+
+def wake_gpu() -> None:
+    from turbo_fzn import wake
+
+    wake.begin()
 
 
 class Stopped(Interrupt):

@@ -11,7 +11,7 @@ import numpy as np
 from turbo_fzn import build
 from turbo_fzn.engine import Found, merge_statistics, method_statistics
 from turbo_fzn.errors import EngineError, InternalError
-from turbo_fzn.problem import METHODS, Common, Island, Layout, Problem, Ring, Settings, Statistics, first_books, struct_sizes
+from turbo_fzn.problem import METHODS, Common, Layout, Problem, Ring, Settings, Statistics, first_books, struct_sizes
 from turbo_fzn.tnf import TNF
 
 STATISTICS = [name for name, _ in Statistics._fields_]
@@ -105,10 +105,11 @@ class CpuEngine:
         self.common = layout.first_common()
         self.blocks_statistics = np.zeros((settings.blocks, len(STATISTICS)), np.int64)
         self.books = first_books()
+        islands, incumbents = layout.first_islands()
         self.memory = {
             "weights": layout.weights,
-            "islands": np.zeros(layout.n_islands * ctypes.sizeof(Island), np.uint8),
-            "incumbents": np.zeros(layout.n_islands * tnf.n_vars, layout.bound_type),
+            "islands": islands,
+            "incumbents": incumbents,
             "phases": np.zeros(tnf.n_vars, layout.bound_type),
             "books": self.books,
             "statistics": self.blocks_statistics,
@@ -134,7 +135,10 @@ class CpuEngine:
             self.failures.append(index)
             self.common.stop = 1
 
-    def start(self) -> None:
+    def start(self, incumbent: Found | None = None) -> None:
+        if self.layout.is_whole(incumbent):
+            self.common.best = self.layout.first_common(incumbent).best
+            self.memory["islands"][:], self.memory["incumbents"][:] = self.layout.first_islands(incumbent)
         for thread in self.threads:
             thread.start()
 

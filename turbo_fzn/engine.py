@@ -20,16 +20,20 @@ class Found(NamedTuple):
 class Engine(Protocol):
     """One run of one TNF model.
 
-    `start` returns at once. `poll` returns the solutions that have arrived since the last call, improving ones only
+    `start` returns at once; in optimisation solutions are wanted that are better than the `incumbent`, a solution that the
+    caller has already, but worse ones may be found where it lacks the values of some variables. `poll` returns the solutions that have arrived since the last call, improving ones only
     in optimisation (a worse one may follow a better one when two blocks are close). `running` turns False after the
     last block has left; then one more `poll` empties the ring. `complete` says whether the whole space was searched.
     `stop` asks all blocks to leave; `close` gives everything back, and stops first if need be.
     """
 
-    name: str
-    shape: dict[str, Any]  # how the launch is laid out, as statistics
+    @property
+    def name(self) -> str: ...
 
-    def start(self) -> None: ...
+    @property
+    def shape(self) -> dict[str, Any]: ...  # how the launch is laid out, as statistics
+
+    def start(self, incumbent: Found | None = None) -> None: ...
 
     def poll(self) -> list[Found]: ...
 

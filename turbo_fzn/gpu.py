@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import atexit
 import ctypes
+import threading
 import time
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -82,7 +83,10 @@ def describe_gpus() -> list[str]:
 
 
 class Context:
-    """The primary context of the first GPU, current in the thread that made it until the process ends."""
+    """The primary context of the first GPU.
+
+    A thread that uses it enters it first. One that ends must leave it before: PyCUDA aborts the process otherwise.
+    """
 
     def __init__(self) -> None:
         start = time.monotonic()
@@ -90,10 +94,10 @@ class Context:
         self.device = cuda.Device(0)
         try:
             self.context = self.device.retain_primary_context()
-            self.context.push()
         except cuda.Error as error:
             raise EngineError(f"the GPU cannot be used: {error}") from error
         self.seconds = time.monotonic() - start
+        self.of_thread = threading.local()
         self.kernels: dict[tuple[int, bool, tuple[str, ...]], Any] = {}
         self.modules: dict[tuple[int, bool, tuple[str, ...]], Any] = {}
         major, minor = self.device.compute_capability()
@@ -106,6 +110,17 @@ class Context:
         self.registers_per_sm = self.device.get_attribute(attribute.MAX_REGISTERS_PER_MULTIPROCESSOR)
         self.threads_per_sm = self.device.get_attribute(attribute.MAX_THREADS_PER_MULTIPROCESSOR)
         atexit.register(self.close)
+
+    def enter(self) -> None:
+        """Makes the context current in this thread, unless it is."""
+        if not getattr(self.of_thread, "entered", False):
+            self.context.push()
+            self.of_thread.entered = True
+
+    def leave(self) -> None:
+        if getattr(self.of_thread, "entered", False):
+            self.context.pop()
+            self.of_thread.entered = False
 
     def kernel(self, bits: int, shared: bool, *extra: str) -> Any:
         """The compiled kernel for this variant, loaded once."""
@@ -123,13 +138,20 @@ class Context:
         """Modules must go before the context; a context left on PyCUDA's stack at exit aborts the process."""
         self.kernels.clear()
         self.modules.clear()
-        self.context.pop()
+        self.leave()
         self.context.detach()
 
 
 @lru_cache(maxsize=1)
-def context() -> Context:
+def _context() -> Context:
     return Context()
+
+
+def context() -> Context:
+    """The context, current in this thread."""
+    here = _context()
+    here.enter()
+    return here
 
 
 @dataclass(frozen=True)
@@ -255,13 +277,22 @@ class GpuEngine:
             self.cuda.memcpy_htod(allocation, array)
         return allocation
 
-    def start(self) -> None:
+    def start(self, incumbent: Found | None = None) -> None:
+        self.here.enter()
+        if self.layout.is_whole(incumbent):
+            self._adopt(incumbent)
         self.cuda.Context.synchronize()
         launch = self.launch
         self.kernel.prepared_async_call(
             (launch.blocks, 1), (launch.threads, 1, 1), self.compute, bytes(self.problem), shared_size=launch.shared_bytes
         )
         self.running_kernel = True
+
+    def _adopt(self, incumbent: Found | None) -> None:
+        common = np.frombuffer(bytes(self.layout.first_common(incumbent)), np.uint8)
+        self.cuda.memcpy_htod(self.memory["common"], common)
+        for name, array in zip(("islands", "incumbents"), self.layout.first_islands(incumbent)):
+            self.cuda.memcpy_htod(self.memory[name], array)
 
     @property
     def running(self) -> bool:
@@ -322,6 +353,7 @@ class GpuEngine:
         """Stops the kernel if it runs, and frees the device memory."""
         if not self.memory:
             return
+        self.here.enter()
         if self.running:
             self.stop()
             while self.running:  # a block may be waiting for room in the ring
@@ -331,6 +363,15 @@ class GpuEngine:
             allocation.free()
         self.memory.clear()
         del self.ring, self.ring_memory, self.words
+
+
+def make_elsewhere(tnf: TNF, exports: np.ndarray, settings: Settings) -> GpuEngine:
+    """An engine for another thread than this one to start, and to use from then on."""
+    try:
+        return GpuEngine(tnf, exports, settings)
+    finally:
+        if _context.cache_info().currsize:
+            _context().leave()
 
 
 def propagate_rows(tnf: TNF, blocks: int = 256) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -59,7 +59,7 @@ OPTIONS = (
     Row(("-s", "--statistics"), "statistics", "switch", "print statistics"),
     Row(("-t", "--time-limit"), "time_limit", "int", "time limit in milliseconds, from the start of the process"),
     Row(("-v", "-l", "--verbose"), "verbose", "switch", "say on stderr what is being done"),
-    Row(("--arch",), "arch", "choice:auto:gpu:cpu", "engine: the GPU, CPU threads, or the GPU if there is one", "opt:auto:gpu:cpu"),
+    Row(("--arch",), "arch", "choice:auto:gpu:cpu", "engine: the GPU, CPU threads, or the CPU until the GPU is ready", "opt:auto:gpu:cpu"),
     Row(("--blocks",), "blocks", "int", "how many subproblems are searched at once (CPU: -p)", "int:1:1000000"),
     Row(("--lns",), "lns", "choice:auto:on:off", "large neighbourhood search in some of the blocks", "opt:auto:on:off"),
     Row(("--without",), "without", "text", "methods that free search leaves out, comma-separated, as in window,probe", "string"),

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from turbo_fzn.engine import Found
 from turbo_fzn.tnf import TNF, Op, Strategy, ValueChoice, VarChoice
 
 NO_INCUMBENT = 2**63 - 1
@@ -361,8 +362,24 @@ class Layout:
         sequences[0] = 1
         return sequences
 
-    def first_common(self) -> Common:
-        return Common(best=NO_INCUMBENT, bound=self.root_bound(), pool_tail=1, outstanding=1)
+    def first_common(self, incumbent: Found | None = None) -> Common:
+        """One subproblem, the root; only solutions better than the incumbent are wanted."""
+        best = NO_INCUMBENT if incumbent is None else self.tnf.sense * incumbent.objective
+        return Common(best=best, bound=self.root_bound(), pool_tail=1, outstanding=1)
+
+    def first_islands(self, incumbent: Found | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """(islands uint8, incumbents [islands * n]): nothing but the incumbent, on island 0."""
+        islands = np.zeros(self.n_islands * ctypes.sizeof(Island), np.uint8)
+        incumbents = np.zeros(self.n_islands * self.tnf.n_vars, self.bound_type)
+        if incumbent is not None:
+            first = Island.from_buffer(islands)
+            first.version, first.value = 2, self.tnf.sense * incumbent.objective
+            incumbents[self.exports] = incumbent.values
+        return islands, incumbents
+
+    def is_whole(self, solution: Found | None) -> bool:
+        """Whether it has the values of all variables, as neighbourhoods need them."""
+        return solution is not None and len(self.exports) == self.tnf.n_vars
 
     def root_bound(self) -> int:
         """What sense * objective cannot be below; without an objective, a number that nothing is below."""

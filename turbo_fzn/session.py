@@ -12,20 +12,21 @@ import hashlib
 import logging
 import threading
 import time
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Callable, Generator, Iterator, Mapping, TypeVar
 
 import numpy as np
 
-from turbo_fzn import build, cpu
+from turbo_fzn import build, cpu, wake
 from turbo_fzn.check import Checker
 from turbo_fzn.engine import Engine, Found
-from turbo_fzn.errors import EngineError, InternalError, UsageError
+from turbo_fzn.errors import InternalError, UsageError
 from turbo_fzn.interrupt import Interrupt, Interrupted
 from turbo_fzn.model import Model
 from turbo_fzn.options import Options
 from turbo_fzn.output import value_of
 from turbo_fzn.problem import INFINITE_BOUND, METHODS, PHASES, Settings
+from turbo_fzn.relay import Relay
 from turbo_fzn.rewrite import lower
 from turbo_fzn.simplify import Reconstruction, simplify
 from turbo_fzn.tnf import TNF, Output
@@ -142,17 +143,28 @@ def in_thread(work: Callable[[], T], interrupt: Interrupt, stop: Callable[[], No
 
 
 def choose_engine(prepared: Prepared, options: Options, exports: np.ndarray) -> Engine:
-    """The engine that --arch names; `auto` takes the GPU when there is a usable one."""
-    if options.arch in ("gpu", "auto"):
-        try:
-            from turbo_fzn import gpu
+    """The engine that --arch names; `auto` goes on on the GPU, when there is a usable one, as soon as that is ready."""
+    tnf = prepared.tnf
+    if options.arch == "gpu":
+        from turbo_fzn import gpu
 
-            return gpu.GpuEngine(prepared.tnf, exports, gpu_settings(prepared, options))
-        except EngineError as error:
-            if options.arch == "gpu":
-                raise
-            log.info("no GPU engine: %s", error)
-    return cpu.CpuEngine(prepared.tnf, exports, cpu_settings(prepared, options))
+        return gpu.GpuEngine(tnf, exports, gpu_settings(prepared, options))
+    settings = cpu_settings(prepared, options)
+    if options.arch == "cpu":
+        return cpu.CpuEngine(tnf, exports, settings)
+    failure = wake.begin().failure
+    if failure is not None:
+        log.info("no GPU engine: %s", failure)
+        return cpu.CpuEngine(tnf, exports, settings)
+    meanwhile = replace(settings, blocks=min(settings.blocks, options.threads))  # `blocks` may be meant for the GPU
+    return Relay(cpu.CpuEngine(tnf, exports, meanwhile), lambda: make_gpu_engine(prepared, exports, options), tnf.sense)
+
+
+def make_gpu_engine(prepared: Prepared, exports: np.ndarray, options: Options) -> Engine:
+    """Called in a thread of its own."""
+    from turbo_fzn import gpu
+
+    return gpu.make_elsewhere(prepared.tnf, exports, gpu_settings(prepared, options))
 
 
 def cpu_settings(prepared: Prepared, options: Options) -> Settings:

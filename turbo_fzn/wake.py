@@ -1,0 +1,48 @@
+"""Waking the GPU while the model is still being read.
+
+Making a CUDA context takes the driver some tenths of a second, in which it needs neither the model nor Python. PyCUDA
+holds Python's lock for as long, so the driver is called here by ctypes, which does not. What wakes is the primary
+context of the first GPU, which belongs to the process: whoever asks for it later, PyCUDA that is, finds it awake. It is
+never given back, since it is wanted until the process ends.
+
+Imports nothing heavy, so that it can begin before what is heavy is imported.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from functools import lru_cache
+
+LIBRARY = "libcuda.so.1"
+
+
+class Waking:
+    """The driver at work in a thread. `failure` says why there will be no GPU, as soon as that is known."""
+
+    def __init__(self) -> None:
+        self.failure: str | None = None
+        try:
+            self.driver = ctypes.CDLL(LIBRARY)
+        except OSError as error:
+            self.failure = f"no NVIDIA driver: {error}"
+        else:
+            threading.Thread(target=self._run, name="wake", daemon=True).start()
+
+    def _run(self) -> None:
+        device, context = ctypes.c_int(), ctypes.c_void_p()
+        for name, arguments in (
+            ("cuInit", (0,)),
+            ("cuDeviceGet", (ctypes.byref(device), 0)),
+            ("cuDevicePrimaryCtxRetain", (ctypes.byref(context), device)),
+        ):
+            status = getattr(self.driver, name)(*arguments)
+            if status != 0:
+                self.failure = f"no usable NVIDIA driver: {name} returns error {status}"
+                return
+
+
+@lru_cache(maxsize=1)
+def begin() -> Waking:
+    """Starts to wake the first GPU, and returns at once; once a process."""
+    return Waking()
