@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import hashlib
+import logging
 import os
 import re
 import shutil
@@ -22,7 +23,10 @@ from functools import lru_cache
 from pathlib import Path
 
 from turbo_fzn.errors import EngineError
+from turbo_fzn.progress import phase
 from turbo_fzn.resources import kernels_folder, wanted_cache_folder
+
+log = logging.getLogger("turbo_fzn")
 
 CPU_FLAGS = ["-std=c++17", "-O3", "-shared", "-fPIC", "-Wall", "-Wextra", "-Wno-unused-function"]
 GPU_FLAGS = ["-std=c++17", "-O3", "-Xptxas", "-v"]
@@ -111,13 +115,15 @@ def _cached(stem: str, suffix: str, command: list[str], source: str) -> Path:
     try:
         folder = tempfile.mkdtemp(prefix=target.stem, dir=target.parent)
         compiled = os.path.join(folder, target.name)
-        _compile([*command, "-o", compiled, str(kernels_folder() / source)], folder)
+        with phase(f"compile {stem}"):
+            _compile([*command, "-o", compiled, str(kernels_folder() / source)], folder)
         os.replace(compiled, target)
     except OSError as error:
         raise EngineError(f"cannot write to the kernel cache {target.parent}: {error.strerror or error}") from error
     finally:
         _clear(folder)
     compile_seconds.append(time.monotonic() - start)
+    log.info("compile: %.2f s, %s, %.1f MB", compile_seconds[-1], stem, target.stat().st_size / 1e6)
     return target
 
 

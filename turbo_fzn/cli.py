@@ -176,17 +176,24 @@ def leave_unknown(options: Options) -> NoReturn:
 
 def leave_process() -> NoReturn:
     """Ends the process without tearing anything down, but for the files that it would leave behind."""
-    abandon = getattr(sys.modules.get("turbo_fzn.build"), "abandon", None)
-    if abandon is not None:
-        abandon()
+    for name in ("turbo_fzn.build", "turbo_fzn.progress"):
+        abandon = getattr(sys.modules.get(name), "abandon", None)
+        if abandon is not None:
+            abandon()
     os._exit(0)
 
 
 def set_up_logging(verbose: bool) -> None:
     import logging
 
+    from turbo_fzn import progress
+
     logging.basicConfig(stream=sys.stderr, format="fzn-turbo: %(message)s")
     logging.getLogger("turbo_fzn").setLevel(logging.INFO if verbose else logging.WARNING)
+    if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
+        progress.show(sys.stderr)
+        for handler in logging.getLogger().handlers:
+            handler.addFilter(lambda record: progress.erase() or True)  # type: ignore[func-returns-value]
 
 
 def prepare_file(options: Options, interrupt: Interrupt) -> Prepared:

@@ -45,6 +45,7 @@ from turbo_fzn.grammar import (
     terminals,
 )
 from turbo_fzn.model import Array, Call, Constraint, FloatSet, Goal, Model, Variable
+from turbo_fzn.progress import phase
 
 MAX_NESTING = 100
 MAX_NESTED_CHARACTERS = 2**23  # of a statement for Lark, which needs some seconds for that
@@ -83,7 +84,9 @@ def parse_text(text: str, file: str = "") -> Model:
     was_enabled = gc.isenabled()
     gc.disable()
     try:
-        return Reader(text, file).read()
+        reader = Reader(text, file)
+        with phase("parse", reader.share):
+            return reader.read()
     finally:
         if was_enabled:
             gc.enable()
@@ -148,6 +151,12 @@ class Reader:
         if self.model.goal is None:
             self._fail("missing solve item", len(text))
         return self.model
+
+    def share(self) -> float:
+        """How much of the text is read, by the last items; for another thread, while this one reads."""
+        constraints, variables = self.model.constraints, list(self.model.variables.values())
+        last = max(items[-1].position if items else 0 for items in (constraints, variables))
+        return last / max(len(self.text), 1)
 
     def _fail(self, message: str, position: int) -> NoReturn:
         raise ModelError(message, *self.model.locate(position))

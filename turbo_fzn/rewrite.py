@@ -14,8 +14,9 @@ After a contradiction the rest is still checked for names and types, but no long
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from operator import length_hint
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from turbo_fzn.domains import IntSet
 from turbo_fzn.early import EARLY, Domains, find_handler
 from turbo_fzn.errors import ModelError, UnsupportedError
 from turbo_fzn.model import Array, Call, Constraint, Goal, Model, Ref, Variable
+from turbo_fzn.progress import phase
 from turbo_fzn.scope import Scope
 from turbo_fzn.tnf import TNF, Output
 
@@ -47,7 +49,9 @@ def lower(model: Model, share: bool = True) -> Lowered:
     was_enabled = gc.isenabled()
     gc.disable()  # it would look at millions of new tuples again and again, and find nothing
     try:
-        return Rewriter(model, share).run()
+        rewriter = Rewriter(model, share)
+        with phase("lower", rewriter.progress):
+            return rewriter.run()
     finally:
         if was_enabled:
             gc.enable()
@@ -61,6 +65,8 @@ class Rewriter:
         self.builder = Builder(share)
         self.scope = Scope(model, self.builder)
         self.infeasible = self.scope.infeasible
+        self.n_seen = 0
+        self.rest: Iterator[Constraint] = iter(())
 
     def run(self) -> Lowered:
         domains = Domains(self.builder)
@@ -74,7 +80,7 @@ class Rewriter:
         prompt: list[Constraint] = []
         late: list[Constraint] = []
         share = self.builder.share
-        for item in self.model.constraints:
+        for item in self.walk(self.model.constraints):
             handler = find_handler(item) if share and item[0] in EARLY else None
             if handler is None or not self.take_early(domains, item, handler):
                 (late if item[0] in LATE else prompt).append(item)
@@ -122,9 +128,19 @@ class Rewriter:
         _, arguments = self.at(constraint.position, self.bind, constraint)
         return self.at(constraint.position, self.attempt, handler, domains, *arguments) is not False
 
-    def lower_all(self, constraints: Iterable[Constraint]) -> None:
+    def walk(self, constraints: list[Constraint]) -> Iterator[Constraint]:
+        """Goes over constraints, in the sight of `progress`."""
+        self.n_seen += len(constraints)
+        self.rest = iter(constraints)
+        return self.rest
+
+    def progress(self) -> float:
+        """How much is done, for another thread: every constraint is seen twice, but for those that are taken early."""
+        return (self.n_seen - length_hint(self.rest)) / max(2 * len(self.model.constraints), 1)
+
+    def lower_all(self, constraints: list[Constraint]) -> None:
         builder, bind = self.builder, self.bind
-        for constraint in constraints:
+        for constraint in self.walk(constraints):
             try:
                 predicate, arguments = bind(constraint)
                 if not self.infeasible:

@@ -17,7 +17,7 @@ from typing import Any, Callable, Generator, Iterator, Mapping, TypeVar
 
 import numpy as np
 
-from turbo_fzn import build, cpu, wake
+from turbo_fzn import build, cpu, progress, wake
 from turbo_fzn.check import Checker
 from turbo_fzn.engine import Engine, Found
 from turbo_fzn.errors import InternalError, UsageError
@@ -49,6 +49,7 @@ class Prepared:
     origin: Mapping[str, int] = field(default_factory=dict)
     reconstruction: Reconstruction | None = None
     times: dict[str, float] = field(default_factory=dict)
+    sizes: dict[str, int] = field(default_factory=dict)  # before simplification, as statistics
     started: float | None = None  # when the process began, on the clock of time.monotonic
 
 
@@ -78,9 +79,16 @@ def prepare(model: Model, options: Options, interrupt: Interrupt) -> Prepared:
     times = {"lowerTime": time.monotonic() - start}
     log_phase("lower", times["lowerTime"], lowered.tnf)
     start = time.monotonic()
-    prepared = Prepared(lowered.tnf, model, lowered.origin, times=times)
+    sizes = {
+        "flatzincVariables": len(model.variables),
+        "flatzincConstraints": len(model.constraints),
+        "loweredVariables": lowered.tnf.n_vars,
+        "loweredPropagators": lowered.tnf.n_rows,
+    }
+    prepared = Prepared(lowered.tnf, model, lowered.origin, times=times, sizes=sizes)
     if options.simplify and not lowered.tnf.infeasible:
-        simplified = simplify(lowered.tnf, lambda tnf: propagate_interruptibly(tnf, interrupt))
+        with progress.phase("simplify"):
+            simplified = simplify(lowered.tnf, lambda tnf: propagate_interruptibly(tnf, interrupt))
         prepared.tnf, prepared.reconstruction = simplified.tnf, simplified.reconstruction
         log_phase("simplify", time.monotonic() - start, prepared.tnf)
     times["simplifyTime"] = time.monotonic() - start
@@ -97,7 +105,8 @@ def settle_root(prepared: Prepared, interrupt: Interrupt) -> Prepared:
     tnf = prepared.tnf
     if not tnf.infeasible:
         start = time.monotonic()
-        bounds = propagate_interruptibly(tnf, interrupt)
+        with progress.phase("root"):
+            bounds = propagate_interruptibly(tnf, interrupt)
         if bounds is None:
             tnf.infeasible = True
         else:
@@ -256,7 +265,8 @@ def search(
         yield Finished(True, 0, report(prepared, None, start, 0, None))
         return
     judge = Judge(prepared, options)
-    engine = choose_engine(prepared, options, judge.exports)
+    with progress.phase("engine"):
+        engine = choose_engine(prepared, options, judge.exports)
     prepared.times["engineTime"] = time.monotonic() - start
     log_phase("engine", prepared.times["engineTime"], prepared.tnf)
     try:
@@ -366,6 +376,7 @@ def report(
         "boolVariables": int(boolean.sum()),
         "intVariables": int(tnf.n_vars - boolean.sum()),
         "propagators": tnf.n_rows,
+        **prepared.sizes,
         "solutions": count,
         "initTime": sum(prepared.times.values()),
         "solveTime": time.monotonic() - start,

@@ -1,0 +1,123 @@
+"""The bar on the terminal: drawn only for what takes long, erased in the end, and never without a terminal."""
+
+from __future__ import annotations
+
+import io
+import os
+import pty
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+from command import COMMAND, THREE_SOLUTIONS, environment, run, write
+
+from turbo_fzn import progress
+from turbo_fzn.front_bench import growing_model
+from turbo_fzn.parse import Reader, parse_text
+from turbo_fzn.progress import ERASE, Phase, line
+from turbo_fzn.rewrite import Rewriter, lower
+
+SECONDS = 30  # a test that waits so long has failed
+
+
+class Terminal(io.StringIO):
+    """Lets a test wait until something was drawn."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.written = threading.Event()
+
+    def flush(self) -> None:
+        self.written.set()
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[Terminal]:
+    """A terminal on which phases are shown at once."""
+    stream = Terminal()
+    monkeypatch.setattr(progress, "PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(progress, "_bar", progress.Bar(stream))
+    yield stream
+    for thread in threading.enumerate():
+        if thread.name == "bar":
+            thread.join(SECONDS)
+
+
+def test_a_phase_is_drawn_with_its_share_and_erased(terminal):
+    with progress.phase("lower", lambda: 0.5):
+        assert terminal.written.wait(SECONDS)
+    assert terminal.getvalue().startswith(f"{ERASE}fzn-turbo: lower, 0 s [###############...............] 50%")
+    assert terminal.getvalue().endswith(ERASE)
+
+
+def test_of_phases_within_phases_the_innermost_is_drawn(terminal):
+    with progress.phase("simplify"), progress.phase("compile cpu32"):
+        assert terminal.written.wait(SECONDS)
+    assert "compile cpu32" in terminal.getvalue() and "simplify" not in terminal.getvalue()
+
+
+def test_a_phase_of_another_thread_is_not_drawn(terminal):
+    def work() -> None:
+        with progress.phase("compile gpu32s"):
+            time.sleep(3 * progress.INTERVAL_SECONDS)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert terminal.getvalue() == ""
+
+
+def test_a_short_phase_is_not_drawn(terminal, monkeypatch):
+    monkeypatch.setattr(progress, "PATIENCE_SECONDS", float(SECONDS))
+    with progress.phase("parse"):
+        time.sleep(3 * progress.INTERVAL_SECONDS)
+    assert terminal.getvalue() == ""
+
+
+def test_what_is_told_takes_the_bar_away_first(terminal):
+    with progress.phase("parse"):
+        assert terminal.written.wait(SECONDS)
+        progress.erase()
+        assert terminal.getvalue().endswith(ERASE)
+
+
+@pytest.mark.parametrize(("share", "shown"), [(-1.0, "] 0%"), (0.333, "] 33%"), (2.0, "] 100%")])
+def test_a_share_is_from_0_to_1(share, shown):
+    assert line(Phase("parse", lambda: share, 0.0), 61.4).endswith(shown)
+    assert line(Phase("root", None, 0.0), 61.4) == "fzn-turbo: root, 61 s"
+
+
+def test_the_shares_of_reading_and_lowering_rise_to_the_end(monkeypatch):
+    text = growing_model(400)
+    reader = Reader(text, "")
+    shares = [reader.share()]
+    reader.read()
+    shares.append(reader.share())
+    assert shares[0] == 0 and 0.9 < shares[1] <= 1
+    seen: list[float] = []
+    bind = Rewriter.bind
+
+    def look(self, constraint):
+        seen.append(self.progress())
+        return bind(self, constraint)
+
+    monkeypatch.setattr(Rewriter, "bind", look)
+    lower(parse_text(text))
+    assert seen == sorted(seen) and 0.5 < seen[0] < 0.51 and 0.99 < seen[-1] <= 1  # nothing is taken early
+
+
+def test_a_terminal_sees_no_bar_of_a_small_model_and_a_pipe_sees_nothing(tmp_path):
+    path = write(tmp_path, THREE_SOLUTIONS)
+    ours, theirs = pty.openpty()
+    try:
+        command = [*COMMAND, "--arch", "cpu", str(path)]
+        subprocess.run(command, stderr=theirs, stdout=subprocess.DEVNULL, env=environment(TERM="xterm"), check=True)
+        os.set_blocking(ours, False)
+        with pytest.raises(BlockingIOError):
+            os.read(ours, 1)
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert run("--arch", "cpu", path).errors == ""

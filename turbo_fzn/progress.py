@@ -1,0 +1,124 @@
+"""A bar on a terminal for what takes long: reading or lowering a large model, compiling the kernels.
+
+    with phase("parse", share): …
+
+draws nothing for two seconds, and then a line that is written over again and again and erased at the end. `share`
+tells how much is done, from 0 to 1, and is called by another thread: it must be cheap and change nothing. A bar is for
+people only. Nothing is drawn unless `show` was called, which the command line does when stderr is a terminal. MiniZinc
+reads stderr through a pipe, and so never sees one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import NamedTuple, TextIO
+
+PATIENCE_SECONDS = 2.0
+INTERVAL_SECONDS = 0.1
+CELLS = 30
+ERASE = "\r\033[K"
+
+Share = Callable[[], float]
+
+
+class Phase(NamedTuple):
+    """Something under way; `began` is on the clock of time.monotonic."""
+
+    name: str
+    share: Share | None
+    began: float
+
+
+class Bar:
+    """The line on the terminal. Of phases within phases it shows the innermost."""
+
+    def __init__(self, stream: TextIO):
+        self.stream = stream
+        self.phases: list[Phase] = []
+        self.drawn = False
+        self.lock = threading.Lock()
+
+    def enter(self, phase: Phase) -> None:
+        self.phases.append(phase)
+        if len(self.phases) == 1:
+            threading.Thread(target=self._run, args=(phase,), name="bar", daemon=True).start()
+
+    def leave(self) -> None:
+        self.phases.pop()
+        self.erase()
+
+    def _run(self, outermost: Phase) -> None:
+        while outermost in self.phases:
+            time.sleep(INTERVAL_SECONDS)
+            with self.lock, contextlib.suppress(OSError, ValueError, IndexError):  # the terminal, or the phase, is gone
+                phase = self.phases[-1]
+                if time.monotonic() - phase.began >= PATIENCE_SECONDS:
+                    self.drawn = True
+                    self.stream.write(ERASE + line(phase, time.monotonic())[: width(self.stream)])
+                    self.stream.flush()
+
+    def erase(self) -> None:
+        """Before anything else is written to the terminal."""
+        with self.lock, contextlib.suppress(OSError, ValueError):
+            if self.drawn:
+                self.stream.write(ERASE)
+                self.stream.flush()
+            self.drawn = False
+
+
+def width(stream: TextIO) -> int:
+    """How much of a line can be seen, and erased again."""
+    try:
+        return (os.get_terminal_size(stream.fileno()).columns or 80) - 1
+    except (OSError, ValueError):
+        return 79
+
+
+def line(phase: Phase, now: float) -> str:
+    """What is to be seen of a phase."""
+    text = f"fzn-turbo: {phase.name}, {now - phase.began:.0f} s"
+    if phase.share is not None:
+        share = min(max(phase.share(), 0.0), 1.0)
+        full = round(share * CELLS)
+        text += f" [{'#' * full}{'.' * (CELLS - full)}] {share:.0%}"
+    return text
+
+
+_bar: Bar | None = None
+
+
+def show(stream: TextIO) -> None:
+    """From now on phases are shown there."""
+    global _bar
+    _bar = Bar(stream)
+
+
+def erase() -> None:
+    """Takes the bar away, if there is one, until it is drawn again."""
+    if _bar is not None:
+        _bar.erase()
+
+
+def abandon() -> None:
+    """Takes the bar away for good, from a signal handler, which must not wait for the lock."""
+    if _bar is not None and _bar.drawn:
+        with contextlib.suppress(OSError, ValueError):
+            os.write(_bar.stream.fileno(), ERASE.encode())
+
+
+@contextlib.contextmanager
+def phase(name: str, share: Share | None = None) -> Iterator[None]:
+    """Says what is being done. Other threads than the main one work in the background, and say nothing."""
+    bar = _bar
+    if bar is None or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    bar.enter(Phase(name, share, time.monotonic()))
+    try:
+        yield
+    finally:
+        bar.leave()
