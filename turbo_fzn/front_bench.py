@@ -4,8 +4,10 @@
     python -m turbo_fzn.front_bench --markdown docs/simplifier.md FILES...   the table of the simplifier as well
     python -m turbo_fzn.front_bench --growth                                 time for 1, 2, 4 and 8 times the size
 
-Every model is measured in a process of its own, so that peak memory is its own and no cache is warm but those on disk. Times are
-CPU seconds (user + system, all threads): the machine may have other work.
+Times are CPU seconds (user + system, all threads) from the start of a process to its first node on the CPU engine:
+the machine may have other work. Every run is a process of its own, so that peak memory is its own and no cache is warm
+but those on disk; the figures are medians. Where fzn-gecode is installed, it runs in turn with ours on the same file,
+with a time limit of a millisecond: that is its parsing, posting and root propagation.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import argparse
 import gc
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -22,7 +25,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-PHASES = ("start", "parse", "lower", "simplify", "root")
+PHASES = ("start", "parse", "lower", "simplify", "root", "engine")
+PEER = "fzn-gecode"
 PASSES = ("fold", "share", "dead code")
 EXPLANATION = (
     "Variables / constraints in FlatZinc, variables / rows in the ternary normal form. Lowering folds and shares already as"
@@ -36,9 +40,10 @@ REPEATS = 5
 
 
 def measure(path: str) -> dict[str, Any]:
-    """Times, sizes and memory of one model, in this process."""
+    """Times, sizes and memory of one model up to its first node, in this process."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    from turbo_fzn import cpu
+    from turbo_fzn import cpu, session
+    from turbo_fzn.options import Options
     from turbo_fzn.parse import parse_file
     from turbo_fzn.rewrite import lower
     from turbo_fzn.simplify import simplify
@@ -46,24 +51,34 @@ def measure(path: str) -> dict[str, Any]:
     clock = [0.0, time.process_time()]
     model = parse_file(path)
     clock.append(time.process_time())
-    lowered = lower(model).tnf
+    lowered = lower(model)
+    before = (lowered.tnf.n_vars, lowered.tnf.n_rows)
     clock.append(time.process_time())
     passes: list[tuple[str, int, int]] = []
-    small = lowered if lowered.infeasible else simplify(lowered, cpu.propagate, lambda *row: passes.append(row)).tnf
+    prepared = session.Prepared(lowered.tnf, model, lowered.origin)
+    if not lowered.tnf.infeasible:
+        simplified = simplify(lowered.tnf, cpu.propagate, lambda *row: passes.append(row))
+        prepared.tnf, prepared.reconstruction = simplified.tnf, simplified.reconstruction
     clock.append(time.process_time())
-    if not small.infeasible:
-        cpu.propagate(small)
+    tnf = session.settle_root(prepared, session.Interrupt()).tnf
     clock.append(time.process_time())
-    declared = len(model.variables)
+    if not tnf.infeasible:
+        judge = session.Judge(prepared, Options())
+        engine = session.choose_engine(prepared, Options(arch="cpu"), judge.exports)
+        engine.start()
+    clock.append(time.process_time())
+    peak = peak_bytes()
+    if not tnf.infeasible:
+        engine.close()
     return {
         "name": Path(path).stem,
         "megabytes": os.path.getsize(path) / 1e6,
         "seconds": dict(zip(PHASES, (end - begin for begin, end in pairwise(clock)))),
-        "flatzinc": (declared, len(model.constraints)),
-        "lowered": (lowered.n_vars, lowered.n_rows),
+        "flatzinc": (len(model.variables), len(model.constraints)),
+        "lowered": before,
         "passes": passes,
-        "final": (small.n_vars, small.n_rows),
-        "peak": peak_bytes() / 1e6,
+        "final": (tnf.n_vars, tnf.n_rows),
+        "peak": peak / 1e6,
     }
 
 
@@ -75,21 +90,72 @@ def peak_bytes() -> int:
     raise OSError("no VmHWM in /proc/self/status")
 
 
-def measure_apart(path: str) -> dict[str, Any]:
-    """`measure` in a process of its own."""
+def measure_apart(path: str, repeats: int = REPEATS) -> dict[str, Any]:
+    """`measure` in processes of their own, and the peer in turn: the medians of times and memory."""
     command = [sys.executable, "-m", "turbo_fzn.front_bench", "--one", path]
-    answer = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
-    if answer.returncode:
-        raise SystemExit(f"{path} could not be measured")
-    return json.loads(answer.stdout)
+    results, peers = [], []
+    for _ in range(repeats):
+        answer = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+        if answer.returncode:
+            raise SystemExit(f"{path} could not be measured")
+        results.append(json.loads(answer.stdout))
+        if shutil.which(PEER):
+            peers.append(peer_seconds(path))
+    result = results[0]
+    result["total"] = statistics.median(sum(one["seconds"].values()) for one in results)
+    result["seconds"] = {name: statistics.median(one["seconds"][name] for one in results) for name in PHASES}
+    result["peak"] = statistics.median(one["peak"] for one in results)
+    result["peer"] = statistics.median(peers) if peers else None
+    return result
+
+
+def peer_seconds(path: str) -> float:
+    """CPU seconds of the peer to its root."""
+    with open(os.devnull, "wb") as nowhere:
+        process = subprocess.Popen([PEER, "-t", "1", path], stdout=nowhere, stderr=nowhere)
+        _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return usage.ru_utime + usage.ru_stime
 
 
 def line(result: dict[str, Any]) -> str:
     seconds = " ".join(f"{name} {result['seconds'][name]:.2f}" for name in PHASES)
     sizes = " -> ".join(f"{variables}/{rows}" for variables, rows in sizes_of(result))
-    total = sum(result["seconds"].values())
+    peer = f"  {PEER} {result['peer']:.2f} s, {result['total'] / result['peer']:4.1f} x" if result["peer"] else ""
     memory = f"{result['peak']:.0f} MB"
-    return f"{result['name']:24} {result['megabytes']:6.2f} MB  {seconds}  total {total:.2f} s  {memory}  {sizes}"
+    figures = f"{seconds}  total {result['total']:.2f} s{peer}  {memory}"
+    return f"{result['name']:24} {result['megabytes']:6.2f} MB  {figures}  {sizes}"
+
+
+def summary(results: list[dict[str, Any]]) -> list[str]:
+    """What all models together say: the worst ratio, the speed of parsing, and memory as a base and a slope."""
+    lines = []
+    largest = sorted(results, key=lambda result: -result["megabytes"])[:5]
+    slowest = min(result["megabytes"] / result["seconds"]["parse"] for result in largest)
+    lines.append(f"parsing of the {len(largest)} largest: at least {slowest:.1f} MB/s")
+    compared = [result for result in results if result["peer"]]
+    if compared:
+        worst = max((result for result in compared if result in largest), key=lambda one: one["total"] / one["peer"])
+        ratio = worst["total"] / worst["peer"]
+        lines.append(f"of these, at most {ratio:.1f} times the seconds of {PEER} ({worst['name']})")
+    rest = [result for result in results if result not in largest]
+    if rest:
+        slow = max(rest, key=lambda result: result["total"])
+        base, slope = straight_line([(result["megabytes"], result["peak"]) for result in results])
+        lines.append(f"the others: at most {slow['total']:.2f} s ({slow['name']})")
+        lines.append(f"peak memory: {base:.0f} MB and {slope:.1f} times the size of the file; {peak_of(results)}")
+    return lines
+
+
+def peak_of(results: list[dict[str, Any]]) -> str:
+    most = max(results, key=lambda result: result["peak"])
+    return f"at most {most['peak']:.0f} MB ({most['name']})"
+
+
+def straight_line(points: list[tuple[float, float]]) -> tuple[float, float]:
+    """(y where x is 0, slope) of the line of least squares."""
+    slope, base = statistics.linear_regression(*zip(*points))
+    return base, slope
 
 
 def sizes_of(result: dict[str, Any]) -> list[tuple[int, int]]:
@@ -167,6 +233,7 @@ def main() -> int:
     parser.add_argument("files", nargs="*", help="FlatZinc models")
     parser.add_argument("--markdown", metavar="FILE", help="write the table of the simplifier there")
     parser.add_argument("--growth", action="store_true", help="measure generated models of 1, 2, 4 and 8 times the size")
+    parser.add_argument("--repeats", type=int, default=REPEATS, help="runs of each model (default: %(default)s)")
     parser.add_argument("--one", metavar="MODEL", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
@@ -174,8 +241,9 @@ def main() -> int:
         return 0
     results = []
     for path in options.files:
-        results.append(measure_apart(path))
+        results.append(measure_apart(path, options.repeats))
         print(line(results[-1]), flush=True)
+    print("\n".join(summary(results)) if results else "", end="\n" if results else "")
     if options.markdown:
         command = "python -m turbo_fzn.front_bench --markdown docs/simplifier.md suite16/*.fzn"
         Path(options.markdown).write_text(markdown(results, command), encoding="utf-8")

@@ -211,9 +211,10 @@ class GpuEngine:
         bits = 32 if tnf.is_narrow() else 64
         extra = profile_flags(settings)
         registers = {shared: here.kernel(bits, shared, *extra).num_regs for shared in (True, False)}
-        shape = launch_shape(here, Layout(tnf, exports, settings), registers, settings)
+        layout = Layout(tnf, exports, settings)
+        shape = launch_shape(here, layout, registers, settings)
         queue = min(shape.list_entries, settings.queue_capacity or shape.list_entries)
-        self.layout = layout = Layout(tnf, exports, replace(settings, blocks=shape.blocks, queue_capacity=queue))
+        self.layout = layout = layout.with_settings(replace(settings, blocks=shape.blocks, queue_capacity=queue))
         self.launch = self._fit_memory(layout, shape)
         self.kernel = here.kernel(bits, shape.store_shared, *extra)
         self.kernel.set_attribute(
