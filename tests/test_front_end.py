@@ -10,6 +10,7 @@ clock would make it a matter of chance.
 
 from __future__ import annotations
 
+import os
 import random
 import sys
 from collections.abc import Callable, Sequence
@@ -36,6 +37,9 @@ from turbo_fzn.session import solve_text
 from turbo_fzn.simplify import simplify
 
 CORPUS = Path(__file__).resolve().parent / "corpus"
+MODEL_FILES = sorted(CORPUS.glob("*.fzn"))
+if "TURBO_FZN_MODELS" in os.environ:  # a folder of larger ones
+    MODEL_FILES += sorted(Path(os.environ["TURBO_FZN_MODELS"]).glob("*.fzn"))
 SIZES = (1, 2, 4, 8)
 SMALLEST = 400
 DECISIONS = 20  # along a branch
@@ -247,7 +251,7 @@ class Branch:
         return bool(self.tnf.lower[number] <= self.tnf.upper[number]) and self.propagate()
 
 
-@pytest.mark.parametrize("path", sorted(CORPUS.glob("*.fzn")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", MODEL_FILES, ids=lambda path: path.stem)
 def test_a_simplified_model_has_bounds_as_tight_along_a_branch(path):
     text = path.read_text(encoding="utf-8")
     for seed in range(3):
@@ -326,7 +330,7 @@ def test_a_model_n_times_as_large_takes_at_most_n_times_the_calls(phase):
 # The two ways of reading, and what is told
 
 
-@pytest.mark.parametrize("path", sorted(CORPUS.glob("*.fzn")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", MODEL_FILES, ids=lambda path: path.stem)
 def test_the_scan_and_lark_read_an_example_alike(path):
     """What a compiler writes, whole files of it; test_parse.py does the same for generated items of every kind."""
     text = path.read_text(encoding="utf-8")

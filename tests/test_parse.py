@@ -15,7 +15,7 @@ import sys
 from dataclasses import fields, is_dataclass
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, find, given, settings
 from hypothesis import strategies as st
 
 from turbo_fzn import grammar, parse
@@ -409,6 +409,7 @@ scalar_types = st.sampled_from(["bool", "int"]).map(lambda kind: ([kind], (kind,
 )
 set_types = (st.just((["int"], None)) | int_domains).map(lambda p: (["set", "of", *p[0]], ("set", p[1])))
 types = scalar_types | scalar_types | set_types
+float_types = st.just((["float"], ("float", None))) | float_ranges.map(lambda p: (p[0], ("float", p[1])))
 
 
 @st.composite
@@ -422,7 +423,8 @@ def variables(draw: st.DrawFn) -> tuple:
 
 @st.composite
 def arrays(draw: st.DrawFn) -> tuple:
-    name, is_variable, (type_tokens, (kind, domain)) = draw(NAMES), draw(st.booleans()), draw(types)
+    name, is_variable = draw(NAMES), draw(st.booleans())
+    type_tokens, (kind, domain) = draw(types if is_variable else types | float_types)
     annotation_tokens, annotation_values = draw(annotations)
     value_tokens, values = draw(lists_of(elements))
     head = ["array", "[", "1", "..", str(len(values)), "]", "of", *(["var"] if is_variable else []), *type_tokens]
@@ -433,9 +435,25 @@ def arrays(draw: st.DrawFn) -> tuple:
 @st.composite
 def parameters(draw: st.DrawFn) -> tuple:
     pairs = {"bool": booleans, "int": integers, "float": floats | integers, "set of int": integer_ranges | integer_sets}
-    kind, name = draw(st.sampled_from(sorted(pairs))), draw(NAMES)
+    kind, name, (annotation_tokens, _) = draw(st.sampled_from(sorted(pairs))), draw(NAMES), draw(annotations)
     tokens, value = draw(pairs[kind])
-    return [*kind.split(), ":", name, "=", *tokens, ";"], (name, value)
+    return [*kind.split(), ":", name, *annotation_tokens, "=", *tokens, ";"], (name, value)
+
+
+index_sets = st.just((["int"], None)) | integer_ranges
+formal_types = (types | float_types).map(lambda p: (p[0], None))
+
+
+@st.composite
+def predicates(draw: st.DrawFn) -> tuple:
+    """A declaration, which means nothing."""
+    formals = []
+    for _ in range(draw(st.integers(0, 3))):
+        sets = draw(st.lists(index_sets, max_size=2))
+        array_of = ["array", *separated(sets, "[", "]")[0], "of"] if sets else []
+        variable = draw(st.sampled_from([[], ["var"]]))
+        formals.append(([*array_of, *variable, *draw(formal_types)[0], ":", draw(NAMES)], None))
+    return ["predicate", draw(NAMES), *separated(formals, "(", ")")[0], ";"], None
 
 
 @st.composite
@@ -482,16 +500,27 @@ def written(draw: st.DrawFn, item: st.SearchStrategy) -> tuple:
     return text, meaning
 
 
+ITEMS = {
+    "FLAT_CONSTRAINT": constraints,
+    "FLAT_VARIABLE": variables,
+    "FLAT_ARRAY": arrays,
+    "FLAT_PARAMETER": parameters,
+    "FLAT_PREDICATE": predicates,
+}
+
+
 @st.composite
 def models(draw: st.DrawFn) -> tuple:
     """(text, model) with distinct names, items in any order."""
     expected, chunks = Model(), []
-    items = draw(st.lists(written(variables() | arrays() | parameters() | constraints()), max_size=5))
+    items = draw(st.lists(written(st.one_of([item() for item in ITEMS.values()])), max_size=5))
     items.insert(draw(st.integers(0, len(items))), draw(written(goals())))
     for text, meaning in items:
         position = sum(map(len, chunks))
         chunks += [text, draw(st.sampled_from(["\n", "", "\r\n", " % ; solve\n"]))]
         name = meaning[0] if type(meaning) is tuple else getattr(meaning, "name", None)
+        if meaning is None:
+            continue
         if isinstance(meaning, Constraint):
             expected.constraints.append(meaning._replace(position=position))
         elif isinstance(meaning, Goal):
@@ -513,6 +542,21 @@ def test_the_scan_and_lark_read_what_was_written(pair: tuple) -> None:
     text, expected = pair
     assert typed(parse_text(text)) == typed(expected)
     assert typed(read_by_lark(text)) == typed(expected)
+
+
+def kind_of_match(text: str) -> str | None:
+    """The flat terminal that matches the whole statement; OTHER where it is for Lark."""
+    match = parse._scan_pattern().match(text)
+    return match.lastgroup if match is not None and match.end() == len(text) else "OTHER"
+
+
+@pytest.mark.parametrize("name", parse.FLAT_STATEMENTS)
+def test_the_generated_items_of_every_kind_go_both_ways(name: str) -> None:
+    """So that the two tests around this one compare what they say that they compare."""
+    generate = settings(max_examples=1000, phases=[Phase.generate], database=None, derandomize=True, deadline=None)
+    items = written({**ITEMS, "FLAT_SOLVE": goals}[name]()).map(lambda pair: pair[0])
+    for wanted in (name, "OTHER"):
+        find(items, lambda text, wanted=wanted: kind_of_match(text) == wanted, settings=generate)
 
 
 @settings(suppress_health_check=list(HealthCheck))
