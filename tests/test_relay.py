@@ -6,6 +6,7 @@ machine is tested with engines that do what they are told, the whole with models
 
 from __future__ import annotations
 
+import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -13,8 +14,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from command import run, write
 
-from turbo_fzn import cpu, session, wake
+from turbo_fzn import build, cpu, session, wake
 from turbo_fzn.engine import Engine, Found
 from turbo_fzn.errors import EngineError
 from turbo_fzn.options import Options
@@ -345,6 +347,28 @@ def test_waking_says_why_there_is_no_gpu(monkeypatch, results, failure):
         if thread.name == "wake":
             thread.join(SECONDS)
     assert waking.failure == failure
+
+
+@pytest.fixture(scope="module")
+def sleeping_driver(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A folder with a driver that takes a minute to wake up."""
+    folder = tmp_path_factory.mktemp("driver")
+    source = folder / "driver.cpp"
+    source.write_text('#include <unistd.h>\nextern "C" int cuInit(unsigned) { sleep(60); return 0; }\n')
+    library = str(folder / "libcuda.so.1")
+    subprocess.run([build.find_cpu_compiler(), "-shared", "-fPIC", "-o", library, str(source)], check=True)
+    return str(folder)
+
+
+def test_a_small_model_is_solved_before_the_gpu_is_awake(sleeping_driver):
+    answer = run("-a", "-s", CORPUS / "queens.fzn", timeout=SECONDS, LD_LIBRARY_PATH=sleeping_driver)
+    assert len(answer.solutions) == 92 and answer.markers == ["=========="]
+    assert answer.statistics["engine"] == '"cpu"' and "handoverTime" not in answer.statistics
+
+
+def test_an_error_does_not_wait_for_the_gpu(sleeping_driver, tmp_path):
+    answer = run(write(tmp_path, "no FlatZinc"), timeout=SECONDS, LD_LIBRARY_PATH=sleeping_driver)
+    assert answer.code == 1 and answer.markers == ["=====ERROR====="] and answer.errors.startswith("fzn-turbo: ")
 
 
 def test_without_a_driver_there_is_nothing_to_wake(monkeypatch):

@@ -30,13 +30,21 @@ LONGEST_TIMER_SECONDS = 1e9
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs the command; returns the exit code."""
+    """Runs the command; returns the exit code. As a process of its own (`argv` None) it may end here."""
+    code = run(sys.argv[1:] if argv is None else argv, leave=argv is None)
+    waking = sys.modules.get("turbo_fzn.wake")
+    if argv is None and waking is not None and waking.at_work():
+        leave_process(code)
+    return code
+
+
+def run(argv: Sequence[str], leave: bool) -> int:
     started = process_start()
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no BLAS is used here, and its idle threads cost 0.1 s of CPU
     open_missing_streams()
     try:
-        command = parse_arguments(sys.argv[1:] if argv is None else argv)
-        return act(command) if command.action else solve(command.options, started, leave=argv is None)
+        command = parse_arguments(argv)
+        return act(command) if command.action else solve(command.options, started, leave)
     except BrokenPipeError:
         forget_stdout()
         return 0
@@ -174,13 +182,13 @@ def leave_unknown(options: Options) -> NoReturn:
     leave_process()
 
 
-def leave_process() -> NoReturn:
+def leave_process(code: int = 0) -> NoReturn:
     """Ends the process without tearing anything down, but for the files that it would leave behind."""
     for name in ("turbo_fzn.build", "turbo_fzn.progress"):
         abandon = getattr(sys.modules.get(name), "abandon", None)
         if abandon is not None:
             abandon()
-    os._exit(0)
+    os._exit(code)
 
 
 def set_up_logging(verbose: bool) -> None:

@@ -22,12 +22,14 @@ class Waking:
 
     def __init__(self) -> None:
         self.failure: str | None = None
+        self.thread: threading.Thread | None = None
         try:
             self.driver = ctypes.CDLL(LIBRARY)
         except OSError as error:
             self.failure = f"no NVIDIA driver: {error}"
         else:
-            threading.Thread(target=self._run, name="wake", daemon=True).start()
+            self.thread = threading.Thread(target=self._run, name="wake", daemon=True)
+            self.thread.start()
 
     def _run(self) -> None:
         device, context = ctypes.c_int(), ctypes.c_void_p()
@@ -46,3 +48,9 @@ class Waking:
 def begin() -> Waking:
     """Starts to wake the first GPU, and returns at once; once a process."""
     return Waking()
+
+
+def at_work() -> bool:
+    """Whether the driver is still at it. A process must not take it down meanwhile, as an orderly exit does."""
+    thread = begin().thread if begin.cache_info().currsize else None
+    return thread is not None and thread.is_alive()
