@@ -15,7 +15,7 @@ import select
 import sys
 import time
 from types import FrameType
-from typing import TYPE_CHECKING, NoReturn, Sequence, TextIO
+from typing import TYPE_CHECKING, Iterator, NoReturn, Sequence, TextIO
 
 from turbo_fzn import output
 from turbo_fzn.errors import InternalError, TurboError
@@ -123,7 +123,8 @@ def solve(options: Options, started: float, leave: bool) -> int:
         set_up_logging(options.verbose)
         if options.arch != "cpu":
             wake_gpu()
-        prepared = prepare_file(options, interrupt)
+        with without_collector():
+            prepared = prepare_file(options, interrupt)
         prepared.started = started
         if options.dump_tnf is not None:
             interrupt.settle()
@@ -132,6 +133,19 @@ def solve(options: Options, started: float, leave: bool) -> int:
     except Interrupted:
         report_unknown(sys.stdout, options)
         return 0
+
+
+@contextlib.contextmanager
+def without_collector() -> Iterator[None]:
+    """Preparation makes millions of objects that stay and no cycles: there is nothing to collect, then or later."""
+    import gc
+
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def wake_gpu() -> None:
