@@ -45,8 +45,11 @@ class Relay:
         self.maker = threading.Thread(target=self._make, args=(make_second,), name="make-engine", daemon=True)
 
     def _make(self, make_second: Callable[[], Engine]) -> None:
+        start = time.monotonic()
         try:
-            self.second = make_second()
+            second = make_second()
+            log.info("%s engine: %.2f s, beside the search", second.name, time.monotonic() - start)
+            self.second = second
         except EngineError as error:
             log.info("no GPU engine: %s", error)
         except Exception as error:  # a fault, but none that should cost the user the answer of the first
