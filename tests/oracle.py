@@ -3,10 +3,12 @@
 It is the judge of the solver, so it is written for independence: it shares nothing with the solver but the parsed
 Model, and its meaning of the predicates (`MEANING`) is written a second time, in other formulas than those of
 turbo_fzn/relations.py. Assignments are rows of a table with one NumPy column a variable; a variable is added at a
-time, and a constraint filters the table as soon as all its variables are there. Values are small, so 64 bits do.
+time, and a constraint filters the table as soon as all its variables are there. Columns are 64 bits wide where every
+number of the model is small, and else Python integers.
 
-An unbounded variable is tried in -WINDOW..WINDOW; a solution at the window's edge fails the test that asked, because
-solutions may then lie outside.
+An unbounded variable takes the one value that a constraint leaves it, if one defines it by others (`DEFINITION`).
+Otherwise it is tried in -WINDOW..WINDOW; a solution at the window's edge is a `WindowTooSmall`, because solutions may
+then lie outside.
 
 The module also writes a Model as FlatZinc text, so that the models of the tests do not depend on the parser.
 """
@@ -19,16 +21,27 @@ from fractions import Fraction
 import numpy as np
 
 from turbo_fzn.domains import BOOLEAN, IntSet
-from turbo_fzn.model import Array, Call, Constraint, Goal, Model, Ref, Variable
+from turbo_fzn.model import Array, Call, Constraint, Goal, Index, Model, Ref, Variable
 
 WINDOW = 60
+SMALL = 2**20  # sums and products of a few numbers up to that fit into 64 bits
 
 Column = np.ndarray
 
 
+class WindowTooSmall(AssertionError):
+    """An unbounded variable may have values that were not tried."""
+
+
 def quotient(x: Column, y: Column) -> Column:
-    """x / y without its fraction; 0 where y = 0 (the caller excludes it)."""
-    return np.fix(x / np.where(y == 0, 1, y)).astype(np.int64)
+    """x / y without its fraction, from the floor; any number where y = 0 (the caller excludes it)."""
+    y = np.where(y == 0, 1, y)
+    floor = x // y
+    return floor + ((floor < 0) & (floor * y != x))
+
+
+def remainder(x: Column, y: Column) -> Column:
+    return x - quotient(x, y) * y
 
 
 def is_power(x: Column, y: Column, z: Column) -> Column:
@@ -70,7 +83,7 @@ MEANING: dict[str, Callable] = {
     "int_plus": lambda x, y, z: z - y == x,
     "int_times": lambda x, y, z: np.multiply(x, y) == z,
     "int_div": lambda x, y, z: (y != 0) & (quotient(x, y) == z),
-    "int_mod": lambda x, y, z: (y != 0) & (np.fmod(x, np.where(y == 0, 1, y)) == z),
+    "int_mod": lambda x, y, z: (y != 0) & (remainder(x, y) == z),
     "int_min": lambda x, y, z: np.where(x < y, x, y) == z,
     "int_max": lambda x, y, z: np.where(x > y, x, y) == z,
     "int_abs": lambda x, y: (y >= 0) & ((x == y) | (x == -y)),
@@ -112,6 +125,58 @@ def meaning_of(name: str) -> Callable:
     return lambda *args: (args[-1] == 0) | MEANING[name[:-4]](*args[:-1])
 
 
+def chosen(i: Column, columns: list[Column]) -> Column | int:
+    return total((i == number) * x for number, x in enumerate(columns, 1))
+
+
+# What a function makes of its other arguments; what it makes outside its domain does not matter.
+DEFINITION: dict[str, Callable] = {
+    "int_eq": lambda x: x,
+    "int_plus": lambda x, y: x + y,
+    "int_times": lambda x, y: x * y,
+    "int_div": quotient,
+    "int_mod": remainder,
+    "int_min": lambda x, y: np.where(x < y, x, y),
+    "int_max": lambda x, y: np.where(x > y, x, y),
+    "int_abs": lambda x: np.where(x < 0, -x, x),
+    "bool2int": lambda x: x,
+    "array_int_element": chosen,
+    "array_var_int_element": chosen,
+    "bool_lin_eq": weighted,
+}
+
+
+def definition_of(model: Model, name: str) -> tuple[set[str], Callable[[Table], Column | int]] | None:
+    """(the variables that define this one, how), if a right-hand side or a constraint leaves it one value at most."""
+    value = model.variables[name].value
+    if value is not None:
+        return names_in(model, value), lambda table: table.evaluate(value)
+    for item in model.constraints:
+        if item.name in DEFINITION and item.args[-1] == name and isinstance(item.args[-1], Ref):
+            inputs = names_in(model, item.args[:-1])
+            if name not in inputs:
+                return inputs, lambda table, item=item: DEFINITION[item.name](*map(table.evaluate, item.args[:-1]))
+        if item.name == "int_lin_eq" and all(isinstance(argument, list) for argument in item.args[:2]):
+            found = solved(model, name, *item.args)
+            if found is not None:
+                return found
+    return None
+
+
+def solved(
+    model: Model, name: str, coefficients: list, members: list, k: object
+) -> tuple[set[str], Callable[[Table], Column | int]] | None:
+    """A linear equation solved for a variable with coefficient 1 or -1."""
+    places = [place for place, member in enumerate(members) if isinstance(member, Ref) and member == name]
+    if len(places) != 1 or coefficients[places[0]] not in (1, -1):
+        return None
+    place = places[0]
+    others = [(c, x) for at, (c, x) in enumerate(zip(coefficients, members, strict=True)) if at != place]
+    return names_in(model, [x for _, x in others]), lambda table: coefficients[place] * (
+        table.evaluate(k) - total(c * table.evaluate(x) for c, x in others)
+    )
+
+
 class Table:
     """Assignments to the variables added so far, one column each."""
 
@@ -119,15 +184,18 @@ class Table:
         self.model = model
         self.columns: dict[str, Column] = {}
         self.length = 1
+        self.kind: type = np.int64 if is_small(model) else object
 
-    def add_variable(self, name: str) -> None:
-        values = np.array(list(candidates(self.model.variables[name])), dtype=np.int64)
+    def add_definition(self, name: str, define: Callable[[Table], Column | int]) -> None:
+        self.columns[name] = np.broadcast_to(define(self), self.length).astype(self.kind)
+
+    def add_variable(self, name: str, values: Column) -> None:
         self.columns = {other: np.repeat(column, len(values)) for other, column in self.columns.items()}
         self.columns[name] = np.tile(values, self.length)
         self.length *= len(values)
 
     def filter(self, holds: Column | bool) -> None:
-        mask = np.broadcast_to(holds, self.length)
+        mask = np.broadcast_to(holds, self.length).astype(bool)
         self.columns = {name: column[mask] for name, column in self.columns.items()}
         self.length = int(mask.sum())
 
@@ -137,13 +205,33 @@ class Table:
             return [self.evaluate(element) for element in expression]
         if isinstance(expression, IntSet):
             return expression
+        if isinstance(expression, Index):
+            return self.evaluate(self.model.arrays[expression.array].elements[expression.index - 1])
         if not isinstance(expression, Ref):
-            return np.full(self.length, int(expression), dtype=np.int64)  # type: ignore[call-overload]
+            return np.full(self.length, int(expression), dtype=self.kind)  # type: ignore[call-overload]
         if expression in self.columns:
             return self.columns[expression]
         if expression in self.model.parameters:
             return self.evaluate(self.model.parameters[expression])
         return self.evaluate(self.model.arrays[expression].elements)
+
+
+def is_small(model: Model) -> bool:
+    """Whether 64 bits hold whatever the formulas compute."""
+
+    def numbers(value: object) -> Iterable[int]:
+        if isinstance(value, list):
+            for element in value:
+                yield from numbers(element)
+        elif isinstance(value, IntSet) and value:
+            yield from (value.lower, value.upper)
+        elif isinstance(value, int):
+            yield value
+
+    declared = [item.domain for item in [*model.variables.values(), *model.arrays.values()]]
+    named = [array.elements for array in model.arrays.values()]
+    arguments = [item.args for item in model.constraints]
+    return all(abs(n) <= SMALL for n in numbers([*declared, *named, *model.parameters.values(), *arguments]))
 
 
 def candidates(variable: Variable) -> Iterable[int]:
@@ -154,6 +242,8 @@ def candidates(variable: Variable) -> Iterable[int]:
 
 def names_in(model: Model, expression: object) -> set[str]:
     """The variables that an expression depends on."""
+    if isinstance(expression, Index):
+        return names_in(model, model.arrays[expression.array].elements[expression.index - 1])
     if isinstance(expression, list):
         return set().union(*(names_in(model, element) for element in expression))
     if isinstance(expression, Ref) and expression in model.arrays:
@@ -171,7 +261,7 @@ def requirements(model: Model) -> list[tuple[set[str], Callable[[Table], Column]
         return lambda table: table.columns[name] == table.evaluate(value)
 
     def of_domain(element: object, domain: IntSet) -> Callable[[Table], Column]:
-        return lambda table: np.isin(table.evaluate(element), list(domain))
+        return lambda table: MEANING["set_in"](table.evaluate(element), domain)
 
     found = [(names_in(model, list(item.args)), of_constraint(item)) for item in model.constraints]
     for name, variable in model.variables.items():
@@ -184,33 +274,59 @@ def requirements(model: Model) -> list[tuple[set[str], Callable[[Table], Column]
 
 
 def all_solutions(model: Model) -> list[dict[str, int]]:
-    """Every assignment to all variables that satisfies the model."""
-    table = Table(model)
+    """Every assignment to all variables that satisfies the model. Raises WindowTooSmall where it cannot tell."""
     waiting = requirements(model)
-    # Unbounded variables last: by then their definitions filter at once.
-    order = sorted(model.variables, key=lambda name: len(list(candidates(model.variables[name]))))
-    for name in [None, *order]:
-        if name is not None:
-            table.add_variable(name)
+    table = Table(model)
+    definitions = {
+        name: found
+        for name, variable in model.variables.items()
+        if variable.kind == "int" and variable.domain is None
+        for found in [definition_of(model, name)]
+        if found is not None
+    }
+    values = {name: alone(model, name, waiting) for name in model.variables if name not in definitions}
+    order: list[str | None] = [None, *sorted(values, key=lambda name: len(values[name]))]
+    while order:
+        name = order.pop(0)
+        if name in values:
+            table.add_variable(name, values[name])
+        elif name is not None:
+            table.add_definition(name, definitions.pop(name)[1])
         ready = [test for names, test in waiting if names <= table.columns.keys()]
         waiting = [item for item in waiting if not item[0] <= table.columns.keys()]
         for test in ready:
             table.filter(test(table))
+        order[:0] = [name for name, (inputs, _) in definitions.items() if inputs <= table.columns.keys()][:1]
+    if definitions:
+        raise WindowTooSmall(f"{', '.join(definitions)}: defined by each other")
     assert not waiting
-    for name, variable in model.variables.items():
-        if variable.kind == "int" and variable.domain is None:
-            assert not np.any(np.abs(table.columns[name]) == WINDOW), f"{name}: the oracle's window is too small"
+    for name in values:
+        variable = model.variables[name]
+        if variable.kind == "int" and variable.domain is None and np.any(np.abs(table.columns[name]) == WINDOW):
+            raise WindowTooSmall(name)
     names = list(model.variables)
     return (
-        [dict(zip(names, map(int, row))) for row in zip(*(table.columns[name] for name in names))]
+        [dict(zip(names, map(int, row))) for row in zip(*(table.columns[name].tolist() for name in names))]
         if names
         else ([{}] * table.length)
     )
 
 
+def alone(model: Model, name: str, tests: list[tuple[set[str], Callable[[Table], Column]]]) -> Column:
+    """The values of a variable that the constraints on it alone leave."""
+    table = Table(model)
+    table.add_variable(name, np.array(list(candidates(model.variables[name])), dtype=table.kind))
+    for names, test in tests:
+        if names == {name}:
+            table.filter(test(table))
+    return table.columns[name]
+
+
 def objective_of(model: Model, solution: Mapping[str, int]) -> int:
     assert model.goal is not None
     value = model.goal.objective
+    if isinstance(value, Index):
+        value = model.arrays[value.array].elements[value.index - 1]
     value = model.parameters.get(value, value) if isinstance(value, Ref) else value
     return solution[value] if isinstance(value, Ref) else int(value)  # type: ignore[call-overload]
 
@@ -320,6 +436,8 @@ def show(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, list):
         return "[" + ",".join(map(show, value)) + "]"
+    if isinstance(value, Index):
+        return f"{value.array}[{value.index}]"
     if isinstance(value, Call):
         return f"{value.name}({','.join(map(show, value.args))})"
     if isinstance(value, IntSet):

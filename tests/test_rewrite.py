@@ -180,12 +180,31 @@ def test_sums_with_common_parts_share_them():
 
 def test_constants_near_the_largest_integer_are_exact():
     largest = INFINITY - 1
-    text = f"var int: x; var bool: p; var bool: q; constraint int_le(x,-{largest});"
+    text = f"var -{largest}..0: x; var bool: p; var bool: q; constraint int_le(x,-{largest});"
     text += f"constraint int_lin_le_reif([1],[x],{-largest},p); constraint int_lin_le_reif([2],[x],{-2 * INFINITY},q);"
     result = lowered(text + "solve satisfy;\n")
     assert (domain(result, "p"), domain(result, "q")) == ((1, 1), (0, 0))
-    assert lowered(f"var int: x; constraint int_lt({largest},x); solve satisfy;\n").tnf.infeasible
-    assert lowered(f"var int: x; constraint int_lin_le([2],[x],{-2 * INFINITY}); solve satisfy;\n").tnf.infeasible
+
+
+BEYOND_THE_LARGEST = [
+    f"int_lt({INFINITY - 1},x)",
+    f"int_lin_le([2],[x],{-2 * INFINITY})",
+    f"int_lin_le_reif([2],[x],{-2 * INFINITY},p)",
+    f"int_lin_le_reif([1,-1],[x,{INFINITY - 1}],1,p)",
+    f"int_lin_eq([2,-1],[x,{INFINITY - 2}],{INFINITY + 2})",
+    f"int_lin_eq_reif([2,-1],[x,{INFINITY - 2}],{INFINITY + 2},p)",
+    f"int_lin_ne_reif([-2,-1],[x,{INFINITY - 2}],{INFINITY + 2},p)",
+]
+
+
+@pytest.mark.parametrize("constraint", BEYOND_THE_LARGEST)
+def test_what_lies_beyond_the_largest_integer_is_refused_without_bounds_and_decided_with_them(constraint):
+    """`var int: x` may be anything, so that there is a solution, but none that can be stored."""
+    text = f"var bool: p; constraint {constraint}; solve satisfy;\n"
+    with pytest.raises(UnsupportedError, match="beyond"):
+        lowered("var int: x; " + text)
+    result = lowered(f"var {1 - INFINITY}..{INFINITY - 1}: x; " + text)
+    assert result.tnf.infeasible or domain(result, "p") in ((0, 0), (1, 1))
 
 
 def test_a_square_names_its_operand_twice():

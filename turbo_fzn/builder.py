@@ -88,13 +88,18 @@ class Builder:
         return lower[y] == 0 == lower[z] and upper[y] == 1 == upper[z]
 
     def restrict(self, variable: int, low: int, high: int) -> None:
-        """Narrow the domain to what lies in [low, high]."""
+        """Narrow the domain to what lies in [low, high].
+
+        A variable without a bound may have values in there that cannot be stored: that is no contradiction.
+        """
         variable = self.find(variable)
+        if low >= INFINITY <= self.upper[variable] or high <= -INFINITY >= self.lower[variable]:
+            raise UnsupportedError(intervals.BEYOND)
         if low > self.lower[variable]:
             self.lower[variable] = low
         if high < self.upper[variable]:
             self.upper[variable] = high
-        if self.lower[variable] > self.upper[variable] or low >= INFINITY or high <= -INFINITY:
+        if self.lower[variable] > self.upper[variable]:
             raise Infeasible
 
     def merge(self, first: int, second: int) -> None:

@@ -20,6 +20,8 @@ from math import gcd
 
 from turbo_fzn.builder import ADD, EQ, LEQ, MAX, MIN, MUL, Builder
 from turbo_fzn.domains import INFINITY
+from turbo_fzn.errors import UnsupportedError
+from turbo_fzn.intervals import BEYOND
 
 Terms = list[tuple[int, int]]  # (coefficient, variable)
 
@@ -96,14 +98,21 @@ def le(b: Builder, coefficients: Sequence[int], variables: Sequence[int], k: int
 
 
 def le_single(b: Builder, term: tuple[int, int], k: int, r: int) -> None:
-    """c * v <= k with |c| = 1. A k beyond all integers decides by itself."""
+    """c * v <= k with |c| = 1. A k beyond all integers decides by itself where v has a bound on that side."""
     c, v = term
     if abs(k) >= INFINITY:
+        refuse_beyond(b, v, c * k)
         b.merge(r, b.true if k > 0 else b.false)
     elif c > 0:
         b.define(r, LEQ, v, b.constant(k))
     else:
         b.define(r, LEQ, b.constant(-k), v)
+
+
+def refuse_beyond(b: Builder, v: int, k: int) -> None:
+    """A variable without a bound cannot be compared with what is beyond all integers that can be stored."""
+    if b.upper[v] >= INFINITY if k > 0 else b.lower[v] <= -INFINITY:
+        raise UnsupportedError(BEYOND)
 
 
 def is_plain_clause(b: Builder, coefficients: Sequence[int], variables: Sequence[int], k: int) -> bool:
@@ -180,7 +189,10 @@ def sides(b: Builder, terms: Terms, k: int) -> tuple[int, int]:
     if len(terms) == 1:
         _, v = terms[0]
         k *= terms[0][0]
-        return (v, b.constant(k)) if abs(k) < INFINITY else (-1, -1)
+        if abs(k) < INFINITY:
+            return v, b.constant(k)
+        refuse_beyond(b, v, k)
+        return -1, -1
     positive, negative = split(b, terms)
     left, right = b.tree(ADD, positive, 0), b.tree(ADD, negative, 0)
     if not negative or not positive:

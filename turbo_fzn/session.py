@@ -436,6 +436,11 @@ def solve_text(text: str, **settings: Any) -> Result:
     """
     from turbo_fzn.parse import parse_text
 
+    return solve_model(parse_text(text), **settings)
+
+
+def solve_model(model: Model, **settings: Any) -> Result:
+    """The same for a model that is parsed already."""
     if isinstance(settings.get("check"), bool):
         settings["check"] = "always" if settings["check"] else "never"
     unknown = settings.keys() - {option.name for option in fields(Options)}
@@ -447,7 +452,7 @@ def solve_text(text: str, **settings: Any) -> Result:
     solutions: list[dict[str, object]] = []
     objective, finished = None, None
     try:
-        for event in search(prepare(parse_text(text), options, interrupt), options, interrupt):
+        for event in search(prepare(model, options, interrupt), options, interrupt):
             if isinstance(event, Finished):
                 finished = event
             else:

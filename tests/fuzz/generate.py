@@ -1,0 +1,357 @@
+"""Random FlatZinc models: small enough to be enumerated, and odd enough to find what nobody thought of.
+
+A model has a few variables of one *flavour* of numbers, a handful of constraints over all builtins, arrays, parameters
+and aliases by name, any search annotation, and a goal. Random constraints rarely have a solution together, so most
+models are built around a witness: an assignment that every constraint is made to satisfy. What a predicate means is
+taken from turbo_fzn/relations.py here; the judge has formulas of its own.
+
+| flavour   | numbers                                                                                       |
+|-----------|-----------------------------------------------------------------------------------------------|
+| small     | -6..9, with holes                                                                             |
+| wide      | the same, and one variable with some hundred values                                           |
+| large     | around ±2^30, ±2^31, ±2^40, ±2^61 and ±(2^62 - 1), few values a variable, coefficients to 2^40 |
+| unbounded | the small ones, and variables without bounds that constraints define or enclose               |
+| mixed     | all of it                                                                                     |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+from builtin_cases import FUNCTIONAL, PREDICATES
+
+from turbo_fzn.domains import BOOLEAN, IntSet
+from turbo_fzn.model import Array, Call, Constraint, Goal, Index, Model, Ref, Variable
+from turbo_fzn.relations import find_signature
+
+FLAVOURS = {"small": 50, "wide": 10, "large": 15, "unbounded": 15, "mixed": 10}
+MOST_ASSIGNMENTS = {"small": 700, "wide": 3000, "large": 300, "unbounded": 300, "mixed": 300}
+LANDMARKS = [2**30 - 1, 2**30, 2**31, 2**32, 2**40, 2**61, 2**62 - 3, 2**62 - 1]
+LIMIT = 2**62 - 1
+VARIABLE_CHOICES = [
+    *("input_order", "first_fail", "anti_first_fail", "smallest", "largest", "occurrence", "most_constrained"),
+    *("max_regret", "dom_w_deg", "impact"),
+]
+VALUE_CHOICES = [
+    *("indomain", "indomain_min", "indomain_max", "indomain_median", "indomain_middle", "indomain_random"),
+    *("indomain_split", "indomain_reverse_split", "indomain_split_random", "indomain_interval"),
+    *("outdomain_min", "outdomain_max", "outdomain_median", "outdomain_random"),
+]
+COSTLY = {"int_pow", "int_pow_fixed"}  # by large numbers
+
+
+@dataclass
+class Scope:
+    """The names that a model's constraints may use, and the witness's value of each variable."""
+
+    random: Random
+    flavour: str
+    ints: list[Ref] = field(default_factory=list)
+    bools: list[Ref] = field(default_factory=list)
+    arrays: dict[str, list[Ref]] = field(default_factory=lambda: {"ints": [], "bools": [], "numbers": [], "truths": []})
+    numbers: list[Ref] = field(default_factory=list)
+    witness: dict[str, int] = field(default_factory=dict)
+
+
+def draw_model(random: Random, flavour: str | None = None) -> Model:
+    """A model without text."""
+    flavour = flavour or random.choices(list(FLAVOURS), list(FLAVOURS.values()))[0]
+    scope = Scope(random, flavour)
+    model = Model(file="fuzz.fzn")
+    declare_variables(model, scope)
+    declare_named(model, scope)
+    with_witness = random.random() < 0.8
+    for _ in range(random.randint(1, 6)):
+        for constraint in draw_constraint(scope, model, with_witness):
+            model.constraints.append(constraint)
+    if flavour in ("unbounded", "mixed"):
+        declare_unbounded(model, scope)
+    declare_aliases(model, scope)
+    model.goal = draw_goal(scope, model)
+    hide_some(model, random)
+    return model
+
+
+# ---- declarations
+
+
+def small_number(random: Random) -> int:
+    return random.randint(-4, 6)
+
+
+def large_number(random: Random) -> int:
+    """Near a landmark, of either sign, within the limits."""
+    number = random.choice(LANDMARKS) + random.choice((-1, 0, 0, 1))
+    return max(-LIMIT, min(LIMIT, random.choice((-1, 1)) * number))
+
+
+def draw_number(scope: Scope) -> int:
+    large = {"large": 0.6, "mixed": 0.3}.get(scope.flavour, 0.0)
+    return (large_number if scope.random.random() < large else small_number)(scope.random)
+
+
+def draw_domain(scope: Scope) -> IntSet:
+    random = scope.random
+    if scope.flavour == "large" or (scope.flavour == "mixed" and random.random() < 0.4):
+        if random.random() < 0.5:
+            low = draw_number(scope)
+            return IntSet.interval(low, min(low + random.randint(0, 4), LIMIT))
+        return IntSet.of_values(draw_number(scope) for _ in range(random.randint(1, 5)))
+    if random.random() < 0.6:
+        low = random.randint(-6, 4)
+        return IntSet.interval(low, low + random.choice((0, 1, 1, 2, 3, 4, 5)))
+    return IntSet.of_values(random.randint(-6, 9) for _ in range(random.randint(1, 5)))
+
+
+def declare_variables(model: Model, scope: Scope) -> None:
+    """Variables until the number of assignments is used up."""
+    random, room = scope.random, MOST_ASSIGNMENTS[scope.flavour]
+    if scope.flavour == "wide":
+        low = random.randint(-150, 0)
+        add_variable(model, scope, "w0", IntSet.interval(low, low + random.randint(60, 200)))
+        room //= model.variables["w0"].domain.size  # type: ignore[union-attr]
+    for number in range(random.randint(1, 4)):
+        domain = draw_domain(scope)
+        if domain.size <= room:
+            room //= domain.size
+            add_variable(model, scope, f"x{number}", domain)
+    for number in range(random.randint(0, 4)):
+        if room >= 2:
+            room //= 2
+            add_variable(model, scope, f"b{number}", BOOLEAN)
+    if not scope.ints:
+        add_variable(model, scope, "x0", IntSet.interval(0, 1))
+    if not scope.bools:
+        add_variable(model, scope, "b0", BOOLEAN)
+
+
+def add_variable(model: Model, scope: Scope, name: str, domain: IntSet | None) -> None:
+    kind = "bool" if domain is BOOLEAN else "int"
+    model.variables[name] = Variable(name, kind, None if kind == "bool" else domain, [Ref("output_var")], None, 0)
+    (scope.bools if kind == "bool" else scope.ints).append(Ref(name))
+    if domain is not None:
+        scope.witness[name] = scope.random.choice(list(domain))
+
+
+def declare_named(model: Model, scope: Scope) -> None:
+    """Arrays and parameters, so that arguments can be names."""
+    random = scope.random
+    if random.random() < 0.3:
+        model.parameters["n"] = draw_number(scope)
+        scope.numbers.append(Ref("n"))
+    for kind, element in (("ints", "int"), ("bools", "bool"), ("numbers", "int"), ("truths", "bool")):
+        if random.random() < 0.25:
+            is_variable = kind in ("ints", "bools")
+            elements = ARGUMENTS[kind](scope)
+            domain = wide_domain(scope, elements) if kind == "ints" and random.random() < 0.3 else None
+            shown = [Call("output_array", [[IntSet.interval(1, len(elements))]])] if is_variable else []
+            model.arrays[kind] = Array(kind, element, is_variable, domain, elements, shown, 0)
+            scope.arrays[kind].append(Ref(kind))
+
+
+def wide_domain(scope: Scope, elements: list) -> IntSet:
+    """One that the witness's values of the elements lie in, and that may cut off others."""
+    values = [value_in(scope, element) for element in elements]
+    low, high = min(values, default=0), max(values, default=0)
+    random = scope.random
+    values = [low - random.randint(0, 3), high + random.randint(0, 3), *values]
+    return IntSet.of_values(values) if random.random() < 0.5 else IntSet.interval(min(values), max(values))
+
+
+def declare_aliases(model: Model, scope: Scope) -> None:
+    random = scope.random
+    if random.random() < 0.3:
+        value = random.choice(scope.ints) if random.random() < 0.8 else draw_number(scope)
+        domain = wide_domain(scope, [value]) if value in scope.witness and random.random() < 0.5 else None
+        model.variables["alias"] = Variable("alias", "int", domain, [Ref("output_var")], value, 0)
+
+
+# ---- constraints
+
+
+def an_int(scope: Scope) -> object:
+    """A variable three times out of four: a constant decides a constraint at once."""
+    if scope.random.random() < 0.75:
+        return scope.random.choice(scope.ints)
+    return scope.random.choice(scope.numbers) if scope.numbers and scope.random.random() < 0.3 else draw_number(scope)
+
+
+def a_bool(scope: Scope) -> object:
+    return scope.random.choice(scope.bools) if scope.random.random() < 0.8 else scope.random.random() < 0.5
+
+
+def several(scope: Scope, draw: Callable[[Scope], object]) -> list:
+    return [draw(scope) for _ in range(scope.random.choice((0, 1, 2, 2, 3, 3, 4)))]
+
+
+def a_coefficient(scope: Scope) -> int:
+    random = scope.random
+    if scope.flavour in ("large", "mixed") and random.random() < 0.3:
+        return random.choice((-1, 1)) * (1 << random.randint(2, 40))
+    return random.choice((-3, -2, -1, -1, 1, 1, 2, 3, 0, 5))
+
+
+def weighted(scope: Scope, draw: Callable[[Scope], object]) -> tuple[list, list]:
+    members = several(scope, draw)
+    return [a_coefficient(scope) for _ in members], members
+
+
+def named_or(kind: str, draw: Callable[[Scope], object]) -> Callable[[Scope], Any]:
+    """An array of the model by its name sometimes."""
+
+    def argument(scope: Scope) -> object:
+        names = scope.arrays[kind]
+        return scope.random.choice(names) if names and scope.random.random() < 0.5 else several(scope, draw)
+
+    return argument
+
+
+ARGUMENTS: dict[str, Callable[[Scope], Any]] = {
+    "int": an_int,
+    "bool": a_bool,
+    "number": lambda s: s.random.choice(s.numbers) if s.numbers and s.random.random() < 0.2 else draw_number(s),
+    "set": lambda s: IntSet(()) if s.random.random() < 0.05 else draw_domain(s),
+    "numbers": named_or("numbers", draw_number),
+    "truths": named_or("truths", lambda s: s.random.random() < 0.5),
+    "ints": named_or("ints", an_int),
+    "bools": named_or("bools", a_bool),
+    "linear": lambda s: weighted(s, an_int),
+    "counted": lambda s: weighted(s, a_bool),
+}
+
+
+def draw_constraint(scope: Scope, model: Model, with_witness: bool) -> Iterator[Constraint]:
+    """A constraint that the witness satisfies, if one is found soon; else none. Without a witness, any."""
+    for _ in range(6):
+        predicate = scope.random.choice(NAMES)
+        if predicate in COSTLY and scope.flavour in ("large", "mixed"):
+            continue
+        arguments = flatten([ARGUMENTS[kind](scope) for kind in KINDS[predicate]])
+        name = predicate.removesuffix("/2")
+        if not with_witness or mend(scope, model, name, arguments):
+            yield Constraint(name, arguments, [], 0)
+            return
+
+
+KINDS = {name: kinds.split() for name, kinds in PREDICATES.items()}
+NAMES = [name for name in KINDS for _ in range(3 if "lin" in name else 1)]
+
+
+def flatten(arguments: list) -> list:
+    return [part for argument in arguments for part in (argument if isinstance(argument, tuple) else (argument,))]
+
+
+def mend(scope: Scope, model: Model, name: str, arguments: list) -> bool:
+    """Whether the witness satisfies the constraint, its constant of a linear one changed so that it does."""
+    if "_lin_" in name and not isinstance(arguments[2], Ref) and scope.random.random() < 0.7:
+        members = zip(arguments[0], arguments[1], strict=True)
+        total = sum(c * value_in(scope, x) for c, x in members)
+        if abs(total) < LIMIT - 2:
+            slack = scope.random.randint(0, 2) if "_le" in name else 0
+            arguments[2] = total + slack
+    signature = find_signature(name, len(arguments))
+    assert signature is not None, name
+    return bool(signature.relation(*(resolve(scope, model, argument) for argument in arguments)))
+
+
+def value_in(scope: Scope, expression: object) -> int:
+    return scope.witness.get(expression, 0) if isinstance(expression, Ref) else int(expression)  # type: ignore
+
+
+def resolve(scope: Scope, model: Model, argument: object) -> Any:
+    """The value of an argument under the witness."""
+    if isinstance(argument, list):
+        return [resolve(scope, model, element) for element in argument]
+    if isinstance(argument, Ref) and argument in model.arrays:
+        return resolve(scope, model, model.arrays[argument].elements)
+    if isinstance(argument, Ref):
+        return scope.witness[argument] if argument in scope.witness else model.parameters[argument]
+    return argument if isinstance(argument, IntSet) else int(argument)  # type: ignore[call-overload]
+
+
+# ---- variables without bounds
+
+
+def declare_unbounded(model: Model, scope: Scope) -> None:
+    """One or two variables without bounds, each enclosed by constraints or defined by others."""
+    for number in range(scope.random.randint(1, 2)):
+        name = Ref(f"u{number}")
+        constraints = list(enclose(scope, name) if scope.random.random() < 0.4 else define(scope, name))
+        add_variable(model, scope, name, None)
+        for constraint in constraints:
+            model.constraints.insert(scope.random.randint(0, len(model.constraints)), constraint)
+        for _ in range(scope.random.randint(0, 2)):
+            model.constraints.extend(draw_constraint(scope, model, False))
+
+
+def enclose(scope: Scope, name: Ref) -> Iterator[Constraint]:
+    low = small_number(scope.random)
+    high = low + scope.random.randint(0, 3)
+    yield scope.random.choice(
+        [Constraint("int_le", [low, name], [], 0), Constraint("int_lin_le", [[-2], [name], -2 * low], [], 0)]
+    )
+    yield scope.random.choice(
+        [Constraint("int_lt", [name, high + 1], [], 0), Constraint("int_lin_le", [[1], [name], high], [], 0)]
+    )
+
+
+def define(scope: Scope, name: Ref) -> Iterator[Constraint]:
+    """name = f(others), which leaves it one value at most."""
+    random = scope.random
+    if random.random() < 0.3:
+        coefficients, members = weighted(scope, an_int)
+        place, sign = random.randint(0, len(members)), random.choice((-1, 1))
+        coefficients, members = list(coefficients), list(members)
+        coefficients.insert(place, sign)
+        members.insert(place, name)
+        yield Constraint("int_lin_eq", [coefficients, members, draw_number(scope)], [], 0)
+        return
+    predicate = random.choice([name for name in FUNCTIONAL if name not in COSTLY])
+    arguments = flatten([ARGUMENTS[kind](scope) for kind in KINDS[predicate]])
+    arguments[-1] = name
+    yield Constraint(predicate, arguments, [], 0)
+
+
+# ---- goal and output
+
+
+def draw_goal(scope: Scope, model: Model) -> Goal:
+    random = scope.random
+    method = random.choice(("satisfy", "satisfy", "minimize", "maximize"))
+    objective = None if method == "satisfy" else draw_objective(scope, model)
+    return Goal(method, objective, draw_searches(scope, model), 0)
+
+
+def draw_objective(scope: Scope, model: Model) -> object:
+    random = scope.random
+    array = model.arrays.get("ints")
+    if array is not None and array.elements and random.random() < 0.2:
+        return Index("ints", random.randint(1, len(array.elements)))
+    return random.choice(scope.ints) if random.random() < 0.95 else draw_number(scope)
+
+
+def draw_searches(scope: Scope, model: Model) -> list:
+    searches = [draw_search(scope, model) for _ in range(scope.random.choice((0, 0, 1, 1, 2, 3)))]
+    return [Call("seq_search", [searches])] if searches and scope.random.random() < 0.5 else searches
+
+
+def draw_search(scope: Scope, model: Model) -> Call:
+    random = scope.random
+    kind = random.choice(("int", "int", "bool"))
+    names = (scope.ints if kind == "int" else scope.bools) + scope.arrays[f"{kind}s"][:0]
+    variables: object = random.choices(names, k=random.randint(0, 5))
+    if scope.arrays[f"{kind}s"] and random.random() < 0.3:
+        variables = scope.arrays[f"{kind}s"][0]
+    choices = Ref(random.choice(VARIABLE_CHOICES)), Ref(random.choice(VALUE_CHOICES))
+    return Call(f"{kind}_search", [variables, *choices, Ref("complete")])
+
+
+def hide_some(model: Model, random: Random) -> None:
+    """Sometimes only a part of the variables is shown, and then solutions are counted by what is shown."""
+    if random.random() < 0.3:
+        for item in [*model.variables.values(), *model.arrays.values()]:
+            if random.random() < 0.5:
+                item.annotations = []

@@ -1,0 +1,226 @@
+"""Run the fuzzer: many processes, seeded, for a time or a count; failures are shrunk and kept.
+
+Instance number i of seed s is the same model and the same way to solve it on every machine: `--seed s --first i
+--count 1` makes it again. Processes take the numbers in turn, so their number does not change what is tried.
+
+    python tests/fuzz --count 1000000 --processes 16     # on CPU threads
+    python tests/fuzz --arch gpu --count 10000           # in one process, with one GPU context
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import hashlib
+import json
+import logging
+import multiprocessing
+import os
+import signal
+import sys
+import time
+import traceback
+from collections import Counter
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from queue import Empty
+from random import Random
+from typing import Any
+
+from fuzz.generate import draw_model
+from fuzz.judge import Expected, Verdict, Way, draw_way, judge
+from fuzz.shrink import shrink
+from oracle import WindowTooSmall, with_text
+
+from turbo_fzn.model import Model
+
+REGRESSIONS = Path(__file__).resolve().parent.parent / "regressions"
+REPORT_SECONDS = 5.0
+MOST_FAILURES = 20  # after that many the run ends: one fault shows in many models
+WATCHDOG_SECONDS = 120  # without a sign of life, a process is said to hang
+
+
+@dataclass
+class Failure:
+    number: int
+    verdict: Verdict
+    way: Way
+    text: str
+
+
+def instance(seed: int, number: int, arch: str, flavour: str | None) -> tuple[Model, Way]:
+    """The model and the way to solve it that belong to a number."""
+    random = Random(f"{seed}/{number}")
+    return draw_model(random, flavour), draw_way(random, arch)
+
+
+def try_instance(seed: int, number: int, arch: str, flavour: str | None) -> tuple[str, Failure | None]:
+    """The kind of the verdict, and the failure if it is one."""
+    model, way = instance(seed, number, arch, flavour)
+    try:
+        expected = Expected(model)
+    except WindowTooSmall:
+        return "undecided", None
+    verdict = judge(model, way, expected)
+    if not verdict.is_fault:
+        return verdict.kind, None
+    return verdict.kind, Failure(number, verdict, way, with_text(model).text)
+
+
+def work(index: int, arguments: argparse.Namespace, results: Any, stop: Any) -> None:
+    """A process: tries every `processes`-th number, and reports counts."""
+    quiet()
+    counts: Counter[str] = Counter()
+    reported = time.monotonic()
+    number = arguments.first + index
+    last = arguments.first + arguments.count if arguments.count else None
+    while not stop.is_set() and (last is None or number < last):
+        try:
+            kind, failure = try_instance(arguments.seed, number, arguments.arch, arguments.flavour)
+        except Exception:
+            kind, failure = "fuzzer", Failure(number, Verdict("fuzzer", traceback.format_exc()), Way(), "")
+        counts[kind] += 1
+        if failure is not None:
+            results.put((index, number, Counter(), failure))
+        number += arguments.processes
+        if time.monotonic() > reported + 1:
+            results.put((index, number, counts, None))
+            counts, reported = Counter(), time.monotonic()
+            gc.collect()
+    results.put((index, None, counts, None))
+
+
+def quiet() -> None:
+    """Warnings of search annotations are not for here; Ctrl-C is for the parent."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    logging.getLogger("turbo_fzn").setLevel(logging.ERROR)
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
+class Run:
+    """The parent: starts the processes, gathers what they report, and ends them."""
+
+    def __init__(self, arguments: argparse.Namespace):
+        self.arguments = arguments
+        context = multiprocessing.get_context("spawn" if arguments.arch == "gpu" else "fork")
+        self.results, self.stop = context.Queue(), context.Event()
+        self.processes = [
+            context.Process(target=work, args=(index, arguments, self.results, self.stop), daemon=True)
+            for index in range(arguments.processes)
+        ]
+        self.counts: Counter[str] = Counter()
+        self.failures: list[Failure] = []
+        self.positions = dict.fromkeys(range(arguments.processes), (arguments.first, time.monotonic()))
+        self.started = time.monotonic()
+
+    def __call__(self) -> int:
+        for process in self.processes:
+            process.start()
+        shown = time.monotonic()
+        try:
+            while self.positions:
+                self.take()
+                now = time.monotonic()
+                if now > shown + REPORT_SECONDS:
+                    self.show()
+                    shown = now
+                over = self.arguments.seconds and now > self.started + self.arguments.seconds
+                if over or len(self.failures) >= MOST_FAILURES:
+                    self.stop.set()
+                self.look_for_the_dead(now)
+        except KeyboardInterrupt:
+            self.stop.set()
+        self.show()
+        return 1 if self.failures else 0
+
+    def take(self) -> None:
+        try:
+            index, number, counts, failure = self.results.get(timeout=0.5)
+        except Empty:
+            return
+        self.counts += counts
+        if failure is not None:
+            self.failures.append(failure)
+            self.keep(failure)
+        elif number is None:
+            self.positions.pop(index, None)
+        else:
+            self.positions[index] = (number, time.monotonic())
+
+    def look_for_the_dead(self, now: float) -> None:
+        for index, (number, since) in list(self.positions.items()):
+            dead = not self.processes[index].is_alive() and self.results.empty()
+            if dead or now > since + WATCHDOG_SECONDS:
+                what = "died" if dead else "hangs"
+                where = f"one of the numbers {number}, {number + self.arguments.processes}, …"
+                self.failures.append(Failure(number, Verdict(what, where), Way(), ""))
+                print(f"process {index} {what} at {where} (seed {self.arguments.seed})", flush=True)
+                self.positions.pop(index)
+
+    def show(self) -> None:
+        seconds = time.monotonic() - self.started
+        total = sum(self.counts.values())
+        kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(self.counts.items()))
+        print(f"{seconds:6.0f} s  {total} instances ({total / seconds:.0f}/s): {kinds or 'none yet'}", flush=True)
+
+    def keep(self, failure: Failure) -> None:
+        print(
+            f"\nnumber {failure.number} of seed {self.arguments.seed}: {failure.verdict.kind}: {failure.verdict.fault}"
+        )
+        print(f"{failure.way}\n{failure.text}", flush=True)
+        if failure.text and self.arguments.keep:
+            path = keep_regression(self.arguments, failure)
+            print(f"shrunk: {path}\n{path.read_text()}", flush=True)
+
+
+def keep_regression(arguments: argparse.Namespace, failure: Failure) -> Path:
+    """Shrinks the model and writes it into the folder of regressions."""
+    model, way = instance(arguments.seed, failure.number, arguments.arch, arguments.flavour)
+
+    def fails(candidate: Model) -> bool:
+        try:
+            return judge(candidate, way).kind == failure.verdict.kind
+        except (WindowTooSmall, KeyError, IndexError, ValueError, TypeError):
+            return False
+
+    small = with_text(shrink(model, fails))
+    try:
+        fault = judge(small, way).fault
+    except WindowTooSmall:
+        fault = failure.verdict.fault
+    head = (
+        f"% Found by the fuzzer: {failure.verdict.kind}: {' '.join(fault.split())[:300]}\n% {json.dumps(asdict(way))}\n"
+    )
+    name = hashlib.sha256(small.text.encode()).hexdigest()[:12]
+    arguments.keep.mkdir(parents=True, exist_ok=True)
+    path = arguments.keep / f"{failure.verdict.kind}-{name}.fzn"
+    path.write_text(head + small.text)
+    return path
+
+
+def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python tests/fuzz", description="Compare the solver with enumeration on random models."
+    )
+    parser.add_argument("--seed", type=int, default=1, help="of all that is random (default 1)")
+    parser.add_argument("--first", type=int, default=0, metavar="N", help="number of the first instance")
+    parser.add_argument(
+        "--count", type=int, default=0, metavar="N", help="how many instances (default: until the time is over)"
+    )
+    parser.add_argument("--seconds", type=float, default=0, metavar="S", help="stop after that time")
+    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, metavar="N")
+    parser.add_argument("--arch", choices=("cpu", "gpu"), default="cpu")
+    parser.add_argument("--flavour", default=None, help="only models of this flavour (see generate.py)")
+    parser.add_argument("--keep", type=Path, default=REGRESSIONS, metavar="FOLDER", help="where shrunk failures go")
+    arguments = parser.parse_args(argv)
+    if not arguments.count and not arguments.seconds:
+        arguments.count = 1000
+    return arguments
+
+
+def main() -> int:
+    return Run(parse_arguments())()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
