@@ -4,6 +4,7 @@
 #   make demo       solve a job shop through MiniZinc
 #   make test       all tests that need no GPU           make test-gpu       the tests that need one
 #   make bench      nodes per second                     make bench-anytime  best solution at any time
+#   make fuzz       random models and damaged input, for long
 #   make check-kernels  compile for every GPU, strictly
 #   make install    make the solver known to MiniZinc    make uninstall      take it away again
 #   make clean      remove what make made
@@ -13,6 +14,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 TESTFLAGS ?=
+FUZZFLAGS ?= --seed 1
 FILES ?= tests/corpus
 BENCHFLAGS ?=
 
@@ -34,7 +36,7 @@ provide = $(1) >/dev/null 2>&1 || { \
     { apt-get update -qq && apt-get install -y -qq --no-install-recommends $(2); } >/dev/null; \
   else echo "$(2) is missing. Type: sudo apt-get install $(2)" >&2; false; fi; }
 
-.PHONY: all venv compiler demo test test-gpu bench bench-anytime check-kernels install uninstall clean
+.PHONY: all venv compiler demo test test-gpu fuzz bench bench-anytime check-kernels install uninstall clean
 
 all: $(READY) compiler
 	@$(RUN) -m turbo_fzn --build-kernels
@@ -67,6 +69,11 @@ ifneq ($(VENV),none)
 	@$(VENV)/bin/pip install --quiet --disable-pip-version-check --editable '.[test,gpu]'
 endif
 	@$(RUN) -m pytest -q -m gpu $(TESTFLAGS)
+
+# FUZZFLAGS: see python tests/fuzz --help
+fuzz: $(READY) compiler
+	@$(RUN) tests/fuzz --count 1000000 $(FUZZFLAGS)
+	@$(RUN) tests/fuzz --kind damage --count 100000 $(FUZZFLAGS)
 
 # FILES: FlatZinc files or folders of them; BENCHFLAGS: see python -m turbo_fzn.bench --help
 bench: $(READY) compiler

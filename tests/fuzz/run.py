@@ -1,5 +1,8 @@
 """Run the fuzzer: many processes, seeded, for a time or a count; failures are shrunk and kept.
 
+Three kinds of instances: `models` compares with enumeration (generate.py, judge.py), `damage` reads damaged input
+(damage.py), `peer` compares with other solvers (peers.py).
+
 Instance number i of seed s is the same model and the same way to solve it on every machine: `--seed s --first i
 --count 1` makes it again. Processes take the numbers in turn, so their number does not change what is tried.
 
@@ -27,6 +30,7 @@ from queue import Empty
 from random import Random
 from typing import Any
 
+from fuzz.damage import draw_text, judge_text
 from fuzz.generate import draw_model
 from fuzz.judge import Expected, Verdict, Way, draw_way, judge
 from fuzz.shrink import shrink
@@ -67,6 +71,19 @@ def try_instance(seed: int, number: int, arch: str, flavour: str | None) -> tupl
     return verdict.kind, Failure(number, verdict, way, with_text(model).text)
 
 
+def try_damage(seed: int, number: int) -> tuple[str, Failure | None]:
+    text = draw_text(Random(f"damage/{seed}/{number}"))
+    verdict = judge_text(text)
+    failure = Failure(number, verdict, Way(), text.decode("utf-8", "backslashreplace")) if verdict.is_fault else None
+    return verdict.kind, failure
+
+
+def try_number(arguments: argparse.Namespace, number: int) -> tuple[str, Failure | None]:
+    if arguments.kind == "damage":
+        return try_damage(arguments.seed, number)
+    return try_instance(arguments.seed, number, arguments.arch, arguments.flavour)
+
+
 def work(index: int, arguments: argparse.Namespace, results: Any, stop: Any) -> None:
     """A process: tries every `processes`-th number, and reports counts."""
     quiet()
@@ -76,7 +93,7 @@ def work(index: int, arguments: argparse.Namespace, results: Any, stop: Any) -> 
     last = arguments.first + arguments.count if arguments.count else None
     while not stop.is_set() and (last is None or number < last):
         try:
-            kind, failure = try_instance(arguments.seed, number, arguments.arch, arguments.flavour)
+            kind, failure = try_number(arguments, number)
         except Exception:
             kind, failure = "fuzzer", Failure(number, Verdict("fuzzer", traceback.format_exc()), Way(), "")
         counts[kind] += 1
@@ -102,7 +119,7 @@ class Run:
 
     def __init__(self, arguments: argparse.Namespace):
         self.arguments = arguments
-        context = multiprocessing.get_context("spawn" if arguments.arch == "gpu" else "fork")
+        context = multiprocessing.get_context("fork")
         self.results, self.stop = context.Queue(), context.Event()
         self.processes = [
             context.Process(target=work, args=(index, arguments, self.results, self.stop), daemon=True)
@@ -167,8 +184,15 @@ class Run:
         print(
             f"\nnumber {failure.number} of seed {self.arguments.seed}: {failure.verdict.kind}: {failure.verdict.fault}"
         )
+        if self.arguments.kind != "models":
+            text = failure.text
+            print(
+                text if len(text) < 3000 else f"{text[:1500]}\n... {len(text)} characters ...\n{text[-1000:]}",
+                flush=True,
+            )
+            return
         print(f"{failure.way}\n{failure.text}", flush=True)
-        if failure.text and self.arguments.keep:
+        if failure.text:
             path = keep_regression(self.arguments, failure)
             print(f"shrunk: {path}\n{path.read_text()}", flush=True)
 
@@ -209,6 +233,7 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     )
     parser.add_argument("--seconds", type=float, default=0, metavar="S", help="stop after that time")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, metavar="N")
+    parser.add_argument("--kind", choices=("models", "damage"), default="models")
     parser.add_argument("--arch", choices=("cpu", "gpu"), default="cpu")
     parser.add_argument("--flavour", default=None, help="only models of this flavour (see generate.py)")
     parser.add_argument("--keep", type=Path, default=REGRESSIONS, metavar="FOLDER", help="where shrunk failures go")

@@ -1,0 +1,102 @@
+"""A short run of the fuzzer, the faults that it found before, and the fuzzer itself: it must see a fault.
+
+The long runs are `make fuzz`; docs/correctness.md says how many instances have been tried.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from random import Random
+
+import pytest
+from fuzz.generate import FLAVOURS, draw_model
+from fuzz.judge import Expected, Way, every_way, judge
+from fuzz.run import instance, try_instance
+from fuzz.shrink import shrink
+from oracle import WindowTooSmall, with_text
+
+from turbo_fzn import constraints
+from turbo_fzn.parse import parse_text
+
+TESTS = Path(__file__).resolve().parent
+REGRESSIONS = sorted((TESTS / "regressions").glob("*.fzn"))
+SEED = 20
+COUNT = {"cpu": 1500, "gpu": 300}
+
+
+def test_random_models_are_solved_as_enumeration_says(engine):
+    faults = [failure for number in range(COUNT[engine]) if (failure := try_instance(SEED, number, engine, None)[1])]
+    assert not faults, f"{len(faults)} faults, first: {faults[0]}"
+
+
+@pytest.mark.parametrize("path", REGRESSIONS, ids=lambda path: path.stem)
+def test_what_was_wrong_once_is_right(path):
+    model = parse_text(path.read_text(), path.name)
+    expected = Expected(model)
+    for way in every_way():
+        assert judge(model, way, expected).fault == "", way
+
+
+def test_the_command_counts_what_it_tried():
+    command = [sys.executable, str(TESTS / "fuzz"), "--count", "60", "--processes", "2", "--seed", "7"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert " 60 instances " in done.stdout.splitlines()[-1]
+
+
+# ---- the fuzzer itself
+
+
+@pytest.mark.parametrize("flavour", FLAVOURS)
+def test_models_are_solvable_often_enough_and_have_every_predicate(flavour):
+    solvable, names = 0, set()
+    for number in range(200):
+        model = draw_model(Random(f"{flavour}/{number}"), flavour)
+        names |= {constraint.name for constraint in model.constraints}
+        try:
+            solvable += bool(Expected(model).objectives)
+        except WindowTooSmall:
+            continue
+    assert 60 < solvable < 200
+    assert len(names) > 50
+
+
+def test_a_number_of_a_seed_is_always_the_same_instance():
+    first, second = (with_text(instance(3, 14, "cpu", None)[0]).text for _ in range(2))
+    assert first == second != with_text(instance(3, 15, "cpu", None)[0]).text
+
+
+def with_wrong_maximum(monkeypatch) -> None:
+    """A solver that takes array_int_maximum for array_int_minimum."""
+    wrong = constraints.PREDICATES["array_int_minimum"]
+    monkeypatch.setitem(constraints.PREDICATES, "array_int_maximum", wrong)
+
+
+def test_a_wrong_constraint_is_found_and_shrunk(monkeypatch):
+    with_wrong_maximum(monkeypatch)
+    failures = (try_instance(SEED, number, "cpu", "small")[1] for number in range(2000))
+    failure = next(failure for failure in failures if failure is not None)
+    model, way = instance(SEED, failure.number, "cpu", "small")
+    small = shrink(model, lambda candidate: judge(candidate, way).kind == "wrong")
+    assert judge(small, way).is_fault
+    assert [constraint.name for constraint in small.constraints] == ["array_int_maximum"]
+    monkeypatch.undo()
+    assert not judge(small, way).is_fault
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("var 1..2: x :: output_var; solve satisfy;", "missing"),
+        ("var 1..4: x :: output_var; solve satisfy;", "no solution"),
+        ("var 1..3: x :: output_var; solve maximize x;", "objective"),
+        ("var 1..3: x :: output_var; constraint int_lt(x,x); solve satisfy;", "missing"),
+    ],
+)
+def test_the_judge_sees_another_answer(text, fault):
+    """The answers of these models, judged as answers of one with the solutions 1, 2 and 3."""
+    right = "satisfy" if "satisfy" in text else "minimize x"
+    expected = Expected(parse_text(f"var 1..3: x :: output_var; solve {right};"))
+    assert fault in judge(parse_text(text), Way(), expected).fault
