@@ -14,6 +14,7 @@ import pytest
 
 from turbo_fzn.errors import ModelError, UsageError
 from turbo_fzn.parse import MAX_NESTED_CHARACTERS, MAX_NESTING, parse_file, parse_text
+from turbo_fzn.rewrite import lower
 
 HUGE = 100_000_000  # bytes of garbage
 SECONDS_FOR_HUGE = 20  # of CPU time; 2 s on an idle machine
@@ -144,6 +145,13 @@ def test_an_error_behind_long_comments_and_strings_has_the_right_place() -> None
 )
 def test_errors_of_meaning_say_where_and_why(text: str, said: str) -> None:
     assert message(text).startswith(f"m.fzn:{said}")
+
+
+def test_a_name_of_a_megabyte_is_not_repeated_in_full() -> None:
+    with pytest.raises(ModelError) as caught:
+        lower(parse_text(f"constraint int_le(1,{'x' * 2**20});solve satisfy;", "m.fzn"))
+    said = str(caught.value)
+    assert said.startswith("m.fzn:1:1: argument 2 of int_le: undefined identifier `xxx") and len(said) < 500
 
 
 # ---- damage

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+LONGEST_MESSAGE = 400  # a name in a model can have megabytes; what is said of it begins with what is wrong
+
 
 class TurboError(Exception):
     """Base of every error shown to the user; `str(error)` is one line, without a traceback.
@@ -19,6 +21,7 @@ class TurboError(Exception):
     def __str__(self) -> str:
         place = [str(part) for part in (self.file, self.line, self.column) if part is not None]
         text = " ".join(self.message.split())
+        text = text if len(text) <= LONGEST_MESSAGE else text[: LONGEST_MESSAGE - 1] + "…"
         return ":".join(place) + ": " + text if place else text
 
 
