@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-LONGEST_MESSAGE = 400  # a name in a model can have megabytes; what is said of it begins with what is wrong
+LONGEST_MESSAGE = 400  # a name in a model can be very long; what is said of it begins with what is wrong
 
 
 class TurboError(Exception):
