@@ -30,11 +30,11 @@ def le(b: Builder, x: int, y: int, r: int) -> None:
 
 def lt(b: Builder, x: int, y: int, r: int) -> None:
     """x < c is x <= c - 1; else it is not y <= x."""
-    for bound, strict in ((y, -1), (x, 1)):
-        value = b.value(bound)
-        if value is not None and abs(value + strict) < INFINITY:
-            other = b.constant(value + strict)
-            return b.define(r, LEQ, *((x, other) if bound == y else (other, y)))
+    below, above = b.value(y), b.value(x)
+    if below is not None and below - 1 > -INFINITY:
+        return b.define(r, LEQ, x, b.constant(below - 1))
+    if above is not None and above + 1 < INFINITY:
+        return b.define(r, LEQ, b.constant(above + 1), y)
     return b.define_not(r, LEQ, y, x)
 
 
