@@ -186,7 +186,7 @@ def test_info_tells_why_something_is_missing():
     done = run_plainly("--info", TURBO_FZN_CACHE="/dev/null/cache", PATH="", CXX="")
     assert (done.returncode, done.stderr) == (0, "")
     assert "CPU engine: missing, no C++ compiler found" in done.stdout
-    assert "kernel cache: /dev/null/cache, cannot be written" in done.stdout
+    assert "kernel cache: /dev/null/cache, cannot be used" in done.stdout
 
 
 def test_the_solver_is_installed_in_a_folder_and_uninstalled_from_it(tmp_path):

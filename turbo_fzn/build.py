@@ -2,7 +2,7 @@
 
 A compiled file is named by a hash of all kernel sources, the compiler's version and its flags, so a stale one is never
 used; it is written to a folder of its own and renamed, so a half-written one is never seen. The cache is
-`TURBO_FZN_CACHE`, else the user's cache folder. When that cannot be written, a temporary folder serves for this run.
+`TURBO_FZN_CACHE`, else the user's cache folder. When that cannot be used (cache.py), a temporary folder serves for this run.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ import time
 from functools import lru_cache
 from pathlib import Path
 
+from turbo_fzn import cache
 from turbo_fzn.errors import EngineError
 from turbo_fzn.progress import phase
-from turbo_fzn.resources import kernels_folder, wanted_cache_folder
+from turbo_fzn.resources import kernels_folder
 
 log = logging.getLogger("turbo_fzn")
 
@@ -37,15 +38,8 @@ COMPILE_SECONDS = 600
 
 
 def cache_folder() -> Path:
-    """The folder of compiled kernels, made if missing; a temporary one if it cannot be written."""
-    folder = wanted_cache_folder()
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if os.access(folder, os.W_OK | os.X_OK):
-            return folder
-    except OSError:
-        pass
-    return _temporary_folder()
+    """The folder of compiled kernels; a temporary one where there is none to be trusted and written."""
+    return cache.find_folder() or _temporary_folder()
 
 
 @lru_cache(maxsize=1)
@@ -109,14 +103,16 @@ def _cached(stem: str, suffix: str, command: list[str], source: str) -> Path:
     """The compiled file for `command` (compiler and flags), compiling `source` if it is not there yet."""
     key = hashlib.sha256("\0".join([source_hash(), _compiler_identity(command[0]), *command[1:]]).encode()).hexdigest()
     target = cache_folder() / f"{stem}-{key[:24]}{suffix}"
-    if target.is_file() and target.stat().st_uid == os.getuid():
+    if cache.read(target) is not None:
         return target
     folder, start = "", time.monotonic()
     try:
+        _remove_leftovers(target.parent)
         folder = tempfile.mkdtemp(prefix=target.stem, dir=target.parent)
         compiled = os.path.join(folder, target.name)
         with phase(f"compile {stem}"):
             _compile([*command, "-o", compiled, str(kernels_folder() / source)], folder)
+        cache.seal(Path(compiled))
         os.replace(compiled, target)
     except OSError as error:
         raise EngineError(f"cannot write to the kernel cache {target.parent}: {error.strerror or error}") from error
@@ -125,6 +121,13 @@ def _cached(stem: str, suffix: str, command: list[str], source: str) -> Path:
     compile_seconds.append(time.monotonic() - start)
     log.info("compile: %.2f s, %s, %.1f MB", compile_seconds[-1], stem, target.stat().st_size / 1e6)
     return target
+
+
+def _remove_leftovers(folder: Path) -> None:
+    """Folders that killed compilations have left, once no compilation can still be using them."""
+    for path in folder.glob("*pu*"):
+        if path.is_dir() and path.stat().st_mtime < time.time() - 2 * COMPILE_SECONDS:
+            shutil.rmtree(path, ignore_errors=True)
 
 
 _under_way: dict[str, subprocess.Popen[str]] = {}  # by the folder that the compiler writes to
@@ -158,6 +161,9 @@ def _compile(command: list[str], folder: str) -> str:
         said, _ = process.communicate(timeout=COMPILE_SECONDS)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise EngineError(f"cannot compile the kernels with {command[0]}: {error}") from error
+    if process.returncode < 0:
+        number = -process.returncode
+        raise EngineError(f"{command[0]} was killed on the kernels: {signal.strsignal(number) or f'signal {number}'}")
     if process.returncode != 0:
         lines = [line for line in said.splitlines() if "error" in line.lower()] or said.splitlines() or ["no message"]
         raise EngineError(f"{command[0]} failed on the kernels: {lines[0]}")

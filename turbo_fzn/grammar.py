@@ -7,7 +7,7 @@ flatzinc.lark is the only definition of the language. Two things are made of it 
 
 Importing Lark and building its tables costs 0.15 s, more than reading a small model. So the expressions are kept in
 the cache folder, under a key made of the grammar and of Lark's version, and Lark is imported when a statement needs
-it; its tables are kept beside them. A folder that cannot be written costs that time at each start, nothing else.
+it; its tables are kept beside them. A folder that cannot be used (cache.py) costs that time at each start, nothing else.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from turbo_fzn import cache
 from turbo_fzn.domains import IntSet
 from turbo_fzn.model import Call, FloatSet, Index, Ref, Text
-from turbo_fzn.resources import wanted_cache_folder
 
 if TYPE_CHECKING:
     from lark import Lark
@@ -68,13 +68,28 @@ class NotAWord(Exception):
 # ---- the grammar and its cache
 
 
-def _cache_file(suffix: str) -> Path:
-    """The file for something that is derived from this grammar by this Lark."""
+def _cache_file(suffix: str) -> Path | None:
+    """The file for something that is derived from this grammar by this Lark; None without a cache folder."""
     lark = importlib.util.find_spec("lark")
     assert lark is not None and lark.origin is not None, "lark is not installed"
     parts = [GRAMMAR.read_bytes(), Path(lark.origin).read_bytes(), repr(sys.version_info).encode()]
     key = hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
-    return wanted_cache_folder() / f"flatzinc-{key}.{suffix}"
+    folder = cache.find_folder()
+    return folder and folder / f"flatzinc-{key}.{suffix}"
+
+
+@contextlib.contextmanager
+def _written_to(kept: Path | None) -> Iterator[Path | None]:
+    """A path to write to, which becomes `kept` when that is done: nobody reads half a file."""
+    fresh = kept and kept.with_name(f"{kept.name}.{os.getpid()}")
+    yield fresh
+    if kept and fresh:
+        try:
+            cache.seal(fresh)
+            os.replace(fresh, kept)
+        except OSError:
+            with contextlib.suppress(OSError):
+                fresh.unlink()
 
 
 @functools.cache
@@ -82,35 +97,35 @@ def _lark() -> Lark:
     import lark
 
     kept = _cache_file("lark")
-    fresh = kept.with_name(f"{kept.name}.{os.getpid()}")  # Lark writes in place; a reader must not see half of it
-    with contextlib.suppress(OSError):
-        kept.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    parser = lark.Lark(
+    if kept and cache.read(kept) is not None:  # Lark unpickles it
+        return _make_lark(lark, kept)
+    with _written_to(kept) as fresh:
+        return _make_lark(lark, fresh)
+
+
+def _make_lark(lark: Any, tables: Path | None) -> Lark:
+    """The parser; Lark reads its tables from a file if there is one, and else writes it."""
+    return lark.Lark(  # type: ignore[no-any-return]
         GRAMMAR.read_text(encoding="utf-8"),
         parser="lalr",
         start=["item", "flat", "part"],
         maybe_placeholders=False,
         transformer=_ACTIONS,
-        cache=str(kept if os.access(kept, os.R_OK) else fresh),
+        cache=str(tables) if tables else False,
     )
-    with contextlib.suppress(OSError):
-        os.replace(fresh, kept)
-    return parser
 
 
 @functools.cache
 def terminals() -> dict[str, str]:
     """The regular expression of each terminal, from the cache folder or from the grammar."""
     kept = _cache_file("json")
-    with contextlib.suppress(OSError, ValueError):
-        found = json.loads(kept.read_text(encoding="utf-8"))
-        if isinstance(found, dict) and "FLAT_SPACE" in found:
-            return found
+    data = cache.read(kept) if kept else None
+    if data is not None:
+        return json.loads(data)  # type: ignore[no-any-return]
     source = {terminal.name: terminal.pattern.to_regexp() for terminal in _lark().terminals}
-    fresh = kept.with_name(f"{kept.name}.{os.getpid()}")
-    with contextlib.suppress(OSError):
-        fresh.write_text(json.dumps(source), encoding="utf-8")
-        os.replace(fresh, kept)
+    with _written_to(kept) as fresh, contextlib.suppress(OSError):
+        if fresh:
+            fresh.write_text(json.dumps(source), encoding="utf-8")
     return source
 
 

@@ -1,0 +1,236 @@
+"""The cache of compiled kernels and grammar tables: private, verified, and never in the way of an answer."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import stat
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from command import LEAST_SUM, run, start, value, write
+
+from turbo_fzn import build, cache, grammar
+from turbo_fzn.errors import EngineError
+
+NESTED = "solve % a comment inside a statement\nminimize z;\n"
+
+
+@pytest.fixture
+def model(tmp_path) -> Path:
+    """One that needs Lark and the kernels."""
+    return write(tmp_path, LEAST_SUM[: LEAST_SUM.index("solve")] + NESTED)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch) -> Path:
+    monkeypatch.setenv("TURBO_FZN_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def compiler(tmp_path) -> str:
+    """A C++ compiler that does not optimise, and notes each of its runs."""
+    path = tmp_path / "quick-c++"
+    path.write_text(f'#!/bin/sh\necho run >> "{tmp_path}/runs"\nexec c++ "$@" -O0\n')
+    path.chmod(0o755)
+    return str(path)
+
+
+def runs(tmp_path: Path) -> int:
+    return len((tmp_path / "runs").read_text().split())
+
+
+# ---- who may write
+
+
+def test_what_is_kept_is_private_to_the_user(tmp_path, model, folder, compiler):
+    old = os.umask(0)
+    try:
+        assert value(run(model, CXX=compiler), "z") == 7
+    finally:
+        os.umask(old)
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    kept = sorted(folder.iterdir())
+    assert [path.suffix for path in kept] == [".so", ".json", ".lark"]
+    for path in kept:
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert cache.read(path) is not None
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o770, 0o1777])
+def test_a_folder_that_others_can_write_to_is_not_used_and_the_user_is_told(tmp_path, model, folder, compiler, mode):
+    folder.mkdir()
+    folder.chmod(mode)
+    answer = run(model, CXX=compiler)
+    assert value(answer, "z") == 7
+    assert answer.errors.count("\n") == 1 and "nobody else may write to it" in answer.errors
+    assert list(folder.iterdir()) == []
+
+
+def test_a_folder_of_somebody_else_is_not_used(folder, monkeypatch):
+    assert cache.find_folder() == folder
+    monkeypatch.setattr(os, "geteuid", lambda: folder.stat().st_uid + 1)
+    assert cache.find_folder() is None
+
+
+def test_a_folder_that_is_read_only_is_not_used(folder):
+    folder.mkdir(mode=0o500)
+    user = os.geteuid()
+    if user == 0:  # root may write everywhere, so for a moment be nobody
+        os.chown(folder, 65534, 65534)
+        os.chmod(folder.parent, 0o755)
+        os.seteuid(65534)
+    try:
+        assert cache.find_folder() is None
+    finally:
+        os.seteuid(user)
+
+
+# ---- what is loaded
+
+
+def sealed(path: Path, data: bytes = b"data") -> Path:
+    path.write_bytes(data)
+    cache.seal(path)
+    return path
+
+
+def test_a_sealed_file_is_read_back(tmp_path):
+    for data in (b"", b"data", b"\0" * 100_000):
+        assert cache.read(sealed(tmp_path / "file", data)) == data
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda path: path.write_bytes(path.read_bytes()[:-1]),
+        lambda path: path.write_bytes(path.read_bytes()[: len(path.read_bytes()) // 2]),
+        lambda path: path.write_bytes(b""),
+        lambda path: path.write_bytes(b"D" + path.read_bytes()[1:]),
+        lambda path: path.write_bytes(path.read_bytes() + b"more"),
+        lambda path: path.chmod(0o620),
+        lambda path: path.chmod(0o602),
+        lambda path: (path.rename(path.with_suffix(".other")), path.symlink_to(path.with_suffix(".other"))),
+        lambda path: (path.unlink(), os.mkfifo(path)),
+        lambda path: path.unlink(),
+        lambda path: (path.unlink(), path.mkdir()),
+    ],
+    ids=["cut", "half", "empty", "changed", "longer", "group", "others", "link", "fifo", "missing", "folder"],
+)
+def test_a_damaged_or_foreign_file_is_not_read(tmp_path, damage):
+    path = sealed(tmp_path / "file")
+    damage(path)
+    assert cache.read(path) is None
+
+
+def test_a_file_of_somebody_else_is_not_read(tmp_path, monkeypatch):
+    path = sealed(tmp_path / "file")
+    monkeypatch.setattr(os, "geteuid", lambda: path.stat().st_uid + 1)
+    assert cache.read(path) is None
+
+
+@pytest.mark.parametrize("size", [0, 100, 20_000])
+def test_a_damaged_library_is_compiled_again(tmp_path, model, folder, compiler, size):
+    assert value(run(model, CXX=compiler), "z") == 7
+    (library,) = folder.glob("*.so")
+    library.write_bytes(library.read_bytes()[:size])
+    answer = run(model, CXX=compiler)
+    assert (value(answer, "z"), answer.errors) == (7, "")
+    assert runs(tmp_path) == 2 and cache.read(library) is not None
+
+
+class Opened:
+    """Its pickle makes a folder when it is loaded."""
+
+    def __init__(self, path: Path):
+        self.path = path
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.path),)
+
+
+def test_a_pickle_that_was_not_written_by_us_is_not_loaded(tmp_path, model, folder, compiler):
+    assert value(run(model, CXX=compiler), "z") == 7
+    (tables,) = folder.glob("*.lark")
+    (words,) = folder.glob("*.json")
+    first_line = cache.read(tables).split(b"\n")[0] + b"\n"
+    tables.write_bytes(first_line + pickle.dumps(Opened(tmp_path / "opened")))
+    words.write_text("{}")
+    answer = run(model, CXX=compiler)
+    assert (value(answer, "z"), answer.errors) == (7, "")
+    assert not (tmp_path / "opened").exists()
+    assert cache.read(tables) is not None and cache.read(words) is not None  # made again
+
+
+# ---- faults while it is filled
+
+
+def test_a_full_disk_is_told(folder, monkeypatch):
+    monkeypatch.setattr(build.os, "replace", raise_full_disk)
+    monkeypatch.setattr(build, "_compile", lambda command, folder: Path(command[-2]).write_bytes(b""))
+    with pytest.raises(EngineError, match="cannot write to the kernel cache .*: No space left on device"):
+        build.cpu_library(32)
+    assert list(folder.iterdir()) == []
+
+
+def raise_full_disk(*arguments: object) -> None:
+    raise OSError(28, "No space left on device")
+
+
+def test_a_full_disk_costs_the_tables_of_the_grammar_but_no_answer(folder, monkeypatch):
+    monkeypatch.setattr(cache, "seal", raise_full_disk)
+    for function in (grammar._lark, grammar.terminals):
+        function.cache_clear()
+    assert "FLAT_SPACE" in grammar.terminals()
+    assert list(folder.iterdir()) == []
+
+
+def test_a_compiler_that_is_killed_is_told(tmp_path, model, folder):
+    compiler = tmp_path / "killed-c++"
+    compiler.write_text("#!/bin/sh\nkill -KILL $$\n")
+    compiler.chmod(0o755)
+    answer = run(model, CXX=str(compiler))
+    assert (answer.code, answer.text) == (1, "=====ERROR=====\n")
+    assert answer.errors == f"fzn-turbo: {compiler} was killed on the kernels: Killed\n"
+    assert not list(folder.glob("cpu*"))
+
+
+def test_a_run_that_is_killed_while_it_compiles_does_no_harm_to_the_next(tmp_path, model, folder, compiler):
+    slow = tmp_path / "slow-c++"
+    slow.write_text(f'#!/bin/sh\necho half > "$(dirname "$0")/begun"\nsleep 2\nexec {compiler} "$@"\n')
+    slow.chmod(0o755)
+    with start(model, CXX=str(slow)) as process:
+        while not (tmp_path / "begun").exists():
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+    (left,) = (path for path in folder.iterdir() if path.is_dir())
+    answer = run(model, CXX=compiler)
+    assert (value(answer, "z"), answer.errors) == (7, "")
+    assert left.exists()  # it may belong to a compilation that goes on
+    long_ago = time.time() - 10 * build.COMPILE_SECONDS
+    os.utime(left, (long_ago, long_ago))
+    next(folder.glob("*.so")).unlink()
+    assert value(run(model, CXX=compiler), "z") == 7
+    assert not left.exists()
+
+
+def test_a_library_that_cannot_be_loaded_is_named(tmp_path, model, folder):
+    compiler = tmp_path / "bad-c++"
+    compiler.write_text('#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done\necho no library > "$2"\n')
+    compiler.chmod(0o755)
+    answer = run(model, CXX=str(compiler))
+    (library,) = folder.glob("*.so")
+    assert answer.code == 1
+    assert answer.errors.startswith(f"fzn-turbo: cannot load the CPU engine (remove {library}, and it is made again): ")
+
+
+def test_a_reader_of_one_line_gets_it(model):
+    command = f'"{os.sys.executable}" -m turbo_fzn -a "{model}" | head -1'
+    environment = {**os.environ, "PYTHONPATH": str(Path(build.__file__).resolve().parent.parent)}
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, env=environment, timeout=60)
+    assert done.stdout.count("\n") == 1 and done.stdout.endswith(";\n")
+    assert done.stderr == ""

@@ -1,0 +1,77 @@
+"""Files that can be made again and are kept between runs: compiled kernels, and the tables of the grammar.
+
+They are loaded as machine code or unpickled, so whoever writes them runs code as the user. Therefore
+
+- the folder belongs to the user, and nobody else may write to it; another one is not used at all;
+- so does each file, and its last bytes are the SHA-256 digest of those before: a file that was damaged, or of which
+  only a part was written, is made again.
+
+Loaders of shared libraries, of cubins and of pickles all ignore what stands behind their data.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import os
+import stat
+from pathlib import Path
+
+from turbo_fzn.resources import wanted_cache_folder
+
+MARK = b"\nturbo_fzn sha256 "
+TRAILER_BYTES = len(MARK) + 64
+OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
+
+
+def find_folder() -> Path | None:
+    """The cache folder, made if missing; None where it cannot be written, or where others can write to it."""
+    folder = wanted_cache_folder()
+    with contextlib.suppress(OSError):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not is_private(os.stat(folder)):
+            warn_of(folder)
+        elif os.access(folder, os.R_OK | os.W_OK | os.X_OK):
+            return folder
+    return None
+
+
+@functools.cache
+def warn_of(folder: Path) -> None:
+    import logging
+
+    logging.getLogger("turbo_fzn").warning(
+        "the cache folder %s is not used: it must belong to you, and nobody else may write to it", folder
+    )
+
+
+def is_private(status: os.stat_result) -> bool:
+    """Whether it belongs to the user, and nobody else may write to it."""
+    return status.st_uid == os.geteuid() and not status.st_mode & OTHERS_MAY_WRITE
+
+
+def seal(path: Path) -> None:
+    """Append the digest of a file that was just written, and take it from everybody else."""
+    os.chmod(path, 0o600)
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    with open(path, "ab") as file:
+        file.write(MARK + digest.encode())
+
+
+def read(path: Path) -> bytes | None:
+    """What was sealed; None where there is no such file, or one that must not be used."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return None
+    try:
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode) or not is_private(status):
+            return None
+        with open(handle, "rb", closefd=False) as file:
+            content = file.read()
+    finally:
+        os.close(handle)
+    data, trailer = content[:-TRAILER_BYTES], content[-TRAILER_BYTES:]
+    return data if trailer == MARK + hashlib.sha256(data).hexdigest().encode() else None
