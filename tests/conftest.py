@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 
 import pytest
+from fake_cuda import fake_gpu  # noqa: F401
 from hypothesis import settings
 
 settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=100, database=None)

@@ -139,12 +139,19 @@ class CpuEngine:
         if self.layout.is_whole(incumbent):
             self.common.best = self.layout.first_common(incumbent).best
             self.memory["islands"][:], self.memory["incumbents"][:] = self.layout.first_islands(incumbent)
-        for thread in self.threads:
-            thread.start()
+        try:
+            for thread in self.threads:
+                thread.start()
+        except RuntimeError as error:
+            raise EngineError(f"cannot run {len(self.threads)} threads: {error}") from error
 
     @property
     def running(self) -> bool:
-        return any(thread.is_alive() for thread in self.threads)
+        if any(thread.is_alive() for thread in self.threads):
+            return True
+        if self.failures:
+            raise EngineError("not enough memory for the store of a block")
+        return False
 
     @property
     def complete(self) -> bool:
@@ -153,8 +160,6 @@ class CpuEngine:
     def poll(self) -> list[Found]:
         found = [Found(*solution) for solution in self.ring.take()]
         self.common.consumed = self.ring.taken
-        if self.failures and not self.running:
-            raise EngineError("not enough memory for the store of a block")
         return found
 
     @property
@@ -173,7 +178,7 @@ class CpuEngine:
 
     def close(self) -> None:
         self.stop()
-        while self.running:  # a block may be waiting for room in the ring
+        while any(thread.is_alive() for thread in self.threads):  # a block may be waiting for room in the ring
             self.poll()
             for thread in self.threads:
                 thread.join(0.001)

@@ -9,6 +9,7 @@ would wait for the kernel. One context for the process, retained on first use an
 from __future__ import annotations
 
 import atexit
+import contextlib
 import ctypes
 import threading
 import time
@@ -315,7 +316,7 @@ class GpuEngine:
     def poll(self) -> list[Found]:
         before = self.ring.taken
         found = [Found(*solution) for solution in self.ring.take()]
-        if self.ring.taken != before:
+        if self.ring.taken != before and self.running_kernel:
             self._send(1, Common.consumed.offset, self.ring.taken, 8)
         return found
 
@@ -361,7 +362,8 @@ class GpuEngine:
                 self.poll()
                 time.sleep(0.001)
         for allocation in self.memory.values():
-            allocation.free()
+            with contextlib.suppress(self.cuda.Error):  # after a failed kernel nothing can be freed one by one
+                allocation.free()
         self.memory.clear()
         del self.ring, self.ring_memory, self.words
 

@@ -288,8 +288,12 @@ def _drive(
     if prepared.started is not None:
         engine.shape["firstNodeTime"] = time.monotonic() - prepared.started
     arrived: list[Found] = []
+    failure: EngineError | None = None
     while True:
-        running = engine.running
+        try:
+            running = engine.running
+        except EngineError as error:  # told after what was found before
+            running, failure = False, error
         arrived += engine.poll()
         if interrupt or (limit and count >= limit):
             engine.stop()
@@ -309,6 +313,8 @@ def _drive(
         if not running:
             break
         time.sleep(POLL_SECONDS)
+    if failure is not None:
+        raise failure
     complete = engine.complete and not (limit and count >= limit)
     yield Finished(complete, count, report(prepared, engine, start, count, best, complete))
 

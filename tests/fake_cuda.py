@@ -1,0 +1,229 @@
+"""A CUDA driver in Python, for the host side of the GPU engine where there is no GPU.
+
+It has the part of PyCUDA's interface that turbo_fzn/gpu.py uses. Device memory is host memory, a launch starts a
+thread a block that runs the CPU engine's `solve_block` on the same Problem, and faults can be ordered: `fail_at`
+names a call that raises. Every allocation is counted, so that a test can see what is given back.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+import threading
+from types import ModuleType, SimpleNamespace
+
+import numpy as np
+import pytest
+
+from turbo_fzn import build, cpu, gpu
+from turbo_fzn.grammar import terminals
+
+
+class Error(Exception):
+    """As pycuda.driver.Error."""
+
+
+class MemoryError(Error):
+    pass
+
+
+class LogicError(Error):
+    pass
+
+
+class Driver:
+    """The state of the device. `free_bytes` of memory; `fail_at` maps the name of a call to what it raises."""
+
+    def __init__(self) -> None:
+        self.free_bytes = 1 << 32
+        self.count = 1
+        self.fail_at: dict[str, Error] = {}
+        self.held: set[int] = set()
+        self.launches: list[tuple[int, int]] = []  # (blocks, threads) each
+        self.fail_after_launch: Error | None = None
+
+    def meet(self, name: str) -> None:
+        if name in self.fail_at:
+            raise self.fail_at[name]
+
+
+class Allocation:
+    def __init__(self, driver: Driver, size: int):
+        driver.meet("mem_alloc")
+        if size > driver.free_bytes:
+            raise MemoryError("cuMemAlloc failed: out of memory")
+        self.driver, self.memory = driver, np.zeros(size, np.uint8)
+        driver.held.add(id(self))
+
+    def __int__(self) -> int:
+        return self.memory.ctypes.data
+
+    def free(self) -> None:
+        self.driver.meet("free")
+        self.driver.held.discard(id(self))
+
+
+class Stream:
+    def __init__(self, driver: Driver):
+        self.driver, self.threads = driver, []
+
+    def is_done(self) -> bool:
+        if self.driver.fail_after_launch is not None and not any(thread.is_alive() for thread in self.threads):
+            raise self.driver.fail_after_launch
+        return not any(thread.is_alive() for thread in self.threads)
+
+    def synchronize(self) -> None:
+        for thread in self.threads:
+            thread.join()
+
+
+class Function:
+    """`solve` of a cubin; here of the CPU library of the same width."""
+
+    num_regs = 64
+
+    def __init__(self, driver: Driver, bits: int):
+        self.driver, self.bits = driver, bits
+
+    def prepare(self, arguments: list[str]) -> None:
+        assert len(arguments) == 1
+
+    def set_attribute(self, attribute: object, value: int) -> None:
+        assert value > 0
+
+    def prepared_async_call(self, grid, block, stream, problem: bytes, shared_size: int) -> None:
+        self.driver.meet("launch")
+        self.driver.launches.append((grid[0], block[0]))
+        held = ctypes.create_string_buffer(problem, len(problem))
+        solve_block = cpu.library(self.bits).solve_block
+        stream.threads = [
+            threading.Thread(target=solve_block, args=(ctypes.byref(held), index), daemon=True)
+            for index in range(grid[0])
+        ]
+        for thread in stream.threads:
+            thread.start()
+
+
+def make_device(driver: Driver):
+    class Device:
+        def __init__(self, index: int):
+            assert 0 <= index < driver.count
+
+        @staticmethod
+        def count() -> int:
+            return driver.count
+
+        def name(self) -> str:
+            return "Fake GPU"
+
+        def compute_capability(self) -> tuple[int, int]:
+            return 9, 0
+
+        def total_memory(self) -> int:
+            return driver.free_bytes
+
+        def get_attribute(self, attribute: int) -> int:
+            return attribute
+
+        def retain_primary_context(self):
+            driver.meet("context")
+            return SimpleNamespace(push=lambda: None, pop=lambda: None, detach=lambda: None)
+
+    return Device
+
+
+def make_module(driver: Driver) -> ModuleType:
+    """What `import pycuda.driver` gives."""
+    module = ModuleType("pycuda.driver")
+
+    def copy(target: int, source: int, size: int) -> None:
+        driver.meet("copy")
+        ctypes.memmove(int(target), int(source), size)
+
+    def pagelocked_zeros(shape, kind, mem_flags: int = 0) -> np.ndarray:
+        base = np.zeros(shape, kind)
+
+        class Pagelocked(np.ndarray):
+            @property
+            def base(self):
+                return SimpleNamespace(get_device_pointer=lambda: self.ctypes.data)
+
+        return base.view(Pagelocked)
+
+    def module_from_buffer(data: bytes):
+        driver.meet("module")
+        bits = int(data[data.index(b"BOUND_BITS=") + 11 :][:2])
+        return SimpleNamespace(get_function=lambda name: Function(driver, bits))
+
+    def memset(target, value: int, size: int) -> None:
+        ctypes.memset(int(target), value, size)
+
+    vars(module).update(
+        Error=Error,
+        MemoryError=MemoryError,
+        LogicError=LogicError,
+        init=lambda: driver.meet("init"),
+        Device=make_device(driver),
+        device_attribute=SimpleNamespace(
+            MULTIPROCESSOR_COUNT=4,
+            MAX_SHARED_MEMORY_PER_MULTIPROCESSOR=233472,
+            MAX_SHARED_MEMORY_PER_BLOCK_OPTIN=232448,
+            RESERVED_SHARED_MEMORY_PER_BLOCK=1024,
+            MAX_REGISTERS_PER_MULTIPROCESSOR=65536,
+            MAX_THREADS_PER_MULTIPROCESSOR=2048,
+        ),
+        function_attribute=SimpleNamespace(MAX_DYNAMIC_SHARED_SIZE_BYTES=8),
+        host_alloc_flags=SimpleNamespace(DEVICEMAP=2),
+        Context=SimpleNamespace(synchronize=lambda: driver.meet("synchronize")),
+        Stream=lambda flags: Stream(driver),
+        mem_get_info=lambda: (driver.free_bytes, driver.free_bytes),
+        mem_alloc=lambda size: Allocation(driver, int(size)),
+        memset_d8=memset,
+        memcpy_htod=lambda target, array: copy(target, array.ctypes.data, array.nbytes),
+        memcpy_htod_async=lambda target, array, stream: copy(target, array.ctypes.data, array.nbytes),
+        memcpy_dtoh=lambda array, source: copy(array.ctypes.data, source, array.nbytes),
+        pagelocked_zeros=pagelocked_zeros,
+        module_from_buffer=module_from_buffer,
+    )
+    return module
+
+
+NVCC = """#!/bin/sh
+# Says in the file what it was asked for.
+while [ "$#" -gt 0 ]; do
+  case "$1" in
+    -o) out="$2"; shift ;;
+    -DBOUND_BITS=*) bits="$1" ;;
+  esac
+  shift
+done
+echo "$bits" > "$out"
+"""
+
+
+@pytest.fixture
+def fake_gpu(monkeypatch, tmp_path):
+    """The driver of a machine whose GPU and nvcc are those of this file."""
+    for bits in (32, 64):
+        cpu.library(bits)  # before the cache is another one
+    terminals()
+    monkeypatch.setenv("TURBO_FZN_CACHE", str(tmp_path / "cache"))
+    driver = Driver()
+    module = make_module(driver)
+    package = ModuleType("pycuda")
+    package.driver = module  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "pycuda", package)
+    monkeypatch.setitem(sys.modules, "pycuda.driver", module)
+    nvcc = tmp_path / "nvcc"
+    nvcc.write_text(NVCC)
+    nvcc.chmod(0o755)
+    monkeypatch.setenv("NVCC", str(nvcc))
+    forget()
+    yield driver
+    forget()
+
+
+def forget() -> None:
+    """What the modules remember of the machine."""
+    for function in (gpu.driver, gpu.context, build.find_nvcc):
+        function.cache_clear()
