@@ -11,7 +11,7 @@ import numpy as np
 from turbo_fzn import build
 from turbo_fzn.engine import Found, merge_statistics, method_statistics
 from turbo_fzn.errors import EngineError, InternalError
-from turbo_fzn.problem import METHODS, Common, Layout, Problem, Ring, Settings, Statistics, first_books, struct_sizes
+from turbo_fzn.problem import METHODS, Layout, Problem, Ring, Settings, Statistics, first_books, make_common, struct_sizes
 from turbo_fzn.tnf import TNF
 
 STATISTICS = [name for name, _ in Statistics._fields_]
@@ -49,7 +49,7 @@ class Stop:
     """A stop flag that root propagation watches, for another thread or a signal handler to set."""
 
     def __init__(self) -> None:
-        self.common = Common()
+        self.common = make_common()
 
     def set(self) -> None:
         self.common.stop = 1
@@ -84,7 +84,7 @@ def propagate_rows(tnf: TNF) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     layout = Layout(tnf, np.empty(0, np.int32), Settings())
     lower, upper = tnf.lower.astype(layout.bound_type), tnf.upper.astype(layout.bound_type)
     consistent = np.zeros(tnf.n_rows, np.int32)
-    problem, common = Problem(), Common()
+    problem, common = Problem(), make_common()
     layout.fill(problem, 0)
     point_to(problem, layout.arrays)
     problem.common = ctypes.addressof(common)

@@ -57,6 +57,22 @@ class Common(ctypes.Structure):
 
 
 COMMON_BYTES = 256
+CACHE_LINE = 64
+
+
+def line_aligned(size: int) -> np.ndarray:
+    """Zeros (uint8 [size]) from the beginning of a cache line on, where abi.h wants what many blocks write to."""
+    memory = np.zeros(size + CACHE_LINE, np.uint8)
+    start = -memory.ctypes.data % CACHE_LINE
+    return memory[start : start + size]
+
+
+def make_common(**values: int) -> Common:
+    """A Common where abi.h wants it, at the beginning of a cache line."""
+    common = Common.from_buffer(line_aligned(COMMON_BYTES))
+    for name, value in values.items():
+        setattr(common, name, value)
+    return common
 
 
 PHASES = ("fixpoint", "choice", "backtrack", "solution", "dive", "wait")
@@ -91,7 +107,7 @@ FIRST_SHARE = 40000  # of SHARE_UNIT in abi.h: neighbourhoods start by fixing so
 
 def first_books() -> np.ndarray:
     """The books (int64 [methods, words]) at the start of a run."""
-    books = np.zeros((len(METHODS), ctypes.sizeof(MethodBook) // 8), np.int64)
+    books = line_aligned(len(METHODS) * ctypes.sizeof(MethodBook)).view(np.int64).reshape(len(METHODS), -1)
     start = MethodBook.share.offset // 4
     books.view(np.int32)[:, start : start + 8] = FIRST_SHARE
     return books
@@ -329,11 +345,11 @@ class Layout:
     def first_common(self, incumbent: Found | None = None) -> Common:
         """One subproblem, the root; only solutions better than the incumbent are wanted."""
         best = NO_INCUMBENT if incumbent is None else self.tnf.sense * incumbent.objective
-        return Common(best=best, bound=self.root_bound(), pool_tail=1, outstanding=1)
+        return make_common(best=best, bound=self.root_bound(), pool_tail=1, outstanding=1)
 
     def first_islands(self, incumbent: Found | None = None) -> tuple[np.ndarray, np.ndarray]:
         """(islands uint8, incumbents [islands * n]): nothing but the incumbent, on island 0."""
-        islands = np.zeros(self.n_islands * ctypes.sizeof(Island), np.uint8)
+        islands = line_aligned(self.n_islands * ctypes.sizeof(Island))
         incumbents = np.zeros(self.n_islands * self.tnf.n_vars, self.bound_type)
         if incumbent is not None:
             first = Island.from_buffer(islands)
