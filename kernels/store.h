@@ -109,7 +109,7 @@ DEVICE void fail(const Block& b) { b.state->failed = 1; }
 // Something is not searched that should be: no claim can be made about the whole, or about the neighbourhood.
 DEVICE void give_up(const Block& b) {
   if (b.state->neighbourhood) b.state->given_up = 1;
-  else b.problem->common->incomplete = 1;
+  else global_store(&b.problem->common->incomplete, 1);
 }
 
 // A bound beyond what a store can hold: the branch is given up.
