@@ -12,6 +12,7 @@ taken from turbo_fzn/relations.py here; the judge has formulas of its own.
 | large     | around ±2^30, ±2^31, ±2^40, ±2^61 and ±(2^62 - 1), few values a variable, coefficients to 2^40 |
 | unbounded | the small ones, and variables without bounds that constraints define or enclose               |
 | mixed     | all of it                                                                                     |
+| big       | many variables with up to 30 values each, too many to enumerate; only when asked for         |
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from turbo_fzn.model import Array, Call, Constraint, Goal, Index, Model, Ref, Va
 from turbo_fzn.relations import find_signature
 
 FLAVOURS = {"small": 50, "wide": 10, "large": 15, "unbounded": 15, "mixed": 10}
-MOST_ASSIGNMENTS = {"small": 700, "wide": 3000, "large": 300, "unbounded": 300, "mixed": 300}
+MOST_ASSIGNMENTS = {"small": 700, "wide": 3000, "large": 300, "unbounded": 300, "mixed": 300, "big": 10**9}
 LANDMARKS = [2**30 - 1, 2**30, 2**31, 2**32, 2**40, 2**61, 2**62 - 3, 2**62 - 1]
 LIMIT = 2**62 - 1
 VARIABLE_CHOICES = [
@@ -64,7 +65,7 @@ def draw_model(random: Random, flavour: str | None = None) -> Model:
     declare_variables(model, scope)
     declare_named(model, scope)
     with_witness = random.random() < 0.8
-    for _ in range(random.randint(1, 6)):
+    for _ in range(random.randint(8, 20) if flavour == "big" else random.randint(1, 6)):
         for constraint in draw_constraint(scope, model, with_witness):
             model.constraints.append(constraint)
     if flavour in ("unbounded", "mixed"):
@@ -100,6 +101,9 @@ def draw_domain(scope: Scope) -> IntSet:
             low = draw_number(scope)
             return IntSet.interval(low, min(low + random.randint(0, 4), LIMIT))
         return IntSet.of_values(draw_number(scope) for _ in range(random.randint(1, 5)))
+    if scope.flavour == "big":
+        low = random.randint(-10, 5)
+        return IntSet.interval(low, low + random.randint(1, 30))
     if random.random() < 0.6:
         low = random.randint(-6, 4)
         return IntSet.interval(low, low + random.choice((0, 1, 1, 2, 3, 4, 5)))
@@ -113,12 +117,13 @@ def declare_variables(model: Model, scope: Scope) -> None:
         low = random.randint(-150, 0)
         add_variable(model, scope, "w0", IntSet.interval(low, low + random.randint(60, 200)))
         room //= model.variables["w0"].domain.size  # type: ignore[union-attr]
-    for number in range(random.randint(1, 4)):
+    big = scope.flavour == "big"
+    for number in range(random.randint(5, 8) if big else random.randint(1, 4)):
         domain = draw_domain(scope)
         if domain.size <= room:
             room //= domain.size
             add_variable(model, scope, f"x{number}", domain)
-    for number in range(random.randint(0, 4)):
+    for number in range(random.randint(2, 8) if big else random.randint(0, 4)):
         if room >= 2:
             room //= 2
             add_variable(model, scope, f"b{number}", BOOLEAN)

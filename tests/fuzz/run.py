@@ -1,7 +1,7 @@
 """Run the fuzzer: many processes, seeded, for a time or a count; failures are shrunk and kept.
 
 Three kinds of instances: `models` compares with enumeration (generate.py, judge.py), `damage` reads damaged input
-(damage.py), `peer` compares with other solvers (peers.py).
+(damage.py), `flatzinc` and `minizinc` compare with Gecode (peers.py).
 
 Instance number i of seed s is the same model and the same way to solve it on every machine: `--seed s --first i
 --count 1` makes it again. Processes take the numbers in turn, so their number does not change what is tried.
@@ -33,6 +33,7 @@ from typing import Any
 from fuzz.damage import draw_text, judge_text
 from fuzz.generate import draw_model
 from fuzz.judge import Expected, Verdict, Way, draw_way, judge
+from fuzz.peers import try_flatzinc, try_minizinc
 from fuzz.shrink import shrink
 from oracle import WindowTooSmall, with_text
 
@@ -81,6 +82,10 @@ def try_damage(seed: int, number: int) -> tuple[str, Failure | None]:
 def try_number(arguments: argparse.Namespace, number: int) -> tuple[str, Failure | None]:
     if arguments.kind == "damage":
         return try_damage(arguments.seed, number)
+    if arguments.kind in ("flatzinc", "minizinc"):
+        random = Random(f"{arguments.kind}/{arguments.seed}/{number}")
+        verdict, text = try_flatzinc(random, arguments.arch) if arguments.kind == "flatzinc" else try_minizinc(random)
+        return verdict.kind, Failure(number, verdict, Way(), text) if verdict.is_fault else None
     return try_instance(arguments.seed, number, arguments.arch, arguments.flavour)
 
 
@@ -233,7 +238,7 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     )
     parser.add_argument("--seconds", type=float, default=0, metavar="S", help="stop after that time")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, metavar="N")
-    parser.add_argument("--kind", choices=("models", "damage"), default="models")
+    parser.add_argument("--kind", choices=("models", "damage", "flatzinc", "minizinc"), default="models")
     parser.add_argument("--arch", choices=("cpu", "gpu"), default="cpu")
     parser.add_argument("--flavour", default=None, help="only models of this flavour (see generate.py)")
     parser.add_argument("--keep", type=Path, default=REGRESSIONS, metavar="FOLDER", help="where shrunk failures go")
