@@ -27,7 +27,8 @@ enum VarChoice { VAR_INPUT_ORDER, VAR_FIRST_FAIL, VAR_ANTI_FIRST_FAIL, VAR_SMALL
 enum ValueChoice {
   VALUE_MIN, VALUE_MAX, VALUE_MEDIAN, VALUE_SPLIT, VALUE_REVERSE_SPLIT, VALUE_RANDOM,
   VALUE_SPLIT_RANDOM, VALUE_OUT_MIN, VALUE_OUT_MAX, VALUE_OUT_MEDIAN, VALUE_OUT_RANDOM,
-  VALUE_PHASE  // as BlockState.value_mode says; not one of MiniZinc's
+  VALUE_PHASE,  // as BlockState.value_mode says; not one of MiniZinc's
+  VALUE_HINT    // the value of the warm start; not one of MiniZinc's
 };
 
 // How a block searches: the complete tree search, the neighbourhoods of an incumbent, or restarts from the root.
@@ -117,6 +118,7 @@ struct Problem {
   const i32* exports;
   const i32* neighbours;      // the variables that large neighbourhood search fixes
   const i32* neighbour_groups;  // of each: which of the model's arrays of decision variables it belongs to
+  const bound_t* hints;       // the warm start: a value for each variable of the strategy WARM_START
   i32* weights;               // failure weights of the variables, for VAR_DOM_W_DEG
   struct Island* islands;     // island 0 holds the best solution so far
   bound_t* incumbents;        // n_vars values an island
@@ -139,6 +141,6 @@ struct Problem {
   i32 use_weights;
   i32 project;                // one solution for each assignment of the output variables is enough
   i32 methods;                // bit m: method m may be used
-  i32 padding[2];
+  i32 n_hints, padding[3];
   struct Strategy outputs;    // the output variables, as a list in strategy_vars
 };

@@ -2,14 +2,16 @@
 //
 // Strategies label their variables one after the other; behind the last one comes every variable of the model, in order,
 // least value first, so that a solution is a store in which all variables are fixed. Strategy 0 is not the model's but
-// the one of restarted and neighbourhood search (neighbourhood.h); the model's start at FIRST_ANNOTATED. All lanes scan; the best
-// candidate is found by a block-wide minimum of the score, then of the place in the list (ties: the earliest).
+// the one of restarted and neighbourhood search (neighbourhood.h), strategy WARM_START tries the warm start; the model's start at
+// FIRST_ANNOTATED. All lanes scan; the best candidate is found by a block-wide minimum of the score, then of the place in the
+// list (ties: the earliest).
 #pragma once
 
 #include "fixpoint.h"
 
 #define NO_PLACE INT32_MAX
-#define FIRST_ANNOTATED 1
+#define WARM_START 1
+#define FIRST_ANNOTATED 2
 
 DEVICE u64 next_random(BlockState* s) {  // xorshift64*, Vigna 2016
   s->random ^= s->random >> 12;
@@ -161,7 +163,7 @@ DEVICE void add_branch(Branches* branches, wide_t lower, wide_t upper) {
 DEVICE wide_t anchor(wide_t l, wide_t u) { return l > 0 ? l : u < 0 ? u : 0; }
 
 // The branches of lower..upper, in the order in which `choice` tries them; together they cover the interval.
-// `phase` is the value that VALUE_PHASE prefers.
+// `phase` is the value that VALUE_PHASE and VALUE_HINT prefer.
 DEVICE Branches split_interval(BlockState* s, i32 choice, bound_t lower, bound_t upper, bound_t phase) {
   Branches branches;
   branches.count = 0;
@@ -171,14 +173,15 @@ DEVICE Branches split_interval(BlockState* s, i32 choice, bound_t lower, bound_t
     middle = anchor(l, u);
     if (choice == VALUE_SPLIT || choice == VALUE_REVERSE_SPLIT || choice == VALUE_SPLIT_RANDOM) choice = VALUE_MEDIAN;
     bool wanted_end_exists = (choice == VALUE_MIN || choice == VALUE_OUT_MIN) ? l > -INFINITE_BOUND : u < INFINITE_BOUND;
-    if (choice == VALUE_RANDOM || choice == VALUE_OUT_RANDOM || !wanted_end_exists) choice = VALUE_MEDIAN;
+    bool wants_end = choice != VALUE_HINT && !wanted_end_exists;
+    if (choice == VALUE_RANDOM || choice == VALUE_OUT_RANDOM || wants_end) choice = VALUE_MEDIAN;
   }
 #endif
   if (choice == VALUE_RANDOM || choice == VALUE_OUT_RANDOM) {
     middle = l + (wide_t)(next_random(s) % (u64)(u - l + 1));
     choice = choice == VALUE_RANDOM ? VALUE_MEDIAN : VALUE_OUT_MEDIAN;
   }
-  if (choice == VALUE_PHASE) {
+  if (choice == VALUE_PHASE || choice == VALUE_HINT) {
     wide_t hint = phase;
     middle = hint < l ? l : hint > u ? u : hint;
   }

@@ -214,6 +214,35 @@ OUTLINE bool start_neighbourhood(const Block b) {
   return true;
 }
 
+// The warm start: a search that tries the suggested values first, nearest values where they do not fit, and gives up after
+// some failures. It may find good solutions, and claims nothing.
+DEVICE void start_warm_start(const Block& b) {
+  restore_root(b);
+  if (lane() == 0) {
+    BlockState* s = b.state;
+    ++s->statistics.nodes;
+    ++s->statistics.restarts;
+    s->method = METHOD_TREE;
+    s->since = now_ns();
+    s->path_size = 0;
+    s->failures_left = FAILURE_LIMIT;
+    s->failures_sure = FAILURE_LIMIT;
+    s->runs_limit = INT64_MAX;
+    s->target = NO_INCUMBENT;
+  }
+  start_search(b, WARM_START);
+}
+
+// From now on the block takes part in the complete search.
+DEVICE void finish_warm_start(const Block& b) {
+  if (lane() == 0) {
+    BlockState* s = b.state;
+    s->warm_start = 0;
+    s->neighbourhood = !searches_tree(b.problem);
+  }
+  barrier();
+}
+
 // Lane 0: the whole space was searched for solutions of at most `most`, and what there is has been published.
 DEVICE void prove_bound(const Block& b) {
   BlockState* s = b.state;

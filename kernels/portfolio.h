@@ -13,6 +13,9 @@
 #define PRIOR_TRY_NS 1000000   // what a first try is expected to take
 #define RECENT_NS 500000000    // a block's time after which the recent figures are halved
 
+// Whether any block searches the tree: else every proof is left to the restarts.
+DEVICE bool searches_tree(const Problem* p) { return p->lns_percent == 0 || (p->methods >> METHOD_TREE & 1); }
+
 DEVICE bool is_allowed(const Problem* p, i32 method, bool improve) {
   if (!(p->methods >> method & 1) || method == METHOD_TREE) return false;
   if (method == METHOD_PROBE) return p->sense != 0;

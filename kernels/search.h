@@ -144,6 +144,7 @@ enum ValueMode {
 
 DEVICE bound_t preferred_value(const Block& b, i32 var) {
   BlockState* s = b.state;
+  if (s->value_choice == VALUE_HINT) return b.problem->hints[s->position];
   u64 draw = next_random(s);
   bool saved = s->value_mode == MODE_SAVED ? draw >> 61 != 0 : s->value_mode == MODE_MIXED && draw >> 63;
   if (saved && s->value_mode == MODE_MIXED && has_incumbent(b.problem)) return global_load(&island_values(b.problem, s->source)[var]);
@@ -188,7 +189,7 @@ DEVICE bool push_level(const Block& b, Place before) {
       level_at(b, level)->trail_start = 0;
     }
     i32 var = s->var;
-    bound_t phase = s->value_choice == VALUE_PHASE ? preferred_value(b, var) : 0;
+    bound_t phase = s->value_choice >= VALUE_PHASE ? preferred_value(b, var) : 0;
     Branches branches = split_interval(s, s->value_choice, b.lower[var], b.upper[var], phase);
     flip_branches(s, &branches);
     Level* top = level_at(b, level + 1);

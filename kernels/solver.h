@@ -53,8 +53,11 @@ DEVICE void clear_state(const Block& b) {
     if (s->random == 0) s->random = 1;
     for (i32 i = 0; i < 8; ++i) next_random(s);
     s->neighbourhood = (i64)b.index * b.problem->lns_percent / 100 != (i64)(b.index + 1) * b.problem->lns_percent / 100;
-    if (b.index == 0) s->neighbourhood = 0;  // somebody must search the root,
-    if (b.problem->lns_percent && !(b.problem->methods >> METHOD_TREE & 1)) s->neighbourhood = 1;  // unless told not to
+    if (b.index == 0) {  // somebody must search the root, but may try the warm start before
+      s->warm_start = b.problem->n_hints > 0;
+      s->neighbourhood = s->warm_start;
+    }
+    if (!searches_tree(b.problem)) s->neighbourhood = 1;
   }
   barrier();
 }
@@ -62,6 +65,10 @@ DEVICE void clear_state(const Block& b) {
 // Sets up the block's next subproblem or neighbourhood. False when the search is over.
 DEVICE bool start_task(const Block& b) {
   BlockState* s = b.state;
+  if (s->warm_start) {
+    start_warm_start(b);
+    return true;
+  }
   if (s->neighbourhood) return start_neighbourhood(b);
   if (!take_subproblem(b)) return false;
   if (lane() == 0) {
@@ -77,7 +84,8 @@ DEVICE bool start_task(const Block& b) {
 }
 
 DEVICE void finish_task(const Block& b, bool exhausted) {
-  if (b.state->neighbourhood) finish_neighbourhood(b, exhausted);
+  if (b.state->warm_start) finish_warm_start(b);
+  else if (b.state->neighbourhood) finish_neighbourhood(b, exhausted);
   else if (exhausted) finish_subproblem(b);
   if (lane() == 0 && b.problem->lns_percent) keep_books(b);
 }

@@ -32,6 +32,7 @@ struct BlockState {
   i32 donate;                    // other blocks are hungry: give a subproblem away
   i32 granted;                   // answer of lane 0 to the others, valid until the next barrier but one
   i32 neighbourhood;             // the block searches neighbourhoods and restarts, not subproblems of the complete search
+  i32 warm_start;                // it tries the warm start, after which it takes part in the complete search
   i32 method;                    // how
   i32 given_up;                  // a neighbourhood was not searched to its end, though it looks so
   i32 improvements;              // solutions published in it

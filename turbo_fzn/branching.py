@@ -64,13 +64,17 @@ ON_VALUES = {
 ON_SIZES = {VarChoice.INPUT_ORDER, VarChoice.FIRST_FAIL, VarChoice.ANTI_FIRST_FAIL, VarChoice.DOM_W_DEG}
 
 SEARCHES = {"int_search": "int", "bool_search": "bool"}
+RESTARTS = "restarts are those of free search (-f), by its own schedule"
+NEIGHBOURHOODS = "neighbourhoods are those of free search (-f), which adapts how much it sets free"
+# Known, and without effect: what is said with -v.
 ACCEPTED = {
-    "restart_none",
-    "restart_constant",
-    "restart_linear",
-    "restart_geometric",
-    "restart_luby",
-    "constraint_name",
+    "restart_none": RESTARTS,
+    "restart_constant": RESTARTS,
+    "restart_linear": RESTARTS,
+    "restart_geometric": RESTARTS,
+    "restart_luby": RESTARTS,
+    "relax_and_reconstruct": NEIGHBOURHOODS,
+    "constraint_name": "",
 }
 
 
@@ -147,6 +151,8 @@ def read_annotation(annotation: object, scope: Scope, result: Plan) -> None:
     """Add what one annotation of the solve item says."""
     name = annotation.name if isinstance(annotation, Call) else str(annotation)
     if name in ACCEPTED:
+        if ACCEPTED[name]:
+            logger.info("%s: %s", name, ACCEPTED[name])
         return
     if name in ("seq_search", "warm_start_array") and isinstance(annotation, Call) and len(annotation.args) == 1:
         for part in annotation.args[0] if isinstance(annotation.args[0], list) else annotation.args:

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from turbo_fzn.domains import INFINITY
 from turbo_fzn.engine import Found
-from turbo_fzn.tnf import TNF, Strategy, ValueChoice, VarChoice
+from turbo_fzn.tnf import TNF, ValueChoice, VarChoice
 from turbo_fzn.watch import watch_lists
 
 NO_INCUMBENT = 2**63 - 1
-INFINITE_BOUND = 2**62  # of abi.h: no bound
-PHASE = 11  # VALUE_PHASE of abi.h, for the strategy of neighbourhoods
+PHASE, HINT = 11, 12  # VALUE_PHASE and VALUE_HINT of abi.h, for the strategies of restarts and the warm start
 POOL_BYTES = 2**28
 RING_BYTES = 2**24
 MAX_RING_SLOTS = 1024
@@ -122,8 +122,8 @@ class RingSlot(ctypes.Structure):
 
 
 POINTERS = (
-    "rows watches watchers tables root_lower root_upper strategies strategy_vars exports neighbours neighbour_groups weights islands "
-    "incumbents phases books common statistics pool_sequences pool ring workspace"
+    "rows watches watchers tables root_lower root_upper strategies strategy_vars exports neighbours neighbour_groups hints "
+    "weights islands incumbents phases books common statistics pool_sequences pool ring workspace"
 )
 
 
@@ -138,9 +138,10 @@ class Problem(ctypes.Structure):
         *_fields(
             "n_vars n_rows n_strategies n_exports n_neighbours n_groups n_islands objective sense changed_capacity queue_capacity "
             "trail_capacity level_capacity path_capacity pool_slots pool_path ring_slots lns_percent n_blocks use_weights "
-            "project methods padding_0 padding_1",
+            "project methods n_hints",
             c_int32,
         ),
+        ("padding", c_int32 * 3),
         ("outputs", StrategyRecord),
     ]
 
@@ -235,6 +236,7 @@ class Layout:
             "exports": self.exports,
             "neighbours": self._decision_variables()[0],
             "neighbour_groups": self._decision_variables()[1],
+            "hints": self.hints,
         }
 
     def _decision_variables(self) -> tuple[np.ndarray, np.ndarray]:
@@ -251,17 +253,27 @@ class Layout:
         return np.ascontiguousarray(unfixed[first], np.int32), np.ascontiguousarray(groups[first], np.int32)
 
     def _strategies(self) -> tuple[np.ndarray, np.ndarray]:
-        """Records (var_choice, value_choice, start, count): the one for neighbourhoods, then the model's."""
-        own = Strategy(VarChoice.DOM_W_DEG, ValueChoice.MIN, self._decision_variables()[0])
+        """Records (var_choice, value_choice, start, count): for neighbourhoods, the warm start, then the model's."""
+        warm, self.hints = self._warm_start()
+        free = self._decision_variables()[0]
+        own = [(VarChoice.DOM_W_DEG, PHASE, free), (VarChoice.INPUT_ORDER, HINT, warm)]
+        model = [(strategy.var_choice, strategy.value_choice, strategy.variables) for strategy in self.tnf.strategies]
         records, variables, start = [], [], 0
-        for number, strategy in enumerate([own, *self.tnf.strategies]):
-            value = PHASE if number == 0 else int(strategy.value_choice)
-            records.append((int(strategy.var_choice), value, start, len(strategy.variables)))
-            variables.append(np.asarray(strategy.variables, np.int32))
-            start += len(strategy.variables)
+        for var_choice, value_choice, members in [*own, *model]:
+            records.append((int(var_choice), int(value_choice), start, len(members)))
+            variables.append(np.asarray(members, np.int32))
+            start += len(members)
         variables.append(self._output_variables())
         self.outputs = StrategyRecord(VarChoice.INPUT_ORDER, ValueChoice.MIN, start, len(variables[-1]))
         return np.array(records, np.int32), np.concatenate(variables)
+
+    def _warm_start(self) -> tuple[np.ndarray, np.ndarray]:
+        """The unfixed variables of the warm start (int32), and the value for each, drawn into its bounds."""
+        tnf = self.tnf
+        variables, values = tnf.warm_start or (np.empty(0, np.int32), np.empty(0, np.int64))
+        unfixed = tnf.lower[variables] < tnf.upper[variables]
+        variables, values = variables[unfixed], values[unfixed].clip(1 - INFINITY, INFINITY - 1)
+        return variables, np.clip(values, tnf.lower[variables], tnf.upper[variables]).astype(self.bound_type)
 
     def _output_variables(self) -> np.ndarray:
         """The unfixed variables of the output items, each once."""
@@ -324,6 +336,7 @@ class Layout:
         problem.n_strategies = len(self.arrays["strategies"])
         problem.n_neighbours = len(self.arrays["neighbours"])
         problem.n_groups = len(np.unique(self.arrays["neighbour_groups"]))
+        problem.n_hints = len(self.hints)
         problem.objective, problem.sense = tnf.objective, tnf.sense
         problem.lns_percent = settings.lns_percent if settings.blocks > 1 else 0
         problem.n_islands = self.n_islands

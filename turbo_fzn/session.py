@@ -19,13 +19,14 @@ import numpy as np
 
 from turbo_fzn import build, cpu, progress, wake
 from turbo_fzn.check import Checker
+from turbo_fzn.domains import INFINITY
 from turbo_fzn.engine import Engine, Found
 from turbo_fzn.errors import InternalError, UsageError
 from turbo_fzn.interrupt import Interrupt, Interrupted
 from turbo_fzn.model import Model
 from turbo_fzn.options import Options
 from turbo_fzn.output import value_of
-from turbo_fzn.problem import INFINITE_BOUND, METHODS, PHASES, Settings
+from turbo_fzn.problem import METHODS, PHASES, Settings
 from turbo_fzn.relay import Relay
 from turbo_fzn.rewrite import lower
 from turbo_fzn.simplify import Reconstruction, simplify
@@ -409,7 +410,7 @@ def objective_bound(tnf: TNF, engine: Engine, best: int | None, complete: bool) 
     """What was proved of the objective; None when nothing was."""
     if complete:
         return best
-    return tnf.sense * engine.bound if abs(engine.bound) < INFINITE_BOUND else None
+    return tnf.sense * engine.bound if abs(engine.bound) < INFINITY else None
 
 
 def phase_shares(counted: dict[str, int]) -> dict[str, float]:
