@@ -29,7 +29,8 @@ from turbo_fzn.front_bench import (
     growing_model,
     line,
     markdown,
-    measure,
+    measure_apart,
+    summary,
 )
 from turbo_fzn.parse import parse_text
 from turbo_fzn.rewrite import lower
@@ -340,12 +341,15 @@ def test_the_scan_and_lark_read_an_example_alike(path):
 def test_the_benchmark_tells_the_sizes_after_every_pass(tmp_path):
     path = tmp_path / "growing.fzn"
     path.write_text(growing_model(SMALLEST), encoding="utf-8")
-    result = measure(str(path))
+    result = measure_apart(str(path), repeats=2)
     rows = [result["lowered"][1], *(rows for _, _, rows in result["passes"])]
     assert rows == sorted(rows, reverse=True) and rows[-1] == result["final"][1]
     assert {name for name, _, _ in result["passes"]} == set(PASSES)
     assert set(result["seconds"]) == set(PHASES)
     assert f"{result['final'][0]}/{result['final'][1]}" in line(result)
+    assert result["total"] >= result["seconds"]["start"] > 0 and result["peak"] > 1
+    larger = {**result, "name": "larger", "megabytes": 2 * result["megabytes"], "peak": result["peak"] + 5}
+    assert "5 largest" in summary([result] * 5 + [larger])[0]
     table = markdown([result], "the command")
     assert f"| {result['final'][0]} / {result['final'][1]} | {len(result['passes']) // len(PASSES)} |" in table
 

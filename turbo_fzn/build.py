@@ -130,7 +130,7 @@ def _remove_leftovers(folder: Path) -> None:
             shutil.rmtree(path, ignore_errors=True)
 
 
-_under_way: dict[str, subprocess.Popen[str]] = {}  # by the folder that the compiler writes to
+_under_way: dict[str, subprocess.Popen[str] | None] = {}  # by the folder that the compiler writes to
 
 
 def abandon() -> None:
@@ -153,6 +153,7 @@ def _clear(folder: str) -> None:
 
 def _compile(command: list[str], folder: str) -> str:
     """Runs a compiler, its own files in `folder`; returns what it said. Raises EngineError with its first complaint."""
+    _under_way[folder] = None  # a signal may come when the compiler has begun to write and Popen has not returned
     try:
         process = _under_way[folder] = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,

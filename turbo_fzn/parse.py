@@ -86,7 +86,9 @@ def parse_text(text: str, file: str = "") -> Model:
     try:
         reader = Reader(text, file)
         with phase("parse", reader.share):
-            return reader.read()
+            model = reader.read()
+        del reader.types, reader.variable_annotations  # they refer to the reader, and so would keep all its words
+        return model
     finally:
         if was_enabled:
             gc.enable()

@@ -51,7 +51,9 @@ def lower(model: Model, share: bool = True) -> Lowered:
     try:
         rewriter = Rewriter(model, share)
         with phase("lower", rewriter.progress):
-            return rewriter.run()
+            lowered = rewriter.run()
+        rewriter.scope.binders.clear()  # they refer to the scope, and so would keep the builder with all its rows
+        return lowered
     finally:
         if was_enabled:
             gc.enable()
