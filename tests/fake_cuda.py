@@ -225,5 +225,5 @@ def fake_gpu(monkeypatch, tmp_path):
 
 def forget() -> None:
     """What the modules remember of the machine."""
-    for function in (gpu.driver, gpu.context, build.find_nvcc):
+    for function in (gpu.driver, gpu._context, build.find_nvcc):
         function.cache_clear()

@@ -49,7 +49,7 @@ def uses(row: Row, tmp_path: Path) -> Iterator[list[str]]:
     values = {
         "int": [SAMPLES.get(row.field, "2")],
         "choice": [choice for choice in choices if choice != "gpu"],  # a GPU need not be here
-        "text": [str(tmp_path / "written")],
+        "text": ["probe" if row.field == "without" else str(tmp_path / "written")],
     }.get(kind)
     for flag in row.flags:
         yield from ([flag, value] for value in values) if values else [[flag]]

@@ -46,10 +46,6 @@ def test_a_limited_search_stops_the_kernel(fake_gpu):
     assert fake_gpu.held == set()
 
 
-def test_auto_takes_the_gpu_that_is_there(fake_gpu):
-    assert solve_text(QUEENS + SATISFY, arch="auto").statistics["engine"] == "gpu"
-
-
 def test_little_memory_means_fewer_blocks(fake_gpu):
     many = solve_text(QUEENS + SATISFY, arch="gpu", all_solutions=True)
     few = solve_text(QUEENS + SATISFY, arch="gpu", all_solutions=True, gpu_memory=4)

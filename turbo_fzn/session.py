@@ -21,7 +21,7 @@ from turbo_fzn import build, cpu, progress, wake
 from turbo_fzn.check import Checker
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.engine import Engine, Found
-from turbo_fzn.errors import InternalError, UsageError
+from turbo_fzn.errors import EngineError, InternalError, UsageError
 from turbo_fzn.interrupt import Interrupt, Interrupted
 from turbo_fzn.model import Model
 from turbo_fzn.options import Options
