@@ -96,7 +96,7 @@ def examples_of_kind(kind: str) -> list:
 
 def test_every_example_has_an_expected_figure():
     assert {entry["model"] for entry in EXPECTED} == {path.name for path in EXAMPLES.glob("*.mzn")}
-    assert len(EXPECTED) >= 25
+    assert len(EXPECTED) >= 60
 
 
 @needs_minizinc
