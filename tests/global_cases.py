@@ -1,8 +1,8 @@
 """The global constraints of MiniZinc as a table: small calls of each, and what they mean in plain Python.
 
-Each case is posted, reified and negated by test_globals.py, and all of its solutions are compared with enumeration. The
-calls vary what decompositions tend to get wrong: index sets that do not begin at 1, negative values, domains with holes,
-constants among the variables, arrays of length 0 and 1, values outside of the index set.
+Each case is posted, reified and negated by test_globals.py, and all of its solutions are compared with enumeration.
+The calls vary what decompositions tend to get wrong: index sets that do not begin at 1, negative values, domains
+with holes, constants among the variables, arrays of length 0 and 1, values outside of the index set.
 """
 
 from __future__ import annotations
