@@ -1,0 +1,193 @@
+"""Every operator and every builtin at the limits of the representation: exact, or refused, or unknown.
+
+A 32-bit store holds ±(2^30 - 1), a 64-bit one ±(2^62 - 1) and "no bound". The rows here have boxes of bounds around
+those limits, each built around a witness, an assignment that satisfies the row: it must survive. Python's integers say
+what is right. The same rows run through a library that ends the process at undefined behaviour.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from builtin_cases import FUNCTIONAL, PREDICATES, calls_of, model_of
+from fuzz.judge import Expected, Way, judge
+from oracle import WindowTooSmall
+from test_propagators import propagate_rows
+
+from turbo_fzn.domains import INFINITY, IntSet
+from turbo_fzn.tnf import NARROW_LIMIT, TNF, Op, apply_operator
+
+LARGEST = {32: NARROW_LIMIT, 64: INFINITY - 1}
+TABLE_SIZE = 9
+COUNT = 4000
+
+
+def landmarks(bits: int) -> list[int]:
+    """Numbers around which sums, products and quotients change their nature."""
+    most, root = LARGEST[bits], 2 ** (bits // 2 - 1)
+    near = [0, 1, 2, 3, 7, root - 1, root, root + 1, most // 3, most // 2, most // 2 + 1, most - 2, most - 1, most]
+    return sorted({sign * value for value in near for sign in (1, -1)})
+
+
+def draw_witness(generator: random.Random, op: Op, bits: int, table: list[int]) -> tuple[int, int, int] | None:
+    """(x, y, z) with x = y op z, all within the limits; None where this draw gives none."""
+    marks, most = landmarks(bits), LARGEST[bits]
+    y, z = (generator.choice(marks) + generator.randint(-1, 1) for _ in range(2))
+    if op == Op.ELEMENT:
+        y, z = generator.randrange(TABLE_SIZE), 0
+        return table[y], y, z
+    if op in (Op.MUL, Op.ADD) and generator.random() < 0.5:  # operands whose result is within the limits
+        z = generator.randint(-3, 3) if op == Op.MUL else -y + generator.choice(marks)
+    if op in (Op.EQ, Op.LEQ) and generator.random() < 0.5:
+        z = y
+    x = apply_operator(op, y, z) if max(abs(y), abs(z)) <= most else None
+    return None if x is None or abs(x) > most else (x, y, z)
+
+
+def box_around(generator: random.Random, op: Op, bits: int, witness: tuple[int, int, int]) -> list[int]:
+    """Bounds of x, y and z that hold the witness: ends at landmarks, at the witness, or, in 64 bits, none."""
+    box = []
+    for place, value in enumerate(witness):
+        ends = [*landmarks(bits), value, value, -LARGEST[bits], LARGEST[bits]]
+        if place == 0 and op in (Op.EQ, Op.LEQ):
+            ends = [0, 1]
+        elif op == Op.ELEMENT and place == 1:
+            ends = list(range(TABLE_SIZE))
+        elif op == Op.ELEMENT and place == 2:
+            ends = [0]
+        elif bits == 64:
+            ends += [-INFINITY, INFINITY, -INFINITY, INFINITY]
+        box.append(generator.choice([end for end in ends if end <= value]))
+        box.append(generator.choice([end for end in ends if end >= value]))
+    return box
+
+
+def rows_at_the_limits(op: Op, bits: int, seed: int = 0) -> tuple[TNF, np.ndarray, np.ndarray]:
+    """A TNF of one row a box, the boxes int64 [k, 3, 2], and the witnesses int64 [k, 3]."""
+    generator = random.Random(f"{op.name} {bits} {seed}")
+    table = [generator.choice(landmarks(bits)) for _ in range(TABLE_SIZE)]
+    table[0] = LARGEST[bits]  # so that the store has the width wanted
+    witnesses, boxes = [], []
+    while len(witnesses) < COUNT:
+        witness = draw_witness(generator, op, bits, table)
+        if witness is not None:
+            witnesses.append(witness)
+            boxes.append(box_around(generator, op, bits, witness))
+    bounds = np.array(boxes, np.int64).reshape(COUNT, 3, 2)
+    first = np.arange(COUNT, dtype=np.int32) * 3
+    z = np.zeros(COUNT, np.int32) if op == Op.ELEMENT else first + 2
+    lower, upper = bounds[:, :, 0].reshape(-1).copy(), bounds[:, :, 1].reshape(-1).copy()
+    tnf = TNF(np.full(COUNT, op, np.int32), first, first + 1, z, lower, upper, np.array(table, np.int64))
+    assert tnf.is_narrow() == (bits == 32)
+    return tnf, bounds, np.array(witnesses, np.int64)
+
+
+@pytest.mark.parametrize("bits", [32, 64])
+@pytest.mark.parametrize("op", list(Op), ids=lambda op: op.name)
+def test_no_witness_at_the_limits_is_lost(engine, op, bits):
+    tnf, bounds, witnesses = rows_at_the_limits(op, bits)
+    lower, upper, consistent = propagate_rows(engine, tnf)
+    after = np.stack([lower, upper], axis=1).reshape(COUNT, 3, 2)
+    columns = slice(0, 2) if op == Op.ELEMENT else slice(0, 3)
+    lost = ~consistent | np.any((witnesses < after[:, :, 0])[:, columns] | (witnesses > after[:, :, 1])[:, columns], axis=1)
+    assert not lost.any(), (bounds[lost][:3].tolist(), witnesses[lost][:3].tolist(), after[lost][:3].tolist())
+    assert np.all(after[:, columns, 0] >= bounds[:, columns, 0]) and np.all(after[:, columns, 1] <= bounds[:, columns, 1])
+
+
+@pytest.mark.parametrize("bits", [32, 64])
+@pytest.mark.parametrize("op", list(Op), ids=lambda op: op.name)
+def test_fixed_operands_at_the_limits_are_decided_exactly(engine, op, bits):
+    """The witness, and the same with another result: the first holds, the second does not."""
+    tnf, _, witnesses = rows_at_the_limits(op, bits, seed=1)
+    points = witnesses.copy()
+    wrong = np.arange(COUNT) % 2 == 1
+    if op in (Op.EQ, Op.LEQ):
+        points[wrong, 0] = 1 - points[wrong, 0]
+    else:
+        points[wrong, 0] += np.where(points[wrong, 0] > 0, -1, 1)
+    if op == Op.ELEMENT:
+        wrong &= points[:, 0] != tnf.tables[points[:, 1]]
+    tnf.lower[:], tnf.upper[:] = points.reshape(-1), points.reshape(-1)
+    if tnf.is_narrow() != (bits == 32):
+        tnf.tables = np.append(tnf.tables, INFINITY - 1)
+    _, _, consistent = propagate_rows(engine, tnf)
+    assert np.array_equal(consistent, ~wrong)
+
+
+# ---- builtins
+
+AT_LIMITS = {
+    "coefficients of 2^40": IntSet.of_values([-(2**22) - 1, -1, 0, 1, 2**21 + 3]),
+    "32 bits": IntSet.of_values([-(2**30), 1 - 2**30, -1, 0, 1, 2**30 - 1, 2**30]),
+    "64 bits": IntSet.of_values([1 - 2**62, -(2**61), -1, 0, 1, 2**61, 2**62 - 1]),
+}
+
+
+def cases_at_limits(predicate: str):
+    """The default call over values at the limits, with large coefficients, and with an unbounded result."""
+    label, call = next(calls_of(predicate))
+    base = predicate.removesuffix("_reif").removesuffix("_imp")
+    for name, domain in AT_LIMITS.items():
+        if base.startswith("int_pow"):
+            continue  # the oracle would compute the powers
+        if isinstance(call[0], tuple) and name.startswith("coefficients"):
+            coefficients, members = call[0]
+            yield name, model_of(predicate, [([c << 40 for c in coefficients], members), *call[1:]], domain)
+        else:
+            yield name, model_of(predicate, call, domain)
+        if base in FUNCTIONAL and base == predicate:
+            last = f"x{len(PREDICATES[base].split()) - 1}"
+            yield f"{name}, unbounded result", model_of(predicate, call, domain, **{last: None})
+
+
+@pytest.mark.parametrize("predicate", PREDICATES)
+def test_a_builtin_at_the_limits_is_exact_or_makes_no_claim(engine, predicate):
+    for name, model in cases_at_limits(predicate):
+        try:
+            expected = Expected(model)
+        except WindowTooSmall:  # a result that no constraint defines
+            continue
+        for simplify in (True, False):
+            verdict = judge(model, Way(arch=engine, simplify=simplify, by_text=True), expected)
+            assert not verdict.is_fault, (name, simplify, verdict, model.text)
+
+
+# ---- undefined behaviour
+
+ARITHMETIC = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from test_limits import Op, propagate_rows, rows_at_the_limits
+for op in Op:
+    for bits in (32, 64):
+        for seed in range(3):
+            propagate_rows("cpu", rows_at_the_limits(op, bits, seed)[0])
+print("done")
+"""
+
+
+def test_the_arithmetic_has_no_undefined_behaviour(tmp_path):
+    """By UndefinedBehaviorSanitizer: no signed overflow, no division by zero, no shift too far, no bad conversion."""
+    compiler = shutil.which("g++")
+    if compiler is None:
+        pytest.skip("no g++")
+    tests = Path(__file__).resolve().parent
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(tests.parent),
+        "CXX": compiler,
+        "TURBO_FZN_KERNEL_FLAGS": "-fsanitize=undefined -fno-sanitize-recover=undefined -O1",
+        "TURBO_FZN_CACHE": str(tmp_path / "cache"),
+    }
+    command = [sys.executable, "-c", ARITHMETIC, str(tests)]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300)
+    if "cannot find -lubsan" in done.stderr:
+        pytest.skip("no library of UndefinedBehaviorSanitizer")
+    assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr[-2000:]
