@@ -78,18 +78,14 @@ DEVICE void propagate_leq(Interval& x, Interval& y, Interval& z) {
   }
 }
 
-// y * z = x tightens y: the quotient of x and z, where z cannot be 0.
+// y * z = x tightens y: the quotient of x and z, where z cannot be 0. If x cannot, 0 is no end of z.
 DEVICE void propagate_factor(Interval& y, Interval x, Interval z) {
   if (z.l <= 0 && z.u >= 0) {
     if (!excludes_zero(x)) return;  // z = 0 = x leaves y free
-    if (z.l == 0 && z.u == 0) return make_empty(y);
-    if (z.l < 0 && z.u > 0) {  // z of either sign, |z| >= 1
-      value_t most = maximum(magnitude(x.l), magnitude(x.u));
-      raise(y, -most);
-      reduce(y, most);
-      return;
-    }
-    if (z.l == 0) z.l = 1; else z.u = -1;
+    value_t most = maximum(magnitude(x.l), magnitude(x.u));  // z is of either sign, |z| >= 1
+    raise(y, -most);
+    reduce(y, most);
+    return;
   }
   if (z.u < 0) {
     x = negated(x);
@@ -195,7 +191,6 @@ DEVICE void propagate_mod(Interval& x, Interval& y, Interval& z) {
   if (is_empty(x)) return;
   if (x.l > 0) raise(y, x.l);  // |x| <= |y|, same sign
   if (x.u < 0) reduce(y, x.u);
-  if (is_empty(y)) return;
   if (excludes_zero(x)) {  // |x| < |z|
     value_t above = (x.l > 0 ? x.l : -x.u) + 1;
     if (z.l > -above) raise(z, above);

@@ -96,9 +96,34 @@ def test_no_witness_at_the_limits_is_lost(engine, op, bits):
     lower, upper, consistent = propagate_rows(engine, tnf)
     after = np.stack([lower, upper], axis=1).reshape(COUNT, 3, 2)
     columns = slice(0, 2) if op == Op.ELEMENT else slice(0, 3)
-    lost = ~consistent | np.any((witnesses < after[:, :, 0])[:, columns] | (witnesses > after[:, :, 1])[:, columns], axis=1)
+    outside = (witnesses < after[:, :, 0]) | (witnesses > after[:, :, 1])
+    lost = ~consistent | outside[:, columns].any(axis=1)
     assert not lost.any(), (bounds[lost][:3].tolist(), witnesses[lost][:3].tolist(), after[lost][:3].tolist())
-    assert np.all(after[:, columns, 0] >= bounds[:, columns, 0]) and np.all(after[:, columns, 1] <= bounds[:, columns, 1])
+    within = (after[:, :, 0] >= bounds[:, :, 0]) & (after[:, :, 1] <= bounds[:, :, 1])
+    assert within[:, columns].all()
+
+
+@pytest.mark.parametrize("bits", [32, 64])
+def test_no_root_at_the_limits_is_lost(engine, bits):
+    """x = y * y, whose operands are one variable; half of the boxes of x are those of another row."""
+    tnf, bounds, witnesses = rows_at_the_limits(Op.MUL, bits, seed=2)
+    tnf.z = tnf.y
+    marks = np.array([mark for mark in landmarks(bits) if mark**2 <= LARGEST[bits]])
+    witnesses[:, 1] = np.random.default_rng(3).choice(marks, COUNT)
+    witnesses[:, 0] = witnesses[:, 1] ** 2
+    kept = np.arange(COUNT) % 2 == 0
+    for place in (0, 1):
+        inside = kept if place == 0 else np.ones(COUNT, bool)
+        bounds[inside, place, 0] = np.minimum(bounds[inside, place, 0], witnesses[inside, place])
+        bounds[inside, place, 1] = np.maximum(bounds[inside, place, 1], witnesses[inside, place])
+    tnf.lower, tnf.upper = bounds[:, :, 0].reshape(-1).copy(), bounds[:, :, 1].reshape(-1).copy()
+    lower, upper, consistent = propagate_rows(engine, tnf)
+    holds = np.all((bounds[:, :2, 0] <= witnesses[:, :2]) & (witnesses[:, :2] <= bounds[:, :2, 1]), axis=1)
+    assert kept.sum() < holds.sum() < COUNT
+    after = np.stack([lower, upper], axis=1).reshape(COUNT, 3, 2)[:, :2]
+    inside = np.all((after[:, :, 0] <= witnesses[:, :2]) & (witnesses[:, :2] <= after[:, :, 1]), axis=1)
+    assert np.all(consistent[holds]) and np.all(inside[holds])
+    assert not consistent.all()
 
 
 @pytest.mark.parametrize("bits", [32, 64])
@@ -183,7 +208,7 @@ def test_the_arithmetic_has_no_undefined_behaviour(tmp_path):
         **os.environ,
         "PYTHONPATH": str(tests.parent),
         "CXX": compiler,
-        "TURBO_FZN_KERNEL_FLAGS": "-fsanitize=undefined -fno-sanitize-recover=undefined -O1",
+        "TURBO_FZN_KERNEL_FLAGS": "-fsanitize=undefined -fno-sanitize-recover=undefined -O0",
         "TURBO_FZN_CACHE": str(tmp_path / "cache"),
     }
     command = [sys.executable, "-c", ARITHMETIC, str(tests)]

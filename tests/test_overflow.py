@@ -24,6 +24,14 @@ constraint int_lin_le([-1,-1],[y,w],-7000000000);
 constraint int_times(y,y,x);
 solve satisfy;
 """
+UNBOUNDED_TERM = """
+var {low}: first :: output_var;
+var {high}: second :: output_var;
+var 4611686018427387000..4611686018427387900: x :: output_var;
+constraint int_plus(first,second,x);
+solve satisfy;
+"""
+NEGATIVE = "-4611686018427387900..-2000"
 
 
 def sum_text(forced: str) -> str:
@@ -37,9 +45,17 @@ def sum_text(forced: str) -> str:
 
 AT_THE_ROOT = "constraint bool_eq(s,true);"
 BY_BRANCHING = "var bool: t;\nconstraint bool_clause([s,t],[]);\nconstraint bool_clause([s],[t]);"
+TEXTS = [
+    sum_text(AT_THE_ROOT),
+    sum_text(BY_BRANCHING),
+    UNBOUNDED_PRODUCT,
+    UNBOUNDED_SQUARE,
+    UNBOUNDED_TERM.format(low="int", high=NEGATIVE),
+    UNBOUNDED_TERM.format(low=NEGATIVE, high="int"),
+]
 
 
-@pytest.mark.parametrize("text", [sum_text(AT_THE_ROOT), sum_text(BY_BRANCHING), UNBOUNDED_PRODUCT, UNBOUNDED_SQUARE])
+@pytest.mark.parametrize("text", TEXTS)
 @pytest.mark.parametrize("simplify", [True, False])
 def test_a_solution_beyond_the_store_is_never_called_unsatisfiable(engine, text, simplify):
     try:

@@ -22,6 +22,7 @@ from turbo_fzn.check import Checker
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.engine import Engine, Found
 from turbo_fzn.errors import EngineError, InternalError, UsageError
+from turbo_fzn.functional import determine_all
 from turbo_fzn.interrupt import Interrupt, Interrupted
 from turbo_fzn.model import Model
 from turbo_fzn.options import Options
@@ -347,15 +348,22 @@ class Improvements:
 
 
 class Distinct:
-    """Solutions that differ from all before in the output: blocks enumerate assignments of all variables."""
+    """Solutions that differ from all before in the output: blocks enumerate assignments of all variables.
+
+    Where the output determines all variables there are no others, and nothing needs to be remembered: memory does
+    not grow with the number of solutions.
+    """
 
     def __init__(self, judge: Judge):
+        tnf = judge.prepared.tnf
+        shown = [item.variables for item in tnf.outputs]
+        self.all_differ = bool(shown) and determine_all(tnf, np.concatenate(shown))
         places = [place for _, place in judge.items]
         self.places = np.unique(np.concatenate(places)) if places else np.empty(0, np.int64)
         self.seen: set[bytes] = set()
 
     def worth_printing(self, arrived: list[Found]) -> list[Found]:
-        return [found for found in arrived if self._is_new(found)]
+        return arrived if self.all_differ else [found for found in arrived if self._is_new(found)]
 
     def _is_new(self, found: Found) -> bool:
         key = found.values[self.places].tobytes()

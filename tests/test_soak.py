@@ -1,0 +1,15 @@
+"""A short run of the soak test; the long ones are `make soak`."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+SOAK = Path(__file__).resolve().parent / "soak.py"
+
+
+def test_solutions_stream_and_memory_does_not_grow(engine):
+    command = [sys.executable, str(SOAK), "--seconds", "16", "--arch", engine, "--threads", "2"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0 and done.stdout.count(", good") == 2, done.stdout + done.stderr
