@@ -95,7 +95,7 @@ def engine_of(name: str, text: str, settings: Settings) -> Engine:
 @pytest.mark.parametrize("goal", ["satisfy", "maximize x0"])
 def test_no_solution_is_torn(engine, goal, ring_slots):
     """Many blocks publish large solutions through few slots, while the host reads them now and then."""
-    percent = 0 if goal == "satisfy" else 50  # restarts would find the same solutions again
+    percent = 0 if goal == "satisfy" else 50  # neighbourhoods find a solution again and again
     searched = engine_of(engine, torn_text(goal), Settings(blocks=16, ring_slots=ring_slots, lns_percent=percent))
     searched.start()
     found = []

@@ -357,7 +357,8 @@ class Distinct:
     def __init__(self, judge: Judge):
         tnf = judge.prepared.tnf
         shown = [item.variables for item in tnf.outputs]
-        self.all_differ = bool(shown) and determine_all(tnf, np.concatenate(shown))
+        # Only blocks that search the tree enumerate: each assignment of all variables is found once.
+        self.all_differ = tnf.sense == 0 and bool(shown) and determine_all(tnf, np.concatenate(shown))
         places = [place for _, place in judge.items]
         self.places = np.unique(np.concatenate(places)) if places else np.empty(0, np.int64)
         self.seen: set[bytes] = set()
