@@ -238,7 +238,8 @@ DEVICE void take_alternative(const Block& b) {
 DEVICE bool begin_replay(const Block& b, i32 level) {
   BlockState* s = b.state;
   i32 length = level_at(b, level)->path_start;
-  bool known = length <= b.problem->path_capacity;
+  bool fixed_apart = s->neighbourhood && s->method < FIRST_RESTART;  // by the neighbourhood, not along the path
+  bool known = length <= b.problem->path_capacity && !fixed_apart;
   if (known) replay_path(b, length);
   barrier();
   if (lane() == 0) {
