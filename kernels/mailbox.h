@@ -5,6 +5,7 @@
 #pragma once
 
 #include "incumbent.h"
+#include "trace.h"
 
 // Lane 0: whether this solution is to be published. In optimisation, only one that improves on all before it.
 DEVICE bool claims_improvement(const Block& b, i64* value) {
@@ -44,6 +45,7 @@ DEVICE void publish_solution(const Block& b) {
     fence_host();
     barrier();
     if (lane() == 0) {
+      p->statistics[b.index] = s->statistics;
       slot->objective = (i64)p->sense * value;
       slot->block = b.index;
       slot->method = s->method;

@@ -104,6 +104,7 @@ DEVICE void start_search(const Block& b, i32 strategy) {
     s->position = 0;
     s->output_position = 0;
     s->keep_level = NO_PLACE;
+    trace_root(b);
     level_at(b, 0)->trail_start = 0;
     level_at(b, 0)->path_start = 0;
   }
@@ -209,6 +210,7 @@ DEVICE bool push_level(const Block& b, Place before) {
     if (s->level - s->base > s->statistics.peak_level) s->statistics.peak_level = s->level - s->base;
     Decision first = {branches.lower[0], branches.upper[0], var};
     save_phase(b, first);
+    trace_branch(b, level + 1, branches.count, first);
     extend_path(b, s->path_size, first);
     decide(b, var, branches.lower[0], branches.upper[0]);
   }
@@ -222,6 +224,7 @@ DEVICE void take_alternative(const Block& b) {
   i32 place = --top->pending;
   s->keep_level = NO_PLACE;
   Decision d = {top->lower[place], top->upper[place], top->var};
+  trace_alternative(b, s->level, place, d);
   s->strategy = top->strategy;
   s->position = top->position;
   s->output_position = top->output_position;
@@ -260,8 +263,12 @@ DEVICE bool begin_replay(const Block& b, i32 level) {
 // The rebuilt store is at its fixpoint: enters the alternative, unless a better incumbent has made an end of the level.
 DEVICE Next end_replay(const Block& b, bool consistent) {
   if (lane() == 0) {
-    if (consistent) take_alternative(b);
-    else --b.state->level;
+    if (consistent) {
+      take_alternative(b);
+    } else {
+      trace_skip(b, b.state->level);
+      --b.state->level;
+    }
   }
   barrier();
   return consistent ? NODE : FAILED;
@@ -276,6 +283,7 @@ DEVICE void drop_level(const Block& b, i32 level) {
   if (lane() == 0) {
     if (level > s->trail_base) s->trail_size = start;
     else s->trail_base = level - 1;
+    trace_skip(b, level);
     s->level = level - 1;
   }
   barrier();
@@ -367,13 +375,17 @@ DEVICE Next visit_node(const Block& b, bool consistent) {
   BlockState* s = b.state;
   poll(b);
   if (s->stop) return STOPPED;
-  if (!consistent) return note_failure(b) ? STOPPED : FAILED;
+  if (!consistent) {
+    if (lane() == 0) trace_leaf(b, TRACE_FAILED);
+    return note_failure(b) ? STOPPED : FAILED;
+  }
   Place before = {s->strategy, s->position};
   barrier();
   choose_variable(b);
   if (s->var < 0) {
     enter_phase(b, PHASE_SOLUTION);
     publish_solution(b);
+    if (lane() == 0) trace_leaf(b, TRACE_SOLVED);
     if (s->neighbourhood && s->island != 0) return STOPPED;  // the island's next neighbourhood starts from there
     if (lane() == 0) s->target = NO_INCUMBENT;
     poll(b);

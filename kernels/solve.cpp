@@ -47,6 +47,11 @@ int propagate_root(const Problem* problem, bound_t* lower, bound_t* upper) {
   return !consistent ? 0 : state.stop ? -1 : 1;
 }
 
+#ifdef TRACE
+// From now on blocks write what they search; null: no more.
+void set_trace(Trace* where) { trace = where; }
+#endif
+
 // For tests, see propagate_rows_apart. Returns 0, or 1 when there is no memory.
 int propagate_rows(const Problem* problem, bound_t* lower, bound_t* upper, i32* consistent) {
   char* memory = (char*)calloc(1, (size_t)(store_bytes(*problem) + list_bytes(*problem)));

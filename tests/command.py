@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import NamedTuple
 
@@ -47,12 +48,18 @@ def run(*arguments: object, timeout: float = 60, **changes: str) -> Answer:
 
 
 def finish(process: subprocess.Popen[str], already: str = "", timeout: float = 60) -> Answer:
-    """The answer of a process that is running; `already` is what has been read of it."""
+    """The answer of a process that is running; `already` is what has been read of it.
+
+    Not by communicate(), which passes over what readline() has put into the stream's buffer.
+    """
+    assert process.stdout and process.stderr
+    killer = threading.Timer(timeout, process.kill)
+    killer.start()
     try:
-        text, errors = process.communicate(timeout=timeout)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        raise
+        text, errors = process.stdout.read(), process.stderr.read()
+        process.wait()
+    finally:
+        killer.cancel()
     return read(already + text, errors, process.returncode)
 
 

@@ -40,7 +40,7 @@ def model(tmp_path) -> Path:
 
 # ---- the table of options
 
-SAMPLES = {"gpu_threads": "64", "time_limit": "60000", "gpu_memory": "1024"}  # of integer options, else 2
+SAMPLES = {"gpu_threads": "64", "time_limit": "60000", "gpu_memory": "1024", "n_optimal": "2"}  # of integer options, else 2
 
 
 def uses(row: Row, tmp_path: Path) -> Iterator[list[str]]:
@@ -50,6 +50,7 @@ def uses(row: Row, tmp_path: Path) -> Iterator[list[str]]:
         "int": [SAMPLES.get(row.field, "2")],
         "choice": [choice for choice in choices if choice != "gpu"],  # a GPU need not be here
         "text": ["probe" if row.field == "without" else str(tmp_path / "written")],
+        "pair": ["3,9"],  # a port where nobody listens
     }.get(kind)
     for flag in row.flags:
         yield from ([flag, value] for value in values) if values else [[flag]]

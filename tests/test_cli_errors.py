@@ -203,6 +203,7 @@ def test_a_solution_that_fails_its_check_is_an_internal_error_and_not_printed(ca
 def test_a_failing_check_does_not_take_back_what_was_right_before(call, tmp_path, monkeypatch):
     verdicts = iter([None, "wrong"])
     monkeypatch.setattr(Checker, "violation", lambda self, values: next(verdicts))
+    monkeypatch.setattr(Checker, "all_hold", lambda self, values: False)
     answer = call("-a", write(tmp_path, THREE_SOLUTIONS))
     assert answer.code == 1
     assert re.fullmatch(r"x = \d;\n----------\n=====ERROR=====\n", answer.text)

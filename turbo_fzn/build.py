@@ -32,6 +32,7 @@ log = logging.getLogger("turbo_fzn")
 CPU_FLAGS = ["-std=c++17", "-O3", "-shared", "-fPIC", "-Wall", "-Wextra", "-Wno-unused-function"]
 GPU_FLAGS = ["-std=c++17", "-O3", "-Xptxas", "-v"]
 PROFILE_FLAG = "-DPROFILE"
+TRACE_FLAG = "-DTRACE"
 GPU_ARCHITECTURES = ("80", "90", "100")
 GPU_VARIANTS = tuple((bits, shared) for bits in (32, 64) for shared in (True, False))
 COMPILE_SECONDS = 600

@@ -10,6 +10,9 @@ array argument is a start and a length. The constraints of one predicate form a 
 argument, and NumPy evaluates the relation on whole columns. Both ways stay: the plain one is the meaning, and the
 column one is used only where 64-bit arithmetic cannot overflow; what it cannot do falls back row by row.
 
+With `-a` there are many solutions of a small model. Columns then get a dimension in front, one entry a solution, and
+`all_hold` looks at all of them at once; only when something fails are they taken one by one, to say what.
+
 Only the names and argument counts are looked at when a Checker is made; the tables are built on first use.
 """
 
@@ -46,7 +49,10 @@ class ArrayColumn:
 
 
 class Rows:
-    """A column of arrays: row k holds `contents[start[k] : start[k] + length[k]]`, all rows joined in `flat`."""
+    """A column of arrays: row k holds `contents[start[k] : start[k] + length[k]]`, all rows joined in `flat`.
+
+    `contents` may have more dimensions in front; so have the results then.
+    """
 
     def __init__(self, contents: np.ndarray, column: ArrayColumn):
         self.contents, self.column = contents, column
@@ -55,15 +61,15 @@ class Rows:
 
     @cached_property
     def flat(self) -> np.ndarray:
-        return self.contents[self.column.flat]
+        return self.contents[..., self.column.flat]
 
     def reduce(self, operation: np.ufunc, neutral: int, flat: np.ndarray | None = None) -> np.ndarray:
         """The operation over each row; `neutral` for an empty row, where `reduceat` would take a neighbour's."""
         flat = self.flat if flat is None else flat
-        result = np.full(len(self.length), neutral, dtype=flat.dtype)
+        result = np.full((*flat.shape[:-1], len(self.length)), neutral, dtype=flat.dtype)
         filled = self.length > 0
         if filled.any():
-            result[filled] = operation.reduceat(flat, self.column.offset[filled])
+            result[..., filled] = operation.reduceat(flat, self.column.offset[filled], axis=-1)
         return result
 
     def any(self) -> np.ndarray:
@@ -79,15 +85,39 @@ class Rows:
         """Where the sum of the absolute terms may pass 2**62; a cheap bound for all rows is tried first."""
         limits = [int(np.abs(rows.flat).max(initial=0)) for rows in (self, other)]
         if limits[0] * limits[1] * int(self.length.max(initial=0)) < INFINITY:
-            return np.zeros(len(self.length), dtype=bool)
+            return np.zeros((*self.flat.shape[:-1], len(self.length)), dtype=bool)
         return self.reduce(np.add, 0, np.abs(self.flat.astype(float) * other.flat.astype(float))) >= INFINITY
 
     def has_at(self, i: np.ndarray, z: np.ndarray) -> np.ndarray:
         """Whether element i of each row exists and equals z."""
         inside = (1 <= i) & (i <= self.length)
-        result = np.zeros(len(i), dtype=bool)
-        result[inside] = self.contents[(self.start + i - 1)[inside]] == z[inside]
+        if not inside.any():
+            return inside
+        return inside & (np.take_along_axis(self.contents, np.where(inside, self.start + i - 1, 0), -1) == z)
+
+
+class Sets:
+    """A column of sets."""
+
+    def __init__(self, sets: Sequence[IntSet]):
+        ends = [np.array(one.ranges, dtype=object).reshape(-1, 2).clip(-INFINITY, INFINITY) for one in sets]
+        self.lows, self.highs = ([pairs[:, side].astype(np.int64) for pairs in ends] for side in (0, 1))
+
+    def has(self, x: np.ndarray) -> np.ndarray:
+        """Whether each row's value lies in its set."""
+        result = np.zeros(x.shape, dtype=bool)
+        for row, (lows, highs) in enumerate(zip(self.lows, self.highs)):
+            if len(lows):
+                values = x[..., row]
+                place = np.searchsorted(lows, values, side="right") - 1
+                result[..., row] = (place >= 0) & (values <= highs[place])
         return result
+
+
+def divide_columns(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """x div y, truncated towards 0; anything where y is 0."""
+    quotient = np.abs(x) // np.maximum(np.abs(y), 1)
+    return np.where((x < 0) == (y < 0), quotient, -quotient)
 
 
 # Relations that mean the same on columns as on values, and the others' column forms.
@@ -101,6 +131,9 @@ COLUMN_RELATIONS: dict[str, Callable] = {name: RELATIONS[name][1] for name in EL
     "int_lin_le": lambda c, x, k: c.dot(x) <= k,
     "bool_lin_eq": lambda c, x, k: c.dot(x) == k,
     "bool_lin_le": lambda c, x, k: c.dot(x) <= k,
+    "set_in": lambda x, sets: sets.has(x),
+    "int_div": lambda x, y, z: (y != 0) & (divide_columns(x, y) == z),
+    "int_mod": lambda x, y, z: (y != 0) & (x - y * divide_columns(x, y) == z),
     "int_min": lambda x, y, z: np.minimum(x, y) == z,
     "int_max": lambda x, y, z: np.maximum(x, y) == z,
     "bool_and": lambda x, y, r: (x & y) == r,
@@ -126,6 +159,10 @@ OVERFLOWS: dict[str, Callable] = {name: lambda c, x, *_: c.dot_overflows(x) for 
 }
 
 
+# What a column of arguments of each kind becomes.
+COLUMNS: dict[str, Callable] = {"a": ArrayColumn, "s": Sets, "i": lambda slots: np.array(slots, dtype=np.int64)}
+
+
 class Group:
     """All constraints of one predicate: `rows` as resolved arguments, `members` their numbers in the model."""
 
@@ -138,12 +175,9 @@ class Group:
         self.rows: list[tuple] = []
 
     @cached_property
-    def columns(self) -> list[ArrayColumn | np.ndarray]:
+    def columns(self) -> list[ArrayColumn | Sets | np.ndarray]:
         kinds = self.signature.kinds
-        return [
-            ArrayColumn(column) if kind == "a" else np.array(column, dtype=np.int64)
-            for kind, column in zip(kinds, zip(*self.rows))
-        ]
+        return [COLUMNS[kind](column) for kind, column in zip(kinds, zip(*self.rows))]
 
     def failures(self, assignment: Assignment) -> Iterator[int]:
         """The numbers of the constraints that do not hold, by columns where that is exact."""
@@ -158,6 +192,16 @@ class Group:
             failed &= ~unsafe
         for row in np.flatnonzero(failed):
             yield self.members[row]
+
+    def all_hold(self, batch: Batch) -> bool:
+        """Whether the constraints hold in every assignment of the batch; False also where columns cannot tell."""
+        if self.column_relation is None:
+            every = range(len(self.rows))
+            return all(next(self.plain_failures(one, every), None) is None for one in batch.singles)
+        args = [batch.column(column) for column in self.columns]
+        if not np.all(self.column_relation(*args)):
+            return False
+        return self.signature.base not in OVERFLOWS or not np.any(OVERFLOWS[self.signature.base](*args))
 
     def plain_failures(self, assignment: Assignment, rows: Sequence[int] | np.ndarray) -> Iterator[int]:
         for row in rows:
@@ -184,8 +228,29 @@ class Assignment:
             return [self.values[slot] for slot in self.elements[start : start + length]]
         return arg
 
-    def column(self, column: ArrayColumn | np.ndarray) -> Rows | np.ndarray:
+    def column(self, column: ArrayColumn | Sets | np.ndarray) -> Rows | Sets | np.ndarray:
+        if isinstance(column, Sets):
+            return column
         return Rows(self.contents, column) if isinstance(column, ArrayColumn) else self.slots[column]
+
+
+class Batch:
+    """Many assignments: `slots` is int64 [k, slots], every value within ±INFINITY."""
+
+    def __init__(self, slots: np.ndarray, tables: Tables):
+        self.slots, self.tables = slots, tables
+        self.contents = slots[:, tables.elements_vector]
+
+    @cached_property
+    def singles(self) -> list[Assignment]:
+        """The same, one by one."""
+        tables = self.tables
+        return [Assignment(row, tables.elements, tables.elements_vector) for row in self.slots.tolist()]
+
+    def column(self, column: ArrayColumn | Sets | np.ndarray) -> Rows | Sets | np.ndarray:
+        if isinstance(column, Sets):
+            return column
+        return Rows(self.contents, column) if isinstance(column, ArrayColumn) else self.slots[:, column]
 
 
 class Domains:
@@ -198,6 +263,17 @@ class Domains:
         bounds = [(domain.lower, domain.upper) if domain else (1, 0) for _, _, domain in self.entries]
         self.bounds = np.array(bounds, dtype=object).reshape(-1, 2).clip(-INFINITY, INFINITY).astype(np.int64)
         self.has_holes = np.array([domain.has_holes for _, _, domain in self.entries], dtype=bool)
+
+    def all_hold(self, batch: Batch) -> bool:
+        values = batch.slots[:, self.slots]
+        if np.any((values < self.bounds[:, 0]) | (values > self.bounds[:, 1])):
+            return False
+        for number in np.flatnonzero(self.has_holes):
+            ranges = np.array(self.entries[number][2].ranges, dtype=np.int64)
+            column = values[:, number]
+            if np.any(column > ranges[np.searchsorted(ranges[:, 0], column, side="right") - 1, 1]):
+                return False
+        return True
 
     def failures(self, assignment: Assignment) -> Iterator[tuple[str, int, IntSet]]:
         """The entries whose value lies outside; columns leave only those to look at that may."""
@@ -352,6 +428,20 @@ class Checker:
                 yield f"{name} = {assignment.values[slot]} differs from its right-hand side {assignment.values[other]}"
         for number in self.failed_constraints(assignment):
             yield self.describe(self.model.constraints[number], values)
+
+    def all_hold(self, values: np.ndarray) -> bool:
+        """Whether every row of `values` (int64 [k, variables], in the model's order) is a solution.
+
+        False says that some row is none, or that its numbers are too large for columns: look at them one by one.
+        """
+        tables = self.tables
+        constants = tables.slots.constants
+        if any(abs(constant) >= INFINITY for constant in constants) or np.any((values <= -INFINITY) | (values >= INFINITY)):
+            return False
+        constant_columns = np.broadcast_to(np.array(constants, np.int64), (len(values), len(constants)))
+        batch = Batch(np.concatenate([values, constant_columns], axis=1), tables)
+        equal = all(np.array_equal(batch.slots[:, slot], batch.slots[:, other]) for _, slot, other in tables.equalities)
+        return equal and tables.domains.all_hold(batch) and all(map(lambda g: g.all_hold(batch), tables.groups.values()))
 
     def assign(self, values: Mapping[str, int]) -> Assignment:
         tables = self.tables

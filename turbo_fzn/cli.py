@@ -23,7 +23,7 @@ from turbo_fzn.interrupt import Interrupt, Interrupted
 from turbo_fzn.options import Command, Options, parse_arguments
 
 if TYPE_CHECKING:
-    from turbo_fzn.session import Finished, Prepared
+    from turbo_fzn.session import Finished, Prepared, Solution
 
 STOP_MARGIN_SECONDS = 0.1  # how long before the time limit to stop, so that the last solution is out in time
 LONGEST_TIMER_SECONDS = 1e9
@@ -250,14 +250,21 @@ def dump(prepared: Prepared, path: str) -> int:
 
 
 def print_answers(prepared: Prepared, options: Options, interrupt: Interrupt, leave: bool) -> int:
-    """`leave` ends the process after the last line: taking a GPU context down in order costs another 0.1 s."""
+    """`leave` ends the process after the last line: taking a GPU context down in order costs another 0.1 s.
+
+    Of an optimisation model, solutions that a better one follows are printed only when they are asked for.
+    """
     from contextlib import closing
 
     from turbo_fzn.session import Finished, search
 
+    every = options.intermediate or options.all_solutions
+    held = None  # the best solution so far, not printed
     with closing(search(prepared, options, interrupt)) as events:
         for event in events:
             if isinstance(event, Finished):
+                if held is not None:
+                    print_solution(held)
                 status = status_line(event)
                 if status:
                     output.write_line(sys.stdout, status)
@@ -265,9 +272,19 @@ def print_answers(prepared: Prepared, options: Options, interrupt: Interrupt, le
                     output.write_statistics(sys.stdout, event.statistics)
                 if leave:
                     leave_process()
+            elif every or event.objective is None:
+                print_solution(event)
             else:
-                output.write_solution(sys.stdout, event.outputs)
+                if held is not None and held.objective == event.objective:
+                    print_solution(held)
+                held = event
     return 0
+
+
+def print_solution(solution: Solution) -> None:
+    if solution.statistics is not None:
+        output.write_statistics(sys.stdout, solution.statistics)
+    output.write_solution(sys.stdout, solution.outputs)
 
 
 def status_line(finished: Finished) -> str:

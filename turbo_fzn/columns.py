@@ -181,14 +181,14 @@ def subtract_range(lx: np.ndarray, ux: np.ndarray, lz: np.ndarray, uz: np.ndarra
 
 
 def evaluate(op: np.ndarray, y: np.ndarray, z: np.ndarray, values: np.ndarray, tables: np.ndarray) -> np.ndarray:
-    """The results of rows for given values of their operands; divisors are not 0."""
-    result = np.empty(len(op), np.int64)
+    """The results of rows for given values ([n] or [k, n]) of their operands; divisors are not 0."""
+    result = np.empty((*values.shape[:-1], len(op)), np.int64)
     for code, rule in VALUES.items():
         mask = op == code
         if np.any(mask):
-            result[mask] = rule(values[y[mask]], values[z[mask]])
+            result[..., mask] = rule(values[..., y[mask]], values[..., z[mask]])
     element = op == ELEMENT
-    result[element] = tables[z[element] + values[y[element]]]
+    result[..., element] = tables[z[element] + values[..., y[element]]]
     return result
 
 

@@ -11,11 +11,24 @@ import numpy as np
 from turbo_fzn import build
 from turbo_fzn.engine import Found, merge_statistics, method_statistics
 from turbo_fzn.errors import EngineError, InternalError
-from turbo_fzn.problem import METHODS, Layout, Problem, Ring, Settings, Statistics, first_books, make_common, struct_sizes
+from turbo_fzn.problem import (
+    METHODS,
+    TRACE_RECORD,
+    Layout,
+    Problem,
+    Ring,
+    Settings,
+    Statistics,
+    Trace,
+    first_books,
+    make_common,
+    struct_sizes,
+)
 from turbo_fzn.tnf import TNF
 
 STATISTICS = [name for name, _ in Statistics._fields_]
 NO_MEMORY, OVERFLOW = -2, -3  # of propagate_root
+TRACE_CAPACITY = 2**14  # records
 
 
 @lru_cache(maxsize=4)
@@ -38,6 +51,10 @@ def library(bits: int, *extra: str) -> ctypes.CDLL:
 
 def profile_flags(settings: Settings) -> list[str]:
     return [build.PROFILE_FLAG] if settings.profile else []
+
+
+def trace_flags(settings: Settings) -> list[str]:
+    return [build.TRACE_FLAG] if settings.trace else []
 
 
 def point_to(problem: Problem, arrays: dict[str, np.ndarray]) -> None:
@@ -94,6 +111,31 @@ def propagate_rows(tnf: TNF) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return lower.astype(np.int64), upper.astype(np.int64), consistent.astype(bool)
 
 
+class Tracer:
+    """The host's end of the records of kernels/trace.h; one at a time in a process."""
+
+    def __init__(self, layout: Layout, compiled: ctypes.CDLL):
+        self.compiled = compiled
+        self.records = np.zeros(TRACE_CAPACITY, TRACE_RECORD)
+        self.branches = np.zeros((layout.level_capacity, 2), np.int32)
+        self.shared = Trace(self.records.ctypes.data, self.branches.ctypes.data, TRACE_CAPACITY, tree=-1)
+        compiled.set_trace.argtypes = [ctypes.c_void_p]
+        compiled.set_trace(ctypes.addressof(self.shared))
+
+    def take(self, most: int) -> np.ndarray:
+        written = self.shared.written
+        self.compiled.memory_fence()
+        count = min(written - self.shared.taken, most)
+        places = (self.shared.taken + np.arange(count)) % TRACE_CAPACITY
+        taken = self.records[places]
+        self.compiled.memory_fence()
+        self.shared.taken += count
+        return taken
+
+    def close(self) -> None:
+        self.compiled.set_trace(None)
+
+
 class CpuEngine:
     """`settings.blocks` threads search `tnf`, whose root must be at its fixpoint. See engine.Engine."""
 
@@ -101,7 +143,7 @@ class CpuEngine:
 
     def __init__(self, tnf: TNF, exports: np.ndarray, settings: Settings):
         self.layout = layout = Layout(tnf, exports, settings)
-        self.library = library(layout.bits, *profile_flags(settings))
+        self.library = library(layout.bits, *profile_flags(settings), *trace_flags(settings))
         self.common = layout.first_common()
         self.blocks_statistics = np.zeros((settings.blocks, len(STATISTICS)), np.int64)
         self.books = first_books()
@@ -124,6 +166,7 @@ class CpuEngine:
         self.problem.common = ctypes.addressof(self.common)
         self.ring = Ring(layout, self.memory["ring"], self.library.memory_fence)
         self.shape = {"blocks": settings.blocks}
+        self.tracer = Tracer(layout, self.library) if settings.trace else None
         self.failures: list[int] = []
         self.threads = [
             threading.Thread(target=self._run, args=(index,), name=f"block-{index}", daemon=True)
@@ -169,8 +212,13 @@ class CpuEngine:
     def stop(self) -> None:
         self.common.stop = 1
 
+    def trace(self, most: int) -> np.ndarray:
+        """The next records of the search tree (TRACE_RECORD, at most `most`); only with the setting `trace`."""
+        assert self.tracer is not None
+        return self.tracer.take(most)
+
     def statistics(self) -> dict[str, int]:
-        """Sums over the blocks; blocks that still run count as nothing."""
+        """Sums over the blocks; of those that still run, up to their last solution."""
         return merge_statistics(self.blocks_statistics, STATISTICS)
 
     def methods(self) -> dict[str, float]:
@@ -182,3 +230,5 @@ class CpuEngine:
             self.poll()
             for thread in self.threads:
                 thread.join(0.001)
+        if self.tracer is not None:
+            self.tracer.close()

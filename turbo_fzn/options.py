@@ -22,8 +22,10 @@ class Options:
     n_solutions: int | None = None
     intermediate: bool = False
     free_search: bool = False
+    all_optimal: bool = False
+    n_optimal: int | None = None
     threads: int = 1
-    seed: int = 0
+    seed: int | None = None
     statistics: bool = False
     time_limit: int | None = None
     verbose: bool = False
@@ -37,6 +39,19 @@ class Options:
     gpu_threads: int | None = None
     gpu_memory: int | None = None
     profile: bool = False
+    cp_profiler: tuple[int, int] | None = None
+
+    def solution_limit(self) -> int:
+        """After how many solutions of a satisfaction model to stop; 0 for never."""
+        if self.n_solutions is not None:
+            return self.n_solutions
+        return 0 if self.all_solutions else 1
+
+    def optimal_limit(self) -> int:
+        """How many optimal solutions are wanted; 0 for all."""
+        if self.all_optimal:
+            return 0
+        return 1 if self.n_optimal is None else self.n_optimal
 
 
 class Row(NamedTuple):
@@ -44,7 +59,7 @@ class Row(NamedTuple):
 
     flags: tuple[str, ...]
     field: str
-    kind: str  # switch, int, choice:a:b, text, or const:VALUE (sets the field to VALUE)
+    kind: str  # switch, int, pair, choice:a:b, text, or const:VALUE (sets the field to VALUE)
     help: str
     extra_type: str = ""
 
@@ -53,9 +68,11 @@ OPTIONS = (
     Row(("-a", "--all-solutions"), "all_solutions", "switch", "satisfaction: all solutions; optimisation: improving ones"),
     Row(("-n", "--num-solutions"), "n_solutions", "int", "satisfaction: stop after this many solutions (0: all)"),
     Row(("-i", "--intermediate"), "intermediate", "switch", "print improving solutions as they are found"),
+    Row(("-a-o", "--all-optimal"), "all_optimal", "switch", "optimisation: all optimal solutions"),
+    Row(("-n-o", "--num-optimal"), "n_optimal", "int", "optimisation: at most this many optimal solutions (0: all)"),
     Row(("-f", "--free-search"), "free_search", "switch", "free search: neighbourhoods and restarts beside the annotated search"),
     Row(("-p", "--parallel"), "threads", "int", "threads of the CPU engine"),
-    Row(("-r", "--random-seed"), "seed", "int", "seed of the random choices"),
+    Row(("-r", "--random-seed"), "seed", "int", "seed of the random choices; equal runs with -p 1 print the same"),
     Row(("-s", "--statistics"), "statistics", "switch", "print statistics"),
     Row(("-t", "--time-limit"), "time_limit", "int", "time limit in milliseconds, from the start of the process"),
     Row(("-v", "-l", "--verbose"), "verbose", "switch", "say on stderr what is being done"),
@@ -69,6 +86,7 @@ OPTIONS = (
     Row(("--gpu-threads",), "gpu_threads", "int", "threads of a GPU block, 32 to 512 (default: by the size of the store)", "int:32:512"),
     Row(("--gpu-memory",), "gpu_memory", "int", "GPU memory to use, at most, in MiB", "int:1:1000000"),
     Row(("--profile",), "profile", "switch", "count where the time goes: statistics profileFixpoint, profileChoice, ...", "bool"),
+    Row(("--cp-profiler",), "cp_profiler", "pair", "send the search tree to the profiler that listens: execution ID and port"),
     Row(("--dump-tnf",), "dump_tnf", "text", "write the model in ternary normal form to this file, and stop"),
 )  # fmt: skip
 
@@ -158,9 +176,23 @@ def _argparse_kind(row: Row) -> dict[str, Any]:
         return {"action": "store_const", "const": values[0] or False, "default": default}
     if kind == "choice":
         return {"choices": values, "default": default}
+    if kind == "pair":
+        return {"type": _pair, "default": default, "metavar": "ID,PORT"}
     if kind == "int":
         return {"type": _integer(*LIMITS.get(row.field, (0, inf))), "default": default, "metavar": "N"}
     return {"default": default, "metavar": "FILE"}
+
+
+def _pair(text: str) -> tuple[int, int]:
+    from argparse import ArgumentTypeError
+
+    try:
+        number, port = map(int, text.split(","))
+    except ValueError:
+        raise ArgumentTypeError(f"expected an execution ID and a port, as in 1,6565, found {text[:40]!r}") from None
+    if not (-(2**31) <= number < 2**31 and 0 < port < 2**16):
+        raise ArgumentTypeError(f"{text[:40]!r} is out of range")
+    return number, port
 
 
 def _integer(least: float, most: float) -> Any:

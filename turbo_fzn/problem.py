@@ -146,6 +146,21 @@ class Problem(ctypes.Structure):
     ]
 
 
+# A node of the search tree and what the host shares with the block that writes them: kernels/trace.h.
+TRACE_RECORD = np.dtype(
+    [(name, np.int64) for name in ("lower", "upper")]
+    + [(name, np.int32) for name in "tree node parent alternative children status var padding".split()]
+)
+
+
+class Trace(ctypes.Structure):
+    _fields_ = [
+        *_fields("records branches", c_void_p),
+        *_fields("capacity written taken lower upper", c_int64),
+        *_fields("tree next parent alternative var padding", c_int32),
+    ]
+
+
 def struct_sizes(bits: int) -> list[int]:
     """sizeof of the structs of abi.h in the order in which `abi_sizes` of solve.cpp lists them."""
     bound = bits // 8
@@ -198,6 +213,7 @@ class Settings:
     store: str | None = None  # shared or global, GPU only
     memory_bytes: int | None = None  # of the device, at most
     profile: bool = False
+    trace: bool = False  # records of the search tree, CPU and one block only
 
 
 class Layout:

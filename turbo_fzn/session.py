@@ -2,72 +2,60 @@
 
 `prepare` turns the text into a TNF at its root fixpoint. `search` drives an engine and yields a `Solution` for each
 answer worth printing, then one `Finished`. Every solution is checked against the original FlatZinc before it is
-yielded (`check`: auto checks models up to CHECK_LIMIT elements). The engine runs beside all this: while the host
-prints, the ring fills, and of the improving solutions that arrive together only the best is looked at.
+yielded (judge.py). The engine runs beside all this: while the host prints, the ring fills, and of the improving
+solutions that arrive together only the best is looked at. When several optimal solutions are wanted, a second search
+enumerates them, with the objective fixed.
 """
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import threading
 import time
-from dataclasses import dataclass, field, fields, replace
-from typing import Any, Callable, Generator, Iterator, Mapping, TypeVar
+from dataclasses import dataclass, fields, replace
+from typing import Any, Callable, Generator, Protocol, TypeVar
 
 import numpy as np
 
-from turbo_fzn import build, cpu, progress, wake
-from turbo_fzn.check import Checker
-from turbo_fzn.domains import INFINITY
+from turbo_fzn import cpu, progress, report, wake
+from turbo_fzn.answers import Distinct, Everything, Improvements, output_determines_all
 from turbo_fzn.engine import Engine, Found
 from turbo_fzn.errors import EngineError, InternalError, UsageError
-from turbo_fzn.functional import determine_all
 from turbo_fzn.interrupt import Interrupt, Interrupted
+from turbo_fzn.judge import Judge, Prepared
 from turbo_fzn.model import Model
 from turbo_fzn.options import Options
 from turbo_fzn.output import value_of
-from turbo_fzn.problem import METHODS, PHASES, Settings
+from turbo_fzn.problem import METHODS, Settings
+from turbo_fzn.profiler import Profiler
 from turbo_fzn.relay import Relay
 from turbo_fzn.rewrite import lower
-from turbo_fzn.simplify import Reconstruction, simplify
+from turbo_fzn.simplify import simplify
 from turbo_fzn.tnf import TNF, Output
 
 log = logging.getLogger("turbo_fzn")
 
 POLL_SECONDS = 0.001
-CHECK_LIMIT = 2_000_000  # literals and array elements; about 0.1 s a check
 GPU_LNS_PERCENT = 75
 CPU_LNS_PERCENT = 50
 T = TypeVar("T")
 
 
 @dataclass
-class Prepared:
-    """A model ready for an engine. `model` is None for a .tnf file, which has no FlatZinc to check against."""
-
-    tnf: TNF
-    model: Model | None = None
-    origin: Mapping[str, int] = field(default_factory=dict)
-    reconstruction: Reconstruction | None = None
-    times: dict[str, float] = field(default_factory=dict)
-    sizes: dict[str, int] = field(default_factory=dict)  # before simplification, as statistics
-    started: float | None = None  # when the process began, on the clock of time.monotonic
-
-
-@dataclass
 class Solution:
-    """An answer: each output item with the values of its variables, the objective (None to satisfy), and who found it."""
+    """An answer: each output item with the values of its variables, the objective (None to satisfy), and who found it.
+    `statistics` are those of that moment, where they were asked for."""
 
     outputs: list[tuple[Output, np.ndarray]]
     objective: int | None
     block: int
     method: str
+    statistics: dict[str, Any] | None = None
 
 
 @dataclass
 class Finished:
-    """The end: whether the whole space was searched, how many answers were given, and the statistics."""
+    """The end: whether all that was asked for is known, how many answers were given, and the statistics."""
 
     complete: bool
     n_solutions: int
@@ -154,8 +142,11 @@ def in_thread(work: Callable[[], T], interrupt: Interrupt, stop: Callable[[], No
 
 
 def choose_engine(prepared: Prepared, options: Options, exports: np.ndarray) -> Engine:
-    """The engine that --arch names; `auto` goes on on the GPU, when there is a usable one, as soon as that is ready."""
+    """The engine that --arch names; `auto` goes on on the GPU, when there is a usable one, as soon as that is ready. The
+    profiler wants one CPU block."""
     tnf = prepared.tnf
+    if options.cp_profiler:
+        return cpu.CpuEngine(tnf, exports, Settings(seed=options.seed or 0, trace=True))
     if options.arch == "gpu":
         from turbo_fzn import gpu
 
@@ -183,12 +174,12 @@ def cpu_settings(prepared: Prepared, options: Options) -> Settings:
     percent = CPU_LNS_PERCENT if wanted and wants_portfolio(prepared, options) else 0
     blocks = options.blocks or options.threads
     methods = wanted_methods(options)
-    return Settings(blocks=blocks, seed=options.seed, lns_percent=percent, methods=methods, profile=options.profile)
+    return Settings(blocks=blocks, seed=options.seed or 0, lns_percent=percent, methods=methods, profile=options.profile)
 
 
 def wants_portfolio(prepared: Prepared, options: Options) -> bool:
     """Whether blocks that do not search the tree are of use: not when all solutions are wanted."""
-    return prepared.tnf.sense != 0 or (options.free_search and solution_limit(options, False) == 1)
+    return prepared.tnf.sense != 0 or (options.free_search and options.solution_limit() == 1)
 
 
 def wanted_methods(options: Options) -> frozenset[str]:
@@ -203,7 +194,7 @@ def gpu_settings(prepared: Prepared, options: Options) -> Settings:
     """`blocks` 0 lets the engine choose. A GPU has blocks to spare, so most search neighbourhoods unless told not to."""
     return Settings(
         blocks=options.blocks or 0,
-        seed=options.seed,
+        seed=options.seed or 0,
         lns_percent=GPU_LNS_PERCENT if options.lns != "off" and wants_portfolio(prepared, options) else 0,
         methods=wanted_methods(options),
         threads=options.gpu_threads,
@@ -212,226 +203,155 @@ def gpu_settings(prepared: Prepared, options: Options) -> Settings:
     )
 
 
-class Judge:
-    """Checks solutions against the original model, and turns them into values of the output items."""
+class Choice(Protocol):
+    """Which of the solutions that arrived are answers; see answers.py."""
 
-    def __init__(self, prepared: Prepared, options: Options):
-        self.prepared = prepared
-        self.checker = self._checker(options)
-        self.exports = self._exports()
-        self.place = np.zeros(prepared.tnf.n_vars, np.int64)
-        self.place[self.exports] = np.arange(len(self.exports))
-        self.items = [(item, self.place[item.variables]) for item in prepared.tnf.outputs]
-        self.seconds = 0.0
-
-    def _checker(self, options: Options) -> Checker | None:
-        model = self.prepared.model
-        if model is None or options.check == "never":
-            return None
-        checker = Checker(model)
-        return checker if options.check == "always" or checker.cost <= CHECK_LIMIT else None
-
-    def _exports(self) -> np.ndarray:
-        """What solutions carry: every variable when they are checked, else those of the output."""
-        tnf = self.prepared.tnf
-        if self.checker is not None:
-            return np.arange(tnf.n_vars, dtype=np.int32)
-        needed = [item.variables for item in tnf.outputs] + [np.array([tnf.objective][: tnf.sense != 0], np.int32)]
-        return np.unique(np.concatenate(needed)).astype(np.int32)
-
-    def solution(self, found: Found) -> Solution:
-        """The answer that was found. Raises InternalError when it fails the check."""
-        if self.checker is not None:
-            self._check(found.values)
-        outputs = [(item, found.values[place]) for item, place in self.items]
-        return Solution(outputs, found.objective if self.prepared.tnf.sense else None, found.block, found.method)
-
-    def _check(self, values: np.ndarray) -> None:
-        start = time.monotonic()
-        prepared = self.prepared
-        original = values if prepared.reconstruction is None else prepared.reconstruction.values(values)
-        plain = original.tolist()
-        violation = self.checker.violation({name: plain[variable] for name, variable in prepared.origin.items()})
-        self.seconds += time.monotonic() - start
-        if violation is not None:
-            raise InternalError(f"a solution failed its check and is not printed: {violation}")
+    def worth_printing(self, arrived: list[Found]) -> list[Found]: ...
 
 
 def search(
     prepared: Prepared, options: Options, interrupt: Interrupt
 ) -> Generator[Solution | Finished, None, None]:
     """Solves a prepared model. The engine is closed when the iterator is, however it ends."""
-    start = time.monotonic()
-    if prepared.tnf.infeasible:
-        interrupt.settle()
-        yield Finished(True, 0, report(prepared, None, start, 0, None))
-        return
-    judge = Judge(prepared, options)
-    with progress.phase("engine"):
-        engine = choose_engine(prepared, options, judge.exports)
-    prepared.times["engineTime"] = time.monotonic() - start
-    log_phase("engine", prepared.times["engineTime"], prepared.tnf)
-    try:
-        interrupt.settle()
-        yield from _drive(prepared, options, interrupt, judge, engine)
-    finally:
-        engine.close()
+    return Search(prepared, options, interrupt).events()
 
 
-def _drive(
-    prepared: Prepared, options: Options, interrupt: Interrupt, judge: Judge, engine: Engine
-) -> Iterator[Solution | Finished]:
-    start = time.monotonic()
-    optimise = prepared.tnf.sense != 0
-    limit = solution_limit(options, optimise)
-    choose = Improvements(prepared.tnf.sense) if optimise else Distinct(judge)
-    count, best = 0, None
-    engine.start()
-    if prepared.started is not None:
-        engine.shape["firstNodeTime"] = time.monotonic() - prepared.started
-    arrived: list[Found] = []
-    failure: EngineError | None = None
-    while True:
-        try:
-            running = engine.running
-        except EngineError as error:  # told after what was found before
-            running, failure = False, error
-        arrived += engine.poll()
-        if interrupt or (limit and count >= limit):
-            engine.stop()
-            if running:  # soon it is not, and then only the best of what arrived until then needs a check
-                time.sleep(POLL_SECONDS)
-                continue
-        arrived, new = [], arrived
-        for found in choose.worth_printing(new):
-            if limit and count >= limit:
-                break
-            solution = judge.solution(found)
-            best = solution.objective
-            count += 1
-            seconds = time.monotonic() - start
-            log.info("%.2f s: solution %d, objective %s, by %s in block %d", seconds, count, best, found.method, found.block)
-            yield solution
-        if not running:
-            break
-        time.sleep(POLL_SECONDS)
-    if failure is not None:
-        raise failure
-    complete = engine.complete and not (limit and count >= limit)
-    yield Finished(complete, count, report(prepared, engine, start, count, best, complete))
+class Search:
+    """One or two engines, one after the other, and what they have found so far."""
 
-
-def solution_limit(options: Options, optimise: bool) -> int:
-    """After how many solutions to stop; 0 for never."""
-    if optimise:
-        return 0
-    if options.n_solutions is not None:
-        return options.n_solutions
-    return 0 if options.all_solutions else 1
-
-
-class Improvements:
-    """Of the solutions that arrive, the best one if it is better than all before."""
-
-    def __init__(self, sense: int):
-        self.sense = sense
+    def __init__(self, prepared: Prepared, options: Options, interrupt: Interrupt):
+        self.prepared, self.options, self.interrupt = prepared, options, interrupt
+        self.start = time.monotonic()
+        self.counted: dict[str, int] = {}  # by the engines that are closed
+        self.shape: dict[str, Any] = {}
+        self.bound: int | None = None  # proved of the objective
+        self.n_solutions = 0
+        self.last: Found | None = None
         self.best: int | None = None
+        self.all_are_optimal = False  # what is found from now on is as good as the best
+        self.profiler = Profiler.connect(prepared, options) if options.cp_profiler else None
 
-    def worth_printing(self, arrived: list[Found]) -> list[Found]:
-        if not arrived:
-            return []
-        found = min(arrived, key=lambda candidate: self.sense * candidate.objective)
-        if self.best is not None and self.sense * found.objective >= self.sense * self.best:
-            return []
-        self.best = found.objective
-        return [found]
+    def events(self) -> Generator[Solution | Finished, None, None]:
+        tnf = self.prepared.tnf
+        complete = proved = True
+        if tnf.infeasible:
+            self.interrupt.settle()
+        else:
+            self.judge = Judge(self.prepared, self.options)
+            if tnf.sense:
+                complete = proved = yield from self.run(tnf, Improvements(tnf.sense, self.wants_every_step()), 0)
+                if proved and self.last is not None and self.options.optimal_limit() != 1:
+                    complete = yield from self.enumerate_optimal()
+            else:
+                complete = yield from self.run(tnf, self.outputs_of(tnf), self.options.solution_limit())
+        if self.profiler:
+            self.profiler.finish(self.interrupt)
+        bound = self.best if proved else self.bound
+        counts = self.prepared, self.counted, self.shape, self.start, self.n_solutions, self.best, bound
+        yield Finished(complete, self.n_solutions, report.final(*counts))
 
+    def wants_every_step(self) -> bool:
+        """With a seed and one block, equal runs are to print the same; else steps that come together are one."""
+        return self.options.seed is not None and (self.options.blocks or self.options.threads) == 1
 
-class Distinct:
-    """Solutions that differ from all before in the output: blocks enumerate assignments of all variables.
+    def outputs_of(self, tnf: TNF) -> Choice:
+        repeats = tnf.warm_start is not None or not output_determines_all(tnf)
+        return Distinct(self.judge.places) if repeats else Everything()
 
-    Where the output determines all variables there are no others, and nothing needs to be remembered: memory does
-    not grow with the number of solutions.
-    """
-
-    def __init__(self, judge: Judge):
-        tnf = judge.prepared.tnf
-        shown = [item.variables for item in tnf.outputs]
-        # Only blocks that search the tree enumerate: each assignment of all variables is found once.
-        self.all_differ = tnf.sense == 0 and bool(shown) and determine_all(tnf, np.concatenate(shown))
-        places = [place for _, place in judge.items]
-        self.places = np.unique(np.concatenate(places)) if places else np.empty(0, np.int64)
-        self.seen: set[bytes] = set()
-
-    def worth_printing(self, arrived: list[Found]) -> list[Found]:
-        return arrived if self.all_differ else [found for found in arrived if self._is_new(found)]
-
-    def _is_new(self, found: Found) -> bool:
-        key = found.values[self.places].tobytes()
-        key = key if len(key) <= 32 else hashlib.blake2b(key, digest_size=32).digest()
-        if key in self.seen:
+    def enumerate_optimal(self) -> Generator[Solution, None, bool]:
+        """The other solutions that have the objective of the last one, which is the best."""
+        assert self.last is not None and self.best is not None
+        limit = self.options.optimal_limit()
+        tnf = self.prepared.tnf
+        lower, upper = tnf.lower.copy(), tnf.upper.copy()
+        lower[tnf.objective] = upper[tnf.objective] = self.best
+        fixed = replace(tnf, lower=lower, upper=upper, objective=-1, sense=0, warm_start=None)
+        try:
+            settle_root(replace(self.prepared, tnf=fixed, times={}), self.interrupt)
+        except Interrupted:
             return False
-        self.seen.add(key)
-        return True
+        if fixed.infeasible:
+            raise InternalError("the best solution has vanished")
+        self.all_are_optimal = True
+        choice = Distinct(self.judge.places)
+        choice.worth_printing([self.last])
+        limit = limit and self.n_solutions + limit - 1
+        complete = yield from self.run(fixed, choice, limit)
+        return complete or self.n_solutions >= limit > 0
 
+    def run(self, tnf: TNF, choice: Choice, limit: int) -> Generator[Solution, None, bool]:
+        """The answers that an engine finds, until there are `limit` in all (0: no limit); at the end, whether the whole
+        space was searched."""
+        start = time.monotonic()
+        with progress.phase("engine"):
+            engine = choose_engine(replace(self.prepared, tnf=tnf), self.options, self.judge.exports)
+        if not self.shape:
+            self.prepared.times["engineTime"] = time.monotonic() - start
+            self.start = time.monotonic()
+        log_phase("engine", time.monotonic() - start, tnf)
+        try:
+            self.interrupt.settle()
+            yield from self.drive(engine, choice, limit)
+            return engine.complete and not (limit and self.n_solutions >= limit)
+        finally:
+            engine.close()
 
-def report(
-    prepared: Prepared, engine: Engine | None, start: float, count: int, best: int | None, complete: bool = True
-) -> dict[str, Any]:
-    """Statistics by MiniZinc's standard names (handbook, FlatZinc), then our own."""
-    tnf = prepared.tnf
-    counted = engine.statistics() if engine is not None else {}
-    boolean = (tnf.lower >= 0) & (tnf.upper <= 1) & (tnf.lower < tnf.upper)
-    statistics: dict[str, Any] = {
-        "nodes": counted.get("nodes", 0),
-        "failures": counted.get("failures", 0),
-        "restarts": counted.get("restarts", 0),
-        "peakDepth": counted.get("peak_level", 0),
-        "propagations": counted.get("propagations", 0),
-        "variables": tnf.n_vars,
-        "boolVariables": int(boolean.sum()),
-        "intVariables": int(tnf.n_vars - boolean.sum()),
-        "propagators": tnf.n_rows,
-        **prepared.sizes,
-        "solutions": count,
-        "initTime": sum(prepared.times.values()),
-        "solveTime": time.monotonic() - start,
-        **prepared.times,
-    }
-    if best is not None:
-        statistics["objective"] = best
-    if engine is not None and tnf.sense and (bound := objective_bound(tnf, engine, best, complete)) is not None:
-        statistics["objectiveBound"] = bound
-    if engine is not None:
-        statistics.update(engine.methods())
-        statistics["engine"] = engine.name
-        statistics["compileTime"] = sum(build.compile_seconds)
-        for name in ("iterations", "donations", "replays", "fixpoint_errors"):
-            statistics[camel(name)] = counted[name]
-        statistics["busyTime"] = counted["busy_ns"] / 1e9
-        statistics["idleTime"] = counted["idle_ns"] / 1e9
-        statistics.update(engine.shape)
-        statistics.update(phase_shares(counted))
-    return statistics
+    def drive(self, engine: Engine, choice: Choice, limit: int) -> Generator[Solution, None, None]:
+        engine.start()
+        if not self.shape:
+            self.shape = {**engine.methods(), "engine": engine.name, **engine.shape}
+            if self.prepared.started is not None:
+                self.shape["firstNodeTime"] = time.monotonic() - self.prepared.started
+        arrived: list[Found] = []
+        failure: EngineError | None = None
+        while True:
+            try:
+                running = engine.running
+            except EngineError as error:  # told after what was found before
+                running, failure = False, error
+            arrived += engine.poll()
+            if self.profiler:
+                self.profiler.pump(engine)
+            if self.interrupt or (limit and self.n_solutions >= limit):
+                engine.stop()
+                if running:  # soon it is not, and then only the best of what arrived until then needs a check
+                    time.sleep(POLL_SECONDS)
+                    continue
+            arrived, new = [], arrived
+            answers = choice.worth_printing(new)
+            for found in self.judge.check(answers[: limit - self.n_solutions] if limit else answers):
+                yield self.answer(found, engine)
+            if not running:
+                break
+            time.sleep(POLL_SECONDS)
+        if failure is not None:
+            raise failure
+        self.counted = report.merge_counts(self.counted, engine.statistics())
+        if self.prepared.tnf.sense and not self.all_are_optimal:
+            self.bound = report.finite(self.prepared.tnf.sense * engine.bound)
+        if self.profiler:
+            self.drain_trace(engine)
 
+    def drain_trace(self, engine: Engine) -> None:
+        """The engine has ended: what it has written last, unless the profiler keeps us waiting."""
+        assert self.profiler is not None
+        while self.profiler.pump(engine) and not self.interrupt:
+            time.sleep(POLL_SECONDS)
+        self.profiler.next_engine()
 
-def objective_bound(tnf: TNF, engine: Engine, best: int | None, complete: bool) -> int | None:
-    """What was proved of the objective; None when nothing was."""
-    if complete:
-        return best
-    return tnf.sense * engine.bound if abs(engine.bound) < INFINITY else None
-
-
-def phase_shares(counted: dict[str, int]) -> dict[str, float]:
-    """The share of the blocks' time in each phase; empty unless the kernels were built to count it."""
-    ticks = {phase: counted[f"{phase}_ticks"] for phase in PHASES}
-    total = sum(ticks.values())
-    return {f"profile{phase.capitalize()}": count / total for phase, count in ticks.items()} if total else {}
-
-
-def camel(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(word.capitalize() for word in rest)
+    def answer(self, found: Found, engine: Engine) -> Solution:
+        """The solution that was found, counted and remembered."""
+        self.n_solutions += 1
+        statistics = None
+        if self.prepared.tnf.sense and not self.all_are_optimal:
+            self.last, self.best = found, found.objective
+        if self.best is not None and self.options.statistics:
+            counted = report.merge_counts(self.counted, engine.statistics())
+            statistics = report.progress(self.prepared.tnf, counted, self.start, self.best)
+        seconds = time.monotonic() - self.start
+        who = found.method, found.block
+        log.info("%.2f s: solution %d, objective %s, by %s in block %d", seconds, self.n_solutions, self.best, *who)
+        return Solution(self.judge.outputs(found), self.best, *reversed(who), statistics)
 
 
 @dataclass

@@ -50,15 +50,16 @@ class Reconstruction:
     tables: np.ndarray
 
     def values(self, compact: np.ndarray) -> np.ndarray:
-        """The values of all variables of the original TNF."""
-        values = self.value.copy()
+        """The values of all variables of the original TNF: of one solution ([n]) or of many ([k, n])."""
+        compact = np.asarray(compact, dtype=np.int64)
+        values = np.broadcast_to(self.value, (*compact.shape[:-1], len(self.value))).copy()
         alive = self.position >= 0
-        values[alive] = np.asarray(compact, dtype=np.int64)[self.position[alive]]
+        values[..., alive] = compact[..., self.position[alive]]
         for rows in reversed(self.removed):
             y = self.representative[rows.y]
             z = np.where(rows.op == ELEMENT, rows.z, self.representative[np.where(rows.op == ELEMENT, 0, rows.z)])
-            values[rows.x] = columns.evaluate(rows.op, y, z, values, self.tables)
-        return values[self.representative[: self.n_vars]]
+            values[..., rows.x] = columns.evaluate(rows.op, y, z, values, self.tables)
+        return values[..., self.representative[: self.n_vars]]
 
 
 @dataclass

@@ -1,0 +1,92 @@
+"""Which of the solutions that an engine finds are answers: improvements, or outputs not seen before.
+
+An engine enumerates assignments of *all* variables, each once. Where the output determines every other variable, each
+is a new output. Elsewhere the outputs that were seen are remembered, 100 bytes each.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+
+from turbo_fzn.engine import Found
+from turbo_fzn.tnf import TNF, Op
+
+DIGEST_BYTES = 32
+
+
+class Improvements:
+    """Of the solutions that arrive together, the best one if it is better than all before; or `every` such one."""
+
+    def __init__(self, sense: int, every: bool = False):
+        self.sense = sense
+        self.every = every
+        self.best: int | None = None
+
+    def worth_printing(self, arrived: list[Found]) -> list[Found]:
+        better = [found for found in arrived if self._improves(found)]
+        return better if self.every else better[-1:]
+
+    def _improves(self, found: Found) -> bool:
+        if self.best is not None and self.sense * found.objective >= self.sense * self.best:
+            return False
+        self.best = found.objective
+        return True
+
+
+class Everything:
+    """Each solution is a new answer."""
+
+    def worth_printing(self, arrived: list[Found]) -> list[Found]:
+        return arrived
+
+
+class Distinct:
+    """Solutions that differ from all before in the output, which is at `places` of their values."""
+
+    def __init__(self, places: np.ndarray):
+        self.places = places
+        self.seen: set[bytes] = set()
+
+    def worth_printing(self, arrived: list[Found]) -> list[Found]:
+        return [found for found in arrived if self._is_new(found)]
+
+    def _is_new(self, found: Found) -> bool:
+        key = found.values[self.places].tobytes()
+        key = key if len(key) <= DIGEST_BYTES else hashlib.blake2b(key, digest_size=DIGEST_BYTES).digest()
+        if key in self.seen:
+            return False
+        self.seen.add(key)
+        return True
+
+
+def output_determines_all(tnf: TNF) -> bool:
+    """Whether the values of the output variables leave one value to every other variable, as far as a look at single rows
+    tells."""
+    known = tnf.lower == tnf.upper
+    for item in tnf.outputs:
+        known[item.variables] = True
+    op, x, y = tnf.op, tnf.x, tnf.y
+    element = op == Op.ELEMENT
+    z = np.where(element, y, tnf.z)
+    is_sum, invertible = op == Op.ADD, element & _has_distinct_entries(tnf)
+    equality = op == Op.EQ
+    count = -1
+    while count != (count := int(known.sum())):
+        known[x[known[y] & known[z]]] = True
+        known[y[is_sum & known[x] & known[z]]] = True
+        known[z[is_sum & known[x] & known[y]]] = True
+        known[y[invertible & known[x]]] = True
+        for one, other in ((y, z), (z, y)):  # x = (b = c) for one of two values of b
+            binary = tnf.upper[one] - tnf.lower[one] == 1
+            inside = (tnf.lower[other] == tnf.upper[other]) & (tnf.lower[one] <= tnf.lower[other])
+            known[one[equality & known[x] & binary & inside & (tnf.upper[other] <= tnf.upper[one])]] = True
+    return count == tnf.n_vars
+
+
+def _has_distinct_entries(tnf: TNF) -> np.ndarray:
+    """For each row of a table (bool [m]): whether the entries that its index reaches increase, as those of a domain do."""
+    falls = np.concatenate([[0], np.cumsum(np.diff(tnf.tables) <= 0)]) if len(tnf.tables) else np.zeros(1, np.int64)
+    start, end = (np.clip(tnf.z + bound[tnf.y], 0, len(falls) - 1) for bound in (tnf.lower, tnf.upper))
+    return falls[start] == falls[end]

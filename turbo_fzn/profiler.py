@@ -1,0 +1,159 @@
+"""CP-Profiler: the search tree as messages over TCP, for the profiler of the MiniZinc IDE to draw.
+
+Source: "The protocol (low level)" of the MiniZinc handbook's chapter on CP-Profiler. A message is its size (of what
+follows), its type, and fields; integers have four bytes, the highest first. A node is named by its number, its restart
+and its thread; the tree of a search after another is a restart. The records come from kernels/trace.h.
+
+A profiler that is slow makes the search slow, for nothing is left out; one that is not there, or leaves, is warned of
+and costs nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import socket
+import struct
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from turbo_fzn.interrupt import Interrupt
+from turbo_fzn.judge import Prepared
+from turbo_fzn.options import Options
+
+log = logging.getLogger("turbo_fzn")
+
+NODE, DONE, START, RESTART = 0, 1, 2, 3
+LABEL, INFO = 0, 2
+NONE = -1
+HEAD = struct.Struct(">iB")
+NODE_HEAD = struct.Struct(">iB8iB")
+TEXT_HEAD = struct.Struct(">Bi")
+CONNECT_SECONDS = 2.0
+FINISH_SECONDS = 5.0
+PENDING_BYTES = 2**18  # that are formatted ahead of what the profiler has taken
+RECORDS = 2**14  # formatted at once, some 20 ms
+
+
+class Profiler:
+    """The connection. `names` and `bounds` are those of the TNF's variables."""
+
+    def __init__(self, connection: socket.socket | None, names: list[str], restarts: bool):
+        self.connection = connection
+        self.names = names
+        self.restarts = restarts
+        self.offset = 0  # of the trees of this engine among all
+        self.trees = 0
+        self.pending = bytearray()
+
+    @classmethod
+    def connect(cls, prepared: Prepared, options: Options) -> Profiler:
+        assert options.cp_profiler is not None
+        number, port = options.cp_profiler
+        connection = None
+        try:
+            connection = socket.create_connection(("127.0.0.1", port), timeout=CONNECT_SECONDS)
+            connection.setblocking(False)
+        except OSError as error:
+            log.warning("no profiler on port %d: %s", port, error.strerror or error)
+        restarts = prepared.tnf.warm_start is not None or options.optimal_limit() != 1
+        profiler = cls(connection, variable_names(prepared), restarts)
+        about = {"has_restarts": restarts, "name": Path(options.file).name, "execution_id": number}
+        profiler.add(START, info(about))
+        return profiler
+
+    def add(self, kind: int, fields: bytes = b"") -> None:
+        self.pending += HEAD.pack(1 + len(fields), kind) + fields
+
+    def pump(self, engine: Any) -> bool:
+        """Takes what the engine has written, as far as the profiler keeps up; whether there may be more."""
+        self.send()
+        if len(self.pending) >= PENDING_BYTES:
+            return True
+        records = engine.trace(RECORDS)
+        for record in records.tolist():
+            self.add_node(*record)
+        self.send()
+        return len(records) > 0
+
+    def next_engine(self) -> None:
+        """What comes now is written by another engine, which counts its trees from 0."""
+        self.offset = self.trees
+
+    def add_node(
+        self, lower: int, upper: int, tree: int, node: int, parent: int, alternative: int, children: int,
+        status: int, variable: int, _: int,
+    ) -> None:  # fmt: skip
+        tree += self.offset
+        if tree >= self.trees:
+            self.trees = tree + 1
+            if tree > 0:
+                self.add(RESTART, info({"restart_id": tree}))
+        restart = tree if self.restarts or tree else NONE
+        label = b""
+        if variable >= 0:
+            value = str(lower) if lower == upper else f"{lower}..{upper}"
+            label = text(LABEL, f"{self.names[variable]}{'=' if lower == upper else ' in '}{value}")
+        parents = (parent, restart, NONE) if parent >= 0 else (NONE, NONE, NONE)
+        size = NODE_HEAD.size - 4 + len(label)
+        self.pending += NODE_HEAD.pack(size, NODE, node, restart, NONE, *parents, alternative, children, status) + label
+
+    def send(self) -> None:
+        """As much as the profiler takes now."""
+        if self.connection is None:
+            self.pending.clear()
+            return
+        try:
+            while self.pending:
+                del self.pending[: self.connection.send(self.pending)]
+        except BlockingIOError:
+            pass
+        except OSError as error:
+            log.warning("the profiler has left: %s", error.strerror or error)
+            self.connection.close()
+            self.connection = None
+            self.pending.clear()
+
+    def finish(self, interrupt: Interrupt) -> None:
+        """Says that no more nodes come, waits until all is sent, but not for long, and hangs up."""
+        self.add(DONE)
+        limit = time.monotonic() + FINISH_SECONDS
+        self.send()
+        while self.pending and not interrupt and time.monotonic() < limit:
+            time.sleep(0.001)
+            self.send()
+        if self.connection is not None:
+            self.connection.close()
+            self.connection = None
+
+
+def text(field: int, words: str) -> bytes:
+    encoded = words.encode()
+    return TEXT_HEAD.pack(field, len(encoded)) + encoded
+
+
+def info(values: dict[str, Any]) -> bytes:
+    return text(INFO, json.dumps(values))
+
+
+def variable_names(prepared: Prepared) -> list[str]:
+    """A FlatZinc name for each variable of the TNF, the modeller's own before the compiler's; a number where there is none."""
+    names = [f"_{number}" for number in range(prepared.tnf.n_vars)]
+    if prepared.model is None:
+        return names
+    reconstruction = prepared.reconstruction
+    numbers = np.fromiter(prepared.origin.values(), np.int64, len(prepared.origin))
+    if reconstruction is not None:
+        numbers = reconstruction.position[reconstruction.representative[numbers]]
+    introduced = [
+        any(annotation == "var_is_introduced" for annotation in prepared.model.variables[name].annotations)
+        for name in prepared.origin
+    ]
+    for wanted in (True, False):
+        for name, number, is_introduced in zip(prepared.origin, numbers.tolist(), introduced):
+            if number >= 0 and is_introduced == wanted:
+                names[number] = name
+    return names

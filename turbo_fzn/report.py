@@ -1,0 +1,101 @@
+"""Statistics: MiniZinc's standard names (handbook, FlatZinc), then our own."""
+
+from __future__ import annotations
+
+import resource
+import time
+from typing import Any
+
+from turbo_fzn import build
+from turbo_fzn.domains import INFINITY
+from turbo_fzn.engine import MAXIMA
+from turbo_fzn.judge import Prepared
+from turbo_fzn.problem import PHASES
+from turbo_fzn.tnf import TNF
+
+STANDARD = {"nodes": "nodes", "failures": "failures", "restarts": "restarts", "peakDepth": "peak_level",
+            "propagations": "propagations"}  # fmt: skip
+
+
+def merge_counts(first: dict[str, int], second: dict[str, int]) -> dict[str, int]:
+    """The counts of two searches, one after the other."""
+    return {
+        name: max(first.get(name, 0), count) if name in MAXIMA else first.get(name, 0) + count
+        for name, count in second.items()
+    }
+
+
+def objective_bound(tnf: TNF) -> int | None:
+    """What no solution can pass: the objective's bound at the root. None where there is none."""
+    if not tnf.sense or tnf.infeasible:
+        return None
+    return finite(int((tnf.lower if tnf.sense > 0 else tnf.upper)[tnf.objective]))
+
+
+def finite(bound: int) -> int | None:
+    return bound if abs(bound) < INFINITY else None
+
+
+def progress(tnf: TNF, counted: dict[str, int], start: float, objective: int) -> dict[str, Any]:
+    """What is told with an improving solution, while the search goes on."""
+    bound = objective_bound(tnf)
+    return {
+        "objective": objective,
+        **({} if bound is None else {"objectiveBound": bound}),
+        "nodes": counted["nodes"],
+        "failures": counted["failures"],
+        "solveTime": time.monotonic() - start,
+    }
+
+
+def final(
+    prepared: Prepared,
+    counted: dict[str, int],
+    shape: dict[str, Any],
+    start: float,
+    n_solutions: int,
+    best: int | None,
+    bound: int | None,
+) -> dict[str, Any]:
+    """Everything, at the end. `counted` are the engine's counts, empty when there was no search; no solution is better than
+    `bound`, where that is known."""
+    tnf = prepared.tnf
+    boolean = (tnf.lower >= 0) & (tnf.upper <= 1) & (tnf.lower < tnf.upper)
+    statistics: dict[str, Any] = {
+        **{name: counted.get(field, 0) for name, field in STANDARD.items()},
+        "variables": tnf.n_vars,
+        "boolVariables": int(boolean.sum()),
+        "intVariables": int(tnf.n_vars - boolean.sum()),
+        "propagators": tnf.n_rows,
+        **prepared.sizes,
+        "solutions": n_solutions,
+        "peakMem": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "initTime": sum(prepared.times.values()),
+        "solveTime": time.monotonic() - start,
+        **prepared.times,
+    }
+    if best is not None:
+        statistics["objective"] = best
+    if bound is not None:
+        statistics["objectiveBound"] = bound
+    if counted:
+        statistics["compileTime"] = sum(build.compile_seconds)
+        for name in ("iterations", "donations", "replays", "fixpoint_errors"):
+            statistics[camel(name)] = counted[name]
+        statistics["busyTime"] = counted["busy_ns"] / 1e9
+        statistics["idleTime"] = counted["idle_ns"] / 1e9
+        statistics.update(shape)
+        statistics.update(phase_shares(counted))
+    return statistics
+
+
+def phase_shares(counted: dict[str, int]) -> dict[str, float]:
+    """The share of the blocks' time in each phase; empty unless the kernels were built to count it."""
+    ticks = {phase: counted[f"{phase}_ticks"] for phase in PHASES}
+    total = sum(ticks.values())
+    return {f"profile{phase.capitalize()}": count / total for phase, count in ticks.items()} if total else {}
+
+
+def camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)
