@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from turbo_fzn.errors import ModelError, UsageError
-from turbo_fzn.parse import MAX_NESTED_CHARACTERS, MAX_NESTING, parse_file, parse_text
+from turbo_fzn.languages import parse_file
+from turbo_fzn.parse import MAX_NESTED_CHARACTERS, MAX_NESTING, parse_text
 from turbo_fzn.rewrite import lower
 
 HUGE = 100_000_000  # bytes of garbage
@@ -288,7 +289,7 @@ def test_a_hundred_megabytes_of_garbage_are_refused_soon_and_in_little_memory(tm
     path.write_text(eval(GARBAGE[kind], {"N": HUGE}))
     code = (
         "import sys, resource\n"
-        "from turbo_fzn.parse import parse_file\n"
+        "from turbo_fzn.languages import parse_file\n"
         "from turbo_fzn.errors import ModelError\n"
         "try: parse_file(sys.argv[1])\n"
         "except ModelError as error: print(error)\n"

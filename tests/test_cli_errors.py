@@ -11,7 +11,7 @@ import time
 import pytest
 from command import COMMAND, LEAST_SUM, THREE_SOLUTIONS, Answer, environment, run, write
 
-from turbo_fzn import cli, parse
+from turbo_fzn import cli, languages
 from turbo_fzn.check import Checker
 
 BAD_MODELS = {
@@ -234,5 +234,5 @@ def test_what_nobody_thought_of_is_one_line_too(call, tmp_path, monkeypatch, err
     def fail(path: str) -> None:
         raise error
 
-    monkeypatch.setattr(parse, "parse_file", fail)
+    monkeypatch.setattr(languages, "parse_file", fail)
     assert is_error(call(write(tmp_path, THREE_SOLUTIONS)), message)

@@ -21,8 +21,9 @@ from hypothesis import strategies as st
 from turbo_fzn import grammar, parse
 from turbo_fzn.domains import INFINITY, IntSet
 from turbo_fzn.errors import UnsupportedError
+from turbo_fzn.languages import parse_file
 from turbo_fzn.model import Array, Call, Constraint, FloatSet, Goal, Index, Model, Ref, Text, Variable
-from turbo_fzn.parse import Reader, parse_file, parse_text
+from turbo_fzn.parse import Reader, parse_text
 
 SPACE_ONLY = re.compile(r"(?P<FLAT_SPACE>[ \t\r\n]+|%[^\n]*)|(?P<OTHER>[\s\S])")
 
@@ -594,7 +595,7 @@ def test_lark_is_not_imported_for_usual_statements_once_the_cache_is_filled(tmp_
     model = tmp_path / "m.fzn"
     model.write_text(EXAMPLE, encoding="utf-8")
     code = (
-        f"import sys; from turbo_fzn.parse import parse_file; parse_file({str(model)!r}); print('lark' in sys.modules)"
+        f"import sys; from turbo_fzn.languages import parse_file; parse_file({str(model)!r}); print('lark' in sys.modules)"
     )
     cache = tmp_path / "new" / "cache"
     assert [run_python(code, str(cache)) for _ in range(2)] == ["True\n", "False\n"]

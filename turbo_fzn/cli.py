@@ -225,7 +225,7 @@ def prepare_file(options: Options, interrupt: Interrupt) -> Prepared:
         from turbo_fzn.tnf_text import read
 
         return session.settle_root(session.Prepared(read(options.file)), interrupt)
-    from turbo_fzn.parse import parse_file
+    from turbo_fzn.languages import parse_file
 
     start = time.monotonic()
     model = parse_file(options.file)

@@ -166,6 +166,7 @@ class CpuEngine:
         self.problem.common = ctypes.addressof(self.common)
         self.ring = Ring(layout, self.memory["ring"], self.library.memory_fence)
         self.shape = {"blocks": settings.blocks}
+        self.repeats = layout.repeats
         self.tracer = Tracer(layout, self.library) if settings.trace else None
         self.failures: list[int] = []
         self.threads = [

@@ -21,9 +21,10 @@ class Engine(Protocol):
     """One run of one TNF model.
 
     `start` returns at once; in optimisation solutions are wanted that are better than the `incumbent`, a solution that the
-    caller has already, but worse ones may be found where it lacks the values of some variables. `poll` returns the solutions that have arrived since the last call, improving ones only
-    in optimisation (a worse one may follow a better one when two blocks are close). `running` turns False after the
-    last block has left; then one more `poll` empties the ring. `complete` says whether the whole space was searched.
+    caller has already, but worse ones may be found where it lacks the values of some variables. `poll` returns the
+    solutions that have arrived since the last call, improving ones only in optimisation (a worse one may follow a better one when two blocks are close). `running` turns False after the
+    last block has left; then one more `poll` empties the ring. `repeats` says whether an assignment of all variables may
+    be found twice, `name` and `shape` are for statistics. `complete` says whether the whole space was searched.
     `stop` asks all blocks to leave; `close` gives everything back, and stops first if need be.
     """
 
@@ -32,6 +33,9 @@ class Engine(Protocol):
 
     @property
     def shape(self) -> dict[str, Any]: ...  # how the launch is laid out, as statistics
+
+    @property
+    def repeats(self) -> bool: ...
 
     def start(self, incumbent: Found | None = None) -> None: ...
 

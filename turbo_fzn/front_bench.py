@@ -43,8 +43,8 @@ def measure(path: str) -> dict[str, Any]:
     """Times, sizes and memory of one model up to its first node, in this process."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from turbo_fzn import cpu, session
+    from turbo_fzn.languages import parse_file
     from turbo_fzn.options import Options
-    from turbo_fzn.parse import parse_file
     from turbo_fzn.rewrite import lower
     from turbo_fzn.simplify import simplify
 

@@ -231,6 +231,7 @@ class GpuEngine:
             "workspaceMebibytes": self.launch.blocks * self.workspace_bytes >> 20,
             "contextTime": here.seconds,
         }
+        self.repeats = layout.repeats
         self.running_kernel = False
 
     def _fit_memory(self, layout: Layout, shape: Shape) -> Shape:
@@ -339,10 +340,10 @@ class GpuEngine:
         return int(self._common().bound)
 
     def statistics(self) -> dict[str, int]:
-        """Sums over the blocks, after the kernel has ended."""
-        blocks = np.zeros((self.launch.blocks, len(STATISTICS)), np.int64)
-        if not self.running:
-            self.cuda.memcpy_dtoh(blocks, self.memory["statistics"])
+        """Sums over the blocks; of those that still run, up to their last solution."""
+        blocks = self.cuda.pagelocked_empty((self.launch.blocks, len(STATISTICS)), np.int64)
+        self.cuda.memcpy_dtoh_async(blocks, self.memory["statistics"], self.copies)
+        self.copies.synchronize()
         return merge_statistics(blocks, STATISTICS)
 
     def methods(self) -> dict[str, float]:

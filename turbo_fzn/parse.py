@@ -25,13 +25,12 @@ from __future__ import annotations
 
 import functools
 import gc
-import io
 import re
 from collections.abc import Callable
 from typing import Any, Generic, NoReturn, TypeVar
 
 from turbo_fzn.domains import IntSet
-from turbo_fzn.errors import ModelError, UnsupportedError, UsageError
+from turbo_fzn.errors import ModelError, UnsupportedError
 from turbo_fzn.grammar import (
     BLANKS,
     INSIDE_SET,
@@ -50,33 +49,12 @@ from turbo_fzn.progress import phase
 MAX_NESTING = 100
 MAX_NESTED_CHARACTERS = 2**23  # of a statement for Lark, which needs some seconds for that
 MAX_PROBED_CHARACTERS = 2**15  # of a longer one, to see that its beginning makes sense
-HEAD_BYTES = 2**16  # looked at before the rest of a file is read
 NESTED = "("  # stands for a list among the words of a flat statement, where a parenthesis cannot occur
 
 VALUE_TYPES: dict[str, set[type]] = {"bool": {bool}, "int": {int}, "float": {float, int}, "set": {IntSet, FloatSet}}
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
-
-
-def parse_file(path: str) -> Model:
-    """The model in a file. UsageError when it cannot be read, ModelError when it is no FlatZinc."""
-    try:
-        with io.BufferedReader(io.FileIO(path), HEAD_BYTES) as stream:
-            head = stream.peek()
-            if b"\0" in head:
-                raise ModelError("not a text file", path, *_locate_byte(head, head.index(b"\0")))
-            data = stream.read()
-    except OSError as error:
-        raise UsageError(f"cannot read the file: {error.strerror or error}", path) from None
-    except ValueError as error:
-        raise UsageError(f"cannot read the file: {error}", repr(path)) from None
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise ModelError("not UTF-8 text", path, *_locate_byte(data, error.start)) from None
-    del data
-    return parse_text(text, path)
 
 
 def parse_text(text: str, file: str = "") -> Model:
@@ -92,12 +70,6 @@ def parse_text(text: str, file: str = "") -> Model:
     finally:
         if was_enabled:
             gc.enable()
-
-
-def _locate_byte(data: bytes, offset: int) -> tuple[int, int]:
-    """(line, column) of a byte, the column in characters."""
-    line_start = data.rfind(b"\n", 0, offset) + 1
-    return data.count(b"\n", 0, offset) + 1, len(data[line_start:offset].decode("utf-8", "replace")) + 1
 
 
 class _Memo(dict[Key, Value], Generic[Key, Value]):

@@ -324,6 +324,11 @@ class Layout:
         return 1 + min(blocks, MAX_ISLANDS - 1) if blocks else 1
 
     @property
+    def repeats(self) -> bool:
+        """Whether an assignment may be found twice: by the warm start or a restart, and by the whole search."""
+        return len(self.hints) > 0 or self.settings.lns_percent > 0
+
+    @property
     def store_bytes(self) -> int:
         n, m, bound = self.tnf.n_vars, self.tnf.n_rows, self.bits // 8
         return 2 * align16(n * bound) + align16((n + 7) // 8 * 4) + align16((m + 31) // 32 * 4)

@@ -10,7 +10,7 @@ no claim is made that is not true:
   second, that there is nothing better, is about a solution that the caller has. (Where solutions are handed out without
   all their values, the second begins without one, and the session drops what is no improvement.)
 * Satisfaction: the second finds again what the first has found. Whoever wants all solutions drops repetitions anyhow,
-  since blocks may repeat each other (session.Distinct).
+  since blocks may repeat each other (answers.Distinct).
 * When there is no second after all, the first goes on to the end.
 """
 
@@ -58,6 +58,11 @@ class Relay:
     @property
     def name(self) -> str:
         return self.engine.name
+
+    @property
+    def repeats(self) -> bool:
+        """The second finds again what the first has found."""
+        return True
 
     def start(self, incumbent: Found | None = None) -> None:
         self.began = time.monotonic()

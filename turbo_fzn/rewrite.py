@@ -207,7 +207,7 @@ class Rewriter:
                 if "output_var" in item.annotations:
                     number = self.scope.variables[item.kind][item.name]
                     yield Output(item.name, item.kind, None, np.array([number], dtype=np.int64))
-            elif item.is_variable:
+            elif item.is_variable or item.annotations:
                 yield from self.output_array(item)
 
     def output_array(self, array: Array) -> Iterable[Output]:

@@ -239,11 +239,12 @@ class Search:
         else:
             self.judge = Judge(self.prepared, self.options)
             if tnf.sense:
-                complete = proved = yield from self.run(tnf, Improvements(tnf.sense, self.wants_every_step()), 0)
+                steps = Improvements(tnf.sense, self.wants_every_step())
+                complete = proved = yield from self.run(tnf, lambda engine: steps, 0)
                 if proved and self.last is not None and self.options.optimal_limit() != 1:
                     complete = yield from self.enumerate_optimal()
             else:
-                complete = yield from self.run(tnf, self.outputs_of(tnf), self.options.solution_limit())
+                complete = yield from self.run(tnf, self.new_outputs, self.options.solution_limit())
         if self.profiler:
             self.profiler.finish(self.interrupt)
         bound = self.best if proved else self.bound
@@ -254,9 +255,9 @@ class Search:
         """With a seed and one block, equal runs are to print the same; else steps that come together are one."""
         return self.options.seed is not None and (self.options.blocks or self.options.threads) == 1
 
-    def outputs_of(self, tnf: TNF) -> Choice:
-        repeats = tnf.warm_start is not None or not output_determines_all(tnf)
-        return Distinct(self.judge.places) if repeats else Everything()
+    def new_outputs(self, engine: Engine) -> Choice:
+        once = not engine.repeats and output_determines_all(self.prepared.tnf)
+        return Everything() if once else Distinct(self.judge.places)
 
     def enumerate_optimal(self) -> Generator[Solution, None, bool]:
         """The other solutions that have the objective of the last one, which is the best."""
@@ -276,32 +277,32 @@ class Search:
         choice = Distinct(self.judge.places)
         choice.worth_printing([self.last])
         limit = limit and self.n_solutions + limit - 1
-        complete = yield from self.run(fixed, choice, limit)
+        complete = yield from self.run(fixed, lambda engine: choice, limit)
         return complete or self.n_solutions >= limit > 0
 
-    def run(self, tnf: TNF, choice: Choice, limit: int) -> Generator[Solution, None, bool]:
+    def run(
+        self, tnf: TNF, make_choice: Callable[[Engine], Choice], limit: int
+    ) -> Generator[Solution, None, bool]:
         """The answers that an engine finds, until there are `limit` in all (0: no limit); at the end, whether the whole
         space was searched."""
         start = time.monotonic()
         with progress.phase("engine"):
             engine = choose_engine(replace(self.prepared, tnf=tnf), self.options, self.judge.exports)
-        if not self.shape:
+        if "engineTime" not in self.prepared.times:
             self.prepared.times["engineTime"] = time.monotonic() - start
             self.start = time.monotonic()
         log_phase("engine", time.monotonic() - start, tnf)
         try:
             self.interrupt.settle()
-            yield from self.drive(engine, choice, limit)
+            yield from self.drive(engine, make_choice(engine), limit)
             return engine.complete and not (limit and self.n_solutions >= limit)
         finally:
             engine.close()
 
     def drive(self, engine: Engine, choice: Choice, limit: int) -> Generator[Solution, None, None]:
         engine.start()
-        if not self.shape:
-            self.shape = {**engine.methods(), "engine": engine.name, **engine.shape}
-            if self.prepared.started is not None:
-                self.shape["firstNodeTime"] = time.monotonic() - self.prepared.started
+        if not self.shape and self.prepared.started is not None:
+            self.shape["firstNodeTime"] = time.monotonic() - self.prepared.started
         arrived: list[Found] = []
         failure: EngineError | None = None
         while True:
@@ -327,6 +328,7 @@ class Search:
         if failure is not None:
             raise failure
         self.counted = report.merge_counts(self.counted, engine.statistics())
+        self.shape = {**engine.methods(), "engine": engine.name, **engine.shape, **self.shape}
         if self.prepared.tnf.sense and not self.all_are_optimal:
             self.bound = report.finite(self.prepared.tnf.sense * engine.bound)
         if self.profiler:
