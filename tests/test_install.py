@@ -95,6 +95,30 @@ def test_no_script_is_found_where_there_is_none(tmp_path, monkeypatch):
     assert install._console_script() is None
 
 
+def test_a_second_configuration_asks_for_json_where_minizinc_knows_that(tmp_path, monkeypatch):
+    for version, expected in (((2, 6, 4), False), ((0,), False), ((2, 8, 0), True), ((2, 10, 0), True)):
+        folder = tmp_path / str(version)
+        monkeypatch.setattr(install, "minizinc_version", lambda version=version: version)
+        first = read(install.install_solver(folder))
+        assert (folder / install.JSON_CONFIGURATION).is_file() == expected
+        if expected:
+            second = read(folder / install.JSON_CONFIGURATION)
+            assert second.pop("inputType") == "JSON"
+            assert second | {"id": first["id"], "name": first["name"]} == first
+            assert second["id"] != first["id"]
+        removed = install.uninstall_solver(folder)
+        assert (folder / install.JSON_CONFIGURATION in removed) == expected
+        assert list(folder.iterdir()) == []
+
+
+def test_the_version_of_minizinc_is_asked_of_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert install.minizinc_version() == (0,)
+    (tmp_path / "minizinc").write_text("#!/bin/sh\necho 'MiniZinc to FlatZinc converter, version 2.9.7, build 1'\n")
+    (tmp_path / "minizinc").chmod(0o755)
+    assert install.minizinc_version() == (2, 9, 7)
+
+
 def test_the_users_folder_is_the_default_and_is_made(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     path = install.install_solver()
@@ -108,7 +132,11 @@ def test_installing_again_replaces_the_file_and_leaves_nothing_else(tmp_path):
     path.write_text("old")
     install.install_solver(tmp_path)
     assert path.read_text() == first
-    assert {item.name for item in tmp_path.iterdir()} <= {install.CONFIGURATION, install.LAUNCHER}
+    assert {item.name for item in tmp_path.iterdir()} <= {
+        install.CONFIGURATION,
+        install.JSON_CONFIGURATION,
+        install.LAUNCHER,
+    }
 
 
 def test_a_relative_folder_becomes_absolute(tmp_path, monkeypatch):

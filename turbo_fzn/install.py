@@ -6,6 +6,9 @@ they work from any folder and without activating the environment. The file is st
 every MiniZinc since 2.6.4 knows, for an unknown field makes MiniZinc refuse the whole file. Its name must have at
 least six characters: MiniZinc 2.6.4 overlooks shorter ones.
 
+A second configuration, `turbo-json.msc`, makes the solver `turbo-json`, which gets its models as FlatZinc-JSON. It needs
+a field of MiniZinc 2.8, and an older MiniZinc would complain of it at each run: so it is written where MiniZinc knows it.
+
 Where the package is used without being installed (from a source tree), there is no `fzn-turbo` script to name;
 then a launcher of three lines is written beside the configuration.
 """
@@ -14,7 +17,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
+import subprocess
 import sys
 import sysconfig
 import tempfile
@@ -28,17 +33,21 @@ SOLVER_ID = "org.turbo.turbo"
 CONFIGURATION = "turbo.msc"
 LAUNCHER = "turbo-launcher.sh"
 SCRIPT = "fzn-turbo"
-STD_FLAGS = ["-a", "-n", "-i", "-f", "-p", "-r", "-s", "-t", "-v"]
+JSON_CONFIGURATION = "turbo-json.msc"
+JSON_SINCE = (2, 8)
+STD_FLAGS = ["-a", "-n", "-i", "-a-o", "-n-o", "-f", "-p", "-r", "-s", "-t", "-v", "--cp-profiler"]
 
 
 def install_solver(folder: Path | None = None) -> Path:
-    """Write the configuration to the folder (default: the user's), made if missing. Returns the file's path."""
+    """Write the configurations to the folder (default: the user's), made if missing. Returns the path of the first."""
     folder = _solvers_folder(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         executable = _console_script() or _write_launcher(folder)
         path = folder / CONFIGURATION
         _write(path, json.dumps(configuration(executable), indent=2) + "\n", 0o644)
+        if minizinc_version() >= JSON_SINCE:
+            _write(folder / JSON_CONFIGURATION, json.dumps(json_configuration(executable), indent=2) + "\n", 0o644)
     except OSError as error:
         raise UsageError(f"cannot install the solver in {folder}: {error.strerror or error}") from error
     return path
@@ -48,7 +57,7 @@ def uninstall_solver(folder: Path | None = None) -> list[Path]:
     """Remove what `install_solver` wrote there. Returns the files removed, none if there were none."""
     folder = _solvers_folder(folder)
     removed = []
-    for name in (CONFIGURATION, LAUNCHER):
+    for name in (CONFIGURATION, JSON_CONFIGURATION, LAUNCHER):
         try:
             (folder / name).unlink()
         except (FileNotFoundError, NotADirectoryError):
@@ -73,6 +82,26 @@ def configuration(executable: Path) -> dict[str, object]:
         "extraFlags": options.minizinc_extra_flags(),
         "needsSolns2Out": True,
     }
+
+
+def json_configuration(executable: Path) -> dict[str, object]:
+    """The configuration of the solver that gets FlatZinc-JSON."""
+    return {
+        **configuration(executable),
+        "id": f"{SOLVER_ID}-json",
+        "name": "Turbo (FlatZinc-JSON)",
+        "inputType": "JSON",
+    }
+
+
+def minizinc_version() -> tuple[int, ...]:
+    """Of the `minizinc` that would be run; (0,) when there is none."""
+    try:
+        said = subprocess.run(["minizinc", "--version"], capture_output=True, text=True, timeout=20, check=True).stdout
+    except (OSError, subprocess.SubprocessError):
+        return (0,)
+    found = re.search(r"version (\d+)\.(\d+)\.(\d+)", said)
+    return tuple(map(int, found.groups())) if found else (0,)
 
 
 def _solvers_folder(folder: Path | None) -> Path:

@@ -69,7 +69,8 @@ OPTIONS = (
     Row(("-n", "--num-solutions"), "n_solutions", "int", "satisfaction: stop after this many solutions (0: all)"),
     Row(("-i", "--intermediate"), "intermediate", "switch", "print improving solutions as they are found"),
     Row(("-a-o", "--all-optimal"), "all_optimal", "switch", "optimisation: all optimal solutions"),
-    Row(("-n-o", "--num-optimal"), "n_optimal", "int", "optimisation: at most this many optimal solutions (0: all)"),
+    Row(("--optimal-solutions", "-n-o", "--num-optimal"), "n_optimal", "int",
+        "optimisation: at most this many optimal solutions (0: all)", "int:0:1000000000"),
     Row(("-f", "--free-search"), "free_search", "switch", "free search: neighbourhoods and restarts beside the annotated search"),
     Row(("-p", "--parallel"), "threads", "int", "threads of the CPU engine"),
     Row(("-r", "--random-seed"), "seed", "int", "seed of the random choices; equal runs with -p 1 print the same"),
@@ -111,6 +112,7 @@ def minizinc_extra_flags() -> list[list[str]]:
 
 # The least and the greatest value of integer options; where nothing is said, the least is 0.
 LIMITS: dict[str, tuple[float, float]] = {
+    "n_optimal": (0, 1_000_000_000),
     "threads": (1, 1_000_000),
     "blocks": (1, 1_000_000),
     "gpu_threads": (32, 512),
