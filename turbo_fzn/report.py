@@ -36,9 +36,9 @@ def finite(bound: int) -> int | None:
     return bound if abs(bound) < INFINITY else None
 
 
-def progress(tnf: TNF, counted: dict[str, int], start: float, objective: int) -> dict[str, Any]:
-    """What is told with an improving solution, while the search goes on."""
-    bound = objective_bound(tnf)
+def progress(tnf: TNF, counted: dict[str, int], start: float, objective: int, proved: bool) -> dict[str, Any]:
+    """What is told with a solution of an optimisation model, while the search goes on."""
+    bound = objective if proved else objective_bound(tnf)
     return {
         "objective": objective,
         **({} if bound is None else {"objectiveBound": bound}),

@@ -349,7 +349,7 @@ class Search:
             self.last, self.best = found, found.objective
         if self.best is not None and self.options.statistics:
             counted = report.merge_counts(self.counted, engine.statistics())
-            statistics = report.progress(self.prepared.tnf, counted, self.start, self.best)
+            statistics = report.progress(self.prepared.tnf, counted, self.start, self.best, self.all_are_optimal)
         seconds = time.monotonic() - self.start
         who = found.method, found.block
         log.info("%.2f s: solution %d, objective %s, by %s in block %d", seconds, self.n_solutions, self.best, *who)
