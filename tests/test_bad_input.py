@@ -95,6 +95,7 @@ def test_syntax_errors_say_where_and_why(text: str, said: str) -> None:
     assert message(text).startswith(f"m.fzn:{said}")
 
 
+@pytest.mark.covers("G14")
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -315,6 +316,7 @@ def test_a_wrong_statement_after_many_right_ones_is_found_in_linear_time() -> No
 # ---- the command
 
 
+@pytest.mark.covers("O11")
 @pytest.mark.parametrize(
     ("data", "said"),
     [

@@ -43,21 +43,25 @@ def strategies(solve: str) -> list[tuple[VarChoice, ValueChoice, list[str]]]:
     return [(s.var_choice, s.value_choice, [names[v] for v in s.variables.tolist()]) for s in result.tnf.strategies]
 
 
+@pytest.mark.covers("A2")
 def test_a_search_names_its_choices_and_its_variables_in_order():
     found = strategies(":: int_search([y,x,y],first_fail,indomain_split,complete) satisfy")
     assert found == [(VarChoice.FIRST_FAIL, ValueChoice.SPLIT, ["y", "x", "y"])]
 
 
+@pytest.mark.covers("A5")
 @pytest.mark.parametrize("name", VARIABLE_CHOICES)
 def test_every_variable_choice_is_known(name):
     assert strategies(f":: int_search([x],{name},indomain_min) satisfy")[0][0] == VARIABLE_CHOICES[name]
 
 
+@pytest.mark.covers("A6")
 @pytest.mark.parametrize("name", VALUE_CHOICES)
 def test_every_value_choice_is_known(name):
     assert strategies(f":: int_search([x],input_order,{name},complete) satisfy")[0][1] == VALUE_CHOICES[name]
 
 
+@pytest.mark.covers("A2", "A3")
 def test_nested_sequences_are_flattened_and_empty_arrays_dropped():
     found = strategies(
         ":: seq_search([seq_search([bool_search([p],input_order,indomain_max,complete)]),"
@@ -67,6 +71,7 @@ def test_nested_sequences_are_flattened_and_empty_arrays_dropped():
     assert [variables for _, _, variables in found] == [["p"], ["x"]]
 
 
+@pytest.mark.covers("A2")
 def test_constants_parameters_and_literals_may_stand_in_a_search():
     found = strategies(
         ":: seq_search([int_search(a,smallest,indomain_min),int_search([5,x],smallest,indomain_min)]) satisfy"
@@ -74,6 +79,7 @@ def test_constants_parameters_and_literals_may_stand_in_a_search():
     assert [variables for _, _, variables in found] == [["x", "h", "7"], ["5", "x"]]
 
 
+@pytest.mark.covers("A6")
 @pytest.mark.parametrize("value", ["indomain_min", "indomain_max", "indomain_median", "indomain_random"])
 @pytest.mark.parametrize("variable", ["input_order", "first_fail", "anti_first_fail", "dom_w_deg"])
 def test_a_domain_with_holes_is_searched_by_the_index_of_its_value(variable, value):
@@ -93,6 +99,7 @@ def test_occurrence_sorts_by_the_number_of_rows():
     assert strategies(":: int_search([x,y],input_order,indomain_min,complete) satisfy")[0][2] == ["x", "y"]
 
 
+@pytest.mark.covers("A8")
 def test_a_warm_start_is_a_hint_for_its_variables():
     result = lowered(
         ":: seq_search([warm_start_array([warm_start([x,y],values),warm_start([p],[true])]),"
@@ -104,6 +111,7 @@ def test_a_warm_start_is_a_hint_for_its_variables():
     assert len(result.tnf.strategies) == 1
 
 
+@pytest.mark.covers("A1", "A4")
 def test_unknown_annotations_are_ignored_with_one_warning(caplog):
     with caplog.at_level(logging.WARNING, logger="turbo_fzn"):
         found = strategies(

@@ -56,6 +56,7 @@ def uses(row: Row, tmp_path: Path) -> Iterator[list[str]]:
         yield from ([flag, value] for value in values) if values else [[flag]]
 
 
+@pytest.mark.covers("F18")
 @pytest.mark.parametrize("row", OPTIONS, ids=lambda row: row.flags[0])
 def test_every_option_is_taken_before_and_after_the_file(row, model, tmp_path):
     default = getattr(Options(), row.field)
@@ -98,6 +99,7 @@ def test_every_option_is_in_the_readme():
     assert [flag for flag in flags if flag not in text] == []
 
 
+@pytest.mark.covers("C7", "C8")
 def test_the_flags_of_the_solver_configuration_are_options_with_their_types():
     flags = {flag: row for row in OPTIONS for flag in row.flags}
     assert set(install.STD_FLAGS) <= flags.keys()
@@ -113,6 +115,7 @@ def test_the_flags_of_the_solver_configuration_are_options_with_their_types():
             assert kind == "bool" and row.kind.partition(":")[0] in ("switch", "const")
 
 
+@pytest.mark.covers("F16")
 @pytest.mark.parametrize("flag", ["-b", "--backend"])
 def test_the_backend_flag_of_minizinc_is_ignored(model, flag):
     answer = run(flag, "anything", model)
@@ -159,6 +162,7 @@ def run_plainly(*arguments: object, **changes: str) -> subprocess.CompletedProce
     return subprocess.run(command, capture_output=True, text=True, env=environment(**changes), timeout=120)
 
 
+@pytest.mark.covers("F17")
 def test_help_and_version_say_so_on_stdout_and_succeed():
     version, help_text = run_plainly("--version"), run_plainly("--help")
     assert (version.returncode, version.stdout, version.stderr) == (0, f"fzn-turbo {__version__}\n", "")

@@ -27,6 +27,7 @@ def read(path: Path) -> dict:
     return json.loads(path.read_text())
 
 
+@pytest.mark.covers("C1", "C10", "C11")
 def test_configuration_holds_only_fields_that_minizinc_2_6_4_knows(tmp_path):
     configuration = read(install.install_solver(tmp_path))
     assert set(configuration) <= KNOWN_FIELDS
@@ -35,12 +36,14 @@ def test_configuration_holds_only_fields_that_minizinc_2_6_4_knows(tmp_path):
     assert configuration["needsSolns2Out"] is True
 
 
+@pytest.mark.covers("C4")
 def test_configuration_names_an_absolute_library_that_exists(tmp_path):
     library = Path(read(install.install_solver(tmp_path))["mznlib"])
     assert library.is_absolute()
     assert (library / "redefinitions.mzn").is_file()
 
 
+@pytest.mark.covers("C8")
 def test_extra_flags_are_four_strings_each_of_a_type_that_minizinc_knows(tmp_path):
     """MiniZinc takes two to four, but 2.6.4 refuses the file where the numbers differ."""
     flags = read(install.install_solver(tmp_path))["extraFlags"]
@@ -56,6 +59,7 @@ def test_std_flags_and_extra_flags_do_not_overlap(tmp_path):
     assert not set(configuration["stdFlags"]) & {flag[0] for flag in configuration["extraFlags"]}
 
 
+@pytest.mark.covers("C3")
 def test_the_executable_runs_from_any_folder(tmp_path):
     executable = read(install.install_solver(tmp_path / "solvers"))["executable"]
     assert Path(executable).is_absolute()
@@ -95,6 +99,7 @@ def test_no_script_is_found_where_there_is_none(tmp_path, monkeypatch):
     assert install._console_script() is None
 
 
+@pytest.mark.covers("C15")
 def test_a_second_configuration_asks_for_json_where_minizinc_knows_that(tmp_path, monkeypatch):
     for version, expected in (((2, 6, 4), False), ((0,), False), ((2, 8, 0), True), ((2, 10, 0), True)):
         folder = tmp_path / str(version)

@@ -7,58 +7,17 @@ The real `minizinc` compiles each model with our library and starts the solver t
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
 import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pytest
-
-from turbo_fzn.install import install_solver
+from conftest import needs_minizinc
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 EXPECTED = json.loads((EXAMPLES / "expected.json").read_text())
-
-needs_minizinc = pytest.mark.skipif(
-    shutil.which("minizinc") is None, reason="minizinc is not installed (apt-get install minizinc)"
-)
-
-
-@pytest.fixture(scope="module")
-def minizinc(tmp_path_factory):
-    """A function that runs minizinc with our solver and gives the finished process."""
-    folder = tmp_path_factory.mktemp("solvers")
-    install_solver(folder)
-    environment = {**os.environ, "MZN_SOLVER_PATH": str(folder)}
-
-    def run(*arguments: object, timeout: float = 60) -> subprocess.CompletedProcess:
-        command = ["minizinc", "--solver", "turbo", *map(str, arguments)]
-        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-        with subprocess.Popen(command, env=environment, **pipes) as process:
-            try:
-                output, errors = process.communicate(timeout=timeout)
-            except subprocess.TimeoutExpired:
-                process.terminate()  # not kill: minizinc then stops the solver too
-                raise
-        return subprocess.CompletedProcess(command, process.returncode, output, errors)
-
-    return run
-
-
-@pytest.fixture
-def model(tmp_path):
-    """A function that writes a model's text to a file and gives its path."""
-
-    def write(text: str) -> Path:
-        path = tmp_path / "model.mzn"
-        path.write_text(text)
-        return path
-
-    return write
-
 
 def count_solutions(run: subprocess.CompletedProcess) -> int:
     return run.stdout.splitlines().count("----------")
@@ -117,6 +76,7 @@ def test_all_solutions_of_the_example_are_found_each_once(minizinc, entry):
     assert count_solutions(run) == entry["figure"]
 
 
+@pytest.mark.covers("F8", "F9", "F10")
 @needs_minizinc
 @pytest.mark.parametrize("flags", [["-f"], ["-p", "2"], ["-r", "7"], ["-f", "-p", "1", "-r", "3"]], ids=" ".join)
 def test_free_search_threads_and_seed_do_not_change_the_answer(minizinc, flags):
@@ -126,12 +86,14 @@ def test_free_search_threads_and_seed_do_not_change_the_answer(minizinc, flags):
     assert (objectives(run)[-1], status(run)) == (54, "=========="), run.stderr
 
 
+@pytest.mark.covers("F1")
 @needs_minizinc
 def test_one_solution_of_a_satisfaction_model_is_printed_without_a_status(minizinc):
     run = minizinc(EXAMPLES / "queens.mzn")
     assert (count_solutions(run), status(run)) == (1, None), run.stderr
 
 
+@pytest.mark.covers("F5")
 @needs_minizinc
 def test_n_solutions_are_printed_and_a_status_only_where_there_are_fewer(minizinc):
     run = minizinc("-n", "2", EXAMPLES / "queens.mzn")
@@ -140,6 +102,7 @@ def test_n_solutions_are_printed_and_a_status_only_where_there_are_fewer(minizin
     assert (count_solutions(run), status(run)) == (92, "=========="), run.stderr
 
 
+@pytest.mark.covers("F4")
 @needs_minizinc
 def test_intermediate_solutions_improve(minizinc):
     run = minizinc("-i", "--output-mode", "dzn", "--output-objective", EXAMPLES / "demo.mzn", EXAMPLES / "demo.dzn")
@@ -163,6 +126,7 @@ def test_no_statistics_are_printed_unless_asked_for(minizinc):
     assert "%%%mzn-stat" not in minizinc(EXAMPLES / "tsp.mzn").stdout
 
 
+@pytest.mark.covers("F14")
 @needs_minizinc
 def test_a_time_limit_leaves_the_best_solution_found(minizinc, model):
     text = (EXAMPLES / "golomb.mzn").read_text()
@@ -177,6 +141,7 @@ def test_a_time_limit_leaves_the_best_solution_found(minizinc, model):
     assert 127 <= objectives(run)[-1] <= 196  # 127 is the optimum, 196 the bound in the model
 
 
+@pytest.mark.covers("O4")
 @needs_minizinc
 def test_set_variables_are_printed_as_sets(minizinc, model):
     run = minizinc("-a", model("var set of {1, 3, 7}: s; constraint card(s) = 2; solve satisfy;"))
@@ -184,6 +149,7 @@ def test_set_variables_are_printed_as_sets(minizinc, model):
     assert sorted(re.findall("s = (.*);", run.stdout)) == ["{1,3}", "{1,7}", "{3,7}"]
 
 
+@pytest.mark.covers("O4")
 @needs_minizinc
 def test_sets_of_enums_unions_and_empty_sets_come_out_right(minizinc, model):
     run = minizinc(
@@ -222,6 +188,7 @@ FLOAT_MODELS = {
 }
 
 
+@pytest.mark.covers("G15")
 @needs_minizinc
 @pytest.mark.parametrize("feature", FLOAT_MODELS)
 def test_a_float_model_is_refused_when_compiled_with_the_feature_named(minizinc, model, feature):
@@ -231,6 +198,7 @@ def test_a_float_model_is_refused_when_compiled_with_the_feature_named(minizinc,
     assert count_solutions(run) == 0
 
 
+@pytest.mark.covers("G15", "O11")
 @needs_minizinc
 def test_a_float_variable_without_a_constraint_is_refused_by_the_solver(minizinc, model):
     run = minizinc(model("var 0.0..1.0: x; solve satisfy;"))

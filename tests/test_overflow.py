@@ -55,6 +55,7 @@ TEXTS = [
 ]
 
 
+@pytest.mark.covers("G3")
 @pytest.mark.parametrize("text", TEXTS)
 @pytest.mark.parametrize("simplify", [True, False])
 def test_a_solution_beyond_the_store_is_never_called_unsatisfiable(engine, text, simplify):

@@ -132,11 +132,13 @@ def test_positions_lead_back_to_lines_and_columns() -> None:
 # ---- the traps, numbered as in the list of points that trip parsers
 
 
+@pytest.mark.covers("G1")
 def test_trap_1_items_come_in_any_order() -> None:
     model = parse_text("solve minimize x; constraint p(x); var int: x; int: n = 1; predicate p(var int: x);")
     assert list(model.variables) == ["x"] and len(model.constraints) == 1
 
 
+@pytest.mark.covers("G2")
 @pytest.mark.parametrize(
     "formals",
     [
@@ -153,10 +155,12 @@ def test_trap_2_predicate_items_are_skipped(formals: str) -> None:
     assert typed(parse_text(text)) == typed(read_by_lark(text))
 
 
+@pytest.mark.covers("G3")
 def test_trap_3_integers_without_bounds_have_no_domain() -> None:
     assert parse_text("var int: u; solve satisfy;").variables["u"].domain is None
 
 
+@pytest.mark.covers("G4")
 @pytest.mark.parametrize(
     ("declared", "kind", "domain"),
     [
@@ -181,6 +185,7 @@ def test_trap_4_domains_of_variables(declared: str, kind: str, domain: IntSet | 
         assert (item.kind, item.domain) == (kind, domain)
 
 
+@pytest.mark.covers("G15")
 @pytest.mark.parametrize("declared", ["float", "0.0..1.0", "-1.5..2.0", "0..1.5", "{0.5,1.5}"])
 @pytest.mark.parametrize("form", ["var {}: speed;", "array [1..1] of var {}: speed = [x];"])
 def test_trap_4_float_variables_are_refused_by_name_and_place(declared: str, form: str) -> None:
@@ -188,6 +193,7 @@ def test_trap_4_float_variables_are_refused_by_name_and_place(declared: str, for
         parse_text("\n" + form.format(declared) + " solve satisfy;", "m.fzn")
 
 
+@pytest.mark.covers("G5")
 def test_trap_5_objectives_may_be_parameters_or_literals() -> None:
     model = parse_text("int: X_1_ = 3; array [1..2] of var bool: x = [t,X]; bool: t = true; solve minimize X_1_;")
     assert model.parameters == {"X_1_": 3, "t": True} and model.goal is not None and model.goal.objective == Ref("X_1_")
@@ -195,6 +201,7 @@ def test_trap_5_objectives_may_be_parameters_or_literals() -> None:
     assert only_goal("array [1..1] of var int: a = [x]; solve minimize a[1];").objective == Index("a", 1)
 
 
+@pytest.mark.covers("G6")
 @pytest.mark.parametrize(
     ("kind", "value"), [("int", "y"), ("int", "5"), ("bool", "true"), ("0..3", "-0x2"), ("int", "a[2]")]
 )
@@ -208,12 +215,14 @@ def test_trap_6_scalars_may_have_right_hand_sides(kind: str, value: str) -> None
     )
 
 
+@pytest.mark.covers("G5")
 def test_trap_6_arrays_of_variables_hold_literals() -> None:
     assert typed(parse_text("array [1..2] of var int: a = [2,x]; solve satisfy;").arrays["a"].elements) == typed(
         [2, Ref("x")]
     )
 
 
+@pytest.mark.covers("G7")
 def test_trap_7_literals_stand_inline_everywhere() -> None:
     sets = [IntSet.of_values([1, 3]), IntSet.interval(1, 4), IntSet(())]
     assert typed(only_constraint("{1,3},S").args) == typed([sets[0], Ref("S")])
@@ -223,6 +232,7 @@ def test_trap_7_literals_stand_inline_everywhere() -> None:
     assert typed(only_constraint("x[1],[x[2],3]").args) == typed([Index("x", 1), [Index("x", 2), 3]])
 
 
+@pytest.mark.covers("G8")
 def test_trap_8_things_may_be_empty() -> None:
     model = parse_text("array [1..0] of var int: e:: output_array([1..0]) = []; solve satisfy;")
     assert model.arrays["e"].elements == [] and model.arrays["e"].annotations == [Call("output_array", [[IntSet(())]])]
@@ -233,12 +243,14 @@ def test_trap_8_things_may_be_empty() -> None:
     assert only_goal("solve :: int_search([],input_order,indomain_min,complete) satisfy;").annotations[0].args[0] == []
 
 
+@pytest.mark.covers("G9")
 def test_trap_9_output_arrays_have_any_index_sets() -> None:
     text = "array [1..4] of var int: a :: output_array([2..3,0..1]) = [x,x,x,x]; solve satisfy;"
     ranges = [IntSet.interval(2, 3), IntSet.interval(0, 1)]
     assert parse_text(text).arrays["a"].annotations == [Call("output_array", [ranges])]
 
 
+@pytest.mark.covers("G10")
 def test_trap_10_annotations_need_no_blanks() -> None:
     text = (
         "constraint p(x):: ctx_neg:: defines_var(X)::a;array[1..1]of var int:y::var_is_introduced  =[x];"
@@ -250,6 +262,7 @@ def test_trap_10_annotations_need_no_blanks() -> None:
     assert model.variables["x"].annotations == [Ref("a"), Ref("b")]
 
 
+@pytest.mark.covers("G11")
 @pytest.mark.parametrize(
     ("literal", "contents"),
     [
@@ -271,6 +284,7 @@ def test_trap_11_strings_hold_anything(literal: str, contents: str) -> None:
     assert len(model.constraints) == 1
 
 
+@pytest.mark.covers("G12")
 @pytest.mark.parametrize(
     ("word", "value"),
     [
@@ -304,6 +318,7 @@ def test_trap_12_words(word: str, value: object) -> None:
     assert typed(only_constraint(f"[ {word},{word} ],1").args) == typed([[value, value], 1])
 
 
+@pytest.mark.covers("G13")
 def test_trap_13_comments_and_long_lines() -> None:
     names = ",".join(f"X_INTRODUCED_{i}_" for i in range(60_000))
     text = f"% FlatZinc\n%; var int: y;\n\nconstraint p([{names}]); % end\nsolve satisfy; % really"

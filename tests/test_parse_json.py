@@ -48,6 +48,7 @@ def content(model: Model) -> dict:
     return json.loads(to_json(model))
 
 
+@pytest.mark.covers("J1", "J2", "J3")
 @pytest.mark.parametrize("layout", [{}, {"indent": 1}, {"separators": (",", ":")}], ids=["usual", "lines", "dense"])
 def test_a_model_is_the_same_in_both_languages(layout):
     model = parse_text(EVERYTHING)
@@ -59,6 +60,7 @@ def test_a_model_is_the_same_in_both_languages(layout):
     assert read.goal.annotations[1] == Call("restart_luby", [100])
 
 
+@pytest.mark.covers("J1")
 @pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.stem)
 def test_the_corpus_is_the_same_in_both_languages(path):
     model = parse_text(path.read_text())
@@ -70,6 +72,7 @@ def values(solution: tuple[str, ...]) -> list[str]:
     return sorted(re.sub(r"array\dd\(.*\[", "[", line) for line in solution)
 
 
+@pytest.mark.covers("J1")
 @pytest.mark.parametrize("path", SMALL[:8], ids=lambda path: path.stem)
 def test_a_file_named_json_has_the_same_answers(path, tmp_path):
     model = parse_text(path.read_text())
@@ -82,6 +85,7 @@ def test_a_file_named_json_has_the_same_answers(path, tmp_path):
         assert values(answer.solutions[-1]) == values(expected.solutions[-1])
 
 
+@pytest.mark.covers("J3")
 def test_arrays_are_printed_with_one_index_and_constants_in_them(tmp_path):
     text = json.dumps({
         "variables": {"x": {"type": "int", "domain": [[4, 4]]}, "b": {"type": "bool"}},
@@ -164,6 +168,7 @@ WRONG = [
 ]
 
 
+@pytest.mark.covers("J4")
 @pytest.mark.parametrize(("text", "message"), WRONG, ids=range(len(WRONG)))
 def test_what_is_wrong_is_told_in_one_line_with_its_place(tmp_path, text, message):
     path = write(tmp_path, text, "model.json")
@@ -189,6 +194,7 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.covers("J4")
 @given(data=st.data())
 def test_no_mistake_in_the_structure_is_a_crash(data):
     """A random value is put into a random place of a model."""

@@ -53,16 +53,19 @@ def is_good(answer: Answer) -> bool:
 # ---- solutions and status lines
 
 
+@pytest.mark.covers("F1")
 def test_one_solution_of_a_satisfaction_model_is_no_claim_about_others(solve):
     answer = solve(THREE_SOLUTIONS)
     assert is_good(answer)
     assert re.fullmatch(r"x = [123];\n----------\n", answer.text)
 
 
+@pytest.mark.covers("F1")
 def test_the_only_solution_of_a_satisfaction_model_is_no_claim_either(solve):
     assert solve("var 1..1: x :: output_var;\nsolve satisfy;\n").text == "x = 1;\n----------\n"
 
 
+@pytest.mark.covers("F3", "F8", "F9", "O8")
 @pytest.mark.parametrize("flags", [["-a"], ["-a", "-p", "4"], ["-a", "-f"], ["-a", "-f", "-p", "4"], ["-n", "0"]])
 def test_all_solutions_are_given_once_each_and_then_the_claim(solve, flags):
     answer = solve(grid(4), *flags)
@@ -71,6 +74,7 @@ def test_all_solutions_are_given_once_each_and_then_the_claim(solve, flags):
     assert answer.markers == COMPLETE
 
 
+@pytest.mark.covers("F5")
 @pytest.mark.parametrize(("n", "found", "markers"), [(1, 1, []), (2, 2, []), (3, 3, []), (4, 3, COMPLETE)])
 def test_at_most_n_solutions_are_given_and_the_claim_when_there_are_fewer(solve, n, found, markers):
     answer = solve(THREE_SOLUTIONS, "-n", n)
@@ -79,6 +83,7 @@ def test_at_most_n_solutions_are_given_and_the_claim_when_there_are_fewer(solve,
     assert answer.markers == markers
 
 
+@pytest.mark.covers("F2", "F4", "F8", "O8")
 @pytest.mark.parametrize("flags", [[], ["-i"], ["-a"], ["-n", "1"], ["-f"], ["-p", "4"], ["-f", "-p", "4"]])
 @pytest.mark.parametrize(("model", "best", "sense"), [(LEAST_SUM, 7, 1), (GREATEST_SUM, 11, -1)])
 def test_the_optimum_comes_last_each_solution_is_better_and_the_proof_is_claimed(solve, model, best, sense, flags):
@@ -90,6 +95,7 @@ def test_the_optimum_comes_last_each_solution_is_better_and_the_proof_is_claimed
     assert answer.markers == COMPLETE
 
 
+@pytest.mark.covers("O9")
 @pytest.mark.parametrize("model", [NO_SOLUTION, NO_SOLUTION_BY_SEARCH])
 @pytest.mark.parametrize("flags", [[], ["-a"], ["-p", "4", "-f"]])
 def test_a_model_without_solution_is_unsatisfiable_and_never_complete(solve, model, flags):
@@ -98,12 +104,14 @@ def test_a_model_without_solution_is_unsatisfiable_and_never_complete(solve, mod
     assert answer.text == "=====UNSATISFIABLE=====\n"
 
 
+@pytest.mark.covers("O5")
 @pytest.mark.parametrize("flags", [[], ["-a"]])
 def test_without_output_variables_a_solution_is_only_its_separator(solve, flags):
     answer = solve("var 1..3: x;\nsolve satisfy;\n", *flags)
     assert answer.text == "----------\n" + ("==========\n" if flags else "")
 
 
+@pytest.mark.covers("O1", "O2", "O3", "G9")
 def test_values_are_printed_with_their_types_and_index_ranges(solve):
     answer = solve("""\
 array [1..4] of int: negative = [-3,0,2,7];
@@ -133,6 +141,7 @@ solve satisfy;
     }
 
 
+@pytest.mark.covers("F10")
 def test_equal_seeds_of_one_block_give_equal_output_and_others_differ(solve):
     model = grid(6).replace("solve", "solve :: int_search([x0,x1,x2],input_order,indomain_random,complete)")
     outputs = [solve(model, "-a", "-r", seed).text for seed in (5, 5, 6)]
@@ -142,6 +151,7 @@ def test_equal_seeds_of_one_block_give_equal_output_and_others_differ(solve):
 # ---- statistics
 
 
+@pytest.mark.covers("S1", "S2", "S3", "S6", "S7", "S8")
 @pytest.mark.parametrize("model", [LEAST_SUM, NO_SOLUTION, NO_SOLUTION_BY_SEARCH])
 def test_statistics_are_literals_under_the_standard_names_in_a_closed_block(solve, model):
     answer = solve(model, "-s")
@@ -158,12 +168,14 @@ def test_statistics_are_literals_under_the_standard_names_in_a_closed_block(solv
         assert name.endswith("Time") or answer.statistics[name].isdecimal(), "MiniZinc reads an int"
 
 
+@pytest.mark.covers("S4", "S5")
 def test_the_objective_and_its_bound_are_reported_when_there_are_any(solve):
     answer = solve(LEAST_SUM, "-s")
     assert answer.statistics["objective"] == answer.statistics["objectiveBound"] == "7"
     assert not {"objective", "objectiveBound"} & solve(THREE_SOLUTIONS, "-s").statistics.keys()
 
 
+@pytest.mark.covers("F11", "F12")
 def test_without_the_flag_there_are_no_statistics_and_verbose_goes_to_stderr_alone(solve):
     quiet, verbose = solve(THREE_SOLUTIONS), solve(THREE_SOLUTIONS, "-v")
     assert "%" not in quiet.text
@@ -190,6 +202,7 @@ def stop(process: subprocess.Popen[str], number: int, already: str = "") -> Answ
     return answer
 
 
+@pytest.mark.covers("T4", "T5")
 @SIGNALS
 @pytest.mark.parametrize("flags", [["-i"], ["-i", "-p", "3", "-f"]])
 def test_a_signal_in_the_search_ends_it_with_the_best_solution_and_statistics(tmp_path, number, flags):
@@ -205,6 +218,7 @@ def test_a_signal_in_the_search_ends_it_with_the_best_solution_and_statistics(tm
     assert int(answer.statistics["objectiveBound"]) < value(answer, "m11"), "no proof is claimed"
 
 
+@pytest.mark.covers("O6", "T4")
 def test_a_signal_stops_the_enumeration_of_many_solutions_between_two_of_them(tmp_path):
     with start("-a", "-s", write(tmp_path, grid(300))) as process:
         lines = [process.stdout.readline() for _ in range(400)]
@@ -216,6 +230,7 @@ def test_a_signal_stops_the_enumeration_of_many_solutions_between_two_of_them(tm
     assert answer.text.endswith("%%%mzn-stat-end\n")
 
 
+@pytest.mark.covers("T3", "T5", "O10")
 @SIGNALS
 def test_a_signal_in_the_preparation_of_a_large_model_ends_it_as_unknown(tmp_path, number):
     path = write(tmp_path, large())
@@ -262,6 +277,7 @@ def test_a_signal_while_the_kernels_are_compiled_ends_the_compiler_and_leaves_no
     assert not list(temporary.iterdir())
 
 
+@pytest.mark.covers("T1", "T6", "F13")
 def test_a_search_ends_before_its_time_limit_with_the_best_solution(tmp_path):
     path = write(tmp_path, golomb(12))
     began = time.monotonic()
@@ -275,6 +291,7 @@ def test_a_search_ends_before_its_time_limit_with_the_best_solution(tmp_path):
     assert answer.text.endswith("%%%mzn-stat-end\n")
 
 
+@pytest.mark.covers("T5", "O10", "T6")
 @pytest.mark.parametrize("limit", [1, 50])
 def test_a_time_limit_shorter_than_the_start_up_gives_unknown(solve, limit):
     answer = solve(golomb(12), "-t", limit, "-s")
@@ -283,6 +300,7 @@ def test_a_time_limit_shorter_than_the_start_up_gives_unknown(solve, limit):
     assert answer.text.endswith("%%%mzn-stat-end\n")
 
 
+@pytest.mark.covers("F13")
 @pytest.mark.parametrize("limit", [0, 10**18])
 def test_a_time_limit_of_zero_or_of_ages_is_none(solve, limit):
     assert solve(LEAST_SUM, "-t", limit).markers == COMPLETE

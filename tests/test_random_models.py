@@ -127,6 +127,7 @@ def solve(model: Model, engine: str, blocks: int, simplify: bool, **options: Any
     return solve_text(model.text, arch=engine, blocks=blocks, simplify=simplify, check=True, **options)
 
 
+@pytest.mark.covers("F3", "O7")
 @given(model=models(["satisfy"]))
 def test_all_solutions_of_a_random_model_are_those_of_the_oracle(engine, model):
     expected = sorted(fingerprint(outputs_of(model, solution)) for solution in all_solutions(model))
@@ -136,6 +137,7 @@ def test_all_solutions_of_a_random_model_are_those_of_the_oracle(engine, model):
         assert result.status == ("ALL_SOLUTIONS" if expected else "UNSATISFIABLE")
 
 
+@pytest.mark.covers("F2", "O8")
 @given(model=models(["minimize", "maximize"]))
 def test_the_optimum_of_a_random_model_is_that_of_the_oracle(engine, model):
     solutions = all_solutions(model)
@@ -153,6 +155,7 @@ def test_the_optimum_of_a_random_model_is_that_of_the_oracle(engine, model):
             assert (values[-1], result.objective) == (best, best), where
 
 
+@pytest.mark.covers("F3", "A7")
 @given(model=models(["satisfy"]), data=st.data())
 def test_solutions_of_which_a_part_is_shown_are_those_of_the_oracle(engine, model, data):
     shown = data.draw(st.sets(st.sampled_from(list(model.variables))))

@@ -84,6 +84,7 @@ def solve_in_order(
     return result.solutions
 
 
+@pytest.mark.covers("A5", "A6")
 @pytest.mark.parametrize("value_choice", VALUE_CHOICES)
 @pytest.mark.parametrize("variable_choice", VARIABLE_CHOICES)
 def test_solutions_come_in_the_order_of_the_annotation(engine, variable_choice, value_choice):
@@ -94,6 +95,7 @@ def test_solutions_come_in_the_order_of_the_annotation(engine, variable_choice, 
         assert found == expected
 
 
+@pytest.mark.covers("A3")
 def test_a_sequence_of_searches_is_followed_in_order(engine):
     parts = [(["z", "x"], "first_fail", "indomain_max"), (["w", "z", "y"], "largest", "indomain_split")]
     sequence = Call("seq_search", [[annotation(*part) for part in parts]])
