@@ -1,4 +1,5 @@
-"""Flatten the examples into tests/corpus, for tests on machines without MiniZinc, such as a GPU host.
+"""Flatten the examples into tests/corpus, and the models of tests/counting beside themselves, for tests on machines
+without MiniZinc, such as a GPU host.
 
     python examples/flatten.py
 
@@ -17,6 +18,7 @@ from turbo_fzn.install import install_solver
 
 EXAMPLES = Path(__file__).resolve().parent
 CORPUS = EXAMPLES.parent / "tests" / "corpus"
+COUNTING = EXAMPLES.parent / "tests" / "counting"
 
 
 def main() -> None:
@@ -24,13 +26,15 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         install_solver(Path(folder))
         for entry in json.loads((EXAMPLES / "expected.json").read_text()):
-            flatten(entry["model"], entry["data"], folder)
+            files = [EXAMPLES / name for name in (entry["model"], entry["data"]) if name]
+            flatten(files, CORPUS / f"{files[0].stem}.fzn", folder)
+        for model in sorted(COUNTING.glob("*.mzn")):
+            flatten([model], model.with_suffix(".fzn"), folder)
 
 
-def flatten(model: str, data: str | None, solvers: str) -> None:
-    target = CORPUS / (Path(model).stem + ".fzn")
-    files = [name for name in (model, data) if name]
-    command = ["minizinc", "-c", "--solver", "org.turbo.turbo", "--no-output-ozn", "--fzn", str(target), *files]
+def flatten(files: list[Path], target: Path, solvers: str) -> None:
+    names = [os.path.relpath(file, EXAMPLES) for file in files]
+    command = ["minizinc", "-c", "--solver", "org.turbo.turbo", "--no-output-ozn", "--fzn", str(target), *names]
     subprocess.run(command, cwd=EXAMPLES, env={**os.environ, "MZN_SOLVER_PATH": solvers}, check=True)
 
 
