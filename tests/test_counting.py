@@ -101,7 +101,7 @@ def test_minizinc_gets_every_solution_once_whatever_the_number_of_blocks(minizin
 @pytest.mark.parametrize("name", EXPECTED)
 def test_every_engine_counts_right_with_any_number_of_blocks(engine, name):
     text = (FOLDER / f"{name}.fzn").read_text()
-    for blocks in BLOCKS if engine == "cpu" else (64,):
+    for blocks in (3, 64) if engine == "cpu" else (64,):
         result = solve_text(text, arch=engine, blocks=blocks, all_solutions=True, check=True)
         assert len(result.solutions) == EXPECTED[name]()
         assert result.status == ("ALL_SOLUTIONS" if result.solutions else "UNSATISFIABLE")
