@@ -170,6 +170,39 @@ def test_the_checker_agrees_with_the_oracle_on_every_builtin_case():
         for values in tried:
             violation = checker.violation(dict(zip(names, values)))
             assert (violation is None) == (values in wanted), (case.predicate, case.label, values, violation)
+        check_batches(checker, names, tried, wanted)
+
+
+def check_batches(checker: Checker, names: list[str], tried: list[tuple], wanted: set[tuple]) -> None:
+    """Many assignments at once: all hold where each one does, and one that does not is enough."""
+    rows = np.array(tried, np.int64).reshape(len(tried), len(names))
+    for row in rows:
+        assert checker.all_hold(row[None]) == (tuple(row.tolist()) in wanted)
+    right = rows[[tuple(row.tolist()) in wanted for row in rows]]
+    assert checker.all_hold(right)
+    wrong = [row for row in tried if row not in wanted]
+    if wrong:
+        assert not checker.all_hold(np.concatenate([right, np.array(wrong[:1], np.int64)]))
+
+
+def test_a_batch_with_numbers_too_large_for_columns_is_left_to_single_checks():
+    model = make_model({"x": None}, [("int_eq", Ref("x"), Ref("x"))])
+    assert Checker(model).all_hold(np.array([[5], [-7]]))
+    assert not Checker(model).all_hold(np.array([[5], [INFINITY]]))
+    constant = make_model({"x": None}, [("int_le", Ref("x"), 2**63 - 1)])
+    assert not Checker(constant).all_hold(np.array([[5]]))
+    sums = make_model({"x": None}, [("int_lin_le", [2**40], [Ref("x")], 2**62 - 1)])
+    assert Checker(sums).all_hold(np.array([[3]]))
+    assert not Checker(sums).all_hold(np.array([[2**40]])), "the product does not fit"
+
+
+def test_right_hand_sides_and_domains_with_holes_are_checked_in_batches():
+    holed = make_model({"x": IntSet.of_values([1, 2, 7]), "y": None}, [])
+    holed.variables["y"].value = Ref("x")
+    checker = Checker(holed)
+    assert checker.all_hold(np.array([[1, 1], [7, 7]]))
+    for wrong in ([3, 3], [0, 0], [8, 8], [1, 2]):
+        assert not checker.all_hold(np.array([[1, 1], wrong]))
 
 
 NEAR = [0, 1, 2**31, 2**32, 2**40, 2**61, 2**62, 2**63, 2**64]
