@@ -103,7 +103,8 @@ def test_every_standard_flag_is_passed_on_and_accepted(minizinc, model, flag):
 @pytest.mark.parametrize("entry", minizinc_extra_flags(), ids=lambda entry: entry[0])
 def test_every_extra_flag_is_passed_on_and_accepted(minizinc, model, entry):
     flag, _, kind, default = entry
-    value = {"int": "64", "opt": {"--arch": "cpu"}.get(flag, default)}.get(kind.partition(":")[0])
+    values = {"int": "64", "opt": "cpu" if flag == "--arch" else default, "string": "probe"}
+    value = values.get(kind.partition(":")[0])
     done = minizinc(flag, *([value] if value else []), model(SMALL))
     assert status(done) == "==========", done.stdout + done.stderr
 

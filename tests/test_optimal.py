@@ -105,7 +105,7 @@ def test_statistics_are_cumulative_over_both_searches(tmp_path):
 
 
 def found(objective: int, *values: int) -> Found:
-    return Found(objective, 0, np.array(values, np.int64))
+    return Found(objective, 0, "tree", np.array(values, np.int64))
 
 
 def test_of_improvements_that_come_together_the_best_is_an_answer_or_every_one():

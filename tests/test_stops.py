@@ -84,6 +84,6 @@ def test_on_a_signal_to_minizinc_the_best_solution_is_delivered(start_minizinc, 
 def wait_for_search(process: subprocess.Popen) -> None:
     """Until the solver says (-v) that it has found something."""
     for line in process.stderr:
-        if "solution 1 by block" in line:
+        if ": solution 1, " in line:
             return
     raise AssertionError("no solution was found")
