@@ -235,6 +235,7 @@ DEVICE void start_warm_start(const Block& b) {
 
 // From now on the block takes part in the complete search.
 DEVICE void finish_warm_start(const Block& b) {
+  barrier();  // before lane 0 takes back what brought the other lanes here
   if (lane() == 0) {
     BlockState* s = b.state;
     s->warm_start = 0;
