@@ -4,8 +4,8 @@
 #   make demo       solve a job shop through MiniZinc
 #   make test       all tests that need no GPU           make test-gpu       the tests that need one
 #   make bench      nodes per second                     make bench-anytime  best solution at any time
-#   make fuzz       random models and damaged input, for long
-#   make check-kernels  compile for every GPU, strictly
+#   make fuzz       random models, damaged input         make soak       an hour at full load, memory measured
+#   make coverage   of the package and of the operators  make check-kernels  compile for every GPU, strictly
 #   make install    make the solver known to MiniZinc    make uninstall      take it away again
 #   make clean      remove what make made
 #
@@ -15,6 +15,7 @@ PYTHON ?= python3
 VENV ?= .venv
 TESTFLAGS ?=
 FUZZFLAGS ?= --seed 1
+SOAKFLAGS ?=
 FILES ?= tests/corpus
 BENCHFLAGS ?=
 
@@ -36,7 +37,7 @@ provide = $(1) >/dev/null 2>&1 || { \
     { apt-get update -qq && apt-get install -y -qq --no-install-recommends $(2); } >/dev/null; \
   else echo "$(2) is missing. Type: sudo apt-get install $(2)" >&2; false; fi; }
 
-.PHONY: all venv compiler demo test test-gpu fuzz bench bench-anytime check-kernels install uninstall clean
+.PHONY: all venv compiler demo test test-gpu fuzz soak coverage bench bench-anytime check-kernels install uninstall clean
 
 all: $(READY) compiler
 	@$(RUN) -m turbo_fzn --build-kernels
@@ -74,6 +75,21 @@ endif
 fuzz: $(READY) compiler
 	@$(RUN) tests/fuzz --count 1000000 $(FUZZFLAGS)
 	@$(RUN) tests/fuzz --kind damage --count 100000 $(FUZZFLAGS)
+
+# SOAKFLAGS: see python tests/soak.py --help
+soak: $(READY) compiler
+	@$(RUN) tests/soak.py $(SOAKFLAGS)
+
+# Fails below 95 % of the lines or 90 % of the branches of the package, or where a line or branch of the operators is
+# never run.
+coverage: $(READY) compiler
+ifneq ($(VENV),none)
+	@$(VENV)/bin/pip install --quiet --disable-pip-version-check coverage
+endif
+	@rm -rf build/coverage && mkdir -p build/coverage
+	@$(RUN) -m coverage run -m pytest -q -m "not gpu" -k "not data_race and not undefined_behaviour" $(TESTFLAGS)
+	@$(RUN) tests/package_coverage.py
+	@$(RUN) tests/kernel_coverage.py
 
 # FILES: FlatZinc files or folders of them; BENCHFLAGS: see python -m turbo_fzn.bench --help
 bench: $(READY) compiler

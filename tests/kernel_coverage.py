@@ -74,7 +74,9 @@ def main() -> int:
         if file.endswith(".h"):
             ran = sum(count > 0 for count, _ in lines.values())
             branches = [count for _, taken in lines.values() for count in taken]
-            print(f"{file}: {ran} of {len(lines)} lines, {sum(count > 0 for count in branches)} of {len(branches)} branches")
+            print(
+                f"{file}: {ran} of {len(lines)} lines, {sum(count > 0 for count in branches)} of {len(branches)} branches"
+            )
     source = (TESTS.parent / "kernels" / OPERATORS).read_text().splitlines()
     left = [
         (number, count, taken)
@@ -82,7 +84,9 @@ def main() -> int:
         if (not count or 0 in taken) and source[number - 1].strip() != ON_A_GPU
     ]
     for number, count, taken in left:
-        print(f"{OPERATORS}:{number}: {'never run' if not count else f'branches {taken}'}: {source[number - 1].strip()}")
+        print(
+            f"{OPERATORS}:{number}: {'never run' if not count else f'branches {taken}'}: {source[number - 1].strip()}"
+        )
     print(f"{OPERATORS}: {'every line and branch was run' if not left else f'{len(left)} lines are not fully run'}")
     return 1 if left else 0
 

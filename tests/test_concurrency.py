@@ -230,9 +230,12 @@ print("done")
 def test_the_blocks_have_no_data_race(tmp_path):
     """The ring is large here: that a slot is free again is told through the host, which ThreadSanitizer cannot see."""
     compiler = shutil.which("g++")
-    library = compiler and subprocess.run(
-        [compiler, "-print-file-name=libtsan.so"], capture_output=True, text=True, check=True
-    ).stdout.strip()
+    library = (
+        compiler
+        and subprocess.run(
+            [compiler, "-print-file-name=libtsan.so"], capture_output=True, text=True, check=True
+        ).stdout.strip()
+    )
     if not library or not Path(library).is_absolute():
         pytest.skip("no g++ with ThreadSanitizer")
     tests = Path(__file__).resolve().parent

@@ -5,15 +5,18 @@ The long runs are `make fuzz`; docs/correctness.md says how many instances have 
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from random import Random
 
 import pytest
 from fuzz.generate import FLAVOURS, draw_model
 from fuzz.judge import Expected, Way, every_way, judge
-from fuzz.run import instance, try_instance
+from fuzz.peers import try_flatzinc, try_minizinc
+from fuzz.run import instance, try_damage, try_instance
 from fuzz.shrink import shrink
 from oracle import WindowTooSmall, with_text
 
@@ -29,6 +32,32 @@ COUNT = {"cpu": 1500, "gpu": 300}
 def test_random_models_are_solved_as_enumeration_says(engine):
     faults = [failure for number in range(COUNT[engine]) if (failure := try_instance(SEED, number, engine, None)[1])]
     assert not faults, f"{len(faults)} faults, first: {faults[0]}"
+
+
+def test_damaged_input_is_refused_or_solved():
+    kinds = Counter()
+    for number in range(1500):
+        kind, failure = try_damage(SEED, number)
+        assert failure is None, failure
+        kinds[kind] += 1
+    assert kinds["solved"] > 50 and kinds["refused"] > 500
+
+
+@pytest.mark.skipif(shutil.which("fzn-gecode") is None, reason="fzn-gecode is not installed (apt-get install flatzinc)")
+def test_larger_models_are_solved_as_gecode_says():
+    verdicts = [try_flatzinc(Random(f"flatzinc/{SEED}/{number}"), "cpu") for number in range(10)]
+    assert [text for verdict, text in verdicts if verdict.is_fault] == []
+    assert any(verdict.kind == "right" for verdict, _ in verdicts)
+
+
+@pytest.mark.skipif(
+    shutil.which("minizinc") is None or shutil.which("fzn-gecode") is None,
+    reason="minizinc or fzn-gecode is not installed (apt-get install minizinc flatzinc)",
+)
+def test_models_over_globals_are_solved_as_gecode_says():
+    verdicts = [try_minizinc(Random(f"minizinc/{SEED}/{number}")) for number in range(5)]
+    assert [text for verdict, text in verdicts if verdict.is_fault] == []
+    assert any(verdict.kind == "right" for verdict, _ in verdicts)
 
 
 @pytest.mark.parametrize("path", REGRESSIONS, ids=lambda path: path.stem)
