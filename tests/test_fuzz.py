@@ -26,7 +26,7 @@ from turbo_fzn.parse import parse_text
 TESTS = Path(__file__).resolve().parent
 REGRESSIONS = sorted((TESTS / "regressions").glob("*.fzn"))
 SEED = 20
-COUNT = {"cpu": 1500, "gpu": 300}
+COUNT = {"cpu": 1000, "gpu": 300}
 
 
 def test_random_models_are_solved_as_enumeration_says(engine):

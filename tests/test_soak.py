@@ -10,6 +10,6 @@ SOAK = Path(__file__).resolve().parent / "soak.py"
 
 
 def test_solutions_stream_and_memory_does_not_grow(engine):
-    command = [sys.executable, str(SOAK), "--seconds", "16", "--arch", engine, "--threads", "2"]
+    command = [sys.executable, str(SOAK), "--seconds", "10", "--arch", engine, "--threads", "2"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0 and done.stdout.count(", good") == 2, done.stdout + done.stderr
