@@ -1,4 +1,4 @@
-"""What follows from what, and that enumeration remembers solutions only where it must."""
+"""Which outputs determine everything, so that no two solutions print the same."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ import pytest
 from fuzz.generate import draw_model
 from naive import solutions
 
-from turbo_fzn import session
 from turbo_fzn.errors import TurboError
-from turbo_fzn.functional import determine_all
+from turbo_fzn.answers import output_determines_all
 from turbo_fzn.parse import parse_text
 from turbo_fzn.rewrite import lower
 
@@ -32,7 +31,7 @@ def shown(tnf) -> np.ndarray:
 @pytest.mark.parametrize(("text", "expected"), TEXTS)
 def test_what_follows_from_the_outputs(text, expected):
     tnf = lower(parse_text(text + "solve satisfy;")).tnf
-    assert determine_all(tnf, shown(tnf)) == expected
+    assert output_determines_all(tnf) == expected
 
 
 def test_outputs_that_determine_everything_are_never_shown_twice():
@@ -44,16 +43,9 @@ def test_outputs_that_determine_everything_are_never_shown_twice():
             tnf = lower(model).tnf
         except TurboError:
             continue
-        if tnf.infeasible or not tnf.outputs or not determine_all(tnf, shown(tnf)):
+        if tnf.infeasible or not tnf.outputs or not output_determines_all(tnf):
             continue
         decided += 1
         printed = [tuple(values[variable] for variable in shown(tnf)) for values in solutions(tnf)]
         assert len(printed) == len(set(printed))
     assert decided > 50
-
-
-@pytest.mark.parametrize(("text", "expected"), [(TEXTS[0][0], True), (TEXTS[1][0], False)])
-def test_solutions_are_remembered_only_where_two_may_print_the_same(text, expected):
-    options = session.Options(arch="cpu", all_solutions=True)
-    prepared = session.prepare(parse_text(text + "solve satisfy;"), options, session.Interrupt())
-    assert session.Distinct(session.Judge(prepared, options)).all_differ == expected
