@@ -272,6 +272,8 @@ class GpuEngine:
         problem.ring = int(self.ring_memory.base.get_device_pointer())
         self.ring = Ring(layout, self.ring_memory, library(layout.bits).memory_fence)
         self.words = cuda.pagelocked_zeros(2, np.int64)  # what the copies to `stop` and `consumed` read
+        # To allocate it while the kernel runs would wait for the kernel's end.
+        self.counts = cuda.pagelocked_zeros((self.launch.blocks, len(STATISTICS)), np.int64)
         self.problem = problem
 
     def _upload(self, array: np.ndarray) -> Any:
@@ -341,10 +343,9 @@ class GpuEngine:
 
     def statistics(self) -> dict[str, int]:
         """Sums over the blocks; of those that still run, up to their last solution."""
-        blocks = self.cuda.pagelocked_empty((self.launch.blocks, len(STATISTICS)), np.int64)
-        self.cuda.memcpy_dtoh_async(blocks, self.memory["statistics"], self.copies)
+        self.cuda.memcpy_dtoh_async(self.counts, self.memory["statistics"], self.copies)
         self.copies.synchronize()
-        return merge_statistics(blocks, STATISTICS)
+        return merge_statistics(self.counts, STATISTICS)
 
     def methods(self) -> dict[str, float]:
         """After the kernel has ended."""
@@ -366,7 +367,7 @@ class GpuEngine:
             with contextlib.suppress(self.cuda.Error):  # after a failed kernel nothing can be freed one by one
                 allocation.free()
         self.memory.clear()
-        del self.ring, self.ring_memory, self.words
+        del self.ring, self.ring_memory, self.words, self.counts
 
 
 def make_elsewhere(tnf: TNF, exports: np.ndarray, settings: Settings) -> GpuEngine:
