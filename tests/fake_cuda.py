@@ -182,6 +182,7 @@ def make_module(driver: Driver) -> ModuleType:
         memcpy_htod=lambda target, array: copy(target, array.ctypes.data, array.nbytes),
         memcpy_htod_async=lambda target, array, stream: copy(target, array.ctypes.data, array.nbytes),
         memcpy_dtoh=lambda array, source: copy(array.ctypes.data, source, array.nbytes),
+        memcpy_dtoh_async=lambda array, source, stream: copy(array.ctypes.data, source, array.nbytes),
         pagelocked_zeros=pagelocked_zeros,
         module_from_buffer=module_from_buffer,
     )

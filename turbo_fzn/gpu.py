@@ -271,9 +271,9 @@ class GpuEngine:
         self.ring_memory = cuda.pagelocked_zeros(size, np.uint8, mem_flags=cuda.host_alloc_flags.DEVICEMAP)
         problem.ring = int(self.ring_memory.base.get_device_pointer())
         self.ring = Ring(layout, self.ring_memory, library(layout.bits).memory_fence)
-        self.words = cuda.pagelocked_zeros(2, np.int64)  # what the copies to `stop` and `consumed` read
-        # To allocate it while the kernel runs would wait for the kernel's end.
-        self.counts = cuda.pagelocked_zeros((self.launch.blocks, len(STATISTICS)), np.int64)
+        # Made ahead, as that waits for a running kernel: what the copies to `stop` and `consumed` read, and statistics.
+        self.words = cuda.pagelocked_zeros(2, np.int64)
+        self.counters = cuda.pagelocked_zeros((self.launch.blocks, len(STATISTICS)), np.int64)
         self.problem = problem
 
     def _upload(self, array: np.ndarray) -> Any:
@@ -343,9 +343,9 @@ class GpuEngine:
 
     def statistics(self) -> dict[str, int]:
         """Sums over the blocks; of those that still run, up to their last solution."""
-        self.cuda.memcpy_dtoh_async(self.counts, self.memory["statistics"], self.copies)
+        self.cuda.memcpy_dtoh_async(self.counters, self.memory["statistics"], self.copies)
         self.copies.synchronize()
-        return merge_statistics(self.counts, STATISTICS)
+        return merge_statistics(self.counters, STATISTICS)
 
     def methods(self) -> dict[str, float]:
         """After the kernel has ended."""
@@ -367,7 +367,7 @@ class GpuEngine:
             with contextlib.suppress(self.cuda.Error):  # after a failed kernel nothing can be freed one by one
                 allocation.free()
         self.memory.clear()
-        del self.ring, self.ring_memory, self.words, self.counts
+        del self.ring, self.ring_memory, self.words, self.counters
 
 
 def make_elsewhere(tnf: TNF, exports: np.ndarray, settings: Settings) -> GpuEngine:

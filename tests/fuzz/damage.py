@@ -22,7 +22,7 @@ from fuzz.judge import Verdict
 from oracle import with_text
 
 from turbo_fzn.errors import InternalError, TurboError
-from turbo_fzn.parse import parse_file
+from turbo_fzn.languages import parse_file
 from turbo_fzn.session import solve_model
 
 SECONDS = 10
