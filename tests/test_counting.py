@@ -88,10 +88,11 @@ def test_every_model_has_a_number_and_a_flattened_copy():
 @pytest.mark.covers("F3", "F9")
 @needs_minizinc
 @pytest.mark.parametrize("name", EXPECTED)
-def test_minizinc_gets_every_solution_once_whatever_the_number_of_blocks(minizinc, name):
-    for blocks in BLOCKS:
-        run = minizinc("-a", "--non-unique", "--blocks", blocks, FOLDER / f"{name}.mzn", CUDA_VISIBLE_DEVICES="")
-        output, errors = run.stdout, run.stderr
+def test_minizinc_gets_every_solution_once_whatever_the_number_of_blocks(start_minizinc, name):
+    flags = ["-a", "--non-unique", FOLDER / f"{name}.mzn"]
+    processes = [start_minizinc("--blocks", blocks, *flags, CUDA_VISIBLE_DEVICES="") for blocks in BLOCKS]
+    for process in processes:  # beside each other
+        output, errors = process.communicate(timeout=120)
         lines = output.splitlines()
         assert lines.count("----------") == EXPECTED[name](), errors
         assert lines[-1] == ("==========" if EXPECTED[name]() else "=====UNSATISFIABLE=====")
