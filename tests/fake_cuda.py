@@ -39,6 +39,7 @@ class Driver:
         self.count = 1
         self.fail_at: dict[str, Error] = {}
         self.held: set[int] = set()
+        self.streams: list[Stream] = []
         self.launches: list[tuple[int, int]] = []  # (blocks, threads) each
         self.fail_after_launch: Error | None = None
 
@@ -46,10 +47,15 @@ class Driver:
         if name in self.fail_at:
             raise self.fail_at[name]
 
+    def must_be_idle(self, name: str) -> None:
+        """What a real driver does only when no kernel runs any more. The host must not ask for it before."""
+        assert not any(thread.is_alive() for stream in self.streams for thread in stream.threads), f"{name} waits for the kernel"
+
 
 class Allocation:
     def __init__(self, driver: Driver, size: int):
         driver.meet("mem_alloc")
+        driver.must_be_idle("an allocation")
         if size > driver.free_bytes:
             raise MemoryError("cuMemAlloc failed: out of memory")
         self.driver, self.memory = driver, np.zeros(size, np.uint8)
@@ -66,6 +72,7 @@ class Allocation:
 class Stream:
     def __init__(self, driver: Driver):
         self.driver, self.threads = driver, []
+        driver.streams.append(self)
 
     def is_done(self) -> bool:
         if self.driver.fail_after_launch is not None and not any(thread.is_alive() for thread in self.threads):
@@ -140,7 +147,12 @@ def make_module(driver: Driver) -> ModuleType:
         driver.meet("copy")
         ctypes.memmove(int(target), int(source), size)
 
+    def copy_at_once(target: int, source: int, size: int) -> None:
+        driver.must_be_idle("a copy without a stream")
+        copy(target, source, size)
+
     def pagelocked_zeros(shape, kind, mem_flags: int = 0) -> np.ndarray:
+        driver.must_be_idle("an allocation of host memory")
         base = np.zeros(shape, kind)
 
         class Pagelocked(np.ndarray):
@@ -179,9 +191,9 @@ def make_module(driver: Driver) -> ModuleType:
         mem_get_info=lambda: (driver.free_bytes, driver.free_bytes),
         mem_alloc=lambda size: Allocation(driver, int(size)),
         memset_d8=memset,
-        memcpy_htod=lambda target, array: copy(target, array.ctypes.data, array.nbytes),
+        memcpy_htod=lambda target, array: copy_at_once(target, array.ctypes.data, array.nbytes),
         memcpy_htod_async=lambda target, array, stream: copy(target, array.ctypes.data, array.nbytes),
-        memcpy_dtoh=lambda array, source: copy(array.ctypes.data, source, array.nbytes),
+        memcpy_dtoh=lambda array, source: copy_at_once(array.ctypes.data, source, array.nbytes),
         memcpy_dtoh_async=lambda array, source, stream: copy(array.ctypes.data, source, array.nbytes),
         pagelocked_zeros=pagelocked_zeros,
         module_from_buffer=module_from_buffer,

@@ -178,7 +178,7 @@ def example(name: str) -> str:
 MODELS: dict[str, Callable[[], str]] = {
     "all_interval": lambda: example("all_interval"),
     "demo": lambda: example("demo"),
-    "domino": lambda: example("domino"),
+    "workshop": lambda: example("workshop"),
     "steiner_triples": lambda: example("steiner_triples"),
     "queens": lambda: queens(9),
     "pigeons": lambda: pigeons(8),

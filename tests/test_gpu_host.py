@@ -6,11 +6,14 @@ The device's own work is done by the CPU engine here, so these tests say nothing
 from __future__ import annotations
 
 import fake_cuda
+import numpy as np
 import pytest
 
 from turbo_fzn import build, gpu, info, session
 from turbo_fzn.errors import EngineError
 from turbo_fzn.parse import parse_text
+from turbo_fzn.problem import Settings, Statistics
+from turbo_fzn.rewrite import lower
 from turbo_fzn.session import solve_text
 
 QUEENS = "".join(f"var 1..6: q{i} :: output_var;\n" for i in range(6))
@@ -38,6 +41,17 @@ def test_a_model_with_large_integers_takes_the_wide_kernels(fake_gpu):
 def test_the_optimum_is_found_and_neighbourhoods_are_searched(fake_gpu):
     result = solve_text(QUEENS + MAXIMIZE, arch="gpu", blocks=8, lns="on")
     assert (result.status, result.objective) == ("ALL_SOLUTIONS", 5)
+
+
+def test_statistics_are_copied_beside_the_search(fake_gpu):
+    """Anything that waits for the end of the kernel would wait for ever (the fake driver refuses it)."""
+    tnf = lower(parse_text("\n".join(f"var 0..1000: x{i} :: output_var;" for i in range(9)) + SATISFY)).tnf
+    engine = gpu.GpuEngine(tnf, np.arange(tnf.n_vars, dtype=np.int32), Settings(blocks=2))
+    engine.start()
+    assert engine.running
+    assert engine.statistics().keys() == dict(Statistics._fields_).keys()
+    engine.close()
+    assert fake_gpu.held == set()
 
 
 def test_a_limited_search_stops_the_kernel(fake_gpu):
