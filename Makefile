@@ -14,6 +14,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 TESTFLAGS ?=
+# Tests run on all cores; not with VENV=none, where pytest-xdist may be missing.
 FUZZFLAGS ?= --seed 1
 SOAKFLAGS ?=
 FILES ?= tests/corpus
@@ -22,10 +23,12 @@ BENCHFLAGS ?=
 ifeq ($(VENV),none)
 RUN := PYTHONPATH="$(CURDIR)$${PYTHONPATH:+:$$PYTHONPATH}" $(PYTHON)
 READY :=
+PARALLEL ?=
 SOLVERS := build/solvers
 else
 RUN := $(VENV)/bin/python
 READY := $(VENV)/.ready
+PARALLEL ?= -n auto --dist worksteal
 SOLVERS := $(VENV)/solvers
 endif
 
@@ -63,7 +66,7 @@ demo: $(READY) compiler
 # Without MiniZinc the tests that run it are skipped, and say so.
 test: $(READY) compiler
 	@$(call provide,command -v minizinc,minizinc) || true
-	@$(RUN) -m pytest -q -rs -m "not gpu" $(TESTFLAGS)
+	@$(RUN) -m pytest -q -rs -m "not gpu" $(PARALLEL) $(TESTFLAGS)
 
 test-gpu: $(READY) compiler
 ifneq ($(VENV),none)
