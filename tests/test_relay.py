@@ -349,6 +349,14 @@ def test_waking_says_why_there_is_no_gpu(monkeypatch, results, failure):
     assert waking.failure == failure
 
 
+def test_a_library_that_is_no_driver_means_no_gpu(monkeypatch):
+    monkeypatch.setattr(wake.ctypes, "CDLL", lambda name: object())
+    waking = wake.Waking()
+    assert waking.thread is not None
+    waking.thread.join(SECONDS)
+    assert waking.failure == "no usable NVIDIA driver: libcuda.so.1 has no cuInit"
+
+
 @pytest.fixture(scope="module")
 def sleeping_driver(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A folder with a driver that takes a minute to wake up."""

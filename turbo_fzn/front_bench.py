@@ -220,11 +220,11 @@ def front_end_seconds(text: str) -> float:
     return seconds
 
 
-def growth() -> bool:
+def growth(repeats: int) -> bool:
     """Print the time of each size relative to proportional; whether all are within the limit."""
     texts = [growing_model(GROWTH_UNIT * size) for size in GROWTH_SIZES]
     front_end_seconds(texts[0])  # imports, and kernels to compile or load
-    rounds = [[front_end_seconds(text) for text in texts] for _ in range(REPEATS)]  # sizes in turn: the load may drift
+    rounds = [[front_end_seconds(text) for text in texts] for _ in range(repeats)]  # sizes in turn: the load may drift
     seconds = [statistics.median(of_one_size) for of_one_size in zip(*rounds)]
     ratios = [value / (size * seconds[0]) for size, value in zip(GROWTH_SIZES, seconds)]
     for size, text, value, ratio in zip(GROWTH_SIZES, texts, seconds, ratios):
@@ -237,9 +237,13 @@ def main() -> int:
     parser.add_argument("files", nargs="*", help="FlatZinc models")
     parser.add_argument("--markdown", metavar="FILE", help="write the table of the simplifier there")
     parser.add_argument("--growth", action="store_true", help="measure generated models of 1, 2, 4 and 8 times the size")
-    parser.add_argument("--repeats", type=int, default=REPEATS, help="runs of each model (default: %(default)s)")
+    parser.add_argument("--repeats", type=int, default=REPEATS, help="runs, of which the median counts (default: %(default)s)")
     parser.add_argument("--one", metavar="MODEL", help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if not (options.files or options.growth or options.one):
+        parser.error("no model given, and no --growth")
+    if missing := [path for path in options.files if not Path(path).is_file()]:
+        parser.error(f"no such file: {missing[0]}")
     if options.one:
         gc.disable()  # as the command does
         print(json.dumps(measure(options.one)))
@@ -252,7 +256,7 @@ def main() -> int:
     if options.markdown:
         command = "python -m turbo_fzn.front_bench --markdown docs/simplifier.md suite16/*.fzn"
         Path(options.markdown).write_text(markdown(results, command), encoding="utf-8")
-    return 0 if not options.growth or growth() else 1
+    return 0 if not options.growth or growth(options.repeats) else 1
 
 
 if __name__ == "__main__":

@@ -352,7 +352,8 @@ class Search:
             statistics = report.progress(self.prepared.tnf, counted, self.start, self.best, self.all_are_optimal)
         seconds = time.monotonic() - self.start
         who = found.method, found.block
-        log.info("%.2f s: solution %d, objective %s, by %s in block %d", seconds, self.n_solutions, self.best, *who)
+        objective = "" if self.best is None else f" objective {self.best},"
+        log.info("%.2f s: solution %d,%s by %s in block %d", seconds, self.n_solutions, objective, *who)
         return Solution(self.judge.outputs(found), self.best, *reversed(who), statistics)
 
 

@@ -38,7 +38,11 @@ class Waking:
             ("cuDeviceGet", (ctypes.byref(device), 0)),
             ("cuDevicePrimaryCtxRetain", (ctypes.byref(context), device)),
         ):
-            status = getattr(self.driver, name)(*arguments)
+            try:
+                status = getattr(self.driver, name)(*arguments)
+            except AttributeError:
+                self.failure = f"no usable NVIDIA driver: {LIBRARY} has no {name}"
+                return
             if status != 0:
                 self.failure = f"no usable NVIDIA driver: {name} returns error {status}"
                 return

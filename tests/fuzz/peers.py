@@ -7,8 +7,10 @@ instance says nothing ("undecided"). Larger FlatZinc uses the builtins that both
 
 from __future__ import annotations
 
+import atexit
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable
@@ -253,6 +255,7 @@ def draw_minizinc(random: Random) -> tuple[str, str | None]:
 def solvers() -> str:
     """The folder of our solver configuration."""
     folder = tempfile.mkdtemp(prefix="turbo-solvers-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     install_solver(Path(folder))
     return folder
 
