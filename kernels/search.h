@@ -396,7 +396,8 @@ DEVICE Next visit_node(const Block& b, bool consistent) {
   if (b.problem->project) find_unfixed_output(b);
   if (s->donate && s->level > s->base) donate_alternative(b);
   if (push_level(b, before)) return NODE;
-  while (!s->neighbourhood && donate_alternative(b)) {  // the stack is full: make room at its base, where a level may have two alternatives
+  // The stack is full: make room at its base, where a level may have two alternatives.
+  while (!s->neighbourhood && donate_alternative(b)) {
     if (push_level(b, before)) return NODE;
   }
   if (lane() == 0) give_up(b);

@@ -31,6 +31,9 @@ def engine(request: pytest.FixtureRequest) -> str:
 needs_minizinc = pytest.mark.skipif(
     shutil.which("minizinc") is None, reason="minizinc is not installed (apt-get install minizinc)"
 )
+needs_gecode = pytest.mark.skipif(
+    shutil.which("fzn-gecode") is None, reason="fzn-gecode is not installed (apt-get install flatzinc)"
+)
 
 
 @pytest.fixture(scope="session")

@@ -201,7 +201,7 @@ def test_a_compiler_that_is_killed_is_told(tmp_path, model, folder):
 
 def test_a_run_that_is_killed_while_it_compiles_does_no_harm_to_the_next(tmp_path, model, folder, compiler):
     slow = tmp_path / "slow-c++"
-    slow.write_text(f'#!/bin/sh\necho half > "$(dirname "$0")/begun"\nexec sleep 2\n')
+    slow.write_text('#!/bin/sh\necho half > "$(dirname "$0")/begun"\nexec sleep 2\n')
     slow.chmod(0o755)
     with start(model, CXX=str(slow)) as process:
         while not (tmp_path / "begun").exists():

@@ -237,7 +237,7 @@ def test_the_blocks_have_no_data_race(tmp_path):
         ).stdout.strip()
     )
     if not library or not Path(library).is_absolute():
-        pytest.skip("no g++ with ThreadSanitizer")
+        pytest.skip("g++ is not installed, or is here without its library of ThreadSanitizer (libtsan)")
     tests = Path(__file__).resolve().parent
     environment = {
         **os.environ,
@@ -251,6 +251,6 @@ def test_the_blocks_have_no_data_race(tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", RACES, str(tests)], capture_output=True, text=True, env=environment, timeout=300
     )
-    if "FATAL: ThreadSanitizer" in done.stderr:
-        pytest.skip(f"ThreadSanitizer does not run here: {done.stderr[:200]}")
+    if "FATAL: ThreadSanitizer: unexpected memory mapping" in done.stderr:
+        pytest.skip("the kernel of this machine lays out memory as this ThreadSanitizer does not support")
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr[:3000]

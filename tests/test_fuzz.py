@@ -5,7 +5,6 @@ The long runs are `make fuzz`; docs/correctness.md says how many instances have 
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -13,6 +12,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from conftest import needs_gecode, needs_minizinc
 from fuzz.generate import FLAVOURS, draw_model
 from fuzz.judge import Expected, Way, every_way, judge
 from fuzz.peers import try_flatzinc, try_minizinc
@@ -43,17 +43,15 @@ def test_damaged_input_is_refused_or_solved():
     assert kinds["solved"] > 50 and kinds["refused"] > 500
 
 
-@pytest.mark.skipif(shutil.which("fzn-gecode") is None, reason="fzn-gecode is not installed (apt-get install flatzinc)")
+@needs_gecode
 def test_larger_models_are_solved_as_gecode_says():
     verdicts = [try_flatzinc(Random(f"flatzinc/{SEED}/{number}"), "cpu") for number in range(10)]
     assert [text for verdict, text in verdicts if verdict.is_fault] == []
     assert any(verdict.kind == "right" for verdict, _ in verdicts)
 
 
-@pytest.mark.skipif(
-    shutil.which("minizinc") is None or shutil.which("fzn-gecode") is None,
-    reason="minizinc or fzn-gecode is not installed (apt-get install minizinc flatzinc)",
-)
+@needs_minizinc
+@needs_gecode
 def test_models_over_globals_are_solved_as_gecode_says():
     verdicts = [try_minizinc(Random(f"minizinc/{SEED}/{number}")) for number in range(5)]
     assert [text for verdict, text in verdicts if verdict.is_fault] == []

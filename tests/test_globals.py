@@ -7,19 +7,17 @@ library has other decompositions for each of them.
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from itertools import product
 
 import pytest
+from conftest import needs_minizinc
 from global_cases import CASES, Case, Vars, identify, values_of
 
 from turbo_fzn.install import install_solver
 from turbo_fzn.session import solve_text
 
-pytestmark = pytest.mark.skipif(
-    shutil.which("minizinc") is None, reason="minizinc is not installed (apt-get install minizinc)"
-)
+pytestmark = needs_minizinc
 
 FORMS = {
     "posted": ("constraint {call};", lambda holds, truth: holds),

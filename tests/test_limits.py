@@ -202,7 +202,7 @@ def test_the_arithmetic_has_no_undefined_behaviour(tmp_path):
     """By UndefinedBehaviorSanitizer: no signed overflow, no division by zero, no shift too far, no bad conversion."""
     compiler = shutil.which("g++")
     if compiler is None:
-        pytest.skip("no g++")
+        pytest.skip("g++ is not installed (apt-get install g++), and only it is known to take the flags of the sanitizer")
     tests = Path(__file__).resolve().parent
     environment = {
         **os.environ,
@@ -214,5 +214,5 @@ def test_the_arithmetic_has_no_undefined_behaviour(tmp_path):
     command = [sys.executable, "-c", ARITHMETIC, str(tests)]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300)
     if "cannot find -lubsan" in done.stderr:
-        pytest.skip("no library of UndefinedBehaviorSanitizer")
+        pytest.skip("g++ is here without its library of UndefinedBehaviorSanitizer (libubsan)")
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr[-2000:]

@@ -10,7 +10,7 @@ from command import LEAST_SUM, grid, run, write
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import all_solutions, fingerprint, make_model, objective_of, optimum, outputs_of, with_text
-from test_random_models import models, solve
+from test_random_models import draw_shown, models, solve
 
 from turbo_fzn.answers import Distinct, Improvements, output_determines_all
 from turbo_fzn.domains import IntSet
@@ -36,10 +36,7 @@ solve maximize worth;
 @given(model=models(["minimize", "maximize"]), data=st.data())
 @settings(max_examples=60)
 def test_the_optimal_solutions_of_a_random_model_are_those_of_the_oracle(engine, model, data):
-    shown = data.draw(st.sets(st.sampled_from(list(model.variables))))
-    for name, variable in model.variables.items():
-        variable.annotations = [Ref("output_var")] if name in shown else []
-    with_text(model)
+    draw_shown(data, model)
     solutions = all_solutions(model)
     best = optimum(model, solutions)
     expected = {fingerprint(outputs_of(model, one)) for one in solutions if objective_of(model, one) == best}
@@ -142,10 +139,7 @@ def test_outputs_that_were_seen_are_no_answers():
 @given(model=models(["satisfy"]), data=st.data())
 @settings(max_examples=60)
 def test_where_the_output_determines_all_no_two_solutions_share_it(engine, model, data):
-    shown = data.draw(st.sets(st.sampled_from(list(model.variables))))
-    for name, variable in model.variables.items():
-        variable.annotations = [Ref("output_var")] if name in shown else []
-    with_text(model)
+    draw_shown(data, model)
     prepared = prepare(parse_text(model.text), Options(), Interrupt())
     if prepared.tnf.infeasible or not output_determines_all(prepared.tnf):
         return

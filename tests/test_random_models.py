@@ -123,6 +123,14 @@ def draw_alias(draw: st.DrawFn, scope: Scope) -> Variable:
     return Variable("alias", "int", draw(wide_domains), [Ref("output_var")], value, 0)
 
 
+def draw_shown(data: st.DataObject, model: Model) -> None:
+    """Shows some of the model's variables only."""
+    shown = data.draw(st.sets(st.sampled_from(list(model.variables))))
+    for name, variable in model.variables.items():
+        variable.annotations = [Ref("output_var")] if name in shown else []
+    with_text(model)
+
+
 def solve(model: Model, engine: str, blocks: int, simplify: bool, **options: Any) -> Any:
     return solve_text(model.text, arch=engine, blocks=blocks, simplify=simplify, check=True, **options)
 
@@ -158,10 +166,7 @@ def test_the_optimum_of_a_random_model_is_that_of_the_oracle(engine, model):
 @pytest.mark.covers("F3", "A7")
 @given(model=models(["satisfy"]), data=st.data())
 def test_solutions_of_which_a_part_is_shown_are_those_of_the_oracle(engine, model, data):
-    shown = data.draw(st.sets(st.sampled_from(list(model.variables))))
-    for name, variable in model.variables.items():
-        variable.annotations = [Ref("output_var")] if name in shown else []
-    with_text(model)
+    draw_shown(data, model)
     expected = {fingerprint(outputs_of(model, solution)) for solution in all_solutions(model)}
     for blocks, simplify in CONFIGURATIONS[engine][:2]:
         result = solve(model, engine, blocks, simplify, all_solutions=True)

@@ -98,10 +98,10 @@ def run_model(path: Path, options: Options, seconds: float, known: int | None = 
 
 
 def run_side(path: Path, command: str, seconds: float) -> list[tuple[float, int]]:
-    """The improvements of another FlatZinc solver that prints `_objective` values or, with -s, objective statistics.
+    """The improvements of another FlatZinc solver, as (seconds, objective).
 
-    `command` has {file} and {ms} in it. The objective is read from the solve item's variable, which is printed because
-    the copy of the file given to the solver has it as an output.
+    `command` has {file} and {ms} in it. The objective is read from the lines that print the solve item's variable: the
+    copy of the file that the solver gets has it as an output.
     """
     text = read_model(path)
     goal = re.search(r"\bsolve\b[^;]*\b(?:minimize|maximize)\s+(\w+)\s*;", text)

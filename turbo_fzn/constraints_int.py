@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from turbo_fzn.builder import ADD, DIV, EQ, LEQ, MAX, MIN, MOD, MUL, Builder, Infeasible
+from turbo_fzn.builder import ADD, DIV, EQ, LEQ, MAX, MIN, MOD, Builder, Infeasible
 from turbo_fzn.domains import INFINITY, IntSet
 
 MEMBER_TABLE_LIMIT = 1024  # membership of a variable with at most that many values may be a table of 0 and 1

@@ -239,7 +239,8 @@ class Layout:
     def _read_only_arrays(self) -> dict[str, np.ndarray]:
         tnf = self.tnf
         watches, watchers = watch_lists(tnf)
-        records, variables = self._strategies()
+        neighbours, groups = self._decision_variables()
+        records, variables = self._strategies(neighbours)
         return {
             "rows": np.ascontiguousarray(np.stack([tnf.op, tnf.x, tnf.y, tnf.z], axis=1), np.int32),
             "watches": watches,
@@ -250,8 +251,8 @@ class Layout:
             "strategies": records,
             "strategy_vars": variables,
             "exports": self.exports,
-            "neighbours": self._decision_variables()[0],
-            "neighbour_groups": self._decision_variables()[1],
+            "neighbours": neighbours,
+            "neighbour_groups": groups,
             "hints": self.hints,
         }
 
@@ -268,11 +269,10 @@ class Layout:
         first.sort()
         return np.ascontiguousarray(unfixed[first], np.int32), np.ascontiguousarray(groups[first], np.int32)
 
-    def _strategies(self) -> tuple[np.ndarray, np.ndarray]:
+    def _strategies(self, neighbours: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Records (var_choice, value_choice, start, count): for neighbourhoods, the warm start, then the model's."""
         warm, self.hints = self._warm_start()
-        free = self._decision_variables()[0]
-        own = [(VarChoice.DOM_W_DEG, PHASE, free), (VarChoice.INPUT_ORDER, HINT, warm)]
+        own = [(VarChoice.DOM_W_DEG, PHASE, neighbours), (VarChoice.INPUT_ORDER, HINT, warm)]
         model = [(strategy.var_choice, strategy.value_choice, strategy.variables) for strategy in self.tnf.strategies]
         records, variables, start = [], [], 0
         for var_choice, value_choice, members in [*own, *model]:
