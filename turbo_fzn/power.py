@@ -24,6 +24,7 @@ def power(b: Builder, x: int, y: int, z: int, r: int) -> None:
     if exponent is not None:
         if exponent < 0:
             b.define(b.false, EQ, x, b.false)
+        limit_to_root(b, x, exponent, z)
         return b.merge(z, fixed_power(b, x, exponent))
     small = small_exponent(b, y)
     low, high = b.lower[small], b.upper[small]
@@ -49,12 +50,20 @@ def small_exponent(b: Builder, y: int) -> int:
     return y
 
 
-def largest_base(exponent: int) -> int:
-    """The largest n with n^exponent < 2**62."""
+def limit_to_root(b: Builder, x: int, exponent: int, z: int) -> None:
+    """x is not beyond the root of the largest z, so that its powers can be represented where z can."""
+    most = max(-b.lower[z], b.upper[z], 0)
+    if most < INFINITY:
+        limit = largest_base(exponent, most)
+        b.restrict(x, -limit, limit)
+
+
+def largest_base(exponent: int, most: int = INFINITY - 1) -> int:
+    """The largest n with n^exponent <= most."""
     if exponent <= 1:
         return INFINITY
-    n = int(2 ** (LARGEST_EXPONENT / exponent)) + 2
-    while n**exponent >= INFINITY:
+    n = int(most ** (1 / exponent)) + 2
+    while n**exponent > most:
         n -= 1
     return n
 
