@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from turbo_fzn import build
+from turbo_fzn import build, wake
 from turbo_fzn.cpu import library, profile_flags
 from turbo_fzn.engine import Found, merge_statistics, method_statistics
 from turbo_fzn.errors import EngineError
@@ -97,7 +97,7 @@ class Context:
             self.context = self.device.retain_primary_context()
         except cuda.Error as error:
             raise EngineError(f"the GPU cannot be used: {error}") from error
-        self.seconds = time.monotonic() - start
+        self.seconds = wake.seconds() + time.monotonic() - start
         self.of_thread = threading.local()
         self.kernels: dict[tuple[int, bool, tuple[str, ...]], Any] = {}
         self.modules: dict[tuple[int, bool, tuple[str, ...]], Any] = {}

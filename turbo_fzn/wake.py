@@ -12,16 +12,21 @@ from __future__ import annotations
 
 import ctypes
 import threading
+import time
 from functools import lru_cache
 
 LIBRARY = "libcuda.so.1"
 
 
 class Waking:
-    """The driver at work in a thread. `failure` says why there will be no GPU, as soon as that is known."""
+    """The driver at work in a thread, for `seconds` in the end.
+
+    `failure` says why there will be no GPU, as soon as that is known.
+    """
 
     def __init__(self) -> None:
         self.failure: str | None = None
+        self.seconds = 0.0
         self.thread: threading.Thread | None = None
         try:
             self.driver = ctypes.CDLL(LIBRARY)
@@ -32,6 +37,7 @@ class Waking:
             self.thread.start()
 
     def _run(self) -> None:
+        start = time.monotonic()
         device, context = ctypes.c_int(), ctypes.c_void_p()
         for name, arguments in (
             ("cuInit", (0,)),
@@ -46,12 +52,18 @@ class Waking:
             if status != 0:
                 self.failure = f"no usable NVIDIA driver: {name} returns error {status}"
                 return
+        self.seconds = time.monotonic() - start
 
 
 @lru_cache(maxsize=1)
 def begin() -> Waking:
     """Starts to wake the first GPU, and returns at once; once a process."""
     return Waking()
+
+
+def seconds() -> float:
+    """How long the driver was at work; 0 when it was not asked, or still is."""
+    return begin().seconds if begin.cache_info().currsize else 0.0
 
 
 def at_work() -> bool:
