@@ -68,12 +68,12 @@ struct Level {
 struct alignas(64) Common {
   i64 best;         // least value of sense * objective found so far
   i32 stop;         // set by the host: leave at once
-  i32 idle;         // blocks that wait for a subproblem
   i64 consumed;     // solutions that the host has taken out of the ring
   i64 ring_head;    // solutions put into the ring
   i32 incomplete;   // something was given up (a capacity, an overflow): no claim of completeness
   i64 bound;        // no solution has a smaller sense * objective
-  alignas(64) i64 pool_head;  // subproblems taken from the pool
+  i64 improved_ns;  // when `best` was last improved, by now_ns()
+  alignas(64) i64 pool_head;  // blocks that have asked the pool for a subproblem
   alignas(64) i64 pool_tail;  // subproblems put into it
   alignas(64) i32 outstanding;  // subproblems that exist, in the pool or in a block; 0: the search is complete
 };

@@ -6,11 +6,15 @@
 // `outstanding` counts the subproblems that exist. A giver adds one before it lets go of the alternative, a block
 // subtracts one when its subproblem is exhausted: at 0 nothing is open anywhere and the search is complete.
 //
-// The pool is a bounded queue of slots with sequence numbers (Vyukov's multi-producer multi-consumer queue):
-// slot i is free for ticket t when its sequence is t, and filled with it when its sequence is t + 1.
+// The pool is a bounded queue of slots with sequence numbers (after Vyukov's multi-producer multi-consumer queue): slot i is
+// free for ticket t when its sequence is t, and filled with it when its sequence is t + 1. Who wants a subproblem draws a
+// ticket and waits at its own slot, so that thousands who wait do not fight for each subproblem. More tickets drawn than
+// subproblems put in: so many blocks are idle.
 #pragma once
 
 #include "branch.h"
+
+#define BLOCKS_A_RESERVE 16  // one subproblem is kept ready for so many blocks, or a short one's end would mean a wait
 
 // Whether nothing better can be found: the tree is exhausted, or the proved bound has met the incumbent.
 DEVICE bool is_search_over(const Common* common) {
@@ -36,20 +40,6 @@ DEVICE bool reserve_slot(const Block& b) {
     i64 sequence = global_load(slot_sequence(b, ticket));
     if (sequence < ticket) return false;
     if (sequence == ticket && global_replace(&common->pool_tail, ticket, ticket + 1)) {
-      b.state->place = ticket;
-      return true;
-    }
-  }
-}
-
-// Lane 0: takes a filled slot, in state->place. False when the pool is empty.
-DEVICE bool take_slot(const Block& b) {
-  Common* common = b.problem->common;
-  for (;;) {
-    i64 ticket = global_load(&common->pool_head);
-    i64 sequence = global_load(slot_sequence(b, ticket));
-    if (sequence <= ticket) return false;
-    if (sequence == ticket + 1 && global_replace(&common->pool_head, ticket, ticket + 1)) {
       b.state->place = ticket;
       return true;
     }
@@ -103,17 +93,14 @@ DEVICE bool take_subproblem(const Block& b) {
   Common* common = b.problem->common;
   enter_phase(b, PHASE_WAIT);
   if (lane() == 0) {
-    i64 since = now_ns();
-    bool idle = false;
+    i64 since = now_ns(), ticket = global_add(&common->pool_head, (i64)1);
+    s->place = ticket;
     for (i32 tries = 0;; ++tries) {
+      s->granted = global_load(slot_sequence(b, ticket)) == ticket + 1;
       s->stop = global_load(&common->stop);
-      s->granted = !s->stop && take_slot(b);
       if (s->granted || s->stop || is_search_over(common)) break;
-      if (!idle) global_add(&common->idle, 1);
-      idle = true;
       pause_briefly(tries);
     }
-    if (idle) global_add(&common->idle, -1);
     s->statistics.idle_ns += now_ns() - since;
     fence();
   }

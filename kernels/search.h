@@ -13,6 +13,9 @@
 
 #include "mailbox.h"
 
+#define OPEN_LEVELS 2   // with fewer, a subproblem is thought small
+#define SMALL_NODES 16  // until it has proved larger
+
 // What a block does after a fixpoint.
 enum Next {
   NODE,       // propagate the decision just made
@@ -321,15 +324,20 @@ DEVICE Next backtrack(const Block& b) {
 }
 
 // Lane 0 reads what other blocks and the host have to say, once a node.
+// Lane 0: whether what is left of the subproblem looks like more work than handing over a part of it.
+DEVICE bool is_worth_sharing(const BlockState* s) {
+  return s->level - s->base >= OPEN_LEVELS || s->statistics.nodes - s->first_node >= SMALL_NODES;
+}
+
 DEVICE void poll(const Block& b) {
   BlockState* s = b.state;
   const Common* common = b.problem->common;
   if (lane() == 0) {
-    i32 stop = global_load(&common->stop), idle = global_load(&common->idle);
+    i32 stop = global_load(&common->stop);
     s->best = global_load(&common->best);
     s->stop = stop || (s->early && s->best != NO_INCUMBENT) || global_load(&common->bound) >= s->best || (s->neighbourhood && global_load(&common->outstanding) == 0);
-    s->donate = idle > 0 && !s->neighbourhood &&
-                idle > global_load(&common->pool_tail) - global_load(&common->pool_head);
+    i64 queued = global_load(&common->pool_tail) - global_load(&common->pool_head);
+    s->donate = !s->neighbourhood && queued < b.problem->n_blocks / BLOCKS_A_RESERVE && is_worth_sharing(s);
   }
   barrier();
 }

@@ -49,6 +49,7 @@ DEVICE void clear_state(const Block& b) {
     s->conflict_var = -2;
     s->phase = PHASE_DIVE;
     s->phase_since = ticks();
+    s->began = now_ns();
     s->random = ((u64)b.problem->seed + 1) * 0x9e3779b97f4a7c15ull ^ ((u64)(b.index + 1) * 0xd1342543de82ef95ull);
     if (s->random == 0) s->random = 1;
     for (i32 i = 0; i < 8; ++i) next_random(s);
@@ -72,7 +73,7 @@ DEVICE bool start_task(const Block& b) {
   if (s->neighbourhood) return start_neighbourhood(b);
   if (!take_subproblem(b)) return false;
   if (lane() == 0) {
-    ++s->statistics.nodes;
+    s->first_node = s->statistics.nodes++;
     s->best = global_load(&b.problem->common->best);
     s->method = METHOD_TREE;
     s->improvements = 0;
@@ -110,12 +111,11 @@ DEVICE void search_tasks(Block& b) {
 
 DEVICE void run_block(Block& b) {
   clear_state(b);
-  i64 start = now_ns();
   search_tasks(b);
   barrier();
   enter_phase(b, PHASE_DIVE);
   if (lane() == 0) {
-    b.state->statistics.busy_ns = now_ns() - start - b.state->statistics.idle_ns;
+    b.state->statistics.busy_ns = now_ns() - b.state->began - b.state->statistics.idle_ns;
     b.problem->statistics[b.index] = b.state->statistics;
   }
 }

@@ -54,9 +54,10 @@ struct BlockState {
   i64 value;                     // sense * objective of the solution being published
   i64 best;                      // copy of Common.best that all lanes may read
   i64 version;                   // of the incumbent that a neighbourhood was made from
-  i64 since;                     // when the task began, in nanoseconds
+  i64 since, began;              // when the task, and when the block began, in nanoseconds
   i64 solutions_before;          // of the block, then
   u64 random;
+  i64 first_node;                // of the subproblem, in statistics.nodes
   u64 noise;                     // of the scores in this neighbourhood
   i64 phase_since;
   i32 phase;

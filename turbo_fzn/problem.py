@@ -36,7 +36,6 @@ class Common(ctypes.Structure):
     _fields_ = [
         ("best", c_int64),
         ("stop", c_int32),
-        ("idle", c_int32),
         *_fields("consumed ring_head", c_int64),
         ("incomplete", c_int32),
         ("bound", c_int64),
