@@ -88,7 +88,11 @@ struct Statistics {
 };
 
 // A solution that neighbourhoods start from. Its values are version / 2 times rewritten, and in the middle of it when odd.
-struct alignas(64) Island { i64 version; i64 value; };  // value: sense * objective
+struct alignas(64) Island {
+  i64 version;
+  i64 value;     // sense * objective
+  i64 patience;  // of an island apart: neighbourhoods that may fail before it is settled anew
+};
 
 // What a method has cost and brought, over all blocks. The recent figures are halved now and then: what paid off at first
 // need not pay for ever.
@@ -99,6 +103,7 @@ struct alignas(64) Island { i64 version; i64 value; };  // value: sense * object
 #define N_SIZES 4
 struct alignas(64) MethodBook {
   i64 tries, busy_ns, improvements, recent_ns, recent_gain;
+  i64 running;  // blocks that are at it
   i32 share[N_EXTENTS][N_SIZES];
 };
 

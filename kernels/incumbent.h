@@ -1,8 +1,9 @@
 // The solutions that neighbourhoods start from, one an island.
 //
-// Island 0 holds the best solution so far, the others solutions at most so much worse: record-to-record travel (Dueck,
-// J. Comp. Physics 1993), a different distance on each, so that a thousand blocks do not all stand before the same local
-// optimum.
+// Island 0 holds the best solution so far: the record. Most others hold solutions at most so much worse (record-to-record
+// travel: Dueck, J. Comp. Physics 1993), a different distance on each, so that a thousand blocks do not all stand before the
+// same local optimum. Every third is apart: it begins with any solution, only gets better, and when that has failed
+// for too long it is settled anew (multi-start: Martí, Handbook of Metaheuristics 2003).
 //
 // One writer at a time and any number of readers: the version is odd while the values are written (a sequence lock), and
 // a reader that finds another version afterwards starts anew. Values of two solutions must not mix: a neighbourhood that
@@ -11,17 +12,29 @@
 
 #include "pool.h"
 
+#define TRIES_A_VARIABLE 20  // in vain, and an island apart is given up
+
 DEVICE bool has_incumbent(const Problem* p) { return global_load(&p->islands[0].version) > 1; }
 
 DEVICE bound_t* island_values(const Problem* p, i32 island) { return p->incumbents + (i64)island * p->n_vars; }
 
-// Lane 0: the right to write the island, with its version in state->version. False when the best solution is to be
-// replaced by one that is not the best any more.
+DEVICE bool is_apart(i32 island) { return island != 0 && island % 3 == 0; }
+
+// Of an island apart: neighbourhoods in a row that may fail.
+DEVICE i64 patience(const Problem* p) { return (i64)TRIES_A_VARIABLE * (p->n_neighbours + 1); }
+
+// Lane 0: whether the island still has a use for the solution.
+DEVICE bool is_welcome(const Block& b, i32 index, i64 value) {
+  if (index == 0) return global_load(&b.problem->common->best) == value;
+  return !is_apart(index) || b.state->settles || value < global_load(&b.problem->islands[index].value);
+}
+
+// Lane 0: the right to write the island, with its version in state->version. False when there is a better one meanwhile.
 DEVICE bool begin_writing(const Block& b, i32 index, i64 value) {
   const Problem* p = b.problem;
   Island* island = &p->islands[index];
   for (;;) {
-    if (index == 0 && global_load(&p->common->best) < value) return false;
+    if (!is_welcome(b, index, value)) return false;
     i64 version = global_load(&island->version);
     if (!(version & 1) && global_replace(&island->version, version, version + 1)) {
       b.state->version = version;
@@ -29,7 +42,7 @@ DEVICE bool begin_writing(const Block& b, i32 index, i64 value) {
     }
     pause_briefly(0);
   }
-  if (index != 0 || global_load(&p->common->best) == value) return true;
+  if (is_welcome(b, index, value)) return true;
   global_store(&island->version, b.state->version);  // overtaken meanwhile; nothing was written
   return false;
 }
@@ -44,7 +57,10 @@ DEVICE void keep_solution(const Block& b, i32 index) {
   if (granted) {
     bound_t* values = island_values(p, index);
     for (i32 i = lane(); i < p->n_vars; i += lanes()) global_store(&values[i], b.lower[i]);
-    if (lane() == 0) global_store(&p->islands[index].value, s->value);
+    if (lane() == 0) {
+      global_store(&p->islands[index].value, s->value);
+      global_store(&p->islands[index].patience, patience(p));
+    }
     fence();
     barrier();
     if (lane() == 0) global_store(&p->islands[index].version, s->version + 2);

@@ -13,7 +13,9 @@ DEVICE bool claims_improvement(const Block& b, i64* value) {
   *value = 0;
   if (p->sense == 0) return true;
   *value = (i64)p->sense * (i64)b.lower[p->objective];
-  return *value < global_min(&p->common->best, *value);
+  if (*value >= global_min(&p->common->best, *value)) return false;
+  global_store(&p->common->improved_ns, now_ns());
+  return true;
 }
 
 DEVICE void wait_for_room(const Block& b, i64 ticket) {

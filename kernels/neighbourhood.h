@@ -26,6 +26,7 @@
 #define FLIP_SIZES 8
 #define READ_TRIES 8
 #define DISTANCES 5                     // of islands from the record: 1/32 of the gap to the bound, 1/128, 1/512, ...
+#define LIVELY 8                        // for as long a part of the run after an improvement, nearly all neighbourhoods are the record's
 
 // Luby, Sinclair, Zuckerman 1993: 1 1 2 1 1 2 4 …, for i >= 1.
 DEVICE i32 luby(i32 i) {
@@ -149,38 +150,75 @@ DEVICE void size_neighbourhood(const Block& b) {
   s->share = share < SHARE_LEAST ? SHARE_LEAST : share > SHARE_MOST ? SHARE_MOST : share;
 }
 
-// Lane 0: on which island the neighbourhood lies. Every other one is the best solution's. On its own island the block
-// mostly wants a better solution than the island's, and now and then any that is not too far behind the record. An
-// island that has fallen too far behind is settled anew from the best solution.
-DEVICE void choose_island(const Block& b) {
+// Lane 0: whether the neighbourhood is the record's: every other one, and nearly all while the record is improving.
+DEVICE bool stays_with_record(const Block& b) {
   BlockState* s = b.state;
-  const Problem* p = b.problem;
   u64 draw = next_random(s);
-  if (p->n_islands < 2 || s->best == NO_INCUMBENT || draw >> 63) return;
-  s->island = 1 + b.index % (p->n_islands - 1);
-  i64 gap = (i64)(((u64)s->best - (u64)global_load(&p->common->bound)) >> 1);
-  i64 distance = 1 + (gap >> (4 + s->island % DISTANCES * 2));
-  const Island* island = &p->islands[s->island];
+  i64 now = now_ns();
+  bool lively = (now - global_load(&b.problem->common->improved_ns)) * LIVELY < now - s->began;
+  return b.problem->n_islands < 2 || s->best == NO_INCUMBENT || draw >> 63 || (lively && draw >> 59);
+}
+
+// Lane 0: how far a solution may lie behind the record, at most.
+DEVICE i64 widest_slack(const Block& b) {
+  const Problem* p = b.problem;
+  i64 worst = p->sense > 0 ? (i64)p->root_upper[p->objective] : -(i64)p->root_lower[p->objective];
+  return (i64)((u64)worst - (u64)b.state->best);
+}
+
+// Lane 0: an island that takes no notice of the record. Where patience is at its end, one block settles it anew.
+DEVICE void go_apart(const Block& b, i32 index) {
+  BlockState* s = b.state;
+  Island* island = &b.problem->islands[index];
+  if (global_add(&island->patience, (i64)-1) == 0) {
+    global_store(&island->patience, patience(b.problem));
+    s->method = next_random(s) >> 63 ? METHOD_WEIGHTED : METHOD_ANNOTATED;
+    s->settles = 1;
+    s->island = index;
+    s->slack = widest_slack(b);
+  } else if (global_load(&island->version) > 1) {
+    i64 behind = global_load(&island->value) - s->best;
+    s->source = s->island = index;
+    s->slack = behind > 0 ? behind : 0;
+  }
+}
+
+// Lane 0: an island that follows the record. It mostly wants a better solution than its own, and now and then any that
+// is not too far behind the record. When it has fallen too far behind, it is settled anew from the record.
+DEVICE void go_along(const Block& b, i32 index) {
+  BlockState* s = b.state;
+  const Island* island = &b.problem->islands[index];
+  i64 gap = (i64)(((u64)s->best - (u64)global_load(&b.problem->common->bound)) >> 1);
+  i64 distance = 1 + (gap >> (4 + index % DISTANCES * 2));
   i64 behind = global_load(&island->value) - s->best;
   bool settled = global_load(&island->version) > 1 && behind < distance;
-  if (settled) s->source = s->island;
-  s->slack = settled && draw >> 60 & 3 ? (behind > 0 ? behind : 0) : distance;
+  s->island = index;
+  if (settled) s->source = index;
+  s->slack = settled && next_random(s) >> 60 & 3 ? (behind > 0 ? behind : 0) : distance;
+}
+
+// Lane 0: where the neighbourhood starts from. It becomes a restart when it is to settle an island.
+DEVICE void choose_island(const Block& b) {
+  if (stays_with_record(b)) return;
+  i32 index = 1 + b.index % (b.problem->n_islands - 1);
+  if (is_apart(index)) go_apart(b, index);
+  else go_along(b, index);
 }
 
 // Lane 0: limits and aims of the task that the block is about to begin.
 DEVICE void set_limits(const Block& b, bool improve) {
   BlockState* s = b.state;
+  if (s->method < FIRST_RESTART) choose_island(b);
   bool restart = s->method >= FIRST_RESTART;
   if (restart) {
     s->failures_left = RESTART_UNIT * luby((i32)s->statistics.restarts + 1);
     s->runs_limit = INT64_MAX;
   } else {
     size_neighbourhood(b);
-    choose_island(b);
   }
   s->failures_sure = s->failures_left - FAILURES_SURE;
   s->target = s->method == METHOD_PROBE ? draw_probe(b) : improve && s->island == 0 ? draw_target(b) : NO_INCUMBENT;
-  s->value_mode = restart ? draw_value_mode(next_random(s)) : MODE_MIXED;
+  s->value_mode = s->settles ? MODE_FRESH : restart ? draw_value_mode(next_random(s)) : MODE_MIXED;
   s->flips = s->method == METHOD_ANNOTATED ? 1 << next_random(s) % FLIP_SIZES : 0;
   s->noise = next_random(s);
 }
@@ -194,7 +232,7 @@ OUTLINE bool start_neighbourhood(const Block b) {
     bool improve = b.problem->sense != 0 && has_incumbent(b.problem);
     s->best = global_load(&common->best);
     s->method = draw_method(b, improve);
-    s->given_up = s->improvements = s->source = s->island = 0;
+    s->given_up = s->improvements = s->source = s->island = s->settles = 0;
     s->slack = 0;
     s->stop = 0;
     s->early = b.problem->sense != 0 && !improve;

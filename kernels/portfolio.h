@@ -7,7 +7,7 @@
 #include "search.h"
 #include "walk.h"
 
-#define EVEN_PERCENT 30        // of the time
+#define EVEN_SHARE 0.3f        // of the time
 #define PROBE_WEIGHT 0.25f     // proofs from below are rare
 #define PRIOR_NS 20000000      // a block's time that is added to each method's
 #define PRIOR_TRY_NS 1000000   // what a first try is expected to take
@@ -22,47 +22,64 @@ DEVICE bool is_allowed(const Problem* p, i32 method, bool improve) {
   return improve || method >= FIRST_RESTART;
 }
 
-// Improvements for a block's second, recently.
-DEVICE float pay_rate(const Problem* p, i32 method) {
-  const MethodBook* book = &p->books[method];
-  float time = (float)global_load(&book->recent_ns) + (float)PRIOR_NS * (float)p->n_blocks;
+// Tasks that improved on the record, for a block's second, recently.
+DEVICE float pay_rate(const MethodBook* book, i32 n_blocks) {
+  float time = (float)global_load(&book->recent_ns) + (float)PRIOR_NS * (float)n_blocks;
   return ((float)global_load(&book->recent_gain) + 1) * 1e9f / time;
 }
 
-// The shares of time are odds of draws when divided by what a try takes.
-DEVICE float tries_a_second(const Problem* p, i32 method) {
-  const MethodBook* book = &p->books[method];
-  float tries = (float)global_load(&book->tries) + 1;
-  return tries * 1e9f / ((float)global_load(&book->busy_ns) + PRIOR_TRY_NS);
+// What a task has taken on average.
+DEVICE float usual_ns(const MethodBook* book) {
+  return ((float)global_load(&book->busy_ns) + PRIOR_TRY_NS) / ((float)global_load(&book->tries) + 1);
 }
 
-DEVICE float odds_of(const Problem* p, i32 method, bool improve, bool even) {
+// The share of time that a method is to have, before all shares are made to add up to 1.
+DEVICE float weight_of(const Problem* p, i32 method, bool improve) {
   if (!is_allowed(p, method, improve)) return 0;
-  float odds = tries_a_second(p, method) * (even || !improve ? 1 : pay_rate(p, method));
-  return method == METHOD_PROBE ? odds * PROBE_WEIGHT : odds;
+  float weight = improve ? pay_rate(&p->books[method], p->n_blocks) : 1;
+  return method == METHOD_PROBE ? weight * PROBE_WEIGHT : weight;
+}
+
+// Shares of time are odds of draws when divided by what a task takes. Tasks that take for ever say so too late, so a
+// method that holds twice its share of the blocks waits.
+DEVICE float odds_of(const Problem* p, i32 method, float share) {
+  const MethodBook* book = &p->books[method];
+  float blocks = (float)(p->n_blocks * p->lns_percent / 100);
+  bool crowded = (float)global_load(&book->running) > 2 * share * blocks + 1;
+  return crowded ? 0 : share / usual_ns(book);
 }
 
 // Lane 0: the method of the next task; `improve` when there is an incumbent to start from. Weighted restarts when no
 // method is allowed.
 DEVICE i32 draw_method(const Block& b, bool improve) {
   const Problem* p = b.problem;
-  u64 draw = next_random(b.state);
-  bool even = draw % 100 < EVEN_PERCENT;
-  float total = 0;
-  for (i32 method = 0; method < N_METHODS; ++method) total += odds_of(p, method, improve, even);
-  float place = (float)(draw >> 40) * 0x1p-24f * total;
+  float odds[N_METHODS], weights = 0, n_allowed = 0, total = 0;
+  for (i32 method = 0; method < N_METHODS; ++method) {
+    float weight = weight_of(p, method, improve);
+    odds[method] = weight;
+    weights += weight;
+    n_allowed += weight > 0;
+  }
+  for (i32 method = 0; method < N_METHODS; ++method) {
+    if (odds[method] == 0) continue;
+    odds[method] = odds_of(p, method, EVEN_SHARE / n_allowed + (1 - EVEN_SHARE) * odds[method] / weights);
+    total += odds[method];
+  }
+  float place = (float)(next_random(b.state) >> 40) * 0x1p-24f * total;
   i32 chosen = METHOD_WEIGHTED;
   for (i32 method = 0; method < N_METHODS; ++method) {
-    float odds = odds_of(p, method, improve, even);
-    if (odds == 0) continue;
+    if (odds[method] == 0) continue;
     chosen = method;
-    if (place < odds) break;
-    place -= odds;
+    if (place < odds[method]) break;
+    place -= odds[method];
   }
   return chosen;
 }
 
-// Lane 0, after a task: enters what it cost and brought.
+// Lane 0, before a task.
+DEVICE void open_books(const Block& b) { global_add(&b.problem->books[b.state->method].running, (i64)1); }
+
+// Lane 0, after a task: enters what it cost and brought. Many small improvements in one task count as one.
 OUTLINE void keep_books(const Block b) {
   const Problem* p = b.problem;
   BlockState* s = b.state;
@@ -70,10 +87,11 @@ OUTLINE void keep_books(const Block b) {
   i64 spent = now_ns() - s->since;
   global_add(&book->tries, (i64)1);
   global_add(&book->busy_ns, spent);
+  global_add(&book->running, (i64)-1);
   i64 recent = global_add(&book->recent_ns, spent) + spent;
   if (s->improvements) {
     global_add(&book->improvements, (i64)s->improvements);
-    global_add(&book->recent_gain, (i64)s->improvements);
+    global_add(&book->recent_gain, (i64)1);
   }
   if (recent > (i64)RECENT_NS * p->n_blocks && global_replace(&book->recent_ns, recent, recent / 2)) {
     global_add(&book->recent_gain, -(global_load(&book->recent_gain) / 2));

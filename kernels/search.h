@@ -143,7 +143,8 @@ enum ValueMode {
   MODE_MIXED,  // every other time the incumbent's value, else one at random or an end of the interval
   MODE_SAVED,  // mostly the value last tried in any block (phase saving: Pipatsrisawat and Darwiche, SAT 2007)
   MODE_LOWER,
-  MODE_UPPER
+  MODE_UPPER,
+  MODE_FRESH  // one at random or an end of the interval
 };
 
 DEVICE bound_t preferred_value(const Block& b, i32 var) {
@@ -323,12 +324,12 @@ DEVICE Next backtrack(const Block& b) {
   }
 }
 
-// Lane 0 reads what other blocks and the host have to say, once a node.
 // Lane 0: whether what is left of the subproblem looks like more work than handing over a part of it.
 DEVICE bool is_worth_sharing(const BlockState* s) {
   return s->level - s->base >= OPEN_LEVELS || s->statistics.nodes - s->first_node >= SMALL_NODES;
 }
 
+// Lane 0 reads what other blocks and the host have to say, once a node.
 DEVICE void poll(const Block& b) {
   BlockState* s = b.state;
   const Common* common = b.problem->common;

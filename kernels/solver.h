@@ -94,6 +94,7 @@ DEVICE void finish_task(const Block& b, bool exhausted) {
 // One propagation site and one backtracking site: the code stays small, and every lane is always at the same place.
 DEVICE void search_tasks(Block& b) {
   while (start_task(b)) {
+    if (lane() == 0 && b.problem->lns_percent) open_books(b);
     Next next = NODE;
     while (next == NODE || next == REPLAY) {
       enter_phase(b, PHASE_FIXPOINT);

@@ -37,6 +37,7 @@ struct BlockState {
   i32 given_up;                  // a neighbourhood was not searched to its end, though it looks so
   i32 improvements;              // solutions published in it
   i32 source, island;            // where its values come from, and where its solutions go to
+  i32 settles;                   // the first solution found is the island's, however bad
   i32 value_mode;                // which values VALUE_PHASE tries first
   i32 flips;                     // of 1024 branchings, how many try the last branch first
   i32 failures_left;             // before that search is cut
@@ -56,8 +57,8 @@ struct BlockState {
   i64 version;                   // of the incumbent that a neighbourhood was made from
   i64 since, began;              // when the task, and when the block began, in nanoseconds
   i64 solutions_before;          // of the block, then
-  u64 random;
   i64 first_node;                // of the subproblem, in statistics.nodes
+  u64 random;
   u64 noise;                     // of the scores in this neighbourhood
   i64 phase_since;
   i32 phase;

@@ -38,8 +38,8 @@ class Common(ctypes.Structure):
         ("stop", c_int32),
         *_fields("consumed ring_head", c_int64),
         ("incomplete", c_int32),
-        ("bound", c_int64),
-        ("padding_0", c_int64 * 2),
+        *_fields("bound improved_ns", c_int64),
+        ("padding_0", c_int64),
         ("pool_head", c_int64),
         ("padding_1", c_int64 * 7),
         ("pool_tail", c_int64),
@@ -47,7 +47,6 @@ class Common(ctypes.Structure):
         ("outstanding", c_int32),
         ("padding_3", c_int32 * 15),
     ]
-
 
     @property
     def is_complete(self) -> bool:
@@ -90,14 +89,14 @@ METHODS = ("tree", "random", "window", "graph", "objective", "weighted", "annota
 
 
 class Island(ctypes.Structure):
-    _fields_ = [("version", c_int64), ("value", c_int64), ("padding", c_int64 * 6)]
+    _fields_ = [*_fields("version value patience", c_int64), ("padding", c_int64 * 5)]
 
 
 class MethodBook(ctypes.Structure):
     _fields_ = [
-        *_fields("tries busy_ns improvements recent_ns recent_gain", c_int64),
+        *_fields("tries busy_ns improvements recent_ns recent_gain running", c_int64),
         ("share", c_int32 * 8),  # by extent and size
-        ("padding", c_int64 * 7),
+        ("padding", c_int64 * 6),
     ]
 
 
