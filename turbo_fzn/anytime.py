@@ -196,6 +196,7 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=1, help="how many seeds: 1, 2, ...")
     parser.add_argument("--arch", default="auto", choices=("auto", "cpu", "gpu"))
     parser.add_argument("--threads", type=int, default=2, help="-p of the CPU engine")
+    parser.add_argument("--gpu-threads", type=int, help="threads of a GPU block")
     parser.add_argument("--without", help="strategies to leave out, comma-separated")
     parser.add_argument("--only", help="comma-separated names of models")
     parser.add_argument("--peers", type=Path)
@@ -214,7 +215,7 @@ def main() -> int:
             continue
         for seed in range(1, arguments.seeds + 1):
             options = Options(arch=arguments.arch, threads=arguments.threads, free_search=True, seed=seed,
-                              check="always", without=arguments.without)  # fmt: skip
+                              check="always", without=arguments.without, gpu_threads=arguments.gpu_threads)  # fmt: skip
             known = number(peers.get(path.name.split(".")[0], {}).get("best_known"))
             trace = run_model(path, options, arguments.seconds, known if arguments.until_known else None)
             if arguments.side:

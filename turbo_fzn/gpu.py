@@ -44,6 +44,8 @@ NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING
 STATE_BYTES = 512  # bound on the kernel's static shared memory
 SHORT_LIST = 256  # entries that a propagation list has at least (measured: docs/performance.md)
 MAX_BLOCKS_PER_SM = 32
+GLOBAL_BLOCKS_PER_SM = 8  # where stores lie in global memory
+FREE_GLOBAL_BLOCKS_PER_SM = 2  # likewise in free search: neighbourhoods that end sooner are worth more than many at once
 WARP = 32
 THREADS_BY_FIT = ((12, 32), (6, 64), (3, 128), (2, 256), (1, 512))  # (blocks that fit an SM, at least; threads a block)
 WORKSPACE_SHARE = 0.7  # of the free device memory
@@ -177,7 +179,8 @@ def launch_shape(here: Context, layout: Layout, registers: dict[bool, int], sett
     shared = settings.store != "global" and layout.store_bytes + least_lists + STATE_BYTES <= here.shared_per_block
     store = layout.store_bytes if shared else 0
     fitting = max(here.shared_per_sm // (store + least_lists + fixed), 1)
-    wanted = min(fitting, 8 if not shared else MAX_BLOCKS_PER_SM)
+    most = MAX_BLOCKS_PER_SM if shared else FREE_GLOBAL_BLOCKS_PER_SM if settings.lns_percent else GLOBAL_BLOCKS_PER_SM
+    wanted = min(fitting, most)
     threads = (settings.threads or 0) // WARP * WARP or next(t for least, t in THREADS_BY_FIT if wanted >= least)
     per_warp = -(-registers[shared] * 32 // 256) * 256
     by_registers = here.registers_per_sm // (per_warp * (threads // 32))
