@@ -1,9 +1,13 @@
 """Lowering of x^y = z.
 
+No power is larger than z may be, so each exponent has a largest base. A power that cannot be stored is a contradiction
+where z is bounded, but none where z is not: there z is the sum of the power and of a number that would lie beyond all
+that can be stored, at which the engine gives up its claim.
+
 A fixed exponent is repeated squaring, whose intermediate powers are never larger than the result. Any other exponent is
-first made small: for y > 62 a result below 2**62 needs |x| <= 1, where only the parity of y counts, and for y < 0
-(where x^y is `1 div x^|y|`, false for x = 0) again only the parity counts. Then z is an element of the powers with every
-exponent that is left. Powers that are not selected must not overflow, so each has its base cut to what is representable.
+first made small: for y > 62 only |x| <= 1 is left, where only the parity of y counts, and for y < 0 (where x^y is
+`1 div x^|y|`, false for x = 0) again only the parity counts. Then z is an element of the powers with every exponent that
+is left. Powers that are not selected must not overflow, so each has its base cut to the largest.
 """
 
 from __future__ import annotations
@@ -12,6 +16,7 @@ from turbo_fzn.builder import ADD, EQ, LEQ, MAX, MIN, MOD, MUL, Builder
 from turbo_fzn.constraints_int import define_element
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.errors import UnsupportedError
+from turbo_fzn.intervals import BEYOND
 
 LARGEST_EXPONENT = 62
 
@@ -20,23 +25,34 @@ def power(b: Builder, x: int, y: int, z: int, r: int) -> None:
     """x^y = z, for r = true."""
     if b.value(r) != 1:
         raise UnsupportedError("the reified form of int_pow")
-    exponent = b.value(y)
+    exponent, most = b.value(y), max(-b.lower[z], b.upper[z], 0)
     if exponent is not None:
         if exponent < 0:
             b.define(b.false, EQ, x, b.false)
-        limit_to_root(b, x, exponent, z)
+        if most < INFINITY:
+            limit = largest_base(exponent, most)
+            b.restrict(x, -limit, limit)
         return b.merge(z, fixed_power(b, x, exponent))
     small = small_exponent(b, y)
     low, high = b.lower[small], b.upper[small]
     if low < 0:
         b.define(b.false, MIN, b.row(LEQ, small, b.constant(-1)), b.row(EQ, x, b.false))
-    powers = []
+    fits, powers = b.true, []
     for k in range(low, high + 1):
-        limit = largest_base(k)
+        limit = largest_base(k, min(most, INFINITY - 1))
         if limit < max(-b.lower[x], b.upper[x]):
-            b.define(b.true, LEQ, b.row(EQ, small, b.constant(k)), b.truth_of_interval(x, -limit, limit))
+            fits = b.row(MIN, fits, b.row(LEQ, b.row(EQ, small, b.constant(k)), b.truth_of_interval(x, -limit, limit)))
         powers.append(fixed_power(b, cut(b, x, limit), k))
-    return define_element(b, z, b.row(ADD, small, b.constant(1 - low)), powers)
+    index = b.row(ADD, small, b.constant(1 - low))
+    if most < INFINITY or fits == b.true:
+        b.merge(fits, b.true)
+        return define_element(b, z, index, powers)
+    if b.lower[x] < 0 and (b.lower[z] > -INFINITY or b.upper[z] < INFINITY):
+        raise UnsupportedError(BEYOND)  # it might lie beyond on the side that is bounded
+    selected = b.variable(-INFINITY, INFINITY)
+    define_element(b, selected, index, powers)
+    half = b.row(MUL, b.row(EQ, fits, b.false), b.constant(INFINITY // 2))
+    return b.define(z, ADD, selected, b.row(ADD, half, half))
 
 
 def small_exponent(b: Builder, y: int) -> int:
@@ -50,18 +66,12 @@ def small_exponent(b: Builder, y: int) -> int:
     return y
 
 
-def limit_to_root(b: Builder, x: int, exponent: int, z: int) -> None:
-    """x is not beyond the root of the largest z, so that its powers can be represented where z can."""
-    most = max(-b.lower[z], b.upper[z], 0)
-    if most < INFINITY:
-        limit = largest_base(exponent, most)
-        b.restrict(x, -limit, limit)
-
-
-def largest_base(exponent: int, most: int = INFINITY - 1) -> int:
-    """The largest n with n^exponent <= most."""
+def largest_base(exponent: int, most: int) -> int:
+    """The largest n with n^exponent <= most; most >= 0."""
     if exponent <= 1:
         return INFINITY
+    if exponent > LARGEST_EXPONENT:
+        return min(most, 1)
     n = int(most ** (1 / exponent)) + 2
     while n**exponent > most:
         n -= 1
