@@ -58,13 +58,13 @@ struct TrailEntry { bound_t lower, upper; i32 var; };
 struct Level {
   bound_t lower[2], upper[2];  // alternatives, the last one in place 0
   i32 var, pending;
-  i32 trail_start, path_start;
+  i32 trail_start, path_start, retired_start;
   i32 strategy, position;
   i32 output_position;  // place of the first unfixed output variable before the choice
 };
 
 // Words shared by all blocks. The host writes `stop` and `consumed` while the kernel runs. Every node reads the first
-// line; what idle blocks fight for lies in lines of its own.
+// line, those of the tree search also how full the pool is.
 struct alignas(64) Common {
   i64 best;         // least value of sense * objective found so far
   i32 stop;         // set by the host: leave at once

@@ -15,6 +15,11 @@
 #define WATCH_GROUP (WARP_LANES < 4 ? WARP_LANES : 4)
 #endif
 
+// Whether entailed rows are left out of the rounds until the search goes back (measured: docs/performance.md).
+#ifndef RETIRE_ROWS
+#define RETIRE_ROWS 1
+#endif
+
 #define STOP_POLL_ROUNDS 16
 #define LONG_ROUND 32  // runs a lane: the host's stop flag is read after each round as long as that
 
@@ -48,15 +53,24 @@ DEVICE void wake_changed(const Block& b, i32 n_changed) {
   for (i32 var = group; var < b.problem->n_vars; var += groups) wake_watchers(b, var, member, WATCH_GROUP);
 }
 
+// An entailed row has nothing to say until the level is left: it stays marked as queued, so that nobody queues it. Each
+// row is there once at most, so the list has room.
+DEVICE void retire_row(const Block& b, i32 row) {
+  u32 bit = 1u << (row & 31);
+  if (b.state->trailing) b.retired[block_add(&b.state->n_retired, 1)] = row;
+  block_or(&b.entailed[row >> 5], bit);
+  block_or(&b.queued[row >> 5], bit);
+}
+
 // Runs the queue, or, when it overflowed, every row whose bit is set.
 DEVICE void run_queue(const Block& b, i32 n_queue) {
   bool sweep = n_queue > b.problem->queue_capacity;
-  i32 count = sweep ? queued_words(b.problem->n_rows) : n_queue;
+  i32 count = sweep ? row_words(b.problem->n_rows) : n_queue;
   for (i32 i = lane(); i < count; i += lanes()) {
     u32 pending;
     i32 first;
     if (sweep) {
-      pending = block_exchange(&b.queued[i], 0);
+      pending = block_exchange(&b.queued[i], b.entailed[i]) & ~b.entailed[i];
       first = i << 5;
     } else {
       first = b.queue[i];
@@ -64,7 +78,8 @@ DEVICE void run_queue(const Block& b, i32 n_queue) {
       block_and(&b.queued[first >> 5], ~(1u << (first & 31)));
     }
     for (; pending; pending &= pending - 1) {
-      propagate_row(b, load_constant(&b.problem->rows[first + lowest_bit(pending)]));
+      i32 row = first + lowest_bit(pending);
+      if (propagate_row(b, load_constant(&b.problem->rows[row])) && RETIRE_ROWS) retire_row(b, row);
     }
   }
 }

@@ -21,7 +21,7 @@ DEVICE bound_t* island_values(const Problem* p, i32 island) { return p->incumben
 DEVICE bool is_apart(i32 island) { return island != 0 && island % 3 == 0; }
 
 // Of an island apart: neighbourhoods in a row that may fail.
-DEVICE i64 patience(const Problem* p) { return (i64)TRIES_A_VARIABLE * (p->n_neighbours + 1); }
+DEVICE i64 full_patience(const Problem* p) { return (i64)TRIES_A_VARIABLE * (p->n_neighbours + 1); }
 
 // Lane 0: whether the island still has a use for the solution.
 DEVICE bool is_welcome(const Block& b, i32 index, i64 value) {
@@ -55,11 +55,12 @@ DEVICE void keep_solution(const Block& b, i32 index) {
   barrier();
   bool granted = s->granted;
   if (granted) {
+    fence();  // no value before the odd version
     bound_t* values = island_values(p, index);
     for (i32 i = lane(); i < p->n_vars; i += lanes()) global_store(&values[i], b.lower[i]);
     if (lane() == 0) {
       global_store(&p->islands[index].value, s->value);
-      global_store(&p->islands[index].patience, patience(p));
+      if (is_apart(index)) global_store(&p->islands[index].patience, full_patience(p));
     }
     fence();
     barrier();

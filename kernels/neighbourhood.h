@@ -26,7 +26,9 @@
 #define FLIP_SIZES 8
 #define READ_TRIES 8
 #define DISTANCES 5                     // of islands from the record: 1/32 of the gap to the bound, 1/128, 1/512, ...
-#define LIVELY 8                        // for as long a part of the run after an improvement, nearly all neighbourhoods are the record's
+#define LIVELY 8                        // the record counts as improving for an eighth of the run after an improvement
+#define SETTLE_TRIES 64                 // neighbourhoods before another block tries to settle an island
+#define SETTLE_FLIPS 256
 
 // Luby, Sinclair, Zuckerman 1993: 1 1 2 1 1 2 4 …, for i >= 1.
 DEVICE i32 luby(i32 i) {
@@ -150,36 +152,40 @@ DEVICE void size_neighbourhood(const Block& b) {
   s->share = share < SHARE_LEAST ? SHARE_LEAST : share > SHARE_MOST ? SHARE_MOST : share;
 }
 
-// Lane 0: whether the neighbourhood is the record's: every other one, and nearly all while the record is improving.
+// Lane 0: whether the neighbourhood is the record's: every other one, and 31 of 32 while the record is improving.
 DEVICE bool stays_with_record(const Block& b) {
   BlockState* s = b.state;
+  if (b.problem->n_islands < 2 || s->best == NO_INCUMBENT) return true;
   u64 draw = next_random(s);
-  i64 now = now_ns();
-  bool lively = (now - global_load(&b.problem->common->improved_ns)) * LIVELY < now - s->began;
-  return b.problem->n_islands < 2 || s->best == NO_INCUMBENT || draw >> 63 || (lively && draw >> 59);
+  i64 now = now_ns(), since = now - global_load(&b.problem->common->improved_ns);
+  bool lively = since < (now - s->began) / LIVELY;
+  return draw >> 63 || (lively && draw >> 59);
 }
 
-// Lane 0: how far a solution may lie behind the record, at most.
-DEVICE i64 widest_slack(const Block& b) {
+// The restart that settles an island: with or without the annotation, as is allowed; METHOD_TREE where neither is.
+DEVICE i32 draw_settler(const Block& b) {
   const Problem* p = b.problem;
-  i64 worst = p->sense > 0 ? (i64)p->root_upper[p->objective] : -(i64)p->root_lower[p->objective];
-  return (i64)((u64)worst - (u64)b.state->best);
+  i32 first = next_random(b.state) >> 63 ? METHOD_WEIGHTED : METHOD_ANNOTATED;
+  i32 second = first == METHOD_WEIGHTED ? METHOD_ANNOTATED : METHOD_WEIGHTED;
+  return is_allowed(p, first, true) ? first : is_allowed(p, second, true) ? second : METHOD_TREE;
 }
 
 // Lane 0: an island that takes no notice of the record. Where patience is at its end, one block settles it anew.
 DEVICE void go_apart(const Block& b, i32 index) {
   BlockState* s = b.state;
-  Island* island = &b.problem->islands[index];
-  if (global_add(&island->patience, (i64)-1) == 0) {
-    global_store(&island->patience, patience(b.problem));
-    s->method = next_random(s) >> 63 ? METHOD_WEIGHTED : METHOD_ANNOTATED;
+  const Problem* p = b.problem;
+  Island* island = &p->islands[index];
+  bool settled = global_load(&island->version) > 1;
+  i32 settler = global_add(&island->patience, (i64)-1) == 0 ? draw_settler(b) : METHOD_TREE;
+  if (settler != METHOD_TREE) {
+    global_store(&island->patience, settled ? full_patience(p) : SETTLE_TRIES);
+    s->method = settler;
     s->settles = 1;
     s->island = index;
-    s->slack = widest_slack(b);
-  } else if (global_load(&island->version) > 1) {
-    i64 behind = global_load(&island->value) - s->best;
+    s->limit = (i64)(p->sense > 0 ? p->root_upper[p->objective] : -p->root_lower[p->objective]);
+  } else if (settled) {
     s->source = s->island = index;
-    s->slack = behind > 0 ? behind : 0;
+    s->limit = global_load(&island->value) - 1;
   }
 }
 
@@ -189,18 +195,18 @@ DEVICE void go_along(const Block& b, i32 index) {
   BlockState* s = b.state;
   const Island* island = &b.problem->islands[index];
   i64 gap = (i64)(((u64)s->best - (u64)global_load(&b.problem->common->bound)) >> 1);
-  i64 distance = 1 + (gap >> (4 + index % DISTANCES * 2));
-  i64 behind = global_load(&island->value) - s->best;
-  bool settled = global_load(&island->version) > 1 && behind < distance;
+  i64 furthest = s->best + (gap >> (4 + index % DISTANCES * 2)), value = global_load(&island->value);
+  bool settled = global_load(&island->version) > 1 && value <= furthest;
   s->island = index;
   if (settled) s->source = index;
-  s->slack = settled && next_random(s) >> 60 & 3 ? (behind > 0 ? behind : 0) : distance;
+  s->limit = settled && next_random(s) >> 60 & 3 ? value - 1 : furthest;
 }
 
 // Lane 0: where the neighbourhood starts from. It becomes a restart when it is to settle an island.
 DEVICE void choose_island(const Block& b) {
   if (stays_with_record(b)) return;
-  i32 index = 1 + b.index % (b.problem->n_islands - 1);
+  i32 place = (i32)((i64)b.index * b.problem->lns_percent / 100);  // among the blocks that are no provers
+  i32 index = 1 + place % (b.problem->n_islands - 1);
   if (is_apart(index)) go_apart(b, index);
   else go_along(b, index);
 }
@@ -219,7 +225,7 @@ DEVICE void set_limits(const Block& b, bool improve) {
   s->failures_sure = s->failures_left - FAILURES_SURE;
   s->target = s->method == METHOD_PROBE ? draw_probe(b) : improve && s->island == 0 ? draw_target(b) : NO_INCUMBENT;
   s->value_mode = s->settles ? MODE_FRESH : restart ? draw_value_mode(next_random(s)) : MODE_MIXED;
-  s->flips = s->method == METHOD_ANNOTATED ? 1 << next_random(s) % FLIP_SIZES : 0;
+  s->flips = s->method != METHOD_ANNOTATED ? 0 : s->settles ? SETTLE_FLIPS : 1 << next_random(s) % FLIP_SIZES;
   s->noise = next_random(s);
 }
 
@@ -233,7 +239,6 @@ OUTLINE bool start_neighbourhood(const Block b) {
     s->best = global_load(&common->best);
     s->method = draw_method(b, improve);
     s->given_up = s->improvements = s->source = s->island = s->settles = 0;
-    s->slack = 0;
     s->stop = 0;
     s->early = b.problem->sense != 0 && !improve;
     s->conflict_var = next_random(s) >> 63 ? -1 : -2;

@@ -1,6 +1,6 @@
 // Subproblems on their way from one block to another.
 //
-// A subproblem is the path of decisions that leads to it from the root. A block that sees others idle gives away its
+// A subproblem is the path of decisions that leads to it from the root. A block that sees the pool run low gives away its
 // shallowest open alternatives; an idle block takes one and replays the path. This is embarrassingly parallel search
 // (Régin, Rezgui, Malapert, CP 2013) with the decomposition made on demand: the first subproblem is the root itself.
 // `outstanding` counts the subproblems that exist. A giver adds one before it lets go of the alternative, a block
@@ -44,6 +44,13 @@ DEVICE bool reserve_slot(const Block& b) {
       return true;
     }
   }
+}
+
+// Whether fewer subproblems are ready than are wanted. It is below 0 by as many as blocks wait.
+DEVICE bool is_pool_low(const Block& b) {
+  const Common* common = b.problem->common;
+  i64 ready = global_load(&common->pool_tail) - global_load(&common->pool_head);
+  return ready < b.problem->n_blocks / BLOCKS_A_RESERVE;
 }
 
 DEVICE Level* level_at(const Block& b, i32 level) { return &b.levels[level & (b.problem->level_capacity - 1)]; }

@@ -33,13 +33,6 @@ DEVICE float usual_ns(const MethodBook* book) {
   return ((float)global_load(&book->busy_ns) + PRIOR_TRY_NS) / ((float)global_load(&book->tries) + 1);
 }
 
-// The share of time that a method is to have, before all shares are made to add up to 1.
-DEVICE float weight_of(const Problem* p, i32 method, bool improve) {
-  if (!is_allowed(p, method, improve)) return 0;
-  float weight = improve ? pay_rate(&p->books[method], p->n_blocks) : 1;
-  return method == METHOD_PROBE ? weight * PROBE_WEIGHT : weight;
-}
-
 // Shares of time are odds of draws when divided by what a task takes. Tasks that take for ever say so too late, so a
 // method that holds twice its share of the blocks waits.
 DEVICE float odds_of(const Problem* p, i32 method, float share) {
@@ -53,16 +46,17 @@ DEVICE float odds_of(const Problem* p, i32 method, float share) {
 // method is allowed.
 DEVICE i32 draw_method(const Block& b, bool improve) {
   const Problem* p = b.problem;
-  float odds[N_METHODS], weights = 0, n_allowed = 0, total = 0;
+  float odds[N_METHODS], paid = 0, even = 0, total = 0;
   for (i32 method = 0; method < N_METHODS; ++method) {
-    float weight = weight_of(p, method, improve);
+    float weight = !is_allowed(p, method, improve) ? 0 : method == METHOD_PROBE ? PROBE_WEIGHT : 1;
     odds[method] = weight;
-    weights += weight;
-    n_allowed += weight > 0;
+    even += weight;
+    paid += weight * pay_rate(&p->books[method], p->n_blocks);
   }
   for (i32 method = 0; method < N_METHODS; ++method) {
     if (odds[method] == 0) continue;
-    odds[method] = odds_of(p, method, EVEN_SHARE / n_allowed + (1 - EVEN_SHARE) * odds[method] / weights);
+    float rate = improve ? pay_rate(&p->books[method], p->n_blocks) / paid : 1 / even;
+    odds[method] = odds_of(p, method, odds[method] * (EVEN_SHARE / even + (1 - EVEN_SHARE) * rate));
     total += odds[method];
   }
   float place = (float)(next_random(b.state) >> 40) * 0x1p-24f * total;

@@ -37,12 +37,12 @@ DEVICE void extend_path(const Block& b, i32 level_start, Decision d) {
   s->path_size = size + 1;
 }
 
-// Lane 0: only solutions better than the incumbent are wanted, in a neighbourhood perhaps much better ones.
+// Lane 0: only solutions better than the incumbent are wanted; in a neighbourhood perhaps much better ones, or worse ones.
 DEVICE void bound_objective(const Block& b) {
   const Problem* p = b.problem;
   const BlockState* s = b.state;
   if (p->sense == 0 || s->best == NO_INCUMBENT) return;
-  i64 most = s->neighbourhood ? minimum(s->best - 1 + s->slack, s->target) : s->best - 1;
+  i64 most = !s->neighbourhood ? s->best - 1 : s->island ? s->limit : minimum(s->best - 1, s->target);
   if (p->sense > 0) tighten_upper(b, p->objective, (value_t)most);
   else tighten_lower(b, p->objective, (value_t)-most);
 }
@@ -74,11 +74,12 @@ DEVICE void restore_root(const Block& b) {
     b.upper[v] = p->root_upper[v];
   }
   for (i32 i = lane(); i < flag_words(p->n_vars); i += lanes()) b.flags[i] = 0;
+  for (i32 i = lane(); i < row_words(p->n_rows); i += lanes()) b.queued[i] = b.entailed[i] = 0;
   if (lane() == 0) {
     BlockState* s = b.state;
     s->n_changed[0] = s->n_changed[1] = s->n_queue[0] = s->n_queue[1] = 0;
     s->failed = 0;
-    s->trail_size = 0;
+    s->trail_size = s->n_retired = 0;
     s->trailing = 0;
   }
   barrier();
@@ -109,18 +110,25 @@ DEVICE void start_search(const Block& b, i32 strategy) {
     s->keep_level = NO_PLACE;
     trace_root(b);
     level_at(b, 0)->trail_start = 0;
+    level_at(b, 0)->retired_start = 0;
     level_at(b, 0)->path_start = 0;
   }
   barrier();
 }
 
-// Writes back the bounds that the current level's segment holds. Ends with a barrier.
-DEVICE void undo_segment(const Block& b, i32 start, i32 end) {
-  for (i32 i = start + lane(); i < end; i += lanes()) {
+// Writes back the bounds that the segment of the current level holds, and brings back its retired rows. Ends with a barrier.
+DEVICE void undo_segment(const Block& b, const Level* level) {
+  for (i32 i = level->trail_start + lane(); i < b.state->trail_size; i += lanes()) {
     TrailEntry entry = b.trail[i];
     b.lower[entry.var] = entry.lower;
     b.upper[entry.var] = entry.upper;
     block_and(flag_word(b, entry.var), ~(FLAG_SAVED << flag_shift(entry.var)));
+  }
+  for (i32 i = level->retired_start + lane(); i < b.state->n_retired; i += lanes()) {
+    i32 row = b.retired[i];
+    u32 bit = 1u << (row & 31);
+    block_and(&b.entailed[row >> 5], ~bit);
+    block_and(&b.queued[row >> 5], ~bit);
   }
   barrier();
 }
@@ -190,8 +198,8 @@ DEVICE bool push_level(const Block& b, Place before) {
   if (lane() == 0) {
     if (level == s->trail_base || s->trail_size + p->n_vars > p->trail_capacity) {
       s->trail_base = level;
-      s->trail_size = 0;
-      level_at(b, level)->trail_start = 0;
+      s->trail_size = s->n_retired = 0;
+      level_at(b, level)->trail_start = level_at(b, level)->retired_start = 0;
     }
     i32 var = s->var;
     bound_t phase = s->value_choice >= VALUE_PHASE ? preferred_value(b, var) : 0;
@@ -205,6 +213,7 @@ DEVICE bool push_level(const Block& b, Place before) {
       top->upper[branches.count - 1 - i] = branches.upper[i];
     }
     top->trail_start = s->trail_size;
+    top->retired_start = s->n_retired;
     top->path_start = s->path_size;
     top->strategy = before.strategy;
     top->position = before.position;
@@ -234,6 +243,7 @@ DEVICE void take_alternative(const Block& b) {
   s->output_position = top->output_position;
   s->path_size = top->path_start;
   s->trail_size = top->trail_start;
+  s->n_retired = top->retired_start;
   if (place == 0) --s->level;
   s->trailing = s->level > s->trail_base;
   i32 level_start = place == 0 ? (s->level > s->base ? level_at(b, s->level)->path_start : 0) : top->path_start;
@@ -256,9 +266,8 @@ DEVICE bool begin_replay(const Block& b, i32 level) {
     }
     ++s->statistics.replays;
     s->trail_base = level - 1;
-    level_at(b, level - 1)->trail_start = 0;
-    level_at(b, level)->trail_start = 0;
-    s->trail_size = 0;
+    for (i32 i = level - 1; i <= level; ++i) level_at(b, i)->trail_start = level_at(b, i)->retired_start = 0;
+    s->trail_size = s->n_retired = 0;
   }
   barrier();
   return known;
@@ -281,12 +290,16 @@ DEVICE Next end_replay(const Block& b, bool consistent) {
 // Leaves the current level for good, without trying its alternatives. Ends with a barrier.
 DEVICE void drop_level(const Block& b, i32 level) {
   BlockState* s = b.state;
-  i32 start = level_at(b, level)->trail_start;
-  if (level > s->trail_base) undo_segment(b, start, s->trail_size);
+  const Level* top = level_at(b, level);
+  if (level > s->trail_base) undo_segment(b, top);
   barrier();
   if (lane() == 0) {
-    if (level > s->trail_base) s->trail_size = start;
-    else s->trail_base = level - 1;
+    if (level > s->trail_base) {
+      s->trail_size = top->trail_start;
+      s->n_retired = top->retired_start;
+    } else {
+      s->trail_base = level - 1;
+    }
     trace_skip(b, level);
     s->level = level - 1;
   }
@@ -312,7 +325,7 @@ DEVICE Next backtrack(const Block& b) {
       continue;
     }
     if (level > s->trail_base) {
-      undo_segment(b, level_at(b, level)->trail_start, s->trail_size);
+      undo_segment(b, level_at(b, level));
       if (level_at(b, level)->pending == 1 && below > s->trail_base) {
         mark_segment(b, level_at(b, below)->trail_start, level_at(b, level)->trail_start, true);
       }
@@ -324,7 +337,8 @@ DEVICE Next backtrack(const Block& b) {
   }
 }
 
-// Lane 0: whether what is left of the subproblem looks like more work than handing over a part of it.
+// Lane 0: whether handing over a part of the subproblem is worth it: a young one with few open levels is likely to be
+// searched before another block has replayed its path.
 DEVICE bool is_worth_sharing(const BlockState* s) {
   return s->level - s->base >= OPEN_LEVELS || s->statistics.nodes - s->first_node >= SMALL_NODES;
 }
@@ -337,8 +351,7 @@ DEVICE void poll(const Block& b) {
     i32 stop = global_load(&common->stop);
     s->best = global_load(&common->best);
     s->stop = stop || (s->early && s->best != NO_INCUMBENT) || global_load(&common->bound) >= s->best || (s->neighbourhood && global_load(&common->outstanding) == 0);
-    i64 queued = global_load(&common->pool_tail) - global_load(&common->pool_head);
-    s->donate = !s->neighbourhood && queued < b.problem->n_blocks / BLOCKS_A_RESERVE && is_worth_sharing(s);
+    s->donate = !s->neighbourhood && is_worth_sharing(s) && is_pool_low(b);
   }
   barrier();
 }

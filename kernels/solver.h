@@ -7,7 +7,7 @@
 DEVICE i64 align16(i64 bytes) { return (bytes + 15) & ~(i64)15; }
 DEVICE i64 store_bytes(const Problem& p) {
   return 2 * align16((i64)p.n_vars * (i64)sizeof(bound_t)) + align16((i64)flag_words(p.n_vars) * 4) +
-         align16((i64)queued_words(p.n_rows) * 4);
+         2 * align16((i64)row_words(p.n_rows) * 4);
 }
 DEVICE i64 list_bytes(const Problem& p) {
   return align16((i64)p.changed_capacity * 4) + align16((i64)p.queue_capacity * 4);
@@ -25,10 +25,14 @@ DEVICE Block make_block(const Problem* p, BlockState* state, char* store, char* 
   b.flags = (u32*)store;
   store += align16((i64)flag_words(p->n_vars) * 4);
   b.queued = (u32*)store;
+  store += align16((i64)row_words(p->n_rows) * 4);
+  b.entailed = (u32*)store;
   b.changed = (i32*)lists;
   b.queue = (i32*)(lists + align16((i64)p->changed_capacity * 4));
   b.trail = (TrailEntry*)stacks;
   stacks += align16((i64)p->trail_capacity * (i64)sizeof(TrailEntry));
+  b.retired = (i32*)stacks;
+  stacks += align16((i64)p->n_rows * 4);
   b.levels = (Level*)stacks;
   stacks += align16((i64)p->level_capacity * (i64)sizeof(Level));
   b.path = (Decision*)stacks;
@@ -38,7 +42,7 @@ DEVICE Block make_block(const Problem* p, BlockState* state, char* store, char* 
 }
 
 DEVICE void clear_state(const Block& b) {
-  for (i32 i = lane(); i < queued_words(b.problem->n_rows); i += lanes()) b.queued[i] = 0;
+  for (i32 i = lane(); i < row_words(b.problem->n_rows); i += lanes()) b.queued[i] = b.entailed[i] = 0;
   u32* words = (u32*)b.state;
   for (i32 i = lane(); i < (i32)(sizeof(BlockState) / 4); i += lanes()) words[i] = 0;
   barrier();

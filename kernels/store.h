@@ -24,12 +24,13 @@ struct BlockState {
   i32 trail_size, trailing;      // trailing: whether changes are recorded (not at the level that is never undone)
   i32 level, base, trail_base;   // base: no open alternative at or below; trail_base: no trail at or below
   i32 path_size;
+  i32 n_retired;                 // rows that the trail has to bring back
   i32 strategy, position;        // where the search for the next variable goes on
   i32 output_position;           // no output variable before this place is unfixed
   i32 keep_level;                // levels above it are left without a look at their alternatives
   i32 var, index;                // the chosen variable, or -1
   i32 value_choice;
-  i32 donate;                    // other blocks are hungry: give a subproblem away
+  i32 donate;                    // the pool runs low: give a subproblem away
   i32 granted;                   // answer of lane 0 to the others, valid until the next barrier but one
   i32 neighbourhood;             // the block searches neighbourhoods and restarts, not subproblems of the complete search
   i32 warm_start;                // it tries the warm start, after which it takes part in the complete search
@@ -42,7 +43,7 @@ struct BlockState {
   i32 flips;                     // of 1024 branchings, how many try the last branch first
   i32 failures_left;             // before that search is cut
   i64 target;                    // a neighbourhood wants sense * objective to be at most this
-  i64 slack;                     // and may miss by so much to be better than the incumbent
+  i64 limit;                     // the same for one that lies on an island
   i64 runs_limit;                // count of propagator runs at which its search is cut,
   i32 failures_sure;             // but not before so many failures are left
   i32 extent, size;              // of the neighbourhood: which groups of variables it fixes, how long it may be searched
@@ -73,9 +74,11 @@ struct Block {
   bound_t* upper;
   u32* flags;
   u32* queued;
+  u32* entailed;
   i32* changed;
   i32* queue;
   TrailEntry* trail;
+  i32* retired;
   Level* levels;
   Decision* path;
   i32 index;  // of the block
@@ -97,7 +100,7 @@ DEVICE void enter_phase(const Block& b, i32 phase) {
 }
 
 DEVICE i32 flag_words(i32 n_vars) { return (n_vars + FLAGS_PER_WORD - 1) / FLAGS_PER_WORD; }
-DEVICE i32 queued_words(i32 n_rows) { return (n_rows + 31) / 32; }
+DEVICE i32 row_words(i32 n_rows) { return (n_rows + 31) / 32; }  // of one bit a row
 DEVICE u32* flag_word(const Block& b, i32 var) { return &b.flags[(u32)var / FLAGS_PER_WORD]; }
 DEVICE u32 flag_shift(i32 var) { return ((u32)var % FLAGS_PER_WORD) * FLAG_BITS; }
 

@@ -45,7 +45,7 @@ STATE_BYTES = 512  # bound on the kernel's static shared memory
 SHORT_LIST = 256  # entries that a propagation list has at least (measured: docs/performance.md)
 MAX_BLOCKS_PER_SM = 32
 GLOBAL_BLOCKS_PER_SM = 8  # where stores lie in global memory
-FREE_GLOBAL_BLOCKS_PER_SM = 2  # likewise in free search: neighbourhoods that end sooner are worth more than many at once
+LNS_GLOBAL_BLOCKS_PER_SM = 2  # the same with neighbourhoods: some that end sooner are worth more than many at once
 WARP = 32
 THREADS_BY_FIT = ((12, 32), (6, 64), (3, 128), (2, 256), (1, 512))  # (blocks that fit an SM, at least; threads a block)
 WORKSPACE_SHARE = 0.7  # of the free device memory
@@ -99,7 +99,7 @@ class Context:
             self.context = self.device.retain_primary_context()
         except cuda.Error as error:
             raise EngineError(f"the GPU cannot be used: {error}") from error
-        self.seconds = wake.seconds() + time.monotonic() - start
+        self.seconds = max(wake.seconds(), time.monotonic() - start)
         self.of_thread = threading.local()
         self.kernels: dict[tuple[int, bool, tuple[str, ...]], Any] = {}
         self.modules: dict[tuple[int, bool, tuple[str, ...]], Any] = {}
@@ -179,7 +179,7 @@ def launch_shape(here: Context, layout: Layout, registers: dict[bool, int], sett
     shared = settings.store != "global" and layout.store_bytes + least_lists + STATE_BYTES <= here.shared_per_block
     store = layout.store_bytes if shared else 0
     fitting = max(here.shared_per_sm // (store + least_lists + fixed), 1)
-    most = MAX_BLOCKS_PER_SM if shared else FREE_GLOBAL_BLOCKS_PER_SM if settings.lns_percent else GLOBAL_BLOCKS_PER_SM
+    most = MAX_BLOCKS_PER_SM if shared else LNS_GLOBAL_BLOCKS_PER_SM if settings.lns_percent else GLOBAL_BLOCKS_PER_SM
     wanted = min(fitting, most)
     threads = (settings.threads or 0) // WARP * WARP or next(t for least, t in THREADS_BY_FIT if wanted >= least)
     per_warp = -(-registers[shared] * 32 // 256) * 256

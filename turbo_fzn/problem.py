@@ -163,7 +163,7 @@ def struct_sizes(bits: int) -> list[int]:
     """sizeof of the structs of abi.h in the order in which `abi_sizes` of solve.cpp lists them."""
     bound = bits // 8
     decision = 12 if bits == 32 else 24
-    level = 4 * bound + 28 + (bits == 64) * 4
+    level = 4 * bound + 32
     return [bound, 16, 16, 16, decision, decision, level, COMMON_BYTES, ctypes.sizeof(Statistics),
             ctypes.sizeof(Island), ctypes.sizeof(MethodBook), ctypes.sizeof(PoolSlot), ctypes.sizeof(RingSlot), ctypes.sizeof(Problem)]  # fmt: skip
 
@@ -329,7 +329,7 @@ class Layout:
     @property
     def store_bytes(self) -> int:
         n, m, bound = self.tnf.n_vars, self.tnf.n_rows, self.bits // 8
-        return 2 * align16(n * bound) + align16((n + 7) // 8 * 4) + align16((m + 31) // 32 * 4)
+        return 2 * align16(n * bound) + align16((n + 7) // 8 * 4) + 2 * align16((m + 31) // 32 * 4)
 
     @property
     def list_bytes(self) -> int:
@@ -337,10 +337,11 @@ class Layout:
 
     @property
     def stack_bytes(self) -> int:
-        """Trail, levels and path of one block."""
+        """Trail, retired rows, levels and path of one block."""
         _, _, _, _, decision, entry, level, *_ = struct_sizes(self.bits)
         return (
             align16(self.trail_capacity * entry)
+            + align16(self.tnf.n_rows * 4)
             + align16(self.level_capacity * level)
             + align16(self.path_capacity * decision)
         )
