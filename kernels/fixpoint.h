@@ -15,10 +15,9 @@
 #define WATCH_GROUP (WARP_LANES < 4 ? WARP_LANES : 4)
 #endif
 
-// Whether entailed rows are left out of the rounds until the search goes back (measured: docs/performance.md).
-#ifndef RETIRE_ROWS
-#define RETIRE_ROWS 1
-#endif
+// Whether entailed rows are left out of the rounds until the search goes back (measured: docs/performance.md). Not where
+// rows run at the same time: when two empty a domain from both sides at once, neither notices, and each must run again.
+#define RETIRES_ROWS (WARP_LANES == 1)
 
 #define STOP_POLL_ROUNDS 16
 #define LONG_ROUND 32  // runs a lane: the host's stop flag is read after each round as long as that
@@ -79,7 +78,7 @@ DEVICE void run_queue(const Block& b, i32 n_queue) {
     }
     for (; pending; pending &= pending - 1) {
       i32 row = first + lowest_bit(pending);
-      if (propagate_row(b, load_constant(&b.problem->rows[row])) && RETIRE_ROWS) retire_row(b, row);
+      if (propagate_row(b, load_constant(&b.problem->rows[row])) && RETIRES_ROWS) retire_row(b, row);
     }
   }
 }
