@@ -271,6 +271,19 @@ def test_a_full_disk_costs_the_tables_of_the_grammar_but_no_answer(folder, monke
     assert list(folder.iterdir()) == []
 
 
+def test_half_a_file_of_the_grammar_is_not_kept(folder, monkeypatch):
+    """Where the disk is full for a moment, and no more when the file is sealed."""
+
+    def write_half(path: Path, text: str, encoding: str) -> None:
+        path.write_bytes(text.encode()[: len(text) // 2])
+        raise_full_disk()
+
+    monkeypatch.setattr(Path, "write_text", write_half)
+    grammar.terminals.cache_clear()
+    assert "FLAT_SPACE" in grammar.terminals()
+    assert not [path for path in folder.iterdir() if "json" in path.name]
+
+
 def test_a_compiler_that_is_killed_is_told(tmp_path, model, folder):
     compiler = tmp_path / "killed-c++"
     compiler.write_text("#!/bin/sh\nkill -KILL $$\n")
