@@ -204,7 +204,8 @@ def test_a_file_is_written_also_when_stdout_is_closed_from_the_beginning(tmp_pat
 
 def run_in_shell(folder: Path, arguments: str) -> subprocess.CompletedProcess[str]:
     command = ["sh", "-c", '"$0" -m turbo_fzn ' + arguments, sys.executable]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment(), timeout=60)
+    changed = environment(PYTHONUNBUFFERED="")  # argparse passes over a write that fails at once
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, env=changed, timeout=60)
 
 
 # ---- in this process
