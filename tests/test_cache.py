@@ -169,12 +169,94 @@ def test_a_pickle_that_was_not_written_by_us_is_not_loaded(tmp_path, model, fold
 # ---- faults while it is filled
 
 
-def test_a_full_disk_is_told(folder, monkeypatch):
-    monkeypatch.setattr(build.os, "replace", raise_full_disk)
-    monkeypatch.setattr(build, "_compile", lambda command, folder: Path(command[-2]).write_bytes(b""))
-    with pytest.raises(EngineError, match="cannot write to the kernel cache .*: No space left on device"):
-        build.cpu_library(32)
+@pytest.fixture
+def temporary(tmp_path, monkeypatch) -> Path:
+    """The folder that serves where the cache does not."""
+    path = tmp_path / "temporary"
+    path.mkdir()
+    monkeypatch.setattr(build, "_temporary_folder", lambda: path)
+    return path
+
+
+def fill(monkeypatch, *folders: Path) -> list[Path]:
+    """Lets each of the folders be full, so that the compiler fails there; returns where it runs."""
+    places = []
+
+    def compile_there(command: list[str], folder: str) -> None:
+        places.append(Path(folder).parent)
+        if places[-1] in folders:
+            raise EngineError("c++ failed on the kernels: as: cannot write")
+        Path(command[-2]).write_bytes(b"compiled")
+
+    monkeypatch.setattr(build, "_compile", compile_there)
+    monkeypatch.setattr(build, "_fill", lambda folder: Path(folder).parent in folders and raise_full_disk())
+    return places
+
+
+def test_of_a_full_cache_the_temporary_folder_takes_the_place(folder, temporary, monkeypatch, caplog):
+    caplog.set_level("INFO", logger="turbo_fzn")
+    places = fill(monkeypatch, folder)
+    library = build.cpu_library(32)
+    assert library.parent == temporary and cache.read(library) == b"compiled"
+    assert build.cpu_library(32) == library
+    assert build.cpu_library(64).parent == temporary
+    assert places == [folder, temporary, temporary]  # it is found full only once
+    (line,) = [line for line in caplog.messages if str(folder) in line]
+    assert line == (
+        f"cannot write compiled kernels to {folder}: No space left on device; a temporary folder serves for this run"
+    )
     assert list(folder.iterdir()) == []
+
+
+def test_what_a_full_cache_holds_is_used(folder, temporary, monkeypatch):
+    assert fill(monkeypatch) == []
+    library = build.cpu_library(32)
+    fill(monkeypatch, folder)
+    assert build.cpu_library(64).parent == temporary
+    assert build.cpu_library(32) == library and library.parent == folder
+
+
+@pytest.mark.parametrize("step", ["seal", "mkdtemp"])
+def test_a_cache_that_is_full_before_or_after_the_compiler_runs_is_full_too(folder, temporary, monkeypatch, step):
+    module = {"seal": cache, "mkdtemp": build.tempfile}[step]
+    real = getattr(module, step)
+    fill(monkeypatch)
+
+    def refuse(*arguments: object, **named: object) -> object:
+        return raise_full_disk() if str(folder) in f"{arguments}{named}" else real(*arguments, **named)
+
+    monkeypatch.setattr(module, step, refuse)
+    assert build.cpu_library(32).parent == temporary
+    assert list(folder.iterdir()) == []
+
+
+def test_a_full_disk_is_told(folder, temporary, monkeypatch):
+    fill(monkeypatch, folder, temporary)
+    full = "No space left on device"
+    with pytest.raises(EngineError, match=f"^cannot write .* to {folder}: {full}; nor to {temporary}: {full}$"):
+        build.cpu_library(32)
+    with pytest.raises(EngineError, match=f"^cannot write .* to {temporary}: {full}$"):
+        build.cpu_library(64)
+    assert list(folder.iterdir()) == list(temporary.iterdir()) == []
+
+
+def test_a_full_disk_without_a_temporary_folder_is_told(folder, monkeypatch):
+    fill(monkeypatch, folder)
+    build._temporary_folder.cache_clear()
+    monkeypatch.setattr(build.tempfile, "tempdir", "/dev/null")
+    with pytest.raises(EngineError, match=f"^cannot write .* to {folder}: No space .*; nor to a temporary folder: "):
+        build.cpu_library(32)
+
+
+def test_what_the_compiler_complains_of_where_there_is_room_is_told(folder, temporary, monkeypatch):
+    monkeypatch.setenv("CXX", "false")
+    build.find_cpu_compiler.cache_clear()
+    try:
+        with pytest.raises(EngineError, match="^false failed on the kernels: no message$"):
+            build.cpu_library(32)
+    finally:
+        build.find_cpu_compiler.cache_clear()
+    assert list(folder.iterdir()) == list(temporary.iterdir()) == []
 
 
 def raise_full_disk(*arguments: object) -> None:
@@ -187,6 +269,19 @@ def test_a_full_disk_costs_the_tables_of_the_grammar_but_no_answer(folder, monke
         function.cache_clear()
     assert "FLAT_SPACE" in grammar.terminals()
     assert list(folder.iterdir()) == []
+
+
+def test_half_a_file_of_the_grammar_is_not_kept(folder, monkeypatch):
+    """Where the disk is full for a moment, and no more when the file is sealed."""
+
+    def write_half(path: Path, text: str, encoding: str) -> None:
+        path.write_bytes(text.encode()[: len(text) // 2])
+        raise_full_disk()
+
+    monkeypatch.setattr(Path, "write_text", write_half)
+    grammar.terminals.cache_clear()
+    assert "FLAT_SPACE" in grammar.terminals()
+    assert not [path for path in folder.iterdir() if "json" in path.name]
 
 
 def test_a_compiler_that_is_killed_is_told(tmp_path, model, folder):

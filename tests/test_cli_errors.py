@@ -7,9 +7,10 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
-from command import COMMAND, LEAST_SUM, THREE_SOLUTIONS, Answer, environment, run, write
+from command import COMMAND, LEAST_SUM, THREE_SOLUTIONS, Answer, environment, golomb, grid, run, write
 
 from turbo_fzn import cli, languages
 from turbo_fzn.check import Checker
@@ -160,16 +161,51 @@ def test_a_full_disk_is_an_error(tmp_path):
     assert re.fullmatch("fzn-turbo: .*No space left on device\n", done.stderr)
 
 
+@pytest.mark.parametrize("arguments", ["--version", "--help", "--info"])
+def test_what_is_told_to_a_full_disk_is_an_error_and_to_nobody_is_none(tmp_path, arguments):
+    done = run_in_shell(tmp_path, f"{arguments} >/dev/full")
+    assert (done.returncode, done.stderr) == (1, "fzn-turbo: input or output: No space left on device\n")
+    done = run_in_shell(tmp_path, f"{arguments} | true")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 @pytest.mark.parametrize(
     ("redirection", "code", "printed"),
-    [("{model} >&-", 0, ""), ("{model} 2>&-", 0, "(. = .*;\n)+-*\n=*\n"), ("missing 2>&-", 1, "=====ERROR=====\n")],
+    [
+        ("{model} >&-", 0, ""),
+        ("{model} <&- >&- 2>&-", 0, ""),
+        ("-a {many} >&-", 0, ""),
+        ("-i {long} >&-", 0, ""),
+        ("-v {long} >&- 2>&-", 0, ""),
+        ("--info >&-", 0, ""),
+        ("--help >&-", 0, ""),
+        ("{model} 2>&-", 0, "(. = .*;\n)+-*\n=*\n"),
+        ("missing 2>&-", 1, "=====ERROR=====\n"),
+        ("missing >&- 2>&-", 1, ""),
+    ],
 )
 def test_streams_that_are_closed_from_the_beginning_do_no_harm(tmp_path, redirection, code, printed):
-    path = write(tmp_path, THREE_SOLUTIONS.replace("satisfy", "maximize x"))
-    command = ["sh", "-c", '"$0" -m turbo_fzn ' + redirection.format(model=path), sys.executable]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=environment(), timeout=60)
+    """Also where answers would be printed without end: nobody reads them."""
+    models = {
+        "model": write(tmp_path, THREE_SOLUTIONS.replace("satisfy", "maximize x")),
+        "many": write(tmp_path, grid(2000), "many.fzn"),
+        "long": write(tmp_path, golomb(12), "long.fzn"),
+    }
+    done = run_in_shell(tmp_path, redirection.format(**models))
     assert (done.returncode, done.stderr) == (code, "")
     assert re.fullmatch(printed, done.stdout)
+
+
+def test_a_file_is_written_also_when_stdout_is_closed_from_the_beginning(tmp_path):
+    done = run_in_shell(tmp_path, f"--dump-tnf dumped.tnf {write(tmp_path, LEAST_SUM)} >&-")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "dumped.tnf").read_text().startswith("# ")
+
+
+def run_in_shell(folder: Path, arguments: str) -> subprocess.CompletedProcess[str]:
+    command = ["sh", "-c", '"$0" -m turbo_fzn ' + arguments, sys.executable]
+    changed = environment(PYTHONUNBUFFERED="")  # argparse passes over a write that fails at once
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, env=changed, timeout=60)
 
 
 # ---- in this process

@@ -2,7 +2,8 @@
 
 A compiled file is named by a hash of all kernel sources, the compiler's version and its flags, so a stale one is never
 used; it is written to a folder of its own and renamed, so a half-written one is never seen. The cache is
-`TURBO_FZN_CACHE`, else the user's cache folder. When that cannot be used (cache.py), a temporary folder serves for this run.
+`TURBO_FZN_CACHE`, else the user's cache folder. When that cannot be used (cache.py) or is full, a temporary folder serves
+for this run.
 """
 
 from __future__ import annotations
@@ -36,18 +37,34 @@ TRACE_FLAG = "-DTRACE"
 GPU_ARCHITECTURES = ("80", "90", "100")
 GPU_VARIANTS = tuple((bits, shared) for bits in (32, 64) for shared in (True, False))
 COMPILE_SECONDS = 600
+COMPILE_BYTES = 32 << 20  # more than a compilation writes, the compiler's own files included
+
+
+class NoRoom(EngineError):
+    """A folder that does not take a compiled file."""
+
+    def __init__(self, folder: object, error: OSError):
+        self.place = f"{folder}: {error.strerror or error}"
+        super().__init__(f"cannot write compiled kernels to {self.place}")
+
+
+_full: set[Path] = set()  # cache folders that were found full in this process
 
 
 def cache_folder() -> Path:
     """The folder of compiled kernels; a temporary one where there is none to be trusted and written."""
-    return cache.find_folder() or _temporary_folder()
+    folder = cache.find_folder()
+    return _temporary_folder() if folder is None or folder in _full else folder
 
 
 @lru_cache(maxsize=1)
 def _temporary_folder() -> Path:
     import atexit
 
-    folder = tempfile.mkdtemp(prefix="turbo_fzn-")
+    try:
+        folder = tempfile.mkdtemp(prefix="turbo_fzn-")
+    except OSError as error:
+        raise NoRoom("a temporary folder", error) from error
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return Path(folder)
 
@@ -103,25 +120,62 @@ compile_seconds: list[float] = []  # of each compilation in this process; empty 
 def _cached(stem: str, suffix: str, command: list[str], source: str) -> Path:
     """The compiled file for `command` (compiler and flags), compiling `source` if it is not there yet."""
     key = hashlib.sha256("\0".join([source_hash(), _compiler_identity(command[0]), *command[1:]]).encode()).hexdigest()
-    target = cache_folder() / f"{stem}-{key[:24]}{suffix}"
-    if cache.read(target) is not None:
-        return target
+    name, kept, folder = f"{stem}-{key[:24]}{suffix}", cache.find_folder(), cache_folder()
+    for place in filter(None, (kept, folder)):
+        if cache.read(place / name) is not None:
+            return place / name
+    try:
+        return _make(folder / name, stem, command, source)
+    except NoRoom as full:
+        if folder != kept:
+            raise
+        _full.add(folder)
+        log.info("%s; a temporary folder serves for this run", full)
+        return _make_elsewhere(full, name, stem, command, source)
+
+
+def _make_elsewhere(full: NoRoom, name: str, stem: str, command: list[str], source: str) -> Path:
+    try:
+        return _make(_temporary_folder() / name, stem, command, source)
+    except NoRoom as error:
+        raise EngineError(f"{full}; nor to {error.place}") from error
+
+
+def _make(target: Path, stem: str, command: list[str], source: str) -> Path:
+    """Compiles to `target`. Raises NoRoom where its folder does not take it."""
     folder, start = "", time.monotonic()
     try:
         _remove_leftovers(target.parent)
         folder = tempfile.mkdtemp(prefix=target.stem, dir=target.parent)
         compiled = os.path.join(folder, target.name)
         with phase(f"compile {stem}"):
-            _compile([*command, "-o", compiled, str(kernels_folder() / source)], folder)
+            _compile_if_room([*command, "-o", compiled, str(kernels_folder() / source)], folder)
         cache.seal(Path(compiled))
         os.replace(compiled, target)
     except OSError as error:
-        raise EngineError(f"cannot write to the kernel cache {target.parent}: {error.strerror or error}") from error
+        raise NoRoom(target.parent, error) from error
     finally:
         _clear(folder)
     compile_seconds.append(time.monotonic() - start)
     log.info("compile: %.2f s, %s, %.1f MB", compile_seconds[-1], stem, target.stat().st_size / 1e6)
     return target
+
+
+def _compile_if_room(command: list[str], folder: str) -> None:
+    """Compiles. Raises OSError where it has failed and the disk is full: compilers tell that in words of their own."""
+    try:
+        _compile(command, folder)
+    except EngineError:
+        _fill(folder)
+        raise
+
+
+def _fill(folder: str) -> None:
+    """Raises OSError where there is no room for a compilation."""
+    block = os.urandom(1 << 20)  # no zeros, which a file system may store in no room
+    with tempfile.TemporaryFile(dir=folder) as file:
+        for _ in range(0, COMPILE_BYTES, len(block)):
+            file.write(block)
 
 
 def _remove_leftovers(folder: Path) -> None:

@@ -43,8 +43,7 @@ def run(argv: Sequence[str], leave: bool) -> int:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no BLAS is used here, and its idle threads cost 0.1 s of CPU
     open_missing_streams()
     try:
-        command = parse_arguments(argv)
-        return act(command) if command.action else solve(command.options, started, leave)
+        return obey(argv, started, leave)
     except BrokenPipeError:
         forget_stdout()
         return 0
@@ -53,6 +52,14 @@ def run(argv: Sequence[str], leave: bool) -> int:
         if message is None:
             raise
         return complain(message)
+
+
+def obey(argv: Sequence[str], started: float, leave: bool) -> int:
+    try:
+        command = parse_arguments(argv)
+        return act(command) if command.action else solve(command.options, started, leave)
+    finally:
+        sys.stdout.flush()  # what cannot be written shows here, and not when Python ends
 
 
 def explain(error: BaseException) -> str | None:
@@ -90,10 +97,20 @@ def complain(message: str) -> int:
 
 
 def open_missing_streams() -> None:
-    """A stream that was closed before the process began is None in Python."""
-    for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "w"))
+    """A stream that was closed before the process began is None in Python. Nobody reads it, so of stdout the reader
+    has left: a search that prints without end must end."""
+    if sys.stdout is None:
+        sys.stdout = open(pipe_without_reader(), "w")
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")
+
+
+def pipe_without_reader() -> int:
+    reader, writer = os.pipe()
+    os.close(reader)
+    lowest = os.dup(writer)  # the number that the closed stream had, so that no other file gets it
+    os.close(writer)
+    return lowest
 
 
 def forget_stdout() -> None:
@@ -117,7 +134,8 @@ def process_start() -> float:
 
 def solve(options: Options, started: float, leave: bool) -> int:
     limit = options.time_limit
-    interrupt = Stopped(started + max(limit / 1000 - STOP_MARGIN_SECONDS, 0) if limit else None)
+    deadline = started + max(limit / 1000 - STOP_MARGIN_SECONDS, 0) if limit else None
+    interrupt = Stopped(deadline) if options.dump_tnf is None else Interrupt(deadline)  # a file needs no reader
     try:
         catch_signals(interrupt, options)
         set_up_logging(options.verbose)

@@ -80,16 +80,21 @@ def _cache_file(suffix: str) -> Path | None:
 
 @contextlib.contextmanager
 def _written_to(kept: Path | None) -> Iterator[Path | None]:
-    """A path to write to, which becomes `kept` when that is done: nobody reads half a file."""
+    """A path to write to, which becomes `kept` when that is done: nobody reads half a file.
+
+    An OSError, as where the disk is full, ends the block, and nothing is kept.
+    """
     fresh = kept and kept.with_name(f"{kept.name}.{os.getpid()}")
-    yield fresh
-    if kept and fresh:
-        try:
+    try:
+        yield fresh
+        if kept and fresh:
             cache.seal(fresh)
             os.replace(fresh, kept)
-        except OSError:
-            with contextlib.suppress(OSError):
-                fresh.unlink()
+    except OSError:
+        if fresh is None:
+            raise
+        with contextlib.suppress(OSError):
+            fresh.unlink()
 
 
 @functools.cache
@@ -101,6 +106,7 @@ def _lark() -> Lark:
         return _make_lark(lark, kept)
     with _written_to(kept) as fresh:
         return _make_lark(lark, fresh)
+    return _make_lark(lark, None)
 
 
 def _make_lark(lark: Any, tables: Path | None) -> Lark:
@@ -123,7 +129,7 @@ def terminals() -> dict[str, str]:
     if data is not None:
         return json.loads(data)  # type: ignore[no-any-return]
     source = {terminal.name: terminal.pattern.to_regexp() for terminal in _lark().terminals}
-    with _written_to(kept) as fresh, contextlib.suppress(OSError):
+    with _written_to(kept) as fresh:
         if fresh:
             fresh.write_text(json.dumps(source), encoding="utf-8")
     return source
