@@ -309,6 +309,14 @@ CASES: list[Case] = [
         "table", "bool", {"x": bools(3)}, "table(x, [|true,false,true|false,false,true|])",
         lambda x: not x[1] and x[2],
     ),
+    *(
+        Case(
+            "table", f"{rows} of no {kind}", {"n": Vars(domain)}, f"table([n | i in 1..0], array2d(1..{rows}, 1..0, []))",
+            lambda n, rows=rows: rows > 0,
+        )
+        for kind, domain in (("number", range(2)), ("bool", bool))
+        for rows in (0, 2)
+    ),
     Case(
         "regular", "", {"x": ints(4, 1, 2, first=0)}, f"regular(x, 3, 2, {DFA_TEXT}, 1, {{1, 2}})",
         lambda x: accepts(x, DFA, {1, 2}),
