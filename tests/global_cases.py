@@ -330,6 +330,10 @@ CASES: list[Case] = [
         f"regular(x, 3, 4..5, array2d(1..3, 4..5, array1d({DFA_TEXT})), 1, 1..3)",
         lambda x: accepts(x, DFA, {1, 2, 3}, first=4),
     ),
+    Case(
+        "regular_regexp", "", {"x": ints(3, 1, 3)}, 'regular(x, "1* (1|2) 3*")',
+        lambda x: tuple(x) in {(1, 1, 1), (1, 1, 2), (1, 1, 3), (1, 2, 3), (1, 3, 3), (2, 3, 3)},
+    ),
     Case("regular", "no word", {"x": ints(2, 1, 2)}, "regular(x, 2, 2, [|1,1|2,2|], 1, {2})", lambda x: False),
     Case(
         "cost_regular", "", {"x": ints(3, 1, 2), "c": one(0, 14)},
