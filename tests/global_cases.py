@@ -309,6 +309,14 @@ CASES: list[Case] = [
         "table", "bool", {"x": bools(3)}, "table(x, [|true,false,true|false,false,true|])",
         lambda x: not x[1] and x[2],
     ),
+    *(
+        Case(
+            "table", f"{rows} of no {kind}", {"n": Vars(domain)}, f"table([n | i in 1..0], array2d(1..{rows}, 1..0, []))",
+            lambda n, rows=rows: rows > 0,
+        )
+        for kind, domain in (("number", range(2)), ("bool", bool))
+        for rows in (0, 2)
+    ),
     Case(
         "regular", "", {"x": ints(4, 1, 2, first=0)}, f"regular(x, 3, 2, {DFA_TEXT}, 1, {{1, 2}})",
         lambda x: accepts(x, DFA, {1, 2}),
@@ -321,6 +329,10 @@ CASES: list[Case] = [
         "regular", "set", {"x": ints(3, 3, 6)},
         f"regular(x, 3, 4..5, array2d(1..3, 4..5, array1d({DFA_TEXT})), 1, 1..3)",
         lambda x: accepts(x, DFA, {1, 2, 3}, first=4),
+    ),
+    Case(
+        "regular_regexp", "", {"x": ints(3, 1, 3)}, 'regular(x, "1* (1|2) 3*")',
+        lambda x: tuple(x) in {(1, 1, 1), (1, 1, 2), (1, 1, 3), (1, 2, 3), (1, 3, 3), (2, 3, 3)},
     ),
     Case("regular", "no word", {"x": ints(2, 1, 2)}, "regular(x, 2, 2, [|1,1|2,2|], 1, {2})", lambda x: False),
     Case(

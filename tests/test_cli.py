@@ -93,6 +93,12 @@ def test_every_option_and_action_is_in_the_help():
     assert all(flag in text for flag, _ in ACTIONS)
 
 
+def test_the_help_and_the_readme_say_which_threads_a_gpu_block_can_have():
+    wanted = "a multiple of {2} from {0} to {1}".format(*LIMITS["gpu_threads"])
+    readme = (DEMO.parent.parent / "README.md").read_text()
+    assert all(wanted in " ".join(text.split()) for text in (run_plainly("--help").stdout, readme))
+
+
 def test_every_option_is_in_the_readme():
     text = (DEMO.parent.parent / "README.md").read_text()
     flags = [row.flags[0] for row in OPTIONS] + [flag for flag, _ in ACTIONS]
@@ -108,7 +114,7 @@ def test_the_flags_of_the_solver_configuration_are_options_with_their_types():
         if kind.startswith("opt:"):
             assert kind.removeprefix("opt:") == row.kind.removeprefix("choice:")
         elif kind.startswith("int:"):
-            assert kind == "int:{}:{}".format(*LIMITS[row.field])
+            assert kind == "int:{}:{}".format(*LIMITS[row.field][:2])
         elif kind == "string":
             assert row.kind == "text"
         else:

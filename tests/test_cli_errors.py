@@ -113,6 +113,7 @@ def test_an_empty_tnf_file_is_a_model_with_one_solution(tmp_path):
         (["-t", "-5", "{model}"], "argument -t/--time-limit: -5 is less than 0"),
         (["-p", "0", "{model}"], "argument -p/--parallel: 0 is less than 1"),
         (["--blocks", "9999999", "{model}"], "argument --blocks: 9999999 is more than 1000000"),
+        (["--gpu-threads", "33", "{model}"], "argument --gpu-threads: 33 is not a multiple of 32"),
         (["{model}", "-n"], "argument -n/--num-solutions: expected one argument"),
         (["--arch", "tpu", "{model}"], "argument --arch: invalid choice: 'tpu'"),
         (["--dump-tnf", "/dev/null/file", "{model}"], "cannot write /dev/null/file: Not a directory"),

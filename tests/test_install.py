@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import sysconfig
 from pathlib import Path
 
 import pytest
+from conftest import needs_minizinc
 
 from turbo_fzn import __version__, install
 from turbo_fzn.errors import UsageError
@@ -24,7 +26,7 @@ FLAG_TYPE = re.compile(r"int(:-?\d+:-?\d+)?|float(:[-\d.]+:[-\d.]+)?|bool(:[^:]*
 
 
 def read(path: Path) -> dict:
-    return json.loads(path.read_text())
+    return json.loads(path.read_text(encoding="utf-8"))
 
 
 @pytest.mark.covers("C1", "C10", "C11")
@@ -75,6 +77,26 @@ def test_without_an_installed_script_a_launcher_is_written_that_runs_from_any_fo
     run = subprocess.run([executable, "--version"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert run.returncode == 0, run.stderr
     assert __version__ in run.stdout
+
+
+def test_paths_beyond_ascii_stand_in_the_file_as_they_are(tmp_path, monkeypatch):
+    """MiniZinc 2.6.4 does not decode JSON's escapes. A name that is no UTF-8 keeps its bytes."""
+    monkeypatch.setattr(install, "_console_script", lambda: None)
+    monkeypatch.setattr(install, "minizinc_version", lambda: install.JSON_SINCE)
+    for name in (b"\xc3\xbc \xe2\x88\x80", b"\xfc"):
+        folder = tmp_path / os.fsdecode(name)
+        install.install_solver(folder)
+        for file in (install.CONFIGURATION, install.JSON_CONFIGURATION):
+            assert os.fsencode(folder / install.LAUNCHER) in (folder / file).read_bytes()
+
+
+@pytest.mark.covers("C3")
+@needs_minizinc
+def test_minizinc_runs_a_solver_whose_path_is_beyond_ascii(tmp_path, monkeypatch, minizinc, model):
+    monkeypatch.setattr(install, "_console_script", lambda: None)
+    path = install.install_solver(tmp_path / "ü ∀")
+    done = minizinc("--solver", path, model("solve satisfy;"), MZN_SOLVER_PATH="")
+    assert (done.stdout, done.stderr) == ("----------\n", "")
 
 
 def test_the_script_of_a_virtual_environment_is_found_beside_its_python(tmp_path, monkeypatch):

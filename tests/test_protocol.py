@@ -76,8 +76,9 @@ def test_all_solutions_are_given_once_each_and_then_the_claim(solve, flags):
 
 @pytest.mark.covers("F5")
 @pytest.mark.parametrize(("n", "found", "markers"), [(1, 1, []), (2, 2, []), (3, 3, []), (4, 3, COMPLETE)])
-def test_at_most_n_solutions_are_given_and_the_claim_when_there_are_fewer(solve, n, found, markers):
-    answer = solve(THREE_SOLUTIONS, "-n", n)
+@pytest.mark.parametrize("more", [[], ["-a"]])
+def test_at_most_n_solutions_are_given_and_the_claim_when_there_are_fewer(solve, n, found, markers, more):
+    answer = solve(THREE_SOLUTIONS, "-n", n, *more)
     assert is_good(answer)
     assert len(set(answer.solutions)) == len(answer.solutions) == found
     assert answer.markers == markers

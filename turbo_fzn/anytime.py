@@ -25,7 +25,7 @@ from typing import Sequence
 from turbo_fzn import session
 from turbo_fzn.bench import SearchClock, model_files, read_model
 from turbo_fzn.errors import TurboError
-from turbo_fzn.options import Options
+from turbo_fzn.options import Options, integer
 from turbo_fzn.parse import parse_text
 from turbo_fzn.plot import draw
 
@@ -196,7 +196,7 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=1, help="how many seeds: 1, 2, ...")
     parser.add_argument("--arch", default="auto", choices=("auto", "cpu", "gpu"))
     parser.add_argument("--threads", type=int, default=2, help="-p of the CPU engine")
-    parser.add_argument("--gpu-threads", type=int, help="threads of a GPU block")
+    parser.add_argument("--gpu-threads", type=integer("gpu_threads"), help="threads of a GPU block")
     parser.add_argument("--without", help="strategies to leave out, comma-separated")
     parser.add_argument("--only", help="comma-separated names of models")
     parser.add_argument("--peers", type=Path)

@@ -21,7 +21,7 @@ from typing import Iterable, Sequence
 
 from turbo_fzn import build, session
 from turbo_fzn.errors import TurboError
-from turbo_fzn.options import Options
+from turbo_fzn.options import Options, integer
 from turbo_fzn.parse import parse_text
 
 PEER_SPEED = "nodes_per_s"
@@ -186,7 +186,7 @@ def main() -> int:
     parser.add_argument("--threads", type=int, default=1, help="-p of the CPU engine")
     parser.add_argument("--free", action="store_true", help="free search (-f)")
     parser.add_argument("--lns", default="off", choices=("auto", "on", "off"))
-    parser.add_argument("--gpu-threads", type=int, help="threads of a GPU block")
+    parser.add_argument("--gpu-threads", type=integer("gpu_threads"), help="threads of a GPU block")
     parser.add_argument("--profile", action="store_true", help="count where the time goes, and draw it")
     parser.add_argument("--no-check", action="store_true", help="do not check the solutions")
     parser.add_argument("--peers", type=Path)

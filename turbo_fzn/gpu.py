@@ -181,9 +181,9 @@ def launch_shape(here: Context, layout: Layout, registers: dict[bool, int], sett
     fitting = max(here.shared_per_sm // (store + least_lists + fixed), 1)
     most = MAX_BLOCKS_PER_SM if shared else LNS_GLOBAL_BLOCKS_PER_SM if settings.lns_percent else GLOBAL_BLOCKS_PER_SM
     wanted = min(fitting, most)
-    threads = (settings.threads or 0) // WARP * WARP or next(t for least, t in THREADS_BY_FIT if wanted >= least)
-    per_warp = -(-registers[shared] * 32 // 256) * 256
-    by_registers = here.registers_per_sm // (per_warp * (threads // 32))
+    threads = settings.threads or next(t for least, t in THREADS_BY_FIT if wanted >= least)
+    per_warp = -(-registers[shared] * WARP // 256) * 256
+    by_registers = here.registers_per_sm // (per_warp * (threads // WARP))
     per_sm = max(min(wanted, by_registers, here.threads_per_sm // threads), 1)
     room = min(here.shared_per_sm // per_sm - here.shared_reserved, here.shared_per_block) - STATE_BYTES - store
     entries = min(max(layout.queue_capacity, layout.changed_capacity), room // 2 // 16 * 16 // 4)

@@ -45,9 +45,9 @@ def install_solver(folder: Path | None = None) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         executable = _console_script() or _write_launcher(folder)
         path = folder / CONFIGURATION
-        _write(path, json.dumps(configuration(executable), indent=2) + "\n", 0o644)
+        _write(path, _json_text(configuration(executable)), 0o644)
         if minizinc_version() >= JSON_SINCE:
-            _write(folder / JSON_CONFIGURATION, json.dumps(json_configuration(executable), indent=2) + "\n", 0o644)
+            _write(folder / JSON_CONFIGURATION, _json_text(json_configuration(executable)), 0o644)
     except OSError as error:
         raise UsageError(f"cannot install the solver in {folder}: {error.strerror or error}") from error
     return path
@@ -130,11 +130,16 @@ def _write_launcher(folder: Path) -> Path:
     return path
 
 
+def _json_text(fields: dict[str, object]) -> str:
+    """Without escapes for what is not ASCII: MiniZinc 2.6.4 does not decode them."""
+    return json.dumps(fields, indent=2, ensure_ascii=False) + "\n"
+
+
 def _write(path: Path, text: str, mode: int) -> None:
-    """Write the file whole or not at all."""
+    """Write the file whole or not at all. Paths keep their bytes, also where these are no UTF-8."""
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
+        with os.fdopen(handle, "w", encoding="utf-8", errors="surrogateescape") as file:
             file.write(text)
         os.chmod(temporary, mode)
         os.replace(temporary, path)

@@ -84,7 +84,8 @@ OPTIONS = (
     Row(("--check",), "check", "const:always", "check every solution against the FlatZinc, however large", "bool"),
     Row(("--no-check",), "check", "const:never", "print solutions unchecked", "bool"),
     Row(("--no-simplify",), "simplify", "const:", "do not simplify the model", "bool"),
-    Row(("--gpu-threads",), "gpu_threads", "int", "threads of a GPU block, 32 to 512 (default: by the size of the store)", "int:32:512"),
+    Row(("--gpu-threads",), "gpu_threads", "int",
+        "threads of a GPU block, a multiple of 32 from 32 to 512 (default: by the size of the store)", "int:32:512"),
     Row(("--gpu-memory",), "gpu_memory", "int", "GPU memory to use, at most, in MiB", "int:1:1000000"),
     Row(("--profile",), "profile", "switch", "count where the time goes: statistics profileFixpoint, profileChoice, ...", "bool"),
     Row(("--cp-profiler",), "cp_profiler", "pair", "send the search tree to the profiler that listens: execution ID and port"),
@@ -110,12 +111,12 @@ def minizinc_extra_flags() -> list[list[str]]:
     return flags
 
 
-# The least and the greatest value of integer options; where nothing is said, the least is 0.
-LIMITS: dict[str, tuple[float, float]] = {
+# Integer options: the least value (0 where nothing is said), the greatest, and what each is a multiple of.
+LIMITS: dict[str, tuple[float, ...]] = {
     "n_optimal": (0, 1_000_000_000),
     "threads": (1, 1_000_000),
     "blocks": (1, 1_000_000),
-    "gpu_threads": (32, 512),
+    "gpu_threads": (32, 512, 32),  # whole warps
     "gpu_memory": (1, 1_000_000),
     "seed": (-inf, inf),
 }
@@ -181,7 +182,7 @@ def _argparse_kind(row: Row) -> dict[str, Any]:
     if kind == "pair":
         return {"type": _pair, "default": default, "metavar": "ID,PORT"}
     if kind == "int":
-        return {"type": _integer(*LIMITS.get(row.field, (0, inf))), "default": default, "metavar": "N"}
+        return {"type": integer(row.field), "default": default, "metavar": "N"}
     return {"default": default, "metavar": "FILE"}
 
 
@@ -197,8 +198,11 @@ def _pair(text: str) -> tuple[int, int]:
     return number, port
 
 
-def _integer(least: float, most: float) -> Any:
-    def integer(text: str) -> int:
+def integer(field: str) -> Any:
+    """The type, as argparse wants it, of the option that sets this field."""
+    least, most, *step = LIMITS.get(field, (0, inf))
+
+    def read(text: str) -> int:
         from argparse import ArgumentTypeError
 
         try:
@@ -209,6 +213,8 @@ def _integer(least: float, most: float) -> Any:
             raise ArgumentTypeError(f"{value} is less than {least}")
         if value > most:
             raise ArgumentTypeError(f"{value} is more than {most}")
+        if step and value % step[0]:
+            raise ArgumentTypeError(f"{value} is not a multiple of {step[0]}")
         return value
 
-    return integer
+    return read

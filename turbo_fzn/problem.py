@@ -207,7 +207,7 @@ class Settings:
     queue_capacity: int | None = None
     ring_slots: int | None = None
     pool_path: int | None = None
-    threads: int | None = None  # a block, GPU only
+    threads: int | None = None  # a block, whole warps, GPU only
     store: str | None = None  # shared or global, GPU only
     memory_bytes: int | None = None  # of the device, at most
     profile: bool = False
