@@ -87,15 +87,16 @@ struct Statistics {
   i64 phase_ticks[N_PHASES];
 };
 
-// A solution that neighbourhoods start from. Its values are version / 2 times rewritten, and in the middle of it when odd.
+// A solution that neighbourhoods start from. Its values are version / 2 times rewritten, and in the middle of it when
+// odd.
 struct alignas(64) Island {
   i64 version;
   i64 value;     // sense * objective
   i64 patience;  // of an island apart: neighbourhoods that may fail before it is settled anew
 };
 
-// What a method has cost and brought, over all blocks. The recent figures are halved now and then: what paid off at first
-// need not pay for ever.
+// What a method has cost and brought, over all blocks. The recent figures are halved now and then: what paid off at
+// first need not pay for ever.
 //
 // Of its neighbourhoods, by their extent and size: the share of the variables that they fix, in SHARE_UNITs.
 #define SHARE_UNIT 65536

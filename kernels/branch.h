@@ -1,10 +1,10 @@
 // Choosing the next variable and splitting its interval, as the model's search annotation says.
 //
-// Strategies label their variables one after the other; behind the last one comes every variable of the model, in order,
-// least value first, so that a solution is a store in which all variables are fixed. Strategy 0 is not the model's but
-// the one of restarted and neighbourhood search (neighbourhood.h), strategy WARM_START tries the warm start; the model's start at
-// FIRST_ANNOTATED. All lanes scan; the best candidate is found by a block-wide minimum of the score, then of the place in the
-// list (ties: the earliest).
+// Strategies label their variables one after the other; behind the last one comes every variable of the model, in
+// order, least value first, so that a solution is a store in which all variables are fixed. Strategy 0 is not the
+// model's but the one of restarted and neighbourhood search (neighbourhood.h), strategy WARM_START tries the warm
+// start; the model's start at FIRST_ANNOTATED. All lanes scan; the best candidate is found by a block-wide minimum of
+// the score, then of the place in the list (ties: the earliest).
 #pragma once
 
 #include "fixpoint.h"

@@ -15,8 +15,9 @@
 #define WATCH_GROUP (WARP_LANES < 4 ? WARP_LANES : 4)
 #endif
 
-// Whether entailed rows are left out of the rounds until the search goes back (measured: docs/performance.md). Not where
-// rows run at the same time: when two empty a domain from both sides at once, neither notices, and each must run again.
+// Whether entailed rows are left out of the rounds until the search goes back (measured: docs/performance.md). Not
+// where rows run at the same time: when two empty a domain from both sides at once, neither notices, and each must run
+// again.
 #define RETIRES_ROWS (WARP_LANES == 1)
 
 #define STOP_POLL_ROUNDS 16

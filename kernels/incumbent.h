@@ -1,13 +1,13 @@
 // The solutions that neighbourhoods start from, one an island.
 //
-// Island 0 holds the best solution so far: the record. Most others hold solutions at most so much worse (record-to-record
-// travel: Dueck, J. Comp. Physics 1993), a different distance on each, so that a thousand blocks do not all stand before the
-// same local optimum. Every third is apart: it begins with any solution, only gets better, and when that has failed
-// for too long it is settled anew (multi-start: Martí, Handbook of Metaheuristics 2003).
+// Island 0 holds the best solution so far: the record. Most others hold solutions at most so much worse
+// (record-to-record travel: Dueck, J. Comp. Physics 1993), a different distance on each, so that a thousand blocks do
+// not all stand before the same local optimum. Every third is apart: it begins with any solution, only gets better, and
+// when that has failed for too long it is settled anew (multi-start: Martí, Handbook of Metaheuristics 2003).
 //
-// One writer at a time and any number of readers: the version is odd while the values are written (a sequence lock), and
-// a reader that finds another version afterwards starts anew. Values of two solutions must not mix: a neighbourhood that
-// fixes such a mixture holds no solution, and all blocks would search it in vain.
+// One writer at a time and any number of readers: the version is odd while the values are written (a sequence lock),
+// and a reader that finds another version afterwards starts anew. Values of two solutions must not mix: a neighbourhood
+// that fixes such a mixture holds no solution, and all blocks would search it in vain.
 #pragma once
 
 #include "pool.h"
@@ -29,7 +29,8 @@ DEVICE bool is_welcome(const Block& b, i32 index, i64 value) {
   return !is_apart(index) || b.state->settles || value < global_load(&b.problem->islands[index].value);
 }
 
-// Lane 0: the right to write the island, with its version in state->version. False when there is a better one meanwhile.
+// Lane 0: the right to write the island, with its version in state->version. False when there is a better one
+// meanwhile.
 DEVICE bool begin_writing(const Block& b, i32 index, i64 value) {
   const Problem* p = b.problem;
   Island* island = &p->islands[index];

@@ -1,7 +1,7 @@
 // Intervals and exact arithmetic on their ends.
 //
-// 32-bit stores: every bound is within ±(2^30 - 1) at the root and only tightens, so that a sum or difference of two ends
-// fits into 32 bits; products are formed in 64 bits and cut off beyond every bound. 64-bit stores: a bound may be
+// 32-bit stores: every bound is within ±(2^30 - 1) at the root and only tightens, so that a sum or difference of two
+// ends fits into 32 bits; products are formed in 64 bits and cut off beyond every bound. 64-bit stores: a bound may be
 // infinite, and ends are 128 bits wide. An infinite end is ±2^63: any sum with a finite number stays beyond
 // INFINITE_BOUND and any product but with 0 too, and 2^63 * 2^63 still fits, so sums and products need no special case.
 // Quotients of an infinite numerator do, and have it here.

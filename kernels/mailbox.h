@@ -1,7 +1,7 @@
 // Solutions on their way out of the running kernel, through a ring in memory that the host can read.
 //
-// A block takes a ticket, waits until the host has made room, writes the values, and then the sequence number that tells
-// the host that the slot is whole. Nothing is ever dropped: the host empties the ring until every block has left.
+// A block takes a ticket, waits until the host has made room, writes the values, and then the sequence number that
+// tells the host that the slot is whole. Nothing is ever dropped: the host empties the ring until every block has left.
 #pragma once
 
 #include "incumbent.h"

@@ -67,12 +67,17 @@ DEVICE i64 draw_target(const Block& b) {
   return gain == 0 ? NO_INCUMBENT : s->best - 1 - (i64)(next_random(s) % gain);
 }
 
+// The largest sense * objective that the root leaves.
+DEVICE i64 worst_objective(const Problem* p) {
+  return p->sense > 0 ? (i64)p->root_upper[p->objective] : -(i64)p->root_lower[p->objective];
+}
+
 // Lane 0: what a probe asks for: the bound itself, or what lies a half, a quarter, an eighth ... above it.
 DEVICE i64 draw_probe(const Block& b) {
   const Problem* p = b.problem;
   BlockState* s = b.state;
   i64 bound = global_load(&p->common->bound);
-  i64 worst = s->best != NO_INCUMBENT ? s->best : p->sense > 0 ? (i64)p->root_upper[p->objective] : -(i64)p->root_lower[p->objective];
+  i64 worst = s->best != NO_INCUMBENT ? s->best : worst_objective(p);
   u64 gap = (u64)worst - (u64)bound;
   return bound + (i64)(gap >> (1 + next_random(s) % 12));
 }
@@ -135,8 +140,8 @@ DEVICE i32 draw_value_mode(u64 draw) {
   return place < 4 ? MODE_MIXED : place < 6 ? MODE_SAVED : place == 6 ? MODE_LOWER : MODE_UPPER;
 }
 
-// Lane 0: how far the next neighbourhood goes and how long it may be searched. A size twice as large is half as likely, so
-// that all sizes get the same time (as in Luby's sequence).
+// Lane 0: how far the next neighbourhood goes and how long it may be searched. A size twice as large is half as likely,
+// so that all sizes get the same time (as in Luby's sequence).
 DEVICE void size_neighbourhood(const Block& b) {
   BlockState* s = b.state;
   const Problem* p = b.problem;
@@ -182,7 +187,7 @@ DEVICE void go_apart(const Block& b, i32 index) {
     s->method = settler;
     s->settles = 1;
     s->island = index;
-    s->limit = (i64)(p->sense > 0 ? p->root_upper[p->objective] : -p->root_lower[p->objective]);
+    s->limit = worst_objective(p);
   } else if (settled) {
     s->source = s->island = index;
     s->limit = global_load(&island->value) - 1;
@@ -257,8 +262,8 @@ OUTLINE bool start_neighbourhood(const Block b) {
   return true;
 }
 
-// The warm start: a search that tries the suggested values first, nearest values where they do not fit, and gives up after
-// some failures. It may find good solutions, and claims nothing.
+// The warm start: a search that tries the suggested values first, nearest values where they do not fit, and gives up
+// after some failures. It may find good solutions, and claims nothing.
 DEVICE void start_warm_start(const Block& b) {
   restore_root(b);
   if (lane() == 0) {

@@ -1,15 +1,15 @@
 // Subproblems on their way from one block to another.
 //
-// A subproblem is the path of decisions that leads to it from the root. A block that sees the pool run low gives away its
-// shallowest open alternatives; an idle block takes one and replays the path. This is embarrassingly parallel search
-// (Régin, Rezgui, Malapert, CP 2013) with the decomposition made on demand: the first subproblem is the root itself.
-// `outstanding` counts the subproblems that exist. A giver adds one before it lets go of the alternative, a block
-// subtracts one when its subproblem is exhausted: at 0 nothing is open anywhere and the search is complete.
+// A subproblem is the path of decisions that leads to it from the root. A block that sees the pool run low gives away
+// its shallowest open alternatives; an idle block takes one and replays the path. This is embarrassingly parallel
+// search (Régin, Rezgui, Malapert, CP 2013) with the decomposition made on demand: the first subproblem is the root
+// itself. `outstanding` counts the subproblems that exist. A giver adds one before it lets go of the alternative, a
+// block subtracts one when its subproblem is exhausted: at 0 nothing is open anywhere and the search is complete.
 //
-// The pool is a bounded queue of slots with sequence numbers (after Vyukov's multi-producer multi-consumer queue): slot i is
-// free for ticket t when its sequence is t, and filled with it when its sequence is t + 1. Who wants a subproblem draws a
-// ticket and waits at its own slot, so that thousands who wait do not fight for each subproblem. More tickets drawn than
-// subproblems put in: so many blocks are idle.
+// The pool is a bounded queue of slots with sequence numbers (after Vyukov's multi-producer multi-consumer queue): slot
+// i is free for ticket t when its sequence is t, and filled with it when its sequence is t + 1 (so there must be two).
+// Who wants a subproblem draws a ticket and waits at its own slot, so that thousands who wait do not fight for each
+// subproblem. More tickets drawn than subproblems put in: so many blocks are idle.
 #pragma once
 
 #include "branch.h"

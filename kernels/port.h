@@ -1,7 +1,7 @@
 // The few words that differ between a GPU and a CPU: the only file that asks which compiler is at work.
 //
-// A *block* solves one subproblem at a time. On a GPU it is a CUDA block and its *lanes* are the threads; on a CPU it is
-// one OS thread with a single lane, for which a barrier is nothing and a block-wide atomic is an ordinary operation.
+// A *block* solves one subproblem at a time. On a GPU it is a CUDA block and its *lanes* are the threads; on a CPU it
+// is one OS thread with a single lane, for which a barrier is nothing and a block-wide atomic is an ordinary operation.
 // So an algorithm is written once, as `for (i = lane(); i < n; i += lanes())` with explicit barriers.
 //
 // block_* atomics act on memory that one block owns; global_* ones on memory shared by all blocks.

@@ -1,8 +1,8 @@
 // One function an operator: it tightens the intervals of x, y and z in x = y op z, never losing a solution.
 //
 // The functions are pure: they know intervals, no store. `propagate_row` reads the three intervals, lets the operator
-// tighten copies, and writes back what changed. So the lanes of a warp part ways only for the arithmetic; the costly part,
-// atomics on the store, they do together whatever their operators.
+// tighten copies, and writes back what changed. So the lanes of a warp part ways only for the arithmetic; the costly
+// part, atomics on the store, they do together whatever their operators.
 //
 // Every rule is monotone (tighter bounds in, tighter bounds out), so that any fair order of running rows, and any
 // interleaving of lanes, reaches the same fixpoint; this must stay true of every operator that is added. On fixed
@@ -240,8 +240,8 @@ DEVICE void propagate_operator(const Block& b, Row r, Interval& x, Interval& y, 
 
 DEVICE bool is_single(Interval i) { return i.l == i.u; }
 
-// Whether all values in the box satisfy the row. It may miss that, but not say so wrongly. `checked`: the row was run when
-// all its variables had a value, so that it has compared them.
+// Whether all values in the box satisfy the row. It may miss that, but not say so wrongly. `checked`: the row was run
+// when all its variables had a value, so that it has compared them.
 DEVICE bool is_entailed(i32 op, Interval x, Interval y, Interval z, bool checked) {
   if (checked) return true;
   if (!is_single(x)) return false;

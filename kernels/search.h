@@ -5,10 +5,10 @@
 // last one is taken the level is dropped and the decision joins the level below, so the stack is as deep as there are
 // left branches, however many values were refuted on the way. Each segment of the trail holds a variable at most once.
 //
-// When the trail lacks room for one more segment it is forgotten (`trail_base` rises to the current level): what is below
-// can then not be undone, but replayed from the root along the path, which is what a subproblem from another block
-// needs anyway. So a full trail costs time. Only where the path was not kept either, an alternative is given up, and
-// `incomplete` says so.
+// When the trail lacks room for one more segment it is forgotten (`trail_base` rises to the current level): what is
+// below can then not be undone, but replayed from the root along the path, which is what a subproblem from another
+// block needs anyway. So a full trail costs time. Only where the path was not kept either, an alternative is given up,
+// and `incomplete` says so.
 #pragma once
 
 #include "mailbox.h"
@@ -37,7 +37,8 @@ DEVICE void extend_path(const Block& b, i32 level_start, Decision d) {
   s->path_size = size + 1;
 }
 
-// Lane 0: only solutions better than the incumbent are wanted; in a neighbourhood perhaps much better ones, or worse ones.
+// Lane 0: only solutions better than the incumbent are wanted; in a neighbourhood perhaps much better ones, or worse
+// ones.
 DEVICE void bound_objective(const Block& b) {
   const Problem* p = b.problem;
   const BlockState* s = b.state;
@@ -116,7 +117,8 @@ DEVICE void start_search(const Block& b, i32 strategy) {
   barrier();
 }
 
-// Writes back the bounds that the segment of the current level holds, and brings back its retired rows. Ends with a barrier.
+// Writes back the bounds that the segment of the current level holds, and brings back its retired rows. Ends with a
+// barrier.
 DEVICE void undo_segment(const Block& b, const Level* level) {
   for (i32 i = level->trail_start + lane(); i < b.state->trail_size; i += lanes()) {
     TrailEntry entry = b.trail[i];
@@ -133,7 +135,8 @@ DEVICE void undo_segment(const Block& b, const Level* level) {
   barrier();
 }
 
-// A segment is the current one again (set) or no more (clear): says so in the flags of its variables. Ends with a barrier.
+// A segment is the current one again (set) or no more (clear): says so in the flags of its variables. Ends with a
+// barrier.
 DEVICE void mark_segment(const Block& b, i32 start, i32 end, bool current) {
   for (i32 i = start + lane(); i < end; i += lanes()) {
     i32 var = b.trail[i].var;
@@ -160,7 +163,9 @@ DEVICE bound_t preferred_value(const Block& b, i32 var) {
   if (s->value_choice == VALUE_HINT) return b.problem->hints[s->position];
   u64 draw = next_random(s);
   bool saved = s->value_mode == MODE_SAVED ? draw >> 61 != 0 : s->value_mode == MODE_MIXED && draw >> 63;
-  if (saved && s->value_mode == MODE_MIXED && has_incumbent(b.problem)) return global_load(&island_values(b.problem, s->source)[var]);
+  if (saved && s->value_mode == MODE_MIXED && has_incumbent(b.problem)) {
+    return global_load(&island_values(b.problem, s->source)[var]);
+  }
   if (saved && b.problem->lns_percent) return global_load(&b.problem->phases[var]);
   if (s->value_mode == MODE_LOWER) return b.lower[var];
   if (s->value_mode == MODE_UPPER) return b.upper[var];
@@ -306,7 +311,8 @@ DEVICE void drop_level(const Block& b, i32 level) {
   barrier();
 }
 
-// Lane 0, after a solution: the levels that were chosen when all output variables were fixed only lead to the same output.
+// Lane 0, after a solution: the levels that were chosen when all output variables were fixed only lead to the same
+// output.
 DEVICE void keep_output_levels(const Block& b) {
   BlockState* s = b.state;
   i32 level = s->level;
@@ -350,7 +356,9 @@ DEVICE void poll(const Block& b) {
   if (lane() == 0) {
     i32 stop = global_load(&common->stop);
     s->best = global_load(&common->best);
-    s->stop = stop || (s->early && s->best != NO_INCUMBENT) || global_load(&common->bound) >= s->best || (s->neighbourhood && global_load(&common->outstanding) == 0);
+    bool has_first = s->early && s->best != NO_INCUMBENT;
+    bool over = global_load(&common->bound) >= s->best || (s->neighbourhood && global_load(&common->outstanding) == 0);
+    s->stop = stop || has_first || over;
     s->donate = !s->neighbourhood && is_worth_sharing(s) && is_pool_low(b);
   }
   barrier();

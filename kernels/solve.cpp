@@ -27,8 +27,8 @@ int solve_block(const Problem* problem, i32 index) {
   return 0;
 }
 
-// Propagates the root from scratch: lower and upper (n_vars each) are tightened to the fixpoint of all rows.
-// Returns 1 when consistent, 0 when not, -1 when stopped, -2 without memory, -3 when a bound left the representable range.
+// Propagates the root from scratch: lower and upper (n_vars each) are tightened to the fixpoint of all rows. Returns 1
+// when consistent, 0 when not, -1 when stopped, -2 without memory, -3 when a bound left the representable range.
 int propagate_root(const Problem* problem, bound_t* lower, bound_t* upper) {
   i64 store = store_bytes(*problem), lists = list_bytes(*problem);
   char* memory = (char*)calloc(1, (size_t)(store + lists));

@@ -1,6 +1,7 @@
 // The GPU engine: the solver of solver.h, one CUDA block a block.
 //
-// STORE_SHARED: the store lies in shared memory; without it, in the block's workspace. The two lists are shared either way.
+// STORE_SHARED: the store lies in shared memory; without it, in the block's workspace. The two lists are shared either
+// way.
 #include "solver.h"
 
 #ifndef STORE_SHARED

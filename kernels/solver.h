@@ -125,8 +125,8 @@ DEVICE void run_block(Block& b) {
   }
 }
 
-// For tests: block i propagates rows i, i + n_blocks, … each by itself to its fixpoint, or a thousand times, in a store of all variables that
-// the rows do not share. consistent[row] tells whether it holds any solution.
+// For tests: block i propagates rows i, i + n_blocks, … each by itself to its fixpoint, or a thousand times, in a store
+// of all variables that the rows do not share. consistent[row] tells whether it holds any solution.
 DEVICE void propagate_rows_apart(Block& b, i32 n_blocks, i32* consistent) {
   BlockState* s = b.state;
   clear_state(b);

@@ -1,9 +1,10 @@
 // A block's working memory, and the only functions that change a bound.
 //
-// The store is `lower` and `upper`, one bound a variable. Four flag bits a variable, eight variables a word: whether its
-// lower or upper bound changed since its watchers were last walked, whether the current level's trail segment
-// holds its old bounds, and a mark for the choice of neighbourhoods. `changed` lists the variables with a change bit; `queue` the rows whose bit in `queued` is set.
-// Both lists have a capacity: the bits are the truth, a list that overflows is replaced by a sweep over the bits.
+// The store is `lower` and `upper`, one bound a variable. Four flag bits a variable, eight variables a word: whether
+// its lower or upper bound changed since its watchers were last walked, whether the current level's trail segment holds
+// its old bounds, and a mark for the choice of neighbourhoods. `changed` lists the variables with a change bit; `queue`
+// the rows whose bit in `queued` is set. Both lists have a capacity: the bits are the truth, a list that overflows is
+// replaced by a sweep over the bits.
 #pragma once
 
 #include "interval.h"
@@ -137,8 +138,8 @@ DEVICE bool is_beyond_store(Interval before, Interval after) {
 #endif
 }
 
-// Marks a change of `var`, and trails its old bounds if this is the first at this level. The caller has read `lower` and
-// `upper` before: whoever sets the bit first saw the bounds before any change of this level.
+// Marks a change of `var`, and trails its old bounds if this is the first at this level. The caller has read `lower`
+// and `upper` before: whoever sets the bit first saw the bounds before any change of this level.
 DEVICE void record_change(const Block& b, i32 var, bound_t lower, bound_t upper, u32 flags) {
   BlockState* s = b.state;
   u32 shift = flag_shift(var);

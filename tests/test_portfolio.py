@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import itertools
 import operator
+import time
 
+import numpy as np
 import pytest
 from hypothesis import given
 from oracle import all_solutions, optimum
+from soak import market_split_model
 from test_random_models import models
 
+from turbo_fzn import session
+from turbo_fzn.cpu import CpuEngine
 from turbo_fzn.errors import UsageError
 from turbo_fzn.model import Model
-from turbo_fzn.problem import METHODS
+from turbo_fzn.options import Options
+from turbo_fzn.parse import parse_text
+from turbo_fzn.problem import METHODS, Settings
 from turbo_fzn.session import Result, solve_text
 
 NEIGHBOURHOODS = ("random", "window", "graph", "objective")
@@ -96,3 +103,37 @@ def test_a_name_that_is_no_method_is_an_error():
 def test_without_free_search_one_thread_uses_the_tree_alone():
     statistics = solve_text(KNAPSACK, arch="cpu").statistics
     assert not [name for name in statistics if name.endswith("Tries")]
+
+
+def search_for_ever(settings: Settings, enough) -> CpuEngine:
+    """Searches a model without end until `enough(engine)`, for 30 s at most."""
+    prepared = session.prepare(parse_text(market_split_model()), Options(arch="cpu"), session.Interrupt())
+    engine = CpuEngine(prepared.tnf, np.empty(0, np.int32), settings)
+    engine.start()
+    deadline = time.monotonic() + 30
+    while not enough(engine) and time.monotonic() < deadline:
+        engine.poll()
+        time.sleep(0.01)
+    engine.close()
+    return engine
+
+
+def island_versions(engine: CpuEngine) -> list[int]:
+    """How often each island was written, twice."""
+    return engine.memory["islands"].view(np.int64).reshape(engine.layout.n_islands, -1)[:, 0].tolist()
+
+
+@pytest.mark.parametrize("percent", [50, 75])
+def test_every_island_is_settled(percent):
+    settings = Settings(blocks=16, lns_percent=percent, seed=1)
+    engine = search_for_ever(settings, lambda engine: min(island_versions(engine)) > 1)
+    assert engine.layout.n_islands == 1 + 16 * percent // 100
+    assert min(island_versions(engine)) > 1
+
+
+def test_islands_are_settled_by_methods_that_are_allowed():
+    settings = Settings(blocks=16, lns_percent=75, seed=1, methods=frozenset(("tree", *NEIGHBOURHOODS)))
+    engine = search_for_ever(settings, lambda engine: engine.methods().get("graphTries", 0) > 300)
+    apart = island_versions(engine)[3::3]
+    assert engine.methods().get("graphTries", 0) > 300
+    assert "annotatedTries" not in engine.methods() and apart == [0] * len(apart)
