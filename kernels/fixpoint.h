@@ -15,10 +15,11 @@
 #define WATCH_GROUP (WARP_LANES < 4 ? WARP_LANES : 4)
 #endif
 
-// Whether entailed rows are left out of the rounds until the search goes back (measured: docs/performance.md). Not
-// where rows run at the same time: when two empty a domain from both sides at once, neither notices, and each must run
-// again.
+// Whether entailed rows are left out of the rounds until the search goes back (measured: docs/performance.md). On a GPU
+// that has not been measured yet.
+#ifndef RETIRES_ROWS
 #define RETIRES_ROWS (WARP_LANES == 1)
+#endif
 
 #define STOP_POLL_ROUNDS 16
 #define LONG_ROUND 32  // runs a lane: the host's stop flag is read after each round as long as that

@@ -240,11 +240,13 @@ DEVICE void propagate_operator(const Block& b, Row r, Interval& x, Interval& y, 
 
 DEVICE bool is_single(Interval i) { return i.l == i.u; }
 
-// Whether all values in the box satisfy the row. It may miss that, but not say so wrongly. `checked`: the row was run
-// when all its variables had a value, so that it has compared them.
+DEVICE bool is_same(Interval a, Interval b) { return a.l == b.l && a.u == b.u; }
+
+// Whether all values in the box satisfy the row. It may miss that, but not say so wrongly. `checked`: the row has run on
+// this very box, and found no fault.
 DEVICE bool is_entailed(i32 op, Interval x, Interval y, Interval z, bool checked) {
-  if (checked) return true;
   if (!is_single(x)) return false;
+  if (checked && is_single(y) && is_single(z)) return true;
   switch (op) {
     case OP_LEQ: return x.l ? y.u <= z.l : y.l > z.u;
     case OP_EQ: return !x.l && (y.u < z.l || z.u < y.l);
@@ -254,7 +256,8 @@ DEVICE bool is_entailed(i32 op, Interval x, Interval y, Interval z, bool checked
   }
 }
 
-// True when the row is entailed from now on.
+// True when the row is entailed from now on, and has seen that no domain is empty: rows that run at the same time may
+// empty one from both sides unseen, so what has changed something must run again.
 DEVICE bool propagate_row(const Block& b, Row r) {
   i32 z_var = r.op == OP_ELEMENT ? r.y : r.z;  // ELEMENT has no third variable
   const Interval x = interval_of(b, r.x), y = interval_of(b, r.y), z = interval_of(b, z_var);
@@ -275,5 +278,6 @@ DEVICE bool propagate_row(const Block& b, Row r) {
   tighten(b, r.x, x, new_x);
   tighten(b, r.y, y, new_y);
   tighten(b, z_var, z, new_z);
-  return is_entailed(r.op, new_x, new_y, new_z, is_single(x) && is_single(y) && is_single(z));
+  bool changed = !is_same(x, new_x) || !is_same(y, new_y) || !is_same(z, new_z);
+  return (WARP_LANES == 1 || !changed) && is_entailed(r.op, new_x, new_y, new_z, !changed);
 }
