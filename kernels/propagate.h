@@ -250,8 +250,8 @@ DEVICE bool is_entailed(i32 op, Interval x, Interval y, Interval z, bool checked
   switch (op) {
     case OP_LEQ: return x.l ? y.u <= z.l : y.l > z.u;
     case OP_EQ: return !x.l && (y.u < z.l || z.u < y.l);
-    case OP_MIN: return (is_single(y) && y.l == x.l && z.l >= x.l) || (is_single(z) && z.l == x.l && y.l >= x.l);
-    case OP_MAX: return (is_single(y) && y.l == x.l && z.u <= x.l) || (is_single(z) && z.l == x.l && y.u <= x.l);
+    case OP_MIN: return y.u == x.l || z.u == x.l;  // y, z >= x since the row has run
+    case OP_MAX: return y.l == x.l || z.l == x.l;
     default: return false;
   }
 }
@@ -261,20 +261,11 @@ DEVICE bool is_entailed(i32 op, Interval x, Interval y, Interval z, bool checked
 DEVICE bool propagate_row(const Block& b, Row r) {
   i32 z_var = r.op == OP_ELEMENT ? r.y : r.z;  // ELEMENT has no third variable
   const Interval x = interval_of(b, r.x), y = interval_of(b, r.y), z = interval_of(b, z_var);
-  if (is_empty(x) || is_empty(y) || is_empty(z)) {
-    fail(b);
-    return false;
-  }
+  if (is_empty(x) || is_empty(y) || is_empty(z)) return fail(b);
   Interval new_x = x, new_y = y, new_z = z;
   propagate_operator(b, r, new_x, new_y, new_z);
-  if (is_beyond_store(x, new_x) || is_beyond_store(y, new_y) || is_beyond_store(z, new_z)) {
-    overflow(b);
-    return false;
-  }
-  if (is_empty(new_x) || is_empty(new_y) || is_empty(new_z)) {
-    fail(b);
-    return false;
-  }
+  if (is_beyond_store(x, new_x) || is_beyond_store(y, new_y) || is_beyond_store(z, new_z)) return overflow(b);
+  if (is_empty(new_x) || is_empty(new_y) || is_empty(new_z)) return fail(b);
   tighten(b, r.x, x, new_x);
   tighten(b, r.y, y, new_y);
   tighten(b, z_var, z, new_z);

@@ -111,7 +111,11 @@ DEVICE Interval interval_of(const Block& b, i32 var) {
 
 DEVICE bool is_fixed(const Block& b, i32 var) { return b.lower[var] == b.upper[var]; }
 
-DEVICE void fail(const Block& b) { b.state->failed = 1; }
+// False, for callers to return.
+DEVICE bool fail(const Block& b) {
+  b.state->failed = 1;
+  return false;
+}
 
 // Something is not searched that should be: no claim can be made about the whole, or about the neighbourhood.
 DEVICE void give_up(const Block& b) {
@@ -120,9 +124,9 @@ DEVICE void give_up(const Block& b) {
 }
 
 // A bound beyond what a store can hold: the branch is given up.
-DEVICE void overflow(const Block& b) {
+DEVICE bool overflow(const Block& b) {
   give_up(b);
-  fail(b);
+  return fail(b);
 }
 
 // Whether a side without a bound would have to lie beyond every number. That is no failure: the model may have a
@@ -155,16 +159,17 @@ DEVICE void record_change(const Block& b, i32 var, bound_t lower, bound_t upper,
   }
 }
 
-// Restricts `var` to `wanted`, a nonempty interval; fails if that empties the domain.
-DEVICE void restrict_domain(const Block& b, i32 var, Interval wanted) {
+// Restricts `var` to `wanted`, a nonempty interval. False if that empties the domain.
+DEVICE bool restrict_domain(const Block& b, i32 var, Interval wanted) {
   bound_t lower = b.lower[var], upper = b.upper[var];
   u32 flags = (wanted.l > lower ? FLAG_LOWER : 0) | (wanted.u < upper ? FLAG_UPPER : 0);
-  if (!flags) return;
+  if (!flags) return true;
   if (is_beyond_store(interval(lower, upper), wanted)) return overflow(b);
   if (wanted.l > upper || wanted.u < lower) return fail(b);
   record_change(b, var, lower, upper, flags);
   if (flags & FLAG_LOWER) block_max(&b.lower[var], (bound_t)wanted.l);
   if (flags & FLAG_UPPER) block_min(&b.upper[var], (bound_t)wanted.u);
+  return true;
 }
 
 // The same, for a caller that read `before` and wants `after`: most propagations change nothing.
