@@ -159,17 +159,22 @@ DEVICE void record_change(const Block& b, i32 var, bound_t lower, bound_t upper,
   }
 }
 
-// Restricts `var` to `wanted`, a nonempty interval. False if that empties the domain.
-DEVICE bool restrict_domain(const Block& b, i32 var, Interval wanted) {
+// Restricts `var` to `wanted`, a nonempty interval; fails if that empties the domain.
+DEVICE void restrict_domain(const Block& b, i32 var, Interval wanted) {
   bound_t lower = b.lower[var], upper = b.upper[var];
   u32 flags = (wanted.l > lower ? FLAG_LOWER : 0) | (wanted.u < upper ? FLAG_UPPER : 0);
-  if (!flags) return true;
-  if (is_beyond_store(interval(lower, upper), wanted)) return overflow(b);
-  if (wanted.l > upper || wanted.u < lower) return fail(b);
+  if (!flags) return;
+  if (is_beyond_store(interval(lower, upper), wanted)) {
+    overflow(b);
+    return;
+  }
+  if (wanted.l > upper || wanted.u < lower) {
+    fail(b);
+    return;
+  }
   record_change(b, var, lower, upper, flags);
   if (flags & FLAG_LOWER) block_max(&b.lower[var], (bound_t)wanted.l);
   if (flags & FLAG_UPPER) block_min(&b.upper[var], (bound_t)wanted.u);
-  return true;
 }
 
 // The same, for a caller that read `before` and wants `after`: most propagations change nothing.
