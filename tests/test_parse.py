@@ -648,3 +648,9 @@ def test_a_file_is_read_as_utf_8(tmp_path) -> None:
     path.write_bytes('constraint p("é");'.replace("p(", "p(x) :: f(").encode() + b"\r\nsolve satisfy;\r\n")
     model = parse_file(str(path))
     assert model.file == str(path) and model.constraints[0].annotations == [Call("f", [Text("é")])]
+
+
+@pytest.mark.parametrize("word", ["bool_satisfy", "to_minimize x", "a::to_maximize x"])
+def test_an_annotation_that_ends_like_a_method_is_none(word):
+    with pytest.raises(ModelError, match="expected"):
+        parse_text(f"var 0..1: x;\nsolve :: {word};\n")

@@ -15,9 +15,10 @@ import select
 import sys
 import time
 from types import FrameType
-from typing import TYPE_CHECKING, Iterator, NoReturn, Sequence, TextIO
+from typing import TYPE_CHECKING, NoReturn, Sequence, TextIO
 
 from turbo_fzn import output
+from turbo_fzn.collector import without_collector
 from turbo_fzn.errors import InternalError, TurboError
 from turbo_fzn.interrupt import Interrupt, Interrupted
 from turbo_fzn.options import Command, Options, parse_arguments
@@ -141,7 +142,7 @@ def solve(options: Options, started: float, leave: bool) -> int:
         set_up_logging(options.verbose)
         if options.arch != "cpu":
             wake_gpu()
-        with without_collector():
+        with without_collector(keep=True):
             prepared = prepare_file(options, interrupt)
         prepared.started = started
         if options.dump_tnf is not None:
@@ -151,19 +152,6 @@ def solve(options: Options, started: float, leave: bool) -> int:
     except Interrupted:
         report_unknown(sys.stdout, options)
         return 0
-
-
-@contextlib.contextmanager
-def without_collector() -> Iterator[None]:
-    """Preparation makes millions of objects that stay and no cycles: there is nothing to collect, then or later."""
-    import gc
-
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.freeze()
-        gc.enable()
 
 
 def wake_gpu() -> None:

@@ -24,11 +24,11 @@ of 64 bits, float variables. Names, predicates, arity and types are the business
 from __future__ import annotations
 
 import functools
-import gc
 import re
 from collections.abc import Callable
 from typing import Any, Generic, NoReturn, TypeVar
 
+from turbo_fzn.collector import without_collector
 from turbo_fzn.domains import IntSet
 from turbo_fzn.errors import ModelError, UnsupportedError
 from turbo_fzn.grammar import (
@@ -57,19 +57,14 @@ Key = TypeVar("Key")
 Value = TypeVar("Value")
 
 
+@without_collector()
 def parse_text(text: str, file: str = "") -> Model:
     """The model that a FlatZinc text says; `file` is its name in messages."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        reader = Reader(text, file)
-        with phase("parse", reader.share):
-            model = reader.read()
-        del reader.types, reader.variable_annotations  # they refer to the reader, and so would keep all its words
-        return model
-    finally:
-        if was_enabled:
-            gc.enable()
+    reader = Reader(text, file)
+    with phase("parse", reader.share):
+        model = reader.read()
+    del reader.types, reader.variable_annotations  # they refer to the reader, and so would keep all its words
+    return model
 
 
 class _Memo(dict[Key, Value], Generic[Key, Value]):
@@ -243,7 +238,8 @@ class Reader:
     def _flat_solve(self, statement: str, position: int) -> None:
         whole = re.compile(r"(.*)\b(satisfy|minimize|maximize)\b(.*)", re.DOTALL)
         match = whole.fullmatch(statement.rstrip(BLANKS)[:-1])
-        assert match is not None
+        if match is None:
+            raise NotAWord  # an annotation whose name ends like a method
         keyword, *parts = match[1].split("::")
         if keyword.strip(BLANKS) != "solve":
             raise NotAWord  # an objective that has the name of a method

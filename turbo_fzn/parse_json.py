@@ -13,12 +13,12 @@ and an error its line.
 
 from __future__ import annotations
 
-import gc
 import json
 import re
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
+from turbo_fzn.collector import without_collector
 from turbo_fzn.domains import IntSet
 from turbo_fzn.errors import ModelError, UnsupportedError
 from turbo_fzn.model import Array, Call, Constraint, FloatSet, Goal, Model, Ref, Text, Variable
@@ -30,17 +30,13 @@ BLANKS = re.compile(r"[ \t\r\n]*")
 MAX_SHOWN = 40
 
 
+@without_collector()
 def parse_json(text: str, file: str = "") -> Model:
     """The model that a FlatZinc-JSON text says. Raises ModelError with the line of what is wrong."""
-    was_enabled = gc.isenabled()
-    gc.disable()
     try:
         return Reader(text, file).read()
     except RecursionError:
         raise ModelError("the model is nested too deeply", file) from None
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 class Reader:

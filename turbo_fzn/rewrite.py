@@ -13,7 +13,6 @@ After a contradiction the rest is still checked for names and types, but no long
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from operator import length_hint
@@ -23,6 +22,7 @@ import numpy as np
 
 from turbo_fzn import branching
 from turbo_fzn.builder import Builder, Infeasible
+from turbo_fzn.collector import without_collector
 from turbo_fzn.constraints import PREDICATES, Predicate
 from turbo_fzn.domains import IntSet
 from turbo_fzn.early import EARLY, Domains, find_handler
@@ -44,19 +44,14 @@ class Lowered:
     origin: dict[str, int]
 
 
+@without_collector()
 def lower(model: Model, share: bool = True) -> Lowered:
     """The TNF of a model; `share=False` folds and shares nothing that need not be."""
-    was_enabled = gc.isenabled()
-    gc.disable()  # it would look at millions of new tuples again and again, and find nothing
-    try:
-        rewriter = Rewriter(model, share)
-        with phase("lower", rewriter.progress):
-            lowered = rewriter.run()
-        rewriter.scope.binders.clear()  # they refer to the scope, and so would keep the builder with all its rows
-        return lowered
-    finally:
-        if was_enabled:
-            gc.enable()
+    rewriter = Rewriter(model, share)
+    with phase("lower", rewriter.progress):
+        lowered = rewriter.run()
+    rewriter.scope.binders.clear()  # they refer to the scope, and so would keep the builder with all its rows
+    return lowered
 
 
 class Rewriter:
