@@ -167,7 +167,7 @@ DEVICE bool stays_with_record(const Block& b) {
   return draw >> 63 || (lively && draw >> 59);
 }
 
-// The restart that settles an island: with or without the annotation, as is allowed; METHOD_TREE where neither is.
+// Lane 0: the restart that settles an island, with or without the annotation, as is allowed; METHOD_TREE where neither is.
 DEVICE i32 draw_settler(const Block& b) {
   const Problem* p = b.problem;
   i32 first = next_random(b.state) >> 63 ? METHOD_WEIGHTED : METHOD_ANNOTATED;
