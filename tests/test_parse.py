@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from turbo_fzn import grammar, parse
 from turbo_fzn.domains import INFINITY, IntSet
-from turbo_fzn.errors import UnsupportedError
+from turbo_fzn.errors import ModelError, UnsupportedError
 from turbo_fzn.languages import parse_file
 from turbo_fzn.model import Array, Call, Constraint, FloatSet, Goal, Index, Model, Ref, Text, Variable
 from turbo_fzn.parse import Reader, parse_text
