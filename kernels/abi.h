@@ -124,6 +124,7 @@ struct Problem {
   const i32* exports;
   const i32* neighbours;      // the variables that large neighbourhood search fixes
   const i32* neighbour_groups;  // of each: which of the model's arrays of decision variables it belongs to
+  const i32* owners;          // of each variable: a decision variable near to it in the constraint graph, or -1
   const bound_t* hints;       // the warm start: a value for each variable of the strategy WARM_START
   i32* weights;               // failure weights of the variables, for VAR_DOM_W_DEG
   struct Island* islands;     // island 0 holds the best solution so far
@@ -147,6 +148,6 @@ struct Problem {
   i32 use_weights;
   i32 project;                // one solution for each assignment of the output variables is enough
   i32 methods;                // bit m: method m may be used
-  i32 n_hints, padding[3];
+  i32 n_hints, padding[5];
   struct Strategy outputs;    // the output variables, as a list in strategy_vars
 };

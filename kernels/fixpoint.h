@@ -15,12 +15,6 @@
 #define WATCH_GROUP (WARP_LANES < 4 ? WARP_LANES : 4)
 #endif
 
-// Whether entailed rows are left out of the rounds until the search goes back (measured: docs/performance.md). On a GPU
-// that has not been measured yet.
-#ifndef RETIRES_ROWS
-#define RETIRES_ROWS (WARP_LANES == 1)
-#endif
-
 #define STOP_POLL_ROUNDS 16
 #define LONG_ROUND 32  // runs a lane: the host's stop flag is read after each round as long as that
 
@@ -54,6 +48,14 @@ DEVICE void wake_changed(const Block& b, i32 n_changed) {
   for (i32 var = group; var < b.problem->n_vars; var += groups) wake_watchers(b, var, member, WATCH_GROUP);
 }
 
+// No row is queued or retired. The lanes part the work; a barrier is the caller's.
+DEVICE void clear_queue(const Block& b) {
+  for (i32 i = lane(); i < row_words(b.problem->n_rows); i += lanes()) {
+    b.queued[i] = 0;
+    if (RETIRES_ROWS) b.entailed[i] = 0;
+  }
+}
+
 // An entailed row has nothing to say until the level is left: it stays marked as queued, so that nobody queues it. Each
 // row is there once at most, so the list has room.
 DEVICE void retire_row(const Block& b, i32 row) {
@@ -61,6 +63,12 @@ DEVICE void retire_row(const Block& b, i32 row) {
   if (b.state->trailing) b.retired[block_add(&b.state->n_retired, 1)] = row;
   block_or(&b.entailed[row >> 5], bit);
   block_or(&b.queued[row >> 5], bit);
+}
+
+// The i-th word of `queued`, taken out of it but for the retired rows.
+DEVICE u32 take_queued(const Block& b, i32 i) {
+  u32 retired = RETIRES_ROWS ? b.entailed[i] : 0;
+  return block_exchange(&b.queued[i], retired) & ~retired;
 }
 
 // Runs the queue, or, when it overflowed, every row whose bit is set.
@@ -71,7 +79,7 @@ DEVICE void run_queue(const Block& b, i32 n_queue) {
     u32 pending;
     i32 first;
     if (sweep) {
-      pending = block_exchange(&b.queued[i], b.entailed[i]) & ~b.entailed[i];
+      pending = take_queued(b, i);
       first = i << 5;
     } else {
       first = b.queue[i];
@@ -80,7 +88,7 @@ DEVICE void run_queue(const Block& b, i32 n_queue) {
     }
     for (; pending; pending &= pending - 1) {
       i32 row = first + lowest_bit(pending);
-      if (propagate_row(b, load_constant(&b.problem->rows[row])) && RETIRES_ROWS) retire_row(b, row);
+      if (propagate_row(b, row) && RETIRES_ROWS) retire_row(b, row);
     }
   }
 }
@@ -104,7 +112,7 @@ DEVICE void forget_changes(const Block& b) {
 // Debug builds: no row may be able to tighten anything at a fixpoint.
 DEVICE void check_fixpoint(Block& b) {
   barrier();
-  for (i32 i = lane(); i < b.problem->n_rows; i += lanes()) propagate_row(b, b.problem->rows[i]);
+  for (i32 i = lane(); i < b.problem->n_rows; i += lanes()) propagate_row(b, i);
   barrier();
   if (lane() == 0 && (b.state->failed || b.state->n_changed[b.round & 1])) {
     ++b.state->statistics.fixpoint_errors;

@@ -19,6 +19,7 @@ typedef uint64_t u64;
 #define DEVICE static __device__ __forceinline__
 #define OUTLINE static __device__ __noinline__  // what is rare: its registers do not count for the kernel's hot parts
 #define WARP_LANES 32
+#define RETIRES_ROWS 0  // whether entailed rows are left out of the rounds: it pays on a CPU only (docs/performance.md)
 
 DEVICE i32 lane() { return (i32)threadIdx.x; }
 DEVICE i32 lanes() { return (i32)blockDim.x; }
@@ -75,6 +76,7 @@ DEVICE i32 lowest_bit(u32 word) { return __ffs((int)word) - 1; }
 #define DEVICE static inline __attribute__((always_inline))
 #define OUTLINE static __attribute__((noinline))
 #define WARP_LANES 1
+#define RETIRES_ROWS 1
 
 DEVICE i32 lane() { return 0; }
 DEVICE i32 lanes() { return 1; }

@@ -256,19 +256,25 @@ DEVICE bool is_entailed(i32 op, Interval x, Interval y, Interval z, bool checked
   }
 }
 
-// True when the row is entailed from now on, and has seen that no domain is empty: rows that run at the same time may
-// empty one from both sides unseen, so what has changed something must run again.
-DEVICE bool propagate_row(const Block& b, Row r) {
+// The row sees that there is no solution. False, for callers to return.
+DEVICE bool refute(const Block& b, i32 row) {
+  block_max(&b.state->culprit, row);
+  return fail(b);
+}
+
+// Restricts what the row's variables may be. True when all that they still may be satisfies it.
+DEVICE bool propagate_row(const Block& b, i32 row) {
+  const Row r = load_constant(&b.problem->rows[row]);
   i32 z_var = r.op == OP_ELEMENT ? r.y : r.z;  // ELEMENT has no third variable
   const Interval x = interval_of(b, r.x), y = interval_of(b, r.y), z = interval_of(b, z_var);
-  if (is_empty(x) || is_empty(y) || is_empty(z)) return fail(b);
+  if (is_empty(x) || is_empty(y) || is_empty(z)) return refute(b, row);
   Interval new_x = x, new_y = y, new_z = z;
   propagate_operator(b, r, new_x, new_y, new_z);
   if (is_beyond_store(x, new_x) || is_beyond_store(y, new_y) || is_beyond_store(z, new_z)) return overflow(b);
-  if (is_empty(new_x) || is_empty(new_y) || is_empty(new_z)) return fail(b);
+  if (is_empty(new_x) || is_empty(new_y) || is_empty(new_z)) return refute(b, row);
   tighten(b, r.x, x, new_x);
   tighten(b, r.y, y, new_y);
   tighten(b, z_var, z, new_z);
   bool changed = !is_same(x, new_x) || !is_same(y, new_y) || !is_same(z, new_z);
-  return (WARP_LANES == 1 || !changed) && is_entailed(r.op, new_x, new_y, new_z, !changed);
+  return RETIRES_ROWS && is_entailed(r.op, new_x, new_y, new_z, !changed);
 }

@@ -62,6 +62,7 @@ DEVICE void decide(const Block& b, i32 var, bound_t lower, bound_t upper) {
   BlockState* s = b.state;
   s->failed = 0;
   s->last_var = var;
+  s->culprit = -1;
   ++s->statistics.nodes;
   restrict_domain(b, var, interval(lower, upper));
   bound_objective(b);
@@ -75,11 +76,12 @@ DEVICE void restore_root(const Block& b) {
     b.upper[v] = p->root_upper[v];
   }
   for (i32 i = lane(); i < flag_words(p->n_vars); i += lanes()) b.flags[i] = 0;
-  for (i32 i = lane(); i < row_words(p->n_rows); i += lanes()) b.queued[i] = b.entailed[i] = 0;
+  clear_queue(b);
   if (lane() == 0) {
     BlockState* s = b.state;
     s->n_changed[0] = s->n_changed[1] = s->n_queue[0] = s->n_queue[1] = 0;
     s->failed = 0;
+    s->culprit = -1;
     s->trail_size = s->n_retired = 0;
     s->trailing = 0;
   }
@@ -375,13 +377,33 @@ DEVICE void add_weight(i32* weight) {
   if (global_load(weight) < 1 << 30) global_add(weight, 1);
 }
 
-// A failure: counted, and charged to the variable decided last. True when the limit of a neighbourhood is spent.
+DEVICE void charge_owner(const Block& b, i32 var) {
+  i32 owner = load_constant(&b.problem->owners[var]);
+  if (owner >= 0) add_weight(&b.problem->weights[owner]);
+}
+
+// Lane 0: who is to blame for a failure. Where the tree follows the model's failure weights, the variable decided last,
+// so that one block searches the same tree on every engine. Else the decision variables nearest to the row that failed:
+// the rows' own variables are mostly introduced ones, which nobody branches on.
+DEVICE void charge_failure(const Block& b) {
+  const BlockState* s = b.state;
+  if (s->neighbourhood && s->culprit >= 0) {
+    Row r = load_constant(&b.problem->rows[s->culprit]);
+    charge_owner(b, r.x);
+    charge_owner(b, r.y);
+    if (r.op != OP_ELEMENT) charge_owner(b, r.z);
+  } else if (s->last_var >= 0) {
+    add_weight(&b.problem->weights[s->last_var]);
+  }
+}
+
+// A failure: counted, and charged. True when the limit of a neighbourhood is spent.
 DEVICE bool note_failure(const Block& b) {
   BlockState* s = b.state;
   if (lane() == 0) {
     ++s->statistics.failures;
     if (s->conflict_var >= -1) s->conflict_var = s->last_var;
-    if (b.problem->use_weights && s->last_var >= 0) add_weight(&b.problem->weights[s->last_var]);
+    if (b.problem->use_weights) charge_failure(b);
     s->granted = s->neighbourhood && is_spent(s);
   }
   barrier();

@@ -38,7 +38,7 @@ int propagate_root(const Problem* problem, bound_t* lower, bound_t* upper) {
   Block b = make_block(problem, &state, memory, memory + store, 0, 0);
   memcpy(b.lower, lower, (size_t)problem->n_vars * sizeof(bound_t));
   memcpy(b.upper, upper, (size_t)problem->n_vars * sizeof(bound_t));
-  for (i32 row = 0; row < problem->n_rows && !state.failed; ++row) propagate_row(b, problem->rows[row]);
+  for (i32 row = 0; row < problem->n_rows && !state.failed; ++row) propagate_row(b, row);
   bool consistent = fixpoint(b);
   memcpy(lower, b.lower, (size_t)problem->n_vars * sizeof(bound_t));
   memcpy(upper, b.upper, (size_t)problem->n_vars * sizeof(bound_t));

@@ -7,7 +7,7 @@
 DEVICE i64 align16(i64 bytes) { return (bytes + 15) & ~(i64)15; }
 DEVICE i64 store_bytes(const Problem& p) {
   return 2 * align16((i64)p.n_vars * (i64)sizeof(bound_t)) + align16((i64)flag_words(p.n_vars) * 4) +
-         2 * align16((i64)row_words(p.n_rows) * 4);
+         (1 + RETIRES_ROWS) * align16((i64)row_words(p.n_rows) * 4);
 }
 DEVICE i64 list_bytes(const Problem& p) {
   return align16((i64)p.changed_capacity * 4) + align16((i64)p.queue_capacity * 4);
@@ -42,7 +42,7 @@ DEVICE Block make_block(const Problem* p, BlockState* state, char* store, char* 
 }
 
 DEVICE void clear_state(const Block& b) {
-  for (i32 i = lane(); i < row_words(b.problem->n_rows); i += lanes()) b.queued[i] = b.entailed[i] = 0;
+  clear_queue(b);
   u32* words = (u32*)b.state;
   for (i32 i = lane(); i < (i32)(sizeof(BlockState) / 4); i += lanes()) words[i] = 0;
   barrier();
@@ -137,7 +137,7 @@ DEVICE void propagate_rows_apart(Block& b, i32 n_blocks, i32* consistent) {
       do {
         for (i32 i = 0; i < s->n_changed[0]; ++i) *flag_word(b, b.changed[i]) = 0;
         s->n_changed[0] = 0;
-        propagate_row(b, b.problem->rows[row]);
+        propagate_row(b, row);
       } while (!s->failed && s->n_changed[0] && ++passes < 1000);
       consistent[row] = !s->failed;
     }

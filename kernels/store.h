@@ -50,6 +50,7 @@ struct BlockState {
   i32 extent, size;              // of the neighbourhood: which groups of variables it fixes, how long it may be searched
   i32 share;                     // of their variables, in SHARE_UNITs
   i32 last_var;                  // the variable decided last
+  i32 culprit;                   // a row that has seen since then that there is no solution, or -1
   i32 early;                     // the task began without an incumbent: it ends when there is one
   i32 conflict_var;              // the variable decided last before the last failure, or -1; -2 when not to be remembered
   i64 place;                     // slot of the pool or ring that is being written or read

@@ -137,3 +137,12 @@ def test_islands_are_settled_by_methods_that_are_allowed():
     apart = island_versions(engine)[3::3]
     assert engine.methods().get("graphTries", 0) > 300
     assert "annotatedTries" not in engine.methods() and apart == [0] * len(apart)
+
+
+def test_a_failure_of_a_restart_is_charged_to_the_decision_variables_near_the_row_that_failed():
+    settings = Settings(blocks=2, lns_percent=100, methods=("weighted",))
+    engine = search_for_ever(settings, lambda engine: engine.statistics()["failures"] > 1000)
+    charged = engine.memory["weights"] - engine.layout._degrees()
+    decided = engine.layout.arrays["neighbours"]
+    assert charged.sum() > engine.statistics()["failures"]  # not just the one that was decided last
+    assert charged[decided].sum() > 0.9 * charged.sum()

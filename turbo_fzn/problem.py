@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import ctypes
+import itertools
 from ctypes import c_int32, c_int64, c_void_p
 from dataclasses import dataclass
 
@@ -16,7 +17,7 @@ import numpy as np
 
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.engine import Found
-from turbo_fzn.tnf import TNF, ValueChoice, VarChoice
+from turbo_fzn.tnf import TNF, Op, ValueChoice, VarChoice
 from turbo_fzn.watch import watch_lists
 
 NO_INCUMBENT = 2**63 - 1
@@ -26,6 +27,7 @@ RING_BYTES = 2**24
 MAX_RING_SLOTS = 1024
 MAX_LEVELS = 2**20
 MAX_ISLANDS = 33
+FURTHEST_OWNER = 16
 
 
 def _fields(names: str, kind: type) -> list[tuple[str, type]]:
@@ -120,7 +122,7 @@ class RingSlot(ctypes.Structure):
 
 
 POINTERS = (
-    "rows watches watchers tables root_lower root_upper strategies strategy_vars exports neighbours neighbour_groups hints "
+    "rows watches watchers tables root_lower root_upper strategies strategy_vars exports neighbours neighbour_groups owners hints "
     "weights islands incumbents phases books common statistics pool_sequences pool ring workspace"
 )
 
@@ -139,7 +141,7 @@ class Problem(ctypes.Structure):
             "project methods n_hints",
             c_int32,
         ),
-        ("padding", c_int32 * 3),
+        ("padding", c_int32 * 5),
         ("outputs", StrategyRecord),
     ]
 
@@ -251,6 +253,7 @@ class Layout:
             "exports": self.exports,
             "neighbours": neighbours,
             "neighbour_groups": groups,
+            "owners": self._owners(neighbours),
             "hints": self.hints,
         }
 
@@ -266,6 +269,25 @@ class Layout:
         _, first = np.unique(unfixed, return_index=True)
         first.sort()
         return np.ascontiguousarray(unfixed[first], np.int32), np.ascontiguousarray(groups[first], np.int32)
+
+    def _owners(self, neighbours: np.ndarray) -> np.ndarray:
+        """For each variable (int32 [n]) a decision variable that is nearest in the constraint graph; -1 where none is near.
+
+        The decision variables spread over the rows all at once, one row further in each round.
+        """
+        tnf = self.tnf
+        owners = np.full(tnf.n_vars, -1, np.int32)
+        owners[neighbours] = neighbours
+        unfixed = tnf.lower < tnf.upper
+        third = np.where(tnf.op == Op.ELEMENT, tnf.y, tnf.z)
+        for _ in range(FURTHEST_OWNER):
+            before = owners.copy()
+            for one, other in itertools.permutations((tnf.x, tnf.y, third), 2):
+                found = (before[one] < 0) & unfixed[one] & (before[other] >= 0)
+                owners[one[found]] = before[other[found]]
+            if np.array_equal(before, owners):
+                break
+        return owners
 
     def _strategies(self, neighbours: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Records (var_choice, value_choice, start, count): for neighbourhoods, the warm start, then the model's."""
@@ -328,8 +350,9 @@ class Layout:
 
     @property
     def store_bytes(self) -> int:
+        """Bounds, flags and queued rows of one block on a GPU, where no rows are retired."""
         n, m, bound = self.tnf.n_vars, self.tnf.n_rows, self.bits // 8
-        return 2 * align16(n * bound) + align16((n + 7) // 8 * 4) + 2 * align16((m + 31) // 32 * 4)
+        return 2 * align16(n * bound) + align16((n + 7) // 8 * 4) + align16((m + 31) // 32 * 4)
 
     @property
     def list_bytes(self) -> int:
