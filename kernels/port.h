@@ -20,6 +20,7 @@ typedef uint64_t u64;
 #define OUTLINE static __device__ __noinline__  // what is rare: its registers do not count for the kernel's hot parts
 #define WARP_LANES 32
 #define RETIRES_ROWS 0  // whether entailed rows are left out of the rounds: it pays on a CPU only (docs/performance.md)
+#define MANY_BLOCKS 1  // so that it does not matter when one of them is busy for long
 
 DEVICE i32 lane() { return (i32)threadIdx.x; }
 DEVICE i32 lanes() { return (i32)blockDim.x; }
@@ -77,6 +78,7 @@ DEVICE i32 lowest_bit(u32 word) { return __ffs((int)word) - 1; }
 #define OUTLINE static __attribute__((noinline))
 #define WARP_LANES 1
 #define RETIRES_ROWS 1
+#define MANY_BLOCKS 0
 
 DEVICE i32 lane() { return 0; }
 DEVICE i32 lanes() { return 1; }

@@ -384,10 +384,12 @@ DEVICE void charge_owner(const Block& b, i32 var) {
 
 // Lane 0: who is to blame for a failure. Where the tree follows the model's failure weights, the variable decided last,
 // so that one block searches the same tree on every engine. Else the decision variables nearest to the row that failed:
-// the rows' own variables are mostly introduced ones, which nobody branches on.
+// the rows' own variables are mostly introduced ones, which nobody branches on. Neither is better everywhere
+// (docs/search.md), so where blocks are few each task draws one of both.
 DEVICE void charge_failure(const Block& b) {
   const BlockState* s = b.state;
-  if (s->neighbourhood && s->culprit >= 0) {
+  bool by_row = s->neighbourhood && (MANY_BLOCKS || s->noise >> 63);
+  if (by_row && s->culprit >= 0) {
     Row r = load_constant(&b.problem->rows[s->culprit]);
     charge_owner(b, r.x);
     charge_owner(b, r.y);
