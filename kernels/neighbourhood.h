@@ -22,6 +22,7 @@
 #define FAILURES_SURE 10
 #define AMBITION 16
 #define RESTART_UNIT 400                // failures
+#define RESTART_CYCLE (1 << 20)         // Luby's sequence begins anew, before limits of 400 times 2^20 failures
 #define RESTART_WORK 1024               // runs of each row that they may take, where there are few blocks
 #define STEPS_A_VARIABLE 4              // of walks, for each variable to be set free
 #define FLIP_SIZES 8
@@ -223,7 +224,7 @@ DEVICE void set_limits(const Block& b, bool improve) {
   if (s->method < FIRST_RESTART) choose_island(b);
   bool restart = s->method >= FIRST_RESTART;
   if (restart) {
-    i32 units = luby((i32)s->statistics.restarts + 1);
+    i32 units = luby((i32)(s->statistics.restarts % RESTART_CYCLE) + 1);
     s->failures_left = RESTART_UNIT * units;
     i64 work = ((i64)b.problem->n_rows + WORK_UNIT) * RESTART_WORK * units;
     s->runs_limit = MANY_BLOCKS ? INT64_MAX : s->statistics.propagations + work;

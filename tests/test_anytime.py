@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import xml.etree.ElementTree as ElementTree
+from pathlib import Path
 
 import pytest
 from test_portfolio import BEST_GAIN, KNAPSACK
@@ -10,6 +13,8 @@ from test_portfolio import BEST_GAIN, KNAPSACK
 from turbo_fzn.anytime import Trace, better, gap_of, is_peer, number, run_model, run_side, summary
 from turbo_fzn.options import Options
 from turbo_fzn.plot import draw
+
+CORPUS = Path(__file__).resolve().parent / "corpus"
 
 
 def trace(*improvements: tuple[float, int, str], sense: int = 1, seconds: float = 10.0) -> Trace:
@@ -79,3 +84,37 @@ def test_a_picture_is_svg_with_a_point_for_each_improvement():
     points = [element for element in root.iter() if element.tag.endswith("circle") and element.get("r") == "4"]
     assert len(points) == len(improvements) + 2  # and one for each method in the legend
     assert ElementTree.fromstring(draw("nothing found", [], 10.0)) is not None
+
+
+BAD_CALLS = [
+    ("bench", "no_such_folder"),
+    ("bench", "{model}", "--only", "another"),
+    ("bench", "{model}", "--seconds", "0"),
+    ("bench", "{model}", "--threads", "0"),
+    ("bench", "{model}", "--peers", "no_such_table"),
+    ("bench", "{model}", "--json", "no_such_folder/runs.json"),
+    ("bench", "--compare", "{model}", "{model}"),
+    ("bench",),
+    ("anytime", "no_such_folder"),
+    ("anytime", "{model}", "--seeds", "0"),
+    ("anytime", "{model}", "--until-known"),
+    ("anytime", "{model}", "--side", "no_such_solver"),
+]
+
+
+@pytest.mark.parametrize("call", BAD_CALLS, ids=" ".join)
+def test_what_cannot_be_measured_is_refused_before_the_first_run(call):
+    arguments = [word.format(model=CORPUS / "golomb.fzn") for word in call[1:]]
+    done = subprocess.run([sys.executable, "-m", f"turbo_fzn.{call[0]}", *arguments], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2 and "error: " in done.stderr and "Traceback" not in done.stderr
+    assert "golomb " not in done.stdout
+
+
+@pytest.mark.parametrize("tool", ["bench", "anytime"])
+def test_a_file_that_cannot_be_read_does_not_end_the_others(tool, tmp_path):
+    (tmp_path / "a.fzn.gz").write_bytes(b"no gzip")
+    (tmp_path / "b.fzn").write_text((CORPUS / "golomb.fzn").read_text())
+    call = [sys.executable, "-m", f"turbo_fzn.{tool}", str(tmp_path), "--seconds", "5", "--arch", "cpu"]
+    done = subprocess.run(call, capture_output=True, text=True, timeout=60)
+    lines = {line.split()[0]: line for line in done.stdout.splitlines() if line}
+    assert done.returncode == 1 and "error: " in lines["a"] and "ALL_SOLUTIONS" in lines["b"]

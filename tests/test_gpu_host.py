@@ -43,13 +43,14 @@ def test_the_optimum_is_found_and_neighbourhoods_are_searched(fake_gpu):
     assert (result.status, result.objective) == ("ALL_SOLUTIONS", 5)
 
 
-def test_statistics_are_copied_beside_the_search(fake_gpu):
+def test_statistics_and_the_bound_are_copied_beside_the_search(fake_gpu):
     """Anything that waits for the end of the kernel would wait for ever (the fake driver refuses it)."""
     tnf = lower(parse_text("\n".join(f"var 0..1000: x{i} :: output_var;" for i in range(9)) + SATISFY)).tnf
     engine = gpu.GpuEngine(tnf, np.arange(tnf.n_vars, dtype=np.int32), Settings(blocks=2))
     engine.start()
     assert engine.running
     assert engine.statistics().keys() == dict(Statistics._fields_).keys()
+    assert engine.bound == engine.layout.root_bound()
     engine.close()
     assert fake_gpu.held == set()
 

@@ -176,6 +176,13 @@ def test_the_objective_and_its_bound_are_reported_when_there_are_any(solve):
     assert not {"objective", "objectiveBound"} & solve(THREE_SOLUTIONS, "-s").statistics.keys()
 
 
+def test_each_improvement_is_told_with_its_time_its_strategy_and_the_bound(solve):
+    answer = solve(LEAST_SUM, "-v", "-f", "-p", "2", "-i")
+    told = re.findall(r"[\d.]+ s: solution \d+, objective (\d+) \(bound (\d+)\), by [a-z]+ in block \d+\n", answer.errors)
+    assert len(told) == len(answer.solutions) > 0
+    assert all(int(bound) <= 7 <= int(objective) for objective, bound in told)
+
+
 @pytest.mark.covers("F11", "F12")
 def test_without_the_flag_there_are_no_statistics_and_verbose_goes_to_stderr_alone(solve):
     quiet, verbose = solve(THREE_SOLUTIONS), solve(THREE_SOLUTIONS, "-v")

@@ -14,6 +14,7 @@ import argparse
 import csv
 import json
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -23,8 +24,7 @@ from pathlib import Path
 from typing import Sequence
 
 from turbo_fzn import session
-from turbo_fzn.bench import SearchClock, model_files, read_model
-from turbo_fzn.errors import TurboError
+from turbo_fzn.bench import UNSOLVABLE, UNUSABLE, SearchClock, chosen_files, duration, read_model
 from turbo_fzn.options import Options, integer
 from turbo_fzn.parse import parse_text
 from turbo_fzn.plot import draw
@@ -83,7 +83,7 @@ def run_model(path: Path, options: Options, seconds: float, known: int | None = 
         trace.sense = prepared.tnf.sense
         clock = SearchClock(seconds)
         for event in session.search(prepared, options, clock):
-            now = time.monotonic() - (clock.deadline or time.monotonic()) + seconds
+            now = 0.0 if clock.deadline is None else time.monotonic() - clock.deadline + seconds
             if isinstance(event, session.Finished):
                 trace.status, trace.end = session.status_of(event), now
                 trace.bound = event.statistics.get("objectiveBound")
@@ -92,7 +92,7 @@ def run_model(path: Path, options: Options, seconds: float, known: int | None = 
                 trace.improvements.append((now, event.objective or 0, event.method))
                 if known is not None and trace.sense * trace.objective <= trace.sense * known:
                     clock.request()
-    except TurboError as error:
+    except UNSOLVABLE as error:
         trace.status = f"error: {error}"
     return trace
 
@@ -125,7 +125,7 @@ def peers_table(path: Path | None) -> dict[str, dict[str, str]]:
     if path is None:
         return {}
     with path.open(newline="", encoding="utf-8") as file:
-        return {row["model"]: row for row in csv.DictReader(file)}
+        return {row["model"]: {"best_known": "", **row} for row in csv.DictReader(file)}
 
 
 def number(cell: str | None) -> int | None:
@@ -189,13 +189,20 @@ def summary(traces: Sequence[Trace], peers: dict[str, dict[str, str]]) -> list[s
     return lines
 
 
+def positive(text: str) -> int:
+    """As argparse wants a type."""
+    if (value := int(text)) < 1:
+        raise ValueError
+    return value
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m turbo_fzn.anytime", description=__doc__.splitlines()[0])
     parser.add_argument("files", nargs="+", type=Path, help="FlatZinc files (.fzn, .fzn.gz) or folders of them")
-    parser.add_argument("--seconds", type=float, default=20.0, help="of search for each file and seed")
-    parser.add_argument("--seeds", type=int, default=1, help="how many seeds: 1, 2, ...")
+    parser.add_argument("--seconds", type=duration, default=20.0, help="of search for each file and seed")
+    parser.add_argument("--seeds", type=positive, default=1, help="how many seeds: 1, 2, ...")
     parser.add_argument("--arch", default="auto", choices=("auto", "cpu", "gpu"))
-    parser.add_argument("--threads", type=int, default=2, help="-p of the CPU engine")
+    parser.add_argument("--threads", type=integer("threads"), default=2, help="-p of the CPU engine")
     parser.add_argument("--gpu-threads", type=integer("gpu_threads"), help="threads of a GPU block")
     parser.add_argument("--without", help="strategies to leave out, comma-separated")
     parser.add_argument("--only", help="comma-separated names of models")
@@ -205,14 +212,18 @@ def main() -> int:
     parser.add_argument("--plot", type=Path, metavar="FOLDER", help="draw each run, as FOLDER/MODEL-SEED.svg")
     parser.add_argument("--side", metavar="COMMAND", help="another solver: 'fzn-gecode -p 2 -a -time {ms} {file}'")
     arguments = parser.parse_args()
-    peers = peers_table(arguments.peers)
-    wanted = set(arguments.only.split(",")) if arguments.only else None
+    if arguments.until_known and not arguments.peers:
+        parser.error("--until-known needs --peers")
+    if arguments.side and shutil.which(arguments.side.split()[0]) is None:
+        parser.error(f"{arguments.side.split()[0]}: no such program")
+    try:
+        peers, files = peers_table(arguments.peers), chosen_files(arguments)
+    except UNUSABLE as error:
+        parser.error(str(error))
     times = [t for t in TIMES if t <= arguments.seconds]
     traces = []
     print(header(times), flush=True)
-    for path in model_files(arguments.files):
-        if wanted is not None and path.name.split(".")[0] not in wanted:
-            continue
+    for path in files:
         for seed in range(1, arguments.seeds + 1):
             options = Options(arch=arguments.arch, threads=arguments.threads, free_search=True, seed=seed,
                               check="always", without=arguments.without, gpu_threads=arguments.gpu_threads)  # fmt: skip

@@ -1,6 +1,7 @@
 """Run a folder of FlatZinc files and print what the engines did: `python -m turbo_fzn.bench FOLDER`.
 
-Each file is solved for a given time on each engine, in this process, every solution checked. The table gives nodes
+Each file is solved by tree search (`--free`: free search) for a given time on each engine, in this process, every
+solution checked. The table gives nodes
 and propagator runs a second of solving, what a node costs, how long blocks were idle, the shape of the launch, and the
 objective; the last row holds geometric means. With `--peers FILE.csv` (columns model, best_known and any with
 `nodes_per_s`) the ratio to the peer is shown. `--json FILE` keeps the figures, `--compare OLD NEW` shows two of them.
@@ -15,6 +16,7 @@ import json
 import math
 import sys
 import time
+import zlib
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Iterable, Sequence
@@ -25,6 +27,8 @@ from turbo_fzn.options import Options, integer
 from turbo_fzn.parse import parse_text
 
 PEER_SPEED = "nodes_per_s"
+UNSOLVABLE = (TurboError, OSError, EOFError, UnicodeError, zlib.error)  # what may be wrong with one file
+UNUSABLE = (OSError, ValueError, KeyError, TypeError)  # or with a table or a path
 
 
 @dataclass
@@ -75,7 +79,7 @@ def run_model(path: Path, options: Options, seconds: float) -> Run:
                 run.objective = event.objective
                 run.best_seconds = time.monotonic() - prepared_at
         return run
-    except TurboError as error:
+    except UNSOLVABLE as error:
         return Run(name, options.arch, f"error: {error}")
 
 
@@ -121,7 +125,8 @@ def peer_speeds(path: Path | None) -> dict[str, float]:
     with path.open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     column = next((name for name in rows[0] if PEER_SPEED in name), None) if rows else None
-    return {row["model"]: float(row[column]) for row in rows if column and row[column]}
+    speeds = {row["model"]: float(row[column]) for row in rows if column and row[column]}
+    return {model: speed for model, speed in speeds.items() if speed > 0}
 
 
 def geometric_mean(values: Iterable[float]) -> float:
@@ -159,6 +164,8 @@ def format_means(runs: Sequence[Run]) -> str:
     work = geometric_mean(run.runs_per_second for run in runs)
     ratios = [run.peer_ratio for run in runs if run.peer_ratio is not None]
     text = f"{'geometric mean':24}{'':7}{speed:13,.0f}{work:15,.0f}"
+    solved = sum(run.nodes_per_second > 0 for run in runs)
+    text += "" if solved == len(runs) else f"   of {solved} of {len(runs)} models"
     return text + (f"   {geometric_mean(ratios):.2f} times the peer" if ratios else "")
 
 
@@ -167,25 +174,29 @@ def compare(old: Path, new: Path) -> None:
     first, second = ({(r["model"], r["engine"]): r for r in json.loads(path.read_text())} for path in (old, new))
     ratios = []
     print(f"{'model':24}{'engine':>7}{'old nodes/s':>15}{'new nodes/s':>15}{'ratio':>8}{'old best':>12}{'new best':>12}")
-    for key in first.keys() & second.keys():
-        before, after = first[key], second[key]
+    for key, before in first.items():
+        if key not in second:
+            continue
+        after = second[key]
         ratio = after["nodes_per_second"] / max(before["nodes_per_second"], 1e-9)
         ratios.append(ratio)
         print(f"{key[0]:24}{key[1]:>7}{before['nodes_per_second']:15,.0f}{after['nodes_per_second']:15,.0f}{ratio:8.2f}"
               f"{before['objective']!s:>12}{after['objective']!s:>12}")  # fmt: skip
     print(f"{'geometric mean':24}{'':37}{geometric_mean(ratios):8.2f}")
+    if alone := sorted(model for model, _ in first.keys() ^ second.keys()):
+        print(f"only in one of both: {', '.join(alone)}")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m turbo_fzn.bench", description=__doc__.splitlines()[0])
     parser.add_argument("files", nargs="*", type=Path, help="FlatZinc files (.fzn, .fzn.gz) or folders of them")
-    parser.add_argument("--seconds", type=float, default=5.0, help="of search for each file")
+    parser.add_argument("--seconds", type=duration, default=5.0, help="of search for each file")
     parser.add_argument("--arch", action="append", choices=("cpu", "gpu"), help="engine; may be repeated (default: cpu)")
     parser.add_argument("--only", help="comma-separated names of models")
-    parser.add_argument("--blocks", type=int)
-    parser.add_argument("--threads", type=int, default=1, help="-p of the CPU engine")
+    parser.add_argument("--blocks", type=integer("blocks"))
+    parser.add_argument("--threads", type=integer("threads"), default=1, help="-p of the CPU engine")
     parser.add_argument("--free", action="store_true", help="free search (-f)")
-    parser.add_argument("--lns", default="off", choices=("auto", "on", "off"))
+    parser.add_argument("--lns", choices=("auto", "on", "off"), help="default: off, with --free auto")
     parser.add_argument("--gpu-threads", type=integer("gpu_threads"), help="threads of a GPU block")
     parser.add_argument("--profile", action="store_true", help="count where the time goes, and draw it")
     parser.add_argument("--no-check", action="store_true", help="do not check the solutions")
@@ -193,26 +204,28 @@ def main() -> int:
     parser.add_argument("--json", type=Path)
     parser.add_argument("--compare", nargs=2, type=Path, metavar=("OLD", "NEW"))
     arguments = parser.parse_args()
-    if arguments.compare:
-        compare(*arguments.compare)
-        return 0
-    runs = run_all(arguments)
+    try:
+        if arguments.compare:
+            compare(*arguments.compare)
+            return 0
+        peers = peer_speeds(arguments.peers)
+        files = chosen_files(arguments)
+    except UNUSABLE as error:
+        parser.error(str(error))
+    runs = run_all(arguments, files, peers)
     if arguments.json:
         arguments.json.write_text(json.dumps([asdict(run) for run in runs], indent=1))
     return 1 if any(run.status.startswith("error") for run in runs) else 0
 
 
-def run_all(arguments: argparse.Namespace) -> list[Run]:
-    peers = peer_speeds(arguments.peers)
-    wanted = set(arguments.only.split(",")) if arguments.only else None
+def run_all(arguments: argparse.Namespace, files: Sequence[Path], peers: dict[str, float]) -> list[Run]:
+    lns = arguments.lns or ("auto" if arguments.free else "off")
     runs: list[Run] = []
     print(HEADER, flush=True)
     for arch in arguments.arch or ["cpu"]:
         of_engine = []
-        for path in model_files(arguments.files):
-            if wanted is not None and path.name.split(".")[0] not in wanted:
-                continue
-            options = Options(arch=arch, blocks=arguments.blocks, threads=arguments.threads, lns=arguments.lns,
+        for path in files:
+            options = Options(arch=arch, blocks=arguments.blocks, threads=arguments.threads, lns=lns,
                               free_search=arguments.free, gpu_threads=arguments.gpu_threads,
                               profile=arguments.profile, check="never" if arguments.no_check else "always")  # fmt: skip
             run = run_model(path, options, arguments.seconds)
@@ -225,6 +238,30 @@ def run_all(arguments: argparse.Namespace) -> list[Run]:
             print("\n".join(format_phases(run) for run in of_engine), flush=True)
         runs += of_engine
     return runs
+
+
+def duration(text: str) -> float:
+    """As argparse wants a type: a positive number."""
+    value = float(text)
+    if not 0 < value < math.inf:
+        raise ValueError
+    return value
+
+
+def chosen_files(arguments: argparse.Namespace) -> list[Path]:
+    """The files that the options name. ValueError where there is none; OSError where one cannot be read, or the JSON file
+    not be written: known before hours are spent."""
+    files = model_files(arguments.files)
+    if arguments.only:
+        wanted = arguments.only.split(",")
+        files = [path for path in files if path.name.split(".")[0] in wanted]
+    if not files:
+        raise ValueError("no such model")
+    for path in files:
+        path.open("rb").close()
+    if arguments.json:
+        arguments.json.open("a").close()
+    return files
 
 
 def model_files(paths: Sequence[Path]) -> list[Path]:

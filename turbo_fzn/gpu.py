@@ -274,8 +274,10 @@ class GpuEngine:
         self.ring_memory = cuda.pagelocked_zeros(size, np.uint8, mem_flags=cuda.host_alloc_flags.DEVICEMAP)
         problem.ring = int(self.ring_memory.base.get_device_pointer())
         self.ring = Ring(layout, self.ring_memory, library(layout.bits).memory_fence)
-        # Made ahead, as that waits for a running kernel: what the copies to `stop` and `consumed` read, and statistics.
+        # Made ahead, as that waits for a running kernel: what the copies to `stop` and `consumed` read, what is read of
+        # Common, and statistics.
         self.words = cuda.pagelocked_zeros(2, np.int64)
+        self.seen = cuda.pagelocked_zeros(COMMON_BYTES, np.uint8)
         self.counters = cuda.pagelocked_zeros((self.launch.blocks, len(STATISTICS)), np.int64)
         self.problem = problem
 
@@ -330,9 +332,10 @@ class GpuEngine:
         self._send(0, Common.stop.offset, 1, 4)
 
     def _common(self) -> Common:
-        buffer = np.empty(COMMON_BYTES, np.uint8)
-        self.cuda.memcpy_dtoh(buffer, self.memory["common"])
-        return Common.from_buffer_copy(buffer)
+        """As it is now, also while the kernel runs."""
+        self.cuda.memcpy_dtoh_async(self.seen, self.memory["common"], self.copies)
+        self.copies.synchronize()
+        return Common.from_buffer_copy(self.seen)
 
     @property
     def complete(self) -> bool:

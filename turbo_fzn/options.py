@@ -80,7 +80,7 @@ OPTIONS = (
     Row(("--arch",), "arch", "choice:auto:gpu:cpu", "engine: the GPU, CPU threads, or the CPU until the GPU is ready", "opt:auto:gpu:cpu"),
     Row(("--blocks",), "blocks", "int", "how many subproblems are searched at once (CPU: -p)", "int:1:1000000"),
     Row(("--lns",), "lns", "choice:auto:on:off", "large neighbourhood search in some of the blocks", "opt:auto:on:off"),
-    Row(("--without",), "without", "text", "methods that free search leaves out, comma-separated, as in window,probe", "string"),
+    Row(("--without",), "without", "text:LIST", "methods that free search leaves out, comma-separated, as in window,probe", "string"),
     Row(("--check",), "check", "const:always", "check every solution against the FlatZinc, however large", "bool"),
     Row(("--no-check",), "check", "const:never", "print solutions unchecked", "bool"),
     Row(("--no-simplify",), "simplify", "const:", "do not simplify the model", "bool"),
@@ -183,7 +183,7 @@ def _argparse_kind(row: Row) -> dict[str, Any]:
         return {"type": _pair, "default": default, "metavar": "ID,PORT"}
     if kind == "int":
         return {"type": integer(row.field), "default": default, "metavar": "N"}
-    return {"default": default, "metavar": "FILE"}
+    return {"default": default, "metavar": values[0] if values else "FILE"}
 
 
 def _pair(text: str) -> tuple[int, int]:

@@ -25,20 +25,12 @@ def merge_counts(first: dict[str, int], second: dict[str, int]) -> dict[str, int
     }
 
 
-def objective_bound(tnf: TNF) -> int | None:
-    """What no solution can pass: the objective's bound at the root. None where there is none."""
-    if not tnf.sense or tnf.infeasible:
-        return None
-    return finite(int((tnf.lower if tnf.sense > 0 else tnf.upper)[tnf.objective]))
-
-
 def finite(bound: int) -> int | None:
     return bound if abs(bound) < INFINITY else None
 
 
-def progress(tnf: TNF, counted: dict[str, int], start: float, objective: int, proved: bool) -> dict[str, Any]:
+def progress(counted: dict[str, int], start: float, objective: int, bound: int | None) -> dict[str, Any]:
     """What is told with a solution of an optimisation model, while the search goes on."""
-    bound = objective if proved else objective_bound(tnf)
     return {
         "objective": objective,
         **({} if bound is None else {"objectiveBound": bound}),

@@ -329,8 +329,7 @@ class Search:
             raise failure
         self.counted = report.merge_counts(self.counted, engine.statistics())
         self.shape = {**engine.methods(), "engine": engine.name, **engine.shape, **self.shape}
-        if self.prepared.tnf.sense and not self.all_are_optimal:
-            self.bound = report.finite(self.prepared.tnf.sense * engine.bound)
+        self.note_bound(engine)
         if self.profiler:
             self.drain_trace(engine)
 
@@ -341,18 +340,26 @@ class Search:
             time.sleep(POLL_SECONDS)
         self.profiler.next_engine()
 
+    def note_bound(self, engine: Engine) -> None:
+        """What the engine has proved by now."""
+        if self.prepared.tnf.sense and not self.all_are_optimal:
+            self.bound = report.finite(self.prepared.tnf.sense * engine.bound)
+
     def answer(self, found: Found, engine: Engine) -> Solution:
         """The solution that was found, counted and remembered."""
         self.n_solutions += 1
         statistics = None
         if self.prepared.tnf.sense and not self.all_are_optimal:
             self.last, self.best = found, found.objective
+        if self.best is not None and (self.options.statistics or log.isEnabledFor(logging.INFO)):
+            self.note_bound(engine)
+        bound = self.best if self.all_are_optimal else self.bound
         if self.best is not None and self.options.statistics:
             counted = report.merge_counts(self.counted, engine.statistics())
-            statistics = report.progress(self.prepared.tnf, counted, self.start, self.best, self.all_are_optimal)
+            statistics = report.progress(counted, self.start, self.best, bound)
         seconds = time.monotonic() - self.start
         who = found.method, found.block
-        objective = "" if self.best is None else f" objective {self.best},"
+        objective = "" if self.best is None else f" objective {self.best}{'' if bound is None else f' (bound {bound})'},"
         log.info("%.2f s: solution %d,%s by %s in block %d", seconds, self.n_solutions, objective, *who)
         return Solution(self.judge.outputs(found), self.best, *reversed(who), statistics)
 
