@@ -262,7 +262,7 @@ DEVICE bool refute(const Block& b, i32 row) {
   return fail(b);
 }
 
-// Restricts what the row's variables may be. True when all that they still may be satisfies it.
+// Restricts what the row's variables may be. True, where rows retire, when all that they still may be satisfies it.
 DEVICE bool propagate_row(const Block& b, i32 row) {
   const Row r = load_constant(&b.problem->rows[row]);
   i32 z_var = r.op == OP_ELEMENT ? r.y : r.z;  // ELEMENT has no third variable

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from test_portfolio import BEST_GAIN, KNAPSACK
 
+from turbo_fzn import bench
 from turbo_fzn.anytime import Trace, better, gap_of, is_peer, number, run_model, run_side, summary
 from turbo_fzn.options import Options
 from turbo_fzn.plot import draw
@@ -94,6 +95,8 @@ BAD_CALLS = [
     ("bench", "{model}", "--peers", "no_such_table"),
     ("bench", "{model}", "--json", "no_such_folder/runs.json"),
     ("bench", "--compare", "{model}", "{model}"),
+    ("bench", "{model}", "--peers", "{model}"),
+    ("anytime", "{model}", "--peers", "{model}"),
     ("bench",),
     ("anytime", "no_such_folder"),
     ("anytime", "{model}", "--seeds", "0"),
@@ -118,3 +121,12 @@ def test_a_file_that_cannot_be_read_does_not_end_the_others(tool, tmp_path):
     done = subprocess.run(call, capture_output=True, text=True, timeout=60)
     lines = {line.split()[0]: line for line in done.stdout.splitlines() if line}
     assert done.returncode == 1 and "error: " in lines["a"] and "ALL_SOLUTIONS" in lines["b"]
+
+
+@pytest.mark.parametrize("flags, lns, free", [((), "off", False), (("--free",), "auto", True), (("--lns", "on"), "on", False)])
+def test_the_benchmark_searches_the_tree_alone_unless_told_otherwise(monkeypatch, flags, lns, free):
+    asked = []
+    monkeypatch.setattr(bench, "run_model", lambda path, options, seconds: asked.append(options) or bench.Run("golomb", "cpu", "UNKNOWN"))
+    monkeypatch.setattr(sys, "argv", ["bench", str(CORPUS / "golomb.fzn"), *flags])
+    assert bench.main() == 0
+    assert [(options.lns, options.free_search) for options in asked] == [(lns, free)]

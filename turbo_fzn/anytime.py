@@ -11,7 +11,6 @@ file is also given to another FlatZinc solver, for as long.
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import re
 import shutil
@@ -24,8 +23,8 @@ from pathlib import Path
 from typing import Sequence
 
 from turbo_fzn import session
-from turbo_fzn.bench import UNSOLVABLE, UNUSABLE, SearchClock, chosen_files, duration, read_model
-from turbo_fzn.options import Options, integer
+from turbo_fzn.bench import UNSOLVABLE, UNUSABLE, SearchClock, chosen_files, duration, peers_table, read_model
+from turbo_fzn.options import Options, integer, integer_within
 from turbo_fzn.parse import parse_text
 from turbo_fzn.plot import draw
 
@@ -121,13 +120,6 @@ def run_side(path: Path, command: str, seconds: float) -> list[tuple[float, int]
     return found
 
 
-def peers_table(path: Path | None) -> dict[str, dict[str, str]]:
-    if path is None:
-        return {}
-    with path.open(newline="", encoding="utf-8") as file:
-        return {row["model"]: {"best_known": "", **row} for row in csv.DictReader(file)}
-
-
 def number(cell: str | None) -> int | None:
     """An objective of the peers' table; None where no solution was found."""
     match = re.fullmatch(r"(-?\d+)\*?", cell or "")
@@ -184,23 +176,16 @@ def summary(traces: Sequence[Trace], peers: dict[str, dict[str, str]]) -> list[s
         return []
     lines = []
     for column in ["best_known", *filter(is_peer, next(iter(peers.values())))]:
-        verdicts = [better(t.sense, t.objective, number(peers[t.model][column])) for t in optimised]
+        verdicts = [better(t.sense, t.objective, number(peers[t.model].get(column))) for t in optimised]
         lines.append(f"{column:32} better {verdicts.count(1):3}  equal {verdicts.count(0):3}  worse {verdicts.count(-1):3}")
     return lines
-
-
-def positive(text: str) -> int:
-    """As argparse wants a type."""
-    if (value := int(text)) < 1:
-        raise ValueError
-    return value
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m turbo_fzn.anytime", description=__doc__.splitlines()[0])
     parser.add_argument("files", nargs="+", type=Path, help="FlatZinc files (.fzn, .fzn.gz) or folders of them")
     parser.add_argument("--seconds", type=duration, default=20.0, help="of search for each file and seed")
-    parser.add_argument("--seeds", type=positive, default=1, help="how many seeds: 1, 2, ...")
+    parser.add_argument("--seeds", type=integer_within(1), default=1, help="how many seeds: 1, 2, ...")
     parser.add_argument("--arch", default="auto", choices=("auto", "cpu", "gpu"))
     parser.add_argument("--threads", type=integer("threads"), default=2, help="-p of the CPU engine")
     parser.add_argument("--gpu-threads", type=integer("gpu_threads"), help="threads of a GPU block")

@@ -1,9 +1,8 @@
 """Run a folder of FlatZinc files and print what the engines did: `python -m turbo_fzn.bench FOLDER`.
 
 Each file is solved by tree search (`--free`: free search) for a given time on each engine, in this process, every
-solution checked. The table gives nodes
-and propagator runs a second of solving, what a node costs, how long blocks were idle, the shape of the launch, and the
-objective; the last row holds geometric means. With `--peers FILE.csv` (columns model, best_known and any with
+solution checked. The table gives nodes and propagator runs a second of solving, what a node costs, how long blocks were
+idle, the shape of the launch, and the objective; the last row holds geometric means. With `--peers FILE.csv` (columns model, best_known and any with
 `nodes_per_s`) the ratio to the peer is shown. `--json FILE` keeps the figures, `--compare OLD NEW` shows two of them.
 """
 
@@ -19,7 +18,7 @@ import time
 import zlib
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Iterable, Sequence
+from typing import Any, Iterable, Sequence
 
 from turbo_fzn import build, session
 from turbo_fzn.errors import TurboError
@@ -28,7 +27,7 @@ from turbo_fzn.parse import parse_text
 
 PEER_SPEED = "nodes_per_s"
 UNSOLVABLE = (TurboError, OSError, EOFError, UnicodeError, zlib.error)  # what may be wrong with one file
-UNUSABLE = (OSError, ValueError, KeyError, TypeError)  # or with a table or a path
+UNUSABLE = (OSError, ValueError)  # or with a table or a path
 
 
 @dataclass
@@ -118,14 +117,22 @@ def note_end(run: Run, finished: session.Finished, compiled_before: float) -> No
     run.engine_seconds = float(statistics.get("engineTime", 0.0))
 
 
-def peer_speeds(path: Path | None) -> dict[str, float]:
-    """Nodes per second of the peer by model, from the first column whose name holds `nodes_per_s`."""
+def peers_table(path: Path | None) -> dict[str, dict[str, str]]:
+    """The rows of a table of other solvers, by model. ValueError where it has no such column."""
     if path is None:
         return {}
     with path.open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    column = next((name for name in rows[0] if PEER_SPEED in name), None) if rows else None
-    speeds = {row["model"]: float(row[column]) for row in rows if column and row[column]}
+    if any("model" not in row for row in rows):
+        raise ValueError(f"{path}: no column model")
+    return {row["model"]: row for row in rows}
+
+
+def peer_speeds(path: Path | None) -> dict[str, float]:
+    """Nodes per second of the peer by model, from the first column whose name holds `nodes_per_s`."""
+    peers = peers_table(path)
+    columns = [name for name in next(iter(peers.values()), {}) if PEER_SPEED in name]
+    speeds = {model: float(row[columns[0]] or 0) for model, row in peers.items()} if columns else {}
     return {model: speed for model, speed in speeds.items() if speed > 0}
 
 
@@ -169,9 +176,17 @@ def format_means(runs: Sequence[Run]) -> str:
     return text + (f"   {geometric_mean(ratios):.2f} times the peer" if ratios else "")
 
 
+def kept_runs(path: Path) -> dict[tuple[str, str], dict[str, Any]]:
+    """The runs of a JSON file, by model and engine. ValueError where it is something else."""
+    try:
+        return {(run["model"], run["engine"]): run for run in json.loads(path.read_text())}
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{path}: not what --json has written") from error
+
+
 def compare(old: Path, new: Path) -> None:
     """Prints the nodes per second of two JSON files side by side."""
-    first, second = ({(r["model"], r["engine"]): r for r in json.loads(path.read_text())} for path in (old, new))
+    first, second = kept_runs(old), kept_runs(new)
     ratios = []
     print(f"{'model':24}{'engine':>7}{'old nodes/s':>15}{'new nodes/s':>15}{'ratio':>8}{'old best':>12}{'new best':>12}")
     for key, before in first.items():

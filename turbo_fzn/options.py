@@ -200,7 +200,11 @@ def _pair(text: str) -> tuple[int, int]:
 
 def integer(field: str) -> Any:
     """The type, as argparse wants it, of the option that sets this field."""
-    least, most, *step = LIMITS.get(field, (0, inf))
+    return integer_within(*LIMITS.get(field, (0, inf)))
+
+
+def integer_within(least: float, most: float = inf, *step: float) -> Any:
+    """The type, as argparse wants it, of an integer from `least` to `most`, and a multiple of `step`."""
 
     def read(text: str) -> int:
         from argparse import ArgumentTypeError
