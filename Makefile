@@ -99,10 +99,10 @@ bench: $(READY) compiler
 	@$(RUN) -m turbo_fzn.bench $(FILES) $(BENCHFLAGS)
 
 bench-anytime: $(READY) compiler
-	@$(RUN) -m turbo_fzn.anytime $(FILES) $(BENCHFLAGS)
+	@$(RUN) -m turbo_fzn.bench.anytime $(FILES) $(BENCHFLAGS)
 
 check-kernels: $(READY)
-	@$(RUN) -m turbo_fzn.build --check-gpu
+	@$(RUN) -m turbo_fzn.engine.compiler --check-gpu
 
 install: $(READY)
 	@$(RUN) -m turbo_fzn --install-solver

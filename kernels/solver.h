@@ -1,7 +1,7 @@
 // What a block does from its start to its end.
 #pragma once
 
-#include "neighbourhood.h"
+#include "free/neighbourhood.h"
 
 // Bytes of the parts of a block's memory, in this order; turbo_fzn/problem.py has the same sums.
 DEVICE i64 align16(i64 bytes) { return (bytes + 15) & ~(i64)15; }

@@ -24,7 +24,7 @@ from typing import NamedTuple
 from oracle import make_model
 
 from turbo_fzn.domains import BOOLEAN, IntSet
-from turbo_fzn.model import Array, Call, Model, Ref
+from turbo_fzn.read.model import Array, Call, Model, Ref
 
 PLAIN = IntSet.interval(-2, 3)
 HOLES = IntSet.of_values([-3, -1, 0, 2])

@@ -15,8 +15,8 @@ from types import ModuleType, SimpleNamespace
 import numpy as np
 import pytest
 
-from turbo_fzn import build, cpu, gpu
-from turbo_fzn.grammar import terminals
+from turbo_fzn.engine import compiler, cpu, gpu
+from turbo_fzn.read.grammar import terminals
 
 
 class Error(Exception):
@@ -238,5 +238,5 @@ def fake_gpu(monkeypatch, tmp_path):
 
 def forget() -> None:
     """What the modules remember of the machine."""
-    for function in (gpu.driver, gpu._context, build.find_nvcc):
+    for function in (gpu.driver, gpu._context, compiler.find_nvcc):
         function.cache_clear()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 
 from turbo_fzn.domains import IntSet
-from turbo_fzn.model import Array, Call, Model, Ref, Text, Variable
+from turbo_fzn.read.model import Array, Call, Model, Ref, Text, Variable
 
 TYPES = {"bool": "bool", "int": "int", "float": "float", "set": "set of int"}
 FLAGS = {"var_is_introduced": "introduced", "is_defined_var": "defined"}

@@ -77,7 +77,7 @@ def main() -> int:
             print(
                 f"{file}: {ran} of {len(lines)} lines, {sum(count > 0 for count in branches)} of {len(branches)} branches"
             )
-    source = (TESTS.parent / "kernels" / OPERATORS).read_text().splitlines()
+    source = (TESTS.parent / "kernels" / "core" / OPERATORS).read_text().splitlines()
     left = [
         (number, count, taken)
         for number, (count, taken) in sorted(found[OPERATORS].items())

@@ -16,7 +16,7 @@ from math import inf, isqrt
 import numpy as np
 
 from turbo_fzn.domains import INFINITY
-from turbo_fzn.tnf import TNF, Op, apply_operator
+from turbo_fzn.tnf.language import TNF, Op, apply_operator
 
 Interval = tuple[float, float]  # integers, or plus/minus infinity
 Store = list[Interval]

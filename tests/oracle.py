@@ -21,7 +21,7 @@ from fractions import Fraction
 import numpy as np
 
 from turbo_fzn.domains import BOOLEAN, IntSet
-from turbo_fzn.model import Array, Call, Constraint, Goal, Index, Model, Ref, Variable
+from turbo_fzn.read.model import Array, Call, Constraint, Goal, Index, Model, Ref, Variable
 
 WINDOW = 60
 SMALL = 2**20  # sums and products of a few numbers up to that fit into 64 bits

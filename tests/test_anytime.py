@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from test_portfolio import BEST_GAIN, KNAPSACK
 
-from turbo_fzn import bench
-from turbo_fzn.anytime import Trace, better, gap_of, is_peer, number, run_model, run_side, summary
+from turbo_fzn.bench import nodes as bench
+from turbo_fzn.bench.anytime import Trace, better, gap_of, is_peer, number, run_model, run_side, summary
+from turbo_fzn.bench.plot import draw
 from turbo_fzn.options import Options
-from turbo_fzn.plot import draw
 
 CORPUS = Path(__file__).resolve().parent / "corpus"
 
@@ -96,12 +96,12 @@ BAD_CALLS = [
     ("bench", "{model}", "--json", "no_such_folder/runs.json"),
     ("bench", "--compare", "{model}", "{model}"),
     ("bench", "{model}", "--peers", "{model}"),
-    ("anytime", "{model}", "--peers", "{model}"),
+    ("bench.anytime", "{model}", "--peers", "{model}"),
     ("bench",),
-    ("anytime", "no_such_folder"),
-    ("anytime", "{model}", "--seeds", "0"),
-    ("anytime", "{model}", "--until-known"),
-    ("anytime", "{model}", "--side", "no_such_solver"),
+    ("bench.anytime", "no_such_folder"),
+    ("bench.anytime", "{model}", "--seeds", "0"),
+    ("bench.anytime", "{model}", "--until-known"),
+    ("bench.anytime", "{model}", "--side", "no_such_solver"),
 ]
 
 
@@ -113,7 +113,7 @@ def test_what_cannot_be_measured_is_refused_before_the_first_run(call):
     assert "golomb " not in done.stdout
 
 
-@pytest.mark.parametrize("tool", ["bench", "anytime"])
+@pytest.mark.parametrize("tool", ["bench", "bench.anytime"])
 def test_a_file_that_cannot_be_read_does_not_end_the_others(tool, tmp_path):
     (tmp_path / "a.fzn.gz").write_bytes(b"no gzip")
     (tmp_path / "b.fzn").write_text((CORPUS / "golomb.fzn").read_text())

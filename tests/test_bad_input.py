@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from turbo_fzn.errors import ModelError, UsageError
-from turbo_fzn.languages import parse_file
-from turbo_fzn.parse import MAX_NESTED_CHARACTERS, MAX_NESTING, parse_text
-from turbo_fzn.rewrite import lower
+from turbo_fzn.lower.rewrite import lower
+from turbo_fzn.read.flatzinc import MAX_NESTED_CHARACTERS, MAX_NESTING, parse_text
+from turbo_fzn.read.languages import parse_file
 
 HUGE = 100_000_000  # bytes of garbage
 SECONDS_FOR_HUGE = 20  # of CPU time; 2 s on an idle machine
@@ -289,7 +289,7 @@ def test_a_hundred_megabytes_of_garbage_are_refused_soon_and_in_little_memory(tm
     path.write_text(eval(GARBAGE[kind], {"N": HUGE}))
     code = (
         "import sys, resource\n"
-        "from turbo_fzn.languages import parse_file\n"
+        "from turbo_fzn.read.languages import parse_file\n"
         "from turbo_fzn.errors import ModelError\n"
         "try: parse_file(sys.argv[1])\n"
         "except ModelError as error: print(error)\n"

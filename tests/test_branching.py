@@ -7,11 +7,11 @@ import logging
 import numpy as np
 import pytest
 
-from turbo_fzn.branching import VALUE_CHOICES, VARIABLE_CHOICES
 from turbo_fzn.errors import ModelError
-from turbo_fzn.parse import parse_text
-from turbo_fzn.rewrite import Lowered, lower
-from turbo_fzn.tnf import Op, ValueChoice, VarChoice
+from turbo_fzn.lower.branching import VALUE_CHOICES, VARIABLE_CHOICES
+from turbo_fzn.lower.rewrite import Lowered, lower
+from turbo_fzn.read.flatzinc import parse_text
+from turbo_fzn.tnf.language import Op, ValueChoice, VarChoice
 
 VARIABLES = """int: seven = 7;
 var 0..9: x; var 0..9: y; var {1,3,9}: h; var bool: p;

@@ -13,8 +13,10 @@ from pathlib import Path
 import pytest
 from command import LEAST_SUM, run, start, value, write
 
-from turbo_fzn import build, cache, grammar
+from turbo_fzn import cache
+from turbo_fzn.engine import compiler as compiling
 from turbo_fzn.errors import EngineError
+from turbo_fzn.read import grammar
 
 NESTED = "solve % a comment inside a statement\nminimize z;\n"
 
@@ -174,7 +176,7 @@ def temporary(tmp_path, monkeypatch) -> Path:
     """The folder that serves where the cache does not."""
     path = tmp_path / "temporary"
     path.mkdir()
-    monkeypatch.setattr(build, "_temporary_folder", lambda: path)
+    monkeypatch.setattr(compiling, "_temporary_folder", lambda: path)
     return path
 
 
@@ -188,18 +190,18 @@ def fill(monkeypatch, *folders: Path) -> list[Path]:
             raise EngineError("c++ failed on the kernels: as: cannot write")
         Path(command[-2]).write_bytes(b"compiled")
 
-    monkeypatch.setattr(build, "_compile", compile_there)
-    monkeypatch.setattr(build, "_fill", lambda folder: Path(folder).parent in folders and raise_full_disk())
+    monkeypatch.setattr(compiling, "_compile", compile_there)
+    monkeypatch.setattr(compiling, "_fill", lambda folder: Path(folder).parent in folders and raise_full_disk())
     return places
 
 
 def test_of_a_full_cache_the_temporary_folder_takes_the_place(folder, temporary, monkeypatch, caplog):
     caplog.set_level("INFO", logger="turbo_fzn")
     places = fill(monkeypatch, folder)
-    library = build.cpu_library(32)
+    library = compiling.cpu_library(32)
     assert library.parent == temporary and cache.read(library) == b"compiled"
-    assert build.cpu_library(32) == library
-    assert build.cpu_library(64).parent == temporary
+    assert compiling.cpu_library(32) == library
+    assert compiling.cpu_library(64).parent == temporary
     assert places == [folder, temporary, temporary]  # it is found full only once
     (line,) = [line for line in caplog.messages if str(folder) in line]
     assert line == (
@@ -210,15 +212,15 @@ def test_of_a_full_cache_the_temporary_folder_takes_the_place(folder, temporary,
 
 def test_what_a_full_cache_holds_is_used(folder, temporary, monkeypatch):
     assert fill(monkeypatch) == []
-    library = build.cpu_library(32)
+    library = compiling.cpu_library(32)
     fill(monkeypatch, folder)
-    assert build.cpu_library(64).parent == temporary
-    assert build.cpu_library(32) == library and library.parent == folder
+    assert compiling.cpu_library(64).parent == temporary
+    assert compiling.cpu_library(32) == library and library.parent == folder
 
 
 @pytest.mark.parametrize("step", ["seal", "mkdtemp"])
 def test_a_cache_that_is_full_before_or_after_the_compiler_runs_is_full_too(folder, temporary, monkeypatch, step):
-    module = {"seal": cache, "mkdtemp": build.tempfile}[step]
+    module = {"seal": cache, "mkdtemp": compiling.tempfile}[step]
     real = getattr(module, step)
     fill(monkeypatch)
 
@@ -226,7 +228,7 @@ def test_a_cache_that_is_full_before_or_after_the_compiler_runs_is_full_too(fold
         return raise_full_disk() if str(folder) in f"{arguments}{named}" else real(*arguments, **named)
 
     monkeypatch.setattr(module, step, refuse)
-    assert build.cpu_library(32).parent == temporary
+    assert compiling.cpu_library(32).parent == temporary
     assert list(folder.iterdir()) == []
 
 
@@ -234,28 +236,28 @@ def test_a_full_disk_is_told(folder, temporary, monkeypatch):
     fill(monkeypatch, folder, temporary)
     full = "No space left on device"
     with pytest.raises(EngineError, match=f"^cannot write .* to {folder}: {full}; nor to {temporary}: {full}$"):
-        build.cpu_library(32)
+        compiling.cpu_library(32)
     with pytest.raises(EngineError, match=f"^cannot write .* to {temporary}: {full}$"):
-        build.cpu_library(64)
+        compiling.cpu_library(64)
     assert list(folder.iterdir()) == list(temporary.iterdir()) == []
 
 
 def test_a_full_disk_without_a_temporary_folder_is_told(folder, monkeypatch):
     fill(monkeypatch, folder)
-    build._temporary_folder.cache_clear()
-    monkeypatch.setattr(build.tempfile, "tempdir", "/dev/null")
+    compiling._temporary_folder.cache_clear()
+    monkeypatch.setattr(compiling.tempfile, "tempdir", "/dev/null")
     with pytest.raises(EngineError, match=f"^cannot write .* to {folder}: No space .*; nor to a temporary folder: "):
-        build.cpu_library(32)
+        compiling.cpu_library(32)
 
 
 def test_what_the_compiler_complains_of_where_there_is_room_is_told(folder, temporary, monkeypatch):
     monkeypatch.setenv("CXX", "false")
-    build.find_cpu_compiler.cache_clear()
+    compiling.find_cpu_compiler.cache_clear()
     try:
         with pytest.raises(EngineError, match="^false failed on the kernels: no message$"):
-            build.cpu_library(32)
+            compiling.cpu_library(32)
     finally:
-        build.find_cpu_compiler.cache_clear()
+        compiling.find_cpu_compiler.cache_clear()
     assert list(folder.iterdir()) == list(temporary.iterdir()) == []
 
 
@@ -306,7 +308,7 @@ def test_a_run_that_is_killed_while_it_compiles_does_no_harm_to_the_next(tmp_pat
     answer = run(model, CXX=compiler)
     assert (value(answer, "z"), answer.errors) == (7, "")
     assert left.exists()  # it may belong to a compilation that goes on
-    long_ago = time.time() - 10 * build.COMPILE_SECONDS
+    long_ago = time.time() - 10 * compiling.COMPILE_SECONDS
     os.utime(left, (long_ago, long_ago))
     next(folder.glob("*.so")).unlink()
     assert value(run(model, CXX=compiler), "z") == 7
@@ -325,7 +327,7 @@ def test_a_library_that_cannot_be_loaded_is_named(tmp_path, model, folder):
 
 def test_a_reader_of_one_line_gets_it(model):
     command = f'"{os.sys.executable}" -m turbo_fzn -a "{model}" | head -1'
-    environment = {**os.environ, "PYTHONPATH": str(Path(build.__file__).resolve().parent.parent)}
+    environment = {**os.environ, "PYTHONPATH": str(Path(compiling.__file__).resolve().parent.parent)}
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, env=environment, timeout=60)
     assert done.stdout.count("\n") == 1 and done.stdout.endswith(";\n")
     assert done.stderr == ""

@@ -10,11 +10,12 @@ import time
 import numpy as np
 import pytest
 
-from turbo_fzn import cpu, session
-from turbo_fzn.engine import Engine
+from turbo_fzn.engine import cpu
+from turbo_fzn.engine.contract import Engine
+from turbo_fzn.engine.layout import Settings
 from turbo_fzn.options import Options
-from turbo_fzn.parse import parse_text
-from turbo_fzn.problem import Settings
+from turbo_fzn.read.flatzinc import parse_text
+from turbo_fzn.run import session
 
 QUEENS = 7
 QUEENS_SOLUTIONS = 40  # OEIS A000170
@@ -39,7 +40,7 @@ def engine_for(name: str, goal: str, settings: Settings) -> Engine:
     exports = np.arange(prepared.tnf.n_vars, dtype=np.int32)
     if name == "cpu":
         return cpu.CpuEngine(prepared.tnf, exports, settings)
-    from turbo_fzn import gpu
+    from turbo_fzn.engine import gpu
 
     return gpu.GpuEngine(prepared.tnf, exports, settings)
 

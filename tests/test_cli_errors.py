@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 from command import COMMAND, LEAST_SUM, THREE_SOLUTIONS, Answer, environment, golomb, grid, run, write
 
-from turbo_fzn import cli, languages
-from turbo_fzn.check import Checker
+from turbo_fzn import cli
+from turbo_fzn.check.checker import Checker
+from turbo_fzn.read import languages
 
 BAD_MODELS = {
     "truncated": (LEAST_SUM[:-30], r"7:\d+: unexpected end of the file"),

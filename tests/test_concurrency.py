@@ -19,11 +19,12 @@ import numpy as np
 import pytest
 from test_capacities import QUEENS_SOLUTIONS, TOO_SMALL, engine_for, run
 
-from turbo_fzn import cpu, session
-from turbo_fzn.engine import Engine
+from turbo_fzn.engine import cpu
+from turbo_fzn.engine.contract import Engine
+from turbo_fzn.engine.layout import Settings
 from turbo_fzn.options import Options
-from turbo_fzn.parse import parse_text
-from turbo_fzn.problem import Settings
+from turbo_fzn.read.flatzinc import parse_text
+from turbo_fzn.run import session
 
 BLOCKS = [1, 2, 3, 32, 1000]
 
@@ -86,7 +87,7 @@ def engine_of(name: str, text: str, settings: Settings) -> Engine:
     exports = np.arange(prepared.tnf.n_vars, dtype=np.int32)
     if name == "cpu":
         return cpu.CpuEngine(prepared.tnf, exports, settings)
-    from turbo_fzn import gpu
+    from turbo_fzn.engine import gpu
 
     return gpu.GpuEngine(prepared.tnf, exports, settings)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from conftest import needs_minizinc
 
-from turbo_fzn.session import solve_text
+from turbo_fzn.run.session import solve_text
 
 FOLDER = Path(__file__).parent / "counting"
 BLOCKS = (1, 2, 64)

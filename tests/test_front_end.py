@@ -21,8 +21,7 @@ import pytest
 from command import run
 from test_parse import read_by_lark, typed
 
-from turbo_fzn import cpu
-from turbo_fzn.front_bench import (
+from turbo_fzn.bench.front import (
     GROWTH_LIMIT,
     PASSES,
     PHASES,
@@ -32,10 +31,11 @@ from turbo_fzn.front_bench import (
     measure_apart,
     summary,
 )
-from turbo_fzn.parse import parse_text
-from turbo_fzn.rewrite import lower
-from turbo_fzn.session import solve_text
-from turbo_fzn.simplify import simplify
+from turbo_fzn.engine import cpu
+from turbo_fzn.lower.rewrite import lower
+from turbo_fzn.read.flatzinc import parse_text
+from turbo_fzn.run.session import solve_text
+from turbo_fzn.tnf.simplify import simplify
 
 CORPUS = Path(__file__).resolve().parent / "corpus"
 MODEL_FILES = sorted(CORPUS.glob("*.fzn"))

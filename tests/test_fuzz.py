@@ -20,8 +20,8 @@ from fuzz.run import instance, try_damage, try_instance
 from fuzz.shrink import shrink
 from oracle import WindowTooSmall, with_text
 
-from turbo_fzn import constraints
-from turbo_fzn.parse import parse_text
+from turbo_fzn.lower import table as constraints
+from turbo_fzn.read.flatzinc import parse_text
 
 TESTS = Path(__file__).resolve().parent
 REGRESSIONS = sorted((TESTS / "regressions").glob("*.fzn"))

@@ -15,7 +15,7 @@ from conftest import needs_minizinc
 from global_cases import CASES, Case, Vars, identify, values_of
 
 from turbo_fzn.install import install_solver
-from turbo_fzn.session import solve_text
+from turbo_fzn.run.session import solve_text
 
 pytestmark = needs_minizinc
 

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from turbo_fzn import gpu
+from turbo_fzn.engine import gpu
+from turbo_fzn.engine.layout import Settings
 from turbo_fzn.errors import EngineError
-from turbo_fzn.problem import Settings
 
 
 class FakeContext:

@@ -9,12 +9,14 @@ import fake_cuda
 import numpy as np
 import pytest
 
-from turbo_fzn import build, gpu, info, session
+from turbo_fzn import info
+from turbo_fzn.engine import compiler, gpu
+from turbo_fzn.engine.layout import Settings, Statistics
 from turbo_fzn.errors import EngineError
-from turbo_fzn.parse import parse_text
-from turbo_fzn.problem import Settings, Statistics
-from turbo_fzn.rewrite import lower
-from turbo_fzn.session import solve_text
+from turbo_fzn.lower.rewrite import lower
+from turbo_fzn.read.flatzinc import parse_text
+from turbo_fzn.run import session
+from turbo_fzn.run.session import solve_text
 
 QUEENS = "".join(f"var 1..6: q{i} :: output_var;\n" for i in range(6))
 QUEENS += "".join(
@@ -108,10 +110,10 @@ def test_a_machine_without_a_gpu_is_told(fake_gpu):
 
 
 def test_a_machine_without_nvcc_is_told(fake_gpu, monkeypatch):
-    build.find_nvcc.cache_clear()
-    monkeypatch.setattr(build.shutil, "which", lambda name: None)  # it may be in its usual place
+    compiler.find_nvcc.cache_clear()
+    monkeypatch.setattr(compiler.shutil, "which", lambda name: None)  # it may be in its usual place
     with pytest.raises(EngineError, match="no nvcc found for the GPU engine: install the CUDA toolkit"):
-        build.find_nvcc()
+        compiler.find_nvcc()
 
 
 @pytest.mark.parametrize("goal", [SATISFY, MAXIMIZE])
@@ -137,8 +139,8 @@ def test_the_gpu_and_its_architecture_are_told(fake_gpu):
 
 
 def test_the_gpu_kernels_are_compiled_ahead(fake_gpu, monkeypatch, tmp_path):
-    monkeypatch.setattr(build, "cpu_library", lambda bits: f"cpu{bits}")
+    monkeypatch.setattr(compiler, "cpu_library", lambda bits: f"cpu{bits}")
     said = []
-    build.fill_cache(said.append)
-    assert sum("GPU engine" in line for line in said) == len(build.GPU_VARIANTS)
-    assert len(list((tmp_path / "cache").glob("gpu*.cubin"))) == len(build.GPU_VARIANTS)
+    compiler.fill_cache(said.append)
+    assert sum("GPU engine" in line for line in said) == len(compiler.GPU_VARIANTS)
+    assert len(list((tmp_path / "cache").glob("gpu*.cubin"))) == len(compiler.GPU_VARIANTS)

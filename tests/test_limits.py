@@ -22,7 +22,7 @@ from oracle import WindowTooSmall
 from test_propagators import propagate_rows
 
 from turbo_fzn.domains import INFINITY, IntSet
-from turbo_fzn.tnf import NARROW_LIMIT, TNF, Op, apply_operator
+from turbo_fzn.tnf.language import NARROW_LIMIT, TNF, Op, apply_operator
 
 LARGEST = {32: NARROW_LIMIT, 64: INFINITY - 1}
 TABLE_SIZE = 9

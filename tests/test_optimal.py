@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from oracle import all_solutions, fingerprint, make_model, objective_of, optimum, outputs_of, with_text
 from test_random_models import draw_shown, models, solve
 
-from turbo_fzn.answers import Distinct, Improvements, output_determines_all
 from turbo_fzn.domains import IntSet
-from turbo_fzn.engine import Found
+from turbo_fzn.engine.contract import Found
 from turbo_fzn.interrupt import Interrupt
-from turbo_fzn.model import Goal, Ref
 from turbo_fzn.options import Options
-from turbo_fzn.parse import parse_text
-from turbo_fzn.session import prepare, solve_text
+from turbo_fzn.read.flatzinc import parse_text
+from turbo_fzn.read.model import Goal, Ref
+from turbo_fzn.run.answers import Distinct, Improvements, output_determines_all
+from turbo_fzn.run.session import prepare, solve_text
 
 FLAT_TOP = """\
 var 1..3: x :: output_var;

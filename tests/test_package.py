@@ -31,7 +31,7 @@ def wheel(tmp_path_factory) -> Path:
 
 
 def source_files(folder: Path, *patterns: str) -> set[str]:
-    return {path.relative_to(folder).as_posix() for pattern in patterns for path in folder.rglob(pattern)}
+    return {path.relative_to(folder).as_posix() for pattern in patterns for path in folder.rglob(pattern) if path.is_file()}
 
 
 def test_the_wheel_holds_every_source_file_that_is_needed_to_run(wheel):

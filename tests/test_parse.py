@@ -18,12 +18,13 @@ import pytest
 from hypothesis import HealthCheck, Phase, find, given, settings
 from hypothesis import strategies as st
 
-from turbo_fzn import grammar, parse
 from turbo_fzn.domains import INFINITY, IntSet
 from turbo_fzn.errors import ModelError, UnsupportedError
-from turbo_fzn.languages import parse_file
-from turbo_fzn.model import Array, Call, Constraint, FloatSet, Goal, Index, Model, Ref, Text, Variable
-from turbo_fzn.parse import Reader, parse_text
+from turbo_fzn.read import flatzinc as parse
+from turbo_fzn.read import grammar
+from turbo_fzn.read.flatzinc import Reader, parse_text
+from turbo_fzn.read.languages import parse_file
+from turbo_fzn.read.model import Array, Call, Constraint, FloatSet, Goal, Index, Model, Ref, Text, Variable
 
 SPACE_ONLY = re.compile(r"(?P<FLAT_SPACE>[ \t\r\n]+|%[^\n]*)|(?P<OTHER>[\s\S])")
 
@@ -610,7 +611,7 @@ def test_lark_is_not_imported_for_usual_statements_once_the_cache_is_filled(tmp_
     model = tmp_path / "m.fzn"
     model.write_text(EXAMPLE, encoding="utf-8")
     code = (
-        f"import sys; from turbo_fzn.languages import parse_file; parse_file({str(model)!r}); print('lark' in sys.modules)"
+        f"import sys; from turbo_fzn.read.languages import parse_file; parse_file({str(model)!r}); print('lark' in sys.modules)"
     )
     cache = tmp_path / "new" / "cache"
     assert [run_python(code, str(cache)) for _ in range(2)] == ["True\n", "False\n"]
@@ -623,7 +624,7 @@ def test_lark_is_not_imported_for_usual_statements_once_the_cache_is_filled(tmp_
 
 def test_a_cache_folder_that_cannot_be_written_does_no_harm(tmp_path) -> None:
     (tmp_path / "file").touch()
-    code = "from turbo_fzn.parse import parse_text; print(parse_text('solve :: f(g(h(1))) satisfy;').goal.method)"
+    code = "from turbo_fzn.read.flatzinc import parse_text; print(parse_text('solve :: f(g(h(1))) satisfy;').goal.method)"
     assert run_python(code, str(tmp_path / "file" / "cache")) == "satisfy\n"
 
 

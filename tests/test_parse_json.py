@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from turbo_fzn.errors import ModelError, TurboError, UnsupportedError
-from turbo_fzn.languages import parse_file
-from turbo_fzn.model import Call, Model, Ref
-from turbo_fzn.parse import parse_text
-from turbo_fzn.parse_json import parse_json
-from turbo_fzn.rewrite import lower
+from turbo_fzn.lower.rewrite import lower
+from turbo_fzn.read.flatzinc import parse_text
+from turbo_fzn.read.flatzinc_json import parse_json
+from turbo_fzn.read.languages import parse_file
+from turbo_fzn.read.model import Call, Model, Ref
 
 CORPUS = sorted((Path(__file__).parent / "corpus").glob("*.fzn"))
 SMALL = [path for path in CORPUS if path.stat().st_size < 6000]

@@ -13,14 +13,14 @@ from oracle import all_solutions, optimum
 from soak import market_split_model
 from test_random_models import models
 
-from turbo_fzn import session
-from turbo_fzn.cpu import CpuEngine
+from turbo_fzn.engine.cpu import CpuEngine
+from turbo_fzn.engine.layout import METHODS, Settings
 from turbo_fzn.errors import UsageError
-from turbo_fzn.model import Model
 from turbo_fzn.options import Options
-from turbo_fzn.parse import parse_text
-from turbo_fzn.problem import METHODS, Settings
-from turbo_fzn.session import Result, solve_text
+from turbo_fzn.read.flatzinc import parse_text
+from turbo_fzn.read.model import Model
+from turbo_fzn.run import session
+from turbo_fzn.run.session import Result, solve_text
 
 NEIGHBOURHOODS = ("random", "window", "graph", "objective")
 RESTARTS = ("weighted", "annotated", "probe")

@@ -14,10 +14,10 @@ import pytest
 from command import COMMAND, THREE_SOLUTIONS, environment, run, write
 
 from turbo_fzn import progress
-from turbo_fzn.front_bench import growing_model
-from turbo_fzn.parse import Reader, parse_text
+from turbo_fzn.bench.front import growing_model
+from turbo_fzn.lower.rewrite import Rewriter, lower
 from turbo_fzn.progress import ERASE, Phase, line
-from turbo_fzn.rewrite import Rewriter, lower
+from turbo_fzn.read.flatzinc import Reader, parse_text
 
 SECONDS = 30  # a test that waits so long has failed
 

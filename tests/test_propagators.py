@@ -11,9 +11,9 @@ from itertools import combinations_with_replacement, product
 import numpy as np
 import pytest
 
-from turbo_fzn import cpu
 from turbo_fzn.domains import INFINITY
-from turbo_fzn.tnf import TNF, Op, apply_operator
+from turbo_fzn.engine import cpu
+from turbo_fzn.tnf.language import TNF, Op, apply_operator
 
 RANGE = range(-3, 4)
 BOOLEAN_BOXES = [(0, 0), (0, 1), (1, 1)]
@@ -25,7 +25,7 @@ HULL_OPERATORS = [Op.ADD, Op.MIN, Op.MAX, Op.EQ, Op.LEQ, Op.ELEMENT]  # those th
 def propagate_rows(engine: str, tnf: TNF):
     if engine == "cpu":
         return cpu.propagate_rows(tnf)
-    from turbo_fzn import gpu
+    from turbo_fzn.engine import gpu
 
     return gpu.propagate_rows(tnf)
 

@@ -16,13 +16,14 @@ import numpy as np
 import pytest
 from command import run, write
 
-from turbo_fzn import build, cpu, session, wake
-from turbo_fzn.engine import Engine, Found
+from turbo_fzn.engine import compiler, cpu, wake
+from turbo_fzn.engine.contract import Engine, Found
+from turbo_fzn.engine.layout import Settings
+from turbo_fzn.engine.relay import Relay
 from turbo_fzn.errors import EngineError
 from turbo_fzn.options import Options
-from turbo_fzn.parse import parse_text
-from turbo_fzn.problem import Settings
-from turbo_fzn.relay import Relay
+from turbo_fzn.read.flatzinc import parse_text
+from turbo_fzn.run import session
 
 CORPUS = Path(__file__).resolve().parent / "corpus"
 SECONDS = 30  # a test that waits so long has failed
@@ -364,7 +365,7 @@ def sleeping_driver(tmp_path_factory: pytest.TempPathFactory) -> str:
     source = folder / "driver.cpp"
     source.write_text('#include <unistd.h>\nextern "C" int cuInit(unsigned) { sleep(60); return 0; }\n')
     library = str(folder / "libcuda.so.1")
-    subprocess.run([build.find_cpu_compiler(), "-shared", "-fPIC", "-o", library, str(source)], check=True)
+    subprocess.run([compiler.find_cpu_compiler(), "-shared", "-fPIC", "-o", library, str(source)], check=True)
     return str(folder)
 
 

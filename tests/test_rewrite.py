@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracle import all_solutions
 
-from turbo_fzn import intervals
-from turbo_fzn.constraints import PREDICATES as PREDICATES_OF_LOWERING
+from turbo_fzn.check.relations import find_signature
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.errors import ModelError, UnsupportedError
-from turbo_fzn.model import Index
-from turbo_fzn.parse import parse_text
-from turbo_fzn.relations import find_signature
-from turbo_fzn.rewrite import Lowered, lower
-from turbo_fzn.tnf import Op, apply_operator
+from turbo_fzn.lower import intervals
+from turbo_fzn.lower.rewrite import Lowered, lower
+from turbo_fzn.lower.table import PREDICATES as PREDICATES_OF_LOWERING
+from turbo_fzn.read.flatzinc import parse_text
+from turbo_fzn.read.model import Index
+from turbo_fzn.tnf.language import Op, apply_operator
 
 
 def solutions_of(lowered: Lowered) -> list[tuple[int, ...]]:

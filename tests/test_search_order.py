@@ -13,8 +13,8 @@ import pytest
 from oracle import make_model
 
 from turbo_fzn.domains import IntSet
-from turbo_fzn.model import Call, Goal, Ref
-from turbo_fzn.session import solve_text
+from turbo_fzn.read.model import Call, Goal, Ref
+from turbo_fzn.run.session import solve_text
 
 Interval = tuple[int, int]
 Store = dict[str, Interval]

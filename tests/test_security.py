@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 from command import LEAST_SUM, run, value, write
 
-from turbo_fzn import build, install
+from turbo_fzn import install
+from turbo_fzn.engine import compiler as compiling
 from turbo_fzn.errors import EngineError, ModelError
-from turbo_fzn.parse import parse_text
-from turbo_fzn.session import solve_text
+from turbo_fzn.read.flatzinc import parse_text
+from turbo_fzn.run.session import solve_text
 
 EVIL_NAMES = ['x"; import os', "$(touch owned)", "`touch owned`", "-o/tmp/owned", "x\n#include <stdlib.h>"]
 
@@ -41,16 +42,16 @@ def test_the_compilers_command_line_is_the_same_for_every_model(tmp_path, comman
     monkeypatch.setenv("CXX", str(compiler))
     monkeypatch.setenv("TURBO_FZN_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("TURBO_FZN_KERNEL_FLAGS", raising=False)
-    build.find_cpu_compiler.cache_clear()
+    compiling.find_cpu_compiler.cache_clear()
     try:
         for bits in (32, 64):
             with pytest.raises(EngineError):
-                build.cpu_library(bits)
+                compiling.cpu_library(bits)
     finally:
-        build.find_cpu_compiler.cache_clear()
-    sources = str(build.kernels_folder() / "solve.cpp")
+        compiling.find_cpu_compiler.cache_clear()
+    sources = str(compiling.kernels_folder() / "solve.cpp")
     assert [[*command[:-3], command[-1]] for command in commands] == [
-        [str(compiler), *build.CPU_FLAGS, f"-DBOUND_BITS={bits}", sources] for bits in (32, 64)
+        [str(compiler), *compiling.CPU_FLAGS, f"-DBOUND_BITS={bits}", sources] for bits in (32, 64)
     ]
     assert all(re.fullmatch(rf"{tmp_path}/cache/.*\.so", command[-2]) for command in commands)
 
@@ -85,7 +86,7 @@ def test_the_name_of_a_file_is_only_opened(tmp_path, file):
 def test_nothing_is_evaluated_that_was_read():
     """No eval, exec, shell or pickle in the package; Lark's tables are unpickled by Lark, when cache.py allows it."""
     forbidden = re.compile(r"\b(eval|exec|compile)\(|shell\s*=\s*True|os\.system|os\.popen|import pickle|marshal")
-    package = Path(build.__file__).parent
+    package = Path(compiling.__file__).parent
     found = [
         f"{path.name}: {line.strip()}"
         for path in sorted(package.glob("*.py"))

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from oracle import all_solutions
 
 from turbo_fzn.domains import INFINITY
-from turbo_fzn.rewrite import lower
-from turbo_fzn.simplify import simplify
-from turbo_fzn.tnf import TNF, Op, Output, Strategy, ValueChoice, VarChoice
+from turbo_fzn.lower.rewrite import lower
+from turbo_fzn.tnf.language import TNF, Op, Output, Strategy, ValueChoice, VarChoice
+from turbo_fzn.tnf.simplify import simplify
 
 
 def make_tnf(domains, rows, tables=(), outputs=(), strategy=(), objective=-1) -> TNF:

@@ -10,8 +10,8 @@ import pytest
 
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.errors import ModelError, UsageError
-from turbo_fzn.tnf import TNF, Op, Output, Strategy, ValueChoice, VarChoice
-from turbo_fzn.tnf_text import read, write
+from turbo_fzn.tnf.language import TNF, Op, Output, Strategy, ValueChoice, VarChoice
+from turbo_fzn.tnf.text import read, write
 
 
 def full_model() -> TNF:

@@ -17,14 +17,14 @@ import time
 from types import FrameType
 from typing import TYPE_CHECKING, NoReturn, Sequence, TextIO
 
-from turbo_fzn import output
 from turbo_fzn.collector import without_collector
 from turbo_fzn.errors import InternalError, TurboError
 from turbo_fzn.interrupt import Interrupt, Interrupted
 from turbo_fzn.options import Command, Options, parse_arguments
+from turbo_fzn.run import output
 
 if TYPE_CHECKING:
-    from turbo_fzn.session import Finished, Prepared, Solution
+    from turbo_fzn.run.session import Finished, Prepared, Solution
 
 STOP_MARGIN_SECONDS = 0.1  # how long before the time limit to stop, so that the last solution is out in time
 LONGEST_TIMER_SECONDS = 1e9
@@ -33,7 +33,7 @@ LONGEST_TIMER_SECONDS = 1e9
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command; returns the exit code. As a process of its own (`argv` None) it may end here."""
     code = run(sys.argv[1:] if argv is None else argv, leave=argv is None)
-    waking = sys.modules.get("turbo_fzn.wake")
+    waking = sys.modules.get("turbo_fzn.engine.wake")
     if argv is None and waking is not None and waking.at_work():
         leave_process(code)
     return code
@@ -155,7 +155,7 @@ def solve(options: Options, started: float, leave: bool) -> int:
 
 
 def wake_gpu() -> None:
-    from turbo_fzn import wake
+    from turbo_fzn.engine import wake
 
     wake.begin()
 
@@ -204,7 +204,7 @@ def leave_unknown(options: Options) -> NoReturn:
 
 def leave_process(code: int = 0) -> NoReturn:
     """Ends the process without tearing anything down, but for the files that it would leave behind."""
-    for name in ("turbo_fzn.build", "turbo_fzn.progress"):
+    for name in ("turbo_fzn.engine.compiler", "turbo_fzn.progress"):
         abandon = getattr(sys.modules.get(name), "abandon", None)
         if abandon is not None:
             abandon()
@@ -225,13 +225,13 @@ def set_up_logging(verbose: bool) -> None:
 
 
 def prepare_file(options: Options, interrupt: Interrupt) -> Prepared:
-    from turbo_fzn import session
+    from turbo_fzn.run import session
 
     if options.file.endswith(".tnf"):
-        from turbo_fzn.tnf_text import read
+        from turbo_fzn.tnf.text import read
 
         return session.settle_root(session.Prepared(read(options.file)), interrupt)
-    from turbo_fzn.languages import parse_file
+    from turbo_fzn.read.languages import parse_file
 
     start = time.monotonic()
     model = parse_file(options.file)
@@ -245,7 +245,7 @@ def prepare_file(options: Options, interrupt: Interrupt) -> Prepared:
 
 def dump(prepared: Prepared, path: str) -> int:
     from turbo_fzn.errors import UsageError
-    from turbo_fzn.tnf_text import write
+    from turbo_fzn.tnf.text import write
 
     try:
         with open(path, "w", encoding="utf-8") as file:
@@ -262,7 +262,7 @@ def print_answers(prepared: Prepared, options: Options, interrupt: Interrupt, le
     """
     from contextlib import closing
 
-    from turbo_fzn.session import Finished, search
+    from turbo_fzn.run.session import Finished, search
 
     every = options.intermediate or options.all_solutions
     held = None  # the best solution so far, not printed
@@ -308,7 +308,7 @@ def report_unknown(stream: TextIO, options: Options) -> None:
 
 def compile_ahead() -> None:
     """So that the first run under MiniZinc, which may have a short time limit, finds its kernels compiled."""
-    from turbo_fzn.build import fill_cache
+    from turbo_fzn.engine.compiler import fill_cache
     from turbo_fzn.errors import EngineError
 
     try:
@@ -332,7 +332,7 @@ def act(command: Command) -> int:
         removed = uninstall_solver(folder)
         print("\n".join(f"removed {path}" for path in removed) or "nothing to remove")
     elif command.action == "--build-kernels":
-        from turbo_fzn.build import fill_cache
+        from turbo_fzn.engine.compiler import fill_cache
 
         fill_cache()
     else:

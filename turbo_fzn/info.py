@@ -6,18 +6,19 @@ import platform
 import sys
 from typing import Callable
 
-from turbo_fzn import __version__, build
+from turbo_fzn import __version__
+from turbo_fzn.engine import compiler
 from turbo_fzn.errors import EngineError
 from turbo_fzn.resources import wanted_cache_folder
 
 
 def describe() -> list[str]:
     """One line a fact: version, engines, GPUs, kernel cache."""
-    cache, wanted = build.cache_folder(), wanted_cache_folder()
+    cache, wanted = compiler.cache_folder(), wanted_cache_folder()
     compiled = sorted(path.name for path in cache.glob("*") if path.suffix in (".so", ".cubin"))
     return [
         f"fzn-turbo {__version__}, Python {platform.python_version()} at {sys.executable}",
-        "CPU engine: " + _or_reason(lambda: f"compiled by {build.find_cpu_compiler()}"),
+        "CPU engine: " + _or_reason(lambda: f"compiled by {compiler.find_cpu_compiler()}"),
         "GPU engine: " + _or_reason(_describe_gpu),
         f"kernel cache: {wanted}, " + (f"{len(compiled)} compiled" if cache == wanted else "cannot be used: it must be yours, and writable by you alone"),
         *(f"  {name}" for name in compiled),
@@ -25,9 +26,9 @@ def describe() -> list[str]:
 
 
 def _describe_gpu() -> str:
-    from turbo_fzn import gpu
+    from turbo_fzn.engine import gpu
 
-    return "; ".join(gpu.describe_gpus()) + f"; compiled by {build.find_nvcc()}"
+    return "; ".join(gpu.describe_gpus()) + f"; compiled by {compiler.find_nvcc()}"
 
 
 def _or_reason(text: Callable[[], str]) -> str:

@@ -4,7 +4,7 @@
 // blocks; a part is dealt out evenly, so that no method is forgotten.
 #pragma once
 
-#include "search.h"
+#include "../search/search.h"
 #include "walk.h"
 
 #define EVEN_SHARE 0.3f        // of the time

@@ -5,7 +5,7 @@
 // at each row more likely to the side that holds it further from its best bound.
 #pragma once
 
-#include "incumbent.h"
+#include "../search/incumbent.h"
 
 #define HUB_DEGREE 64      // a walk that comes to a variable with more rows mostly turns back: it leads everywhere
 #define RETURN_ODDS 8      // of so many steps, one goes back to where the walk began

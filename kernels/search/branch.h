@@ -7,7 +7,7 @@
 // the score, then of the place in the list (ties: the earliest).
 #pragma once
 
-#include "fixpoint.h"
+#include "../core/fixpoint.h"
 
 #define NO_PLACE INT32_MAX
 #define WARM_START 1

@@ -24,9 +24,9 @@ from typing import Any
 
 from builtin_cases import FUNCTIONAL, PREDICATES
 
+from turbo_fzn.check.relations import find_signature
 from turbo_fzn.domains import BOOLEAN, IntSet
-from turbo_fzn.model import Array, Call, Constraint, Goal, Index, Model, Ref, Variable
-from turbo_fzn.relations import find_signature
+from turbo_fzn.read.model import Array, Call, Constraint, Goal, Index, Model, Ref, Variable
 
 FLAVOURS = {"small": 50, "wide": 10, "large": 15, "unbounded": 15, "mixed": 10}
 MOST_ASSIGNMENTS = {"small": 700, "wide": 3000, "large": 300, "unbounded": 300, "mixed": 300, "big": 10**9}

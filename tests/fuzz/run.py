@@ -30,14 +30,14 @@ from queue import Empty
 from random import Random
 from typing import Any
 
+from oracle import WindowTooSmall, with_text
+
 from fuzz.damage import draw_text, judge_text
 from fuzz.generate import draw_model
 from fuzz.judge import Expected, Verdict, Way, draw_way, judge
 from fuzz.peers import try_flatzinc, try_minizinc
 from fuzz.shrink import shrink
-from oracle import WindowTooSmall, with_text
-
-from turbo_fzn.model import Model
+from turbo_fzn.read.model import Model
 
 REGRESSIONS = Path(__file__).resolve().parent.parent / "regressions"
 REPORT_SECONDS = 5.0

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from turbo_fzn.domains import IntSet
-from turbo_fzn.model import Call, Goal, Model, Ref
+from turbo_fzn.read.model import Call, Goal, Model, Ref
 
 MOST_TRIALS = 3000
 

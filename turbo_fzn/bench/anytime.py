@@ -1,4 +1,4 @@
-"""How good the best solution is at any time: `python -m turbo_fzn.anytime FOLDER --seconds 20`.
+"""How good the best solution is at any time: `python -m turbo_fzn.bench.anytime FOLDER --seconds 20`.
 
 Each file is solved by free search for a given time and seed, in this process, every solution checked. The table gives the
 objective at several times, the strategy that found the last one, the proved bound, and the primal integral (Berthold,
@@ -22,11 +22,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Sequence
 
-from turbo_fzn import session
-from turbo_fzn.bench import UNSOLVABLE, UNUSABLE, SearchClock, chosen_files, duration, peers_table, read_model
+from turbo_fzn.bench.nodes import UNSOLVABLE, UNUSABLE, SearchClock, chosen_files, duration, peers_table, read_model
+from turbo_fzn.bench.plot import draw
 from turbo_fzn.options import Options, integer, integer_within
-from turbo_fzn.parse import parse_text
-from turbo_fzn.plot import draw
+from turbo_fzn.read.flatzinc import parse_text
+from turbo_fzn.run import session
 
 TIMES = (1, 5, 20, 60)
 
@@ -182,7 +182,7 @@ def summary(traces: Sequence[Trace], peers: dict[str, dict[str, str]]) -> list[s
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m turbo_fzn.anytime", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(prog="python -m turbo_fzn.bench.anytime", description=__doc__.splitlines()[0])
     parser.add_argument("files", nargs="+", type=Path, help="FlatZinc files (.fzn, .fzn.gz) or folders of them")
     parser.add_argument("--seconds", type=duration, default=20.0, help="of search for each file and seed")
     parser.add_argument("--seeds", type=integer_within(1), default=1, help="how many seeds: 1, 2, ...")

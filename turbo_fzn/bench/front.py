@@ -1,8 +1,8 @@
 """What the front end takes and what it leaves: time, memory and sizes of each phase, one line a model.
 
-    python -m turbo_fzn.front_bench models/*.fzn                             a line a model
-    python -m turbo_fzn.front_bench --markdown docs/simplifier.md FILES...   the table of the simplifier as well
-    python -m turbo_fzn.front_bench --growth                                 time for 1, 2, 4 and 8 times the size
+    python -m turbo_fzn.bench.front models/*.fzn                             a line a model
+    python -m turbo_fzn.bench.front --markdown docs/simplifier.md FILES...   the table of the simplifier as well
+    python -m turbo_fzn.bench.front --growth                                 time for 1, 2, 4 and 8 times the size
 
 Times are CPU seconds (user + system, all threads) from the start of a process to its first node on the CPU engine:
 the machine may have other work. Every run is a process of its own, so that peak memory is its own and no cache is warm
@@ -42,11 +42,12 @@ REPEATS = 5
 def measure(path: str) -> dict[str, Any]:
     """Times, sizes and memory of one model up to its first node, in this process."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    from turbo_fzn import cpu, session
-    from turbo_fzn.languages import parse_file
+    from turbo_fzn.engine import cpu
+    from turbo_fzn.lower.rewrite import lower
     from turbo_fzn.options import Options
-    from turbo_fzn.rewrite import lower
-    from turbo_fzn.simplify import simplify
+    from turbo_fzn.read.languages import parse_file
+    from turbo_fzn.run import session
+    from turbo_fzn.tnf.simplify import simplify
 
     clock = [0.0, time.process_time()]
     model = parse_file(path)
@@ -92,7 +93,7 @@ def peak_bytes() -> int:
 
 def measure_apart(path: str, repeats: int = REPEATS) -> dict[str, Any]:
     """`measure` in processes of their own, and the peer in turn: the medians of times and memory."""
-    command = [sys.executable, "-m", "turbo_fzn.front_bench", "--one", path]
+    command = [sys.executable, "-m", "turbo_fzn.bench.front", "--one", path]
     results, peers = [], []
     for _ in range(repeats):
         answer = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
@@ -206,10 +207,10 @@ def growing_model(size: int) -> str:
 
 def front_end_seconds(text: str) -> float:
     """CPU seconds from the text to the root fixpoint."""
-    from turbo_fzn import cpu
-    from turbo_fzn.parse import parse_text
-    from turbo_fzn.rewrite import lower
-    from turbo_fzn.simplify import simplify
+    from turbo_fzn.engine import cpu
+    from turbo_fzn.lower.rewrite import lower
+    from turbo_fzn.read.flatzinc import parse_text
+    from turbo_fzn.tnf.simplify import simplify
 
     gc.collect()
     gc.disable()  # as the command does
@@ -233,7 +234,7 @@ def growth(repeats: int) -> bool:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m turbo_fzn.front_bench", description="Measures the front end.")
+    parser = argparse.ArgumentParser(prog="python -m turbo_fzn.bench.front", description="Measures the front end.")
     parser.add_argument("files", nargs="*", help="FlatZinc models")
     parser.add_argument("--markdown", metavar="FILE", help="write the table of the simplifier there")
     parser.add_argument("--growth", action="store_true", help="measure generated models of 1, 2, 4 and 8 times the size")
@@ -254,7 +255,7 @@ def main() -> int:
         print(line(results[-1]), flush=True)
     print("\n".join(summary(results)) if results else "", end="\n" if results else "")
     if options.markdown:
-        command = "python -m turbo_fzn.front_bench --markdown docs/simplifier.md suite16/*.fzn"
+        command = "python -m turbo_fzn.bench.front --markdown docs/simplifier.md suite16/*.fzn"
         Path(options.markdown).write_text(markdown(results, command), encoding="utf-8")
     return 0 if not options.growth or growth(options.repeats) else 1
 

@@ -20,10 +20,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Iterable, Sequence
 
-from turbo_fzn import build, session
+from turbo_fzn.engine import compiler
 from turbo_fzn.errors import TurboError
 from turbo_fzn.options import Options, integer
-from turbo_fzn.parse import parse_text
+from turbo_fzn.read.flatzinc import parse_text
+from turbo_fzn.run import session
 
 PEER_SPEED = "nodes_per_s"
 UNSOLVABLE = (TurboError, OSError, EOFError, UnicodeError, zlib.error)  # what may be wrong with one file
@@ -65,7 +66,7 @@ def read_model(path: Path) -> str:
 def run_model(path: Path, options: Options, seconds: float) -> Run:
     """Solves one file for `seconds` of search; errors become the status."""
     name = path.name.split(".")[0]
-    compiled_before = sum(build.compile_seconds)
+    compiled_before = sum(compiler.compile_seconds)
     try:
         start = time.monotonic()
         prepared = session.prepare(parse_text(read_model(path), path.name), options, session.Interrupt())

@@ -25,10 +25,10 @@ from typing import Any
 
 import numpy as np
 
+from turbo_fzn.check.relations import EQUAL_LENGTHS, RELATIONS, Signature, find_signature, is_member
 from turbo_fzn.domains import BOOLEAN, INFINITY, IntSet
 from turbo_fzn.errors import ModelError, UnsupportedError
-from turbo_fzn.model import Constraint, Index, Model, Ref
-from turbo_fzn.relations import EQUAL_LENGTHS, RELATIONS, Signature, find_signature, is_member
+from turbo_fzn.read.model import Constraint, Index, Model, Ref
 
 SHOWN_VALUES = 12
 

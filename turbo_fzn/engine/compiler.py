@@ -73,9 +73,10 @@ def _temporary_folder() -> Path:
 def source_hash() -> str:
     """A digest of every kernel source and its name."""
     digest = hashlib.sha256()
-    for path in sorted(kernels_folder().glob("*.*")):
+    folder = kernels_folder()
+    for path in sorted(folder.rglob("*.*")):
         if path.suffix in (".h", ".cu", ".cpp"):
-            digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+            digest.update(str(path.relative_to(folder)).encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()
 
 
@@ -268,7 +269,7 @@ def fill_cache(report=print) -> None:
         report(f"CPU engine, {bits}-bit: {cpu_library(bits)}")
     try:
         find_nvcc()
-        from turbo_fzn.gpu import architectures
+        from turbo_fzn.engine.gpu import architectures
 
         found = architectures()
     except EngineError as error:
@@ -280,7 +281,7 @@ def fill_cache(report=print) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m turbo_fzn.build", description="Compile the kernels.")
+    parser = argparse.ArgumentParser(prog="python -m turbo_fzn.engine.compiler", description="Compile the kernels.")
     parser.add_argument("--check-gpu", action="store_true", help="compile all GPU variants; fail on a warning or a spill")
     arguments = parser.parse_args()
     try:

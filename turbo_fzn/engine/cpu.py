@@ -8,10 +8,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from turbo_fzn import build
-from turbo_fzn.engine import Found, merge_statistics, method_statistics
-from turbo_fzn.errors import EngineError, InternalError
-from turbo_fzn.problem import (
+from turbo_fzn.engine import compiler
+from turbo_fzn.engine.contract import Found, merge_statistics, method_statistics
+from turbo_fzn.engine.layout import (
     METHODS,
     TRACE_RECORD,
     Layout,
@@ -24,7 +23,8 @@ from turbo_fzn.problem import (
     make_common,
     struct_sizes,
 )
-from turbo_fzn.tnf import TNF
+from turbo_fzn.errors import EngineError, InternalError
+from turbo_fzn.tnf.language import TNF
 
 STATISTICS = [name for name, _ in Statistics._fields_]
 NO_MEMORY, OVERFLOW = -2, -3  # of propagate_root
@@ -34,7 +34,7 @@ TRACE_CAPACITY = 2**14  # records
 @lru_cache(maxsize=4)
 def library(bits: int, *extra: str) -> ctypes.CDLL:
     """The compiled engine for stores of `bits` bits. Raises EngineError without a compiler."""
-    path = build.cpu_library(bits, *extra)
+    path = compiler.cpu_library(bits, *extra)
     try:
         loaded = ctypes.CDLL(str(path))
     except OSError as error:
@@ -50,11 +50,11 @@ def library(bits: int, *extra: str) -> ctypes.CDLL:
 
 
 def profile_flags(settings: Settings) -> list[str]:
-    return [build.PROFILE_FLAG] if settings.profile else []
+    return [compiler.PROFILE_FLAG] if settings.profile else []
 
 
 def trace_flags(settings: Settings) -> list[str]:
-    return [build.TRACE_FLAG] if settings.trace else []
+    return [compiler.TRACE_FLAG] if settings.trace else []
 
 
 def point_to(problem: Problem, arrays: dict[str, np.ndarray]) -> None:

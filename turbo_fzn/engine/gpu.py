@@ -19,11 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from turbo_fzn import build, wake
-from turbo_fzn.cpu import library, profile_flags
-from turbo_fzn.engine import Found, merge_statistics, method_statistics
-from turbo_fzn.errors import EngineError
-from turbo_fzn.problem import (
+from turbo_fzn.engine import compiler, wake
+from turbo_fzn.engine.contract import Found, merge_statistics, method_statistics
+from turbo_fzn.engine.cpu import library, profile_flags
+from turbo_fzn.engine.layout import (
     COMMON_BYTES,
     METHODS,
     Common,
@@ -37,7 +36,8 @@ from turbo_fzn.problem import (
     first_books,
     struct_sizes,
 )
-from turbo_fzn.tnf import TNF
+from turbo_fzn.errors import EngineError
+from turbo_fzn.tnf.language import TNF
 
 STATISTICS = [name for name, _ in Statistics._fields_]
 NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING
@@ -130,7 +130,7 @@ class Context:
         key = (bits, shared, extra)
         if key not in self.kernels:
             cuda = driver()
-            module = cuda.module_from_buffer(build.gpu_binary(bits, shared, self.architecture, *extra).read_bytes())
+            module = cuda.module_from_buffer(compiler.gpu_binary(bits, shared, self.architecture, *extra).read_bytes())
             function = module.get_function("solve")
             function.prepare([f"{ctypes.sizeof(Problem)}s"])
             self.modules[key] = module

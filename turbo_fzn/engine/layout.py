@@ -16,9 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from turbo_fzn.domains import INFINITY
-from turbo_fzn.engine import Found
-from turbo_fzn.tnf import TNF, Op, ValueChoice, VarChoice
-from turbo_fzn.watch import watch_lists
+from turbo_fzn.engine.contract import Found
+from turbo_fzn.engine.watch import watch_lists
+from turbo_fzn.tnf.language import TNF, Op, ValueChoice, VarChoice
 
 NO_INCUMBENT = 2**63 - 1
 PHASE, HINT = 11, 12  # VALUE_PHASE and VALUE_HINT of abi.h, for the strategies of restarts and the warm start

@@ -22,7 +22,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from turbo_fzn.engine import MAXIMA, Engine, Found
+from turbo_fzn.engine.contract import MAXIMA, Engine, Found
 from turbo_fzn.errors import EngineError
 
 log = logging.getLogger("turbo_fzn")

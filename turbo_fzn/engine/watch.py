@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from turbo_fzn.tnf import TNF, Op
+from turbo_fzn.tnf.language import TNF, Op
 
 WAKE_LOWER, WAKE_UPPER, WAKE_BOTH = 1, 2, 3
 

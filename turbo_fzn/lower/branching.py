@@ -18,9 +18,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from turbo_fzn.errors import ModelError
-from turbo_fzn.model import Call, Goal, Model
-from turbo_fzn.scope import Scope
-from turbo_fzn.tnf import TNF, Op, Strategy, ValueChoice, VarChoice
+from turbo_fzn.lower.scope import Scope
+from turbo_fzn.read.model import Call, Goal, Model
+from turbo_fzn.tnf.language import TNF, Op, Strategy, ValueChoice, VarChoice
 
 logger = logging.getLogger("turbo_fzn")
 

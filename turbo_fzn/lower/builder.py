@@ -19,10 +19,10 @@ from itertools import chain
 
 import numpy as np
 
-from turbo_fzn import intervals
 from turbo_fzn.domains import INFINITY, IntSet
 from turbo_fzn.errors import InternalError, UnsupportedError
-from turbo_fzn.tnf import TNF, Op
+from turbo_fzn.lower import intervals
+from turbo_fzn.tnf.language import TNF, Op
 
 ADD, MUL, DIV, MOD, MIN, MAX, EQ, LEQ, ELEMENT = map(int, Op)
 COMMUTATIVE = frozenset((ADD, MUL, MIN, MAX, EQ))

@@ -1,14 +1,14 @@
 """Lowering of the Boolean constraints: conjunction is MIN, disjunction is MAX, equivalence is EQ, implication is LEQ.
 
-Relations take their truth value r last, functions their result; both are variables (see linear.py, constraints.py).
+Relations take their truth value r last, functions their result; both are variables (see linear.py, table.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from turbo_fzn import linear
-from turbo_fzn.builder import EQ, LEQ, MAX, MIN, Builder
+from turbo_fzn.lower import linear
+from turbo_fzn.lower.builder import EQ, LEQ, MAX, MIN, Builder
 
 
 def eq(b: Builder, x: int, y: int, r: int) -> None:

@@ -1,7 +1,7 @@
 """Lowering of the integer constraints that are not linear: comparisons, arithmetic, arrays, sets, element.
 
 Relations take their truth value r last; functions take the variable that they define, and the table of
-constraints.py puts the arguments in order. Whatever is partial (division, element) makes the plain constraint false
+table.py puts the arguments in order. Whatever is partial (division, element) makes the plain constraint false
 where it is not defined.
 """
 
@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from turbo_fzn.builder import ADD, DIV, EQ, LEQ, MAX, MIN, MOD, Builder, Infeasible
 from turbo_fzn.domains import INFINITY, IntSet
+from turbo_fzn.lower.builder import ADD, DIV, EQ, LEQ, MAX, MIN, MOD, Builder, Infeasible
 
 MEMBER_TABLE_LIMIT = 1024  # membership of a variable with at most that many values may be a table of 0 and 1
 OFFSET_LIMIT = 2**30  # on the least of them, which a row keeps in 32 bits

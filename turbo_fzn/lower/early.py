@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from turbo_fzn.builder import EQ, TABLE_LIMIT, Builder, Infeasible
 from turbo_fzn.domains import INFINITY, IntSet
-from turbo_fzn.model import Constraint
+from turbo_fzn.lower.builder import EQ, TABLE_LIMIT, Builder, Infeasible
+from turbo_fzn.read.model import Constraint
 
 TABLE_VALUES_PER_GAP = 16
 

@@ -11,7 +11,7 @@ from math import inf
 
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.errors import UnsupportedError
-from turbo_fzn.tnf import Op
+from turbo_fzn.tnf.language import Op
 
 Interval = tuple[int, int]
 BEYOND = "an integer expression whose value lies beyond ±2**62"

@@ -18,10 +18,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import gcd
 
-from turbo_fzn.builder import ADD, EQ, LEQ, MAX, MIN, MUL, Builder
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.errors import UnsupportedError
-from turbo_fzn.intervals import BEYOND
+from turbo_fzn.lower.builder import ADD, EQ, LEQ, MAX, MIN, MUL, Builder
+from turbo_fzn.lower.intervals import BEYOND
 
 Terms = list[tuple[int, int]]  # (coefficient, variable)
 

@@ -12,11 +12,11 @@ is left. Powers that are not selected must not overflow, so each has its base cu
 
 from __future__ import annotations
 
-from turbo_fzn.builder import ADD, EQ, LEQ, MAX, MIN, MOD, MUL, Builder
-from turbo_fzn.constraints_int import define_element
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.errors import UnsupportedError
-from turbo_fzn.intervals import BEYOND
+from turbo_fzn.lower.builder import ADD, EQ, LEQ, MAX, MIN, MOD, MUL, Builder
+from turbo_fzn.lower.constraints_int import define_element
+from turbo_fzn.lower.intervals import BEYOND
 
 LARGEST_EXPONENT = 62
 

@@ -1,4 +1,4 @@
-"""Model -> TNF: what each constraint becomes is the table of constraints.py, and this file walks the model.
+"""Model -> TNF: what each constraint becomes is the table of table.py, and this file walks the model.
 
 The order of the steps matters for the size of the result, never for its meaning:
 
@@ -20,17 +20,17 @@ from typing import Any
 
 import numpy as np
 
-from turbo_fzn import branching
-from turbo_fzn.builder import Builder, Infeasible
 from turbo_fzn.collector import without_collector
-from turbo_fzn.constraints import PREDICATES, Predicate
 from turbo_fzn.domains import IntSet
-from turbo_fzn.early import EARLY, Domains, find_handler
 from turbo_fzn.errors import ModelError, UnsupportedError
-from turbo_fzn.model import Array, Call, Constraint, Goal, Model, Ref, Variable
+from turbo_fzn.lower import branching
+from turbo_fzn.lower.builder import Builder, Infeasible
+from turbo_fzn.lower.early import EARLY, Domains, find_handler
+from turbo_fzn.lower.scope import Scope
+from turbo_fzn.lower.table import PREDICATES, Predicate
 from turbo_fzn.progress import phase
-from turbo_fzn.scope import Scope
-from turbo_fzn.tnf import TNF, Output
+from turbo_fzn.read.model import Array, Call, Constraint, Goal, Model, Ref, Variable
+from turbo_fzn.tnf.language import TNF, Output
 
 SENSES = {"satisfy": 0, "minimize": 1, "maximize": -1}
 LATE = {"int_lin_eq", "int_lin_ne", "int_lin_le", "bool_lin_eq", "bool_lin_le", "bool_clause", "array_bool_or"}

@@ -1,6 +1,6 @@
 """Names and types: what the arguments of a constraint mean to the builder.
 
-FlatZinc has no coercion: where the table of constraints.py says var int, a Boolean is an error. A parameter may stand
+FlatZinc has no coercion: where the table of table.py says var int, a Boolean is an error. A parameter may stand
 wherever a literal may. The methods named by `BINDERS` take an expression of model.py and return what the lowering functions
 get; they raise ModelError without a position, which whoever knows the item adds. The common case (an array of names) is one
 dictionary look-up an element.
@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from turbo_fzn.builder import Builder
 from turbo_fzn.domains import BOOLEAN, INFINITY, UNBOUNDED, IntSet
 from turbo_fzn.errors import ModelError, UnsupportedError
-from turbo_fzn.model import Array, Call, FloatSet, Index, Model, Ref, Text, Variable
+from turbo_fzn.lower.builder import Builder
+from turbo_fzn.read.model import Array, Call, FloatSet, Index, Model, Ref, Text, Variable
 
 REFUSED = {
     "float": "float variables are not supported by turbo",

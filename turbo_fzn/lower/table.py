@@ -19,11 +19,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from turbo_fzn import constraints_bool as boolean
-from turbo_fzn import constraints_int as integer
-from turbo_fzn import linear, power
-from turbo_fzn.builder import ADD, EQ, LEQ, MAX, MIN, MUL, Builder
 from turbo_fzn.domains import INFINITY
+from turbo_fzn.lower import constraints_bool as boolean
+from turbo_fzn.lower import constraints_int as integer
+from turbo_fzn.lower import linear, power
+from turbo_fzn.lower.builder import ADD, EQ, LEQ, MAX, MIN, MUL, Builder
 
 Post = Callable[..., Any]
 

@@ -11,7 +11,7 @@ expression composed of the ordinary terminals. This file
    comments inside a statement, and everything wrong, which is how each error gets its line, column and reason.
 
 The scan is what a lexer generator would do, were the longest regular parts of the language its tokens. That both
-ways give the same model is a property test in tests/test_parse.py.
+ways give the same model is a property test in tests/test_flatzinc.py.
 
 Values that occur often are shared between statements (a Ref, an IntSet, the annotations of variables): do not modify
 the lists of a Model. The cyclic garbage collector is off during the parse: it would look at millions of new tuples
@@ -31,7 +31,8 @@ from typing import Any, Generic, NoReturn, TypeVar
 from turbo_fzn.collector import without_collector
 from turbo_fzn.domains import IntSet
 from turbo_fzn.errors import ModelError, UnsupportedError
-from turbo_fzn.grammar import (
+from turbo_fzn.progress import phase
+from turbo_fzn.read.grammar import (
     BLANKS,
     INSIDE_SET,
     NotAWord,
@@ -43,8 +44,7 @@ from turbo_fzn.grammar import (
     read_nested,
     terminals,
 )
-from turbo_fzn.model import Array, Call, Constraint, FloatSet, Goal, Model, Variable
-from turbo_fzn.progress import phase
+from turbo_fzn.read.model import Array, Call, Constraint, FloatSet, Goal, Model, Variable
 
 MAX_NESTING = 100
 MAX_NESTED_CHARACTERS = 2**23  # of a statement for Lark, which needs some seconds for that

@@ -1,4 +1,4 @@
-"""FlatZinc-JSON text to Model: the second input language, with the same result as parse.py.
+"""FlatZinc-JSON text to Model: the second input language, with the same result as flatzinc.py.
 
 Source: "Specification of FlatZinc-JSON" and fznjson.json of the MiniZinc handbook. What differs from FlatZinc text:
 
@@ -21,7 +21,7 @@ from typing import Any, NoReturn
 from turbo_fzn.collector import without_collector
 from turbo_fzn.domains import IntSet
 from turbo_fzn.errors import ModelError, UnsupportedError
-from turbo_fzn.model import Array, Call, Constraint, FloatSet, Goal, Model, Ref, Text, Variable
+from turbo_fzn.read.model import Array, Call, Constraint, FloatSet, Goal, Model, Ref, Text, Variable
 
 METHODS = ("satisfy", "minimize", "maximize")
 KINDS = {"bool": "bool", "int": "int", "float": "float", "set of int": "set"}

@@ -3,7 +3,7 @@
 flatzinc.lark is the only definition of the language. Two things are made of it here:
 
 - `read_nested` reads one statement of any shape with Lark, and finds what is wrong with a wrong one;
-- `compiled_terminals` are the expressions that Lark has composed, for the scan of parse.py.
+- `compiled_terminals` are the expressions that Lark has composed, for the scan of flatzinc.py.
 
 Importing Lark and building its tables costs 0.15 s, more than reading a small model. So the expressions are kept in
 the cache folder, under a key made of the grammar and of Lark's version, and Lark is imported when a statement needs
@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from turbo_fzn import cache
 from turbo_fzn.domains import IntSet
-from turbo_fzn.model import Call, FloatSet, Index, Ref, Text
+from turbo_fzn.read.model import Call, FloatSet, Index, Ref, Text
 
 if TYPE_CHECKING:
     from lark import Lark

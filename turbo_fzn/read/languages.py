@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from turbo_fzn.errors import ModelError, UsageError
-from turbo_fzn.model import Model
+from turbo_fzn.read.model import Model
 
 HEAD_BYTES = 2**16  # looked at before the rest of a file is read
 
@@ -22,13 +22,13 @@ def parse_file(path: str) -> Model:
 
 
 def read_flatzinc(text: str, file: str) -> Model:
-    from turbo_fzn.parse import parse_text
+    from turbo_fzn.read.flatzinc import parse_text
 
     return parse_text(text, file)
 
 
 def read_flatzinc_json(text: str, file: str) -> Model:
-    from turbo_fzn.parse_json import parse_json
+    from turbo_fzn.read.flatzinc_json import parse_json
 
     return parse_json(text, file)
 

@@ -10,8 +10,8 @@ import hashlib
 
 import numpy as np
 
-from turbo_fzn.engine import Found
-from turbo_fzn.tnf import TNF, Op
+from turbo_fzn.engine.contract import Found
+from turbo_fzn.tnf.language import TNF, Op
 
 DIGEST_BYTES = 32
 

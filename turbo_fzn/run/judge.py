@@ -1,7 +1,7 @@
 """What engines find -> what may be printed: checked against the original FlatZinc, as values of the output items.
 
 A solution of an engine speaks of the simplified TNF. Its values are led back to the FlatZinc variables, and evaluated
-there (check.py). Solutions that arrive together are checked together, for with easy models and `-a` the check is most
+there (check/checker.py). Solutions that arrive together are checked together, for with easy models and `-a` the check is most
 of the work.
 """
 
@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from turbo_fzn.check import Checker
-from turbo_fzn.engine import Found
+from turbo_fzn.check.checker import Checker
+from turbo_fzn.engine.contract import Found
 from turbo_fzn.errors import InternalError
-from turbo_fzn.model import Model
 from turbo_fzn.options import Options
-from turbo_fzn.simplify import Reconstruction
-from turbo_fzn.tnf import TNF, Output
+from turbo_fzn.read.model import Model
+from turbo_fzn.tnf.language import TNF, Output
+from turbo_fzn.tnf.simplify import Reconstruction
 
 CHECK_LIMIT = 2_000_000  # literals and array elements; about 0.1 s a check
 BATCH_ELEMENTS = 2**20  # values and literals that are checked at once

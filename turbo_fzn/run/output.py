@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Mapping, Sequence, TextIO
 if TYPE_CHECKING:  # the status lines are wanted also where NumPy is not loaded yet
     import numpy as np
 
-    from turbo_fzn.tnf import Output
+    from turbo_fzn.tnf.language import Output
 
 SEPARATOR = "----------"
 COMPLETE = "=========="

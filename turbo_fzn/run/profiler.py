@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 
 from turbo_fzn.interrupt import Interrupt
-from turbo_fzn.judge import Prepared
 from turbo_fzn.options import Options
+from turbo_fzn.run.judge import Prepared
 
 log = logging.getLogger("turbo_fzn")
 

@@ -6,12 +6,11 @@ import resource
 import time
 from typing import Any
 
-from turbo_fzn import build
 from turbo_fzn.domains import INFINITY
-from turbo_fzn.engine import MAXIMA
-from turbo_fzn.judge import Prepared
-from turbo_fzn.problem import PHASES
-from turbo_fzn.tnf import TNF
+from turbo_fzn.engine import compiler
+from turbo_fzn.engine.contract import MAXIMA
+from turbo_fzn.engine.layout import PHASES
+from turbo_fzn.run.judge import Prepared
 
 STANDARD = {"nodes": "nodes", "failures": "failures", "restarts": "restarts", "peakDepth": "peak_level",
             "propagations": "propagations"}  # fmt: skip
@@ -71,7 +70,7 @@ def final(
     if bound is not None:
         statistics["objectiveBound"] = bound
     if counted:
-        statistics["compileTime"] = sum(build.compile_seconds)
+        statistics["compileTime"] = sum(compiler.compile_seconds)
         for name in ("iterations", "donations", "replays", "fixpoint_errors"):
             statistics[camel(name)] = counted[name]
         statistics["busyTime"] = counted["busy_ns"] / 1e9

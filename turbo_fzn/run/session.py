@@ -17,21 +17,23 @@ from typing import Any, Callable, Generator, Protocol, TypeVar
 
 import numpy as np
 
-from turbo_fzn import cpu, progress, report, wake
-from turbo_fzn.answers import Distinct, Everything, Improvements, output_determines_all
-from turbo_fzn.engine import Engine, Found
+from turbo_fzn import progress
+from turbo_fzn.engine import cpu, wake
+from turbo_fzn.engine.contract import Engine, Found
+from turbo_fzn.engine.layout import METHODS, Settings
+from turbo_fzn.engine.relay import Relay
 from turbo_fzn.errors import EngineError, InternalError, UsageError
 from turbo_fzn.interrupt import Interrupt, Interrupted
-from turbo_fzn.judge import Judge, Prepared
-from turbo_fzn.model import Model
+from turbo_fzn.lower.rewrite import lower
 from turbo_fzn.options import Options
-from turbo_fzn.output import value_of
-from turbo_fzn.problem import METHODS, Settings
-from turbo_fzn.profiler import Profiler
-from turbo_fzn.relay import Relay
-from turbo_fzn.rewrite import lower
-from turbo_fzn.simplify import simplify
-from turbo_fzn.tnf import TNF, Output
+from turbo_fzn.read.model import Model
+from turbo_fzn.run import report
+from turbo_fzn.run.answers import Distinct, Everything, Improvements, output_determines_all
+from turbo_fzn.run.judge import Judge, Prepared
+from turbo_fzn.run.output import value_of
+from turbo_fzn.run.profiler import Profiler
+from turbo_fzn.tnf.language import TNF, Output
+from turbo_fzn.tnf.simplify import simplify
 
 log = logging.getLogger("turbo_fzn")
 
@@ -148,7 +150,7 @@ def choose_engine(prepared: Prepared, options: Options, exports: np.ndarray) -> 
     if options.cp_profiler:
         return cpu.CpuEngine(tnf, exports, Settings(seed=options.seed or 0, trace=True))
     if options.arch == "gpu":
-        from turbo_fzn import gpu
+        from turbo_fzn.engine import gpu
 
         return gpu.GpuEngine(tnf, exports, gpu_settings(prepared, options))
     settings = cpu_settings(prepared, options)
@@ -164,7 +166,7 @@ def choose_engine(prepared: Prepared, options: Options, exports: np.ndarray) -> 
 
 def make_gpu_engine(prepared: Prepared, exports: np.ndarray, options: Options) -> Engine:
     """Called in a thread of its own."""
-    from turbo_fzn import gpu
+    from turbo_fzn.engine import gpu
 
     return gpu.make_elsewhere(prepared.tnf, exports, gpu_settings(prepared, options))
 
@@ -380,7 +382,7 @@ def solve_text(text: str, **settings: Any) -> Result:
 
     Raises the errors of errors.py.
     """
-    from turbo_fzn.parse import parse_text
+    from turbo_fzn.read.flatzinc import parse_text
 
     return solve_model(parse_text(text), **settings)
 

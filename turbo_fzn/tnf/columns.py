@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from turbo_fzn.domains import INFINITY
-from turbo_fzn.tnf import Op
+from turbo_fzn.tnf.language import Op
 
 ADD, MUL, DIV, MOD, MIN, MAX, EQ, LEQ, ELEMENT = map(int, Op)
 SUBTRACT = len(Op)  # only in reconstructions: x = y - z

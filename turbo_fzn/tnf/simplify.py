@@ -20,10 +20,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from turbo_fzn import columns
-from turbo_fzn.columns import ADD, DIV, ELEMENT, EQ, LEQ, MAX, MIN, MUL, Rows
 from turbo_fzn.domains import INFINITY
-from turbo_fzn.tnf import TNF, Output, Strategy
+from turbo_fzn.tnf import columns
+from turbo_fzn.tnf.columns import ADD, DIV, ELEMENT, EQ, LEQ, MAX, MIN, MUL, Rows
+from turbo_fzn.tnf.language import TNF, Output, Strategy
 
 Propagate = Callable[[TNF], "tuple[np.ndarray, np.ndarray] | None"]
 Trace = Callable[[str, int, int], None]  # (pass, variables, rows), after each pass: what front_bench.py tabulates

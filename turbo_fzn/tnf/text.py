@@ -25,7 +25,7 @@ import numpy as np
 
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.errors import ModelError, UsageError
-from turbo_fzn.tnf import TNF, Op, Output, Strategy, ValueChoice, VarChoice
+from turbo_fzn.tnf.language import TNF, Op, Output, Strategy, ValueChoice, VarChoice
 
 GOALS = {"minimize": 1, "maximize": -1}
 TABLE_VALUES_PER_LINE = 20

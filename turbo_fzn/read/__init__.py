@@ -1,0 +1,1 @@
+"""Reading: text in an input language -> model.Model."""

@@ -1,0 +1,1 @@
+"""One run: prepare a model, choose an engine, search, check, report."""

@@ -1,0 +1,1 @@
+"""The ternary normal form: the language, its text form, and the simplifier."""
