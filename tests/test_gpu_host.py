@@ -11,7 +11,8 @@ import pytest
 
 from turbo_fzn import info
 from turbo_fzn.engine import compiler, gpu
-from turbo_fzn.engine.layout import Settings, Statistics
+from turbo_fzn.engine.abi import Statistics
+from turbo_fzn.engine.layout import Settings
 from turbo_fzn.errors import EngineError
 from turbo_fzn.lower.rewrite import lower
 from turbo_fzn.read.flatzinc import parse_text

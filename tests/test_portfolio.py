@@ -13,8 +13,9 @@ from oracle import all_solutions, optimum
 from soak import market_split_model
 from test_random_models import models
 
+from turbo_fzn.engine.abi import METHODS
 from turbo_fzn.engine.cpu import CpuEngine
-from turbo_fzn.engine.layout import METHODS, Settings
+from turbo_fzn.engine.layout import Settings
 from turbo_fzn.errors import UsageError
 from turbo_fzn.options import Options
 from turbo_fzn.read.flatzinc import parse_text

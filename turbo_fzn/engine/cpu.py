@@ -9,20 +9,17 @@ from functools import lru_cache
 import numpy as np
 
 from turbo_fzn.engine import compiler
-from turbo_fzn.engine.contract import Found, merge_statistics, method_statistics
-from turbo_fzn.engine.layout import (
+from turbo_fzn.engine.abi import (
     METHODS,
     TRACE_RECORD,
-    Layout,
     Problem,
-    Ring,
-    Settings,
     Statistics,
     Trace,
-    first_books,
-    make_common,
     struct_sizes,
 )
+from turbo_fzn.engine.contract import Found, merge_statistics, method_statistics
+from turbo_fzn.engine.layout import Layout, Settings, first_books, make_common
+from turbo_fzn.engine.ring import Ring
 from turbo_fzn.errors import EngineError, InternalError
 from turbo_fzn.tnf.language import TNF
 

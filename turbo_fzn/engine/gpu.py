@@ -20,22 +20,19 @@ from typing import Any
 import numpy as np
 
 from turbo_fzn.engine import compiler, wake
-from turbo_fzn.engine.contract import Found, merge_statistics, method_statistics
-from turbo_fzn.engine.cpu import library, profile_flags
-from turbo_fzn.engine.layout import (
+from turbo_fzn.engine.abi import (
     COMMON_BYTES,
     METHODS,
     Common,
     Island,
-    Layout,
     Problem,
-    Ring,
-    Settings,
     Statistics,
-    align16,
-    first_books,
     struct_sizes,
 )
+from turbo_fzn.engine.contract import Found, merge_statistics, method_statistics
+from turbo_fzn.engine.cpu import library, profile_flags
+from turbo_fzn.engine.layout import Layout, Settings, align16, first_books
+from turbo_fzn.engine.ring import Ring
 from turbo_fzn.errors import EngineError
 from turbo_fzn.tnf.language import TNF
 

@@ -10,53 +10,36 @@ from __future__ import annotations
 import copy
 import ctypes
 import itertools
-from ctypes import c_int32, c_int64, c_void_p
 from dataclasses import dataclass
 
 import numpy as np
 
 from turbo_fzn.domains import INFINITY
+from turbo_fzn.engine.abi import (
+    COMMON_BYTES,
+    HINT,
+    METHODS,
+    NO_INCUMBENT,
+    PHASE,
+    Common,
+    Island,
+    MethodBook,
+    PoolSlot,
+    Problem,
+    RingSlot,
+    StrategyRecord,
+    struct_sizes,
+)
 from turbo_fzn.engine.contract import Found
 from turbo_fzn.engine.watch import watch_lists
 from turbo_fzn.tnf.language import TNF, Op, ValueChoice, VarChoice
 
-NO_INCUMBENT = 2**63 - 1
-PHASE, HINT = 11, 12  # VALUE_PHASE and VALUE_HINT of abi.h, for the strategies of restarts and the warm start
 POOL_BYTES = 2**28
 RING_BYTES = 2**24
 MAX_RING_SLOTS = 1024
 MAX_LEVELS = 2**20
 MAX_ISLANDS = 33
 FURTHEST_OWNER = 16
-
-
-def _fields(names: str, kind: type) -> list[tuple[str, type]]:
-    return [(name, kind) for name in names.split()]
-
-
-class Common(ctypes.Structure):
-    _fields_ = [
-        ("best", c_int64),
-        ("stop", c_int32),
-        *_fields("consumed ring_head", c_int64),
-        ("incomplete", c_int32),
-        *_fields("bound improved_ns", c_int64),
-        ("padding_0", c_int64),
-        ("pool_head", c_int64),
-        ("padding_1", c_int64 * 7),
-        ("pool_tail", c_int64),
-        ("padding_2", c_int64 * 7),
-        ("outstanding", c_int32),
-        ("padding_3", c_int32 * 15),
-    ]
-
-    @property
-    def is_complete(self) -> bool:
-        """After the last block has left: nothing better than what was published exists."""
-        return (self.outstanding == 0 or self.bound >= self.best) and not self.incomplete
-
-
-COMMON_BYTES = 256
 CACHE_LINE = 64
 
 
@@ -75,33 +58,6 @@ def make_common(**values: int) -> Common:
     return common
 
 
-PHASES = ("fixpoint", "choice", "backtrack", "solution", "dive", "wait")
-
-
-class Statistics(ctypes.Structure):
-    _fields_ = _fields(
-        "nodes failures propagations iterations solutions donations replays restarts peak_level busy_ns idle_ns "
-        "fixpoint_errors " + " ".join(f"{phase}_ticks" for phase in PHASES),
-        c_int64,
-    )
-
-
-# The enum Method of abi.h: how a block searches.
-METHODS = ("tree", "random", "window", "graph", "objective", "weighted", "annotated", "probe")
-
-
-class Island(ctypes.Structure):
-    _fields_ = [*_fields("version value patience", c_int64), ("padding", c_int64 * 5)]
-
-
-class MethodBook(ctypes.Structure):
-    _fields_ = [
-        *_fields("tries busy_ns improvements recent_ns recent_gain running", c_int64),
-        ("share", c_int32 * 8),  # by extent and size
-        ("padding", c_int64 * 6),
-    ]
-
-
 FIRST_SHARE = 40000  # of SHARE_UNIT in abi.h: neighbourhoods start by fixing so much
 
 
@@ -111,63 +67,6 @@ def first_books() -> np.ndarray:
     start = MethodBook.share.offset // 4
     books.view(np.int32)[:, start : start + 8] = FIRST_SHARE
     return books
-
-
-class PoolSlot(ctypes.Structure):
-    _fields_ = [("length", c_int32), ("padding", c_int32 * 3)]
-
-
-class RingSlot(ctypes.Structure):
-    _fields_ = _fields("sequence objective block method", c_int64)
-
-
-POINTERS = (
-    "rows watches watchers tables root_lower root_upper strategies strategy_vars exports neighbours neighbour_groups owners hints "
-    "weights islands incumbents phases books common statistics pool_sequences pool ring workspace"
-)
-
-
-class StrategyRecord(ctypes.Structure):
-    _fields_ = _fields("var_choice value_choice start count", c_int32)
-
-
-class Problem(ctypes.Structure):
-    _fields_ = [
-        *_fields(POINTERS, c_void_p),
-        *_fields("workspace_bytes pool_slot_bytes ring_slot_bytes seed", c_int64),
-        *_fields(
-            "n_vars n_rows n_strategies n_exports n_neighbours n_groups n_islands objective sense changed_capacity queue_capacity "
-            "trail_capacity level_capacity path_capacity pool_slots pool_path ring_slots lns_percent n_blocks use_weights "
-            "project methods n_hints",
-            c_int32,
-        ),
-        ("padding", c_int32 * 5),
-        ("outputs", StrategyRecord),
-    ]
-
-
-# A node of the search tree and what the host shares with the block that writes them: kernels/trace.h.
-TRACE_RECORD = np.dtype(
-    [(name, np.int64) for name in ("lower", "upper")]
-    + [(name, np.int32) for name in "tree node parent alternative children status var padding".split()]
-)
-
-
-class Trace(ctypes.Structure):
-    _fields_ = [
-        *_fields("records branches", c_void_p),
-        *_fields("capacity written taken lower upper", c_int64),
-        *_fields("tree next parent alternative var padding", c_int32),
-    ]
-
-
-def struct_sizes(bits: int) -> list[int]:
-    """sizeof of the structs of abi.h in the order in which `abi_sizes` of solve.cpp lists them."""
-    bound = bits // 8
-    decision = 12 if bits == 32 else 24
-    level = 4 * bound + 32
-    return [bound, 16, 16, 16, decision, decision, level, COMMON_BYTES, ctypes.sizeof(Statistics),
-            ctypes.sizeof(Island), ctypes.sizeof(MethodBook), ctypes.sizeof(PoolSlot), ctypes.sizeof(RingSlot), ctypes.sizeof(Problem)]  # fmt: skip
 
 
 def align16(size: int) -> int:
@@ -423,33 +322,3 @@ class Layout:
         if tnf.sense == 0:
             return -NO_INCUMBENT
         return int(tnf.lower[tnf.objective] if tnf.sense > 0 else -tnf.upper[tnf.objective])
-
-
-class Ring:
-    """The host's end of the solution ring (kernels/mailbox.h), over a writable uint8 array.
-
-    `take` returns the solutions that have arrived, in the order of their tickets, as (objective, block, method, values);
-    the caller then tells the blocks `taken`, how many were taken in all.
-    """
-
-    def __init__(self, layout: Layout, memory: np.ndarray, fence):
-        self.slots, self.slot_bytes = layout.ring_slots, layout.ring_slot_bytes
-        self.values_type, self.n_values = layout.bound_type, len(layout.exports)
-        self.memory, self.fence = memory, fence
-        self.headers = memory.view(np.int64).reshape(self.slots, -1)
-        self.taken = 0
-
-    def take(self) -> list[tuple[int, int, str, np.ndarray]]:
-        arrived = []
-        while len(arrived) < self.slots:
-            slot = self.taken % self.slots
-            header = self.headers[slot]
-            if int(header[0]) != self.taken + 1:
-                break
-            self.fence()
-            start = slot * self.slot_bytes + ctypes.sizeof(RingSlot)
-            stored = self.memory[start : start + self.n_values * self.values_type().itemsize]
-            arrived.append((int(header[1]), int(header[2]), METHODS[int(header[3])], stored.view(self.values_type).astype(np.int64)))
-            self.taken += 1
-        self.fence()
-        return arrived

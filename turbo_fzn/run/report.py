@@ -8,8 +8,8 @@ from typing import Any
 
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.engine import compiler
+from turbo_fzn.engine.abi import PHASES
 from turbo_fzn.engine.contract import MAXIMA
-from turbo_fzn.engine.layout import PHASES
 from turbo_fzn.run.judge import Prepared
 
 STANDARD = {"nodes": "nodes", "failures": "failures", "restarts": "restarts", "peakDepth": "peak_level",
