@@ -6,12 +6,14 @@
 
 extern "C" {
 
-// sizeof of every struct that the host mirrors, in the order of abi.h; returns how many there are.
-int abi_sizes(i32* sizes) {
-  const i32 all[] = {sizeof(bound_t), sizeof(Row), sizeof(Watch), sizeof(Strategy), sizeof(Decision), sizeof(TrailEntry),
-                     sizeof(Level), sizeof(Common), sizeof(Statistics), sizeof(Island), sizeof(MethodBook), sizeof(PoolSlot), sizeof(RingSlot), sizeof(Problem)};
-  memcpy(sizes, all, sizeof all);
-  return sizeof all / sizeof all[0];
+// Which agreement between host and kernels this was compiled for.
+const char* abi_digest = ABI_DIGEST;
+
+// Bytes that a block needs by the kernels' reckoning: for its store where no rows retire, its lists, and its stacks.
+void block_bytes(const Problem* problem, i64* sums) {
+  sums[0] = store_bytes(*problem, false);
+  sums[1] = list_bytes(*problem);
+  sums[2] = stack_bytes(*problem);
 }
 
 // Runs block `index` to its end. Returns 0, or 1 when there is no memory for it.

@@ -3,14 +3,18 @@
 
 #include "free/neighbourhood.h"
 
-// Bytes of the parts of a block's memory, in this order; turbo_fzn/problem.py has the same sums.
+// Bytes of the parts of a block's memory, in this order; turbo_fzn/engine/layout.py has the same sums.
 DEVICE i64 align16(i64 bytes) { return (bytes + 15) & ~(i64)15; }
-DEVICE i64 store_bytes(const Problem& p) {
+DEVICE i64 store_bytes(const Problem& p, bool retires = RETIRES_ROWS) {
   return 2 * align16((i64)p.n_vars * (i64)sizeof(bound_t)) + align16((i64)flag_words(p.n_vars) * 4) +
-         (1 + RETIRES_ROWS) * align16((i64)row_words(p.n_rows) * 4);
+         (1 + retires) * align16((i64)row_words(p.n_rows) * 4);
 }
 DEVICE i64 list_bytes(const Problem& p) {
   return align16((i64)p.changed_capacity * 4) + align16((i64)p.queue_capacity * 4);
+}
+DEVICE i64 stack_bytes(const Problem& p) {
+  return align16((i64)p.trail_capacity * (i64)sizeof(TrailEntry)) + align16((i64)p.n_rows * 4) +
+         align16((i64)p.level_capacity * (i64)sizeof(Level)) + align16((i64)p.path_capacity * (i64)sizeof(Decision));
 }
 
 // Lays out a block: the store, the two lists, and the trail, stack and path in its workspace.

@@ -10,8 +10,6 @@
 #include "../core/fixpoint.h"
 
 #define NO_PLACE INT32_MAX
-#define WARM_START 1
-#define FIRST_ANNOTATED 2
 
 DEVICE u64 next_random(BlockState* s) {  // xorshift64*, Vigna 2016
   s->random ^= s->random >> 12;

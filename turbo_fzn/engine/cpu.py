@@ -9,23 +9,16 @@ from functools import lru_cache
 import numpy as np
 
 from turbo_fzn.engine import compiler
-from turbo_fzn.engine.abi import (
-    METHODS,
-    TRACE_RECORD,
-    Problem,
-    Statistics,
-    Trace,
-    struct_sizes,
-)
+from turbo_fzn.engine.abi import METHODS, STATISTICS, Problem, Trace, TraceRecord, digest
 from turbo_fzn.engine.contract import Found, merge_statistics, method_statistics
 from turbo_fzn.engine.layout import Layout, Settings, first_books, make_common
 from turbo_fzn.engine.ring import Ring
 from turbo_fzn.errors import EngineError, InternalError
 from turbo_fzn.tnf.language import TNF
 
-STATISTICS = [name for name, _ in Statistics._fields_]
 NO_MEMORY, OVERFLOW = -2, -3  # of propagate_root
 TRACE_CAPACITY = 2**14  # records
+TRACE_RECORD = np.dtype(TraceRecord)
 
 
 @lru_cache(maxsize=4)
@@ -36,14 +29,25 @@ def library(bits: int, *extra: str) -> ctypes.CDLL:
         loaded = ctypes.CDLL(str(path))
     except OSError as error:
         raise EngineError(f"cannot load the CPU engine (remove {path}, and it is made again): {error}") from error
-    sizes = (ctypes.c_int32 * 32)()
-    count = loaded.abi_sizes(sizes)
-    if list(sizes[:count]) != struct_sizes(bits):
-        raise InternalError(f"kernels/abi.h and problem.py differ: {list(sizes[:count])} {struct_sizes(bits)}")
+    check_digest(str(path), ctypes.c_char_p.in_dll(loaded, "abi_digest").value or b"")
     loaded.solve_block.argtypes = [ctypes.c_void_p, ctypes.c_int32]
     loaded.propagate_root.argtypes = [ctypes.c_void_p] * 3
     loaded.propagate_rows.argtypes = [ctypes.c_void_p] * 4
     return loaded
+
+
+def check_digest(compiled: str, carried: bytes) -> None:
+    """Raises InternalError where kernels were compiled for structs that are not those of this host."""
+    if carried.decode() != digest():
+        raise InternalError(f"host and kernels differ: {compiled} is for {carried.decode()}, the host for {digest()}")
+
+
+def check_sums(layout: Layout, problem: Problem) -> None:
+    """Raises InternalError where the kernels reckon with other sizes of a block's memory than the layout does."""
+    sums = (ctypes.c_int64 * 3)()
+    library(layout.bits).block_bytes(ctypes.byref(problem), sums)
+    if list(sums) != [layout.store_bytes, layout.list_bytes, layout.stack_bytes]:
+        raise InternalError(f"host and kernels differ about the memory of a block: {list(sums)}")
 
 
 def profile_flags(settings: Settings) -> list[str]:
@@ -159,6 +163,7 @@ class CpuEngine:
         }
         self.problem = Problem()
         layout.fill(self.problem, layout.stack_bytes)
+        check_sums(layout, self.problem)
         point_to(self.problem, {**layout.arrays, **self.memory})
         self.problem.common = ctypes.addressof(self.common)
         self.ring = Ring(layout, self.memory["ring"], self.library.memory_fence)

@@ -1,8 +1,7 @@
-"""A TNF model in the memory layout of the kernels: the mirror of kernels/abi.h.
+"""A TNF model in the memory layout of the kernels: arrays, sizes, capacities.
 
-The structs below repeat those of abi.h field by field; `check_abi` compares their sizes with what the compiled
-library says. `Layout` turns a TNF into the arrays that the kernels read and fixes every capacity; an engine places
-the arrays where it can reach them and fills in the pointers.
+`Layout` turns a TNF into the arrays that the kernels read and fixes every capacity; an engine places the arrays where it
+can reach them and fills in the pointers.
 """
 
 from __future__ import annotations
@@ -11,26 +10,32 @@ import copy
 import ctypes
 import itertools
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.engine.abi import (
-    COMMON_BYTES,
-    HINT,
+    FIRST_ANNOTATED,
+    FREE_STRATEGY,
     METHODS,
     NO_INCUMBENT,
-    PHASE,
+    WARM_START,
     Common,
+    Decision,
     Island,
+    Level,
     MethodBook,
+    OwnValueChoice,
     PoolSlot,
     Problem,
     RingSlot,
-    StrategyRecord,
-    struct_sizes,
+    Row,
+    Strategy,
+    TrailEntry,
 )
 from turbo_fzn.engine.contract import Found
+from turbo_fzn.engine.records import CACHE_LINE, align, fields_of, offset
 from turbo_fzn.engine.watch import watch_lists
 from turbo_fzn.tnf.language import TNF, Op, ValueChoice, VarChoice
 
@@ -40,37 +45,41 @@ MAX_RING_SLOTS = 1024
 MAX_LEVELS = 2**20
 MAX_ISLANDS = 33
 FURTHEST_OWNER = 16
-CACHE_LINE = 64
 
 
 def line_aligned(size: int) -> np.ndarray:
-    """Zeros (uint8 [size]) from the beginning of a cache line on, where abi.h wants what many blocks write to."""
+    """Zeros (uint8 [size]) from the beginning of a cache line on, where abi.py wants what many blocks write to."""
     memory = np.zeros(size + CACHE_LINE, np.uint8)
     start = -memory.ctypes.data % CACHE_LINE
     return memory[start : start + size]
 
 
 def make_common(**values: int) -> Common:
-    """A Common where abi.h wants it, at the beginning of a cache line."""
-    common = Common.from_buffer(line_aligned(COMMON_BYTES))
+    """A Common where abi.py wants it, at the beginning of a cache line."""
+    common = Common.from_buffer(line_aligned(ctypes.sizeof(Common)))
     for name, value in values.items():
         setattr(common, name, value)
     return common
 
 
-FIRST_SHARE = 40000  # of SHARE_UNIT in abi.h: neighbourhoods start by fixing so much
+FIRST_SHARE = 40000  # of SHARE_UNIT: neighbourhoods start by fixing so much
 
 
 def first_books() -> np.ndarray:
     """The books (int64 [methods, words]) at the start of a run."""
     books = line_aligned(len(METHODS) * ctypes.sizeof(MethodBook)).view(np.int64).reshape(len(METHODS), -1)
-    start = MethodBook.share.offset // 4
+    start = offset(MethodBook, "share") // 4
     books.view(np.int32)[:, start : start + 8] = FIRST_SHARE
     return books
 
 
 def align16(size: int) -> int:
-    return (size + 15) // 16 * 16
+    return align(size, 16)
+
+
+def columns(record: type[ctypes.Structure], **values: Any) -> np.ndarray:
+    """An array of a record whose fields are all int32: int32 [records, fields], from the values of each field."""
+    return np.ascontiguousarray(np.stack([values[field.name] for field in fields_of(record)], axis=1), np.int32)
 
 
 # Value choices whose first branch may cut off a single value, so that a variable can need a level for each.
@@ -141,7 +150,7 @@ class Layout:
         neighbours, groups = self._decision_variables()
         records, variables = self._strategies(neighbours)
         return {
-            "rows": np.ascontiguousarray(np.stack([tnf.op, tnf.x, tnf.y, tnf.z], axis=1), np.int32),
+            "rows": columns(Row, op=tnf.op, x=tnf.x, y=tnf.y, z=tnf.z),
             "watches": watches,
             "watchers": watchers,
             "tables": tnf.tables.astype(self.bound_type),
@@ -189,18 +198,23 @@ class Layout:
         return owners
 
     def _strategies(self, neighbours: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Records (var_choice, value_choice, start, count): for neighbourhoods, the warm start, then the model's."""
+        """The strategies of restarts and neighbourhoods, of the warm start and of the model (int32 [k, 4], as Strategy
+        of abi.py), and the variables of all (int32)."""
         warm, self.hints = self._warm_start()
-        own = [(VarChoice.DOM_W_DEG, PHASE, neighbours), (VarChoice.INPUT_ORDER, HINT, warm)]
+        own = {
+            FREE_STRATEGY: (VarChoice.DOM_W_DEG, OwnValueChoice.PHASE, neighbours),
+            WARM_START: (VarChoice.INPUT_ORDER, OwnValueChoice.HINT, warm),
+        }
         model = [(strategy.var_choice, strategy.value_choice, strategy.variables) for strategy in self.tnf.strategies]
-        records, variables, start = [], [], 0
-        for var_choice, value_choice, members in [*own, *model]:
-            records.append((int(var_choice), int(value_choice), start, len(members)))
-            variables.append(np.asarray(members, np.int32))
-            start += len(members)
-        variables.append(self._output_variables())
-        self.outputs = StrategyRecord(VarChoice.INPUT_ORDER, ValueChoice.MIN, start, len(variables[-1]))
-        return np.array(records, np.int32), np.concatenate(variables)
+        var_choices, value_choices, variables = zip(*(own[i] for i in range(FIRST_ANNOTATED)), *model)
+        variables = [*variables, self._output_variables()]
+        counts = np.array([len(members) for members in variables])
+        starts = np.cumsum(counts) - counts
+        self.outputs = Strategy(VarChoice.INPUT_ORDER, ValueChoice.MIN, starts[-1], counts[-1])
+        records = columns(
+            Strategy, var_choice=var_choices, value_choice=value_choices, start=starts[:-1], count=counts[:-1]
+        )
+        return records, np.concatenate(variables).astype(np.int32)
 
     def _warm_start(self) -> tuple[np.ndarray, np.ndarray]:
         """The unfixed variables of the warm start (int32), and the value for each, drawn into its bounds."""
@@ -228,7 +242,7 @@ class Layout:
         self.trail_capacity = max(settings.trail_capacity or 4 * n + 65536, n)
         self.queue_capacity = settings.queue_capacity or self.tnf.n_rows
         self.changed_capacity = settings.queue_capacity or n
-        decision = struct_sizes(self.bits)[4]
+        decision = ctypes.sizeof(Decision.of(self.bits))
         self.pool_slots = power_of_two(max(2 * settings.blocks, 64))
         fitting = max(POOL_BYTES // self.pool_slots // decision, 64)
         self.pool_path = min(self.path_capacity, fitting if settings.pool_path is None else settings.pool_path)
@@ -260,7 +274,7 @@ class Layout:
     @property
     def stack_bytes(self) -> int:
         """Trail, retired rows, levels and path of one block."""
-        _, _, _, _, decision, entry, level, *_ = struct_sizes(self.bits)
+        decision, entry, level = (ctypes.sizeof(record.of(self.bits)) for record in (Decision, TrailEntry, Level))
         return (
             align16(self.trail_capacity * entry)
             + align16(self.tnf.n_rows * 4)

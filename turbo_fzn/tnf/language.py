@@ -40,7 +40,7 @@ NARROW_LIMIT = 2**30 - 1  # so that the sum of two bounds fits into 32 bits
 
 
 class Op(IntEnum):
-    """Operators; the numbers are those of kernels/abi.h."""
+    """Operators of rows; the table above says what they mean."""
 
     ADD = 0
     MUL = 1
