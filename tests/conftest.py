@@ -1,6 +1,7 @@
 """Shared by all tests: the engines, MiniZinc, and how hypothesis draws its examples.
 
-`HYPOTHESIS_PROFILE=explore` looks for new failures; the default draws the same examples in every run.
+`HYPOTHESIS_PROFILE=explore` looks for new failures; the default draws the same examples in every run. Neither minds how
+long that takes, which is a question of how busy the machine is.
 """
 
 from __future__ import annotations
@@ -12,13 +13,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from command import PATIENCE
 from fake_cuda import fake_gpu  # noqa: F401
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from turbo_fzn.install import install_solver
 
-settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=100, database=None)
-settings.register_profile("explore", deadline=None, max_examples=3000, print_blob=True)
+UNHURRIED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("repeatable", **UNHURRIED, derandomize=True, max_examples=100, database=None)
+settings.register_profile("explore", **UNHURRIED, max_examples=3000, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 
@@ -62,7 +65,7 @@ def start_minizinc(solvers: Path) -> Callable[..., subprocess.Popen[str]]:
 def minizinc(start_minizinc: Callable) -> Callable[..., subprocess.CompletedProcess[str]]:
     """A function that runs minizinc with our solver and gives the finished process."""
 
-    def run(*arguments: object, timeout: float = 60, **changes: str) -> subprocess.CompletedProcess[str]:
+    def run(*arguments: object, timeout: float = PATIENCE, **changes: str) -> subprocess.CompletedProcess[str]:
         with start_minizinc(*arguments, **changes) as process:
             try:
                 output, errors = process.communicate(timeout=timeout)

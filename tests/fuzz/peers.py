@@ -19,6 +19,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from command import PATIENCE
 from oracle import with_text
 
 from fuzz.generate import draw_model
@@ -54,7 +55,7 @@ def run(command: list[str], **environment: str) -> Answer | None:
     """None where the solver has an objection, or too little time."""
     try:
         done = subprocess.run(
-            command, capture_output=True, text=True, timeout=60 * SECONDS, env={**os.environ, **environment}
+            command, capture_output=True, text=True, timeout=PATIENCE, env={**os.environ, **environment}
         )
     except subprocess.TimeoutExpired:
         return None
