@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import resource
+import site
 import subprocess
 import sys
 import threading
@@ -17,6 +18,8 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
+
+import platformdirs
 
 from turbo_fzn.resources import PACKAGE
 
@@ -43,6 +46,13 @@ def environment(**changes: str) -> dict[str, str]:
     """Of the processes: without a GPU, whose blocks would make the order of solutions a matter of chance."""
     path = os.pathsep.join([str(PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
     return {**os.environ, "PYTHONPATH": path, "CUDA_VISIBLE_DEVICES": "", **changes}
+
+
+def without_home(folder: Path) -> dict[str, str]:
+    """Changes that make the folder the user's own, where MiniZinc finds no solver that the user has installed. The user's
+    Python packages and compiled kernels are found all the same."""
+    caches = platformdirs.user_cache_dir()
+    return {"HOME": str(folder), "PYTHONUSERBASE": site.getuserbase(), "XDG_CACHE_HOME": caches}
 
 
 def start(*arguments: object, **changes: str) -> subprocess.Popen[str]:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from command import PATIENCE
+from command import PATIENCE, without_home
 from fake_cuda import fake_gpu  # noqa: F401
 from hypothesis import HealthCheck, settings
 
@@ -37,6 +37,16 @@ needs_minizinc = pytest.mark.skipif(
 needs_gecode = pytest.mark.skipif(
     shutil.which("fzn-gecode") is None, reason="fzn-gecode is not installed (apt-get install flatzinc)"
 )
+
+
+@pytest.fixture(scope="session", autouse=True)
+def home_of_nobody(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder that stands for the user's own: the solver that is installed there must not be the one that is tested."""
+    home = tmp_path_factory.mktemp("home")
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in without_home(home).items():
+            patch.setenv(name, value)
+        yield home
 
 
 @pytest.fixture(scope="session")
