@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from command import LEAST_SUM, run, start, value, write
+from command import LEAST_SUM, PATIENCE, run, start, value, wait_until, write
 
 from turbo_fzn import cache
 from turbo_fzn.engine import compiler as compiling
@@ -301,8 +301,7 @@ def test_a_run_that_is_killed_while_it_compiles_does_no_harm_to_the_next(tmp_pat
     slow.write_text('#!/bin/sh\necho half > "$(dirname "$0")/begun"\nexec sleep 2\n')
     slow.chmod(0o755)
     with start(model, CXX=str(slow)) as process:
-        while not (tmp_path / "begun").exists():
-            time.sleep(0.01)
+        wait_until((tmp_path / "begun").exists)
         process.send_signal(signal.SIGKILL)
     (left,) = (path for path in folder.iterdir() if path.is_dir())
     answer = run(model, CXX=compiler)
@@ -328,6 +327,6 @@ def test_a_library_that_cannot_be_loaded_is_named(tmp_path, model, folder):
 def test_a_reader_of_one_line_gets_it(model):
     command = f'"{os.sys.executable}" -m turbo_fzn -a "{model}" | head -1'
     environment = {**os.environ, "PYTHONPATH": str(Path(compiling.__file__).resolve().parent.parent)}
-    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, env=environment, timeout=60)
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, env=environment, timeout=PATIENCE)
     assert done.stdout.count("\n") == 1 and done.stdout.endswith(";\n")
     assert done.stderr == ""

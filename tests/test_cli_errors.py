@@ -6,11 +6,22 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
-from command import COMMAND, LEAST_SUM, THREE_SOLUTIONS, Answer, environment, golomb, grid, run, write
+from command import (
+    COMMAND,
+    LEAST_SUM,
+    PATIENCE,
+    THREE_SOLUTIONS,
+    Answer,
+    environment,
+    golomb,
+    grid,
+    processor_seconds,
+    run,
+    write,
+)
 
 from turbo_fzn import cli
 from turbo_fzn.check.checker import Checker
@@ -67,9 +78,9 @@ def test_a_hundred_megabytes_of_garbage_are_refused_soon(tmp_path, temporary):
     path = tmp_path / "model.fzn"
     path.write_bytes(b"Lorem ipsum dolor sit amet, consectetur adipiscing elit. \n" * 1_750_000)
     assert path.stat().st_size > 100_000_000
-    began = time.monotonic()
+    before = processor_seconds()
     assert is_error(run(path, TMPDIR=str(temporary)), f"{path}:1:1: unexpected `Lorem`")
-    assert time.monotonic() - began < 20
+    assert processor_seconds() - before < 20  # 1 s on an idle machine
     path.unlink()
 
 
@@ -157,7 +168,7 @@ def test_a_full_disk_is_an_error(tmp_path):
     with open("/dev/full", "w") as full:
         done = subprocess.run(
             [*COMMAND, str(write(tmp_path, LEAST_SUM))],
-            stdout=full, stderr=subprocess.PIPE, text=True, env=environment(), timeout=60,
+            stdout=full, stderr=subprocess.PIPE, text=True, env=environment(), timeout=PATIENCE,
         )  # fmt: skip
     assert done.returncode == 1
     assert re.fullmatch("fzn-turbo: .*No space left on device\n", done.stderr)
@@ -207,7 +218,7 @@ def test_a_file_is_written_also_when_stdout_is_closed_from_the_beginning(tmp_pat
 def run_in_shell(folder: Path, arguments: str) -> subprocess.CompletedProcess[str]:
     command = ["sh", "-c", '"$0" -m turbo_fzn ' + arguments, sys.executable]
     changed = environment(PYTHONUNBUFFERED="")  # argparse passes over a write that fails at once
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, env=changed, timeout=60)
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, env=changed, timeout=PATIENCE)
 
 
 # ---- in this process

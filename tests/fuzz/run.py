@@ -42,7 +42,7 @@ from turbo_fzn.read.model import Model
 REGRESSIONS = Path(__file__).resolve().parent.parent / "regressions"
 REPORT_SECONDS = 5.0
 MOST_FAILURES = 20  # after that many the run ends: one fault shows in many models
-WATCHDOG_SECONDS = 120  # without a sign of life, a process is said to hang
+WATCHDOG_SECONDS = 600  # without a sign of life, a process is said to hang
 
 
 @dataclass
