@@ -215,7 +215,8 @@ class Rewriter:
                 yield Output(array.name, array.kind, ranges, np.array(variables, dtype=np.int64))
 
     def check_array_kind(self, array: Array) -> None:
-        if array.kind not in self.scope.variables:
+        """An array without elements may be of any kind: MiniZinc prints it, and it has no variable."""
+        if array.elements and array.kind not in self.scope.variables:
             raise UnsupportedError(
                 f"`{array.name}`: arrays of {array.kind} variables are not supported by turbo",
                 *self.model.locate(array.position),
