@@ -158,8 +158,8 @@ class Rewriter:
             arguments = [binders[kind](expression) for kind, expression in zip(predicate.kinds, expressions)]
         except ModelError:
             raise self.explain(predicate, constraint) from None
-        if predicate.kinds[0] == "[i]" and len(arguments[0]) != len(arguments[1]):
-            raise ModelError(f"{name}: {len(arguments[0])} coefficients for {len(arguments[1])} variables")
+        if not predicate.fits(*arguments):
+            raise misfit(name, arguments)
         return predicate, arguments
 
     def explain(self, predicate: Predicate, constraint: Constraint) -> ModelError:
@@ -235,6 +235,14 @@ def find_other_form(name: str, n_arguments: int) -> Predicate:
         if feature in words:
             raise UnsupportedError(f"{feature} variables are not supported by turbo (constraint {name})")
     raise ModelError(f"unknown predicate `{name}`")
+
+
+def misfit(name: str, arguments: list) -> ModelError:
+    """The error where the sizes of the arguments do not fit together."""
+    if "_lin_" in name:
+        return ModelError(f"{name}: {len(arguments[0])} coefficients for {len(arguments[1])} variables")
+    sizes = [str(len(argument)) for argument in arguments if isinstance(argument, list)]
+    return ModelError(f"{name}: the sizes of its arguments do not fit, with arrays of {', '.join(sizes)} elements")
 
 
 def index_ranges(annotation: Call, n_elements: int) -> list[tuple[int, int]]:
