@@ -101,7 +101,8 @@ class Strategy:
 class Output:
     """One item of a solution block: `name = value;`.
 
-    `ranges` is None for a scalar, else the index ranges [(low, high), …] of `arrayNd`; `kind` is bool or int.
+    `ranges` is None for a scalar, else the index ranges [(low, high), …] of `arrayNd`; `kind` is bool or int,
+    or that of an array without elements, which may be any.
     `variables` is an int32 array in row-major order (length 1 for a scalar).
     """
 
