@@ -31,14 +31,17 @@ enum ValueChoice {
   VALUE_HINT    // the value of the warm start; not one of MiniZinc's
 };
 
-// How a block searches: the complete tree search, the neighbourhoods of an incumbent, or restarts from the root.
+// How a block searches: the complete tree search, the neighbourhoods of an incumbent, restarts from the root, or learning
+// from conflicts, each time to the end of the run.
 enum Method {
   METHOD_TREE,
   METHOD_RANDOM, METHOD_WINDOW, METHOD_GRAPH, METHOD_OBJECTIVE,
   METHOD_WEIGHTED, METHOD_ANNOTATED, METHOD_PROBE,
+  METHOD_PROVER, METHOD_FINDER, METHOD_FOLLOWER,
   N_METHODS
 };
 #define FIRST_RESTART METHOD_WEIGHTED
+#define FIRST_LEARNER METHOD_PROVER
 
 // A propagator x = y op z; 16 bytes, so that a lane loads it at once.
 struct alignas(16) Row { i32 op, x, y, z; };
@@ -85,6 +88,16 @@ struct Statistics {
   i64 nodes, failures, propagations, iterations, solutions, donations, replays, restarts, peak_level, busy_ns, idle_ns;
   i64 fixpoint_errors;  // rows that could still tighten at a fixpoint; counted by CHECK_FIXPOINT builds only
   i64 phase_ticks[N_PHASES];
+};
+
+// What a block that learns has counted.
+struct LearnStatistics {
+  i64 nogoods, literals, lbd;         // clauses learned, and the sums of their sizes and LBDs
+  i64 minimised;                      // literals that minimisation left out
+  i64 backjumps;                      // conflicts that went back more than a level
+  i64 reductions, told, heard;        // of the clauses; clauses given to other blocks, and taken from them
+  i64 explanations, premises;         // of rows
+  i64 explanation_errors;             // counted by CHECK_EXPLANATIONS builds only
 };
 
 // A solution that neighbourhoods start from. Its values are version / 2 times rewritten, and in the middle of it when
@@ -150,4 +163,8 @@ struct Problem {
   i32 methods;                // bit m: method m may be used
   i32 n_hints, padding[5];
   struct Strategy outputs;    // the output variables, as a list in strategy_vars
+  const i32* roles;           // of each block: its method if it is a learner's, else METHOD_TREE
+  struct LearnStatistics* learn_statistics;  // one a block
+  char* exchange;             // what learners tell each other, see learn/exchange.h; null where there is one at most
+  i64 learn_bytes;            // of a learner's memory
 };
