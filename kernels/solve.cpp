@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "solver.h"
+#include "learn/probe_rows.h"
 
 extern "C" {
 
@@ -16,6 +16,15 @@ void block_bytes(const Problem* problem, i64* sums) {
   sums[2] = stack_bytes(*problem);
 }
 
+// Runs a block that learns. Returns 0, or 1 when there is no memory for it.
+static int learn_block(Block& b) {
+  char* memory = (char*)calloc(1, (size_t)b.problem->learn_bytes);  // of which it touches what it needs
+  bool done = memory && run_learner(b, memory);
+  if (done) report_block(b);
+  free(memory);
+  return done ? 0 : 1;
+}
+
 // Runs block `index` to its end. Returns 0, or 1 when there is no memory for it.
 int solve_block(const Problem* problem, i32 index) {
   char* workspace = problem->workspace + index * problem->workspace_bytes;
@@ -24,9 +33,11 @@ int solve_block(const Problem* problem, i32 index) {
   if (!memory) return 1;
   BlockState state;
   Block b = make_block(problem, &state, memory, memory + store, workspace, index);
-  run_block(b);
+  int outcome = 0;
+  if (is_learner(problem, index)) outcome = learn_block(b);
+  else run_block(b);
   free(memory);
-  return 0;
+  return outcome;
 }
 
 // Propagates the root from scratch: lower and upper (n_vars each) are tightened to the fixpoint of all rows. Returns 1
@@ -65,6 +76,29 @@ int propagate_rows(const Problem* problem, bound_t* lower, bound_t* upper, i32* 
   propagate_rows_apart(b, 1, consistent);
   free(memory);
   return 0;
+}
+
+// For tests, see probe_row: rows share no variable. Returns the number of records, or -1 without memory.
+i64 explain_rows(const Problem* problem, const bound_t* lower, const bound_t* upper, i64* words, i64 capacity) {
+  char* store = (char*)calloc(1, (size_t)(store_bytes(*problem) + list_bytes(*problem)));
+  char* memory = (char*)calloc(1, (size_t)problem->learn_bytes);
+  BlockState state;
+  memset(&state, 0, sizeof state);
+  LearnStatistics statistics = {};
+  Records records = {words, 0, capacity};
+  Learner l = {};
+  l.problem = problem;
+  l.statistics = &statistics;
+  bool fits = store && memory && lay_out(&l, memory, problem->learn_bytes);
+  if (fits) {
+    Block b = make_block(problem, &state, store, store + store_bytes(*problem), 0, 0);
+    l.block = &b;
+    clear_learner(l);
+    for (i32 row = 0; row < problem->n_rows; ++row) probe_row(l, row, lower, upper, &records);
+  }
+  free(memory);
+  free(store);
+  return fits ? records.count : -1;
 }
 
 // Orders the reads of a ring slot's sequence number before those of its values, and of the values before `consumed`.

@@ -118,15 +118,20 @@ DEVICE void search_tasks(Block& b) {
   }
 }
 
-DEVICE void run_block(Block& b) {
-  clear_state(b);
-  search_tasks(b);
+// The block's work is over.
+DEVICE void report_block(Block& b) {
   barrier();
   enter_phase(b, PHASE_DIVE);
   if (lane() == 0) {
     b.state->statistics.busy_ns = now_ns() - b.state->began - b.state->statistics.idle_ns;
     b.problem->statistics[b.index] = b.state->statistics;
   }
+}
+
+DEVICE void run_block(Block& b) {
+  clear_state(b);
+  search_tasks(b);
+  report_block(b);
 }
 
 // For tests: block i propagates rows i, i + n_blocks, … each by itself to its fixpoint, or a thousand times, in a store

@@ -33,6 +33,7 @@ class Options:
     blocks: int | None = None
     lns: str = "auto"
     without: str | None = None
+    learn: str = "auto"
     check: str = "auto"
     simplify: bool = True
     dump_tnf: str | None = None
@@ -80,6 +81,8 @@ OPTIONS = (
     Row(("--arch",), "arch", "choice:auto:gpu:cpu", "engine: the GPU, CPU threads, or the CPU until the GPU is ready", "opt:auto:gpu:cpu"),
     Row(("--blocks",), "blocks", "int", "how many subproblems are searched at once (CPU: -p)", "int:1:1000000"),
     Row(("--lns",), "lns", "choice:auto:on:off", "large neighbourhood search in some of the blocks", "opt:auto:on:off"),
+    Row(("--learn",), "learn", "text:ROLES",
+        "blocks that learn from conflicts: auto, off, or their roles, as in prover,finder,follower", "string"),
     Row(("--without",), "without", "text:LIST", "methods that free search leaves out, comma-separated, as in window,probe", "string"),
     Row(("--check",), "check", "const:always", "check every solution against the FlatZinc, however large", "bool"),
     Row(("--no-check",), "check", "const:never", "print solutions unchecked", "bool"),

@@ -6,7 +6,7 @@
 
 #define SAME(expression, value) \
   static_assert((expression) == (value), "host and kernels differ: python -m turbo_fzn.engine.header --write")
-#define ABI_DIGEST "1e77434a6d7aa7a7"
+#define ABI_DIGEST "e55e9557ccf0e487"
 
 SAME(INFINITE_BOUND, 4611686018427387904);
 SAME(NO_INCUMBENT, 9223372036854775807);
@@ -16,9 +16,10 @@ SAME(FIRST_ANNOTATED, 2);
 SAME(SHARE_UNIT, 65536);
 SAME(N_EXTENTS, 2);
 SAME(N_SIZES, 4);
-SAME(N_METHODS, 8);
+SAME(N_METHODS, 11);
 SAME(N_PHASES, 6);
 SAME(FIRST_RESTART, 5);
+SAME(FIRST_LEARNER, 8);
 SAME(STATE_BYTES, 512);
 SAME(OP_ADD, 0);
 SAME(OP_MUL, 1);
@@ -56,6 +57,9 @@ SAME(METHOD_OBJECTIVE, 4);
 SAME(METHOD_WEIGHTED, 5);
 SAME(METHOD_ANNOTATED, 6);
 SAME(METHOD_PROBE, 7);
+SAME(METHOD_PROVER, 8);
+SAME(METHOD_FINDER, 9);
+SAME(METHOD_FOLLOWER, 10);
 SAME(PHASE_FIXPOINT, 0);
 SAME(PHASE_CHOICE, 1);
 SAME(PHASE_BACKTRACK, 2);
@@ -128,6 +132,18 @@ SAME(offsetof(Statistics, busy_ns), 72);
 SAME(offsetof(Statistics, idle_ns), 80);
 SAME(offsetof(Statistics, fixpoint_errors), 88);
 SAME(offsetof(Statistics, phase_ticks), 96);
+SAME(sizeof(LearnStatistics), 88);
+SAME(offsetof(LearnStatistics, nogoods), 0);
+SAME(offsetof(LearnStatistics, literals), 8);
+SAME(offsetof(LearnStatistics, lbd), 16);
+SAME(offsetof(LearnStatistics, minimised), 24);
+SAME(offsetof(LearnStatistics, backjumps), 32);
+SAME(offsetof(LearnStatistics, reductions), 40);
+SAME(offsetof(LearnStatistics, told), 48);
+SAME(offsetof(LearnStatistics, heard), 56);
+SAME(offsetof(LearnStatistics, explanations), 64);
+SAME(offsetof(LearnStatistics, premises), 72);
+SAME(offsetof(LearnStatistics, explanation_errors), 80);
 SAME(sizeof(Island), 64);
 SAME(offsetof(Island, version), 0);
 SAME(offsetof(Island, value), 8);
@@ -147,7 +163,7 @@ SAME(offsetof(RingSlot, sequence), 0);
 SAME(offsetof(RingSlot, objective), 8);
 SAME(offsetof(RingSlot, block), 16);
 SAME(offsetof(RingSlot, method), 24);
-SAME(sizeof(Problem), 336);
+SAME(sizeof(Problem), 368);
 SAME(offsetof(Problem, rows), 0);
 SAME(offsetof(Problem, watches), 8);
 SAME(offsetof(Problem, watchers), 16);
@@ -200,6 +216,10 @@ SAME(offsetof(Problem, project), 304);
 SAME(offsetof(Problem, methods), 308);
 SAME(offsetof(Problem, n_hints), 312);
 SAME(offsetof(Problem, outputs), 320);
+SAME(offsetof(Problem, roles), 336);
+SAME(offsetof(Problem, learn_statistics), 344);
+SAME(offsetof(Problem, exchange), 352);
+SAME(offsetof(Problem, learn_bytes), 360);
 SAME(sizeof(TraceRecord), 48);
 SAME(offsetof(TraceRecord, lower), 0);
 SAME(offsetof(TraceRecord, upper), 8);

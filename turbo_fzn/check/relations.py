@@ -14,7 +14,6 @@ from functools import cache
 from typing import NamedTuple
 
 from turbo_fzn.check.meanings import MEANINGS, is_member
-from turbo_fzn.domains import IntSet
 
 
 def divide(x: int, y: int) -> int:

@@ -45,7 +45,7 @@ N_SIZES = 4  # of neighbourhoods: how long they may be searched
 STATE_BYTES = 512  # room for a block's state in the static shared memory of the GPU's kernel
 CONSTANTS = (
     "INFINITE_BOUND", "NO_INCUMBENT", "FREE_STRATEGY", "WARM_START", "FIRST_ANNOTATED", "SHARE_UNIT", "N_EXTENTS",
-    "N_SIZES", "N_METHODS", "N_PHASES", "FIRST_RESTART", "STATE_BYTES",
+    "N_SIZES", "N_METHODS", "N_PHASES", "FIRST_RESTART", "FIRST_LEARNER", "STATE_BYTES",
 )  # fmt: skip
 
 
@@ -57,7 +57,8 @@ class OwnValueChoice(IntEnum):
 
 
 class Method(IntEnum):
-    """How a block searches: the complete tree search, the neighbourhoods of an incumbent, or restarts from the root."""
+    """How a block searches: the complete tree search, the neighbourhoods of an incumbent, restarts from the root, or
+    learning from conflicts, each time to the end of the run."""
 
     TREE = 0
     RANDOM = 1
@@ -67,6 +68,9 @@ class Method(IntEnum):
     WEIGHTED = 5
     ANNOTATED = 6
     PROBE = 7
+    PROVER = 8
+    FINDER = 9
+    FOLLOWER = 10
 
 
 class Phase(IntEnum):
@@ -110,8 +114,10 @@ ENUMERATIONS = (
 )
 N_METHODS = len(Method)
 FIRST_RESTART = Method.WEIGHTED.value  # the method from which on they are restarts
+FIRST_LEARNER = Method.PROVER.value  # and from which on they learn from conflicts
 N_PHASES = len(Phase)
 METHODS = tuple(method.name.lower() for method in Method)
+LEARNERS = METHODS[FIRST_LEARNER:]  # the roles of blocks that learn from conflicts
 PHASES = tuple(phase.name.lower() for phase in Phase)
 
 
@@ -223,6 +229,23 @@ class Statistics(ctypes.Structure):
     phase_ticks: Annotated[i64, Times(N_PHASES)]
 
 
+@record()
+class LearnStatistics(ctypes.Structure):
+    """What a block that learns has counted."""
+
+    nogoods: i64  # clauses learned, and the sums of their sizes and LBDs
+    literals: i64
+    lbd: i64
+    minimised: i64  # literals that minimisation left out
+    backjumps: i64  # conflicts that went back more than a level
+    reductions: i64  # of the clauses
+    told: i64  # clauses given to other blocks
+    heard: i64  # and taken from them
+    explanations: i64  # of rows
+    premises: i64
+    explanation_errors: i64  # counted by CHECK_EXPLANATIONS builds only
+
+
 @record(alignment=CACHE_LINE)
 class Island(ctypes.Structure):
     """A solution that neighbourhoods start from. Its values are version / 2 times rewritten, and in the middle of it
@@ -324,6 +347,10 @@ class Problem(ctypes.Structure):
     methods: i32  # bit m: method m may be used
     n_hints: i32
     outputs: Strategy  # the output variables, as a list in strategy_vars
+    roles: Annotated[pointer, "const i32"]  # of each block: its method if it is a learner's, else METHOD_TREE
+    learn_statistics: Annotated[pointer, "LearnStatistics"]  # one a block
+    exchange: Annotated[pointer, "char"]  # what learners tell each other (learn/exchange.h); null where there is one
+    learn_bytes: i64  # of a learner's memory
 
 
 @record()
@@ -369,6 +396,7 @@ class Trace(ctypes.Structure):
 
 
 STATISTICS = [field.name for field in fields_of(Statistics) if field.name != "phase_ticks"]
+LEARN_STATISTICS = [field.name for field in fields_of(LearnStatistics)]
 STATISTICS += [f"{phase}_ticks" for phase in PHASES]
 
 

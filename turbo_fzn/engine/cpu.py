@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from turbo_fzn.engine import compiler
-from turbo_fzn.engine.abi import METHODS, STATISTICS, Problem, Trace, TraceRecord, digest
+from turbo_fzn.engine.abi import LEARN_STATISTICS, METHODS, STATISTICS, Problem, Trace, TraceRecord, digest
 from turbo_fzn.engine.contract import Found, merge_statistics, method_statistics
 from turbo_fzn.engine.layout import Layout, Settings, first_books, make_common
 from turbo_fzn.engine.ring import Ring
@@ -33,6 +33,8 @@ def library(bits: int, *extra: str) -> ctypes.CDLL:
     loaded.solve_block.argtypes = [ctypes.c_void_p, ctypes.c_int32]
     loaded.propagate_root.argtypes = [ctypes.c_void_p] * 3
     loaded.propagate_rows.argtypes = [ctypes.c_void_p] * 4
+    loaded.explain_rows.argtypes = [*[ctypes.c_void_p] * 4, ctypes.c_int64]
+    loaded.explain_rows.restype = ctypes.c_int64
     return loaded
 
 
@@ -112,6 +114,26 @@ def propagate_rows(tnf: TNF) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return lower.astype(np.int64), upper.astype(np.int64), consistent.astype(bool)
 
 
+RECORD_WORDS = 21  # of kernels/learn/probe_rows.h
+
+
+def explain_rows(tnf: TNF, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """For tests: what each row of a TNF, whose rows share no variable, says of the box lower..upper (int64 [n] each) within
+    the model's, and why. Records (int64 [k, 21]) as probe_rows.h has them."""
+    layout = Layout(tnf, np.empty(0, np.int32), Settings(roles=("finder",)))
+    records = np.zeros((200 * tnf.n_rows, RECORD_WORDS), np.int64)
+    box = [np.ascontiguousarray(bounds, layout.bound_type) for bounds in (lower, upper)]
+    problem, common = Problem(), make_common()
+    layout.fill(problem, 0)
+    point_to(problem, layout.arrays)
+    problem.common = ctypes.addressof(common)
+    places = [array.ctypes.data for array in (*box, records)]
+    count = library(layout.bits).explain_rows(ctypes.byref(problem), *places, len(records))
+    if count < 0:
+        raise EngineError("not enough memory for a learner")
+    return records[:count]
+
+
 class Tracer:
     """The host's end of the records of kernels/trace.h; one at a time in a process."""
 
@@ -147,6 +169,7 @@ class CpuEngine:
         self.library = library(layout.bits, *profile_flags(settings), *trace_flags(settings))
         self.common = layout.first_common()
         self.blocks_statistics = np.zeros((settings.blocks, len(STATISTICS)), np.int64)
+        self.learn_statistics = np.zeros((settings.blocks, len(LEARN_STATISTICS)), np.int64)
         self.books = first_books()
         islands, incumbents = layout.first_islands()
         self.memory = {
@@ -156,11 +179,15 @@ class CpuEngine:
             "phases": np.zeros(tnf.n_vars, layout.bound_type),
             "books": self.books,
             "statistics": self.blocks_statistics,
+            "learn_statistics": self.learn_statistics,
+            "roles": layout.roles(),
             "pool_sequences": layout.first_sequences(),
             "pool": np.zeros(layout.pool_slots * layout.pool_slot_bytes, np.uint8),
             "ring": np.zeros(layout.ring_slots * layout.ring_slot_bytes, np.uint8),
             "workspace": np.zeros(settings.blocks * layout.stack_bytes, np.uint8),
         }
+        if (exchange := layout.first_exchange()) is not None:
+            self.memory["exchange"] = exchange
         self.problem = Problem()
         layout.fill(self.problem, layout.stack_bytes)
         check_sums(layout, self.problem)
@@ -222,7 +249,8 @@ class CpuEngine:
 
     def statistics(self) -> dict[str, int]:
         """Sums over the blocks; of those that still run, up to their last solution."""
-        return merge_statistics(self.blocks_statistics, STATISTICS)
+        counted = merge_statistics(self.blocks_statistics, STATISTICS)
+        return counted | merge_statistics(self.learn_statistics, LEARN_STATISTICS)
 
     def methods(self) -> dict[str, float]:
         return method_statistics(self.books, METHODS)

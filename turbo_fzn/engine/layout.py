@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import ctypes
 import itertools
+import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,6 +46,7 @@ MAX_RING_SLOTS = 1024
 MAX_LEVELS = 2**20
 MAX_ISLANDS = 33
 FURTHEST_OWNER = 16
+EXCHANGE_SLOTS, EXCHANGE_LITERALS = 512, 8  # of kernels/learn/exchange.h
 
 
 def line_aligned(size: int) -> np.ndarray:
@@ -100,6 +102,11 @@ def most_levels(tnf: TNF) -> int:
     return int(min(need.sum(), MAX_LEVELS))
 
 
+def memory_share() -> int:
+    """A quarter of the machine's memory, in bytes."""
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 4
+
+
 def power_of_two(least: int) -> int:
     return 1 << max(least - 1, 1).bit_length()
 
@@ -112,6 +119,8 @@ class Settings:
     seed: int = 0
     lns_percent: int = 0
     methods: frozenset[str] = frozenset(METHODS)  # that blocks may use
+    roles: tuple[str, ...] = ()  # of the last blocks, those that learn (LEARNERS); CPU only
+    learn_bytes: int | None = None  # of memory for each of them
     trail_capacity: int | None = None
     level_capacity: int | None = None
     queue_capacity: int | None = None
@@ -282,6 +291,30 @@ class Layout:
             + align16(self.path_capacity * decision)
         )
 
+    def roles(self) -> np.ndarray:
+        """Of each block its method if it learns, else that of the tree (int32 [blocks])."""
+        roles = np.zeros(self.settings.blocks, np.int32)
+        for block, role in enumerate(reversed(self.settings.roles), 1):
+            roles[-block] = METHODS.index(role)
+        return roles
+
+    def learn_bytes(self) -> int:
+        """Memory of each block that learns: what is allowed, but no more than the fastest of them fills in days."""
+        n = self.tnf.n_vars
+        return min(self.settings.learn_bytes or memory_share() // max(len(self.settings.roles), 1), 2**30 + 2**10 * n)
+
+    def first_exchange(self) -> np.ndarray | None:
+        """What learners tell each other (uint8): no units yet, and a ring for each block. None where nobody listens."""
+        if len(self.settings.roles) < 2:
+            return None
+        n, bound = self.tnf.n_vars, self.bits // 8
+        words = CACHE_LINE + align(16 * n, CACHE_LINE)
+        slot = 16 + EXCHANGE_LITERALS * 2 * bound
+        ring = align(8 + EXCHANGE_SLOTS * slot, CACHE_LINE)
+        exchange = line_aligned(words + self.settings.blocks * ring)
+        exchange[CACHE_LINE : CACHE_LINE + 16 * n].view(np.int64)[:] = -NO_INCUMBENT
+        return exchange
+
     def fill(self, problem: Problem, workspace_bytes: int) -> None:
         """Sets every field of `problem` that is not a pointer."""
         tnf, settings = self.tnf, self.settings
@@ -301,6 +334,7 @@ class Layout:
         in_model = any(strategy.var_choice == VarChoice.DOM_W_DEG for strategy in tnf.strategies)
         problem.use_weights = int(in_model or problem.lns_percent > 0)
         problem.project, problem.outputs = int(tnf.sense == 0), self.outputs
+        problem.learn_bytes = self.learn_bytes() if settings.roles else 0
         for name in ("changed_capacity", "queue_capacity", "trail_capacity", "level_capacity", "path_capacity",
                      "pool_slots", "pool_path", "ring_slots"):  # fmt: skip
             setattr(problem, name, getattr(self, name))

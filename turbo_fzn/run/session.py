@@ -18,9 +18,11 @@ from typing import Any, Callable, Generator, Protocol, TypeVar
 import numpy as np
 
 from turbo_fzn import progress
+from turbo_fzn.domains import INFINITY
 from turbo_fzn.engine import cpu, wake
+from turbo_fzn.engine.abi import LEARNERS, METHODS
 from turbo_fzn.engine.contract import Engine, Found
-from turbo_fzn.engine.layout import METHODS, Settings
+from turbo_fzn.engine.layout import Settings
 from turbo_fzn.engine.relay import Relay
 from turbo_fzn.errors import EngineError, InternalError, UsageError
 from turbo_fzn.interrupt import Interrupt, Interrupted
@@ -176,7 +178,20 @@ def cpu_settings(prepared: Prepared, options: Options) -> Settings:
     percent = CPU_LNS_PERCENT if wanted and wants_portfolio(prepared, options) else 0
     blocks = options.blocks or options.threads
     methods = wanted_methods(options)
-    return Settings(blocks=blocks, seed=options.seed or 0, lns_percent=percent, methods=methods, profile=options.profile)
+    roles = learning_roles(prepared, options)[:blocks]
+    return Settings(blocks=blocks, seed=options.seed or 0, lns_percent=percent, methods=methods, roles=roles, profile=options.profile)
+
+
+def learning_roles(prepared: Prepared, options: Options) -> tuple[str, ...]:
+    """What the blocks that learn do. None do where all solutions are wanted, or where a bound is infinite (learner.h).
+    Raises UsageError for a name that is no role."""
+    wanted = () if options.learn in ("auto", "off") else tuple(options.learn.replace(",", " ").split())
+    if unknown := set(wanted) - set(LEARNERS):
+        raise UsageError(f"--learn: no role {', '.join(sorted(unknown))}; there are {', '.join(LEARNERS)}")
+    tnf = prepared.tnf
+    one_is_enough = prepared.model.goal.method == "satisfy" and options.solution_limit() == 1
+    finite = bool(np.all(tnf.lower > -INFINITY) and np.all(tnf.upper < INFINITY))
+    return wanted if finite and (tnf.sense != 0 or one_is_enough) else ()
 
 
 def wants_portfolio(prepared: Prepared, options: Options) -> bool:
