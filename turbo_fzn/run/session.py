@@ -189,7 +189,7 @@ def learning_roles(prepared: Prepared, options: Options) -> tuple[str, ...]:
     if unknown := set(wanted) - set(LEARNERS):
         raise UsageError(f"--learn: no role {', '.join(sorted(unknown))}; there are {', '.join(LEARNERS)}")
     tnf = prepared.tnf
-    one_is_enough = prepared.model.goal.method == "satisfy" and options.solution_limit() == 1
+    one_is_enough = options.solution_limit() == options.optimal_limit() == 1
     finite = bool(np.all(tnf.lower > -INFINITY) and np.all(tnf.upper < INFINITY))
     return wanted if finite and (tnf.sense != 0 or one_is_enough) else ()
 
