@@ -208,7 +208,10 @@ class CpuEngine:
 
     @property
     def bound(self) -> int:
-        return int(self.common.bound)
+        return int(self.common.proved)
+
+    def raise_bound(self, bound: int) -> None:
+        self.common.host_bound = max(self.common.host_bound, bound)
 
     def stop(self) -> None:
         self.common.stop = 1

@@ -40,8 +40,7 @@ class Common(ctypes.Structure):
         ("stop", c_int32),
         *_fields("consumed ring_head", c_int64),
         ("incomplete", c_int32),
-        *_fields("bound improved_ns", c_int64),
-        ("padding_0", c_int64),
+        *_fields("bound improved_ns host_bound", c_int64),
         ("pool_head", c_int64),
         ("padding_1", c_int64 * 7),
         ("pool_tail", c_int64),
@@ -53,7 +52,12 @@ class Common(ctypes.Structure):
     @property
     def is_complete(self) -> bool:
         """After the last block has left: nothing better than what was published exists."""
-        return (self.outstanding == 0 or self.bound >= self.best) and not self.incomplete
+        return (self.outstanding == 0 or self.proved >= self.best) and not self.incomplete
+
+    @property
+    def proved(self) -> int:
+        """What sense * objective is proved to be at least, by the blocks or by the host."""
+        return max(self.bound, self.host_bound)
 
 
 COMMON_BYTES = 256
@@ -401,7 +405,8 @@ class Layout:
     def first_common(self, incumbent: Found | None = None) -> Common:
         """One subproblem, the root; only solutions better than the incumbent are wanted."""
         best = NO_INCUMBENT if incumbent is None else self.tnf.sense * incumbent.objective
-        return make_common(best=best, bound=self.root_bound(), pool_tail=1, outstanding=1)
+        bound = self.root_bound()
+        return make_common(best=best, bound=bound, host_bound=bound, pool_tail=1, outstanding=1)
 
     def first_islands(self, incumbent: Found | None = None) -> tuple[np.ndarray, np.ndarray]:
         """(islands uint8, incumbents [islands * n]): nothing but the incumbent, on island 0."""

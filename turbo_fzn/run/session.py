@@ -13,7 +13,7 @@ import logging
 import threading
 import time
 from dataclasses import dataclass, fields, replace
-from typing import Any, Callable, Generator, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, Generator, Protocol, TypeVar
 
 import numpy as np
 
@@ -34,6 +34,9 @@ from turbo_fzn.run.output import value_of
 from turbo_fzn.run.profiler import Profiler
 from turbo_fzn.tnf.language import TNF, Output
 from turbo_fzn.tnf.simplify import simplify
+
+if TYPE_CHECKING:
+    from turbo_fzn.run.bounding import Bounding
 
 log = logging.getLogger("turbo_fzn")
 
@@ -164,6 +167,18 @@ def choose_engine(prepared: Prepared, options: Options, exports: np.ndarray) -> 
     return Relay(cpu.CpuEngine(tnf, exports, meanwhile), lambda: make_gpu_engine(prepared, exports, options), tnf.sense)
 
 
+def begin_bounding(prepared: Prepared, options: Options) -> Bounding | None:
+    """What seeks bounds beside the search: where there is an objective, and a thread to spare."""
+    tnf = prepared.tnf
+    if tnf.sense == 0 or tnf.infeasible or prepared.model is None or options.cp_profiler:
+        return None
+    if options.arch == "cpu" and options.threads == 1:
+        return None
+    from turbo_fzn.run.bounding import Bounding
+
+    return Bounding(prepared)
+
+
 def make_gpu_engine(prepared: Prepared, exports: np.ndarray, options: Options) -> Engine:
     """Called in a thread of its own."""
     from turbo_fzn.engine import gpu
@@ -230,6 +245,7 @@ class Search:
         self.n_solutions = 0
         self.last: Found | None = None
         self.best: int | None = None
+        self.bounding = begin_bounding(prepared, options)
         self.all_are_optimal = False  # what is found from now on is as good as the best
         self.profiler = Profiler.connect(prepared, options) if options.cp_profiler else None
 
@@ -247,6 +263,8 @@ class Search:
                     complete = yield from self.enumerate_optimal()
             else:
                 complete = yield from self.run(tnf, self.new_outputs, self.options.solution_limit())
+        if self.bounding:
+            self.bounding.close()
         if self.profiler:
             self.profiler.finish(self.interrupt)
         bound = self.best if proved else self.bound
@@ -303,6 +321,8 @@ class Search:
 
     def drive(self, engine: Engine, choice: Choice, limit: int) -> Generator[Solution, None, None]:
         engine.start()
+        if self.bounding and not self.all_are_optimal:
+            self.bounding.start()
         if not self.shape and self.prepared.started is not None:
             self.shape["firstNodeTime"] = time.monotonic() - self.prepared.started
         arrived: list[Found] = []
@@ -313,6 +333,8 @@ class Search:
             except EngineError as error:  # told after what was found before
                 running, failure = False, error
             arrived += engine.poll()
+            if self.bounding and not self.all_are_optimal:
+                self.bounding.exchange(engine, self.best)
             if self.profiler:
                 self.profiler.pump(engine)
             if self.interrupt or (limit and self.n_solutions >= limit):
