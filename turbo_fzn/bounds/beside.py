@@ -20,18 +20,22 @@ from turbo_fzn.bounds.relaxation import Relaxation, Rows
 
 log = logging.getLogger("turbo_fzn")
 
+Complete = Callable[[Relaxation, np.ndarray], "int | None"]  # sense * objective of the solution of a point, or None
+
 NO_SOLUTION = 2**63 - 1  # a bound that nothing is above
 PATIENCE_SECONDS = 10.0  # and half of the time so far: after so long without a better bound the thread ends
 
 
 class Beside:
-    """`make` gives the relaxation, or None where there is none to speak of; it is called in the thread."""
+    """`make` gives the relaxation, or None where there is none to speak of; `complete` tries to make a solution of an
+    integral point of it. Both are called in the thread."""
 
-    def __init__(self, make: Callable[[], Relaxation | None]):
-        self.make = make
+    def __init__(self, make: Callable[[], Relaxation | None], complete: Complete):
+        self.make, self.complete = make, complete
         self.bound = -NO_SOLUTION  # sense * objective of any solution is at least this
         self.best = NO_SOLUTION  # sense * objective of the best solution known
         self.stopped = False
+        self.spent = 0.0  # seconds, on points
         self.n_nodes = self.n_cuts = 0
         self.thread = threading.Thread(target=self._run, name="relaxation", daemon=True)
 
@@ -74,7 +78,7 @@ class Beside:
     def search(self, root) -> None:
         from turbo_fzn.bounds.tree import Node, Tree
 
-        tree = Tree(root.relaxation, root.program, root.certifier, lambda: None if self.best == NO_SOLUTION else self.best)
+        tree = Tree(root.relaxation, root.program, root.certifier, self)
         tree.lower, tree.upper = root.lower, root.upper
         tree.push(Node(root.bound, (), None))
         moved, bound = time.monotonic(), self.bound
@@ -87,6 +91,20 @@ class Beside:
                 moved, bound = now, self.bound
             elif now - moved > PATIENCE_SECONDS + (now - self.began) / 2:
                 return
+
+    def offer(self, relaxation: Relaxation, values: np.ndarray) -> None:
+        """An integral point (float [n]) of the relaxation: it may be a solution."""
+        point = np.rint(values).astype(np.int64)
+        if relaxation.sense * int(point[relaxation.objective]) < self.best and self.spent < self.allowance():
+            began = time.monotonic()
+            objective = self.complete(relaxation, point)
+            self.spent += time.monotonic() - began
+            if objective is not None:
+                self.tell(objective)
+
+    def allowance(self) -> float:
+        """Seconds that points may have been tried for by now."""
+        return 0.2 + (time.monotonic() - self.began) / 5
 
     def publish(self, bound: int) -> None:
         """Solutions that are better than the best known have at least this."""

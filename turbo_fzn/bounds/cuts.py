@@ -23,11 +23,12 @@ from turbo_fzn.bounds.highs import Program
 from turbo_fzn.bounds.relaxation import LARGEST_SIDE, Rows
 from turbo_fzn.domains import INFINITY
 
-LARGEST_DENOMINATOR = 5000  # of the multipliers of a tableau's row
+LARGEST_DENOMINATOR = 10**6  # of the multipliers of a tableau's row
 EXACT = 1e-7  # what floating-point numbers may be off
 LEAST_VIOLATION = 1e-3  # as a distance
 LARGEST_COEFFICIENT = 10**7
 MOST_ENTRIES = 1000
+DUAL_UNITS = 1000  # that the largest dual is made
 DIVISORS = 6  # tried for a row
 FRACTIONAL = 1e-4
 
@@ -77,9 +78,21 @@ class Cutter:
                 return
             fractions = as_fractions(program.multipliers(int(positions[place])))
             if fractions is not None:
-                yield from self.of_combination(*fractions)
+                denominator, multipliers = fractions
+                yield from self.of_combination(multipliers, [denominator])
 
-    def of_combination(self, denominator: int, multipliers: dict[int, int]) -> Iterator[Cut]:
+    def of_duals(self, duals: np.ndarray, without: int) -> Iterator[Cut]:
+        """From the sum of rows that proves the bound, but for the rows with the objective (the column `without`): divided by
+        the objective's coefficients it says how many units the objective must have."""
+        duals = duals.copy()
+        duals[np.repeat(np.arange(len(self.rows)), np.diff(self.rows.start))[self.rows.columns == without]] = 0
+        used = np.flatnonzero(np.abs(duals) > EXACT)
+        if 0 < len(used) <= MOST_ENTRIES:
+            numerators = np.rint(duals[used] / np.abs(duals[used]).max() * DUAL_UNITS)
+            multipliers = {int(row): int(value) for row, value in zip(used, numerators) if value}
+            yield from self.of_combination(multipliers, [])
+
+    def of_combination(self, multipliers: dict[int, int], divisors: list[int]) -> Iterator[Cut]:
         """From the sum of rows, each with its slack: sum of multiplier (row x + slack) = sum of multiplier * side."""
         total: dict[int, int] = {}
         slacks: list[tuple[int, dict[int, int], int, int]] = []  # (coefficient, row, side, sign): slack = sign (side - row x)
@@ -98,7 +111,8 @@ class Cutter:
         if 0 < len(total) <= MOST_ENTRIES:
             for flip in (1, -1):
                 flipped = [(flip * slack[0], *slack[1:]) for slack in slacks]
-                yield from self.round({c: flip * v for c, v in total.items()}, flip * b, flipped, [denominator])
+                entries = {column: flip * value for column, value in total.items()}
+                yield from self.round(entries, flip * b, flipped, divisors or self.divisors(entries))
 
     def round(
         self, entries: dict[int, int], b: int, slacks: list | tuple = (), divisors: list[int] | None = None

@@ -11,7 +11,7 @@ from turbo_fzn.bounds import cuts
 from turbo_fzn.bounds.certificate import Certificate, Certifier, fix
 from turbo_fzn.bounds.highs import Answer, Outcome, Program
 from turbo_fzn.bounds.relaxation import Relaxation, Rows
-from turbo_fzn.bounds.tree import refute
+from turbo_fzn.bounds.tree import is_integral, refute
 
 if TYPE_CHECKING:
     from turbo_fzn.bounds.beside import Beside
@@ -46,6 +46,8 @@ class Root:
             self.prove(answer)
             if answer.outcome is Outcome.OPTIMAL:
                 self.value = self.relaxation.sense * float(answer.values[self.relaxation.objective])
+                if is_integral(answer.values):
+                    self.beside.offer(self.relaxation, answer.values)
                 return answer
             if answer.outcome is Outcome.INFEASIBLE:
                 return None
@@ -86,25 +88,24 @@ class Root:
             if time.monotonic() - began > CUT_SECONDS or not self.add_cuts(answer):
                 return
             answer = self.settle()
-            self.drop_slack_cuts(answer)
             idle = idle + 1 if self.value - before < LEAST_GAIN * max(self.value - first, 1e-6) else 0
 
     def add_cuts(self, answer: Answer) -> bool:
         """Whether there were any."""
         cutter = cuts.Cutter(self.rows, self.lower, self.upper, answer.values)
         found = [*cutter.of_rows(), *cutter.of_tableau(self.program, MOST_TABLEAU_ROWS)]
+        found += cutter.of_duals(answer.duals, self.relaxation.objective)
         chosen = cuts.select(found, MOST_CUTS)
         if chosen:
+            self.drop_slack_cuts(answer)
             self.beside.n_cuts += len(chosen)
             more = Rows.of(chosen)
             self.program.add(more)
             self.replace(self.rows.followed_by(more))
         return bool(chosen)
 
-    def drop_slack_cuts(self, answer: Answer | None) -> None:
-        """Cuts that the point does not meet."""
-        if answer is None or len(answer.duals) != len(self.rows):
-            return
+    def drop_slack_cuts(self, answer: Answer) -> None:
+        """Cuts that do not help to prove the bound, when there are many."""
         slack = np.abs(answer.duals) < 1e-9
         slack[: len(self.relaxation.rows)] = False
         if slack.sum() > MOST_CUTS:

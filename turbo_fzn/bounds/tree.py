@@ -11,15 +11,17 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from turbo_fzn.bounds.certificate import Certificate, Certifier, fix
 from turbo_fzn.bounds.highs import Answer, Outcome, Program
 from turbo_fzn.bounds.relaxation import Relaxation
+
+if TYPE_CHECKING:
+    from turbo_fzn.bounds.beside import Beside
 
 FRACTIONAL = 1e-5
 NODE_SECONDS = 1.0
@@ -37,11 +39,11 @@ class Node:
 
 
 class Tree:
-    """`best` tells sense * objective of the best solution known, or None. `lower`, `upper`: bounds that hold for all
-    better solutions."""
+    """`beside` knows the best solution, and is offered the points that may be one. `lower`, `upper`: bounds that hold for
+    all better solutions."""
 
-    def __init__(self, relaxation: Relaxation, program: Program, certifier: Certifier, best: Callable[[], int | None]):
-        self.relaxation, self.program, self.certifier, self.best = relaxation, program, certifier, best
+    def __init__(self, relaxation: Relaxation, program: Program, certifier: Certifier, beside: Beside):
+        self.relaxation, self.program, self.certifier, self.beside = relaxation, program, certifier, beside
         self.lower, self.upper = relaxation.lower.copy(), relaxation.upper.copy()
         self.open: list[tuple[int, int, Node]] = []
         self.numbers = itertools.count()
@@ -92,8 +94,7 @@ class Tree:
             self.divide(bound, changes, answer, lower, upper)
 
     def is_cut_off(self, bound: int) -> bool:
-        best = self.best()
-        return best is not None and bound >= best
+        return bound >= self.beside.best
 
     def box(self, node: Node) -> tuple[np.ndarray, np.ndarray]:
         lower, upper = self.lower.copy(), self.upper.copy()
@@ -111,10 +112,9 @@ class Tree:
 
     def tighten(self, node: Node, certificate: Certificate | None, lower: np.ndarray, upper: np.ndarray) -> tuple:
         """Reduced-cost fixing within the node; its changes with what was fixed."""
-        best = self.best()
-        if certificate is None or best is None:
+        if certificate is None:
             return node.changes
-        columns, lows, highs = fix(certificate, best - 1, lower, upper)
+        columns, lows, highs = fix(certificate, self.beside.best - 1, lower, upper)
         if len(columns) == 0:
             return node.changes
         lower[columns], upper[columns] = lows, highs
@@ -133,6 +133,8 @@ class Tree:
     def divide(self, bound: int, changes: tuple, answer: Answer, lower: np.ndarray, upper: np.ndarray) -> None:
         """Two children: a column at most, and at least."""
         if answer.outcome is Outcome.OPTIMAL and np.all(np.isfinite(answer.values)):
+            if is_integral(answer.values):
+                self.beside.offer(self.relaxation, answer.values)
             values = np.clip(answer.values, lower.astype(float), upper.astype(float))
         else:
             values = (lower.astype(float) + upper) / 2
@@ -162,6 +164,10 @@ class Tree:
         down, up = expected[0, candidates] * share, expected[1, candidates] * (1 - share)
         score = np.maximum(down, 1e-6) * np.maximum(up, 1e-6) + 1e-9 * share * (1 - share)
         return int(candidates[np.argmax(score)])
+
+
+def is_integral(values: np.ndarray) -> bool:
+    return bool(np.all(np.abs(values - np.rint(values)) <= FRACTIONAL))
 
 
 def refute(certifier: Certifier, ray: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> Certificate | None:

@@ -349,6 +349,9 @@ class GpuEngine:
     def bound(self) -> int:
         return int(self._common().proved)
 
+    def adopt(self, found: Found) -> None:
+        """The blocks find their own, or one that is better."""
+
     def raise_bound(self, bound: int) -> None:
         self.raised = max(self.raised, bound)
         if self.running_kernel:

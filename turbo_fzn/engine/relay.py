@@ -94,9 +94,16 @@ class Relay:
     def _collect(self) -> list[Found]:
         found = self.engine.poll()
         for solution in found if self.sense else ():
-            if self.best is None or self.sense * solution.objective < self.sense * self.best.objective:
-                self.best = solution
+            self._remember(solution)
         return found
+
+    def _remember(self, solution: Found) -> None:
+        if self.best is None or self.sense * solution.objective < self.sense * self.best.objective:
+            self.best = solution
+
+    def adopt(self, found: Found) -> None:
+        self._remember(found)
+        self.engine.adopt(found)
 
     def _hand_over(self, second: Engine) -> None:
         seconds = time.monotonic() - self.began
