@@ -12,11 +12,15 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from turbo_fzn.bounds.certificate import Certifier, fix
-from turbo_fzn.bounds.relaxation import Relaxation, Rows
+from turbo_fzn.bounds.relaxation import Relaxation
+from turbo_fzn.domains import INFINITY
+
+if TYPE_CHECKING:
+    from turbo_fzn.bounds.root import Root
 
 log = logging.getLogger("turbo_fzn")
 
@@ -37,7 +41,8 @@ class Beside:
         self.stopped = False
         self.spent = 0.0  # seconds, on points
         self.n_nodes = self.n_cuts = 0
-        self.thread = threading.Thread(target=self._run, name="relaxation", daemon=True)
+        self.fault: Exception | None = None
+        self.thread = threading.Thread(target=self.run, name="relaxation", daemon=True)
 
     def start(self) -> None:
         self.thread.start()
@@ -52,7 +57,8 @@ class Beside:
     def join(self) -> None:
         self.thread.join()
 
-    def _run(self) -> None:
+    def run(self) -> None:
+        """What the thread does, to its end."""
         try:
             relaxation = self.make()
             if relaxation is not None and not self.stopped:
@@ -60,22 +66,23 @@ class Beside:
         except ImportError as error:
             log.info("no bounds from relaxations: %s", error)
         except Exception as error:  # a fault, but none that should cost the user the answer of the search
+            self.fault = error
             log.warning("the relaxation ends, the search goes on: %s: %s", type(error).__name__, error)
 
     def _work(self, relaxation: Relaxation) -> None:
         from turbo_fzn.bounds.root import Root
 
-        self.began = time.monotonic()
+        self.began, self.sense = time.monotonic(), relaxation.sense
         root = Root(relaxation, self)
         root.settle()
-        self.say("root")
+        self.say("relaxation")
         root.cut()
-        self.say("cuts")
+        self.say("relaxation with cuts")
         if not self.is_done():
             self.search(root)
         self.say("relaxation ends")
 
-    def search(self, root) -> None:
+    def search(self, root: Root) -> None:
         from turbo_fzn.bounds.tree import Node, Tree
 
         tree = Tree(root.relaxation, root.program, root.certifier, self)
@@ -94,6 +101,8 @@ class Beside:
 
     def offer(self, relaxation: Relaxation, values: np.ndarray) -> None:
         """An integral point (float [n]) of the relaxation: it may be a solution."""
+        if float(np.abs(values).max()) >= INFINITY:
+            return
         point = np.rint(values).astype(np.int64)
         if relaxation.sense * int(point[relaxation.objective]) < self.best and self.spent < self.allowance():
             began = time.monotonic()
@@ -115,5 +124,5 @@ class Beside:
 
     def say(self, what: str) -> None:
         seconds = time.monotonic() - self.began
-        bound = self.bound if self.bound < NO_SOLUTION else "none"
-        log.info("%s: %.2f s, bound %s, %d cuts, %d nodes", what, seconds, bound, self.n_cuts, self.n_nodes)
+        counts = self.n_cuts, self.n_nodes
+        log.info("%s: %.2f s, bound %d, %d cuts, %d nodes", what, seconds, self.sense * self.bound, *counts)

@@ -5,8 +5,9 @@ What it says is a suggestion: primal values to branch and cut by, and duals that
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import Enum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import highspy
 import numpy as np
@@ -33,12 +34,19 @@ class Answer(NamedTuple):
 
 
 class Program:
-    """The linear program of a relaxation, whose bounds and rows change."""
+    """The linear program of a relaxation, whose bounds and rows change. `is_over` says when to give up."""
 
-    def __init__(self, relaxation: Relaxation):
+    def __init__(self, relaxation: Relaxation, is_over: Callable[[], bool]):
         self.solver = solver = highspy.Highs()
         for option, value in (("output_flag", False), ("threads", 1)):
             solver.setOptionValue(option, value)
+
+        def look_up(kind: Any, message: str, state: Any, answer: Any, user: Any) -> None:
+            if is_over():
+                answer.user_interrupt = True
+
+        solver.setCallback(look_up, None)
+        solver.startCallback(highspy.cb.HighsCallbackType.kCallbackSimplexInterrupt)
         n, rows = relaxation.n_columns, relaxation.rows
         cost = np.zeros(n)
         cost[relaxation.objective] = relaxation.sense
@@ -65,18 +73,17 @@ class Program:
     def remove(self, numbers: np.ndarray) -> None:
         self.solver.deleteRows(len(numbers), numbers.astype(np.int32))
 
-    def solve(self, seconds: float) -> Answer:
-        """Goes on from the last basis, for that long at most; what is unfinished may be gone on with."""
+    def solve(self) -> Answer:
+        """From the last basis on."""
         solver = self.solver
-        solver.setOptionValue("time_limit", solver.getRunTime() + seconds)
         solver.run()
         status = solver.getModelStatus()
         if status == Status.kInfeasible:
             _, exists, ray = solver.getDualRay()
             return Answer(Outcome.INFEASIBLE, np.empty(0), np.asarray(ray) if exists else np.empty(0))
         solution = solver.getSolution()
-        outcome = Outcome.OPTIMAL if status == Status.kOptimal else Outcome.UNFINISHED
-        return Answer(outcome, np.array(solution.col_value), np.array(solution.row_dual))
+        values, duals = np.array(solution.col_value), np.array(solution.row_dual)
+        return Answer(Outcome.OPTIMAL if status == Status.kOptimal else Outcome.UNFINISHED, values, duals)
 
     def basis(self) -> highspy.HighsBasis:
         return self.solver.getBasis()

@@ -17,7 +17,7 @@ from turbo_fzn.bounds import logical, nonlinear
 from turbo_fzn.bounds.encoding import Encoding
 from turbo_fzn.bounds.relaxation import FALSE, Affine, Builder, Relaxation, negation
 from turbo_fzn.domains import INFINITY, IntSet
-from turbo_fzn.read.model import Constraint, Model, Ref
+from turbo_fzn.read.model import Constraint, Index, Model, Ref
 
 SENSES = {"minimize": 1, "maximize": -1}
 MOST_ENTRIES = 4_000_000  # of the rows; a larger relaxation would not be solved in time
@@ -113,6 +113,8 @@ class Linearizer:
             if term is None:
                 term = self.terms[expression] = self.new_term(expression)
             return term
+        if type(expression) is Index:
+            return self.term(self.model.arrays[expression.array].elements[expression.index - 1])
         return Affine(-1, 0, int(expression))  # type: ignore[call-overload]
 
     def new_term(self, name: str) -> Affine:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from turbo_fzn.bounds.beside import Beside
 
 NO_SOLUTION = 2**63 - 1
-SLICE_SECONDS = 0.5  # after so long a linear program looks up: is it still wanted?
 MOST_ROUNDS = 50
 MOST_CUTS = 80  # of a round
 MOST_TABLEAU_ROWS = 80
@@ -34,24 +33,23 @@ class Root:
         self.lower, self.upper = relaxation.lower.copy(), relaxation.upper.copy()
         self.rows = relaxation.rows
         self.certifier = Certifier(relaxation, self.rows)
-        self.program = Program(relaxation)
+        self.program = Program(relaxation, beside.is_done)
         self.bound = -NO_SOLUTION
         self.value = -np.inf  # of the linear program
 
     def settle(self) -> Answer | None:
-        """Solves the program and publishes what that proves; None when it was stopped, or has nothing more to say."""
-        while not self.beside.is_done():
-            self.program.restrict(self.lower, self.upper)
-            answer = self.program.solve(SLICE_SECONDS)
-            self.prove(answer)
-            if answer.outcome is Outcome.OPTIMAL:
-                self.value = self.relaxation.sense * float(answer.values[self.relaxation.objective])
-                if is_integral(answer.values):
-                    self.beside.offer(self.relaxation, answer.values)
-                return answer
-            if answer.outcome is Outcome.INFEASIBLE:
-                return None
-        return None
+        """Solves the program and publishes what that proves; None where it has no optimum, or was stopped."""
+        if self.beside.is_done():
+            return None
+        self.program.restrict(self.lower, self.upper)
+        answer = self.program.solve()
+        self.prove(answer)
+        if answer.outcome is not Outcome.OPTIMAL or not np.all(np.isfinite(answer.values)):
+            return None
+        self.value = self.relaxation.sense * float(answer.values[self.relaxation.objective])
+        if is_integral(answer.values):
+            self.beside.offer(self.relaxation, answer.values)
+        return answer
 
     def prove(self, answer: Answer) -> None:
         if len(answer.duals) != len(self.rows):

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from turbo_fzn.bounds.beside import Beside
 
 FRACTIONAL = 1e-5
-NODE_SECONDS = 1.0
 MOST_BYTES = 2**28  # of open nodes
 
 
@@ -79,7 +78,7 @@ class Tree:
         self.program.restrict(lower, upper)
         if node.basis is not None:
             self.program.start_from(node.basis)
-        answer = self.program.solve(NODE_SECONDS)
+        answer = self.program.solve()
         certificate = self.certify(answer, lower, upper)
         if certificate is not None and certificate.refutes:
             return
@@ -124,8 +123,10 @@ class Tree:
         """What dividing the column of the parent has brought, for each unit that it moved."""
         if node.divided is not None and answer.outcome is Outcome.OPTIMAL:
             column, side, distance, before = node.divided
-            self.gains[side, column] += max(self.objective(answer) - before, 0) / distance
-            self.counts[side, column] += 1
+            gain = (self.objective(answer) - before) / distance
+            if 0 <= gain < np.inf:
+                self.gains[side, column] += gain
+                self.counts[side, column] += 1
 
     def objective(self, answer: Answer) -> float:
         return self.relaxation.sense * float(answer.values[self.relaxation.objective])
