@@ -60,6 +60,21 @@ int propagate_root(const Problem* problem, bound_t* lower, bound_t* upper) {
   return !consistent ? 0 : state.stop ? -1 : 1;
 }
 
+// The host has found a solution (n_vars values), perhaps a better one than the blocks. Returns whether it is.
+int adopt_solution(const Problem* problem, const bound_t* values, i64 value) {
+  if (value >= global_min(&problem->common->best, value)) return 0;
+  global_store(&problem->common->improved_ns, now_ns());
+  if (problem->lns_percent) {
+    BlockState state;
+    memset(&state, 0, sizeof state);
+    Block b = make_block(problem, &state, 0, 0, 0, 0);
+    b.lower = (bound_t*)values;
+    state.value = value;
+    keep_solution(b, 0);
+  }
+  return 1;
+}
+
 #ifdef TRACE
 // From now on blocks write what they search; null: no more.
 void set_trace(Trace* where) { trace = where; }

@@ -25,7 +25,6 @@ from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run import session
 
 
-
 class Scripted:
     """An engine that finds what it is told to find; `finish` ends it. It says what it was asked."""
 

@@ -105,8 +105,8 @@ struct Level {
   i32 output_position;  // place of the first unfixed output variable before the choice
 };
 
-// Words shared by all blocks. The host writes `stop` and `consumed` while the kernel runs. Every node reads the
-// first line, those of the tree search also how full the pool is.
+// Words shared by all blocks. The host writes `stop`, `consumed` and `host_bound` while the kernel runs. Every node
+// reads the first line, those of the tree search also how full the pool is.
 struct alignas(64) Common {
   i64 best;                     // least value of sense * objective found so far
   i32 stop;                     // set by the host: leave at once
@@ -115,6 +115,7 @@ struct alignas(64) Common {
   i32 incomplete;               // something was given up (a capacity, an overflow): no claim of completeness
   i64 bound;                    // no solution has a smaller sense * objective
   i64 improved_ns;              // when `best` was last improved, by now_ns()
+  i64 host_bound;               // the same as `bound`, but set by the host alone: it may overwrite it at any time
   alignas(64) i64 pool_head;    // blocks that have asked the pool for a subproblem
   alignas(64) i64 pool_tail;    // subproblems put into it
   alignas(64) i32 outstanding;  // subproblems that exist, in pool or blocks; 0: the search is complete

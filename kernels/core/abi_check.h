@@ -6,7 +6,7 @@
 
 #define SAME(expression, value) \
   static_assert((expression) == (value), "host and kernels differ: python -m turbo_fzn.engine.header --write")
-#define ABI_DIGEST "e55e9557ccf0e487"
+#define ABI_DIGEST "0d4c8e512b17249e"
 
 SAME(INFINITE_BOUND, 4611686018427387904);
 SAME(NO_INCUMBENT, 9223372036854775807);
@@ -115,6 +115,7 @@ SAME(offsetof(Common, ring_head), 24);
 SAME(offsetof(Common, incomplete), 32);
 SAME(offsetof(Common, bound), 40);
 SAME(offsetof(Common, improved_ns), 48);
+SAME(offsetof(Common, host_bound), 56);
 SAME(offsetof(Common, pool_head), 64);
 SAME(offsetof(Common, pool_tail), 128);
 SAME(offsetof(Common, outstanding), 192);

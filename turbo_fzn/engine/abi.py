@@ -190,8 +190,8 @@ class Level(Bounded):
 
 @record(alignment=CACHE_LINE)
 class Common(ctypes.Structure):
-    """Words shared by all blocks. The host writes `stop` and `consumed` while the kernel runs. Every node reads the
-    first line, those of the tree search also how full the pool is."""
+    """Words shared by all blocks. The host writes `stop`, `consumed` and `host_bound` while the kernel runs. Every node
+    reads the first line, those of the tree search also how full the pool is."""
 
     best: i64  # least value of sense * objective found so far
     stop: i32  # set by the host: leave at once
@@ -200,6 +200,7 @@ class Common(ctypes.Structure):
     incomplete: i32  # something was given up (a capacity, an overflow): no claim of completeness
     bound: i64  # no solution has a smaller sense * objective
     improved_ns: i64  # when `best` was last improved, by now_ns()
+    host_bound: i64  # the same as `bound`, but set by the host alone: it may overwrite it at any time
     pool_head: Annotated[i64, OWN_LINE]  # blocks that have asked the pool for a subproblem
     pool_tail: Annotated[i64, OWN_LINE]  # subproblems put into it
     outstanding: Annotated[i32, OWN_LINE]  # subproblems that exist, in pool or blocks; 0: the search is complete
@@ -207,7 +208,12 @@ class Common(ctypes.Structure):
     @property
     def is_complete(self) -> bool:
         """After the last block has left: nothing better than what was published exists."""
-        return (self.outstanding == 0 or self.bound >= self.best) and not self.incomplete
+        return (self.outstanding == 0 or self.proved >= self.best) and not self.incomplete
+
+    @property
+    def proved(self) -> int:
+        """What sense * objective is proved to be at least, by the blocks or by the host."""
+        return max(self.bound, self.host_bound)
 
 
 @record()

@@ -32,6 +32,7 @@ def library(bits: int, *extra: str) -> ctypes.CDLL:
     check_digest(str(path), ctypes.c_char_p.in_dll(loaded, "abi_digest").value or b"")
     loaded.solve_block.argtypes = [ctypes.c_void_p, ctypes.c_int32]
     loaded.propagate_root.argtypes = [ctypes.c_void_p] * 3
+    loaded.adopt_solution.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64]
     loaded.propagate_rows.argtypes = [ctypes.c_void_p] * 4
     loaded.explain_rows.argtypes = [*[ctypes.c_void_p] * 4, ctypes.c_int64]
     loaded.explain_rows.restype = ctypes.c_int64
@@ -237,7 +238,16 @@ class CpuEngine:
 
     @property
     def bound(self) -> int:
-        return int(self.common.bound)
+        return int(self.common.proved)
+
+    def adopt(self, found: Found) -> None:
+        if self.layout.is_whole(found):
+            values = np.ascontiguousarray(found.values, self.layout.bound_type)
+            value = self.layout.tnf.sense * found.objective
+            self.library.adopt_solution(ctypes.byref(self.problem), values.ctypes.data, value)
+
+    def raise_bound(self, bound: int) -> None:
+        self.common.host_bound = max(self.common.host_bound, bound)
 
     def stop(self) -> None:
         self.common.stop = 1

@@ -348,7 +348,8 @@ class Layout:
     def first_common(self, incumbent: Found | None = None) -> Common:
         """One subproblem, the root; only solutions better than the incumbent are wanted."""
         best = NO_INCUMBENT if incumbent is None else self.tnf.sense * incumbent.objective
-        return make_common(best=best, bound=self.root_bound(), pool_tail=1, outstanding=1)
+        bound = self.root_bound()
+        return make_common(best=best, bound=bound, host_bound=bound, pool_tail=1, outstanding=1)
 
     def first_islands(self, incumbent: Found | None = None) -> tuple[np.ndarray, np.ndarray]:
         """(islands uint8, incumbents [islands * n]): nothing but the incumbent, on island 0."""

@@ -13,7 +13,7 @@ import logging
 import threading
 import time
 from dataclasses import dataclass, fields, replace
-from typing import Any, Callable, Generator, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, Generator, Protocol, TypeVar
 
 import numpy as np
 
@@ -36,6 +36,9 @@ from turbo_fzn.run.output import value_of
 from turbo_fzn.run.profiler import Profiler
 from turbo_fzn.tnf.language import TNF, Output
 from turbo_fzn.tnf.simplify import simplify
+
+if TYPE_CHECKING:
+    from turbo_fzn.run.bounding import Bounding
 
 log = logging.getLogger("turbo_fzn")
 
@@ -166,6 +169,17 @@ def choose_engine(prepared: Prepared, options: Options, exports: np.ndarray) -> 
     return Relay(cpu.CpuEngine(tnf, exports, meanwhile), lambda: make_gpu_engine(prepared, exports, options), tnf.sense)
 
 
+def begin_bounding(prepared: Prepared, options: Options, exports: np.ndarray) -> Bounding | None:
+    """What seeks bounds of the objective beside the search: where there is a thread to spare."""
+    if prepared.model is None or options.cp_profiler:
+        return None
+    if options.arch == "cpu" and options.threads == 1:
+        return None
+    from turbo_fzn.run.bounding import Bounding
+
+    return Bounding(prepared, exports)
+
+
 def make_gpu_engine(prepared: Prepared, exports: np.ndarray, options: Options) -> Engine:
     """Called in a thread of its own."""
     from turbo_fzn.engine import gpu
@@ -245,6 +259,7 @@ class Search:
         self.n_solutions = 0
         self.last: Found | None = None
         self.best: int | None = None
+        self.bounding: Bounding | None = None
         self.all_are_optimal = False  # what is found from now on is as good as the best
         self.profiler = Profiler.connect(prepared, options) if options.cp_profiler else None
 
@@ -256,12 +271,15 @@ class Search:
         else:
             self.judge = Judge(self.prepared, self.options)
             if tnf.sense:
+                self.bounding = begin_bounding(self.prepared, self.options, self.judge.exports)
                 steps = Improvements(tnf.sense, self.wants_every_step())
                 complete = proved = yield from self.run(tnf, lambda engine: steps, 0)
                 if proved and self.last is not None and self.options.optimal_limit() != 1:
                     complete = yield from self.enumerate_optimal()
             else:
                 complete = yield from self.run(tnf, self.new_outputs, self.options.solution_limit())
+        if self.bounding:
+            self.bounding.close()
         if self.profiler:
             self.profiler.finish(self.interrupt)
         bound = self.best if proved else self.bound
@@ -312,12 +330,14 @@ class Search:
         try:
             self.interrupt.settle()
             yield from self.drive(engine, make_choice(engine), limit)
-            return engine.complete and not (limit and self.n_solutions >= limit)
+            return (engine.complete or self.is_proved()) and not (limit and self.n_solutions >= limit)
         finally:
             engine.close()
 
     def drive(self, engine: Engine, choice: Choice, limit: int) -> Generator[Solution, None, None]:
         engine.start()
+        if self.bounding and not self.all_are_optimal:
+            self.bounding.start()
         if not self.shape and self.prepared.started is not None:
             self.shape["firstNodeTime"] = time.monotonic() - self.prepared.started
         arrived: list[Found] = []
@@ -328,9 +348,11 @@ class Search:
             except EngineError as error:  # told after what was found before
                 running, failure = False, error
             arrived += engine.poll()
+            if self.bounding and not self.all_are_optimal:
+                arrived += self.bounding.exchange(engine, self.best)
             if self.profiler:
                 self.profiler.pump(engine)
-            if self.interrupt or (limit and self.n_solutions >= limit):
+            if self.interrupt or (limit and self.n_solutions >= limit) or self.is_proved():
                 engine.stop()
                 if running:  # soon it is not, and then only the best of what arrived until then needs a check
                     time.sleep(POLL_SECONDS)
@@ -349,6 +371,10 @@ class Search:
         self.note_bound(engine)
         if self.profiler:
             self.drain_trace(engine)
+
+    def is_proved(self) -> bool:
+        """Whether the relaxation has proved that nothing is better than the best solution."""
+        return self.bounding is not None and not self.all_are_optimal and self.bounding.proves(self.best)
 
     def drain_trace(self, engine: Engine) -> None:
         """The engine has ended: what it has written last, unless the profiler keeps us waiting."""

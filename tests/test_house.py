@@ -1,0 +1,85 @@
+"""The order of the stages: imports go downwards only, and never round in a circle."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import turbo_fzn
+
+PACKAGE = Path(turbo_fzn.__file__).parent
+
+# From the ground up. A module may import from its own floor and from those below. What is no folder stands here by its
+# file's name.
+FLOORS = (
+    ("__init__", "errors", "domains", "collector", "interrupt", "progress", "resources", "cache", "options"),
+    ("read",),
+    ("tnf",),
+    ("lower",),
+    ("check",),
+    ("engine",),
+    ("run",),
+    ("api", "bench", "info", "install"),
+    ("cli", "__main__"),
+)
+
+
+def modules() -> dict[str, Path]:
+    """Dotted name within the package -> file; a package goes by its folder's name."""
+    found = {}
+    for path in PACKAGE.rglob("*.py"):
+        parts = path.relative_to(PACKAGE).with_suffix("").parts
+        found[".".join(parts[:-1] if len(parts) > 1 and parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def imports(path: Path, known: set[str]) -> set[str]:
+    """The modules of ours that a file imports anywhere, also within functions and for type checkers only."""
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names |= {f"{node.module}.{alias.name}" for alias in node.names} | {node.module}
+    ours = {name.removeprefix("turbo_fzn").removeprefix(".") or "__init__" for name in names if name.startswith("turbo_fzn")}
+    return {name for name in ours if name in known and name.partition(".")[0] != "__init__"}
+
+
+def upward(graph: dict[str, set[str]]) -> list[str]:
+    """The imports that go up."""
+    floor = {name: number for number, names in enumerate(FLOORS) for name in names}
+    level = {name: floor[name.partition(".")[0]] for name in graph}
+    return [f"{name} imports {other}" for name, others in graph.items() for other in others if level[other] > level[name]]
+
+
+def circles(graph: dict[str, set[str]]) -> list[str]:
+    """Modules that import themselves in the end: what is left when those that import nothing left are taken away."""
+    left = {name: others - {name} for name, others in graph.items()}
+    while free := {name for name, others in left.items() if not others & left.keys()}:
+        left = {name: others for name, others in left.items() if name not in free}
+    return sorted(name for name in left if any(name in others for others in left.values()))
+
+
+@pytest.fixture(scope="module")
+def graph() -> dict[str, set[str]]:
+    found = modules()
+    return {name: imports(path, set(found)) for name, path in found.items()}
+
+
+def test_every_module_has_its_floor(graph):
+    named = [name for floor in FLOORS for name in floor]
+    assert len(named) == len(set(named))
+    assert {name.partition(".")[0] for name in graph} <= set(named)
+
+
+def test_imports_go_downwards(graph):
+    assert upward(graph) == []
+
+
+def test_no_imports_go_round_in_a_circle(graph):
+    assert circles(graph) == []
+
+
+def test_an_upward_import_and_a_circle_would_be_seen(graph):
+    assert upward({**graph, "tnf.language": {"run.session"}}) == ["tnf.language imports run.session"]
+    assert {"tnf.columns", "tnf.simplify"} <= set(circles({**graph, "tnf.columns": graph["tnf.columns"] | {"tnf.simplify"}}))
