@@ -190,7 +190,7 @@ def fill(monkeypatch, *folders: Path) -> list[Path]:
             raise EngineError("c++ failed on the kernels: as: cannot write")
         Path(command[-2]).write_bytes(b"compiled")
 
-    monkeypatch.setattr(compiling, "_compile", compile_there)
+    monkeypatch.setattr(compiling, "run_compiler", compile_there)
     monkeypatch.setattr(compiling, "_fill", lambda folder: Path(folder).parent in folders and raise_full_disk())
     return places
 

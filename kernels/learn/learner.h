@@ -80,7 +80,7 @@ DEVICE void tighten_objective(Learner& l) {
   if (p->sense == 0) return;
   l.cut = global_load(&p->common->best);
   if (l.cut != NO_INCUMBENT) set_root(l, cut_side(p), (value_t)1 - l.cut);
-  if (!l.exhausted) set_root(l, goal_side(p), (value_t)global_load(&p->common->bound));
+  if (!l.exhausted) set_root(l, goal_side(p), (value_t)proved_bound(p->common));
 }
 
 // The incumbent's values, if there are new ones and nobody is writing them.

@@ -8,16 +8,13 @@ for this run.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import hashlib
 import logging
 import os
-import re
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from functools import lru_cache
@@ -34,8 +31,6 @@ CPU_FLAGS = ["-std=c++17", "-O3", "-shared", "-fPIC", "-Wall", "-Wextra", "-Wno-
 GPU_FLAGS = ["-std=c++17", "-O3", "-Xptxas", "-v"]
 PROFILE_FLAG = "-DPROFILE"
 TRACE_FLAG = "-DTRACE"
-GPU_ARCHITECTURES = ("80", "90", "100")
-GPU_VARIANTS = tuple((bits, shared) for bits in (32, 64) for shared in (True, False))
 COMPILE_SECONDS = 600
 COMPILE_BYTES = 32 << 20  # more than a compilation writes, the compiler's own files included
 
@@ -81,21 +76,32 @@ def source_hash() -> str:
 
 
 @lru_cache(maxsize=4)
-def find_cpu_compiler() -> str:
-    """The host's C++ compiler: $CXX, else c++, g++ or clang++. Raises EngineError when there is none."""
-    for name in (os.environ.get("CXX"), "c++", "g++", "clang++"):
-        if name and shutil.which(name):
-            return name
-    raise EngineError("no C++ compiler found for the CPU engine: install one (Debian, Ubuntu: apt-get install g++)")
+def find_cpu_compiler() -> list[str]:
+    """The host's C++ compiler and flags to begin with: $CXX, else c++, g++ or clang++. Raises EngineError when there is
+    none, or none of the name in $CXX."""
+    found = _find("CXX", "c++", "g++", "clang++")
+    if found is None:
+        raise EngineError("no C++ compiler found for the CPU engine: install one (Debian, Ubuntu: apt-get install g++)")
+    return found
 
 
 @lru_cache(maxsize=4)
-def find_nvcc() -> str:
-    """nvcc: $NVCC, the PATH, or /usr/local/cuda. Raises EngineError when there is none."""
-    for name in (os.environ.get("NVCC"), "nvcc", "/usr/local/cuda/bin/nvcc"):
-        if name and shutil.which(name):
-            return name
-    raise EngineError("no nvcc found for the GPU engine: install the CUDA toolkit, 12.8 or later")
+def find_nvcc() -> list[str]:
+    """nvcc: $NVCC, the PATH, or /usr/local/cuda. Raises EngineError as find_cpu_compiler does."""
+    found = _find("NVCC", "nvcc", "/usr/local/cuda/bin/nvcc")
+    if found is None:
+        raise EngineError("no nvcc found for the GPU engine: install the CUDA toolkit, 12.8 or later")
+    return found
+
+
+def _find(variable: str, *usual: str) -> list[str] | None:
+    """The command that the environment variable holds, a path with blanks or words as in `ccache g++`; where it is not
+    set, the first of the usual ones that is there."""
+    named = os.environ.get(variable, "")
+    words = [named] if shutil.which(named) else named.split()
+    if words and shutil.which(words[0]) is None:
+        raise EngineError(f"no compiler {words[0]}, which {variable} names")
+    return words or next(([name] for name in usual if shutil.which(name)), None)
 
 
 def developer_flags() -> list[str]:
@@ -108,9 +114,12 @@ def developer_nvcc_flags() -> list[str]:
     return os.environ.get("TURBO_FZN_NVCC_FLAGS", "").split()
 
 
-def _compiler_identity(compiler: str) -> str:
-    """What tells one compiler from another without starting it: its path, size and time of change."""
-    path = os.path.realpath(shutil.which(compiler) or compiler)
+def _identity(word: str) -> str:
+    """What tells one compiler from another without starting it: its path, size and time of change. A flag is itself."""
+    path = shutil.which(word)
+    if path is None:
+        return word
+    path = os.path.realpath(path)
     status = os.stat(path)
     return f"{path}:{status.st_size}:{status.st_mtime_ns}"
 
@@ -120,7 +129,7 @@ compile_seconds: list[float] = []  # of each compilation in this process; empty 
 
 def _cached(stem: str, suffix: str, command: list[str], source: str) -> Path:
     """The compiled file for `command` (compiler and flags), compiling `source` if it is not there yet."""
-    key = hashlib.sha256("\0".join([source_hash(), _compiler_identity(command[0]), *command[1:]]).encode()).hexdigest()
+    key = hashlib.sha256("\0".join([source_hash(), *map(_identity, command)]).encode()).hexdigest()
     name, kept, folder = f"{stem}-{key[:24]}{suffix}", cache.find_folder(), cache_folder()
     for place in filter(None, (kept, folder)):
         if cache.read(place / name) is not None:
@@ -165,7 +174,7 @@ def _make(target: Path, stem: str, command: list[str], source: str) -> Path:
 def _compile_if_room(command: list[str], folder: str) -> None:
     """Compiles. Raises OSError where it has failed and the disk is full: compilers tell that in words of their own."""
     try:
-        _compile(command, folder)
+        run_compiler(command, folder)
     except EngineError:
         _fill(folder)
         raise
@@ -207,7 +216,7 @@ def _clear(folder: str) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _compile(command: list[str], folder: str) -> str:
+def run_compiler(command: list[str], folder: str) -> str:
     """Runs a compiler, its own files in `folder`; returns what it said. Raises EngineError with its first complaint."""
     _under_way[folder] = None  # a signal may come when the compiler has begun to write and Popen has not returned
     try:
@@ -229,70 +238,17 @@ def _compile(command: list[str], folder: str) -> str:
 
 def cpu_library(bits: int, *extra: str) -> Path:
     """The CPU engine as a shared library, for stores of `bits` bits; `extra` flags are for tests."""
-    command = [find_cpu_compiler(), *CPU_FLAGS, f"-DBOUND_BITS={bits}", *developer_flags(), *extra]
+    command = [*find_cpu_compiler(), *CPU_FLAGS, f"-DBOUND_BITS={bits}", *developer_flags(), *extra]
     return _cached(f"cpu{bits}", ".so", command, "solve.cpp")
 
 
-def _gpu_command(bits: int, shared: bool, extra: tuple[str, ...]) -> list[str]:
+def gpu_command(bits: int, shared: bool, extra: tuple[str, ...]) -> list[str]:
     variant = [f"-DBOUND_BITS={bits}", f"-DSTORE_SHARED={int(shared)}"]
-    return [find_nvcc(), *GPU_FLAGS, *variant, *developer_flags(), *developer_nvcc_flags(), *extra]
+    return [*find_nvcc(), *GPU_FLAGS, *variant, *developer_flags(), *developer_nvcc_flags(), *extra]
 
 
 def gpu_binary(bits: int, shared: bool, architecture: str, *extra: str) -> Path:
     """The GPU engine for one architecture ("90" for sm_90) as a cubin."""
     target = ["-cubin", f"-gencode=arch=compute_{architecture},code=sm_{architecture}"]
-    command = [*_gpu_command(bits, shared, extra), *target]
+    command = [*gpu_command(bits, shared, extra), *target]
     return _cached(f"gpu{bits}{'s' if shared else 'g'}-sm{architecture}", ".cubin", command, "solve.cu")
-
-
-def check_gpu_kernels() -> int:
-    """Compiles every variant for every architecture; prints registers and spills. Returns the number of faults."""
-    faults = 0
-    with tempfile.TemporaryDirectory() as folder:
-        for architecture in GPU_ARCHITECTURES:
-            for bits, shared in GPU_VARIANTS:
-                command = [*_gpu_command(bits, shared, ()), "-Werror", "all-warnings", "-cubin", f"-arch=sm_{architecture}"]
-                said = _compile([*command, "-o", f"{folder}/solve.cubin", str(kernels_folder() / "solve.cu")], folder)
-                registers = re.findall(r"Used (\d+) registers", said)
-                spills = re.findall(r"(\d+) bytes spill stores, (\d+) bytes spill loads", said)
-                faulty = "warning" in said.lower() or any(pair != ("0", "0") for pair in spills) or not spills
-                faults += faulty
-                place = "shared" if shared else "global"
-                print(f"sm_{architecture} {bits}-bit {place} store: {max(map(int, registers))} registers, spills {spills}"
-                      f"{' FAULT' if faulty else ''}")  # fmt: skip
-    return faults
-
-
-def fill_cache(report=print) -> None:
-    """Compiles the CPU engine and, for the GPUs that are here, the GPU engine; says what was done."""
-    for bits in (32, 64):
-        report(f"CPU engine, {bits}-bit: {cpu_library(bits)}")
-    try:
-        find_nvcc()
-        from turbo_fzn.engine.gpu import architectures
-
-        found = architectures()
-    except EngineError as error:
-        report(f"GPU engine: not built, {error}")
-        return
-    for architecture in found:
-        for bits, shared in GPU_VARIANTS:
-            report(f"GPU engine, {bits}-bit: {gpu_binary(bits, shared, architecture)}")
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m turbo_fzn.engine.compiler", description="Compile the kernels.")
-    parser.add_argument("--check-gpu", action="store_true", help="compile all GPU variants; fail on a warning or a spill")
-    arguments = parser.parse_args()
-    try:
-        if arguments.check_gpu:
-            return 1 if check_gpu_kernels() else 0
-        fill_cache()
-    except EngineError as error:
-        print(error, file=sys.stderr)
-        return 1
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
