@@ -137,7 +137,7 @@ template <typename T> DEVICE T* take(char** memory, i64 count) {
   return place;
 }
 
-#define LEAST_ENTRIES 4096
+#define LEAST_ENTRIES 256
 #define SIDE_BYTES (3 * (i64)sizeof(bound_t) + 3 * 4 + (i64)sizeof(List) + (i64)sizeof(Literal))
 #define VAR_BYTES (8 + 2 * 4 + 3 * (i64)sizeof(bound_t))
 #define LEVEL_BYTES ((i64)sizeof(Mark) + 4)
