@@ -16,13 +16,13 @@ void block_bytes(const Problem* problem, i64* sums) {
   sums[2] = stack_bytes(*problem);
 }
 
-// Runs a block that learns. Returns 0, or 1 when there is no memory for it.
-static int learn_block(Block& b) {
+// Runs a block that learns. False when there is no memory for that.
+static bool learn_block(Block& b) {
   char* memory = (char*)calloc(1, (size_t)b.problem->learn_bytes);  // of which it touches what it needs
   bool done = memory && run_learner(b, memory);
   if (done) report_block(b);
   free(memory);
-  return done ? 0 : 1;
+  return done;
 }
 
 // Runs block `index` to its end. Returns 0, or 1 when there is no memory for it.
@@ -33,11 +33,9 @@ int solve_block(const Problem* problem, i32 index) {
   if (!memory) return 1;
   BlockState state;
   Block b = make_block(problem, &state, memory, memory + store, workspace, index);
-  int outcome = 0;
-  if (is_learner(problem, index)) outcome = learn_block(b);
-  else run_block(b);
+  if (!is_learner(problem, index) || !learn_block(b)) run_block(b);
   free(memory);
-  return outcome;
+  return 0;
 }
 
 // Propagates the root from scratch: lower and upper (n_vars each) are tightened to the fixpoint of all rows. Returns 1

@@ -12,10 +12,12 @@ from command import run
 from hypothesis import given
 from oracle import all_solutions, optimum
 from test_corpus import EXPECTED, text_of
+from test_portfolio import search_for_ever
 from test_random_models import models
 
 from turbo_fzn.engine import cpu
 from turbo_fzn.engine.abi import LEARNERS
+from turbo_fzn.engine.layout import Layout, Settings
 from turbo_fzn.errors import UsageError
 from turbo_fzn.run.session import Result, solve_text
 
@@ -80,7 +82,7 @@ def checked(monkeypatch):
         monkeypatch.setenv(name, flags)
     cpu.library.cache_clear()
     yield
-    cpu.library.cache_clear()
+    cpu.library.cache_clear()  # the next test takes the usual one
 
 
 @given(model=models(["minimize", "maximize", "satisfy"]))
@@ -91,6 +93,52 @@ def check_explanations_of(model):
 
 def test_every_explanation_in_random_models_is_right(checked):
     check_explanations_of()
+
+
+@pytest.mark.parametrize("team", TEAMS, ids="+".join)
+def test_a_full_memory_costs_clauses_and_no_answer(monkeypatch, checked, team):
+    monkeypatch.setattr(Layout, "learn_bytes", lambda layout: 500 * layout.tnf.n_vars + 120_000)
+    entry = next(entry for entry in EXPECTED if entry["model"] == "removal.mzn")
+    result = solve(text_of(entry), team)
+    assert (result.status, result.objective) == ("ALL_SOLUTIONS", entry["figure"])
+    assert result.statistics["reductions"] > 0 and result.statistics["explanationErrors"] == 0
+
+
+def test_a_learner_without_memory_searches_like_the_rest(monkeypatch):
+    monkeypatch.setattr(Layout, "learn_bytes", lambda layout: 1000)
+    entry = next(entry for entry in EXPECTED if entry["model"] == "rota.mzn")
+    result = solve(text_of(entry), ("finder",))
+    assert (result.status, result.objective) == ("ALL_SOLUTIONS", entry["figure"])
+    assert result.statistics["nogoods"] == 0
+
+
+CREEPING = """
+var 0..100000: x;
+var 0..100000: y;
+var bool: wish :: output_var;
+var bool: less;
+var bool: more;
+constraint int_lt_reif(x, y, less);
+constraint int_le_reif(y, x, more);
+constraint bool_clause([less], [wish]);
+constraint bool_clause([more], [wish]);
+var 0..1: gain;
+constraint bool2int(wish, gain);
+solve maximize gain;
+"""
+
+
+@pytest.mark.parametrize("role", LEARNERS)
+def test_bounds_that_creep_through_a_large_domain_end_in_a_proof(checked, role):
+    result = solve(CREEPING, (role,), simplify=False)
+    assert (result.status, result.objective) == ("ALL_SOLUTIONS", 0)
+    assert result.statistics["explanationErrors"] == 0
+
+
+def test_learners_hear_of_each_others_clauses():
+    settings = Settings(blocks=2, seed=1, roles=("prover", "finder"))
+    engine = search_for_ever(settings, lambda engine: engine.statistics()["heard"] > 100)
+    assert engine.statistics()["told"] > 0 and engine.statistics()["heard"] > 100
 
 
 def test_equal_runs_of_one_learner_are_equal():

@@ -12,7 +12,7 @@
 #include "explain.h"
 
 #define NOT_QUEUED (-2)
-#define POLL_RUNS 1024        // rows between looks at the stop flag
+#define POLL_EVERY 1024       // rows or fixpoints between looks at the stop flag
 #define CREEP_ENTRIES 2000    // on top of one a side
 #define CREEP_DOMAIN 8        // what creeps has more values left than that
 #define CREEP_LOOK_BACK 200
@@ -57,10 +57,9 @@ DEVICE void queue_watchers(Learner& l, i32 side) {
 DEVICE bool run_row(Learner& l, i32 row) {
   const Row r = load_constant(&l.problem->rows[row]);
   const i32 vars[3] = {r.x, r.y, third_var(r)};
-  const Interval x = interval_of(l, r.x), y = interval_of(l, r.y), z = interval_of(l, vars[2]);
-  Interval after[3] = {x, y, z};
-  const Interval before[3] = {x, y, z};
-  propagate_operator(*l.block, r, after[0], after[1], after[2]);
+  const Interval before[3] = {interval_of(l, r.x), interval_of(l, r.y), interval_of(l, vars[2])};
+  Interval after[3] = {before[0], before[1], before[2]};
+  run_operator(l, r, after);
   ++l.runs;
   for (i32 i = 0; i < (r.op == OP_ELEMENT ? 2 : 3); ++i) {
     if (after[i].l > before[i].l && !set_side(l, lower_side(vars[i]), after[i].l, row_reason(row))) return false;
@@ -147,8 +146,7 @@ DEVICE void empty_queue(Learner& l) {
 
 // Whether the host wants the block to leave, or the search is over. Looked up now and then.
 DEVICE bool wants_end(Learner& l) {
-  if (l.runs < l.poll_at) return false;
-  l.poll_at = l.runs + POLL_RUNS;
+  if (++l.polls % POLL_EVERY) return false;
   const Common* common = l.problem->common;
   return global_load(&common->stop) || is_search_over(common);
 }

@@ -21,7 +21,7 @@ OUTLINE bool is_reached(const Learner& l, Row r, const Premises& why, Literal a)
       if (is_empty(v[i])) return true;
       if (vars[i] == var_of(a.side) && reaches(v[i], is_upper(a.side), a.k)) return true;
     }
-    propagate_operator(*l.block, r, v[0], v[1], v[2]);
+    run_operator(l, r, v);
     for (i32 i = 0; i < 3; ++i) {  // what it has told of a variable it knows wherever it names it
       for (i32 j = 0; j < 3; ++j) {
         if (vars[i] != vars[j]) continue;
@@ -49,7 +49,7 @@ static bool run_rows_plainly(const Learner& l, bound_t* sides, bool* changed) {
       Interval of_var = {sides[lower_side(vars[i])], -(value_t)sides[upper_side(vars[i])]};
       v[i] = of_var;
     }
-    propagate_operator(*l.block, r, v[0], v[1], v[2]);
+    run_operator(l, r, v);
     for (i32 i = 0; i < 3; ++i) {
       bound_t* lower = &sides[lower_side(vars[i])];
       bound_t* upper = &sides[upper_side(vars[i])];

@@ -67,7 +67,7 @@ DEVICE void explain(const Learner& l, i32 reason, Literal a, i32 t, Reason& why)
 }
 
 // `reason` would make `a` true, which the opposite side forbids: the conflict, as true literals.
-DEVICE void note_conflict(Learner& l, Literal a, i32 reason) {
+OUTLINE void note_conflict(Learner& l, Literal a, i32 reason) {
   l.n_conflict = 0;
   l.conflict_clause = -1;
   if (!is_row_reason(reason)) {
@@ -99,6 +99,6 @@ DEVICE bool set_side(Learner& l, i32 side, value_t k, i32 reason) {
 }
 
 // Level 0: makes side >= k, for ever. What there is no room for is only not said.
-DEVICE void set_root(Learner& l, i32 side, value_t k) {
+OUTLINE void set_root(Learner& l, i32 side, value_t k) {
   if (!set_side(l, side, k, DECISION) && l.outcome == CONFLICT) l.exhausted = 1;
 }

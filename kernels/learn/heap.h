@@ -90,6 +90,7 @@ OUTLINE void backtrack(Learner& l, i32 level) {
 DEVICE void suppose(Learner& l, Literal a) {
   Mark mark = {l.trail_size, l.strategy, l.position};
   l.marks[l.level++] = mark;
+  l.peak_level = maximum(l.peak_level, l.level);
   append(l, a.side, a.k, DECISION);
   ++l.block->state->statistics.nodes;
 }

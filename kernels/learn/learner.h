@@ -45,6 +45,12 @@ DEVICE void set_first_phases(Learner& l) {
   }
 }
 
+// The warm start's values are as good as an incumbent's, until there is one.
+DEVICE void take_hints(Learner& l) {
+  const Problem* p = l.problem;
+  for (i32 i = 0; i < p->n_hints; ++i) l.phase[strategy_var(*l.block, p->strategies[WARM_START], i)] = p->hints[i];
+}
+
 DEVICE void clear_learner(Learner& l) {
   const Problem* p = l.problem;
   for (i32 v = 0; v < p->n_vars; ++v) {
@@ -62,6 +68,7 @@ DEVICE void clear_learner(Learner& l) {
   for (i32 i = 0; i < N_PRIORITIES; ++i) l.first_row[i] = -1;
   for (i32 block = 0; block < p->n_blocks; ++block) l.heard[block] = 0;
   set_first_phases(l);
+  take_hints(l);
   clear_lists(l);
   l.suspended = l.pending_level = NO_LEVEL;
   l.activity_step = 1;
@@ -221,7 +228,7 @@ DEVICE void search_learning(Learner& l) {
   if (l.exhausted) tell_end(l);
 }
 
-// Runs a learner in `memory`, of problem->learn_bytes zeros. False when that is too little.
+// Runs a learner in `memory`, of problem->learn_bytes zeros. False, and nothing is done, when that is too little.
 OUTLINE bool run_learner(Block& b, char* memory) {
   const Problem* p = b.problem;
   Learner l = {};
@@ -237,6 +244,7 @@ OUTLINE bool run_learner(Block& b, char* memory) {
     clear_learner(l);
     search_learning(l);
     b.state->statistics.propagations = l.runs;
+    b.state->statistics.peak_level = l.peak_level;
   }
   return true;
 }

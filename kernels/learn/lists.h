@@ -61,7 +61,7 @@ DEVICE i32 first_node_above(const Learner& l, i32 side, wide_t k) {
 }
 
 // `watcher` is to be told when `a` becomes true. False when the pool is full.
-DEVICE bool watch(Learner& l, Literal a, Watcher watcher) {
+OUTLINE bool watch(Learner& l, Literal a, Watcher watcher) {
   i32 place = first_node_above(l, a.side, (wide_t)a.k - 1);
   if (place == l.nodes[a.side].size || node_at(l, a.side, place)->k != a.k) {
     if (!make_room(l, &l.nodes[a.side])) return false;

@@ -98,7 +98,7 @@ struct Learner {
   u64* keys;           // of the clauses, to choose the half that goes
 
   i32 trail_size, trail_capacity, head;
-  i32 level, level_capacity;
+  i32 level, level_capacity, peak_level;
   i32 first_row[N_PRIORITIES], last_row[N_PRIORITIES];
   i32 clause_end, clause_capacity;  // in units
   i32 n_clauses, most_clauses;      // and the number from which on they are reduced
@@ -121,7 +121,7 @@ struct Learner {
   i32 restarts, conflicts_here, conflict_limit, probing, full_restarts;
   double recent_lbd, usual_lbd;
   i64 probe_step, probe_gap;
-  i64 runs, poll_at;
+  i64 runs, polls;                  // of rows; calls of wants_end
   i64* heard;                       // of each block: the clauses of its ring that were read
   i64 units_seen;
   i32 reduce_at;                    // number of clauses
@@ -137,7 +137,7 @@ template <typename T> DEVICE T* take(char** memory, i64 count) {
   return place;
 }
 
-#define LEAST_ENTRIES 4096
+#define LEAST_ENTRIES 256
 #define SIDE_BYTES (3 * (i64)sizeof(bound_t) + 3 * 4 + (i64)sizeof(List) + (i64)sizeof(Literal))
 #define VAR_BYTES (8 + 2 * 4 + 3 * (i64)sizeof(bound_t))
 #define LEVEL_BYTES ((i64)sizeof(Mark) + 4)

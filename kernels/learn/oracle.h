@@ -36,6 +36,9 @@ DEVICE Interval premise_interval(const Learner& l, const Premises& why, i32 var)
 
 DEVICE bool reaches(Interval v, bool upper, bound_t k) { return upper ? -v.u >= k : v.l >= k; }
 
+// Runs the operator on the intervals of x, y and z.
+OUTLINE void run_operator(const Learner& l, Row r, Interval* v) { propagate_operator(*l.block, r, v[0], v[1], v[2]); }
+
 // Whether the row, run once on the root bounds and the premises, gives `a` or finds a fault.
 OUTLINE bool is_implied(const Learner& l, Row r, const Premises& why, Literal a) {
   const i32 vars[3] = {r.x, r.y, third_var(r)};
@@ -44,7 +47,7 @@ OUTLINE bool is_implied(const Learner& l, Row r, const Premises& why, Literal a)
     v[i] = premise_interval(l, why, vars[i]);
     if (is_empty(v[i])) return true;
   }
-  propagate_operator(*l.block, r, v[0], v[1], v[2]);
+  run_operator(l, r, v);
   for (i32 i = 0; i < 3; ++i) {
     if (is_empty(v[i])) return true;
     if (vars[i] == var_of(a.side) && reaches(v[i], is_upper(a.side), a.k)) return true;

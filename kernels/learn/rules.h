@@ -45,7 +45,7 @@ DEVICE bool prefers_lower_p(const Learner& l, Literal p, Literal q, bound_t p_lo
 }
 
 // p + q >= k by the sides before t. False when they do not give it.
-DEVICE bool explain_sum(const Learner& l, Premises& why, Sum sum, i32 t) {
+OUTLINE bool explain_sum(const Learner& l, Premises& why, Sum sum, i32 t) {
   Literal p = literal(sum.p, held(l, sum.p, t)), q = literal(sum.q, held(l, sum.q, t));
   wide_t slack = (wide_t)p.k + q.k - sum.k;
   if (slack < 0 || p.k < sum.floor) return false;
@@ -72,7 +72,7 @@ DEVICE bool explain_by_sum(const Learner& l, Premises& why, i32 p, i32 q, wide_t
 }
 
 // The side was at least k before t, and that is why.
-DEVICE bool explain_by(const Learner& l, Premises& why, i32 side, wide_t k, i32 t) {
+OUTLINE bool explain_by(const Learner& l, Premises& why, i32 side, wide_t k, i32 t) {
   if (held(l, side, t) < k) return false;
   if (k > l.root[side]) add_premise(l, why, literal(side, (bound_t)k));
   return true;

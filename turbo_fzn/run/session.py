@@ -192,8 +192,15 @@ def cpu_settings(prepared: Prepared, options: Options) -> Settings:
     percent = CPU_LNS_PERCENT if wanted and wants_portfolio(prepared, options) else 0
     blocks = options.blocks or options.threads
     methods = wanted_methods(options)
-    roles = learning_roles(prepared, options)[:blocks]
-    return Settings(blocks=blocks, seed=options.seed or 0, lns_percent=percent, methods=methods, roles=roles, profile=options.profile)
+    return Settings(
+        blocks=blocks,
+        seed=options.seed or 0,
+        lns_percent=percent,
+        methods=methods,
+        roles=tuple(role for role in learning_roles(prepared, options) if role in methods)[:blocks],
+        learn_bytes=None if options.memory is None else options.memory << 20,
+        profile=options.profile,
+    )
 
 
 def learning_roles(prepared: Prepared, options: Options) -> tuple[str, ...]:
