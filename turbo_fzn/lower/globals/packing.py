@@ -1,8 +1,8 @@
 """Things that must not overlap: diffn in any number of dimensions, and disjunctive, which is diffn in one.
 
 Of any two, one follows the other in some dimension: a clause for each pair. And a line across all rectangles is no longer
-than the space there is: a time table for each of two dimensions (see time_table.py), where the space is so small that
-it is not much larger than the pairs.
+than the space there is: a time table for each of two dimensions (see time_table.py), where the rectangles fill so much
+of the space that it can find something, and the space is so small that it is not much larger than the pairs.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from turbo_fzn.lower.builder import ADD, EQ, LEQ, MAX, MIN, Builder, Infeasible
 from turbo_fzn.lower.globals.logic import all_of, conclude, truth
 from turbo_fzn.lower.globals.time_table import tasks_of, time_table
 
-CELLS_FOR_EACH_PAIR = 10
+CELLS_FOR_EACH_PAIR = 10  # of a time table
+FILLED = 0.5  # of the space by the rectangles, for a time table
 
 Dimension = tuple[Sequence[int], Sequence[int]]  # positions and sizes, variables
 Pairs = tuple[np.ndarray, np.ndarray]
@@ -120,15 +121,25 @@ def clauses(b: Builder, leaves: list[np.ndarray], groups: list[np.ndarray], done
 
 def state_crossing(b: Builder, across: Dimension, along: Dimension) -> None:
     """Boxes that share a place across lie in different places along: what is used is at most the space along."""
-    task_columns = tasks_of(b, across[0], across[1], along[1])
-    n = len(task_columns.s)
-    _, high = bulk.bounds(b, [*along[0], *along[1]])
-    low, _ = bulk.bounds(b, [*along[0], *along[1], *across[1]])
-    if n < 2 or np.any(np.abs(np.concatenate((low, high))) >= INFINITY) or np.any(low[len(along[0]) :] < 0):
+    crossing = tasks_of(b, across[0], across[1], along[1])
+    n = len(crossing.s)
+    if n < 2 or crossing.cells() > CELLS_FOR_EACH_PAIR * n * (n - 1):
         return
-    if task_columns.cells() > CELLS_FOR_EACH_PAIR * n * (n - 1):
+    space = spans(b, across, along)
+    if space is None or float(np.sum(crossing.d_low * crossing.r_low)) < FILLED * space:
         return
     present = [i for i in range(len(along[0])) if b.upper[b.find(across[1][i])] > 0 < b.upper[b.find(along[1][i])]]
     greatest = b.tree(MAX, [b.row(ADD, along[0][i], along[1][i]) for i in present], 0)
     least = b.tree(MIN, [along[0][i] for i in present], 0)
-    time_table(b, task_columns, b.row(ADD, greatest, b.negative(least)), b.true)
+    time_table(b, crossing, b.row(ADD, greatest, b.negative(least)), b.true)
+
+
+def spans(b: Builder, *dimensions: Dimension) -> float | None:
+    """The area or volume in which all boxes lie; None where there is no bound, or a size may be negative."""
+    volume = 1.0
+    for positions, sizes in dimensions:
+        (low, high), (least, most) = bulk.bounds(b, positions), bulk.bounds(b, sizes)
+        if np.any(np.abs(np.stack((low, high, least, most))) >= INFINITY // 4) or np.any(least < 0):
+            return None
+        volume *= float(np.max(high + most) - np.min(low))
+    return volume
