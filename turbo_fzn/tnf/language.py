@@ -35,6 +35,7 @@ from enum import IntEnum
 import numpy as np
 
 from turbo_fzn.domains import INFINITY
+from turbo_fzn.errors import ModelError
 
 NARROW_LIMIT = 2**30 - 1  # so that the sum of two bounds fits into 32 bits
 
@@ -150,22 +151,44 @@ class TNF:
         )
 
     def check(self) -> None:
-        """Raise AssertionError where the arrays break a rule of the language."""
-        m, n = self.n_rows, self.n_vars
-        assert len(self.x) == len(self.y) == len(self.z) == m and len(self.upper) == n
-        assert self.op.size == 0 or (0 <= self.op.min() and self.op.max() <= Op.ELEMENT)
-        for column in (self.x, self.y, self.z[self.op != Op.ELEMENT]):
-            assert column.size == 0 or (0 <= column.min() and column.max() < n)
-        assert self.infeasible or bool(np.all(self.lower <= self.upper))
-        assert bool(np.all(self.lower >= -INFINITY)) and bool(np.all(self.upper <= INFINITY))
-        element = self.op == Op.ELEMENT
-        first, last = self.z[element] + self.lower[self.y[element]], self.z[element] + self.upper[self.y[element]]
-        assert self.infeasible or bool(np.all(first >= 0) and np.all(last < len(self.tables)))
-        reified = self.x[(self.op == Op.EQ) | (self.op == Op.LEQ)]
-        assert bool(np.all(self.lower[reified] >= 0)) and bool(np.all(self.upper[reified] <= 1))
-        assert self.objective < n and (self.objective >= 0) == (self.sense != 0)
+        """Raises BrokenRule where the arrays break a rule of the language."""
+        n = self.n_vars
+        if not (len(self.x) == len(self.y) == len(self.z) == self.n_rows and len(self.upper) == n):
+            raise BrokenRule("columns of different lengths")
+        if self.objective >= n or (self.objective >= 0) != (self.sense != 0):
+            raise BrokenRule("the objective is no variable")
         for item in [*self.strategies, *self.outputs]:
-            assert item.variables.size == 0 or (0 <= item.variables.min() and item.variables.max() < n)
+            if not np.all((item.variables >= 0) & (item.variables < n)):
+                raise BrokenRule("a strategy or an output names a variable that does not exist")
+        refuse("var", (self.lower > self.upper) & (not self.infeasible), "the domain is empty")
+        refuse("var", (self.lower < -INFINITY) | (self.upper > INFINITY), "a bound is out of range")
+        self._check_rows()
+
+    def _check_rows(self) -> None:
+        """Rows name an operator and variables; truth values are in 0..1, every index has its entry."""
+        n, element = self.n_vars, self.op == Op.ELEMENT
+        refuse("row", (self.op < 0) | (self.op > Op.ELEMENT), "there is no such operator")
+        named = np.stack([self.x, self.y, np.where(element, 0, self.z)])
+        refuse("row", np.any((named < 0) | (named >= n), axis=0), "there is no such variable")
+        truth = (self.op == Op.EQ) | (self.op == Op.LEQ)
+        refuse("row", truth & ((self.lower[self.x] < 0) | (self.upper[self.x] > 1)), "the truth value is not in 0..1")
+        first, last = self.z + self.lower[self.y], self.z + self.upper[self.y]
+        outside = element & ((first < 0) | (last >= len(self.tables)))
+        refuse("row", outside & (not self.infeasible), "an index is outside of the table")
+
+
+class BrokenRule(ModelError):
+    """A rule of the language is broken; by the variable or row of this `number`, where `kind` is "var" or "row"."""
+
+    def __init__(self, message: str, kind: str | None = None, number: int = 0):
+        super().__init__(message)
+        self.kind, self.number = kind, number
+
+
+def refuse(kind: str, wrong: np.ndarray, message: str) -> None:
+    """Raises BrokenRule for the first variable or row that is `wrong` (bool, one for each)."""
+    if wrong.any():
+        raise BrokenRule(message, kind, int(wrong.argmax()))
 
 
 def apply_operator(op: int, y: int, z: int) -> int | None:

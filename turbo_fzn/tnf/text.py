@@ -25,7 +25,7 @@ import numpy as np
 
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.errors import ModelError, UsageError
-from turbo_fzn.tnf.language import TNF, Op, Output, Strategy, ValueChoice, VarChoice
+from turbo_fzn.tnf.language import TNF, BrokenRule, Op, Output, Strategy, ValueChoice, VarChoice
 
 GOALS = {"minimize": 1, "maximize": -1}
 TABLE_VALUES_PER_LINE = 20
@@ -89,6 +89,7 @@ class Reader:
         self.tnf = TNF(empty, empty, empty, empty, empty, empty, empty)
         self.mentioned: list[tuple[int, list[int]]] = []  # (line, variables)
         self.line = 0
+        self.lines: dict[str, list[int]] = {"var": [], "row": []}  # of each variable and each row
         self.items: dict[str, Callable[[list[str]], None]] = {
             "var": self.read_var,
             "row": self.read_row,
@@ -125,13 +126,17 @@ class Reader:
     def read_var(self, words: list[str]) -> None:
         low, high = words
         bounds = read_bound(low), read_bound(high)
+        if low == "inf" or high == "-inf":
+            raise ValueError(f"the domain {low} {high} has no integers")
         if bounds[0] > bounds[1] and not self.tnf.infeasible:
             raise ValueError(f"the domain {low} {high} is empty")
         self.bounds.append(bounds)
+        self.lines["var"].append(self.line)
 
     def read_row(self, words: list[str]) -> None:
         name, x, y, z = words
-        self.rows.append((int(Op[name]), int(x), int(y), int(z)))
+        self.rows.append((int(Op[name]), read_number(x), read_number(y), read_number(z)))
+        self.lines["row"].append(self.line)
 
     def read_goal(self, sense: int, words: list[str]) -> None:
         (word,) = words
@@ -178,19 +183,24 @@ class Reader:
             for variable in variables:
                 if not 0 <= variable < n:
                     raise ModelError(f"there is no variable {variable}", self.file, line, 1)
+        columns = np.array(self.rows, dtype=np.int32).reshape(-1, 4).T
+        tnf.op, tnf.x, tnf.y, tnf.z = (column.copy() for column in columns)
+        tnf.lower, tnf.upper = np.array(self.bounds, dtype=np.int64).reshape(-1, 2).T.copy()
+        tnf.tables = np.array(self.tables, dtype=np.int64)
         try:
-            columns = np.array(self.rows, dtype=np.int32).reshape(-1, 4).T
-            tnf.op, tnf.x, tnf.y, tnf.z = (column.copy() for column in columns)
-            tnf.lower, tnf.upper = np.array(self.bounds, dtype=np.int64).reshape(-1, 2).T.copy()
-            tnf.tables = np.array(self.tables, dtype=np.int64)
             tnf.check()
-        except (AssertionError, OverflowError):
-            raise ModelError(
-                "a row does not fit the variables: a number out of range, a truth value outside of 0..1, "
-                "or an index outside of the table",
-                self.file,
-            ) from None
+        except BrokenRule as error:
+            place = (self.lines[error.kind][error.number], 1) if error.kind else ()
+            raise ModelError(error.message, self.file, *place) from None
         return tnf
+
+
+def read_number(word: str) -> int:
+    """The number of a variable, or the offset of a table."""
+    value = int(word)
+    if abs(value) >= 2**31:
+        raise ValueError(f"{word} is no number of a variable")
+    return value
 
 
 def read_integer(word: str) -> int:
