@@ -8,6 +8,7 @@ import time
 
 import numpy as np
 import pytest
+from command import run, write
 from hypothesis import given
 from oracle import all_solutions, optimum
 from soak import market_split_model
@@ -146,3 +147,15 @@ def test_a_failure_of_a_restart_is_charged_to_the_decision_variables_near_the_ro
     decided = engine.layout.arrays["neighbours"]
     assert charged.sum() > engine.statistics()["failures"]  # not just the one that was decided last
     assert charged[decided].sum() > 0.9 * charged.sum()
+
+
+def test_a_variable_without_a_lower_bound_is_not_given_the_end_of_the_store(tmp_path):
+    names = [f"x{i}" for i in range(12)]
+    lines = [f"var int: {name} :: output_var;\nconstraint int_le({name},5);" for name in names]
+    lines += ["var 0..1000: s;\nvar 0..1000: t;\nvar 0..100000: o;\nconstraint int_lin_le([-1,-1],[s,t],-100);"]
+    path = write(tmp_path, "\n".join([*lines, "constraint int_times(s,t,o);\nsolve minimize o;\n"]))
+    for seed in (1, 2, 3):  # in each of them some restart tries the lower end of every domain first
+        answer = run("--arch", "cpu", "-i", "-f", "-p", 2, "--without", "tree,annotated,probe", "-r", seed, path)
+        assert answer.markers == ["=========="]
+        values = [int(line.split(" = ")[1].rstrip(";")) for lines in answer.solutions for line in lines]
+        assert min(values) >= -1000

@@ -162,6 +162,15 @@ DEVICE void add_branch(Branches* branches, wide_t lower, wide_t upper) {
 // A finite stand-in for l..u when a side has no bound: 0 if it can be, else the finite end.
 DEVICE wide_t anchor(wide_t l, wide_t u) { return l > 0 ? l : u < 0 ? u : 0; }
 
+// What can be done of `choice` where a side has no bound: the wanted end, or value, must be a number.
+DEVICE i32 choice_without_end(i32 choice, wide_t l, wide_t u, bound_t phase) {
+  bool possible = false;
+  if (choice == VALUE_MIN || choice == VALUE_OUT_MIN) possible = l > -INFINITE_BOUND;
+  if (choice == VALUE_MAX || choice == VALUE_OUT_MAX) possible = u < INFINITE_BOUND;
+  if (choice == VALUE_PHASE || choice == VALUE_HINT) possible = !is_infinite(phase);
+  return possible ? choice : VALUE_MEDIAN;
+}
+
 // The branches of lower..upper, in the order in which `choice` tries them; together they cover the interval.
 // `phase` is the value that VALUE_PHASE and VALUE_HINT prefer.
 DEVICE Branches split_interval(BlockState* s, i32 choice, bound_t lower, bound_t upper, bound_t phase) {
@@ -171,10 +180,7 @@ DEVICE Branches split_interval(BlockState* s, i32 choice, bound_t lower, bound_t
 #if BOUND_BITS == 64
   if (l <= -INFINITE_BOUND || u >= INFINITE_BOUND) {
     middle = anchor(l, u);
-    if (choice == VALUE_SPLIT || choice == VALUE_REVERSE_SPLIT || choice == VALUE_SPLIT_RANDOM) choice = VALUE_MEDIAN;
-    bool wanted_end_exists = (choice == VALUE_MIN || choice == VALUE_OUT_MIN) ? l > -INFINITE_BOUND : u < INFINITE_BOUND;
-    bool wants_end = choice != VALUE_HINT && !wanted_end_exists;
-    if (choice == VALUE_RANDOM || choice == VALUE_OUT_RANDOM || wants_end) choice = VALUE_MEDIAN;
+    choice = choice_without_end(choice, l, u, phase);
   }
 #endif
   if (choice == VALUE_RANDOM || choice == VALUE_OUT_RANDOM) {
