@@ -27,6 +27,14 @@ def full_model() -> TNF:
         strategies=[
             Strategy(VarChoice.FIRST_FAIL, ValueChoice.SPLIT, np.array([0, 1, 0], np.int32)),
             Strategy(VarChoice.DOM_W_DEG, ValueChoice.OUT_RANDOM, np.zeros(0, np.int32)),
+            Strategy(VarChoice.FIRST_FAIL, ValueChoice.MIN, np.array([0, 1], np.int32), np.array([1, 1], np.int32)),
+            Strategy(
+                VarChoice.MAX_REGRET,
+                ValueChoice.MIN,
+                np.array([1, 2], np.int32),
+                np.array([0, 2], np.int32),
+                [np.array([[-4, 4], [4, 7]]), np.empty((0, 2), np.int64)],
+            ),
         ],
         outputs=[
             Output("x", "int", None, np.array([2], np.int32)),
@@ -90,6 +98,10 @@ def test_the_empty_text_is_the_empty_model(tmp_path):
         ("var 0 1\nminimize 0\nmaximize 0\n", 3, "a second objective"),
         ("var 0 1\nsearch FIRST_FAIL MIDDLE 0\n", 2, "unknown word 'MIDDLE'"),
         ("var 0 1\nsearch FIRST_FAIL MIN -1\n", 2, "there is no variable -1"),
+        ("var 0 1\nsearch FIRST_FAIL MIN 0:3\n", 2, "there is no variable 3"),
+        ("var 0 9\nsearch MAX_REGRET MIN 0:0:3>4\n", 2, "there is no gap in 3>4"),
+        ("var 0 9\nsearch MAX_REGRET MIN 0:0:5>8,1>4\n", 2, "are not in order"),
+        ("var 0 9\nsearch MAX_REGRET MIN 0:0:5\n", 2, "invalid literal"),
         ("var 0 1\noutput float x 0\n", 2, "found float"),
         ("var 0 1\noutput int x 1..2 : 0\n", 2, "its ranges say 2"),
         ("var 0 1\noutput int x 1-2 : 0\n", 2, "expected a range"),

@@ -22,7 +22,9 @@ typedef i32 bound_t;
 
 enum Operator { OP_ADD, OP_MUL, OP_DIV, OP_MOD, OP_MIN, OP_MAX, OP_EQ, OP_LEQ, OP_ELEMENT };
 
-enum VarChoice { VAR_INPUT_ORDER, VAR_FIRST_FAIL, VAR_ANTI_FIRST_FAIL, VAR_SMALLEST, VAR_LARGEST, VAR_DOM_W_DEG };
+enum VarChoice {
+  VAR_INPUT_ORDER, VAR_FIRST_FAIL, VAR_ANTI_FIRST_FAIL, VAR_SMALLEST, VAR_LARGEST, VAR_DOM_W_DEG, VAR_MAX_REGRET
+};
 
 enum ValueChoice {
   VALUE_MIN, VALUE_MAX, VALUE_MEDIAN, VALUE_SPLIT, VALUE_REVERSE_SPLIT, VALUE_RANDOM,
@@ -47,6 +49,9 @@ struct alignas(16) Row { i32 op, x, y, z; };
 // [upper, end) on its upper bound only.
 struct alignas(16) Watch { i32 start, both, upper, end; };
 
+// From `start` on, `strategy_vars` has `count` variables to label, then as many whose bounds the variable choice looks at
+// (measured), then, for VAR_MAX_REGRET, count + 1 places in `tables`: from place i to place i + 1 lie the gaps in the
+// domain of measured variable i, in order, each as the last value before it and the first one behind it.
 struct alignas(16) Strategy { i32 var_choice, value_choice, start, count; };
 
 // `var` is restricted to lower..upper.

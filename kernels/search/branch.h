@@ -46,10 +46,28 @@ DEVICE i64 ordered_bits(double number) {
   return u.bits;
 }
 
-// The lower the better. Only for unfixed variables.
-DEVICE i64 variable_score(const Block& b, i32 var, i32 choice) {
-  i64 lower = b.lower[var], upper = b.upper[var];
-  switch (choice) {
+DEVICE i32 strategy_var(const Block& b, Strategy strategy, i32 i) {
+  return strategy.start < 0 ? i : b.problem->strategy_vars[strategy.start + i];
+}
+
+// How far the second least value of the i-th variable's domain lies above `least`, the least one.
+DEVICE i64 regret(const Block& b, Strategy strategy, i32 i, bound_t least) {
+  const i32* places = b.problem->strategy_vars + strategy.start + 2 * strategy.count;
+  const bound_t* tables = b.problem->tables;
+  i32 from = places[i], end = places[i + 1];
+  while (from < end) {  // for the first gap that does not begin below `least`
+    i32 middle = from + (end - from) / 4 * 2;
+    if (tables[middle] < least) from = middle + 2;
+    else end = middle;
+  }
+  return from < places[i + 1] && tables[from] == least ? interval_size(least, tables[from + 1]) : 1;
+}
+
+// The score of the i-th variable of a strategy, which is not fixed: the lower the better.
+DEVICE i64 variable_score(const Block& b, Strategy strategy, i32 i, i32 var) {
+  i32 measured = b.problem->strategy_vars[strategy.start + strategy.count + i];
+  i64 lower = b.lower[measured], upper = b.upper[measured];
+  switch (strategy.var_choice) {
     case VAR_FIRST_FAIL: return interval_size(lower, upper);
     case VAR_ANTI_FIRST_FAIL: return -interval_size(lower, upper);
     case VAR_SMALLEST: return lower;
@@ -58,12 +76,9 @@ DEVICE i64 variable_score(const Block& b, i32 var, i32 choice) {
       double size = (double)upper - (double)lower + 1, weight = global_load(&b.problem->weights[var]);
       return ordered_bits(size / (weight > 1 ? weight : 1) * score_noise(b, var));
     }
+    case VAR_MAX_REGRET: return -regret(b, strategy, i, b.lower[measured]);
     default: return 0;
   }
-}
-
-DEVICE i32 strategy_var(const Block& b, Strategy strategy, i32 i) {
-  return strategy.start < 0 ? i : b.problem->strategy_vars[strategy.start + i];
 }
 
 // Behind the annotated strategies: all variables.
@@ -96,7 +111,7 @@ DEVICE i32 best_unfixed(const Block& b, Strategy strategy) {
   for (i32 i = lane(); i < strategy.count; i += lanes()) {
     i32 var = strategy_var(b, strategy, i);
     if (is_fixed(b, var)) continue;
-    i64 candidate = variable_score(b, var, strategy.var_choice);
+    i64 candidate = variable_score(b, strategy, i, var);
     if (candidate < score) {
       score = candidate;
       place = i;

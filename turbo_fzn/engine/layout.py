@@ -16,9 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from turbo_fzn.domains import INFINITY
+from turbo_fzn.engine import strategies
 from turbo_fzn.engine.contract import Found
 from turbo_fzn.engine.watch import watch_lists
-from turbo_fzn.tnf.language import TNF, Op, ValueChoice, VarChoice
+from turbo_fzn.tnf.language import TNF, Op, Strategy, ValueChoice, VarChoice
 
 NO_INCUMBENT = 2**63 - 1
 PHASE, HINT = 11, 12  # VALUE_PHASE and VALUE_HINT of abi.h, for the strategies of restarts and the warm start
@@ -240,12 +241,12 @@ class Layout:
         tnf = self.tnf
         watches, watchers = watch_lists(tnf)
         neighbours, groups = self._decision_variables()
-        records, variables = self._strategies(neighbours)
+        records, variables, gaps = self._strategies(neighbours)
         return {
             "rows": np.ascontiguousarray(np.stack([tnf.op, tnf.x, tnf.y, tnf.z], axis=1), np.int32),
             "watches": watches,
             "watchers": watchers,
-            "tables": tnf.tables.astype(self.bound_type),
+            "tables": np.concatenate((tnf.tables, gaps)).astype(self.bound_type),
             "root_lower": tnf.lower.astype(self.bound_type),
             "root_upper": tnf.upper.astype(self.bound_type),
             "strategies": records,
@@ -289,19 +290,16 @@ class Layout:
                 break
         return owners
 
-    def _strategies(self, neighbours: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Records (var_choice, value_choice, start, count): for neighbourhoods, the warm start, then the model's."""
+    def _strategies(self, neighbours: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Records (var_choice, value_choice, start, count): for neighbourhoods, the warm start, then the model's; with the
+        lists that they need (see `Strategy` of abi.h), and the gaps in domains that go behind the model's tables."""
         warm, self.hints = self._warm_start()
-        own = [(VarChoice.DOM_W_DEG, PHASE, neighbours), (VarChoice.INPUT_ORDER, HINT, warm)]
-        model = [(strategy.var_choice, strategy.value_choice, strategy.variables) for strategy in self.tnf.strategies]
-        records, variables, start = [], [], 0
-        for var_choice, value_choice, members in [*own, *model]:
-            records.append((int(var_choice), int(value_choice), start, len(members)))
-            variables.append(np.asarray(members, np.int32))
-            start += len(members)
-        variables.append(self._output_variables())
-        self.outputs = StrategyRecord(VarChoice.INPUT_ORDER, ValueChoice.MIN, start, len(variables[-1]))
-        return np.array(records, np.int32), np.concatenate(variables)
+        choices = (VarChoice.DOM_W_DEG, PHASE, neighbours), (VarChoice.INPUT_ORDER, HINT, warm)
+        own = [Strategy(*choice) for choice in choices]  # type: ignore[arg-type]  # none of MiniZinc's
+        tnf, shown = self.tnf, self._output_variables()
+        records, lists, gaps = strategies.pack([*own, *tnf.strategies], tnf.lower, tnf.upper, len(tnf.tables))
+        self.outputs = StrategyRecord(VarChoice.INPUT_ORDER, ValueChoice.MIN, len(lists), len(shown))
+        return records, np.concatenate((lists, shown)), gaps
 
     def _warm_start(self) -> tuple[np.ndarray, np.ndarray]:
         """The unfixed variables of the warm start (int32), and the value for each, drawn into its bounds."""

@@ -57,9 +57,8 @@ class Op(IntEnum):
 class VarChoice(IntEnum):
     """How a strategy chooses its next variable (MiniZinc reference, search annotations); ties: earliest in the list.
 
-    On interval stores the other choices of MiniZinc reduce to these: `occurrence` and the tie-break of
-    `most_constrained` are a stable sort of the list by static degree (done by branching.py), `max_regret` is
-    INPUT_ORDER because the two least values of an interval always differ by one.
+    The other choices of MiniZinc reduce to these: `occurrence` and the tie-break of `most_constrained` are a stable
+    sort of the list by static degree (done by branching.py).
     """
 
     INPUT_ORDER = 0
@@ -68,6 +67,7 @@ class VarChoice(IntEnum):
     SMALLEST = 3
     LARGEST = 4
     DOM_W_DEG = 5
+    MAX_REGRET = 6
 
 
 class ValueChoice(IntEnum):
@@ -91,11 +91,27 @@ class ValueChoice(IntEnum):
 
 @dataclass
 class Strategy:
-    """Label `variables` (int32 array of TNF variables, constants and repetitions allowed) to the last one."""
+    """Label `variables` (int32 array of TNF variables, constants and repetitions allowed) to the last one.
+
+    The variable choice looks at the bounds of `measured`, one for each variable, by default the same. A domain with
+    holes has two variables, the value and its index in a table: the one that is labelled need not be the one that has
+    the size, or the values, which the choice is about.
+
+    `gaps`, for MAX_REGRET, are the holes in the domains of `measured`: for each an int64 [k, 2] of the last value
+    before a hole and the first one behind it, in order.
+    """
 
     var_choice: VarChoice
     value_choice: ValueChoice
     variables: np.ndarray
+    measured: np.ndarray = None  # type: ignore[assignment]
+    gaps: list[np.ndarray] | None = None
+
+    def __post_init__(self) -> None:
+        if self.measured is None:
+            self.measured = self.variables
+        if self.gaps is None and self.var_choice == VarChoice.MAX_REGRET:
+            self.gaps = [np.empty((0, 2), np.int64)] * len(self.variables)
 
 
 @dataclass
@@ -157,8 +173,9 @@ class TNF:
             raise BrokenRule("columns of different lengths")
         if self.objective >= n or (self.objective >= 0) != (self.sense != 0):
             raise BrokenRule("the objective is no variable")
-        for item in [*self.strategies, *self.outputs]:
-            if not np.all((item.variables >= 0) & (item.variables < n)):
+        lists = [item.variables for item in [*self.strategies, *self.outputs]]
+        for variables in [*lists, *(strategy.measured for strategy in self.strategies)]:
+            if not np.all((variables >= 0) & (variables < n)):
                 raise BrokenRule("a strategy or an output names a variable that does not exist")
         refuse("var", (self.lower > self.upper) & (not self.infeasible), "the domain is empty")
         refuse("var", (self.lower < -INFINITY) | (self.upper > INFINITY), "a bound is out of range")
