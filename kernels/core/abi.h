@@ -38,7 +38,7 @@ enum Operator {
 // VarChoice of turbo_fzn/tnf/language.py.
 enum VarChoice {
   VAR_INPUT_ORDER = 0, VAR_FIRST_FAIL = 1, VAR_ANTI_FIRST_FAIL = 2, VAR_SMALLEST = 3, VAR_LARGEST = 4,
-  VAR_DOM_W_DEG = 5,
+  VAR_DOM_W_DEG = 5, VAR_MAX_REGRET = 6,
 };
 
 // ValueChoice of turbo_fzn/tnf/language.py.
@@ -78,7 +78,10 @@ struct alignas(16) Watch {
   i32 start, both, upper, end;
 };
 
-// A list of variables in strategy_vars, and how to label them.
+// How to label some variables. From `start` on, `strategy_vars` has `count` variables to label, then as many whose
+// bounds the variable choice looks at (measured), then, for VAR_MAX_REGRET, count + 1 places in `tables`: from place i
+// to place i + 1 lie the gaps in the domain of measured variable i, in order, each as the last value before it and the
+// first one behind it.
 struct alignas(16) Strategy {
   i32 var_choice, value_choice, start, count;
 };

@@ -6,7 +6,7 @@
 
 #define SAME(expression, value) \
   static_assert((expression) == (value), "host and kernels differ: python -m turbo_fzn.engine.header --write")
-#define ABI_DIGEST "0d4c8e512b17249e"
+#define ABI_DIGEST "52ad0e05dccdf3ae"
 
 SAME(INFINITE_BOUND, 4611686018427387904);
 SAME(NO_INCUMBENT, 9223372036854775807);
@@ -36,6 +36,7 @@ SAME(VAR_ANTI_FIRST_FAIL, 2);
 SAME(VAR_SMALLEST, 3);
 SAME(VAR_LARGEST, 4);
 SAME(VAR_DOM_W_DEG, 5);
+SAME(VAR_MAX_REGRET, 6);
 SAME(VALUE_MIN, 0);
 SAME(VALUE_MAX, 1);
 SAME(VALUE_MEDIAN, 2);

@@ -144,7 +144,10 @@ class Watch(ctypes.Structure):
 
 @record(alignment=16)
 class Strategy(ctypes.Structure):
-    """A list of variables in strategy_vars, and how to label them."""
+    """How to label some variables. From `start` on, `strategy_vars` has `count` variables to label, then as many whose
+    bounds the variable choice looks at (measured), then, for VAR_MAX_REGRET, count + 1 places in `tables`: from place i
+    to place i + 1 lie the gaps in the domain of measured variable i, in order, each as the last value before it and the
+    first one behind it."""
 
     var_choice: i32
     value_choice: i32

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from turbo_fzn.domains import INFINITY
+from turbo_fzn.engine import strategies
 from turbo_fzn.engine.abi import (
     FIRST_ANNOTATED,
     FREE_STRATEGY,
@@ -32,13 +33,13 @@ from turbo_fzn.engine.abi import (
     Problem,
     RingSlot,
     Row,
-    Strategy,
     TrailEntry,
 )
+from turbo_fzn.engine.abi import Strategy as StrategyRecord
 from turbo_fzn.engine.contract import Found
 from turbo_fzn.engine.records import CACHE_LINE, align, fields_of, offset
 from turbo_fzn.engine.watch import watch_lists
-from turbo_fzn.tnf.language import TNF, Op, ValueChoice, VarChoice
+from turbo_fzn.tnf.language import TNF, Op, Strategy, ValueChoice, VarChoice
 
 POOL_BYTES = 2**28
 RING_BYTES = 2**24
@@ -157,12 +158,12 @@ class Layout:
         tnf = self.tnf
         watches, watchers = watch_lists(tnf)
         neighbours, groups = self._decision_variables()
-        records, variables = self._strategies(neighbours)
+        records, variables, gaps = self._strategies(neighbours)
         return {
             "rows": columns(Row, op=tnf.op, x=tnf.x, y=tnf.y, z=tnf.z),
             "watches": watches,
             "watchers": watchers,
-            "tables": tnf.tables.astype(self.bound_type),
+            "tables": np.concatenate((tnf.tables, gaps)).astype(self.bound_type),
             "root_lower": tnf.lower.astype(self.bound_type),
             "root_upper": tnf.upper.astype(self.bound_type),
             "strategies": records,
@@ -206,24 +207,19 @@ class Layout:
                 break
         return owners
 
-    def _strategies(self, neighbours: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The strategies of restarts and neighbourhoods, of the warm start and of the model (int32 [k, 4], as Strategy
-        of abi.py), and the variables of all (int32)."""
+    def _strategies(self, neighbours: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Records (int32 [k, 4], as Strategy of abi.py): for neighbourhoods, the warm start, then the model's; with the
+        lists that they need (see there), and the gaps in domains that go behind the model's tables."""
         warm, self.hints = self._warm_start()
         own = {
-            FREE_STRATEGY: (VarChoice.DOM_W_DEG, OwnValueChoice.PHASE, neighbours),
-            WARM_START: (VarChoice.INPUT_ORDER, OwnValueChoice.HINT, warm),
+            FREE_STRATEGY: Strategy(VarChoice.DOM_W_DEG, OwnValueChoice.PHASE, neighbours),
+            WARM_START: Strategy(VarChoice.INPUT_ORDER, OwnValueChoice.HINT, warm),
         }
-        model = [(strategy.var_choice, strategy.value_choice, strategy.variables) for strategy in self.tnf.strategies]
-        var_choices, value_choices, variables = zip(*(own[i] for i in range(FIRST_ANNOTATED)), *model)
-        variables = [*variables, self._output_variables()]
-        counts = np.array([len(members) for members in variables])
-        starts = np.cumsum(counts) - counts
-        self.outputs = Strategy(VarChoice.INPUT_ORDER, ValueChoice.MIN, starts[-1], counts[-1])
-        records = columns(
-            Strategy, var_choice=var_choices, value_choice=value_choices, start=starts[:-1], count=counts[:-1]
-        )
-        return records, np.concatenate(variables).astype(np.int32)
+        tnf, shown = self.tnf, self._output_variables()
+        every = [*(own[i] for i in range(FIRST_ANNOTATED)), *tnf.strategies]
+        records, lists, gaps = strategies.pack(every, tnf.lower, tnf.upper, len(tnf.tables))
+        self.outputs = StrategyRecord(VarChoice.INPUT_ORDER, ValueChoice.MIN, len(lists), len(shown))
+        return records, np.concatenate((lists, shown)), gaps
 
     def _warm_start(self) -> tuple[np.ndarray, np.ndarray]:
         """The unfixed variables of the warm start (int32), and the value for each, drawn into its bounds."""

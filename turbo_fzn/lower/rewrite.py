@@ -188,7 +188,7 @@ class Rewriter:
             output.variables = number[output.variables].astype(np.int32)
         tnf.outputs = outputs
         tnf.objective, tnf.sense = (-1, 0) if objective is None else (int(number[objective]), SENSES[goal.method])
-        tnf.strategies, tnf.warm_start = plan.finish(tnf, number, self.builder.index_of)
+        tnf.strategies, tnf.warm_start = plan.finish(tnf, number, branching.Holes.of(self.builder, number))
         return Lowered(tnf, {name: int(number[names[name]]) for name in self.model.variables})
 
     def objective(self, goal: Goal) -> int | None:
