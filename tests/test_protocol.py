@@ -39,6 +39,8 @@ from command import (
     write,
 )
 
+from turbo_fzn.engine.layout import PHASES
+
 COMPLETE, UNSATISFIABLE, UNKNOWN = ["=========="], ["=====UNSATISFIABLE====="], ["=====UNKNOWN====="]
 STANDARD_STATISTICS = (
     "nodes failures restarts peakDepth variables intVariables boolVariables propagators propagations solveTime initTime"
@@ -179,6 +181,15 @@ def test_the_objective_and_its_bound_are_reported_when_there_are_any(solve):
     answer = solve(LEAST_SUM, "-s")
     assert answer.statistics["objective"] == answer.statistics["objectiveBound"] == "7"
     assert not {"objective", "objectiveBound"} & solve(THREE_SOLUTIONS, "-s").statistics.keys()
+
+
+def test_profile_tells_the_share_of_time_of_each_phase(solve):
+    answer = solve(golomb(7), "-s", "--profile", "-p", "2", "--arch", "cpu")
+    assert is_good(answer) and answer.markers == COMPLETE
+    shares = {name: float(text) for name, text in answer.statistics.items() if name.startswith("profile")}
+    assert shares.keys() == {f"profile{phase.capitalize()}" for phase in PHASES}
+    assert min(shares.values()) > 0 and sum(shares.values()) == pytest.approx(1, abs=1e-4)
+    assert not [name for name in solve(golomb(7), "-s").statistics if name.startswith("profile")]
 
 
 def test_each_improvement_is_told_with_its_time_its_strategy_and_the_bound(solve):
