@@ -1,7 +1,7 @@
 """CPU engines whose blocks meet in an order that the test decides, so that no answer depends on which thread is first.
 
-A block that is alone runs by itself, among as many as the settings say. Blocks are held by a ring that nobody empties: who
-has the root waits for room, until all others wait for work. What the blocks share lies open (`common`, `memory`).
+A block that is alone runs by itself, among as many as the settings say. Blocks are held by a ring that nobody empties:
+who has the root waits for room, until all others wait for work. What the blocks share lies open (`common`, `memory`).
 """
 
 from __future__ import annotations
@@ -76,6 +76,6 @@ class OpenEngine(CpuEngine):
 
 
 def labelled(domains: dict[str, str], more: str = "", goal: str = "satisfy", how: str = "indomain_min") -> str:
-    """FlatZinc over variables that are shown and labelled in their order; `more` are further variables, then constraints."""
+    """FlatZinc over variables that are shown and labelled in their order; `more`: other variables, then constraints."""
     variables = "".join(f"var {domain}: {name} :: output_var;\n" for name, domain in domains.items())
     return f"{variables}{more}solve :: int_search([{','.join(domains)}],input_order,{how},complete) {goal};\n"

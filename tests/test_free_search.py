@@ -1,7 +1,7 @@
 """Each mechanism of free search is at work: switched off, it would change no answer, only the time to find it.
 
-A block of neighbourhoods and restarts runs alone, so that what it does follows from its seed; what is drawn at random is
-counted over hundreds of draws. The clock is the number of tasks that a block has finished.
+A block of neighbourhoods and restarts runs alone, so that what it does follows from its seed; what is drawn at random
+is counted over hundreds of draws. The clock is the number of tasks that a block has finished.
 """
 
 from __future__ import annotations

@@ -342,12 +342,13 @@ def test_a_time_limit_of_zero_or_of_ages_is_none(solve, limit):
 
 
 @pytest.mark.parametrize("flags", [[], ["--no-simplify"]], ids=["simple", "plain"])
-@pytest.mark.parametrize(("domain", "where"), [("0..4000000000000000000", "root"), ("int", "search")], ids=["root", "search"])
-def test_a_time_limit_ends_a_propagation_that_would_take_ages(solve, domain, where, flags):
+@pytest.mark.parametrize("where", ["root", "search"])
+def test_a_time_limit_ends_a_propagation_that_would_take_ages(solve, where, flags):
+    text = long_propagation("0..4000000000000000000" if where == "root" else "int")
     before = "lower: " if where == "root" else "engine: "
     for limit in time_limits(searching=0.5):
         with ends_soon(after=limit / 1000):
-            answer = solve(long_propagation(domain), "-v", "-t", limit, *flags)
+            answer = solve(text, "-v", "-t", limit, *flags)
         assert answer.code == 0 and answer.text == "=====UNKNOWN=====\n"
         if before in answer.errors:  # else the propagation has not begun
             break

@@ -1,7 +1,7 @@
-"""Work goes from block to block: subproblems through the pool, the best objective and the proved bound through `Common`.
+"""Work goes from block to block: subproblems through the pool, the best objective and the proved bound by `Common`.
 
-Without it every answer would be the same, only later. So these tests look at who has done what, and hold the blocks where
-that would depend on who is first.
+Without it every answer would be the same, only later. So these tests look at who has done what, and hold the blocks
+where that would depend on who is first.
 """
 
 from __future__ import annotations
