@@ -49,8 +49,10 @@ def environment(**changes: str) -> dict[str, str]:
 
 
 def without_home(folder: Path) -> dict[str, str]:
-    """Changes that make the folder the user's own, where MiniZinc finds no solver that the user has installed. The user's
-    Python packages and compiled kernels are found all the same."""
+    """Changes that make the folder the user's own, where MiniZinc finds no solver that the user has installed.
+
+    The user's Python packages and compiled kernels are found all the same.
+    """
     caches = platformdirs.user_cache_dir()
     return {"HOME": str(folder), "PYTHONUSERBASE": site.getuserbase(), "XDG_CACHE_HOME": caches}
 
@@ -129,8 +131,10 @@ class Start(NamedTuple):
 
 
 def processor_seconds() -> float:
-    """What the processes that this one has started, and that have ended, have taken of processors: a measure of work that
-    a busy machine does not change."""
+    """What the processes that this one has started, and that have ended, have taken of processors.
+
+    A measure of work that a busy machine does not change.
+    """
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
@@ -165,7 +169,7 @@ def ends_soon(after: float = 0.0) -> Iterator[None]:
     print(f"ended {seconds * 1000:.0f} ms after it was to end")
     if seconds > SECONDS_TO_STOP:
         slow = max(slowness() for _ in range(3))
-        assert seconds <= 2 * slow * SECONDS_TO_STOP, f"{seconds:.2f} s late, on a machine {slow:.1f} times slower than idle"
+        assert seconds <= 2 * slow * SECONDS_TO_STOP, f"{seconds:.2f} s late, on a machine slowed down {slow:.1f} times"
 
 
 def time_limits(searching: float = 1.0) -> Iterator[int]:
