@@ -41,6 +41,11 @@ class Root:
         """Solves the program and publishes what that proves; None where it has no optimum, or was stopped."""
         if self.beside.is_done():
             return None
+        box = self.beside.narrow(self.lower, self.upper)
+        if box is None:
+            self.publish(NO_SOLUTION)
+            return None
+        self.lower, self.upper = box
         self.program.restrict(self.lower, self.upper)
         answer = self.program.solve()
         self.prove(answer)
