@@ -98,6 +98,8 @@ class Root:
         cutter = cuts.Cutter(self.rows, self.lower, self.upper, answer.values)
         found = [*cutter.of_rows(), *cutter.of_tableau(self.program, MOST_TABLEAU_ROWS)]
         found += cutter.of_duals(answer.duals, self.relaxation.objective)
+        for entries, side, excess in self.relaxation.conflicts.cuts(answer.values):
+            found.append(cuts.Cut(entries, side, excess / len(entries) ** 0.5))
         chosen = cuts.select(found, MOST_CUTS)
         if chosen:
             self.drop_slack_cuts(answer)
