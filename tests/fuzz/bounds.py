@@ -8,7 +8,7 @@ any numbers for duals, and any outcome.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from fractions import Fraction
 from random import Random
@@ -80,11 +80,17 @@ class Liar(Program):
 
 
 class Watch:
-    """Looks over the shoulder of a Certifier: everything that is certified, and the points that must stay."""
+    """Looks over the shoulder of a Certifier: everything that is certified, and the points that must stay, which are those
+    of solutions better than the best that was told."""
 
-    def __init__(self, relaxation: Relaxation, points: list[list[int]]):
-        self.relaxation, self.points = relaxation, points
+    def __init__(self, relaxation: Relaxation, points: list[list[int]], objectives: list[int]):
+        self.relaxation = relaxation
+        self.points = list(zip(points, objectives))
+        self.best: Callable[[], int] = lambda: NO_SOLUTION
         self.n_certificates = 0
+
+    def better(self) -> list[list[int]]:
+        return [point for point, objective in self.points if objective < self.best()]
 
     def certificate(self, rows: Rows, certificate: Certificate, lower: np.ndarray, upper: np.ndarray) -> None:
         """Recomputes it, from nothing but the rows, the multipliers and the bounds."""
@@ -95,12 +101,30 @@ class Watch:
             raise Unsound(f"claimed {claimed}, proved {value}")
 
     def rows(self, rows: Rows) -> None:
+        points = self.better()
         for number in range(len(rows)):
             entries, low, high = rows.row(number)
-            for point in self.points:
+            for point in points:
                 total = sum(value * point[column] for column, value in entries.items())
                 if not (low == -INFINITY or total >= low) or not (high == INFINITY or total <= high):
                     raise Unsound(f"{low} <= {entries} <= {high} excludes the solution {point}")
+
+
+    def fixed(self, before: Box, after: Box, most: int) -> None:
+        for point, objective in self.points:
+            if objective <= most and is_in(point, before) and not is_in(point, after):
+                raise Unsound(f"fixing excludes the solution {point}")
+
+
+Box = tuple[np.ndarray, np.ndarray]
+
+
+def is_in(point: list[int], box: Box) -> bool:
+    return all(map(is_within, point, *(side.tolist() for side in box)))
+
+
+def is_within(value: int, low: int, high: int) -> bool:
+    return (low == -INFINITY or low <= value) and (high == INFINITY or value <= high)
 
 
 def proved_value(
@@ -142,11 +166,20 @@ def watched(watch: Watch, liar: bool) -> Iterator[None]:
         watch.rows(rows)
         build(self, relaxation, rows)
 
+    def fix_and_check(certificate, most, lower, upper):  # type: ignore[no-untyped-def]
+        columns, lows, highs = fix(certificate, most, lower, upper)
+        after = lower.copy(), upper.copy()
+        after[0][columns], after[1][columns] = lows, highs
+        watch.fixed((lower, upper), after, most)
+        return columns, lows, highs
+
+    root.fix = tree.fix = fix_and_check
     Certifier.certify, Certifier.__init__ = certify_and_check, build_and_check  # type: ignore[method-assign]
     root.Program = Liar if liar else program  # type: ignore[misc]
     try:
         yield
     finally:
+        root.fix = tree.fix = fix
         Certifier.certify, Certifier.__init__, root.Program = certify, build, program  # type: ignore
 
 
@@ -174,22 +207,19 @@ def try_bounds(random: Random) -> tuple[Verdict, str, int]:
     if relaxation is None:
         return Verdict("no relaxation"), "", 0
     points = [point_of(relaxation, numbers, solution) for solution in solutions]
-    watch = Watch(relaxation, points)
+    objectives = [relaxation.sense * objective_of(model, solution) for solution in solutions]
+    watch = Watch(relaxation, points, objectives)
     try:
-        check_bounds(random, relaxation, watch, [relaxation.sense * objective_of(model, s) for s in solutions], prepared)
+        check_bounds(random, relaxation, watch, objectives, prepared)
     except Unsound as fault:
         return Verdict("unsound", str(fault)), model.text, watch.n_certificates
     return Verdict("right"), "", watch.n_certificates
 
 
-def is_within(value: int, low: int, high: int) -> bool:
-    return (low == -INFINITY or low <= value) and (high == INFINITY or value <= high)
-
-
 def check_bounds(random: Random, relaxation: Relaxation, watch: Watch, objectives: list[int], prepared) -> None:
     watch.rows(relaxation.rows)
-    for point in watch.points:
-        if not all(map(is_within, point, relaxation.lower.tolist(), relaxation.upper.tolist())):
+    for point in watch.better():
+        if not is_in(point, (relaxation.lower, relaxation.upper)):
             raise Unsound(f"the bounds exclude the solution {point}")
     for objective in objectives:
         if (objective - relaxation.residue) % relaxation.step:
@@ -198,7 +228,8 @@ def check_bounds(random: Random, relaxation: Relaxation, watch: Watch, objective
     Liar.random = random
     bounding = Bounding(prepared, np.arange(prepared.tnf.n_vars))
     nodes = iter(range(MOST_NODES))
-    beside = Beside(lambda: relaxation, bounding.complete)
+    beside = Beside(lambda: relaxation, bounding.boxes)
+    watch.best = lambda: beside.best
     if objectives and random.random() < 0.5:
         beside.tell(random.choice(objectives))
     step = tree.Tree.step
@@ -218,5 +249,5 @@ def check_bounds(random: Random, relaxation: Relaxation, watch: Watch, objective
         raise beside.fault
     if beside.bound > -NO_SOLUTION and beside.bound > min(objectives, default=NO_SOLUTION):
         raise Unsound(f"bound {beside.bound}, optimum {min(objectives)}")
-    if any(relaxation.sense * found.objective not in objectives for found in bounding.found):
+    if any(relaxation.sense * found.objective not in objectives for found in bounding.boxes.found):
         raise Unsound("a solution that is none")

@@ -12,7 +12,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -24,22 +24,34 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("turbo_fzn")
 
-Complete = Callable[[Relaxation, np.ndarray], "int | None"]  # sense * objective of the solution of a point, or None
-
 NO_SOLUTION = 2**63 - 1  # a bound that nothing is above
 PATIENCE_SECONDS = 10.0  # and half of the time so far: after so long without a better bound the thread ends
 
 
-class Beside:
-    """`make` gives the relaxation, or None where there is none to speak of; `complete` tries to make a solution of an
-    integral point of it. Both are called in the thread."""
+class Boxes(Protocol):
+    """What a relaxation does not say is left to propagation."""
 
-    def __init__(self, make: Callable[[], Relaxation | None], complete: Complete):
-        self.make, self.complete = make, complete
+    def attach(self, relaxation: Relaxation) -> None: ...
+
+    def narrow(self, lower: np.ndarray, upper: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray] | None:
+        """The bounds (int64 [columns]) that solutions in the box with sense * objective <= most have, and their truths;
+        None where there are none but those that were found just now."""
+        ...
+
+    def take_best(self) -> int | None:
+        """sense * objective of the best solution found since the last call."""
+        ...
+
+
+class Beside:
+    """`make` gives the relaxation, or None where there is none to speak of; `boxes` narrows boxes of it by propagation.
+    Both are called in the thread."""
+
+    def __init__(self, make: Callable[[], Relaxation | None], boxes: Boxes):
+        self.make, self.boxes = make, boxes
         self.bound = -NO_SOLUTION  # sense * objective of any solution is at least this
         self.best = NO_SOLUTION  # sense * objective of the best solution known
         self.stopped = False
-        self.spent = 0.0  # seconds, on points
         self.n_nodes = self.n_cuts = 0
         self.fault: Exception | None = None
         self.thread = threading.Thread(target=self.run, name="relaxation", daemon=True)
@@ -73,6 +85,7 @@ class Beside:
         from turbo_fzn.bounds.root import Root
 
         self.began, self.sense = time.monotonic(), relaxation.sense
+        self.boxes.attach(relaxation)
         root = Root(relaxation, self)
         root.settle()
         self.say("relaxation")
@@ -99,21 +112,20 @@ class Beside:
             elif now - moved > PATIENCE_SECONDS + (now - self.began) / 2:
                 return
 
+    def narrow(self, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+        """The bounds of better solutions in a box; None where there are none. What is found on the way is told."""
+        narrower = self.boxes.narrow(lower, upper, min(self.best - 1, INFINITY))
+        found = self.boxes.take_best()
+        if found is not None:
+            self.tell(found)
+        return narrower
+
     def offer(self, relaxation: Relaxation, values: np.ndarray) -> None:
         """An integral point (float [n]) of the relaxation: it may be a solution."""
-        if float(np.abs(values).max()) >= INFINITY:
-            return
-        point = np.rint(values).astype(np.int64)
-        if relaxation.sense * int(point[relaxation.objective]) < self.best and self.spent < self.allowance():
-            began = time.monotonic()
-            objective = self.complete(relaxation, point)
-            self.spent += time.monotonic() - began
-            if objective is not None:
-                self.tell(objective)
-
-    def allowance(self) -> float:
-        """Seconds that points may have been tried for by now."""
-        return 0.2 + (time.monotonic() - self.began) / 5
+        if float(np.abs(values).max()) < INFINITY:
+            point = np.rint(values).astype(np.int64)
+            if np.all((relaxation.lower <= point) & (point <= relaxation.upper)):
+                self.narrow(point, point)
 
     def publish(self, bound: int) -> None:
         """Solutions that are better than the best known have at least this."""

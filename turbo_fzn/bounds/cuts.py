@@ -84,7 +84,7 @@ class Cutter:
     def of_duals(self, duals: np.ndarray, without: int) -> Iterator[Cut]:
         """From the sum of rows that proves the bound, but for the rows with the objective (the column `without`): divided by
         the objective's coefficients it says how many units the objective must have."""
-        duals = duals.copy()
+        duals = np.where(np.isfinite(duals), duals, 0.0)
         duals[np.repeat(np.arange(len(self.rows)), np.diff(self.rows.start))[self.rows.columns == without]] = 0
         used = np.flatnonzero(np.abs(duals) > EXACT)
         if 0 < len(used) <= MOST_ENTRIES:

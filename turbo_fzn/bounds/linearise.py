@@ -10,16 +10,19 @@ allowed. Literals "x = v" come first (encoding.py), so that every constraint see
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import combinations
 
 import numpy as np
 
 from turbo_fzn.bounds import logical, nonlinear
+from turbo_fzn.bounds.cliques import Conflicts, groups
 from turbo_fzn.bounds.encoding import Encoding
 from turbo_fzn.bounds.relaxation import FALSE, Affine, Builder, Relaxation, negation
 from turbo_fzn.domains import INFINITY, IntSet
 from turbo_fzn.read.model import Constraint, Index, Model, Ref
 
 SENSES = {"minimize": 1, "maximize": -1}
+SMALL_DOMAIN = 12
 MOST_ENTRIES = 4_000_000  # of the rows; a larger relaxation would not be solved in time
 
 FORMS = {**logical.FORMS, **nonlinear.FORMS}
@@ -40,6 +43,9 @@ class Linearizer:
         self.columns: dict[int, Affine] = {}
         self.domains: dict[int, IntSet] = {}
         self.arrays: dict[str, list[Affine]] = {}
+        self.conflicts = Conflicts()
+        self.differences: dict[tuple[int, int, int], tuple[Affine, Affine]] = {}
+        self.tables: dict[int, list[tuple[Affine, dict[int, list[Affine]]]]] = {}  # by index: z, and the literals of z = v
 
     def run(self) -> Relaxation | None:
         """None where the objective is no column of any row."""
@@ -52,11 +58,15 @@ class Linearizer:
         self.name_literals()
         self.add_constraints()
         self.builder.source = -1
+        self.add_differences()
+        self.add_meetings()
         self.encoding.finish()
         builder = self.builder
         if not any(objective.column in entries for entries, _, _ in builder.rows):
             return None
-        return builder.finish(objective.column, SENSES[goal.method])
+        relaxation = builder.finish(objective.column, SENSES[goal.method], self.conflicts)
+        self.conflicts.add_rows(relaxation.rows, relaxation.lower, relaxation.upper)
+        return relaxation
 
     def add_constraints(self) -> None:
         n_entries = 0
@@ -103,6 +113,45 @@ class Linearizer:
     def is_named(self, term: Affine) -> bool:
         """Whether the model has a truth value for some value of the term."""
         return term.column in self.encoding.literals
+
+    def is_small(self, term: Affine) -> bool:
+        """Whether it may have a column for each value."""
+        return term.column >= 0 and self.domain(term.column).size <= SMALL_DOMAIN
+
+    def differ(self, x: Affine, y: Affine, k: int) -> None:
+        """x - y != k, to be seen to at the end."""
+        if x.column >= 0 and y.column >= 0:
+            self.differences[x.column, y.column, k] = x, y
+
+    def add_differences(self) -> None:
+        """Of variables that all differ, at most one has a given value, and one has it if there are as many values."""
+        equal = {(x, y) for x, y, k in self.differences if k == 0}
+        for group in groups(equal):
+            truths = [self.encoding.all_values(Affine(column, 1, 0)) for column in group]
+            known = [values for values in truths if values is not None]
+            every = sorted({value for values in known for value in values})
+            for value in every if len(known) == len(group) else ():
+                literals = [values[value] for values in known if value in values]
+                self.builder.add([(1, literal) for literal in literals], int(len(every) == len(group)), 1)
+        for (x, y, k), _ in self.differences.items():
+            if k:
+                self.add_conflicts_of(x, y, k)
+
+    def add_conflicts_of(self, x: int, y: int, k: int) -> None:
+        """x - y != k: the truths of x = v + k and y = v."""
+        first, second = self.encoding.literals.get(x, {}), self.encoding.literals.get(y, {})
+        for value in first.keys() & {value + k for value in second}:
+            self.conflicts.add([first[value], second[value - k]])
+
+    def add_meetings(self) -> None:
+        """Values of two columns of a table that are in no row of it together."""
+        for columns in self.tables.values():
+            for (x, x_values), (y, y_values) in combinations(columns, 2):
+                for value, literals in x_values.items():
+                    for other, literals_there in y_values.items():
+                        first, second = self.encoding.known(x, value), self.encoding.known(y, other)
+                        if first is not None and second is not None and not set(literals) & set(literals_there):
+                            self.conflicts.add([first, second])
 
     # Arguments
 

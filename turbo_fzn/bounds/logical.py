@@ -84,7 +84,7 @@ def different_reified(m: Linearizer, x: Any, y: Any, truth: Any) -> None:
         equal_by_values(m, first, second, literal)
 
 
-MOST_VALUES = 12
+MOST_VALUES = 32
 
 
 def equal_by_values(m: Linearizer, first: Affine, second: Affine, literal: Affine) -> None:
@@ -96,6 +96,17 @@ def equal_by_values(m: Linearizer, first: Affine, second: Affine, literal: Affin
         here, there = m.encoding.equals(first, value), m.encoding.equals(second, value)
         for a, b, c in ((here, there, literal), (here, literal, there), (there, literal, here)):
             m.builder.add([(1, a), (1, b), (-1, c)], high=1)
+
+
+def different(m: Linearizer, x: Any, y: Any) -> None:
+    m.differ(m.term(x), m.term(y), 0)
+
+
+def sum_different(m: Linearizer, coefficients: Any, variables: Any, k: Any) -> None:
+    """x - y != k."""
+    factors, terms = m.integers(coefficients), m.array(variables)
+    if len(terms) == 2 and factors[0] == -factors[1] and abs(factors[0]) == 1:
+        m.differ(*(terms if factors[0] == 1 else reversed(terms)), m.term(k).constant)
 
 
 # Clauses
@@ -193,7 +204,9 @@ FORMS: dict[str, Form] = {
     "int_eq": equal,
     "int_eq_reif": equal_reified,
     "int_eq_imp": equal,
+    "int_ne": different,
     "int_ne_reif": different_reified,
+    "int_lin_ne": sum_different,
     "bool_eq": equal,
     "bool_eq_reif": equivalent,
     "bool2int": equal,

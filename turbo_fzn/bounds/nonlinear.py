@@ -114,17 +114,20 @@ def element(m: Linearizer, i: Any, members: Any, z: Any) -> None:
     if all(member.column < 0 for _, member in chosen):
         terms = [(member.constant, literal) for literal, member in chosen]
         m.builder.add([*terms, (-1, result)], 0, 0)
-        if m.is_named(result):
-            name_values(m, chosen, result)
+        if m.is_named(result) or m.is_small(result):
+            name_values(m, index, chosen, result)
     elif len(chosen) <= MOST_CHOICES:
         choose(m, chosen, result)
 
 
-def name_values(m: Linearizer, chosen: list[tuple[Affine, Affine]], result: Affine) -> None:
+def name_values(m: Linearizer, index: Affine, chosen: list[tuple[Affine, Affine]], result: Affine) -> None:
     """[z = v] is the sum of [i = j] over the indices j of v."""
+    if m.is_small(result):
+        m.encoding.all_values(result)
     by_value: dict[int, list[Affine]] = {}
     for literal, member in chosen:
         by_value.setdefault(member.constant, []).append(literal)
+    m.tables.setdefault(index.column, []).append((result, by_value))
     for value, literals in by_value.items():
         known = m.encoding.known(result, value)
         if known is not None:

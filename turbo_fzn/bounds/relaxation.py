@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import gcd
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from turbo_fzn.bounds.cliques import Conflicts
 
 from turbo_fzn.domains import INFINITY
 
@@ -90,7 +93,7 @@ class Relaxation:
     lower, upper: int64 [n], ±INFINITY for none. `variables` (int64 [n]) is the caller's number of each column, or -1 for
     one of `truths`: a column that stands for the truth of "column = value". `sources` (int64 [m]) is the constraint that
     each row is of, or -1 for rows that follow from what truths mean.
-    Every solution has sense * objective = residue modulo `step`.
+    `conflicts` are sets of literals of which at most one is 1. Every solution has sense * objective = residue modulo `step`.
     """
 
     lower: np.ndarray
@@ -101,6 +104,7 @@ class Relaxation:
     variables: np.ndarray
     sources: np.ndarray
     truths: dict[int, tuple[int, int]]
+    conflicts: Conflicts
     step: int = 1
     residue: int = 0
 
@@ -185,7 +189,7 @@ class Builder:
             self.add([*terms, (greatest - high, literal)], high=greatest)
         return None
 
-    def finish(self, objective: int, sense: int) -> Relaxation:
+    def finish(self, objective: int, sense: int, conflicts: Conflicts) -> Relaxation:
         step, residue = self.lattice(objective)
         return Relaxation(
             np.array(self.lower, np.int64),
@@ -196,6 +200,7 @@ class Builder:
             np.array(self.variables, np.int64),
             np.array(self.sources, np.int64),
             self.truths,
+            conflicts,
             step,
             sense * residue % step,
         )

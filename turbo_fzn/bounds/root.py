@@ -41,6 +41,11 @@ class Root:
         """Solves the program and publishes what that proves; None where it has no optimum, or was stopped."""
         if self.beside.is_done():
             return None
+        box = self.beside.narrow(self.lower, self.upper)
+        if box is None:
+            self.publish(NO_SOLUTION)
+            return None
+        self.lower, self.upper = box
         self.program.restrict(self.lower, self.upper)
         answer = self.program.solve()
         self.prove(answer)
@@ -93,6 +98,8 @@ class Root:
         cutter = cuts.Cutter(self.rows, self.lower, self.upper, answer.values)
         found = [*cutter.of_rows(), *cutter.of_tableau(self.program, MOST_TABLEAU_ROWS)]
         found += cutter.of_duals(answer.duals, self.relaxation.objective)
+        for entries, side, excess in self.relaxation.conflicts.cuts(answer.values):
+            found.append(cuts.Cut(entries, side, excess / len(entries) ** 0.5))
         chosen = cuts.select(found, MOST_CUTS)
         if chosen:
             self.drop_slack_cuts(answer)

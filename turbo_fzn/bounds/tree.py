@@ -1,10 +1,10 @@
 """Branch and bound over the linear relaxation, every leaf of it proved (certificate.py).
 
-A node is a box of bounds; its bound is that of its certificate, and no node is dropped but by a certificate: that nothing
-in its box is better than the best solution known, or that nothing is in it at all. So the least bound of the open nodes is
+A node is a box of bounds, narrowed by propagation; its bound is that of its certificate. No node is dropped but by one that
+says that nothing in the box is better than the best solution known, or that nothing is in it at all, or by propagation.
+So the least bound of the open nodes is
 a proved bound on the objective. The node with the least bound is next (best first), and which column is divided is chosen
-by what dividing it has brought (pseudo-costs, Benichou et al. 1971). Nothing is sought here but bounds: solutions are found
-by the engines.
+by what dividing it has brought (pseudo-costs, Benichou et al. 1971). Points that are integral are offered as solutions.
 """
 
 from __future__ import annotations
@@ -74,7 +74,10 @@ class Tree:
         if self.is_cut_off(node.bound):
             return
         self.n_nodes += 1
-        lower, upper = self.box(node)
+        box = self.beside.narrow(*self.box(node))
+        if box is None:
+            return
+        lower, upper = box
         self.program.restrict(lower, upper)
         if node.basis is not None:
             self.program.start_from(node.basis)

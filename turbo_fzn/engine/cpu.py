@@ -82,19 +82,31 @@ def propagate(tnf: TNF, stop: Stop | None = None) -> tuple[np.ndarray, np.ndarra
     A stop leaves the bounds where they are, which loses no solution; a bound beyond what 64 bits hold raises
     EngineError.
     """
-    layout = Layout(tnf, np.empty(0, np.int32), Settings())
-    lower, upper = tnf.lower.astype(layout.bound_type), tnf.upper.astype(layout.bound_type)
-    common = (stop or Stop()).common
-    problem = Problem()
-    layout.fill(problem, 0)
-    point_to(problem, layout.arrays)
-    problem.common = ctypes.addressof(common)
-    outcome = library(layout.bits).propagate_root(ctypes.byref(problem), lower.ctypes.data, upper.ctypes.data)
-    if outcome == NO_MEMORY:
-        raise EngineError("not enough memory for the store")
-    if outcome == OVERFLOW:
-        raise EngineError("a bound of the model does not fit into 64 bits")
-    return None if outcome == 0 else (lower.astype(np.int64), upper.astype(np.int64))
+    return Propagator(tnf, stop)(tnf.lower, tnf.upper)
+
+
+class Propagator:
+    """The rows of a TNF, for one box of bounds after the other: each is propagated to its fixpoint, as by `propagate`.
+
+    A box lies within the bounds of the TNF (int64 [n] each)."""
+
+    def __init__(self, tnf: TNF, stop: Stop | None = None):
+        self.layout = layout = Layout(tnf, np.empty(0, np.int32), Settings())
+        self.library = library(layout.bits)
+        self.common = (stop or Stop()).common
+        self.problem = problem = Problem()
+        layout.fill(problem, 0)
+        point_to(problem, layout.arrays)
+        problem.common = ctypes.addressof(self.common)
+
+    def __call__(self, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+        lower, upper = lower.astype(self.layout.bound_type), upper.astype(self.layout.bound_type)
+        outcome = self.library.propagate_root(ctypes.byref(self.problem), lower.ctypes.data, upper.ctypes.data)
+        if outcome == NO_MEMORY:
+            raise EngineError("not enough memory for the store")
+        if outcome == OVERFLOW:
+            raise EngineError("a bound of the model does not fit into 64 bits")
+        return None if outcome == 0 else (lower.astype(np.int64), upper.astype(np.int64))
 
 
 def propagate_rows(tnf: TNF) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -7,7 +7,6 @@ Names that the simplifier found equal are one variable.
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import replace
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from turbo_fzn.bounds.relaxation import Relaxation
 from turbo_fzn.domains import BOOLEAN, INFINITY, IntSet
 from turbo_fzn.engine import cpu
 from turbo_fzn.engine.contract import Engine, Found
+from turbo_fzn.errors import EngineError
 from turbo_fzn.read.model import Model
 from turbo_fzn.run.judge import Prepared
 
@@ -26,11 +26,10 @@ class Bounding:
     """A relaxation at work beside a search, and the engine that it helps. Solutions carry the values of `exports`."""
 
     def __init__(self, prepared: Prepared, exports: np.ndarray):
-        self.prepared, self.exports = prepared, exports
-        self.beside = Beside(lambda: relaxation_of(prepared), self.complete)
+        self.boxes = Boxes(prepared, exports)
+        self.beside = Beside(lambda: relaxation_of(prepared), self.boxes)
         self.sense = prepared.tnf.sense
         self.told = self.beside.bound
-        self.found: deque[Found] = deque()
 
     def start(self) -> None:
         self.beside.start()
@@ -44,7 +43,7 @@ class Bounding:
         if bound > self.told:
             self.told = bound
             engine.raise_bound(bound)
-        new = [self.found.popleft() for _ in range(len(self.found))]
+        new = [self.boxes.found.popleft() for _ in range(len(self.boxes.found))]
         for found in new:
             engine.adopt(found)
         return new
@@ -56,26 +55,78 @@ class Bounding:
         self.beside.stop()
         self.beside.join()
 
-    def complete(self, relaxation: Relaxation, values: np.ndarray) -> int | None:
-        """In the relaxation's thread: the solution that has these values (int64 [columns]), if propagation finds it.
-        Returns sense * objective."""
-        tnf, back = self.prepared.tnf, self.prepared.reconstruction
-        known = relaxation.variables >= 0
-        places, wanted = relaxation.variables[known], values[known]
-        if back is not None:
-            places = back.position[places]
-            places, wanted = places[places >= 0], wanted[places >= 0]
-        lower, upper = tnf.lower.copy(), tnf.upper.copy()
-        if np.any(wanted < lower[places]) or np.any(wanted > upper[places]):
+
+class Boxes:
+    """Boxes of a relaxation's columns, narrowed by the rows of the TNF. `found` gets the solutions that come to light.
+
+    The columns that the TNF has are known by `columns` and their `places` in it."""
+
+    def __init__(self, prepared: Prepared, exports: np.ndarray):
+        self.tnf, self.back, self.exports = prepared.tnf, prepared.reconstruction, exports
+        self.found: deque[Found] = deque()
+        self.best: int | None = None  # sense * objective of what was found last
+        self.propagator: cpu.Propagator | None = None
+
+    def attach(self, relaxation: Relaxation) -> None:
+        self.columns = np.flatnonzero(relaxation.variables >= 0)
+        self.places = relaxation.variables[self.columns]
+        if self.back is not None:
+            self.places = self.back.position[self.places]
+            self.columns, self.places = self.columns[self.places >= 0], self.places[self.places >= 0]
+        self.truths = np.array([(truth, *meaning) for truth, meaning in relaxation.truths.items()], np.int64).reshape(-1, 3)
+        self.propagator = cpu.Propagator(self.tnf)
+
+    def narrow(self, lower: np.ndarray, upper: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray] | None:
+        """The bounds (int64 [columns]) of what the box has of solutions with sense * objective <= most; None where it has
+        none, or a single one, which is put into `found`."""
+        if self.propagator is None:
+            return lower, upper
+        tnf, places = self.tnf, self.places
+        lower, upper = self.assume_truths(lower, upper)
+        low, high = tnf.lower.copy(), tnf.upper.copy()
+        low[places] = np.maximum(low[places], lower[self.columns])
+        high[places] = np.minimum(high[places], upper[self.columns])
+        if abs(most) < INFINITY:
+            aim = tnf.objective
+            low[aim], high[aim] = (low[aim], min(high[aim], most)) if tnf.sense > 0 else (max(low[aim], -most), high[aim])
+        try:
+            bounds = self.propagator(low, high) if np.all(low <= high) else None
+        except EngineError:  # numbers too large for a store
+            self.propagator = None
+            return lower, upper
+        if bounds is None:
             return None
-        lower[places] = upper[places] = wanted
-        bounds = cpu.propagate(replace(tnf, lower=lower, upper=upper))
-        if bounds is None or np.any(bounds[0] < bounds[1]):
+        low, high = bounds
+        if np.all(low == high):
+            objective = int(low[tnf.objective])
+            self.found.append(Found(objective, RELAXATION, "relaxation", low[self.exports]))
+            self.best = tnf.sense * objective
             return None
-        solution = bounds[0]
-        objective = int(solution[tnf.objective])
-        self.found.append(Found(objective, RELAXATION, "relaxation", solution[self.exports]))
-        return tnf.sense * objective
+        lower[self.columns] = np.maximum(lower[self.columns], low[places])
+        upper[self.columns] = np.minimum(upper[self.columns], high[places])
+        return self.conclude_truths(lower, upper)
+
+    def take_best(self) -> int | None:
+        best, self.best = self.best, None
+        return best
+
+    def assume_truths(self, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Where the truth of "x = v" is 1, x is v."""
+        lower, upper = lower.copy(), upper.copy()
+        truth, column, value = self.truths.T
+        true = lower[truth] == 1
+        lower[column[true]] = np.maximum(lower[column[true]], value[true])
+        upper[column[true]] = np.minimum(upper[column[true]], value[true])
+        return lower, upper
+
+    def conclude_truths(self, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+        """Where x cannot be v, the truth of "x = v" is 0, and 1 where x is v."""
+        truth, column, value = self.truths.T
+        apart = (value < lower[column]) | (value > upper[column])
+        upper[truth[apart]] = 0
+        equal = (lower[column] == value) & (upper[column] == value)
+        lower[truth[equal]] = 1
+        return (lower, upper) if np.all(lower <= upper) else None
 
 
 def relaxation_of(prepared: Prepared) -> Relaxation | None:
