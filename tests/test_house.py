@@ -18,6 +18,7 @@ FLOORS = (
     ("lower",),
     ("check",),
     ("engine",),
+    ("bounds",),
     ("run",),
     ("api", "bench", "info", "install"),
     ("cli", "__main__"),
@@ -38,11 +39,12 @@ def imports(path: Path, known: set[str]) -> set[str]:
     names = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names |= {f"{node.module}.{alias.name}" for alias in node.names} | {node.module}
-    ours = {name.removeprefix("turbo_fzn").removeprefix(".") or "__init__" for name in names if name.startswith("turbo_fzn")}
-    return {name for name in ours if name in known and name.partition(".")[0] != "__init__"}
+            names |= {alias.name.removeprefix("turbo_fzn.") for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("turbo_fzn"):
+            package = node.module.removeprefix("turbo_fzn").removeprefix(".")
+            inside = {f"{package}.{alias.name}".removeprefix(".") for alias in node.names}
+            names |= {name if name in known else package for name in inside}
+    return names & known
 
 
 def upward(graph: dict[str, set[str]]) -> list[str]:
@@ -53,11 +55,17 @@ def upward(graph: dict[str, set[str]]) -> list[str]:
 
 
 def circles(graph: dict[str, set[str]]) -> list[str]:
-    """Modules that import themselves in the end: what is left when those that import nothing left are taken away."""
-    left = {name: others - {name} for name, others in graph.items()}
-    while free := {name for name, others in left.items() if not others & left.keys()}:
-        left = {name: others for name, others in left.items() if name not in free}
-    return sorted(name for name in left if any(name in others for others in left.values()))
+    """The modules that import themselves in the end."""
+
+    def reached(name: str) -> set[str]:
+        seen: set[str] = set()
+        ahead = set(graph[name])
+        while ahead:
+            seen |= ahead
+            ahead = {other for module in ahead for other in graph[module]} - seen
+        return seen
+
+    return sorted(name for name in graph if name in reached(name))
 
 
 @pytest.fixture(scope="module")
