@@ -233,6 +233,16 @@ def test_the_kernels_can_be_compiled_ahead_and_are_then_used(tmp_path, model, qu
     assert len((tmp_path / "runs").read_text().split()) == 2
 
 
+def test_the_compiler_may_be_named_with_words_behind_it_and_by_a_path_with_blanks(tmp_path, model, quick_compiler):
+    folder = tmp_path / "with blanks"
+    folder.mkdir()
+    (folder / "c++").symlink_to(quick_compiler)
+    for number, named in enumerate((f"{quick_compiler} -DUNUSED", f"env UNUSED=1 {quick_compiler}", f"{folder}/c++")):
+        answer = run(model, TURBO_FZN_CACHE=str(tmp_path / f"cache{number}"), CXX=named)
+        assert (answer.code, answer.errors, value(answer, "z")) == (0, "", 7)
+    assert len((tmp_path / "runs").read_text().split()) == 3
+
+
 def test_two_processes_may_fill_an_empty_cache_at_the_same_time(tmp_path, model, quick_compiler):
     changes = {"TURBO_FZN_CACHE": str(tmp_path / "cache"), "CXX": quick_compiler}
     processes = [start(model, **changes) for _ in range(2)]

@@ -140,6 +140,15 @@ def test_without_a_compiler_and_a_cache_the_message_says_what_to_install(tmp_pat
         assert is_error(answer, r"no C\+\+ compiler found .*install one \(.*apt-get install g\+\+\)")
 
 
+@pytest.mark.parametrize("named", ["/no/such/c++", "no-such-c++ -O0"])
+def test_a_compiler_that_is_named_and_not_there_is_an_error_and_no_other_takes_its_place(tmp_path, temporary, named):
+    cache = tmp_path / "cache"
+    changes = {"TURBO_FZN_CACHE": str(cache), "CXX": named, "TMPDIR": str(temporary)}
+    answer = run(write(tmp_path, LEAST_SUM), **changes)
+    assert is_error(answer, re.escape(f"no compiler {named.split()[0]}, which CXX names"))
+    assert not list(cache.glob("cpu*"))
+
+
 def test_what_a_compiler_complains_of_is_told_and_nothing_is_kept(tmp_path, temporary):
     cache, compiler = tmp_path / "cache", tmp_path / "bad-c++"
     compiler.write_text("#!/bin/sh\necho one >&2\necho fatal error: no space for this >&2\nexit 1\n")

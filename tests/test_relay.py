@@ -365,7 +365,7 @@ def sleeping_driver(tmp_path_factory: pytest.TempPathFactory) -> str:
     source = folder / "driver.cpp"
     source.write_text('#include <unistd.h>\nextern "C" int cuInit(unsigned) { sleep(60); return 0; }\n')
     library = str(folder / "libcuda.so.1")
-    subprocess.run([compiler.find_cpu_compiler(), "-shared", "-fPIC", "-o", library, str(source)], check=True)
+    subprocess.run([*compiler.find_cpu_compiler(), "-shared", "-fPIC", "-o", library, str(source)], check=True)
     return str(folder)
 
 

@@ -76,21 +76,32 @@ def source_hash() -> str:
 
 
 @lru_cache(maxsize=4)
-def find_cpu_compiler() -> str:
-    """The host's C++ compiler: $CXX, else c++, g++ or clang++. Raises EngineError when there is none."""
-    for name in (os.environ.get("CXX"), "c++", "g++", "clang++"):
-        if name and shutil.which(name):
-            return name
-    raise EngineError("no C++ compiler found for the CPU engine: install one (Debian, Ubuntu: apt-get install g++)")
+def find_cpu_compiler() -> list[str]:
+    """The host's C++ compiler and flags to begin with: $CXX, else c++, g++ or clang++. Raises EngineError when there is
+    none, or none of the name in $CXX."""
+    found = _find("CXX", "c++", "g++", "clang++")
+    if found is None:
+        raise EngineError("no C++ compiler found for the CPU engine: install one (Debian, Ubuntu: apt-get install g++)")
+    return found
 
 
 @lru_cache(maxsize=4)
-def find_nvcc() -> str:
-    """nvcc: $NVCC, the PATH, or /usr/local/cuda. Raises EngineError when there is none."""
-    for name in (os.environ.get("NVCC"), "nvcc", "/usr/local/cuda/bin/nvcc"):
-        if name and shutil.which(name):
-            return name
-    raise EngineError("no nvcc found for the GPU engine: install the CUDA toolkit, 12.8 or later")
+def find_nvcc() -> list[str]:
+    """nvcc: $NVCC, the PATH, or /usr/local/cuda. Raises EngineError as find_cpu_compiler does."""
+    found = _find("NVCC", "nvcc", "/usr/local/cuda/bin/nvcc")
+    if found is None:
+        raise EngineError("no nvcc found for the GPU engine: install the CUDA toolkit, 12.8 or later")
+    return found
+
+
+def _find(variable: str, *usual: str) -> list[str] | None:
+    """The command that the environment variable holds, a path with blanks or words as in `ccache g++`; where it is not
+    set, the first of the usual ones that is there."""
+    named = os.environ.get(variable, "")
+    words = [named] if shutil.which(named) else named.split()
+    if words and shutil.which(words[0]) is None:
+        raise EngineError(f"no compiler {words[0]}, which {variable} names")
+    return words or next(([name] for name in usual if shutil.which(name)), None)
 
 
 def developer_flags() -> list[str]:
@@ -103,9 +114,12 @@ def developer_nvcc_flags() -> list[str]:
     return os.environ.get("TURBO_FZN_NVCC_FLAGS", "").split()
 
 
-def _compiler_identity(compiler: str) -> str:
-    """What tells one compiler from another without starting it: its path, size and time of change."""
-    path = os.path.realpath(shutil.which(compiler) or compiler)
+def _identity(word: str) -> str:
+    """What tells one compiler from another without starting it: its path, size and time of change. A flag is itself."""
+    path = shutil.which(word)
+    if path is None:
+        return word
+    path = os.path.realpath(path)
     status = os.stat(path)
     return f"{path}:{status.st_size}:{status.st_mtime_ns}"
 
@@ -115,7 +129,7 @@ compile_seconds: list[float] = []  # of each compilation in this process; empty 
 
 def _cached(stem: str, suffix: str, command: list[str], source: str) -> Path:
     """The compiled file for `command` (compiler and flags), compiling `source` if it is not there yet."""
-    key = hashlib.sha256("\0".join([source_hash(), _compiler_identity(command[0]), *command[1:]]).encode()).hexdigest()
+    key = hashlib.sha256("\0".join([source_hash(), *map(_identity, command)]).encode()).hexdigest()
     name, kept, folder = f"{stem}-{key[:24]}{suffix}", cache.find_folder(), cache_folder()
     for place in filter(None, (kept, folder)):
         if cache.read(place / name) is not None:
@@ -224,13 +238,13 @@ def run_compiler(command: list[str], folder: str) -> str:
 
 def cpu_library(bits: int, *extra: str) -> Path:
     """The CPU engine as a shared library, for stores of `bits` bits; `extra` flags are for tests."""
-    command = [find_cpu_compiler(), *CPU_FLAGS, f"-DBOUND_BITS={bits}", *developer_flags(), *extra]
+    command = [*find_cpu_compiler(), *CPU_FLAGS, f"-DBOUND_BITS={bits}", *developer_flags(), *extra]
     return _cached(f"cpu{bits}", ".so", command, "solve.cpp")
 
 
 def gpu_command(bits: int, shared: bool, extra: tuple[str, ...]) -> list[str]:
     variant = [f"-DBOUND_BITS={bits}", f"-DSTORE_SHARED={int(shared)}"]
-    return [find_nvcc(), *GPU_FLAGS, *variant, *developer_flags(), *developer_nvcc_flags(), *extra]
+    return [*find_nvcc(), *GPU_FLAGS, *variant, *developer_flags(), *developer_nvcc_flags(), *extra]
 
 
 def gpu_binary(bits: int, shared: bool, architecture: str, *extra: str) -> Path:
