@@ -297,18 +297,6 @@ def wait_for(process: subprocess.Popen[str], holds: Callable[[], object]) -> Non
     assert process.poll() is None
 
 
-def test_a_signal_while_the_kernels_are_compiled_ends_the_compiler_and_leaves_nothing(tmp_path):
-    cache, temporary = tmp_path / "cache", tmp_path / "temporary"
-    temporary.mkdir()
-    path = write(tmp_path, LEAST_SUM)
-    with start("-s", path, TURBO_FZN_CACHE=str(cache), TMPDIR=str(temporary)) as process:
-        wait_for(process, lambda: list(cache.glob("cpu*/*")))  # files of the compiler's own
-        answer = stop(process, signal.SIGTERM)
-    assert answer.markers == UNKNOWN
-    assert not list(cache.glob("cpu*"))
-    assert not list(temporary.iterdir())
-
-
 @pytest.mark.covers("T1", "T6", "F13")
 def test_a_search_ends_before_its_time_limit_with_the_best_solution(tmp_path):
     path = write(tmp_path, golomb(12))

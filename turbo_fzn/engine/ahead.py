@@ -11,7 +11,7 @@ import re
 import sys
 import tempfile
 
-from turbo_fzn.engine import compiler
+from turbo_fzn.engine import compilation, compiler
 from turbo_fzn.errors import EngineError
 from turbo_fzn.resources import kernels_folder
 
@@ -26,7 +26,7 @@ def check_gpu_kernels() -> int:
         for architecture in GPU_ARCHITECTURES:
             for bits, shared in GPU_VARIANTS:
                 command = [*compiler.gpu_command(bits, shared, ()), "-Werror", "all-warnings", "-cubin", f"-arch=sm_{architecture}"]
-                said = compiler.run_compiler([*command, "-o", f"{folder}/solve.cubin", str(kernels_folder() / "solve.cu")], folder)
+                said = compilation.run_compiler([*command, "-o", f"{folder}/solve.cubin", str(kernels_folder() / "solve.cu")], folder)
                 registers = re.findall(r"Used (\d+) registers", said)
                 spills = re.findall(r"(\d+) bytes spill stores, (\d+) bytes spill loads", said)
                 faulty = "warning" in said.lower() or any(pair != ("0", "0") for pair in spills) or not spills

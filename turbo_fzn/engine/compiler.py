@@ -1,26 +1,24 @@
-"""Compiling the kernels: the CPU engine by the host's C++ compiler, the GPU engine by nvcc, both into one cache.
+"""The compiled kernels: the CPU engine by the host's C++ compiler, the GPU engine by nvcc, both in one cache.
 
 A compiled file is named by a hash of all kernel sources, the compiler's version and its flags, so a stale one is never
-used; it is written to a folder of its own and renamed, so a half-written one is never seen. The cache is
-`TURBO_FZN_CACHE`, else the user's cache folder. When that cannot be used (cache.py) or is full, a temporary folder serves
-for this run.
+used; compilation.py makes it. The cache is `TURBO_FZN_CACHE`, else the user's cache folder. When that cannot be used
+(cache.py) or is full, a temporary folder serves for this run.
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import logging
 import os
 import shutil
-import signal
-import subprocess
 import tempfile
 import time
 from functools import lru_cache
 from pathlib import Path
 
 from turbo_fzn import cache
+from turbo_fzn.engine import compilation
+from turbo_fzn.engine.compilation import NoRoom
 from turbo_fzn.errors import EngineError
 from turbo_fzn.progress import phase
 from turbo_fzn.resources import kernels_folder
@@ -31,17 +29,6 @@ CPU_FLAGS = ["-std=c++17", "-O3", "-shared", "-fPIC", "-Wall", "-Wextra", "-Wno-
 GPU_FLAGS = ["-std=c++17", "-O3", "-Xptxas", "-v"]
 PROFILE_FLAG = "-DPROFILE"
 TRACE_FLAG = "-DTRACE"
-COMPILE_SECONDS = 600
-COMPILE_BYTES = 32 << 20  # more than a compilation writes, the compiler's own files included
-
-
-class NoRoom(EngineError):
-    """A folder that does not take a compiled file."""
-
-    def __init__(self, folder: object, error: OSError):
-        self.place = f"{folder}: {error.strerror or error}"
-        super().__init__(f"cannot write compiled kernels to {self.place}")
-
 
 _full: set[Path] = set()  # cache folders that were found full in this process
 
@@ -59,7 +46,7 @@ def _temporary_folder() -> Path:
     try:
         folder = tempfile.mkdtemp(prefix="turbo_fzn-")
     except OSError as error:
-        raise NoRoom("a temporary folder", error) from error
+        raise NoRoom("a temporary folder", error.strerror or str(error)) from error
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return Path(folder)
 
@@ -124,7 +111,7 @@ def _identity(word: str) -> str:
     return f"{path}:{status.st_size}:{status.st_mtime_ns}"
 
 
-compile_seconds: list[float] = []  # of each compilation in this process; empty when all came from the cache
+compile_seconds: list[float] = []  # of each compilation that this process waited for; none when all came from the cache
 
 
 def _cached(stem: str, suffix: str, command: list[str], source: str) -> Path:
@@ -135,105 +122,36 @@ def _cached(stem: str, suffix: str, command: list[str], source: str) -> Path:
         if cache.read(place / name) is not None:
             return place / name
     try:
-        return _make(folder / name, stem, command, source)
+        return _obtain(folder / name, command, source, lasting=folder == kept)
     except NoRoom as full:
         if folder != kept:
             raise
         _full.add(folder)
         log.info("%s; a temporary folder serves for this run", full)
-        return _make_elsewhere(full, name, stem, command, source)
+        return _obtain_elsewhere(full, name, command, source)
 
 
-def _make_elsewhere(full: NoRoom, name: str, stem: str, command: list[str], source: str) -> Path:
+def _obtain_elsewhere(full: NoRoom, name: str, command: list[str], source: str) -> Path:
     try:
-        return _make(_temporary_folder() / name, stem, command, source)
+        return _obtain(_temporary_folder() / name, command, source, lasting=False)
     except NoRoom as error:
         raise EngineError(f"{full}; nor to {error.place}") from error
 
 
-def _make(target: Path, stem: str, command: list[str], source: str) -> Path:
-    """Compiles to `target`. Raises NoRoom where its folder does not take it."""
-    folder, start = "", time.monotonic()
-    try:
-        _remove_leftovers(target.parent)
-        folder = tempfile.mkdtemp(prefix=target.stem, dir=target.parent)
-        compiled = os.path.join(folder, target.name)
-        with phase(f"compile {stem}"):
-            _compile_if_room([*command, "-o", compiled, str(kernels_folder() / source)], folder)
-        cache.seal(Path(compiled))
-        os.replace(compiled, target)
-    except OSError as error:
-        raise NoRoom(target.parent, error) from error
-    finally:
-        _clear(folder)
+def _obtain(target: Path, command: list[str], source: str, lasting: bool) -> Path:
+    start, name = time.monotonic(), compilation.short_name(target)
+    with phase(f"compile {name}"):
+        compilation.obtain(target, kernels_folder() / source, command, lasting)
     compile_seconds.append(time.monotonic() - start)
-    log.info("compile: %.2f s, %s, %.1f MB", compile_seconds[-1], stem, target.stat().st_size / 1e6)
+    log.info("compile: %.2f s, %s, %.1f MB", compile_seconds[-1], name, target.stat().st_size / 1e6)
     return target
 
 
-def _compile_if_room(command: list[str], folder: str) -> None:
-    """Compiles. Raises OSError where it has failed and the disk is full: compilers tell that in words of their own."""
-    try:
-        run_compiler(command, folder)
-    except EngineError:
-        _fill(folder)
-        raise
-
-
-def _fill(folder: str) -> None:
-    """Raises OSError where there is no room for a compilation."""
-    block = os.urandom(1 << 20)  # no zeros, which a file system may store in no room
-    with tempfile.TemporaryFile(dir=folder) as file:
-        for _ in range(0, COMPILE_BYTES, len(block)):
-            file.write(block)
-
-
-def _remove_leftovers(folder: Path) -> None:
-    """Folders that killed compilations have left, once no compilation can still be using them."""
-    for path in folder.glob("*pu*"):
-        if path.is_dir() and path.stat().st_mtime < time.time() - 2 * COMPILE_SECONDS:
-            shutil.rmtree(path, ignore_errors=True)
-
-
-_under_way: dict[str, subprocess.Popen[str] | None] = {}  # by the folder that the compiler writes to
-
-
 def abandon() -> None:
-    """Ends compilations under way and removes what they have written; for a process that is about to end."""
-    for folder in list(_under_way):
-        _clear(folder)
+    """For a process that is about to end, also in a signal handler: compilations into the cache go on without it."""
+    compilation.abandon()
     if _temporary_folder.cache_info().currsize:
         shutil.rmtree(_temporary_folder(), ignore_errors=True)
-
-
-def _clear(folder: str) -> None:
-    process = _under_way.pop(folder, None)
-    if process is not None and process.returncode is None:
-        with contextlib.suppress(OSError):
-            os.killpg(process.pid, signal.SIGKILL)
-            os.waitpid(process.pid, 0)  # not process.wait: a signal handler must not wait for its lock
-    if folder:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def run_compiler(command: list[str], folder: str) -> str:
-    """Runs a compiler, its own files in `folder`; returns what it said. Raises EngineError with its first complaint."""
-    _under_way[folder] = None  # a signal may come when the compiler has begun to write and Popen has not returned
-    try:
-        process = _under_way[folder] = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-            env={**os.environ, "TMPDIR": folder}, start_new_session=True,
-        )  # fmt: skip
-        said, _ = process.communicate(timeout=COMPILE_SECONDS)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise EngineError(f"cannot compile the kernels with {command[0]}: {error}") from error
-    if process.returncode < 0:
-        number = -process.returncode
-        raise EngineError(f"{command[0]} was killed on the kernels: {signal.strsignal(number) or f'signal {number}'}")
-    if process.returncode != 0:
-        lines = [line for line in said.splitlines() if "error" in line.lower()] or said.splitlines() or ["no message"]
-        raise EngineError(f"{command[0]} failed on the kernels: {lines[0]}")
-    return said
 
 
 def cpu_library(bits: int, *extra: str) -> Path:
