@@ -15,11 +15,11 @@ import numpy as np
 
 from turbo_fzn.domains import INFINITY, IntSet
 from turbo_fzn.errors import UnsupportedError
-from turbo_fzn.lower.builder import ADD, EQ, LEQ, MAX, MIN, Builder
+from turbo_fzn.lower.builder import ADD, EQ, LEQ, Builder
 from turbo_fzn.lower.intervals import BEYOND
 
 Column = np.ndarray | int
-COMBINED = {MIN: np.minimum, MAX: np.maximum, ADD: np.add}
+FEW = 64  # leaves of trees, which are not worth array operations
 
 
 def variables(b: Builder, low: Sequence[int], high: Sequence[int]) -> np.ndarray:
@@ -37,14 +37,16 @@ def booleans(b: Builder, count: int) -> np.ndarray:
 
 def state(b: Builder, op: int, x: Column, y: Column, z: Column) -> None:
     """State x = y op z, one row for each place of the columns."""
-    block = np.stack(np.broadcast_arrays(op, x, y, z)).astype(np.int64).reshape(4, -1)
-    if block.shape[1]:
+    count = max(np.size(x), np.size(y), np.size(z)) if np.size(y) and np.size(z) else 0
+    if count:
+        block = np.empty((4, count), np.int64)
+        block[0], block[1], block[2], block[3] = op, x, y, z
         b.blocks.append(block)
 
 
 def truths(b: Builder, op: int, y: Column, z: Column) -> np.ndarray:
     """The Booleans y op z: comparisons of anything, or MIN and MAX of Booleans."""
-    x = booleans(b, np.broadcast(y, z).size)
+    x = booleans(b, max(np.size(y), np.size(z)) if np.size(y) and np.size(z) else 0)
     state(b, op, x, y, z)
     return x
 
@@ -66,6 +68,8 @@ def trees(b: Builder, op: int, leaves: np.ndarray, group: np.ndarray, n_groups: 
 
     `op` is MIN or MAX of Booleans, or ADD of anything; `group` (0 to n_groups - 1) ascends.
     """
+    if len(leaves) <= FEW:
+        return small_trees(b, op, leaves, group, n_groups)
     low, high = bounds(b, leaves) if op == ADD else (None, None)
     while True:
         size = np.bincount(group, minlength=n_groups)
@@ -87,6 +91,14 @@ def trees(b: Builder, op: int, leaves: np.ndarray, group: np.ndarray, n_groups: 
     roots = np.full(n_groups, -1)
     roots[group] = leaves
     return roots
+
+
+def small_trees(b: Builder, op: int, leaves: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarray:
+    """The same one at a time, which is faster for a few leaves, and shares and folds."""
+    members: list[list[int]] = [[] for _ in range(n_groups)]
+    for leaf, number in zip(leaves.tolist(), group.tolist()):
+        members[number].append(leaf)
+    return np.array([b.tree(op, some, 0) if some else -1 for some in members], np.int64)
 
 
 def add_bounds(first: np.ndarray, second: np.ndarray) -> np.ndarray:

@@ -2,12 +2,14 @@
 
 Each row has a truth value: all variables have the row's values. A value is taken exactly when some row with it is
 true, so a value that has no row left is lost at once: the supports of generalised arc consistency (Bessiere and Régin
-1997) as Booleans, c * r of them for c columns and r rows within the domains. Where that is too much there is one
-variable for the number of the row, and an ELEMENT row for each column, which find little before the row is known.
+1997) as Booleans, c * r of them for c columns and r rows within the domains. Where nearly every combination of values is a
+row, a clause for each that is none says it in less. Where both are too much there is one variable for the number of
+the row, and an ELEMENT row for each column, which find little before the row is known.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -16,6 +18,7 @@ from turbo_fzn.lower import bulk
 from turbo_fzn.lower.builder import MAX, MIN, Builder, Infeasible
 
 CELLS_LIMIT = 20_000  # of a table of truth values
+ROWS_FOR_EACH_CONFLICT = 3  # at least, where the combinations that are no rows are stated instead
 
 
 def table(b: Builder, x: Sequence[int], n_rows: int, cells: Sequence[int], r: int) -> None:
@@ -46,8 +49,11 @@ def state_table(b: Builder, x: Sequence[int], rows: np.ndarray) -> None:
         raise Infeasible
     for variable, column in zip(x, rows.T):
         bulk.restrict_to(b, variable, np.unique(column))
-    if len(x) == 1 or len(rows) == 1:
+    n_combinations = math.prod(len(np.unique(column)) for column in rows.T)
+    if len(x) == 1 or len(rows) == n_combinations:
         return
+    if ROWS_FOR_EACH_CONFLICT * (n_combinations - len(rows)) <= len(rows):
+        return state_conflicts(b, x, rows)
     if rows.size > CELLS_LIMIT:
         row = b.variable(0, len(rows) - 1)
         for variable, column in zip(x, rows.T):
@@ -57,6 +63,20 @@ def state_table(b: Builder, x: Sequence[int], rows: np.ndarray) -> None:
     b.merge(b.true, bulk.tree(b, MAX, true))
     for truth_of_value, place in columns:
         bulk.merge(b, truth_of_value, bulk.grouped(b, MAX, true, place, len(truth_of_value)))
+
+
+def state_conflicts(b: Builder, x: Sequence[int], rows: np.ndarray) -> None:
+    """Not all of x have the values of a combination that is no row."""
+    values = [np.unique(column) for column in rows.T]
+    shape = tuple(map(len, values))
+    is_row = np.zeros(shape, dtype=bool)
+    is_row[tuple(np.searchsorted(*pair) for pair in zip(values, rows.T))] = True
+    places = np.argwhere(~is_row)
+    truths = [bulk.truths_of_values(b, variable, several) for variable, several in zip(x, values)]
+    leaves = np.stack([truth[place] for truth, place in zip(truths, places.T)], axis=1)
+    group = np.repeat(np.arange(len(places)), len(x))
+    conflicts = bulk.trees(b, MIN, leaves.reshape(-1), group, len(places))
+    bulk.merge(b, conflicts, np.full(len(places), b.false))
 
 
 def truths_of_rows(
