@@ -62,9 +62,9 @@ DEVICE void clear_state(const Block& b) {
     if (s->random == 0) s->random = 1;
     for (i32 i = 0; i < 8; ++i) next_random(s);
     s->neighbourhood = (i64)b.index * b.problem->lns_percent / 100 != (i64)(b.index + 1) * b.problem->lns_percent / 100;
-    if (b.index == 0) {  // somebody must search the root, but may try the warm start before
+    if (b.index == 0) {  // somebody must search the root, unless others prove; it may try the warm start before
       s->warm_start = b.problem->n_hints > 0;
-      s->neighbourhood = s->warm_start;
+      s->neighbourhood = s->warm_start || (s->neighbourhood && b.problem->learn_bytes > 0);
     }
     if (!searches_tree(b.problem)) s->neighbourhood = 1;
   }

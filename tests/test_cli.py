@@ -50,7 +50,7 @@ def uses(row: Row, tmp_path: Path) -> Iterator[list[str]]:
     values = {
         "int": [SAMPLES.get(row.field, "2")],
         "choice": [choice for choice in choices if choice != "gpu"],  # a GPU need not be here
-        "text": ["probe" if row.field == "without" else str(tmp_path / "written")],
+        "text": [{"without": "probe", "learn": "prover,finder"}.get(row.field, str(tmp_path / "written"))],
         "pair": ["3,9"],  # a port where nobody listens
     }.get(kind)
     for flag in row.flags:

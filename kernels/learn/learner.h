@@ -240,11 +240,14 @@ OUTLINE bool run_learner(Block& b, char* memory) {
   clear_state(b);
   b.state->method = l.role;
   b.state->neighbourhood = b.state->warm_start = 0;
+  b.state->since = b.state->began;
+  open_books(b);
   if (!has_infinite_bound(p)) {
     clear_learner(l);
     search_learning(l);
     b.state->statistics.propagations = l.runs;
     b.state->statistics.peak_level = l.peak_level;
   }
+  keep_books(b);
   return true;
 }

@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING, Any, Callable, Generator, Protocol, TypeVar
 import numpy as np
 
 from turbo_fzn import progress
-from turbo_fzn.domains import INFINITY
 from turbo_fzn.engine import cpu, wake
-from turbo_fzn.engine.abi import LEARNERS, METHODS
+from turbo_fzn.engine.abi import METHODS
 from turbo_fzn.engine.contract import Engine, Found
 from turbo_fzn.engine.layout import Settings
 from turbo_fzn.engine.relay import Relay
@@ -34,6 +33,7 @@ from turbo_fzn.run.answers import Distinct, Everything, Improvements, output_det
 from turbo_fzn.run.judge import Judge, Prepared
 from turbo_fzn.run.output import value_of
 from turbo_fzn.run.profiler import Profiler
+from turbo_fzn.run.roles import choose_roles
 from turbo_fzn.tnf.language import TNF, Output
 from turbo_fzn.tnf.simplify import simplify
 
@@ -189,30 +189,21 @@ def make_gpu_engine(prepared: Prepared, exports: np.ndarray, options: Options) -
 
 def cpu_settings(prepared: Prepared, options: Options) -> Settings:
     wanted = options.lns == "on" or (options.lns == "auto" and options.free_search)
-    percent = CPU_LNS_PERCENT if wanted and wants_portfolio(prepared, options) else 0
     blocks = options.blocks or options.threads
     methods = wanted_methods(options)
+    roles = tuple(role for role in choose_roles(prepared.tnf, options, blocks) if role in methods)
+    percent = CPU_LNS_PERCENT if wanted and wants_portfolio(prepared, options) else 0
+    if percent and roles and blocks - len(roles) == 1:
+        percent = 100  # a learner takes over the proof
     return Settings(
         blocks=blocks,
         seed=options.seed or 0,
         lns_percent=percent,
         methods=methods,
-        roles=tuple(role for role in learning_roles(prepared, options) if role in methods)[:blocks],
+        roles=roles,
         learn_bytes=None if options.memory is None else options.memory << 20,
         profile=options.profile,
     )
-
-
-def learning_roles(prepared: Prepared, options: Options) -> tuple[str, ...]:
-    """What the blocks that learn do. None do where all solutions are wanted, or where a bound is infinite (learner.h).
-    Raises UsageError for a name that is no role."""
-    wanted = () if options.learn in ("auto", "off") else tuple(options.learn.replace(",", " ").split())
-    if unknown := set(wanted) - set(LEARNERS):
-        raise UsageError(f"--learn: no role {', '.join(sorted(unknown))}; there are {', '.join(LEARNERS)}")
-    tnf = prepared.tnf
-    one_is_enough = options.solution_limit() == options.optimal_limit() == 1
-    finite = bool(np.all(tnf.lower > -INFINITY) and np.all(tnf.upper < INFINITY))
-    return wanted if finite and (tnf.sense != 0 or one_is_enough) else ()
 
 
 def wants_portfolio(prepared: Prepared, options: Options) -> bool:
