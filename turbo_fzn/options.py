@@ -33,6 +33,7 @@ class Options:
     blocks: int | None = None
     lns: str = "auto"
     without: str | None = None
+    relaxation: str = "auto"
     check: str = "auto"
     simplify: bool = True
     dump_tnf: str | None = None
@@ -81,6 +82,8 @@ OPTIONS = (
     Row(("--blocks",), "blocks", "int", "how many subproblems are searched at once (CPU: -p)", "int:1:1000000"),
     Row(("--lns",), "lns", "choice:auto:on:off", "large neighbourhood search in some of the blocks", "opt:auto:on:off"),
     Row(("--without",), "without", "text:LIST", "methods that free search leaves out, comma-separated, as in window,probe", "string"),
+    Row(("--relaxation",), "relaxation", "choice:auto:on:off",
+        "linear relaxation beside the search, which proves bounds of the objective", "opt:auto:on:off"),
     Row(("--check",), "check", "const:always", "check every solution against the FlatZinc, however large", "bool"),
     Row(("--no-check",), "check", "const:never", "print solutions unchecked", "bool"),
     Row(("--no-simplify",), "simplify", "const:", "do not simplify the model", "bool"),
