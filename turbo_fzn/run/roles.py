@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from turbo_fzn.domains import INFINITY
-from turbo_fzn.engine.layout import LEARNERS
+from turbo_fzn.engine.abi import LEARNERS
 from turbo_fzn.errors import UsageError
 from turbo_fzn.options import Options
 from turbo_fzn.tnf.language import TNF
