@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import socket
 import subprocess
 import time
 from collections.abc import Callable
@@ -191,6 +192,17 @@ def test_what_is_compiled_ahead_is_told_before_it_is_there(shop, action):
         _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0
     assert re.search(r"compile: [\d.]+ s, cpu32, .*\n.*compile: cpu64, by .*\n.*compile: [\d.]+ s, cpu64,", errors)
+
+
+@pytest.mark.covers("V5")
+def test_without_a_profiler_no_kernels_are_compiled_for_one(shop):
+    shop.let_go()
+    with socket.create_server(("127.0.0.1", 0)) as unused:
+        port = unused.getsockname()[1]
+    answer = shop.run("--cp-profiler", f"1,{port}")
+    assert (answer.markers, value(answer, "z")) == (["=========="], 7)
+    assert f"no profiler on port {port}" in answer.errors
+    assert len(shop.compilers()) == len(shop.library()) == 1
 
 
 def test_where_no_cache_can_be_used_the_compiler_ends_with_the_run_and_leaves_nothing(shop):
