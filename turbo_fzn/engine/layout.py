@@ -181,7 +181,8 @@ def struct_sizes(bits: int) -> list[int]:
     decision = 12 if bits == 32 else 24
     level = 4 * bound + 32
     return [bound, 16, 16, 16, decision, decision, level, COMMON_BYTES, ctypes.sizeof(Statistics),
-            ctypes.sizeof(LearnStatistics), ctypes.sizeof(Island), ctypes.sizeof(MethodBook), ctypes.sizeof(PoolSlot), ctypes.sizeof(RingSlot), ctypes.sizeof(Problem)]  # fmt: skip
+            ctypes.sizeof(LearnStatistics), ctypes.sizeof(Island),
+            ctypes.sizeof(MethodBook), ctypes.sizeof(PoolSlot), ctypes.sizeof(RingSlot), ctypes.sizeof(Problem)]  # fmt: skip
 
 
 def align16(size: int) -> int:
