@@ -2,8 +2,8 @@
 //
 // It knows no subproblem and asks nobody for one: clauses keep it from coming back to what it has searched, so restarts
 // cost little and every block may search all of the space, each in its own way (its role). What it proves it tells the
-// rest by Common.bound, like restarts do: the bound of the objective that holds at level 0, and at the end, when level 0
-// itself has failed, that there is nothing better than the incumbent, or nothing at all.
+// rest by Common.bound, like restarts do: the bound of the objective that holds at level 0, and at the end, when level
+// 0 itself has failed, that there is nothing better than the incumbent, or nothing at all.
 //
 // A learner wants finite bounds. In a model with an infinite one it leaves at once and claims nothing, for an
 // explanation would have to say what "no bound" stands for.

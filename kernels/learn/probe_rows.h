@@ -5,8 +5,8 @@
 
 #define RECORD_WORDS (5 + 2 * 8)
 
-// Writes records of RECORD_WORDS numbers: row, whether it is a conflict, side, k, number of premises, and their sides and
-// thresholds. In a conflict the premises alone cannot be true together.
+// Writes records of RECORD_WORDS numbers: row, whether it is a conflict, side, k, number of premises, and their sides
+// and thresholds. In a conflict the premises alone cannot be true together.
 struct Records {
   i64* words;
   i64 count, capacity;
