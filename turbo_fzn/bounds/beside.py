@@ -1,9 +1,9 @@
 """The relaxation at work, in a thread beside the search: what it proves of the objective, while it proves it.
 
-First the linear program of the root, then cuts in rounds while its bound moves, then branch and bound. Whoever drives the
-search tells the objective of each better solution, and asks for the bound. Bounds of columns are narrowed by each better
-solution (reduced-cost fixing), so what is proved from then on is about solutions that are better; of all solutions it is
-the lesser of the two that holds, and that is what is told.
+First the linear program of the root, then cuts in rounds while its bound moves, then branch and bound. Whoever drives
+the search tells the objective of each better solution, and asks for the bound. Bounds of columns are narrowed by each
+better solution (reduced-cost fixing), so what is proved from then on is about solutions that are better; of all
+solutions it is the lesser of the two that holds, and that is what is told.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("turbo_fzn")
 
 NO_SOLUTION = 2**63 - 1  # a bound that nothing is above
+END_SECONDS = 0.2
 PATIENCE_SECONDS = 10.0  # and half of the time so far: after so long without a better bound the thread ends
 
 
@@ -67,7 +68,8 @@ class Beside:
         self.stopped = True
 
     def join(self) -> None:
-        self.thread.join()
+        """Waits a moment: a linear program looks up between its iterations, but not before the first."""
+        self.thread.join(END_SECONDS)
 
     def run(self) -> None:
         """What the thread does, to its end."""
