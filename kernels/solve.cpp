@@ -40,32 +40,19 @@ int propagate_root(const Problem* problem, bound_t* lower, bound_t* upper) {
   Block b = make_block(problem, &state, memory, memory + store, 0, 0);
   memcpy(b.lower, lower, (size_t)problem->n_vars * sizeof(bound_t));
   memcpy(b.upper, upper, (size_t)problem->n_vars * sizeof(bound_t));
-  for (i32 row = 0; row < problem->n_rows && !state.failed; ++row) propagate_row(b, row);
+  for (i32 row = 0; row < problem->n_rows && !propagation(b).failed; ++row) propagate_row(b, row);
   bool consistent = fixpoint(b);
   memcpy(lower, b.lower, (size_t)problem->n_vars * sizeof(bound_t));
   memcpy(upper, b.upper, (size_t)problem->n_vars * sizeof(bound_t));
   free(memory);
   if (problem->common->incomplete) return -3;
-  return !consistent ? 0 : state.stop ? -1 : 1;
+  return !consistent ? 0 : propagation(b).stop ? -1 : 1;
 }
 
 #ifdef TRACE
 // From now on blocks write what they search; null: no more.
 void set_trace(Trace* where) { trace = where; }
 #endif
-
-// For tests, see propagate_rows_apart. Returns 0, or 1 when there is no memory.
-int propagate_rows(const Problem* problem, bound_t* lower, bound_t* upper, i32* consistent) {
-  char* memory = (char*)calloc(1, (size_t)(store_bytes(*problem) + list_bytes(*problem)));
-  if (!memory) return 1;
-  BlockState state;
-  Block b = make_block(problem, &state, memory, memory + store_bytes(*problem), 0, 0);
-  b.lower = lower;
-  b.upper = upper;
-  propagate_rows_apart(b, 1, consistent);
-  free(memory);
-  return 0;
-}
 
 // Orders the reads of a ring slot's sequence number before those of its values, and of the values before `consumed`.
 void memory_fence(void) { fence_host(); }

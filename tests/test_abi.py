@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fake_cuda import fake_gpu  # noqa: F401
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -100,7 +99,7 @@ def test_a_library_compiled_for_another_table_is_refused(monkeypatch):
         cpu.library.__wrapped__(32)
 
 
-def test_a_gpu_binary_compiled_for_another_table_is_refused(fake_gpu):  # noqa: F811
+def test_a_gpu_binary_compiled_for_another_table_is_refused(fake_gpu):
     assert solve_text(MODEL, arch="gpu").solutions
     fake_gpu.digest = b"0123456789abcdef\0"
     from turbo_fzn.engine import gpu

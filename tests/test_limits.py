@@ -18,8 +18,8 @@ import numpy as np
 import pytest
 from builtin_cases import FUNCTIONAL, PREDICATES, calls_of, model_of
 from fuzz.judge import Expected, Way, judge
+from lone_rows import propagate_rows
 from oracle import WindowTooSmall
-from test_propagators import propagate_rows
 
 from turbo_fzn.domains import INFINITY, IntSet
 from turbo_fzn.tnf.language import NARROW_LIMIT, TNF, Op, apply_operator

@@ -6,7 +6,7 @@
 
 #define SAME(expression, value) \
   static_assert((expression) == (value), "host and kernels differ: python -m turbo_fzn.engine.header --write")
-#define ABI_DIGEST "1e77434a6d7aa7a7"
+#define ABI_DIGEST "7637ff3a6f567ebd"
 
 SAME(INFINITE_BOUND, 4611686018427387904);
 SAME(NO_INCUMBENT, 9223372036854775807);
@@ -17,7 +17,7 @@ SAME(SHARE_UNIT, 65536);
 SAME(N_EXTENTS, 2);
 SAME(N_SIZES, 4);
 SAME(N_METHODS, 8);
-SAME(N_PHASES, 6);
+SAME(N_ACTIVITIES, 6);
 SAME(FIRST_RESTART, 5);
 SAME(STATE_BYTES, 512);
 SAME(OP_ADD, 0);
@@ -56,12 +56,12 @@ SAME(METHOD_OBJECTIVE, 4);
 SAME(METHOD_WEIGHTED, 5);
 SAME(METHOD_ANNOTATED, 6);
 SAME(METHOD_PROBE, 7);
-SAME(PHASE_FIXPOINT, 0);
-SAME(PHASE_CHOICE, 1);
-SAME(PHASE_BACKTRACK, 2);
-SAME(PHASE_SOLUTION, 3);
-SAME(PHASE_DIVE, 4);
-SAME(PHASE_WAIT, 5);
+SAME(ACTIVITY_FIXPOINT, 0);
+SAME(ACTIVITY_CHOICE, 1);
+SAME(ACTIVITY_BACKTRACK, 2);
+SAME(ACTIVITY_SOLUTION, 3);
+SAME(ACTIVITY_DIVE, 4);
+SAME(ACTIVITY_WAIT, 5);
 SAME(TRACE_SOLVED, 0);
 SAME(TRACE_FAILED, 1);
 SAME(TRACE_BRANCH, 2);
@@ -127,7 +127,7 @@ SAME(offsetof(Statistics, peak_level), 64);
 SAME(offsetof(Statistics, busy_ns), 72);
 SAME(offsetof(Statistics, idle_ns), 80);
 SAME(offsetof(Statistics, fixpoint_errors), 88);
-SAME(offsetof(Statistics, phase_ticks), 96);
+SAME(offsetof(Statistics, activity_ticks), 96);
 SAME(sizeof(Island), 64);
 SAME(offsetof(Island, version), 0);
 SAME(offsetof(Island, value), 8);

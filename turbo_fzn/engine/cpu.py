@@ -32,7 +32,6 @@ def library(bits: int, *extra: str) -> ctypes.CDLL:
     check_digest(str(path), ctypes.c_char_p.in_dll(loaded, "abi_digest").value or b"")
     loaded.solve_block.argtypes = [ctypes.c_void_p, ctypes.c_int32]
     loaded.propagate_root.argtypes = [ctypes.c_void_p] * 3
-    loaded.propagate_rows.argtypes = [ctypes.c_void_p] * 4
     return loaded
 
 
@@ -92,24 +91,6 @@ def propagate(tnf: TNF, stop: Stop | None = None) -> tuple[np.ndarray, np.ndarra
     if outcome == OVERFLOW:
         raise EngineError("a bound of the model does not fit into 64 bits")
     return None if outcome == 0 else (lower.astype(np.int64), upper.astype(np.int64))
-
-
-def propagate_rows(tnf: TNF) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For tests: each row by itself to its fixpoint, in a TNF whose rows share no variable but constants.
-
-    Returns (lower, upper, consistent): int64 [n] twice and bool [m].
-    """
-    layout = Layout(tnf, np.empty(0, np.int32), Settings())
-    lower, upper = tnf.lower.astype(layout.bound_type), tnf.upper.astype(layout.bound_type)
-    consistent = np.zeros(tnf.n_rows, np.int32)
-    problem, common = Problem(), make_common()
-    layout.fill(problem, 0)
-    point_to(problem, layout.arrays)
-    problem.common = ctypes.addressof(common)
-    arrays = [array.ctypes.data for array in (lower, upper, consistent)]
-    if library(layout.bits).propagate_rows(ctypes.byref(problem), *arrays):
-        raise EngineError("not enough memory for the store")
-    return lower.astype(np.int64), upper.astype(np.int64), consistent.astype(bool)
 
 
 class Tracer:
