@@ -95,9 +95,9 @@ DEVICE void clear_state(const Block& b) {
     stopwatch(b).began = now_ns();
     seed_random(block_random(b), b.problem->seed, b.index);
     claim(b).limited = is_free_searcher(b.problem, b.index);
-    if (b.index == 0) {  // somebody must search the root, but may try the warm start before
+    if (b.index == 0) {  // somebody must search the root, unless others prove; it may try the warm start before
       neighbourhood(b).warm_start = b.problem->n_hints > 0;
-      claim(b).limited = neighbourhood(b).warm_start;
+      claim(b).limited = neighbourhood(b).warm_start || (claim(b).limited && b.problem->learn_bytes > 0);
     }
     if (!searches_tree(b.problem)) claim(b).limited = 1;
   }

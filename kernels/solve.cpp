@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "solver.h"
+#include "learn/learner.h"
 
 extern "C" {
 
@@ -16,6 +16,15 @@ void block_bytes(const Problem* problem, i64* sums) {
   sums[2] = stack_bytes(*problem);
 }
 
+// Runs a block that learns. False when there is no memory for that.
+static bool learn_block(Block& b) {
+  char* memory = (char*)calloc(1, (size_t)b.problem->learn_bytes);  // of which it touches what it needs
+  bool done = memory && run_learner(b, memory);
+  if (done) report_block(b);
+  free(memory);
+  return done;
+}
+
 // Runs block `index` to its end. Returns 0, or 1 when there is no memory for it.
 int solve_block(const Problem* problem, i32 index) {
   char* workspace = problem->workspace + index * problem->workspace_bytes;
@@ -24,7 +33,7 @@ int solve_block(const Problem* problem, i32 index) {
   if (!memory) return 1;
   BlockState state;
   Block b = make_block(problem, &state, memory, memory + store, workspace, index);
-  run_block(b);
+  if (!is_learner(problem, index) || !learn_block(b)) run_block(b);
   free(memory);
   return 0;
 }
@@ -47,6 +56,21 @@ int propagate_root(const Problem* problem, bound_t* lower, bound_t* upper) {
   free(memory);
   if (problem->common->incomplete) return -3;
   return !consistent ? 0 : propagation(b).stop ? -1 : 1;
+}
+
+// The host has found a solution (n_vars values), perhaps a better one than the blocks. Returns whether it is.
+int adopt_solution(const Problem* problem, const bound_t* values, i64 value) {
+  if (value >= global_min(&problem->common->best, value)) return 0;
+  global_store(&problem->common->improved_ns, now_ns());
+  if (problem->lns_percent) {
+    BlockState state;
+    memset(&state, 0, sizeof state);
+    Block b = make_block(problem, &state, 0, 0, 0, 0);
+    b.lower = (bound_t*)values;
+    island_access(b).value = value;
+    keep_solution(b, 0);
+  }
+  return 1;
 }
 
 #ifdef TRACE

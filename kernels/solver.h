@@ -50,9 +50,8 @@ DEVICE void search_tasks(Block& b) {
   }
 }
 
-DEVICE void run_block(Block& b) {
-  clear_state(b);
-  search_tasks(b);
+// The block's work is over.
+DEVICE void report_block(Block& b) {
   barrier();
   turn_to(b, ACTIVITY_DIVE);
   if (lane() == 0) {
@@ -60,4 +59,10 @@ DEVICE void run_block(Block& b) {
     counted.busy_ns = now_ns() - stopwatch(b).began - counted.idle_ns;
     b.problem->statistics[b.index] = counted;
   }
+}
+
+DEVICE void run_block(Block& b) {
+  clear_state(b);
+  search_tasks(b);
+  report_block(b);
 }

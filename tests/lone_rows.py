@@ -1,4 +1,4 @@
-"""Each row of a TNF by itself to its fixpoint, by the kernels' own propagators (tests/kernels), on either engine."""
+"""Rows of a TNF by themselves, by the kernels' own code (tests/kernels): each to its fixpoint, and what explains it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from turbo_fzn.engine import compiler, gpu
-from turbo_fzn.engine.abi import Problem
+from turbo_fzn.engine.abi import Common, Problem
 from turbo_fzn.engine.cpu import point_to
 from turbo_fzn.engine.layout import Layout, Settings, align16, make_common
 from turbo_fzn.resources import kernels_folder
@@ -21,6 +21,7 @@ from turbo_fzn.tnf.language import TNF
 
 SOURCES = Path(__file__).resolve().parent / "kernels"
 BLOCKS = 256  # on a GPU
+RECORD_WORDS = 21  # of probe_rows.h
 
 
 @lru_cache(maxsize=1)
@@ -40,14 +41,18 @@ def compile_rows(command: list[str], source: str, target: str, bits: int) -> Pat
 
 @lru_cache(maxsize=2)
 def cpu_rows(bits: int) -> ctypes.CDLL:
-    command = [compiler.find_cpu_compiler(), *compiler.CPU_FLAGS]
-    return ctypes.CDLL(str(compile_rows(command, "rows.cpp", f"rows{bits}.so", bits)))
+    command = [*compiler.find_cpu_compiler(), *compiler.CPU_FLAGS]
+    compiled = ctypes.CDLL(str(compile_rows(command, "rows.cpp", f"rows{bits}.so", bits)))
+    compiled.propagate_rows.argtypes = [ctypes.c_void_p] * 4
+    compiled.explain_rows.argtypes = [*[ctypes.c_void_p] * 4, ctypes.c_int64]
+    compiled.explain_rows.restype = ctypes.c_int64
+    return compiled
 
 
 @lru_cache(maxsize=2)
 def gpu_rows(bits: int):
     architecture = gpu.context().architecture
-    command = [compiler.find_nvcc(), "-std=c++17", "-O3", "-cubin", f"-arch=sm_{architecture}"]
+    command = [*compiler.find_nvcc(), "-std=c++17", "-O3", "-cubin", f"-arch=sm_{architecture}"]
     compiled = compile_rows(command, "rows.cu", f"rows{bits}.cubin", bits).read_bytes()
     module = gpu.driver().module_from_buffer(compiled)
     function = module.get_function("propagate_rows")
@@ -68,14 +73,33 @@ def propagate_rows(engine: str, tnf: TNF) -> tuple[np.ndarray, np.ndarray, np.nd
     return lower.astype(np.int64), upper.astype(np.int64), consistent.astype(bool)
 
 
-def run_on_cpu(layout: Layout, *results: np.ndarray) -> None:
-    problem, common = Problem(), make_common()
+def problem_on_cpu(layout: Layout, common: Common) -> Problem:
+    problem = Problem()
     layout.fill(problem, 0)
     point_to(problem, layout.arrays)
     problem.common = ctypes.addressof(common)
-    function = cpu_rows(layout.bits).propagate_rows
-    function.argtypes = [ctypes.c_void_p] * 4
-    assert function(ctypes.byref(problem), *(array.ctypes.data for array in results)) == 0
+    return problem
+
+
+def run_on_cpu(layout: Layout, *results: np.ndarray) -> None:
+    common = make_common()
+    problem = problem_on_cpu(layout, common)
+    places = [array.ctypes.data for array in results]
+    assert cpu_rows(layout.bits).propagate_rows(ctypes.byref(problem), *places) == 0
+
+
+def explain_rows(tnf: TNF, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """What each row of a TNF, whose rows share no variable, says of the box lower..upper (int64 [n] each) within the
+    model's, and why. Records (int64 [k, 21]) as probe_rows.h has them."""
+    layout = Layout(tnf, np.empty(0, np.int32), Settings(roles=("finder",)))
+    records = np.zeros((200 * tnf.n_rows, RECORD_WORDS), np.int64)
+    box = [np.ascontiguousarray(bounds, layout.bound_type) for bounds in (lower, upper)]
+    common = make_common()
+    problem = problem_on_cpu(layout, common)
+    places = [array.ctypes.data for array in (*box, records)]
+    count = cpu_rows(layout.bits).explain_rows(ctypes.byref(problem), *places, len(records))
+    assert count >= 0
+    return records[:count]
 
 
 def run_on_gpu(layout: Layout, *results: np.ndarray) -> None:

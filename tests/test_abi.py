@@ -45,7 +45,7 @@ def compile_with(tmp_path: Path, bits: int, old: str = "", new: str = "") -> sub
     changed = kernels / "core" / "abi.h"
     assert not old or changed.read_text().count(old) == 1
     changed.write_text(changed.read_text().replace(old, new))
-    command = [compiler.find_cpu_compiler(), "-std=c++17", "-fsyntax-only", f"-DBOUND_BITS={bits}", "-DTRACE"]
+    command = [*compiler.find_cpu_compiler(), "-std=c++17", "-fsyntax-only", f"-DBOUND_BITS={bits}", "-DTRACE"]
     return subprocess.run([*command, str(kernels / "solve.cpp")], capture_output=True, text=True, check=False)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from turbo_fzn import info
-from turbo_fzn.engine import compiler, gpu
+from turbo_fzn.engine import ahead, compiler, gpu
 from turbo_fzn.engine.abi import STATISTICS
 from turbo_fzn.engine.layout import Settings
 from turbo_fzn.errors import EngineError
@@ -112,6 +112,7 @@ def test_a_machine_without_a_gpu_is_told(fake_gpu):
 
 def test_a_machine_without_nvcc_is_told(fake_gpu, monkeypatch):
     compiler.find_nvcc.cache_clear()
+    monkeypatch.delenv("NVCC")
     monkeypatch.setattr(compiler.shutil, "which", lambda name: None)  # it may be in its usual place
     with pytest.raises(EngineError, match="no nvcc found for the GPU engine: install the CUDA toolkit"):
         compiler.find_nvcc()
@@ -142,6 +143,6 @@ def test_the_gpu_and_its_architecture_are_told(fake_gpu):
 def test_the_gpu_kernels_are_compiled_ahead(fake_gpu, monkeypatch, tmp_path):
     monkeypatch.setattr(compiler, "cpu_library", lambda bits: f"cpu{bits}")
     said = []
-    compiler.fill_cache(said.append)
-    assert sum("GPU engine" in line for line in said) == len(compiler.GPU_VARIANTS)
-    assert len(list((tmp_path / "cache").glob("gpu*.cubin"))) == len(compiler.GPU_VARIANTS)
+    ahead.fill_cache(said.append)
+    assert sum("GPU engine" in line for line in said) == len(ahead.GPU_VARIANTS)
+    assert len(list((tmp_path / "cache").glob("gpu*.cubin"))) == len(ahead.GPU_VARIANTS)

@@ -11,9 +11,10 @@ from itertools import combinations_with_replacement, product
 import numpy as np
 import pytest
 from lone_rows import propagate_rows
+from operators import apply_operator
 
 from turbo_fzn.domains import INFINITY
-from turbo_fzn.tnf.language import TNF, Op, apply_operator
+from turbo_fzn.tnf.language import TNF, Op
 
 RANGE = range(-3, 4)
 BOOLEAN_BOXES = [(0, 0), (0, 1), (1, 1)]

@@ -10,11 +10,10 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
-from command import run, write
+from command import CORPUS, PATIENCE, run, write
 
 from turbo_fzn.engine import compiler, cpu, wake
 from turbo_fzn.engine.contract import Engine, Found
@@ -24,9 +23,6 @@ from turbo_fzn.errors import EngineError
 from turbo_fzn.options import Options
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run import session
-
-CORPUS = Path(__file__).resolve().parent / "corpus"
-SECONDS = 30  # a test that waits so long has failed
 
 
 class Scripted:
@@ -77,14 +73,14 @@ class Pair:
         self.relay.start()
 
     def _make(self) -> Engine:
-        assert self.gate.wait(SECONDS)
+        assert self.gate.wait(PATIENCE)
         if self.failure is not None:
             raise self.failure
         return self.second
 
     def ready(self) -> None:
         self.gate.set()
-        self.relay.maker.join(SECONDS)
+        self.relay.maker.join(PATIENCE)
 
 
 def objectives(solutions: list[Found]) -> list[int]:
@@ -188,7 +184,7 @@ def slow_gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[float | None
 
     def set_delay(seconds: float | None) -> list[Late]:
         def make(prepared, exports, options):
-            end.wait(seconds if seconds is not None else SECONDS)
+            end.wait(seconds if seconds is not None else PATIENCE)
             made.append(Late(prepared.tnf, exports, Settings(blocks=2, lns_percent=50)))
             return made[-1]
 
@@ -248,7 +244,7 @@ class UntilHandedOver(session.Interrupt):
     """Stops a search as soon as the second engine is at work."""
 
     def __init__(self) -> None:
-        super().__init__(time.monotonic() + SECONDS)
+        super().__init__(time.monotonic() + PATIENCE)
         self.relay: Relay | None = None
 
     def __bool__(self) -> bool:
@@ -346,7 +342,7 @@ def test_waking_says_why_there_is_no_gpu(monkeypatch, results, failure):
     waking = wake.Waking()
     for thread in threading.enumerate():
         if thread.name == "wake":
-            thread.join(SECONDS)
+            thread.join(PATIENCE)
     assert waking.failure == failure
 
 
@@ -354,29 +350,29 @@ def test_a_library_that_is_no_driver_means_no_gpu(monkeypatch):
     monkeypatch.setattr(wake.ctypes, "CDLL", lambda name: object())
     waking = wake.Waking()
     assert waking.thread is not None
-    waking.thread.join(SECONDS)
+    waking.thread.join(PATIENCE)
     assert waking.failure == "no usable NVIDIA driver: libcuda.so.1 has no cuInit"
 
 
 @pytest.fixture(scope="module")
 def sleeping_driver(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A folder with a driver that takes a minute to wake up."""
+    """A folder with a driver that takes for ever to wake up."""
     folder = tmp_path_factory.mktemp("driver")
     source = folder / "driver.cpp"
-    source.write_text('#include <unistd.h>\nextern "C" int cuInit(unsigned) { sleep(60); return 0; }\n')
+    source.write_text('#include <unistd.h>\nextern "C" int cuInit(unsigned) { sleep(1000000); return 0; }\n')
     library = str(folder / "libcuda.so.1")
-    subprocess.run([compiler.find_cpu_compiler(), "-shared", "-fPIC", "-o", library, str(source)], check=True)
+    subprocess.run([*compiler.find_cpu_compiler(), "-shared", "-fPIC", "-o", library, str(source)], check=True)
     return str(folder)
 
 
 def test_a_small_model_is_solved_before_the_gpu_is_awake(sleeping_driver):
-    answer = run("-a", "-s", CORPUS / "queens.fzn", timeout=SECONDS, LD_LIBRARY_PATH=sleeping_driver)
+    answer = run("-a", "-s", CORPUS / "queens.fzn", LD_LIBRARY_PATH=sleeping_driver)
     assert len(answer.solutions) == 92 and answer.markers == ["=========="]
     assert answer.statistics["engine"] == '"cpu"' and "handoverTime" not in answer.statistics
 
 
 def test_an_error_does_not_wait_for_the_gpu(sleeping_driver, tmp_path):
-    answer = run(write(tmp_path, "no FlatZinc"), timeout=SECONDS, LD_LIBRARY_PATH=sleeping_driver)
+    answer = run(write(tmp_path, "no FlatZinc"), LD_LIBRARY_PATH=sleeping_driver)
     assert answer.code == 1 and answer.markers == ["=====ERROR====="] and answer.errors.startswith("fzn-turbo: ")
 
 

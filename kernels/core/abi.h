@@ -24,9 +24,10 @@ typedef i32 bound_t;
 #define SHARE_UNIT 65536  // the whole, of a share of variables
 #define N_EXTENTS 2  // of neighbourhoods: with and without whole arrays of variables set free
 #define N_SIZES 4  // of neighbourhoods: how long they may be searched
-#define N_METHODS 8
+#define N_METHODS 11
 #define N_ACTIVITIES 6
 #define FIRST_RESTART 5  // the method from which on they are restarts
+#define FIRST_LEARNER 8  // and from which on they learn from conflicts
 #define STATE_BYTES 512  // room for a block's state in the static shared memory of the GPU's kernel
 
 // Op of turbo_fzn/tnf/language.py.
@@ -37,7 +38,7 @@ enum Operator {
 // VarChoice of turbo_fzn/tnf/language.py.
 enum VarChoice {
   VAR_INPUT_ORDER = 0, VAR_FIRST_FAIL = 1, VAR_ANTI_FIRST_FAIL = 2, VAR_SMALLEST = 3, VAR_LARGEST = 4,
-  VAR_DOM_W_DEG = 5,
+  VAR_DOM_W_DEG = 5, VAR_MAX_REGRET = 6,
 };
 
 // ValueChoice of turbo_fzn/tnf/language.py.
@@ -49,10 +50,11 @@ enum ValueChoice {
   VALUE_HINT = 12,   // the value of the warm start
 };
 
-// How a block searches: the complete tree search, the neighbourhoods of an incumbent, or restarts from the root.
+// How a block searches: the complete tree search, the neighbourhoods of an incumbent, restarts from the root, or
+// learning from conflicts, each time to the end of the run.
 enum Method {
   METHOD_TREE = 0, METHOD_RANDOM = 1, METHOD_WINDOW = 2, METHOD_GRAPH = 3, METHOD_OBJECTIVE = 4, METHOD_WEIGHTED = 5,
-  METHOD_ANNOTATED = 6, METHOD_PROBE = 7,
+  METHOD_ANNOTATED = 6, METHOD_PROBE = 7, METHOD_PROVER = 8, METHOD_FINDER = 9, METHOD_FOLLOWER = 10,
 };
 
 // What a block's time goes to; counted by PROFILE builds only.
@@ -77,7 +79,10 @@ struct alignas(16) Watch {
   i32 start, both, upper, end;
 };
 
-// A list of variables in strategy_vars, and how to label them.
+// How to label some variables. From `start` on, `strategy_vars` has `count` variables to label, then as many whose
+// bounds the variable choice looks at (measured), then, for VAR_MAX_REGRET, count + 1 places in `tables`: from place i
+// to place i + 1 lie the gaps in the domain of measured variable i, in order, each as the last value before it and the
+// first one behind it.
 struct alignas(16) Strategy {
   i32 var_choice, value_choice, start, count;
 };
@@ -104,8 +109,8 @@ struct Level {
   i32 output_position;  // place of the first unfixed output variable before the choice
 };
 
-// Words shared by all blocks. The host writes `stop` and `consumed` while the kernel runs. Every node reads the
-// first line, those of the tree search also how full the pool is.
+// Words shared by all blocks. The host writes `stop`, `consumed` and `host_bound` while the kernel runs. Every node
+// reads the first line, those of the tree search also how full the pool is.
 struct alignas(64) Common {
   i64 best;                     // least value of sense * objective found so far
   i32 stop;                     // set by the host: leave at once
@@ -114,6 +119,7 @@ struct alignas(64) Common {
   i32 incomplete;               // something was given up (a capacity, an overflow): no claim of completeness
   i64 bound;                    // no solution has a smaller sense * objective
   i64 improved_ns;              // when `best` was last improved, by now_ns()
+  i64 host_bound;               // the same as `bound`, but set by the host alone: it may overwrite it at any time
   alignas(64) i64 pool_head;    // blocks that have asked the pool for a subproblem
   alignas(64) i64 pool_tail;    // subproblems put into it
   alignas(64) i32 outstanding;  // subproblems that exist, in pool or blocks; 0: the search is complete
@@ -124,6 +130,20 @@ struct Statistics {
   i64 nodes, failures, propagations, iterations, solutions, donations, replays, restarts, peak_level, busy_ns, idle_ns;
   i64 fixpoint_errors;  // rows that could still tighten at a fixpoint; counted by CHECK_FIXPOINT builds only
   i64 activity_ticks[N_ACTIVITIES];
+};
+
+// What a block that learns has counted.
+struct LearnStatistics {
+  i64 nogoods;             // clauses learned, and the sums of their sizes and LBDs
+  i64 literals, lbd;
+  i64 minimised;           // literals that minimisation left out
+  i64 backjumps;           // conflicts that went back more than a level
+  i64 reductions;          // of the clauses
+  i64 told;                // clauses given to other blocks
+  i64 heard;               // and taken from them
+  i64 explanations;        // of rows
+  i64 premises;
+  i64 explanation_errors;  // counted by CHECK_EXPLANATIONS builds only
 };
 
 // A solution that neighbourhoods start from. Its values are version / 2 times rewritten, and in the middle of it
@@ -163,33 +183,37 @@ struct Problem {
   const Strategy* strategies;
   const i32* strategy_vars;
   const i32* exports;
-  const i32* neighbours;        // the variables that large neighbourhood search fixes
-  const i32* neighbour_groups;  // of each: the number of its array of decision variables
-  const i32* owners;            // of each variable: a decision variable near to it in the graph, or -1
-  const bound_t* hints;         // the warm start: a value for each variable of the strategy WARM_START
-  i32* weights;                 // failure weights of the variables, for VAR_DOM_W_DEG
-  Island* islands;              // island 0 holds the best solution so far
-  bound_t* incumbents;          // n_vars values an island
-  bound_t* phases;              // the value that each variable was last fixed to, by a decision of any block
-  MethodBook* books;            // one a method
+  const i32* neighbours;              // the variables that large neighbourhood search fixes
+  const i32* neighbour_groups;        // of each: the number of its array of decision variables
+  const i32* owners;                  // of each variable: a decision variable near to it in the graph, or -1
+  const bound_t* hints;               // the warm start: a value for each variable of the strategy WARM_START
+  i32* weights;                       // failure weights of the variables, for VAR_DOM_W_DEG
+  Island* islands;                    // island 0 holds the best solution so far
+  bound_t* incumbents;                // n_vars values an island
+  bound_t* phases;                    // the value that each variable was last fixed to, by a decision of any block
+  MethodBook* books;                  // one a method
   Common* common;
-  Statistics* statistics;       // one a block
-  i64* pool_sequences;          // one a slot
+  Statistics* statistics;             // one a block
+  i64* pool_sequences;                // one a slot
   char* pool;
-  char* ring;                   // in host memory
-  char* workspace;              // workspace_bytes a block
+  char* ring;                         // in host memory
+  char* workspace;                    // workspace_bytes a block
   i64 workspace_bytes, pool_slot_bytes, ring_slot_bytes;
   i64 seed;
   i32 n_vars, n_rows, n_strategies, n_exports, n_neighbours, n_groups, n_islands;
   i32 objective, sense;
   i32 changed_capacity, queue_capacity, trail_capacity, level_capacity, path_capacity;
   i32 pool_slots, pool_path, ring_slots;
-  i32 lns_percent;              // share of the blocks that search neighbourhoods once there is an incumbent
+  i32 lns_percent;                    // share of the blocks that search neighbourhoods once there is an incumbent
   i32 n_blocks, use_weights;
-  i32 project;                  // one solution for each assignment of the output variables is enough
-  i32 methods;                  // bit m: method m may be used
+  i32 project;                        // one solution for each assignment of the output variables is enough
+  i32 methods;                        // bit m: method m may be used
   i32 n_hints;
-  Strategy outputs;             // the output variables, as a list in strategy_vars
+  Strategy outputs;                   // the output variables, as a list in strategy_vars
+  const i32* roles;                   // of each block: its method if it is a learner's, else METHOD_TREE
+  LearnStatistics* learn_statistics;  // one a block
+  char* exchange;                     // what learners tell each other (learn/exchange.h); null where there is one
+  i64 learn_bytes;                    // of a learner's memory
 };
 
 // A node: the place among its siblings and the decision that led to it (var -1: none). A tree is searched by each

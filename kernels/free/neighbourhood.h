@@ -78,7 +78,7 @@ DEVICE bool is_group_free(u64 draw, i32 extent, i32 group) {
 DEVICE i64 draw_target(const Block& b) {
   i64 best = task(b).best;
   if (best == NO_INCUMBENT || coin(next_random(b))) return NO_INCUMBENT;
-  u64 gain = ((u64)best - (u64)global_load(&b.problem->common->bound)) / AMBITION;
+  u64 gain = ((u64)best - (u64)proved_bound(b.problem->common)) / AMBITION;
   return gain == 0 ? NO_INCUMBENT : best - 1 - (i64)below(next_random(b), gain);
 }
 
@@ -90,7 +90,7 @@ DEVICE i64 worst_objective(const Problem* p) {
 // Lane 0: what a probe asks for: the bound itself, or what lies a half, a quarter, an eighth ... above it.
 DEVICE i64 draw_probe(const Block& b) {
   const Problem* p = b.problem;
-  i64 bound = global_load(&p->common->bound);
+  i64 bound = proved_bound(p->common);
   i64 worst = task(b).best != NO_INCUMBENT ? task(b).best : worst_objective(p);
   u64 gap = (u64)worst - (u64)bound;
   return bound + (i64)(gap >> (1 + below(next_random(b), PROBE_DEPTHS)));
@@ -219,7 +219,7 @@ DEVICE bool wants_better(u64 draw) { return coin(draw, 2) || coin(draw, 3); }
 DEVICE void go_along(const Block& b, i32 index) {
   Task& s = task(b);
   const Island* island = &b.problem->islands[index];
-  i64 gap = (i64)(((u64)s.best - (u64)global_load(&b.problem->common->bound)) >> 1);
+  i64 gap = (i64)(((u64)s.best - (u64)proved_bound(b.problem->common)) >> 1);
   i64 furthest = s.best + (gap >> (4 + index % DISTANCES * 2)), value = global_load(&island->value);
   bool settled = global_load(&island->version) > 1 && value <= furthest;
   s.island = index;

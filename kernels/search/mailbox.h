@@ -32,7 +32,7 @@ DEVICE void wait_for_room(const Block& b, i64 ticket) {
   }
 }
 
-// All variables are fixed: sends the solution to the host and, when neighbourhoods are searched, keeps it for them.
+// All variables are fixed: sends the solution to the host and, when neighbourhoods or learners search, keeps it for them.
 DEVICE void publish_solution(const Block& b) {
   const Problem* p = b.problem;
   Mail& s = mail(b);
@@ -69,7 +69,7 @@ DEVICE void publish_solution(const Block& b) {
     }
   }
   barrier();
-  if (p->lns_percent && p->sense != 0) {
+  if (keeps_incumbents(p)) {
     if (sends) keep_solution(b, 0);
     if (task(b).island != 0) keep_solution(b, task(b).island);
   }

@@ -24,6 +24,12 @@ struct Task {
 
 DEVICE Task& task(const Block& b);
 
+// What sense * objective is proved to be at least, by the blocks or by the host.
+DEVICE i64 proved_bound(const Common* common) {
+  i64 own = global_load(&common->bound), told = global_load(&common->host_bound);
+  return own > told ? own : told;
+}
+
 // Lane 0: only solutions better than the incumbent are wanted; in a limited search perhaps much better ones, or worse
 // ones.
 DEVICE void bound_objective(const Block& b) {
@@ -39,14 +45,14 @@ DEVICE void bound_objective(const Block& b) {
 DEVICE void apply_proved_bound(const Block& b) {
   const Problem* p = b.problem;
   if (p->sense == 0) return;
-  i64 bound = global_load(&p->common->bound);
+  i64 bound = proved_bound(p->common);
   if (p->sense > 0) tighten_lower(b, p->objective, (value_t)bound);
   else tighten_upper(b, p->objective, (value_t)-bound);
 }
 
 // Whether nothing better can be found: the tree is exhausted, or the proved bound has met the incumbent.
 DEVICE bool is_search_over(const Common* common) {
-  return global_load(&common->outstanding) == 0 || global_load(&common->bound) >= global_load(&common->best);
+  return global_load(&common->outstanding) == 0 || proved_bound(common) >= global_load(&common->best);
 }
 
 // Lane 0: whether a limited search has had its share of failures, or, after a few of them, of work.
@@ -63,6 +69,6 @@ DEVICE void look_around(const Block& b) {
   propagation(b).stop = global_load(&common->stop);
   s.best = global_load(&common->best);
   bool has_first = s.early && s.best != NO_INCUMBENT;
-  bool proved = global_load(&common->bound) >= s.best || (claim(b).limited && global_load(&common->outstanding) == 0);
+  bool proved = proved_bound(common) >= s.best || (claim(b).limited && global_load(&common->outstanding) == 0);
   s.over = has_first || proved;
 }

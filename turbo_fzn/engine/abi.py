@@ -45,7 +45,7 @@ N_SIZES = 4  # of neighbourhoods: how long they may be searched
 STATE_BYTES = 512  # room for a block's state in the static shared memory of the GPU's kernel
 CONSTANTS = (
     "INFINITE_BOUND", "NO_INCUMBENT", "FREE_STRATEGY", "WARM_START", "FIRST_ANNOTATED", "SHARE_UNIT", "N_EXTENTS",
-    "N_SIZES", "N_METHODS", "N_ACTIVITIES", "FIRST_RESTART", "STATE_BYTES",
+    "N_SIZES", "N_METHODS", "N_ACTIVITIES", "FIRST_RESTART", "FIRST_LEARNER", "STATE_BYTES",
 )  # fmt: skip
 
 
@@ -57,7 +57,8 @@ class OwnValueChoice(IntEnum):
 
 
 class Method(IntEnum):
-    """How a block searches: the complete tree search, the neighbourhoods of an incumbent, or restarts from the root."""
+    """How a block searches: the complete tree search, the neighbourhoods of an incumbent, restarts from the root, or
+    learning from conflicts, each time to the end of the run."""
 
     TREE = 0
     RANDOM = 1
@@ -67,6 +68,9 @@ class Method(IntEnum):
     WEIGHTED = 5
     ANNOTATED = 6
     PROBE = 7
+    PROVER = 8
+    FINDER = 9
+    FOLLOWER = 10
 
 
 class Activity(IntEnum):
@@ -110,8 +114,10 @@ ENUMERATIONS = (
 )
 N_METHODS = len(Method)
 FIRST_RESTART = Method.WEIGHTED.value  # the method from which on they are restarts
+FIRST_LEARNER = Method.PROVER.value  # and from which on they learn from conflicts
 N_ACTIVITIES = len(Activity)
 METHODS = tuple(method.name.lower() for method in Method)
+LEARNERS = METHODS[FIRST_LEARNER:]  # the roles of blocks that learn from conflicts
 ACTIVITIES = tuple(activity.name.lower() for activity in Activity)
 
 
@@ -138,7 +144,10 @@ class Watch(ctypes.Structure):
 
 @record(alignment=16)
 class Strategy(ctypes.Structure):
-    """A list of variables in strategy_vars, and how to label them."""
+    """How to label some variables. From `start` on, `strategy_vars` has `count` variables to label, then as many whose
+    bounds the variable choice looks at (measured), then, for VAR_MAX_REGRET, count + 1 places in `tables`: from place i
+    to place i + 1 lie the gaps in the domain of measured variable i, in order, each as the last value before it and the
+    first one behind it."""
 
     var_choice: i32
     value_choice: i32
@@ -184,8 +193,8 @@ class Level(Bounded):
 
 @record(alignment=CACHE_LINE)
 class Common(ctypes.Structure):
-    """Words shared by all blocks. The host writes `stop` and `consumed` while the kernel runs. Every node reads the
-    first line, those of the tree search also how full the pool is."""
+    """Words shared by all blocks. The host writes `stop`, `consumed` and `host_bound` while the kernel runs. Every node
+    reads the first line, those of the tree search also how full the pool is."""
 
     best: i64  # least value of sense * objective found so far
     stop: i32  # set by the host: leave at once
@@ -194,6 +203,7 @@ class Common(ctypes.Structure):
     incomplete: i32  # something was given up (a capacity, an overflow): no claim of completeness
     bound: i64  # no solution has a smaller sense * objective
     improved_ns: i64  # when `best` was last improved, by now_ns()
+    host_bound: i64  # the same as `bound`, but set by the host alone: it may overwrite it at any time
     pool_head: Annotated[i64, OWN_LINE]  # blocks that have asked the pool for a subproblem
     pool_tail: Annotated[i64, OWN_LINE]  # subproblems put into it
     outstanding: Annotated[i32, OWN_LINE]  # subproblems that exist, in pool or blocks; 0: the search is complete
@@ -201,7 +211,12 @@ class Common(ctypes.Structure):
     @property
     def is_complete(self) -> bool:
         """After the last block has left: nothing better than what was published exists."""
-        return (self.outstanding == 0 or self.bound >= self.best) and not self.incomplete
+        return (self.outstanding == 0 or self.proved >= self.best) and not self.incomplete
+
+    @property
+    def proved(self) -> int:
+        """What sense * objective is proved to be at least, by the blocks or by the host."""
+        return max(self.bound, self.host_bound)
 
 
 @record()
@@ -221,6 +236,23 @@ class Statistics(ctypes.Structure):
     idle_ns: i64
     fixpoint_errors: i64  # rows that could still tighten at a fixpoint; counted by CHECK_FIXPOINT builds only
     activity_ticks: Annotated[i64, Times(N_ACTIVITIES)]
+
+
+@record()
+class LearnStatistics(ctypes.Structure):
+    """What a block that learns has counted."""
+
+    nogoods: i64  # clauses learned, and the sums of their sizes and LBDs
+    literals: i64
+    lbd: i64
+    minimised: i64  # literals that minimisation left out
+    backjumps: i64  # conflicts that went back more than a level
+    reductions: i64  # of the clauses
+    told: i64  # clauses given to other blocks
+    heard: i64  # and taken from them
+    explanations: i64  # of rows
+    premises: i64
+    explanation_errors: i64  # counted by CHECK_EXPLANATIONS builds only
 
 
 @record(alignment=CACHE_LINE)
@@ -324,6 +356,10 @@ class Problem(ctypes.Structure):
     methods: i32  # bit m: method m may be used
     n_hints: i32
     outputs: Strategy  # the output variables, as a list in strategy_vars
+    roles: Annotated[pointer, "const i32"]  # of each block: its method if it is a learner's, else METHOD_TREE
+    learn_statistics: Annotated[pointer, "LearnStatistics"]  # one a block
+    exchange: Annotated[pointer, "char"]  # what learners tell each other (learn/exchange.h); null where there is one
+    learn_bytes: i64  # of a learner's memory
 
 
 @record()
@@ -370,6 +406,7 @@ class Trace(ctypes.Structure):
 
 STATISTICS = [field.name for field in fields_of(Statistics) if field.name != "activity_ticks"]
 STATISTICS += [f"{activity}_ticks" for activity in ACTIVITIES]
+LEARN_STATISTICS = [field.name for field in fields_of(LearnStatistics)]
 
 
 class Fact(NamedTuple):

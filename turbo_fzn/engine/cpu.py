@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from turbo_fzn.engine import compiler
-from turbo_fzn.engine.abi import METHODS, STATISTICS, Problem, Trace, TraceRecord, digest
+from turbo_fzn.engine.abi import LEARN_STATISTICS, METHODS, STATISTICS, Problem, Trace, TraceRecord, digest
 from turbo_fzn.engine.contract import Found, merge_statistics, method_statistics
 from turbo_fzn.engine.layout import Layout, Settings, first_books, make_common
 from turbo_fzn.engine.ring import Ring
@@ -32,6 +32,7 @@ def library(bits: int, *extra: str) -> ctypes.CDLL:
     check_digest(str(path), ctypes.c_char_p.in_dll(loaded, "abi_digest").value or b"")
     loaded.solve_block.argtypes = [ctypes.c_void_p, ctypes.c_int32]
     loaded.propagate_root.argtypes = [ctypes.c_void_p] * 3
+    loaded.adopt_solution.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64]
     return loaded
 
 
@@ -78,19 +79,31 @@ def propagate(tnf: TNF, stop: Stop | None = None) -> tuple[np.ndarray, np.ndarra
     A stop leaves the bounds where they are, which loses no solution; a bound beyond what 64 bits hold raises
     EngineError.
     """
-    layout = Layout(tnf, np.empty(0, np.int32), Settings())
-    lower, upper = tnf.lower.astype(layout.bound_type), tnf.upper.astype(layout.bound_type)
-    common = (stop or Stop()).common
-    problem = Problem()
-    layout.fill(problem, 0)
-    point_to(problem, layout.arrays)
-    problem.common = ctypes.addressof(common)
-    outcome = library(layout.bits).propagate_root(ctypes.byref(problem), lower.ctypes.data, upper.ctypes.data)
-    if outcome == NO_MEMORY:
-        raise EngineError("not enough memory for the store")
-    if outcome == OVERFLOW:
-        raise EngineError("a bound of the model does not fit into 64 bits")
-    return None if outcome == 0 else (lower.astype(np.int64), upper.astype(np.int64))
+    return Propagator(tnf, stop)(tnf.lower, tnf.upper)
+
+
+class Propagator:
+    """The rows of a TNF, for one box of bounds after the other: each is propagated to its fixpoint, as by `propagate`.
+
+    A box lies within the bounds of the TNF (int64 [n] each)."""
+
+    def __init__(self, tnf: TNF, stop: Stop | None = None):
+        self.layout = layout = Layout(tnf, np.empty(0, np.int32), Settings())
+        self.library = library(layout.bits)
+        self.common = (stop or Stop()).common
+        self.problem = problem = Problem()
+        layout.fill(problem, 0)
+        point_to(problem, layout.arrays)
+        problem.common = ctypes.addressof(self.common)
+
+    def __call__(self, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+        lower, upper = lower.astype(self.layout.bound_type), upper.astype(self.layout.bound_type)
+        outcome = self.library.propagate_root(ctypes.byref(self.problem), lower.ctypes.data, upper.ctypes.data)
+        if outcome == NO_MEMORY:
+            raise EngineError("not enough memory for the store")
+        if outcome == OVERFLOW:
+            raise EngineError("a bound of the model does not fit into 64 bits")
+        return None if outcome == 0 else (lower.astype(np.int64), upper.astype(np.int64))
 
 
 class Tracer:
@@ -128,6 +141,7 @@ class CpuEngine:
         self.library = library(layout.bits, *profile_flags(settings), *trace_flags(settings))
         self.common = layout.first_common()
         self.blocks_statistics = np.zeros((settings.blocks, len(STATISTICS)), np.int64)
+        self.learn_statistics = np.zeros((settings.blocks, len(LEARN_STATISTICS)), np.int64)
         self.books = first_books()
         islands, incumbents = layout.first_islands()
         self.memory = {
@@ -137,11 +151,15 @@ class CpuEngine:
             "phases": np.zeros(tnf.n_vars, layout.bound_type),
             "books": self.books,
             "statistics": self.blocks_statistics,
+            "learn_statistics": self.learn_statistics,
+            "roles": layout.roles(),
             "pool_sequences": layout.first_sequences(),
             "pool": np.zeros(layout.pool_slots * layout.pool_slot_bytes, np.uint8),
             "ring": np.zeros(layout.ring_slots * layout.ring_slot_bytes, np.uint8),
             "workspace": np.zeros(settings.blocks * layout.stack_bytes, np.uint8),
         }
+        if (exchange := layout.first_exchange()) is not None:
+            self.memory["exchange"] = exchange
         self.problem = Problem()
         layout.fill(self.problem, layout.stack_bytes)
         check_sums(layout, self.problem)
@@ -191,7 +209,16 @@ class CpuEngine:
 
     @property
     def bound(self) -> int:
-        return int(self.common.bound)
+        return int(self.common.proved)
+
+    def adopt(self, found: Found) -> None:
+        if self.layout.is_whole(found):
+            values = np.ascontiguousarray(found.values, self.layout.bound_type)
+            value = self.layout.tnf.sense * found.objective
+            self.library.adopt_solution(ctypes.byref(self.problem), values.ctypes.data, value)
+
+    def raise_bound(self, bound: int) -> None:
+        self.common.host_bound = max(self.common.host_bound, bound)
 
     def stop(self) -> None:
         self.common.stop = 1
@@ -203,7 +230,8 @@ class CpuEngine:
 
     def statistics(self) -> dict[str, int]:
         """Sums over the blocks; of those that still run, up to their last solution."""
-        return merge_statistics(self.blocks_statistics, STATISTICS)
+        counted = merge_statistics(self.blocks_statistics, STATISTICS)
+        return counted | merge_statistics(self.learn_statistics, LEARN_STATISTICS)
 
     def methods(self) -> dict[str, float]:
         return method_statistics(self.books, METHODS)

@@ -227,6 +227,7 @@ class GpuEngine:
             "contextTime": here.seconds,
         }
         self.repeats = layout.repeats
+        self.raised = layout.root_bound()
         self.running_kernel = False
 
     def _fit_memory(self, layout: Layout, shape: Shape) -> Shape:
@@ -267,9 +268,9 @@ class GpuEngine:
         self.ring_memory = cuda.pagelocked_zeros(size, np.uint8, mem_flags=cuda.host_alloc_flags.DEVICEMAP)
         problem.ring = int(self.ring_memory.base.get_device_pointer())
         self.ring = Ring(layout, self.ring_memory, library(layout.bits).memory_fence)
-        # Made ahead, as that waits for a running kernel: what the copies to `stop` and `consumed` read, what is read of
-        # Common, and statistics.
-        self.words = cuda.pagelocked_zeros(2, np.int64)
+        # Made ahead, as that waits for a running kernel: what the copies to `stop`, `consumed` and `host_bound` read, what
+        # is read of Common, and statistics.
+        self.words = cuda.pagelocked_zeros(3, np.int64)
         self.seen = cuda.pagelocked_zeros(ctypes.sizeof(Common), np.uint8)
         self.counters = cuda.pagelocked_zeros((self.launch.blocks, len(STATISTICS)), np.int64)
         self.problem = problem
@@ -290,6 +291,7 @@ class GpuEngine:
             (launch.blocks, 1), (launch.threads, 1, 1), self.compute, bytes(self.problem), shared_size=launch.shared_bytes
         )
         self.running_kernel = True
+        self.raise_bound(self.raised)
 
     def _adopt(self, incumbent: Found | None) -> None:
         common = np.frombuffer(bytes(self.layout.first_common(incumbent)), np.uint8)
@@ -338,7 +340,15 @@ class GpuEngine:
 
     @property
     def bound(self) -> int:
-        return int(self._common().bound)
+        return int(self._common().proved)
+
+    def adopt(self, found: Found) -> None:
+        """The blocks find their own, or one that is better."""
+
+    def raise_bound(self, bound: int) -> None:
+        self.raised = max(self.raised, bound)
+        if self.running_kernel:
+            self._send(2, Common.host_bound.offset, self.raised, 8)
 
     def statistics(self) -> dict[str, int]:
         """Sums over the blocks; of those that still run, up to their last solution."""

@@ -9,12 +9,14 @@ from __future__ import annotations
 import copy
 import ctypes
 import itertools
+import os
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from turbo_fzn.domains import INFINITY
+from turbo_fzn.engine import strategies
 from turbo_fzn.engine.abi import (
     FIRST_ANNOTATED,
     FREE_STRATEGY,
@@ -31,13 +33,13 @@ from turbo_fzn.engine.abi import (
     Problem,
     RingSlot,
     Row,
-    Strategy,
     TrailEntry,
 )
+from turbo_fzn.engine.abi import Strategy as StrategyRecord
 from turbo_fzn.engine.contract import Found
 from turbo_fzn.engine.records import CACHE_LINE, align, fields_of, offset
 from turbo_fzn.engine.watch import watch_lists
-from turbo_fzn.tnf.language import TNF, Op, ValueChoice, VarChoice
+from turbo_fzn.tnf.language import TNF, Op, Strategy, ValueChoice, VarChoice
 
 POOL_BYTES = 2**28
 RING_BYTES = 2**24
@@ -45,6 +47,7 @@ MAX_RING_SLOTS = 1024
 MAX_LEVELS = 2**20
 MAX_ISLANDS = 33
 FURTHEST_OWNER = 16
+EXCHANGE_SLOTS, EXCHANGE_LITERALS = 512, 8  # of kernels/learn/exchange.h
 
 
 def line_aligned(size: int) -> np.ndarray:
@@ -100,6 +103,11 @@ def most_levels(tnf: TNF) -> int:
     return int(min(need.sum(), MAX_LEVELS))
 
 
+def memory_share() -> int:
+    """A quarter of the machine's memory, in bytes."""
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 4
+
+
 def power_of_two(least: int) -> int:
     return 1 << max(least - 1, 1).bit_length()
 
@@ -112,6 +120,8 @@ class Settings:
     seed: int = 0
     lns_percent: int = 0
     methods: frozenset[str] = frozenset(METHODS)  # that blocks may use
+    roles: tuple[str, ...] = ()  # of the last blocks, those that learn (LEARNERS); CPU only
+    learn_bytes: int | None = None  # of memory for each of them
     trail_capacity: int | None = None
     level_capacity: int | None = None
     queue_capacity: int | None = None
@@ -148,12 +158,12 @@ class Layout:
         tnf = self.tnf
         watches, watchers = watch_lists(tnf)
         neighbours, groups = self._decision_variables()
-        records, variables = self._strategies(neighbours)
+        records, variables, gaps = self._strategies(neighbours)
         return {
             "rows": columns(Row, op=tnf.op, x=tnf.x, y=tnf.y, z=tnf.z),
             "watches": watches,
             "watchers": watchers,
-            "tables": tnf.tables.astype(self.bound_type),
+            "tables": np.concatenate((tnf.tables, gaps)).astype(self.bound_type),
             "root_lower": tnf.lower.astype(self.bound_type),
             "root_upper": tnf.upper.astype(self.bound_type),
             "strategies": records,
@@ -197,24 +207,19 @@ class Layout:
                 break
         return owners
 
-    def _strategies(self, neighbours: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The strategies of restarts and neighbourhoods, of the warm start and of the model (int32 [k, 4], as Strategy
-        of abi.py), and the variables of all (int32)."""
+    def _strategies(self, neighbours: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Records (int32 [k, 4], as Strategy of abi.py): for neighbourhoods, the warm start, then the model's; with the
+        lists that they need (see there), and the gaps in domains that go behind the model's tables."""
         warm, self.hints = self._warm_start()
         own = {
-            FREE_STRATEGY: (VarChoice.DOM_W_DEG, OwnValueChoice.PHASE, neighbours),
-            WARM_START: (VarChoice.INPUT_ORDER, OwnValueChoice.HINT, warm),
+            FREE_STRATEGY: Strategy(VarChoice.DOM_W_DEG, OwnValueChoice.PHASE, neighbours),
+            WARM_START: Strategy(VarChoice.INPUT_ORDER, OwnValueChoice.HINT, warm),
         }
-        model = [(strategy.var_choice, strategy.value_choice, strategy.variables) for strategy in self.tnf.strategies]
-        var_choices, value_choices, variables = zip(*(own[i] for i in range(FIRST_ANNOTATED)), *model)
-        variables = [*variables, self._output_variables()]
-        counts = np.array([len(members) for members in variables])
-        starts = np.cumsum(counts) - counts
-        self.outputs = Strategy(VarChoice.INPUT_ORDER, ValueChoice.MIN, starts[-1], counts[-1])
-        records = columns(
-            Strategy, var_choice=var_choices, value_choice=value_choices, start=starts[:-1], count=counts[:-1]
-        )
-        return records, np.concatenate(variables).astype(np.int32)
+        tnf, shown = self.tnf, self._output_variables()
+        every = [*(own[i] for i in range(FIRST_ANNOTATED)), *tnf.strategies]
+        records, lists, gaps = strategies.pack(every, tnf.lower, tnf.upper, len(tnf.tables))
+        self.outputs = StrategyRecord(VarChoice.INPUT_ORDER, ValueChoice.MIN, len(lists), len(shown))
+        return records, np.concatenate((lists, shown)), gaps
 
     def _warm_start(self) -> tuple[np.ndarray, np.ndarray]:
         """The unfixed variables of the warm start (int32), and the value for each, drawn into its bounds."""
@@ -282,6 +287,30 @@ class Layout:
             + align16(self.path_capacity * decision)
         )
 
+    def roles(self) -> np.ndarray:
+        """Of each block its method if it learns, else that of the tree (int32 [blocks])."""
+        roles = np.zeros(self.settings.blocks, np.int32)
+        for block, role in enumerate(reversed(self.settings.roles), 1):
+            roles[-block] = METHODS.index(role)
+        return roles
+
+    def learn_bytes(self) -> int:
+        """Memory of each block that learns: what is allowed, but no more than the fastest of them fills in days."""
+        n = self.tnf.n_vars
+        return min(self.settings.learn_bytes or memory_share() // max(len(self.settings.roles), 1), 2**30 + 2**10 * n)
+
+    def first_exchange(self) -> np.ndarray | None:
+        """What learners tell each other (uint8): no units yet, and a ring for each block. None where nobody listens."""
+        if len(self.settings.roles) < 2:
+            return None
+        n, bound = self.tnf.n_vars, self.bits // 8
+        words = CACHE_LINE + align(16 * n, CACHE_LINE)
+        slot = 16 + EXCHANGE_LITERALS * 2 * bound
+        ring = align(8 + EXCHANGE_SLOTS * slot, CACHE_LINE)
+        exchange = line_aligned(words + self.settings.blocks * ring)
+        exchange[CACHE_LINE : CACHE_LINE + 16 * n].view(np.int64)[:] = -NO_INCUMBENT
+        return exchange
+
     def fill(self, problem: Problem, workspace_bytes: int) -> None:
         """Sets every field of `problem` that is not a pointer."""
         tnf, settings = self.tnf, self.settings
@@ -301,6 +330,7 @@ class Layout:
         in_model = any(strategy.var_choice == VarChoice.DOM_W_DEG for strategy in tnf.strategies)
         problem.use_weights = int(in_model or problem.lns_percent > 0)
         problem.project, problem.outputs = int(tnf.sense == 0), self.outputs
+        problem.learn_bytes = self.learn_bytes() if settings.roles else 0
         for name in ("changed_capacity", "queue_capacity", "trail_capacity", "level_capacity", "path_capacity",
                      "pool_slots", "pool_path", "ring_slots"):  # fmt: skip
             setattr(problem, name, getattr(self, name))
@@ -314,7 +344,8 @@ class Layout:
     def first_common(self, incumbent: Found | None = None) -> Common:
         """One subproblem, the root; only solutions better than the incumbent are wanted."""
         best = NO_INCUMBENT if incumbent is None else self.tnf.sense * incumbent.objective
-        return make_common(best=best, bound=self.root_bound(), pool_tail=1, outstanding=1)
+        bound = self.root_bound()
+        return make_common(best=best, bound=bound, host_bound=bound, pool_tail=1, outstanding=1)
 
     def first_islands(self, incumbent: Found | None = None) -> tuple[np.ndarray, np.ndarray]:
         """(islands uint8, incumbents [islands * n]): nothing but the incumbent, on island 0."""
