@@ -58,6 +58,27 @@ def test_statistics_and_the_bound_are_copied_beside_the_search(fake_gpu):
     assert fake_gpu.held == set()
 
 
+@pytest.mark.parametrize("early", [True, False])
+def test_a_bound_that_the_host_has_proved_ends_the_search(fake_gpu, early):
+    """The sum of nine variables has a thousand times too many values for the search alone."""
+    names = [f"x{i}" for i in range(9)]
+    text = "".join(f"var 0..1000: {name} :: output_var;\n" for name in names) + "var 0..9000: s :: output_var;\n"
+    text += f"constraint int_lin_eq({[1] * 9 + [-1]},[{','.join(names)},s],0);\nconstraint int_lin_ne([1],[s],0);\n"
+    tnf = lower(parse_text(text + "solve maximize s;")).tnf
+    engine = gpu.GpuEngine(tnf, np.arange(tnf.n_vars, dtype=np.int32), Settings(blocks=2))
+    assert engine.layout.root_bound() == -9000
+    if early:
+        engine.raise_bound(-1)
+    engine.start()
+    if not early:
+        engine.raise_bound(-1)
+        engine.raise_bound(-2000)
+    while engine.running:
+        engine.poll()
+    assert engine.complete and engine.bound == -1
+    engine.close()
+
+
 def test_a_limited_search_stops_the_kernel(fake_gpu):
     result = solve_text(QUEENS + SATISFY, arch="gpu", blocks=4, n_solutions=1)
     assert (result.status, len(result.solutions)) == ("SATISFIED", 1)

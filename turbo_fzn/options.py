@@ -35,6 +35,7 @@ class Options:
     without: str | None = None
     learn: str = "auto"
     memory: int | None = None
+    relaxation: str = "auto"
     check: str = "auto"
     simplify: bool = True
     dump_tnf: str | None = None
@@ -87,6 +88,8 @@ OPTIONS = (
     Row(("--memory",), "memory", "int",
         "memory of each block that learns, at most, in MiB (default: together a quarter of the machine's)", "int:1:1000000"),
     Row(("--without",), "without", "text:LIST", "methods that free search leaves out, comma-separated, as in window,probe", "string"),
+    Row(("--relaxation",), "relaxation", "choice:auto:on:off",
+        "linear relaxation beside the search, which proves bounds of the objective", "opt:auto:on:off"),
     Row(("--check",), "check", "const:always", "check every solution against the FlatZinc, however large", "bool"),
     Row(("--no-check",), "check", "const:never", "print solutions unchecked", "bool"),
     Row(("--no-simplify",), "simplify", "const:", "do not simplify the model", "bool"),

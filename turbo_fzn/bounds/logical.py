@@ -84,7 +84,7 @@ def different_reified(m: Linearizer, x: Any, y: Any, truth: Any) -> None:
         equal_by_values(m, first, second, literal)
 
 
-MOST_VALUES = 32
+MOST_VALUES = 16
 
 
 def equal_by_values(m: Linearizer, first: Affine, second: Affine, literal: Affine) -> None:

@@ -291,7 +291,8 @@ class GpuEngine:
             (launch.blocks, 1), (launch.threads, 1, 1), self.compute, bytes(self.problem), shared_size=launch.shared_bytes
         )
         self.running_kernel = True
-        self.raise_bound(self.raised)
+        if self.raised > self.layout.root_bound():
+            self.raise_bound(self.raised)
 
     def _adopt(self, incumbent: Found | None) -> None:
         common = np.frombuffer(bytes(self.layout.first_common(incumbent)), np.uint8)

@@ -111,7 +111,8 @@ class Relay:
         self.engine = second
         self.shape = {**self.shape, **second.shape, "handoverTime": seconds}
         second.start(self.best)
-        second.raise_bound(self.raised)
+        if self.raised > -NO_INCUMBENT:
+            second.raise_bound(self.raised)
 
     @property
     def complete(self) -> bool:

@@ -170,14 +170,21 @@ def choose_engine(prepared: Prepared, options: Options, exports: np.ndarray) -> 
 
 
 def begin_bounding(prepared: Prepared, options: Options, exports: np.ndarray) -> Bounding | None:
-    """What seeks bounds of the objective beside the search: where there is a thread to spare."""
-    if prepared.model is None or options.cp_profiler:
+    """What seeks bounds of the objective beside the search; with one block it would be as much as the search itself, and
+    what equal runs print would not be equal."""
+    if prepared.model is None or options.cp_profiler or options.relaxation == "off":
         return None
-    if options.arch == "cpu" and options.threads == 1:
+    if options.relaxation == "auto" and is_alone(options):
         return None
     from turbo_fzn.run.bounding import Bounding
 
     return Bounding(prepared, exports)
+
+
+def is_alone(options: Options) -> bool:
+    """Whether the search is that of a single block."""
+    on_cpu = options.arch == "cpu" or (options.arch == "auto" and wake.begin().failure is not None)
+    return options.blocks == 1 or (on_cpu and (options.blocks or options.threads) == 1)
 
 
 def make_gpu_engine(prepared: Prepared, exports: np.ndarray, options: Options) -> Engine:
@@ -260,6 +267,8 @@ class Search:
         self.bounding: Bounding | None = None
         self.all_are_optimal = False  # what is found from now on is as good as the best
         self.profiler = Profiler.connect(prepared, options) if options.cp_profiler else None
+        if self.profiler is None:  # nobody wants the tree, which would need kernels of its own and one block
+            self.options = replace(options, cp_profiler=None)
 
     def events(self) -> Generator[Solution | Finished, None, None]:
         tnf = self.prepared.tnf
