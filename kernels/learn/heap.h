@@ -93,5 +93,5 @@ DEVICE void suppose(Learner& l, Literal a) {
   l.marks[l.level++] = mark;
   l.peak_level = maximum(l.peak_level, l.level);
   append(l, a.side, a.k, DECISION);
-  ++l.block->state->statistics.nodes;
+  ++statistics(*l.block).nodes;
 }

@@ -36,7 +36,7 @@ DEVICE bool wants_restart(const Learner& l) {
 DEVICE void restart(Learner& l) {
   backtrack(l, 0);
   ++l.restarts;
-  ++l.block->state->statistics.restarts;
+  ++statistics(*l.block).restarts;
   l.conflicts_here = 0;
   l.conflict_limit = luby(l.restarts % RESTART_CYCLE + 1) * LUBY_UNIT;
   l.recent_lbd = l.usual_lbd;

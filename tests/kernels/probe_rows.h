@@ -1,7 +1,7 @@
-// For tests: each row by itself explains all that it says of a box inside the root box, one threshold after the other.
+// Each row by itself explains all that it says of a box inside the root box, one threshold after the other.
 #pragma once
 
-#include "learner.h"
+#include "learn/learner.h"
 
 #define RECORD_WORDS (5 + 2 * 8)
 
