@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from fake_cuda import fake_gpu  # noqa: F401
+from fake_gpu import fake_gpu  # noqa: F401
 from hypothesis import settings
 
 from turbo_fzn.install import install_solver
