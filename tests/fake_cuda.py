@@ -34,7 +34,8 @@ class LogicError(Error):
 class Driver:
     """The state of the device. `free_bytes` of memory; `fail_at` maps the name of a call to what it raises.
 
-    A kernel fails with `fail_after_launch` when it has ended, or after `seconds_to_failure`; one that `hangs` never ends.
+    A kernel fails with `fail_after_launch` when it has ended, after `seconds_to_failure`, or when it `fails_at_a_solution`;
+    one that `hangs` never ends.
     """
 
     def __init__(self) -> None:
@@ -45,7 +46,8 @@ class Driver:
         self.streams: list[Stream] = []
         self.launches: list[tuple[int, int]] = []  # (blocks, threads) each
         self.fail_after_launch: Error | None = None
-        self.seconds_to_failure: float | None = None
+        self.seconds_to_failure = float("inf")
+        self.fails_at_a_solution = False
         self.hangs = False
 
     def meet(self, name: str) -> None:
@@ -80,8 +82,8 @@ class Stream:
         driver.streams.append(self)
 
     def is_done(self) -> bool:
-        driver, patience = self.driver, self.driver.seconds_to_failure
-        if driver.fail_after_launch is not None and patience is not None and time.monotonic() - self.launched > patience:
+        driver = self.driver
+        if driver.fail_after_launch is not None and self.must_fail():
             self.kill()
         done = not driver.hangs and not any(thread.is_alive() for thread in self.threads)
         if driver.fail_after_launch is not None and done:
@@ -96,6 +98,11 @@ class Stream:
         ]
         for thread in self.threads:
             thread.start()
+
+    def must_fail(self) -> bool:
+        published = ctypes.c_int64.from_address(self.problem.ring).value == 1
+        late = time.monotonic() - self.launched > self.driver.seconds_to_failure
+        return late or (published and self.driver.fails_at_a_solution)
 
     def kill(self) -> None:
         """Ends the kernel, which must not outlive the memory that it works on."""

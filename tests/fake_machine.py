@@ -1,7 +1,7 @@
 """A machine with a GPU that is slow or fails, for processes that the tests start.
 
-The process finds a folder of a driver (libcuda.so.1), an nvcc and a PyCUDA (fake_machine/), which work like those of
-fake_cuda.py. What is ordered to go wrong is told by the environment, FAKE_GPU=STAGE:KIND.
+The process finds a driver (libcuda.so.1), an nvcc and a PyCUDA in the folder fake_machine/, which do what fake_cuda.py
+says. What is ordered to go wrong is told by the environment, FAKE_GPU=STAGE:KIND.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from turbo_fzn.read.grammar import terminals
 
 TESTS = Path(__file__).resolve().parent
 FOLDER = TESTS / "fake_machine"
-# Where the making of a GPU engine, or its run, can be slow or fail, in the order of time.
-STAGES = ("driver", "import", "context", "compile", "module", "mem_alloc", "launch", "run")
+# Where a GPU engine that is made, or at work, can be slow or fail, in the order of time.
+SLOW = ("driver:slow", "import:slow", "context:slow", "compile:slow", "mem_alloc:slow")
+FAILING = ("driver:fail", "import:fail", "context:fail", "compile:fail", "launch:fail", "run:fail", "run:hang")
 SLOW_SECONDS = 20
 
 
@@ -40,7 +41,7 @@ def fill_cache(folder: Path) -> Path:
 
 
 def changes(fault: str, driver: Path, cache_folder: Path, seconds: float = SLOW_SECONDS) -> dict[str, str]:
-    """The environment of a process on this machine; `fault` is STAGE:KIND, KIND one of slow, fail, and of a run hang."""
+    """The environment of a process on this machine."""
     path = [str(FOLDER), str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])]
     return {
         "FAKE_GPU": fault,

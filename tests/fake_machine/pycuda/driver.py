@@ -21,8 +21,8 @@ class Driver(fake_cuda.Driver):
 
 
 driver = Driver()
-if STAGE == "run":
-    driver.hangs = KIND == "hang"
-    if KIND == "fail":
-        driver.fail_after_launch, driver.seconds_to_failure = fake_cuda.LogicError("ordered by the test"), 0.1
+driver.hangs = (STAGE, KIND) == ("run", "hang")
+if (STAGE, KIND) in (("run", "fail"), ("solution", "fail")):
+    driver.fail_after_launch = fake_cuda.LogicError("ordered by the test")
+    driver.seconds_to_failure, driver.fails_at_a_solution = 0.1 if STAGE == "run" else float("inf"), STAGE == "solution"
 sys.modules[__name__] = fake_cuda.make_module(driver)
