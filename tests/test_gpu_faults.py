@@ -11,8 +11,10 @@ import os
 import re
 import signal
 import subprocess
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -23,6 +25,7 @@ from fake_machine import FAILING, SLOW, SLOW_SECONDS, build_driver, changes, fil
 BLOCKS = ("--blocks", 2)
 REPEATS = int(os.environ.get("TURBO_FZN_FAULTS", "0"))
 LATE_SECONDS = 0.3
+PATIENCE_SECONDS = 60  # of a test
 LIMIT_MS = 2000
 EVERY_FAULT = pytest.mark.parametrize("fault", [*SLOW, *FAILING])
 # Where the search itself is stopped, one fault of a kind will do; in the full measurement all.
@@ -54,10 +57,22 @@ def endless(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write(tmp_path_factory.mktemp("endless"), golomb(12))
 
 
+@contextmanager
+def started(*arguments: object, **environment: str) -> Iterator[subprocess.Popen[str]]:
+    """A process of the command, which is killed where it does not end."""
+    with start(*arguments, **environment) as process:
+        killer = threading.Timer(PATIENCE_SECONDS, process.kill)
+        killer.start()
+        try:
+            yield process
+        finally:
+            killer.cancel()
+
+
 def solve(*arguments: object, **environment: str) -> tuple[float, float, Answer]:
     """After how many seconds the optimum was claimed, and the process had ended; and the answer."""
     began = time.monotonic()
-    with start(*arguments, **environment) as process:
+    with started(*arguments, **environment) as process:
         lines: list[str] = []
         for line in process.stdout:
             lines.append(line)
@@ -97,7 +112,7 @@ def test_the_answer_is_there_when_the_cpu_engine_has_it(machine, short, fault, r
 def test_a_gpu_that_is_ready_joins_and_a_failure_of_it_is_told(machine, endless):
     """That the faults take place, which the other tests cannot see."""
     for fault in ("none:fail", *TOLD):
-        with start("-v", *BLOCKS, endless, **machine(fault)) as process:
+        with started("-v", *BLOCKS, endless, **machine(fault)) as process:
             wait_for(process, "has joined it" if fault == "none:fail" else "the CPU engine goes on: " + TOLD[fault])
             process.send_signal(signal.SIGTERM)
             assert finish(process).code == 0
@@ -129,7 +144,7 @@ def test_the_time_limit_is_kept_and_the_best_solution_delivered(machine, endless
 @SOME_FAULTS
 @REPEAT
 def test_a_signal_ends_it_soon_and_the_best_solution_is_delivered(machine, endless, fault, repeat):
-    with start("-s", "-v", *BLOCKS, endless, **machine(fault)) as process:
+    with started("-s", "-v", *BLOCKS, endless, **machine(fault)) as process:
         wait_for(process, ": solution 1, ")
         time.sleep(0.1 * (repeat % 8))
         sent = time.monotonic()
