@@ -14,6 +14,8 @@
 #define MIN_BLOCKS 1
 #endif
 
+extern "C" __constant__ const char abi_digest[] = ABI_DIGEST;  // which agreement between host and kernels this is for
+
 extern "C" __global__ void __launch_bounds__(MAX_THREADS, MIN_BLOCKS) solve(const __grid_constant__ Problem problem) {
   extern __shared__ __align__(16) char shared[];
   __shared__ BlockState state;

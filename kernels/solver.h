@@ -3,14 +3,18 @@
 
 #include "free/neighbourhood.h"
 
-// Bytes of the parts of a block's memory, in this order; turbo_fzn/problem.py has the same sums.
+// Bytes of the parts of a block's memory, in this order; turbo_fzn/engine/layout.py has the same sums.
 DEVICE i64 align16(i64 bytes) { return (bytes + 15) & ~(i64)15; }
-DEVICE i64 store_bytes(const Problem& p) {
+DEVICE i64 store_bytes(const Problem& p, bool retires = RETIRES_ROWS) {
   return 2 * align16((i64)p.n_vars * (i64)sizeof(bound_t)) + align16((i64)flag_words(p.n_vars) * 4) +
-         (1 + RETIRES_ROWS) * align16((i64)row_words(p.n_rows) * 4);
+         (1 + retires) * align16((i64)row_words(p.n_rows) * 4);
 }
 DEVICE i64 list_bytes(const Problem& p) {
   return align16((i64)p.changed_capacity * 4) + align16((i64)p.queue_capacity * 4);
+}
+DEVICE i64 stack_bytes(const Problem& p) {
+  return align16((i64)p.trail_capacity * (i64)sizeof(TrailEntry)) + align16((i64)p.n_rows * 4) +
+         align16((i64)p.level_capacity * (i64)sizeof(Level)) + align16((i64)p.path_capacity * (i64)sizeof(Decision));
 }
 
 // Lays out a block: the store, the two lists, and the trail, stack and path in its workspace.
@@ -58,9 +62,9 @@ DEVICE void clear_state(const Block& b) {
     if (s->random == 0) s->random = 1;
     for (i32 i = 0; i < 8; ++i) next_random(s);
     s->neighbourhood = (i64)b.index * b.problem->lns_percent / 100 != (i64)(b.index + 1) * b.problem->lns_percent / 100;
-    if (b.index == 0) {  // somebody must search the root, but may try the warm start before
+    if (b.index == 0) {  // somebody must search the root, unless others prove; it may try the warm start before
       s->warm_start = b.problem->n_hints > 0;
-      s->neighbourhood = s->warm_start;
+      s->neighbourhood = s->warm_start || (s->neighbourhood && b.problem->learn_bytes > 0);
     }
     if (!searches_tree(b.problem)) s->neighbourhood = 1;
   }
@@ -114,15 +118,20 @@ DEVICE void search_tasks(Block& b) {
   }
 }
 
-DEVICE void run_block(Block& b) {
-  clear_state(b);
-  search_tasks(b);
+// The block's work is over.
+DEVICE void report_block(Block& b) {
   barrier();
   enter_phase(b, PHASE_DIVE);
   if (lane() == 0) {
     b.state->statistics.busy_ns = now_ns() - b.state->began - b.state->statistics.idle_ns;
     b.problem->statistics[b.index] = b.state->statistics;
   }
+}
+
+DEVICE void run_block(Block& b) {
+  clear_state(b);
+  search_tasks(b);
+  report_block(b);
 }
 
 // For tests: block i propagates rows i, i + n_blocks, … each by itself to its fixpoint, or a thousand times, in a store

@@ -17,6 +17,7 @@ from types import ModuleType, SimpleNamespace
 import numpy as np
 
 from turbo_fzn.engine import cpu, gpu
+from turbo_fzn.engine.abi import digest
 
 
 class Error(Exception):
@@ -49,6 +50,7 @@ class Driver:
         self.seconds_to_failure = float("inf")
         self.fails_at_a_solution = False
         self.hangs = False
+        self.digest = b""  # that compiled kernels carry; empty: the host's
 
     def meet(self, name: str) -> None:
         if name in self.fail_at:
@@ -188,7 +190,12 @@ def make_module(driver: Driver) -> ModuleType:
     def module_from_buffer(data: bytes):
         driver.meet("module")
         bits = int(data[data.index(b"BOUND_BITS=") + 11 :][:2])
-        return SimpleNamespace(get_function=lambda name: Function(driver, bits))
+        names = {"abi_digest": np.frombuffer(driver.digest or digest().encode() + b"\0", np.uint8).copy()}
+
+        def get_global(name: str) -> tuple[int, int]:
+            return names[name].ctypes.data, len(names[name])
+
+        return SimpleNamespace(get_function=lambda name: Function(driver, bits), get_global=get_global)
 
     def memset(target, value: int, size: int) -> None:
         ctypes.memset(int(target), value, size)

@@ -26,7 +26,7 @@ SLOW_SECONDS = 20
 def build_driver(folder: Path) -> Path:
     """A folder with libcuda.so.1, to be named by LD_LIBRARY_PATH."""
     compiled = ["-shared", "-fPIC", "-o", str(folder / "libcuda.so.1"), str(FOLDER / "libcuda.c"), "-lpthread"]
-    subprocess.run([compiler.find_cpu_compiler(), "-x", "c", *compiled], check=True)
+    subprocess.run([*compiler.find_cpu_compiler(), "-x", "c", *compiled], check=True)
     return folder
 
 

@@ -9,6 +9,7 @@ import time
 
 import numpy as np
 import pytest
+from engines import OpenEngine, labelled
 
 from turbo_fzn.engine import cpu
 from turbo_fzn.engine.contract import Engine
@@ -88,6 +89,13 @@ def test_the_optimum_survives_a_small_capacity(engine, small):
 def test_a_full_trail_is_replayed(engine):
     _, _, statistics = run(engine, blocks=1, trail_capacity=1)
     assert statistics["replays"] > 0
+
+
+def test_a_path_is_no_longer_than_its_levels_however_many_values_were_refuted():
+    """Else it would not fit, and could not be replayed."""
+    engine = OpenEngine(labelled({"x": "1..2000", "y": "1..2", "z": "1..2"}), blocks=1, trail_capacity=1)
+    assert len(engine.run()) == 8000 and engine.complete
+    assert engine.layout.path_capacity < 2000 < engine.counted("replays")[0]
 
 
 def test_a_full_stack_gives_its_alternatives_to_the_pool(engine):

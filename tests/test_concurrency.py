@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from command import PATIENCE
 from test_capacities import QUEENS_SOLUTIONS, TOO_SMALL, engine_for, run
 
 from turbo_fzn.engine import cpu
@@ -250,7 +251,7 @@ def test_the_blocks_have_no_data_race(tmp_path):
         "TSAN_OPTIONS": "exitcode=66",
     }
     done = subprocess.run(
-        [sys.executable, "-c", RACES, str(tests)], capture_output=True, text=True, env=environment, timeout=300
+        [sys.executable, "-c", RACES, str(tests)], capture_output=True, text=True, env=environment, timeout=PATIENCE
     )
     if "FATAL: ThreadSanitizer: unexpected memory mapping" in done.stderr:
         pytest.skip("the kernel of this machine lays out memory as this ThreadSanitizer does not support")

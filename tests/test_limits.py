@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from builtin_cases import FUNCTIONAL, PREDICATES, calls_of, model_of
+from command import PATIENCE
 from fuzz.judge import Expected, Way, judge
 from oracle import WindowTooSmall
 from test_propagators import propagate_rows
@@ -212,7 +213,7 @@ def test_the_arithmetic_has_no_undefined_behaviour(tmp_path):
         "TURBO_FZN_CACHE": str(tmp_path / "cache"),
     }
     command = [sys.executable, "-c", ARITHMETIC, str(tests)]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300)
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=PATIENCE)
     if "cannot find -lubsan" in done.stderr:
         pytest.skip("g++ is here without its library of UndefinedBehaviorSanitizer (libubsan)")
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr[-2000:]

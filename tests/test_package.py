@@ -10,6 +10,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from command import PATIENCE
 
 from turbo_fzn import resources
 
@@ -25,7 +26,7 @@ def wheel(tmp_path_factory) -> Path:
     for name in ("setup.cfg", "pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(SOURCE / name, copy)
     command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "-w", "out", "."]
-    run = subprocess.run(command, cwd=copy, capture_output=True, text=True, timeout=120)
+    run = subprocess.run(command, cwd=copy, capture_output=True, text=True, timeout=PATIENCE)
     assert run.returncode == 0, run.stdout + run.stderr
     return next((copy / "out").glob("turbo_fzn-*.whl"))
 

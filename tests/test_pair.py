@@ -10,10 +10,10 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
+from command import CORPUS, PATIENCE
 
 from turbo_fzn.engine import cpu, wake
 from turbo_fzn.engine.contract import Engine, Found
@@ -23,9 +23,6 @@ from turbo_fzn.errors import EngineError
 from turbo_fzn.options import Options
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run import session
-
-CORPUS = Path(__file__).resolve().parent / "corpus"
-SECONDS = 30  # a test that waits so long has failed
 
 
 class Scripted:
@@ -75,6 +72,14 @@ class Scripted:
         self.meet("stop")
         self.asked.append("stop")
 
+    def raise_bound(self, bound: int) -> None:
+        self.meet("raise_bound")
+        self.asked.append(("bound", bound))
+
+    def adopt(self, found: Found) -> None:
+        self.meet("adopt")
+        self.asked.append(("adopt", found.objective))
+
     def statistics(self) -> dict[str, int]:
         self.meet("statistics")
         return {"nodes": 10, "peak_level": 3 if self.name == "first" else 2}
@@ -103,14 +108,14 @@ class Scene:
         self.pair.start()
 
     def _make(self) -> Engine:
-        assert self.gate.wait(SECONDS)
+        assert self.gate.wait(PATIENCE)
         if self.failure is not None:
             raise self.failure
         return self.second
 
     def ready(self) -> None:
         self.gate.set()
-        self.pair.maker.thread.join(SECONDS)
+        self.pair.maker.thread.join(PATIENCE)
 
     def joined(self) -> Scene:
         """The same, later."""
@@ -148,6 +153,27 @@ def test_the_second_begins_with_the_best_solution_that_was_handed_out_and_the_fi
     assert scene.pair.running and not scene.pair.complete
     assert scene.pair.statistics() == {"nodes": 20, "peak_level": 3}
     assert scene.pair.bound == 6 and scene.pair.methods() == {"treeTries": 2}
+
+
+def test_what_the_second_finds_is_told_to_the_first_where_it_is_better():
+    scene = Scene(sense=1).joined()
+    scene.first.arrived, scene.second.arrived = [found(5)], [found(6), found(4)]
+    assert objectives(scene.pair.poll()) == [5, 6, 4]
+    assert scene.first.asked[1:] == [("adopt", 4)]
+    assert scene.second.asked == [("start", None)]
+
+
+def test_what_the_caller_has_proved_and_found_is_told_to_both():
+    scene = Scene(sense=1)
+    scene.pair.raise_bound(3)
+    scene.pair.raise_bound(2)
+    scene.pair.adopt(found(8))
+    assert scene.first.asked[1:] == [("bound", 3), ("bound", 2), ("adopt", 8)]
+    scene.joined()
+    assert scene.second.asked == [("start", 8), ("bound", 3)]
+    scene.pair.raise_bound(5)
+    scene.pair.adopt(found(7))
+    assert scene.first.asked[4:] == scene.second.asked[2:] == [("bound", 5), ("adopt", 7)]
 
 
 @pytest.mark.parametrize("winner", ["first", "second"])
@@ -210,6 +236,8 @@ QUESTIONS = {
     "statistics": (lambda pair: pair.statistics()["nodes"], 10),
     "methods": (lambda pair: pair.methods(), {"treeTries": 1}),
     "stop": (lambda pair: pair.stop(), None),
+    "raise_bound": (lambda pair: pair.raise_bound(3), None),
+    "adopt": (lambda pair: pair.adopt(found(9)), None),
 }
 
 
@@ -294,7 +322,7 @@ def slow_gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[float | None
 
     def set_delay(seconds: float | None) -> list[Late]:
         def make(prepared, exports, options):
-            end.wait(seconds if seconds is not None else SECONDS)
+            end.wait(seconds if seconds is not None else PATIENCE)
             made.append(Late(prepared.tnf, exports, Settings(blocks=2, lns_percent=50)))
             return made[-1]
 
@@ -306,7 +334,7 @@ def slow_gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[float | None
     end.set()
     for thread in threading.enumerate():
         if thread.name == "make-engine":
-            thread.join(SECONDS)
+            thread.join(PATIENCE)
 
 
 def example(name: str) -> str:
@@ -334,7 +362,7 @@ def test_a_caller_does_not_wait_for_a_gpu_that_is_being_made(slow_gpu, name):
     slow_gpu(None)
     began = time.monotonic()
     assert session.solve_text(example(name), arch="auto").status in ("ALL_SOLUTIONS", "UNSATISFIABLE")
-    assert time.monotonic() - began < SECONDS / 2
+    assert time.monotonic() - began < PATIENCE / 2
 
 
 # Enough solutions that the ring of the first is full before the second is ready.
@@ -359,7 +387,7 @@ class UntilJoined(session.Interrupt):
     """Stops a search as soon as the second engine is at work."""
 
     def __init__(self) -> None:
-        super().__init__(time.monotonic() + SECONDS)
+        super().__init__(time.monotonic() + PATIENCE)
         self.pair: Pair | None = None
 
     def __bool__(self) -> bool:
@@ -457,7 +485,7 @@ def test_waking_says_why_there_is_no_gpu(monkeypatch, results, failure):
     waking = wake.Waking()
     for thread in threading.enumerate():
         if thread.name == "wake":
-            thread.join(SECONDS)
+            thread.join(PATIENCE)
     assert waking.failure == failure
 
 
@@ -465,7 +493,7 @@ def test_a_library_that_is_no_driver_means_no_gpu(monkeypatch):
     monkeypatch.setattr(wake.ctypes, "CDLL", lambda name: object())
     waking = wake.Waking()
     assert waking.thread is not None
-    waking.thread.join(SECONDS)
+    waking.thread.join(PATIENCE)
     assert waking.failure == "no usable NVIDIA driver: libcuda.so.1 has no cuInit"
 
 

@@ -352,7 +352,7 @@ def report_unknown(stream: TextIO, options: Options) -> None:
 
 def compile_ahead() -> None:
     """So that the first run under MiniZinc, which may have a short time limit, finds its kernels compiled."""
-    from turbo_fzn.engine.compiler import fill_cache
+    from turbo_fzn.engine.ahead import fill_cache
     from turbo_fzn.errors import EngineError
 
     try:
@@ -376,7 +376,7 @@ def act(command: Command) -> int:
         removed = uninstall_solver(folder)
         print("\n".join(f"removed {path}" for path in removed) or "nothing to remove")
     elif command.action == "--build-kernels":
-        from turbo_fzn.engine.compiler import fill_cache
+        from turbo_fzn.engine.ahead import fill_cache
 
         fill_cache()
     else:

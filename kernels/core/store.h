@@ -67,6 +67,7 @@ struct BlockState {
   i32 phase;
   struct Statistics statistics;
 };
+static_assert(sizeof(BlockState) <= STATE_BYTES, "the host leaves STATE_BYTES (engine/abi.py) for a block's state");
 
 // One lane's view of its block.
 struct Block {

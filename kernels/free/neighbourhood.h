@@ -65,7 +65,7 @@ DEVICE bool is_group_free(u64 draw, i32 extent, i32 group) {
 DEVICE i64 draw_target(const Block& b) {
   BlockState* s = b.state;
   if (s->best == NO_INCUMBENT || next_random(s) >> 63) return NO_INCUMBENT;
-  u64 gain = ((u64)s->best - (u64)global_load(&b.problem->common->bound)) / AMBITION;
+  u64 gain = ((u64)s->best - (u64)proved_bound(b.problem->common)) / AMBITION;
   return gain == 0 ? NO_INCUMBENT : s->best - 1 - (i64)(next_random(s) % gain);
 }
 
@@ -78,7 +78,7 @@ DEVICE i64 worst_objective(const Problem* p) {
 DEVICE i64 draw_probe(const Block& b) {
   const Problem* p = b.problem;
   BlockState* s = b.state;
-  i64 bound = global_load(&p->common->bound);
+  i64 bound = proved_bound(p->common);
   i64 worst = s->best != NO_INCUMBENT ? s->best : worst_objective(p);
   u64 gap = (u64)worst - (u64)bound;
   return bound + (i64)(gap >> (1 + next_random(s) % 12));
@@ -201,7 +201,7 @@ DEVICE void go_apart(const Block& b, i32 index) {
 DEVICE void go_along(const Block& b, i32 index) {
   BlockState* s = b.state;
   const Island* island = &b.problem->islands[index];
-  i64 gap = (i64)(((u64)s->best - (u64)global_load(&b.problem->common->bound)) >> 1);
+  i64 gap = (i64)(((u64)s->best - (u64)proved_bound(b.problem->common)) >> 1);
   i64 furthest = s->best + (gap >> (4 + index % DISTANCES * 2)), value = global_load(&island->value);
   bool settled = global_load(&island->version) > 1 && value <= furthest;
   s->island = index;

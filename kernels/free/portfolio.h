@@ -17,7 +17,7 @@
 DEVICE bool searches_tree(const Problem* p) { return p->lns_percent == 0 || (p->methods >> METHOD_TREE & 1); }
 
 DEVICE bool is_allowed(const Problem* p, i32 method, bool improve) {
-  if (!(p->methods >> method & 1) || method == METHOD_TREE) return false;
+  if (!(p->methods >> method & 1) || method == METHOD_TREE || method >= FIRST_LEARNER) return false;
   if (method == METHOD_PROBE) return p->sense != 0;
   return improve || method >= FIRST_RESTART;
 }

@@ -10,8 +10,6 @@
 #include "../core/fixpoint.h"
 
 #define NO_PLACE INT32_MAX
-#define WARM_START 1
-#define FIRST_ANNOTATED 2
 
 DEVICE u64 next_random(BlockState* s) {  // xorshift64*, Vigna 2016
   s->random ^= s->random >> 12;
@@ -46,10 +44,28 @@ DEVICE i64 ordered_bits(double number) {
   return u.bits;
 }
 
-// The lower the better. Only for unfixed variables.
-DEVICE i64 variable_score(const Block& b, i32 var, i32 choice) {
-  i64 lower = b.lower[var], upper = b.upper[var];
-  switch (choice) {
+DEVICE i32 strategy_var(const Block& b, Strategy strategy, i32 i) {
+  return strategy.start < 0 ? i : b.problem->strategy_vars[strategy.start + i];
+}
+
+// How far the second least value of the i-th variable's domain lies above `least`, the least one.
+DEVICE i64 regret(const Block& b, Strategy strategy, i32 i, bound_t least) {
+  const i32* places = b.problem->strategy_vars + strategy.start + 2 * strategy.count;
+  const bound_t* tables = b.problem->tables;
+  i32 from = places[i], end = places[i + 1];
+  while (from < end) {  // for the first gap that does not begin below `least`
+    i32 middle = from + (end - from) / 4 * 2;
+    if (tables[middle] < least) from = middle + 2;
+    else end = middle;
+  }
+  return from < places[i + 1] && tables[from] == least ? interval_size(least, tables[from + 1]) : 1;
+}
+
+// The score of the i-th variable of a strategy, which is not fixed: the lower the better.
+DEVICE i64 variable_score(const Block& b, Strategy strategy, i32 i, i32 var) {
+  i32 measured = b.problem->strategy_vars[strategy.start + strategy.count + i];
+  i64 lower = b.lower[measured], upper = b.upper[measured];
+  switch (strategy.var_choice) {
     case VAR_FIRST_FAIL: return interval_size(lower, upper);
     case VAR_ANTI_FIRST_FAIL: return -interval_size(lower, upper);
     case VAR_SMALLEST: return lower;
@@ -58,12 +74,9 @@ DEVICE i64 variable_score(const Block& b, i32 var, i32 choice) {
       double size = (double)upper - (double)lower + 1, weight = global_load(&b.problem->weights[var]);
       return ordered_bits(size / (weight > 1 ? weight : 1) * score_noise(b, var));
     }
+    case VAR_MAX_REGRET: return -regret(b, strategy, i, b.lower[measured]);
     default: return 0;
   }
-}
-
-DEVICE i32 strategy_var(const Block& b, Strategy strategy, i32 i) {
-  return strategy.start < 0 ? i : b.problem->strategy_vars[strategy.start + i];
 }
 
 // Behind the annotated strategies: all variables.
@@ -96,7 +109,7 @@ DEVICE i32 best_unfixed(const Block& b, Strategy strategy) {
   for (i32 i = lane(); i < strategy.count; i += lanes()) {
     i32 var = strategy_var(b, strategy, i);
     if (is_fixed(b, var)) continue;
-    i64 candidate = variable_score(b, var, strategy.var_choice);
+    i64 candidate = variable_score(b, strategy, i, var);
     if (candidate < score) {
       score = candidate;
       place = i;
@@ -162,6 +175,15 @@ DEVICE void add_branch(Branches* branches, wide_t lower, wide_t upper) {
 // A finite stand-in for l..u when a side has no bound: 0 if it can be, else the finite end.
 DEVICE wide_t anchor(wide_t l, wide_t u) { return l > 0 ? l : u < 0 ? u : 0; }
 
+// What can be done of `choice` where a side has no bound: the wanted end, or value, must be a number.
+DEVICE i32 choice_without_end(i32 choice, wide_t l, wide_t u, bound_t phase) {
+  bool possible = false;
+  if (choice == VALUE_MIN || choice == VALUE_OUT_MIN) possible = l > -INFINITE_BOUND;
+  if (choice == VALUE_MAX || choice == VALUE_OUT_MAX) possible = u < INFINITE_BOUND;
+  if (choice == VALUE_PHASE || choice == VALUE_HINT) possible = !is_infinite(phase);
+  return possible ? choice : VALUE_MEDIAN;
+}
+
 // The branches of lower..upper, in the order in which `choice` tries them; together they cover the interval.
 // `phase` is the value that VALUE_PHASE and VALUE_HINT prefer.
 DEVICE Branches split_interval(BlockState* s, i32 choice, bound_t lower, bound_t upper, bound_t phase) {
@@ -171,10 +193,7 @@ DEVICE Branches split_interval(BlockState* s, i32 choice, bound_t lower, bound_t
 #if BOUND_BITS == 64
   if (l <= -INFINITE_BOUND || u >= INFINITE_BOUND) {
     middle = anchor(l, u);
-    if (choice == VALUE_SPLIT || choice == VALUE_REVERSE_SPLIT || choice == VALUE_SPLIT_RANDOM) choice = VALUE_MEDIAN;
-    bool wanted_end_exists = (choice == VALUE_MIN || choice == VALUE_OUT_MIN) ? l > -INFINITE_BOUND : u < INFINITE_BOUND;
-    bool wants_end = choice != VALUE_HINT && !wanted_end_exists;
-    if (choice == VALUE_RANDOM || choice == VALUE_OUT_RANDOM || wants_end) choice = VALUE_MEDIAN;
+    choice = choice_without_end(choice, l, u, phase);
   }
 #endif
   if (choice == VALUE_RANDOM || choice == VALUE_OUT_RANDOM) {

@@ -14,6 +14,9 @@
 
 #define TRIES_A_VARIABLE 20  // in vain, and an island apart is given up
 
+// Whether anybody wants to know the values of the incumbent.
+DEVICE bool keeps_incumbents(const Problem* p) { return p->sense != 0 && (p->lns_percent || p->exchange); }
+
 DEVICE bool has_incumbent(const Problem* p) { return global_load(&p->islands[0].version) > 1; }
 
 DEVICE bound_t* island_values(const Problem* p, i32 island) { return p->incumbents + (i64)island * p->n_vars; }

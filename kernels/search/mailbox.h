@@ -24,7 +24,7 @@ DEVICE void wait_for_room(const Block& b, i64 ticket) {
   }
 }
 
-// All variables are fixed: sends the solution to the host and, when neighbourhoods are searched, keeps it for them.
+// All variables are fixed: sends the solution to the host and, when neighbourhoods or learners search, keeps it for them.
 DEVICE void publish_solution(const Block& b) {
   const Problem* p = b.problem;
   BlockState* s = b.state;
@@ -57,7 +57,7 @@ DEVICE void publish_solution(const Block& b) {
     }
   }
   barrier();
-  if (p->lns_percent && p->sense != 0) {
+  if (keeps_incumbents(p)) {
     if (granted) keep_solution(b, 0);
     if (s->island != 0) keep_solution(b, s->island);
   }

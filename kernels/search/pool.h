@@ -16,9 +16,15 @@
 
 #define BLOCKS_A_RESERVE 16  // one subproblem is kept ready for so many blocks, or a short one's end would mean a wait
 
+// What sense * objective is proved to be at least, by the blocks or by the host.
+DEVICE i64 proved_bound(const Common* common) {
+  i64 own = global_load(&common->bound), told = global_load(&common->host_bound);
+  return own > told ? own : told;
+}
+
 // Whether nothing better can be found: the tree is exhausted, or the proved bound has met the incumbent.
 DEVICE bool is_search_over(const Common* common) {
-  return global_load(&common->outstanding) == 0 || global_load(&common->bound) >= global_load(&common->best);
+  return global_load(&common->outstanding) == 0 || proved_bound(common) >= global_load(&common->best);
 }
 
 DEVICE PoolSlot* pool_slot(const Block& b, i64 ticket) {

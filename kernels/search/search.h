@@ -52,7 +52,7 @@ DEVICE void bound_objective(const Block& b) {
 DEVICE void apply_proved_bound(const Block& b) {
   const Problem* p = b.problem;
   if (p->sense == 0) return;
-  i64 bound = global_load(&p->common->bound);
+  i64 bound = proved_bound(p->common);
   if (p->sense > 0) tighten_lower(b, p->objective, (value_t)bound);
   else tighten_upper(b, p->objective, (value_t)-bound);
 }
@@ -359,7 +359,7 @@ DEVICE void poll(const Block& b) {
     i32 stop = global_load(&common->stop);
     s->best = global_load(&common->best);
     bool has_first = s->early && s->best != NO_INCUMBENT;
-    bool over = global_load(&common->bound) >= s->best || (s->neighbourhood && global_load(&common->outstanding) == 0);
+    bool over = proved_bound(common) >= s->best || (s->neighbourhood && global_load(&common->outstanding) == 0);
     s->stop = stop || has_first || over;
     s->donate = !s->neighbourhood && is_worth_sharing(s) && is_pool_low(b);
   }

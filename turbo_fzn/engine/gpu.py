@@ -21,28 +21,16 @@ from weakref import WeakSet
 import numpy as np
 
 from turbo_fzn.engine import compiler, wake
+from turbo_fzn.engine.abi import METHODS, STATE_BYTES, STATISTICS, Common, Island, Problem, Statistics
 from turbo_fzn.engine.contract import Found, merge_statistics, method_statistics
-from turbo_fzn.engine.cpu import library, profile_flags
-from turbo_fzn.engine.layout import (
-    COMMON_BYTES,
-    METHODS,
-    Common,
-    Island,
-    Layout,
-    Problem,
-    Ring,
-    Settings,
-    Statistics,
-    align16,
-    first_books,
-    struct_sizes,
-)
+from turbo_fzn.engine.cpu import check_digest, check_sums, library, profile_flags
+from turbo_fzn.engine.layout import Layout, Settings, align16, first_books
+from turbo_fzn.engine.records import offset
+from turbo_fzn.engine.ring import Ring
 from turbo_fzn.errors import EngineError
 from turbo_fzn.tnf.language import TNF
 
-STATISTICS = [name for name, _ in Statistics._fields_]
 NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING
-STATE_BYTES = 512  # bound on the kernel's static shared memory
 SHORT_LIST = 256  # entries that a propagation list has at least (measured: docs/performance.md)
 MAX_BLOCKS_PER_SM = 32
 GLOBAL_BLOCKS_PER_SM = 8  # where stores lie in global memory
@@ -135,6 +123,10 @@ class Context:
         if key not in self.kernels:
             cuda = driver()
             module = cuda.module_from_buffer(compiler.gpu_binary(bits, shared, self.architecture, *extra).read_bytes())
+            place, size = module.get_global("abi_digest")
+            carried = np.zeros(size, np.uint8)
+            cuda.memcpy_dtoh(carried, place)
+            check_digest("the GPU engine", carried.tobytes().rstrip(b"\0"))
             function = module.get_function("solve")
             function.prepare([f"{ctypes.sizeof(Problem)}s"])
             self.modules[key] = module
@@ -243,6 +235,7 @@ class GpuEngine:
             "contextTime": here.seconds,
         }
         self.repeats = layout.repeats
+        self.raised = layout.root_bound()
         self.running_kernel = False
 
     def _fit_memory(self, layout: Layout, shape: Shape) -> Shape:
@@ -261,6 +254,7 @@ class GpuEngine:
         cuda, problem = self.cuda, Problem()
         layout.settings = replace(layout.settings, blocks=self.launch.blocks)
         layout.fill(problem, self.workspace_bytes)
+        check_sums(layout, problem)
         written = {"weights": layout.weights, "pool_sequences": layout.first_sequences(), "books": first_books()}
         for name, array in {**layout.arrays, **written}.items():
             self.memory[name] = self._upload(np.ascontiguousarray(array))
@@ -282,10 +276,10 @@ class GpuEngine:
         self.ring_memory = cuda.pagelocked_zeros(size, np.uint8, mem_flags=cuda.host_alloc_flags.DEVICEMAP)
         problem.ring = int(self.ring_memory.base.get_device_pointer())
         self.ring = Ring(layout, self.ring_memory, library(layout.bits).memory_fence)
-        # Made ahead, as that waits for a running kernel: what the copies to `stop` and `consumed` read, what is read of
-        # Common, and statistics.
-        self.words = cuda.pagelocked_zeros(2, np.int64)
-        self.seen = cuda.pagelocked_zeros(COMMON_BYTES, np.uint8)
+        # Made ahead, as that waits for a running kernel: what the copies to `stop`, `consumed` and `host_bound` read, what
+        # is read of Common, and statistics.
+        self.words = cuda.pagelocked_zeros(3, np.int64)
+        self.seen = cuda.pagelocked_zeros(ctypes.sizeof(Common), np.uint8)
         self.counters = cuda.pagelocked_zeros((self.launch.blocks, len(STATISTICS)), np.int64)
         self.problem = problem
 
@@ -308,6 +302,8 @@ class GpuEngine:
         except self.cuda.Error as error:
             raise EngineError(f"the GPU kernel cannot be started: {error}") from error
         self.running_kernel = True
+        if self.raised > self.layout.root_bound():
+            self.raise_bound(self.raised)
 
     def _adopt(self, incumbent: Found | None) -> None:
         common = np.frombuffer(bytes(self.layout.first_common(incumbent)), np.uint8)
@@ -337,11 +333,11 @@ class GpuEngine:
         before = self.ring.taken
         found = [Found(*solution) for solution in self.ring.take()]
         if self.ring.taken != before and self.running_kernel:
-            self._send(1, Common.consumed.offset, self.ring.taken, 8)
+            self._send(1, offset(Common, "consumed"), self.ring.taken, 8)
         return found
 
     def stop(self) -> None:
-        self._send(0, Common.stop.offset, 1, 4)
+        self._send(0, offset(Common, "stop"), 1, 4)
 
     def _common(self) -> Common:
         """As it is now, also while the kernel runs."""
@@ -357,7 +353,15 @@ class GpuEngine:
 
     @property
     def bound(self) -> int:
-        return int(self._common().bound)
+        return int(self._common().proved)
+
+    def adopt(self, found: Found) -> None:
+        """The blocks find their own, or one that is better."""
+
+    def raise_bound(self, bound: int) -> None:
+        self.raised = max(self.raised, bound)
+        if self.running_kernel:
+            self._send(2, Common.host_bound.offset, self.raised, 8)
 
     def statistics(self) -> dict[str, int]:
         """Sums over the blocks; of those that still run, up to their last solution."""
@@ -422,6 +426,3 @@ def propagate_rows(tnf: TNF, blocks: int = 256) -> tuple[np.ndarray, np.ndarray,
     for array, place in zip((lower, upper, consistent), results):
         cuda.memcpy_dtoh(array, place)
     return lower.astype(np.int64), upper.astype(np.int64), consistent.astype(bool)
-
-
-assert struct_sizes(32)[7] == COMMON_BYTES == ctypes.sizeof(Common)

@@ -11,6 +11,7 @@ Nothing gets lost on the way, and no claim is made that is not true:
 * Optimisation: the best solution that was handed out bounds the second search from its first node. So the claim of the
   second, that there is nothing better, is about a solution that the caller has. (Where solutions are handed out without
   all their values, the second begins without one, and the session drops what is no improvement.)
+  What the second finds is told to the first, which can use it at any time.
 * Satisfaction: the second finds again what the first has found. Whoever wants all solutions drops repetitions anyhow,
   since blocks may repeat each other (answers.Distinct).
 * A second that fails is left out from then on, with the bound that it has proved. The solutions that it had published
@@ -27,6 +28,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from turbo_fzn.engine.contract import MAXIMA, Engine, Found
+from turbo_fzn.engine.layout import NO_INCUMBENT
 from turbo_fzn.errors import EngineError, TurboError
 
 log = logging.getLogger("turbo_fzn")
@@ -111,6 +113,7 @@ class Pair:
         self.left: list[Found] = []  # by a second that has failed
         self.sense = sense
         self.best: Found | None = None
+        self.raised = -NO_INCUMBENT  # what the caller has proved of the objective
         self.stopped = False
 
     @property
@@ -142,23 +145,31 @@ class Pair:
         return expected and self.joined is None and not (self.stopped or self.first.complete)
 
     def poll(self) -> list[Found]:
-        found = self._note(self.first.poll())
+        found = self.first.poll()
+        for solution in found:
+            self._note(solution)
         if self.maker.engine is not None and self.joined is None and not (self.stopped or self.first.complete):
             self._let_join(self.maker.engine)
-        found += self._note(self._ask_second(lambda second: second.poll(), []))
+        others = self._ask_second(lambda second: second.poll(), [])
         left, self.left = self.left, []
-        return found + self._note(left)
+        for solution in [*others, *left]:
+            if self._note(solution):
+                self.first.adopt(solution)
+        return [*found, *others, *left]
 
-    def _note(self, found: list[Found]) -> list[Found]:
-        for solution in found if self.sense else ():
-            if self.best is None or self.sense * solution.objective < self.sense * self.best.objective:
-                self.best = solution
-        return found
+    def _note(self, solution: Found) -> bool:
+        """Whether it is the best so far."""
+        better = self.best is None or self.sense * solution.objective < self.sense * self.best.objective
+        if self.sense and better:
+            self.best = solution
+        return self.sense != 0 and better
 
     def _let_join(self, second: Engine) -> None:
         self.joined = time.monotonic() - self.began
         self.second = second
         self._ask_second(lambda second: second.start(self.best), None)
+        if self.raised > -NO_INCUMBENT:
+            self._ask_second(lambda second: second.raise_bound(self.raised), None)
         if self.second is not None:
             log.info("%.2f s after the start of the search the %s has joined it", self.joined, second.name.upper())
 
@@ -184,6 +195,16 @@ class Pair:
     def bound(self) -> int:
         """What either has proved holds for all solutions."""
         return max(self.first.bound, self._ask_second(lambda second: second.bound, self.first.bound))
+
+    def adopt(self, found: Found) -> None:
+        self._note(found)
+        self.first.adopt(found)
+        self._ask_second(lambda second: second.adopt(found), None)
+
+    def raise_bound(self, bound: int) -> None:
+        self.raised = max(self.raised, bound)
+        self.first.raise_bound(bound)
+        self._ask_second(lambda second: second.raise_bound(bound), None)
 
     def methods(self) -> dict[str, float]:
         """Of the engine that has joined, or else of the first."""

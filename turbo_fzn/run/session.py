@@ -14,14 +14,15 @@ import threading
 import time
 from contextlib import closing
 from dataclasses import dataclass, fields, replace
-from typing import Any, Callable, Generator, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, Generator, Protocol, TypeVar
 
 import numpy as np
 
 from turbo_fzn import progress
 from turbo_fzn.engine import cpu, wake
+from turbo_fzn.engine.abi import METHODS
 from turbo_fzn.engine.contract import Engine, Found
-from turbo_fzn.engine.layout import METHODS, Settings
+from turbo_fzn.engine.layout import Settings
 from turbo_fzn.engine.pair import Pair
 from turbo_fzn.errors import EngineError, InternalError, UsageError
 from turbo_fzn.interrupt import Interrupt, Interrupted, deadline
@@ -33,8 +34,12 @@ from turbo_fzn.run.answers import Distinct, Everything, Improvements, output_det
 from turbo_fzn.run.judge import Judge, Prepared
 from turbo_fzn.run.output import value_of
 from turbo_fzn.run.profiler import Profiler
+from turbo_fzn.run.roles import choose_roles
 from turbo_fzn.tnf.language import TNF, Output
 from turbo_fzn.tnf.simplify import simplify
+
+if TYPE_CHECKING:
+    from turbo_fzn.run.bounding import Bounding
 
 log = logging.getLogger("turbo_fzn")
 
@@ -166,6 +171,24 @@ def choose_engine(prepared: Prepared, options: Options, exports: np.ndarray) -> 
     return Pair(cpu.CpuEngine(tnf, exports, meanwhile), lambda: make_gpu_engine(prepared, exports, options), tnf.sense)
 
 
+def begin_bounding(prepared: Prepared, options: Options, exports: np.ndarray) -> Bounding | None:
+    """What seeks bounds of the objective beside the search; with one block it would be as much as the search itself, and
+    what equal runs print would not be equal."""
+    if prepared.model is None or options.cp_profiler or options.relaxation == "off":
+        return None
+    if options.relaxation == "auto" and is_alone(options):
+        return None
+    from turbo_fzn.run.bounding import Bounding
+
+    return Bounding(prepared, exports)
+
+
+def is_alone(options: Options) -> bool:
+    """Whether the search is that of a single block."""
+    on_cpu = options.arch == "cpu" or (options.arch == "auto" and wake.begin().failure is not None)
+    return options.blocks == 1 or (on_cpu and (options.blocks or options.threads) == 1)
+
+
 def make_gpu_engine(prepared: Prepared, exports: np.ndarray, options: Options) -> Engine:
     """Called in a thread of its own."""
     waking = wake.begin()
@@ -179,10 +202,21 @@ def make_gpu_engine(prepared: Prepared, exports: np.ndarray, options: Options) -
 
 def cpu_settings(prepared: Prepared, options: Options) -> Settings:
     wanted = options.lns == "on" or (options.lns == "auto" and options.free_search)
-    percent = CPU_LNS_PERCENT if wanted and wants_portfolio(prepared, options) else 0
     blocks = options.blocks or options.threads
     methods = wanted_methods(options)
-    return Settings(blocks=blocks, seed=options.seed or 0, lns_percent=percent, methods=methods, profile=options.profile)
+    roles = tuple(role for role in choose_roles(prepared.tnf, options, blocks) if role in methods)
+    percent = CPU_LNS_PERCENT if wanted and wants_portfolio(prepared, options) else 0
+    if percent and roles and blocks - len(roles) == 1:
+        percent = 100  # a learner takes over the proof
+    return Settings(
+        blocks=blocks,
+        seed=options.seed or 0,
+        lns_percent=percent,
+        methods=methods,
+        roles=roles,
+        learn_bytes=None if options.memory is None else options.memory << 20,
+        profile=options.profile,
+    )
 
 
 def wants_portfolio(prepared: Prepared, options: Options) -> bool:
@@ -253,6 +287,7 @@ class Search:
         self.n_solutions = 0
         self.last: Found | None = None
         self.best: int | None = None
+        self.bounding: Bounding | None = None
         self.all_are_optimal = False  # what is found from now on is as good as the best
         self.profiler = Profiler.connect(prepared, options) if options.cp_profiler else None
 
@@ -264,6 +299,7 @@ class Search:
         else:
             self.judge = Judge(self.prepared, self.options)
             if tnf.sense:
+                self.bounding = begin_bounding(self.prepared, self.options, self.judge.exports)
                 steps = Improvements(tnf.sense, self.wants_every_step())
                 complete = proved = yield from self.run(tnf, lambda engine: steps, 0)
                 if proved and self.last is not None and self.options.optimal_limit() != 1:
@@ -310,7 +346,7 @@ class Search:
     ) -> Generator[Solution, None, bool]:
         """The answers that an engine finds, until there are `limit` in all (0: no limit); at the end, whether the whole
         space was searched."""
-        self.close()
+        self.close_engine()
         start = time.monotonic()
         with progress.phase("engine"):
             self.engine = engine = choose_engine(replace(self.prepared, tnf=tnf), self.options, self.judge.exports)
@@ -320,16 +356,23 @@ class Search:
         log_phase("engine", time.monotonic() - start, tnf)
         self.interrupt.settle()
         complete = yield from self.drive(engine, make_choice(engine), limit)
-        return complete and not self.has_enough(limit)
+        return (complete or self.is_proved()) and not self.has_enough(limit)
 
     def close(self) -> None:
-        """Gives back what the engine holds."""
+        """Gives back what the engine and the relaxation hold."""
+        self.close_engine()
+        if self.bounding is not None:
+            self.bounding.close()
+
+    def close_engine(self) -> None:
         if self.engine is not None:
             self.engine.close()
 
     def drive(self, engine: Engine, choice: Choice, limit: int) -> Generator[Solution, None, bool]:
         """Yields the answers until the engine ends; returns whether it has searched the whole space."""
         engine.start()
+        if self.bounding and not self.all_are_optimal:
+            self.bounding.start()
         if not self.shape and self.prepared.started is not None:
             self.shape["firstNodeTime"] = time.monotonic() - self.prepared.started
         complete = yield from self.answers(engine, choice, limit)
@@ -351,9 +394,11 @@ class Search:
             except EngineError as error:  # told after what was found before
                 running, complete, failure = False, False, error
             arrived += engine.poll()
+            if self.bounding and not self.all_are_optimal:
+                arrived += self.bounding.exchange(engine, self.best)
             if self.profiler:
                 self.profiler.pump(engine)
-            if running and (complete or self.interrupt or self.has_enough(limit)):
+            if running and (complete or self.interrupt or self.has_enough(limit) or self.is_proved()):
                 engine.stop()
                 if patience.is_left():  # soon it is not running, and then only the best of what arrived needs a check
                     time.sleep(POLL_SECONDS)
@@ -372,6 +417,10 @@ class Search:
 
     def has_enough(self, limit: int) -> bool:
         return 0 < limit <= self.n_solutions
+
+    def is_proved(self) -> bool:
+        """Whether the relaxation has proved that nothing is better than the best solution."""
+        return self.bounding is not None and not self.all_are_optimal and self.bounding.proves(self.best)
 
     def drain_trace(self, engine: Engine) -> None:
         """The engine has ended: what it has written last, unless the profiler keeps us waiting."""
