@@ -102,7 +102,7 @@ bench-anytime: $(READY) compiler
 	@$(RUN) -m turbo_fzn.bench.anytime $(FILES) $(BENCHFLAGS)
 
 check-kernels: $(READY)
-	@$(RUN) -m turbo_fzn.engine.compiler --check-gpu
+	@$(RUN) -m turbo_fzn.engine.ahead --check-gpu
 
 install: $(READY)
 	@$(RUN) -m turbo_fzn --install-solver

@@ -12,9 +12,10 @@ from collections.abc import Callable
 import numpy as np
 from command import wait_until
 
+from turbo_fzn.engine.abi import METHODS, MethodBook
 from turbo_fzn.engine.contract import Engine, Found
 from turbo_fzn.engine.cpu import STATISTICS, CpuEngine
-from turbo_fzn.engine.layout import METHODS, MethodBook, Settings
+from turbo_fzn.engine.layout import Settings
 from turbo_fzn.options import Options
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run import session

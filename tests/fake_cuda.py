@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from turbo_fzn.engine import compiler, cpu, gpu
+from turbo_fzn.engine.abi import digest
 from turbo_fzn.read.grammar import terminals
 
 
@@ -42,6 +43,7 @@ class Driver:
         self.streams: list[Stream] = []
         self.launches: list[tuple[int, int]] = []  # (blocks, threads) each
         self.fail_after_launch: Error | None = None
+        self.digest = b""  # that compiled kernels carry; empty: the host's
 
     def meet(self, name: str) -> None:
         if name in self.fail_at:
@@ -165,7 +167,12 @@ def make_module(driver: Driver) -> ModuleType:
     def module_from_buffer(data: bytes):
         driver.meet("module")
         bits = int(data[data.index(b"BOUND_BITS=") + 11 :][:2])
-        return SimpleNamespace(get_function=lambda name: Function(driver, bits))
+        names = {"abi_digest": np.frombuffer(driver.digest or digest().encode() + b"\0", np.uint8).copy()}
+
+        def get_global(name: str) -> tuple[int, int]:
+            return names[name].ctypes.data, len(names[name])
+
+        return SimpleNamespace(get_function=lambda name: Function(driver, bits), get_global=get_global)
 
     def memset(target, value: int, size: int) -> None:
         ctypes.memset(int(target), value, size)

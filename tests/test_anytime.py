@@ -16,7 +16,6 @@ from turbo_fzn.bench.plot import draw
 from turbo_fzn.options import Options
 
 
-
 def trace(*improvements: tuple[float, int, str], sense: int = 1, seconds: float = 10.0) -> Trace:
     return Trace("model", 1, sense, seconds, improvements=list(improvements))
 

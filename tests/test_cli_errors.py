@@ -102,15 +102,18 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path, suffix):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("var 1 2\nrow ADD 0 0 9\n", " a row does not fit the variables"),
+        ("var 1 2\nrow ADD 0 0 9\n", "2:1: there is no such variable"),
+        ("var 1 2\ntable 1 2 3\nrow ELEMENT 0 0 100000000\n", "3:1: an index is outside of the table"),
+        ("var 1 2\nrow LEQ 0 0 0\n", "2:1: the truth value is not in 0..1"),
         ("var 1 2\nrow FROB 0 0 0\n", "2:1: unknown word"),
         ("var 3 2\n", "1:1: the domain 3 2 is empty"),
         ("hello\n", "1:1: unknown word"),
     ],
 )
-def test_a_bad_tnf_file_is_refused(tmp_path, text, message):
+@pytest.mark.parametrize("optimize", ["", "1"])  # where Python leaves out what is asserted
+def test_a_bad_tnf_file_is_refused(tmp_path, text, message, optimize):
     path = write(tmp_path, text, "model.tnf")
-    assert is_error(run(path), f"{path}:{message}")
+    assert is_error(run(path, PYTHONOPTIMIZE=optimize), f"{path}:{message}")
 
 
 def test_an_empty_tnf_file_is_a_model_with_one_solution(tmp_path):
@@ -156,6 +159,15 @@ def test_without_a_compiler_and_a_cache_the_message_says_what_to_install(tmp_pat
     for arguments in ([path], ["--build-kernels"]):
         answer = run(*arguments, PATH="", CXX="", TURBO_FZN_CACHE=str(tmp_path / "cache"), TMPDIR=str(temporary))
         assert is_error(answer, r"no C\+\+ compiler found .*install one \(.*apt-get install g\+\+\)")
+
+
+@pytest.mark.parametrize("named", ["/no/such/c++", "no-such-c++ -O0"])
+def test_a_compiler_that_is_named_and_not_there_is_an_error_and_no_other_takes_its_place(tmp_path, temporary, named):
+    cache = tmp_path / "cache"
+    changes = {"TURBO_FZN_CACHE": str(cache), "CXX": named, "TMPDIR": str(temporary)}
+    answer = run(write(tmp_path, LEAST_SUM), **changes)
+    assert is_error(answer, re.escape(f"no compiler {named.split()[0]}, which CXX names"))
+    assert not list(cache.glob("cpu*"))
 
 
 def test_what_a_compiler_complains_of_is_told_and_nothing_is_kept(tmp_path, temporary):

@@ -35,6 +35,11 @@ def test_random_models_are_solved_as_enumeration_says(engine):
     assert not faults, f"{len(faults)} faults, first: {faults[0]}"
 
 
+def test_random_models_are_solved_by_learning_as_enumeration_says():
+    faults = [failure for number in range(500) if (failure := try_instance(SEED, number, "cpu", None, learn=True)[1])]
+    assert not faults, f"{len(faults)} faults, first: {faults[0]}"
+
+
 def test_damaged_input_is_refused_or_solved():
     kinds = Counter()
     for number in range(1500):

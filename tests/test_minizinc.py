@@ -165,6 +165,14 @@ def test_sets_of_enums_unions_and_empty_sets_come_out_right(minizinc, model):
     assert found == {("{}", "{red, green, blue}"), ("{red, blue}", "{green}")}
 
 
+@pytest.mark.covers("O4")
+@needs_minizinc
+def test_an_empty_array_of_sets_is_printed(minizinc, model):
+    text = 'include "global_cardinality.mzn"; array [1..0] of var set of 1..3: x; array [1..2] of var 0..3: c;'
+    run = minizinc("-a", model(text + "constraint global_cardinality(x, [1, 2], c); solve satisfy;"))
+    assert run.stdout == "x = [];\nc = [0, 0];\n----------\n==========\n", run.stderr
+
+
 @needs_minizinc
 def test_optional_enum_and_tabled_variables_are_printed_by_name(minizinc, model):
     run = minizinc(

@@ -7,14 +7,15 @@ import operator
 
 import numpy as np
 import pytest
-from command import wait_until
+from command import run, wait_until, write
 from hypothesis import given
 from oracle import all_solutions, optimum
 from soak import market_split_model
 from test_random_models import models
 
+from turbo_fzn.engine.abi import METHODS
 from turbo_fzn.engine.cpu import CpuEngine
-from turbo_fzn.engine.layout import METHODS, Settings
+from turbo_fzn.engine.layout import Settings
 from turbo_fzn.errors import UsageError
 from turbo_fzn.options import Options
 from turbo_fzn.read.flatzinc import parse_text
@@ -145,3 +146,15 @@ def test_a_failure_of_a_restart_is_charged_to_the_decision_variables_near_the_ro
 def charges(engine: CpuEngine) -> np.ndarray:
     """Of each variable (int32 [n]): how often it was charged with a failure."""
     return engine.memory["weights"] - engine.layout._degrees()
+
+
+def test_a_variable_without_a_lower_bound_is_not_given_the_end_of_the_store(tmp_path):
+    names = [f"x{i}" for i in range(12)]
+    lines = [f"var int: {name} :: output_var;\nconstraint int_le({name},5);" for name in names]
+    lines += ["var 0..1000: s;\nvar 0..1000: t;\nvar 0..100000: o;\nconstraint int_lin_le([-1,-1],[s,t],-100);"]
+    path = write(tmp_path, "\n".join([*lines, "constraint int_times(s,t,o);\nsolve minimize o;\n"]))
+    for seed in (1, 2, 3):  # in each of them some restart tries the lower end of every domain first
+        answer = run("--arch", "cpu", "-i", "-f", "-p", 2, "--without", "tree,annotated,probe", "-r", seed, path)
+        assert answer.markers == ["=========="]
+        values = [int(line.split(" = ")[1].rstrip(";")) for lines in answer.solutions for line in lines]
+        assert min(values) >= -1000

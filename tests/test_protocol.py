@@ -39,7 +39,7 @@ from command import (
     write,
 )
 
-from turbo_fzn.engine.layout import PHASES
+from turbo_fzn.engine.abi import ACTIVITIES
 
 COMPLETE, UNSATISFIABLE, UNKNOWN = ["=========="], ["=====UNSATISFIABLE====="], ["=====UNKNOWN====="]
 STANDARD_STATISTICS = (
@@ -187,7 +187,7 @@ def test_profile_tells_the_share_of_time_of_each_phase(solve):
     answer = solve(golomb(7), "-s", "--profile", "-p", "2", "--arch", "cpu")
     assert is_good(answer) and answer.markers == COMPLETE
     shares = {name: float(text) for name, text in answer.statistics.items() if name.startswith("profile")}
-    assert shares.keys() == {f"profile{phase.capitalize()}" for phase in PHASES}
+    assert shares.keys() == {f"profile{phase.capitalize()}" for phase in ACTIVITIES}
     assert min(shares.values()) > 0 and sum(shares.values()) == pytest.approx(1, abs=1e-4)
     assert not [name for name in solve(golomb(7), "-s").statistics if name.startswith("profile")]
 
@@ -295,18 +295,6 @@ def wait_for(process: subprocess.Popen[str], holds: Callable[[], object]) -> Non
     """Until that is so; the process must not end before."""
     wait_until(lambda: holds() or process.poll() is not None)
     assert process.poll() is None
-
-
-def test_a_signal_while_the_kernels_are_compiled_ends_the_compiler_and_leaves_nothing(tmp_path):
-    cache, temporary = tmp_path / "cache", tmp_path / "temporary"
-    temporary.mkdir()
-    path = write(tmp_path, LEAST_SUM)
-    with start("-s", path, TURBO_FZN_CACHE=str(cache), TMPDIR=str(temporary)) as process:
-        wait_for(process, lambda: list(cache.glob("cpu*/*")))  # files of the compiler's own
-        answer = stop(process, signal.SIGTERM)
-    assert answer.markers == UNKNOWN
-    assert not list(cache.glob("cpu*"))
-    assert not list(temporary.iterdir())
 
 
 @pytest.mark.covers("T1", "T6", "F13")

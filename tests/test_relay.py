@@ -25,7 +25,6 @@ from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run import session
 
 
-
 class Scripted:
     """An engine that finds what it is told to find; `finish` ends it. It says what it was asked."""
 
@@ -48,6 +47,12 @@ class Scripted:
 
     def stop(self) -> None:
         self.asked.append("stop")
+
+    def raise_bound(self, bound: int) -> None:
+        self.asked.append(("bound", bound))
+
+    def adopt(self, found: Found) -> None:
+        self.asked.append(("adopt", found.objective))
 
     def statistics(self) -> dict[str, int]:
         return {"nodes": 10, "peak_level": 3 if self.name == "first" else 2}
@@ -127,6 +132,21 @@ def test_solutions_that_the_first_finds_while_it_stops_are_handed_out_and_bound_
     pair.first.arrived = [found(2)]
     pair.first.finish(complete=False)
     assert objectives(pair.relay.poll()) == [2] and pair.second.asked == [("start", 2)]
+
+
+def test_what_the_caller_has_proved_and_found_is_told_to_the_one_that_is_at_work_and_to_the_next():
+    pair = Pair(sense=1)
+    pair.relay.raise_bound(3)
+    pair.relay.raise_bound(2)
+    pair.relay.adopt(found(8))
+    assert pair.first.asked[1:] == [("bound", 3), ("bound", 2), ("adopt", 8)]
+    pair.ready()
+    pair.relay.poll()
+    pair.first.finish(complete=False)
+    pair.relay.poll()
+    assert pair.second.asked == [("start", 8), ("bound", 3)]
+    pair.relay.raise_bound(5)
+    assert pair.second.asked[-1] == ("bound", 5)
 
 
 def test_a_first_that_completes_while_it_is_being_stopped_is_believed():
@@ -362,7 +382,7 @@ def sleeping_driver(tmp_path_factory: pytest.TempPathFactory) -> str:
     source = folder / "driver.cpp"
     source.write_text('#include <unistd.h>\nextern "C" int cuInit(unsigned) { sleep(1000000); return 0; }\n')
     library = str(folder / "libcuda.so.1")
-    subprocess.run([compiler.find_cpu_compiler(), "-shared", "-fPIC", "-o", library, str(source)], check=True)
+    subprocess.run([*compiler.find_cpu_compiler(), "-shared", "-fPIC", "-o", library, str(source)], check=True)
     return str(folder)
 
 

@@ -18,7 +18,7 @@ def describe() -> list[str]:
     compiled = sorted(path.name for path in cache.glob("*") if path.suffix in (".so", ".cubin"))
     return [
         f"fzn-turbo {__version__}, Python {platform.python_version()} at {sys.executable}",
-        "CPU engine: " + _or_reason(lambda: f"compiled by {compiler.find_cpu_compiler()}"),
+        "CPU engine: " + _or_reason(lambda: f"compiled by {' '.join(compiler.find_cpu_compiler())}"),
         "GPU engine: " + _or_reason(_describe_gpu),
         f"kernel cache: {wanted}, " + (f"{len(compiled)} compiled" if cache == wanted else "cannot be used: it must be yours, and writable by you alone"),
         *(f"  {name}" for name in compiled),
@@ -28,7 +28,7 @@ def describe() -> list[str]:
 def _describe_gpu() -> str:
     from turbo_fzn.engine import gpu
 
-    return "; ".join(gpu.describe_gpus()) + f"; compiled by {compiler.find_nvcc()}"
+    return "; ".join(gpu.describe_gpus()) + f"; compiled by {' '.join(compiler.find_nvcc())}"
 
 
 def _or_reason(text: Callable[[], str]) -> str:

@@ -20,28 +20,16 @@ from typing import Any
 import numpy as np
 
 from turbo_fzn.engine import compiler, wake
+from turbo_fzn.engine.abi import METHODS, STATE_BYTES, STATISTICS, Common, Island, Problem, Statistics
 from turbo_fzn.engine.contract import Found, merge_statistics, method_statistics
-from turbo_fzn.engine.cpu import library, profile_flags
-from turbo_fzn.engine.layout import (
-    COMMON_BYTES,
-    METHODS,
-    Common,
-    Island,
-    Layout,
-    Problem,
-    Ring,
-    Settings,
-    Statistics,
-    align16,
-    first_books,
-    struct_sizes,
-)
+from turbo_fzn.engine.cpu import check_digest, check_sums, library, profile_flags
+from turbo_fzn.engine.layout import Layout, Settings, align16, first_books
+from turbo_fzn.engine.records import offset
+from turbo_fzn.engine.ring import Ring
 from turbo_fzn.errors import EngineError
 from turbo_fzn.tnf.language import TNF
 
-STATISTICS = [name for name, _ in Statistics._fields_]
 NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING
-STATE_BYTES = 512  # bound on the kernel's static shared memory
 SHORT_LIST = 256  # entries that a propagation list has at least (measured: docs/performance.md)
 MAX_BLOCKS_PER_SM = 32
 GLOBAL_BLOCKS_PER_SM = 8  # where stores lie in global memory
@@ -131,6 +119,10 @@ class Context:
         if key not in self.kernels:
             cuda = driver()
             module = cuda.module_from_buffer(compiler.gpu_binary(bits, shared, self.architecture, *extra).read_bytes())
+            place, size = module.get_global("abi_digest")
+            carried = np.zeros(size, np.uint8)
+            cuda.memcpy_dtoh(carried, place)
+            check_digest("the GPU engine", carried.tobytes().rstrip(b"\0"))
             function = module.get_function("solve")
             function.prepare([f"{ctypes.sizeof(Problem)}s"])
             self.modules[key] = module
@@ -235,6 +227,7 @@ class GpuEngine:
             "contextTime": here.seconds,
         }
         self.repeats = layout.repeats
+        self.raised = layout.root_bound()
         self.running_kernel = False
 
     def _fit_memory(self, layout: Layout, shape: Shape) -> Shape:
@@ -253,6 +246,7 @@ class GpuEngine:
         cuda, problem = self.cuda, Problem()
         layout.settings = replace(layout.settings, blocks=self.launch.blocks)
         layout.fill(problem, self.workspace_bytes)
+        check_sums(layout, problem)
         written = {"weights": layout.weights, "pool_sequences": layout.first_sequences(), "books": first_books()}
         for name, array in {**layout.arrays, **written}.items():
             self.memory[name] = self._upload(np.ascontiguousarray(array))
@@ -274,10 +268,10 @@ class GpuEngine:
         self.ring_memory = cuda.pagelocked_zeros(size, np.uint8, mem_flags=cuda.host_alloc_flags.DEVICEMAP)
         problem.ring = int(self.ring_memory.base.get_device_pointer())
         self.ring = Ring(layout, self.ring_memory, library(layout.bits).memory_fence)
-        # Made ahead, as that waits for a running kernel: what the copies to `stop` and `consumed` read, what is read of
-        # Common, and statistics.
-        self.words = cuda.pagelocked_zeros(2, np.int64)
-        self.seen = cuda.pagelocked_zeros(COMMON_BYTES, np.uint8)
+        # Made ahead, as that waits for a running kernel: what the copies to `stop`, `consumed` and `host_bound` read, what
+        # is read of Common, and statistics.
+        self.words = cuda.pagelocked_zeros(3, np.int64)
+        self.seen = cuda.pagelocked_zeros(ctypes.sizeof(Common), np.uint8)
         self.counters = cuda.pagelocked_zeros((self.launch.blocks, len(STATISTICS)), np.int64)
         self.problem = problem
 
@@ -297,6 +291,8 @@ class GpuEngine:
             (launch.blocks, 1), (launch.threads, 1, 1), self.compute, bytes(self.problem), shared_size=launch.shared_bytes
         )
         self.running_kernel = True
+        if self.raised > self.layout.root_bound():
+            self.raise_bound(self.raised)
 
     def _adopt(self, incumbent: Found | None) -> None:
         common = np.frombuffer(bytes(self.layout.first_common(incumbent)), np.uint8)
@@ -325,11 +321,11 @@ class GpuEngine:
         before = self.ring.taken
         found = [Found(*solution) for solution in self.ring.take()]
         if self.ring.taken != before and self.running_kernel:
-            self._send(1, Common.consumed.offset, self.ring.taken, 8)
+            self._send(1, offset(Common, "consumed"), self.ring.taken, 8)
         return found
 
     def stop(self) -> None:
-        self._send(0, Common.stop.offset, 1, 4)
+        self._send(0, offset(Common, "stop"), 1, 4)
 
     def _common(self) -> Common:
         """As it is now, also while the kernel runs."""
@@ -345,7 +341,15 @@ class GpuEngine:
 
     @property
     def bound(self) -> int:
-        return int(self._common().bound)
+        return int(self._common().proved)
+
+    def adopt(self, found: Found) -> None:
+        """The blocks find their own, or one that is better."""
+
+    def raise_bound(self, bound: int) -> None:
+        self.raised = max(self.raised, bound)
+        if self.running_kernel:
+            self._send(2, Common.host_bound.offset, self.raised, 8)
 
     def statistics(self) -> dict[str, int]:
         """Sums over the blocks; of those that still run, up to their last solution."""
@@ -383,30 +387,3 @@ def make_elsewhere(tnf: TNF, exports: np.ndarray, settings: Settings) -> GpuEngi
     finally:
         if _context.cache_info().currsize:
             _context().leave()
-
-
-def propagate_rows(tnf: TNF, blocks: int = 256) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For tests: cpu.propagate_rows on the GPU."""
-    cuda, here = driver(), context()
-    layout = Layout(tnf, np.empty(0, np.int32), Settings(blocks=blocks))
-    here.kernel(layout.bits, False)
-    function = here.modules[layout.bits, False, ()].get_function("propagate_rows")
-    problem = Problem()
-    layout.fill(problem, align16(layout.store_bytes + layout.list_bytes))
-    held = {name: cuda.to_device(np.ascontiguousarray(array)) for name, array in layout.arrays.items() if array.nbytes}
-    held["common"] = cuda.to_device(np.frombuffer(bytes(layout.first_common()), np.uint8))
-    held["workspace"] = cuda.mem_alloc(blocks * problem.workspace_bytes)
-    cuda.memset_d8(held["workspace"], 0, blocks * problem.workspace_bytes)
-    for name, allocation in held.items():
-        setattr(problem, name, int(allocation))
-    lower, upper = tnf.lower.astype(layout.bound_type), tnf.upper.astype(layout.bound_type)
-    consistent = np.zeros(tnf.n_rows, np.int32)
-    function.prepare([f"{ctypes.sizeof(Problem)}s", "P", "P", "P"])
-    results = [cuda.to_device(array) for array in (lower, upper, consistent)]
-    function.prepared_call((blocks, 1), (32, 1, 1), bytes(problem), *map(int, results))
-    for array, place in zip((lower, upper, consistent), results):
-        cuda.memcpy_dtoh(array, place)
-    return lower.astype(np.int64), upper.astype(np.int64), consistent.astype(bool)
-
-
-assert struct_sizes(32)[7] == COMMON_BYTES == ctypes.sizeof(Common)

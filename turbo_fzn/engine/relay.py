@@ -23,6 +23,7 @@ from collections.abc import Callable
 from typing import Any
 
 from turbo_fzn.engine.contract import MAXIMA, Engine, Found
+from turbo_fzn.engine.layout import NO_INCUMBENT
 from turbo_fzn.errors import EngineError
 
 log = logging.getLogger("turbo_fzn")
@@ -40,6 +41,7 @@ class Relay:
         self.second: Engine | None = None
         self.sense = sense
         self.best: Found | None = None
+        self.raised = -NO_INCUMBENT  # what the caller has proved of the objective
         self.stopped = False
         self.shape: dict[str, Any] = first.shape
         self.maker = threading.Thread(target=self._make, args=(make_second,), name="make-engine", daemon=True)
@@ -92,9 +94,16 @@ class Relay:
     def _collect(self) -> list[Found]:
         found = self.engine.poll()
         for solution in found if self.sense else ():
-            if self.best is None or self.sense * solution.objective < self.sense * self.best.objective:
-                self.best = solution
+            self._remember(solution)
         return found
+
+    def _remember(self, solution: Found) -> None:
+        if self.best is None or self.sense * solution.objective < self.sense * self.best.objective:
+            self.best = solution
+
+    def adopt(self, found: Found) -> None:
+        self._remember(found)
+        self.engine.adopt(found)
 
     def _hand_over(self, second: Engine) -> None:
         seconds = time.monotonic() - self.began
@@ -102,6 +111,8 @@ class Relay:
         self.engine = second
         self.shape = {**self.shape, **second.shape, "handoverTime": seconds}
         second.start(self.best)
+        if self.raised > -NO_INCUMBENT:
+            second.raise_bound(self.raised)
 
     @property
     def complete(self) -> bool:
@@ -111,6 +122,10 @@ class Relay:
     def bound(self) -> int:
         """What either has proved holds for all solutions."""
         return max(self.first.bound, self.engine.bound)
+
+    def raise_bound(self, bound: int) -> None:
+        self.raised = max(self.raised, bound)
+        self.engine.raise_bound(bound)
 
     def methods(self) -> dict[str, float]:
         """Of the engine that was at work last."""

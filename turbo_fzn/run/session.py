@@ -13,14 +13,15 @@ import logging
 import threading
 import time
 from dataclasses import dataclass, fields, replace
-from typing import Any, Callable, Generator, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, Generator, Protocol, TypeVar
 
 import numpy as np
 
 from turbo_fzn import progress
 from turbo_fzn.engine import cpu, wake
+from turbo_fzn.engine.abi import METHODS
 from turbo_fzn.engine.contract import Engine, Found
-from turbo_fzn.engine.layout import METHODS, Settings
+from turbo_fzn.engine.layout import Settings
 from turbo_fzn.engine.relay import Relay
 from turbo_fzn.errors import EngineError, InternalError, UsageError
 from turbo_fzn.interrupt import Interrupt, Interrupted
@@ -32,8 +33,12 @@ from turbo_fzn.run.answers import Distinct, Everything, Improvements, output_det
 from turbo_fzn.run.judge import Judge, Prepared
 from turbo_fzn.run.output import value_of
 from turbo_fzn.run.profiler import Profiler
+from turbo_fzn.run.roles import choose_roles
 from turbo_fzn.tnf.language import TNF, Output
 from turbo_fzn.tnf.simplify import simplify
+
+if TYPE_CHECKING:
+    from turbo_fzn.run.bounding import Bounding
 
 log = logging.getLogger("turbo_fzn")
 
@@ -164,6 +169,24 @@ def choose_engine(prepared: Prepared, options: Options, exports: np.ndarray) -> 
     return Relay(cpu.CpuEngine(tnf, exports, meanwhile), lambda: make_gpu_engine(prepared, exports, options), tnf.sense)
 
 
+def begin_bounding(prepared: Prepared, options: Options, exports: np.ndarray) -> Bounding | None:
+    """What seeks bounds of the objective beside the search; with one block it would be as much as the search itself, and
+    what equal runs print would not be equal."""
+    if prepared.model is None or options.cp_profiler or options.relaxation == "off":
+        return None
+    if options.relaxation == "auto" and is_alone(options):
+        return None
+    from turbo_fzn.run.bounding import Bounding
+
+    return Bounding(prepared, exports)
+
+
+def is_alone(options: Options) -> bool:
+    """Whether the search is that of a single block."""
+    on_cpu = options.arch == "cpu" or (options.arch == "auto" and wake.begin().failure is not None)
+    return options.blocks == 1 or (on_cpu and (options.blocks or options.threads) == 1)
+
+
 def make_gpu_engine(prepared: Prepared, exports: np.ndarray, options: Options) -> Engine:
     """Called in a thread of its own."""
     from turbo_fzn.engine import gpu
@@ -173,10 +196,21 @@ def make_gpu_engine(prepared: Prepared, exports: np.ndarray, options: Options) -
 
 def cpu_settings(prepared: Prepared, options: Options) -> Settings:
     wanted = options.lns == "on" or (options.lns == "auto" and options.free_search)
-    percent = CPU_LNS_PERCENT if wanted and wants_portfolio(prepared, options) else 0
     blocks = options.blocks or options.threads
     methods = wanted_methods(options)
-    return Settings(blocks=blocks, seed=options.seed or 0, lns_percent=percent, methods=methods, profile=options.profile)
+    roles = tuple(role for role in choose_roles(prepared.tnf, options, blocks) if role in methods)
+    percent = CPU_LNS_PERCENT if wanted and wants_portfolio(prepared, options) else 0
+    if percent and roles and blocks - len(roles) == 1:
+        percent = 100  # a learner takes over the proof
+    return Settings(
+        blocks=blocks,
+        seed=options.seed or 0,
+        lns_percent=percent,
+        methods=methods,
+        roles=roles,
+        learn_bytes=None if options.memory is None else options.memory << 20,
+        profile=options.profile,
+    )
 
 
 def wants_portfolio(prepared: Prepared, options: Options) -> bool:
@@ -230,8 +264,11 @@ class Search:
         self.n_solutions = 0
         self.last: Found | None = None
         self.best: int | None = None
+        self.bounding: Bounding | None = None
         self.all_are_optimal = False  # what is found from now on is as good as the best
         self.profiler = Profiler.connect(prepared, options) if options.cp_profiler else None
+        if self.profiler is None:  # nobody wants the tree, which would need kernels of its own and one block
+            self.options = replace(options, cp_profiler=None)
 
     def events(self) -> Generator[Solution | Finished, None, None]:
         tnf = self.prepared.tnf
@@ -241,12 +278,15 @@ class Search:
         else:
             self.judge = Judge(self.prepared, self.options)
             if tnf.sense:
+                self.bounding = begin_bounding(self.prepared, self.options, self.judge.exports)
                 steps = Improvements(tnf.sense, self.wants_every_step())
                 complete = proved = yield from self.run(tnf, lambda engine: steps, 0)
                 if proved and self.last is not None and self.options.optimal_limit() != 1:
                     complete = yield from self.enumerate_optimal()
             else:
                 complete = yield from self.run(tnf, self.new_outputs, self.options.solution_limit())
+        if self.bounding:
+            self.bounding.close()
         if self.profiler:
             self.profiler.finish(self.interrupt)
         bound = self.best if proved else self.bound
@@ -297,12 +337,14 @@ class Search:
         try:
             self.interrupt.settle()
             yield from self.drive(engine, make_choice(engine), limit)
-            return engine.complete and not (limit and self.n_solutions >= limit)
+            return (engine.complete or self.is_proved()) and not (limit and self.n_solutions >= limit)
         finally:
             engine.close()
 
     def drive(self, engine: Engine, choice: Choice, limit: int) -> Generator[Solution, None, None]:
         engine.start()
+        if self.bounding and not self.all_are_optimal:
+            self.bounding.start()
         if not self.shape and self.prepared.started is not None:
             self.shape["firstNodeTime"] = time.monotonic() - self.prepared.started
         arrived: list[Found] = []
@@ -313,9 +355,11 @@ class Search:
             except EngineError as error:  # told after what was found before
                 running, failure = False, error
             arrived += engine.poll()
+            if self.bounding and not self.all_are_optimal:
+                arrived += self.bounding.exchange(engine, self.best)
             if self.profiler:
                 self.profiler.pump(engine)
-            if self.interrupt or (limit and self.n_solutions >= limit):
+            if self.interrupt or (limit and self.n_solutions >= limit) or self.is_proved():
                 engine.stop()
                 if running:  # soon it is not, and then only the best of what arrived until then needs a check
                     time.sleep(POLL_SECONDS)
@@ -334,6 +378,10 @@ class Search:
         self.note_bound(engine)
         if self.profiler:
             self.drain_trace(engine)
+
+    def is_proved(self) -> bool:
+        """Whether the relaxation has proved that nothing is better than the best solution."""
+        return self.bounding is not None and not self.all_are_optimal and self.bounding.proves(self.best)
 
     def drain_trace(self, engine: Engine) -> None:
         """The engine has ended: what it has written last, unless the profiler keeps us waiting."""

@@ -1,0 +1,73 @@
+"""Compiling ahead: the kernels into the cache before a run needs them, and, for a release, for every kind of GPU.
+
+    python -m turbo_fzn.engine.ahead              what `fzn-turbo --build-kernels` does
+    python -m turbo_fzn.engine.ahead --check-gpu  every variant for every architecture, strictly; needs nvcc, but no GPU
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import tempfile
+from collections.abc import Callable
+
+from turbo_fzn.engine import compilation, compiler
+from turbo_fzn.errors import EngineError
+from turbo_fzn.resources import kernels_folder
+
+GPU_ARCHITECTURES = ("80", "90", "100")
+GPU_VARIANTS = tuple((bits, shared) for bits in (32, 64) for shared in (True, False))
+
+
+def check_gpu_kernels() -> int:
+    """Compiles every variant for every architecture; prints registers and spills. Returns the number of faults."""
+    faults = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for architecture in GPU_ARCHITECTURES:
+            for bits, shared in GPU_VARIANTS:
+                command = [*compiler.gpu_command(bits, shared, ()), "-Werror", "all-warnings", "-cubin", f"-arch=sm_{architecture}"]
+                said = compilation.run_compiler([*command, "-o", f"{folder}/solve.cubin", str(kernels_folder() / "solve.cu")], folder)
+                registers = re.findall(r"Used (\d+) registers", said)
+                spills = re.findall(r"(\d+) bytes spill stores, (\d+) bytes spill loads", said)
+                faulty = "warning" in said.lower() or any(pair != ("0", "0") for pair in spills) or not spills
+                faults += faulty
+                place = "shared" if shared else "global"
+                print(f"sm_{architecture} {bits}-bit {place} store: {max(map(int, registers))} registers, spills {spills}"
+                      f"{' FAULT' if faulty else ''}")  # fmt: skip
+    return faults
+
+
+def fill_cache(report: Callable[[str], object] = print) -> None:
+    """Compiles the CPU engine and, for the GPUs that are here, the GPU engine; says what was done."""
+    for bits in (32, 64):
+        report(f"CPU engine, {bits}-bit: {compiler.cpu_library(bits)}")
+    try:
+        compiler.find_nvcc()
+        from turbo_fzn.engine.gpu import architectures
+
+        found = architectures()
+    except EngineError as error:
+        report(f"GPU engine: not built, {error}")
+        return
+    for architecture in found:
+        for bits, shared in GPU_VARIANTS:
+            report(f"GPU engine, {bits}-bit: {compiler.gpu_binary(bits, shared, architecture)}")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m turbo_fzn.engine.ahead", description="Compile the kernels.")
+    parser.add_argument("--check-gpu", action="store_true", help="compile all GPU variants; fail on a warning or a spill")
+    arguments = parser.parse_args()
+    try:
+        if arguments.check_gpu:
+            return 1 if check_gpu_kernels() else 0
+        fill_cache()
+    except EngineError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
