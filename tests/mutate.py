@@ -42,14 +42,20 @@ class Outcome(NamedTuple):
     fault: str = ""
 
 
-def copy_tree(folder: Path) -> None:
+class Workshop(NamedTuple):
+    """Where it is done: a copy of the source tree, so that it may be worked on meanwhile, and a cache of kernels."""
+
+    tree: Path
+    cache: Path
+
+
+def copy_tree(source: Path, target: Path) -> None:
     ignore = shutil.ignore_patterns("__pycache__", ".*", "*.egg-info")
     for part in PARTS:
-        source = SOURCE / part
-        if source.is_dir():
-            shutil.copytree(source, folder / part, ignore=ignore)
-        elif source.exists():
-            shutil.copy(source, folder)
+        if (source / part).is_dir():
+            shutil.copytree(source / part, target / part, ignore=ignore)
+        else:
+            shutil.copy(source / part, target)
 
 
 def run_tests(folder: Path, cache: Path, tests: list[str]) -> tuple[int | None, str]:
@@ -83,16 +89,16 @@ def failed_test(code: int | None, said: str) -> str:
     return ""
 
 
-def try_mutation(mutation: Mutation, cache: Path) -> Outcome:
+def try_mutation(mutation: Mutation, workshop: Workshop) -> Outcome:
     with tempfile.TemporaryDirectory(prefix="turbo-mutation-") as name:
         folder = Path(name)
-        copy_tree(folder)
+        copy_tree(workshop.tree, folder)
         path = folder / mutation.file
         text = path.read_text(encoding="utf-8")
         if text.count(mutation.text) != 1:
             return Outcome(mutation, fault=f"the text is found {text.count(mutation.text)} times")
         path.write_text(text.replace(mutation.text, mutation.replacement), encoding="utf-8")
-        code, said = run_tests(folder, cache, mutation.tests.split())
+        code, said = run_tests(folder, workshop.cache, mutation.tests.split())
     if code == 0:
         return Outcome(mutation, fault="SURVIVED")
     test = failed_test(code, said)
@@ -102,23 +108,21 @@ def try_mutation(mutation: Mutation, cache: Path) -> Outcome:
     return Outcome(mutation, fault=f"it cannot be compiled: {compiled[0]}") if compiled else Outcome(mutation, test)
 
 
-def try_without(mutations: list[Mutation], cache: Path) -> str:
+def try_without(tests: str, workshop: Workshop) -> str:
     """What fails without any mutation, or nothing."""
-    with tempfile.TemporaryDirectory(prefix="turbo-mutation-") as name:
-        copy_tree(Path(name))
-        for tests in sorted({mutation.tests for mutation in mutations}):
-            code, said = run_tests(Path(name), cache, tests.split())
-            if code != 0:
-                return f"{tests}:\n{said[-3000:]}"
-    return ""
+    code, said = run_tests(workshop.tree, workshop.cache, tests.split())
+    return "" if code == 0 else f"{tests}:\n{said[-3000:]}"
 
 
 def try_all(mutations: list[Mutation], processes: int) -> Iterator[Outcome]:
-    with tempfile.TemporaryDirectory(prefix="turbo-cache-") as folder, ThreadPoolExecutor(processes) as pool:
-        cache = Path(folder)
-        if fault := try_without(mutations, cache):
+    with tempfile.TemporaryDirectory(prefix="turbo-mutations-") as name, ThreadPoolExecutor(processes) as pool:
+        workshop = Workshop(Path(name) / "tree", Path(name) / "cache")
+        workshop.tree.mkdir()
+        copy_tree(SOURCE, workshop.tree)
+        every = sorted({mutation.tests for mutation in mutations})
+        if fault := "".join(pool.map(lambda tests: try_without(tests, workshop), every)):
             sys.exit(f"without a mutation a test fails: {fault}")
-        yield from pool.map(lambda mutation: try_mutation(mutation, cache), mutations)
+        yield from pool.map(lambda mutation: try_mutation(mutation, workshop), mutations)
 
 
 def table(outcomes: list[Outcome]) -> str:

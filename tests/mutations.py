@@ -30,11 +30,12 @@ def host(mechanism: str, fault: str, file: str, text: str, replacement: str, tes
 
 SHARING, CAPACITIES, FREE = "tests/test_sharing.py", "tests/test_capacities.py", "tests/test_free_search.py"
 FIXPOINT, PORTFOLIO, ORDER = "tests/test_fixpoint.py", "tests/test_portfolio.py", "tests/test_search_order.py"
-POOL, SEARCH, NEIGHBOURHOOD, BANDIT = "search/pool.h", "search/search.h", "free/neighbourhood.h", "free/portfolio.h"
+POOL, SEARCH, LEVELS, TASK, VALUES = (f"search/{name}.h" for name in ("pool", "search", "levels", "task", "values"))
+NEIGHBOURHOOD, BANDIT = "free/neighbourhood.h", "free/portfolio.h"
 
 SUBPROBLEMS = [
     kernel("donation", "nothing is given away", SEARCH,
-           "is_worth_sharing(s) && is_pool_low(b)", "false", SHARING),
+           "is_worth_sharing(b) && is_pool_low(b)", "false", SHARING),
     kernel("donation", "what is given away is not counted", POOL,
            "global_add(&b.problem->common->outstanding, 1)", "(void)0", SHARING),
     kernel("donation", "what is exhausted is not counted", POOL,
@@ -46,26 +47,26 @@ SUBPROBLEMS = [
     kernel("tickets", "those who wait draw the same one", POOL,
            "global_add(&common->pool_head, (i64)1)", "global_load(&common->pool_head)", SHARING),
     kernel("tickets", "a slot is used once only", POOL, "+ b.problem->pool_slots);", "+ 2);", SHARING),
-    kernel("replay", "the path is not followed", SEARCH,
+    kernel("replay", "the path is not followed", LEVELS,
            "restrict_domain(b, d.var, interval(d.lower, d.upper));", "(void)d;", f"{SHARING} {CAPACITIES}"),
     kernel("replay", "a level below the trail is entered without one", SEARCH,
            "if (known) replay_path(b, length);", "(void)length;", CAPACITIES),
-    kernel("path", "a refuted value stays on it", SEARCH,
+    kernel("path", "a refuted value stays on it", LEVELS,
            "if (size > level_start && size <= capacity &&", "if (false &&", CAPACITIES),
 ]  # fmt: skip
 
 TRAIL = [
-    kernel("trail", "the old bounds are not written back", SEARCH, "b.lower[entry.var] = entry.lower;", "", CAPACITIES),
-    kernel("trail", "a dropped level's changes are forgotten", SEARCH,
+    kernel("trail", "the old bounds are not written back", LEVELS, "b.lower[entry.var] = entry.lower;", "", CAPACITIES),
+    kernel("trail", "a dropped level's changes are forgotten", LEVELS,
            "for (i32 i = start + lane(); i < end; i += lanes()) {", "for (i32 i = end; i < end; ++i) {", CAPACITIES),
     kernel("retired rows", "none retires", "core/fixpoint.h",
            "propagate_row(b, row) && RETIRES_ROWS", "propagate_row(b, row) && false", FIXPOINT),
     kernel("retired rows", "a row retires too early", "core/propagate.h",
            "return x.l ? y.u <= z.l : y.l > z.u;", "return x.l ? y.l <= z.l : y.l > z.u;", f"{CAPACITIES} {FIXPOINT}"),
-    kernel("retired rows", "they do not come back", SEARCH, "block_and(&b.queued[row >> 5], ~bit);", "",
+    kernel("retired rows", "they do not come back", LEVELS, "block_and(&b.queued[row >> 5], ~bit);", "",
            f"{FIXPOINT} {CAPACITIES}"),
     kernel("full stack", "it gives one alternative and no more", SEARCH,
-           "while (!s->neighbourhood && donate_alternative(b)) {", "if (!s->neighbourhood && donate_alternative(b)) {", CAPACITIES),
+           "while (!claim(b).limited && donate_alternative(b)) {", "if (!claim(b).limited && donate_alternative(b)) {", CAPACITIES),
     kernel("full stack", "what is given up is not told", "core/store.h",
            "global_store(&b.problem->common->incomplete, 1)", "(void)0", CAPACITIES),
     kernel("overflow", "what cannot be stored is denied", "core/store.h",
@@ -100,7 +101,7 @@ BRANCHING = [
     kernel("failure weights", "only the last decision is charged", SEARCH, "if (by_row && ", "if (by_row && false && ", PORTFOLIO),
     kernel("failure weights", "the row's own variables are charged", SEARCH,
            "add_weight(&b.problem->weights[owner])", "add_weight(&b.problem->weights[var])", PORTFOLIO),
-    kernel("warm start", "it is not tried", "solver.h", "b.problem->n_hints > 0", "false", "tests/test_warm_start.py"),
+    kernel("warm start", "it is not tried", "block.h", "b.problem->n_hints > 0", "false", "tests/test_warm_start.py"),
     kernel("warm start", "it is never given up", NEIGHBOURHOOD,
            "failures_left = FAILURE_LIMIT;", "failures_left = INT32_MAX;", "tests/test_warm_start.py"),
     kernel("warm start", "values outside of the bounds become the least", "search/branch.h",
@@ -108,26 +109,24 @@ BRANCHING = [
 ]  # fmt: skip
 
 PUBLISHING = [
-    kernel("incumbent", "a solution bounds nothing", SEARCH,
+    kernel("incumbent", "a solution bounds nothing", TASK,
            "tighten_upper(b, p->objective, (value_t)most)", "(void)most", SHARING),
-    kernel("incumbent", "what others find is not read", SEARCH,
-           "s->best = global_load(&common->best);\n    bool", "bool", SHARING),
+    kernel("incumbent", "what others find is not read", TASK, "s.best = global_load(&common->best);", "", SHARING),
     kernel("incumbent", "solutions are published that improve on nothing", "search/mailbox.h",
            "if (*value >= global_min(&p->common->best, *value)) return false;", "global_min(&p->common->best, *value);", SHARING),
     kernel("incumbent", "two write it at the same time", "search/incumbent.h",
            "!(version & 1) && global_replace", "global_replace", FREE),
     kernel("incumbent", "it is read while it is written", "search/incumbent.h",
            "version & 1)) break;", "version & 0)) break;", FREE),
-    kernel("proved bound", "the search goes on behind it", SEARCH,
-           "bool over = global_load(&common->bound) >= s->best ||", "bool over =", SHARING),
-    kernel("proved bound", "the root does not know it", SEARCH,
+    kernel("proved bound", "the search goes on behind it", TASK, "proved_bound(common) >= s.best ||", "", SHARING),
+    kernel("proved bound", "the root does not know it", TASK,
            "tighten_lower(b, p->objective, (value_t)bound)", "(void)bound", SHARING),
     kernel("ring", "a full one is overwritten", "search/mailbox.h",
            "ticket - global_load(&b.problem->common->consumed) >= b.problem->ring_slots", "false && ticket + tries",
            CAPACITIES),
     kernel("ring", "two solutions get the same place", "search/mailbox.h",
            "global_add(&p->common->ring_head, (i64)1)", "global_load(&p->common->ring_head)", CAPACITIES),
-    kernel("profile", "a phase is not told", "solver.h", "enter_phase(b, PHASE_CHOICE);", "", "tests/test_protocol.py -k profile"),
+    kernel("profile", "a phase is not told", "solver.h", "turn_to(b, ACTIVITY_CHOICE);", "", "tests/test_protocol.py -k profile"),
 ]  # fmt: skip
 
 FREE_SEARCH = [
@@ -141,7 +140,7 @@ FREE_SEARCH = [
     kernel("bandit", "nothing is forgotten", BANDIT,
            "global_replace(&book->recent_ns, recent, recent / 2)", "false", FREE),
     kernel("neighbourhoods", "random ones fix everything", NEIGHBOURHOOD,
-           "% SHARE_UNIT) >= share;", "% SHARE_UNIT) >= SHARE_UNIT + 0 * share;", FREE),
+           "SHARE_UNIT) >= share;", "SHARE_UNIT) >= SHARE_UNIT + 0 * share;", FREE),
     kernel("neighbourhoods", "windows fix everything", NEIGHBOURHOOD,
            "(place < 0 ? place + n : place) < length", "(place < 0 ? place + n : place) < 0 * length", FREE),
     kernel("neighbourhoods", "walks visit nothing", "free/walk.h",
@@ -154,20 +153,36 @@ FREE_SEARCH = [
            "island != 0 && island % 3 == 0", "false && island", f"{PORTFOLIO} -k island"),
     kernel("islands", "one apart is never given up", NEIGHBOURHOOD, "(i64)-1) == 0 ?", "(i64)-1) == 0 && !settled ?", FREE),
     kernel("probes", "they ask for the next better solution", NEIGHBOURHOOD,
-           "bound + (i64)(gap >> (1 + next_random(s) % 12))", "worst - 1 + 0 * (i64)gap", FREE),
+           "bound + (i64)(gap >> (1 + below(next_random(b), PROBE_DEPTHS)))", "worst - 1 + 0 * (i64)gap", FREE),
     kernel("restarts", "they prove nothing", NEIGHBOURHOOD,
            "global_max(&b.problem->common->bound, most == NO_INCUMBENT ? most : most + 1);", "(void)most;", FREE),
     kernel("restarts", "they prove too much", NEIGHBOURHOOD, "most : most + 1", "most : most + 2", PORTFOLIO),
-    kernel("restarts", "they prove what they gave up", NEIGHBOURHOOD, "exhausted && !s->given_up", "exhausted", FREE),
+    kernel("restarts", "they prove what they gave up", NEIGHBOURHOOD, "exhausted && !claim(b).given_up", "exhausted", FREE),
     kernel("restarts", "all are as short as the first", NEIGHBOURHOOD,
            "if ((1 << k) - 1 == i) return 1 << (k - 1);", "return 1;", FREE),
-    kernel("restarts", "no branches are reversed", SEARCH, "flip_branches(s, &branches);", "", FREE),
+    kernel("restarts", "no branches are reversed", SEARCH, "flip_branches(b, &branches);", "", FREE),
     kernel("last conflict", "it is not looked at first", "search/branch.h",
            "if (conflict >= 0 && !is_fixed(b, conflict)) {", "if (false) {", FREE),
-    kernel("phase saving", "values are not saved", SEARCH,
+    kernel("phase saving", "values are not saved", VALUES,
            "global_store(&b.problem->phases[d.var], d.lower)", "(void)0", FREE),
-    kernel("phase saving", "saved values are not tried", SEARCH,
+    kernel("phase saving", "saved values are not tried", VALUES,
            "return global_load(&b.problem->phases[var]);", "return b.lower[var];", FREE),
+]  # fmt: skip
+
+LEARNING = [
+    kernel("learners", "an explanation is too weak", "learn/rules.h",
+           "2 * r.y + d, 2 * r.z + d, a.k, t)", "2 * r.y + d, 2 * r.z + d, a.k - 1, t)", "tests/test_explanations.py"),
+    kernel("learners", "they tell each other nothing", "learn/exchange.h",
+           "if (!l.problem->exchange || !is_told(l)) return;", "return;", "tests/test_learning.py -k hear"),
+    kernel("learners", "one that has seen all does not say so", "learn/learner.h",
+           "if (l.exhausted) tell_end(l);", "", "tests/test_learning.py"),
+    kernel("learners", "the bound at level 0 is not told", "learn/learner.h",
+           "global_max(&p->common->bound, minimum(proved, global_load(&p->common->best)));", "(void)proved;",
+           "tests/test_learning.py"),
+    kernel("learners", "bounds that are none are explained", "learn/learner.h",
+           "if (!has_infinite_bound(p)) {", "if (true) {", "tests/test_learning.py"),
+    kernel("relaxation", "its bound is not read", TASK,
+           "told = global_load(&common->host_bound)", "told = own", SHARING),
 ]  # fmt: skip
 
 HOST = [
@@ -192,4 +207,4 @@ HOST = [
          "return status.st_uid == os.geteuid() and not status.st_mode & OTHERS_MAY_WRITE", "return True", "tests/test_cache.py"),
 ]  # fmt: skip
 
-MUTATIONS = [*SUBPROBLEMS, *TRAIL, *ROUNDS, *BRANCHING, *PUBLISHING, *FREE_SEARCH, *HOST]
+MUTATIONS = [*SUBPROBLEMS, *TRAIL, *ROUNDS, *BRANCHING, *PUBLISHING, *FREE_SEARCH, *LEARNING, *HOST]
