@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "learn/probe_rows.h"
+#include "learn/learner.h"
 
 extern "C" {
 
@@ -49,13 +49,13 @@ int propagate_root(const Problem* problem, bound_t* lower, bound_t* upper) {
   Block b = make_block(problem, &state, memory, memory + store, 0, 0);
   memcpy(b.lower, lower, (size_t)problem->n_vars * sizeof(bound_t));
   memcpy(b.upper, upper, (size_t)problem->n_vars * sizeof(bound_t));
-  for (i32 row = 0; row < problem->n_rows && !state.failed; ++row) propagate_row(b, row);
+  for (i32 row = 0; row < problem->n_rows && !propagation(b).failed; ++row) propagate_row(b, row);
   bool consistent = fixpoint(b);
   memcpy(lower, b.lower, (size_t)problem->n_vars * sizeof(bound_t));
   memcpy(upper, b.upper, (size_t)problem->n_vars * sizeof(bound_t));
   free(memory);
   if (problem->common->incomplete) return -3;
-  return !consistent ? 0 : state.stop ? -1 : 1;
+  return !consistent ? 0 : propagation(b).stop ? -1 : 1;
 }
 
 // The host has found a solution (n_vars values), perhaps a better one than the blocks. Returns whether it is.
@@ -67,7 +67,7 @@ int adopt_solution(const Problem* problem, const bound_t* values, i64 value) {
     memset(&state, 0, sizeof state);
     Block b = make_block(problem, &state, 0, 0, 0, 0);
     b.lower = (bound_t*)values;
-    state.value = value;
+    island_access(b).value = value;
     keep_solution(b, 0);
   }
   return 1;
@@ -77,42 +77,6 @@ int adopt_solution(const Problem* problem, const bound_t* values, i64 value) {
 // From now on blocks write what they search; null: no more.
 void set_trace(Trace* where) { trace = where; }
 #endif
-
-// For tests, see propagate_rows_apart. Returns 0, or 1 when there is no memory.
-int propagate_rows(const Problem* problem, bound_t* lower, bound_t* upper, i32* consistent) {
-  char* memory = (char*)calloc(1, (size_t)(store_bytes(*problem) + list_bytes(*problem)));
-  if (!memory) return 1;
-  BlockState state;
-  Block b = make_block(problem, &state, memory, memory + store_bytes(*problem), 0, 0);
-  b.lower = lower;
-  b.upper = upper;
-  propagate_rows_apart(b, 1, consistent);
-  free(memory);
-  return 0;
-}
-
-// For tests, see probe_row: rows share no variable. Returns the number of records, or -1 without memory.
-i64 explain_rows(const Problem* problem, const bound_t* lower, const bound_t* upper, i64* words, i64 capacity) {
-  char* store = (char*)calloc(1, (size_t)(store_bytes(*problem) + list_bytes(*problem)));
-  char* memory = (char*)calloc(1, (size_t)problem->learn_bytes);
-  BlockState state;
-  memset(&state, 0, sizeof state);
-  LearnStatistics statistics = {};
-  Records records = {words, 0, capacity};
-  Learner l = {};
-  l.problem = problem;
-  l.statistics = &statistics;
-  bool fits = store && memory && lay_out(&l, memory, problem->learn_bytes);
-  if (fits) {
-    Block b = make_block(problem, &state, store, store + store_bytes(*problem), 0, 0);
-    l.block = &b;
-    clear_learner(l);
-    for (i32 row = 0; row < problem->n_rows; ++row) probe_row(l, row, lower, upper, &records);
-  }
-  free(memory);
-  free(store);
-  return fits ? records.count : -1;
-}
 
 // Orders the reads of a ring slot's sequence number before those of its values, and of the values before `consumed`.
 void memory_fence(void) { fence_host(); }

@@ -6,18 +6,36 @@ who has the root waits for room, until all others wait for work. What the blocks
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 import numpy as np
 from command import wait_until
 
 from turbo_fzn.engine.abi import METHODS, MethodBook
-from turbo_fzn.engine.contract import Found
+from turbo_fzn.engine.contract import Engine, Found
 from turbo_fzn.engine.cpu import STATISTICS, CpuEngine
 from turbo_fzn.engine.layout import Settings
 from turbo_fzn.options import Options
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run import session
+
+MOST_FOUND = 1_000_000  # solutions; no test has so many
+
+
+def drain(engine: Engine, pause: float = 0.0, enough: Callable[[], object] = lambda: False) -> list[Found]:
+    """What is found until there is enough or the last block has left, looking after a pause each time."""
+    found: list[Found] = []
+
+    def is_over() -> bool:
+        time.sleep(pause)
+        over = not engine.running
+        found.extend(engine.poll())
+        assert len(found) < MOST_FOUND
+        return over or bool(enough())
+
+    wait_until(is_over)
+    return found
 
 
 class OpenEngine(CpuEngine):
@@ -35,15 +53,8 @@ class OpenEngine(CpuEngine):
         return self.prepared.origin[name]
 
     def search_until(self, enough: Callable[[], object]) -> list[Found]:
-        """What is found until there is enough or the last block has left. Closes the engine."""
-        found: list[Found] = []
-
-        def is_over() -> bool:
-            over = not self.running
-            found.extend(self.poll())
-            return over or bool(enough())
-
-        wait_until(is_over)
+        """See `drain`; then the engine is closed."""
+        found = drain(self, enough=enough)
         self.close()
         return found
 

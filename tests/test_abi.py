@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fake_cuda import fake_gpu  # noqa: F401
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -46,7 +45,7 @@ def compile_with(tmp_path: Path, bits: int, old: str = "", new: str = "") -> sub
     changed = kernels / "core" / "abi.h"
     assert not old or changed.read_text().count(old) == 1
     changed.write_text(changed.read_text().replace(old, new))
-    command = [compiler.find_cpu_compiler(), "-std=c++17", "-fsyntax-only", f"-DBOUND_BITS={bits}", "-DTRACE"]
+    command = [*compiler.find_cpu_compiler(), "-std=c++17", "-fsyntax-only", f"-DBOUND_BITS={bits}", "-DTRACE"]
     return subprocess.run([*command, str(kernels / "solve.cpp")], capture_output=True, text=True, check=False)
 
 
@@ -100,7 +99,7 @@ def test_a_library_compiled_for_another_table_is_refused(monkeypatch):
         cpu.library.__wrapped__(32)
 
 
-def test_a_gpu_binary_compiled_for_another_table_is_refused(fake_gpu):  # noqa: F811
+def test_a_gpu_binary_compiled_for_another_table_is_refused(fake_gpu):
     assert solve_text(MODEL, arch="gpu").solutions
     fake_gpu.digest = b"0123456789abcdef\0"
     from turbo_fzn.engine import gpu

@@ -5,11 +5,9 @@ The model is a small one with many solutions, run straight on an engine with its
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
-from engines import OpenEngine, labelled
+from engines import OpenEngine, drain, labelled
 
 from turbo_fzn.engine import cpu
 from turbo_fzn.engine.contract import Engine
@@ -49,12 +47,8 @@ def engine_for(name: str, goal: str, settings: Settings) -> Engine:
 def run(name: str, goal: str = "satisfy", pause: float = 0.0, **settings) -> tuple[list, Engine, dict[str, int]]:
     """Solutions as (objective, values), the closed engine's completeness as `complete`, its statistics."""
     engine = engine_for(name, goal, Settings(**settings))
-    found = []
     engine.start()
-    while engine.running:
-        time.sleep(pause)
-        found += engine.poll()
-    found += engine.poll()
+    found = drain(engine, pause)
     statistics = {**engine.statistics(), "complete": engine.complete}
     engine.close()
     return [(f.objective, tuple(f.values)) for f in found], engine, statistics
@@ -109,11 +103,7 @@ def test_a_full_stack_of_three_way_choices_gives_until_there_is_room():
     prepared = session.prepare(parse_text(text), Options(), session.Interrupt())
     engine = cpu.CpuEngine(prepared.tnf, np.arange(2, dtype=np.int32), Settings(blocks=1, level_capacity=1))
     engine.start()
-    found = []
-    while engine.running:
-        found += engine.poll()
-    found += engine.poll()
-    assert engine.complete and len(found) == 9
+    assert len(drain(engine)) == 9 and engine.complete
     engine.close()
 
 

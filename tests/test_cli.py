@@ -204,7 +204,7 @@ def test_info_tells_why_something_is_missing():
 def test_the_solver_is_installed_in_a_folder_and_uninstalled_from_it(tmp_path):
     folder = tmp_path / "solvers"
     done = run_plainly("--install-solver", folder)
-    assert (done.returncode, done.stdout) == (0, f"wrote {folder / install.CONFIGURATION}\n")
+    assert done.returncode == 0 and done.stdout.startswith(f"wrote {folder / install.CONFIGURATION}\nCPU engine, 32-bit: ")
     assert json.loads((folder / install.CONFIGURATION).read_text())["id"] == install.SOLVER_ID
     done = run_plainly("--uninstall-solver", folder)
     assert done.returncode == 0 and f"removed {folder / install.CONFIGURATION}\n" in done.stdout
@@ -225,13 +225,22 @@ def quick_compiler(tmp_path) -> str:
     return str(path)
 
 
-def test_the_kernels_can_be_compiled_ahead_and_are_then_used(tmp_path, model, quick_compiler):
-    changes = {"TURBO_FZN_CACHE": str(tmp_path / "cache"), "CXX": quick_compiler}
-    done = run_plainly("--build-kernels", **changes)
-    assert (done.returncode, done.stderr) == (0, "")
+@pytest.mark.parametrize("action", ["--build-kernels", "--install-solver"])
+def test_the_kernels_can_be_compiled_ahead_and_are_then_used(tmp_path, model, quick_compiler, action):
+    changes = {"TURBO_FZN_CACHE": str(tmp_path / "cache"), "CXX": quick_compiler, "HOME": str(tmp_path)}
+    done = run_plainly(action, **changes)
+    assert done.returncode == 0
     assert re.search(r"CPU engine, 32-bit: .*\.so\nCPU engine, 64-bit: .*\.so\n", done.stdout)
     assert value(run(model, **changes), "z") == 7
     assert len((tmp_path / "runs").read_text().split()) == 2
+
+
+def test_a_solver_that_is_installed_without_a_compiler_is_told_to_have_no_engine(tmp_path):
+    cache, folder = tmp_path / "cache", tmp_path / "solvers"
+    done = run_plainly("--install-solver", folder, TURBO_FZN_CACHE=str(cache), PATH="", CXX="")
+    assert done.returncode == 1
+    assert done.stdout == f"wrote {folder / install.CONFIGURATION}\n=====ERROR=====\n"
+    assert re.fullmatch(r"fzn-turbo: no C\+\+ compiler found for the CPU engine: install one .*\n", done.stderr)
 
 
 def test_the_compiler_may_be_named_with_words_behind_it_and_by_a_path_with_blanks(tmp_path, model, quick_compiler):

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from command import (
     COMMAND,
@@ -25,7 +26,13 @@ from command import (
 
 from turbo_fzn import cli
 from turbo_fzn.check.checker import Checker
+from turbo_fzn.engine.contract import Found
+from turbo_fzn.errors import InternalError
+from turbo_fzn.options import Options
 from turbo_fzn.read import languages
+from turbo_fzn.read.flatzinc import parse_text
+from turbo_fzn.run import session
+from turbo_fzn.run.judge import Judge
 
 BAD_MODELS = {
     "truncated": (LEAST_SUM[:-30], r"7:\d+: unexpected end of the file"),
@@ -268,6 +275,19 @@ def test_a_failing_check_does_not_take_back_what_was_right_before(call, tmp_path
     answer = call("-a", write(tmp_path, THREE_SOLUTIONS))
     assert answer.code == 1
     assert re.fullmatch(r"x = \d;\n----------\n=====ERROR=====\n", answer.text)
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_of_solutions_that_are_checked_together_none_passes_that_is_wrong(place):
+    prepared = session.prepare(parse_text(THREE_SOLUTIONS), Options(), session.Interrupt())
+    arrived = [Found(0, 0, "tree", np.array([value])) for value in (1, 2, 3)]
+    judge = Judge(prepared, Options())
+    assert list(judge.check(arrived)) == arrived
+    arrived[place] = Found(0, 0, "tree", np.array([4]))
+    passed = []
+    with pytest.raises(InternalError, match="a solution failed its check"):
+        passed.extend(judge.check(arrived))
+    assert len(passed) <= place
 
 
 def test_a_file_that_may_not_be_read_is_named(call, tmp_path, monkeypatch):

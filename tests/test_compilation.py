@@ -6,7 +6,9 @@ The compiler of most tests here waits until the test lets it go on: so nothing d
 from __future__ import annotations
 
 import os
+import re
 import signal
+import socket
 import subprocess
 import time
 from collections.abc import Callable
@@ -176,6 +178,31 @@ def test_the_lock_of_a_killed_compilation_is_taken_over_without_waiting(shop):
     shop.let_go()
     assert solved(shop.run())
     assert not list(shop.cache.glob("*.lock"))
+
+
+@pytest.mark.parametrize("action", ["--build-kernels", "--install-solver"])
+def test_what_is_compiled_ahead_is_told_before_it_is_there(shop, action):
+    with subprocess.Popen(
+        [*COMMAND, action], env=environment(**shop.changes, HOME=str(shop.folder)),
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        assert process.stderr.readline() == f"fzn-turbo: compile: cpu32, by {shop.changes['CXX']}\n"
+        assert shop.library() == []
+        shop.let_go()
+        _, errors = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0
+    assert re.search(r"compile: [\d.]+ s, cpu32, .*\n.*compile: cpu64, by .*\n.*compile: [\d.]+ s, cpu64,", errors)
+
+
+@pytest.mark.covers("V5")
+def test_without_a_profiler_no_kernels_are_compiled_for_one(shop):
+    shop.let_go()
+    with socket.create_server(("127.0.0.1", 0)) as unused:
+        port = unused.getsockname()[1]
+    answer = shop.run("--cp-profiler", f"1,{port}")
+    assert (answer.markers, value(answer, "z")) == (["=========="], 7)
+    assert f"no profiler on port {port}" in answer.errors
+    assert len(shop.compilers()) == len(shop.library()) == 1
 
 
 def test_where_no_cache_can_be_used_the_compiler_ends_with_the_run_and_leaves_nothing(shop):

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from lone_rows import explain_rows, propagate_rows
 from test_propagators import RANGE, TABLE, boxes_of, rows_of, values_of
 
-from turbo_fzn.engine import cpu
 from turbo_fzn.tnf.language import TNF, Op
 
 N_BOXES = 6000
@@ -37,7 +37,7 @@ def explained(op: Op, squared: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray
     (int64 [k, 6], in the order of a box, uppers negated)."""
     outer, inner = nested_boxes(op, squared)
     inside = rows_of(op, inner, squared)
-    records = cpu.explain_rows(rows_of(op, outer, squared), inside.lower, inside.upper)
+    records = explain_rows(rows_of(op, outer, squared), inside.lower, inside.upper)
     rows = records[:, 0]
     demands = np.full((len(records), 6), NO_LITERAL)
     for place in range(8):
@@ -75,7 +75,7 @@ def test_premises_imply_the_threshold_and_were_true(op, squared):
     values = reached[:, side].T
     assert np.all(~inside[~conflict] | (values[~conflict] >= records[~conflict, 3][:, None]))
     tnf = rows_of(op, inner, squared)
-    lower, upper, _ = cpu.propagate_rows(tnf)
+    lower, upper, _ = propagate_rows("cpu", tnf)
     now = sides_of(np.stack([lower.reshape(-1, 3), upper.reshape(-1, 3)], axis=2).reshape(-1, 6))
     assert np.all((demands <= np.maximum(now, sides_of(inner)))[~conflict])
 
@@ -86,7 +86,7 @@ def test_the_operator_reaches_the_threshold_from_the_premises_alone(op, squared)
     boxes = np.maximum(sides_of(outer), demands) * np.array([1, -1] * 3)
     sound = np.all(boxes[:, 0::2] <= boxes[:, 1::2], axis=1)
     tnf: TNF = rows_of(op, np.where(sound[:, None], boxes, outer), squared)
-    lower, upper, consistent = cpu.propagate_rows(tnf)
+    lower, upper, consistent = propagate_rows("cpu", tnf)
     now = sides_of(np.stack([lower.reshape(-1, 3), upper.reshape(-1, 3)], axis=2).reshape(-1, 6))
     conflict = records[:, 1] == 1
     side = np.where(conflict, 0, records[:, 2] - 6 * records[:, 0])

@@ -19,10 +19,14 @@ from turbo_fzn.engine import cpu
 from turbo_fzn.engine.abi import LEARNERS
 from turbo_fzn.engine.layout import Layout, Settings
 from turbo_fzn.errors import UsageError
+from turbo_fzn.options import Options
+from turbo_fzn.read.flatzinc import parse_text
+from turbo_fzn.run import session
 from turbo_fzn.run.session import Result, solve_text
 
 CORPUS = Path(__file__).resolve().parent / "corpus"
 CHECKED = {"TURBO_FZN_KERNEL_FLAGS": "-DCHECK_EXPLANATIONS"}
+HARD = ("golomb", "hamilton", "photo", "pigeons", "removal", "rota", "taxicab", "wide", "workshop")
 TEAMS = [(role,) for role in LEARNERS] + [("prover", "finder"), LEARNERS]
 
 
@@ -68,7 +72,7 @@ def test_a_random_model_has_a_solution_where_the_oracle_has(team, model):
 
 
 @pytest.mark.parametrize("role", LEARNERS)
-@pytest.mark.parametrize("model", ["golomb", "hamilton", "photo", "pigeons", "removal", "rota", "taxicab", "wide", "workshop"])
+@pytest.mark.parametrize("model", HARD)
 def test_every_explanation_and_every_learned_clause_is_right(model, role):
     answer = run("--arch", "cpu", "-s", "-t", "60000", "--learn", role, CORPUS / f"{model}.fzn", **CHECKED)
     assert answer.code == 0 and int(answer.statistics["explanations"]) > 0
@@ -159,6 +163,22 @@ def test_a_model_without_bounds_is_left_to_the_tree():
     result = solve("var int: x :: output_var; constraint int_le(3, x); solve minimize x;", ("prover",))
     assert (result.status, result.objective) == ("ALL_SOLUTIONS", 3)
     assert result.statistics["nogoods"] == 0
+
+
+@pytest.mark.parametrize(
+    ("goal", "blocks", "roles"),
+    [
+        ("minimize x", 1, ("prover",)),
+        ("satisfy", 2, ("finder",)),
+        ("minimize x", 3, ("prover", "finder")),
+        ("maximize x", 9, ("prover", "finder", "follower")),
+    ],
+)
+def test_free_search_learns_in_some_blocks(goal, blocks, roles):
+    prepared = session.prepare(parse_text(f"var 0..9: x; solve {goal};"), Options(), session.Interrupt())
+    assert session.cpu_settings(prepared, Options(free_search=True, threads=blocks)).roles == roles
+    assert session.cpu_settings(prepared, Options(threads=blocks)).roles == ()
+    assert session.cpu_settings(prepared, Options(free_search=True, threads=blocks, learn="off")).roles == ()
 
 
 def test_a_name_that_is_no_role_is_an_error():

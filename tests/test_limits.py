@@ -19,11 +19,12 @@ import pytest
 from builtin_cases import FUNCTIONAL, PREDICATES, calls_of, model_of
 from command import PATIENCE
 from fuzz.judge import Expected, Way, judge
+from lone_rows import propagate_rows
+from operators import apply_operator
 from oracle import WindowTooSmall
-from test_propagators import propagate_rows
 
 from turbo_fzn.domains import INFINITY, IntSet
-from turbo_fzn.tnf.language import NARROW_LIMIT, TNF, Op, apply_operator
+from turbo_fzn.tnf.language import NARROW_LIMIT, TNF, Op
 
 LARGEST = {32: NARROW_LIMIT, 64: INFINITY - 1}
 TABLE_SIZE = 9

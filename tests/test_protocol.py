@@ -39,7 +39,7 @@ from command import (
     write,
 )
 
-from turbo_fzn.engine.layout import PHASES
+from turbo_fzn.engine.abi import ACTIVITIES
 
 COMPLETE, UNSATISFIABLE, UNKNOWN = ["=========="], ["=====UNSATISFIABLE====="], ["=====UNKNOWN====="]
 STANDARD_STATISTICS = (
@@ -187,7 +187,7 @@ def test_profile_tells_the_share_of_time_of_each_phase(solve):
     answer = solve(golomb(7), "-s", "--profile", "-p", "2", "--arch", "cpu")
     assert is_good(answer) and answer.markers == COMPLETE
     shares = {name: float(text) for name, text in answer.statistics.items() if name.startswith("profile")}
-    assert shares.keys() == {f"profile{phase.capitalize()}" for phase in PHASES}
+    assert shares.keys() == {f"profile{phase.capitalize()}" for phase in ACTIVITIES}
     assert min(shares.values()) > 0 and sum(shares.values()) == pytest.approx(1, abs=1e-4)
     assert not [name for name in solve(golomb(7), "-s").statistics if name.startswith("profile")]
 

@@ -15,7 +15,7 @@ from turbo_fzn.engine.contract import Found
 
 FREE = labelled({name: "1..6" for name in "abcd"})  # nothing fails
 N_FREE = 6**4
-YOUNG = labelled({"x": "1..7"})  # a level deep, and 13 nodes large
+YOUNG = labelled({"x": "1..2", "y": "1..5"})  # where something is left for others it has one open level, and 6 nodes
 SUM = labelled(
     {name: "0..9" for name in "abc"},
     "var 0..27: z :: output_var;\nconstraint int_lin_eq([1,1,1,-1],[a,b,c,z],0);\n",
@@ -42,7 +42,7 @@ def test_blocks_that_wait_are_given_work(blocks):
 
 def test_a_small_subproblem_is_not_worth_sharing():
     engine = OpenEngine(YOUNG, blocks=2, ring_slots=1)
-    assert len(engine.run_held()) == 7
+    assert len(engine.run_held()) == 10
     assert engine.counted("donations") == [0, 0]
 
 

@@ -351,14 +351,12 @@ def report_unknown(stream: TextIO, options: Options) -> None:
 
 
 def compile_ahead() -> None:
-    """So that the first run under MiniZinc, which may have a short time limit, finds its kernels compiled."""
+    """So that the first run, which may have a short time limit, finds its kernels compiled. Says on stderr what takes so
+    long. Raises EngineError where the CPU engine cannot be made."""
     from turbo_fzn.engine.ahead import fill_cache
-    from turbo_fzn.errors import EngineError
 
-    try:
-        fill_cache(report=lambda line: None)
-    except EngineError as error:
-        print(f"fzn-turbo: {error}", file=sys.stderr)
+    set_up_logging(verbose=True)
+    fill_cache()
 
 
 def act(command: Command) -> int:
@@ -368,7 +366,7 @@ def act(command: Command) -> int:
     if command.action == "--install-solver":
         from turbo_fzn.install import install_solver
 
-        print(f"wrote {install_solver(folder)}")
+        print(f"wrote {install_solver(folder)}", flush=True)
         compile_ahead()
     elif command.action == "--uninstall-solver":
         from turbo_fzn.install import uninstall_solver
@@ -376,9 +374,7 @@ def act(command: Command) -> int:
         removed = uninstall_solver(folder)
         print("\n".join(f"removed {path}" for path in removed) or "nothing to remove")
     elif command.action == "--build-kernels":
-        from turbo_fzn.engine.ahead import fill_cache
-
-        fill_cache()
+        compile_ahead()
     else:
         from turbo_fzn.info import describe
 

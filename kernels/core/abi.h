@@ -25,7 +25,7 @@ typedef i32 bound_t;
 #define N_EXTENTS 2  // of neighbourhoods: with and without whole arrays of variables set free
 #define N_SIZES 4  // of neighbourhoods: how long they may be searched
 #define N_METHODS 11
-#define N_PHASES 6
+#define N_ACTIVITIES 6
 #define FIRST_RESTART 5  // the method from which on they are restarts
 #define FIRST_LEARNER 8  // and from which on they learn from conflicts
 #define STATE_BYTES 512  // room for a block's state in the static shared memory of the GPU's kernel
@@ -46,7 +46,7 @@ enum VarChoice {
 enum ValueChoice {
   VALUE_MIN = 0, VALUE_MAX = 1, VALUE_MEDIAN = 2, VALUE_SPLIT = 3, VALUE_REVERSE_SPLIT = 4, VALUE_RANDOM = 5,
   VALUE_SPLIT_RANDOM = 6, VALUE_OUT_MIN = 7, VALUE_OUT_MAX = 8, VALUE_OUT_MEDIAN = 9, VALUE_OUT_RANDOM = 10,
-  VALUE_PHASE = 11,  // as BlockState.value_mode says
+  VALUE_PHASE = 11,  // as ValueOrder.mode says
   VALUE_HINT = 12,   // the value of the warm start
 };
 
@@ -57,9 +57,10 @@ enum Method {
   METHOD_ANNOTATED = 6, METHOD_PROBE = 7, METHOD_PROVER = 8, METHOD_FINDER = 9, METHOD_FOLLOWER = 10,
 };
 
-// Where a block's time goes; counted by PROFILE builds only.
-enum Phase {
-  PHASE_FIXPOINT = 0, PHASE_CHOICE = 1, PHASE_BACKTRACK = 2, PHASE_SOLUTION = 3, PHASE_DIVE = 4, PHASE_WAIT = 5,
+// What a block's time goes to; counted by PROFILE builds only.
+enum Activity {
+  ACTIVITY_FIXPOINT = 0, ACTIVITY_CHOICE = 1, ACTIVITY_BACKTRACK = 2, ACTIVITY_SOLUTION = 3, ACTIVITY_DIVE = 4,
+  ACTIVITY_WAIT = 5,
 };
 
 // Of a node of the search tree; the numbers of the profiler's protocol.
@@ -128,7 +129,7 @@ struct alignas(64) Common {
 struct Statistics {
   i64 nodes, failures, propagations, iterations, solutions, donations, replays, restarts, peak_level, busy_ns, idle_ns;
   i64 fixpoint_errors;  // rows that could still tighten at a fixpoint; counted by CHECK_FIXPOINT builds only
-  i64 phase_ticks[N_PHASES];
+  i64 activity_ticks[N_ACTIVITIES];
 };
 
 // What a block that learns has counted.

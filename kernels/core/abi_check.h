@@ -6,7 +6,7 @@
 
 #define SAME(expression, value) \
   static_assert((expression) == (value), "host and kernels differ: python -m turbo_fzn.engine.header --write")
-#define ABI_DIGEST "52ad0e05dccdf3ae"
+#define ABI_DIGEST "deadad07d894ab52"
 
 SAME(INFINITE_BOUND, 4611686018427387904);
 SAME(NO_INCUMBENT, 9223372036854775807);
@@ -17,7 +17,7 @@ SAME(SHARE_UNIT, 65536);
 SAME(N_EXTENTS, 2);
 SAME(N_SIZES, 4);
 SAME(N_METHODS, 11);
-SAME(N_PHASES, 6);
+SAME(N_ACTIVITIES, 6);
 SAME(FIRST_RESTART, 5);
 SAME(FIRST_LEARNER, 8);
 SAME(STATE_BYTES, 512);
@@ -61,12 +61,12 @@ SAME(METHOD_PROBE, 7);
 SAME(METHOD_PROVER, 8);
 SAME(METHOD_FINDER, 9);
 SAME(METHOD_FOLLOWER, 10);
-SAME(PHASE_FIXPOINT, 0);
-SAME(PHASE_CHOICE, 1);
-SAME(PHASE_BACKTRACK, 2);
-SAME(PHASE_SOLUTION, 3);
-SAME(PHASE_DIVE, 4);
-SAME(PHASE_WAIT, 5);
+SAME(ACTIVITY_FIXPOINT, 0);
+SAME(ACTIVITY_CHOICE, 1);
+SAME(ACTIVITY_BACKTRACK, 2);
+SAME(ACTIVITY_SOLUTION, 3);
+SAME(ACTIVITY_DIVE, 4);
+SAME(ACTIVITY_WAIT, 5);
 SAME(TRACE_SOLVED, 0);
 SAME(TRACE_FAILED, 1);
 SAME(TRACE_BRANCH, 2);
@@ -133,7 +133,7 @@ SAME(offsetof(Statistics, peak_level), 64);
 SAME(offsetof(Statistics, busy_ns), 72);
 SAME(offsetof(Statistics, idle_ns), 80);
 SAME(offsetof(Statistics, fixpoint_errors), 88);
-SAME(offsetof(Statistics, phase_ticks), 96);
+SAME(offsetof(Statistics, activity_ticks), 96);
 SAME(sizeof(LearnStatistics), 88);
 SAME(offsetof(LearnStatistics, nogoods), 0);
 SAME(offsetof(LearnStatistics, literals), 8);

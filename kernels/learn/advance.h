@@ -1,12 +1,14 @@
 // Propagation with reasons: clauses and rows in turn, to the fixpoint.
 //
-// Clauses come first, whole entry by entry, with two watched literals (Moskewicz et al., DAC 2001) and a blocking literal
-// in the list (Sörensson, Eén, SAT-Race 2008). Then one row at a time, cheap operators before others, from queues that
-// are linked through the rows themselves. Which rows a side wakes is what the other engines know (watch.py).
+// Clauses come first, whole entry by entry, with two watched literals (Moskewicz et al., DAC 2001) and a blocking
+// literal in the list (Sörensson, Eén, SAT-Race 2008). Then one row at a time, cheap operators before others, from
+// queues that are linked through the rows themselves. Which rows a side wakes is what the other engines know
+// (watch.py).
 //
-// Bounds can creep: x >= y + 1 and y >= x push each other through a domain of a million values, an entry a step. Past so
-// many entries the search goes on before the fixpoint, by supposing that what creeps comes half way; the queue is kept.
-// When a conflict has emptied the queue, and the level that was left so is still there, all rows are queued again.
+// Bounds can creep: x >= y + 1 and y >= x push each other through a domain of a million values, an entry a step. Past
+// so many entries the search goes on before the fixpoint, by supposing that what creeps comes half way; the queue is
+// kept. When a conflict has emptied the queue, and the level that was left so is still there, all rows are queued
+// again.
 #pragma once
 
 #include "explain.h"

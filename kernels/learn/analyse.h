@@ -1,11 +1,11 @@
 // From a conflict to a clause: the first unique implication point.
 //
-// The resolvent holds true literals that cannot be true together, at most one threshold a side: of two, the higher implies
-// the other. The trail is walked down; a literal of the conflict's level is replaced by its reason until only one is
-// left of that level (1UIP: Zhang et al., ICCAD 2001). A row is asked to explain the threshold that is needed, not what
-// it set. Then each other literal is left out that the rest implies (recursive minimisation: Sörensson, Biere, SAT
-// 2009), with a memo of each entry's thresholds. A literal may be implied only through entries *before* its own: else
-// two could remove each other.
+// The resolvent holds true literals that cannot be true together, at most one threshold a side: of two, the higher
+// implies the other. The trail is walked down; a literal of the conflict's level is replaced by its reason until only
+// one is left of that level (1UIP: Zhang et al., ICCAD 2001). A row is asked to explain the threshold that is needed,
+// not what it set. Then each other literal is left out that the rest implies (recursive minimisation: Sörensson, Biere,
+// SAT 2009), with a memo of each entry's thresholds. A literal may be implied only through entries *before* its own:
+// else two could remove each other.
 #pragma once
 
 #include "heap.h"
@@ -159,8 +159,8 @@ DEVICE void count_levels(Learner& l) {
   }
 }
 
-// The clause of the last conflict, in l.learned; the level at which its first literal follows, or -1 when nothing is left
-// to search. The conflict's own level is entered.
+// The clause of the last conflict, in l.learned; the level at which its first literal follows, or -1 when nothing is
+// left to search. The conflict's own level is entered.
 OUTLINE i32 analyse(Learner& l) {
   if (l.level == 0) return -1;
   Reason why;

@@ -2,8 +2,8 @@
 //
 // An explanation must be true when it is used, and the row, given the bounds of the explanation alone, must give the
 // threshold. A learned clause must follow by propagation: with all of its literals false, from the root, the rows and
-// the clauses at hand find a fault (a reverse unit propagation check, as of Goldberg and Novikov, DATE 2003). This is plain code
-// without watches or reasons. `explanation_errors` counts what fails.
+// the clauses at hand find a fault (a reverse unit propagation check, as of Goldberg and Novikov, DATE 2003). This is
+// plain code without watches or reasons. `explanation_errors` counts what fails.
 #pragma once
 
 #include "clauses.h"

@@ -2,9 +2,9 @@
 //
 // The store is one piece of memory that fills up; at level 0, where no clause is a reason, it is reduced and closed up.
 // What is kept follows Audemard and Simon (IJCAI 2009): clauses whose literals come from few levels (LBD, the literals
-// block distance) are used again, so those of two levels stay for good, those of six while they are used, and of the rest
-// the half with the greatest LBD and the least activity goes. A clause costs time only where it is watched, so lists and
-// nodes are built anew from what is left.
+// block distance) are used again, so those of two levels stay for good, those of six while they are used, and of the
+// rest the half with the greatest LBD and the least activity goes. A clause costs time only where it is watched, so
+// lists and nodes are built anew from what is left.
 #pragma once
 
 #include "lists.h"
@@ -32,8 +32,8 @@ DEVICE i32 store_clause(Learner& l, const Literal* literals, i32 size, i32 lbd) 
   return clause;
 }
 
-// Watches the first two literals. Without room for that the clause is only not told: it propagates nothing, and is rebuilt
-// with the lists.
+// Watches the first two literals. Without room for that the clause is only not told: it propagates nothing, and is
+// rebuilt with the lists.
 DEVICE void attach(Learner& l, i32 clause) {
   const Literal* literals = literals_of(clause_at(l, clause));
   i32 binary = clause_at(l, clause)->size == 2;
@@ -127,8 +127,8 @@ DEVICE bool is_crowded(const Learner& l) {
   return l.lists_full || l.clause_end > l.clause_capacity / 2 || l.n_clauses > l.most_clauses / 2;
 }
 
-// Level 0, settled: forgets clauses, builds the lists anew. The units that came out are in l.learned; their number, or -1
-// when there is nothing left to search.
+// Level 0, settled: forgets clauses, builds the lists anew. The units that came out are in l.learned; their number, or
+// -1 when there is nothing left to search.
 OUTLINE i32 reduce_clauses(Learner& l) {
   ++l.statistics->reductions;
   l.clauses_full = 0;

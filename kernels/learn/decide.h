@@ -67,7 +67,7 @@ DEVICE i32 best_unfixed(const Learner& l, Strategy strategy) {
 // The annotation's first branch on `var`. An interval inside the domain takes two decisions: the second one waits.
 DEVICE Literal branch_literal(Learner& l, i32 var, i32 value_choice) {
   bound_t lower = l.now[lower_side(var)], upper = -l.now[upper_side(var)];
-  Branches branches = split_interval(l.block->state, value_choice, lower, upper, 0);
+  Branches branches = split_interval(*l.block, value_choice, lower, upper, 0);
   bound_t first = branches.lower[0], last = branches.upper[0];
   if (first == lower) return literal(upper_side(var), -last);
   l.pending_level = last == upper ? NO_LEVEL : l.level + 1;

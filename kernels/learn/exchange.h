@@ -1,13 +1,13 @@
 // What learners tell each other: units, short clauses, and the proved bound of the objective.
 //
-// A clause that one has learned holds for all, for all search the same space; only solutions that are not better than the
-// incumbent may be cut off, and the incumbent is common (docs/correctness.md). As in ManySAT (Hamadi, Jabbour, Sais, JSAT
-// 2009) only few are worth telling: units, clauses of two or three literals, and those whose literals come from two
-// levels.
+// A clause that one has learned holds for all, for all search the same space; only solutions that are not better than
+// the incumbent may be cut off, and the incumbent is common (docs/correctness.md). As in ManySAT (Hamadi, Jabbour,
+// Sais, JSAT 2009) only few are worth telling: units, clauses of two or three literals, and those whose literals come
+// from two levels.
 //
 // Nobody waits for anybody. Units are words that only grow, one a side. Clauses go into a ring of the learner that
-// learned them, which the others read at their next restart: whoever is too slow misses some. A slot's sequence number is
-// odd while it is written; a reader that finds another one afterwards drops what it has read (a sequence lock).
+// learned them, which the others read at their next restart: whoever is too slow misses some. A slot's sequence number
+// is odd while it is written; a reader that finds another one afterwards drops what it has read (a sequence lock).
 #pragma once
 
 #include "restart.h"

@@ -2,8 +2,8 @@
 //
 // VSIDS (Moskewicz et al., DAC 2001) as in MiniSat (Eén, Sörensson, SAT 2003): a variable gains when it enters a
 // resolvent, and the gain grows by a twentieth with each conflict, so that old gains fade. A binary heap holds the
-// variables that may be unfixed, the most active first; auxiliary variables of the normal form are in it like all others,
-// since the inner nodes of a long sum are what clauses can name.
+// variables that may be unfixed, the most active first; auxiliary variables of the normal form are in it like all
+// others, since the inner nodes of a long sum are what clauses can name.
 #pragma once
 
 #include "advance.h"
@@ -66,7 +66,8 @@ DEVICE void bump(Learner& l, i32 var) {
   if (l.place[var] >= 0) rise(l, l.place[var]);
 }
 
-// Takes back all above the level. A fixed variable remembers its value (phase saving: Pipatsrisawat, Darwiche, SAT 2007).
+// Takes back all above the level. A fixed variable remembers its value (phase saving: Pipatsrisawat, Darwiche, SAT
+// 2007).
 OUTLINE void backtrack(Learner& l, i32 level) {
   if (l.level <= level) return;
   Mark mark = l.marks[level];
@@ -92,5 +93,5 @@ DEVICE void suppose(Learner& l, Literal a) {
   l.marks[l.level++] = mark;
   l.peak_level = maximum(l.peak_level, l.level);
   append(l, a.side, a.k, DECISION);
-  ++l.block->state->statistics.nodes;
+  ++statistics(*l.block).nodes;
 }

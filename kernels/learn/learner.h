@@ -2,8 +2,8 @@
 //
 // It knows no subproblem and asks nobody for one: clauses keep it from coming back to what it has searched, so restarts
 // cost little and every block may search all of the space, each in its own way (its role). What it proves it tells the
-// rest by Common.bound, like restarts do: the bound of the objective that holds at level 0, and at the end, when level 0
-// itself has failed, that there is nothing better than the incumbent, or nothing at all.
+// rest by Common.bound, like restarts do: the bound of the objective that holds at level 0, and at the end, when level
+// 0 itself has failed, that there is nothing better than the incumbent, or nothing at all.
 //
 // A learner wants finite bounds. In a model with an infinite one it leaves at once and claims nothing, for an
 // explanation would have to say what "no bound" stands for.
@@ -134,8 +134,7 @@ DEVICE void tend_root(Learner& l) {
 
 // After a conflict: learns the clause and enters what it says. False at the end of the space.
 DEVICE bool learn_from_conflict(Learner& l) {
-  BlockState* s = l.block->state;
-  ++s->statistics.failures;
+  ++statistics(*l.block).failures;
   l.full_restarts = 0;
   l.pending_level = NO_LEVEL;
   i32 from = l.level, back = analyse(l);
@@ -143,11 +142,10 @@ DEVICE bool learn_from_conflict(Learner& l) {
 #ifdef CHECK_EXPLANATIONS
   check_learned(l);
 #endif
-  LearnStatistics* statistics = l.statistics;
-  ++statistics->nogoods;
-  statistics->literals += l.n_learned;
-  statistics->lbd += l.lbd;
-  statistics->backjumps += from - back > 1;
+  ++l.statistics->nogoods;
+  l.statistics->literals += l.n_learned;
+  l.statistics->lbd += l.lbd;
+  l.statistics->backjumps += from - back > 1;
   note_lbd(l);
   backtrack(l, back);
   tell_others(l);
@@ -171,7 +169,7 @@ DEVICE bool tell_solution(Learner& l) {
   Block* b = l.block;
   for (i32 v = 0; v < l.problem->n_vars; ++v) b->lower[v] = b->upper[v] = l.best[v] = l.now[lower_side(v)];
   l.has_best = 1;
-  b->state->statistics.propagations = l.runs;
+  statistics(*b).propagations = l.runs;
   publish_solution(*b);
   if (l.problem->sense == 0) return false;
   backtrack(l, 0);
@@ -238,15 +236,15 @@ OUTLINE bool run_learner(Block& b, char* memory) {
   l.role = p->roles[b.index];
   if (!lay_out(&l, memory, p->learn_bytes)) return false;
   clear_state(b);
-  b.state->method = l.role;
-  b.state->neighbourhood = b.state->warm_start = 0;
-  b.state->since = b.state->began;
+  task(b).method = l.role;
+  task(b).since = stopwatch(b).began;
+  claim(b).limited = neighbourhood(b).warm_start = 0;
   open_books(b);
   if (!has_infinite_bound(p)) {
     clear_learner(l);
     search_learning(l);
-    b.state->statistics.propagations = l.runs;
-    b.state->statistics.peak_level = l.peak_level;
+    statistics(b).propagations = l.runs;
+    statistics(b).peak_level = l.peak_level;
   }
   keep_books(b);
   return true;

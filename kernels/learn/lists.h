@@ -2,8 +2,8 @@
 //
 // Each side has a list of nodes, sorted by threshold: the literals that some clause watches. A side that grows from
 // `was` to `now` makes those in (was, now] true, so only their watchers are told; one flat list a side, whose
-// thresholds are compared one by one, is up to twice as slow. A list has a power of two of cells; an outgrown one leaves
-// its cells to others of that size (segregated free lists: Knuth, TAOCP 1, 2.5).
+// thresholds are compared one by one, is up to twice as slow. A list has a power of two of cells; an outgrown one
+// leaves its cells to others of that size (segregated free lists: Knuth, TAOCP 1, 2.5).
 #pragma once
 
 #include "trail.h"

@@ -1,9 +1,9 @@
 // Bounds that only grow, and the literals that a learner reasons with.
 //
 // Lazy clause generation (Ohrimenko, Stuckey, Codish, Constraints 2009) gives a propagation engine the memory of a SAT
-// solver: each change of a bound has a reason, a failure is traced back along the reasons to a clause over bounds, and the
-// clause prevents the failure everywhere else. As in Feydy and Stuckey's reengineered form (CP 2009) no literal has an
-// object of its own: it is a pair of numbers.
+// solver: each change of a bound has a reason, a failure is traced back along the reasons to a clause over bounds, and
+// the clause prevents the failure everywhere else. As in Feydy and Stuckey's reengineered form (CP 2009) no literal has
+// an object of its own: it is a pair of numbers.
 //
 // Every variable has two *sides*: side 2x is the lower bound of x, side 2x + 1 minus its upper bound. Whatever
 // propagates makes sides grow, so one kind of literal is enough: (side, k) says that the side is at least k, and its

@@ -1,8 +1,9 @@
 // The generic explanation: the operator's own interval function says which bounds it does not need.
 //
-// At most six sides are involved. One after the other, the one that came last first, is dropped to its root value; where
-// the function then no longer reaches the threshold, the least value with which it does is looked for by bisection. This is
-// deletion filtering, as for minimal unsatisfiable sets (Chinneck, Dravnieks, ORSA J. Computing 1991), on one row.
+// At most six sides are involved. One after the other, the one that came last first, is dropped to its root value;
+// where the function then no longer reaches the threshold, the least value with which it does is looked for by
+// bisection. This is deletion filtering, as for minimal unsatisfiable sets (Chinneck, Dravnieks, ORSA J. Computing
+// 1991), on one row.
 //
 // It is right for every operator that is monotone and tightens at once, and 1.1 to 1.7 times as costly as the rules of
 // rules.h, which it checks in debug builds.

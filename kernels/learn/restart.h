@@ -1,7 +1,7 @@
 // When to begin again at level 0, and what is different then.
 //
-// A finder restarts as Luby's sequence says (Luby, Sinclair, Zuckerman 1993), so that some of its runs are long. A prover
-// restarts when the clauses of late have come from more levels than usual (Audemard, Simon, CP 2012): then it is
+// A finder restarts as Luby's sequence says (Luby, Sinclair, Zuckerman 1993), so that some of its runs are long. A
+// prover restarts when the clauses of late have come from more levels than usual (Audemard, Simon, CP 2012): then it is
 // not where it learns well. Every third of its runs begins by supposing that the objective is at its proved bound, or a
 // little above it: if that fails, the bound rises, and the step with it (a lower bound search, as in destructive lower
 // bounds: Klein, Scholl, EJOR 1999). Whoever probes finds fewer solutions, so only the prover does.
@@ -36,7 +36,7 @@ DEVICE bool wants_restart(const Learner& l) {
 DEVICE void restart(Learner& l) {
   backtrack(l, 0);
   ++l.restarts;
-  ++l.block->state->statistics.restarts;
+  ++statistics(*l.block).restarts;
   l.conflicts_here = 0;
   l.conflict_limit = luby(l.restarts % RESTART_CYCLE + 1) * LUBY_UNIT;
   l.recent_lbd = l.usual_lbd;
@@ -48,8 +48,8 @@ DEVICE void restart(Learner& l) {
 DEVICE i32 goal_side(const Problem* p) { return 2 * p->objective + (p->sense < 0); }
 DEVICE i32 cut_side(const Problem* p) { return opposite(goal_side(p)); }
 
-// At level 0: the objective within so many of its proved bound. The step doubles while the bound rises, and shrinks when
-// a probe has left it where it was.
+// At level 0: the objective within so many of its proved bound. The step doubles while the bound rises, and shrinks
+// when a probe has left it where it was.
 DEVICE Literal probe_literal(Learner& l) {
   i32 side = cut_side(l.problem);
   i64 bound = -(i64)l.now[goal_side(l.problem)], least = (i64)l.now[side] + 1;

@@ -2,11 +2,12 @@
 //
 // Whoever asks needs only the threshold, not the value that the row set. So the premises can be weaker than the bounds
 // of that time (lifting: what the literature calls generalised or relaxed explanations), and a clause learned from them
-// prevents more. A side whose root bound is enough is left out; of two, one is lowered to a threshold that the resolvent
-// holds anyway, or as far as it goes.
+// prevents more. A side whose root bound is enough is left out; of two, one is lowered to a threshold that the
+// resolvent holds anyway, or as far as it goes.
 //
-// There is a function for each operator, which knows the cheapest premises; what none of them covers the oracle explains
-// (oracle.h). A row that names a variable twice is always the oracle's. -DCHECK_EXPLANATIONS checks each one (check.h).
+// There is a function for each operator, which knows the cheapest premises; what none of them covers the oracle
+// explains (oracle.h). A row that names a variable twice is always the oracle's. -DCHECK_EXPLANATIONS checks each one
+// (check.h).
 #pragma once
 
 #include "oracle.h"
@@ -118,7 +119,8 @@ DEVICE bool explain_leq(const Learner& l, Premises& why, Row r, Literal a, i32 t
   if (held(l, lower_side(r.x), t) >= 1) {  // y <= z: y's upper side, z's lower side
     return is_y == d && explain_by(l, why, lower_side(r.x), 1, t) && explain_by(l, why, 2 * other + d, a.k, t);
   }
-  return is_y != d && explain_by(l, why, upper_side(r.x), 0, t) && explain_by(l, why, 2 * other + d, (wide_t)a.k - 1, t);
+  return is_y != d && explain_by(l, why, upper_side(r.x), 0, t) &&
+         explain_by(l, why, 2 * other + d, (wide_t)a.k - 1, t);
 }
 
 // x = (y = z) where x is 0: `a` since the variable is not k - 1, counted in the side's direction.

@@ -116,7 +116,8 @@ DEVICE void explain_excluded(const Learner& l, Premises& why, i32 x, const Entri
 // x = table[y]: the entries that y could name are harmless; widened towards the root as far as that stays so.
 DEVICE bool explain_element(const Learner& l, Premises& why, Row r, Literal a, i32 t) {
   bool of_x = var_of(a.side) == r.x, upper = is_upper(a.side);
-  Entries e = {l.problem->tables + r.z, held(l, lower_side(r.x), t), -(value_t)held(l, upper_side(r.x), t), of_x, upper, a.k};
+  value_t least = held(l, lower_side(r.x), t), most = -(value_t)held(l, upper_side(r.x), t);
+  Entries e = {l.problem->tables + r.z, least, most, of_x, upper, a.k};
   bound_t root_first = l.root[lower_side(r.y)], root_last = -l.root[upper_side(r.y)];
   value_t first = held(l, lower_side(r.y), t), last = -(value_t)held(l, upper_side(r.y), t);
   if (!of_x && !upper) last = minimum((value_t)root_last, (value_t)a.k - 1);

@@ -1,8 +1,8 @@
 // The trail: every change of a side in the order of its becoming known, with its reason.
 //
-// The entries of one side are linked, so that "what was this side before entry t" and "which entry made it reach k first"
-// are walks along few links: reasons are explained when they are asked for, not when they arise (lazy explanation:
-// Gent, Miguel, Moore, PADL 2010), with the bounds of that moment.
+// The entries of one side are linked, so that "what was this side before entry t" and "which entry made it reach k
+// first" are walks along few links: reasons are explained when they are asked for, not when they arise (lazy
+// explanation: Gent, Miguel, Moore, PADL 2010), with the bounds of that moment.
 //
 // What holds at level 0 is folded into the root, and no clause names it.
 #pragma once

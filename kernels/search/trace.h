@@ -4,7 +4,7 @@
 // The records go through a ring that the host empties while the search runs; a full one makes the block wait.
 #pragma once
 
-#include "pool.h"
+#include "levels.h"
 
 #ifdef TRACE
 

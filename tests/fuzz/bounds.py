@@ -1,9 +1,9 @@
 """Bounds of linear relaxations on random models: checked against all solutions, and by arithmetic of their own.
 
-What is looked at, in each model: that every solution is a point of the relaxation and of all cuts; that every certificate,
-recomputed here with fractions from the rows and the multipliers, proves what it says and fixes no column of a better
-solution wrongly; and that what is published in the end is below the optimum. A liar may take the place of HiGHS: it gives
-any numbers for duals, and any outcome.
+What is looked at, in each model: that every solution is a point of the relaxation and of all cuts; that every
+certificate, recomputed here with fractions from the rows and the multipliers, proves what it says and fixes no column
+of a better solution wrongly; and that what is published in the end is below the optimum. A liar may take the place of
+HiGHS: it gives any numbers for duals, and any outcome.
 """
 
 from __future__ import annotations
@@ -80,8 +80,8 @@ class Liar(Program):
 
 
 class Watch:
-    """Looks over the shoulder of a Certifier: everything that is certified, and the points that must stay, which are those
-    of solutions better than the best that was told."""
+    """Looks over the shoulder of a Certifier: everything that is certified, and the points that must stay, which are
+    those of solutions better than the best that was told."""
 
     def __init__(self, relaxation: Relaxation, points: list[list[int]], objectives: list[int]):
         self.relaxation = relaxation

@@ -1,7 +1,8 @@
 """Run the fuzzer: many processes, seeded, for a time or a count; failures are shrunk and kept.
 
-Three kinds of instances: `models` compares with enumeration (generate.py, judge.py), `damage` reads damaged input
-(damage.py), `flatzinc` and `minizinc` compare with Gecode (peers.py).
+Kinds of instances: `models` compares with enumeration (generate.py, judge.py), `damage` reads damaged input
+(damage.py), `flatzinc` and `minizinc` compare with Gecode (peers.py), `bounds` checks what linear relaxations prove
+(bounds.py).
 
 Instance number i of seed s is the same model and the same way to solve it on every machine: `--seed s --first i
 --count 1` makes it again. Processes take the numbers in turn, so their number does not change what is tried.
@@ -33,6 +34,7 @@ from typing import Any
 
 from oracle import WindowTooSmall, with_text
 
+from fuzz.bounds import try_bounds
 from fuzz.damage import draw_text, judge_text
 from fuzz.generate import draw_model
 from fuzz.judge import Expected, Verdict, Way, draw_learning_way, draw_way, judge
@@ -85,6 +87,9 @@ def try_damage(seed: int, number: int) -> tuple[str, Failure | None]:
 def try_number(arguments: argparse.Namespace, number: int) -> tuple[str, Failure | None]:
     if arguments.kind == "damage":
         return try_damage(arguments.seed, number)
+    if arguments.kind == "bounds":
+        verdict, text, _ = try_bounds(Random(f"bounds/{arguments.seed}/{number}"))
+        return verdict.kind, Failure(number, verdict, Way(), text) if verdict.is_fault else None
     if arguments.kind in ("flatzinc", "minizinc"):
         random = Random(f"{arguments.kind}/{arguments.seed}/{number}")
         verdict, text = try_flatzinc(random, arguments.arch) if arguments.kind == "flatzinc" else try_minizinc(random)
@@ -241,7 +246,8 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     )
     parser.add_argument("--seconds", type=float, default=0, metavar="S", help="stop after that time")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, metavar="N")
-    parser.add_argument("--kind", choices=("models", "damage", "flatzinc", "minizinc"), default="models")
+    kinds = ("models", "damage", "flatzinc", "minizinc", "bounds")
+    parser.add_argument("--kind", choices=kinds, default="models")
     parser.add_argument("--arch", choices=("cpu", "gpu"), default="cpu")
     parser.add_argument("--learn", action="store_true", help="every instance with blocks that learn")
     parser.add_argument("--flavour", default=None, help="only models of this flavour (see generate.py)")

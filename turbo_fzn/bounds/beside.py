@@ -1,9 +1,9 @@
 """The relaxation at work, in a thread beside the search: what it proves of the objective, while it proves it.
 
-First the linear program of the root, then cuts in rounds while its bound moves, then branch and bound. Whoever drives the
-search tells the objective of each better solution, and asks for the bound. Bounds of columns are narrowed by each better
-solution (reduced-cost fixing), so what is proved from then on is about solutions that are better; of all solutions it is
-the lesser of the two that holds, and that is what is told.
+First the linear program of the root, then cuts in rounds while its bound moves, then branch and bound. Whoever drives
+the search tells the objective of each better solution, and asks for the bound. Bounds of columns are narrowed by each
+better solution (reduced-cost fixing), so what is proved from then on is about solutions that are better; of all
+solutions it is the lesser of the two that holds, and that is what is told.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 log = logging.getLogger("turbo_fzn")
 
 NO_SOLUTION = 2**63 - 1  # a bound that nothing is above
-PATIENCE_SECONDS = 10.0  # and half of the time so far: after so long without a better bound the thread ends
+END_SECONDS = 0.2
+PATIENCE_SECONDS = 4.0  # of branch and bound, at least
+HOPE = 20  # times as far as the bound has risen so far is as far as it is hoped to rise
 
 
 class Boxes(Protocol):
@@ -67,8 +69,9 @@ class Beside:
         self.stopped = True
 
     def join(self) -> None:
+        """Waits a moment: a linear program looks up between its iterations, but not before the first."""
         if self.thread.ident is not None:  # else the search has failed before
-            self.thread.join()
+            self.thread.join(END_SECONDS)
 
     def run(self) -> None:
         """What the thread does, to its end."""
@@ -102,16 +105,17 @@ class Beside:
         tree = Tree(root.relaxation, root.program, root.certifier, self)
         tree.lower, tree.upper = root.lower, root.upper
         tree.push(Node(root.bound, (), None))
-        moved, bound = time.monotonic(), self.bound
-        while not self.is_done() and tree.can_rise() and not tree.is_full():
+        self.first, self.divided = self.bound, time.monotonic()
+        while not self.is_done() and tree.can_rise() and not tree.is_full() and not self.is_hopeless():
             tree.step()
             self.n_nodes = tree.n_nodes
             self.publish(NO_SOLUTION if tree.bound is None else tree.bound)
-            now = time.monotonic()
-            if self.bound > bound:
-                moved, bound = now, self.bound
-            elif now - moved > PATIENCE_SECONDS + (now - self.began) / 2:
-                return
+
+    def is_hopeless(self) -> bool:
+        """Whether dividing would take many times as long as it has taken: a thread is worth more to the search then."""
+        risen, missing = self.bound - self.first, self.best - self.bound
+        seconds = time.monotonic() - self.divided
+        return seconds > PATIENCE_SECONDS and self.best < NO_SOLUTION and missing > HOPE * risen
 
     def narrow(self, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
         """The bounds of better solutions in a box; None where there are none. What is found on the way is told."""

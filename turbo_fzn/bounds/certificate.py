@@ -32,10 +32,10 @@ SAFE_SUM = 2.0**61
 
 @dataclass
 class Certificate:
-    """denominator * sense * objective >= reduced x + side for all solutions, where `bound` is what the columns' bounds make
-    of it, rounded up. `multipliers` (of the rows) and `reduced` are arrays of integers; `value` is denominator * bound
-    before it is rounded, None where a column without a bound leaves none. `objective` is the factor of the objective: 0
-    where the certificate is to say that there is no solution."""
+    """denominator * sense * objective >= reduced x + side for all solutions, where `bound` is what the columns' bounds
+    make of it, rounded up. `multipliers` (of the rows) and `reduced` are arrays of integers; `value` is denominator *
+    bound before it is rounded, None where a column without a bound leaves none. `objective` is the factor of the
+    objective: 0 where the certificate is to say that there is no solution."""
 
     denominator: int
     multipliers: np.ndarray
@@ -81,7 +81,8 @@ class Certifier:
         return Certificate(denominator, multipliers, reduced, side, least(reduced, lower, upper, side), objective)
 
     def integers(self, duals: np.ndarray) -> tuple[int, np.ndarray]:
-        """(denominator, multipliers): the duals rounded, 0 where they are no numbers or ask for a side that is not there.
+        """(denominator, multipliers): the duals rounded, 0 where they are no numbers or ask for a side that is not
+        there.
 
         The denominator is as large as 64-bit sums allow, but no smaller than LEAST_DENOMINATOR."""
         usable = np.isfinite(duals) & (np.abs(duals) < LARGEST_MULTIPLIER / DENOMINATOR)

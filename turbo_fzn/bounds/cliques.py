@@ -1,9 +1,9 @@
 """Literals of which at most one can be 1: rows that say so, and cuts that join several of them.
 
-A literal is a 0-1 column or its complement. Two are in conflict when some row lets at most one of them be 1, or when the
-model says so in other ways: `x != y` for the truths of x = v and y = v, a table in whose rows two values never meet. Of
-literals that are all in conflict with each other at most one is 1, and that inequality is stronger than all the pairs
-(clique inequalities, Padberg 1973). Which ones the linear program's solution violates is found greedily.
+A literal is a 0-1 column or its complement. Two are in conflict when some row lets at most one of them be 1, or when
+the model says so in other ways: `x != y` for the truths of x = v and y = v, a table in whose rows two values never
+meet. Of literals that are all in conflict with each other at most one is 1, and that inequality is stronger than all
+the pairs (clique inequalities, Padberg 1973). Which ones the linear program's solution violates is found greedily.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ class Conflicts:
             self.sets.append(literals)
 
     def add_rows(self, rows: Rows, lower: np.ndarray, upper: np.ndarray) -> None:
-        """The rows that are such sets: of 0-1 columns with coefficients ±1, of which at most one may be as the side says."""
+        """The rows that are such sets: of 0-1 columns with coefficients ±1, of which at most one may be as the side
+        says."""
         boolean = (lower >= 0) & (upper <= 1)
         fits = np.add.reduceat(~boolean[rows.columns] | (np.abs(rows.values) != 1), rows.start[:-1]) == 0
         for number in np.flatnonzero(fits).tolist():

@@ -4,11 +4,11 @@ From one inequality sum a_j t_j <= b over integers t_j >= 0, and a divisor d wit
 
     sum (floor(a_j / d) (d - r) + max(a_j mod d - r, 0)) t_j  <=  floor(b / d) (d - r)
 
-(mixed-integer rounding, Nemhauser and Wolsey 1990; with the last sum left out, Chvátal 1973 and Gomory 1958). Columns are
-counted from one of their bounds, slacks of rows are integers too, as all rows are of integers. The inequalities to round
-are the rows themselves and the rows of the tableau: combinations of rows, with multipliers that the solver gives in floating
-point. They are made fractions of one denominator first. From there on all arithmetic is that of Python's integers, so a cut
-holds whatever the solver said.
+(mixed-integer rounding, Nemhauser and Wolsey 1990; with the last sum left out, Chvátal 1973 and Gomory 1958). Columns
+are counted from one of their bounds, slacks of rows are integers too, as all rows are of integers. The inequalities to
+round are the rows themselves and the rows of the tableau: combinations of rows, with multipliers that the solver gives
+in floating point. They are made fractions of one denominator first. From there on all arithmetic is that of Python's
+integers, so a cut holds whatever the solver said.
 """
 
 from __future__ import annotations
@@ -82,8 +82,8 @@ class Cutter:
                 yield from self.of_combination(multipliers, [denominator])
 
     def of_duals(self, duals: np.ndarray, without: int) -> Iterator[Cut]:
-        """From the sum of rows that proves the bound, but for the rows with the objective (the column `without`): divided by
-        the objective's coefficients it says how many units the objective must have."""
+        """From the sum of rows that proves the bound, but for the rows with the objective (the column `without`):
+        divided by the objective's coefficients it says how many units the objective must have."""
         duals = np.where(np.isfinite(duals), duals, 0.0)
         duals[np.repeat(np.arange(len(self.rows)), np.diff(self.rows.start))[self.rows.columns == without]] = 0
         used = np.flatnonzero(np.abs(duals) > EXACT)
@@ -95,7 +95,7 @@ class Cutter:
     def of_combination(self, multipliers: dict[int, int], divisors: list[int]) -> Iterator[Cut]:
         """From the sum of rows, each with its slack: sum of multiplier (row x + slack) = sum of multiplier * side."""
         total: dict[int, int] = {}
-        slacks: list[tuple[int, dict[int, int], int, int]] = []  # (coefficient, row, side, sign): slack = sign (side - row x)
+        slacks: list[tuple[int, dict[int, int], int, int]] = []  # coefficient, row, side, sign of sign (side - row x)
         b = 0
         for number, multiplier in multipliers.items():
             entries, low, high = self.rows.row(number)
@@ -180,7 +180,8 @@ def rounded(value: int, d: int, r: int) -> int:
 
 
 def as_fractions(multipliers: np.ndarray) -> tuple[int, dict[int, int]] | None:
-    """(denominator, numerators by place) of numbers that are such fractions but for rounding errors; None where they are not."""
+    """(denominator, numerators by place) of numbers that are such fractions but for rounding errors; None where they
+    are not."""
     used = np.flatnonzero(np.abs(multipliers) > EXACT)
     rest = multipliers[used]
     denominator = 1

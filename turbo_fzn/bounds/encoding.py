@@ -1,13 +1,13 @@
 """The truth values of "x = v" as columns, and what ties them to x.
 
-The model has some of them itself: `int_eq_reif(x, 3, b)` makes b the truth of x = 3, `int_ne_reif` its negation. Where a
-constraint needs all of a variable's values (element, an array's index), the missing ones are made. A variable all of whose
-values have one is tied by two equations,
+The model has some of them itself: `int_eq_reif(x, 3, b)` makes b the truth of x = 3, `int_ne_reif` its negation. Where
+a constraint needs all of a variable's values (element, an array's index), the missing ones are made. A variable all of
+whose values have one is tied by two equations,
 
     sum over v of [x = v] = 1        sum over v of v [x = v] = x,
 
-which make the relaxation as strong as it can be on one variable. Otherwise x has at least the values of the ones that there
-are.
+which make the relaxation as strong as it can be on one variable. Otherwise x has at least the values of the ones that
+there are.
 """
 
 from __future__ import annotations

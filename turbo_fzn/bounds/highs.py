@@ -26,7 +26,8 @@ class Outcome(Enum):
 
 
 class Answer(NamedTuple):
-    """`duals` (float [m]) are multipliers of the rows: of the objective, or those that refute where it is infeasible."""
+    """`duals` (float [m]) are multipliers of the rows: of the objective, or those that refute where it is
+    infeasible."""
 
     outcome: Outcome
     values: np.ndarray
@@ -37,7 +38,8 @@ class Program:
     """The linear program of a relaxation, whose bounds and rows change. `is_over` says when to give up."""
 
     def __init__(self, relaxation: Relaxation, is_over: Callable[[], bool]):
-        self.solver = solver = highspy.Highs()
+        solver: Any = highspy.Highs()
+        self.solver = solver
         for option, value in (("output_flag", False), ("threads", 1)):
             solver.setOptionValue(option, value)
 
@@ -52,11 +54,8 @@ class Program:
         cost[relaxation.objective] = relaxation.sense
         self.lower, self.upper = relaxation.lower.copy(), relaxation.upper.copy()
         bounds = [as_floats(side) for side in (relaxation.lower, relaxation.upper, rows.lower, rows.upper)]
-        start, columns = rows.start[:-1].astype(np.int32), rows.columns.astype(np.int32)
-        integrality = np.zeros(n, np.int32)
-        solver.passModel(
-            n, len(rows), len(rows.values), ROW_BY_ROW, 1, 0.0, cost, *bounds, start, columns, rows.values.astype(float), integrality
-        )  # fmt: skip
+        sizes, entries = (n, len(rows), len(rows.values)), entries_of(rows)
+        solver.passModel(*sizes, ROW_BY_ROW, 1, 0.0, cost, *bounds, *entries, np.zeros(n, np.int32))
 
     def restrict(self, lower: np.ndarray, upper: np.ndarray) -> None:
         """The bounds of the columns, int64 [n]."""
@@ -67,8 +66,8 @@ class Program:
             self.lower[changed], self.upper[changed] = lower[changed], upper[changed]
 
     def add(self, rows: Rows) -> None:
-        entries = len(rows.values), rows.start[:-1].astype(np.int32), rows.columns.astype(np.int32)
-        self.solver.addRows(len(rows), as_floats(rows.lower), as_floats(rows.upper), *entries, rows.values.astype(float))
+        sides = as_floats(rows.lower), as_floats(rows.upper)
+        self.solver.addRows(len(rows), *sides, len(rows.values), *entries_of(rows))
 
     def remove(self, numbers: np.ndarray) -> None:
         self.solver.deleteRows(len(numbers), numbers.astype(np.int32))
@@ -102,6 +101,10 @@ class Program:
         """The row of the inverse basis at this position: of each row, its part in the tableau's row (float [m])."""
         _, row = self.solver.getBasisInverseRow(position)
         return np.asarray(row)
+
+
+def entries_of(rows: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return rows.start[:-1].astype(np.int32), rows.columns.astype(np.int32), rows.values.astype(float)
 
 
 def as_floats(bounds: np.ndarray) -> np.ndarray:

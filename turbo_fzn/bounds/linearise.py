@@ -1,10 +1,11 @@
 """FlatZinc model -> linear relaxation.
 
-A column is an integer variable of the caller, which says by which number it knows each name: names that it holds for equal
-share a column (a Boolean and its bool2int, for instance). A column has the caller's bounds; what is fixed is a constant.
+A column is an integer variable of the caller, which says by which number it knows each name: names that it holds for
+equal share a column (a Boolean and its bool2int, for instance). A column has the caller's bounds; what is fixed is a
+constant.
 
-`FORMS` says which rows a constraint gives (those of linear.py and nonlinear.py); what is not in it gives none, which is always
-allowed. Literals "x = v" come first (encoding.py), so that every constraint sees those that the model has.
+`FORMS` says which rows a constraint gives (those of linear.py and nonlinear.py); what is not in it gives none, which is
+always allowed. Literals "x = v" come first (encoding.py), so that every constraint sees those that the model has.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ SENSES = {"minimize": 1, "maximize": -1}
 SMALL_DOMAIN = 12
 MOST_ENTRIES = 4_000_000  # of the rows; a larger relaxation would not be solved in time
 
-FORMS = {**logical.FORMS, **nonlinear.FORMS}
+FORMS = logical.FORMS | nonlinear.FORMS
 
 
 class Linearizer:
@@ -45,7 +46,8 @@ class Linearizer:
         self.arrays: dict[str, list[Affine]] = {}
         self.conflicts = Conflicts()
         self.differences: dict[tuple[int, int, int], tuple[Affine, Affine]] = {}
-        self.tables: dict[int, list[tuple[Affine, dict[int, list[Affine]]]]] = {}  # by index: z, and the literals of z = v
+        # Of each index: what is read by it, z, and by value v of z the truths of the places where v stands.
+        self.tables: dict[int, list[tuple[Affine, dict[int, list[Affine]]]]] = {}
 
     def run(self) -> Relaxation | None:
         """None where the objective is no column of any row."""

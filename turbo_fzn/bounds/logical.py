@@ -106,7 +106,8 @@ def sum_different(m: Linearizer, coefficients: Any, variables: Any, k: Any) -> N
     """x - y != k."""
     factors, terms = m.integers(coefficients), m.array(variables)
     if len(terms) == 2 and factors[0] == -factors[1] and abs(factors[0]) == 1:
-        m.differ(*(terms if factors[0] == 1 else reversed(terms)), m.term(k).constant)
+        x, y = terms if factors[0] == 1 else reversed(terms)
+        m.differ(x, y, m.term(k).constant)
 
 
 # Clauses
@@ -166,7 +167,7 @@ def equivalent(m: Linearizer, x: Any, y: Any, truth: Any = True) -> None:
 
 def member_reified(m: Linearizer, x: Any, values: Any, truth: Any) -> None:
     """truth = the sum of the truths x = v over the set."""
-    chosen = values if isinstance(values, IntSet) else m.model.parameters[values]
+    chosen: Any = values if isinstance(values, IntSet) else m.model.parameters[values]
     literals = m.encoding.all_values(m.term(x))
     if literals is not None:
         inside = [literal for value, literal in literals.items() if value in chosen]

@@ -1,11 +1,12 @@
 """The rows of arithmetic, extrema and arrays: linear hulls where they are small, else bounds. See linearise.FORMS.
 
-Products after McCormick (1976). All of it holds for the integers within the columns' bounds, and needs them to be finite.
+Products after McCormick (1976). All of it holds for the integers within the columns' bounds, and needs them to be
+finite.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from turbo_fzn.bounds.relaxation import Affine
@@ -135,8 +136,8 @@ def name_values(m: Linearizer, index: Affine, chosen: list[tuple[Affine, Affine]
 
 
 def choose(m: Linearizer, chosen: list[tuple[Affine, Affine]], result: Affine) -> None:
-    """Where a literal is 1, the result is its member. From below, z >= sum of least values of the members that are chosen,
-    and from above likewise."""
+    """Where a literal is 1, the result is its member. From below, z >= sum of least values of the members that are
+    chosen, and from above likewise."""
     ranges = [m.builder.range([(1, member)]) for _, member in chosen]
     for side, sign in ((0, 1), (1, -1)):
         if all(abs(ends[side]) < INFINITY for ends in ranges):
@@ -146,7 +147,7 @@ def choose(m: Linearizer, chosen: list[tuple[Affine, Affine]], result: Affine) -
         m.builder.imply(literal, [(1, result), (-1, member)], 0, 0)
 
 
-FORMS = {
+FORMS: dict[str, Callable[..., Any]] = {
     "int_plus": plus,
     "int_times": times,
     "int_max": int_max,

@@ -1,7 +1,7 @@
 """The linear relaxation of a model: integer columns with bounds, and rows of integers that every solution satisfies.
 
-A relaxation may leave out whatever it likes, so a row whose numbers are too large for the arithmetic of a linear program
-is dropped, and so is one that the bounds imply. All arithmetic here is that of Python's integers.
+A relaxation may leave out whatever it likes, so a row whose numbers are too large for the arithmetic of a linear
+program is dropped, and so is one that the bounds imply. All arithmetic here is that of Python's integers.
 """
 
 from __future__ import annotations
@@ -74,10 +74,9 @@ class Rows:
         return Rows(start, self.columns[entries], self.values[entries], self.lower[chosen], self.upper[chosen])
 
     def followed_by(self, more: Rows) -> Rows:
-        return Rows(
-            np.concatenate((self.start, self.start[-1] + more.start[1:])),
-            *(np.concatenate((getattr(self, name), getattr(more, name))) for name in ("columns", "values", "lower", "upper")),
-        )
+        start = np.concatenate((self.start, self.start[-1] + more.start[1:]))
+        rest = ("columns", "values", "lower", "upper")
+        return Rows(start, *(np.concatenate((getattr(self, name), getattr(more, name))) for name in rest))
 
     def row(self, number: int) -> tuple[dict[int, int], int, int]:
         """As `of` takes them."""
@@ -90,10 +89,11 @@ class Rows:
 class Relaxation:
     """What is minimised is sense * objective (a column) over the integer points of the rows within the bounds.
 
-    lower, upper: int64 [n], ±INFINITY for none. `variables` (int64 [n]) is the caller's number of each column, or -1 for
-    one of `truths`: a column that stands for the truth of "column = value". `sources` (int64 [m]) is the constraint that
-    each row is of, or -1 for rows that follow from what truths mean.
-    `conflicts` are sets of literals of which at most one is 1. Every solution has sense * objective = residue modulo `step`.
+    lower, upper: int64 [n], ±INFINITY for none. `variables` (int64 [n]) is the caller's number of each column, or -1
+    for one of `truths`: a column that stands for the truth of "column = value". `sources` (int64 [m]) is the constraint
+    that each row is of, or -1 for rows that follow from what truths mean.
+    `conflicts` are sets of literals of which at most one is 1. Every solution has sense * objective = residue modulo
+    `step`.
     """
 
     lower: np.ndarray

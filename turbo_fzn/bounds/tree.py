@@ -1,10 +1,11 @@
 """Branch and bound over the linear relaxation, every leaf of it proved (certificate.py).
 
-A node is a box of bounds, narrowed by propagation; its bound is that of its certificate. No node is dropped but by one that
-says that nothing in the box is better than the best solution known, or that nothing is in it at all, or by propagation.
-So the least bound of the open nodes is
-a proved bound on the objective. The node with the least bound is next (best first), and which column is divided is chosen
-by what dividing it has brought (pseudo-costs, Benichou et al. 1971). Points that are integral are offered as solutions.
+A node is a box of bounds, narrowed by propagation; its bound is that of its certificate. No node is dropped but by one
+that says that nothing in the box is better than the best solution known, or that nothing is in it at all, or by
+propagation. So the least bound of the open nodes is
+a proved bound on the objective. The node with the least bound is next (best first), and which column is divided is
+chosen by what dividing it has brought (pseudo-costs, Benichou et al. 1971). Points that are integral are offered as
+solutions.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ MOST_BYTES = 2**28  # of open nodes
 
 @dataclass
 class Node:
-    """The changes (columns, lower, upper) on the way from the root, newest last; a proved bound; the basis to start from."""
+    """The changes (columns, lower, upper) on the way from the root, newest last; a proved bound; the basis to start
+    from."""
 
     bound: int
     changes: tuple[tuple[Any, Any, Any], ...]
@@ -38,8 +40,8 @@ class Node:
 
 
 class Tree:
-    """`beside` knows the best solution, and is offered the points that may be one. `lower`, `upper`: bounds that hold for
-    all better solutions."""
+    """`beside` knows the best solution, and is offered the points that may be one. `lower`, `upper`: bounds that hold
+    for all better solutions."""
 
     def __init__(self, relaxation: Relaxation, program: Program, certifier: Certifier, beside: Beside):
         self.relaxation, self.program, self.certifier, self.beside = relaxation, program, certifier, beside

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from turbo_fzn.check.meanings import is_member
-from turbo_fzn.check.relations import EQUAL_LENGTHS, RELATIONS, Signature, find_signature
+from turbo_fzn.check.relations import EQUAL_LENGTHS, RELATIONS, Signature, divide, find_signature
 from turbo_fzn.domains import BOOLEAN, INFINITY, IntSet
 from turbo_fzn.errors import ModelError, UnsupportedError
 from turbo_fzn.read.model import Constraint, Index, Model, Ref
@@ -117,8 +117,7 @@ class Sets:
 
 def divide_columns(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """x div y, truncated towards 0; anything where y is 0."""
-    quotient = np.abs(x) // np.maximum(np.abs(y), 1)
-    return np.where((x < 0) == (y < 0), quotient, -quotient)
+    return divide(x, np.where(y == 0, 1, y))
 
 
 # Relations that mean the same on columns as on values, and the others' column forms.

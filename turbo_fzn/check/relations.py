@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from turbo_fzn.check.meanings import MEANINGS, is_member
 
 
-def divide(x: int, y: int) -> int:
-    """x div y, truncated towards 0; y is not 0."""
-    return abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)
+def divide(x: Any, y: Any) -> Any:
+    """x div y, truncated towards 0, of numbers or of columns of them; y is not 0."""
+    return abs(x) // abs(y) * (1 - 2 * ((x < 0) != (y < 0)))
 
 
 def is_power(x: int, y: int, z: int) -> bool:

@@ -45,14 +45,14 @@ N_SIZES = 4  # of neighbourhoods: how long they may be searched
 STATE_BYTES = 512  # room for a block's state in the static shared memory of the GPU's kernel
 CONSTANTS = (
     "INFINITE_BOUND", "NO_INCUMBENT", "FREE_STRATEGY", "WARM_START", "FIRST_ANNOTATED", "SHARE_UNIT", "N_EXTENTS",
-    "N_SIZES", "N_METHODS", "N_PHASES", "FIRST_RESTART", "FIRST_LEARNER", "STATE_BYTES",
+    "N_SIZES", "N_METHODS", "N_ACTIVITIES", "FIRST_RESTART", "FIRST_LEARNER", "STATE_BYTES",
 )  # fmt: skip
 
 
 class OwnValueChoice(IntEnum):
     """With those that are none of MiniZinc's."""
 
-    PHASE = 11  # as BlockState.value_mode says
+    PHASE = 11  # as ValueOrder.mode says
     HINT = 12  # the value of the warm start
 
 
@@ -73,8 +73,8 @@ class Method(IntEnum):
     FOLLOWER = 10
 
 
-class Phase(IntEnum):
-    """Where a block's time goes; counted by PROFILE builds only."""
+class Activity(IntEnum):
+    """What a block's time goes to; counted by PROFILE builds only."""
 
     FIXPOINT = 0
     CHOICE = 1
@@ -109,16 +109,16 @@ ENUMERATIONS = (
     Enumeration("VarChoice", "VAR_", (VarChoice,)),
     Enumeration("ValueChoice", "VALUE_", (ValueChoice, OwnValueChoice)),
     Enumeration("Method", "METHOD_", (Method,)),
-    Enumeration("Phase", "PHASE_", (Phase,)),
+    Enumeration("Activity", "ACTIVITY_", (Activity,)),
     Enumeration("TraceStatus", "TRACE_", (TraceStatus,)),
 )
 N_METHODS = len(Method)
 FIRST_RESTART = Method.WEIGHTED.value  # the method from which on they are restarts
 FIRST_LEARNER = Method.PROVER.value  # and from which on they learn from conflicts
-N_PHASES = len(Phase)
+N_ACTIVITIES = len(Activity)
 METHODS = tuple(method.name.lower() for method in Method)
 LEARNERS = METHODS[FIRST_LEARNER:]  # the roles of blocks that learn from conflicts
-PHASES = tuple(phase.name.lower() for phase in Phase)
+ACTIVITIES = tuple(activity.name.lower() for activity in Activity)
 
 
 @record(alignment=16)
@@ -235,7 +235,7 @@ class Statistics(ctypes.Structure):
     busy_ns: i64
     idle_ns: i64
     fixpoint_errors: i64  # rows that could still tighten at a fixpoint; counted by CHECK_FIXPOINT builds only
-    phase_ticks: Annotated[i64, Times(N_PHASES)]
+    activity_ticks: Annotated[i64, Times(N_ACTIVITIES)]
 
 
 @record()
@@ -404,9 +404,9 @@ class Trace(ctypes.Structure):
     var: i32
 
 
-STATISTICS = [field.name for field in fields_of(Statistics) if field.name != "phase_ticks"]
+STATISTICS = [field.name for field in fields_of(Statistics) if field.name != "activity_ticks"]
+STATISTICS += [f"{activity}_ticks" for activity in ACTIVITIES]
 LEARN_STATISTICS = [field.name for field in fields_of(LearnStatistics)]
-STATISTICS += [f"{phase}_ticks" for phase in PHASES]
 
 
 class Fact(NamedTuple):

@@ -10,6 +10,7 @@ import argparse
 import re
 import sys
 import tempfile
+from collections.abc import Callable
 
 from turbo_fzn.engine import compilation, compiler
 from turbo_fzn.errors import EngineError
@@ -37,7 +38,7 @@ def check_gpu_kernels() -> int:
     return faults
 
 
-def fill_cache(report=print) -> None:
+def fill_cache(report: Callable[[str], object] = print) -> None:
     """Compiles the CPU engine and, for the GPUs that are here, the GPU engine; says what was done."""
     for bits in (32, 64):
         report(f"CPU engine, {bits}-bit: {compiler.cpu_library(bits)}")

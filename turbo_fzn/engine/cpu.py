@@ -33,9 +33,6 @@ def library(bits: int, *extra: str) -> ctypes.CDLL:
     loaded.solve_block.argtypes = [ctypes.c_void_p, ctypes.c_int32]
     loaded.propagate_root.argtypes = [ctypes.c_void_p] * 3
     loaded.adopt_solution.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64]
-    loaded.propagate_rows.argtypes = [ctypes.c_void_p] * 4
-    loaded.explain_rows.argtypes = [*[ctypes.c_void_p] * 4, ctypes.c_int64]
-    loaded.explain_rows.restype = ctypes.c_int64
     return loaded
 
 
@@ -107,44 +104,6 @@ class Propagator:
         if outcome == OVERFLOW:
             raise EngineError("a bound of the model does not fit into 64 bits")
         return None if outcome == 0 else (lower.astype(np.int64), upper.astype(np.int64))
-
-
-def propagate_rows(tnf: TNF) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For tests: each row by itself to its fixpoint, in a TNF whose rows share no variable but constants.
-
-    Returns (lower, upper, consistent): int64 [n] twice and bool [m].
-    """
-    layout = Layout(tnf, np.empty(0, np.int32), Settings())
-    lower, upper = tnf.lower.astype(layout.bound_type), tnf.upper.astype(layout.bound_type)
-    consistent = np.zeros(tnf.n_rows, np.int32)
-    problem, common = Problem(), make_common()
-    layout.fill(problem, 0)
-    point_to(problem, layout.arrays)
-    problem.common = ctypes.addressof(common)
-    arrays = [array.ctypes.data for array in (lower, upper, consistent)]
-    if library(layout.bits).propagate_rows(ctypes.byref(problem), *arrays):
-        raise EngineError("not enough memory for the store")
-    return lower.astype(np.int64), upper.astype(np.int64), consistent.astype(bool)
-
-
-RECORD_WORDS = 21  # of kernels/learn/probe_rows.h
-
-
-def explain_rows(tnf: TNF, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-    """For tests: what each row of a TNF, whose rows share no variable, says of the box lower..upper (int64 [n] each) within
-    the model's, and why. Records (int64 [k, 21]) as probe_rows.h has them."""
-    layout = Layout(tnf, np.empty(0, np.int32), Settings(roles=("finder",)))
-    records = np.zeros((200 * tnf.n_rows, RECORD_WORDS), np.int64)
-    box = [np.ascontiguousarray(bounds, layout.bound_type) for bounds in (lower, upper)]
-    problem, common = Problem(), make_common()
-    layout.fill(problem, 0)
-    point_to(problem, layout.arrays)
-    problem.common = ctypes.addressof(common)
-    places = [array.ctypes.data for array in (*box, records)]
-    count = library(layout.bits).explain_rows(ctypes.byref(problem), *places, len(records))
-    if count < 0:
-        raise EngineError("not enough memory for a learner")
-    return records[:count]
 
 
 class Tracer:

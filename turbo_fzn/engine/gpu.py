@@ -402,27 +402,3 @@ def make_elsewhere(tnf: TNF, exports: np.ndarray, settings: Settings) -> GpuEngi
     finally:
         if _context.cache_info().currsize:
             _context().leave()
-
-
-def propagate_rows(tnf: TNF, blocks: int = 256) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For tests: cpu.propagate_rows on the GPU."""
-    cuda, here = driver(), context()
-    layout = Layout(tnf, np.empty(0, np.int32), Settings(blocks=blocks))
-    here.kernel(layout.bits, False)
-    function = here.modules[layout.bits, False, ()].get_function("propagate_rows")
-    problem = Problem()
-    layout.fill(problem, align16(layout.store_bytes + layout.list_bytes))
-    held = {name: cuda.to_device(np.ascontiguousarray(array)) for name, array in layout.arrays.items() if array.nbytes}
-    held["common"] = cuda.to_device(np.frombuffer(bytes(layout.first_common()), np.uint8))
-    held["workspace"] = cuda.mem_alloc(blocks * problem.workspace_bytes)
-    cuda.memset_d8(held["workspace"], 0, blocks * problem.workspace_bytes)
-    for name, allocation in held.items():
-        setattr(problem, name, int(allocation))
-    lower, upper = tnf.lower.astype(layout.bound_type), tnf.upper.astype(layout.bound_type)
-    consistent = np.zeros(tnf.n_rows, np.int32)
-    function.prepare([f"{ctypes.sizeof(Problem)}s", "P", "P", "P"])
-    results = [cuda.to_device(array) for array in (lower, upper, consistent)]
-    function.prepared_call((blocks, 1), (32, 1, 1), bytes(problem), *map(int, results))
-    for array, place in zip((lower, upper, consistent), results):
-        cuda.memcpy_dtoh(array, place)
-    return lower.astype(np.int64), upper.astype(np.int64), consistent.astype(bool)

@@ -1,4 +1,5 @@
-"""Bounds from the linear relaxation (turbo_fzn/bounds) for a search: when they are sought, and what passes between the two.
+"""Bounds from the linear relaxation (turbo_fzn/bounds) for a search: when they are sought, and what passes between the
+two.
 
 The relaxation is of the FlatZinc model, with the bounds of the TNF at its root fixpoint: those hold in every solution.
 Names that the simplifier found equal are one variable.
@@ -35,8 +36,8 @@ class Bounding:
         self.beside.start()
 
     def exchange(self, engine: Engine, best: int | None) -> list[Found]:
-        """Tells the relaxation the objective of the best solution, and the engine what was proved; returns the solutions
-        that the relaxation has led to."""
+        """Tells the relaxation the objective of the best solution, and the engine what was proved; returns the
+        solutions that the relaxation has led to."""
         if best is not None:
             self.beside.tell(self.sense * best)
         bound = self.beside.bound
@@ -73,12 +74,13 @@ class Boxes:
         if self.back is not None:
             self.places = self.back.position[self.places]
             self.columns, self.places = self.columns[self.places >= 0], self.places[self.places >= 0]
-        self.truths = np.array([(truth, *meaning) for truth, meaning in relaxation.truths.items()], np.int64).reshape(-1, 3)
+        truths = [(truth, *meaning) for truth, meaning in relaxation.truths.items()]
+        self.truths = np.array(truths, np.int64).reshape(-1, 3)  # column, and of which column and value it is the truth
         self.propagator = cpu.Propagator(self.tnf)
 
     def narrow(self, lower: np.ndarray, upper: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray] | None:
-        """The bounds (int64 [columns]) of what the box has of solutions with sense * objective <= most; None where it has
-        none, or a single one, which is put into `found`."""
+        """The bounds (int64 [columns]) of what the box has of solutions with sense * objective <= most; None where it
+        has none, or a single one, which is put into `found`."""
         if self.propagator is None:
             return lower, upper
         tnf, places = self.tnf, self.places
@@ -87,8 +89,8 @@ class Boxes:
         low[places] = np.maximum(low[places], lower[self.columns])
         high[places] = np.minimum(high[places], upper[self.columns])
         if abs(most) < INFINITY:
-            aim = tnf.objective
-            low[aim], high[aim] = (low[aim], min(high[aim], most)) if tnf.sense > 0 else (max(low[aim], -most), high[aim])
+            side, better = (high, min) if tnf.sense > 0 else (low, max)
+            side[tnf.objective] = better(side[tnf.objective], tnf.sense * most)
         try:
             bounds = self.propagator(low, high) if np.all(low <= high) else None
         except EngineError:  # numbers too large for a store

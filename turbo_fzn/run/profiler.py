@@ -41,8 +41,8 @@ RECORDS = 2**14  # formatted at once, some 20 ms
 class Profiler:
     """The connection. `names` and `bounds` are those of the TNF's variables."""
 
-    def __init__(self, connection: socket.socket | None, names: list[str], restarts: bool):
-        self.connection = connection
+    def __init__(self, connection: socket.socket, names: list[str], restarts: bool):
+        self.connection: socket.socket | None = connection
         self.names = names
         self.restarts = restarts
         self.offset = 0  # of the trees of this engine among all
@@ -50,15 +50,16 @@ class Profiler:
         self.pending = bytearray()
 
     @classmethod
-    def connect(cls, prepared: Prepared, options: Options) -> Profiler:
+    def connect(cls, prepared: Prepared, options: Options) -> Profiler | None:
+        """None where no profiler listens, which is warned of."""
         assert options.cp_profiler is not None
         number, port = options.cp_profiler
-        connection = None
         try:
             connection = socket.create_connection(("127.0.0.1", port), timeout=CONNECT_SECONDS)
             connection.setblocking(False)
         except OSError as error:
             log.warning("no profiler on port %d: %s", port, error.strerror or error)
+            return None
         restarts = prepared.tnf.warm_start is not None or options.optimal_limit() != 1
         profiler = cls(connection, variable_names(prepared), restarts)
         about = {"has_restarts": restarts, "name": Path(options.file).name, "execution_id": number}

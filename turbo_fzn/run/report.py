@@ -8,7 +8,7 @@ from typing import Any
 
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.engine import compiler
-from turbo_fzn.engine.abi import PHASES
+from turbo_fzn.engine.abi import ACTIVITIES
 from turbo_fzn.engine.contract import MAXIMA
 from turbo_fzn.run.judge import Prepared
 
@@ -76,7 +76,7 @@ def final(
         statistics["busyTime"] = counted["busy_ns"] / 1e9
         statistics["idleTime"] = counted["idle_ns"] / 1e9
         statistics.update(shape)
-        statistics.update(phase_shares(counted))
+        statistics.update(activity_shares(counted))
         statistics.update(learning(counted))
     return statistics
 
@@ -99,11 +99,11 @@ def learning(counted: dict[str, int]) -> dict[str, Any]:
     }
 
 
-def phase_shares(counted: dict[str, int]) -> dict[str, float]:
-    """The share of the blocks' time in each phase; empty unless the kernels were built to count it."""
-    ticks = {phase: counted[f"{phase}_ticks"] for phase in PHASES}
+def activity_shares(counted: dict[str, int]) -> dict[str, float]:
+    """The share of the blocks' time that each activity has; empty unless the kernels were built to count it."""
+    ticks = {activity: counted[f"{activity}_ticks"] for activity in ACTIVITIES}
     total = sum(ticks.values())
-    return {f"profile{phase.capitalize()}": count / total for phase, count in ticks.items()} if total else {}
+    return {f"profile{name.capitalize()}": count / total for name, count in ticks.items()} if total else {}
 
 
 def camel(name: str) -> str:

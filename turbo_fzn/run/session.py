@@ -290,6 +290,8 @@ class Search:
         self.bounding: Bounding | None = None
         self.all_are_optimal = False  # what is found from now on is as good as the best
         self.profiler = Profiler.connect(prepared, options) if options.cp_profiler else None
+        if self.profiler is None:  # nobody wants the tree, which would need kernels of its own and one block
+            self.options = replace(options, cp_profiler=None)
 
     def events(self) -> Generator[Solution | Finished, None, None]:
         tnf = self.prepared.tnf

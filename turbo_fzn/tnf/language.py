@@ -31,6 +31,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import IntEnum
+from typing import TypeVar
 
 import numpy as np
 
@@ -209,23 +210,9 @@ def refuse(kind: str, wrong: np.ndarray, message: str) -> None:
         raise BrokenRule(message, kind, int(wrong.argmax()))
 
 
-def apply_operator(op: int, y: int, z: int) -> int | None:
-    """The value of `y op z`, or None where it is undefined (division by zero). Not for ELEMENT."""
-    if op == Op.ADD:
-        return y + z
-    if op == Op.MUL:
-        return y * z
-    if op == Op.DIV or op == Op.MOD:
-        if z == 0:
-            return None
-        quotient = abs(y) // abs(z) * (1 if (y < 0) == (z < 0) else -1)
-        return quotient if op == Op.DIV else y - z * quotient
-    if op == Op.MIN:
-        return min(y, z)
-    if op == Op.MAX:
-        return max(y, z)
-    if op == Op.EQ:
-        return int(y == z)
-    if op == Op.LEQ:
-        return int(y <= z)
-    raise ValueError(f"operator {op} has no value of its own")
+N = TypeVar("N", int, float, np.ndarray)
+
+
+def truncated(y: N, z: N) -> N:
+    """y div z as DIV means it, truncated towards 0, for z ≠ 0: of numbers, or of arrays element by element."""
+    return abs(y) // abs(z) * (1 - 2 * ((y < 0) != (z < 0)))

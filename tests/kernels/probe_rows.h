@@ -1,12 +1,12 @@
-// For tests: each row by itself explains all that it says of a box inside the root box, one threshold after the other.
+// Each row by itself explains all that it says of a box inside the root box, one threshold after the other.
 #pragma once
 
-#include "learner.h"
+#include "learn/learner.h"
 
 #define RECORD_WORDS (5 + 2 * 8)
 
-// Writes records of RECORD_WORDS numbers: row, whether it is a conflict, side, k, number of premises, and their sides and
-// thresholds. In a conflict the premises alone cannot be true together.
+// Writes records of RECORD_WORDS numbers: row, whether it is a conflict, side, k, number of premises, and their sides
+// and thresholds. In a conflict the premises alone cannot be true together.
 struct Records {
   i64* words;
   i64 count, capacity;
