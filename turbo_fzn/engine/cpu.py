@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import logging
 import threading
 from functools import lru_cache
 
@@ -26,19 +27,32 @@ from turbo_fzn.engine.layout import (
 from turbo_fzn.errors import EngineError, InternalError
 from turbo_fzn.tnf.language import TNF
 
+log = logging.getLogger("turbo_fzn")
+
 STATISTICS = [name for name, _ in Statistics._fields_]
 NO_MEMORY, OVERFLOW = -2, -3  # of propagate_root
 TRACE_CAPACITY = 2**14  # records
 
 
-@lru_cache(maxsize=4)
-def library(bits: int, *extra: str) -> ctypes.CDLL:
-    """The compiled engine for stores of `bits` bits. Raises EngineError without a compiler."""
+def load(bits: int, *extra: str) -> ctypes.CDLL:
+    """The engine of the package, or else one that is compiled here. Raises EngineError without a compiler."""
+    packaged = compiler.packaged_library(bits, *extra)
+    if packaged is not None:
+        try:
+            return ctypes.CDLL(str(packaged))
+        except OSError as error:  # it may be for a newer system than this
+            log.info("the engine of the package cannot be loaded: %s", error)
     path = compiler.cpu_library(bits, *extra)
     try:
-        loaded = ctypes.CDLL(str(path))
+        return ctypes.CDLL(str(path))
     except OSError as error:
         raise EngineError(f"cannot load the CPU engine (remove {path}, and it is made again): {error}") from error
+
+
+@lru_cache(maxsize=4)
+def library(bits: int, *extra: str) -> ctypes.CDLL:
+    """The engine for stores of `bits` bits, ready to be called."""
+    loaded = load(bits, *extra)
     sizes = (ctypes.c_int32 * 32)()
     count = loaded.abi_sizes(sizes)
     if list(sizes[:count]) != struct_sizes(bits):
