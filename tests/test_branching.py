@@ -27,9 +27,8 @@ def lowered(solve: str) -> Lowered:
     return lower(parse_text(VARIABLES + f"solve {solve};\n"))
 
 
-def strategies(solve: str) -> list[tuple[VarChoice, ValueChoice, list[str]]]:
-    """The strategies, with the variables by name; an index of a domain with holes as "index of NAME"."""
-    result = lowered(solve)
+def names_of(result: Lowered) -> dict[int, str]:
+    """The names of the TNF's variables; an index of a domain with holes is "index of NAME"."""
     names: dict[int, str] = {}
     for op, x, y in zip(result.tnf.op.tolist(), result.tnf.x.tolist(), result.tnf.y.tolist()):
         if op == Op.ELEMENT:
@@ -40,6 +39,13 @@ def strategies(solve: str) -> list[tuple[VarChoice, ValueChoice, list[str]]]:
         for v, (low, high) in enumerate(zip(result.tnf.lower.tolist(), result.tnf.upper.tolist()))
         if low == high
     }
+    return names
+
+
+def strategies(solve: str) -> list[tuple[VarChoice, ValueChoice, list[str]]]:
+    """The strategies, with the variables by name."""
+    result = lowered(solve)
+    names = names_of(result)
     return [(s.var_choice, s.value_choice, [names[v] for v in s.variables.tolist()]) for s in result.tnf.strategies]
 
 
@@ -76,7 +82,7 @@ def test_constants_parameters_and_literals_may_stand_in_a_search():
     found = strategies(
         ":: seq_search([int_search(a,smallest,indomain_min),int_search([5,x],smallest,indomain_min)]) satisfy"
     )
-    assert [variables for _, _, variables in found] == [["x", "h", "7"], ["5", "x"]]
+    assert [variables for _, _, variables in found] == [["x", "index of h", "7"], ["5", "x"]]
 
 
 @pytest.mark.covers("A6")
@@ -87,11 +93,24 @@ def test_a_domain_with_holes_is_searched_by_the_index_of_its_value(variable, val
 
 
 @pytest.mark.parametrize(
-    ("variable", "value"),
-    [("smallest", "indomain_min"), ("input_order", "indomain_split"), ("largest", "indomain_max")],
+    ("variable", "value", "labelled", "measured"),
+    [
+        ("smallest", "indomain_median", "index of h", "h"),
+        ("largest", "indomain_split", "h", "h"),
+        ("first_fail", "indomain_split", "h", "index of h"),
+        ("max_regret", "indomain_min", "index of h", "h"),
+    ],
 )
-def test_where_values_themselves_count_a_domain_with_holes_is_searched_directly(variable, value):
-    assert strategies(f":: int_search([h,x],{variable},{value},complete) satisfy")[0][2] == ["h", "x"]
+def test_of_a_domain_with_holes_the_value_or_its_index_is_labelled_and_measured(variable, value, labelled, measured):
+    result = lowered(f":: int_search([x,h],{variable},{value},complete) satisfy")
+    names, (strategy,) = names_of(result), result.tnf.strategies
+    assert [names[v] for v in strategy.variables.tolist()] == ["x", labelled]
+    assert [names[v] for v in strategy.measured.tolist()] == ["x", measured]
+
+
+def test_a_regret_knows_the_gaps_of_the_domain():
+    (strategy,) = lowered(":: int_search([x,h],max_regret,indomain_min,complete) satisfy").tnf.strategies
+    assert [gaps.tolist() for gaps in strategy.gaps] == [[], [[1, 3], [3, 9]]]
 
 
 def test_occurrence_sorts_by_the_number_of_rows():

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from command import LEAST_SUM, environment, run, value, write
+from command import LEAST_SUM, PATIENCE, environment, run, value, write
 
 from turbo_fzn import cache
 from turbo_fzn.engine import compilation
@@ -335,6 +335,6 @@ def test_a_library_that_cannot_be_loaded_is_named(tmp_path, model, folder):
 
 def test_a_reader_of_one_line_gets_it(model):
     command = f'"{os.sys.executable}" -m turbo_fzn -a "{model}" | head -1'
-    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, env=environment(), timeout=60)
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, env=environment(), timeout=PATIENCE)
     assert done.stdout.count("\n") == 1 and done.stdout.endswith(";\n")
     assert done.stderr == ""

@@ -17,6 +17,7 @@ from command import (
     LEAST_SUM,
     NO_SOLUTION,
     NO_SOLUTION_BY_SEARCH,
+    PATIENCE,
     THREE_SOLUTIONS,
     environment,
     finish,
@@ -49,7 +50,7 @@ def uses(row: Row, tmp_path: Path) -> Iterator[list[str]]:
     values = {
         "int": [SAMPLES.get(row.field, "2")],
         "choice": [choice for choice in choices if choice != "gpu"],  # a GPU need not be here
-        "text": ["probe" if row.field == "without" else str(tmp_path / "written")],
+        "text": [{"without": "probe", "learn": "prover,finder"}.get(row.field, str(tmp_path / "written"))],
         "pair": ["3,9"],  # a port where nobody listens
     }.get(kind)
     for flag in row.flags:
@@ -165,7 +166,7 @@ def test_an_unsimplified_model_can_be_dumped_too(tmp_path):
 def run_plainly(*arguments: object, **changes: str) -> subprocess.CompletedProcess[str]:
     """For output that is not the protocol."""
     command = [*COMMAND, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, env=environment(**changes), timeout=120)
+    return subprocess.run(command, capture_output=True, text=True, env=environment(**changes), timeout=PATIENCE)
 
 
 @pytest.mark.covers("F17")
@@ -178,7 +179,7 @@ def test_help_and_version_say_so_on_stdout_and_succeed():
 
 def test_the_version_is_told_without_importing_what_is_heavy():
     command = [sys.executable, "-X", "importtime", "-m", "turbo_fzn", "--version"]
-    imported = subprocess.run(command, capture_output=True, text=True, env=environment(), timeout=60).stderr
+    imported = subprocess.run(command, capture_output=True, text=True, env=environment(), timeout=PATIENCE).stderr
     modules = {line.rpartition("|")[2].strip() for line in imported.splitlines()}
     assert "turbo_fzn.options" in modules
     assert not modules & {"numpy", "lark", "ctypes", "turbo_fzn.run.session"}

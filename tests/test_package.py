@@ -17,12 +17,11 @@ import lark
 import numpy
 import platformdirs
 import pytest
-from command import LEAST_SUM, Answer, read, value, write
+from command import LEAST_SUM, PATIENCE, Answer, read, value, write
 
 from turbo_fzn import resources
 from turbo_fzn.engine import compiler
 
-PATIENCE = 600  # seconds; what takes longer hangs, on any machine
 SOURCE = Path(__file__).resolve().parent.parent
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import pytest
+from command import run, write
 from oracle import make_model
 
 from turbo_fzn.domains import IntSet
@@ -100,6 +101,94 @@ def test_a_sequence_of_searches_is_followed_in_order(engine):
     parts = [(["z", "x"], "first_fail", "indomain_max"), (["w", "z", "y"], "largest", "indomain_split")]
     sequence = Call("seq_search", [[annotation(*part) for part in parts]])
     assert solve_in_order(DOMAINS, [sequence], engine) == list(search(DOMAINS, parts))
+
+
+# ---- domains with holes: lists of values, in order
+
+Values = tuple[int, ...]
+CHOICES_AMONG_VALUES: dict[str, Callable[[Values], int]] = {
+    "input_order": lambda values: 0,
+    "first_fail": len,
+    "anti_first_fail": lambda values: -len(values),
+    "smallest": lambda values: values[0],
+    "largest": lambda values: -values[-1],
+    "max_regret": lambda values: values[0] - values[1],
+}
+
+
+def halves_of(values: Values) -> list[Values]:
+    middle = (values[0] + values[-1]) // 2
+    return [tuple(v for v in values if v <= middle), tuple(v for v in values if v > middle)]
+
+
+def around_median_of(values: Values) -> list[Values]:
+    place = (len(values) - 1) // 2
+    return [values[place : place + 1], values[:place], values[place + 1 :]]
+
+
+PARTS_OF_VALUES: dict[str, Callable[[Values], list[Values]]] = {
+    "indomain_min": lambda values: [values[:1], values[1:]],
+    "indomain_max": lambda values: [values[-1:], values[:-1]],
+    "indomain_median": around_median_of,
+    "indomain_split": halves_of,
+    "indomain_reverse_split": lambda values: halves_of(values)[::-1],
+    "outdomain_max": lambda values: [values[:-1], values[-1:]],
+}
+HOLES = [
+    {"x": (4, 5, 9, 13), "y": (3, 14, 15, 17), "z": (5, 7, 8, 12, 13)},
+    {"x": (0, 4, 8, 9), "y": (0, 1, 8, 11, 13), "z": (6, 7, 9, 10, 14)},
+    {"x": (6, 7, 8, 15, 17), "y": (6, 8, 15), "z": (0, 1, 2, 3, 4)},
+]
+
+
+def search_values(store: dict[str, Values], variable_choice: str, value_choice: str) -> Iterator[dict[str, int]]:
+    open_names = [name for name, values in store.items() if len(values) > 1]
+    if not open_names:
+        yield {name: value for name, (value,) in store.items()}
+        return
+    chosen = min(open_names, key=lambda name: CHOICES_AMONG_VALUES[variable_choice](store[name]))
+    for part in PARTS_OF_VALUES[value_choice](store[chosen]):
+        if part:
+            yield from search_values(store | {chosen: part}, variable_choice, value_choice)
+
+
+@pytest.mark.covers("A5", "A6")
+@pytest.mark.parametrize("value_choice", PARTS_OF_VALUES)
+@pytest.mark.parametrize("variable_choice", CHOICES_AMONG_VALUES)
+def test_domains_with_holes_are_searched_by_their_values(engine, variable_choice, value_choice):
+    for store in HOLES:
+        domains = {name: IntSet.of_values(values) for name, values in store.items()}
+        goal = Goal("satisfy", None, [annotation(list(store), variable_choice, value_choice)], 0)
+        for simplify in (True, False):
+            text = make_model(domains, [], goal).text
+            result = solve_text(text, arch=engine, blocks=1, simplify=simplify, all_solutions=True)
+            assert result.solutions == list(search_values(store, variable_choice, value_choice))
+
+
+GREATER_REGRET = """\
+var 1..3: x :: output_var;
+var {domain}: y :: output_var;
+{constraint}
+solve :: int_search([x,y],max_regret,indomain_min,complete) satisfy;
+"""
+
+
+@pytest.mark.covers("A5")
+@pytest.mark.parametrize(
+    ("domain", "constraint", "least"),
+    [
+        ("{1,5,9}", "", 1),
+        ("0..40", "constraint int_ne(y,1);", 0),
+        ("0..9000", f"constraint set_in(y,{{0,{','.join(map(str, range(5, 9001)))}}});", 0),
+        ("0..90000", f"constraint set_in(y,{{{','.join(map(str, range(0, 90000, 2)))}}});", 0),
+    ],
+    ids=["a table", "a value removed", "a gap before many values", "many gaps"],
+)
+def test_the_command_labels_the_variable_of_greatest_regret_first(tmp_path, domain, constraint, least):
+    text = GREATER_REGRET.format(domain=domain, constraint=constraint)
+    answer = run("--arch", "cpu", "-n", 4, write(tmp_path, text))
+    assert [lines[0] for lines in answer.solutions] == [f"x = {x};" for x in (1, 2, 3, 1)]
+    assert [lines[1] for lines in answer.solutions[:3]] == [f"y = {least};"] * 3
 
 
 def test_constraints_do_not_change_a_static_order(engine):

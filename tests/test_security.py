@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from command import LEAST_SUM, run, value, write
+from command import LEAST_SUM, PATIENCE, run, value, write
 
 from turbo_fzn import install
 from turbo_fzn.engine import compilation
@@ -142,5 +142,5 @@ def test_the_launcher_quotes_what_it_names(tmp_path, monkeypatch):
     monkeypatch.setattr(install, "PACKAGE", tmp_path / "a'b $(touch owned)" / "turbo_fzn")
     install.install_solver(tmp_path / "solvers")
     launcher = tmp_path / "solvers" / install.LAUNCHER
-    subprocess.run([str(launcher), "--version"], cwd=tmp_path, capture_output=True, timeout=60, env=dict(os.environ))
+    subprocess.run([str(launcher), "--version"], cwd=tmp_path, capture_output=True, timeout=PATIENCE, env=dict(os.environ))
     assert not (tmp_path / "owned").exists()

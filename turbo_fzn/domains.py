@@ -66,12 +66,17 @@ class IntSet:
         for low, high in self.ranges:
             yield from range(low, high + 1)
 
+    def without(self, value: int) -> IntSet:
+        parts = ((low, min(high, value - 1)) for low, high in self.ranges)
+        return IntSet.of_ranges([*parts, *((max(low, value + 1), high) for low, high in self.ranges)])
+
     def __and__(self, other: IntSet) -> IntSet:
-        return IntSet.of_ranges(
-            (max(low, other_low), min(high, other_high))
-            for low, high in self.ranges
-            for other_low, other_high in other.ranges
-        )
+        common, place, other_place = [], 0, 0
+        while place < len(self.ranges) and other_place < len(other.ranges):
+            (low, high), (other_low, other_high) = self.ranges[place], other.ranges[other_place]
+            common.append((max(low, other_low), min(high, other_high)))
+            place, other_place = place + (high <= other_high), other_place + (other_high <= high)
+        return IntSet.of_ranges(common)
 
 
 UNBOUNDED = IntSet.interval(-INFINITY, INFINITY)

@@ -1,24 +1,34 @@
 // Choosing the next variable and splitting its interval, as the model's search annotation says.
 //
 // Strategies label their variables one after the other; behind the last one comes every variable of the model, in
-// order, least value first, so that a solution is a store in which all variables are fixed. Strategy 0 is not the
-// model's but the one of restarted and neighbourhood search (neighbourhood.h), strategy WARM_START tries the warm
-// start; the model's start at FIRST_ANNOTATED. All lanes scan; the best candidate is found by a block-wide minimum of
+// order, least value first, so that a solution is a store in which all variables are fixed. FREE_STRATEGY is not
+// the model's but the one of restarted and neighbourhood search (neighbourhood.h), WARM_START tries the warm start;
+// the model's start at FIRST_ANNOTATED. All lanes scan; the best candidate is found by a block-wide minimum of
 // the score, then of the place in the list (ties: the earliest).
 #pragma once
 
 #include "../core/fixpoint.h"
+#include "../core/random.h"
 
 #define NO_PLACE INT32_MAX
-#define WARM_START 1
-#define FIRST_ANNOTATED 2
+#define NOT_KEPT (-2)  // in place of a variable
 
-DEVICE u64 next_random(BlockState* s) {  // xorshift64*, Vigna 2016
-  s->random ^= s->random >> 12;
-  s->random ^= s->random << 25;
-  s->random ^= s->random >> 27;
-  return s->random * 2685821657736338717ull;
-}
+// The next variable to branch on, and how its values are tried.
+struct Choice {
+  i32 strategy, position;  // where the search for the next variable goes on
+  i32 var;                 // the chosen variable, or -1
+  i32 value_choice;
+  i32 conflict_var;        // the variable decided last before the last failure, or -1; NOT_KEPT where none is kept
+  i32 place;               // the lanes' candidate, in the list of a strategy
+  i64 score;               // and its score
+  u64 noise;               // of the scores, in a limited search
+};
+
+DEVICE Choice& choice(const Block& b);
+DEVICE Random& block_random(const Block& b);
+
+// Lane 0: the block's next random number.
+DEVICE u64 next_random(const Block& b) { return next_random(block_random(b)); }
 
 // upper - lower, saturating where a side has no bound.
 DEVICE i64 interval_size(i64 lower, i64 upper) {
@@ -26,17 +36,9 @@ DEVICE i64 interval_size(i64 lower, i64 upper) {
   return size < (u64)INT64_MAX ? (i64)size : INT64_MAX - 1;
 }
 
-// splitmix64's finaliser: a random number for each lane, from one that all know.
-DEVICE u64 hash(u64 h) {
-  h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9ull;
-  h = (h ^ (h >> 27)) * 0x94d049bb133111ebull;
-  return h ^ (h >> 31);
-}
-
-// In neighbourhoods, up to twice the score: another order in each, where failure weights say little.
+// In limited searches, up to twice the score: another order in each, where failure weights say little.
 DEVICE double score_noise(const Block& b, i32 var) {
-  if (!b.state->neighbourhood) return 1;
-  return 1 + (double)(hash(b.state->noise + (u64)(var + 1) * 0x9e3779b97f4a7c15ull) >> 40) / (double)(1 << 24);
+  return claim(b).limited ? 1 + fraction(hash_of(choice(b).noise, var)) : 1;
 }
 
 // A positive number's bits, which are ordered as the numbers are.
@@ -46,10 +48,28 @@ DEVICE i64 ordered_bits(double number) {
   return u.bits;
 }
 
-// The lower the better. Only for unfixed variables.
-DEVICE i64 variable_score(const Block& b, i32 var, i32 choice) {
-  i64 lower = b.lower[var], upper = b.upper[var];
-  switch (choice) {
+DEVICE i32 strategy_var(const Block& b, Strategy strategy, i32 i) {
+  return strategy.start < 0 ? i : b.problem->strategy_vars[strategy.start + i];
+}
+
+// How far the second least value of the i-th variable's domain lies above `least`, the least one.
+DEVICE i64 regret(const Block& b, Strategy strategy, i32 i, bound_t least) {
+  const i32* places = b.problem->strategy_vars + strategy.start + 2 * strategy.count;
+  const bound_t* tables = b.problem->tables;
+  i32 from = places[i], end = places[i + 1];
+  while (from < end) {  // for the first gap that does not begin below `least`
+    i32 middle = from + (end - from) / 4 * 2;
+    if (tables[middle] < least) from = middle + 2;
+    else end = middle;
+  }
+  return from < places[i + 1] && tables[from] == least ? interval_size(least, tables[from + 1]) : 1;
+}
+
+// The score of the i-th variable of a strategy, which is not fixed: the lower the better.
+DEVICE i64 variable_score(const Block& b, Strategy strategy, i32 i, i32 var) {
+  i32 measured = b.problem->strategy_vars[strategy.start + strategy.count + i];
+  i64 lower = b.lower[measured], upper = b.upper[measured];
+  switch (strategy.var_choice) {
     case VAR_FIRST_FAIL: return interval_size(lower, upper);
     case VAR_ANTI_FIRST_FAIL: return -interval_size(lower, upper);
     case VAR_SMALLEST: return lower;
@@ -58,12 +78,9 @@ DEVICE i64 variable_score(const Block& b, i32 var, i32 choice) {
       double size = (double)upper - (double)lower + 1, weight = global_load(&b.problem->weights[var]);
       return ordered_bits(size / (weight > 1 ? weight : 1) * score_noise(b, var));
     }
+    case VAR_MAX_REGRET: return -regret(b, strategy, i, b.lower[measured]);
     default: return 0;
   }
-}
-
-DEVICE i32 strategy_var(const Block& b, Strategy strategy, i32 i) {
-  return strategy.start < 0 ? i : b.problem->strategy_vars[strategy.start + i];
 }
 
 // Behind the annotated strategies: all variables.
@@ -74,14 +91,14 @@ DEVICE Strategy strategy_at(const Block& b, i32 index) {
 
 // The place of the first unfixed variable from `from` on, or NO_PLACE. A chunk of one variable a lane at a time.
 DEVICE i32 first_unfixed(const Block& b, Strategy strategy, i32 from) {
-  BlockState* s = b.state;
+  Choice& s = choice(b);
   for (i32 chunk = from; chunk < strategy.count; chunk += lanes()) {
     i32 i = chunk + lane();
-    if (lane() == 0) s->index = NO_PLACE;
+    if (lane() == 0) s.place = NO_PLACE;
     barrier();
-    if (i < strategy.count && !is_fixed(b, strategy_var(b, strategy, i))) block_min(&s->index, i);
+    if (i < strategy.count && !is_fixed(b, strategy_var(b, strategy, i))) block_min(&s.place, i);
     barrier();
-    i32 found = s->index;
+    i32 found = s.place;
     barrier();
     if (found != NO_PLACE) return found;
   }
@@ -90,42 +107,42 @@ DEVICE i32 first_unfixed(const Block& b, Strategy strategy, i32 from) {
 
 // The place of the unfixed variable with the least score, or NO_PLACE.
 DEVICE i32 best_unfixed(const Block& b, Strategy strategy) {
-  BlockState* s = b.state;
+  Choice& s = choice(b);
   i64 score = INT64_MAX;
   i32 place = NO_PLACE;
   for (i32 i = lane(); i < strategy.count; i += lanes()) {
     i32 var = strategy_var(b, strategy, i);
     if (is_fixed(b, var)) continue;
-    i64 candidate = variable_score(b, var, strategy.var_choice);
+    i64 candidate = variable_score(b, strategy, i, var);
     if (candidate < score) {
       score = candidate;
       place = i;
     }
   }
   if (lane() == 0) {
-    s->score = INT64_MAX;
-    s->index = NO_PLACE;
+    s.score = INT64_MAX;
+    s.place = NO_PLACE;
   }
   barrier();
-  if (place != NO_PLACE) block_min(&s->score, score);
+  if (place != NO_PLACE) block_min(&s.score, score);
   barrier();
-  if (place != NO_PLACE && score == s->score) block_min(&s->index, place);
+  if (place != NO_PLACE && score == s.score) block_min(&s.place, place);
   barrier();
-  i32 found = s->index;
+  i32 found = s.place;
   barrier();
   return found;
 }
 
-// Sets state->var to the next variable to branch on, or to -1 when all are fixed.
+// Sets choice(b).var to the next variable to branch on, or to -1 when all are fixed.
 DEVICE void choose_variable(const Block& b) {
-  BlockState* s = b.state;
-  i32 index = s->strategy, from = s->position, place = NO_PLACE;
-  i32 conflict = s->conflict_var;
+  Choice& s = choice(b);
+  i32 index = s.strategy, from = s.position, place = NO_PLACE;
+  i32 conflict = s.conflict_var;
   if (conflict >= 0 && !is_fixed(b, conflict)) {
     barrier();
     if (lane() == 0) {
-      s->var = conflict;
-      s->value_choice = VALUE_PHASE;
+      s.var = conflict;
+      s.value_choice = VALUE_PHASE;
     }
     barrier();
     return;
@@ -140,10 +157,11 @@ DEVICE void choose_variable(const Block& b) {
     from = 0;
   }
   if (lane() == 0) {
-    s->var = place == NO_PLACE ? -1 : strategy_var(b, strategy, place);
-    s->value_choice = strategy.value_choice;
-    s->strategy = index;
-    s->position = from;
+    s.var = place == NO_PLACE ? -1 : strategy_var(b, strategy, place);
+    s.value_choice = strategy.value_choice;
+    s.strategy = index;
+    s.position = from;
+    ASSERT(s.var < 0 || (place < strategy.count && !is_fixed(b, s.var)));
   }
   barrier();
 }
@@ -162,30 +180,37 @@ DEVICE void add_branch(Branches* branches, wide_t lower, wide_t upper) {
 // A finite stand-in for l..u when a side has no bound: 0 if it can be, else the finite end.
 DEVICE wide_t anchor(wide_t l, wide_t u) { return l > 0 ? l : u < 0 ? u : 0; }
 
+// What can be done of `choice` where a side has no bound: the wanted end, or value, must be a number.
+DEVICE i32 choice_without_end(i32 choice, wide_t l, wide_t u, bound_t phase) {
+  bool possible = false;
+  if (choice == VALUE_MIN || choice == VALUE_OUT_MIN) possible = l > -INFINITE_BOUND;
+  if (choice == VALUE_MAX || choice == VALUE_OUT_MAX) possible = u < INFINITE_BOUND;
+  if (choice == VALUE_PHASE || choice == VALUE_HINT) possible = !is_infinite(phase);
+  return possible ? choice : VALUE_MEDIAN;
+}
+
 // The branches of lower..upper, in the order in which `choice` tries them; together they cover the interval.
 // `phase` is the value that VALUE_PHASE and VALUE_HINT prefer.
-DEVICE Branches split_interval(BlockState* s, i32 choice, bound_t lower, bound_t upper, bound_t phase) {
+DEVICE Branches split_interval(const Block& b, i32 choice, bound_t lower, bound_t upper, bound_t phase) {
+  ASSERT(lower < upper);
   Branches branches;
   branches.count = 0;
   wide_t l = lower, u = upper, middle = l + (u - l) / 2;  // wide: the sizes of intervals do not fit a bound
 #if BOUND_BITS == 64
   if (l <= -INFINITE_BOUND || u >= INFINITE_BOUND) {
     middle = anchor(l, u);
-    if (choice == VALUE_SPLIT || choice == VALUE_REVERSE_SPLIT || choice == VALUE_SPLIT_RANDOM) choice = VALUE_MEDIAN;
-    bool wanted_end_exists = (choice == VALUE_MIN || choice == VALUE_OUT_MIN) ? l > -INFINITE_BOUND : u < INFINITE_BOUND;
-    bool wants_end = choice != VALUE_HINT && !wanted_end_exists;
-    if (choice == VALUE_RANDOM || choice == VALUE_OUT_RANDOM || wants_end) choice = VALUE_MEDIAN;
+    choice = choice_without_end(choice, l, u, phase);
   }
 #endif
   if (choice == VALUE_RANDOM || choice == VALUE_OUT_RANDOM) {
-    middle = l + (wide_t)(next_random(s) % (u64)(u - l + 1));
+    middle = l + (wide_t)below(next_random(b), (u64)(u - l + 1));
     choice = choice == VALUE_RANDOM ? VALUE_MEDIAN : VALUE_OUT_MEDIAN;
   }
   if (choice == VALUE_PHASE || choice == VALUE_HINT) {
     wide_t hint = phase;
     middle = hint < l ? l : hint > u ? u : hint;
   }
-  if (choice == VALUE_SPLIT_RANDOM) choice = next_random(s) >> 63 ? VALUE_SPLIT : VALUE_REVERSE_SPLIT;
+  if (choice == VALUE_SPLIT_RANDOM) choice = coin(next_random(b)) ? VALUE_SPLIT : VALUE_REVERSE_SPLIT;
   switch (choice) {
     case VALUE_MIN: add_branch(&branches, l, l); add_branch(&branches, l + 1, u); break;
     case VALUE_MAX: add_branch(&branches, u, u); add_branch(&branches, l, u - 1); break;
@@ -203,5 +228,6 @@ DEVICE Branches split_interval(BlockState* s, i32 choice, bound_t lower, bound_t
       add_branch(&branches, l, middle - 1);
       add_branch(&branches, middle + 1, u);
   }
+  ASSERT(branches.count >= 2 && branches.count <= 3);
   return branches;
 }

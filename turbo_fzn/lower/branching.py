@@ -2,9 +2,13 @@
 
 The names are MiniZinc's (reference manual, search annotations); `VARIABLE_CHOICES` and `VALUE_CHOICES` say what each becomes
 on a store of intervals. Two of them need the size of the model: `occurrence` and `most_constrained` are a stable sort by
-static degree, the number of rows that mention a variable. A variable whose domain has holes is represented by the index
-of its value in the table of its domain wherever only the order and the number of values count: so its size, its
-median and a random value are those of the real domain.
+static degree, the number of rows that mention a variable.
+
+A variable whose domain has holes has a second one, the index of its value in the table of its domain. What is about the
+order and number of values looks at the index: sizes, the median and a random value are those of the real domain. What
+is about the values themselves (the smallest, a split in the middle between two ends) looks at the value. The regret is
+that of the domain as the model declares it: the engines' stores have no holes, so values that are removed from the
+inside during the search still count.
 
 What is not known is ignored, with one warning: annotations are advice.
 """
@@ -14,10 +18,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
+from turbo_fzn.domains import IntSet
 from turbo_fzn.errors import ModelError
+from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.scope import Scope
 from turbo_fzn.read.model import Call, Goal, Model
 from turbo_fzn.tnf.language import TNF, Op, Strategy, ValueChoice, VarChoice
@@ -32,7 +39,7 @@ VARIABLE_CHOICES: dict[str, VarChoice] = {
     "largest": VarChoice.LARGEST,
     "occurrence": VarChoice.INPUT_ORDER,
     "most_constrained": VarChoice.FIRST_FAIL,
-    "max_regret": VarChoice.INPUT_ORDER,
+    "max_regret": VarChoice.MAX_REGRET,
     "dom_w_deg": VarChoice.DOM_W_DEG,
     "impact": VarChoice.DOM_W_DEG,
 }
@@ -102,28 +109,45 @@ class Plan:
             yield variable
 
     def finish(
-        self, tnf: TNF, number: np.ndarray, index_of: dict[int, int]
+        self, tnf: TNF, number: np.ndarray, holes: Holes
     ) -> tuple[list[Strategy], tuple[np.ndarray, np.ndarray] | None]:
-        """The strategies and the warm start, in the TNF's variables."""
-        index = np.arange(tnf.n_vars)
-        for variable, position in index_of.items():
-            if number[position] >= 0 <= number[variable]:
-                index[number[variable]] = number[position]
-        strategies = [make_strategy(step, tnf, number, index) for step in self.steps if step.variables]
+        """The strategies and the warm start, in the TNF's variables; `number` is the TNF's of each of the builder's."""
+        strategies = [make_strategy(step, tnf, number, holes) for step in self.steps if step.variables]
         if not self.warm_start:
             return strategies, None
         variables, values = np.array(self.warm_start, dtype=np.int64).T
         return strategies, (number[variables].astype(np.int32), values.copy())
 
 
-def make_strategy(step: Step, tnf: TNF, number: np.ndarray, index: np.ndarray) -> Strategy:
-    variables = number[np.array(step.variables, dtype=np.int64)]
+class Holes(NamedTuple):
+    """Of the variables whose domains have holes, in the TNF's numbers: the domain, and the index of the value."""
+
+    domains: dict[int, IntSet]
+    index_of: dict[int, int]
+
+    @classmethod
+    def of(cls, builder: Builder, number: np.ndarray) -> Holes:
+        known = {int(number[variable]): domain for variable, domain in builder.domains.items()}
+        pairs = [(int(number[variable]), int(number[index])) for variable, index in builder.index_of.items()]
+        return cls(known, {variable: index for variable, index in pairs if variable >= 0 <= index})
+
+    def gaps(self, variable: int) -> np.ndarray:
+        ranges = self.domains[variable].ranges if variable in self.domains else ()
+        pairs = [(below, above) for (_, below), (above, _) in zip(ranges, ranges[1:])]
+        return np.array(pairs, dtype=np.int64).reshape(-1, 2)
+
+
+def make_strategy(step: Step, tnf: TNF, number: np.ndarray, holes: Holes) -> Strategy:
+    values = number[np.array(step.variables, dtype=np.int64)]
     variable_choice = VARIABLE_CHOICES[step.variable_choice]
     if step.variable_choice in SORTED_BY_DEGREE:
-        variables = variables[np.argsort(-degrees(tnf)[variables], kind="stable")]
-    if variable_choice in ON_SIZES and step.value_choice not in ON_VALUES:
-        variables = index[variables]
-    return Strategy(variable_choice, VALUE_CHOICES[step.value_choice], variables.astype(np.int32))
+        values = values[np.argsort(-degrees(tnf)[values], kind="stable")]
+    values = values.astype(np.int32)
+    indices = np.array([holes.index_of.get(variable, variable) for variable in values.tolist()], dtype=np.int32)
+    labelled = values if step.value_choice in ON_VALUES else indices
+    measured = indices if variable_choice in ON_SIZES else values
+    gaps = [holes.gaps(variable) for variable in values.tolist()] if variable_choice == VarChoice.MAX_REGRET else None
+    return Strategy(variable_choice, VALUE_CHOICES[step.value_choice], labelled, measured, gaps)
 
 
 def degrees(tnf: TNF) -> np.ndarray:

@@ -41,6 +41,7 @@ class Builder:
         self.upper: list[int] = []
         self.parent: list[int] = []
         self.rows: list[tuple[int, int, int, int]] = []  # (op, x, y, z)
+        self.blocks: list[np.ndarray] = []  # the same as columns, int64 [4, k]: see bulk.py
         self.tables: list[int] = []
         self.constants: dict[int, int] = {}  # value -> variable
         self.results: dict[tuple[int, int, int], int] = {}  # (op, y, z) -> x
@@ -377,8 +378,7 @@ class Builder:
         while np.any(representative != representative[representative]):
             representative = representative[representative]
         flat = np.fromiter(chain.from_iterable(self.rows), np.int64, 4 * len(self.rows))
-        columns = flat.reshape(-1, 4)
-        op, x, y, z = columns.T.copy()
+        op, x, y, z = np.concatenate([flat.reshape(-1, 4).T, *self.blocks], axis=1)
         ternary = op != ELEMENT
         x, y, z[ternary] = representative[x], representative[y], representative[z[ternary]]
         used = np.zeros(len(representative), dtype=bool)

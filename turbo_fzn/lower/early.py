@@ -55,6 +55,8 @@ class Domains:
         for value in sorted(removed):
             if rest.lower < value < rest.upper and value in domain:
                 b.define(b.false, EQ, variable, b.constant(value))
+        if rest.has_holes:
+            b.domains[b.find(variable)] = rest
 
 
 def without(domain: IntSet, removed: set[int]) -> IntSet:

@@ -158,8 +158,8 @@ class Rewriter:
             arguments = [binders[kind](expression) for kind, expression in zip(predicate.kinds, expressions)]
         except ModelError:
             raise self.explain(predicate, constraint) from None
-        if predicate.kinds[0] == "[i]" and len(arguments[0]) != len(arguments[1]):
-            raise ModelError(f"{name}: {len(arguments[0])} coefficients for {len(arguments[1])} variables")
+        if not predicate.fits(*arguments):
+            raise misfit(name, arguments)
         return predicate, arguments
 
     def explain(self, predicate: Predicate, constraint: Constraint) -> ModelError:
@@ -188,7 +188,7 @@ class Rewriter:
             output.variables = number[output.variables].astype(np.int32)
         tnf.outputs = outputs
         tnf.objective, tnf.sense = (-1, 0) if objective is None else (int(number[objective]), SENSES[goal.method])
-        tnf.strategies, tnf.warm_start = plan.finish(tnf, number, self.builder.index_of)
+        tnf.strategies, tnf.warm_start = plan.finish(tnf, number, branching.Holes.of(self.builder, number))
         return Lowered(tnf, {name: int(number[names[name]]) for name in self.model.variables})
 
     def objective(self, goal: Goal) -> int | None:
@@ -215,7 +215,8 @@ class Rewriter:
                 yield Output(array.name, array.kind, ranges, np.array(variables, dtype=np.int64))
 
     def check_array_kind(self, array: Array) -> None:
-        if array.kind not in self.scope.variables:
+        """An array without elements may be of any kind: MiniZinc prints it, and it has no variable."""
+        if array.elements and array.kind not in self.scope.variables:
             raise UnsupportedError(
                 f"`{array.name}`: arrays of {array.kind} variables are not supported by turbo",
                 *self.model.locate(array.position),
@@ -234,6 +235,14 @@ def find_other_form(name: str, n_arguments: int) -> Predicate:
         if feature in words:
             raise UnsupportedError(f"{feature} variables are not supported by turbo (constraint {name})")
     raise ModelError(f"unknown predicate `{name}`")
+
+
+def misfit(name: str, arguments: list) -> ModelError:
+    """The error where the sizes of the arguments do not fit together."""
+    if "_lin_" in name:
+        return ModelError(f"{name}: {len(arguments[0])} coefficients for {len(arguments[1])} variables")
+    sizes = [str(len(argument)) for argument in arguments if isinstance(argument, list)]
+    return ModelError(f"{name}: the sizes of its arguments do not fit, with arrays of {', '.join(sizes)} elements")
 
 
 def index_ranges(annotation: Call, n_elements: int) -> list[tuple[int, int]]:

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from turbo_fzn import cache
 from turbo_fzn.domains import IntSet
+from turbo_fzn.errors import EngineError
 from turbo_fzn.read.model import Call, FloatSet, Index, Ref, Text
 
 if TYPE_CHECKING:
@@ -71,7 +72,8 @@ class NotAWord(Exception):
 def _cache_file(suffix: str) -> Path | None:
     """The file for something that is derived from this grammar by this Lark; None without a cache folder."""
     lark = importlib.util.find_spec("lark")
-    assert lark is not None and lark.origin is not None, "lark is not installed"
+    if lark is None or lark.origin is None:
+        raise EngineError("the Python package lark is not installed (pip install lark)")
     parts = [GRAMMAR.read_bytes(), Path(lark.origin).read_bytes(), repr(sys.version_info).encode()]
     key = hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
     folder = cache.find_folder()

@@ -75,8 +75,9 @@ class Profiler:
         if len(self.pending) >= PENDING_BYTES:
             return True
         records = engine.trace(RECORDS)
+        names = records.dtype.names
         for record in records.tolist():
-            self.add_node(*record)
+            self.add_node(**dict(zip(names, record)))
         self.send()
         return len(records) > 0
 
@@ -86,7 +87,7 @@ class Profiler:
 
     def add_node(
         self, lower: int, upper: int, tree: int, node: int, parent: int, alternative: int, children: int,
-        status: int, variable: int, _: int,
+        status: int, var: int,
     ) -> None:  # fmt: skip
         tree += self.offset
         if tree >= self.trees:
@@ -95,9 +96,9 @@ class Profiler:
                 self.add(RESTART, info({"restart_id": tree}))
         restart = tree if self.restarts or tree else NONE
         label = b""
-        if variable >= 0:
+        if var >= 0:
             value = str(lower) if lower == upper else f"{lower}..{upper}"
-            label = text(LABEL, f"{self.names[variable]}{'=' if lower == upper else ' in '}{value}")
+            label = text(LABEL, f"{self.names[var]}{'=' if lower == upper else ' in '}{value}")
         parents = (parent, restart, NONE) if parent >= 0 else (NONE, NONE, NONE)
         size = NODE_HEAD.size - 4 + len(label)
         self.pending += NODE_HEAD.pack(size, NODE, node, restart, NONE, *parents, alternative, children, status) + label

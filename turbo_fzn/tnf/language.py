@@ -31,16 +31,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import IntEnum
+from typing import TypeVar
 
 import numpy as np
 
 from turbo_fzn.domains import INFINITY
+from turbo_fzn.errors import ModelError
 
 NARROW_LIMIT = 2**30 - 1  # so that the sum of two bounds fits into 32 bits
 
 
 class Op(IntEnum):
-    """Operators; the numbers are those of kernels/abi.h."""
+    """Operators of rows; the table above says what they mean."""
 
     ADD = 0
     MUL = 1
@@ -56,9 +58,8 @@ class Op(IntEnum):
 class VarChoice(IntEnum):
     """How a strategy chooses its next variable (MiniZinc reference, search annotations); ties: earliest in the list.
 
-    On interval stores the other choices of MiniZinc reduce to these: `occurrence` and the tie-break of
-    `most_constrained` are a stable sort of the list by static degree (done by branching.py), `max_regret` is
-    INPUT_ORDER because the two least values of an interval always differ by one.
+    The other choices of MiniZinc reduce to these: `occurrence` and the tie-break of `most_constrained` are a stable
+    sort of the list by static degree (done by branching.py).
     """
 
     INPUT_ORDER = 0
@@ -67,6 +68,7 @@ class VarChoice(IntEnum):
     SMALLEST = 3
     LARGEST = 4
     DOM_W_DEG = 5
+    MAX_REGRET = 6
 
 
 class ValueChoice(IntEnum):
@@ -90,18 +92,35 @@ class ValueChoice(IntEnum):
 
 @dataclass
 class Strategy:
-    """Label `variables` (int32 array of TNF variables, constants and repetitions allowed) to the last one."""
+    """Label `variables` (int32 array of TNF variables, constants and repetitions allowed) to the last one.
+
+    The variable choice looks at the bounds of `measured`, one for each variable, by default the same. A domain with
+    holes has two variables, the value and its index in a table: the one that is labelled need not be the one that has
+    the size, or the values, which the choice is about.
+
+    `gaps`, for MAX_REGRET, are the holes in the domains of `measured`: for each an int64 [k, 2] of the last value
+    before a hole and the first one behind it, in order.
+    """
 
     var_choice: VarChoice
     value_choice: ValueChoice
     variables: np.ndarray
+    measured: np.ndarray = None  # type: ignore[assignment]
+    gaps: list[np.ndarray] | None = None
+
+    def __post_init__(self) -> None:
+        if self.measured is None:
+            self.measured = self.variables
+        if self.gaps is None and self.var_choice == VarChoice.MAX_REGRET:
+            self.gaps = [np.empty((0, 2), np.int64)] * len(self.variables)
 
 
 @dataclass
 class Output:
     """One item of a solution block: `name = value;`.
 
-    `ranges` is None for a scalar, else the index ranges [(low, high), …] of `arrayNd`; `kind` is bool or int.
+    `ranges` is None for a scalar, else the index ranges [(low, high), …] of `arrayNd`; `kind` is bool or int,
+    or that of an array without elements, which may be any.
     `variables` is an int32 array in row-major order (length 1 for a scalar).
     """
 
@@ -150,41 +169,50 @@ class TNF:
         )
 
     def check(self) -> None:
-        """Raise AssertionError where the arrays break a rule of the language."""
-        m, n = self.n_rows, self.n_vars
-        assert len(self.x) == len(self.y) == len(self.z) == m and len(self.upper) == n
-        assert self.op.size == 0 or (0 <= self.op.min() and self.op.max() <= Op.ELEMENT)
-        for column in (self.x, self.y, self.z[self.op != Op.ELEMENT]):
-            assert column.size == 0 or (0 <= column.min() and column.max() < n)
-        assert self.infeasible or bool(np.all(self.lower <= self.upper))
-        assert bool(np.all(self.lower >= -INFINITY)) and bool(np.all(self.upper <= INFINITY))
-        element = self.op == Op.ELEMENT
-        first, last = self.z[element] + self.lower[self.y[element]], self.z[element] + self.upper[self.y[element]]
-        assert self.infeasible or bool(np.all(first >= 0) and np.all(last < len(self.tables)))
-        reified = self.x[(self.op == Op.EQ) | (self.op == Op.LEQ)]
-        assert bool(np.all(self.lower[reified] >= 0)) and bool(np.all(self.upper[reified] <= 1))
-        assert self.objective < n and (self.objective >= 0) == (self.sense != 0)
-        for item in [*self.strategies, *self.outputs]:
-            assert item.variables.size == 0 or (0 <= item.variables.min() and item.variables.max() < n)
+        """Raises BrokenRule where the arrays break a rule of the language."""
+        n = self.n_vars
+        if not (len(self.x) == len(self.y) == len(self.z) == self.n_rows and len(self.upper) == n):
+            raise BrokenRule("columns of different lengths")
+        if self.objective >= n or (self.objective >= 0) != (self.sense != 0):
+            raise BrokenRule("the objective is no variable")
+        lists = [item.variables for item in [*self.strategies, *self.outputs]]
+        for variables in [*lists, *(strategy.measured for strategy in self.strategies)]:
+            if not np.all((variables >= 0) & (variables < n)):
+                raise BrokenRule("a strategy or an output names a variable that does not exist")
+        refuse("var", (self.lower > self.upper) & (not self.infeasible), "the domain is empty")
+        refuse("var", (self.lower < -INFINITY) | (self.upper > INFINITY), "a bound is out of range")
+        self._check_rows()
+
+    def _check_rows(self) -> None:
+        """Rows name an operator and variables; truth values are in 0..1, every index has its entry."""
+        n, element = self.n_vars, self.op == Op.ELEMENT
+        refuse("row", (self.op < 0) | (self.op > Op.ELEMENT), "there is no such operator")
+        named = np.stack([self.x, self.y, np.where(element, 0, self.z)])
+        refuse("row", np.any((named < 0) | (named >= n), axis=0), "there is no such variable")
+        truth = (self.op == Op.EQ) | (self.op == Op.LEQ)
+        refuse("row", truth & ((self.lower[self.x] < 0) | (self.upper[self.x] > 1)), "the truth value is not in 0..1")
+        first, last = self.z + self.lower[self.y], self.z + self.upper[self.y]
+        outside = element & ((first < 0) | (last >= len(self.tables)))
+        refuse("row", outside & (not self.infeasible), "an index is outside of the table")
 
 
-def apply_operator(op: int, y: int, z: int) -> int | None:
-    """The value of `y op z`, or None where it is undefined (division by zero). Not for ELEMENT."""
-    if op == Op.ADD:
-        return y + z
-    if op == Op.MUL:
-        return y * z
-    if op == Op.DIV or op == Op.MOD:
-        if z == 0:
-            return None
-        quotient = abs(y) // abs(z) * (1 if (y < 0) == (z < 0) else -1)
-        return quotient if op == Op.DIV else y - z * quotient
-    if op == Op.MIN:
-        return min(y, z)
-    if op == Op.MAX:
-        return max(y, z)
-    if op == Op.EQ:
-        return int(y == z)
-    if op == Op.LEQ:
-        return int(y <= z)
-    raise ValueError(f"operator {op} has no value of its own")
+class BrokenRule(ModelError):
+    """A rule of the language is broken; by the variable or row of this `number`, where `kind` is "var" or "row"."""
+
+    def __init__(self, message: str, kind: str | None = None, number: int = 0):
+        super().__init__(message)
+        self.kind, self.number = kind, number
+
+
+def refuse(kind: str, wrong: np.ndarray, message: str) -> None:
+    """Raises BrokenRule for the first variable or row that is `wrong` (bool, one for each)."""
+    if wrong.any():
+        raise BrokenRule(message, kind, int(wrong.argmax()))
+
+
+N = TypeVar("N", int, float, np.ndarray)
+
+
+def truncated(y: N, z: N) -> N:
+    """y div z as DIV means it, truncated towards 0, for z ≠ 0: of numbers, or of arrays element by element."""
+    return abs(y) // abs(z) * (1 - 2 * ((y < 0) != (z < 0)))

@@ -23,7 +23,7 @@ import numpy as np
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.tnf import columns
 from turbo_fzn.tnf.columns import ADD, DIV, ELEMENT, EQ, LEQ, MAX, MIN, MUL, Rows
-from turbo_fzn.tnf.language import TNF, Output, Strategy
+from turbo_fzn.tnf.language import TNF, Output
 
 Propagate = Callable[[TNF], "tuple[np.ndarray, np.ndarray] | None"]
 Trace = Callable[[str, int, int], None]  # (pass, variables, rows), after each pass: what front_bench.py tabulates
@@ -100,7 +100,8 @@ class Simplifier:
         self.rows = Rows(*(column.astype(np.int64) for column in (tnf.op, tnf.x, tnf.y, tnf.z)))
         self.tables = tnf.tables
         self.removed: list[Rows] = []
-        mentioned = [item.variables for item in tnf.strategies] + [item.variables for item in tnf.outputs]
+        mentioned = [item.variables for item in [*tnf.strategies, *tnf.outputs]]
+        mentioned += [strategy.measured for strategy in tnf.strategies]
         mentioned += [tnf.warm_start[0]] if tnf.warm_start is not None else []
         mentioned += [np.array([tnf.objective])] if tnf.objective >= 0 else []
         self.mentioned = np.unique(np.concatenate([np.zeros(0, np.int64), *mentioned]).astype(np.int64))
@@ -337,7 +338,7 @@ class Simplifier:
         op, x, y, z = (column.astype(np.int32) for column in (rows.op, number[rows.x], number[rows.y], z))
         small = TNF(op, x, y, z, self.lower[used], self.upper[used], tables, sense=tnf.sense)
         new = number[representative].astype(np.int32)
-        small.strategies = [Strategy(s.var_choice, s.value_choice, new[s.variables]) for s in tnf.strategies]
+        small.strategies = [replace(s, variables=new[s.variables], measured=new[s.measured]) for s in tnf.strategies]
         small.outputs = [Output(o.name, o.kind, o.ranges, new[o.variables]) for o in tnf.outputs]
         small.objective = int(new[tnf.objective]) if tnf.objective >= 0 else -1
         small.warm_start = None if tnf.warm_start is None else (new[tnf.warm_start[0]], tnf.warm_start[1])

@@ -6,7 +6,8 @@ One item a line, words separated by blanks; `#` begins a comment. Variables are 
     row OP X Y Z                         x = y op z; for ELEMENT, z is an offset into the table
     table VALUE ...                      entries of the table; several lines continue it
     minimize X | maximize X              the objective (neither: satisfy)
-    search VARCHOICE VALUECHOICE X ...   a strategy
+    search VARCHOICE VALUECHOICE X ...   a strategy; X:M where the choice looks at the bounds of M, and X:M:1>5,5>9
+                                         where M has no values between 1 and 5, and 5 and 9 (for MAX_REGRET)
     output KIND NAME X                   a scalar output item, KIND bool or int
     output KIND NAME LOW..HIGH ... : X ...   an array with its index ranges
     warm_start X=VALUE ...               a hint
@@ -17,7 +18,7 @@ The columns of a large model are written and read in one go each, so that a dump
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TextIO
 
@@ -25,7 +26,7 @@ import numpy as np
 
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.errors import ModelError, UsageError
-from turbo_fzn.tnf.language import TNF, Op, Output, Strategy, ValueChoice, VarChoice
+from turbo_fzn.tnf.language import TNF, BrokenRule, Op, Output, Strategy, ValueChoice, VarChoice
 
 GOALS = {"minimize": 1, "maximize": -1}
 TABLE_VALUES_PER_LINE = 20
@@ -49,13 +50,20 @@ def write(tnf: TNF, file: TextIO) -> None:
     )
     file.writelines(f"{goal} {tnf.objective}\n" for goal, sense in GOALS.items() if sense == tnf.sense)
     for strategy in tnf.strategies:
-        words = ["search", strategy.var_choice.name, strategy.value_choice.name]
-        file.write(join([*words, *strategy.variables.tolist()]) + "\n")
+        file.write(join(["search", strategy.var_choice.name, strategy.value_choice.name, *members(strategy)]) + "\n")
     for output in tnf.outputs:
         ranges = "" if output.ranges is None else join([f"{low}..{high}" for low, high in output.ranges]) + " : "
         file.write(f"output {output.kind} {output.name} {ranges}{join(output.variables.tolist())}".rstrip() + "\n")
     if tnf.warm_start is not None:
         file.write("warm_start " + join([f"{x}={value}" for x, value in zip(*tnf.warm_start)]) + "\n")
+
+
+def members(strategy: Strategy) -> Iterator[str]:
+    """The words for the variables of a strategy."""
+    for place, (variable, measured) in enumerate(zip(strategy.variables.tolist(), strategy.measured.tolist())):
+        pairs = strategy.gaps[place].tolist() if strategy.gaps is not None else []
+        holes = ",".join(f"{below}>{above}" for below, above in pairs)
+        yield f"{variable}:{measured}:{holes}" if holes else f"{variable}:{measured}" if measured != variable else f"{variable}"
 
 
 def join(words: list) -> str:
@@ -89,6 +97,7 @@ class Reader:
         self.tnf = TNF(empty, empty, empty, empty, empty, empty, empty)
         self.mentioned: list[tuple[int, list[int]]] = []  # (line, variables)
         self.line = 0
+        self.lines: dict[str, list[int]] = {"var": [], "row": []}  # of each variable and each row
         self.items: dict[str, Callable[[list[str]], None]] = {
             "var": self.read_var,
             "row": self.read_row,
@@ -125,13 +134,17 @@ class Reader:
     def read_var(self, words: list[str]) -> None:
         low, high = words
         bounds = read_bound(low), read_bound(high)
+        if low == "inf" or high == "-inf":
+            raise ValueError(f"the domain {low} {high} has no integers")
         if bounds[0] > bounds[1] and not self.tnf.infeasible:
             raise ValueError(f"the domain {low} {high} is empty")
         self.bounds.append(bounds)
+        self.lines["var"].append(self.line)
 
     def read_row(self, words: list[str]) -> None:
         name, x, y, z = words
-        self.rows.append((int(Op[name]), int(x), int(y), int(z)))
+        self.rows.append((int(Op[name]), read_number(x), read_number(y), read_number(z)))
+        self.lines["row"].append(self.line)
 
     def read_goal(self, sense: int, words: list[str]) -> None:
         (word,) = words
@@ -141,9 +154,12 @@ class Reader:
 
     def read_search(self, words: list[str]) -> None:
         variable_choice, value_choice, *variables = words
-        self.tnf.strategies.append(
-            Strategy(VarChoice[variable_choice], ValueChoice[value_choice], self.mention([int(v) for v in variables]))
-        )
+        choices = VarChoice[variable_choice], ValueChoice[value_choice]
+        parts = [read_member(word) for word in variables]
+        labelled = self.mention([variable for variable, _, _ in parts])
+        measured = self.mention([variable for _, variable, _ in parts])
+        gaps = [pairs for _, _, pairs in parts] if choices[0] == VarChoice.MAX_REGRET else None
+        self.tnf.strategies.append(Strategy(*choices, labelled, measured, gaps))
 
     def read_output(self, words: list[str]) -> None:
         kind, name, *rest = words
@@ -178,19 +194,41 @@ class Reader:
             for variable in variables:
                 if not 0 <= variable < n:
                     raise ModelError(f"there is no variable {variable}", self.file, line, 1)
+        columns = np.array(self.rows, dtype=np.int32).reshape(-1, 4).T
+        tnf.op, tnf.x, tnf.y, tnf.z = (column.copy() for column in columns)
+        tnf.lower, tnf.upper = np.array(self.bounds, dtype=np.int64).reshape(-1, 2).T.copy()
+        tnf.tables = np.array(self.tables, dtype=np.int64)
         try:
-            columns = np.array(self.rows, dtype=np.int32).reshape(-1, 4).T
-            tnf.op, tnf.x, tnf.y, tnf.z = (column.copy() for column in columns)
-            tnf.lower, tnf.upper = np.array(self.bounds, dtype=np.int64).reshape(-1, 2).T.copy()
-            tnf.tables = np.array(self.tables, dtype=np.int64)
             tnf.check()
-        except (AssertionError, OverflowError):
-            raise ModelError(
-                "a row does not fit the variables: a number out of range, a truth value outside of 0..1, "
-                "or an index outside of the table",
-                self.file,
-            ) from None
+        except BrokenRule as error:
+            place = (self.lines[error.kind][error.number], 1) if error.kind else ()
+            raise ModelError(error.message, self.file, *place) from None
         return tnf
+
+
+def read_number(word: str) -> int:
+    """The number of a variable, or the offset of a table."""
+    value = int(word)
+    if abs(value) >= 2**31:
+        raise ValueError(f"{word} is no number of a variable")
+    return value
+
+
+def read_member(word: str) -> tuple[int, int, np.ndarray]:
+    """A variable of a strategy, the one that is measured, and the gaps in the domain of that."""
+    variable, _, rest = word.partition(":")
+    measured, _, holes = rest.partition(":")
+    pairs = [read_gap(gap) for gap in holes.split(",")] if holes else []
+    if any(above > below for (_, above), (below, _) in zip(pairs, pairs[1:])):
+        raise ValueError(f"the gaps {holes} are not in order")
+    return int(variable), int(measured or variable), np.array(pairs, dtype=np.int64).reshape(-1, 2)
+
+
+def read_gap(word: str) -> tuple[int, int]:
+    below, _, above = word.partition(">")
+    if read_integer(above) - read_integer(below) < 2:
+        raise ValueError(f"there is no gap in {word}")
+    return read_integer(below), read_integer(above)
 
 
 def read_integer(word: str) -> int:
