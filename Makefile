@@ -50,7 +50,7 @@ all: $(READY) compiler
 
 venv: $(READY)
 
-$(VENV)/.ready: setup.cfg pyproject.toml
+$(VENV)/.ready: setup.py setup.cfg pyproject.toml
 	@$(call provide,$(PYTHON) -c 'import ensurepip; import venv',python3-venv)
 	@test -x $(VENV)/bin/pip || $(PYTHON) -m venv $(VENV)
 	@$(VENV)/bin/pip install --quiet --disable-pip-version-check --editable '.[test]'

@@ -117,7 +117,7 @@ def settle_root(prepared: Prepared, interrupt: Interrupt) -> Prepared:
 
 def propagate_interruptibly(tnf: TNF, interrupt: Interrupt) -> tuple[np.ndarray, np.ndarray] | None:
     """cpu.propagate in a thread, so that a signal handler of the main thread can run and stop it."""
-    cpu.library(32 if tnf.is_narrow() else 64)  # compiled here if need be, where an interrupt ends the compiler too
+    cpu.library(32 if tnf.is_narrow() else 64)  # compiled here if need be: of that a stop tells
     stop = cpu.Stop()
     result = in_thread(lambda: cpu.propagate(tnf, stop), interrupt, stop.set)
     if interrupt:
