@@ -287,8 +287,10 @@ def truth_of_set(b: Builder, v: int, values: IntSet) -> int:
 
 
 def state_readers(b: Builder, v: int, layer: Layer, sets: list[IntSet], step: np.ndarray) -> None:
-    """Each value has an edge that reads it."""
+    """Each value has an edge that reads it, where they are few."""
     allowed = bulk.domain(b, v)
+    if sum((values & allowed).size for values in sets) > STEP_LIMIT:
+        return
     for value in sorted({value for values in sets for value in values & allowed}):
         reads = np.array([value in values for values in sets])[layer.label]
         bulk.imply(b, b.row(EQ, v, b.constant(value)), bulk.tree(b, MAX, step[reads]))
