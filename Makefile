@@ -6,6 +6,7 @@
 #   make bench      nodes per second                     make bench-anytime  best solution at any time
 #   make fuzz       random models, damaged input         make soak       an hour at full load, memory measured
 #   make coverage   of the package and of the operators  make mutate     break the solver, see that a test notices
+#   make check      the rules of the house: lengths, ruff, mypy
 #   make check-kernels  compile for every GPU, strictly
 #   make install    make the solver known to MiniZinc    make uninstall      take it away again
 #   make clean      remove what make made
@@ -42,7 +43,8 @@ provide = $(1) >/dev/null 2>&1 || { \
     { apt-get update -qq && apt-get install -y -qq --no-install-recommends $(2); } >/dev/null; \
   else echo "$(2) is missing. Type: sudo apt-get install $(2)" >&2; false; fi; }
 
-.PHONY: all venv compiler demo test test-gpu fuzz soak coverage mutate bench bench-anytime check-kernels install uninstall clean
+.PHONY: all venv compiler demo test test-gpu fuzz soak coverage mutate bench bench-anytime check check-kernels install
+.PHONY: uninstall clean
 
 all: $(READY) compiler
 	@$(RUN) -m turbo_fzn --build-kernels
@@ -106,6 +108,12 @@ bench: $(READY) compiler
 
 bench-anytime: $(READY) compiler
 	@$(RUN) -m turbo_fzn.bench.anytime $(FILES) $(BENCHFLAGS)
+
+check: $(READY)
+ifneq ($(VENV),none)
+	@$(VENV)/bin/pip install --quiet --disable-pip-version-check --editable '.[test,check]'
+endif
+	@$(RUN) tests/house.py
 
 check-kernels: $(READY)
 	@$(RUN) -m turbo_fzn.engine.ahead --check-gpu

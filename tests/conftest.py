@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from command import PATIENCE, without_home
-from fake_cuda import fake_gpu  # noqa: F401
+from fake_gpu import fake_gpu  # noqa: F401
 from hypothesis import HealthCheck, settings
 
 from turbo_fzn.install import install_solver

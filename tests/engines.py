@@ -20,7 +20,6 @@ from turbo_fzn.options import Options
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run import session
 
-
 MOST_FOUND = 1_000_000  # solutions; no test has so many
 
 

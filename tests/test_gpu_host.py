@@ -8,6 +8,7 @@ from __future__ import annotations
 import fake_cuda
 import numpy as np
 import pytest
+from fake_gpu import forget
 
 from turbo_fzn import info
 from turbo_fzn.engine import ahead, compiler, gpu
@@ -113,7 +114,7 @@ def test_a_gpu_that_cannot_be_used_is_an_error_and_auto_takes_the_cpu(fake_gpu, 
     fake_gpu.fail_at, message = FAULTS[name]
     with pytest.raises(EngineError, match=message):
         solve_text(QUEENS + SATISFY, arch="gpu")
-    fake_cuda.forget()
+    forget()
     result = solve_text(QUEENS + SATISFY, arch="auto")
     assert (result.status, result.statistics["engine"]) == ("SATISFIED", "cpu")
     assert fake_gpu.held == set()

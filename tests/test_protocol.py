@@ -314,12 +314,12 @@ def test_a_search_ends_before_its_time_limit_with_the_best_solution(tmp_path):
     assert answer.text.endswith("%%%mzn-stat-end\n")
 
 
-@pytest.mark.covers("T5", "O10", "T6")
+@pytest.mark.covers("T5", "O10", "T6", "T7")
 @pytest.mark.parametrize("limit", [1, 50])
-def test_a_time_limit_shorter_than_the_start_up_gives_unknown(solve, limit):
+def test_a_time_limit_shorter_than_the_start_up_gives_unknown_or_what_one_dive_finds(solve, limit):
     answer = solve(golomb(12), "-t", limit, "-s")
     assert is_good(answer)
-    assert answer.markers == UNKNOWN and not answer.solutions
+    assert answer.markers == ([] if answer.solutions else UNKNOWN)
     assert answer.text.endswith("%%%mzn-stat-end\n")
 
 

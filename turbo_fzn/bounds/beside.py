@@ -70,7 +70,8 @@ class Beside:
 
     def join(self) -> None:
         """Waits a moment: a linear program looks up between its iterations, but not before the first."""
-        self.thread.join(END_SECONDS)
+        if self.thread.ident is not None:  # else the search has failed before
+            self.thread.join(END_SECONDS)
 
     def run(self) -> None:
         """What the thread does, to its end."""

@@ -238,9 +238,9 @@ class CpuEngine:
 
     def close(self) -> None:
         self.stop()
-        while any(thread.is_alive() for thread in self.threads):  # a block may be waiting for room in the ring
-            self.poll()
-            for thread in self.threads:
+        while running := [thread for thread in self.threads if thread.is_alive()]:  # not those that could not be started
+            self.poll()  # a block may be waiting for room in the ring
+            for thread in running:
                 thread.join(0.001)
         if self.tracer is not None:
             self.tracer.close()

@@ -16,6 +16,7 @@ import time
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 
@@ -37,6 +38,9 @@ LNS_GLOBAL_BLOCKS_PER_SM = 2  # the same with neighbourhoods: some that end soon
 WARP = 32
 THREADS_BY_FIT = ((12, 32), (6, 64), (3, 128), (2, 256), (1, 512))  # (blocks that fit an SM, at least; threads a block)
 WORKSPACE_SHARE = 0.7  # of the free device memory
+PATIENCE_SECONDS = 2.0  # of an orderly exit with threads that still make an engine
+
+_makers: WeakSet[threading.Thread] = WeakSet()
 
 
 @lru_cache(maxsize=1)
@@ -130,11 +134,15 @@ class Context:
         return self.kernels[key]
 
     def close(self) -> None:
-        """Modules must go before the context; a context left on PyCUDA's stack at exit aborts the process."""
-        self.kernels.clear()
-        self.modules.clear()
+        """Modules must go before the context; a context left on PyCUDA's stack at exit aborts the process. While another
+        thread still makes an engine, all that is left to the end of the process."""
         self.leave()
-        self.context.detach()
+        for maker in list(_makers):
+            maker.join(PATIENCE_SECONDS)
+        if not any(maker.is_alive() for maker in list(_makers)):
+            self.kernels.clear()
+            self.modules.clear()
+            self.context.detach()
 
 
 @lru_cache(maxsize=1)
@@ -285,11 +293,14 @@ class GpuEngine:
         self.here.enter()
         if self.layout.is_whole(incumbent):
             self._adopt(incumbent)
-        self.cuda.Context.synchronize()
-        launch = self.launch
-        self.kernel.prepared_async_call(
-            (launch.blocks, 1), (launch.threads, 1, 1), self.compute, bytes(self.problem), shared_size=launch.shared_bytes
-        )
+        launch, problem = self.launch, bytes(self.problem)
+        try:
+            self.cuda.Context.synchronize()
+            self.kernel.prepared_async_call(
+                (launch.blocks, 1), (launch.threads, 1, 1), self.compute, problem, shared_size=launch.shared_bytes
+            )
+        except self.cuda.Error as error:
+            raise EngineError(f"the GPU kernel cannot be started: {error}") from error
         self.running_kernel = True
         if self.raised > self.layout.root_bound():
             self.raise_bound(self.raised)
@@ -311,11 +322,12 @@ class GpuEngine:
         return self.running_kernel
 
     def _send(self, place: int, offset: int, value: int, size: int) -> None:
-        """Writes a word of Common while the kernel runs."""
+        """Writes a word of Common while the kernel runs. One that has failed needs it no more, and `running` tells."""
         self.words[place] = value
         word = self.words.view(np.uint8)[8 * place : 8 * place + size]
-        self.cuda.memcpy_htod_async(int(self.memory["common"]) + offset, word, self.copies)
-        self.copies.synchronize()
+        with contextlib.suppress(self.cuda.Error):
+            self.cuda.memcpy_htod_async(int(self.memory["common"]) + offset, word, self.copies)
+            self.copies.synchronize()
 
     def poll(self) -> list[Found]:
         before = self.ring.taken
@@ -378,10 +390,13 @@ class GpuEngine:
                 allocation.free()
         self.memory.clear()
         del self.ring, self.ring_memory, self.words, self.counters
+        if threading.current_thread() is not threading.main_thread():
+            self.here.leave()  # it may end now
 
 
 def make_elsewhere(tnf: TNF, exports: np.ndarray, settings: Settings) -> GpuEngine:
     """An engine for another thread than this one to start, and to use from then on."""
+    _makers.add(threading.current_thread())
     try:
         return GpuEngine(tnf, exports, settings)
     finally:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from contextlib import closing
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Callable, Generator, Protocol, TypeVar
 
@@ -22,9 +23,9 @@ from turbo_fzn.engine import cpu, wake
 from turbo_fzn.engine.abi import METHODS
 from turbo_fzn.engine.contract import Engine, Found
 from turbo_fzn.engine.layout import Settings
-from turbo_fzn.engine.relay import Relay
+from turbo_fzn.engine.pair import Pair
 from turbo_fzn.errors import EngineError, InternalError, UsageError
-from turbo_fzn.interrupt import Interrupt, Interrupted
+from turbo_fzn.interrupt import Interrupt, Interrupted, deadline
 from turbo_fzn.lower.rewrite import lower
 from turbo_fzn.options import Options
 from turbo_fzn.read.model import Model
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("turbo_fzn")
 
 POLL_SECONDS = 0.001
+PATIENCE_SECONDS = 0.15  # less than the 0.2 s that MiniZinc leaves between SIGTERM and SIGKILL
 GPU_LNS_PERCENT = 75
 CPU_LNS_PERCENT = 50
 T = TypeVar("T")
@@ -149,7 +151,7 @@ def in_thread(work: Callable[[], T], interrupt: Interrupt, stop: Callable[[], No
 
 
 def choose_engine(prepared: Prepared, options: Options, exports: np.ndarray) -> Engine:
-    """The engine that --arch names; `auto` goes on on the GPU, when there is a usable one, as soon as that is ready. The
+    """The engine that --arch names; with `auto` the GPU, when there is a usable one, joins as soon as it is ready. The
     profiler wants one CPU block."""
     tnf = prepared.tnf
     if options.cp_profiler:
@@ -166,7 +168,7 @@ def choose_engine(prepared: Prepared, options: Options, exports: np.ndarray) -> 
         log.info("no GPU engine: %s", failure)
         return cpu.CpuEngine(tnf, exports, settings)
     meanwhile = replace(settings, blocks=min(settings.blocks, options.threads))  # `blocks` may be meant for the GPU
-    return Relay(cpu.CpuEngine(tnf, exports, meanwhile), lambda: make_gpu_engine(prepared, exports, options), tnf.sense)
+    return Pair(cpu.CpuEngine(tnf, exports, meanwhile), lambda: make_gpu_engine(prepared, exports, options), tnf.sense)
 
 
 def begin_bounding(prepared: Prepared, options: Options, exports: np.ndarray) -> Bounding | None:
@@ -189,6 +191,10 @@ def is_alone(options: Options) -> bool:
 
 def make_gpu_engine(prepared: Prepared, exports: np.ndarray, options: Options) -> Engine:
     """Called in a thread of its own."""
+    waking = wake.begin()
+    waking.wait()  # PyCUDA would keep Python's lock while it waits for the driver
+    if waking.failure is not None:
+        raise EngineError(waking.failure)
     from turbo_fzn.engine import gpu
 
     return gpu.make_elsewhere(prepared.tnf, exports, gpu_settings(prepared, options))
@@ -239,6 +245,18 @@ def gpu_settings(prepared: Prepared, options: Options) -> Settings:
     )
 
 
+class Patience:
+    """How long an engine that was told to stop may go on."""
+
+    def __init__(self) -> None:
+        self.end: float | None = None
+
+    def is_left(self) -> bool:
+        now = time.monotonic()
+        self.end = now + PATIENCE_SECONDS if self.end is None else self.end
+        return now < self.end
+
+
 class Choice(Protocol):
     """Which of the solutions that arrived are answers; see answers.py."""
 
@@ -249,14 +267,19 @@ def search(
     prepared: Prepared, options: Options, interrupt: Interrupt
 ) -> Generator[Solution | Finished, None, None]:
     """Solves a prepared model. The engine is closed when the iterator is, however it ends."""
-    return Search(prepared, options, interrupt).events()
+    with closing(Search(prepared, options, interrupt)) as begun:
+        yield from begun.events()
 
 
 class Search:
-    """One or two engines, one after the other, and what they have found so far."""
+    """One or two engines, one after the other, and what they have found so far.
+
+    The engine is closed behind the last answer, by `close`: giving back what it holds must not delay or lose an answer.
+    """
 
     def __init__(self, prepared: Prepared, options: Options, interrupt: Interrupt):
         self.prepared, self.options, self.interrupt = prepared, options, interrupt
+        self.engine: Engine | None = None
         self.start = time.monotonic()
         self.counted: dict[str, int] = {}  # by the engines that are closed
         self.shape: dict[str, Any] = {}
@@ -285,8 +308,6 @@ class Search:
                     complete = yield from self.enumerate_optimal()
             else:
                 complete = yield from self.run(tnf, self.new_outputs, self.options.solution_limit())
-        if self.bounding:
-            self.bounding.close()
         if self.profiler:
             self.profiler.finish(self.interrupt)
         bound = self.best if proved else self.bound
@@ -327,43 +348,64 @@ class Search:
     ) -> Generator[Solution, None, bool]:
         """The answers that an engine finds, until there are `limit` in all (0: no limit); at the end, whether the whole
         space was searched."""
+        self.close_engine()
         start = time.monotonic()
         with progress.phase("engine"):
-            engine = choose_engine(replace(self.prepared, tnf=tnf), self.options, self.judge.exports)
+            self.engine = engine = choose_engine(replace(self.prepared, tnf=tnf), self.options, self.judge.exports)
         if "engineTime" not in self.prepared.times:
             self.prepared.times["engineTime"] = time.monotonic() - start
             self.start = time.monotonic()
         log_phase("engine", time.monotonic() - start, tnf)
-        try:
-            self.interrupt.settle()
-            yield from self.drive(engine, make_choice(engine), limit)
-            return (engine.complete or self.is_proved()) and not (limit and self.n_solutions >= limit)
-        finally:
-            engine.close()
+        self.interrupt.settle()
+        complete = yield from self.drive(engine, make_choice(engine), limit)
+        return (complete or self.is_proved()) and not self.has_enough(limit)
 
-    def drive(self, engine: Engine, choice: Choice, limit: int) -> Generator[Solution, None, None]:
+    def close(self) -> None:
+        """Gives back what the engine and the relaxation hold."""
+        self.close_engine()
+        if self.bounding is not None:
+            self.bounding.close()
+
+    def close_engine(self) -> None:
+        if self.engine is not None:
+            self.engine.close()
+
+    def drive(self, engine: Engine, choice: Choice, limit: int) -> Generator[Solution, None, bool]:
+        """Yields the answers until the engine ends; returns whether it has searched the whole space."""
         engine.start()
         if self.bounding and not self.all_are_optimal:
             self.bounding.start()
         if not self.shape and self.prepared.started is not None:
             self.shape["firstNodeTime"] = time.monotonic() - self.prepared.started
+        complete = yield from self.answers(engine, choice, limit)
+        self.counted = report.merge_counts(self.counted, engine.statistics())
+        self.shape = {**engine.methods(), "engine": engine.name, **engine.shape, **self.shape}
+        self.note_bound(engine)
+        if self.profiler:
+            self.drain_trace(engine)
+        return complete
+
+    def answers(self, engine: Engine, choice: Choice, limit: int) -> Generator[Solution, None, bool]:
+        """The same, while the engine runs. One that does not end soon after it was told to is left alone."""
         arrived: list[Found] = []
         failure: EngineError | None = None
+        patience = Patience()
         while True:
             try:
-                running = engine.running
+                running, complete = engine.running, engine.complete  # before the poll, so that no solution is missed
             except EngineError as error:  # told after what was found before
-                running, failure = False, error
+                running, complete, failure = False, False, error
             arrived += engine.poll()
             if self.bounding and not self.all_are_optimal:
                 arrived += self.bounding.exchange(engine, self.best)
             if self.profiler:
                 self.profiler.pump(engine)
-            if self.interrupt or (limit and self.n_solutions >= limit) or self.is_proved():
+            if running and (complete or self.interrupt or self.has_enough(limit) or self.is_proved()):
                 engine.stop()
-                if running:  # soon it is not, and then only the best of what arrived until then needs a check
+                if patience.is_left():  # soon it is not running, and then only the best of what arrived needs a check
                     time.sleep(POLL_SECONDS)
                     continue
+                running = False
             arrived, new = [], arrived
             answers = choice.worth_printing(new)
             for found in self.judge.check(answers[: limit - self.n_solutions] if limit else answers):
@@ -373,11 +415,10 @@ class Search:
             time.sleep(POLL_SECONDS)
         if failure is not None:
             raise failure
-        self.counted = report.merge_counts(self.counted, engine.statistics())
-        self.shape = {**engine.methods(), "engine": engine.name, **engine.shape, **self.shape}
-        self.note_bound(engine)
-        if self.profiler:
-            self.drain_trace(engine)
+        return complete
+
+    def has_enough(self, limit: int) -> bool:
+        return 0 < limit <= self.n_solutions
 
     def is_proved(self) -> bool:
         """Whether the relaxation has proved that nothing is better than the best solution."""
@@ -443,8 +484,7 @@ def solve_model(model: Model, **settings: Any) -> Result:
     if unknown:
         raise TypeError(f"unknown settings: {', '.join(sorted(unknown))}")
     options = Options(**settings)
-    limit = options.time_limit
-    interrupt = Interrupt(None if limit is None else time.monotonic() + limit / 1000)
+    interrupt = Interrupt(deadline(options.time_limit, time.monotonic()))
     solutions: list[dict[str, object]] = []
     objective, finished = None, None
     try:
