@@ -10,6 +10,7 @@ from random import Random
 
 import numpy as np
 import pytest
+from command import PATIENCE
 from fuzz.bounds import proved_value, try_bounds
 from hypothesis import given
 from hypothesis import strategies as st
@@ -261,7 +262,7 @@ def test_nothing_of_it_is_imported_without_an_objective() -> None:
         "solve_text('var 1..3: x :: output_var; solve satisfy;', arch='cpu', threads=2);"
         "print([name for name in sys.modules if name == 'highspy' or name.startswith('turbo_fzn.bounds')])"
     )
-    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=PATIENCE)
     assert run.stdout == "[]\n", run.stdout + run.stderr
 
 
