@@ -22,6 +22,7 @@ from turbo_fzn.bounds import root, tree
 from turbo_fzn.bounds.beside import NO_SOLUTION, Beside
 from turbo_fzn.bounds.certificate import Certificate, Certifier, fix
 from turbo_fzn.bounds.highs import Answer, Outcome, Program
+from turbo_fzn.bounds.linearise import linearise
 from turbo_fzn.bounds.relaxation import Relaxation, Rows
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.errors import TurboError
@@ -31,7 +32,6 @@ from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.read.model import Constraint, Goal, Model, Ref, Variable
 from turbo_fzn.run.bounding import Bounding, root_bounds
 from turbo_fzn.run.session import prepare
-from turbo_fzn.bounds.linearise import linearise
 
 MOST_NODES = 60
 
