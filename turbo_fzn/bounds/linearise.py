@@ -92,7 +92,8 @@ class Linearizer:
             x, y = y, x
         if y.column < 0 <= x.column:
             if literal == FALSE:
-                self.domains[x.column] = self.domain(x.column).without(y.constant)
+                others = IntSet.of_ranges([(-INFINITY, y.constant - 1), (y.constant + 1, INFINITY)])
+                self.domains[x.column] = self.domain(x.column) & others
             elif literal.column >= 0:
                 self.encoding.name(x, y.constant, literal)
 
