@@ -32,9 +32,8 @@ from turbo_fzn.run.session import prepare, solve_text
 
 def make_relaxation(rows: list, lower: list[int], upper: list[int], objective: int = 0, sense: int = 1) -> Relaxation:
     columns = np.arange(len(lower))
-    sources = np.full(len(rows), -1)
     sides = np.array(lower, np.int64), np.array(upper, np.int64)
-    return Relaxation(*sides, Rows.of(rows), objective, sense, columns, sources, {}, Conflicts())
+    return Relaxation(*sides, Rows.of(rows), objective, sense, columns, {}, Conflicts())
 
 
 def beside_of(text: str) -> Beside:
