@@ -1,9 +1,9 @@
 """Breaks the solver on purpose, one mechanism after the other, and sees whether a test fails. `--help` says how.
 
-Each mutation of mutations.py is made in a copy of the source tree, where its tests are run until one fails. If none does,
-the mutation has survived: the mechanism could be broken, or switched off, and nobody would know (mutation testing:
-DeMillo, Lipton, Sayward, IEEE Computer 1978). First the tests are run without a mutation, and must pass. The exit code is
-1 if anything survives, hangs or is out of date. `--write` writes the table into docs/correctness.md.
+Each mutation of mutations.py is made in a copy of the source tree, where its tests are run until one fails. If none
+does, the mutation has survived: the mechanism could be broken, or switched off, and nobody would know (mutation
+testing: DeMillo, Lipton, Sayward, IEEE Computer 1978). First the tests are run without a mutation, and must pass. The
+exit code is 1 if anything survives, hangs or is out of date. `--write` writes the table into docs/correctness.md.
 
 Kernels are compiled with little optimisation, into a cache of their own. On two idle cores it takes half an hour.
 """
@@ -27,7 +27,8 @@ from mutations import MUTATIONS, Mutation
 
 SOURCE = Path(__file__).resolve().parent.parent
 PAGE = SOURCE / "docs" / "correctness.md"
-PARTS = ("turbo_fzn", "kernels", "share", "tests", "examples", "docs", "setup.cfg", "pyproject.toml", "README.md", "LICENSE")
+FOLDERS = ("turbo_fzn", "kernels", "share", "tests", "examples", "docs")
+PARTS = (*FOLDERS, "setup.cfg", "pyproject.toml", "README.md", "LICENSE")
 PATIENCE = 120  # seconds that a test waits for what a mutation may have taken away
 FAULTS = [-number for number in (signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGABRT)]
 MOST_SECONDS = 1800  # of one mutation's tests, on a busy machine
@@ -108,6 +109,13 @@ def try_mutation(mutation: Mutation, workshop: Workshop) -> Outcome:
     return Outcome(mutation, fault=f"it cannot be compiled: {compiled[0]}") if compiled else Outcome(mutation, test)
 
 
+def every_test(mutations: list[Mutation]) -> list[str]:
+    """What pytest is to run so that it runs all tests of the mutations: whole files, and parts of others."""
+    wanted = {mutation.tests for mutation in mutations}
+    files = {file for tests in wanted if " -k " not in tests for file in tests.split()}
+    return sorted(files | {tests for tests in wanted if " -k " in tests and tests.split()[0] not in files})
+
+
 def try_without(tests: str, workshop: Workshop) -> str:
     """What fails without any mutation, or nothing."""
     code, said = run_tests(workshop.tree, workshop.cache, tests.split())
@@ -119,8 +127,7 @@ def try_all(mutations: list[Mutation], processes: int) -> Iterator[Outcome]:
         workshop = Workshop(Path(name) / "tree", Path(name) / "cache")
         workshop.tree.mkdir()
         copy_tree(SOURCE, workshop.tree)
-        every = sorted({mutation.tests for mutation in mutations})
-        if fault := "".join(pool.map(lambda tests: try_without(tests, workshop), every)):
+        if fault := "".join(pool.map(lambda tests: try_without(tests, workshop), every_test(mutations))):
             sys.exit(f"without a mutation a test fails: {fault}")
         yield from pool.map(lambda mutation: try_mutation(mutation, workshop), mutations)
 
@@ -135,11 +142,12 @@ def table(outcomes: list[Outcome]) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Breaks each mechanism of the solver, and expects a test to notice.")
-    parser.add_argument("words", nargs="*", help="only mutations that have one of these words in their description or file")
+    parser.add_argument("words", nargs="*", help="only mutations whose description or file has one of these words")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, help="mutations that are tried at a time")
     parser.add_argument("--write", action="store_true", help="write the table into docs/correctness.md")
     arguments = parser.parse_args()
-    wanted = [one for one in MUTATIONS if not arguments.words or any(word in " ".join(one[:3]) for word in arguments.words)]
+    words = arguments.words or [""]
+    wanted = [mutation for mutation in MUTATIONS if any(word in " ".join(mutation[:3]) for word in words)]
     if arguments.write and wanted != MUTATIONS:
         parser.error("--write is for all mutations")
     outcomes = []
