@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from turbo_fzn.engine import compiler, cpu, gpu
-from turbo_fzn.engine.abi import digest
+from turbo_fzn.engine.agreement import digest
 from turbo_fzn.read.grammar import terminals
 
 
