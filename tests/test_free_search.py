@@ -100,7 +100,7 @@ def test_each_kind_of_neighbourhood_leads_to_better_solutions(method):
 def test_neighbourhoods_that_are_searched_to_their_end_become_larger():
     engine = alone(KNAPSACK, "random")
     engine.run_alone(enough=lambda: tasks(engine) >= 2000, incumbent=first_solution(KNAPSACK))
-    tried = [share for extent in engine.book("random").share for share in extent if share != FIRST_SHARE]
+    tried = [share for sizes in engine.book("random").share for share in sizes if share != FIRST_SHARE]
     assert tried and max(tried) < FIRST_SHARE
 
 

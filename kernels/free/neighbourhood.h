@@ -184,7 +184,8 @@ DEVICE bool stays_with_record(const Block& b) {
   return coin(draw) || (lively && high_bits(draw, 5) != 0);
 }
 
-// Lane 0: the restart that settles an island, with or without the annotation, as is allowed; METHOD_TREE where neither is.
+// Lane 0: the restart that settles an island, with or without the annotation, as is allowed; METHOD_TREE where neither
+// is.
 DEVICE i32 draw_settler(const Block& b) {
   const Problem* p = b.problem;
   i32 first = coin(next_random(b)) ? METHOD_WEIGHTED : METHOD_ANNOTATED;
@@ -255,7 +256,8 @@ DEVICE void set_limits(const Block& b, bool improve) {
   s.failures_sure = s.failures_left - FAILURES_SURE;
   s.target = s.method == METHOD_PROBE ? draw_probe(b) : improve && s.island == 0 ? draw_target(b) : NO_INCUMBENT;
   value_order(b).mode = settles ? MODE_FRESH : restart ? draw_value_mode(next_random(b)) : MODE_MIXED;
-  value_order(b).flips = s.method != METHOD_ANNOTATED ? 0 : settles ? SETTLE_FLIPS : 1 << below(next_random(b), FLIP_SIZES);
+  bool flips = s.method == METHOD_ANNOTATED;
+  value_order(b).flips = !flips ? 0 : settles ? SETTLE_FLIPS : 1 << below(next_random(b), FLIP_SIZES);
   choice(b).noise = next_random(b);
 }
 

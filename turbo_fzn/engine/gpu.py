@@ -361,7 +361,7 @@ class GpuEngine:
     def raise_bound(self, bound: int) -> None:
         self.raised = max(self.raised, bound)
         if self.running_kernel:
-            self._send(2, Common.host_bound.offset, self.raised, 8)
+            self._send(2, offset(Common, "host_bound"), self.raised, 8)
 
     def statistics(self) -> dict[str, int]:
         """Sums over the blocks; of those that still run, up to their last solution."""
