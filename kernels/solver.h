@@ -81,7 +81,7 @@ DEVICE bool start_task(const Block& b) {
     s->best = global_load(&b.problem->common->best);
     s->method = METHOD_TREE;
     s->improvements = 0;
-    s->since = now_ns();
+    s->since = task_clock(b);
   }
   replay_path(b, s->path_size);
   start_search(b, FIRST_ANNOTATED);

@@ -256,7 +256,7 @@ def test_a_file_that_may_not_be_read_is_named(call, tmp_path, monkeypatch):
     def refuse(path: str) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(languages.io, "FileIO", refuse)
+    monkeypatch.setattr(files.io, "FileIO", refuse)
     path = write(tmp_path, THREE_SOLUTIONS)
     assert is_error(call(path), f"{path}: cannot read the file: Permission denied")
 

@@ -23,7 +23,7 @@ from turbo_fzn.engine.relay import Relay
 from turbo_fzn.errors import EngineError
 from turbo_fzn.options import Options
 from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.run import session
+from turbo_fzn.run import choose, session
 
 CORPUS = Path(__file__).resolve().parent / "corpus"
 SECONDS = 30  # a test that waits so long has failed
@@ -192,16 +192,16 @@ def slow_gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[float | None
             made.append(Late(prepared.tnf, exports, Settings(blocks=2, lns_percent=50)))
             return made[-1]
 
-        monkeypatch.setattr(session, "make_gpu_engine", make)
-        monkeypatch.setattr(session.Relay, "close", close_at_once)
+        monkeypatch.setattr(choose, "make_gpu_engine", make)
+        monkeypatch.setattr(choose.Relay, "close", close_at_once)
         return made
 
     def close_at_once(relay: Relay) -> None:
         end.set()
         close(relay)
 
-    close = session.Relay.close
-    monkeypatch.setattr(session.wake, "begin", lambda: type("Awake", (), {"failure": None}))
+    close = choose.Relay.close
+    monkeypatch.setattr(choose.wake, "begin", lambda: type("Awake", (), {"failure": None}))
     yield set_delay
     end.set()
 
@@ -256,10 +256,10 @@ class UntilHandedOver(session.Interrupt):
 
 
 def search_until_handed_over(monkeypatch: pytest.MonkeyPatch) -> session.Finished:
-    interrupt, choose = UntilHandedOver(), session.choose_engine
+    interrupt, chosen = UntilHandedOver(), session.choose_engine
 
     def remember(*arguments):
-        interrupt.relay = choose(*arguments)
+        interrupt.relay = chosen(*arguments)
         return interrupt.relay
 
     monkeypatch.setattr(session, "choose_engine", remember)
@@ -294,7 +294,7 @@ def test_the_first_takes_no_more_threads_than_were_granted(slow_gpu, monkeypatch
     slow_gpu(None)
     prepared = session.prepare(parse_text(MANY), Options(), session.Interrupt())
     exports = np.arange(prepared.tnf.n_vars, dtype=np.int32)
-    relay = session.choose_engine(prepared, Options(arch="auto", blocks=500, threads=2), exports)
+    relay = choose.choose_engine(prepared, Options(arch="auto", blocks=500, threads=2), exports)
     assert isinstance(relay, Relay) and relay.first.shape == {"blocks": 2}
 
 

@@ -164,8 +164,8 @@ DEVICE bool stays_with_record(const Block& b) {
   BlockState* s = b.state;
   if (b.problem->n_islands < 2 || s->best == NO_INCUMBENT) return true;
   u64 draw = next_random(s);
-  i64 now = now_ns(), since = now - global_load(&b.problem->common->improved_ns);
-  bool lively = since < (now - s->began) / LIVELY;
+  i64 now = task_clock(b), began = b.problem->n_blocks > 1 ? s->began : 0;
+  bool lively = now - global_load(&b.problem->common->improved_ns) < (now - began) / LIVELY;
   return draw >> 63 || (lively && draw >> 59);
 }
 
@@ -252,7 +252,7 @@ OUTLINE bool start_neighbourhood(const Block b) {
     s->early = b.problem->sense != 0 && !improve;
     s->conflict_var = next_random(s) >> 63 ? -1 : -2;
     s->solutions_before = s->statistics.solutions;
-    s->since = now_ns();
+    s->since = task_clock(b);
     set_limits(b, improve);
     bool annotated = s->method == METHOD_ANNOTATED || (s->method != METHOD_WEIGHTED && next_random(s) >> 63);
     s->granted = over ? 0 : annotated ? 2 : 1;
@@ -275,7 +275,7 @@ DEVICE void start_warm_start(const Block& b) {
     ++s->statistics.nodes;
     ++s->statistics.restarts;
     s->method = METHOD_TREE;
-    s->since = now_ns();
+    s->since = task_clock(b);
     s->path_size = 0;
     s->failures_left = FAILURE_LIMIT;
     s->failures_sure = FAILURE_LIMIT;

@@ -78,7 +78,7 @@ OUTLINE void keep_books(const Block b) {
   const Problem* p = b.problem;
   BlockState* s = b.state;
   MethodBook* book = &p->books[s->method];
-  i64 spent = now_ns() - s->since;
+  i64 spent = task_clock(b) - s->since;
   global_add(&book->tries, (i64)1);
   global_add(&book->busy_ns, spent);
   global_add(&book->running, (i64)-1);

@@ -18,17 +18,16 @@ from typing import Any, Callable, Generator, Protocol, TypeVar
 import numpy as np
 
 from turbo_fzn import progress
-from turbo_fzn.engine import cpu, wake
+from turbo_fzn.engine import cpu
 from turbo_fzn.engine.contract import Engine, Found
-from turbo_fzn.engine.layout import METHODS, Settings
-from turbo_fzn.engine.relay import Relay
-from turbo_fzn.errors import EngineError, InternalError, UsageError
+from turbo_fzn.errors import EngineError, InternalError
 from turbo_fzn.interrupt import Interrupt, Interrupted
 from turbo_fzn.lower.rewrite import lower
 from turbo_fzn.options import Options
 from turbo_fzn.read.model import Model
 from turbo_fzn.run import report
 from turbo_fzn.run.answers import Distinct, Everything, Improvements, output_determines_all
+from turbo_fzn.run.choose import choose_engine, plan
 from turbo_fzn.run.judge import Judge, Prepared
 from turbo_fzn.run.output import value_of
 from turbo_fzn.run.profiler import Profiler
@@ -38,8 +37,6 @@ from turbo_fzn.tnf.simplify import simplify
 log = logging.getLogger("turbo_fzn")
 
 POLL_SECONDS = 0.001
-GPU_LNS_PERCENT = 75
-CPU_LNS_PERCENT = 50
 T = TypeVar("T")
 
 
@@ -143,68 +140,6 @@ def in_thread(work: Callable[[], T], interrupt: Interrupt, stop: Callable[[], No
     return outcome[0]
 
 
-def choose_engine(prepared: Prepared, options: Options, exports: np.ndarray) -> Engine:
-    """The engine that --arch names; `auto` goes on on the GPU, when there is a usable one, as soon as that is ready. The
-    profiler wants one CPU block."""
-    tnf = prepared.tnf
-    if options.cp_profiler:
-        return cpu.CpuEngine(tnf, exports, Settings(seed=options.seed or 0, trace=True))
-    if options.arch == "gpu":
-        from turbo_fzn.engine import gpu
-
-        return gpu.GpuEngine(tnf, exports, gpu_settings(prepared, options))
-    settings = cpu_settings(prepared, options)
-    if options.arch == "cpu":
-        return cpu.CpuEngine(tnf, exports, settings)
-    failure = wake.begin().failure
-    if failure is not None:
-        log.info("no GPU engine: %s", failure)
-        return cpu.CpuEngine(tnf, exports, settings)
-    meanwhile = replace(settings, blocks=min(settings.blocks, options.threads))  # `blocks` may be meant for the GPU
-    return Relay(cpu.CpuEngine(tnf, exports, meanwhile), lambda: make_gpu_engine(prepared, exports, options), tnf.sense)
-
-
-def make_gpu_engine(prepared: Prepared, exports: np.ndarray, options: Options) -> Engine:
-    """Called in a thread of its own."""
-    from turbo_fzn.engine import gpu
-
-    return gpu.make_elsewhere(prepared.tnf, exports, gpu_settings(prepared, options))
-
-
-def cpu_settings(prepared: Prepared, options: Options) -> Settings:
-    wanted = options.lns == "on" or (options.lns == "auto" and options.free_search)
-    percent = CPU_LNS_PERCENT if wanted and wants_portfolio(prepared, options) else 0
-    blocks = options.blocks or options.threads
-    methods = wanted_methods(options)
-    return Settings(blocks=blocks, seed=options.seed or 0, lns_percent=percent, methods=methods, profile=options.profile)
-
-
-def wants_portfolio(prepared: Prepared, options: Options) -> bool:
-    """Whether blocks that do not search the tree are of use: not when all solutions are wanted."""
-    return prepared.tnf.sense != 0 or (options.free_search and options.solution_limit() == 1)
-
-
-def wanted_methods(options: Options) -> frozenset[str]:
-    """Raises UsageError for a name that is no method."""
-    unwanted = frozenset((options.without or "").replace(",", " ").split())
-    if unknown := unwanted - frozenset(METHODS):
-        raise UsageError(f"--without: no method {', '.join(sorted(unknown))}; there are {', '.join(METHODS)}")
-    return frozenset(METHODS) - unwanted
-
-
-def gpu_settings(prepared: Prepared, options: Options) -> Settings:
-    """`blocks` 0 lets the engine choose. A GPU has blocks to spare, so most search neighbourhoods unless told not to."""
-    return Settings(
-        blocks=options.blocks or 0,
-        seed=options.seed or 0,
-        lns_percent=GPU_LNS_PERCENT if options.lns != "off" and wants_portfolio(prepared, options) else 0,
-        methods=wanted_methods(options),
-        threads=options.gpu_threads,
-        memory_bytes=None if options.gpu_memory is None else options.gpu_memory << 20,
-        profile=options.profile,
-    )
-
-
 class Choice(Protocol):
     """Which of the solutions that arrived are answers; see answers.py."""
 
@@ -255,7 +190,7 @@ class Search:
 
     def wants_every_step(self) -> bool:
         """With a seed and one block, equal runs are to print the same; else steps that come together are one."""
-        return self.options.seed is not None and (self.options.blocks or self.options.threads) == 1
+        return self.options.seed is not None and plan(self.prepared.tnf, self.options, 1).threads == 1
 
     def new_outputs(self, engine: Engine) -> Choice:
         once = not engine.repeats and output_determines_all(self.prepared.tnf)
@@ -289,7 +224,7 @@ class Search:
         space was searched."""
         start = time.monotonic()
         with progress.phase("engine"):
-            engine = choose_engine(replace(self.prepared, tnf=tnf), self.options, self.judge.exports)
+            engine = choose_engine(replace(self.prepared, tnf=tnf), self.options, self.judge.exports, limit)
         if "engineTime" not in self.prepared.times:
             self.prepared.times["engineTime"] = time.monotonic() - start
             self.start = time.monotonic()
