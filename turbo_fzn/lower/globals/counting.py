@@ -16,7 +16,6 @@ from turbo_fzn.lower import constraints_int as integer
 from turbo_fzn.lower.builder import ADD, EQ, LEQ, MAX, MIN, MUL, Builder
 from turbo_fzn.lower.globals.logic import all_of, conclude, truth, within
 
-
 VALUES_LIMIT = 1000  # of all variables, at least, for a truth value for each
 
 
