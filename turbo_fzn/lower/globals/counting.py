@@ -21,7 +21,7 @@ VALUES_LIMIT = 1000  # of all variables, at least, for a truth value for each
 
 def equals(b: Builder, x: Sequence[int], y: int) -> list[int]:
     """The truths of x[i] = y."""
-    return [b.row(EQ, v, y) for v in x]
+    return [bulk.shared(b, EQ, v, y) for v in x]
 
 
 def compare_sum(
