@@ -1,8 +1,8 @@
-"""A GPU that is slow to be made ready, fails or hangs costs no answer and no time: with `--arch auto` it is as if there were none.
+"""A GPU that is slow to be made ready, fails or hangs costs no answer and no time: `--arch auto` is as without one.
 
-The command runs on the machine of fake_machine.py. Each case runs TURBO_FZN_FAULTS times. By default it runs once, and may
-be late by what a busy machine needs, which is measured before; TURBO_FZN_FAULTS=100 is the full measurement, on a machine
-with nothing else to do: then 0.3 s is the limit.
+The command runs on the machine of fake_machine.py. Each case runs TURBO_FZN_FAULTS times. By default it runs once, and
+may be late by what a busy machine needs, which is measured before; TURBO_FZN_FAULTS=100 is the full measurement, on a
+machine with nothing else to do: then 0.3 s is the limit.
 """
 
 from __future__ import annotations

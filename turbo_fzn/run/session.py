@@ -174,7 +174,7 @@ def search(
 class Search:
     """One or two engines, one after the other, and what they have found so far.
 
-    The engine is closed behind the last answer, by `close`: giving back what it holds must not delay or lose an answer.
+    The engine is closed behind the last answer, by `close`: what it gives back must not delay an answer, nor lose one.
     """
 
     def __init__(self, prepared: Prepared, options: Options, interrupt: Interrupt):
@@ -349,10 +349,10 @@ class Search:
             counted = report.merge_counts(self.counted, engine.statistics())
             statistics = report.progress(counted, self.start, self.best, bound)
         seconds = time.monotonic() - self.start
-        who = found.method, found.block
         objective = "" if self.best is None else f" objective {self.best}{'' if bound is None else f' (bound {bound})'},"
-        log.info("%.2f s: solution %d,%s by %s in block %d", seconds, self.n_solutions, objective, *who)
-        return Solution(self.judge.outputs(found), self.best, *reversed(who), statistics)
+        what = self.n_solutions, objective, found.method, found.block
+        log.info("%.2f s: solution %d,%s by %s in block %d", seconds, *what)
+        return Solution(self.judge.outputs(found), self.best, found.block, found.method, statistics)
 
 
 @dataclass
@@ -396,6 +396,7 @@ def solve_model(model: Model, **settings: Any) -> Result:
                 objective = event.objective
     except Interrupted:
         return Result("UNKNOWN", [], None, {})
+    assert finished is not None, "the last event"
     return Result(status_of(finished), solutions, objective, finished.statistics)
 
 
