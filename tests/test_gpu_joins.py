@@ -19,7 +19,7 @@ from turbo_fzn.engine.layout import Settings
 from turbo_fzn.engine.pair import Pair
 from turbo_fzn.options import Options
 from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.run import session
+from turbo_fzn.run import choose, session
 
 
 class Late(cpu.CpuEngine):
@@ -39,10 +39,10 @@ def slow_gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[float | None
             made.append(Late(prepared.tnf, exports, Settings(blocks=2, lns_percent=50)))
             return made[-1]
 
-        monkeypatch.setattr(session, "make_gpu_engine", make)
+        monkeypatch.setattr(choose, "make_gpu_engine", make)
         return made
 
-    monkeypatch.setattr(session.wake, "begin", lambda: type("Awake", (), {"failure": None}))
+    monkeypatch.setattr(choose.wake, "begin", lambda: type("Awake", (), {"failure": None}))
     yield set_delay
     end.set()
     for thread in threading.enumerate():

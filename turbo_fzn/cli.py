@@ -248,9 +248,10 @@ def set_up_logging(verbose: bool) -> None:
 
 
 def prepare_file(options: Options, interrupt: Interrupt) -> Prepared:
+    from turbo_fzn.read.files import suffix_of
     from turbo_fzn.run import session
 
-    if options.file.endswith(".tnf"):
+    if suffix_of(options.file) == ".tnf":
         from turbo_fzn.tnf.text import read
 
         return session.settle_root(session.Prepared(read(options.file)), interrupt)

@@ -18,11 +18,16 @@ def describe() -> list[str]:
     compiled = sorted(path.name for path in cache.glob("*") if path.suffix in (".so", ".cubin"))
     return [
         f"fzn-turbo {__version__}, Python {platform.python_version()} at {sys.executable}",
-        "CPU engine: " + _or_reason(lambda: f"compiled by {' '.join(compiler.find_cpu_compiler())}"),
+        "CPU engine: " + _or_reason(_describe_cpu),
         "GPU engine: " + _or_reason(_describe_gpu),
         f"kernel cache: {wanted}, " + (f"{len(compiled)} compiled" if cache == wanted else "cannot be used: it must be yours, and writable by you alone"),
         *(f"  {name}" for name in compiled),
     ]
+
+
+def _describe_cpu() -> str:
+    packaged = compiler.packaged_library(32)
+    return f"in the package, {packaged.parent}" if packaged else f"compiled by {' '.join(compiler.find_cpu_compiler())}"
 
 
 def _describe_gpu() -> str:

@@ -368,7 +368,7 @@ class Tables:
         if isinstance(arg, Ref) and arg in self.constant_arrays:
             return self.constant_arrays[arg]
         elements: list = self.model.arrays[arg].elements if isinstance(arg, Ref) else arg  # type: ignore[assignment]
-        values = [self.model.parameters[one] if isinstance(one, Ref) else one for one in elements]
+        values: list = [self.model.parameters[one] if isinstance(one, Ref) else one for one in elements]
         constants = values if values and isinstance(values[0], IntSet) else np.array(values, dtype=np.int64)
         if isinstance(arg, Ref):
             self.constant_arrays[arg] = constants

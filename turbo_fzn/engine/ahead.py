@@ -1,4 +1,4 @@
-"""Compiling ahead: the kernels into the cache before a run needs them, and, for a release, for every kind of GPU.
+"""Compiling ahead: into the cache before a run needs the kernels, into a wheel, and, to check them, for every GPU.
 
     python -m turbo_fzn.engine.ahead              what `fzn-turbo --build-kernels` does
     python -m turbo_fzn.engine.ahead --check-gpu  every variant for every architecture, strictly; needs nvcc, but no GPU
@@ -7,10 +7,13 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
 import tempfile
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 from turbo_fzn.engine import compilation, compiler
 from turbo_fzn.errors import EngineError
@@ -38,10 +41,24 @@ def check_gpu_kernels() -> int:
     return faults
 
 
+def fill_package(folder: Path) -> None:
+    """Compiles every CPU engine into a folder of the package that is built (setup.py). Raises EngineError."""
+    command, source = compiler.find_cpu_compiler(), str(kernels_folder() / "solve.cpp")
+    folder.mkdir(parents=True)
+
+    def compile_one(variant: tuple[int, ...]) -> None:
+        with tempfile.TemporaryDirectory() as scratch:
+            target = str(folder / compiler.packaged_name(*variant))
+            compilation.run_compiler([*command, *compiler.cpu_flags(*variant), "-o", target, source], scratch)
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(compile_one, compiler.CPU_VARIANTS))
+
+
 def fill_cache(report: Callable[[str], object] = print) -> None:
-    """Compiles the CPU engine and, for the GPUs that are here, the GPU engine; says what was done."""
+    """Compiles the CPU engine, unless the package has it, and the GPU engine for the GPUs that are here; says so."""
     for bits in (32, 64):
-        report(f"CPU engine, {bits}-bit: {compiler.cpu_library(bits)}")
+        report(f"CPU engine, {bits}-bit: {compiler.packaged_library(bits) or compiler.cpu_library(bits)}")
     try:
         compiler.find_nvcc()
         from turbo_fzn.engine.gpu import architectures

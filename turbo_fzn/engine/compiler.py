@@ -1,8 +1,12 @@
-"""The compiled kernels: the CPU engine by the host's C++ compiler, the GPU engine by nvcc, both in one cache.
+"""The compiled kernels: the CPU engine by a C++ compiler, the GPU engine by nvcc.
 
-A compiled file is named by a hash of all kernel sources, the compiler's version and its flags, so a stale one is never
-used; compilation.py makes it. The cache is `TURBO_FZN_CACHE`, else the user's cache folder. When that cannot be used
-(cache.py) or is full, a temporary folder serves for this run.
+A wheel has the CPU engine with it, for any machine of its platform; it is named by a hash of all kernel sources and the
+flags, so that of edited kernels is not used. Whoever names a compiler of his own ($CXX) or further flags gets what that
+makes.
+
+Everything else is compiled where it is wanted, and kept in one cache, under a hash of the sources, the flags and the
+compiler's identity; compilation.py makes it. The cache is `TURBO_FZN_CACHE`, else the user's cache folder. When that
+cannot be used (cache.py) or is full, a temporary folder serves for this run.
 """
 
 from __future__ import annotations
@@ -21,14 +25,21 @@ from turbo_fzn.engine import compilation
 from turbo_fzn.engine.compilation import NoRoom
 from turbo_fzn.errors import EngineError
 from turbo_fzn.progress import phase
-from turbo_fzn.resources import kernels_folder
+from turbo_fzn.resources import PACKAGE, kernels_folder
 
 log = logging.getLogger("turbo_fzn")
 
 CPU_FLAGS = ["-std=c++17", "-O3", "-shared", "-fPIC", "-Wall", "-Wextra", "-Wno-unused-function"]
 GPU_FLAGS = ["-std=c++17", "-O3", "-Xptxas", "-v"]
+PACKAGED = "compiled"  # the folder of a wheel that has the CPU engine
 PROFILE_FLAG = "-DPROFILE"
 TRACE_FLAG = "-DTRACE"
+CPU_VARIANTS = tuple((bits, *kind) for bits in (32, 64) for kind in ((), (PROFILE_FLAG,), (TRACE_FLAG,)))
+
+
+class NoCompiler(EngineError):
+    """None was named, and none of the usual ones is here."""
+
 
 _full: set[Path] = set()  # cache folders that were found full in this process
 
@@ -64,11 +75,11 @@ def source_hash() -> str:
 
 @lru_cache(maxsize=4)
 def find_cpu_compiler() -> list[str]:
-    """The host's C++ compiler and flags to begin with: $CXX, else c++, g++ or clang++. Raises EngineError when there is
-    none, or none of the name in $CXX."""
+    """The host's C++ compiler and flags to begin with: $CXX, else c++, g++ or clang++. Raises NoCompiler when there is
+    none, EngineError when there is none of the name in $CXX."""
     found = _find("CXX", "c++", "g++", "clang++")
     if found is None:
-        raise EngineError("no C++ compiler found for the CPU engine: install one (Debian, Ubuntu: apt-get install g++)")
+        raise NoCompiler("no C++ compiler found for the CPU engine: install one (Debian, Ubuntu: apt-get install g++)")
     return found
 
 
@@ -77,7 +88,7 @@ def find_nvcc() -> list[str]:
     """nvcc: $NVCC, the PATH, or /usr/local/cuda. Raises EngineError as find_cpu_compiler does."""
     found = _find("NVCC", "nvcc", "/usr/local/cuda/bin/nvcc")
     if found is None:
-        raise EngineError("no nvcc found for the GPU engine: install the CUDA toolkit, 12.8 or later")
+        raise NoCompiler("no nvcc found for the GPU engine: install the CUDA toolkit, 12.8 or later")
     return found
 
 
@@ -154,9 +165,29 @@ def abandon() -> None:
         shutil.rmtree(_temporary_folder(), ignore_errors=True)
 
 
+def cpu_flags(bits: int, *extra: str) -> list[str]:
+    """Those of a CPU engine for stores of `bits` bits."""
+    return [*CPU_FLAGS, f"-DBOUND_BITS={bits}", *extra]
+
+
+def packaged_name(bits: int, *extra: str) -> str:
+    """The name of a CPU engine in the folder `compiled` of a wheel."""
+    key = hashlib.sha256("\0".join([source_hash(), *cpu_flags(bits, *extra)]).encode()).hexdigest()
+    return f"cpu{bits}-{key[:24]}.so"
+
+
+def packaged_library(bits: int, *extra: str) -> Path | None:
+    """The CPU engine that came with the package; None where there is none of these kernels and flags, or where a compiler
+    or flags of the user's own are to make it."""
+    if os.environ.get("CXX") or developer_flags():
+        return None
+    path = PACKAGE / PACKAGED / packaged_name(bits, *extra)
+    return path if path.is_file() else None
+
+
 def cpu_library(bits: int, *extra: str) -> Path:
-    """The CPU engine as a shared library, for stores of `bits` bits; `extra` flags are for tests."""
-    command = [*find_cpu_compiler(), *CPU_FLAGS, f"-DBOUND_BITS={bits}", *developer_flags(), *extra]
+    """The CPU engine, compiled here; `extra` flags make it one of CPU_VARIANTS, or are for tests."""
+    command = [*find_cpu_compiler(), *cpu_flags(bits, *extra), *developer_flags()]
     return _cached(f"cpu{bits}", ".so", command, "solve.cpp")
 
 

@@ -3,33 +3,48 @@
 from __future__ import annotations
 
 import ctypes
+import logging
 import threading
 from functools import lru_cache
 
 import numpy as np
 
 from turbo_fzn.engine import compiler
-from turbo_fzn.engine.abi import LEARN_STATISTICS, METHODS, STATISTICS, Problem, Trace, TraceRecord, digest
+from turbo_fzn.engine.abi import LEARN_STATISTICS, METHODS, STATISTICS, Problem, Trace, TraceRecord
+from turbo_fzn.engine.agreement import digest
 from turbo_fzn.engine.contract import Found, merge_statistics, method_statistics
 from turbo_fzn.engine.layout import Layout, Settings, first_books, make_common
 from turbo_fzn.engine.ring import Ring
 from turbo_fzn.errors import EngineError, InternalError
 from turbo_fzn.tnf.language import TNF
 
+log = logging.getLogger("turbo_fzn")
+
 NO_MEMORY, OVERFLOW = -2, -3  # of propagate_root
 TRACE_CAPACITY = 2**14  # records
 TRACE_RECORD = np.dtype(TraceRecord)
 
 
-@lru_cache(maxsize=4)
-def library(bits: int, *extra: str) -> ctypes.CDLL:
-    """The compiled engine for stores of `bits` bits. Raises EngineError without a compiler."""
+def load(bits: int, *extra: str) -> ctypes.CDLL:
+    """The engine of the package, or else one that is compiled here. Raises EngineError without a compiler."""
+    packaged = compiler.packaged_library(bits, *extra)
+    if packaged is not None:
+        try:
+            return ctypes.CDLL(str(packaged))
+        except OSError as error:  # it may be for a newer system than this
+            log.info("the engine of the package cannot be loaded: %s", error)
     path = compiler.cpu_library(bits, *extra)
     try:
-        loaded = ctypes.CDLL(str(path))
+        return ctypes.CDLL(str(path))
     except OSError as error:
         raise EngineError(f"cannot load the CPU engine (remove {path}, and it is made again): {error}") from error
-    check_digest(str(path), ctypes.c_char_p.in_dll(loaded, "abi_digest").value or b"")
+
+
+@lru_cache(maxsize=4)
+def library(bits: int, *extra: str) -> ctypes.CDLL:
+    """The engine for stores of `bits` bits, ready to be called."""
+    loaded = load(bits, *extra)
+    check_digest(loaded._name, ctypes.c_char_p.in_dll(loaded, "abi_digest").value or b"")
     loaded.solve_block.argtypes = [ctypes.c_void_p, ctypes.c_int32]
     loaded.propagate_root.argtypes = [ctypes.c_void_p] * 3
     loaded.adopt_solution.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64]

@@ -70,7 +70,7 @@ def trees(b: Builder, op: int, leaves: np.ndarray, group: np.ndarray, n_groups: 
     """
     if len(leaves) <= FEW:
         return small_trees(b, op, leaves, group, n_groups)
-    low, high = bounds(b, leaves) if op == ADD else (None, None)
+    low, high = bounds(b, leaves if op == ADD else ())
     while True:
         size = np.bincount(group, minlength=n_groups)
         if size.max(initial=0) <= 1:

@@ -157,7 +157,7 @@ def automaton(
     return None
 
 
-def accept(b: Builder, graph: Graph, first: int, accepting: np.ndarray, total: int | None, r: int) -> list:
+def accept(b: Builder, graph: Graph, first: int, accepting: np.ndarray, total: int | None, r: int) -> list[np.ndarray]:
     """r = (the path ends in an accepting state, and the costs of its steps are the total, if there is one).
 
     Gives the truths of the steps of each layer.
@@ -171,8 +171,8 @@ def accept(b: Builder, graph: Graph, first: int, accepting: np.ndarray, total: i
         return steps
     accepted, right = b.variable(0, 1), b.variable(0, 1)
     boolean.disjunction(b, ends.tolist(), accepted)
-    every = np.concatenate([layer.cost for layer in graph.layers]) if steps else []
-    linear.eq_variable(b, list(map(int, every)), [v for step in steps for v in step.tolist()], total, right)
+    every = [int(cost) for layer in graph.layers for cost in layer.cost]
+    linear.eq_variable(b, every, [v for step in steps for v in step.tolist()], total, right)
     b.define(r, MIN, accepted, right)
     return steps
 
@@ -275,8 +275,8 @@ def diagram(
         labels.append(np.array([truth_of_set(b, v, values) for values in sets[-1]], np.int64))
     steps = accept(b, Graph(layers, labels, n_nodes + 1, False), 1, accepting, total, r)
     if b.value(r) == 1:
-        for place in zip(x, layers, sets, steps):
-            state_readers(b, *place)
+        for v, layer, read, step in zip(x, layers, sets, steps):
+            state_readers(b, v, layer, read, step)
     return None
 
 
@@ -287,8 +287,10 @@ def truth_of_set(b: Builder, v: int, values: IntSet) -> int:
 
 
 def state_readers(b: Builder, v: int, layer: Layer, sets: list[IntSet], step: np.ndarray) -> None:
-    """Each value has an edge that reads it."""
+    """Each value has an edge that reads it, where they are few."""
     allowed = bulk.domain(b, v)
+    if sum((values & allowed).size for values in sets) > STEP_LIMIT:
+        return
     for value in sorted({value for values in sets for value in values & allowed}):
         reads = np.array([value in values for values in sets])[layer.label]
         bulk.imply(b, b.row(EQ, v, b.constant(value)), bulk.tree(b, MAX, step[reads]))

@@ -13,8 +13,10 @@ from turbo_fzn.domains import IntSet
 from turbo_fzn.lower import bulk, linear
 from turbo_fzn.lower import constraints_bool as boolean
 from turbo_fzn.lower import constraints_int as integer
-from turbo_fzn.lower.builder import ADD, EQ, LEQ, MAX, MIN, Builder
+from turbo_fzn.lower.builder import ADD, EQ, LEQ, MAX, MIN, MUL, Builder
 from turbo_fzn.lower.globals.logic import all_of, conclude, truth, within
+
+VALUES_LIMIT = 1000  # of all variables, at least, for a truth value for each
 
 
 def equals(b: Builder, x: Sequence[int], y: int) -> list[int]:
@@ -58,7 +60,7 @@ def among(b: Builder, n: int, x: Sequence[int], values: IntSet, r: int) -> None:
 
 def nvalue(b: Builder, n: int, x: Sequence[int], r: int) -> None:
     """r = (x has n distinct values): those that some variable takes, or the variables unlike all before them."""
-    if bulk.are_finite(b, x, max(1000, 64 * len(x))):
+    if bulk.are_finite(b, x, max(VALUES_LIMIT, 64 * len(x))):
         values = sorted({value for v in x for value in bulk.domain(b, v)})
         truths = [equals(b, [v for v in x if value in bulk.domain(b, v)], b.constant(value)) for value in values]
         new = [b.tree(MAX, some, 0) for some in truths]
@@ -126,9 +128,11 @@ def limited(
         within(b, x, IntSet.of_values(cover), r, parts)
     for value, least, most in zip(cover, low, high):
         taken = equals(b, x, b.constant(value))
-        if least > 0:
+        if least > 0 and most < len(x):
+            within(b, [b.tree(ADD, taken, 0)], IntSet.interval(least, most), r, parts)
+        elif least > 0:
             linear.le(b, [-1] * len(x), taken, -least, truth(b, r, parts))
-        if most < len(x):
+        elif most < len(x):
             linear.le(b, [1] * len(x), taken, most, truth(b, r, parts))
     conclude(b, r, parts)
 
@@ -139,10 +143,16 @@ def limited(
 def bin_packing(b: Builder, capacity: int, bins: Sequence[int], weights: Sequence[int], r: int) -> None:
     """r = (the weights in each bin sum up to at most the capacity)."""
     parts: list[int] = []
-    values = sorted({value for v in bins for value in bulk.domain(b, v)})
-    for value in values:
-        linear.le(b, weights, equals(b, bins, b.constant(value)), capacity, truth(b, r, parts))
-    conclude(b, r, parts)
+    if not bulk.are_finite(b, bins, max(VALUES_LIMIT, 64 * len(bins))):
+        places = list(bins)  # the bins that some variable is
+    else:
+        values = sorted({value for v in bins for value in bulk.domain(b, v)})
+        if b.value(r) == 1:
+            return state_loads(b, values, [capacity] * len(values), bins, weights)
+        places = [b.constant(value) for value in values]
+    for place in places:
+        linear.le(b, weights, equals(b, bins, place), capacity, truth(b, r, parts))
+    return conclude(b, r, parts)
 
 
 def bin_packing_capa(
@@ -151,9 +161,11 @@ def bin_packing_capa(
     """r = (bins are numbered from `first`, and the weights in each sum up to at most its capacity)."""
     parts: list[int] = []
     within(b, bins, IntSet.interval(first, first + len(capacities) - 1), r, parts)
+    if b.value(r) == 1:
+        return state_loads(b, range(first, first + len(capacities)), capacities, bins, weights)
     for value, capacity in enumerate(capacities, first):
         linear.le(b, weights, equals(b, bins, b.constant(value)), capacity, truth(b, r, parts))
-    conclude(b, r, parts)
+    return conclude(b, r, parts)
 
 
 def bin_packing_load(
@@ -168,6 +180,18 @@ def bin_packing_load(
         here = equals(b, bins, b.constant(value))
         compare_sum(b, linear.eq, weights, here, load, truth(b, r, parts))
     conclude(b, r, parts)
+
+
+def state_loads(
+    b: Builder, values: Sequence[int], capacities: Sequence[int], bins: Sequence[int], weights: Sequence[int]
+) -> None:
+    """A load for each bin, and all of them sum up to the weights: so each bin has what the others cannot take."""
+    loads = []
+    for value, capacity in zip(values, capacities):
+        terms = [(w, v) for w, v in zip(weights, equals(b, bins, b.constant(value))) if v != b.false]
+        loads.append(b.tree(ADD, [b.row(MUL, v, b.constant(w)) for w, v in terms], 0))
+        b.restrict(loads[-1], min(0, b.lower[b.find(loads[-1])]), capacity)
+    linear.eq(b, [1] * len(loads), loads, sum(weights), b.true)
 
 
 # Others

@@ -55,11 +55,14 @@ def precede(b: Builder, s: int, t: int, x: Sequence[int], r: int, parts: list[in
 
 
 def value_precede_chain(b: Builder, values: Sequence[int], x: Sequence[int], r: int) -> None:
-    """r = (each of the values comes only where the one before it has come)."""
+    """r = (each of the values comes only where the one before it has come): 1, 2, ... in one chain."""
+    n = len(values)
+    if n and list(values) == list(range(1, n + 1)) and all(b.upper[b.find(v)] <= n for v in x):
+        return seq_precede_chain(b, x, r)
     parts: list[int] = []
     for s, t in zip(values, values[1:]):
         precede(b, s, t, x, r, parts)
-    conclude(b, r, parts)
+    return conclude(b, r, parts)
 
 
 def seq_precede_chain(b: Builder, x: Sequence[int], r: int) -> None:
