@@ -132,9 +132,9 @@ LATE = """
 import time
 choose = choose_engine
 
-def choose_engine(prepared, options, exports, wanted):
+def choose_engine(prepared, options, *others):
     time.sleep(max(prepared.started + options.time_limit / 1000 - time.monotonic(), 0))
-    return choose(prepared, options, exports, wanted)
+    return choose(prepared, options, *others)
 """
 
 
