@@ -5,8 +5,8 @@
 #   make test       all tests that need no GPU           make test-gpu       the tests that need one
 #   make bench      nodes per second                     make bench-anytime  best solution at any time
 #   make fuzz       random models, damaged input         make soak       an hour at full load, memory measured
-#   make coverage   of the package and of the operators  make check-kernels  compile for every GPU, strictly
-#   make check      the rules of the house: lengths, ruff, mypy
+#   make coverage   of the package and of the operators  make mutate     break the solver, see that a test notices
+#   make check      lengths, ruff, mypy                  make check-kernels  compile for every GPU, strictly
 #   make install    make the solver known to MiniZinc    make uninstall      take it away again
 #   make clean      remove what make made
 #
@@ -18,6 +18,7 @@ TESTFLAGS ?=
 # Tests run on all cores; not with VENV=none, where pytest-xdist may be missing.
 FUZZFLAGS ?= --seed 1
 SOAKFLAGS ?=
+MUTATEFLAGS ?=
 FILES ?= tests/corpus
 BENCHFLAGS ?=
 
@@ -41,7 +42,8 @@ provide = $(1) >/dev/null 2>&1 || { \
     { apt-get update -qq && apt-get install -y -qq --no-install-recommends $(2); } >/dev/null; \
   else echo "$(2) is missing. Type: sudo apt-get install $(2)" >&2; false; fi; }
 
-.PHONY: all venv compiler demo test test-gpu fuzz soak coverage bench bench-anytime check check-kernels install uninstall clean
+.PHONY: all venv compiler demo test test-gpu fuzz soak coverage mutate bench bench-anytime check check-kernels \
+        install uninstall clean
 
 all: $(READY) compiler
 	@$(RUN) -m turbo_fzn --build-kernels
@@ -94,6 +96,10 @@ endif
 	@$(RUN) -m coverage run -m pytest -q -m "not gpu" -k "not data_race and not undefined_behaviour" $(TESTFLAGS)
 	@$(RUN) tests/package_coverage.py
 	@$(RUN) tests/kernel_coverage.py
+
+# MUTATEFLAGS: words of the mutations to try, or --write; see python tests/mutate.py --help
+mutate: $(READY) compiler
+	@$(RUN) tests/mutate.py $(MUTATEFLAGS)
 
 # FILES: FlatZinc files or folders of them; BENCHFLAGS: see python -m turbo_fzn.bench --help
 bench: $(READY) compiler

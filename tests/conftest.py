@@ -41,7 +41,7 @@ needs_gecode = pytest.mark.skipif(
 
 @pytest.fixture(scope="session", autouse=True)
 def home_of_nobody(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A folder that stands for the user's own: the solver that is installed there must not be the one that is tested."""
+    """A folder that stands for the user's own: the solver that is installed there must not be what is tested."""
     home = tmp_path_factory.mktemp("home")
     with pytest.MonkeyPatch.context() as patch:
         for name, value in without_home(home).items():

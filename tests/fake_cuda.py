@@ -17,7 +17,7 @@ from types import ModuleType, SimpleNamespace
 import numpy as np
 
 from turbo_fzn.engine import cpu, gpu
-from turbo_fzn.engine.abi import digest
+from turbo_fzn.engine.agreement import digest
 
 
 class Error(Exception):

@@ -7,11 +7,10 @@ import subprocess
 from itertools import product
 from pathlib import Path
 
+from command import PATIENCE
 from global_cases import Case, Vars, values_of
 
 from turbo_fzn.install import install_solver
-
-LIMIT = 120  # seconds for one small model: endless is what this tells apart from slow
 
 
 class Compiler:
@@ -25,7 +24,7 @@ class Compiler:
     def flatten(self, text: str) -> str | None:
         """The FlatZinc of a model, or None where MiniZinc finds that it has no solution."""
         self.model.write_text(text)
-        run = subprocess.run(self.command, capture_output=True, text=True, timeout=LIMIT)
+        run = subprocess.run(self.command, capture_output=True, text=True, timeout=PATIENCE)
         assert run.returncode == 0, run.stderr
         return None if "=====UNSATISFIABLE=====" in run.stdout else self.flat.read_text()
 

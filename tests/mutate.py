@@ -1,9 +1,9 @@
 """Breaks the solver on purpose, one mechanism after the other, and sees whether a test fails. `--help` says how.
 
-Each mutation of mutations.py is made in a copy of the source tree, where its tests are run until one fails. If none does,
-the mutation has survived: the mechanism could be broken, or switched off, and nobody would know (mutation testing:
-DeMillo, Lipton, Sayward, IEEE Computer 1978). First the tests are run without a mutation, and must pass. The exit code is
-1 if anything survives, hangs or is out of date. `--write` writes the table into docs/correctness.md.
+Each mutation of mutations.py is made in a copy of the source tree, where its tests are run until one fails. If none
+does, the mutation has survived: the mechanism could be broken, or switched off, and nobody would know (mutation
+testing: DeMillo, Lipton, Sayward, IEEE Computer 1978). First the tests are run without a mutation, and must pass. The
+exit code is 1 if anything survives, hangs or is out of date. `--write` writes the table into docs/correctness.md.
 
 Kernels are compiled with little optimisation, into a cache of their own. On two idle cores it takes half an hour.
 """
@@ -27,7 +27,8 @@ from mutations import MUTATIONS, Mutation
 
 SOURCE = Path(__file__).resolve().parent.parent
 PAGE = SOURCE / "docs" / "correctness.md"
-PARTS = ("turbo_fzn", "kernels", "share", "tests", "examples", "docs", "setup.cfg", "pyproject.toml", "README.md", "LICENSE")
+FOLDERS = ("turbo_fzn", "kernels", "share", "tests", "examples", "docs")
+PARTS = (*FOLDERS, "setup.cfg", "pyproject.toml", "README.md", "LICENSE")
 PATIENCE = 120  # seconds that a test waits for what a mutation may have taken away
 FAULTS = [-number for number in (signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGABRT)]
 MOST_SECONDS = 1800  # of one mutation's tests, on a busy machine
@@ -42,14 +43,20 @@ class Outcome(NamedTuple):
     fault: str = ""
 
 
-def copy_tree(folder: Path) -> None:
+class Workshop(NamedTuple):
+    """Where it is done: a copy of the source tree, so that it may be worked on meanwhile, and a cache of kernels."""
+
+    tree: Path
+    cache: Path
+
+
+def copy_tree(source: Path, target: Path) -> None:
     ignore = shutil.ignore_patterns("__pycache__", ".*", "*.egg-info")
     for part in PARTS:
-        source = SOURCE / part
-        if source.is_dir():
-            shutil.copytree(source, folder / part, ignore=ignore)
-        elif source.exists():
-            shutil.copy(source, folder)
+        if (source / part).is_dir():
+            shutil.copytree(source / part, target / part, ignore=ignore)
+        else:
+            shutil.copy(source / part, target)
 
 
 def run_tests(folder: Path, cache: Path, tests: list[str]) -> tuple[int | None, str]:
@@ -83,16 +90,16 @@ def failed_test(code: int | None, said: str) -> str:
     return ""
 
 
-def try_mutation(mutation: Mutation, cache: Path) -> Outcome:
+def try_mutation(mutation: Mutation, workshop: Workshop) -> Outcome:
     with tempfile.TemporaryDirectory(prefix="turbo-mutation-") as name:
         folder = Path(name)
-        copy_tree(folder)
+        copy_tree(workshop.tree, folder)
         path = folder / mutation.file
         text = path.read_text(encoding="utf-8")
         if text.count(mutation.text) != 1:
             return Outcome(mutation, fault=f"the text is found {text.count(mutation.text)} times")
         path.write_text(text.replace(mutation.text, mutation.replacement), encoding="utf-8")
-        code, said = run_tests(folder, cache, mutation.tests.split())
+        code, said = run_tests(folder, workshop.cache, mutation.tests.split())
     if code == 0:
         return Outcome(mutation, fault="SURVIVED")
     test = failed_test(code, said)
@@ -102,23 +109,27 @@ def try_mutation(mutation: Mutation, cache: Path) -> Outcome:
     return Outcome(mutation, fault=f"it cannot be compiled: {compiled[0]}") if compiled else Outcome(mutation, test)
 
 
-def try_without(mutations: list[Mutation], cache: Path) -> str:
+def every_test(mutations: list[Mutation]) -> list[str]:
+    """What pytest is to run so that it runs all tests of the mutations: whole files, and parts of others."""
+    wanted = {mutation.tests for mutation in mutations}
+    files = {file for tests in wanted if " -k " not in tests for file in tests.split()}
+    return sorted(files | {tests for tests in wanted if " -k " in tests and tests.split()[0] not in files})
+
+
+def try_without(tests: str, workshop: Workshop) -> str:
     """What fails without any mutation, or nothing."""
-    with tempfile.TemporaryDirectory(prefix="turbo-mutation-") as name:
-        copy_tree(Path(name))
-        for tests in sorted({mutation.tests for mutation in mutations}):
-            code, said = run_tests(Path(name), cache, tests.split())
-            if code != 0:
-                return f"{tests}:\n{said[-3000:]}"
-    return ""
+    code, said = run_tests(workshop.tree, workshop.cache, tests.split())
+    return "" if code == 0 else f"{tests}:\n{said[-3000:]}"
 
 
 def try_all(mutations: list[Mutation], processes: int) -> Iterator[Outcome]:
-    with tempfile.TemporaryDirectory(prefix="turbo-cache-") as folder, ThreadPoolExecutor(processes) as pool:
-        cache = Path(folder)
-        if fault := try_without(mutations, cache):
+    with tempfile.TemporaryDirectory(prefix="turbo-mutations-") as name, ThreadPoolExecutor(processes) as pool:
+        workshop = Workshop(Path(name) / "tree", Path(name) / "cache")
+        workshop.tree.mkdir()
+        copy_tree(SOURCE, workshop.tree)
+        if fault := "".join(pool.map(lambda tests: try_without(tests, workshop), every_test(mutations))):
             sys.exit(f"without a mutation a test fails: {fault}")
-        yield from pool.map(lambda mutation: try_mutation(mutation, cache), mutations)
+        yield from pool.map(lambda mutation: try_mutation(mutation, workshop), mutations)
 
 
 def table(outcomes: list[Outcome]) -> str:
@@ -131,11 +142,12 @@ def table(outcomes: list[Outcome]) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Breaks each mechanism of the solver, and expects a test to notice.")
-    parser.add_argument("words", nargs="*", help="only mutations that have one of these words in their description or file")
+    parser.add_argument("words", nargs="*", help="only mutations whose description or file has one of these words")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, help="mutations that are tried at a time")
     parser.add_argument("--write", action="store_true", help="write the table into docs/correctness.md")
     arguments = parser.parse_args()
-    wanted = [one for one in MUTATIONS if not arguments.words or any(word in " ".join(one[:3]) for word in arguments.words)]
+    words = arguments.words or [""]
+    wanted = [mutation for mutation in MUTATIONS if any(word in " ".join(mutation[:3]) for word in words)]
     if arguments.write and wanted != MUTATIONS:
         parser.error("--write is for all mutations")
     outcomes = []

@@ -101,7 +101,7 @@ def soak(name: str, text: str, arguments: argparse.Namespace, *flags: str) -> bo
 
 
 def read_numbers(process: subprocess.Popen[str]) -> str | None:
-    """Reads all solutions; empty when one is wrong or the stream ends with a claim, None when the time was too short."""
+    """Reads all solutions; empty when one is wrong or the stream ends with a claim, None when time was too short."""
     count, digits, nodes = 0, [], ""
     assert process.stdout is not None
     for line in process.stdout:

@@ -8,15 +8,16 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from turbo_fzn.engine import abi, compiler, cpu, header
+from turbo_fzn.engine import abi, agreement, compiler, cpu, header
 from turbo_fzn.engine.layout import Layout, Settings
-from turbo_fzn.engine.records import fields_of
+from turbo_fzn.engine.records import RECORDS, WIDTHS, fields_of
 from turbo_fzn.errors import InternalError
 from turbo_fzn.resources import kernels_folder
 from turbo_fzn.run.profiler import Profiler
@@ -30,7 +31,7 @@ SLIPS = {
     "fields": ("i32 pool_slots, pool_path", "i32 pool_path, pool_slots"),
     "pointers": ("  const i32* watchers;\n", ""),
     "widths": ("i32 n_blocks, use_weights", "i32 n_blocks; i64 use_weights"),
-    "alignment": ("alignas(64) i64 pool_head", "i64 pool_head"),
+    "alignment": ("alignas(64) i64 pool_tail", "i64 pool_tail"),
     "bounds": ("  bound_t upper[2];", "  i32 upper[2];"),
     "operators": ("OP_MIN = 4, OP_MAX = 5", "OP_MAX = 4, OP_MIN = 5"),
     "methods": ("METHOD_RANDOM = 1, METHOD_WINDOW = 2", "METHOD_WINDOW = 1, METHOD_RANDOM = 2"),
@@ -53,11 +54,11 @@ def test_the_header_is_what_the_table_prints():
     assert header.stale() == [], header.HOW
 
 
-@pytest.mark.parametrize("bits", abi.WIDTHS)
+@pytest.mark.parametrize("bits", WIDTHS)
 def test_the_compiler_lays_out_every_struct_as_the_host_does(tmp_path, bits):
     """Each field, enumerator and constant is asserted, in every build of the kernels."""
     asserted = (kernels_folder() / "core" / "abi_check.h").read_text()
-    for fact in [*abi.named_facts(), *abi.placed_facts(bits)]:
+    for fact in [*agreement.named_facts(), *agreement.placed_facts(bits)]:
         assert f"SAME({fact.expression}, " in asserted
     compiled = compile_with(tmp_path, bits)
     assert compiled.returncode == 0, compiled.stderr
@@ -80,17 +81,18 @@ def test_a_header_that_differs_from_the_table_is_not_compiled(tmp_path, slip):
         ("SHARE_UNIT = 65536", "SHARE_UNIT = 65535"),
     ],
 )
-def test_any_change_of_the_table_has_another_digest(old, new):
-    text = inspect.getsource(abi)
+def test_any_change_of_the_table_has_another_digest(monkeypatch, old, new):
+    text, digest = inspect.getsource(abi), agreement.digest()
     assert text.count(old) == 1
-    changed = {"__name__": "changed"}
-    records = list(abi.RECORDS)
-    abi.RECORDS.clear()
+    changed = ModuleType("changed")
+    records = list(RECORDS)
+    RECORDS.clear()
+    monkeypatch.setattr(agreement, "abi", changed)
     try:
-        exec(compile(text.replace(old, new), "changed", "exec", dont_inherit=True), changed)
-        assert changed["digest"]() != abi.digest()  # type: ignore[operator]
+        exec(compile(text.replace(old, new), "changed", "exec", dont_inherit=True), vars(changed))
+        assert agreement.digest.__wrapped__() != digest
     finally:
-        abi.RECORDS[:] = records
+        RECORDS[:] = records
 
 
 def test_a_library_compiled_for_another_table_is_refused(monkeypatch):
@@ -141,6 +143,7 @@ def test_memory_of_another_size_is_refused():
 
 
 def test_what_the_host_writes_by_place_has_the_places_of_the_table():
+    assert names_of(abi.Strategy) == ["var_choice", "value_choice", "start", "count"]  # strategies.pack
     assert names_of(abi.Watch) == ["start", "both", "upper", "end"]  # watch.watch_lists
     assert names_of(abi.MethodBook)[:3] == ["tries", "busy_ns", "improvements"]  # contract.method_statistics
     assert {field.type for field in fields_of(abi.Statistics)} == {"i64"}

@@ -106,7 +106,8 @@ BAD_CALLS = [
 @pytest.mark.parametrize("call", BAD_CALLS, ids=" ".join)
 def test_what_cannot_be_measured_is_refused_before_the_first_run(call):
     arguments = [word.format(model=CORPUS / "golomb.fzn") for word in call[1:]]
-    done = subprocess.run([sys.executable, "-m", f"turbo_fzn.{call[0]}", *arguments], capture_output=True, text=True, timeout=PATIENCE)
+    command = [sys.executable, "-m", f"turbo_fzn.{call[0]}", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 2 and "error: " in done.stderr and "Traceback" not in done.stderr
     assert "golomb " not in done.stdout
 

@@ -10,6 +10,7 @@ from random import Random
 
 import numpy as np
 import pytest
+from command import PATIENCE
 from fuzz.bounds import proved_value, try_bounds
 from hypothesis import given
 from hypothesis import strategies as st
@@ -31,9 +32,8 @@ from turbo_fzn.run.session import prepare, solve_text
 
 def make_relaxation(rows: list, lower: list[int], upper: list[int], objective: int = 0, sense: int = 1) -> Relaxation:
     columns = np.arange(len(lower))
-    sources = np.full(len(rows), -1)
     sides = np.array(lower, np.int64), np.array(upper, np.int64)
-    return Relaxation(*sides, Rows.of(rows), objective, sense, columns, sources, {}, Conflicts())
+    return Relaxation(*sides, Rows.of(rows), objective, sense, columns, {}, Conflicts())
 
 
 def beside_of(text: str) -> Beside:
@@ -261,7 +261,7 @@ def test_nothing_of_it_is_imported_without_an_objective() -> None:
         "solve_text('var 1..3: x :: output_var; solve satisfy;', arch='cpu', threads=2);"
         "print([name for name in sys.modules if name == 'highspy' or name.startswith('turbo_fzn.bounds')])"
     )
-    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=PATIENCE)
     assert run.stdout == "[]\n", run.stdout + run.stderr
 
 

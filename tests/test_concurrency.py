@@ -215,6 +215,9 @@ for goal, percent in (("satisfy", 0), ("maximize cost", 50)):
         for small in ({}, TOO_SMALL["trail"], TOO_SMALL["levels"], TOO_SMALL["pool path"]):
             found, _, statistics = run("cpu", goal, blocks=blocks, lns_percent=percent, **small)
             assert found and statistics["complete"]
+for roles in (("prover", "finder"), ("follower", "finder", "prover")):
+    found, _, statistics = run("cpu", "maximize cost", blocks=4, lns_percent=50, roles=roles)
+    assert found and statistics["complete"]
 print("done")
 """
 

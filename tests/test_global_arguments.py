@@ -13,7 +13,7 @@ from itertools import islice
 import pytest
 from conftest import needs_minizinc
 from global_cases import CASES, Case, Vars, identify
-from global_models import LIMIT, Compiler, assignments
+from global_models import Compiler, assignments
 
 from turbo_fzn.run.session import solve_text
 
@@ -219,5 +219,5 @@ def test_a_global_on_small_arrays_has_the_solutions_that_its_meaning_has(solutio
 
 def test_sort_of_constants_into_variables_with_wide_domains(minizinc, model):
     text = 'include "sort.mzn"; array [1..7] of var -100..100: x; constraint sort([3, 5, 1, 3, 5, 2, 8], x);'
-    run = minizinc("-a", model(text + "solve satisfy;"), timeout=LIMIT)
+    run = minizinc("-a", model(text + "solve satisfy;"))
     assert run.stdout == "x = [1, 2, 3, 3, 5, 5, 8];\n----------\n==========\n", run.stderr

@@ -1,8 +1,8 @@
-"""A GPU that is slow to be made ready, fails or hangs costs no answer and no time: with `--arch auto` it is as if there were none.
+"""A GPU that is slow to be made ready, fails or hangs costs no answer and no time: `--arch auto` is as without one.
 
-The command runs on the machine of fake_machine.py. Each case runs TURBO_FZN_FAULTS times. By default it runs once, and may
-be late by what a busy machine needs, which is measured before; TURBO_FZN_FAULTS=100 is the full measurement, on a machine
-with nothing else to do: then 0.3 s is the limit.
+The command runs on the machine of fake_machine.py. Each case runs TURBO_FZN_FAULTS times. By default it runs once, and
+may be late by what a busy machine needs, which is measured before; TURBO_FZN_FAULTS=100 is the full measurement, on a
+machine with nothing else to do: then 0.3 s is the limit.
 """
 
 from __future__ import annotations
@@ -39,10 +39,14 @@ TOLD = {  # on stderr, of a GPU that was at work or about to be
 
 
 @pytest.fixture(scope="module")
-def machine(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], dict[str, str]]:
+def machine(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., dict[str, str]]:
     """A function that gives the environment for a fault, with a cache that holds no GPU kernels."""
     driver = build_driver(tmp_path_factory.mktemp("driver"))
-    return lambda fault: changes(fault, driver, fill_cache(tmp_path_factory.mktemp("machine") / "cache"))
+
+    def with_fault(fault: str, seconds: float = SLOW_SECONDS) -> dict[str, str]:
+        return changes(fault, driver, fill_cache(tmp_path_factory.mktemp("machine") / "cache"), seconds)
+
+    return with_fault
 
 
 @pytest.fixture(scope="module")
@@ -98,14 +102,13 @@ def told(answer: Answer, fault: str) -> bool:
 @EVERY_FAULT
 @REPEAT
 def test_the_answer_is_there_when_the_cpu_engine_has_it(machine, short, fault, repeat):
-    environment = machine(fault)
-    alone, _, expected = solve("--arch", "cpu", short, **environment)
-    claimed, ended, answer = solve("-s", *BLOCKS, short, **environment)
+    alone, _, expected = solve("--arch", "cpu", short)
+    slow = SLOW_SECONDS if REPEATS else SLOW_SECONDS * max(alone, 1)
+    claimed, ended, answer = solve("-s", *BLOCKS, short, **machine(fault, slow))
     print(f"{fault}: claimed {claimed - alone:+.2f} s, ended {ended - claimed:.3f} s later")
     assert (answer.code, answer.markers, answer.solutions[-1:]) == (0, ["=========="], expected.solutions)
     assert told(answer, fault)
     assert claimed < alone + tolerance(alone) and ended < alone + tolerance(alone)
-    assert tolerance(alone) < SLOW_SECONDS, "too busy a machine to see anything"
 
 
 def test_a_gpu_that_is_ready_joins_and_a_failure_of_it_is_told(machine, endless):

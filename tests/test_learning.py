@@ -5,10 +5,7 @@ The build of TURBO_FZN_KERNEL_FLAGS=-DCHECK_EXPLANATIONS checks each explanation
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-from command import run
 from hypothesis import given
 from oracle import all_solutions, optimum
 from test_corpus import EXPECTED, text_of
@@ -21,10 +18,10 @@ from turbo_fzn.engine.layout import Layout, Settings
 from turbo_fzn.errors import UsageError
 from turbo_fzn.options import Options
 from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.run import session
+from turbo_fzn.run import choose, session
 from turbo_fzn.run.session import Result, solve_text
+from turbo_fzn.tnf.language import TNF
 
-CORPUS = Path(__file__).resolve().parent / "corpus"
 CHECKED = {"TURBO_FZN_KERNEL_FLAGS": "-DCHECK_EXPLANATIONS"}
 HARD = ("golomb", "hamilton", "photo", "pigeons", "removal", "rota", "taxicab", "wide", "workshop")
 TEAMS = [(role,) for role in LEARNERS] + [("prover", "finder"), LEARNERS]
@@ -71,14 +68,6 @@ def test_a_random_model_has_a_solution_where_the_oracle_has(team, model):
     assert solve(model.text, team).status == status_to_expect("satisfy", bool(solutions)), model.text
 
 
-@pytest.mark.parametrize("role", LEARNERS)
-@pytest.mark.parametrize("model", HARD)
-def test_every_explanation_and_every_learned_clause_is_right(model, role):
-    answer = run("--arch", "cpu", "-s", "-t", "60000", "--learn", role, CORPUS / f"{model}.fzn", **CHECKED)
-    assert answer.code == 0 and int(answer.statistics["explanations"]) > 0
-    assert answer.statistics["explanationErrors"] == "0"
-
-
 @pytest.fixture
 def checked(monkeypatch):
     """The engine of this process is the one that checks."""
@@ -87,6 +76,17 @@ def checked(monkeypatch):
     cpu.library.cache_clear()
     yield
     cpu.library.cache_clear()  # the next test takes the usual one
+
+
+def example(name: str) -> dict:
+    return next(entry for entry in EXPECTED if entry["model"] == f"{name}.mzn")
+
+
+@pytest.mark.parametrize("role", LEARNERS)
+@pytest.mark.parametrize("model", HARD)
+def test_every_explanation_and_every_learned_clause_is_right(checked, model, role):
+    statistics = solve(text_of(example(model)), (role,)).statistics
+    assert statistics["explanations"] > 0 and statistics["explanationErrors"] == 0
 
 
 @given(model=models(["minimize", "maximize", "satisfy"]))
@@ -102,7 +102,7 @@ def test_every_explanation_in_random_models_is_right(checked):
 @pytest.mark.parametrize("team", TEAMS, ids="+".join)
 def test_a_full_memory_costs_clauses_and_no_answer(monkeypatch, checked, team):
     monkeypatch.setattr(Layout, "learn_bytes", lambda layout: 500 * layout.tnf.n_vars + 120_000)
-    entry = next(entry for entry in EXPECTED if entry["model"] == "removal.mzn")
+    entry = example("removal")
     result = solve(text_of(entry), team)
     assert (result.status, result.objective) == ("ALL_SOLUTIONS", entry["figure"])
     assert result.statistics["reductions"] > 0 and result.statistics["explanationErrors"] == 0
@@ -110,7 +110,7 @@ def test_a_full_memory_costs_clauses_and_no_answer(monkeypatch, checked, team):
 
 def test_a_learner_without_memory_searches_like_the_rest(monkeypatch):
     monkeypatch.setattr(Layout, "learn_bytes", lambda layout: 1000)
-    entry = next(entry for entry in EXPECTED if entry["model"] == "rota.mzn")
+    entry = example("rota")
     result = solve(text_of(entry), ("finder",))
     assert (result.status, result.objective) == ("ALL_SOLUTIONS", entry["figure"])
     assert result.statistics["nogoods"] == 0
@@ -146,7 +146,7 @@ def test_learners_hear_of_each_others_clauses():
 
 
 def test_equal_runs_of_one_learner_are_equal():
-    text = text_of(next(entry for entry in EXPECTED if entry["model"] == "rota.mzn"))
+    text = text_of(example("rota"))
     first, second = (solve(text, ("finder",), seed=3) for _ in range(2))
     assert first.solutions == second.solutions
     counted = ("nodes", "failures", "nogoods", "propagations")
@@ -154,7 +154,7 @@ def test_equal_runs_of_one_learner_are_equal():
 
 
 def test_all_solutions_are_none_of_a_learners_business():
-    entry = next(entry for entry in EXPECTED if entry["model"] == "queens.mzn")
+    entry = example("queens")
     result = solve(text_of(entry), ("prover",), all_solutions=True)
     assert len(result.solutions) == entry["figure"] and result.statistics["nogoods"] == 0
 
@@ -175,10 +175,15 @@ def test_a_model_without_bounds_is_left_to_the_tree():
     ],
 )
 def test_free_search_learns_in_some_blocks(goal, blocks, roles):
-    prepared = session.prepare(parse_text(f"var 0..9: x; solve {goal};"), Options(), session.Interrupt())
-    assert session.cpu_settings(prepared, Options(free_search=True, threads=blocks)).roles == roles
-    assert session.cpu_settings(prepared, Options(threads=blocks)).roles == ()
-    assert session.cpu_settings(prepared, Options(free_search=True, threads=blocks, learn="off")).roles == ()
+    text = f"var 0..9: x; solve :: int_search([x], input_order, indomain_min, complete) {goal};"
+    tnf = session.prepare(parse_text(text), Options(), session.Interrupt()).tnf
+    assert roles_of(tnf, Options(free_search=True, threads=blocks)) == roles
+    assert roles_of(tnf, Options(threads=blocks)) == ()
+    assert roles_of(tnf, Options(free_search=True, threads=blocks, learn="off")) == ()
+
+
+def roles_of(tnf: TNF, options: Options) -> tuple[str, ...]:
+    return choose.cpu_settings(tnf, choose.plan(tnf, options, wanted=1), options).roles
 
 
 def test_a_name_that_is_no_role_is_an_error():

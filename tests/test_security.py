@@ -142,5 +142,6 @@ def test_the_launcher_quotes_what_it_names(tmp_path, monkeypatch):
     monkeypatch.setattr(install, "PACKAGE", tmp_path / "a'b $(touch owned)" / "turbo_fzn")
     install.install_solver(tmp_path / "solvers")
     launcher = tmp_path / "solvers" / install.LAUNCHER
-    subprocess.run([str(launcher), "--version"], cwd=tmp_path, capture_output=True, timeout=PATIENCE, env=dict(os.environ))
+    command = [str(launcher), "--version"]
+    subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=PATIENCE, env=dict(os.environ))
     assert not (tmp_path / "owned").exists()

@@ -94,16 +94,21 @@ def test_no_objective_is_published_twice():
     assert len(objectives) == len(set(objectives)) > 0
 
 
-def test_the_search_ends_where_the_bound_meets_the_best_solution():
+WHO_PROVES = pytest.mark.parametrize("bound", ["bound", "host_bound"], ids=["blocks", "host"])
+
+
+@WHO_PROVES
+def test_the_search_ends_where_the_bound_meets_the_best_solution(bound):
     engine = OpenEngine(SUM, blocks=1)
-    engine.common.bound = 27
+    setattr(engine.common, bound, 27)
     assert [solution.objective for solution in engine.run()] == [27] and engine.complete
     assert engine.counted("nodes")[0] < 10
 
 
-def test_the_proved_bound_is_known_at_the_root():
+@WHO_PROVES
+def test_the_proved_bound_is_known_at_the_root(bound):
     engine = OpenEngine(labelled({"z": "{0,20}"}, goal="minimize z", how="indomain_max"), blocks=1)
-    engine.common.bound = 10
+    setattr(engine.common, bound, 10)
     assert [solution.objective for solution in engine.run()] == [20] and engine.complete
 
 

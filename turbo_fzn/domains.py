@@ -66,10 +66,6 @@ class IntSet:
         for low, high in self.ranges:
             yield from range(low, high + 1)
 
-    def without(self, value: int) -> IntSet:
-        parts = ((low, min(high, value - 1)) for low, high in self.ranges)
-        return IntSet.of_ranges([*parts, *((max(low, value + 1), high) for low, high in self.ranges)])
-
     def __and__(self, other: IntSet) -> IntSet:
         common, place, other_place = [], 0, 0
         while place < len(self.ranges) and other_place < len(other.ranges):

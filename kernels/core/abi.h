@@ -16,7 +16,7 @@ typedef i64 bound_t;
 typedef i32 bound_t;
 #endif
 
-#define INFINITE_BOUND ((i64)0x4000000000000000)  // "no bound", in 64-bit stores only: an upper one, or negated a lower one
+#define INFINITE_BOUND ((i64)0x4000000000000000)  // "no bound", in 64-bit stores only: an upper one; negated, a lower
 #define NO_INCUMBENT ((i64)0x7fffffffffffffff)  // in place of an objective value: nothing was found so far
 #define FREE_STRATEGY 0  // the strategy of restarts and neighbourhoods
 #define WARM_START 1  // that of the warm start

@@ -4,26 +4,21 @@
 // Lanes run at the same time: an assertion looks at what nobody changes between two barriers, or at what a lane owns.
 #pragma once
 
+#include "port.h"
+
 #ifdef CHECK_ASSERTIONS
 
 #include <stdio.h>
-#include <stdlib.h>
-
-#include "port.h"
 
 #ifdef __CUDACC__
-#define END_PROCESS() __trap()
+#define COMPLAIN(...) (printf(__VA_ARGS__), __trap())
 #else
-#define END_PROCESS() abort()
+#include <stdlib.h>
+#define COMPLAIN(...) (fprintf(stderr, __VA_ARGS__), abort())
 #endif
 
-#define ASSERT(condition)                                                              \
-  do {                                                                                 \
-    if (!(condition)) {                                                                \
-      printf("%s:%d: does not hold: %s\n", __FILE__, __LINE__, #condition);            \
-      END_PROCESS();                                                                   \
-    }                                                                                  \
-  } while (0)
+#define ASSERT(condition) \
+  ((condition) ? (void)0 : COMPLAIN("%s:%d: does not hold: %s\n", __FILE__, __LINE__, #condition))
 
 #else
 

@@ -175,7 +175,8 @@ DEVICE bool fixpoint(Block& b) {
       s.n_queue[parity ^ 1] = 0;
       statistics(b).propagations += n_queue;
       ++statistics(b).iterations;
-      if (b.round % STOP_POLL_ROUNDS == 0 || n_queue >= LONG_ROUND * lanes()) s.stop = global_load(&b.problem->common->stop);
+      bool look = b.round % STOP_POLL_ROUNDS == 0 || n_queue >= LONG_ROUND * lanes();
+      if (look) s.stop = global_load(&b.problem->common->stop);
     }
     run_queue(b, n_queue);
   }

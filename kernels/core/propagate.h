@@ -242,8 +242,8 @@ DEVICE bool is_single(Interval i) { return i.l == i.u; }
 
 DEVICE bool is_same(Interval a, Interval b) { return a.l == b.l && a.u == b.u; }
 
-// Whether all values in the box satisfy the row. It may miss that, but not say so wrongly. `checked`: the row has run on
-// this very box, and found no fault.
+// Whether all values in the box satisfy the row. It may miss that, but not say so wrongly. `checked`: the row has run
+// on this very box, and found no fault.
 DEVICE bool is_entailed(i32 op, Interval x, Interval y, Interval z, bool checked) {
   if (!is_single(x)) return false;
   if (checked && is_single(y) && is_single(z)) return true;

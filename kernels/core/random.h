@@ -45,8 +45,8 @@ DEVICE LaneRandom lane_random(u64 draw) {
 }
 DEVICE u64 next_random(LaneRandom& r) { return hash(r.state += GOLDEN); }
 
-// What is made of a number: the i-th of its coins, its n highest bits, a number below n from the bits above the `skipped`
-// lowest, how many coins in a row show heads, and a fraction of 1, of 24 or 53 bits.
+// What is made of a number: the i-th of its coins, its n highest bits, a number below n from the bits above the
+// `skipped` lowest, how many coins in a row show heads, and a fraction of 1, of 24 or 53 bits.
 DEVICE bool coin(u64 draw, i32 i = 0) { return draw >> (63 - i) & 1; }
 DEVICE i32 high_bits(u64 draw, i32 n) { return (i32)(draw >> (64 - n)); }
 DEVICE u64 below(u64 draw, u64 n, i32 skipped = 0) { return (draw >> skipped) % n; }

@@ -4,7 +4,8 @@
 // its lower or upper bound changed since its watchers were last walked, whether the current level's trail segment holds
 // its old bounds, and a mark for the choice of neighbourhoods. `changed` lists the variables with a change bit; `queue`
 // the rows whose bit in `queued` is set. Both lists have a capacity: the bits are the truth, a list that overflows is
-// replaced by a sweep over the bits. Where rows retire, `entailed` marks those, and `retired` lists them beside the trail.
+// replaced by a sweep over the bits. Where rows retire, `entailed` marks those, and `retired` lists them beside the
+// trail.
 #pragma once
 
 #include "assert.h"

@@ -179,12 +179,13 @@ DEVICE void size_neighbourhood(const Block& b) {
 DEVICE bool stays_with_record(const Block& b) {
   if (b.problem->n_islands < 2 || task(b).best == NO_INCUMBENT) return true;
   u64 draw = next_random(b);
-  i64 now = now_ns(), since = now - global_load(&b.problem->common->improved_ns);
-  bool lively = since < (now - stopwatch(b).began) / LIVELY;
+  i64 now = task_clock(b), began = b.problem->n_blocks > 1 ? stopwatch(b).began : 0;
+  bool lively = now - global_load(&b.problem->common->improved_ns) < (now - began) / LIVELY;
   return coin(draw) || (lively && high_bits(draw, 5) != 0);
 }
 
-// Lane 0: the restart that settles an island, with or without the annotation, as is allowed; METHOD_TREE where neither is.
+// Lane 0: the restart that settles an island, with or without the annotation, as is allowed; METHOD_TREE where neither
+// is.
 DEVICE i32 draw_settler(const Block& b) {
   const Problem* p = b.problem;
   i32 first = coin(next_random(b)) ? METHOD_WEIGHTED : METHOD_ANNOTATED;
@@ -255,7 +256,8 @@ DEVICE void set_limits(const Block& b, bool improve) {
   s.failures_sure = s.failures_left - FAILURES_SURE;
   s.target = s.method == METHOD_PROBE ? draw_probe(b) : improve && s.island == 0 ? draw_target(b) : NO_INCUMBENT;
   value_order(b).mode = settles ? MODE_FRESH : restart ? draw_value_mode(next_random(b)) : MODE_MIXED;
-  value_order(b).flips = s.method != METHOD_ANNOTATED ? 0 : settles ? SETTLE_FLIPS : 1 << below(next_random(b), FLIP_SIZES);
+  bool flips = s.method == METHOD_ANNOTATED;
+  value_order(b).flips = !flips ? 0 : settles ? SETTLE_FLIPS : 1 << below(next_random(b), FLIP_SIZES);
   choice(b).noise = next_random(b);
 }
 
@@ -300,7 +302,7 @@ DEVICE void start_warm_start(const Block& b) {
     ++statistics(b).restarts;
     stack(b).path_size = 0;
     s.method = METHOD_TREE;
-    s.since = now_ns();
+    s.since = task_clock(b);
     s.failures_left = FAILURE_LIMIT;
     s.failures_sure = FAILURE_LIMIT;
     s.runs_limit = INT64_MAX;

@@ -178,7 +178,10 @@ OUTLINE Outcome propagate(Learner& l) {
       return CONSISTENT;
     }
     i32 row = take_row(l);
-    if (row < 0) return CONSISTENT;
+    if (row < 0) {
+      if (l.level <= l.suspended) l.suspended = NO_LEVEL;  // nothing is left undone below
+      return CONSISTENT;
+    }
     if (!run_row(l, row)) break;
   }
   empty_queue(l);

@@ -39,8 +39,8 @@ DEVICE void assert_order(const Block& b) {
     bool last = level == s.level;
     ASSERT(here->path_start <= (last ? s.path_size : level_at(b, level + 1)->path_start));
     if (level <= s.trail_base) continue;
-    ASSERT(0 <= here->trail_start && here->trail_start <= (last ? now.trail_size : level_at(b, level + 1)->trail_start));
-    ASSERT(0 <= here->retired_start);
+    ASSERT(0 <= here->trail_start && 0 <= here->retired_start);
+    ASSERT(here->trail_start <= (last ? now.trail_size : level_at(b, level + 1)->trail_start));
     ASSERT(here->retired_start <= (last ? now.n_retired : level_at(b, level + 1)->retired_start));
   }
   ASSERT(now.trailing == (s.level > s.trail_base));

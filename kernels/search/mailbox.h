@@ -22,7 +22,7 @@ DEVICE bool claims_improvement(const Block& b, i64* value) {
   if (p->sense == 0) return true;
   *value = (i64)p->sense * (i64)b.lower[p->objective];
   if (*value >= global_min(&p->common->best, *value)) return false;
-  global_store(&p->common->improved_ns, now_ns());
+  global_store(&p->common->improved_ns, task_clock(b));
   return true;
 }
 
@@ -32,15 +32,38 @@ DEVICE void wait_for_room(const Block& b, i64 ticket) {
   }
 }
 
-// All variables are fixed: sends the solution to the host and, when neighbourhoods or learners search, keeps it for them.
+// Writes the solution to the slot of the block's ticket, and tells the host. All lanes.
+DEVICE void write_solution(const Block& b) {
+  const Problem* p = b.problem;
+  i64 ticket = mail(b).ticket;
+  RingSlot* slot = (RingSlot*)(p->ring + (u64)(ticket % p->ring_slots) * (u64)p->ring_slot_bytes);
+  bound_t* values = (bound_t*)(slot + 1);
+  for (i32 i = lane(); i < p->n_exports; i += lanes()) {
+    ASSERT(is_fixed(b, p->exports[i]));
+    values[i] = b.lower[p->exports[i]];
+  }
+  fence_host();
+  barrier();
+  if (lane() == 0) {
+    p->statistics[b.index] = statistics(b);
+    slot->objective = (i64)p->sense * island_access(b).value;
+    slot->block = b.index;
+    slot->method = task(b).method;
+    fence_host();
+    ASSERT(slot->sequence == (ticket < p->ring_slots ? 0 : ticket + 1 - p->ring_slots));
+    global_store(&slot->sequence, ticket + 1);
+    ++mail(b).improvements;
+  }
+}
+
+// All variables are fixed: sends the solution to the host and, when neighbourhoods or learners search, keeps it for
+// them.
 DEVICE void publish_solution(const Block& b) {
   const Problem* p = b.problem;
   Mail& s = mail(b);
-  i64 value = 0;
   if (lane() == 0) {
     ++statistics(b).solutions;
-    s.sends = claims_improvement(b, &value);
-    island_access(b).value = value;
+    s.sends = claims_improvement(b, &island_access(b).value);
     if (s.sends) {
       s.ticket = global_add(&p->common->ring_head, (i64)1);
       wait_for_room(b, s.ticket);
@@ -48,26 +71,7 @@ DEVICE void publish_solution(const Block& b) {
   }
   barrier();
   bool sends = s.sends;
-  if (sends) {
-    RingSlot* slot = (RingSlot*)(p->ring + (u64)(s.ticket % p->ring_slots) * (u64)p->ring_slot_bytes);
-    bound_t* values = (bound_t*)(slot + 1);
-    for (i32 i = lane(); i < p->n_exports; i += lanes()) {
-      ASSERT(is_fixed(b, p->exports[i]));
-      values[i] = b.lower[p->exports[i]];
-    }
-    fence_host();
-    barrier();
-    if (lane() == 0) {
-      p->statistics[b.index] = statistics(b);
-      slot->objective = (i64)p->sense * value;
-      slot->block = b.index;
-      slot->method = task(b).method;
-      fence_host();
-      ASSERT(slot->sequence == (s.ticket < p->ring_slots ? 0 : s.ticket + 1 - p->ring_slots));
-      global_store(&slot->sequence, s.ticket + 1);
-      ++s.improvements;
-    }
-  }
+  if (sends) write_solution(b);
   barrier();
   if (keeps_incumbents(p)) {
     if (sends) keep_solution(b, 0);

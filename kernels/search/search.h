@@ -1,7 +1,7 @@
 // Depth-first search of one subproblem: what becomes of a node.
 //
-// Lane 0 owns the state: it branches, takes alternatives and goes back; the other lanes part the work on trail and path.
-// The stack is that of levels.h.
+// Lane 0 owns the state: it branches, takes alternatives and goes back; the other lanes part the work on trail and
+// path. The stack is that of levels.h.
 #pragma once
 
 #include "mailbox.h"

@@ -1,6 +1,7 @@
 // Which value of a variable is tried first, in restarts and neighbourhoods and by the warm start.
 //
-// The value that a variable was last fixed to by any block is kept (phase saving: Pipatsrisawat and Darwiche, SAT 2007).
+// The value that a variable was last fixed to by any block is kept (phase saving: Pipatsrisawat and Darwiche, SAT
+// 2007).
 #pragma once
 
 #include "incumbent.h"

@@ -271,7 +271,8 @@ def try_minizinc(random: Random) -> tuple[Verdict, str]:
         if theirs is None or not theirs.is_complete or len(theirs.solutions) > MOST_SOLUTIONS:
             return Verdict("undecided"), text
         flags = random.choice(([], ["-p", "2"], ["--no-simplify"], ["-f", "-p", "2"]))
-        ours = run([*common, "--solver", "turbo", "--arch", "cpu", *flags], MZN_SOLVER_PATH=solvers(), **without_home(Path(solvers())))
+        command = [*common, "--solver", "turbo", "--arch", "cpu", *flags]
+        ours = run(command, MZN_SOLVER_PATH=solvers(), **without_home(Path(solvers())))
     if ours is None:
         return Verdict("wrong", f"no answer where Gecode has one ({flags})"), text
     if not ours.is_complete:

@@ -87,10 +87,8 @@ class Encoding:
             return
         own = Affine(column, 1, 0)
         literals = [(value, self.equals(own, value)) for value in self.values[column]]
-        source, self.builder.source = self.builder.source, -1
         self.builder.add([(1, literal) for _, literal in literals], 1, 1)
         self.builder.add([*literals, (-1, own)], 0, 0)
-        self.builder.source = source
 
     def finish(self) -> None:
         """Ties the variables that have some of their values named."""

@@ -4,7 +4,7 @@ A column is an integer variable of the caller, which says by which number it kno
 equal share a column (a Boolean and its bool2int, for instance). A column has the caller's bounds; what is fixed is a
 constant.
 
-`FORMS` says which rows a constraint gives (those of linear.py and nonlinear.py); what is not in it gives none, which is
+`FORMS` says which rows a constraint gives (those of logical.py and nonlinear.py); what is not in it gives none, which is
 always allowed. Literals "x = v" come first (encoding.py), so that every constraint sees those that the model has.
 """
 
@@ -59,7 +59,6 @@ class Linearizer:
             return None
         self.name_literals()
         self.add_constraints()
-        self.builder.source = -1
         self.add_differences()
         self.add_meetings()
         self.encoding.finish()
@@ -72,18 +71,16 @@ class Linearizer:
 
     def add_constraints(self) -> None:
         n_entries = 0
-        for number, constraint in enumerate(self.model.constraints):
+        for constraint in self.model.constraints:
             form = FORMS.get(constraint.name)
             if form is not None and n_entries < MOST_ENTRIES:
                 before = len(self.builder.rows)
-                self.builder.source = number
                 form(self, *constraint.args)
                 n_entries += sum(len(entries) for entries, _, _ in self.builder.rows[before:])
 
     def name_literals(self) -> None:
-        for number, constraint in enumerate(self.model.constraints):
+        for constraint in self.model.constraints:
             if constraint.name in LITERALS and len(constraint.args) == 3:
-                self.builder.source = number
                 self.name_literal(constraint)
 
     def name_literal(self, constraint: Constraint) -> None:
@@ -95,7 +92,8 @@ class Linearizer:
             x, y = y, x
         if y.column < 0 <= x.column:
             if literal == FALSE:
-                self.domains[x.column] = self.domain(x.column).without(y.constant)
+                others = IntSet.of_ranges([(-INFINITY, y.constant - 1), (y.constant + 1, INFINITY)])
+                self.domains[x.column] = self.domain(x.column) & others
             elif literal.column >= 0:
                 self.encoding.name(x, y.constant, literal)
 

@@ -90,10 +90,8 @@ class Relaxation:
     """What is minimised is sense * objective (a column) over the integer points of the rows within the bounds.
 
     lower, upper: int64 [n], ±INFINITY for none. `variables` (int64 [n]) is the caller's number of each column, or -1
-    for one of `truths`: a column that stands for the truth of "column = value". `sources` (int64 [m]) is the constraint
-    that each row is of, or -1 for rows that follow from what truths mean.
-    `conflicts` are sets of literals of which at most one is 1. Every solution has sense * objective = residue modulo
-    `step`.
+    for one of `truths`: a column that stands for the truth of "column = value". `conflicts` are sets of literals of
+    which at most one is 1. Every solution has sense * objective = residue modulo `step`.
     """
 
     lower: np.ndarray
@@ -102,7 +100,6 @@ class Relaxation:
     objective: int
     sense: int
     variables: np.ndarray
-    sources: np.ndarray
     truths: dict[int, tuple[int, int]]
     conflicts: Conflicts
     step: int = 1
@@ -118,15 +115,13 @@ class Relaxation:
 
 
 class Builder:
-    """Rows as they are made, in lists. `source` is written to every row."""
+    """Columns and rows as they are made, in lists."""
 
     def __init__(self) -> None:
         self.lower: list[int] = []
         self.upper: list[int] = []
         self.variables: list[int] = []
         self.rows: list[tuple[dict[int, int], int, int]] = []
-        self.sources: list[int] = []
-        self.source = -1
         self.truths: dict[int, tuple[int, int]] = {}
 
     def truth(self, column: int, value: int) -> Affine:
@@ -174,7 +169,6 @@ class Builder:
         sides = [side for side in (low, high) if abs(side) < INFINITY]
         if max(map(abs, entries.values())) <= LARGEST_COEFFICIENT and max(map(abs, sides)) <= LARGEST_SIDE:
             self.rows.append((entries, low, high))
-            self.sources.append(self.source)
 
     def imply(self, literal: Affine, terms: Terms, low: int = -INFINITY, high: int = INFINITY) -> None:
         """Where the literal is 1, low <= sum <= high; where it is 0, no more than the bounds say ("big M")."""
@@ -198,7 +192,6 @@ class Builder:
             objective,
             sense,
             np.array(self.variables, np.int64),
-            np.array(self.sources, np.int64),
             self.truths,
             conflicts,
             step,

@@ -1,40 +1,23 @@
 """What host and kernels agree on, told once: constants, enums, structs. The kernels' side is printed from this file.
 
 `python -m turbo_fzn.engine.header --write` prints kernels/core/abi.h, with the comments that stand here, and
-kernels/core/abi_check.h, by which every build of the kernels asserts that each field lies where it lies here. So nobody
-writes a struct twice. `digest` names the agreement; a compiled library carries the one of its header, and is refused
-when it is another (cpu.library).
+kernels/core/abi_check.h, by which every build of the kernels asserts that each field lies where it lies here. So
+nobody writes a struct twice. A digest names the agreement (agreement.py); a compiled library carries the one of its
+header, and is refused when it is another (cpu.library).
 
 Names, types and comments are those of the header (records.py). A record of bounds, `bound_t`, has a ctypes structure
 for each of their widths, `Level.of(64)`; the others are ctypes structures themselves.
 """
 
 import ctypes
-import hashlib
 from enum import IntEnum
-from functools import lru_cache
 from typing import Annotated, NamedTuple
 
 from turbo_fzn.domains import INFINITY
-from turbo_fzn.engine.records import (
-    CACHE_LINE,
-    OWN_LINE,
-    RECORDS,
-    WIDTHS,
-    Bounded,
-    Times,
-    bound_t,
-    fields_of,
-    i32,
-    i64,
-    offset,
-    pointer,
-    record,
-    structure,
-)
+from turbo_fzn.engine.records import CACHE_LINE, OWN_LINE, Bounded, Times, bound_t, fields_of, i32, i64, pointer, record
 from turbo_fzn.tnf.language import Op, ValueChoice, VarChoice
 
-INFINITE_BOUND = INFINITY  # "no bound", in 64-bit stores only: an upper one, or negated a lower one
+INFINITE_BOUND = INFINITY  # "no bound", in 64-bit stores only: an upper one; negated, a lower
 NO_INCUMBENT = 2**63 - 1  # in place of an objective value: nothing was found so far
 FREE_STRATEGY = 0  # the strategy of restarts and neighbourhoods
 WARM_START = 1  # that of the warm start
@@ -407,36 +390,3 @@ class Trace(ctypes.Structure):
 STATISTICS = [field.name for field in fields_of(Statistics) if field.name != "activity_ticks"]
 STATISTICS += [f"{activity}_ticks" for activity in ACTIVITIES]
 LEARN_STATISTICS = [field.name for field in fields_of(LearnStatistics)]
-
-
-class Fact(NamedTuple):
-    """Something that must be the same on both sides: an expression of C++, its value, and the type of a field."""
-
-    expression: str
-    value: int
-    type: str = ""
-
-
-def named_facts() -> list[Fact]:
-    """The values of the constants and of the enums."""
-    constants = [Fact(name, globals()[name]) for name in CONSTANTS]
-    return constants + [Fact(name, value) for enumeration in ENUMERATIONS for name, value in enumeration.values()]
-
-
-def placed_facts(bits: int) -> list[Fact]:
-    """Size of each record and offset of each of its fields, where a bound has so many bits."""
-    facts = []
-    for one in RECORDS:
-        kind = structure(one, bits)
-        facts.append(Fact(f"sizeof({one.__name__})", ctypes.sizeof(kind)))
-        for field in fields_of(one):
-            place = offset(kind, field.name)
-            facts.append(Fact(f"offsetof({one.__name__}, {field.name})", place, f"{field.type} {field.extents}"))
-    return facts
-
-
-@lru_cache(maxsize=1)
-def digest() -> str:
-    """A name for this agreement; another one has another."""
-    facts = [*named_facts(), *(fact for bits in WIDTHS for fact in placed_facts(bits))]
-    return hashlib.sha256(repr([tuple(fact) for fact in facts]).encode()).hexdigest()[:16]

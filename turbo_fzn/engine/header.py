@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import NamedTuple
 
-from turbo_fzn.engine import abi
+from turbo_fzn.engine import abi, agreement
 from turbo_fzn.engine.records import OWN_LINE, RECORDS, WIDTHS, fields_of
 from turbo_fzn.resources import kernels_folder
 
@@ -52,7 +52,7 @@ CHECK_HEAD = f"""\
 
 #define SAME(expression, value) \\
   static_assert((expression) == (value), "host and kernels differ: {HOW}")
-#define ABI_DIGEST "{abi.digest()}"
+#define ABI_DIGEST "{agreement.digest()}"
 """
 
 
@@ -111,8 +111,8 @@ def beside(lines: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 
 def items_text(items: Iterable[Item], end: str) -> Iterator[str]:
-    """A line for each that has a comment or is a pointer; of the others those together that begin alike and stand in one
-    paragraph."""
+    """A line for each that has a comment or is a pointer; of the others those together that begin alike and stand in
+    one paragraph."""
 
     def alone(item: Item) -> tuple[str, str, int]:
         return item.begin, item.name if item.comment or item.begin.endswith("* ") else "", item.paragraph
@@ -170,8 +170,8 @@ def header() -> str:
 
 
 def check() -> str:
-    lines = [CHECK_HEAD, *(f"SAME({fact.expression}, {fact.value});" for fact in abi.named_facts())]
-    facts = [abi.placed_facts(bits) for bits in WIDTHS]
+    lines = [CHECK_HEAD, *(f"SAME({fact.expression}, {fact.value});" for fact in agreement.named_facts())]
+    facts = [agreement.placed_facts(bits) for bits in WIDTHS]
     lines += ["", "#define BY_WIDTH(narrow, wide) (BOUND_BITS == 32 ? (narrow) : (wide))", ""]
     for narrow, wide in zip(*facts):
         value = narrow.value if narrow.value == wide.value else f"BY_WIDTH({narrow.value}, {wide.value})"

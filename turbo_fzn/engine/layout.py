@@ -1,7 +1,7 @@
 """A TNF model in the memory layout of the kernels: arrays, sizes, capacities.
 
-`Layout` turns a TNF into the arrays that the kernels read and fixes every capacity; an engine places the arrays where it
-can reach them and fills in the pointers.
+`Layout` turns a TNF into the arrays that the kernels read and fixes every capacity; an engine places the arrays where
+it can reach them and fills in the pointers.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def line_aligned(size: int) -> np.ndarray:
 
 def make_common(**values: int) -> Common:
     """A Common where abi.py wants it, at the beginning of a cache line."""
-    common = Common.from_buffer(line_aligned(ctypes.sizeof(Common)))
+    common = Common.from_buffer(line_aligned(ctypes.sizeof(Common)).data)
     for name, value in values.items():
         setattr(common, name, value)
     return common
@@ -176,8 +176,8 @@ class Layout:
         }
 
     def _decision_variables(self) -> tuple[np.ndarray, np.ndarray]:
-        """Unfixed variables of the strategies, each once, in their order, but not the objective, which must improve; of all
-        variables when there are no strategies. With each the number of its strategy."""
+        """Unfixed variables of the strategies, each once, in their order, but not the objective, which must improve; of
+        all variables when there are no strategies. With each the number of its strategy."""
         tnf = self.tnf
         named = [strategy.variables for strategy in tnf.strategies] or [np.arange(tnf.n_vars)]
         every = np.concatenate(named)
@@ -189,7 +189,8 @@ class Layout:
         return np.ascontiguousarray(unfixed[first], np.int32), np.ascontiguousarray(groups[first], np.int32)
 
     def _owners(self, neighbours: np.ndarray) -> np.ndarray:
-        """For each variable (int32 [n]) a decision variable that is nearest in the constraint graph; -1 where none is near.
+        """For each variable (int32 [n]) a decision variable that is nearest in the constraint graph; -1 where there is
+        none near.
 
         The decision variables spread over the rows all at once, one row further in each round.
         """
@@ -323,7 +324,8 @@ class Layout:
         problem.n_groups = len(np.unique(self.arrays["neighbour_groups"]))
         problem.n_hints = len(self.hints)
         problem.objective, problem.sense = tnf.objective, tnf.sense
-        problem.lns_percent = settings.lns_percent if settings.blocks > 1 else 0
+        alone = settings.blocks == 1 and "tree" in settings.methods  # somebody must search the tree
+        problem.lns_percent = 0 if alone else settings.lns_percent
         problem.n_islands = self.n_islands
         problem.methods = sum(1 << i for i, method in enumerate(METHODS) if method in settings.methods)
         problem.n_blocks = settings.blocks
@@ -352,7 +354,7 @@ class Layout:
         islands = line_aligned(self.n_islands * ctypes.sizeof(Island))
         incumbents = np.zeros(self.n_islands * self.tnf.n_vars, self.bound_type)
         if incumbent is not None:
-            first = Island.from_buffer(islands)
+            first = Island.from_buffer(islands.data)
             first.version, first.value = 2, self.tnf.sense * incumbent.objective
             incumbents[self.exports] = incumbent.values
         return islands, incumbents

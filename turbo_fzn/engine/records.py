@@ -7,7 +7,7 @@ does, but knows no alignment beyond that of numbers: the padding for it is put i
 import ctypes
 from collections.abc import Callable, Iterator
 from ctypes import c_char, c_int32, c_int64, c_void_p
-from functools import lru_cache
+from functools import cache
 from typing import Annotated, Any, NamedTuple, TypeVar, get_args
 
 CACHE_LINE = 64
@@ -94,7 +94,7 @@ class Bounded:
     """A record with fields of type `bound_t`: one ctypes structure for each width of a bound."""
 
     @classmethod
-    @lru_cache(maxsize=None)
+    @cache
     def of(cls, bits: int) -> type[ctypes.Structure]:
         return type(cls.__name__, (ctypes.Structure,), {"_fields_": _placed(cls, bits)})
 

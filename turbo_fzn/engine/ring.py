@@ -28,7 +28,7 @@ class Ring:
         arrived: list[tuple[int, int, str, np.ndarray]] = []
         while len(arrived) < self.slots:
             place = self.taken % self.slots * self.slot_bytes
-            slot = RingSlot.from_buffer(self.memory, place)
+            slot = RingSlot.from_buffer(self.memory.data, place)
             if slot.sequence != self.taken + 1:
                 break
             self.fence()

@@ -16,10 +16,12 @@ from turbo_fzn.lower import constraints_int as integer
 from turbo_fzn.lower.builder import ADD, EQ, LEQ, MAX, MIN, MUL, Builder
 from turbo_fzn.lower.globals.logic import all_of, conclude, truth, within
 
+VALUES_LIMIT = 1000  # of all variables, at least, for a truth value for each
+
 
 def equals(b: Builder, x: Sequence[int], y: int) -> list[int]:
     """The truths of x[i] = y."""
-    return [b.row(EQ, v, y) for v in x]
+    return [bulk.shared(b, EQ, v, y) for v in x]
 
 
 def compare_sum(
@@ -58,7 +60,7 @@ def among(b: Builder, n: int, x: Sequence[int], values: IntSet, r: int) -> None:
 
 def nvalue(b: Builder, n: int, x: Sequence[int], r: int) -> None:
     """r = (x has n distinct values): those that some variable takes, or the variables unlike all before them."""
-    if bulk.are_finite(b, x, max(1000, 64 * len(x))):
+    if bulk.are_finite(b, x, max(VALUES_LIMIT, 64 * len(x))):
         values = sorted({value for v in x for value in bulk.domain(b, v)})
         truths = [equals(b, [v for v in x if value in bulk.domain(b, v)], b.constant(value)) for value in values]
         new = [b.tree(MAX, some, 0) for some in truths]
@@ -141,11 +143,15 @@ def limited(
 def bin_packing(b: Builder, capacity: int, bins: Sequence[int], weights: Sequence[int], r: int) -> None:
     """r = (the weights in each bin sum up to at most the capacity)."""
     parts: list[int] = []
-    values = sorted({value for v in bins for value in bulk.domain(b, v)})
-    if b.value(r) == 1:
-        return state_loads(b, values, [capacity] * len(values), bins, weights)
-    for value in values:
-        linear.le(b, weights, equals(b, bins, b.constant(value)), capacity, truth(b, r, parts))
+    if not bulk.are_finite(b, bins, max(VALUES_LIMIT, 64 * len(bins))):
+        places = list(bins)  # the bins that some variable is
+    else:
+        values = sorted({value for v in bins for value in bulk.domain(b, v)})
+        if b.value(r) == 1:
+            return state_loads(b, values, [capacity] * len(values), bins, weights)
+        places = [b.constant(value) for value in values]
+    for place in places:
+        linear.le(b, weights, equals(b, bins, place), capacity, truth(b, r, parts))
     return conclude(b, r, parts)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from turbo_fzn.domains import IntSet
+from turbo_fzn.lower import bulk
 from turbo_fzn.lower import constraints_bool as boolean
 from turbo_fzn.lower import constraints_int as integer
 from turbo_fzn.lower.builder import Builder
@@ -39,10 +40,6 @@ def within(b: Builder, x: Iterable[int], values: IntSet, r: int, parts: list[int
     """A part of r: each of x is in the set."""
     for variable in x:
         if b.value(r) == 1:
-            b.define_membership(variable, values) if values.has_holes else restrict(b, variable, values)
+            bulk.restrict_to(b, variable, values)
         else:
             integer.member(b, variable, values, truth(b, r, parts))
-
-
-def restrict(b: Builder, x: int, values: IntSet) -> None:
-    b.restrict(x, *((values.lower, values.upper) if values else (1, 0)))
