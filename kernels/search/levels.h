@@ -26,7 +26,8 @@ DEVICE Stack& stack(const Block& b);
 DEVICE Level* level_at(const Block& b, i32 level) { return &b.levels[level & (b.problem->level_capacity - 1)]; }
 
 #ifdef CHECK_ASSERTIONS
-// Lane 0: the levels lie one above the other, in the trail, in the list of retired rows and in the path.
+// Lane 0: the levels lie one above the other, in the trail, in the list of retired rows and in the path, and the marks
+// of the variables tell those that are in the segment of the current one.
 DEVICE void assert_order(const Block& b) {
   const Stack& s = stack(b);
   const Propagation& now = propagation(b);
@@ -44,6 +45,9 @@ DEVICE void assert_order(const Block& b) {
     ASSERT(here->retired_start <= (last ? now.n_retired : level_at(b, level + 1)->retired_start));
   }
   ASSERT(now.trailing == (s.level > s.trail_base));
+  i32 saved = 0;
+  for (i32 var = 0; var < b.problem->n_vars; ++var) saved += (*flag_word(b, var) >> flag_shift(var) & FLAG_SAVED) != 0;
+  ASSERT(saved == (now.trailing ? now.trail_size - level_at(b, s.level)->trail_start : 0));
 }
 #else
 DEVICE void assert_order(const Block&) {}
@@ -116,7 +120,6 @@ DEVICE void undo_segment(const Block& b, const Level* level) {
   for (i32 i = level->trail_start + lane(); i < s.trail_size; i += lanes()) {
     TrailEntry entry = b.trail[i];
     ASSERT(entry.lower <= b.lower[entry.var] && b.upper[entry.var] <= entry.upper);
-    ASSERT(*flag_word(b, entry.var) >> flag_shift(entry.var) & FLAG_SAVED);
     b.lower[entry.var] = entry.lower;
     b.upper[entry.var] = entry.upper;
     block_and(flag_word(b, entry.var), ~(FLAG_SAVED << flag_shift(entry.var)));
