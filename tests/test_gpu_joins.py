@@ -42,7 +42,7 @@ def slow_gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[float | None
         monkeypatch.setattr(choose, "make_gpu_engine", make)
         return made
 
-    monkeypatch.setattr(choose.wake, "begin", lambda: type("Awake", (), {"failure": None}))
+    monkeypatch.setattr(choose.wake, "absence", lambda: None)
     yield set_delay
     end.set()
     for thread in threading.enumerate():

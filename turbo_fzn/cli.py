@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from turbo_fzn.run.session import Finished, Prepared, Solution
 
 STOP_MARGIN_SECONDS = 0.1  # how long before the time limit to stop, so that the last solution is out in time
+LONG_READ_BYTES = 500_000  # of a model that takes the tenths of a second to read in which a GPU wakes
 LONGEST_TIMER_SECONDS = 1e9
 
 
@@ -148,7 +149,7 @@ def solve(options: Options, started: float, leave: bool) -> int:
         let_signals_in()
         set_up_logging(options.verbose)
         if options.arch != "cpu":
-            wake_gpu()
+            wake_gpu(options)
         with without_collector(keep=True):
             prepared = prepare_file(options, interrupt)
         prepared.started = started
@@ -161,10 +162,20 @@ def solve(options: Options, started: float, leave: bool) -> int:
         return 0
 
 
-def wake_gpu() -> None:
-    from turbo_fzn.engine import wake
+def wake_gpu(options: Options) -> None:
+    """At once where the CPU cannot be first: it is not to search, or the model takes long to read."""
+    if options.arch == "gpu" or size_of(options.file) >= LONG_READ_BYTES:
+        from turbo_fzn.engine import wake
 
-    wake.begin()
+        wake.begin()
+
+
+def size_of(path: str) -> int:
+    """In bytes; 0 of what is no file."""
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0
 
 
 class Stopped(Interrupt):

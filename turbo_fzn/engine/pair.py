@@ -34,15 +34,16 @@ from turbo_fzn.errors import EngineError, TurboError
 log = logging.getLogger("turbo_fzn")
 T = TypeVar("T")
 
+HEAD_START_SECONDS = 0.05  # what is solved by then never wakes the GPU
 _turn = threading.Lock()  # one engine is made at a time, since each takes most of the GPU's memory
 
 
 class Maker:
-    """Makes an engine in a thread, which closes it itself when nobody wants it any more."""
+    """Makes an engine in a thread, after a moment; one that nobody wants any more it closes itself, or does not make."""
 
     def __init__(self, make: Callable[[], Engine]):
         self.engine: Engine | None = None
-        self.unwanted = False
+        self.unwanted = threading.Event()
         self.lock = threading.Lock()  # of these two
         self.thread = threading.Thread(target=self._run, args=(make,), name="make-engine", daemon=True)
 
@@ -54,9 +55,9 @@ class Maker:
 
     def _run(self, make: Callable[[], Engine]) -> None:
         with _turn:
-            engine = None if self.unwanted else self._make(make)
+            engine = None if self.unwanted.wait(HEAD_START_SECONDS) else self._make(make)
             with self.lock:
-                if not self.unwanted:
+                if not self.unwanted.is_set():
                     self.engine = engine
                     return
             if engine is not None:
@@ -81,7 +82,7 @@ class Maker:
     def abandon(self) -> None:
         """Closes the engine. One that is still being made is closed by the thread, for which nobody waits."""
         with self.lock:
-            self.unwanted = True
+            self.unwanted.set()
         if self.engine is not None:
             close(self.engine)
 

@@ -85,7 +85,7 @@ def choose_engine(prepared: Prepared, options: Options, exports: np.ndarray, wan
     settings = cpu_settings(tnf, chosen, options)
     if options.arch == "cpu":
         return cpu.CpuEngine(tnf, exports, settings)
-    failure = wake.begin().failure
+    failure = wake.absence()
     if failure is not None:
         log.info("no GPU engine: %s", failure)
         return cpu.CpuEngine(tnf, exports, settings)
@@ -108,7 +108,7 @@ def begin_bounding(prepared: Prepared, options: Options, exports: np.ndarray) ->
 
 def is_alone(tnf: TNF, options: Options) -> bool:
     """Whether the search is that of a single block."""
-    on_cpu = options.arch == "cpu" or (options.arch == "auto" and wake.begin().failure is not None)
+    on_cpu = options.arch == "cpu" or (options.arch == "auto" and wake.absence() is not None)
     return options.blocks == 1 or (on_cpu and plan(tnf, options, 1).threads == 1)
 
 
