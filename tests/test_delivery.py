@@ -96,6 +96,22 @@ def test_threads_that_the_system_does_not_give_are_an_error_that_says_so(tmp_pat
         assert re.fullmatch(r"fzn-turbo: cannot run 600 threads: .*\n", done.errors), done.errors
 
 
+# What a process does at its limit of threads.
+NO_THREAD = """
+def refuse(thread):
+    raise RuntimeError("can't start new thread")
+
+threading.Thread.start = refuse
+"""
+
+
+def test_not_even_one_thread_is_an_error_that_says_so_too(tmp_path):
+    spoilt = sabotage(tmp_path, "turbo_fzn.run.session", NO_THREAD)
+    answer = run(write(tmp_path, LEAST_SUM), PYTHONPATH=spoilt)
+    assert (answer.code, answer.text) == (1, "=====ERROR=====\n")
+    assert answer.errors == "fzn-turbo: cannot run a thread: can't start new thread\n"
+
+
 def in_shell(first: str, *arguments: object) -> Answer:
     """Runs the command behind others of the shell."""
     command = ["sh", "-c", f'{first} exec "$@"', "sh", *COMMAND, *map(str, arguments)]

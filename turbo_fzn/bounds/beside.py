@@ -59,7 +59,10 @@ class Beside:
         self.thread = threading.Thread(target=self.run, name="relaxation", daemon=True)
 
     def start(self) -> None:
-        self.thread.start()
+        try:
+            self.thread.start()
+        except RuntimeError as error:
+            log.info("no bounds from relaxations: %s", error)
 
     def tell(self, best: int) -> None:
         """sense * objective of a solution."""

@@ -135,7 +135,7 @@ class Context:
         """Modules must go before the context; a context left on PyCUDA's stack at exit aborts the process. Where another
         thread is still making an engine, they stay."""
         self.leave()
-        for maker in (makers := list(_makers)):
+        for maker in (makers := [thread for thread in _makers if thread is not threading.current_thread()]):
             maker.join(PATIENCE_SECONDS)
         if not any(maker.is_alive() for maker in makers):
             self.kernels.clear()

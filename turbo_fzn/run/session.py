@@ -132,7 +132,10 @@ def in_thread(work: Callable[[], T], interrupt: Interrupt, stop: Callable[[], No
             errors.append(error)
 
     thread = threading.Thread(target=run, daemon=True)
-    thread.start()
+    try:
+        thread.start()
+    except RuntimeError as error:
+        raise EngineError(f"cannot run a thread: {error}") from error
     try:
         while thread.is_alive() and not interrupt:
             thread.join(0.02)
