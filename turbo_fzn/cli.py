@@ -17,6 +17,7 @@ import time
 from types import FrameType
 from typing import TYPE_CHECKING, NoReturn, Sequence, TextIO
 
+from turbo_fzn import progress
 from turbo_fzn.collector import without_collector
 from turbo_fzn.errors import InternalError, TurboError
 from turbo_fzn.interrupt import Interrupt, Interrupted
@@ -58,6 +59,8 @@ def run(argv: Sequence[str], leave: bool) -> int:
 def obey(argv: Sequence[str], started: float, leave: bool) -> int:
     try:
         command = parse_arguments(argv)
+        for note in command.notes:
+            print(f"fzn-turbo: {note}", file=sys.stderr)
         return act(command) if command.action else solve(command.options, started, leave)
     finally:
         sys.stdout.flush()  # what cannot be written shows here, and not when Python ends
@@ -89,6 +92,7 @@ def unexpected(error: Exception) -> str:
 
 
 def complain(message: str) -> int:
+    progress.erase()
     try:
         print(f"fzn-turbo: {message}", file=sys.stderr, flush=True)
         output.write_line(sys.stdout, output.ERROR)
@@ -213,8 +217,6 @@ def leave_process(code: int = 0) -> NoReturn:
 
 def set_up_logging(verbose: bool) -> None:
     import logging
-
-    from turbo_fzn import progress
 
     logging.basicConfig(stream=sys.stderr, format="fzn-turbo: %(message)s")
     logging.getLogger("turbo_fzn").setLevel(logging.INFO if verbose else logging.WARNING)

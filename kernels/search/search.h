@@ -15,6 +15,7 @@
 
 #define OPEN_LEVELS 2   // with fewer, a subproblem is thought small
 #define SMALL_NODES 16  // until it has proved larger
+#define COUNT_NODES 64  // after so many the host may read what was counted
 
 // What a block does after a fixpoint.
 enum Next {
@@ -362,6 +363,7 @@ DEVICE void poll(const Block& b) {
     bool over = global_load(&common->bound) >= s->best || (s->neighbourhood && global_load(&common->outstanding) == 0);
     s->stop = stop || has_first || over;
     s->donate = !s->neighbourhood && is_worth_sharing(s) && is_pool_low(b);
+    if (s->statistics.nodes % COUNT_NODES == 0) b.problem->statistics[b.index] = s->statistics;
   }
   barrier();
 }

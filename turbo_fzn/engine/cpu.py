@@ -210,6 +210,10 @@ class CpuEngine:
     def bound(self) -> int:
         return int(self.common.bound)
 
+    @property
+    def open_work(self) -> int:
+        return int(self.common.outstanding)
+
     def stop(self) -> None:
         self.common.stop = 1
 
@@ -219,7 +223,7 @@ class CpuEngine:
         return self.tracer.take(most)
 
     def statistics(self) -> dict[str, int]:
-        """Sums over the blocks; of those that still run, up to their last solution."""
+        """Sums over the blocks; of those that still run, up to a few nodes ago."""
         return merge_statistics(self.blocks_statistics, STATISTICS)
 
     def methods(self) -> dict[str, float]:

@@ -112,6 +112,10 @@ class Relay:
         """What either has proved holds for all solutions."""
         return max(self.first.bound, self.engine.bound)
 
+    @property
+    def open_work(self) -> int:
+        return self.engine.open_work
+
     def methods(self) -> dict[str, float]:
         """Of the engine that was at work last."""
         return self.engine.methods()

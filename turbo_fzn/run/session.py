@@ -29,6 +29,7 @@ from turbo_fzn.run import report
 from turbo_fzn.run.answers import Distinct, Everything, Improvements, output_determines_all
 from turbo_fzn.run.choose import choose_engine, plan
 from turbo_fzn.run.judge import Judge, Prepared
+from turbo_fzn.run.live import Live
 from turbo_fzn.run.output import value_of
 from turbo_fzn.run.profiler import Profiler
 from turbo_fzn.tnf.language import TNF, Output
@@ -229,6 +230,7 @@ class Search:
             self.prepared.times["engineTime"] = time.monotonic() - start
             self.start = time.monotonic()
         log_phase("engine", time.monotonic() - start, tnf)
+        self.live = Live(self.start, tnf.sense)
         try:
             self.interrupt.settle()
             yield from self.drive(engine, make_choice(engine), limit)
@@ -255,6 +257,8 @@ class Search:
                 if running:  # soon it is not, and then only the best of what arrived until then needs a check
                     time.sleep(POLL_SECONDS)
                     continue
+            if running:
+                self.live.look(engine, self.n_solutions)
             arrived, new = [], arrived
             answers = choice.worth_printing(new)
             for found in self.judge.check(answers[: limit - self.n_solutions] if limit else answers):
@@ -285,6 +289,7 @@ class Search:
     def answer(self, found: Found, engine: Engine) -> Solution:
         """The solution that was found, counted and remembered."""
         self.n_solutions += 1
+        self.live.note(found)
         statistics = None
         if self.prepared.tnf.sense and not self.all_are_optimal:
             self.last, self.best = found, found.objective
