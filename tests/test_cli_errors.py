@@ -14,7 +14,7 @@ from command import COMMAND, LEAST_SUM, THREE_SOLUTIONS, Answer, environment, go
 
 from turbo_fzn import cli
 from turbo_fzn.check.checker import Checker
-from turbo_fzn.read import languages
+from turbo_fzn.read import files, languages
 
 BAD_MODELS = {
     "truncated": (LEAST_SUM[:-30], r"7:\d+: unexpected end of the file"),
