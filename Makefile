@@ -5,7 +5,8 @@
 #   make test       all tests that need no GPU           make test-gpu       the tests that need one
 #   make bench      nodes per second                     make bench-anytime  best solution at any time
 #   make fuzz       random models, damaged input         make soak       an hour at full load, memory measured
-#   make coverage   of the package and of the operators  make check-kernels  compile for every GPU, strictly
+#   make coverage   of the package and of the operators  make mutate     break the solver, see that a test notices
+#   make check      lengths, ruff, mypy                  make check-kernels  compile for every GPU, strictly
 #   make install    make the solver known to MiniZinc    make uninstall      take it away again
 #   make clean      remove what make made
 #
@@ -17,6 +18,7 @@ TESTFLAGS ?=
 # Tests run on all cores; not with VENV=none, where pytest-xdist may be missing.
 FUZZFLAGS ?= --seed 1
 SOAKFLAGS ?=
+MUTATEFLAGS ?=
 FILES ?= tests/corpus
 BENCHFLAGS ?=
 
@@ -40,14 +42,15 @@ provide = $(1) >/dev/null 2>&1 || { \
     { apt-get update -qq && apt-get install -y -qq --no-install-recommends $(2); } >/dev/null; \
   else echo "$(2) is missing. Type: sudo apt-get install $(2)" >&2; false; fi; }
 
-.PHONY: all venv compiler demo test test-gpu fuzz soak coverage bench bench-anytime check-kernels install uninstall clean
+.PHONY: all venv compiler demo test test-gpu fuzz soak coverage mutate bench bench-anytime check check-kernels \
+        install uninstall clean
 
 all: $(READY) compiler
 	@$(RUN) -m turbo_fzn --build-kernels
 
 venv: $(READY)
 
-$(VENV)/.ready: setup.cfg pyproject.toml
+$(VENV)/.ready: setup.py setup.cfg pyproject.toml
 	@$(call provide,$(PYTHON) -c 'import ensurepip; import venv',python3-venv)
 	@test -x $(VENV)/bin/pip || $(PYTHON) -m venv $(VENV)
 	@$(VENV)/bin/pip install --quiet --disable-pip-version-check --editable '.[test]'
@@ -94,6 +97,10 @@ endif
 	@$(RUN) tests/package_coverage.py
 	@$(RUN) tests/kernel_coverage.py
 
+# MUTATEFLAGS: words of the mutations to try, or --write; see python tests/mutate.py --help
+mutate: $(READY) compiler
+	@$(RUN) tests/mutate.py $(MUTATEFLAGS)
+
 # FILES: FlatZinc files or folders of them; BENCHFLAGS: see python -m turbo_fzn.bench --help
 bench: $(READY) compiler
 	@$(RUN) -m turbo_fzn.bench $(FILES) $(BENCHFLAGS)
@@ -101,8 +108,14 @@ bench: $(READY) compiler
 bench-anytime: $(READY) compiler
 	@$(RUN) -m turbo_fzn.bench.anytime $(FILES) $(BENCHFLAGS)
 
+check: $(READY)
+ifneq ($(VENV),none)
+	@$(VENV)/bin/pip install --quiet --disable-pip-version-check --editable '.[test,check]'
+endif
+	@$(RUN) tests/house.py
+
 check-kernels: $(READY)
-	@$(RUN) -m turbo_fzn.engine.compiler --check-gpu
+	@$(RUN) -m turbo_fzn.engine.ahead --check-gpu
 
 install: $(READY)
 	@$(RUN) -m turbo_fzn --install-solver

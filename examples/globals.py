@@ -47,19 +47,19 @@ MEASURED: list[tuple[str, str, str]] = [
     ("arg_sort", "ranking", "ranks by counting"),
     ("maximum, minimum", "weather", "builtins: negated as well"),
     ("arg_max, arg_min", "weather", ""),
-    ("value_precede_chain, seq_precede_chain", "petersen", ""),
-    ("disjunctive", "job_shop", ""),
-    ("count families, among, at_most, at_least, exactly", "canteen", ""),
-    ("global_cardinality families, distribute", "rota", ""),
-    ("nvalue", "stations", ""),
-    ("bin_packing", "removal", ""),
-    ("bin_packing_capa, bin_packing_load", "shelves", ""),
+    ("value_precede_chain, seq_precede_chain", "petersen", "a chain of MAX rows"),
+    ("disjunctive", "job_shop", "a clause for each pair"),
+    ("count families, among, at_most, at_least, exactly", "canteen", "sums of truth values"),
+    ("global_cardinality families, distribute", "rota", "counts of truth values"),
+    ("nvalue", "stations", "truth values of the values that are taken"),
+    ("bin_packing", "removal", "loads that sum up to all weights"),
+    ("bin_packing_capa, bin_packing_load", "shelves", "the same"),
     ("knapsack", "picnic", ""),
     ("network_flow", "pipelines", ""),
-    ("sliding_sum", "night_shifts", ""),
+    ("sliding_sum", "night_shifts", "differences of partial sums"),
     ("int_set_channel", "clubs", ""),
     ("element of constants and of variables", "warehouse", ""),
-    ("increasing, decreasing families", "coins", ""),
+    ("increasing, decreasing families", "coins", "a comparison for each two neighbours"),
 ]  # fmt: skip
 
 
@@ -130,7 +130,7 @@ def table(wanted: list[str]) -> str:
 
 def main(arguments: list[str]) -> None:
     if arguments == ["--write"]:
-        text, _, _ = PAGE.read_text(encoding="utf-8").partition("| global |")
+        text, _, _ = PAGE.read_text(encoding="utf-8").partition("| global | example |")
         PAGE.write_text(text + table([]), encoding="utf-8")
     elif any(argument.startswith("-") for argument in arguments):
         sys.exit(__doc__)

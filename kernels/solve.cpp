@@ -2,16 +2,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "solver.h"
+#include "learn/learner.h"
 
 extern "C" {
 
-// sizeof of every struct that the host mirrors, in the order of abi.h; returns how many there are.
-int abi_sizes(i32* sizes) {
-  const i32 all[] = {sizeof(bound_t), sizeof(Row), sizeof(Watch), sizeof(Strategy), sizeof(Decision), sizeof(TrailEntry),
-                     sizeof(Level), sizeof(Common), sizeof(Statistics), sizeof(Island), sizeof(MethodBook), sizeof(PoolSlot), sizeof(RingSlot), sizeof(Problem)};
-  memcpy(sizes, all, sizeof all);
-  return sizeof all / sizeof all[0];
+// Which agreement between host and kernels this was compiled for.
+const char* abi_digest = ABI_DIGEST;
+
+// Bytes that a block needs by the kernels' reckoning: for its store where no rows retire, its lists, and its stacks.
+void block_bytes(const Problem* problem, i64* sums) {
+  sums[0] = store_bytes(*problem, false);
+  sums[1] = list_bytes(*problem);
+  sums[2] = stack_bytes(*problem);
+}
+
+// Runs a block that learns. False when there is no memory for that.
+static bool learn_block(Block& b) {
+  char* memory = (char*)calloc(1, (size_t)b.problem->learn_bytes);  // of which it touches what it needs
+  bool done = memory && run_learner(b, memory);
+  if (done) report_block(b);
+  free(memory);
+  return done;
 }
 
 // Runs block `index` to its end. Returns 0, or 1 when there is no memory for it.
@@ -22,7 +33,7 @@ int solve_block(const Problem* problem, i32 index) {
   if (!memory) return 1;
   BlockState state;
   Block b = make_block(problem, &state, memory, memory + store, workspace, index);
-  run_block(b);
+  if (!is_learner(problem, index) || !learn_block(b)) run_block(b);
   free(memory);
   return 0;
 }
@@ -38,32 +49,34 @@ int propagate_root(const Problem* problem, bound_t* lower, bound_t* upper) {
   Block b = make_block(problem, &state, memory, memory + store, 0, 0);
   memcpy(b.lower, lower, (size_t)problem->n_vars * sizeof(bound_t));
   memcpy(b.upper, upper, (size_t)problem->n_vars * sizeof(bound_t));
-  for (i32 row = 0; row < problem->n_rows && !state.failed; ++row) propagate_row(b, row);
+  for (i32 row = 0; row < problem->n_rows && !propagation(b).failed; ++row) propagate_row(b, row);
   bool consistent = fixpoint(b);
   memcpy(lower, b.lower, (size_t)problem->n_vars * sizeof(bound_t));
   memcpy(upper, b.upper, (size_t)problem->n_vars * sizeof(bound_t));
   free(memory);
   if (problem->common->incomplete) return -3;
-  return !consistent ? 0 : state.stop ? -1 : 1;
+  return !consistent ? 0 : propagation(b).stop ? -1 : 1;
+}
+
+// The host has found a solution (n_vars values), perhaps a better one than the blocks. Returns whether it is.
+int adopt_solution(const Problem* problem, const bound_t* values, i64 value) {
+  if (value >= global_min(&problem->common->best, value)) return 0;
+  global_store(&problem->common->improved_ns, now_ns());
+  if (problem->lns_percent) {
+    BlockState state;
+    memset(&state, 0, sizeof state);
+    Block b = make_block(problem, &state, 0, 0, 0, 0);
+    b.lower = (bound_t*)values;
+    island_access(b).value = value;
+    keep_solution(b, 0);
+  }
+  return 1;
 }
 
 #ifdef TRACE
 // From now on blocks write what they search; null: no more.
 void set_trace(Trace* where) { trace = where; }
 #endif
-
-// For tests, see propagate_rows_apart. Returns 0, or 1 when there is no memory.
-int propagate_rows(const Problem* problem, bound_t* lower, bound_t* upper, i32* consistent) {
-  char* memory = (char*)calloc(1, (size_t)(store_bytes(*problem) + list_bytes(*problem)));
-  if (!memory) return 1;
-  BlockState state;
-  Block b = make_block(problem, &state, memory, memory + store_bytes(*problem), 0, 0);
-  b.lower = lower;
-  b.upper = upper;
-  propagate_rows_apart(b, 1, consistent);
-  free(memory);
-  return 0;
-}
 
 // Orders the reads of a ring slot's sequence number before those of its values, and of the values before `consumed`.
 void memory_fence(void) { fence_host(); }

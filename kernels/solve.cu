@@ -14,6 +14,8 @@
 #define MIN_BLOCKS 1
 #endif
 
+extern "C" __constant__ const char abi_digest[] = ABI_DIGEST;  // which agreement between host and kernels this is for
+
 extern "C" __global__ void __launch_bounds__(MAX_THREADS, MIN_BLOCKS) solve(const __grid_constant__ Problem problem) {
   extern __shared__ __align__(16) char shared[];
   __shared__ BlockState state;
@@ -25,14 +27,4 @@ extern "C" __global__ void __launch_bounds__(MAX_THREADS, MIN_BLOCKS) solve(cons
   Block b = make_block(&problem, &state, workspace, shared, workspace + store, (i32)blockIdx.x);
 #endif
   run_block(b);
-}
-
-// For tests, see propagate_rows_apart: `workspace` holds flags and lists, one set a block.
-extern "C" __global__ void propagate_rows(const __grid_constant__ Problem problem, bound_t* lower, bound_t* upper, i32* consistent) {
-  __shared__ BlockState state;
-  char* workspace = problem.workspace + (i64)blockIdx.x * problem.workspace_bytes;
-  Block b = make_block(&problem, &state, workspace, workspace + store_bytes(problem), workspace, (i32)blockIdx.x);
-  b.lower = lower;
-  b.upper = upper;
-  propagate_rows_apart(b, (i32)gridDim.x, consistent);
 }

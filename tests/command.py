@@ -1,19 +1,34 @@
-"""Runs the command `fzn-turbo` in a process of its own, and reads what it prints; used by the tests of the command."""
+"""Runs the command `fzn-turbo` in a process of its own, and reads what it prints; used by the tests of the command.
+
+No test may depend on how busy the machine is. What must end is given PATIENCE. What must end soon, or needs time for a
+search, is measured by what a start of the command takes at that moment (`ends_soon`, `time_limits`).
+"""
 
 from __future__ import annotations
 
+import contextlib
 import os
+import resource
+import site
 import subprocess
 import sys
 import threading
+import time
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
+
+import platformdirs
 
 from turbo_fzn.resources import PACKAGE
 
 SEPARATOR = "----------"
 MARKERS = ("==========", "=====UNSATISFIABLE=====", "=====UNKNOWN=====", "=====ERROR=====")
 COMMAND = [sys.executable, "-m", "turbo_fzn"]
+CORPUS = Path(__file__).resolve().parent / "corpus"
+PATIENCE = float(os.environ.get("TURBO_FZN_PATIENCE", "600"))  # seconds; what takes longer hangs, on any machine
+SECONDS_TO_STOP = 1.0  # on an idle machine; MiniZinc kills after 0.2 s, but not every machine is as quick
 
 
 class Answer(NamedTuple):
@@ -33,6 +48,15 @@ def environment(**changes: str) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": path, "CUDA_VISIBLE_DEVICES": "", **changes}
 
 
+def without_home(folder: Path) -> dict[str, str]:
+    """Changes that make the folder the user's own, where MiniZinc finds no solver that the user has installed.
+
+    The user's Python packages and compiled kernels are found all the same.
+    """
+    caches = platformdirs.user_cache_dir()
+    return {"HOME": str(folder), "PYTHONUSERBASE": site.getuserbase(), "XDG_CACHE_HOME": caches}
+
+
 def start(*arguments: object, **changes: str) -> subprocess.Popen[str]:
     """`changes`: environment variables."""
     command = [*COMMAND, *map(str, arguments)]
@@ -41,13 +65,13 @@ def start(*arguments: object, **changes: str) -> subprocess.Popen[str]:
     )
 
 
-def run(*arguments: object, timeout: float = 60, **changes: str) -> Answer:
+def run(*arguments: object, timeout: float = PATIENCE, **changes: str) -> Answer:
     """Runs to the end. Fails where a solution is not ended, or anything stands outside of the protocol."""
     with start(*arguments, **changes) as process:
         return finish(process, timeout=timeout)
 
 
-def finish(process: subprocess.Popen[str], already: str = "", timeout: float = 60) -> Answer:
+def finish(process: subprocess.Popen[str], already: str = "", timeout: float = PATIENCE) -> Answer:
     """The answer of a process that is running; `already` is what has been read of it.
 
     Not by communicate(), which passes over what readline() has put into the stream's buffer.
@@ -96,6 +120,76 @@ def value(answer: Answer, name: str) -> int:
     return int(line.removeprefix(f"{name} = ").rstrip(";"))
 
 
+# ---- time
+
+
+class Start(NamedTuple):
+    """What one run of the command on a small model takes: wall time and processor time, in seconds."""
+
+    wall: float
+    processor: float
+
+
+def processor_seconds() -> float:
+    """What the processes that this one has started, and that have ended, have taken of processors.
+
+    A measure of work that a busy machine does not change.
+    """
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+@cache
+def compile_kernels() -> None:
+    """The first run of all compiles the engine, which is not to count."""
+    run("--arch", "cpu", CORPUS / "queens.fzn")
+
+
+def measure_start() -> Start:
+    """As the machine is now."""
+    compile_kernels()
+    before, began = processor_seconds(), time.monotonic()
+    run("--arch", "cpu", CORPUS / "queens.fzn")
+    return Start(time.monotonic() - began, processor_seconds() - before)
+
+
+def slowness() -> float:
+    """How many times as long as on an idle machine a process takes now, at least 1."""
+    start = measure_start()
+    return max(start.wall / start.processor, 1.0)
+
+
+@contextlib.contextmanager
+def ends_soon(after: float = 0.0) -> Iterator[None]:
+    """What stands below ends within `after` seconds and as long as a process needs to end on a machine as busy as this,
+    which is looked at only where a second was not enough."""
+    began = time.monotonic()
+    yield
+    seconds = time.monotonic() - began - after
+    print(f"ended {seconds * 1000:.0f} ms after it was to end")
+    if seconds > SECONDS_TO_STOP:
+        slow = max(slowness() for _ in range(3))
+        assert seconds <= 2 * slow * SECONDS_TO_STOP, f"{seconds:.2f} s late, on a machine slowed down {slow:.1f} times"
+
+
+def time_limits(searching: float = 1.0) -> Iterator[int]:
+    """Time limits in milliseconds that leave about so many seconds to a search, the start taking what it takes now.
+
+    Each is four times the one before, for where the machine has become busier meanwhile: take the first with which the
+    search has begun.
+    """
+    first = 3 * measure_start().wall + searching
+    return (round(1000 * first * 4**number) for number in range(5))
+
+
+def wait_until(holds: Callable[[], object]) -> None:
+    """Looks every millisecond."""
+    deadline = time.monotonic() + PATIENCE
+    while not holds():
+        assert time.monotonic() < deadline, "it does not come"
+        time.sleep(0.001)
+
+
 # ---- models
 
 THREE_SOLUTIONS = "var 1..3: x :: output_var;\nsolve satisfy;\n"
@@ -108,13 +202,6 @@ var 1..2: c;
 constraint int_ne(a,b);
 constraint int_ne(b,c);
 constraint int_ne(a,c);
-solve satisfy;
-"""
-NO_SOLUTION_BY_LONG_PROPAGATION = """\
-var int: x :: output_var;
-var int: y :: output_var;
-constraint int_lt(x,y);
-constraint int_lt(y,x);
 solve satisfy;
 """
 LEAST_SUM = """\
@@ -148,6 +235,12 @@ def golomb(marks: int) -> str:
     lines += [f"constraint int_ne({names[a]},{names[b]});" for a in range(len(names)) for b in range(a)]
     search = f"int_search([{','.join(places)}],input_order,indomain_min,complete)"
     return "\n".join([*lines, f"solve :: {search} minimize {places[-1]};\n"])
+
+
+def long_propagation(domain: str) -> str:
+    """x < y < x, which a propagator of bounds refutes by going through the domain from one end to the other."""
+    variables = "".join(f"var {domain}: {name} :: output_var;\n" for name in "xy")
+    return f"{variables}constraint int_lt(x,y);\nconstraint int_lt(y,x);\nsolve satisfy;\n"
 
 
 def large(constraints: int = 150_000) -> str:

@@ -1,6 +1,7 @@
 """Shared by all tests: the engines, MiniZinc, and how hypothesis draws its examples.
 
-`HYPOTHESIS_PROFILE=explore` looks for new failures; the default draws the same examples in every run.
+`HYPOTHESIS_PROFILE=explore` looks for new failures; the default draws the same examples in every run. Neither minds how
+long that takes, which is a question of how busy the machine is.
 """
 
 from __future__ import annotations
@@ -8,17 +9,19 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from fake_cuda import fake_gpu  # noqa: F401
-from hypothesis import settings
+from command import PATIENCE, without_home
+from fake_gpu import fake_gpu  # noqa: F401
+from hypothesis import HealthCheck, settings
 
 from turbo_fzn.install import install_solver
 
-settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=100, database=None)
-settings.register_profile("explore", deadline=None, max_examples=3000, print_blob=True)
+UNHURRIED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("repeatable", **UNHURRIED, derandomize=True, max_examples=100, database=None)
+settings.register_profile("explore", **UNHURRIED, max_examples=3000, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 
@@ -34,6 +37,16 @@ needs_minizinc = pytest.mark.skipif(
 needs_gecode = pytest.mark.skipif(
     shutil.which("fzn-gecode") is None, reason="fzn-gecode is not installed (apt-get install flatzinc)"
 )
+
+
+@pytest.fixture(scope="session", autouse=True)
+def home_of_nobody(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder that stands for the user's own: the solver that is installed there must not be what is tested."""
+    home = tmp_path_factory.mktemp("home")
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in without_home(home).items():
+            patch.setenv(name, value)
+        yield home
 
 
 @pytest.fixture(scope="session")
@@ -62,7 +75,7 @@ def start_minizinc(solvers: Path) -> Callable[..., subprocess.Popen[str]]:
 def minizinc(start_minizinc: Callable) -> Callable[..., subprocess.CompletedProcess[str]]:
     """A function that runs minizinc with our solver and gives the finished process."""
 
-    def run(*arguments: object, timeout: float = 60, **changes: str) -> subprocess.CompletedProcess[str]:
+    def run(*arguments: object, timeout: float = PATIENCE, **changes: str) -> subprocess.CompletedProcess[str]:
         with start_minizinc(*arguments, **changes) as process:
             try:
                 output, errors = process.communicate(timeout=timeout)

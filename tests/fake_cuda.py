@@ -1,22 +1,23 @@
 """A CUDA driver in Python, for the host side of the GPU engine where there is no GPU.
 
-It has the part of PyCUDA's interface that turbo_fzn/gpu.py uses. Device memory is host memory, a launch starts a
+It has the part of PyCUDA's interface that turbo_fzn/engine/gpu.py uses. Device memory is host memory, a launch starts a
 thread a block that runs the CPU engine's `solve_block` on the same Problem, and faults can be ordered: `fail_at`
 names a call that raises. Every allocation is counted, so that a test can see what is given back.
+
+fake_gpu.py puts it under this process, fake_machine.py under a process that a test starts.
 """
 
 from __future__ import annotations
 
 import ctypes
-import sys
 import threading
+import time
 from types import ModuleType, SimpleNamespace
 
 import numpy as np
-import pytest
 
-from turbo_fzn.engine import compiler, cpu, gpu
-from turbo_fzn.read.grammar import terminals
+from turbo_fzn.engine import cpu, gpu
+from turbo_fzn.engine.agreement import digest
 
 
 class Error(Exception):
@@ -32,7 +33,11 @@ class LogicError(Error):
 
 
 class Driver:
-    """The state of the device. `free_bytes` of memory; `fail_at` maps the name of a call to what it raises."""
+    """The state of the device. `free_bytes` of memory; `fail_at` maps the name of a call to what it raises.
+
+    A kernel fails with `fail_after_launch` when it has ended, after `seconds_to_failure`, or when it `fails_at_a_solution`;
+    one that `hangs` never ends.
+    """
 
     def __init__(self) -> None:
         self.free_bytes = 1 << 32
@@ -42,6 +47,10 @@ class Driver:
         self.streams: list[Stream] = []
         self.launches: list[tuple[int, int]] = []  # (blocks, threads) each
         self.fail_after_launch: Error | None = None
+        self.seconds_to_failure = float("inf")
+        self.fails_at_a_solution = False
+        self.hangs = False
+        self.digest = b""  # that compiled kernels carry; empty: the host's
 
     def meet(self, name: str) -> None:
         if name in self.fail_at:
@@ -75,9 +84,32 @@ class Stream:
         driver.streams.append(self)
 
     def is_done(self) -> bool:
-        if self.driver.fail_after_launch is not None and not any(thread.is_alive() for thread in self.threads):
-            raise self.driver.fail_after_launch
-        return not any(thread.is_alive() for thread in self.threads)
+        driver = self.driver
+        if driver.fail_after_launch is not None and self.must_fail():
+            self.kill()
+        done = not driver.hangs and not any(thread.is_alive() for thread in self.threads)
+        if driver.fail_after_launch is not None and done:
+            raise driver.fail_after_launch
+        return done
+
+    def launch(self, solve_block, problem: bytes, blocks: int) -> None:
+        self.problem, self.launched = gpu.Problem.from_buffer_copy(problem), time.monotonic()
+        self.threads = [
+            threading.Thread(target=solve_block, args=(ctypes.byref(self.problem), index), daemon=True)
+            for index in range(blocks)
+        ]
+        for thread in self.threads:
+            thread.start()
+
+    def must_fail(self) -> bool:
+        published = ctypes.c_int64.from_address(self.problem.ring).value == 1
+        late = time.monotonic() - self.launched > self.driver.seconds_to_failure
+        return late or (published and self.driver.fails_at_a_solution)
+
+    def kill(self) -> None:
+        """Ends the kernel, which must not outlive the memory that it works on."""
+        gpu.Common.from_address(self.problem.common).stop = 1
+        self.synchronize()
 
     def synchronize(self) -> None:
         for thread in self.threads:
@@ -101,14 +133,7 @@ class Function:
     def prepared_async_call(self, grid, block, stream, problem: bytes, shared_size: int) -> None:
         self.driver.meet("launch")
         self.driver.launches.append((grid[0], block[0]))
-        held = ctypes.create_string_buffer(problem, len(problem))
-        solve_block = cpu.library(self.bits).solve_block
-        stream.threads = [
-            threading.Thread(target=solve_block, args=(ctypes.byref(held), index), daemon=True)
-            for index in range(grid[0])
-        ]
-        for thread in stream.threads:
-            thread.start()
+        stream.launch(cpu.library(self.bits).solve_block, problem, 0 if self.driver.hangs else grid[0])
 
 
 def make_device(driver: Driver):
@@ -165,7 +190,12 @@ def make_module(driver: Driver) -> ModuleType:
     def module_from_buffer(data: bytes):
         driver.meet("module")
         bits = int(data[data.index(b"BOUND_BITS=") + 11 :][:2])
-        return SimpleNamespace(get_function=lambda name: Function(driver, bits))
+        names = {"abi_digest": np.frombuffer(driver.digest or digest().encode() + b"\0", np.uint8).copy()}
+
+        def get_global(name: str) -> tuple[int, int]:
+            return names[name].ctypes.data, len(names[name])
+
+        return SimpleNamespace(get_function=lambda name: Function(driver, bits), get_global=get_global)
 
     def memset(target, value: int, size: int) -> None:
         ctypes.memset(int(target), value, size)
@@ -199,44 +229,3 @@ def make_module(driver: Driver) -> ModuleType:
         module_from_buffer=module_from_buffer,
     )
     return module
-
-
-NVCC = """#!/bin/sh
-# Says in the file what it was asked for.
-while [ "$#" -gt 0 ]; do
-  case "$1" in
-    -o) out="$2"; shift ;;
-    -DBOUND_BITS=*) bits="$1" ;;
-  esac
-  shift
-done
-echo "$bits" > "$out"
-"""
-
-
-@pytest.fixture
-def fake_gpu(monkeypatch, tmp_path):
-    """The driver of a machine whose GPU and nvcc are those of this file."""
-    for bits in (32, 64):
-        cpu.library(bits)  # before the cache is another one
-    terminals()
-    monkeypatch.setenv("TURBO_FZN_CACHE", str(tmp_path / "cache"))
-    driver = Driver()
-    module = make_module(driver)
-    package = ModuleType("pycuda")
-    package.driver = module  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "pycuda", package)
-    monkeypatch.setitem(sys.modules, "pycuda.driver", module)
-    nvcc = tmp_path / "nvcc"
-    nvcc.write_text(NVCC)
-    nvcc.chmod(0o755)
-    monkeypatch.setenv("NVCC", str(nvcc))
-    forget()
-    yield driver
-    forget()
-
-
-def forget() -> None:
-    """What the modules remember of the machine."""
-    for function in (gpu.driver, gpu._context, compiler.find_nvcc):
-        function.cache_clear()

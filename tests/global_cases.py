@@ -79,6 +79,9 @@ COSTS = [[1, 4], [2, 0], [5, 3]]
 COSTS_TEXT = "[|1,4|2,0|5,3|]"
 MDD_TEXT = "4, [1,2,2,3], 7, [1,1,2,2,3,3,4], [{0},{1,2},{0,1},{2},{1},{2},{0,2}], [2,3,4,4,4,4,0]"
 MDD_WORDS = {(0, v, w) for v in (0, 1, 2) for w in (0, 2)} | {(u, v, w) for u in (1, 2) for v in (1, 2) for w in (0, 2)}
+COST_MDD_TEXT = MDD_TEXT.replace(", [2,3,4,4,4,4,0]", ", [0,3,1,2,0,5,1], [2,3,4,4,4,4,0]")
+EDGE_COSTS = [{0: 1, 1: 1, 2: 2}, {1: 3, 2: 8}]  # by whether the first letter is 0, and the second letter
+MDD_COSTS = {word: (EDGE_COSTS[word[0] > 0][word[1]] + 1,) for word in MDD_WORDS}
 ROWS = [(0, 1, 2), (1, 1, -1), (2, 0, 0), (0, 2, 2), (3, 3, 3)]
 ROWS_TEXT = "[|0,1,2|1,1,-1|2,0,0|0,2,2|3,3,3|]"
 
@@ -100,6 +103,10 @@ CASES: list[Case] = [
     Case(
         "alldifferent_except_0", "", {"x": ints(4, -1, 1)}, "alldifferent_except_0(x)",
         lambda x: different([v for v in x if v != 0]),
+    ),
+    Case(
+        "alldifferent_except", "", {"x": ints(3, -1, 2)}, "alldifferent_except(x, {-1, 1})",
+        lambda x: different([v for v in x if v not in (-1, 1)]),
     ),
     Case("all_equal", "", {"x": ints(3, 0, 2, first=-1)}, "all_equal(x)", lambda x: len(set(x)) == 1),
     Case("nvalue", "", {"n": one(0, 4), "x": ints(3, -1, 1)}, "nvalue(n, x)", lambda n, x: n == len(set(x))),
@@ -172,6 +179,7 @@ CASES: list[Case] = [
         }.items()
     ),
     Case("increasing", "bool", {"x": bools(3)}, "increasing(x)", lambda x: x == sorted(x)),
+    Case("decreasing", "bool", {"x": bools(3)}, "decreasing(x)", lambda x: x == sorted(x, reverse=True)),
     Case("increasing", "one", {"x": ints(1, 0, 1)}, "increasing(x)", lambda x: True),
     *(
         Case(
@@ -183,6 +191,7 @@ CASES: list[Case] = [
     ),
     Case("lex_less", "bool", {"x": bools(3), "y": bools(3)}, "lex_less(x, y)", lambda x, y: x < y),
     Case("lex_lesseq", "bool", {"x": bools(3), "y": bools(2)}, "lex_lesseq(x, y)", lambda x, y: x <= y),
+    Case("lex_less", "bool, shorter", {"x": bools(1), "y": bools(2)}, "lex_less(x, y)", lambda x, y: x < y),
     Case("lex_lesseq", "none", {"x": ints(1, 0, 1)}, "lex_lesseq([v | v in x where false], x)", lambda x: True),
     Case(
         "lex2", "", {"x": ints(6, 0, 2)}, "lex2(array2d(1..2, 1..3, x))",
@@ -272,6 +281,11 @@ CASES: list[Case] = [
         "diffn_k", "", {"x": ints(4, 0, 2)}, "diffn_k(array2d(1..2, 1..2, x), [|2, 1|1, 2|])",
         lambda x: beside(x[::2], x[1::2], [2, 1], [1, 2]),
     ),
+    Case(
+        "diffn_nonstrict_k", "", {"x": ints(4, 0, 1), "w": ints(2, 0, 2)},
+        "diffn_nonstrict_k(array2d(1..2, 1..2, x), [|w[1], 1|1, w[2]|])",
+        lambda x, w: beside(x[::2], x[1::2], [w[0], 1], [1, w[1]], strict=False),
+    ),
     # ---- graphs
     Case("circuit", "", {"x": ints(4, 1, 4)}, "circuit(x)", is_circuit),
     Case("circuit", "shifted", {"x": ints(3, -1, 3, first=0)}, "circuit(x)", lambda x: is_circuit(x, 0)),
@@ -340,6 +354,10 @@ CASES: list[Case] = [
         f"cost_regular(x, 3, 2, {DFA_TEXT}, 1, {{1, 2}}, {COSTS_TEXT}, c)",
         lambda x, c: accepts(x, DFA, {1, 2}) and c == cost_of(x, DFA, COSTS),
     ),
+    Case(
+        "cost_mdd", "", {"x": ints(3, -1, 3), "c": one(0, 9)},
+        f"cost_mdd(x, {COST_MDD_TEXT}, c)", lambda x, c: c in MDD_COSTS.get(tuple(x), ()),
+    ),
     Case("mdd", "", {"x": ints(3, -1, 3)}, f"mdd(x, {MDD_TEXT})", lambda x: tuple(x) in MDD_WORDS),
     # ---- sums
     Case(
@@ -380,6 +398,7 @@ CASES: list[Case] = [
     Case(
         "member", "", {"x": ints(3, 0, 2), "y": one(-1, 3)}, "member(x, y)", lambda x, y: y in x,
     ),
+    Case("member", "bool", {"x": bools(2), "y": Vars(bool)}, "member(x, y)", lambda x, y: y in x),
 ]  # fmt: skip
 
 

@@ -14,9 +14,10 @@ from collections.abc import Iterator
 from math import inf, isqrt
 
 import numpy as np
+from operators import apply_operator
 
 from turbo_fzn.domains import INFINITY
-from turbo_fzn.tnf.language import TNF, Op, apply_operator
+from turbo_fzn.tnf.language import TNF, Op
 
 Interval = tuple[float, float]  # integers, or plus/minus infinity
 Store = list[Interval]

@@ -22,6 +22,7 @@ from tempfile import TemporaryDirectory
 REPOSITORY = Path(__file__).resolve().parent.parent
 MOST_GROWTH = 32 << 20  # bytes
 N_DIGITS, DIGIT_SUM = 12, 54
+UNKNOWN = "=====UNKNOWN=====\n"
 
 
 def streaming_model() -> str:
@@ -84,7 +85,7 @@ def start(path: Path, arguments: argparse.Namespace, *flags: str) -> subprocess.
 
 
 def soak(name: str, text: str, arguments: argparse.Namespace, *flags: str) -> bool:
-    """Runs a model for half of the time. Whether all was well."""
+    """Runs a model for half of the time. Whether all was well; a search that was not begun in that time is told apart."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / f"{name}.fzn"
         path.write_text(text)
@@ -95,12 +96,12 @@ def soak(name: str, text: str, arguments: argparse.Namespace, *flags: str) -> bo
     good = read and code == 0 and memory.growth() <= MOST_GROWTH
     most = max(memory.samples, default=0)
     print(f"{name}: {read}, exit code {code}, at most {most >> 20} MiB, growth {memory.growth() >> 10} KiB, "
-          f"{'good' if good else 'BAD'}", flush=True)  # fmt: skip
+          f"{'good' if good else 'too little time' if read is None else 'BAD'}", flush=True)  # fmt: skip
     return bool(good)
 
 
-def read_numbers(process: subprocess.Popen[str]) -> str:
-    """Reads all solutions; empty when one is wrong or the stream ends with a claim."""
+def read_numbers(process: subprocess.Popen[str]) -> str | None:
+    """Reads all solutions; empty when one is wrong or the stream ends with a claim, None when time was too short."""
     count, digits, nodes = 0, [], ""
     assert process.stdout is not None
     for line in process.stdout:
@@ -111,6 +112,8 @@ def read_numbers(process: subprocess.Popen[str]) -> str:
                 process.send_signal(signal.SIGTERM)
                 return ""
             count, digits = count + 1, []
+        elif line == UNKNOWN:
+            return None
         elif line.startswith("====="):
             return ""  # not in our time
         elif "nodes=" in line:
@@ -118,13 +121,15 @@ def read_numbers(process: subprocess.Popen[str]) -> str:
     return f"{count} solutions, {nodes} nodes" if count else ""
 
 
-def read_costs(process: subprocess.Popen[str]) -> str:
+def read_costs(process: subprocess.Popen[str]) -> str | None:
     """Reads the improving solutions; empty when one does not improve, or the search ends before its time."""
     costs, nodes = [], ""
     assert process.stdout is not None
     for line in process.stdout:
         if line.startswith("cost"):
             costs.append(int(line.split()[2].rstrip(";")))
+        elif line == UNKNOWN:
+            return None
         elif line.startswith("====="):
             return ""
         elif "nodes=" in line:

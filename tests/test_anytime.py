@@ -5,17 +5,15 @@ from __future__ import annotations
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
-from pathlib import Path
 
 import pytest
+from command import CORPUS, PATIENCE
 from test_portfolio import BEST_GAIN, KNAPSACK
 
 from turbo_fzn.bench import nodes as bench
 from turbo_fzn.bench.anytime import Trace, better, gap_of, is_peer, number, run_model, run_side, summary
 from turbo_fzn.bench.plot import draw
 from turbo_fzn.options import Options
-
-CORPUS = Path(__file__).resolve().parent / "corpus"
 
 
 def trace(*improvements: tuple[float, int, str], sense: int = 1, seconds: float = 10.0) -> Trace:
@@ -66,16 +64,16 @@ def test_a_run_is_traced_to_its_proof_and_ends_early_when_told_so(tmp_path):
     path = tmp_path / "knapsack.fzn"
     path.write_text(KNAPSACK)
     options = Options(arch="cpu", threads=2, free_search=True, seed=1)
-    run = run_model(path, options, 60)
+    run = run_model(path, options, PATIENCE)
     assert (run.status, run.objective, run.bound) == ("ALL_SOLUTIONS", BEST_GAIN, BEST_GAIN)
     assert run.improvements == sorted(run.improvements)
-    assert run_model(path, options, 60, known=0).objective is not None
+    assert run_model(path, options, PATIENCE, known=0).objective is not None
 
 
 def test_another_solver_is_run_on_the_same_file(tmp_path):
     path = tmp_path / "knapsack.fzn"
     path.write_text(KNAPSACK.replace("gain :: output_var", "gain"))
-    found = run_side(path, "fzn-gecode -a -time {ms} {file}", 60)
+    found = run_side(path, "fzn-gecode -a -time {ms} {file}", PATIENCE)
     assert found[-1][1] == BEST_GAIN
 
 
@@ -108,7 +106,8 @@ BAD_CALLS = [
 @pytest.mark.parametrize("call", BAD_CALLS, ids=" ".join)
 def test_what_cannot_be_measured_is_refused_before_the_first_run(call):
     arguments = [word.format(model=CORPUS / "golomb.fzn") for word in call[1:]]
-    done = subprocess.run([sys.executable, "-m", f"turbo_fzn.{call[0]}", *arguments], capture_output=True, text=True, timeout=60)
+    command = [sys.executable, "-m", f"turbo_fzn.{call[0]}", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 2 and "error: " in done.stderr and "Traceback" not in done.stderr
     assert "golomb " not in done.stdout
 
@@ -117,8 +116,8 @@ def test_what_cannot_be_measured_is_refused_before_the_first_run(call):
 def test_a_file_that_cannot_be_read_does_not_end_the_others(tool, tmp_path):
     (tmp_path / "a.fzn.gz").write_bytes(b"no gzip")
     (tmp_path / "b.fzn").write_text((CORPUS / "golomb.fzn").read_text())
-    call = [sys.executable, "-m", f"turbo_fzn.{tool}", str(tmp_path), "--seconds", "5", "--arch", "cpu"]
-    done = subprocess.run(call, capture_output=True, text=True, timeout=60)
+    call = [sys.executable, "-m", f"turbo_fzn.{tool}", str(tmp_path), "--seconds", str(PATIENCE), "--arch", "cpu"]
+    done = subprocess.run(call, capture_output=True, text=True, timeout=PATIENCE)
     lines = {line.split()[0]: line for line in done.stdout.splitlines() if line}
     assert done.returncode == 1 and "error: " in lines["a"] and "ALL_SOLUTIONS" in lines["b"]
 

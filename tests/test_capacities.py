@@ -5,10 +5,9 @@ The model is a small one with many solutions, run straight on an engine with its
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
+from engines import OpenEngine, drain, labelled
 
 from turbo_fzn.engine import cpu
 from turbo_fzn.engine.contract import Engine
@@ -48,12 +47,8 @@ def engine_for(name: str, goal: str, settings: Settings) -> Engine:
 def run(name: str, goal: str = "satisfy", pause: float = 0.0, **settings) -> tuple[list, Engine, dict[str, int]]:
     """Solutions as (objective, values), the closed engine's completeness as `complete`, its statistics."""
     engine = engine_for(name, goal, Settings(**settings))
-    found = []
     engine.start()
-    while engine.running:
-        time.sleep(pause)
-        found += engine.poll()
-    found += engine.poll()
+    found = drain(engine, pause)
     statistics = {**engine.statistics(), "complete": engine.complete}
     engine.close()
     return [(f.objective, tuple(f.values)) for f in found], engine, statistics
@@ -90,6 +85,13 @@ def test_a_full_trail_is_replayed(engine):
     assert statistics["replays"] > 0
 
 
+def test_a_path_is_no_longer_than_its_levels_however_many_values_were_refuted():
+    """Else it would not fit, and could not be replayed."""
+    engine = OpenEngine(labelled({"x": "1..2000", "y": "1..2", "z": "1..2"}), blocks=1, trail_capacity=1)
+    assert len(engine.run()) == 8000 and engine.complete
+    assert engine.layout.path_capacity < 2000 < engine.counted("replays")[0]
+
+
 def test_a_full_stack_gives_its_alternatives_to_the_pool(engine):
     _, _, statistics = run(engine, blocks=1, level_capacity=1)
     assert statistics["donations"] > 0
@@ -101,11 +103,7 @@ def test_a_full_stack_of_three_way_choices_gives_until_there_is_room():
     prepared = session.prepare(parse_text(text), Options(), session.Interrupt())
     engine = cpu.CpuEngine(prepared.tnf, np.arange(2, dtype=np.int32), Settings(blocks=1, level_capacity=1))
     engine.start()
-    found = []
-    while engine.running:
-        found += engine.poll()
-    found += engine.poll()
-    assert engine.complete and len(found) == 9
+    assert len(drain(engine)) == 9 and engine.complete
     engine.close()
 
 

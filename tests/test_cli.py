@@ -17,6 +17,7 @@ from command import (
     LEAST_SUM,
     NO_SOLUTION,
     NO_SOLUTION_BY_SEARCH,
+    PATIENCE,
     THREE_SOLUTIONS,
     environment,
     finish,
@@ -49,7 +50,7 @@ def uses(row: Row, tmp_path: Path) -> Iterator[list[str]]:
     values = {
         "int": [SAMPLES.get(row.field, "2")],
         "choice": [choice for choice in choices if choice != "gpu"],  # a GPU need not be here
-        "text": ["probe" if row.field == "without" else str(tmp_path / "written")],
+        "text": [{"without": "probe", "learn": "prover,finder"}.get(row.field, str(tmp_path / "written"))],
         "pair": ["3,9"],  # a port where nobody listens
     }.get(kind)
     for flag in row.flags:
@@ -165,7 +166,7 @@ def test_an_unsimplified_model_can_be_dumped_too(tmp_path):
 def run_plainly(*arguments: object, **changes: str) -> subprocess.CompletedProcess[str]:
     """For output that is not the protocol."""
     command = [*COMMAND, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, env=environment(**changes), timeout=120)
+    return subprocess.run(command, capture_output=True, text=True, env=environment(**changes), timeout=PATIENCE)
 
 
 @pytest.mark.covers("F17")
@@ -178,7 +179,7 @@ def test_help_and_version_say_so_on_stdout_and_succeed():
 
 def test_the_version_is_told_without_importing_what_is_heavy():
     command = [sys.executable, "-X", "importtime", "-m", "turbo_fzn", "--version"]
-    imported = subprocess.run(command, capture_output=True, text=True, env=environment(), timeout=60).stderr
+    imported = subprocess.run(command, capture_output=True, text=True, env=environment(), timeout=PATIENCE).stderr
     modules = {line.rpartition("|")[2].strip() for line in imported.splitlines()}
     assert "turbo_fzn.options" in modules
     assert not modules & {"numpy", "lark", "ctypes", "turbo_fzn.run.session"}
@@ -203,7 +204,7 @@ def test_info_tells_why_something_is_missing():
 def test_the_solver_is_installed_in_a_folder_and_uninstalled_from_it(tmp_path):
     folder = tmp_path / "solvers"
     done = run_plainly("--install-solver", folder)
-    assert (done.returncode, done.stdout) == (0, f"wrote {folder / install.CONFIGURATION}\n")
+    assert done.returncode == 0 and done.stdout.startswith(f"wrote {folder / install.CONFIGURATION}\nCPU engine, 32-bit: ")
     assert json.loads((folder / install.CONFIGURATION).read_text())["id"] == install.SOLVER_ID
     done = run_plainly("--uninstall-solver", folder)
     assert done.returncode == 0 and f"removed {folder / install.CONFIGURATION}\n" in done.stdout
@@ -224,13 +225,32 @@ def quick_compiler(tmp_path) -> str:
     return str(path)
 
 
-def test_the_kernels_can_be_compiled_ahead_and_are_then_used(tmp_path, model, quick_compiler):
-    changes = {"TURBO_FZN_CACHE": str(tmp_path / "cache"), "CXX": quick_compiler}
-    done = run_plainly("--build-kernels", **changes)
-    assert (done.returncode, done.stderr) == (0, "")
+@pytest.mark.parametrize("action", ["--build-kernels", "--install-solver"])
+def test_the_kernels_can_be_compiled_ahead_and_are_then_used(tmp_path, model, quick_compiler, action):
+    changes = {"TURBO_FZN_CACHE": str(tmp_path / "cache"), "CXX": quick_compiler, "HOME": str(tmp_path)}
+    done = run_plainly(action, **changes)
+    assert done.returncode == 0
     assert re.search(r"CPU engine, 32-bit: .*\.so\nCPU engine, 64-bit: .*\.so\n", done.stdout)
     assert value(run(model, **changes), "z") == 7
     assert len((tmp_path / "runs").read_text().split()) == 2
+
+
+def test_a_solver_that_is_installed_without_a_compiler_is_told_to_have_no_engine(tmp_path):
+    cache, folder = tmp_path / "cache", tmp_path / "solvers"
+    done = run_plainly("--install-solver", folder, TURBO_FZN_CACHE=str(cache), PATH="", CXX="")
+    assert done.returncode == 1
+    assert done.stdout == f"wrote {folder / install.CONFIGURATION}\n=====ERROR=====\n"
+    assert re.fullmatch(r"fzn-turbo: no C\+\+ compiler found for the CPU engine: install one .*\n", done.stderr)
+
+
+def test_the_compiler_may_be_named_with_words_behind_it_and_by_a_path_with_blanks(tmp_path, model, quick_compiler):
+    folder = tmp_path / "with blanks"
+    folder.mkdir()
+    (folder / "c++").symlink_to(quick_compiler)
+    for number, named in enumerate((f"{quick_compiler} -DUNUSED", f"env UNUSED=1 {quick_compiler}", f"{folder}/c++")):
+        answer = run(model, TURBO_FZN_CACHE=str(tmp_path / f"cache{number}"), CXX=named)
+        assert (answer.code, answer.errors, value(answer, "z")) == (0, "", 7)
+    assert len((tmp_path / "runs").read_text().split()) == 3
 
 
 def test_two_processes_may_fill_an_empty_cache_at_the_same_time(tmp_path, model, quick_compiler):

@@ -17,6 +17,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from command import PATIENCE, long_propagation, wait_until
+from engines import drain
 from test_capacities import QUEENS_SOLUTIONS, TOO_SMALL, engine_for, run
 
 from turbo_fzn.engine import cpu
@@ -99,11 +101,7 @@ def test_no_solution_is_torn(engine, goal, ring_slots):
     percent = 0 if goal == "satisfy" else 50  # neighbourhoods find a solution again and again
     searched = engine_of(engine, torn_text(goal), Settings(blocks=16, ring_slots=ring_slots, lns_percent=percent))
     searched.start()
-    found = []
-    while searched.running:
-        time.sleep(0.0005)
-        found += searched.poll()
-    found += searched.poll()
+    found = drain(searched, pause=0.0005)
     assert searched.complete
     searched.close()
     for solution in found:
@@ -129,13 +127,20 @@ def test_a_stop_is_heard_by_all_blocks_even_while_they_wait_for_room(engine, blo
         blocks = min(blocks, 100)  # each passes its solution through the ring, a thousand threads in a minute
     searched = engine_of(engine, ENDLESS, Settings(blocks=blocks, ring_slots=ring_slots))
     searched.start()
-    while not searched.poll():  # the ring is full soon after
-        time.sleep(0.001)
-    time.sleep(0.01)
+    wait_until(searched.poll)
+    time.sleep(0.01)  # the ring is full
     searched.stop()
-    while searched.running:
-        searched.poll()
+    drain(searched)
     assert not searched.complete
+    searched.close()
+
+
+def test_a_stop_is_heard_within_a_propagation_that_would_take_ages(engine):
+    searched = engine_of(engine, long_propagation("int"), Settings(blocks=2))
+    searched.start()
+    time.sleep(0.2)
+    searched.stop()
+    assert drain(searched) == [] and not searched.complete
     searched.close()
 
 
@@ -156,9 +161,7 @@ def test_a_stop_before_the_first_node_claims_nothing(engine):
     else:
         searched.start()
         searched.stop()
-    while searched.running:
-        searched.poll()
-    found = searched.poll()
+    found = drain(searched)
     assert not searched.complete or engine == "gpu"
     assert len(found) <= QUEENS_SOLUTIONS
     searched.close()
@@ -203,10 +206,7 @@ def test_the_trail_keeps_the_bounds_of_before_whoever_changes_them_first(engine,
         for seed in range(3):
             searched = engine_of(engine, text, Settings(blocks=blocks, seed=seed, **shape))
             searched.start()
-            found = []
-            while searched.running:
-                found += searched.poll()
-            found += searched.poll()
+            found = drain(searched)
             assert searched.complete
             searched.close()
             shown = [tuple(int(solution.values[place]) for place in places) for solution in found]
@@ -224,6 +224,9 @@ for goal, percent in (("satisfy", 0), ("maximize cost", 50)):
         for small in ({}, TOO_SMALL["trail"], TOO_SMALL["levels"], TOO_SMALL["pool path"]):
             found, _, statistics = run("cpu", goal, blocks=blocks, lns_percent=percent, **small)
             assert found and statistics["complete"]
+for roles in (("prover", "finder"), ("follower", "finder", "prover")):
+    found, _, statistics = run("cpu", "maximize cost", blocks=4, lns_percent=50, roles=roles)
+    assert found and statistics["complete"]
 print("done")
 """
 
@@ -250,7 +253,7 @@ def test_the_blocks_have_no_data_race(tmp_path):
         "TSAN_OPTIONS": "exitcode=66",
     }
     done = subprocess.run(
-        [sys.executable, "-c", RACES, str(tests)], capture_output=True, text=True, env=environment, timeout=300
+        [sys.executable, "-c", RACES, str(tests)], capture_output=True, text=True, env=environment, timeout=PATIENCE
     )
     if "FATAL: ThreadSanitizer: unexpected memory mapping" in done.stderr:
         pytest.skip("the kernel of this machine lays out memory as this ThreadSanitizer does not support")

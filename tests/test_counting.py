@@ -12,6 +12,7 @@ from math import comb, factorial, perm
 from pathlib import Path
 
 import pytest
+from command import PATIENCE
 from conftest import needs_minizinc
 
 from turbo_fzn.run.session import solve_text
@@ -92,7 +93,7 @@ def test_minizinc_gets_every_solution_once_whatever_the_number_of_blocks(start_m
     flags = ["-a", "--non-unique", FOLDER / f"{name}.mzn"]
     processes = [start_minizinc("--blocks", blocks, *flags, CUDA_VISIBLE_DEVICES="") for blocks in BLOCKS]
     for process in processes:  # beside each other
-        output, errors = process.communicate(timeout=120)
+        output, errors = process.communicate(timeout=PATIENCE)
         lines = output.splitlines()
         assert lines.count("----------") == EXPECTED[name](), errors
         assert lines[-1] == ("==========" if EXPECTED[name]() else "=====UNSATISFIABLE=====")

@@ -12,6 +12,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from command import PATIENCE
 from conftest import needs_gecode, needs_minizinc
 from fuzz.generate import FLAVOURS, draw_model
 from fuzz.judge import Expected, Way, every_way, judge
@@ -31,6 +32,11 @@ COUNT = {"cpu": 1000, "gpu": 300}
 
 def test_random_models_are_solved_as_enumeration_says(engine):
     faults = [failure for number in range(COUNT[engine]) if (failure := try_instance(SEED, number, engine, None)[1])]
+    assert not faults, f"{len(faults)} faults, first: {faults[0]}"
+
+
+def test_random_models_are_solved_by_learning_as_enumeration_says():
+    faults = [failure for number in range(500) if (failure := try_instance(SEED, number, "cpu", None, learn=True)[1])]
     assert not faults, f"{len(faults)} faults, first: {faults[0]}"
 
 
@@ -68,7 +74,7 @@ def test_what_was_wrong_once_is_right(path):
 
 def test_the_command_counts_what_it_tried():
     command = [sys.executable, str(TESTS / "fuzz"), "--count", "60", "--processes", "2", "--seed", "7"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stdout + done.stderr
     assert " 60 instances " in done.stdout.splitlines()[-1]
 

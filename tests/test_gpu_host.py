@@ -8,10 +8,12 @@ from __future__ import annotations
 import fake_cuda
 import numpy as np
 import pytest
+from fake_gpu import forget
 
 from turbo_fzn import info
-from turbo_fzn.engine import compiler, gpu
-from turbo_fzn.engine.layout import Settings, Statistics
+from turbo_fzn.engine import ahead, compiler, gpu
+from turbo_fzn.engine.abi import STATISTICS
+from turbo_fzn.engine.layout import Settings
 from turbo_fzn.errors import EngineError
 from turbo_fzn.lower.rewrite import lower
 from turbo_fzn.read.flatzinc import parse_text
@@ -51,10 +53,31 @@ def test_statistics_and_the_bound_are_copied_beside_the_search(fake_gpu):
     engine = gpu.GpuEngine(tnf, np.arange(tnf.n_vars, dtype=np.int32), Settings(blocks=2))
     engine.start()
     assert engine.running
-    assert engine.statistics().keys() == dict(Statistics._fields_).keys()
+    assert engine.statistics().keys() == set(STATISTICS)
     assert engine.bound == engine.layout.root_bound()
     engine.close()
     assert fake_gpu.held == set()
+
+
+@pytest.mark.parametrize("early", [True, False])
+def test_a_bound_that_the_host_has_proved_ends_the_search(fake_gpu, early):
+    """The sum of nine variables has a thousand times too many values for the search alone."""
+    names = [f"x{i}" for i in range(9)]
+    text = "".join(f"var 0..1000: {name} :: output_var;\n" for name in names) + "var 0..9000: s :: output_var;\n"
+    text += f"constraint int_lin_eq({[1] * 9 + [-1]},[{','.join(names)},s],0);\nconstraint int_lin_ne([1],[s],0);\n"
+    tnf = lower(parse_text(text + "solve maximize s;")).tnf
+    engine = gpu.GpuEngine(tnf, np.arange(tnf.n_vars, dtype=np.int32), Settings(blocks=2))
+    assert engine.layout.root_bound() == -9000
+    if early:
+        engine.raise_bound(-1)
+    engine.start()
+    if not early:
+        engine.raise_bound(-1)
+        engine.raise_bound(-2000)
+    while engine.running:
+        engine.poll()
+    assert engine.complete and engine.bound == -1
+    engine.close()
 
 
 def test_a_limited_search_stops_the_kernel(fake_gpu):
@@ -91,7 +114,7 @@ def test_a_gpu_that_cannot_be_used_is_an_error_and_auto_takes_the_cpu(fake_gpu, 
     fake_gpu.fail_at, message = FAULTS[name]
     with pytest.raises(EngineError, match=message):
         solve_text(QUEENS + SATISFY, arch="gpu")
-    fake_cuda.forget()
+    forget()
     result = solve_text(QUEENS + SATISFY, arch="auto")
     assert (result.status, result.statistics["engine"]) == ("SATISFIED", "cpu")
     assert fake_gpu.held == set()
@@ -111,6 +134,7 @@ def test_a_machine_without_a_gpu_is_told(fake_gpu):
 
 def test_a_machine_without_nvcc_is_told(fake_gpu, monkeypatch):
     compiler.find_nvcc.cache_clear()
+    monkeypatch.delenv("NVCC")
     monkeypatch.setattr(compiler.shutil, "which", lambda name: None)  # it may be in its usual place
     with pytest.raises(EngineError, match="no nvcc found for the GPU engine: install the CUDA toolkit"):
         compiler.find_nvcc()
@@ -141,6 +165,6 @@ def test_the_gpu_and_its_architecture_are_told(fake_gpu):
 def test_the_gpu_kernels_are_compiled_ahead(fake_gpu, monkeypatch, tmp_path):
     monkeypatch.setattr(compiler, "cpu_library", lambda bits: f"cpu{bits}")
     said = []
-    compiler.fill_cache(said.append)
-    assert sum("GPU engine" in line for line in said) == len(compiler.GPU_VARIANTS)
-    assert len(list((tmp_path / "cache").glob("gpu*.cubin"))) == len(compiler.GPU_VARIANTS)
+    ahead.fill_cache(said.append)
+    assert sum("GPU engine" in line for line in said) == len(ahead.GPU_VARIANTS)
+    assert len(list((tmp_path / "cache").glob("gpu*.cubin"))) == len(ahead.GPU_VARIANTS)

@@ -11,6 +11,7 @@ import sysconfig
 from pathlib import Path
 
 import pytest
+from command import PATIENCE
 from conftest import needs_minizinc
 
 from turbo_fzn import __version__, install
@@ -65,7 +66,7 @@ def test_std_flags_and_extra_flags_do_not_overlap(tmp_path):
 def test_the_executable_runs_from_any_folder(tmp_path):
     executable = read(install.install_solver(tmp_path / "solvers"))["executable"]
     assert Path(executable).is_absolute()
-    run = subprocess.run([executable, "--version"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    run = subprocess.run([executable, "--version"], cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE)
     assert run.returncode == 0, run.stderr
     assert __version__ in run.stdout
 
@@ -74,7 +75,7 @@ def test_without_an_installed_script_a_launcher_is_written_that_runs_from_any_fo
     monkeypatch.setattr(install, "_console_script", lambda: None)
     executable = Path(read(install.install_solver(tmp_path / "with blank"))["executable"])
     assert executable == tmp_path / "with blank" / install.LAUNCHER
-    run = subprocess.run([executable, "--version"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    run = subprocess.run([executable, "--version"], cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE)
     assert run.returncode == 0, run.stderr
     assert __version__ in run.stdout
 

@@ -17,12 +17,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from builtin_cases import FUNCTIONAL, PREDICATES, calls_of, model_of
+from command import PATIENCE
 from fuzz.judge import Expected, Way, judge
+from lone_rows import propagate_rows
+from operators import apply_operator
 from oracle import WindowTooSmall
-from test_propagators import propagate_rows
 
 from turbo_fzn.domains import INFINITY, IntSet
-from turbo_fzn.tnf.language import NARROW_LIMIT, TNF, Op, apply_operator
+from turbo_fzn.tnf.language import NARROW_LIMIT, TNF, Op
 
 LARGEST = {32: NARROW_LIMIT, 64: INFINITY - 1}
 TABLE_SIZE = 9
@@ -212,7 +214,7 @@ def test_the_arithmetic_has_no_undefined_behaviour(tmp_path):
         "TURBO_FZN_CACHE": str(tmp_path / "cache"),
     }
     command = [sys.executable, "-c", ARITHMETIC, str(tests)]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300)
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=PATIENCE)
     if "cannot find -lubsan" in done.stderr:
         pytest.skip("g++ is here without its library of UndefinedBehaviorSanitizer (libubsan)")
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr[-2000:]

@@ -2,36 +2,74 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import platform
 import shutil
+import socket
 import subprocess
 import sys
+import sysconfig
+import venv
 import zipfile
 from pathlib import Path
 
+import lark
+import numpy
+import platformdirs
 import pytest
+from command import LEAST_SUM, PATIENCE, Answer, read, value, write
 
 from turbo_fzn import resources
+from turbo_fzn.engine import compiler
 
 SOURCE = Path(__file__).resolve().parent.parent
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory) -> Path:
-    """A wheel, built from a copy so that nothing is left in the source tree."""
-    copy = tmp_path_factory.mktemp("source")
+def quick_compiler(folder: Path) -> Path:
+    """A C++ compiler that does not optimise, and notes each of its runs."""
+    path = folder / "quick-c++"
+    path.write_text(f'#!/bin/sh\necho run >> "{folder}/runs"\nexec c++ "$@" -O0\n')
+    path.chmod(0o755)
+    return path
+
+
+def build(folder: Path, **changes: str) -> subprocess.CompletedProcess[str]:
+    """`pip wheel`, of a copy, so that nothing is left in the source tree; the wheel goes to `folder`/out."""
+    copy = folder / "source"
     for name in ("turbo_fzn", "kernels", "share"):
         shutil.copytree(SOURCE / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("setup.cfg", "pyproject.toml", "README.md", "LICENSE"):
+    for name in ("setup.py", "setup.cfg", "pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(SOURCE / name, copy)
-    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "-w", "out", "."]
-    run = subprocess.run(command, cwd=copy, capture_output=True, text=True, timeout=120)
+    command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "-w", folder / "out", copy]
+    environment = {**os.environ, **changes}
+    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env=environment)
+
+
+def build_wheel(folder: Path, **changes: str) -> Path:
+    run = build(folder, **changes)
     assert run.returncode == 0, run.stdout + run.stderr
-    return next((copy / "out").glob("turbo_fzn-*.whl"))
+    (wheel,) = (folder / "out").iterdir()
+    return wheel
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory) -> Path:
+    """Built once, also for several workers of pytest-xdist, the folder above whose folders is theirs alone."""
+    folder = tmp_path_factory.getbasetemp()
+    folder = (folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder) / "wheel"
+    folder.mkdir(exist_ok=True)
+    with open(folder / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "out").exists():
+            build_wheel(folder, CXX=str(quick_compiler(folder)))
+    (wheel,) = (folder / "out").iterdir()
+    return wheel
 
 
 def source_files(folder: Path, *patterns: str) -> set[str]:
-    return {path.relative_to(folder).as_posix() for pattern in patterns for path in folder.rglob(pattern) if path.is_file()}
+    paths = [path for pattern in patterns for path in folder.rglob(pattern) if path.is_file()]
+    return {path.relative_to(folder).as_posix() for path in paths}
 
 
 def test_the_wheel_holds_every_source_file_that_is_needed_to_run(wheel):
@@ -58,10 +96,147 @@ def test_an_unpacked_wheel_finds_its_own_kernels_and_library(wheel, tmp_path):
     assert run.stdout.splitlines() == [str(tmp_path / "turbo_fzn" / name) for name in ("kernels", "share")], run.stderr
 
 
+# ---- the engine in the wheel
+
+WIDE = LEAST_SUM.replace("var 2..20: z", "var 2..100000000000: z")
+ENGINES = {"32 bits": (LEAST_SUM, []), "64 bits": (WIDE, []), "profile": (LEAST_SUM, ["--profile", "-s"])}
+
+
+class Installation:
+    """An environment that has the wheel and what it depends on, but neither a compiler nor anything in a cache."""
+
+    def __init__(self, folder: Path, wheel: Path):
+        venv.create(folder / "venv", symlinks=True)
+        self.scripts = folder / "venv" / "bin"
+        (self.package,) = (folder / "venv" / "lib").glob("python*/site-packages")
+        command = [sys.executable, "-m", "pip", "--python", self.scripts / "python", "install"]
+        subprocess.run([*command, "--quiet", "--no-deps", "--no-index", wheel], check=True, timeout=PATIENCE)
+        needed = {str(Path(module.__file__).parent.parent) for module in (numpy, lark, platformdirs)}
+        (self.package / "needed.pth").write_text("\n".join(needed))
+        self.package /= "turbo_fzn"
+        self.compiled = self.package / compiler.PACKAGED
+
+    def begin(self, folder: Path) -> Installation:
+        """For a test: from now on the user's home and cache are there."""
+        self.home, self.cache = folder, folder / "cache"
+        return self
+
+    def run(self, *arguments: object, **changes: str) -> subprocess.CompletedProcess[str]:
+        """`fzn-turbo`, with nothing of this process's environment but `changes`."""
+        environment = {"PATH": "", "HOME": str(self.home), "TURBO_FZN_CACHE": str(self.cache), **changes}
+        command = [self.scripts / "fzn-turbo", *map(str, arguments)]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE)
+
+    def solve(self, text: str, *flags: object, **changes: str) -> Answer:
+        done = self.run("--arch", "cpu", *flags, write(self.home, text), **changes)
+        return read(done.stdout, done.stderr, done.returncode)
+
+    def refuses(self, **changes: str) -> bool:
+        answer = self.solve(LEAST_SUM, **changes)
+        return answer.code == 1 and "no C++ compiler found for the CPU engine" in answer.errors
+
+    def compiled_here(self) -> list[Path]:
+        return list(self.cache.glob("*.so"))
+
+
+@pytest.fixture(scope="module")
+def installation(tmp_path_factory, wheel) -> Installation:
+    return Installation(tmp_path_factory.mktemp("installation"), wheel)
+
+
+@pytest.fixture
+def installed(tmp_path, installation) -> Installation:
+    """What several tests share, which must not change it."""
+    return installation.begin(tmp_path)
+
+
+@pytest.fixture
+def of_its_own(tmp_path, wheel) -> Installation:
+    return Installation(tmp_path, wheel).begin(tmp_path)
+
+
+def test_the_wheel_is_for_its_platform_and_every_python_and_has_all_of_the_cpu_engine(wheel):
+    name, version, python, abi, platform = wheel.stem.split("-")
+    assert (name, python, abi) == ("turbo_fzn", "py3", "none")
+    assert platform == sysconfig.get_platform().replace("-", "_").replace(".", "_")
+    libraries = {name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".so")}
+    expected = {compiler.packaged_name(bits, *kind) for bits, kind in compiler.CPU_VARIANTS}
+    assert libraries == {f"turbo_fzn/compiled/{name}" for name in expected}
+
+
+def test_in_an_empty_environment_without_a_compiler_the_wheel_solves_on_the_cpu(installed):
+    for text, flags in ENGINES.values():
+        answer = installed.solve(text, *flags)
+        assert (answer.code, answer.errors, answer.markers, value(answer, "z")) == (0, "", ["=========="], 7)
+    assert any(name.startswith("profile") for name in answer.statistics)
+    assert installed.compiled_here() == []
+    assert f"CPU engine: in the package, {installed.compiled}\n" in installed.run("--info").stdout
+
+
+def test_the_profiler_gets_its_engine_from_the_wheel_too(installed):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        answer = installed.solve(LEAST_SUM, "--cp-profiler", f"1,{silent.getsockname()[1]}")
+    assert (answer.code, answer.errors, value(answer, "z")) == (0, "", 7)
+    assert installed.compiled_here() == []
+
+
+def test_the_solver_is_installed_at_once_where_the_wheel_has_its_engine(installed):
+    done = installed.run("--install-solver")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.count(str(installed.compiled)) == 2
+
+
+def test_a_compiler_or_flags_of_the_users_own_make_an_engine_of_his_own(installed, tmp_path):
+    answer = installed.solve(LEAST_SUM, CXX=str(quick_compiler(tmp_path)), PATH=os.environ["PATH"])
+    assert (answer.errors, value(answer, "z")) == ("", 7)
+    assert len(installed.compiled_here()) == len((tmp_path / "runs").read_text().split()) == 1
+    assert installed.refuses(TURBO_FZN_KERNEL_FLAGS="-DCHECK_FIXPOINT")
+
+
+def test_of_kernels_that_were_edited_the_engine_of_the_wheel_is_not_used(of_its_own):
+    with open(of_its_own.package / "kernels" / "solver.h", "a") as file:
+        file.write("// edited\n")
+    assert of_its_own.refuses()
+
+
+def test_an_engine_that_this_system_cannot_load_is_compiled_here(of_its_own, tmp_path):
+    for path in of_its_own.compiled.iterdir():
+        path.write_text("for another system")
+    assert of_its_own.refuses()
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for name in ("c++", "as", "ld", "sh"):
+        (folder / name).symlink_to(shutil.which(name))
+    answer = of_its_own.solve(LEAST_SUM, PATH=str(folder))
+    assert (answer.errors, value(answer, "z")) == ("", 7)
+    assert len(of_its_own.compiled_here()) == 1
+
+
+def test_without_a_compiler_the_wheel_is_for_every_platform_and_with_a_wrong_one_there_is_none(tmp_path):
+    pure = build_wheel(tmp_path / "none", CXX="", PATH="")
+    assert pure.name.endswith("-py3-none-any.whl")
+    assert not any(name.endswith(".so") for name in zipfile.ZipFile(pure).namelist())
+    wrong = build(tmp_path / "wrong", CXX="/no/such/c++")
+    assert wrong.returncode != 0 and "no compiler /no/such/c++, which CXX names" in wrong.stdout + wrong.stderr
+
+
+@pytest.mark.skipif(
+    platform.machine() != "x86_64" or shutil.which("objdump") is None, reason="objdump on an x86-64 machine is needed"
+)
+def test_the_engine_runs_on_every_x86_64_machine(wheel, tmp_path):
+    """No instruction is of an extension that only newer machines have: those of AVX and later begin with a v."""
+    zipfile.ZipFile(wheel).extractall(tmp_path)
+    for library in (tmp_path / "turbo_fzn" / compiler.PACKAGED).iterdir():
+        code = subprocess.check_output(["objdump", "-d", "--no-show-raw-insn", library], text=True)
+        instructions = {line.split("\t")[1].split()[0] for line in code.splitlines() if "\t" in line}
+        assert {"mov", "ret"} & instructions
+        assert not {name for name in instructions if name.startswith("v")} - {"verr", "verw"}
+
+
 def test_the_wheel_declares_the_console_script(wheel):
     archive = zipfile.ZipFile(wheel)
     name = next(name for name in archive.namelist() if name.endswith("entry_points.txt"))
-    assert "fzn-turbo = turbo_fzn.cli:main" in archive.read(name).decode()
+    assert "fzn-turbo = turbo_fzn.__main__:main" in archive.read(name).decode()
 
 
 def test_the_source_tree_finds_its_own_kernels_and_library():

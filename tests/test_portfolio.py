@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import itertools
 import operator
-import time
 
 import numpy as np
 import pytest
-from command import run, write
+from command import run, wait_until, write
 from hypothesis import given
 from oracle import all_solutions, optimum
 from soak import market_split_model
 from test_random_models import models
 
+from turbo_fzn.engine.abi import METHODS
 from turbo_fzn.engine.cpu import CpuEngine
-from turbo_fzn.engine.layout import METHODS, Settings
+from turbo_fzn.engine.layout import Settings
 from turbo_fzn.errors import UsageError
 from turbo_fzn.options import Options
 from turbo_fzn.read.flatzinc import parse_text
@@ -107,14 +107,11 @@ def test_without_free_search_one_thread_uses_the_tree_alone():
 
 
 def search_for_ever(settings: Settings, enough) -> CpuEngine:
-    """Searches a model without end until `enough(engine)`, for 30 s at most."""
+    """Searches a model without end until `enough(engine)`, which must come."""
     prepared = session.prepare(parse_text(market_split_model()), Options(arch="cpu"), session.Interrupt())
     engine = CpuEngine(prepared.tnf, np.empty(0, np.int32), settings)
     engine.start()
-    deadline = time.monotonic() + 30
-    while not enough(engine) and time.monotonic() < deadline:
-        engine.poll()
-        time.sleep(0.01)
+    wait_until(lambda: engine.poll() is not None and enough(engine))
     engine.close()
     return engine
 
@@ -129,24 +126,26 @@ def test_every_island_is_settled(percent):
     settings = Settings(blocks=16, lns_percent=percent, seed=1)
     engine = search_for_ever(settings, lambda engine: min(island_versions(engine)) > 1)
     assert engine.layout.n_islands == 1 + 16 * percent // 100
-    assert min(island_versions(engine)) > 1
 
 
 def test_islands_are_settled_by_methods_that_are_allowed():
     settings = Settings(blocks=16, lns_percent=75, seed=1, methods=frozenset(("tree", *NEIGHBOURHOODS)))
     engine = search_for_ever(settings, lambda engine: engine.methods().get("graphTries", 0) > 300)
     apart = island_versions(engine)[3::3]
-    assert engine.methods().get("graphTries", 0) > 300
     assert "annotatedTries" not in engine.methods() and apart == [0] * len(apart)
 
 
 def test_a_failure_of_a_restart_is_charged_to_the_decision_variables_near_the_row_that_failed():
     settings = Settings(blocks=2, lns_percent=100, methods=("weighted",))
-    engine = search_for_ever(settings, lambda engine: engine.statistics()["failures"] > 1000)
-    charged = engine.memory["weights"] - engine.layout._degrees()
-    decided = engine.layout.arrays["neighbours"]
-    assert charged.sum() > engine.statistics()["failures"]  # not just the one that was decided last
+    engine = search_for_ever(settings, lambda engine: charges(engine).sum() > 100_000)
+    charged, decided = charges(engine), engine.layout.arrays["neighbours"]
+    assert charged.sum() > 1.2 * engine.statistics()["failures"]  # not just the one that was decided last
     assert charged[decided].sum() > 0.9 * charged.sum()
+
+
+def charges(engine: CpuEngine) -> np.ndarray:
+    """Of each variable (int32 [n]): how often it was charged with a failure."""
+    return engine.memory["weights"] - engine.layout._degrees()
 
 
 def test_a_variable_without_a_lower_bound_is_not_given_the_end_of_the_store(tmp_path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from command import run, write
+from command import PATIENCE, run, write
 
 LIMIT = 2**62
 BASES = (-(2**31), -101, -5, -2, -1, 0, 1, 2, 3, 10, 1290, 2**21 - 1, 2**31 - 1, 2**31, 3037000501, 2**40)
@@ -39,7 +39,7 @@ def judge(tmp_path, xs: range, ys: range, zs: range | None) -> None:
     triples = {(x, y, power(x, y)) for x in xs for y in ys}
     wanted = {t for t in triples if t[2] is not None and (abs(t[2]) < LIMIT if zs is None else t[2] in zs)}
     beyond = zs is None and any(t[2] is not None and abs(t[2]) >= LIMIT for t in triples)
-    answer = run("-a", "-t", "20000", write(tmp_path, model))
+    answer = run("-a", "-t", round(1000 * PATIENCE), write(tmp_path, model))
     found = [tuple(int(line.split(" = ")[1].rstrip(";")) for line in lines) for lines in answer.solutions]
     complete = bool({"==========", "=====UNSATISFIABLE====="} & set(answer.markers))
     assert len(set(found)) == len(found) and set(found) <= wanted, model

@@ -10,24 +10,17 @@ from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
+from lone_rows import propagate_rows
+from operators import apply_operator
 
 from turbo_fzn.domains import INFINITY
-from turbo_fzn.engine import cpu
-from turbo_fzn.tnf.language import TNF, Op, apply_operator
+from turbo_fzn.tnf.language import TNF, Op
 
 RANGE = range(-3, 4)
 BOOLEAN_BOXES = [(0, 0), (0, 1), (1, 1)]
 INTERVALS = list(combinations_with_replacement(RANGE, 2))
 TABLE = np.array([2, -3, 2, 0, 1, 1, -2], np.int64)
 HULL_OPERATORS = [Op.ADD, Op.MIN, Op.MAX, Op.EQ, Op.LEQ, Op.ELEMENT]  # those that reach the hull of the solutions
-
-
-def propagate_rows(engine: str, tnf: TNF):
-    if engine == "cpu":
-        return cpu.propagate_rows(tnf)
-    from turbo_fzn.engine import gpu
-
-    return gpu.propagate_rows(tnf)
 
 
 def boxes_of(op: Op) -> np.ndarray:

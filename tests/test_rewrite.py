@@ -7,6 +7,7 @@ import pytest
 from builtin_cases import PREDICATES, cases_of
 from hypothesis import given
 from hypothesis import strategies as st
+from operators import apply_operator
 from oracle import all_solutions
 
 from turbo_fzn.check.relations import find_signature
@@ -17,7 +18,7 @@ from turbo_fzn.lower.rewrite import Lowered, lower
 from turbo_fzn.lower.table import PREDICATES as PREDICATES_OF_LOWERING
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.read.model import Index
-from turbo_fzn.tnf.language import Op, apply_operator
+from turbo_fzn.tnf.language import Op
 
 
 def solutions_of(lowered: Lowered) -> list[tuple[int, ...]]:

@@ -1,7 +1,8 @@
 """Time limits and signals through MiniZinc: the best solution is delivered, every time.
 
-MiniZinc 2.6 kills a solver 0.2 s after SIGTERM, so a solver that is late loses its solution. Each case is run
-TURBO_FZN_STOPS times (default 1): `TURBO_FZN_STOPS=20 pytest -s tests/test_stops.py` is the full measurement.
+MiniZinc 2.6 kills a solver 0.2 s after SIGTERM, so a solver that is late loses its solution. On a machine where other
+processes take half of the time, 0.2 s can be too short for any solver: there, and only there, it may try again. Each
+case is run TURBO_FZN_STOPS times (default 1): `TURBO_FZN_STOPS=20 pytest -s tests/test_stops.py` is the full measurement.
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ import subprocess
 import time
 
 import pytest
+from command import PATIENCE, ends_soon, slowness, time_limits
 from conftest import needs_minizinc
 
 REPEATS = int(os.environ.get("TURBO_FZN_STOPS", "1"))
-LIMIT_MS = 2000
+BUSY = 1.5  # times slower than an idle machine
+TRIES = 10
 # Golomb rulers of 13 marks: improves again and again, and the proof takes hours.
 MODEL = """\
 array [1..13] of var 0..169: mark;
@@ -30,10 +33,9 @@ FLAGS = pytest.mark.parametrize("flags", [[], ["-i"]], ids=["last", "every"])
 
 
 @pytest.fixture(scope="module")
-def path(tmp_path_factory, minizinc):
+def path(tmp_path_factory):
     path = tmp_path_factory.mktemp("stops") / "golomb.mzn"
     path.write_text(MODEL)
-    minizinc("-t", "100", path)  # compiles the engine, if need be
     return path
 
 
@@ -55,10 +57,9 @@ def delivered(output: str, flags: list[str]) -> bool:
 @FLAGS
 @REPEAT
 def test_at_the_time_limit_of_minizinc_the_best_solution_is_delivered(minizinc, path, flags, repeat):
-    for limit in (LIMIT_MS, 4 * LIMIT_MS, 16 * LIMIT_MS):
-        began = time.monotonic()
-        run = minizinc("--time-limit", limit, "-s", *flags, path)
-        print(f"ended after {time.monotonic() - began:.2f} s, limit {limit} ms")
+    for limit in time_limits():
+        with ends_soon(after=limit / 1000):
+            run = minizinc("--time-limit", limit, "-s", *flags, path)
         if "%%%mzn-stat: engine=" in run.stdout:  # else the machine is so busy that the search has not begun
             break
     assert delivered(run.stdout, flags), run.stderr
@@ -71,13 +72,15 @@ def test_at_the_time_limit_of_minizinc_the_best_solution_is_delivered(minizinc, 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
 @REPEAT
 def test_on_a_signal_to_minizinc_the_best_solution_is_delivered(start_minizinc, path, number, flags, repeat):
-    with start_minizinc("-s", "-v", *flags, path) as process:
-        wait_for_search(process)
-        time.sleep(0.3 + 0.1 * (repeat % 5))
-        sent = time.monotonic()
-        process.send_signal(number)
-        output, errors = process.communicate(timeout=20)
-    print(f"ended {(time.monotonic() - sent) * 1000:.0f} ms after the signal")
+    for _ in range(TRIES):
+        with start_minizinc("-s", "-v", *flags, path) as process:
+            wait_for_search(process)
+            time.sleep(0.3 + 0.1 * (repeat % 5))
+            with ends_soon():
+                process.send_signal(number)
+                output, errors = process.communicate(timeout=PATIENCE)
+        if "%%%mzn-stat-end" in output or slowness() < BUSY:  # else it was killed
+            break
     assert delivered(output, flags), errors
 
 

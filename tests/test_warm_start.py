@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from engines import OpenEngine, labelled
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import all_solutions, fingerprint, make_model, objective_of, optimum, outputs_of, with_text
@@ -113,6 +114,21 @@ def test_a_suggested_solution_of_a_hard_model_is_found_at_once(engine):
     model = make_model(xs, items, Goal("satisfy", None, [hint], 0))
     result = solve_text(model.text, arch=engine, blocks=1)
     assert [result.solutions[0][name] for name in xs] == secret
+
+
+def test_a_hopeless_suggestion_is_given_up():
+    """With the suggested value nine pigeons want eight holes, which takes 40,320 failures to see; else all is well."""
+    names = [f"p{i}" for i in range(9)]
+    pairs = [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
+    more = "".join(f"var bool: {a}{b};\n" for a, b in pairs) + "var bool: strict;\n"
+    more += "".join(f"constraint int_ne_reif({a},{b},{a}{b});\n" for a, b in pairs)
+    more += "".join(f"constraint bool_clause([{a}{b}],[strict]);\n" for a, b in pairs)
+    more += "constraint int_le_reif(1,one,strict);\n"
+    text = labelled({"one": "0..1"} | dict.fromkeys(names, "1..8"), more)
+    engine = OpenEngine(text.replace("solve ::", "solve :: warm_start([one],[1]) ::"), blocks=1)
+    engine.start()
+    assert engine.search_until(lambda: engine.common.ring_head)
+    assert 100 <= engine.counted("failures")[0] <= 110
 
 
 def test_the_objective_of_each_solution_is_its_own(engine):

@@ -2,8 +2,11 @@
 
 Nothing else knows sys, signals or the process's age. On SIGINT, SIGTERM or the time limit the search is asked to stop,
 the best solution is printed, and the exit code is 0; so it is, quietly, when nobody reads stdout any more. An error is
-one line on stderr, `=====ERROR=====` on stdout and exit code 1. Heavy modules are imported only when a model is to be
-solved, and after the signals are caught.
+one line on stderr, `=====ERROR=====` on stdout and exit code 1; the best solution that was found before is printed all
+the same. Heavy modules are imported only when a model is to be solved, and after the signals are caught.
+
+What the process holds is never taken down in order: a GPU that is still being made ready, or a compiler, would delay
+the end, or the answer. The last line is printed, and the process leaves.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from typing import TYPE_CHECKING, NoReturn, Sequence, TextIO
 from turbo_fzn import progress
 from turbo_fzn.collector import without_collector
 from turbo_fzn.errors import InternalError, TurboError
-from turbo_fzn.interrupt import Interrupt, Interrupted
+from turbo_fzn.interrupt import Interrupt, Interrupted, deadline
 from turbo_fzn.options import Command, Options, parse_arguments
 from turbo_fzn.run import output
 
@@ -32,12 +35,10 @@ LONGEST_TIMER_SECONDS = 1e9
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs the command; returns the exit code. As a process of its own (`argv` None) it may end here."""
-    code = run(sys.argv[1:] if argv is None else argv, leave=argv is None)
-    waking = sys.modules.get("turbo_fzn.engine.wake")
-    if argv is None and waking is not None and waking.at_work():
-        leave_process(code)
-    return code
+    """Runs the command; returns the exit code. As a process of its own (`argv` None) it ends here."""
+    if argv is None:
+        leave_process(run(sys.argv[1:], leave=True))
+    return run(argv, leave=False)
 
 
 def run(argv: Sequence[str], leave: bool) -> int:
@@ -48,12 +49,15 @@ def run(argv: Sequence[str], leave: bool) -> int:
         return obey(argv, started, leave)
     except BrokenPipeError:
         forget_stdout()
-        return 0
+        code = 0
     except BaseException as error:
         message = explain(error)
         if message is None:
             raise
-        return complain(message)
+        code = complain(message)
+        if leave:
+            leave_process(code)  # here, where the error still holds what has failed: nothing of it is taken down
+    return code
 
 
 def obey(argv: Sequence[str], started: float, leave: bool) -> int:
@@ -61,7 +65,10 @@ def obey(argv: Sequence[str], started: float, leave: bool) -> int:
         command = parse_arguments(argv)
         for note in command.notes:
             print(f"fzn-turbo: {note}", file=sys.stderr)
-        return act(command) if command.action else solve(command.options, started, leave)
+        if command.action:
+            let_signals_in()
+            return act(command)
+        return solve(command.options, started, leave)
     finally:
         sys.stdout.flush()  # what cannot be written shows here, and not when Python ends
 
@@ -138,11 +145,11 @@ def process_start() -> float:
 
 
 def solve(options: Options, started: float, leave: bool) -> int:
-    limit = options.time_limit
-    deadline = started + max(limit / 1000 - STOP_MARGIN_SECONDS, 0) if limit else None
-    interrupt = Stopped(deadline) if options.dump_tnf is None else Interrupt(deadline)  # a file needs no reader
+    end = deadline(options.time_limit, started, STOP_MARGIN_SECONDS)
+    interrupt = Stopped(end) if options.dump_tnf is None else Interrupt(end)  # a file needs no reader
     try:
         catch_signals(interrupt, options)
+        let_signals_in()
         set_up_logging(options.verbose)
         if options.arch != "cpu":
             wake_gpu()
@@ -181,16 +188,32 @@ def catch_signals(interrupt: Interrupt, options: Options) -> None:
     import signal
 
     def handle(number: int, frame: FrameType | None) -> None:
-        if interrupt.settled:
+        if number == signal.SIGALRM and not interrupt:
+            set_alarm(interrupt)
+        elif interrupt.settled:
             interrupt.request()
         else:
             leave_unknown(options)
 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM):
         signal.signal(number, handle)
-    if interrupt.deadline is not None:
-        seconds = interrupt.deadline - time.monotonic()
+    set_alarm(interrupt)
+
+
+def set_alarm(interrupt: Interrupt) -> None:
+    """For the end of the time, as things stand; the search may begin before, and change it."""
+    import signal
+
+    if interrupt.end is not None:
+        seconds = interrupt.end - time.monotonic()
         signal.setitimer(signal.ITIMER_REAL, min(max(seconds, 0.001), LONGEST_TIMER_SECONDS))
+
+
+def let_signals_in() -> None:
+    """Those that __main__.py holds back."""
+    import signal
+
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
 
 
 def leave_unknown(options: Options) -> NoReturn:
@@ -259,35 +282,56 @@ def dump(prepared: Prepared, path: str) -> int:
 
 
 def print_answers(prepared: Prepared, options: Options, interrupt: Interrupt, leave: bool) -> int:
-    """`leave` ends the process after the last line: taking a GPU context down in order costs another 0.1 s.
+    """`leave` ends the process after the last line: taking a GPU context down in order costs another 0.1 s."""
+    from turbo_fzn.run.session import Finished, Search
 
-    Of an optimisation model, solutions that a better one follows are printed only when they are asked for.
-    """
-    from contextlib import closing
-
-    from turbo_fzn.run.session import Finished, search
-
-    every = options.intermediate or options.all_solutions
-    held = None  # the best solution so far, not printed
-    with closing(search(prepared, options, interrupt)) as events:
-        for event in events:
-            if isinstance(event, Finished):
-                if held is not None:
-                    print_solution(held)
-                status = status_line(event)
-                if status:
-                    output.write_line(sys.stdout, status)
-                if options.statistics:
-                    output.write_statistics(sys.stdout, event.statistics)
-                if leave:
-                    leave_process()
-            elif every or event.objective is None:
-                print_solution(event)
-            else:
-                if held is not None and held.objective == event.objective:
-                    print_solution(held)
-                held = event
+    answers = Answers(options)
+    search = Search(prepared, options, interrupt)
+    try:
+        for event in search.events():
+            if not isinstance(event, Finished):
+                answers.add(event)
+                continue
+            answers.print_held()
+            print_end(event, options)
+            if leave:
+                leave_process()
+    except BaseException:
+        answers.print_held()  # it was checked; what has failed since takes nothing back
+        raise
+    finally:
+        if not leave:
+            search.close()
     return 0
+
+
+class Answers:
+    """Prints solutions. Of an optimisation model, those that a better one follows are printed only when asked for."""
+
+    def __init__(self, options: Options):
+        self.every = options.intermediate or options.all_solutions
+        self.held: Solution | None = None  # the best so far, not printed
+
+    def add(self, solution: Solution) -> None:
+        if self.every or solution.objective is None:
+            print_solution(solution)
+            return
+        if self.held is not None and self.held.objective == solution.objective:
+            self.print_held()
+        self.held = solution
+
+    def print_held(self) -> None:
+        held, self.held = self.held, None
+        if held is not None:
+            print_solution(held)
+
+
+def print_end(finished: Finished, options: Options) -> None:
+    status = status_line(finished)
+    if status:
+        output.write_line(sys.stdout, status)
+    if options.statistics:
+        output.write_statistics(sys.stdout, finished.statistics)
 
 
 def print_solution(solution: Solution) -> None:
@@ -310,14 +354,12 @@ def report_unknown(stream: TextIO, options: Options) -> None:
 
 
 def compile_ahead() -> None:
-    """So that the first run under MiniZinc, which may have a short time limit, finds its kernels compiled."""
-    from turbo_fzn.engine.compiler import fill_cache
-    from turbo_fzn.errors import EngineError
+    """So that the first run, which may have a short time limit, finds its kernels compiled. Says on stderr what takes so
+    long. Raises EngineError where the CPU engine cannot be made."""
+    from turbo_fzn.engine.ahead import fill_cache
 
-    try:
-        fill_cache(report=lambda line: None)
-    except EngineError as error:
-        print(f"fzn-turbo: {error}", file=sys.stderr)
+    set_up_logging(verbose=True)
+    fill_cache()
 
 
 def act(command: Command) -> int:
@@ -327,7 +369,7 @@ def act(command: Command) -> int:
     if command.action == "--install-solver":
         from turbo_fzn.install import install_solver
 
-        print(f"wrote {install_solver(folder)}")
+        print(f"wrote {install_solver(folder)}", flush=True)
         compile_ahead()
     elif command.action == "--uninstall-solver":
         from turbo_fzn.install import uninstall_solver
@@ -335,9 +377,7 @@ def act(command: Command) -> int:
         removed = uninstall_solver(folder)
         print("\n".join(f"removed {path}" for path in removed) or "nothing to remove")
     elif command.action == "--build-kernels":
-        from turbo_fzn.engine.compiler import fill_cache
-
-        fill_cache()
+        compile_ahead()
     else:
         from turbo_fzn.info import describe
 

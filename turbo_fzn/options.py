@@ -34,6 +34,9 @@ class Options:
     blocks: int | None = None
     lns: str = "auto"
     without: str | None = None
+    learn: str = "auto"
+    memory: int | None = None
+    relaxation: str = "auto"
     check: str = "auto"
     simplify: bool = True
     dump_tnf: str | None = None
@@ -81,7 +84,13 @@ OPTIONS = (
     Row(("--arch",), "arch", "choice:auto:gpu:cpu", "engine: the GPU, CPU threads, or the CPU until the GPU is ready", "opt:auto:gpu:cpu"),
     Row(("--blocks",), "blocks", "int", "how many subproblems are searched at once (CPU: -p)", "int:1:1000000"),
     Row(("--lns",), "lns", "choice:auto:on:off", "large neighbourhood search in some of the blocks", "opt:auto:on:off"),
+    Row(("--learn",), "learn", "text:ROLES",
+        "blocks that learn from conflicts: auto (with -f), off, or their roles, as in prover,finder,follower", "string"),
+    Row(("--memory",), "memory", "int",
+        "memory of each block that learns, at most, in MiB (default: together a quarter of the machine's)", "int:1:1000000"),
     Row(("--without",), "without", "text:LIST", "methods that free search leaves out, comma-separated, as in window,probe", "string"),
+    Row(("--relaxation",), "relaxation", "choice:auto:on:off",
+        "linear relaxation beside the search, which proves bounds of the objective", "opt:auto:on:off"),
     Row(("--check",), "check", "const:always", "check every solution against the FlatZinc, however large", "bool"),
     Row(("--no-check",), "check", "const:never", "print solutions unchecked", "bool"),
     Row(("--no-simplify",), "simplify", "const:", "do not simplify the model", "bool"),
@@ -119,6 +128,7 @@ LIMITS: dict[str, tuple[float, ...]] = {
     "blocks": (1, 1_000_000),
     "gpu_threads": (32, 512, 32),  # whole warps
     "gpu_memory": (1, 1_000_000),
+    "memory": (1, 1_000_000),
     "seed": (-inf, inf),
 }
 

@@ -1,5 +1,5 @@
 // What the host and the kernels agree on: the model in memory, the words that blocks share, the solution ring.
-// turbo_fzn/problem.py mirrors every struct here; abi_sizes() lets it check that both sides mean the same.
+// Printed from turbo_fzn/engine/abi.py by `python -m turbo_fzn.engine.header --write`: edit that file, not this one.
 //
 // BOUND_BITS (32 or 64) is the width of a bound in a store.
 #pragma once
@@ -16,84 +16,138 @@ typedef i64 bound_t;
 typedef i32 bound_t;
 #endif
 
-// "No bound", and only in 64-bit stores: lower == -INFINITE_BOUND or upper == INFINITE_BOUND.
-#define INFINITE_BOUND ((i64)1 << 62)
-#define NO_INCUMBENT INT64_MAX
+#define INFINITE_BOUND ((i64)0x4000000000000000)  // "no bound", in 64-bit stores only: an upper one; negated, a lower
+#define NO_INCUMBENT ((i64)0x7fffffffffffffff)  // in place of an objective value: nothing was found so far
+#define FREE_STRATEGY 0  // the strategy of restarts and neighbourhoods
+#define WARM_START 1  // that of the warm start
+#define FIRST_ANNOTATED 2  // the first one of the model
+#define SHARE_UNIT 65536  // the whole, of a share of variables
+#define N_EXTENTS 2  // of neighbourhoods: with and without whole arrays of variables set free
+#define N_SIZES 4  // of neighbourhoods: how long they may be searched
+#define N_METHODS 11
+#define N_ACTIVITIES 6
+#define FIRST_RESTART 5  // the method from which on they are restarts
+#define FIRST_LEARNER 8  // and from which on they learn from conflicts
+#define STATE_BYTES 512  // room for a block's state in the static shared memory of the GPU's kernel
 
-enum Operator { OP_ADD, OP_MUL, OP_DIV, OP_MOD, OP_MIN, OP_MAX, OP_EQ, OP_LEQ, OP_ELEMENT };
+// Op of turbo_fzn/tnf/language.py.
+enum Operator {
+  OP_ADD = 0, OP_MUL = 1, OP_DIV = 2, OP_MOD = 3, OP_MIN = 4, OP_MAX = 5, OP_EQ = 6, OP_LEQ = 7, OP_ELEMENT = 8,
+};
 
+// VarChoice of turbo_fzn/tnf/language.py.
 enum VarChoice {
-  VAR_INPUT_ORDER, VAR_FIRST_FAIL, VAR_ANTI_FIRST_FAIL, VAR_SMALLEST, VAR_LARGEST, VAR_DOM_W_DEG, VAR_MAX_REGRET
+  VAR_INPUT_ORDER = 0, VAR_FIRST_FAIL = 1, VAR_ANTI_FIRST_FAIL = 2, VAR_SMALLEST = 3, VAR_LARGEST = 4,
+  VAR_DOM_W_DEG = 5, VAR_MAX_REGRET = 6,
 };
 
+// ValueChoice of turbo_fzn/tnf/language.py.
+// With those that are none of MiniZinc's.
 enum ValueChoice {
-  VALUE_MIN, VALUE_MAX, VALUE_MEDIAN, VALUE_SPLIT, VALUE_REVERSE_SPLIT, VALUE_RANDOM,
-  VALUE_SPLIT_RANDOM, VALUE_OUT_MIN, VALUE_OUT_MAX, VALUE_OUT_MEDIAN, VALUE_OUT_RANDOM,
-  VALUE_PHASE,  // as BlockState.value_mode says; not one of MiniZinc's
-  VALUE_HINT    // the value of the warm start; not one of MiniZinc's
+  VALUE_MIN = 0, VALUE_MAX = 1, VALUE_MEDIAN = 2, VALUE_SPLIT = 3, VALUE_REVERSE_SPLIT = 4, VALUE_RANDOM = 5,
+  VALUE_SPLIT_RANDOM = 6, VALUE_OUT_MIN = 7, VALUE_OUT_MAX = 8, VALUE_OUT_MEDIAN = 9, VALUE_OUT_RANDOM = 10,
+  VALUE_PHASE = 11,  // as ValueOrder.mode says
+  VALUE_HINT = 12,   // the value of the warm start
 };
 
-// How a block searches: the complete tree search, the neighbourhoods of an incumbent, or restarts from the root.
+// How a block searches: the complete tree search, the neighbourhoods of an incumbent, restarts from the root, or
+// learning from conflicts, each time to the end of the run.
 enum Method {
-  METHOD_TREE,
-  METHOD_RANDOM, METHOD_WINDOW, METHOD_GRAPH, METHOD_OBJECTIVE,
-  METHOD_WEIGHTED, METHOD_ANNOTATED, METHOD_PROBE,
-  N_METHODS
+  METHOD_TREE = 0, METHOD_RANDOM = 1, METHOD_WINDOW = 2, METHOD_GRAPH = 3, METHOD_OBJECTIVE = 4, METHOD_WEIGHTED = 5,
+  METHOD_ANNOTATED = 6, METHOD_PROBE = 7, METHOD_PROVER = 8, METHOD_FINDER = 9, METHOD_FOLLOWER = 10,
 };
-#define FIRST_RESTART METHOD_WEIGHTED
+
+// What a block's time goes to; counted by PROFILE builds only.
+enum Activity {
+  ACTIVITY_FIXPOINT = 0, ACTIVITY_CHOICE = 1, ACTIVITY_BACKTRACK = 2, ACTIVITY_SOLUTION = 3, ACTIVITY_DIVE = 4,
+  ACTIVITY_WAIT = 5,
+};
+
+// Of a node of the search tree; the numbers of the profiler's protocol.
+enum TraceStatus {
+  TRACE_SOLVED = 0, TRACE_FAILED = 1, TRACE_BRANCH = 2, TRACE_SKIPPED = 3,
+};
 
 // A propagator x = y op z; 16 bytes, so that a lane loads it at once.
-struct alignas(16) Row { i32 op, x, y, z; };
+struct alignas(16) Row {
+  i32 op, x, y, z;
+};
 
 // The rows to wake when a variable changes: watchers[start, both) on its lower bound only, [both, upper) on either,
 // [upper, end) on its upper bound only.
-struct alignas(16) Watch { i32 start, both, upper, end; };
+struct alignas(16) Watch {
+  i32 start, both, upper, end;
+};
 
-// From `start` on, `strategy_vars` has `count` variables to label, then as many whose bounds the variable choice looks at
-// (measured), then, for VAR_MAX_REGRET, count + 1 places in `tables`: from place i to place i + 1 lie the gaps in the
-// domain of measured variable i, in order, each as the last value before it and the first one behind it.
-struct alignas(16) Strategy { i32 var_choice, value_choice, start, count; };
+// How to label some variables. From `start` on, `strategy_vars` has `count` variables to label, then as many whose
+// bounds the variable choice looks at (measured), then, for VAR_MAX_REGRET, count + 1 places in `tables`: from place i
+// to place i + 1 lie the gaps in the domain of measured variable i, in order, each as the last value before it and the
+// first one behind it.
+struct alignas(16) Strategy {
+  i32 var_choice, value_choice, start, count;
+};
 
 // `var` is restricted to lower..upper.
-struct Decision { bound_t lower, upper; i32 var; };
+struct Decision {
+  bound_t lower, upper;
+  i32 var;
+};
 
-struct TrailEntry { bound_t lower, upper; i32 var; };
+// The bounds that `var` had.
+struct TrailEntry {
+  bound_t lower, upper;
+  i32 var;
+};
 
 // A choice point: the alternatives not tried yet, and what to restore when it is left.
 struct Level {
-  bound_t lower[2], upper[2];  // alternatives, the last one in place 0
+  bound_t lower[2];     // alternatives, the last one in place 0
+  bound_t upper[2];
   i32 var, pending;
   i32 trail_start, path_start, retired_start;
   i32 strategy, position;
   i32 output_position;  // place of the first unfixed output variable before the choice
 };
 
-// Words shared by all blocks. The host writes `stop` and `consumed` while the kernel runs. Every node reads the first
-// line, those of the tree search also how full the pool is.
+// Words shared by all blocks. The host writes `stop`, `consumed` and `host_bound` while the kernel runs. Every node
+// reads the first line, those of the tree search also how full the pool is.
 struct alignas(64) Common {
-  i64 best;         // least value of sense * objective found so far
-  i32 stop;         // set by the host: leave at once
-  i64 consumed;     // solutions that the host has taken out of the ring
-  i64 ring_head;    // solutions put into the ring
-  i32 incomplete;   // something was given up (a capacity, an overflow): no claim of completeness
-  i64 bound;        // no solution has a smaller sense * objective
-  i64 improved_ns;  // when `best` was last improved, by now_ns()
-  alignas(64) i64 pool_head;  // blocks that have asked the pool for a subproblem
-  alignas(64) i64 pool_tail;  // subproblems put into it
-  alignas(64) i32 outstanding;  // subproblems that exist, in the pool or in a block; 0: the search is complete
+  i64 best;                     // least value of sense * objective found so far
+  i32 stop;                     // set by the host: leave at once
+  i64 consumed;                 // solutions that the host has taken out of the ring
+  i64 ring_head;                // solutions put into the ring
+  i32 incomplete;               // something was given up (a capacity, an overflow): no claim of completeness
+  i64 bound;                    // no solution has a smaller sense * objective
+  i64 improved_ns;              // when `best` was last improved, by now_ns()
+  i64 host_bound;               // the same as `bound`, but set by the host alone: it may overwrite it at any time
+  alignas(64) i64 pool_head;    // blocks that have asked the pool for a subproblem
+  alignas(64) i64 pool_tail;    // subproblems put into it
+  alignas(64) i32 outstanding;  // subproblems that exist, in pool or blocks; 0: the search is complete
 };
 
-// Where a block's time goes; counted by PROFILE builds only.
-enum Phase { PHASE_FIXPOINT, PHASE_CHOICE, PHASE_BACKTRACK, PHASE_SOLUTION, PHASE_DIVE, PHASE_WAIT, N_PHASES };
-
+// What a block counts.
 struct Statistics {
   i64 nodes, failures, propagations, iterations, solutions, donations, replays, restarts, peak_level, busy_ns, idle_ns;
   i64 fixpoint_errors;  // rows that could still tighten at a fixpoint; counted by CHECK_FIXPOINT builds only
-  i64 phase_ticks[N_PHASES];
+  i64 activity_ticks[N_ACTIVITIES];
 };
 
-// A solution that neighbourhoods start from. Its values are version / 2 times rewritten, and in the middle of it when
-// odd.
+// What a block that learns has counted.
+struct LearnStatistics {
+  i64 nogoods;             // clauses learned, and the sums of their sizes and LBDs
+  i64 literals, lbd;
+  i64 minimised;           // literals that minimisation left out
+  i64 backjumps;           // conflicts that went back more than a level
+  i64 reductions;          // of the clauses
+  i64 told;                // clauses given to other blocks
+  i64 heard;               // and taken from them
+  i64 explanations;        // of rows
+  i64 premises;
+  i64 explanation_errors;  // counted by CHECK_EXPLANATIONS builds only
+};
+
+// A solution that neighbourhoods start from. Its values are version / 2 times rewritten, and in the middle of it
+// when odd.
 struct alignas(64) Island {
   i64 version;
   i64 value;     // sense * objective
@@ -102,57 +156,86 @@ struct alignas(64) Island {
 
 // What a method has cost and brought, over all blocks. The recent figures are halved now and then: what paid off at
 // first need not pay for ever.
-//
-// Of its neighbourhoods, by their extent and size: the share of the variables that they fix, in SHARE_UNITs.
-#define SHARE_UNIT 65536
-#define N_EXTENTS 2
-#define N_SIZES 4
 struct alignas(64) MethodBook {
   i64 tries, busy_ns, improvements, recent_ns, recent_gain;
-  i64 running;  // blocks that are at it
-  i32 share[N_EXTENTS][N_SIZES];
+  i64 running;                    // blocks that are at it
+  i32 share[N_EXTENTS][N_SIZES];  // of the variables: what its neighbourhoods fix, in SHARE_UNITs
 };
 
-struct alignas(16) PoolSlot { i32 length; };  // followed by pool_path decisions
+// A subproblem; followed by pool_path decisions.
+struct alignas(16) PoolSlot {
+  i32 length;
+};
 
-struct RingSlot { i64 sequence, objective, block, method; };  // followed by n_exports values of type bound_t
+// A solution; followed by n_exports values of type bound_t.
+struct RingSlot {
+  i64 sequence, objective, block, method;
+};
 
+// All that a kernel is told.
 struct Problem {
-  const struct Row* rows;
-  const struct Watch* watches;
+  const Row* rows;
+  const Watch* watches;
   const i32* watchers;
   const bound_t* tables;
   const bound_t* root_lower;
   const bound_t* root_upper;
-  const struct Strategy* strategies;
+  const Strategy* strategies;
   const i32* strategy_vars;
   const i32* exports;
-  const i32* neighbours;      // the variables that large neighbourhood search fixes
-  const i32* neighbour_groups;  // of each: which of the model's arrays of decision variables it belongs to
-  const i32* owners;          // of each variable: a decision variable near to it in the constraint graph, or -1
-  const bound_t* hints;       // the warm start: a value for each variable of the strategy WARM_START
-  i32* weights;               // failure weights of the variables, for VAR_DOM_W_DEG
-  struct Island* islands;     // island 0 holds the best solution so far
-  bound_t* incumbents;        // n_vars values an island
-  bound_t* phases;            // the value that each variable was last fixed to, by a decision of any block
-  struct MethodBook* books;   // one a method
-  struct Common* common;
-  struct Statistics* statistics;  // one a block
-  i64* pool_sequences;        // one a slot
+  const i32* neighbours;              // the variables that large neighbourhood search fixes
+  const i32* neighbour_groups;        // of each: the number of its array of decision variables
+  const i32* owners;                  // of each variable: a decision variable near to it in the graph, or -1
+  const bound_t* hints;               // the warm start: a value for each variable of the strategy WARM_START
+  i32* weights;                       // failure weights of the variables, for VAR_DOM_W_DEG
+  Island* islands;                    // island 0 holds the best solution so far
+  bound_t* incumbents;                // n_vars values an island
+  bound_t* phases;                    // the value that each variable was last fixed to, by a decision of any block
+  MethodBook* books;                  // one a method
+  Common* common;
+  Statistics* statistics;             // one a block
+  i64* pool_sequences;                // one a slot
   char* pool;
-  char* ring;                 // in host memory
-  char* workspace;            // workspace_bytes a block
+  char* ring;                         // in host memory
+  char* workspace;                    // workspace_bytes a block
   i64 workspace_bytes, pool_slot_bytes, ring_slot_bytes;
   i64 seed;
   i32 n_vars, n_rows, n_strategies, n_exports, n_neighbours, n_groups, n_islands;
   i32 objective, sense;
   i32 changed_capacity, queue_capacity, trail_capacity, level_capacity, path_capacity;
   i32 pool_slots, pool_path, ring_slots;
-  i32 lns_percent;            // share of the blocks that search neighbourhoods once there is an incumbent
-  i32 n_blocks;
-  i32 use_weights;
-  i32 project;                // one solution for each assignment of the output variables is enough
-  i32 methods;                // bit m: method m may be used
-  i32 n_hints, padding[5];
-  struct Strategy outputs;    // the output variables, as a list in strategy_vars
+  i32 lns_percent;                    // share of the blocks that search neighbourhoods once there is an incumbent
+  i32 n_blocks, use_weights;
+  i32 project;                        // one solution for each assignment of the output variables is enough
+  i32 methods;                        // bit m: method m may be used
+  i32 n_hints;
+  Strategy outputs;                   // the output variables, as a list in strategy_vars
+  const i32* roles;                   // of each block: its method if it is a learner's, else METHOD_TREE
+  LearnStatistics* learn_statistics;  // one a block
+  char* exchange;                     // what learners tell each other (learn/exchange.h); null where there is one
+  i64 learn_bytes;                    // of a learner's memory
 };
+
+// A node: the place among its siblings and the decision that led to it (var -1: none). A tree is searched by each
+// task, and each numbers its nodes from 0; the parent of a root is -1.
+struct TraceRecord {
+  i64 lower, upper;
+  i32 tree, node, parent, alternative, children, status, var;
+};
+
+// The choice point of an open level.
+struct TraceBranch {
+  i32 node, children;
+};
+
+// The ring of the search tree's nodes, from the block that searches to the host.
+struct Trace {
+  TraceRecord* records;
+  TraceBranch* branches;
+  i64 capacity, written, taken;
+  i64 lower;  // the decision that leads to the current node
+  i64 upper;
+  i32 tree, next, parent, alternative, var;
+};
+
+#include "abi_check.h"

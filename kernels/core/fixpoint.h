@@ -1,11 +1,11 @@
 // Event-driven propagation of one store to its fixpoint.
 //
-// A round has two phases. Wake: walk the watch lists of the changed variables and queue the rows found. Run: propagate
+// A round has two steps. Wake: walk the watch lists of the changed variables and queue the rows found. Run: propagate
 // the queued rows, which changes variables. The rounds end when nothing changed, or a domain is empty, or the host says
 // stop. A row's bit in `queued` is cleared before the row reads its bounds, so a change that it misses wakes it again.
 //
-// Counters come in pairs used in turn (see BlockState): the wake phase of round r reads n_changed[r % 2] and fills
-// n_queue[r % 2]; the run phase then counts as round r + 1, fills n_changed[(r + 1) % 2] and clears what nobody reads.
+// Counters come in pairs used in turn (see Propagation): the wake step of round r reads n_changed[r % 2] and fills
+// n_queue[r % 2]; the run step then counts as round r + 1, fills n_changed[(r + 1) % 2] and clears what nobody reads.
 #pragma once
 
 #include "propagate.h"
@@ -23,7 +23,7 @@ DEVICE void queue_row(const Block& b, i32 row) {
   u32* word = &b.queued[row >> 5];
   if (*(volatile u32*)word & bit) return;
   if (block_or(word, bit) & bit) return;
-  i32 place = block_add(&b.state->n_queue[b.round & 1], 1);
+  i32 place = block_add(&propagation(b).n_queue[b.round & 1], 1);
   if (place < b.problem->queue_capacity) b.queue[place] = row;
 }
 
@@ -60,7 +60,9 @@ DEVICE void clear_queue(const Block& b) {
 // row is there once at most, so the list has room.
 DEVICE void retire_row(const Block& b, i32 row) {
   u32 bit = 1u << (row & 31);
-  if (b.state->trailing) b.retired[block_add(&b.state->n_retired, 1)] = row;
+  Propagation& s = propagation(b);
+  ASSERT(s.n_retired < b.problem->n_rows && !(b.entailed[row >> 5] & bit));
+  if (s.trailing) b.retired[block_add(&s.n_retired, 1)] = row;
   block_or(&b.entailed[row >> 5], bit);
   block_or(&b.queued[row >> 5], bit);
 }
@@ -95,7 +97,8 @@ DEVICE void run_queue(const Block& b, i32 n_queue) {
 
 // After a failure: the change bits of variables whose watchers will not be walked.
 DEVICE void forget_changes(const Block& b) {
-  i32 n_changed = b.state->n_changed[b.round & 1];
+  i32& counter = propagation(b).n_changed[b.round & 1];
+  i32 n_changed = counter;
   if (n_changed <= b.problem->changed_capacity) {
     for (i32 i = lane(); i < n_changed; i += lanes()) {
       block_and(flag_word(b, b.changed[i]), ~(FLAG_CHANGED << flag_shift(b.changed[i])));
@@ -104,7 +107,7 @@ DEVICE void forget_changes(const Block& b) {
     for (i32 i = lane(); i < flag_words(b.problem->n_vars); i += lanes()) block_and(&b.flags[i], ALL_SAVED_FLAGS);
   }
   barrier();
-  if (lane() == 0) b.state->n_changed[b.round & 1] = 0;
+  if (lane() == 0) counter = 0;
   barrier();
 }
 
@@ -114,42 +117,66 @@ DEVICE void check_fixpoint(Block& b) {
   barrier();
   for (i32 i = lane(); i < b.problem->n_rows; i += lanes()) propagate_row(b, i);
   barrier();
-  if (lane() == 0 && (b.state->failed || b.state->n_changed[b.round & 1])) {
-    ++b.state->statistics.fixpoint_errors;
-    b.state->failed = 0;
+  Propagation& s = propagation(b);
+  if (lane() == 0 && (s.failed || s.n_changed[b.round & 1])) {
+    ++statistics(b).fixpoint_errors;
+    s.failed = 0;
   }
   barrier();
   forget_changes(b);
 }
 #endif
 
+#ifdef CHECK_ASSERTIONS
+// At a fixpoint nothing waits to be woken or run, no domain is empty, and the trail has room for what it holds.
+DEVICE void assert_at_rest(const Block& b) {
+  const Propagation& s = propagation(b);
+  ASSERT(0 <= s.trail_size && s.trail_size <= b.problem->trail_capacity);
+  ASSERT(0 <= s.n_retired && s.n_retired <= b.problem->n_rows);
+  for (i32 i = lane(); i < row_words(b.problem->n_rows); i += lanes()) {
+    ASSERT(b.queued[i] == (RETIRES_ROWS ? b.entailed[i] : 0));
+  }
+  for (i32 var = lane(); var < b.problem->n_vars; var += lanes()) {
+    ASSERT(b.lower[var] <= b.upper[var]);
+    ASSERT(!(*flag_word(b, var) >> flag_shift(var) & FLAG_CHANGED));
+  }
+  barrier();
+}
+#endif
+
 // Propagates from the changed variables on. Returns, to all lanes alike, whether the store is consistent; at a stop
-// the store is left as it is and state->stop is set. Ends with a barrier behind it.
+// the store is left as it is, and propagation(b).stop says so. Ends with a barrier behind it.
 DEVICE bool fixpoint(Block& b) {
-  BlockState* s = b.state;
+  Propagation& s = propagation(b);
   for (;;) {
+    ASSERT(lane() != 0 || s.n_queue[b.round & 1] == 0);
     barrier();
     i32 parity = b.round & 1;
-    i32 n_changed = s->n_changed[parity];
-    bool failed = s->failed, stop = s->stop;
+    i32 n_changed = s.n_changed[parity];
+    bool failed = s.failed, stop = s.stop;
     if (failed || stop || n_changed == 0) {
       barrier();
       if (failed) forget_changes(b);
 #ifdef CHECK_FIXPOINT
       if (!failed && !stop) check_fixpoint(b);
 #endif
+#ifdef CHECK_ASSERTIONS
+      if (!failed && !stop) assert_at_rest(b);
+#endif
       return !failed;
     }
+    ASSERT(lane() != 0 || s.n_changed[parity ^ 1] == 0);
     wake_changed(b, n_changed);
     barrier();
     ++b.round;
-    i32 n_queue = s->n_queue[parity];
+    i32 n_queue = s.n_queue[parity];
     if (lane() == 0) {
-      s->n_changed[parity] = 0;
-      s->n_queue[parity ^ 1] = 0;
-      s->statistics.propagations += n_queue;
-      ++s->statistics.iterations;
-      if (b.round % STOP_POLL_ROUNDS == 0 || n_queue >= LONG_ROUND * lanes()) s->stop = global_load(&b.problem->common->stop);
+      s.n_changed[parity] = 0;
+      s.n_queue[parity ^ 1] = 0;
+      statistics(b).propagations += n_queue;
+      ++statistics(b).iterations;
+      bool look = b.round % STOP_POLL_ROUNDS == 0 || n_queue >= LONG_ROUND * lanes();
+      if (look) s.stop = global_load(&b.problem->common->stop);
     }
     run_queue(b, n_queue);
   }

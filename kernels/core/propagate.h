@@ -7,7 +7,7 @@
 // Every rule is monotone (tighter bounds in, tighter bounds out), so that any fair order of running rows, and any
 // interleaving of lanes, reaches the same fixpoint; this must stay true of every operator that is added. On fixed
 // variables every rule is exact: a row is satisfied or fails. Two further rules for a new operator: a row that can
-// tighten a bound of a variable watches the variable's other bound (problem.py), and a row fails on an empty interval,
+// tighten a bound of a variable watches the variable's other bound (watch.py), and a row fails on an empty interval,
 // so that two lanes which empty a domain between them are found out.
 #pragma once
 
@@ -242,8 +242,8 @@ DEVICE bool is_single(Interval i) { return i.l == i.u; }
 
 DEVICE bool is_same(Interval a, Interval b) { return a.l == b.l && a.u == b.u; }
 
-// Whether all values in the box satisfy the row. It may miss that, but not say so wrongly. `checked`: the row has run on
-// this very box, and found no fault.
+// Whether all values in the box satisfy the row. It may miss that, but not say so wrongly. `checked`: the row has run
+// on this very box, and found no fault.
 DEVICE bool is_entailed(i32 op, Interval x, Interval y, Interval z, bool checked) {
   if (!is_single(x)) return false;
   if (checked && is_single(y) && is_single(z)) return true;
@@ -258,12 +258,13 @@ DEVICE bool is_entailed(i32 op, Interval x, Interval y, Interval z, bool checked
 
 // The row sees that there is no solution. False, for callers to return.
 DEVICE bool refute(const Block& b, i32 row) {
-  block_max(&b.state->culprit, row);
+  block_max(&propagation(b).culprit, row);
   return fail(b);
 }
 
 // Restricts what the row's variables may be. True, where rows retire, when all that they still may be satisfies it.
 DEVICE bool propagate_row(const Block& b, i32 row) {
+  ASSERT(0 <= row && row < b.problem->n_rows);
   const Row r = load_constant(&b.problem->rows[row]);
   i32 z_var = r.op == OP_ELEMENT ? r.y : r.z;  // ELEMENT has no third variable
   const Interval x = interval_of(b, r.x), y = interval_of(b, r.y), z = interval_of(b, z_var);

@@ -21,6 +21,7 @@
 #define MOST_DOUBLINGS 10
 #define FAILURES_SURE 10
 #define AMBITION 16
+#define PROBE_DEPTHS 12
 #define RESTART_UNIT 400                // failures
 #define RESTART_CYCLE (1 << 20)         // Luby's sequence begins anew, before limits of 400 times 2^20 failures
 #define RESTART_WORK 1024               // runs of each row that they may take, where there are few blocks
@@ -31,6 +32,18 @@
 #define LIVELY 8                        // the record counts as improving for an eighth of the run after an improvement
 #define SETTLE_TRIES 64                 // neighbourhoods before another block tries to settle an island
 #define SETTLE_FLIPS 256
+
+struct Neighbourhood {
+  i32 extent, size;      // which groups of variables it fixes, how long it may be searched
+  i32 share;             // of their variables, in SHARE_UNITs
+  i32 warm_start;        // the block tries the warm start, after which it takes part in the complete search
+  i32 whole;             // lane 0's answer whether the incumbent that was read is one solution
+  i32 strategy;          // that the next search follows, or SEARCH_OVER
+  i64 solutions_before;  // of the block, when it began
+};
+#define SEARCH_OVER (-1)
+
+DEVICE Neighbourhood& neighbourhood(const Block& b);
 
 // Luby, Sinclair, Zuckerman 1993: 1 1 2 1 1 2 4 …, for i >= 1.
 DEVICE i32 luby(i32 i) {
@@ -44,29 +57,29 @@ DEVICE i32 luby(i32 i) {
 
 // Whether the i-th decision variable is set free at random; a hash, so that every lane decides for itself.
 DEVICE bool is_drawn_free(u64 draw, i32 i, i32 share) {
-  return (i32)(hash(draw + (u64)(i + 1) * 0x9e3779b97f4a7c15ull) % SHARE_UNIT) >= share;
+  return (i32)below(hash_of(draw, i), SHARE_UNIT) >= share;
 }
 
 // Whether the i-th of n decision variables lies in the window, in the annotated order, that is set free.
 DEVICE bool is_in_window(u64 draw, i32 i, i32 n, i32 share) {
   i32 length = (i32)((i64)n * (SHARE_UNIT - share) / SHARE_UNIT) + 1;
-  i32 start = (i32)((draw >> 20) % (u64)n), place = i - start;
+  i32 start = (i32)below(draw, (u64)n, 20), place = i - start;
   return (place < 0 ? place + n : place) < length;
 }
 
 // Whether a neighbourhood of this extent leaves a whole array of decision variables free: what follows from the other
 // arrays must not be fixed to its old values when those change. Half of the arrays, at random, in half of them.
 DEVICE bool is_group_free(u64 draw, i32 extent, i32 group) {
-  return extent == 1 && hash(draw ^ (u64)(group + 1) * 0xd1342543de82ef95ull) >> 63;
+  return extent == 1 && coin(other_hash_of(draw, group));
 }
 
 // Lane 0: how good a solution a neighbourhood must have. Steps of one would take for ever where the objective is large,
 // so half of them want up to a sixteenth of what there is to gain at most.
 DEVICE i64 draw_target(const Block& b) {
-  BlockState* s = b.state;
-  if (s->best == NO_INCUMBENT || next_random(s) >> 63) return NO_INCUMBENT;
-  u64 gain = ((u64)s->best - (u64)global_load(&b.problem->common->bound)) / AMBITION;
-  return gain == 0 ? NO_INCUMBENT : s->best - 1 - (i64)(next_random(s) % gain);
+  i64 best = task(b).best;
+  if (best == NO_INCUMBENT || coin(next_random(b))) return NO_INCUMBENT;
+  u64 gain = ((u64)best - (u64)proved_bound(b.problem->common)) / AMBITION;
+  return gain == 0 ? NO_INCUMBENT : best - 1 - (i64)below(next_random(b), gain);
 }
 
 // The largest sense * objective that the root leaves.
@@ -77,29 +90,28 @@ DEVICE i64 worst_objective(const Problem* p) {
 // Lane 0: what a probe asks for: the bound itself, or what lies a half, a quarter, an eighth ... above it.
 DEVICE i64 draw_probe(const Block& b) {
   const Problem* p = b.problem;
-  BlockState* s = b.state;
-  i64 bound = global_load(&p->common->bound);
-  i64 worst = s->best != NO_INCUMBENT ? s->best : worst_objective(p);
+  i64 bound = proved_bound(p->common);
+  i64 worst = task(b).best != NO_INCUMBENT ? task(b).best : worst_objective(p);
   u64 gap = (u64)worst - (u64)bound;
-  return bound + (i64)(gap >> (1 + next_random(s) % 12));
+  return bound + (i64)(gap >> (1 + below(next_random(b), PROBE_DEPTHS)));
 }
 
 DEVICE bool is_set_free(const Block& b, i32 method, u64 draw, i32 i, i32 var) {
-  const BlockState* s = b.state;
-  if (is_group_free(draw, s->extent, load_constant(&b.problem->neighbour_groups[i]))) return true;
-  if (method == METHOD_RANDOM) return is_drawn_free(draw, i, s->share);
-  if (method == METHOD_WINDOW) return is_in_window(draw, i, b.problem->n_neighbours, s->share);
+  const Neighbourhood& s = neighbourhood(b);
+  if (is_group_free(draw, s.extent, load_constant(&b.problem->neighbour_groups[i]))) return true;
+  if (method == METHOD_RANDOM) return is_drawn_free(draw, i, s.share);
+  if (method == METHOD_WINDOW) return is_in_window(draw, i, b.problem->n_neighbours, s.share);
   return is_marked_free(b, var);
 }
 
 // Fixes all decision variables but those set free, in the root store. Ends with a barrier.
 DEVICE void fix_others(const Block& b, i32 method, u64 draw) {
   const Problem* p = b.problem;
-  i64 steps = (i64)p->n_neighbours * (SHARE_UNIT - b.state->share) * STEPS_A_VARIABLE / SHARE_UNIT;
+  i64 steps = (i64)p->n_neighbours * (SHARE_UNIT - neighbourhood(b).share) * STEPS_A_VARIABLE / SHARE_UNIT;
   if (method == METHOD_GRAPH) free_by_graph(b, draw, steps);
   if (method == METHOD_OBJECTIVE) free_by_objective(b, draw, steps);
   barrier();
-  const bound_t* values = island_values(p, b.state->source);
+  const bound_t* values = island_values(p, island_access(b).source);
   for (i32 i = lane(); i < p->n_neighbours; i += lanes()) {
     i32 var = p->neighbours[i];
     if (is_set_free(b, method, draw, i, var)) continue;
@@ -111,25 +123,25 @@ DEVICE void fix_others(const Block& b, i32 method, u64 draw) {
 
 // The store of a new task, its fixpoint still to be made.
 DEVICE void enter_neighbourhood(const Block& b) {
-  BlockState* s = b.state;
-  i32 method = s->method;
-  u64 draw = s->noise;
+  Neighbourhood& s = neighbourhood(b);
+  i32 method = task(b).method;
+  u64 draw = choice(b).noise;
   for (i32 tries = 0; tries < READ_TRIES; ++tries) {
     restore_root(b);
     if (method >= FIRST_RESTART || b.problem->n_neighbours == 0) break;
     if (lane() == 0) begin_reading(b);
     barrier();
     fix_others(b, method, draw);
-    if (lane() == 0) s->granted = is_reading_whole(b);
+    if (lane() == 0) s.whole = is_reading_whole(b);
     barrier();
-    bool whole = s->granted;
+    bool whole = s.whole;
     barrier();
     if (whole) break;
   }
   if (lane() == 0) {
-    ++s->statistics.nodes;
-    ++s->statistics.restarts;
-    s->path_size = 0;
+    ++statistics(b).nodes;
+    ++statistics(b).restarts;
+    stack(b).path_size = 0;
     apply_proved_bound(b);
     bound_objective(b);
   }
@@ -138,75 +150,82 @@ DEVICE void enter_neighbourhood(const Block& b) {
 
 // Random values most often: constant ones are better on some models and hopeless on others.
 DEVICE i32 draw_value_mode(u64 draw) {
-  i32 place = (i32)(draw >> 61);
+  i32 place = high_bits(draw, 3);
   return place < 4 ? MODE_MIXED : place < 6 ? MODE_SAVED : place == 6 ? MODE_LOWER : MODE_UPPER;
+}
+
+// Neighbourhoods differ in how many variables they fix, by SHARE_SPREAD about what has proved itself.
+DEVICE i32 draw_share(u64 draw, i32 usual) {
+  i32 share = usual + (i32)below(draw, 2 * SHARE_SPREAD, 8) - SHARE_SPREAD;
+  return share < SHARE_LEAST ? SHARE_LEAST : share > SHARE_MOST ? SHARE_MOST : share;
 }
 
 // Lane 0: how far the next neighbourhood goes and how long it may be searched. A size twice as large is half as likely,
 // so that all sizes get the same time (as in Luby's sequence).
 DEVICE void size_neighbourhood(const Block& b) {
-  BlockState* s = b.state;
+  Neighbourhood& s = neighbourhood(b);
+  Task& now = task(b);
   const Problem* p = b.problem;
-  u64 draw = next_random(s);
-  i32 doublings = 0;
-  while (doublings < MOST_DOUBLINGS && draw >> (63 - doublings) & 1) ++doublings;
-  s->failures_left = FAILURE_LIMIT << doublings;
-  s->runs_limit = s->statistics.propagations + (((i64)p->n_rows + WORK_UNIT) << doublings);
-  s->size = doublings / 2 < N_SIZES ? doublings / 2 : N_SIZES - 1;
-  s->extent = p->n_groups > 1 ? (i32)(draw & 1) : 0;
-  i32 share = global_load(&p->books[s->method].share[s->extent][s->size]);
-  share += (i32)((draw >> 8) % (2 * SHARE_SPREAD)) - SHARE_SPREAD;
-  s->share = share < SHARE_LEAST ? SHARE_LEAST : share > SHARE_MOST ? SHARE_MOST : share;
+  u64 draw = next_random(b);
+  i32 doublings = heads_in_a_row(draw, MOST_DOUBLINGS);
+  now.failures_left = FAILURE_LIMIT << doublings;
+  now.runs_limit = statistics(b).propagations + (((i64)p->n_rows + WORK_UNIT) << doublings);
+  s.size = doublings / 2 < N_SIZES ? doublings / 2 : N_SIZES - 1;
+  s.extent = p->n_groups > 1 ? (i32)below(draw, N_EXTENTS) : 0;
+  s.share = draw_share(draw, global_load(&p->books[now.method].share[s.extent][s.size]));
 }
 
 // Lane 0: whether the neighbourhood is the record's: every other one, and 31 of 32 while the record is improving.
 DEVICE bool stays_with_record(const Block& b) {
-  BlockState* s = b.state;
-  if (b.problem->n_islands < 2 || s->best == NO_INCUMBENT) return true;
-  u64 draw = next_random(s);
-  i64 now = task_clock(b), began = b.problem->n_blocks > 1 ? s->began : 0;
+  if (b.problem->n_islands < 2 || task(b).best == NO_INCUMBENT) return true;
+  u64 draw = next_random(b);
+  i64 now = task_clock(b), began = b.problem->n_blocks > 1 ? stopwatch(b).began : 0;
   bool lively = now - global_load(&b.problem->common->improved_ns) < (now - began) / LIVELY;
-  return draw >> 63 || (lively && draw >> 59);
+  return coin(draw) || (lively && high_bits(draw, 5) != 0);
 }
 
-// Lane 0: the restart that settles an island, with or without the annotation, as is allowed; METHOD_TREE where neither is.
+// Lane 0: the restart that settles an island, with or without the annotation, as is allowed; METHOD_TREE where neither
+// is.
 DEVICE i32 draw_settler(const Block& b) {
   const Problem* p = b.problem;
-  i32 first = next_random(b.state) >> 63 ? METHOD_WEIGHTED : METHOD_ANNOTATED;
+  i32 first = coin(next_random(b)) ? METHOD_WEIGHTED : METHOD_ANNOTATED;
   i32 second = first == METHOD_WEIGHTED ? METHOD_ANNOTATED : METHOD_WEIGHTED;
   return is_allowed(p, first, true) ? first : is_allowed(p, second, true) ? second : METHOD_TREE;
 }
 
 // Lane 0: an island that takes no notice of the record. Where patience is at its end, one block settles it anew.
 DEVICE void go_apart(const Block& b, i32 index) {
-  BlockState* s = b.state;
+  Task& s = task(b);
   const Problem* p = b.problem;
   Island* island = &p->islands[index];
   bool settled = global_load(&island->version) > 1;
   i32 settler = global_add(&island->patience, (i64)-1) == 0 ? draw_settler(b) : METHOD_TREE;
   if (settler != METHOD_TREE) {
     global_store(&island->patience, settled ? full_patience(p) : SETTLE_TRIES);
-    s->method = settler;
-    s->settles = 1;
-    s->island = index;
-    s->limit = worst_objective(p);
+    s.method = settler;
+    s.island = index;
+    s.limit = worst_objective(p);
+    island_access(b).settles = 1;
   } else if (settled) {
-    s->source = s->island = index;
-    s->limit = global_load(&island->value) - 1;
+    s.island = island_access(b).source = index;
+    s.limit = global_load(&island->value) - 1;
   }
 }
+
+// Whether it wants a better solution than the island's own, or any that is not too far behind the record.
+DEVICE bool wants_better(u64 draw) { return coin(draw, 2) || coin(draw, 3); }
 
 // Lane 0: an island that follows the record. It mostly wants a better solution than its own, and now and then any that
 // is not too far behind the record. When it has fallen too far behind, it is settled anew from the record.
 DEVICE void go_along(const Block& b, i32 index) {
-  BlockState* s = b.state;
+  Task& s = task(b);
   const Island* island = &b.problem->islands[index];
-  i64 gap = (i64)(((u64)s->best - (u64)global_load(&b.problem->common->bound)) >> 1);
-  i64 furthest = s->best + (gap >> (4 + index % DISTANCES * 2)), value = global_load(&island->value);
+  i64 gap = (i64)(((u64)s.best - (u64)proved_bound(b.problem->common)) >> 1);
+  i64 furthest = s.best + (gap >> (4 + index % DISTANCES * 2)), value = global_load(&island->value);
   bool settled = global_load(&island->version) > 1 && value <= furthest;
-  s->island = index;
-  if (settled) s->source = index;
-  s->limit = settled && next_random(s) >> 60 & 3 ? value - 1 : furthest;
+  s.island = index;
+  if (settled) island_access(b).source = index;
+  s.limit = settled && wants_better(next_random(b)) ? value - 1 : furthest;
 }
 
 // Lane 0: where the neighbourhood starts from. It becomes a restart when it is to settle an island.
@@ -218,51 +237,58 @@ DEVICE void choose_island(const Block& b) {
   else go_along(b, index);
 }
 
+// Lane 0: how long the next restart may be searched.
+DEVICE void size_restart(const Block& b) {
+  i32 units = luby((i32)(statistics(b).restarts % RESTART_CYCLE) + 1);
+  i64 work = ((i64)b.problem->n_rows + WORK_UNIT) * RESTART_WORK * units;
+  task(b).failures_left = RESTART_UNIT * units;
+  task(b).runs_limit = MANY_BLOCKS ? INT64_MAX : statistics(b).propagations + work;
+}
+
 // Lane 0: limits and aims of the task that the block is about to begin.
 DEVICE void set_limits(const Block& b, bool improve) {
-  BlockState* s = b.state;
-  if (s->method < FIRST_RESTART) choose_island(b);
-  bool restart = s->method >= FIRST_RESTART;
-  if (restart) {
-    i32 units = luby((i32)(s->statistics.restarts % RESTART_CYCLE) + 1);
-    s->failures_left = RESTART_UNIT * units;
-    i64 work = ((i64)b.problem->n_rows + WORK_UNIT) * RESTART_WORK * units;
-    s->runs_limit = MANY_BLOCKS ? INT64_MAX : s->statistics.propagations + work;
-  } else {
-    size_neighbourhood(b);
-  }
-  s->failures_sure = s->failures_left - FAILURES_SURE;
-  s->target = s->method == METHOD_PROBE ? draw_probe(b) : improve && s->island == 0 ? draw_target(b) : NO_INCUMBENT;
-  s->value_mode = s->settles ? MODE_FRESH : restart ? draw_value_mode(next_random(s)) : MODE_MIXED;
-  s->flips = s->method != METHOD_ANNOTATED ? 0 : s->settles ? SETTLE_FLIPS : 1 << next_random(s) % FLIP_SIZES;
-  s->noise = next_random(s);
+  Task& s = task(b);
+  if (s.method < FIRST_RESTART) choose_island(b);
+  bool restart = s.method >= FIRST_RESTART, settles = island_access(b).settles;
+  if (restart) size_restart(b);
+  else size_neighbourhood(b);
+  ASSERT(s.failures_left > 0 && 0 <= s.island && s.island < b.problem->n_islands);
+  s.failures_sure = s.failures_left - FAILURES_SURE;
+  s.target = s.method == METHOD_PROBE ? draw_probe(b) : improve && s.island == 0 ? draw_target(b) : NO_INCUMBENT;
+  value_order(b).mode = settles ? MODE_FRESH : restart ? draw_value_mode(next_random(b)) : MODE_MIXED;
+  bool flips = s.method == METHOD_ANNOTATED;
+  value_order(b).flips = !flips ? 0 : settles ? SETTLE_FLIPS : 1 << below(next_random(b), FLIP_SIZES);
+  choice(b).noise = next_random(b);
+}
+
+// Lane 0: the method of the next task, its limits and aims, and the strategy that it follows.
+DEVICE void plan_task(const Block& b) {
+  Task& s = task(b);
+  const Common* common = b.problem->common;
+  bool over = global_load(&common->stop) || is_search_over(common);
+  bool improve = b.problem->sense != 0 && has_incumbent(b.problem);
+  s.best = global_load(&common->best);
+  s.method = draw_method(b, improve);
+  s.island = 0;
+  s.early = b.problem->sense != 0 && !improve;
+  claim(b).given_up = mail(b).improvements = island_access(b).source = island_access(b).settles = 0;
+  choice(b).conflict_var = coin(next_random(b)) ? -1 : NOT_KEPT;
+  neighbourhood(b).solutions_before = statistics(b).solutions;
+  s.since = now_ns();
+  set_limits(b, improve);
+  bool annotated = s.method == METHOD_ANNOTATED || (s.method != METHOD_WEIGHTED && coin(next_random(b)));
+  neighbourhood(b).strategy = over ? SEARCH_OVER : annotated ? FIRST_ANNOTATED : FREE_STRATEGY;
 }
 
 // Sets up the next task of a block that does not prove. False when the whole search is over.
 OUTLINE bool start_neighbourhood(const Block b) {
-  BlockState* s = b.state;
-  const Common* common = b.problem->common;
-  if (lane() == 0) {
-    bool over = global_load(&common->stop) || is_search_over(common);
-    bool improve = b.problem->sense != 0 && has_incumbent(b.problem);
-    s->best = global_load(&common->best);
-    s->method = draw_method(b, improve);
-    s->given_up = s->improvements = s->source = s->island = s->settles = 0;
-    s->stop = 0;
-    s->early = b.problem->sense != 0 && !improve;
-    s->conflict_var = next_random(s) >> 63 ? -1 : -2;
-    s->solutions_before = s->statistics.solutions;
-    s->since = task_clock(b);
-    set_limits(b, improve);
-    bool annotated = s->method == METHOD_ANNOTATED || (s->method != METHOD_WEIGHTED && next_random(s) >> 63);
-    s->granted = over ? 0 : annotated ? 2 : 1;
-  }
+  if (lane() == 0) plan_task(b);
   barrier();
-  i32 granted = s->granted;
+  i32 strategy = neighbourhood(b).strategy;
   barrier();
-  if (!granted) return false;
+  if (strategy == SEARCH_OVER) return false;
   enter_neighbourhood(b);
-  start_search(b, granted == 2 ? FIRST_ANNOTATED : 0);
+  start_search(b, strategy);
   return true;
 }
 
@@ -271,16 +297,16 @@ OUTLINE bool start_neighbourhood(const Block b) {
 DEVICE void start_warm_start(const Block& b) {
   restore_root(b);
   if (lane() == 0) {
-    BlockState* s = b.state;
-    ++s->statistics.nodes;
-    ++s->statistics.restarts;
-    s->method = METHOD_TREE;
-    s->since = task_clock(b);
-    s->path_size = 0;
-    s->failures_left = FAILURE_LIMIT;
-    s->failures_sure = FAILURE_LIMIT;
-    s->runs_limit = INT64_MAX;
-    s->target = NO_INCUMBENT;
+    Task& s = task(b);
+    ++statistics(b).nodes;
+    ++statistics(b).restarts;
+    stack(b).path_size = 0;
+    s.method = METHOD_TREE;
+    s.since = task_clock(b);
+    s.failures_left = FAILURE_LIMIT;
+    s.failures_sure = FAILURE_LIMIT;
+    s.runs_limit = INT64_MAX;
+    s.target = NO_INCUMBENT;
   }
   start_search(b, WARM_START);
 }
@@ -289,35 +315,33 @@ DEVICE void start_warm_start(const Block& b) {
 DEVICE void finish_warm_start(const Block& b) {
   barrier();  // before lane 0 takes back what brought the other lanes here
   if (lane() == 0) {
-    BlockState* s = b.state;
-    s->warm_start = 0;
-    s->neighbourhood = !searches_tree(b.problem);
+    neighbourhood(b).warm_start = 0;
+    claim(b).limited = !searches_tree(b.problem);
   }
   barrier();
 }
 
 // Lane 0: the whole space was searched for solutions of at most `most`, and what there is has been published.
 DEVICE void prove_bound(const Block& b) {
-  BlockState* s = b.state;
-  i64 most = s->best == NO_INCUMBENT ? s->target : minimum(s->best - 1, s->target);
+  const Task& s = task(b);
+  i64 most = s.best == NO_INCUMBENT ? s.target : minimum(s.best - 1, s.target);
   global_max(&b.problem->common->bound, most == NO_INCUMBENT ? most : most + 1);
 }
 
 // Lane 0: one that was searched to its end was too small, one that was cut too large. Many blocks learn in small steps.
 DEVICE void adapt_share(const Block& b, bool exhausted) {
   const Problem* p = b.problem;
-  BlockState* s = b.state;
-  i32* share = &p->books[s->method].share[s->extent][s->size];
+  const Neighbourhood& s = neighbourhood(b);
+  i32* share = &p->books[task(b).method].share[s.extent][s.size];
   i32 now = global_load(share), step = SHARE_STEP / p->n_blocks + 1;
   if (exhausted ? now > SHARE_LEAST : now < SHARE_MOST) global_add(share, exhausted ? -step : step);
 }
 
 OUTLINE void finish_neighbourhood(const Block b, bool exhausted) {
   if (lane() == 0) {
-    BlockState* s = b.state;
-    if (s->method < FIRST_RESTART) {
-      if (s->statistics.solutions == s->solutions_before) adapt_share(b, exhausted);
-    } else if (exhausted && !s->given_up) {
+    if (task(b).method < FIRST_RESTART) {
+      if (statistics(b).solutions == neighbourhood(b).solutions_before) adapt_share(b, exhausted);
+    } else if (exhausted && !claim(b).given_up) {
       prove_bound(b);
     }
   }

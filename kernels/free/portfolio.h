@@ -17,7 +17,7 @@
 DEVICE bool searches_tree(const Problem* p) { return p->lns_percent == 0 || (p->methods >> METHOD_TREE & 1); }
 
 DEVICE bool is_allowed(const Problem* p, i32 method, bool improve) {
-  if (!(p->methods >> method & 1) || method == METHOD_TREE) return false;
+  if (!(p->methods >> method & 1) || method == METHOD_TREE || method >= FIRST_LEARNER) return false;
   if (method == METHOD_PROBE) return p->sense != 0;
   return improve || method >= FIRST_RESTART;
 }
@@ -59,7 +59,7 @@ DEVICE i32 draw_method(const Block& b, bool improve) {
     odds[method] = odds_of(p, method, odds[method] * (EVEN_SHARE / even + (1 - EVEN_SHARE) * rate));
     total += odds[method];
   }
-  float place = (float)(next_random(b.state) >> 40) * 0x1p-24f * total;
+  float place = (float)fraction(next_random(b)) * total;
   i32 chosen = METHOD_WEIGHTED;
   for (i32 method = 0; method < N_METHODS; ++method) {
     if (odds[method] == 0) continue;
@@ -67,24 +67,26 @@ DEVICE i32 draw_method(const Block& b, bool improve) {
     if (place < odds[method]) break;
     place -= odds[method];
   }
+  ASSERT(0 <= chosen && chosen < N_METHODS);
   return chosen;
 }
 
 // Lane 0, before a task.
-DEVICE void open_books(const Block& b) { global_add(&b.problem->books[b.state->method].running, (i64)1); }
+DEVICE void open_books(const Block& b) { global_add(&b.problem->books[task(b).method].running, (i64)1); }
 
 // Lane 0, after a task: enters what it cost and brought. Many small improvements in one task count as one.
 OUTLINE void keep_books(const Block b) {
   const Problem* p = b.problem;
-  BlockState* s = b.state;
-  MethodBook* book = &p->books[s->method];
-  i64 spent = task_clock(b) - s->since;
+  MethodBook* book = &p->books[task(b).method];
+  i64 spent = task_clock(b) - task(b).since;
   global_add(&book->tries, (i64)1);
   global_add(&book->busy_ns, spent);
-  global_add(&book->running, (i64)-1);
+  i64 running = global_add(&book->running, (i64)-1);
+  ASSERT(running > 0);
+  (void)running;
   i64 recent = global_add(&book->recent_ns, spent) + spent;
-  if (s->improvements) {
-    global_add(&book->improvements, (i64)s->improvements);
+  if (mail(b).improvements) {
+    global_add(&book->improvements, (i64)mail(b).improvements);
     global_add(&book->recent_gain, (i64)1);
   }
   if (recent > (i64)RECENT_NS * p->n_blocks && global_replace(&book->recent_ns, recent, recent / 2)) {

@@ -12,10 +12,6 @@
 #define DEEPEST_DESCENT 64
 #define STEPS_A_DESCENT 8  // after it, before the next one
 
-// A lane's own random numbers, from the draw that all lanes know.
-struct LaneRandom { u64 state; };
-DEVICE u64 draw_lane(LaneRandom* r) { return hash(r->state += 0x9e3779b97f4a7c15ull); }
-
 DEVICE void mark_free(const Block& b, i32 var) { block_or(flag_word(b, var), FLAG_FREE << flag_shift(var)); }
 DEVICE bool is_marked_free(const Block& b, i32 var) { return *flag_word(b, var) >> flag_shift(var) & FLAG_FREE; }
 
@@ -23,28 +19,37 @@ DEVICE bool is_marked_free(const Block& b, i32 var) { return *flag_word(b, var) 
 DEVICE i32 draw_row(const Block& b, i32 var, u64 draw) {
   Watch w = load_constant(&b.problem->watches[var]);
   i32 degree = w.end - w.start;
-  return degree == 0 ? -1 : load_constant(&b.problem->watchers[w.start + (i32)(draw % (u64)degree)]);
+  return degree == 0 ? -1 : load_constant(&b.problem->watchers[w.start + (i32)below(draw, (u64)degree)]);
+}
+
+// Whether a walk goes back to its start: now and then, and mostly where everything leads to.
+DEVICE bool turns_back(u64 draw, i32 degree) {
+  if (degree == 0 || below(draw, RETURN_ODDS) == 0) return true;
+  return degree > HUB_DEGREE && below(draw, (u64)degree, 8) >= HUB_DEGREE;
+}
+
+// One of the row's variables.
+DEVICE i32 draw_variable(u64 draw, Row row) {
+  i32 place = high_bits(draw, 4) % (row.op == OP_ELEMENT ? 2 : 3);
+  return place == 0 ? row.x : place == 1 ? row.y : row.z;
 }
 
 // From `start` so many steps.
-DEVICE void walk(const Block& b, LaneRandom* random, i32 start, i32 steps) {
+DEVICE void walk(const Block& b, LaneRandom& random, i32 start, i32 steps) {
   i32 var = start;
   mark_free(b, start);
   for (i32 step = 0; step < steps; ++step) {
-    u64 draw = draw_lane(random);
+    u64 draw = next_random(random);
     Watch w = load_constant(&b.problem->watches[var]);
     i32 degree = w.end - w.start;
-    bool back = draw % RETURN_ODDS == 0 || degree == 0 ||
-                (degree > HUB_DEGREE && (draw >> 8) % (u64)degree >= HUB_DEGREE);
-    if (back && var != start) {
+    if (turns_back(draw, degree) && var != start) {
       var = start;
       continue;
     }
     if (degree == 0) return;
-    Row row = load_constant(&b.problem->rows[load_constant(&b.problem->watchers[w.start + (i32)((draw >> 16) % (u64)degree)])]);
-    i32 choice = (i32)(draw >> 60) % (row.op == OP_ELEMENT ? 2 : 3);
-    i32 next = choice == 0 ? row.x : choice == 1 ? row.y : row.z;
-    if (b.lower[next] == b.upper[next]) continue;
+    i32 index = load_constant(&b.problem->watchers[w.start + (i32)below(draw, (u64)degree, 16)]);
+    i32 next = draw_variable(draw, load_constant(&b.problem->rows[index]));
+    if (is_fixed(b, next)) continue;
     var = next;
     mark_free(b, var);
   }
@@ -53,7 +58,7 @@ DEVICE void walk(const Block& b, LaneRandom* random, i32 start, i32 steps) {
 // How far the incumbent's value of `var` lies from the bound that is best for the objective; `sign` > 0 when less is
 // better, < 0 when more, 0 when nobody knows.
 DEVICE double gap_to_best(const Block& b, i32 var, i32 sign) {
-  bound_t value = global_load(&island_values(b.problem, b.state->source)[var]);
+  bound_t value = global_load(&island_values(b.problem, island_access(b).source)[var]);
   if (sign > 0) return (double)value - (double)b.lower[var];
   if (sign < 0) return (double)b.upper[var] - (double)value;
   return 1;
@@ -77,24 +82,24 @@ DEVICE i32 sign_across(const Block& b, Row row, i32 var, i32 other, i32 sign) {
 }
 
 // From the objective down to a variable that nothing defines further: its last stop.
-DEVICE i32 descend(const Block& b, LaneRandom* random) {
+DEVICE i32 descend(const Block& b, LaneRandom& random) {
   const Problem* p = b.problem;
   i32 var = p->objective, sign = p->sense, came_by = -1;
   for (i32 depth = 0; depth < DEEPEST_DESCENT; ++depth) {
-    i32 index = draw_row(b, var, draw_lane(random));
+    i32 index = draw_row(b, var, next_random(random));
     if (index < 0 || index == came_by) {
-      if (index < 0 || draw_lane(random) % 4 == 0) break;
+      if (index < 0 || below(next_random(random), 4) == 0) break;
       continue;
     }
     Row row = load_constant(&p->rows[index]);
     i32 first = var == row.x ? row.y : row.x;
     i32 second = row.op == OP_ELEMENT ? first : var == row.z ? row.y : row.z;
     i32 first_sign = sign_across(b, row, var, first, sign), second_sign = sign_across(b, row, var, second, sign);
-    bool first_fixed = b.lower[first] == b.upper[first], second_fixed = b.lower[second] == b.upper[second];
+    bool first_fixed = is_fixed(b, first), second_fixed = is_fixed(b, second);
     if (first_fixed && second_fixed) break;
     double first_gap = first_fixed ? 0 : gap_to_best(b, first, first_sign) + 0.01;
     double second_gap = second_fixed ? 0 : gap_to_best(b, second, second_sign) + 0.01;
-    bool take_first = (double)(draw_lane(random) >> 11) * 0x1p-53 * (first_gap + second_gap) < first_gap;
+    bool take_first = fine_fraction(next_random(random)) * (first_gap + second_gap) < first_gap;
     var = take_first ? first : second;
     sign = take_first ? first_sign : second_sign;
     came_by = index;
@@ -106,16 +111,16 @@ DEVICE i32 descend(const Block& b, LaneRandom* random) {
 // Marks about as many variables as `steps` of all lanes together visit, around one decision variable.
 DEVICE void free_by_graph(const Block& b, u64 draw, i64 steps) {
   const Problem* p = b.problem;
-  i32 start = p->neighbours[draw % (u64)p->n_neighbours];
-  LaneRandom random = {draw + (u64)(lane() + 1) * 0xd1342543de82ef95ull};
-  walk(b, &random, start, (i32)(steps / lanes()) + 1);
+  i32 start = p->neighbours[below(draw, (u64)p->n_neighbours)];
+  LaneRandom random = lane_random(draw);
+  walk(b, random, start, (i32)(steps / lanes()) + 1);
 }
 
 // The same, around variables that hold the objective back.
 DEVICE void free_by_objective(const Block& b, u64 draw, i64 steps) {
-  LaneRandom random = {draw + (u64)(lane() + 1) * 0xd1342543de82ef95ull};
+  LaneRandom random = lane_random(draw);
   for (i64 done = 0; done < steps; done += (i64)lanes() * 2 * STEPS_A_DESCENT) {
     if (done + (i64)lane() * 2 * STEPS_A_DESCENT >= steps && done) break;
-    walk(b, &random, descend(b, &random), STEPS_A_DESCENT);
+    walk(b, random, descend(b, random), STEPS_A_DESCENT);
   }
 }

@@ -1,24 +1,34 @@
 // Choosing the next variable and splitting its interval, as the model's search annotation says.
 //
 // Strategies label their variables one after the other; behind the last one comes every variable of the model, in
-// order, least value first, so that a solution is a store in which all variables are fixed. Strategy 0 is not the
-// model's but the one of restarted and neighbourhood search (neighbourhood.h), strategy WARM_START tries the warm
-// start; the model's start at FIRST_ANNOTATED. All lanes scan; the best candidate is found by a block-wide minimum of
+// order, least value first, so that a solution is a store in which all variables are fixed. FREE_STRATEGY is not
+// the model's but the one of restarted and neighbourhood search (neighbourhood.h), WARM_START tries the warm start;
+// the model's start at FIRST_ANNOTATED. All lanes scan; the best candidate is found by a block-wide minimum of
 // the score, then of the place in the list (ties: the earliest).
 #pragma once
 
 #include "../core/fixpoint.h"
+#include "../core/random.h"
 
 #define NO_PLACE INT32_MAX
-#define WARM_START 1
-#define FIRST_ANNOTATED 2
+#define NOT_KEPT (-2)  // in place of a variable
 
-DEVICE u64 next_random(BlockState* s) {  // xorshift64*, Vigna 2016
-  s->random ^= s->random >> 12;
-  s->random ^= s->random << 25;
-  s->random ^= s->random >> 27;
-  return s->random * 2685821657736338717ull;
-}
+// The next variable to branch on, and how its values are tried.
+struct Choice {
+  i32 strategy, position;  // where the search for the next variable goes on
+  i32 var;                 // the chosen variable, or -1
+  i32 value_choice;
+  i32 conflict_var;        // the variable decided last before the last failure, or -1; NOT_KEPT where none is kept
+  i32 place;               // the lanes' candidate, in the list of a strategy
+  i64 score;               // and its score
+  u64 noise;               // of the scores, in a limited search
+};
+
+DEVICE Choice& choice(const Block& b);
+DEVICE Random& block_random(const Block& b);
+
+// Lane 0: the block's next random number.
+DEVICE u64 next_random(const Block& b) { return next_random(block_random(b)); }
 
 // upper - lower, saturating where a side has no bound.
 DEVICE i64 interval_size(i64 lower, i64 upper) {
@@ -26,17 +36,9 @@ DEVICE i64 interval_size(i64 lower, i64 upper) {
   return size < (u64)INT64_MAX ? (i64)size : INT64_MAX - 1;
 }
 
-// splitmix64's finaliser: a random number for each lane, from one that all know.
-DEVICE u64 hash(u64 h) {
-  h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9ull;
-  h = (h ^ (h >> 27)) * 0x94d049bb133111ebull;
-  return h ^ (h >> 31);
-}
-
-// In neighbourhoods, up to twice the score: another order in each, where failure weights say little.
+// In limited searches, up to twice the score: another order in each, where failure weights say little.
 DEVICE double score_noise(const Block& b, i32 var) {
-  if (!b.state->neighbourhood) return 1;
-  return 1 + (double)(hash(b.state->noise + (u64)(var + 1) * 0x9e3779b97f4a7c15ull) >> 40) / (double)(1 << 24);
+  return claim(b).limited ? 1 + fraction(hash_of(choice(b).noise, var)) : 1;
 }
 
 // A positive number's bits, which are ordered as the numbers are.
@@ -89,14 +91,14 @@ DEVICE Strategy strategy_at(const Block& b, i32 index) {
 
 // The place of the first unfixed variable from `from` on, or NO_PLACE. A chunk of one variable a lane at a time.
 DEVICE i32 first_unfixed(const Block& b, Strategy strategy, i32 from) {
-  BlockState* s = b.state;
+  Choice& s = choice(b);
   for (i32 chunk = from; chunk < strategy.count; chunk += lanes()) {
     i32 i = chunk + lane();
-    if (lane() == 0) s->index = NO_PLACE;
+    if (lane() == 0) s.place = NO_PLACE;
     barrier();
-    if (i < strategy.count && !is_fixed(b, strategy_var(b, strategy, i))) block_min(&s->index, i);
+    if (i < strategy.count && !is_fixed(b, strategy_var(b, strategy, i))) block_min(&s.place, i);
     barrier();
-    i32 found = s->index;
+    i32 found = s.place;
     barrier();
     if (found != NO_PLACE) return found;
   }
@@ -105,7 +107,7 @@ DEVICE i32 first_unfixed(const Block& b, Strategy strategy, i32 from) {
 
 // The place of the unfixed variable with the least score, or NO_PLACE.
 DEVICE i32 best_unfixed(const Block& b, Strategy strategy) {
-  BlockState* s = b.state;
+  Choice& s = choice(b);
   i64 score = INT64_MAX;
   i32 place = NO_PLACE;
   for (i32 i = lane(); i < strategy.count; i += lanes()) {
@@ -118,29 +120,29 @@ DEVICE i32 best_unfixed(const Block& b, Strategy strategy) {
     }
   }
   if (lane() == 0) {
-    s->score = INT64_MAX;
-    s->index = NO_PLACE;
+    s.score = INT64_MAX;
+    s.place = NO_PLACE;
   }
   barrier();
-  if (place != NO_PLACE) block_min(&s->score, score);
+  if (place != NO_PLACE) block_min(&s.score, score);
   barrier();
-  if (place != NO_PLACE && score == s->score) block_min(&s->index, place);
+  if (place != NO_PLACE && score == s.score) block_min(&s.place, place);
   barrier();
-  i32 found = s->index;
+  i32 found = s.place;
   barrier();
   return found;
 }
 
-// Sets state->var to the next variable to branch on, or to -1 when all are fixed.
+// Sets choice(b).var to the next variable to branch on, or to -1 when all are fixed.
 DEVICE void choose_variable(const Block& b) {
-  BlockState* s = b.state;
-  i32 index = s->strategy, from = s->position, place = NO_PLACE;
-  i32 conflict = s->conflict_var;
+  Choice& s = choice(b);
+  i32 index = s.strategy, from = s.position, place = NO_PLACE;
+  i32 conflict = s.conflict_var;
   if (conflict >= 0 && !is_fixed(b, conflict)) {
     barrier();
     if (lane() == 0) {
-      s->var = conflict;
-      s->value_choice = VALUE_PHASE;
+      s.var = conflict;
+      s.value_choice = VALUE_PHASE;
     }
     barrier();
     return;
@@ -155,10 +157,11 @@ DEVICE void choose_variable(const Block& b) {
     from = 0;
   }
   if (lane() == 0) {
-    s->var = place == NO_PLACE ? -1 : strategy_var(b, strategy, place);
-    s->value_choice = strategy.value_choice;
-    s->strategy = index;
-    s->position = from;
+    s.var = place == NO_PLACE ? -1 : strategy_var(b, strategy, place);
+    s.value_choice = strategy.value_choice;
+    s.strategy = index;
+    s.position = from;
+    ASSERT(s.var < 0 || (place < strategy.count && !is_fixed(b, s.var)));
   }
   barrier();
 }
@@ -188,7 +191,8 @@ DEVICE i32 choice_without_end(i32 choice, wide_t l, wide_t u, bound_t phase) {
 
 // The branches of lower..upper, in the order in which `choice` tries them; together they cover the interval.
 // `phase` is the value that VALUE_PHASE and VALUE_HINT prefer.
-DEVICE Branches split_interval(BlockState* s, i32 choice, bound_t lower, bound_t upper, bound_t phase) {
+DEVICE Branches split_interval(const Block& b, i32 choice, bound_t lower, bound_t upper, bound_t phase) {
+  ASSERT(lower < upper);
   Branches branches;
   branches.count = 0;
   wide_t l = lower, u = upper, middle = l + (u - l) / 2;  // wide: the sizes of intervals do not fit a bound
@@ -199,14 +203,14 @@ DEVICE Branches split_interval(BlockState* s, i32 choice, bound_t lower, bound_t
   }
 #endif
   if (choice == VALUE_RANDOM || choice == VALUE_OUT_RANDOM) {
-    middle = l + (wide_t)(next_random(s) % (u64)(u - l + 1));
+    middle = l + (wide_t)below(next_random(b), (u64)(u - l + 1));
     choice = choice == VALUE_RANDOM ? VALUE_MEDIAN : VALUE_OUT_MEDIAN;
   }
   if (choice == VALUE_PHASE || choice == VALUE_HINT) {
     wide_t hint = phase;
     middle = hint < l ? l : hint > u ? u : hint;
   }
-  if (choice == VALUE_SPLIT_RANDOM) choice = next_random(s) >> 63 ? VALUE_SPLIT : VALUE_REVERSE_SPLIT;
+  if (choice == VALUE_SPLIT_RANDOM) choice = coin(next_random(b)) ? VALUE_SPLIT : VALUE_REVERSE_SPLIT;
   switch (choice) {
     case VALUE_MIN: add_branch(&branches, l, l); add_branch(&branches, l + 1, u); break;
     case VALUE_MAX: add_branch(&branches, u, u); add_branch(&branches, l, u - 1); break;
@@ -224,5 +228,6 @@ DEVICE Branches split_interval(BlockState* s, i32 choice, bound_t lower, bound_t
       add_branch(&branches, l, middle - 1);
       add_branch(&branches, middle + 1, u);
   }
+  ASSERT(branches.count >= 2 && branches.count <= 3);
   return branches;
 }

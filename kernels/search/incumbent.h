@@ -17,10 +17,24 @@
 #define RUN_NS 50     // what a run of a propagator takes
 #define NODE_NS 1000  // and a node
 
+// An island that is being read or written.
+struct IslandAccess {
+  i32 source;   // the island that a neighbourhood's values come from
+  i32 settles;  // the first solution found is the island's, however bad
+  i32 writes;   // lane 0's answer whether the block may write it
+  i64 version;  // of the island, when that was begun
+  i64 value;    // sense * objective of the solution that is to be kept
+};
+
+DEVICE IslandAccess& island_access(const Block& b);
+
+// Whether anybody wants to know the values of the incumbent.
+DEVICE bool keeps_incumbents(const Problem* p) { return p->sense != 0 && (p->lns_percent || p->exchange); }
+
 // The time that tasks are measured by, in nanoseconds. Of a block that is alone it is what its work would take: so that
 // equal runs do the same, however busy the machine is.
 DEVICE i64 task_clock(const Block& b) {
-  const Statistics& done = b.state->statistics;
+  const Statistics& done = statistics(b);
   return b.problem->n_blocks > 1 ? now_ns() : done.propagations * RUN_NS + done.nodes * NODE_NS;
 }
 
@@ -36,11 +50,10 @@ DEVICE i64 full_patience(const Problem* p) { return (i64)TRIES_A_VARIABLE * (p->
 // Lane 0: whether the island still has a use for the solution.
 DEVICE bool is_welcome(const Block& b, i32 index, i64 value) {
   if (index == 0) return global_load(&b.problem->common->best) == value;
-  return !is_apart(index) || b.state->settles || value < global_load(&b.problem->islands[index].value);
+  return !is_apart(index) || island_access(b).settles || value < global_load(&b.problem->islands[index].value);
 }
 
-// Lane 0: the right to write the island, with its version in state->version. False when there is a better one
-// meanwhile.
+// Lane 0: the right to write the island. False when there is a better one meanwhile.
 DEVICE bool begin_writing(const Block& b, i32 index, i64 value) {
   const Problem* p = b.problem;
   Island* island = &p->islands[index];
@@ -48,44 +61,48 @@ DEVICE bool begin_writing(const Block& b, i32 index, i64 value) {
     if (!is_welcome(b, index, value)) return false;
     i64 version = global_load(&island->version);
     if (!(version & 1) && global_replace(&island->version, version, version + 1)) {
-      b.state->version = version;
+      island_access(b).version = version;
       break;
     }
     pause_briefly(0);
   }
   if (is_welcome(b, index, value)) return true;
-  global_store(&island->version, b.state->version);  // overtaken meanwhile; nothing was written
+  global_store(&island->version, island_access(b).version);  // overtaken meanwhile; nothing was written
   return false;
 }
 
-// All variables are fixed, and state->value is sense * objective.
+// All variables are fixed, and island_access(b).value is sense * objective.
 DEVICE void keep_solution(const Block& b, i32 index) {
   const Problem* p = b.problem;
-  BlockState* s = b.state;
-  if (lane() == 0) s->granted = begin_writing(b, index, s->value);
+  IslandAccess& s = island_access(b);
+  ASSERT(0 <= index && index < p->n_islands);
+  if (lane() == 0) s.writes = begin_writing(b, index, s.value);
   barrier();
-  bool granted = s->granted;
-  if (granted) {
+  if (s.writes) {
     fence();  // no value before the odd version
     bound_t* values = island_values(p, index);
     for (i32 i = lane(); i < p->n_vars; i += lanes()) global_store(&values[i], b.lower[i]);
     if (lane() == 0) {
-      global_store(&p->islands[index].value, s->value);
+      global_store(&p->islands[index].value, s.value);
       if (is_apart(index)) global_store(&p->islands[index].patience, full_patience(p));
     }
     fence();
     barrier();
-    if (lane() == 0) global_store(&p->islands[index].version, s->version + 2);
+    if (lane() == 0) {
+      ASSERT(global_load(&p->islands[index].version) == s.version + 1 && s.version % 2 == 0);
+      global_store(&p->islands[index].version, s.version + 2);
+    }
   }
   barrier();
 }
 
 // Lane 0: notes the version of the source that is about to be read.
 DEVICE void begin_reading(const Block& b) {
-  BlockState* s = b.state;
+  IslandAccess& s = island_access(b);
+  ASSERT(0 <= s.source && s.source < b.problem->n_islands);
   for (;;) {
-    s->version = global_load(&b.problem->islands[s->source].version);
-    if (!(s->version & 1)) break;
+    s.version = global_load(&b.problem->islands[s.source].version);
+    if (!(s.version & 1)) break;
     pause_briefly(0);
   }
   fence();
@@ -94,5 +111,5 @@ DEVICE void begin_reading(const Block& b) {
 // Lane 0: whether what was read since is of one solution.
 DEVICE bool is_reading_whole(const Block& b) {
   fence();
-  return global_load(&b.problem->islands[b.state->source].version) == b.state->version;
+  return global_load(&b.problem->islands[island_access(b).source].version) == island_access(b).version;
 }

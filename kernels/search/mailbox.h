@@ -7,6 +7,14 @@
 #include "incumbent.h"
 #include "trace.h"
 
+struct Mail {
+  i64 ticket;        // of the ring's slot that is being written
+  i32 sends;         // lane 0's answer whether this solution is to be published
+  i32 improvements;  // solutions published in this task
+};
+
+DEVICE Mail& mail(const Block& b);
+
 // Lane 0: whether this solution is to be published. In optimisation, only one that improves on all before it.
 DEVICE bool claims_improvement(const Block& b, i64* value) {
   const Problem* p = b.problem;
@@ -24,41 +32,49 @@ DEVICE void wait_for_room(const Block& b, i64 ticket) {
   }
 }
 
-// All variables are fixed: sends the solution to the host and, when neighbourhoods are searched, keeps it for them.
+// Writes the solution to the slot of the block's ticket, and tells the host. All lanes.
+DEVICE void write_solution(const Block& b) {
+  const Problem* p = b.problem;
+  i64 ticket = mail(b).ticket;
+  RingSlot* slot = (RingSlot*)(p->ring + (u64)(ticket % p->ring_slots) * (u64)p->ring_slot_bytes);
+  bound_t* values = (bound_t*)(slot + 1);
+  for (i32 i = lane(); i < p->n_exports; i += lanes()) {
+    ASSERT(is_fixed(b, p->exports[i]));
+    values[i] = b.lower[p->exports[i]];
+  }
+  fence_host();
+  barrier();
+  if (lane() == 0) {
+    p->statistics[b.index] = statistics(b);
+    slot->objective = (i64)p->sense * island_access(b).value;
+    slot->block = b.index;
+    slot->method = task(b).method;
+    fence_host();
+    ASSERT(slot->sequence == (ticket < p->ring_slots ? 0 : ticket + 1 - p->ring_slots));
+    global_store(&slot->sequence, ticket + 1);
+    ++mail(b).improvements;
+  }
+}
+
+// All variables are fixed: sends the solution to the host and, when neighbourhoods or learners search, keeps it for
+// them.
 DEVICE void publish_solution(const Block& b) {
   const Problem* p = b.problem;
-  BlockState* s = b.state;
-  i64 value = 0;
+  Mail& s = mail(b);
   if (lane() == 0) {
-    ++s->statistics.solutions;
-    s->granted = claims_improvement(b, &value);
-    s->value = value;
-    if (s->granted) {
-      s->place = global_add(&p->common->ring_head, (i64)1);
-      wait_for_room(b, s->place);
+    ++statistics(b).solutions;
+    s.sends = claims_improvement(b, &island_access(b).value);
+    if (s.sends) {
+      s.ticket = global_add(&p->common->ring_head, (i64)1);
+      wait_for_room(b, s.ticket);
     }
   }
   barrier();
-  bool granted = s->granted;
-  if (granted) {
-    RingSlot* slot = (RingSlot*)(p->ring + (u64)(s->place % p->ring_slots) * (u64)p->ring_slot_bytes);
-    bound_t* values = (bound_t*)(slot + 1);
-    for (i32 i = lane(); i < p->n_exports; i += lanes()) values[i] = b.lower[p->exports[i]];
-    fence_host();
-    barrier();
-    if (lane() == 0) {
-      p->statistics[b.index] = s->statistics;
-      slot->objective = (i64)p->sense * value;
-      slot->block = b.index;
-      slot->method = s->method;
-      fence_host();
-      global_store(&slot->sequence, s->place + 1);
-      ++s->improvements;
-    }
-  }
+  bool sends = s.sends;
+  if (sends) write_solution(b);
   barrier();
-  if (p->lns_percent && p->sense != 0) {
-    if (granted) keep_solution(b, 0);
-    if (s->island != 0) keep_solution(b, s->island);
+  if (keeps_incumbents(p)) {
+    if (sends) keep_solution(b, 0);
+    if (task(b).island != 0) keep_solution(b, task(b).island);
   }
 }

@@ -12,14 +12,20 @@
 // subproblem. More tickets drawn than subproblems put in: so many blocks are idle.
 #pragma once
 
-#include "branch.h"
+#include "../core/profile.h"
+#include "levels.h"
 
 #define BLOCKS_A_RESERVE 16  // one subproblem is kept ready for so many blocks, or a short one's end would mean a wait
 
-// Whether nothing better can be found: the tree is exhausted, or the proved bound has met the incumbent.
-DEVICE bool is_search_over(const Common* common) {
-  return global_load(&common->outstanding) == 0 || global_load(&common->bound) >= global_load(&common->best);
-}
+// A subproblem that leaves the block or comes to it.
+struct Transfer {
+  i64 ticket;    // of the slot that is being written or read
+  i32 donate;    // the pool runs low: give a subproblem away
+  i32 reserved;  // lane 0's answer whether there is a slot for it
+  i32 arrived;   // lane 0's answer whether there is a subproblem
+};
+
+DEVICE Transfer& transfer(const Block& b);
 
 DEVICE PoolSlot* pool_slot(const Block& b, i64 ticket) {
   const Problem* p = b.problem;
@@ -32,15 +38,16 @@ DEVICE i64* slot_sequence(const Block& b, i64 ticket) {
 
 DEVICE Decision* slot_path(PoolSlot* slot) { return (Decision*)(slot + 1); }
 
-// Lane 0: reserves a slot to fill, in state->place. False when the pool is full.
+// Lane 0: reserves a slot to fill. False when the pool is full.
 DEVICE bool reserve_slot(const Block& b) {
   Common* common = b.problem->common;
   for (;;) {
     i64 ticket = global_load(&common->pool_tail);
-    i64 sequence = global_load(slot_sequence(b, ticket));
+    i64 sequence = global_load(slot_sequence(b, ticket)), place = ticket & (b.problem->pool_slots - 1);
+    ASSERT(((sequence - place) & (b.problem->pool_slots - 1)) <= 1);  // free or filled, for a ticket of this slot
     if (sequence < ticket) return false;
     if (sequence == ticket && global_replace(&common->pool_tail, ticket, ticket + 1)) {
-      b.state->place = ticket;
+      transfer(b).ticket = ticket;
       return true;
     }
   }
@@ -53,21 +60,31 @@ DEVICE bool is_pool_low(const Block& b) {
   return ready < b.problem->n_blocks / BLOCKS_A_RESERVE;
 }
 
-DEVICE Level* level_at(const Block& b, i32 level) { return &b.levels[level & (b.problem->level_capacity - 1)]; }
+// Lane 0: the alternative is another block's now; where nothing open is left, the level is never returned to.
+DEVICE void forget_last_alternative(const Block& b, Level* level) {
+  Stack& s = stack(b);
+  level->lower[0] = level->lower[1];
+  level->upper[0] = level->upper[1];
+  if (--level->pending) return;
+  ++s.base;
+  if (s.trail_base < s.base) s.trail_base = s.base;
+  propagation(b).trailing = s.level > s.trail_base;
+}
 
 // Gives away the last open alternative of the shallowest open level. All lanes; false when it cannot be done.
 DEVICE bool donate_alternative(const Block& b) {
-  BlockState* s = b.state;
-  Level* shallowest = level_at(b, s->base + 1);
+  Transfer& s = transfer(b);
+  Level* shallowest = level_at(b, stack(b).base + 1);
   i32 length = shallowest->path_start;
   if (lane() == 0) {
-    s->granted = length < b.problem->pool_path && length <= b.problem->path_capacity && reserve_slot(b);
-    if (s->granted) global_add(&b.problem->common->outstanding, 1);
+    ASSERT(stack(b).level > stack(b).base && shallowest->pending > 0);
+    s.reserved = length < b.problem->pool_path && length <= b.problem->path_capacity && reserve_slot(b);
+    if (s.reserved) global_add(&b.problem->common->outstanding, 1);
   }
   barrier();
-  bool granted = s->granted;
-  if (granted) {
-    PoolSlot* slot = pool_slot(b, s->place);
+  bool reserved = s.reserved;
+  if (reserved) {
+    PoolSlot* slot = pool_slot(b, s.ticket);
     Decision* path = slot_path(slot);
     for (i32 i = lane(); i < length; i += lanes()) path[i] = b.path[i];
     if (lane() == 0) {
@@ -79,44 +96,44 @@ DEVICE bool donate_alternative(const Block& b) {
     barrier();
     if (lane() == 0) {
       fence();
-      global_store(slot_sequence(b, s->place), s->place + 1);
-      shallowest->lower[0] = shallowest->lower[1];
-      shallowest->upper[0] = shallowest->upper[1];
-      ++s->statistics.donations;
-      if (--shallowest->pending == 0) {  // nothing open is left there: that level is never returned to
-        ++s->base;
-        if (s->trail_base < s->base) s->trail_base = s->base;
-        s->trailing = s->level > s->trail_base;
-      }
+      ASSERT(global_load(slot_sequence(b, s.ticket)) == s.ticket);
+      global_store(slot_sequence(b, s.ticket), s.ticket + 1);
+      ++statistics(b).donations;
+      forget_last_alternative(b, shallowest);
     }
   }
   barrier();
-  return granted;
+  return reserved;
+}
+
+// Lane 0: waits at the slot of a ticket until there is a subproblem, or the search is over.
+DEVICE void wait_for_subproblem(const Block& b) {
+  Common* common = b.problem->common;
+  Transfer& s = transfer(b);
+  i64 since = now_ns(), ticket = global_add(&common->pool_head, (i64)1);
+  s.ticket = ticket;
+  for (i32 tries = 0;; ++tries) {
+    s.arrived = global_load(slot_sequence(b, ticket)) == ticket + 1;
+    bool stop = global_load(&common->stop);
+    if (s.arrived || stop || is_search_over(common)) break;
+    pause_briefly(tries);
+  }
+  statistics(b).idle_ns += now_ns() - since;
+  fence();
 }
 
 // Waits for a subproblem and copies its path into the block's. False when the search is over.
 DEVICE bool take_subproblem(const Block& b) {
-  BlockState* s = b.state;
-  Common* common = b.problem->common;
-  enter_phase(b, PHASE_WAIT);
-  if (lane() == 0) {
-    i64 since = now_ns(), ticket = global_add(&common->pool_head, (i64)1);
-    s->place = ticket;
-    for (i32 tries = 0;; ++tries) {
-      s->granted = global_load(slot_sequence(b, ticket)) == ticket + 1;
-      s->stop = global_load(&common->stop);
-      if (s->granted || s->stop || is_search_over(common)) break;
-      pause_briefly(tries);
-    }
-    s->statistics.idle_ns += now_ns() - since;
-    fence();
-  }
+  Transfer& s = transfer(b);
+  turn_to(b, ACTIVITY_WAIT);
+  if (lane() == 0) wait_for_subproblem(b);
   barrier();
-  enter_phase(b, PHASE_DIVE);
-  bool granted = s->granted;
-  if (granted) {
-    PoolSlot* slot = pool_slot(b, s->place);
+  turn_to(b, ACTIVITY_DIVE);
+  bool arrived = s.arrived;
+  if (arrived) {
+    PoolSlot* slot = pool_slot(b, s.ticket);
     i32 length = global_load(&slot->length);
+    ASSERT(0 <= length && length <= b.problem->pool_path);
     const Decision* path = slot_path(slot);
     for (i32 i = lane(); i < length; i += lanes()) {
       Decision d = {global_load(&path[i].lower), global_load(&path[i].upper), global_load(&path[i].var)};
@@ -124,19 +141,22 @@ DEVICE bool take_subproblem(const Block& b) {
     }
     barrier();
     if (lane() == 0) {
-      s->path_size = length;
+      stack(b).path_size = length;
       fence();
-      global_store(slot_sequence(b, s->place), s->place + b.problem->pool_slots);
+      ASSERT(global_load(slot_sequence(b, s.ticket)) == s.ticket + 1);
+      global_store(slot_sequence(b, s.ticket), s.ticket + b.problem->pool_slots);
     }
   }
   barrier();
-  return granted;
+  return arrived;
 }
 
 // The block's subproblem is exhausted.
 DEVICE void finish_subproblem(const Block& b) {
   if (lane() == 0) {
     fence();
-    global_add(&b.problem->common->outstanding, -1);
+    i32 before = global_add(&b.problem->common->outstanding, -1);
+    ASSERT(before > 0);
+    (void)before;
   }
 }

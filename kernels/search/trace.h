@@ -4,23 +4,7 @@
 // The records go through a ring that the host empties while the search runs; a full one makes the block wait.
 #pragma once
 
-#include "pool.h"
-
-enum TraceStatus { TRACE_SOLVED, TRACE_FAILED, TRACE_BRANCH, TRACE_SKIPPED };  // the numbers of the profiler's protocol
-
-// A node: the place among its siblings and the decision that led to it (var -1: none). A tree is searched by each task,
-// and each numbers its nodes from 0; the parent of a root is -1.
-struct TraceRecord { i64 lower, upper; i32 tree, node, parent, alternative, children, status, var, padding; };
-
-struct TraceBranch { i32 node, children; };
-
-struct Trace {
-  struct TraceRecord* records;
-  struct TraceBranch* branches;  // the choice points of the open levels
-  i64 capacity, written, taken;
-  i64 lower, upper;  // the decision that leads to the current node
-  i32 tree, next, parent, alternative, var, padding;
-};
+#include "levels.h"
 
 #ifdef TRACE
 
@@ -37,7 +21,7 @@ static i32 trace_node(const Block& b, i32 status, i32 children) {
     pause_briefly(tries);
   }
   TraceRecord record = {trace->lower, trace->upper, trace->tree, trace->next++, trace->parent, trace->alternative,
-                        children, status, trace->var, 0};
+                        children, status, trace->var};
   trace->records[trace->written % trace->capacity] = record;
   global_store(&trace->written, trace->written + 1);
   return record.node;

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from random import Random
 from typing import Any
 
@@ -20,7 +20,8 @@ from turbo_fzn.read.model import Model
 from turbo_fzn.run.session import Result, solve_model, solve_text
 
 BLOCKS = (1, 1, 1, 2, 3, 32)
-SECONDS = 20  # a small model that takes longer hangs
+TEAMS = ("prover", "finder", "follower", "prover,finder", "finder,follower,prover")  # of blocks that learn
+SECONDS = 100  # a small model that takes longer hangs, on any machine
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class Way:
     lns: str = "auto"
     seed: int = 0
     n_solutions: int | None = None
+    learn: str = "off"
     by_text: bool = False
 
     def settings(self) -> dict[str, Any]:
@@ -53,7 +55,13 @@ def draw_way(random: Random, arch: str = "cpu") -> Way:
         seed=random.randint(0, 9),
         n_solutions=random.choice((None, None, None, 1, 2)),
         by_text=random.random() < 0.2,
+        learn=random.choice(("off", "off", *TEAMS)) if arch == "cpu" else "off",
     )
+
+
+def draw_learning_way(random: Random) -> Way:
+    """One in which a block learns."""
+    return replace(draw_way(random), learn=random.choice(TEAMS), n_solutions=1)
 
 
 def every_way() -> Iterator[Way]:
@@ -62,6 +70,9 @@ def every_way() -> Iterator[Way]:
         for simplify in (True, False):
             for free_search in (True, False):
                 yield Way(blocks=blocks, simplify=simplify, free_search=free_search, by_text=True)
+    for team in TEAMS:
+        for simplify in (True, False):
+            yield Way(blocks=3, simplify=simplify, learn=team, n_solutions=1, by_text=True)
 
 
 @dataclass(frozen=True)
@@ -122,6 +133,8 @@ def compare(result: Result, way: Way, expected: Expected) -> Verdict:
     strange = [shown for shown in printed if shown not in expected.objectives]
     if strange:
         return Verdict("wrong", f"no solution: {strange[0]}")
+    if errors := result.statistics.get("explanationErrors", 0):
+        return Verdict("wrong", f"{errors} explanations or clauses of a learner do not hold")
     fault = (wrong_optimum if expected.optimise else wrong_solutions)(result, printed, way, expected)
     if fault:
         return Verdict("wrong", fault)

@@ -19,6 +19,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from command import PATIENCE, without_home
 from oracle import with_text
 
 from fuzz.generate import draw_model
@@ -54,7 +55,7 @@ def run(command: list[str], **environment: str) -> Answer | None:
     """None where the solver has an objection, or too little time."""
     try:
         done = subprocess.run(
-            command, capture_output=True, text=True, timeout=60 * SECONDS, env={**os.environ, **environment}
+            command, capture_output=True, text=True, timeout=PATIENCE, env={**os.environ, **environment}
         )
     except subprocess.TimeoutExpired:
         return None
@@ -270,7 +271,8 @@ def try_minizinc(random: Random) -> tuple[Verdict, str]:
         if theirs is None or not theirs.is_complete or len(theirs.solutions) > MOST_SOLUTIONS:
             return Verdict("undecided"), text
         flags = random.choice(([], ["-p", "2"], ["--no-simplify"], ["-f", "-p", "2"]))
-        ours = run([*common, "--solver", "turbo", "--arch", "cpu", *flags], MZN_SOLVER_PATH=solvers())
+        command = [*common, "--solver", "turbo", "--arch", "cpu", *flags]
+        ours = run(command, MZN_SOLVER_PATH=solvers(), **without_home(Path(solvers())))
     if ours is None:
         return Verdict("wrong", f"no answer where Gecode has one ({flags})"), text
     if not ours.is_complete:

@@ -1,13 +1,15 @@
 """Run the fuzzer: many processes, seeded, for a time or a count; failures are shrunk and kept.
 
-Three kinds of instances: `models` compares with enumeration (generate.py, judge.py), `damage` reads damaged input
-(damage.py), `flatzinc` and `minizinc` compare with Gecode (peers.py).
+Kinds of instances: `models` compares with enumeration (generate.py, judge.py), `damage` reads damaged input
+(damage.py), `flatzinc` and `minizinc` compare with Gecode (peers.py), `bounds` checks what linear relaxations prove
+(bounds.py).
 
 Instance number i of seed s is the same model and the same way to solve it on every machine: `--seed s --first i
 --count 1` makes it again. Processes take the numbers in turn, so their number does not change what is tried.
 
     python tests/fuzz --count 1000000 --processes 16     # on CPU threads
     python tests/fuzz --arch gpu --count 10000           # in one process, with one GPU context
+    TURBO_FZN_KERNEL_FLAGS=-DCHECK_EXPLANATIONS python tests/fuzz --learn    # each explanation is checked
 """
 
 from __future__ import annotations
@@ -32,9 +34,10 @@ from typing import Any
 
 from oracle import WindowTooSmall, with_text
 
+from fuzz.bounds import try_bounds
 from fuzz.damage import draw_text, judge_text
 from fuzz.generate import draw_model
-from fuzz.judge import Expected, Verdict, Way, draw_way, judge
+from fuzz.judge import Expected, Verdict, Way, draw_learning_way, draw_way, judge
 from fuzz.peers import try_flatzinc, try_minizinc
 from fuzz.shrink import shrink
 from turbo_fzn.read.model import Model
@@ -42,7 +45,7 @@ from turbo_fzn.read.model import Model
 REGRESSIONS = Path(__file__).resolve().parent.parent / "regressions"
 REPORT_SECONDS = 5.0
 MOST_FAILURES = 20  # after that many the run ends: one fault shows in many models
-WATCHDOG_SECONDS = 120  # without a sign of life, a process is said to hang
+WATCHDOG_SECONDS = 600  # without a sign of life, a process is said to hang
 
 
 @dataclass
@@ -53,15 +56,17 @@ class Failure:
     text: str
 
 
-def instance(seed: int, number: int, arch: str, flavour: str | None) -> tuple[Model, Way]:
+def instance(seed: int, number: int, arch: str, flavour: str | None, learn: bool = False) -> tuple[Model, Way]:
     """The model and the way to solve it that belong to a number."""
     random = Random(f"{seed}/{number}")
-    return draw_model(random, flavour), draw_way(random, arch)
+    return draw_model(random, flavour), draw_learning_way(random) if learn else draw_way(random, arch)
 
 
-def try_instance(seed: int, number: int, arch: str, flavour: str | None) -> tuple[str, Failure | None]:
+def try_instance(
+    seed: int, number: int, arch: str, flavour: str | None, learn: bool = False
+) -> tuple[str, Failure | None]:
     """The kind of the verdict, and the failure if it is one."""
-    model, way = instance(seed, number, arch, flavour)
+    model, way = instance(seed, number, arch, flavour, learn)
     try:
         expected = Expected(model)
     except WindowTooSmall:
@@ -82,11 +87,14 @@ def try_damage(seed: int, number: int) -> tuple[str, Failure | None]:
 def try_number(arguments: argparse.Namespace, number: int) -> tuple[str, Failure | None]:
     if arguments.kind == "damage":
         return try_damage(arguments.seed, number)
+    if arguments.kind == "bounds":
+        verdict, text, _ = try_bounds(Random(f"bounds/{arguments.seed}/{number}"))
+        return verdict.kind, Failure(number, verdict, Way(), text) if verdict.is_fault else None
     if arguments.kind in ("flatzinc", "minizinc"):
         random = Random(f"{arguments.kind}/{arguments.seed}/{number}")
         verdict, text = try_flatzinc(random, arguments.arch) if arguments.kind == "flatzinc" else try_minizinc(random)
         return verdict.kind, Failure(number, verdict, Way(), text) if verdict.is_fault else None
-    return try_instance(arguments.seed, number, arguments.arch, arguments.flavour)
+    return try_instance(arguments.seed, number, arguments.arch, arguments.flavour, arguments.learn)
 
 
 def work(index: int, arguments: argparse.Namespace, results: Any, stop: Any) -> None:
@@ -204,7 +212,7 @@ class Run:
 
 def keep_regression(arguments: argparse.Namespace, failure: Failure) -> Path:
     """Shrinks the model and writes it into the folder of regressions."""
-    model, way = instance(arguments.seed, failure.number, arguments.arch, arguments.flavour)
+    model, way = instance(arguments.seed, failure.number, arguments.arch, arguments.flavour, arguments.learn)
 
     def fails(candidate: Model) -> bool:
         try:
@@ -238,8 +246,10 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     )
     parser.add_argument("--seconds", type=float, default=0, metavar="S", help="stop after that time")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, metavar="N")
-    parser.add_argument("--kind", choices=("models", "damage", "flatzinc", "minizinc"), default="models")
+    kinds = ("models", "damage", "flatzinc", "minizinc", "bounds")
+    parser.add_argument("--kind", choices=kinds, default="models")
     parser.add_argument("--arch", choices=("cpu", "gpu"), default="cpu")
+    parser.add_argument("--learn", action="store_true", help="every instance with blocks that learn")
     parser.add_argument("--flavour", default=None, help="only models of this flavour (see generate.py)")
     parser.add_argument("--keep", type=Path, default=REGRESSIONS, metavar="FOLDER", help="where shrunk failures go")
     arguments = parser.parse_args(argv)

@@ -6,7 +6,7 @@ import math
 from html import escape
 from typing import Sequence
 
-from turbo_fzn.engine.layout import METHODS
+from turbo_fzn.engine.abi import METHODS
 
 WIDTH, HEIGHT, MARGIN = 800, 420, 70
 COLOURS = ("#444444", "#1f77b4", "#17becf", "#2ca02c", "#9467bd", "#d62728", "#ff7f0e", "#8c564b")

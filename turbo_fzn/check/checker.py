@@ -25,7 +25,8 @@ from typing import Any
 
 import numpy as np
 
-from turbo_fzn.check.relations import EQUAL_LENGTHS, RELATIONS, Signature, find_signature, is_member
+from turbo_fzn.check.meanings import is_member
+from turbo_fzn.check.relations import EQUAL_LENGTHS, RELATIONS, Signature, divide, find_signature
 from turbo_fzn.domains import BOOLEAN, INFINITY, IntSet
 from turbo_fzn.errors import ModelError, UnsupportedError
 from turbo_fzn.read.model import Constraint, Index, Model, Ref
@@ -116,8 +117,7 @@ class Sets:
 
 def divide_columns(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """x div y, truncated towards 0; anything where y is 0."""
-    quotient = np.abs(x) // np.maximum(np.abs(y), 1)
-    return np.where((x < 0) == (y < 0), quotient, -quotient)
+    return divide(x, np.where(y == 0, 1, y))
 
 
 # Relations that mean the same on columns as on values, and the others' column forms.
@@ -318,6 +318,7 @@ class Tables:
         self.slots = Slots(model)
         self.elements: list[int] = []
         self.spans: dict[str, tuple[int, int]] = {}
+        self.constant_arrays: dict[str, np.ndarray | list[IntSet]] = {}
         self.groups: dict[tuple[str, int], Group] = {}
         for number, constraint in enumerate(model.constraints):
             self.add_constraint(number, constraint)
@@ -346,7 +347,7 @@ class Tables:
         group.rows.append(row)
 
     def resolve(self, kind: str, arg: object) -> object:
-        """A slot, a (start, length) in `elements`, or an IntSet."""
+        """A slot, a (start, length) in `elements`, an IntSet, or an array of constants."""
         if kind == "i":
             return self.slots[arg]
         if kind == "s":
@@ -354,11 +355,24 @@ class Tables:
             if not isinstance(arg, IntSet):
                 raise ModelError("a set argument is not a set of integers")
             return arg
+        if kind == "t":
+            return self.constants_of(arg)
         if isinstance(arg, Ref):
             if arg not in self.spans:
                 self.spans[arg] = self.append_elements(self.model.arrays[arg].elements)
             return self.spans[arg]
         return self.append_elements(arg)  # type: ignore[arg-type]
+
+    def constants_of(self, arg: object) -> np.ndarray | list[IntSet]:
+        """The integers or sets of a constant array; the same object each time for an array with a name."""
+        if isinstance(arg, Ref) and arg in self.constant_arrays:
+            return self.constant_arrays[arg]
+        elements: list = self.model.arrays[arg].elements if isinstance(arg, Ref) else arg  # type: ignore[assignment]
+        values: list = [self.model.parameters[one] if isinstance(one, Ref) else one for one in elements]
+        constants = values if values and isinstance(values[0], IntSet) else np.array(values, dtype=np.int64)
+        if isinstance(arg, Ref):
+            self.constant_arrays[arg] = constants
+        return constants
 
     def append_elements(self, elements: list) -> tuple[int, int]:
         start = len(self.elements)

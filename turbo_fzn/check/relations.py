@@ -4,22 +4,21 @@ This is the reference that solutions are checked against, so it shares nothing w
 of a predicate's arguments and when it holds; the forms with a suffix follow from their base: `p_reif(…, b)` is
 b = p(…), `p_imp(…, b)` is b implies p(…). Booleans are 0 and 1. A partial function outside its domain (division by
 zero, index out of range, maximum of nothing) makes its constraint false. The meanings are those of the comments in
-MiniZinc's `flatzinc_builtins.mzn`.
+MiniZinc's `flatzinc_builtins.mzn`. Those of the global constraints have a file of their own, meanings.py.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from turbo_fzn.domains import IntSet
+from turbo_fzn.check.meanings import MEANINGS, is_member
 
 
-def divide(x: int, y: int) -> int:
-    """x div y, truncated towards 0; y is not 0."""
-    return abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)
+def divide(x: Any, y: Any) -> Any:
+    """x div y, truncated towards 0, of numbers or of columns of them; y is not 0."""
+    return abs(x) // abs(y) * (1 - 2 * ((x < 0) != (y < 0)))
 
 
 def is_power(x: int, y: int, z: int) -> bool:
@@ -37,13 +36,7 @@ def is_element(i: int, values: Sequence[int], z: int) -> bool:
     return 1 <= i <= len(values) and values[i - 1] == z
 
 
-def is_member(x: int, values: IntSet) -> bool:
-    """x in values, by binary search over the ranges."""
-    position = bisect_right(values.ranges, x, key=lambda pair: pair[0])
-    return position > 0 and x <= values.ranges[position - 1][1]
-
-
-# The meaning of every predicate. Kinds of arguments: i a scalar, a an array, s a set.
+# The meaning of every predicate. Kinds of arguments: i a scalar, a an array, s a set, t constants in an array.
 # A name with "/n" is the form with n arguments of a predicate that has two. The Boolean connectives have it because
 # their last argument is a reification already: solvers agree that `array_bool_and_imp(xs, r)` is r -> all(xs).
 RELATIONS: dict[str, tuple[str, Callable]] = {
@@ -89,6 +82,7 @@ RELATIONS: dict[str, tuple[str, Callable]] = {
     "array_bool_xor": ("a", lambda xs: sum(xs) % 2 == 1),
     "bool_lin_eq": ("aai", lambda c, x, k: dot(c, x) == k),
     "bool_lin_le": ("aai", lambda c, x, k: dot(c, x) <= k),
+    **MEANINGS,
 }
 EQUAL_LENGTHS = {"int_lin_eq", "int_lin_ne", "int_lin_le", "bool_lin_eq", "bool_lin_le"}
 

@@ -1,51 +1,44 @@
-"""Compiling the kernels: the CPU engine by the host's C++ compiler, the GPU engine by nvcc, both into one cache.
+"""The compiled kernels: the CPU engine by a C++ compiler, the GPU engine by nvcc.
 
-A compiled file is named by a hash of all kernel sources, the compiler's version and its flags, so a stale one is never
-used; it is written to a folder of its own and renamed, so a half-written one is never seen. The cache is
-`TURBO_FZN_CACHE`, else the user's cache folder. When that cannot be used (cache.py) or is full, a temporary folder serves
-for this run.
+A wheel has the CPU engine with it, for any machine of its platform; it is named by a hash of all kernel sources and the
+flags, so that of edited kernels is not used. Whoever names a compiler of his own ($CXX) or further flags gets what that
+makes.
+
+Everything else is compiled where it is wanted, and kept in one cache, under a hash of the sources, the flags and the
+compiler's identity; compilation.py makes it. The cache is `TURBO_FZN_CACHE`, else the user's cache folder. When that
+cannot be used (cache.py) or is full, a temporary folder serves for this run.
 """
 
 from __future__ import annotations
 
-import argparse
-import contextlib
 import hashlib
 import logging
 import os
-import re
 import shutil
-import signal
-import subprocess
-import sys
 import tempfile
 import time
 from functools import lru_cache
 from pathlib import Path
 
 from turbo_fzn import cache
+from turbo_fzn.engine import compilation
+from turbo_fzn.engine.compilation import NoRoom
 from turbo_fzn.errors import EngineError
 from turbo_fzn.progress import phase
-from turbo_fzn.resources import kernels_folder
+from turbo_fzn.resources import PACKAGE, kernels_folder
 
 log = logging.getLogger("turbo_fzn")
 
 CPU_FLAGS = ["-std=c++17", "-O3", "-shared", "-fPIC", "-Wall", "-Wextra", "-Wno-unused-function"]
 GPU_FLAGS = ["-std=c++17", "-O3", "-Xptxas", "-v"]
+PACKAGED = "compiled"  # the folder of a wheel that has the CPU engine
 PROFILE_FLAG = "-DPROFILE"
 TRACE_FLAG = "-DTRACE"
-GPU_ARCHITECTURES = ("80", "90", "100")
-GPU_VARIANTS = tuple((bits, shared) for bits in (32, 64) for shared in (True, False))
-COMPILE_SECONDS = 600
-COMPILE_BYTES = 32 << 20  # more than a compilation writes, the compiler's own files included
+CPU_VARIANTS = tuple((bits, kind) for bits in (32, 64) for kind in ((), (PROFILE_FLAG,), (TRACE_FLAG,)))
 
 
-class NoRoom(EngineError):
-    """A folder that does not take a compiled file."""
-
-    def __init__(self, folder: object, error: OSError):
-        self.place = f"{folder}: {error.strerror or error}"
-        super().__init__(f"cannot write compiled kernels to {self.place}")
+class NoCompiler(EngineError):
+    """None was named, and none of the usual ones is here."""
 
 
 _full: set[Path] = set()  # cache folders that were found full in this process
@@ -64,7 +57,7 @@ def _temporary_folder() -> Path:
     try:
         folder = tempfile.mkdtemp(prefix="turbo_fzn-")
     except OSError as error:
-        raise NoRoom("a temporary folder", error) from error
+        raise NoRoom("a temporary folder", error.strerror or str(error)) from error
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return Path(folder)
 
@@ -81,21 +74,32 @@ def source_hash() -> str:
 
 
 @lru_cache(maxsize=4)
-def find_cpu_compiler() -> str:
-    """The host's C++ compiler: $CXX, else c++, g++ or clang++. Raises EngineError when there is none."""
-    for name in (os.environ.get("CXX"), "c++", "g++", "clang++"):
-        if name and shutil.which(name):
-            return name
-    raise EngineError("no C++ compiler found for the CPU engine: install one (Debian, Ubuntu: apt-get install g++)")
+def find_cpu_compiler() -> list[str]:
+    """The host's C++ compiler and flags to begin with: $CXX, else c++, g++ or clang++. Raises NoCompiler when there is
+    none, EngineError when there is none of the name in $CXX."""
+    found = _find("CXX", "c++", "g++", "clang++")
+    if found is None:
+        raise NoCompiler("no C++ compiler found for the CPU engine: install one (Debian, Ubuntu: apt-get install g++)")
+    return found
 
 
 @lru_cache(maxsize=4)
-def find_nvcc() -> str:
-    """nvcc: $NVCC, the PATH, or /usr/local/cuda. Raises EngineError when there is none."""
-    for name in (os.environ.get("NVCC"), "nvcc", "/usr/local/cuda/bin/nvcc"):
-        if name and shutil.which(name):
-            return name
-    raise EngineError("no nvcc found for the GPU engine: install the CUDA toolkit, 12.8 or later")
+def find_nvcc() -> list[str]:
+    """nvcc: $NVCC, the PATH, or /usr/local/cuda. Raises EngineError as find_cpu_compiler does."""
+    found = _find("NVCC", "nvcc", "/usr/local/cuda/bin/nvcc")
+    if found is None:
+        raise NoCompiler("no nvcc found for the GPU engine: install the CUDA toolkit, 12.8 or later")
+    return found
+
+
+def _find(variable: str, *usual: str) -> list[str] | None:
+    """The command that the environment variable holds, a path with blanks or words as in `ccache g++`; where it is not
+    set, the first of the usual ones that is there."""
+    named = os.environ.get(variable, "")
+    words = [named] if shutil.which(named) else named.split()
+    if words and shutil.which(words[0]) is None:
+        raise EngineError(f"no compiler {words[0]}, which {variable} names")
+    return words or next(([name] for name in usual if shutil.which(name)), None)
 
 
 def developer_flags() -> list[str]:
@@ -108,191 +112,92 @@ def developer_nvcc_flags() -> list[str]:
     return os.environ.get("TURBO_FZN_NVCC_FLAGS", "").split()
 
 
-def _compiler_identity(compiler: str) -> str:
-    """What tells one compiler from another without starting it: its path, size and time of change."""
-    path = os.path.realpath(shutil.which(compiler) or compiler)
+def _identity(word: str) -> str:
+    """What tells one compiler from another without starting it: its path, size and time of change. A flag is itself."""
+    path = shutil.which(word)
+    if path is None:
+        return word
+    path = os.path.realpath(path)
     status = os.stat(path)
     return f"{path}:{status.st_size}:{status.st_mtime_ns}"
 
 
-compile_seconds: list[float] = []  # of each compilation in this process; empty when all came from the cache
+compile_seconds: list[float] = []  # of each compilation that this process waited for; none when all came from the cache
 
 
 def _cached(stem: str, suffix: str, command: list[str], source: str) -> Path:
     """The compiled file for `command` (compiler and flags), compiling `source` if it is not there yet."""
-    key = hashlib.sha256("\0".join([source_hash(), _compiler_identity(command[0]), *command[1:]]).encode()).hexdigest()
+    key = hashlib.sha256("\0".join([source_hash(), *map(_identity, command)]).encode()).hexdigest()
     name, kept, folder = f"{stem}-{key[:24]}{suffix}", cache.find_folder(), cache_folder()
     for place in filter(None, (kept, folder)):
         if cache.read(place / name) is not None:
             return place / name
     try:
-        return _make(folder / name, stem, command, source)
+        return _obtain(folder / name, command, source, lasting=folder == kept)
     except NoRoom as full:
         if folder != kept:
             raise
         _full.add(folder)
         log.info("%s; a temporary folder serves for this run", full)
-        return _make_elsewhere(full, name, stem, command, source)
+        return _obtain_elsewhere(full, name, command, source)
 
 
-def _make_elsewhere(full: NoRoom, name: str, stem: str, command: list[str], source: str) -> Path:
+def _obtain_elsewhere(full: NoRoom, name: str, command: list[str], source: str) -> Path:
     try:
-        return _make(_temporary_folder() / name, stem, command, source)
+        return _obtain(_temporary_folder() / name, command, source, lasting=False)
     except NoRoom as error:
         raise EngineError(f"{full}; nor to {error.place}") from error
 
 
-def _make(target: Path, stem: str, command: list[str], source: str) -> Path:
-    """Compiles to `target`. Raises NoRoom where its folder does not take it."""
-    folder, start = "", time.monotonic()
-    try:
-        _remove_leftovers(target.parent)
-        folder = tempfile.mkdtemp(prefix=target.stem, dir=target.parent)
-        compiled = os.path.join(folder, target.name)
-        with phase(f"compile {stem}"):
-            _compile_if_room([*command, "-o", compiled, str(kernels_folder() / source)], folder)
-        cache.seal(Path(compiled))
-        os.replace(compiled, target)
-    except OSError as error:
-        raise NoRoom(target.parent, error) from error
-    finally:
-        _clear(folder)
+def _obtain(target: Path, command: list[str], source: str, lasting: bool) -> Path:
+    start, name = time.monotonic(), compilation.short_name(target)
+    with phase(f"compile {name}"):
+        compilation.obtain(target, kernels_folder() / source, command, lasting)
     compile_seconds.append(time.monotonic() - start)
-    log.info("compile: %.2f s, %s, %.1f MB", compile_seconds[-1], stem, target.stat().st_size / 1e6)
+    log.info("compile: %.2f s, %s, %.1f MB", compile_seconds[-1], name, target.stat().st_size / 1e6)
     return target
 
 
-def _compile_if_room(command: list[str], folder: str) -> None:
-    """Compiles. Raises OSError where it has failed and the disk is full: compilers tell that in words of their own."""
-    try:
-        _compile(command, folder)
-    except EngineError:
-        _fill(folder)
-        raise
-
-
-def _fill(folder: str) -> None:
-    """Raises OSError where there is no room for a compilation."""
-    block = os.urandom(1 << 20)  # no zeros, which a file system may store in no room
-    with tempfile.TemporaryFile(dir=folder) as file:
-        for _ in range(0, COMPILE_BYTES, len(block)):
-            file.write(block)
-
-
-def _remove_leftovers(folder: Path) -> None:
-    """Folders that killed compilations have left, once no compilation can still be using them."""
-    for path in folder.glob("*pu*"):
-        if path.is_dir() and path.stat().st_mtime < time.time() - 2 * COMPILE_SECONDS:
-            shutil.rmtree(path, ignore_errors=True)
-
-
-_under_way: dict[str, subprocess.Popen[str] | None] = {}  # by the folder that the compiler writes to
-
-
 def abandon() -> None:
-    """Ends compilations under way and removes what they have written; for a process that is about to end."""
-    for folder in list(_under_way):
-        _clear(folder)
+    """For a process that is about to end, also in a signal handler: compilations into the cache go on without it."""
+    compilation.abandon()
     if _temporary_folder.cache_info().currsize:
         shutil.rmtree(_temporary_folder(), ignore_errors=True)
 
 
-def _clear(folder: str) -> None:
-    process = _under_way.pop(folder, None)
-    if process is not None and process.returncode is None:
-        with contextlib.suppress(OSError):
-            os.killpg(process.pid, signal.SIGKILL)
-            os.waitpid(process.pid, 0)  # not process.wait: a signal handler must not wait for its lock
-    if folder:
-        shutil.rmtree(folder, ignore_errors=True)
+def cpu_flags(bits: int, *extra: str) -> list[str]:
+    """Those of a CPU engine for stores of `bits` bits."""
+    return [*CPU_FLAGS, f"-DBOUND_BITS={bits}", *extra]
 
 
-def _compile(command: list[str], folder: str) -> str:
-    """Runs a compiler, its own files in `folder`; returns what it said. Raises EngineError with its first complaint."""
-    _under_way[folder] = None  # a signal may come when the compiler has begun to write and Popen has not returned
-    try:
-        process = _under_way[folder] = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-            env={**os.environ, "TMPDIR": folder}, start_new_session=True,
-        )  # fmt: skip
-        said, _ = process.communicate(timeout=COMPILE_SECONDS)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise EngineError(f"cannot compile the kernels with {command[0]}: {error}") from error
-    if process.returncode < 0:
-        number = -process.returncode
-        raise EngineError(f"{command[0]} was killed on the kernels: {signal.strsignal(number) or f'signal {number}'}")
-    if process.returncode != 0:
-        lines = [line for line in said.splitlines() if "error" in line.lower()] or said.splitlines() or ["no message"]
-        raise EngineError(f"{command[0]} failed on the kernels: {lines[0]}")
-    return said
+def packaged_name(bits: int, *extra: str) -> str:
+    """The name of a CPU engine in the folder `compiled` of a wheel."""
+    key = hashlib.sha256("\0".join([source_hash(), *cpu_flags(bits, *extra)]).encode()).hexdigest()
+    return f"cpu{bits}-{key[:24]}.so"
+
+
+def packaged_library(bits: int, *extra: str) -> Path | None:
+    """The CPU engine that came with the package; None where there is none of these kernels and flags, or where a
+    compiler or flags of the user's own are to make it."""
+    if os.environ.get("CXX") or developer_flags():
+        return None
+    path = PACKAGE / PACKAGED / packaged_name(bits, *extra)
+    return path if path.is_file() else None
 
 
 def cpu_library(bits: int, *extra: str) -> Path:
-    """The CPU engine as a shared library, for stores of `bits` bits; `extra` flags are for tests."""
-    command = [find_cpu_compiler(), *CPU_FLAGS, f"-DBOUND_BITS={bits}", *developer_flags(), *extra]
+    """The CPU engine, compiled here; `extra` flags make it one of CPU_VARIANTS, or are for tests."""
+    command = [*find_cpu_compiler(), *cpu_flags(bits, *extra), *developer_flags()]
     return _cached(f"cpu{bits}", ".so", command, "solve.cpp")
 
 
-def _gpu_command(bits: int, shared: bool, extra: tuple[str, ...]) -> list[str]:
+def gpu_command(bits: int, shared: bool, extra: tuple[str, ...]) -> list[str]:
     variant = [f"-DBOUND_BITS={bits}", f"-DSTORE_SHARED={int(shared)}"]
-    return [find_nvcc(), *GPU_FLAGS, *variant, *developer_flags(), *developer_nvcc_flags(), *extra]
+    return [*find_nvcc(), *GPU_FLAGS, *variant, *developer_flags(), *developer_nvcc_flags(), *extra]
 
 
 def gpu_binary(bits: int, shared: bool, architecture: str, *extra: str) -> Path:
     """The GPU engine for one architecture ("90" for sm_90) as a cubin."""
     target = ["-cubin", f"-gencode=arch=compute_{architecture},code=sm_{architecture}"]
-    command = [*_gpu_command(bits, shared, extra), *target]
+    command = [*gpu_command(bits, shared, extra), *target]
     return _cached(f"gpu{bits}{'s' if shared else 'g'}-sm{architecture}", ".cubin", command, "solve.cu")
-
-
-def check_gpu_kernels() -> int:
-    """Compiles every variant for every architecture; prints registers and spills. Returns the number of faults."""
-    faults = 0
-    with tempfile.TemporaryDirectory() as folder:
-        for architecture in GPU_ARCHITECTURES:
-            for bits, shared in GPU_VARIANTS:
-                command = [*_gpu_command(bits, shared, ()), "-Werror", "all-warnings", "-cubin", f"-arch=sm_{architecture}"]
-                said = _compile([*command, "-o", f"{folder}/solve.cubin", str(kernels_folder() / "solve.cu")], folder)
-                registers = re.findall(r"Used (\d+) registers", said)
-                spills = re.findall(r"(\d+) bytes spill stores, (\d+) bytes spill loads", said)
-                faulty = "warning" in said.lower() or any(pair != ("0", "0") for pair in spills) or not spills
-                faults += faulty
-                place = "shared" if shared else "global"
-                print(f"sm_{architecture} {bits}-bit {place} store: {max(map(int, registers))} registers, spills {spills}"
-                      f"{' FAULT' if faulty else ''}")  # fmt: skip
-    return faults
-
-
-def fill_cache(report=print) -> None:
-    """Compiles the CPU engine and, for the GPUs that are here, the GPU engine; says what was done."""
-    for bits in (32, 64):
-        report(f"CPU engine, {bits}-bit: {cpu_library(bits)}")
-    try:
-        find_nvcc()
-        from turbo_fzn.engine.gpu import architectures
-
-        found = architectures()
-    except EngineError as error:
-        report(f"GPU engine: not built, {error}")
-        return
-    for architecture in found:
-        for bits, shared in GPU_VARIANTS:
-            report(f"GPU engine, {bits}-bit: {gpu_binary(bits, shared, architecture)}")
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m turbo_fzn.engine.compiler", description="Compile the kernels.")
-    parser.add_argument("--check-gpu", action="store_true", help="compile all GPU variants; fail on a warning or a spill")
-    arguments = parser.parse_args()
-    try:
-        if arguments.check_gpu:
-            return 1 if check_gpu_kernels() else 0
-        fill_cache()
-    except EngineError as error:
-        print(error, file=sys.stderr)
-        return 1
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -52,6 +52,14 @@ class Engine(Protocol):
         """What sense * objective was proved to be at least; after the last block has left."""
         ...
 
+    def adopt(self, found: Found) -> None:
+        """The caller has found a solution itself: better ones are wanted from now on. An engine may leave it."""
+        ...
+
+    def raise_bound(self, bound: int) -> None:
+        """The caller has proved that sense * objective is at least this, in all solutions; at any time."""
+        ...
+
     @property
     def open_work(self) -> int:
         """How many subproblems there are to be searched, in blocks and between them, while the engine runs."""

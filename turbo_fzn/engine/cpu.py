@@ -3,50 +3,66 @@
 from __future__ import annotations
 
 import ctypes
+import logging
 import threading
 from functools import lru_cache
 
 import numpy as np
 
 from turbo_fzn.engine import compiler
+from turbo_fzn.engine.abi import LEARN_STATISTICS, METHODS, STATISTICS, Problem, Trace, TraceRecord
+from turbo_fzn.engine.agreement import digest
 from turbo_fzn.engine.contract import Found, merge_statistics, method_statistics
-from turbo_fzn.engine.layout import (
-    METHODS,
-    TRACE_RECORD,
-    Layout,
-    Problem,
-    Ring,
-    Settings,
-    Statistics,
-    Trace,
-    first_books,
-    make_common,
-    struct_sizes,
-)
+from turbo_fzn.engine.layout import Layout, Settings, first_books, make_common
+from turbo_fzn.engine.ring import Ring
 from turbo_fzn.errors import EngineError, InternalError
 from turbo_fzn.tnf.language import TNF
 
-STATISTICS = [name for name, _ in Statistics._fields_]
+log = logging.getLogger("turbo_fzn")
+
 NO_MEMORY, OVERFLOW = -2, -3  # of propagate_root
 TRACE_CAPACITY = 2**14  # records
+TRACE_RECORD = np.dtype(TraceRecord)
+
+
+def load(bits: int, *extra: str) -> ctypes.CDLL:
+    """The engine of the package, or else one that is compiled here. Raises EngineError without a compiler."""
+    packaged = compiler.packaged_library(bits, *extra)
+    if packaged is not None:
+        try:
+            return ctypes.CDLL(str(packaged))
+        except OSError as error:  # it may be for a newer system than this
+            log.info("the engine of the package cannot be loaded: %s", error)
+    path = compiler.cpu_library(bits, *extra)
+    try:
+        return ctypes.CDLL(str(path))
+    except OSError as error:
+        raise EngineError(f"cannot load the CPU engine (remove {path}, and it is made again): {error}") from error
 
 
 @lru_cache(maxsize=4)
 def library(bits: int, *extra: str) -> ctypes.CDLL:
-    """The compiled engine for stores of `bits` bits. Raises EngineError without a compiler."""
-    path = compiler.cpu_library(bits, *extra)
-    try:
-        loaded = ctypes.CDLL(str(path))
-    except OSError as error:
-        raise EngineError(f"cannot load the CPU engine (remove {path}, and it is made again): {error}") from error
-    sizes = (ctypes.c_int32 * 32)()
-    count = loaded.abi_sizes(sizes)
-    if list(sizes[:count]) != struct_sizes(bits):
-        raise InternalError(f"kernels/abi.h and problem.py differ: {list(sizes[:count])} {struct_sizes(bits)}")
+    """The engine for stores of `bits` bits, ready to be called."""
+    loaded = load(bits, *extra)
+    check_digest(loaded._name, ctypes.c_char_p.in_dll(loaded, "abi_digest").value or b"")
     loaded.solve_block.argtypes = [ctypes.c_void_p, ctypes.c_int32]
     loaded.propagate_root.argtypes = [ctypes.c_void_p] * 3
-    loaded.propagate_rows.argtypes = [ctypes.c_void_p] * 4
+    loaded.adopt_solution.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64]
     return loaded
+
+
+def check_digest(compiled: str, carried: bytes) -> None:
+    """Raises InternalError where kernels were compiled for structs that are not those of this host."""
+    if carried.decode() != digest():
+        raise InternalError(f"host and kernels differ: {compiled} is for {carried.decode()}, the host for {digest()}")
+
+
+def check_sums(layout: Layout, problem: Problem) -> None:
+    """Raises InternalError where the kernels reckon with other sizes of a block's memory than the layout does."""
+    sums = (ctypes.c_int64 * 3)()
+    library(layout.bits).block_bytes(ctypes.byref(problem), sums)
+    if list(sums) != [layout.store_bytes, layout.list_bytes, layout.stack_bytes]:
+        raise InternalError(f"host and kernels differ about the memory of a block: {list(sums)}")
 
 
 def profile_flags(settings: Settings) -> list[str]:
@@ -78,37 +94,31 @@ def propagate(tnf: TNF, stop: Stop | None = None) -> tuple[np.ndarray, np.ndarra
     A stop leaves the bounds where they are, which loses no solution; a bound beyond what 64 bits hold raises
     EngineError.
     """
-    layout = Layout(tnf, np.empty(0, np.int32), Settings())
-    lower, upper = tnf.lower.astype(layout.bound_type), tnf.upper.astype(layout.bound_type)
-    common = (stop or Stop()).common
-    problem = Problem()
-    layout.fill(problem, 0)
-    point_to(problem, layout.arrays)
-    problem.common = ctypes.addressof(common)
-    outcome = library(layout.bits).propagate_root(ctypes.byref(problem), lower.ctypes.data, upper.ctypes.data)
-    if outcome == NO_MEMORY:
-        raise EngineError("not enough memory for the store")
-    if outcome == OVERFLOW:
-        raise EngineError("a bound of the model does not fit into 64 bits")
-    return None if outcome == 0 else (lower.astype(np.int64), upper.astype(np.int64))
+    return Propagator(tnf, stop)(tnf.lower, tnf.upper)
 
 
-def propagate_rows(tnf: TNF) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For tests: each row by itself to its fixpoint, in a TNF whose rows share no variable but constants.
+class Propagator:
+    """The rows of a TNF, for one box of bounds after the other: each is propagated to its fixpoint, as by `propagate`.
 
-    Returns (lower, upper, consistent): int64 [n] twice and bool [m].
-    """
-    layout = Layout(tnf, np.empty(0, np.int32), Settings())
-    lower, upper = tnf.lower.astype(layout.bound_type), tnf.upper.astype(layout.bound_type)
-    consistent = np.zeros(tnf.n_rows, np.int32)
-    problem, common = Problem(), make_common()
-    layout.fill(problem, 0)
-    point_to(problem, layout.arrays)
-    problem.common = ctypes.addressof(common)
-    arrays = [array.ctypes.data for array in (lower, upper, consistent)]
-    if library(layout.bits).propagate_rows(ctypes.byref(problem), *arrays):
-        raise EngineError("not enough memory for the store")
-    return lower.astype(np.int64), upper.astype(np.int64), consistent.astype(bool)
+    A box lies within the bounds of the TNF (int64 [n] each)."""
+
+    def __init__(self, tnf: TNF, stop: Stop | None = None):
+        self.layout = layout = Layout(tnf, np.empty(0, np.int32), Settings())
+        self.library = library(layout.bits)
+        self.common = (stop or Stop()).common
+        self.problem = problem = Problem()
+        layout.fill(problem, 0)
+        point_to(problem, layout.arrays)
+        problem.common = ctypes.addressof(self.common)
+
+    def __call__(self, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+        lower, upper = lower.astype(self.layout.bound_type), upper.astype(self.layout.bound_type)
+        outcome = self.library.propagate_root(ctypes.byref(self.problem), lower.ctypes.data, upper.ctypes.data)
+        if outcome == NO_MEMORY:
+            raise EngineError("not enough memory for the store")
+        if outcome == OVERFLOW:
+            raise EngineError("a bound of the model does not fit into 64 bits")
+        return None if outcome == 0 else (lower.astype(np.int64), upper.astype(np.int64))
 
 
 class Tracer:
@@ -146,6 +156,7 @@ class CpuEngine:
         self.library = library(layout.bits, *profile_flags(settings), *trace_flags(settings))
         self.common = layout.first_common()
         self.blocks_statistics = np.zeros((settings.blocks, len(STATISTICS)), np.int64)
+        self.learn_statistics = np.zeros((settings.blocks, len(LEARN_STATISTICS)), np.int64)
         self.books = first_books()
         islands, incumbents = layout.first_islands()
         self.memory = {
@@ -155,13 +166,18 @@ class CpuEngine:
             "phases": np.zeros(tnf.n_vars, layout.bound_type),
             "books": self.books,
             "statistics": self.blocks_statistics,
+            "learn_statistics": self.learn_statistics,
+            "roles": layout.roles(),
             "pool_sequences": layout.first_sequences(),
             "pool": np.zeros(layout.pool_slots * layout.pool_slot_bytes, np.uint8),
             "ring": np.zeros(layout.ring_slots * layout.ring_slot_bytes, np.uint8),
             "workspace": np.zeros(settings.blocks * layout.stack_bytes, np.uint8),
         }
+        if (exchange := layout.first_exchange()) is not None:
+            self.memory["exchange"] = exchange
         self.problem = Problem()
         layout.fill(self.problem, layout.stack_bytes)
+        check_sums(layout, self.problem)
         point_to(self.problem, {**layout.arrays, **self.memory})
         self.problem.common = ctypes.addressof(self.common)
         self.ring = Ring(layout, self.memory["ring"], self.library.memory_fence)
@@ -208,7 +224,16 @@ class CpuEngine:
 
     @property
     def bound(self) -> int:
-        return int(self.common.bound)
+        return int(self.common.proved)
+
+    def adopt(self, found: Found) -> None:
+        if self.layout.is_whole(found):
+            values = np.ascontiguousarray(found.values, self.layout.bound_type)
+            value = self.layout.tnf.sense * found.objective
+            self.library.adopt_solution(ctypes.byref(self.problem), values.ctypes.data, value)
+
+    def raise_bound(self, bound: int) -> None:
+        self.common.host_bound = max(self.common.host_bound, bound)
 
     @property
     def open_work(self) -> int:
@@ -224,16 +249,17 @@ class CpuEngine:
 
     def statistics(self) -> dict[str, int]:
         """Sums over the blocks; of those that still run, up to a few nodes ago."""
-        return merge_statistics(self.blocks_statistics, STATISTICS)
+        counted = merge_statistics(self.blocks_statistics, STATISTICS)
+        return counted | merge_statistics(self.learn_statistics, LEARN_STATISTICS)
 
     def methods(self) -> dict[str, float]:
         return method_statistics(self.books, METHODS)
 
     def close(self) -> None:
         self.stop()
-        while any(thread.is_alive() for thread in self.threads):  # a block may be waiting for room in the ring
-            self.poll()
-            for thread in self.threads:
+        while running := [thread for thread in self.threads if thread.is_alive()]:  # not those that could not be started
+            self.poll()  # a block may be waiting for room in the ring
+            for thread in running:
                 thread.join(0.001)
         if self.tracer is not None:
             self.tracer.close()

@@ -16,32 +16,21 @@ import time
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 
 from turbo_fzn.engine import compiler, wake
+from turbo_fzn.engine.abi import METHODS, STATE_BYTES, STATISTICS, Common, Island, Problem, Statistics
 from turbo_fzn.engine.contract import Found, merge_statistics, method_statistics
-from turbo_fzn.engine.cpu import library, profile_flags
-from turbo_fzn.engine.layout import (
-    COMMON_BYTES,
-    METHODS,
-    Common,
-    Island,
-    Layout,
-    Problem,
-    Ring,
-    Settings,
-    Statistics,
-    align16,
-    first_books,
-    struct_sizes,
-)
+from turbo_fzn.engine.cpu import check_digest, check_sums, library, profile_flags
+from turbo_fzn.engine.layout import Layout, Settings, align16, first_books
+from turbo_fzn.engine.records import offset
+from turbo_fzn.engine.ring import Ring
 from turbo_fzn.errors import EngineError
 from turbo_fzn.tnf.language import TNF
 
-STATISTICS = [name for name, _ in Statistics._fields_]
 NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING
-STATE_BYTES = 512  # bound on the kernel's static shared memory
 SHORT_LIST = 256  # entries that a propagation list has at least (measured: docs/performance.md)
 MAX_BLOCKS_PER_SM = 32
 GLOBAL_BLOCKS_PER_SM = 8  # where stores lie in global memory
@@ -49,6 +38,8 @@ LNS_GLOBAL_BLOCKS_PER_SM = 2  # the same with neighbourhoods: some that end soon
 WARP = 32
 THREADS_BY_FIT = ((12, 32), (6, 64), (3, 128), (2, 256), (1, 512))  # (blocks that fit an SM, at least; threads a block)
 WORKSPACE_SHARE = 0.7  # of the free device memory
+PATIENCE_SECONDS = 2.0  # of an orderly exit with makers at work
+_makers: WeakSet[threading.Thread] = WeakSet()  # the threads that make an engine
 
 
 @lru_cache(maxsize=1)
@@ -103,8 +94,7 @@ class Context:
         self.of_thread = threading.local()
         self.kernels: dict[tuple[int, bool, tuple[str, ...]], Any] = {}
         self.modules: dict[tuple[int, bool, tuple[str, ...]], Any] = {}
-        major, minor = self.device.compute_capability()
-        self.architecture = f"{major}{minor}"
+        self.architecture = "".join(map(str, self.device.compute_capability()))
         attribute = cuda.device_attribute
         self.sms = self.device.get_attribute(attribute.MULTIPROCESSOR_COUNT)
         self.shared_per_sm = self.device.get_attribute(attribute.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)
@@ -131,6 +121,10 @@ class Context:
         if key not in self.kernels:
             cuda = driver()
             module = cuda.module_from_buffer(compiler.gpu_binary(bits, shared, self.architecture, *extra).read_bytes())
+            place, size = module.get_global("abi_digest")
+            carried = np.zeros(size, np.uint8)
+            cuda.memcpy_dtoh(carried, place)
+            check_digest("the GPU engine", carried.tobytes().rstrip(b"\0"))
             function = module.get_function("solve")
             function.prepare([f"{ctypes.sizeof(Problem)}s"])
             self.modules[key] = module
@@ -138,11 +132,15 @@ class Context:
         return self.kernels[key]
 
     def close(self) -> None:
-        """Modules must go before the context; a context left on PyCUDA's stack at exit aborts the process."""
-        self.kernels.clear()
-        self.modules.clear()
+        """Modules must go before the context; a context left on PyCUDA's stack at exit aborts the process. Where another
+        thread is still making an engine, they stay."""
         self.leave()
-        self.context.detach()
+        for maker in (makers := list(_makers)):
+            maker.join(PATIENCE_SECONDS)
+        if not any(maker.is_alive() for maker in makers):
+            self.kernels.clear()
+            self.modules.clear()
+            self.context.detach()
 
 
 @lru_cache(maxsize=1)
@@ -235,6 +233,7 @@ class GpuEngine:
             "contextTime": here.seconds,
         }
         self.repeats = layout.repeats
+        self.raised = layout.root_bound()
         self.running_kernel = False
 
     def _fit_memory(self, layout: Layout, shape: Shape) -> Shape:
@@ -253,6 +252,7 @@ class GpuEngine:
         cuda, problem = self.cuda, Problem()
         layout.settings = replace(layout.settings, blocks=self.launch.blocks)
         layout.fill(problem, self.workspace_bytes)
+        check_sums(layout, problem)
         written = {"weights": layout.weights, "pool_sequences": layout.first_sequences(), "books": first_books()}
         for name, array in {**layout.arrays, **written}.items():
             self.memory[name] = self._upload(np.ascontiguousarray(array))
@@ -274,10 +274,10 @@ class GpuEngine:
         self.ring_memory = cuda.pagelocked_zeros(size, np.uint8, mem_flags=cuda.host_alloc_flags.DEVICEMAP)
         problem.ring = int(self.ring_memory.base.get_device_pointer())
         self.ring = Ring(layout, self.ring_memory, library(layout.bits).memory_fence)
-        # Made ahead, as that waits for a running kernel: what the copies to `stop` and `consumed` read, what is read of
-        # Common, and statistics.
-        self.words = cuda.pagelocked_zeros(2, np.int64)
-        self.seen = cuda.pagelocked_zeros(COMMON_BYTES, np.uint8)
+        # Made ahead, as that waits for a running kernel: what the copies to `stop`, `consumed` and `host_bound` read,
+        # what is read of Common, and statistics.
+        self.words = cuda.pagelocked_zeros(3, np.int64)
+        self.seen = cuda.pagelocked_zeros(ctypes.sizeof(Common), np.uint8)
         self.counters = cuda.pagelocked_zeros((self.launch.blocks, len(STATISTICS)), np.int64)
         self.problem = problem
 
@@ -291,12 +291,15 @@ class GpuEngine:
         self.here.enter()
         if self.layout.is_whole(incumbent):
             self._adopt(incumbent)
-        self.cuda.Context.synchronize()
-        launch = self.launch
-        self.kernel.prepared_async_call(
-            (launch.blocks, 1), (launch.threads, 1, 1), self.compute, bytes(self.problem), shared_size=launch.shared_bytes
-        )
+        arguments = (self.launch.blocks, 1), (self.launch.threads, 1, 1), self.compute, bytes(self.problem)
+        try:
+            self.cuda.Context.synchronize()
+            self.kernel.prepared_async_call(*arguments, shared_size=self.launch.shared_bytes)
+        except self.cuda.Error as error:
+            raise EngineError(f"the GPU kernel cannot be started: {error}") from error
         self.running_kernel = True
+        if self.raised > self.layout.root_bound():
+            self.raise_bound(self.raised)
 
     def _adopt(self, incumbent: Found | None) -> None:
         common = np.frombuffer(bytes(self.layout.first_common(incumbent)), np.uint8)
@@ -315,21 +318,22 @@ class GpuEngine:
         return self.running_kernel
 
     def _send(self, place: int, offset: int, value: int, size: int) -> None:
-        """Writes a word of Common while the kernel runs."""
+        """Writes a word of Common while the kernel runs. One that has failed needs it no more, and `running` tells."""
         self.words[place] = value
         word = self.words.view(np.uint8)[8 * place : 8 * place + size]
-        self.cuda.memcpy_htod_async(int(self.memory["common"]) + offset, word, self.copies)
-        self.copies.synchronize()
+        with contextlib.suppress(self.cuda.Error):
+            self.cuda.memcpy_htod_async(int(self.memory["common"]) + offset, word, self.copies)
+            self.copies.synchronize()
 
     def poll(self) -> list[Found]:
         before = self.ring.taken
         found = [Found(*solution) for solution in self.ring.take()]
         if self.ring.taken != before and self.running_kernel:
-            self._send(1, Common.consumed.offset, self.ring.taken, 8)
+            self._send(1, offset(Common, "consumed"), self.ring.taken, 8)
         return found
 
     def stop(self) -> None:
-        self._send(0, Common.stop.offset, 1, 4)
+        self._send(0, offset(Common, "stop"), 1, 4)
 
     def _common(self) -> Common:
         """As it is now, also while the kernel runs."""
@@ -345,7 +349,15 @@ class GpuEngine:
 
     @property
     def bound(self) -> int:
-        return int(self._common().bound)
+        return int(self._common().proved)
+
+    def adopt(self, found: Found) -> None:
+        """The blocks find their own, or one that is better."""
+
+    def raise_bound(self, bound: int) -> None:
+        self.raised = max(self.raised, bound)
+        if self.running_kernel:
+            self._send(2, offset(Common, "host_bound"), self.raised, 8)
 
     @property
     def open_work(self) -> int:
@@ -378,39 +390,15 @@ class GpuEngine:
                 allocation.free()
         self.memory.clear()
         del self.ring, self.ring_memory, self.words, self.counters
+        if threading.current_thread() is not threading.main_thread():
+            self.here.leave()  # it may end now
 
 
 def make_elsewhere(tnf: TNF, exports: np.ndarray, settings: Settings) -> GpuEngine:
     """An engine for another thread than this one to start, and to use from then on."""
+    _makers.add(threading.current_thread())
     try:
         return GpuEngine(tnf, exports, settings)
     finally:
         if _context.cache_info().currsize:
             _context().leave()
-
-
-def propagate_rows(tnf: TNF, blocks: int = 256) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For tests: cpu.propagate_rows on the GPU."""
-    cuda, here = driver(), context()
-    layout = Layout(tnf, np.empty(0, np.int32), Settings(blocks=blocks))
-    here.kernel(layout.bits, False)
-    function = here.modules[layout.bits, False, ()].get_function("propagate_rows")
-    problem = Problem()
-    layout.fill(problem, align16(layout.store_bytes + layout.list_bytes))
-    held = {name: cuda.to_device(np.ascontiguousarray(array)) for name, array in layout.arrays.items() if array.nbytes}
-    held["common"] = cuda.to_device(np.frombuffer(bytes(layout.first_common()), np.uint8))
-    held["workspace"] = cuda.mem_alloc(blocks * problem.workspace_bytes)
-    cuda.memset_d8(held["workspace"], 0, blocks * problem.workspace_bytes)
-    for name, allocation in held.items():
-        setattr(problem, name, int(allocation))
-    lower, upper = tnf.lower.astype(layout.bound_type), tnf.upper.astype(layout.bound_type)
-    consistent = np.zeros(tnf.n_rows, np.int32)
-    function.prepare([f"{ctypes.sizeof(Problem)}s", "P", "P", "P"])
-    results = [cuda.to_device(array) for array in (lower, upper, consistent)]
-    function.prepared_call((blocks, 1), (32, 1, 1), bytes(problem), *map(int, results))
-    for array, place in zip((lower, upper, consistent), results):
-        cuda.memcpy_dtoh(array, place)
-    return lower.astype(np.int64), upper.astype(np.int64), consistent.astype(bool)
-
-
-assert struct_sizes(32)[7] == COMMON_BYTES == ctypes.sizeof(Common)

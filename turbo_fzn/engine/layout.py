@@ -1,8 +1,7 @@
-"""A TNF model in the memory layout of the kernels: the mirror of kernels/abi.h.
+"""A TNF model in the memory layout of the kernels: arrays, sizes, capacities.
 
-The structs below repeat those of abi.h field by field; `check_abi` compares their sizes with what the compiled
-library says. `Layout` turns a TNF into the arrays that the kernels read and fixes every capacity; an engine places
-the arrays where it can reach them and fills in the pointers.
+`Layout` turns a TNF into the arrays that the kernels read and fixes every capacity; an engine places the arrays where
+it can reach them and fills in the pointers.
 """
 
 from __future__ import annotations
@@ -10,169 +9,80 @@ from __future__ import annotations
 import copy
 import ctypes
 import itertools
-from ctypes import c_int32, c_int64, c_void_p
+import os
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.engine import strategies
+from turbo_fzn.engine.abi import (
+    FIRST_ANNOTATED,
+    FREE_STRATEGY,
+    METHODS,
+    NO_INCUMBENT,
+    WARM_START,
+    Common,
+    Decision,
+    Island,
+    Level,
+    MethodBook,
+    OwnValueChoice,
+    PoolSlot,
+    Problem,
+    RingSlot,
+    Row,
+    TrailEntry,
+)
+from turbo_fzn.engine.abi import Strategy as StrategyRecord
 from turbo_fzn.engine.contract import Found
+from turbo_fzn.engine.records import CACHE_LINE, align, fields_of, offset
 from turbo_fzn.engine.watch import watch_lists
 from turbo_fzn.tnf.language import TNF, Op, Strategy, ValueChoice, VarChoice
 
-NO_INCUMBENT = 2**63 - 1
-PHASE, HINT = 11, 12  # VALUE_PHASE and VALUE_HINT of abi.h, for the strategies of restarts and the warm start
 POOL_BYTES = 2**28
 RING_BYTES = 2**24
 MAX_RING_SLOTS = 1024
 MAX_LEVELS = 2**20
 MAX_ISLANDS = 33
 FURTHEST_OWNER = 16
-
-
-def _fields(names: str, kind: type) -> list[tuple[str, type]]:
-    return [(name, kind) for name in names.split()]
-
-
-class Common(ctypes.Structure):
-    _fields_ = [
-        ("best", c_int64),
-        ("stop", c_int32),
-        *_fields("consumed ring_head", c_int64),
-        ("incomplete", c_int32),
-        *_fields("bound improved_ns", c_int64),
-        ("padding_0", c_int64),
-        ("pool_head", c_int64),
-        ("padding_1", c_int64 * 7),
-        ("pool_tail", c_int64),
-        ("padding_2", c_int64 * 7),
-        ("outstanding", c_int32),
-        ("padding_3", c_int32 * 15),
-    ]
-
-    @property
-    def is_complete(self) -> bool:
-        """After the last block has left: nothing better than what was published exists."""
-        return (self.outstanding == 0 or self.bound >= self.best) and not self.incomplete
-
-
-COMMON_BYTES = 256
-CACHE_LINE = 64
+EXCHANGE_SLOTS, EXCHANGE_LITERALS = 512, 8  # of kernels/learn/exchange.h
 
 
 def line_aligned(size: int) -> np.ndarray:
-    """Zeros (uint8 [size]) from the beginning of a cache line on, where abi.h wants what many blocks write to."""
+    """Zeros (uint8 [size]) from the beginning of a cache line on, where abi.py wants what many blocks write to."""
     memory = np.zeros(size + CACHE_LINE, np.uint8)
     start = -memory.ctypes.data % CACHE_LINE
     return memory[start : start + size]
 
 
 def make_common(**values: int) -> Common:
-    """A Common where abi.h wants it, at the beginning of a cache line."""
-    common = Common.from_buffer(line_aligned(COMMON_BYTES))
+    """A Common where abi.py wants it, at the beginning of a cache line."""
+    common = Common.from_buffer(line_aligned(ctypes.sizeof(Common)).data)
     for name, value in values.items():
         setattr(common, name, value)
     return common
 
 
-PHASES = ("fixpoint", "choice", "backtrack", "solution", "dive", "wait")
-
-
-class Statistics(ctypes.Structure):
-    _fields_ = _fields(
-        "nodes failures propagations iterations solutions donations replays restarts peak_level busy_ns idle_ns "
-        "fixpoint_errors " + " ".join(f"{phase}_ticks" for phase in PHASES),
-        c_int64,
-    )
-
-
-# The enum Method of abi.h: how a block searches.
-METHODS = ("tree", "random", "window", "graph", "objective", "weighted", "annotated", "probe")
-
-
-class Island(ctypes.Structure):
-    _fields_ = [*_fields("version value patience", c_int64), ("padding", c_int64 * 5)]
-
-
-class MethodBook(ctypes.Structure):
-    _fields_ = [
-        *_fields("tries busy_ns improvements recent_ns recent_gain running", c_int64),
-        ("share", c_int32 * 8),  # by extent and size
-        ("padding", c_int64 * 6),
-    ]
-
-
-FIRST_SHARE = 40000  # of SHARE_UNIT in abi.h: neighbourhoods start by fixing so much
+FIRST_SHARE = 40000  # of SHARE_UNIT: neighbourhoods start by fixing so much
 
 
 def first_books() -> np.ndarray:
     """The books (int64 [methods, words]) at the start of a run."""
     books = line_aligned(len(METHODS) * ctypes.sizeof(MethodBook)).view(np.int64).reshape(len(METHODS), -1)
-    start = MethodBook.share.offset // 4
+    start = offset(MethodBook, "share") // 4
     books.view(np.int32)[:, start : start + 8] = FIRST_SHARE
     return books
 
 
-class PoolSlot(ctypes.Structure):
-    _fields_ = [("length", c_int32), ("padding", c_int32 * 3)]
-
-
-class RingSlot(ctypes.Structure):
-    _fields_ = _fields("sequence objective block method", c_int64)
-
-
-POINTERS = (
-    "rows watches watchers tables root_lower root_upper strategies strategy_vars exports neighbours neighbour_groups owners hints "
-    "weights islands incumbents phases books common statistics pool_sequences pool ring workspace"
-)
-
-
-class StrategyRecord(ctypes.Structure):
-    _fields_ = _fields("var_choice value_choice start count", c_int32)
-
-
-class Problem(ctypes.Structure):
-    _fields_ = [
-        *_fields(POINTERS, c_void_p),
-        *_fields("workspace_bytes pool_slot_bytes ring_slot_bytes seed", c_int64),
-        *_fields(
-            "n_vars n_rows n_strategies n_exports n_neighbours n_groups n_islands objective sense changed_capacity queue_capacity "
-            "trail_capacity level_capacity path_capacity pool_slots pool_path ring_slots lns_percent n_blocks use_weights "
-            "project methods n_hints",
-            c_int32,
-        ),
-        ("padding", c_int32 * 5),
-        ("outputs", StrategyRecord),
-    ]
-
-
-# A node of the search tree and what the host shares with the block that writes them: kernels/trace.h.
-TRACE_RECORD = np.dtype(
-    [(name, np.int64) for name in ("lower", "upper")]
-    + [(name, np.int32) for name in "tree node parent alternative children status var padding".split()]
-)
-
-
-class Trace(ctypes.Structure):
-    _fields_ = [
-        *_fields("records branches", c_void_p),
-        *_fields("capacity written taken lower upper", c_int64),
-        *_fields("tree next parent alternative var padding", c_int32),
-    ]
-
-
-def struct_sizes(bits: int) -> list[int]:
-    """sizeof of the structs of abi.h in the order in which `abi_sizes` of solve.cpp lists them."""
-    bound = bits // 8
-    decision = 12 if bits == 32 else 24
-    level = 4 * bound + 32
-    return [bound, 16, 16, 16, decision, decision, level, COMMON_BYTES, ctypes.sizeof(Statistics),
-            ctypes.sizeof(Island), ctypes.sizeof(MethodBook), ctypes.sizeof(PoolSlot), ctypes.sizeof(RingSlot), ctypes.sizeof(Problem)]  # fmt: skip
-
-
 def align16(size: int) -> int:
-    return (size + 15) // 16 * 16
+    return align(size, 16)
+
+
+def columns(record: type[ctypes.Structure], **values: Any) -> np.ndarray:
+    """An array of a record whose fields are all int32: int32 [records, fields], from the values of each field."""
+    return np.ascontiguousarray(np.stack([values[field.name] for field in fields_of(record)], axis=1), np.int32)
 
 
 # Value choices whose first branch may cut off a single value, so that a variable can need a level for each.
@@ -193,6 +103,11 @@ def most_levels(tnf: TNF) -> int:
     return int(min(need.sum(), MAX_LEVELS))
 
 
+def memory_share() -> int:
+    """A quarter of the machine's memory, in bytes."""
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 4
+
+
 def power_of_two(least: int) -> int:
     return 1 << max(least - 1, 1).bit_length()
 
@@ -205,6 +120,8 @@ class Settings:
     seed: int = 0
     lns_percent: int = 0
     methods: frozenset[str] = frozenset(METHODS)  # that blocks may use
+    roles: tuple[str, ...] = ()  # of the last blocks, those that learn (LEARNERS); CPU only
+    learn_bytes: int | None = None  # of memory for each of them
     trail_capacity: int | None = None
     level_capacity: int | None = None
     queue_capacity: int | None = None
@@ -243,7 +160,7 @@ class Layout:
         neighbours, groups = self._decision_variables()
         records, variables, gaps = self._strategies(neighbours)
         return {
-            "rows": np.ascontiguousarray(np.stack([tnf.op, tnf.x, tnf.y, tnf.z], axis=1), np.int32),
+            "rows": columns(Row, op=tnf.op, x=tnf.x, y=tnf.y, z=tnf.z),
             "watches": watches,
             "watchers": watchers,
             "tables": np.concatenate((tnf.tables, gaps)).astype(self.bound_type),
@@ -259,8 +176,8 @@ class Layout:
         }
 
     def _decision_variables(self) -> tuple[np.ndarray, np.ndarray]:
-        """Unfixed variables of the strategies, each once, in their order, but not the objective, which must improve; of all
-        variables when there are no strategies. With each the number of its strategy."""
+        """Unfixed variables of the strategies, each once, in their order, but not the objective, which must improve; of
+        all variables when there are no strategies. With each the number of its strategy."""
         tnf = self.tnf
         named = [strategy.variables for strategy in tnf.strategies] or [np.arange(tnf.n_vars)]
         every = np.concatenate(named)
@@ -272,7 +189,8 @@ class Layout:
         return np.ascontiguousarray(unfixed[first], np.int32), np.ascontiguousarray(groups[first], np.int32)
 
     def _owners(self, neighbours: np.ndarray) -> np.ndarray:
-        """For each variable (int32 [n]) a decision variable that is nearest in the constraint graph; -1 where none is near.
+        """For each variable (int32 [n]) a decision variable that is nearest in the constraint graph; -1 where there is
+        none near.
 
         The decision variables spread over the rows all at once, one row further in each round.
         """
@@ -291,13 +209,16 @@ class Layout:
         return owners
 
     def _strategies(self, neighbours: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Records (var_choice, value_choice, start, count): for neighbourhoods, the warm start, then the model's; with the
-        lists that they need (see `Strategy` of abi.h), and the gaps in domains that go behind the model's tables."""
+        """Records (int32 [k, 4], as Strategy of abi.py): for neighbourhoods, the warm start, then the model's; with the
+        lists that they need (see there), and the gaps in domains that go behind the model's tables."""
         warm, self.hints = self._warm_start()
-        choices = (VarChoice.DOM_W_DEG, PHASE, neighbours), (VarChoice.INPUT_ORDER, HINT, warm)
-        own = [Strategy(*choice) for choice in choices]  # type: ignore[arg-type]  # none of MiniZinc's
+        own = {
+            FREE_STRATEGY: Strategy(VarChoice.DOM_W_DEG, OwnValueChoice.PHASE, neighbours),
+            WARM_START: Strategy(VarChoice.INPUT_ORDER, OwnValueChoice.HINT, warm),
+        }
         tnf, shown = self.tnf, self._output_variables()
-        records, lists, gaps = strategies.pack([*own, *tnf.strategies], tnf.lower, tnf.upper, len(tnf.tables))
+        every = [*(own[i] for i in range(FIRST_ANNOTATED)), *tnf.strategies]
+        records, lists, gaps = strategies.pack(every, tnf.lower, tnf.upper, len(tnf.tables))
         self.outputs = StrategyRecord(VarChoice.INPUT_ORDER, ValueChoice.MIN, len(lists), len(shown))
         return records, np.concatenate((lists, shown)), gaps
 
@@ -327,7 +248,7 @@ class Layout:
         self.trail_capacity = max(settings.trail_capacity or 4 * n + 65536, n)
         self.queue_capacity = settings.queue_capacity or self.tnf.n_rows
         self.changed_capacity = settings.queue_capacity or n
-        decision = struct_sizes(self.bits)[4]
+        decision = ctypes.sizeof(Decision.of(self.bits))
         self.pool_slots = power_of_two(max(2 * settings.blocks, 64))
         fitting = max(POOL_BYTES // self.pool_slots // decision, 64)
         self.pool_path = min(self.path_capacity, fitting if settings.pool_path is None else settings.pool_path)
@@ -359,13 +280,37 @@ class Layout:
     @property
     def stack_bytes(self) -> int:
         """Trail, retired rows, levels and path of one block."""
-        _, _, _, _, decision, entry, level, *_ = struct_sizes(self.bits)
+        decision, entry, level = (ctypes.sizeof(record.of(self.bits)) for record in (Decision, TrailEntry, Level))
         return (
             align16(self.trail_capacity * entry)
             + align16(self.tnf.n_rows * 4)
             + align16(self.level_capacity * level)
             + align16(self.path_capacity * decision)
         )
+
+    def roles(self) -> np.ndarray:
+        """Of each block its method if it learns, else that of the tree (int32 [blocks])."""
+        roles = np.zeros(self.settings.blocks, np.int32)
+        for block, role in enumerate(reversed(self.settings.roles), 1):
+            roles[-block] = METHODS.index(role)
+        return roles
+
+    def learn_bytes(self) -> int:
+        """Memory of each block that learns: what is allowed, but no more than the fastest of them fills in days."""
+        n = self.tnf.n_vars
+        return min(self.settings.learn_bytes or memory_share() // max(len(self.settings.roles), 1), 2**30 + 2**10 * n)
+
+    def first_exchange(self) -> np.ndarray | None:
+        """What learners tell each other (uint8): no units yet, and a ring for each block. None where nobody listens."""
+        if len(self.settings.roles) < 2:
+            return None
+        n, bound = self.tnf.n_vars, self.bits // 8
+        words = CACHE_LINE + align(16 * n, CACHE_LINE)
+        slot = 16 + EXCHANGE_LITERALS * 2 * bound
+        ring = align(8 + EXCHANGE_SLOTS * slot, CACHE_LINE)
+        exchange = line_aligned(words + self.settings.blocks * ring)
+        exchange[CACHE_LINE : CACHE_LINE + 16 * n].view(np.int64)[:] = -NO_INCUMBENT
+        return exchange
 
     def fill(self, problem: Problem, workspace_bytes: int) -> None:
         """Sets every field of `problem` that is not a pointer."""
@@ -387,6 +332,7 @@ class Layout:
         in_model = any(strategy.var_choice == VarChoice.DOM_W_DEG for strategy in tnf.strategies)
         problem.use_weights = int(in_model or problem.lns_percent > 0)
         problem.project, problem.outputs = int(tnf.sense == 0), self.outputs
+        problem.learn_bytes = self.learn_bytes() if settings.roles else 0
         for name in ("changed_capacity", "queue_capacity", "trail_capacity", "level_capacity", "path_capacity",
                      "pool_slots", "pool_path", "ring_slots"):  # fmt: skip
             setattr(problem, name, getattr(self, name))
@@ -400,14 +346,15 @@ class Layout:
     def first_common(self, incumbent: Found | None = None) -> Common:
         """One subproblem, the root; only solutions better than the incumbent are wanted."""
         best = NO_INCUMBENT if incumbent is None else self.tnf.sense * incumbent.objective
-        return make_common(best=best, bound=self.root_bound(), pool_tail=1, outstanding=1)
+        bound = self.root_bound()
+        return make_common(best=best, bound=bound, host_bound=bound, pool_tail=1, outstanding=1)
 
     def first_islands(self, incumbent: Found | None = None) -> tuple[np.ndarray, np.ndarray]:
         """(islands uint8, incumbents [islands * n]): nothing but the incumbent, on island 0."""
         islands = line_aligned(self.n_islands * ctypes.sizeof(Island))
         incumbents = np.zeros(self.n_islands * self.tnf.n_vars, self.bound_type)
         if incumbent is not None:
-            first = Island.from_buffer(islands)
+            first = Island.from_buffer(islands.data)
             first.version, first.value = 2, self.tnf.sense * incumbent.objective
             incumbents[self.exports] = incumbent.values
         return islands, incumbents
@@ -422,33 +369,3 @@ class Layout:
         if tnf.sense == 0:
             return -NO_INCUMBENT
         return int(tnf.lower[tnf.objective] if tnf.sense > 0 else -tnf.upper[tnf.objective])
-
-
-class Ring:
-    """The host's end of the solution ring (kernels/mailbox.h), over a writable uint8 array.
-
-    `take` returns the solutions that have arrived, in the order of their tickets, as (objective, block, method, values);
-    the caller then tells the blocks `taken`, how many were taken in all.
-    """
-
-    def __init__(self, layout: Layout, memory: np.ndarray, fence):
-        self.slots, self.slot_bytes = layout.ring_slots, layout.ring_slot_bytes
-        self.values_type, self.n_values = layout.bound_type, len(layout.exports)
-        self.memory, self.fence = memory, fence
-        self.headers = memory.view(np.int64).reshape(self.slots, -1)
-        self.taken = 0
-
-    def take(self) -> list[tuple[int, int, str, np.ndarray]]:
-        arrived = []
-        while len(arrived) < self.slots:
-            slot = self.taken % self.slots
-            header = self.headers[slot]
-            if int(header[0]) != self.taken + 1:
-                break
-            self.fence()
-            start = slot * self.slot_bytes + ctypes.sizeof(RingSlot)
-            stored = self.memory[start : start + self.n_values * self.values_type().itemsize]
-            arrived.append((int(header[1]), int(header[2]), METHODS[int(header[3])], stored.view(self.values_type).astype(np.int64)))
-            self.taken += 1
-        self.fence()
-        return arrived

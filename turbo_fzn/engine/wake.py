@@ -10,12 +10,14 @@ Imports nothing heavy, so that it can begin before what is heavy is imported.
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import threading
 import time
 from functools import lru_cache
 
 LIBRARY = "libcuda.so.1"
+PATIENCE_SECONDS = 2.0  # of an orderly exit with a driver that is still at work
 
 
 class Waking:
@@ -34,7 +36,20 @@ class Waking:
             self.failure = f"no NVIDIA driver: {error}"
         else:
             self.thread = threading.Thread(target=self._run, name="wake", daemon=True)
-            self.thread.start()
+            self._start(self.thread)
+
+    def _start(self, thread: threading.Thread) -> None:
+        try:
+            thread.start()
+        except RuntimeError as error:
+            self.failure = f"the driver cannot be woken: {error}"
+        else:
+            atexit.register(thread.join, PATIENCE_SECONDS)  # else it would be taken down while it is at work
+
+    def wait(self) -> None:
+        """Until it is known whether there is a GPU. Python's lock is free meanwhile."""
+        if self.thread is not None and self.failure is None:
+            self.thread.join()
 
     def _run(self) -> None:
         start = time.monotonic()
@@ -65,8 +80,3 @@ def seconds() -> float:
     """How long the driver was at work; 0 when it was not asked, or still is."""
     return begin().seconds if begin.cache_info().currsize else 0.0
 
-
-def at_work() -> bool:
-    """Whether the driver is still at it. A process must not take it down meanwhile, as an orderly exit does."""
-    thread = begin().thread if begin.cache_info().currsize else None
-    return thread is not None and thread.is_alive()

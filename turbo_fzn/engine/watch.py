@@ -1,7 +1,7 @@
 """Watch lists: which rows to wake when a bound of a variable changes.
 
-Each variable has one list of rows in three segments: those that want its lower bound only, either, its upper bound only.
-So one record of four numbers (`Watch` of kernels/abi.h) says where to walk for each event (docs/architecture.md).
+Each variable has one list of rows in three segments: those that want its lower bound only, either, its upper bound
+only. So one record of four numbers (`Watch` of abi.py) says where to walk for each event (docs/architecture.md).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def wake_masks(tnf: TNF) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def watch_lists(tnf: TNF) -> tuple[np.ndarray, np.ndarray]:
-    """(watches int32 [n, 4], watchers int32 [k]) as `Watch` of abi.h wants them. Fixed variables wake nobody.
+    """(watches int32 [n, 4], watchers int32 [k]) as `Watch` of abi.py wants them. Fixed variables wake nobody.
 
     A watcher is sorted as one number, variable, segment and row, since NumPy sorts numbers fastest.
     """

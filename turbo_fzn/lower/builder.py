@@ -41,12 +41,14 @@ class Builder:
         self.upper: list[int] = []
         self.parent: list[int] = []
         self.rows: list[tuple[int, int, int, int]] = []  # (op, x, y, z)
+        self.blocks: list[np.ndarray] = []  # the same as columns, int64 [4, k]: see bulk.py
         self.tables: list[int] = []
         self.constants: dict[int, int] = {}  # value -> variable
         self.results: dict[tuple[int, int, int], int] = {}  # (op, y, z) -> x
         self.negated: dict[int, int] = {}  # x -> y for the rows x = (y = 0) with a Boolean y
         self.opposite: dict[int, int] = {}  # the same, and y -> x
         self.negatives: dict[int, int] = {}  # x -> -x
+        self.multiples: dict[int, tuple[int, int]] = {}  # x -> (y, c) for the rows x = y * c with a Boolean y
         self.domains: dict[int, IntSet] = {}  # the domain of a variable with holes, as it was declared
         self.index_of: dict[int, int] = {}  # a variable with holes -> the index of its value
         self.offsets: dict[tuple[int, ...], int] = {}  # a table -> where it begins in `tables`
@@ -164,11 +166,13 @@ class Builder:
         op, y, z = key
         self.rows.append((op, x, y, z))
         self.results[key] = x
-        if op == EQ and self.lower[y] == self.upper[y] == 0 and self.is_boolean(z):
-            y, z = z, y
-        if op == EQ and self.lower[z] == self.upper[z] == 0 and self.is_boolean(y):
-            self.negated[x] = self.opposite[x] = y
-            self.opposite[y] = x
+        y, z = (z, y) if self.lower[y] == self.upper[y] else (y, z)
+        if (op == EQ or op == MUL) and self.lower[z] == self.upper[z] and self.is_boolean(y):
+            if op == MUL:
+                self.multiples[x] = y, self.lower[z]
+            elif self.lower[z] == 0:
+                self.negated[x] = self.opposite[x] = y
+                self.opposite[y] = x
 
     def range_of(self, op: int, y: int, z: int) -> tuple[int, int]:
         if op == MUL and y == z:
@@ -225,6 +229,9 @@ class Builder:
             return None
         if ly >= 0 and uy <= 1:
             return y if lz == 1 else self.opposite.get(y)
+        if y in self.multiples and self.multiples[y][1] != 0:
+            base, factor = self.multiples[y]
+            return self.row(EQ, base, self.constant(lz // factor)) if lz in (0, factor) else self.false
         return self.false if y in self.domains and lz not in self.domains[y] else None
 
     def solve(self, x: int, op: int, y: int, z: int) -> bool:
@@ -377,8 +384,7 @@ class Builder:
         while np.any(representative != representative[representative]):
             representative = representative[representative]
         flat = np.fromiter(chain.from_iterable(self.rows), np.int64, 4 * len(self.rows))
-        columns = flat.reshape(-1, 4)
-        op, x, y, z = columns.T.copy()
+        op, x, y, z = np.concatenate([flat.reshape(-1, 4).T, *self.blocks], axis=1)
         ternary = op != ELEMENT
         x, y, z[ternary] = representative[x], representative[y], representative[z[ternary]]
         used = np.zeros(len(representative), dtype=bool)
@@ -389,8 +395,6 @@ class Builder:
         lower, upper = np.array(self.lower, dtype=np.int64)[used], np.array(self.upper, dtype=np.int64)[used]
         if z.size and max(abs(int(z.min())), abs(int(z.max()))) >= 2**31:
             raise InternalError("the offset of a table does not fit into a row")
-        rows = [column.astype(np.int32) for column in (op, number[x], number[y], z)]
-        tables = np.array(self.tables, dtype=np.int64)
-        return TNF(rows[0], rows[1], rows[2], rows[3], lower, upper, tables, infeasible=infeasible), number[
-            representative
-        ]
+        op, x, y, z = (column.astype(np.int32) for column in (op, number[x], number[y], z))
+        tnf = TNF(op, x, y, z, lower, upper, np.array(self.tables, dtype=np.int64), infeasible=infeasible)
+        return tnf, number[representative]

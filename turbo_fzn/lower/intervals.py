@@ -11,7 +11,7 @@ from math import inf
 
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.errors import UnsupportedError
-from turbo_fzn.tnf.language import Op
+from turbo_fzn.tnf.language import Op, truncated
 
 Interval = tuple[int, int]
 BEYOND = "an integer expression whose value lies beyond ±2**62"
@@ -49,10 +49,9 @@ def square(ly: int, uy: int) -> Interval:
 
 def quotient(y: float, z: float) -> float:
     """y div z truncated towards 0, for z ≠ 0; what is infinite stays so."""
-    sign = 1 if (y < 0) == (z < 0) else -1
     if abs(z) == inf:
         return 0
-    return sign * inf if abs(y) == inf else sign * (abs(y) // abs(z))
+    return truncated(y, z) if abs(y) < inf else y if z > 0 else -y
 
 
 def divide(ly: int, uy: int, lz: int, uz: int) -> Interval:

@@ -4,8 +4,8 @@ The order of the steps matters for the size of the result, never for its meaning
 
 1. every variable is declared, and right-hand sides (`var int: x = y`) merge variables;
 2. aliases and constraints on one variable are taken first (early.py);
-3. the other constraints are lowered, clauses and sums last, so that they can use what is known by then: a variable that
-   is the negation of another counts as what it negates;
+3. the other constraints are lowered, clauses and sums behind the others, so that they can use what is known by then: a
+   variable that is the negation of another counts as what it negates. Globals come last: they look at bounds;
 4. the solve item and the output annotations are translated, and the variables are numbered anew.
 
 After a contradiction the rest is still checked for names and types, but no longer lowered.
@@ -33,6 +33,7 @@ from turbo_fzn.read.model import Array, Call, Constraint, Goal, Model, Ref, Vari
 from turbo_fzn.tnf.language import TNF, Output
 
 SENSES = {"satisfy": 0, "minimize": 1, "maximize": -1}
+GLOBAL = "turbo_"  # the names of global constraints begin so
 LATE = {"int_lin_eq", "int_lin_ne", "int_lin_le", "bool_lin_eq", "bool_lin_le", "bool_clause", "array_bool_or"}
 
 
@@ -76,15 +77,16 @@ class Rewriter:
                 self.at(array.position, self.bind_array_domain, domains, array)
         prompt: list[Constraint] = []
         late: list[Constraint] = []
+        last: list[Constraint] = []
         share = self.builder.share
         for item in self.walk(self.model.constraints):
             handler = find_handler(item) if share and item[0] in EARLY else None
             if handler is None or not self.take_early(domains, item, handler):
-                (late if item[0] in LATE else prompt).append(item)
+                (late if item[0] in LATE else last if item[0].startswith(GLOBAL) else prompt).append(item)
         self.attempt(domains.define)
         self.scope.rename(self.builder.find)
-        self.lower_all(prompt)
-        self.lower_all(late)
+        for constraints in (prompt, late, last):
+            self.lower_all(constraints)
         return self.finish()
 
     # Errors and contradictions
@@ -158,8 +160,8 @@ class Rewriter:
             arguments = [binders[kind](expression) for kind, expression in zip(predicate.kinds, expressions)]
         except ModelError:
             raise self.explain(predicate, constraint) from None
-        if predicate.kinds[0] == "[i]" and len(arguments[0]) != len(arguments[1]):
-            raise ModelError(f"{name}: {len(arguments[0])} coefficients for {len(arguments[1])} variables")
+        if not predicate.fits(*arguments):
+            raise misfit(name, arguments)
         return predicate, arguments
 
     def explain(self, predicate: Predicate, constraint: Constraint) -> ModelError:
@@ -215,7 +217,8 @@ class Rewriter:
                 yield Output(array.name, array.kind, ranges, np.array(variables, dtype=np.int64))
 
     def check_array_kind(self, array: Array) -> None:
-        if array.kind not in self.scope.variables:
+        """An array without elements may be of any kind: MiniZinc prints it, and it has no variable."""
+        if array.elements and array.kind not in self.scope.variables:
             raise UnsupportedError(
                 f"`{array.name}`: arrays of {array.kind} variables are not supported by turbo",
                 *self.model.locate(array.position),
@@ -234,6 +237,14 @@ def find_other_form(name: str, n_arguments: int) -> Predicate:
         if feature in words:
             raise UnsupportedError(f"{feature} variables are not supported by turbo (constraint {name})")
     raise ModelError(f"unknown predicate `{name}`")
+
+
+def misfit(name: str, arguments: list) -> ModelError:
+    """The error where the sizes of the arguments do not fit together."""
+    if "_lin_" in name:
+        return ModelError(f"{name}: {len(arguments[0])} coefficients for {len(arguments[1])} variables")
+    sizes = [str(len(argument)) for argument in arguments if isinstance(argument, list)]
+    return ModelError(f"{name}: the sizes of its arguments do not fit, with arrays of {', '.join(sizes)} elements")
 
 
 def index_ranges(annotation: Call, n_elements: int) -> list[tuple[int, int]]:

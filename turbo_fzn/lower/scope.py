@@ -43,6 +43,7 @@ class Scope:
             "[B]": self.array_binder("bool"),
             "[i]": self.coefficients_binder(),
             "[b]": lambda expression: self.parameter_array("bool", expression),
+            "[s]": self.set_array,
         }
         for name, value in model.parameters.items():
             if isinstance(value, int) and abs(value) < INFINITY:
@@ -179,6 +180,16 @@ class Scope:
                 )
             return self.arrays[key]
         raise self.mismatch(f"array of {kind}", expression)
+
+    def set_array(self, expression: object) -> list[IntSet]:
+        if type(expression) is Ref:
+            declaration = self.model.arrays.get(expression)
+            if declaration is None or declaration.kind != "set" or declaration.is_variable:
+                raise self.mismatch("array of set of int", expression)
+            return self.in_declaration(declaration, lambda: self.set_array(declaration.elements))
+        if type(expression) is list:
+            return [self.set_parameter(element) for element in expression]
+        raise self.mismatch("array of set of int", expression)
 
     def set_parameter(self, expression: object) -> IntSet:
         value = self.model.parameters.get(expression) if type(expression) is Ref else expression

@@ -1,6 +1,7 @@
 """The table of constraints: FlatZinc predicate -> kinds of its arguments and the function that lowers it.
 
-To add a constraint, add a row here and its meaning to relations.py. Kinds of arguments:
+To add a constraint, add a row here and its meaning to relations.py; the global constraints are rows of
+globals/catalogue.py and meanings.py. Kinds of arguments:
 
 | kind | FlatZinc type      | what the function gets |     | kind  | FlatZinc type               | what the function gets |
 |------|--------------------|------------------------|-----|-------|-----------------------------|------------------------|
@@ -8,6 +9,7 @@ To add a constraint, add a row here and its meaning to relations.py. Kinds of ar
 | `B`  | var bool           | a variable             |     | `[B]` | array of var bool           | list of variables      |
 | `i`  | int                | int                    |     | `[i]` | array of int                | list of int            |
 | `s`  | set of int         | IntSet                 |     | `[b]` | array of bool               | list of 0 and 1        |
+|      |                    |                        |     | `[s]` | array of set of int         | list of IntSet         |
 
 Every function is called with the builder, the arguments, and last the variable r that is the relation's truth value. So a row gives
 three predicates: the plain one (r = true), `_reif` (r is its last argument) and `_imp` (its last argument implies r).
@@ -24,6 +26,7 @@ from turbo_fzn.lower import constraints_bool as boolean
 from turbo_fzn.lower import constraints_int as integer
 from turbo_fzn.lower import linear, power
 from turbo_fzn.lower.builder import ADD, EQ, LEQ, MAX, MIN, MUL, Builder
+from turbo_fzn.lower.globals.catalogue import GLOBALS, SHAPES, same_length
 
 Post = Callable[..., Any]
 
@@ -86,14 +89,20 @@ CONSTRAINTS: dict[str, tuple[str, Post]] = {
     "array_bool_and": ("[B] B", function(boolean.conjunction)),
     "array_bool_or": ("[B] B", function(boolean.disjunction)),
     "array_bool_xor": ("[B]", boolean.parity),
+    **GLOBALS,
 }
 
 
+def always(*_: Any) -> bool:
+    return True
+
+
 class Predicate(NamedTuple):
-    """What a FlatZinc predicate takes, and `post(builder, *arguments)`."""
+    """What a FlatZinc predicate takes, `post(builder, *arguments)`, and whether the sizes of arguments fit."""
 
     kinds: tuple[str, ...]
     post: Post
+    fits: Callable[..., bool]
 
 
 def plain(relation: Post) -> Post:
@@ -125,13 +134,14 @@ def all_forms() -> dict[str, Predicate]:
             ("_reif", " B", relation),
             ("_imp", " B", implied(relation)),
         ):
-            predicate = Predicate(tuple((kinds + more).split()), post)
+            predicate = Predicate(tuple((kinds + more).split()), post, SIZES.get(name, always))
             key = name + suffix
             predicates[key if key not in predicates else f"{key}/{len(predicate.kinds)}"] = predicate
     # These two are half of their base, not a form of it: the last argument is already a truth value.
-    predicates["array_bool_and_imp"] = Predicate(("[B]", "B"), implied(boolean.conjunction))
-    predicates["array_bool_or_imp"] = Predicate(("[B]", "B"), implied(boolean.disjunction))
+    predicates["array_bool_and_imp"] = Predicate(("[B]", "B"), implied(boolean.conjunction), always)
+    predicates["array_bool_or_imp"] = Predicate(("[B]", "B"), implied(boolean.disjunction), always)
     return predicates
 
 
+SIZES = {**SHAPES, **{name: same_length(0, 1) for name in CONSTRAINTS if "_lin_" in name}}
 PREDICATES = all_forms()

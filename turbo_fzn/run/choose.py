@@ -15,18 +15,23 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from turbo_fzn.engine import cpu, wake
+from turbo_fzn.engine.abi import METHODS
 from turbo_fzn.engine.contract import Engine
-from turbo_fzn.engine.layout import METHODS, Settings
-from turbo_fzn.engine.relay import Relay
-from turbo_fzn.errors import UsageError
+from turbo_fzn.engine.layout import Settings
+from turbo_fzn.engine.pair import Pair
+from turbo_fzn.errors import EngineError, UsageError
 from turbo_fzn.options import Options
 from turbo_fzn.run.judge import Prepared
+from turbo_fzn.run.roles import choose_roles
 from turbo_fzn.tnf.language import TNF, VarChoice
+
+if TYPE_CHECKING:
+    from turbo_fzn.run.bounding import Bounding
 
 log = logging.getLogger("turbo_fzn")
 
@@ -64,7 +69,7 @@ def plan(tnf: TNF, options: Options, wanted: int) -> Plan:
 
 
 def choose_engine(prepared: Prepared, options: Options, exports: np.ndarray, wanted: int = 1) -> Engine:
-    """The engine that --arch names; `auto` goes on on the GPU, when there is a usable one, as soon as that is ready. The
+    """The engine that --arch names; with `auto` the GPU, when there is a usable one, joins as soon as it is ready. The
     profiler wants one CPU block. `exports` are the variables whose values are wanted; `wanted` is as in `plan`."""
     chosen = plan(prepared.tnf, options, wanted)
     count = "" if options.arch == "gpu" else f", {chosen.threads} thread{'s' * (chosen.threads > 1)} of the CPU"
@@ -77,20 +82,42 @@ def choose_engine(prepared: Prepared, options: Options, exports: np.ndarray, wan
         from turbo_fzn.engine import gpu
 
         return gpu.GpuEngine(tnf, exports, gpu_settings(chosen, options))
-    settings = cpu_settings(chosen, options)
+    settings = cpu_settings(tnf, chosen, options)
     if options.arch == "cpu":
         return cpu.CpuEngine(tnf, exports, settings)
     failure = wake.begin().failure
     if failure is not None:
         log.info("no GPU engine: %s", failure)
         return cpu.CpuEngine(tnf, exports, settings)
-    meanwhile = cpu_settings(plan(tnf, replace(options, blocks=None), wanted), options)  # --blocks is meant for the GPU
+    meanwhile = cpu_settings(tnf, plan(tnf, replace(options, blocks=None), wanted), options)  # --blocks is meant for the GPU
     first = cpu.CpuEngine(tnf, exports, meanwhile)
-    return Relay(first, lambda: make_gpu_engine(prepared, exports, gpu_settings(chosen, options)), tnf.sense)
+    return Pair(first, lambda: make_gpu_engine(prepared, exports, gpu_settings(chosen, options)), tnf.sense)
+
+
+def begin_bounding(prepared: Prepared, options: Options, exports: np.ndarray) -> Bounding | None:
+    """What seeks bounds of the objective beside the search; with one block it would be as much as the search itself, and
+    what equal runs print would not be equal."""
+    if prepared.model is None or options.cp_profiler or options.relaxation == "off":
+        return None
+    if options.relaxation == "auto" and is_alone(prepared.tnf, options):
+        return None
+    from turbo_fzn.run.bounding import Bounding
+
+    return Bounding(prepared, exports)
+
+
+def is_alone(tnf: TNF, options: Options) -> bool:
+    """Whether the search is that of a single block."""
+    on_cpu = options.arch == "cpu" or (options.arch == "auto" and wake.begin().failure is not None)
+    return options.blocks == 1 or (on_cpu and plan(tnf, options, 1).threads == 1)
 
 
 def make_gpu_engine(prepared: Prepared, exports: np.ndarray, settings: Settings) -> Engine:
     """Called in a thread of its own."""
+    waking = wake.begin()
+    waking.wait()  # PyCUDA would keep Python's lock while it waits for the driver
+    if waking.failure is not None:
+        raise EngineError(waking.failure)
     from turbo_fzn.engine import gpu
 
     return gpu.make_elsewhere(prepared.tnf, exports, settings)
@@ -103,18 +130,24 @@ def by_failures(tnf: TNF) -> TNF:
     return replace(tnf, strategies=strategies)
 
 
-def cpu_settings(chosen: Plan, options: Options) -> Settings:
-    """Half of the threads search neighbourhoods and restarts; one that is alone does nothing else, not even the tree."""
+def cpu_settings(tnf: TNF, chosen: Plan, options: Options) -> Settings:
+    """Of the threads that do not learn, half search neighbourhoods and restarts; one that is alone does nothing else where
+    a learner, or a restart of its own, proves what the tree would."""
     methods = wanted_methods(options)
     wanted = chosen.portfolio and (options.lns == "on" or (options.lns == "auto" and chosen.free))
+    roles = tuple(role for role in choose_roles(tnf, options, chosen.threads, chosen.free) if role in methods)
     percent = CPU_LNS_PERCENT if wanted else 0
-    if wanted and chosen.free and chosen.threads == 1 and methods & RESTARTS:
+    if wanted and roles and chosen.threads - len(roles) == 1:
+        percent = 100
+    elif wanted and chosen.free and chosen.threads == 1 and not roles and methods & RESTARTS:
         percent, methods = 100, methods - {"tree"}
     return Settings(
         blocks=chosen.threads,
         seed=options.seed or 0,
         lns_percent=percent,
         methods=methods,
+        roles=roles,
+        learn_bytes=None if options.memory is None else options.memory << 20,
         profile=options.profile,
     )
 

@@ -41,8 +41,8 @@ RECORDS = 2**14  # formatted at once, some 20 ms
 class Profiler:
     """The connection. `names` and `bounds` are those of the TNF's variables."""
 
-    def __init__(self, connection: socket.socket | None, names: list[str], restarts: bool):
-        self.connection = connection
+    def __init__(self, connection: socket.socket, names: list[str], restarts: bool):
+        self.connection: socket.socket | None = connection
         self.names = names
         self.restarts = restarts
         self.offset = 0  # of the trees of this engine among all
@@ -50,15 +50,16 @@ class Profiler:
         self.pending = bytearray()
 
     @classmethod
-    def connect(cls, prepared: Prepared, options: Options) -> Profiler:
+    def connect(cls, prepared: Prepared, options: Options) -> Profiler | None:
+        """None where no profiler listens, which is warned of."""
         assert options.cp_profiler is not None
         number, port = options.cp_profiler
-        connection = None
         try:
             connection = socket.create_connection(("127.0.0.1", port), timeout=CONNECT_SECONDS)
             connection.setblocking(False)
         except OSError as error:
             log.warning("no profiler on port %d: %s", port, error.strerror or error)
+            return None
         restarts = prepared.tnf.warm_start is not None or options.optimal_limit() != 1
         profiler = cls(connection, variable_names(prepared), restarts)
         about = {"has_restarts": restarts, "name": Path(options.file).name, "execution_id": number}
@@ -74,8 +75,9 @@ class Profiler:
         if len(self.pending) >= PENDING_BYTES:
             return True
         records = engine.trace(RECORDS)
+        names = records.dtype.names
         for record in records.tolist():
-            self.add_node(*record)
+            self.add_node(**dict(zip(names, record)))
         self.send()
         return len(records) > 0
 
@@ -85,7 +87,7 @@ class Profiler:
 
     def add_node(
         self, lower: int, upper: int, tree: int, node: int, parent: int, alternative: int, children: int,
-        status: int, variable: int, _: int,
+        status: int, var: int,
     ) -> None:  # fmt: skip
         tree += self.offset
         if tree >= self.trees:
@@ -94,9 +96,9 @@ class Profiler:
                 self.add(RESTART, info({"restart_id": tree}))
         restart = tree if self.restarts or tree else NONE
         label = b""
-        if variable >= 0:
+        if var >= 0:
             value = str(lower) if lower == upper else f"{lower}..{upper}"
-            label = text(LABEL, f"{self.names[variable]}{'=' if lower == upper else ' in '}{value}")
+            label = text(LABEL, f"{self.names[var]}{'=' if lower == upper else ' in '}{value}")
         parents = (parent, restart, NONE) if parent >= 0 else (NONE, NONE, NONE)
         size = NODE_HEAD.size - 4 + len(label)
         self.pending += NODE_HEAD.pack(size, NODE, node, restart, NONE, *parents, alternative, children, status) + label

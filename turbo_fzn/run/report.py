@@ -8,12 +8,12 @@ from typing import Any
 
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.engine import compiler
+from turbo_fzn.engine.abi import ACTIVITIES
 from turbo_fzn.engine.contract import MAXIMA
-from turbo_fzn.engine.layout import PHASES
 from turbo_fzn.run.judge import Prepared
 
 STANDARD = {"nodes": "nodes", "failures": "failures", "restarts": "restarts", "peakDepth": "peak_level",
-            "propagations": "propagations"}  # fmt: skip
+            "propagations": "propagations", "nogoods": "nogoods", "backjumps": "backjumps"}  # fmt: skip
 
 
 def merge_counts(first: dict[str, int], second: dict[str, int]) -> dict[str, int]:
@@ -76,15 +76,34 @@ def final(
         statistics["busyTime"] = counted["busy_ns"] / 1e9
         statistics["idleTime"] = counted["idle_ns"] / 1e9
         statistics.update(shape)
-        statistics.update(phase_shares(counted))
+        statistics.update(activity_shares(counted))
+        statistics.update(learning(counted))
     return statistics
 
 
-def phase_shares(counted: dict[str, int]) -> dict[str, float]:
-    """The share of the blocks' time in each phase; empty unless the kernels were built to count it."""
-    ticks = {phase: counted[f"{phase}_ticks"] for phase in PHASES}
+def learning(counted: dict[str, int]) -> dict[str, Any]:
+    """What the blocks that learn have counted; empty where none of them has learned anything."""
+    if not (nogoods := counted.get("nogoods", 0)):
+        return {}
+    rows = max(counted["explanations"], 1)
+    return {
+        "nogoodLength": counted["literals"] / nogoods,
+        "nogoodLevels": counted["lbd"] / nogoods,
+        "nogoodMinimised": counted["minimised"] / nogoods,
+        "nogoodsTold": counted["told"],
+        "nogoodsHeard": counted["heard"],
+        "reductions": counted["reductions"],
+        "explanations": counted["explanations"],
+        "explanationLength": counted["premises"] / rows,
+        "explanationErrors": counted["explanation_errors"],
+    }
+
+
+def activity_shares(counted: dict[str, int]) -> dict[str, float]:
+    """The share of the blocks' time that each activity has; empty unless the kernels were built to count it."""
+    ticks = {activity: counted[f"{activity}_ticks"] for activity in ACTIVITIES}
     total = sum(ticks.values())
-    return {f"profile{phase.capitalize()}": count / total for phase, count in ticks.items()} if total else {}
+    return {f"profile{name.capitalize()}": count / total for name, count in ticks.items()} if total else {}
 
 
 def camel(name: str) -> str:

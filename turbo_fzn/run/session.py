@@ -12,8 +12,9 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from contextlib import closing
 from dataclasses import dataclass, fields, replace
-from typing import Any, Callable, Generator, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, Generator, Protocol, TypeVar
 
 import numpy as np
 
@@ -21,13 +22,13 @@ from turbo_fzn import progress
 from turbo_fzn.engine import cpu
 from turbo_fzn.engine.contract import Engine, Found
 from turbo_fzn.errors import EngineError, InternalError
-from turbo_fzn.interrupt import Interrupt, Interrupted
+from turbo_fzn.interrupt import Interrupt, Interrupted, deadline
 from turbo_fzn.lower.rewrite import lower
 from turbo_fzn.options import Options
 from turbo_fzn.read.model import Model
 from turbo_fzn.run import report
 from turbo_fzn.run.answers import Distinct, Everything, Improvements, output_determines_all
-from turbo_fzn.run.choose import choose_engine, plan
+from turbo_fzn.run.choose import begin_bounding, choose_engine, plan
 from turbo_fzn.run.judge import Judge, Prepared
 from turbo_fzn.run.live import Live
 from turbo_fzn.run.output import value_of
@@ -35,9 +36,13 @@ from turbo_fzn.run.profiler import Profiler
 from turbo_fzn.tnf.language import TNF, Output
 from turbo_fzn.tnf.simplify import simplify
 
+if TYPE_CHECKING:
+    from turbo_fzn.run.bounding import Bounding
+
 log = logging.getLogger("turbo_fzn")
 
 POLL_SECONDS = 0.001
+PATIENCE_SECONDS = 0.15  # less than the 0.2 s that MiniZinc leaves between SIGTERM and SIGKILL
 T = TypeVar("T")
 
 
@@ -108,7 +113,7 @@ def settle_root(prepared: Prepared, interrupt: Interrupt) -> Prepared:
 
 def propagate_interruptibly(tnf: TNF, interrupt: Interrupt) -> tuple[np.ndarray, np.ndarray] | None:
     """cpu.propagate in a thread, so that a signal handler of the main thread can run and stop it."""
-    cpu.library(32 if tnf.is_narrow() else 64)  # compiled here if need be, where an interrupt ends the compiler too
+    cpu.library(32 if tnf.is_narrow() else 64)  # compiled here if need be: of that a stop tells
     stop = cpu.Stop()
     result = in_thread(lambda: cpu.propagate(tnf, stop), interrupt, stop.set)
     if interrupt:
@@ -141,6 +146,18 @@ def in_thread(work: Callable[[], T], interrupt: Interrupt, stop: Callable[[], No
     return outcome[0]
 
 
+class Patience:
+    """How long an engine that was told to stop may go on."""
+
+    def __init__(self) -> None:
+        self.end: float | None = None
+
+    def is_left(self) -> bool:
+        now = time.monotonic()
+        self.end = now + PATIENCE_SECONDS if self.end is None else self.end
+        return now < self.end
+
+
 class Choice(Protocol):
     """Which of the solutions that arrived are answers; see answers.py."""
 
@@ -151,14 +168,19 @@ def search(
     prepared: Prepared, options: Options, interrupt: Interrupt
 ) -> Generator[Solution | Finished, None, None]:
     """Solves a prepared model. The engine is closed when the iterator is, however it ends."""
-    return Search(prepared, options, interrupt).events()
+    with closing(Search(prepared, options, interrupt)) as begun:
+        yield from begun.events()
 
 
 class Search:
-    """One or two engines, one after the other, and what they have found so far."""
+    """One or two engines, one after the other, and what they have found so far.
+
+    The engine is closed behind the last answer, by `close`: what it gives back must not delay an answer, nor lose one.
+    """
 
     def __init__(self, prepared: Prepared, options: Options, interrupt: Interrupt):
         self.prepared, self.options, self.interrupt = prepared, options, interrupt
+        self.engine: Engine | None = None
         self.start = time.monotonic()
         self.counted: dict[str, int] = {}  # by the engines that are closed
         self.shape: dict[str, Any] = {}
@@ -166,8 +188,11 @@ class Search:
         self.n_solutions = 0
         self.last: Found | None = None
         self.best: int | None = None
+        self.bounding: Bounding | None = None
         self.all_are_optimal = False  # what is found from now on is as good as the best
         self.profiler = Profiler.connect(prepared, options) if options.cp_profiler else None
+        if self.profiler is None:  # nobody wants the tree, which would need kernels of its own and one block
+            self.options = replace(options, cp_profiler=None)
 
     def events(self) -> Generator[Solution | Finished, None, None]:
         tnf = self.prepared.tnf
@@ -177,6 +202,7 @@ class Search:
         else:
             self.judge = Judge(self.prepared, self.options)
             if tnf.sense:
+                self.bounding = begin_bounding(self.prepared, self.options, self.judge.exports)
                 steps = Improvements(tnf.sense, self.wants_every_step())
                 complete = proved = yield from self.run(tnf, lambda engine: steps, 0)
                 if proved and self.last is not None and self.options.optimal_limit() != 1:
@@ -223,40 +249,65 @@ class Search:
     ) -> Generator[Solution, None, bool]:
         """The answers that an engine finds, until there are `limit` in all (0: no limit); at the end, whether the whole
         space was searched."""
+        self.close_engine()
         start = time.monotonic()
         with progress.phase("engine"):
-            engine = choose_engine(replace(self.prepared, tnf=tnf), self.options, self.judge.exports, limit)
+            self.engine = engine = choose_engine(replace(self.prepared, tnf=tnf), self.options, self.judge.exports, limit)
         if "engineTime" not in self.prepared.times:
             self.prepared.times["engineTime"] = time.monotonic() - start
             self.start = time.monotonic()
         log_phase("engine", time.monotonic() - start, tnf)
         self.live = Live(self.start, tnf.sense)
-        try:
-            self.interrupt.settle()
-            yield from self.drive(engine, make_choice(engine), limit)
-            return engine.complete and not (limit and self.n_solutions >= limit)
-        finally:
-            engine.close()
+        self.interrupt.settle()
+        complete = yield from self.drive(engine, make_choice(engine), limit)
+        return (complete or self.is_proved()) and not self.has_enough(limit)
 
-    def drive(self, engine: Engine, choice: Choice, limit: int) -> Generator[Solution, None, None]:
+    def close(self) -> None:
+        """Gives back what the engine and the relaxation hold."""
+        self.close_engine()
+        if self.bounding is not None:
+            self.bounding.close()
+
+    def close_engine(self) -> None:
+        if self.engine is not None:
+            self.engine.close()
+
+    def drive(self, engine: Engine, choice: Choice, limit: int) -> Generator[Solution, None, bool]:
+        """Yields the answers until the engine ends; returns whether it has searched the whole space."""
         engine.start()
+        if self.bounding and not self.all_are_optimal:
+            self.bounding.start()
         if not self.shape and self.prepared.started is not None:
             self.shape["firstNodeTime"] = time.monotonic() - self.prepared.started
+        complete = yield from self.answers(engine, choice, limit)
+        self.counted = report.merge_counts(self.counted, engine.statistics())
+        self.shape = {**engine.methods(), "engine": engine.name, **engine.shape, **self.shape}
+        self.note_bound(engine)
+        if self.profiler:
+            self.drain_trace(engine)
+        return complete
+
+    def answers(self, engine: Engine, choice: Choice, limit: int) -> Generator[Solution, None, bool]:
+        """The same, while the engine runs. One that does not end soon after it was told to is left alone."""
         arrived: list[Found] = []
         failure: EngineError | None = None
+        patience = Patience()
         while True:
             try:
-                running = engine.running
+                running, complete = engine.running, engine.complete  # before the poll, so that no solution is missed
             except EngineError as error:  # told after what was found before
-                running, failure = False, error
+                running, complete, failure = False, False, error
             arrived += engine.poll()
+            if self.bounding and not self.all_are_optimal:
+                arrived += self.bounding.exchange(engine, self.best)
             if self.profiler:
                 self.profiler.pump(engine)
-            if self.interrupt or (limit and self.n_solutions >= limit):
+            if running and (complete or self.interrupt or self.has_enough(limit) or self.is_proved()):
                 engine.stop()
-                if running:  # soon it is not, and then only the best of what arrived until then needs a check
+                if patience.is_left():  # soon it is not running, and then only the best of what arrived needs a check
                     time.sleep(POLL_SECONDS)
                     continue
+                running = False
             if running:
                 self.live.look(engine, self.n_solutions)
             arrived, new = [], arrived
@@ -268,11 +319,14 @@ class Search:
             time.sleep(POLL_SECONDS)
         if failure is not None:
             raise failure
-        self.counted = report.merge_counts(self.counted, engine.statistics())
-        self.shape = {**engine.methods(), "engine": engine.name, **engine.shape, **self.shape}
-        self.note_bound(engine)
-        if self.profiler:
-            self.drain_trace(engine)
+        return complete
+
+    def has_enough(self, limit: int) -> bool:
+        return 0 < limit <= self.n_solutions
+
+    def is_proved(self) -> bool:
+        """Whether the relaxation has proved that nothing is better than the best solution."""
+        return self.bounding is not None and not self.all_are_optimal and self.bounding.proves(self.best)
 
     def drain_trace(self, engine: Engine) -> None:
         """The engine has ended: what it has written last, unless the profiler keeps us waiting."""
@@ -300,10 +354,10 @@ class Search:
             counted = report.merge_counts(self.counted, engine.statistics())
             statistics = report.progress(counted, self.start, self.best, bound)
         seconds = time.monotonic() - self.start
-        who = found.method, found.block
         objective = "" if self.best is None else f" objective {self.best}{'' if bound is None else f' (bound {bound})'},"
-        log.info("%.2f s: solution %d,%s by %s in block %d", seconds, self.n_solutions, objective, *who)
-        return Solution(self.judge.outputs(found), self.best, *reversed(who), statistics)
+        what = self.n_solutions, objective, found.method, found.block
+        log.info("%.2f s: solution %d,%s by %s in block %d", seconds, *what)
+        return Solution(self.judge.outputs(found), self.best, found.block, found.method, statistics)
 
 
 @dataclass
@@ -335,8 +389,7 @@ def solve_model(model: Model, **settings: Any) -> Result:
     if unknown:
         raise TypeError(f"unknown settings: {', '.join(sorted(unknown))}")
     options = Options(**settings)
-    limit = options.time_limit
-    interrupt = Interrupt(None if limit is None else time.monotonic() + limit / 1000)
+    interrupt = Interrupt(deadline(options.time_limit, time.monotonic()))
     solutions: list[dict[str, object]] = []
     objective, finished = None, None
     try:
@@ -348,6 +401,7 @@ def solve_model(model: Model, **settings: Any) -> Result:
                 objective = event.objective
     except Interrupted:
         return Result("UNKNOWN", [], None, {})
+    assert finished is not None, "the last event"
     return Result(status_of(finished), solutions, objective, finished.statistics)
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from turbo_fzn.domains import INFINITY
-from turbo_fzn.tnf.language import Op
+from turbo_fzn.tnf.language import Op, truncated
 
 ADD, MUL, DIV, MOD, MIN, MAX, EQ, LEQ, ELEMENT = map(int, Op)
 SUBTRACT = len(Op)  # only in reconstructions: x = y - z
@@ -120,12 +120,6 @@ def modulo_range(ly: np.ndarray, uy: np.ndarray, lz: np.ndarray, uz: np.ndarray)
     value = ly - divisor * truncated(np.where(fixed, ly, 0), divisor)
     low = np.where(fixed, value, np.where(ly >= 0, 0, np.maximum(ly, -most)))
     return low, np.where(fixed, value, np.where(uy <= 0, 0, np.minimum(uy, most)))
-
-
-def truncated(y: np.ndarray, z: np.ndarray) -> np.ndarray:
-    """y div z towards 0, for z ≠ 0."""
-    quotient = np.abs(y) // np.abs(z)
-    return np.where((y < 0) == (z < 0), quotient, -quotient)
 
 
 RANGES = {

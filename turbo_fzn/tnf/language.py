@@ -31,6 +31,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import IntEnum
+from typing import TypeVar
 
 import numpy as np
 
@@ -41,7 +42,7 @@ NARROW_LIMIT = 2**30 - 1  # so that the sum of two bounds fits into 32 bits
 
 
 class Op(IntEnum):
-    """Operators; the numbers are those of kernels/abi.h."""
+    """Operators of rows; the table above says what they mean."""
 
     ADD = 0
     MUL = 1
@@ -120,7 +121,8 @@ class Strategy:
 class Output:
     """One item of a solution block: `name = value;`.
 
-    `ranges` is None for a scalar, else the index ranges [(low, high), …] of `arrayNd`; `kind` is bool or int.
+    `ranges` is None for a scalar, else the index ranges [(low, high), …] of `arrayNd`; `kind` is bool or int,
+    or that of an array without elements, which may be any.
     `variables` is an int32 array in row-major order (length 1 for a scalar).
     """
 
@@ -215,23 +217,9 @@ def refuse(kind: str, wrong: np.ndarray, message: str) -> None:
         raise BrokenRule(message, kind, int(wrong.argmax()))
 
 
-def apply_operator(op: int, y: int, z: int) -> int | None:
-    """The value of `y op z`, or None where it is undefined (division by zero). Not for ELEMENT."""
-    if op == Op.ADD:
-        return y + z
-    if op == Op.MUL:
-        return y * z
-    if op == Op.DIV or op == Op.MOD:
-        if z == 0:
-            return None
-        quotient = abs(y) // abs(z) * (1 if (y < 0) == (z < 0) else -1)
-        return quotient if op == Op.DIV else y - z * quotient
-    if op == Op.MIN:
-        return min(y, z)
-    if op == Op.MAX:
-        return max(y, z)
-    if op == Op.EQ:
-        return int(y == z)
-    if op == Op.LEQ:
-        return int(y <= z)
-    raise ValueError(f"operator {op} has no value of its own")
+N = TypeVar("N", int, float, np.ndarray)
+
+
+def truncated(y: N, z: N) -> N:
+    """y div z as DIV means it, truncated towards 0, for z ≠ 0: of numbers, or of arrays element by element."""
+    return abs(y) // abs(z) * (1 - 2 * ((y < 0) != (z < 0)))

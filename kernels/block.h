@@ -1,0 +1,105 @@
+// A block: the parts of its state put together, and its memory laid out.
+#pragma once
+
+#include "free/neighbourhood.h"
+
+struct BlockState {
+  Propagation propagation;
+  Claim claim;
+  Choice choice;
+  Task task;
+  Stack stack;
+  Transfer transfer;
+  IslandAccess island_access;
+  ValueOrder value_order;
+  Mail mail;
+  Neighbourhood neighbourhood;
+  Stopwatch stopwatch;
+  Random random;
+  Statistics statistics;
+};
+static_assert(sizeof(BlockState) <= STATE_BYTES, "the host leaves STATE_BYTES (engine/abi.py) for a block's state");
+
+DEVICE Propagation& propagation(const Block& b) { return b.state->propagation; }
+DEVICE Claim& claim(const Block& b) { return b.state->claim; }
+DEVICE Choice& choice(const Block& b) { return b.state->choice; }
+DEVICE Task& task(const Block& b) { return b.state->task; }
+DEVICE Stack& stack(const Block& b) { return b.state->stack; }
+DEVICE Transfer& transfer(const Block& b) { return b.state->transfer; }
+DEVICE IslandAccess& island_access(const Block& b) { return b.state->island_access; }
+DEVICE ValueOrder& value_order(const Block& b) { return b.state->value_order; }
+DEVICE Mail& mail(const Block& b) { return b.state->mail; }
+DEVICE Neighbourhood& neighbourhood(const Block& b) { return b.state->neighbourhood; }
+DEVICE Stopwatch& stopwatch(const Block& b) { return b.state->stopwatch; }
+DEVICE Random& block_random(const Block& b) { return b.state->random; }
+DEVICE Statistics& statistics(const Block& b) { return b.state->statistics; }
+
+// Bytes of the parts of a block's memory, in this order; turbo_fzn/engine/layout.py has the same sums.
+DEVICE i64 align16(i64 bytes) { return (bytes + 15) & ~(i64)15; }
+DEVICE i64 store_bytes(const Problem& p, bool retires = RETIRES_ROWS) {
+  return 2 * align16((i64)p.n_vars * (i64)sizeof(bound_t)) + align16((i64)flag_words(p.n_vars) * 4) +
+         (1 + retires) * align16((i64)row_words(p.n_rows) * 4);
+}
+DEVICE i64 list_bytes(const Problem& p) {
+  return align16((i64)p.changed_capacity * 4) + align16((i64)p.queue_capacity * 4);
+}
+DEVICE i64 stack_bytes(const Problem& p) {
+  return align16((i64)p.trail_capacity * (i64)sizeof(TrailEntry)) + align16((i64)p.n_rows * 4) +
+         align16((i64)p.level_capacity * (i64)sizeof(Level)) + align16((i64)p.path_capacity * (i64)sizeof(Decision));
+}
+
+// Lays out a block: the store, the two lists, and the trail, stack and path in its workspace.
+DEVICE Block make_block(const Problem* p, BlockState* state, char* store, char* lists, char* stacks, i32 index) {
+  Block b;
+  b.problem = p;
+  b.state = state;
+  b.lower = (bound_t*)store;
+  store += align16((i64)p->n_vars * (i64)sizeof(bound_t));
+  b.upper = (bound_t*)store;
+  store += align16((i64)p->n_vars * (i64)sizeof(bound_t));
+  b.flags = (u32*)store;
+  store += align16((i64)flag_words(p->n_vars) * 4);
+  b.queued = (u32*)store;
+  store += align16((i64)row_words(p->n_rows) * 4);
+  b.entailed = (u32*)store;
+  b.changed = (i32*)lists;
+  b.queue = (i32*)(lists + align16((i64)p->changed_capacity * 4));
+  b.trail = (TrailEntry*)stacks;
+  stacks += align16((i64)p->trail_capacity * (i64)sizeof(TrailEntry));
+  b.retired = (i32*)stacks;
+  stacks += align16((i64)p->n_rows * 4);
+  b.levels = (Level*)stacks;
+  stacks += align16((i64)p->level_capacity * (i64)sizeof(Level));
+  b.path = (Decision*)stacks;
+  b.index = index;
+  b.round = 0;
+  return b;
+}
+
+// Whether the block searches neighbourhoods and restarts, by its share of them.
+DEVICE bool is_free_searcher(const Problem* p, i32 index) {
+  return (i64)index * p->lns_percent / 100 != (i64)(index + 1) * p->lns_percent / 100;
+}
+
+DEVICE void clear_state(const Block& b) {
+  clear_queue(b);
+  u32* words = (u32*)b.state;
+  for (i32 i = lane(); i < (i32)(sizeof(BlockState) / 4); i += lanes()) words[i] = 0;
+  barrier();
+  if (lane() == 0) {
+    task(b).best = NO_INCUMBENT;
+    stack(b).last_var = -1;
+    choice(b).conflict_var = NOT_KEPT;
+    stopwatch(b).activity = ACTIVITY_DIVE;
+    stopwatch(b).since = ticks();
+    stopwatch(b).began = now_ns();
+    seed_random(block_random(b), b.problem->seed, b.index);
+    claim(b).limited = is_free_searcher(b.problem, b.index);
+    if (b.index == 0) {  // somebody must search the root, unless others prove; it may try the warm start before
+      neighbourhood(b).warm_start = b.problem->n_hints > 0;
+      claim(b).limited = neighbourhood(b).warm_start || (claim(b).limited && b.problem->learn_bytes > 0);
+    }
+    if (!searches_tree(b.problem)) claim(b).limited = 1;
+  }
+  barrier();
+}

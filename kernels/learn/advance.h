@@ -1,0 +1,190 @@
+// Propagation with reasons: clauses and rows in turn, to the fixpoint.
+//
+// Clauses come first, whole entry by entry, with two watched literals (Moskewicz et al., DAC 2001) and a blocking
+// literal in the list (Sörensson, Eén, SAT-Race 2008). Then one row at a time, cheap operators before others, from
+// queues that are linked through the rows themselves. Which rows a side wakes is what the other engines know
+// (watch.py).
+//
+// Bounds can creep: x >= y + 1 and y >= x push each other through a domain of a million values, an entry a step. Past
+// so many entries the search goes on before the fixpoint, by supposing that what creeps comes half way; the queue is
+// kept. When a conflict has emptied the queue, and the level that was left so is still there, all rows are queued
+// again.
+#pragma once
+
+#include "explain.h"
+
+#define NOT_QUEUED (-2)
+#define POLL_EVERY 1024       // rows or fixpoints between looks at the stop flag
+#define CREEP_ENTRIES 2000    // on top of one a side
+#define CREEP_DOMAIN 8        // what creeps has more values left than that
+#define CREEP_LOOK_BACK 200
+#define ROOT_PATIENCE 20      // times as many entries at level 0, which is propagated once for all
+#define NO_LEVEL INT32_MAX
+
+DEVICE i32 priority_of(i32 op) {
+  return op == OP_ADD ? 1 : op == OP_MUL || op == OP_DIV || op == OP_MOD || op == OP_ELEMENT ? 2 : 0;
+}
+
+DEVICE void queue_row(Learner& l, i32 row) {
+  if (l.next_row[row] != NOT_QUEUED) return;
+  i32 priority = priority_of(l.problem->rows[row].op);
+  l.next_row[row] = -1;
+  if (l.first_row[priority] < 0) l.first_row[priority] = row;
+  else l.next_row[l.last_row[priority]] = row;
+  l.last_row[priority] = row;
+}
+
+// The next row, or -1.
+DEVICE i32 take_row(Learner& l) {
+  for (i32 priority = 0; priority < N_PRIORITIES; ++priority) {
+    i32 row = l.first_row[priority];
+    if (row < 0) continue;
+    l.first_row[priority] = l.next_row[row];
+    l.next_row[row] = NOT_QUEUED;
+    return row;
+  }
+  return -1;
+}
+
+DEVICE void queue_all_rows(Learner& l) {
+  for (i32 row = 0; row < l.problem->n_rows; ++row) queue_row(l, row);
+}
+
+DEVICE void queue_watchers(Learner& l, i32 side) {
+  Watch w = load_constant(&l.problem->watches[var_of(side)]);
+  i32 from = is_upper(side) ? w.both : w.start, to = is_upper(side) ? w.end : w.upper;
+  for (i32 i = from; i < to; ++i) queue_row(l, load_constant(&l.problem->watchers[i]));
+}
+
+DEVICE bool run_row(Learner& l, i32 row) {
+  const Row r = load_constant(&l.problem->rows[row]);
+  const i32 vars[3] = {r.x, r.y, third_var(r)};
+  const Interval before[3] = {interval_of(l, r.x), interval_of(l, r.y), interval_of(l, vars[2])};
+  Interval after[3] = {before[0], before[1], before[2]};
+  run_operator(l, r, after);
+  ++l.runs;
+  for (i32 i = 0; i < (r.op == OP_ELEMENT ? 2 : 3); ++i) {
+    if (after[i].l > before[i].l && !set_side(l, lower_side(vars[i]), after[i].l, row_reason(row))) return false;
+    if (after[i].u < before[i].u && !set_side(l, upper_side(vars[i]), -after[i].u, row_reason(row))) return false;
+  }
+  return true;
+}
+
+// The literal in place `which` of the two watched ones has become false: another literal is to be watched for it. False
+// when there is none.
+DEVICE bool watch_another(Learner& l, i32 clause, Literal first) {
+  Clause* c = clause_at(l, clause);
+  Literal* literals = literals_of(c);
+  for (i32 i = 2; i < c->size; ++i) {
+    if (is_false(l, literals[i])) continue;
+    Watcher moved = {first, clause, 0};
+    if (!watch(l, negation(literals[i]), moved)) return false;
+    Literal other = literals[i];
+    literals[i] = literals[1];
+    literals[1] = other;
+    return true;
+  }
+  return false;
+}
+
+// `a` is true: tells the watcher. Whether it stays in the list; a conflict is in l.outcome.
+DEVICE bool tell(Learner& l, Literal a, Watcher* watcher) {
+  if (is_true(l, watcher->blocker)) return true;
+  Literal first = watcher->blocker;
+  if (!watcher->binary) {
+    Literal* literals = literals_of(clause_at(l, watcher->clause));
+    Literal fallen = negation(a);
+    if (literals[0].side == fallen.side && literals[0].k == fallen.k) {
+      literals[0] = literals[1];
+      literals[1] = fallen;
+    }
+    first = literals[0];
+    if (is_true(l, first)) {
+      watcher->blocker = first;
+      return true;
+    }
+    if (watch_another(l, watcher->clause, first)) return false;
+  }
+  set_side(l, first.side, first.k, clause_reason(watcher->clause));
+  return true;
+}
+
+// Tells the watchers of `a`, node `place` of its side. Lists and nodes of others may move meanwhile.
+DEVICE bool tell_watchers(Learner& l, Literal a, i32 place) {
+  List list = node_at(l, a.side, place)->watchers;
+  i32 kept = list.start, i = list.start, end = list.start + list.size;
+  while (i < end && l.outcome == CONSISTENT) {
+    Watcher watcher = l.pool[i++].watcher;
+    if (tell(l, a, &watcher)) l.pool[kept++].watcher = watcher;
+  }
+  while (i < end) l.pool[kept++] = l.pool[i++];
+  node_at(l, a.side, place)->watchers.size = kept - list.start;
+  return l.outcome == CONSISTENT;
+}
+
+// Nodes that are created meanwhile have a threshold above what the side is now.
+DEVICE bool tell_clauses(Learner& l, i32 side, bound_t was, bound_t now) {
+  if (l.nodes[side].size == 0) return true;
+  for (i32 i = first_node_above(l, side, was); i < l.nodes[side].size; ++i) {
+    bound_t k = node_at(l, side, i)->k;
+    if (k > now) break;
+    if (!tell_watchers(l, literal(side, k), i)) return false;
+  }
+  return true;
+}
+
+// Something that creeps, or -1.
+DEVICE i32 find_creeping(const Learner& l) {
+  for (i32 i = l.trail_size - 1; i >= 0 && i >= l.trail_size - CREEP_LOOK_BACK; --i) {
+    i32 side = l.trail[i].side;
+    if (-(wide_t)l.now[side] - l.now[opposite(side)] > CREEP_DOMAIN) return side;
+  }
+  return -1;
+}
+
+DEVICE void empty_queue(Learner& l) {
+  while (take_row(l) >= 0) {}
+}
+
+// Whether the host wants the block to leave, or the search is over. Looked up now and then.
+DEVICE bool wants_end(Learner& l) {
+  if (++l.polls % POLL_EVERY) return false;
+  const Common* common = l.problem->common;
+  return global_load(&common->stop) || is_search_over(common);
+}
+
+// To the fixpoint: CONSISTENT, then, or with something in l.creeping. After a CONFLICT or when FULL the queue is empty.
+OUTLINE Outcome propagate(Learner& l) {
+  i64 entries = 0, enough = 2 * (i64)l.problem->n_vars + CREEP_ENTRIES;
+  if (l.level == 0) enough *= ROOT_PATIENCE;
+  l.outcome = CONSISTENT;
+  l.creeping = -1;
+  for (;;) {
+    while (l.head < l.trail_size && l.outcome == CONSISTENT) {
+      Entry e = l.trail[l.head++];
+      ++entries;
+      queue_watchers(l, e.side);
+      tell_clauses(l, e.side, e.was, e.now);
+    }
+    if (l.outcome != CONSISTENT) break;
+    if (wants_end(l)) return LEAVE;
+    if (entries > enough) {
+      l.creeping = find_creeping(l);
+      enough += entries;
+    }
+    if (l.level == 0) settle_root(l);
+    if (l.creeping >= 0) {
+      l.suspended = minimum(l.suspended, l.level);
+      return CONSISTENT;
+    }
+    i32 row = take_row(l);
+    if (row < 0) {
+      if (l.level <= l.suspended) l.suspended = NO_LEVEL;  // nothing is left undone below
+      return CONSISTENT;
+    }
+    if (!run_row(l, row)) break;
+  }
+  empty_queue(l);
+  l.head = l.trail_size;
+  return (Outcome)l.outcome;
+}

@@ -1,0 +1,103 @@
+// Debug builds (-DCHECK_EXPLANATIONS): no explanation and no clause is taken on trust.
+//
+// An explanation must be true when it is used, and the row, given the bounds of the explanation alone, must give the
+// threshold. A learned clause must follow by propagation: with all of its literals false, from the root, the rows and
+// the clauses at hand find a fault (a reverse unit propagation check, as of Goldberg and Novikov, DATE 2003). This is
+// plain code without watches or reasons. `explanation_errors` counts what fails.
+#pragma once
+
+#include "clauses.h"
+#include "oracle.h"
+
+#define CHECK_PASSES 100
+
+// Whether the row, run again and again on what the premises say, gives `a`.
+OUTLINE bool is_reached(const Learner& l, Row r, const Premises& why, Literal a) {
+  const i32 vars[3] = {r.x, r.y, third_var(r)};
+  Interval v[3];
+  for (i32 i = 0; i < 3; ++i) v[i] = premise_interval(l, why, vars[i]);
+  for (i32 pass = 0; pass < CHECK_PASSES; ++pass) {
+    for (i32 i = 0; i < 3; ++i) {
+      if (is_empty(v[i])) return true;
+      if (vars[i] == var_of(a.side) && reaches(v[i], is_upper(a.side), a.k)) return true;
+    }
+    run_operator(l, r, v);
+    for (i32 i = 0; i < 3; ++i) {  // what it has told of a variable it knows wherever it names it
+      for (i32 j = 0; j < 3; ++j) {
+        if (vars[i] != vars[j]) continue;
+        raise(v[i], v[j].l);
+        reduce(v[i], v[j].u);
+      }
+    }
+  }
+  return false;
+}
+
+OUTLINE void check_explanation(const Learner& l, Row r, const Premises& why, Literal a, i32 t) {
+  bool good = is_reached(l, r, why, a);
+  for (i32 i = 0; i < why.count; ++i) good = good && held(l, why.literals[i].side, t) >= why.literals[i].k;
+  if (!good) ++l.statistics->explanation_errors;
+}
+
+// One run of all rows over `sides`. Whether they are consistent; `changed` when something grew.
+static bool run_rows_plainly(const Learner& l, bound_t* sides, bool* changed) {
+  for (i32 row = 0; row < l.problem->n_rows; ++row) {
+    const Row r = l.problem->rows[row];
+    const i32 vars[3] = {r.x, r.y, third_var(r)};
+    Interval v[3];
+    for (i32 i = 0; i < 3; ++i) {
+      Interval of_var = {sides[lower_side(vars[i])], -(value_t)sides[upper_side(vars[i])]};
+      v[i] = of_var;
+    }
+    run_operator(l, r, v);
+    for (i32 i = 0; i < 3; ++i) {
+      bound_t* lower = &sides[lower_side(vars[i])];
+      bound_t* upper = &sides[upper_side(vars[i])];
+      if (is_empty(v[i]) || v[i].l > -(value_t)*upper || -v[i].u > -(value_t)*lower) return false;
+      *changed = *changed || v[i].l > *lower || -v[i].u > *upper;
+      *lower = (bound_t)maximum((value_t)*lower, v[i].l);
+      *upper = (bound_t)maximum((value_t)*upper, -v[i].u);
+    }
+  }
+  return true;
+}
+
+static bool run_clauses_plainly(const Learner& l, bound_t* sides, bool* changed) {
+  for (i32 c = 0; c < l.clause_end; c += clause_units(clause_at(l, c)->size)) {
+    const Literal* literals = literals_of(clause_at(l, c));
+    i32 open = -1, n_open = 0;
+    for (i32 i = 0; i < clause_at(l, c)->size; ++i) {
+      Literal a = literals[i];
+      if (sides[opposite(a.side)] >= 1 - a.k) continue;
+      open = i;
+      n_open += sides[a.side] >= a.k ? 2 : 1;
+    }
+    if (n_open == 0) return false;
+    if (n_open > 1) continue;
+    sides[literals[open].side] = literals[open].k;
+    *changed = true;
+  }
+  return true;
+}
+
+// Whether the root with all literals of the learned clause false has a fault, by propagation alone.
+static bool is_refuted(const Learner& l, bound_t* sides) {
+  for (i32 side = 0; side < 2 * l.problem->n_vars; ++side) sides[side] = l.root[side];
+  for (i32 i = 0; i < l.n_learned; ++i) {
+    Literal a = negation(l.learned[i]);
+    sides[a.side] = maximum(sides[a.side], a.k);
+    if (sides[a.side] > -sides[opposite(a.side)]) return true;
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    if (!run_rows_plainly(l, sides, &changed) || !run_clauses_plainly(l, sides, &changed)) return true;
+  }
+  return false;
+}
+
+// The clause in l.learned, before it is stored.
+OUTLINE void check_learned(const Learner& l) {
+  bound_t* sides = new bound_t[2 * (u64)l.problem->n_vars];
+  if (!is_refuted(l, sides)) ++l.statistics->explanation_errors;
+  delete[] sides;
+}

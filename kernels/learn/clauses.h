@@ -1,0 +1,142 @@
+// Learned clauses: where they are kept, and which are forgotten.
+//
+// The store is one piece of memory that fills up; at level 0, where no clause is a reason, it is reduced and closed up.
+// What is kept follows Audemard and Simon (IJCAI 2009): clauses whose literals come from few levels (LBD, the literals
+// block distance) are used again, so those of two levels stay for good, those of six while they are used, and of the
+// rest the half with the greatest LBD and the least activity goes. A clause costs time only where it is watched, so
+// lists and nodes are built anew from what is left.
+#pragma once
+
+#include "lists.h"
+
+#define KEPT_LBD 2
+#define KEPT_WHILE_USED 6
+
+DEVICE Clause* clause_at(const Learner& l, i32 clause) { return (Clause*)(l.clauses + (i64)clause * CLAUSE_UNIT); }
+DEVICE Literal* literals_of(Clause* clause) { return (Literal*)(clause + 1); }
+DEVICE i32 clause_units(i32 size) { return (i32)((sizeof(Clause) + (u64)size * sizeof(Literal)) / CLAUSE_UNIT); }
+
+// Stores a clause. -1 when there is no room.
+DEVICE i32 store_clause(Learner& l, const Literal* literals, i32 size, i32 lbd) {
+  i64 end = (i64)l.clause_end + clause_units(size);
+  if (end > l.clause_capacity || l.n_clauses == l.most_clauses) {
+    l.clauses_full = 1;
+    return -1;
+  }
+  i32 clause = l.clause_end;
+  l.clause_end = (i32)end;
+  ++l.n_clauses;
+  Clause header = {size, lbd, 0, 1};
+  *clause_at(l, clause) = header;
+  for (i32 i = 0; i < size; ++i) literals_of(clause_at(l, clause))[i] = literals[i];
+  return clause;
+}
+
+// Watches the first two literals. Without room for that the clause is only not told: it propagates nothing, and is
+// rebuilt with the lists.
+DEVICE void attach(Learner& l, i32 clause) {
+  const Literal* literals = literals_of(clause_at(l, clause));
+  i32 binary = clause_at(l, clause)->size == 2;
+  for (i32 i = 0; i < 2; ++i) {
+    Watcher watcher = {literals[1 - i], clause, binary};
+    if (!watch(l, negation(literals[i]), watcher)) return;
+  }
+}
+
+// Ordered by what is to go first, the greatest: LBD, then want of activity.
+DEVICE u64 badness(const Clause* c) {
+  union { float number; u32 bits; } u;
+  u.number = c->activity;  // positive, so its bits are ordered as numbers are
+  return (u64)c->lbd << 32 | (0xffffffffu - u.bits);
+}
+
+DEVICE bool may_go(const Clause* c, bool pressed) {
+  return pressed || (c->lbd > KEPT_LBD && !(c->lbd <= KEPT_WHILE_USED && c->used));
+}
+
+// The k-th least of the keys (quickselect: Hoare, CACM 1961), k < count.
+DEVICE u64 select_key(u64* keys, i32 count, i32 k) {
+  i32 from = 0, to = count - 1;
+  while (from < to) {
+    u64 pivot = keys[(from + to) / 2];
+    i32 i = from, j = to;
+    while (i <= j) {
+      while (keys[i] < pivot) ++i;
+      while (keys[j] > pivot) --j;
+      if (i > j) break;
+      u64 key = keys[i];
+      keys[i++] = keys[j];
+      keys[j--] = key;
+    }
+    if (k <= j) to = j;
+    else if (k >= i) from = i;
+    else break;
+  }
+  return keys[k];
+}
+
+// Clauses with this badness or more are dropped.
+DEVICE u64 badness_limit(Learner& l, bool pressed) {
+  i32 count = 0;
+  for (i32 c = 0; c < l.clause_end; c += clause_units(clause_at(l, c)->size)) {
+    if (may_go(clause_at(l, c), pressed)) l.keys[count++] = badness(clause_at(l, c));
+  }
+  return count == 0 ? UINT64_MAX : select_key(l.keys, count, count / 2);
+}
+
+// Level 0: leaves out of the literals those that are false for ever. Their number; -1 when one is true.
+DEVICE i32 strip_literals(const Learner& l, const Literal* from, i32 size, Literal* to) {
+  i32 kept = 0;
+  for (i32 i = 0; i < size; ++i) {
+    Literal a = from[i];
+    if (is_true(l, a)) return -1;
+    if (!is_false(l, a)) to[kept++] = a;
+  }
+  return kept;
+}
+
+// Level 0: drops clauses from `limit` on, closes up the store and strips what is left. Units go to `units`, as the
+// learned clause that they could be; their number. -1 for an empty clause: nothing is left to search.
+DEVICE i32 close_up(Learner& l, u64 limit, bool pressed, Literal* units) {
+  i32 end = 0, n_units = 0, left = 0;
+  for (i32 c = 0, next; c < l.clause_end; c = next) {
+    Clause header = *clause_at(l, c);
+    next = c + clause_units(header.size);
+    if (may_go(&header, pressed) && badness(&header) >= limit) continue;
+    Literal* literals = literals_of(clause_at(l, end));
+    i32 size = strip_literals(l, literals_of(clause_at(l, c)), header.size, literals);
+    if (size == 0) return -1;
+    if (size == 1 && n_units < 2 * l.problem->n_vars) units[n_units++] = literals[0];
+    if (size < 2) continue;
+    Clause kept = {size, minimum(header.lbd, size), header.activity / 2, 0};
+    *clause_at(l, end) = kept;
+    end += clause_units(size);
+    ++left;
+  }
+  l.clause_end = end;
+  l.n_clauses = left;
+  return n_units;
+}
+
+DEVICE void rebuild_lists(Learner& l) {
+  clear_lists(l);
+  for (i32 c = 0; c < l.clause_end; c += clause_units(clause_at(l, c)->size)) attach(l, c);
+}
+
+DEVICE bool is_crowded(const Learner& l) {
+  return l.lists_full || l.clause_end > l.clause_capacity / 2 || l.n_clauses > l.most_clauses / 2;
+}
+
+// Level 0, settled: forgets clauses, builds the lists anew. The units that came out are in l.learned; their number, or
+// -1 when there is nothing left to search.
+OUTLINE i32 reduce_clauses(Learner& l) {
+  ++l.statistics->reductions;
+  l.clauses_full = 0;
+  i32 n_units = close_up(l, badness_limit(l, false), false, l.learned);
+  rebuild_lists(l);
+  while (n_units == 0 && is_crowded(l)) {  // nothing is spared
+    n_units = close_up(l, badness_limit(l, true), true, l.learned);
+    rebuild_lists(l);
+  }
+  return n_units;
+}

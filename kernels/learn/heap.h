@@ -1,0 +1,97 @@
+// The variables by activity: which were in conflicts of late.
+//
+// VSIDS (Moskewicz et al., DAC 2001) as in MiniSat (Eén, Sörensson, SAT 2003): a variable gains when it enters a
+// resolvent, and the gain grows by a twentieth with each conflict, so that old gains fade. A binary heap holds the
+// variables that may be unfixed, the most active first; auxiliary variables of the normal form are in it like all
+// others, since the inner nodes of a long sum are what clauses can name.
+#pragma once
+
+#include "advance.h"
+
+#define ACTIVITY_GROWTH (1 / 0.95)
+#define ACTIVITY_MOST 1e100
+
+DEVICE void put_at(Learner& l, i32 i, i32 var) {
+  l.heap[i] = var;
+  l.place[var] = i;
+}
+
+DEVICE void rise(Learner& l, i32 i) {
+  i32 var = l.heap[i];
+  for (; i > 0; i = (i - 1) / 2) {
+    i32 parent = l.heap[(i - 1) / 2];
+    if (l.activity[var] <= l.activity[parent]) break;
+    put_at(l, i, parent);
+  }
+  put_at(l, i, var);
+}
+
+DEVICE void sink(Learner& l, i32 i) {
+  i32 var = l.heap[i];
+  for (i32 child = 2 * i + 1; child < l.heap_size; child = 2 * i + 1) {
+    if (child + 1 < l.heap_size && l.activity[l.heap[child + 1]] > l.activity[l.heap[child]]) ++child;
+    if (l.activity[l.heap[child]] <= l.activity[var]) break;
+    put_at(l, i, l.heap[child]);
+    i = child;
+  }
+  put_at(l, i, var);
+}
+
+DEVICE void insert(Learner& l, i32 var) {
+  if (l.place[var] >= 0) return;
+  put_at(l, l.heap_size++, var);
+  rise(l, l.place[var]);
+}
+
+// The most active unfixed variable, or -1. Fixed ones before it leave the heap; `backtrack` brings them back.
+DEVICE i32 most_active(Learner& l) {
+  while (l.heap_size > 0) {
+    i32 var = l.heap[0];
+    if (!is_fixed(l, var)) return var;
+    l.place[var] = -1;
+    if (--l.heap_size > 0) {
+      put_at(l, 0, l.heap[l.heap_size]);
+      sink(l, 0);
+    }
+  }
+  return -1;
+}
+
+DEVICE void bump(Learner& l, i32 var) {
+  l.activity[var] += l.activity_step;
+  if (l.activity[var] > ACTIVITY_MOST) {
+    for (i32 v = 0; v < l.problem->n_vars; ++v) l.activity[v] /= ACTIVITY_MOST;
+    l.activity_step /= ACTIVITY_MOST;
+  }
+  if (l.place[var] >= 0) rise(l, l.place[var]);
+}
+
+// Takes back all above the level. A fixed variable remembers its value (phase saving: Pipatsrisawat, Darwiche, SAT
+// 2007).
+OUTLINE void backtrack(Learner& l, i32 level) {
+  if (l.level <= level) return;
+  Mark mark = l.marks[level];
+  for (i32 i = l.trail_size - 1; i >= mark.trail_size; --i) {
+    const Entry& e = l.trail[i];
+    i32 var = var_of(e.side);
+    if (is_fixed(l, var)) l.phase[var] = l.now[lower_side(var)];
+    insert(l, var);
+    l.now[e.side] = e.was;
+    l.last[e.side] = e.previous;
+  }
+  l.trail_size = l.head = mark.trail_size;
+  l.strategy = mark.strategy;
+  l.position = mark.position;
+  l.level = level;
+  if (level < l.suspended) l.suspended = NO_LEVEL;
+  else queue_all_rows(l);
+}
+
+// A new level, on which `a` is supposed. The caller sees to it that there is room.
+DEVICE void suppose(Learner& l, Literal a) {
+  Mark mark = {l.trail_size, l.strategy, l.position};
+  l.marks[l.level++] = mark;
+  l.peak_level = maximum(l.peak_level, l.level);
+  append(l, a.side, a.k, DECISION);
+  ++statistics(*l.block).nodes;
+}

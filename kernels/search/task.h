@@ -1,0 +1,81 @@
+// What a block is at: a subproblem of the complete search, or a search that is limited by failures and work.
+//
+// A limited search has an aim of its own. It may want much better solutions than the incumbent, as a probe does, or, on
+// an island, some that are worse.
+#pragma once
+
+#include "branch.h"
+
+#define COUNT_NODES 64  // after so many the host may read what was counted
+
+struct Task {
+  i32 method;
+  i32 over;           // nothing is to be gained from it any more
+  i32 early;          // it began without an incumbent: it is over when there is one
+  i32 island;         // that its solutions go to; 0: the record's
+  i32 spent;          // lane 0's answer whether its limits are
+  i32 failures_left;  // before a limited search is cut
+  i32 failures_sure;  // but for its work not before so few are left
+  i64 runs_limit;     // count of propagator runs at which its work is done
+  i64 target;         // on island 0 it wants sense * objective to be at most this
+  i64 limit;          // the same on another island
+  i64 best;           // copy of Common.best that all lanes may read
+  i64 since;          // when it began, in nanoseconds
+  i64 first_node;     // of a subproblem, in statistics.nodes
+};
+
+DEVICE Task& task(const Block& b);
+
+// What sense * objective is proved to be at least, by the blocks or by the host.
+DEVICE i64 proved_bound(const Common* common) {
+  i64 own = global_load(&common->bound), told = global_load(&common->host_bound);
+  return own > told ? own : told;
+}
+
+// Lane 0: only solutions better than the incumbent are wanted; in a limited search perhaps much better ones, or worse
+// ones.
+DEVICE void bound_objective(const Block& b) {
+  const Problem* p = b.problem;
+  const Task& s = task(b);
+  if (p->sense == 0 || s.best == NO_INCUMBENT) return;
+  i64 most = !claim(b).limited ? s.best - 1 : s.island ? s.limit : minimum(s.best - 1, s.target);
+  if (p->sense > 0) tighten_upper(b, p->objective, (value_t)most);
+  else tighten_lower(b, p->objective, (value_t)-most);
+}
+
+// Lane 0, at the root: what has been proved of the objective by others.
+DEVICE void apply_proved_bound(const Block& b) {
+  const Problem* p = b.problem;
+  if (p->sense == 0) return;
+  i64 bound = proved_bound(p->common);
+  if (p->sense > 0) tighten_lower(b, p->objective, (value_t)bound);
+  else tighten_upper(b, p->objective, (value_t)-bound);
+}
+
+// Whether nothing better can be found: the tree is exhausted, or the proved bound has met the incumbent.
+DEVICE bool is_search_over(const Common* common) {
+  return global_load(&common->outstanding) == 0 || proved_bound(common) >= global_load(&common->best);
+}
+
+// Lane 0: whether a limited search has had its share of failures, or, after a few of them, of work.
+DEVICE bool is_spent(const Block& b) {
+  Task& s = task(b);
+  --s.failures_left;
+  return s.failures_left < 0 || (s.failures_left < s.failures_sure && statistics(b).propagations > s.runs_limit);
+}
+
+// Lane 0 reads what other blocks and the host have to say of the task.
+DEVICE void look_around(const Block& b) {
+  const Common* common = b.problem->common;
+  Task& s = task(b);
+  propagation(b).stop = global_load(&common->stop);
+  s.best = global_load(&common->best);
+  bool has_first = s.early && s.best != NO_INCUMBENT;
+  bool proved = proved_bound(common) >= s.best || (claim(b).limited && global_load(&common->outstanding) == 0);
+  s.over = has_first || proved;
+}
+
+// Lane 0, once a node: what was counted, now and then, for a host that wants to know how the search goes.
+DEVICE void tell_counts(const Block& b) {
+  if (statistics(b).nodes % COUNT_NODES == 0) b.problem->statistics[b.index] = statistics(b);
+}

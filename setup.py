@@ -1,0 +1,55 @@
+"""Builds the package. A wheel has the CPU engine with it, compiled for the platform that it is built on.
+
+Where there is no C++ compiler the wheel is one for all platforms, and the engine is compiled at its first use, as it is
+from an editable installation.
+"""
+
+import shutil
+import sys
+from functools import lru_cache
+from pathlib import Path
+
+from setuptools import Distribution, setup
+from setuptools.command.bdist_wheel import bdist_wheel
+from setuptools.command.build_py import build_py
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))  # build front ends leave it out
+
+from turbo_fzn.engine import ahead, compiler
+
+
+@lru_cache(maxsize=1)
+def has_compiler() -> bool:
+    try:
+        compiler.find_cpu_compiler()
+    except compiler.NoCompiler as error:
+        print(f"the wheel is without the CPU engine, which is compiled at its first use: {error}", file=sys.stderr)
+        return False
+    return True
+
+
+class BuildPackage(build_py):
+    def run(self) -> None:
+        super().run()
+        folder = Path(self.build_lib, "turbo_fzn", compiler.PACKAGED)
+        shutil.rmtree(folder, ignore_errors=True)  # of an earlier build
+        if not self.editable_mode and has_compiler():
+            ahead.fill_package(folder)
+
+
+class BuildWheel(bdist_wheel):
+    """The engine is called by ctypes, so one wheel serves every Python of its platform."""
+
+    def get_tag(self) -> tuple[str, str, str]:
+        python, abi, platform = super().get_tag()
+        return (python, abi, platform) if self.root_is_pure else ("py3", "none", platform)
+
+
+class Package(Distribution):
+    """One for its platform only, if it has the engine."""
+
+    def has_ext_modules(self) -> bool:
+        return has_compiler()
+
+
+setup(cmdclass={"build_py": BuildPackage, "bdist_wheel": BuildWheel}, distclass=Package)

@@ -1,0 +1,33 @@
+// As much of the CUDA driver as wake.py calls. cuInit does its work once, as the driver's does: who calls it meanwhile
+// waits. FAKE_GPU has its faults, see fake_machine.py.
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static pthread_mutex_t once = PTHREAD_MUTEX_INITIALIZER;
+static int awake = 0;
+
+static int ordered(const char* fault) {
+  const char* name = getenv("FAKE_GPU");
+  return name && strcmp(name, fault) == 0;
+}
+
+int cuInit(unsigned flags) {
+  (void)flags;
+  pthread_mutex_lock(&once);
+  if (!awake && ordered("driver:slow")) sleep((unsigned)atoi(getenv("FAKE_GPU_SECONDS")));
+  awake = 1;
+  pthread_mutex_unlock(&once);
+  return ordered("driver:fail") ? 100 : 0;
+}
+
+int cuDeviceGet(int* device, int number) {
+  *device = number;
+  return 0;
+}
+
+int cuDevicePrimaryCtxRetain(void** context, int device) {
+  (void)context, (void)device;
+  return 0;
+}

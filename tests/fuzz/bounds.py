@@ -1,0 +1,253 @@
+"""Bounds of linear relaxations on random models: checked against all solutions, and by arithmetic of their own.
+
+What is looked at, in each model: that every solution is a point of the relaxation and of all cuts; that every
+certificate, recomputed here with fractions from the rows and the multipliers, proves what it says and fixes no column
+of a better solution wrongly; and that what is published in the end is below the optimum. A liar may take the place of
+HiGHS: it gives any numbers for duals, and any outcome.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from fractions import Fraction
+from random import Random
+
+import numpy as np
+from oracle import WindowTooSmall, all_solutions, objective_of, with_text
+
+from fuzz.generate import Scope, a_coefficient, draw_model
+from fuzz.judge import Verdict
+from turbo_fzn.bounds import root, tree
+from turbo_fzn.bounds.beside import NO_SOLUTION, Beside
+from turbo_fzn.bounds.certificate import Certificate, Certifier, fix
+from turbo_fzn.bounds.highs import Answer, Outcome, Program
+from turbo_fzn.bounds.linearise import linearise
+from turbo_fzn.bounds.relaxation import Relaxation, Rows
+from turbo_fzn.domains import INFINITY
+from turbo_fzn.errors import TurboError
+from turbo_fzn.interrupt import Interrupt
+from turbo_fzn.options import Options
+from turbo_fzn.read.flatzinc import parse_text
+from turbo_fzn.read.model import Constraint, Goal, Model, Ref, Variable
+from turbo_fzn.run.bounding import Bounding, root_bounds
+from turbo_fzn.run.session import prepare
+
+MOST_NODES = 60
+
+
+class Unsound(AssertionError):
+    """Something that is said to be proved is not."""
+
+
+def draw_objective_model(random: Random) -> Model:
+    """A random model, mostly with a sum of its variables for the objective."""
+    model = draw_model(random)
+    scope = Scope(random, "small")
+    ints = [Ref(name) for name, variable in model.variables.items() if variable.kind == "int"]
+    method = random.choice(("minimize", "maximize"))
+    if random.random() < 0.3:
+        model.goal = Goal(method, random.choice(ints), [], 0)
+        return model
+    chosen = random.sample(ints, min(len(ints), random.randint(1, 4)))
+    coefficients = [a_coefficient(scope) or 1 for _ in chosen]
+    model.variables["total"] = Variable("total", "int", None, [], None, 0)
+    model.constraints.append(Constraint("int_lin_eq", [[*coefficients, -1], [*chosen, Ref("total")], 0], [], 0))
+    model.goal = Goal(method, Ref("total"), [], 0)
+    return model
+
+
+class Liar(Program):
+    """A solver that answers at random where it does not answer as HiGHS."""
+
+    random = Random(0)
+
+    def solve(self) -> Answer:
+        answer = super().solve()
+        n, m = len(self.lower), self.solver.getNumRow()
+        draw = self.random
+        if draw.random() < 0.2:
+            return answer
+        scale = 10.0 ** draw.randint(-12, 30)
+        duals = np.array([draw.choice((0, draw.uniform(-1, 1) * scale, draw.randint(-3, 3))) for _ in range(m)], float)
+        if draw.random() < 0.2 and m:
+            duals[draw.randrange(m)] = draw.choice((np.nan, np.inf, -np.inf))
+        values = np.array([draw.uniform(-5, 5) if draw.random() < 0.5 else draw.randint(-3, 3) for _ in range(n)])
+        if draw.random() < 0.1:
+            values[draw.randrange(n)] = np.nan
+        outcome = draw.choice(list(Outcome))
+        return Answer(outcome, values if outcome is not Outcome.INFEASIBLE else np.empty(0), duals)
+
+
+class Watch:
+    """Looks over the shoulder of a Certifier: everything that is certified, and the points that must stay, which are
+    those of solutions better than the best that was told."""
+
+    def __init__(self, relaxation: Relaxation, points: list[list[int]], objectives: list[int]):
+        self.relaxation = relaxation
+        self.points = list(zip(points, objectives))
+        self.best: Callable[[], int] = lambda: NO_SOLUTION
+        self.n_certificates = 0
+
+    def better(self) -> list[list[int]]:
+        return [point for point, objective in self.points if objective < self.best()]
+
+    def certificate(self, rows: Rows, certificate: Certificate, lower: np.ndarray, upper: np.ndarray) -> None:
+        """Recomputes it, from nothing but the rows, the multipliers and the bounds."""
+        self.n_certificates += 1
+        value = proved_value(self.relaxation, rows, certificate, lower.tolist(), upper.tolist())
+        claimed = None if certificate.value is None else Fraction(certificate.value, certificate.denominator)
+        if claimed is not None and (value is None or claimed > value):
+            raise Unsound(f"claimed {claimed}, proved {value}")
+
+    def rows(self, rows: Rows) -> None:
+        points = self.better()
+        for number in range(len(rows)):
+            entries, low, high = rows.row(number)
+            for point in points:
+                total = sum(value * point[column] for column, value in entries.items())
+                if not (low == -INFINITY or total >= low) or not (high == INFINITY or total <= high):
+                    raise Unsound(f"{low} <= {entries} <= {high} excludes the solution {point}")
+
+
+    def fixed(self, before: Box, after: Box, most: int) -> None:
+        for point, objective in self.points:
+            if objective <= most and is_in(point, before) and not is_in(point, after):
+                raise Unsound(f"fixing excludes the solution {point}")
+
+
+Box = tuple[np.ndarray, np.ndarray]
+
+
+def is_in(point: list[int], box: Box) -> bool:
+    return all(map(is_within, point, *(side.tolist() for side in box)))
+
+
+def is_within(value: int, low: int, high: int) -> bool:
+    return (low == -INFINITY or low <= value) and (high == INFINITY or value <= high)
+
+
+def proved_value(
+    relaxation: Relaxation, rows: Rows, certificate: Certificate, lower: list[int], upper: list[int]
+) -> Fraction | None:
+    """The least value of the objective that the multipliers prove, in fractions; None where they prove none."""
+    left = {relaxation.objective: Fraction(certificate.objective * relaxation.sense)}
+    value = Fraction(0)
+    for number, multiplier in enumerate(certificate.multipliers.tolist()):
+        if multiplier:
+            y = Fraction(multiplier, certificate.denominator)
+            entries, low, high = rows.row(number)
+            side = low if y > 0 else high
+            if abs(side) >= INFINITY:
+                return None
+            value += y * side
+            for column, coefficient in entries.items():
+                left[column] = left.get(column, Fraction(0)) - y * coefficient
+    for column, cost in left.items():
+        if cost:
+            end = lower[column] if cost > 0 else upper[column]
+            if abs(end) >= INFINITY:
+                return None
+            value += cost * end
+    return value
+
+
+@contextmanager
+def watched(watch: Watch, liar: bool) -> Iterator[None]:
+    """While this lasts, every certificate and every cut is checked."""
+    certify, build, program = Certifier.certify, Certifier.__init__, root.Program
+
+    def certify_and_check(self, duals, lower, upper, objective=1):  # type: ignore[no-untyped-def]
+        certificate = certify(self, duals, lower, upper, objective)
+        watch.certificate(self.rows, certificate, lower, upper)
+        return certificate
+
+    def build_and_check(self, relaxation, rows):  # type: ignore[no-untyped-def]
+        watch.rows(rows)
+        build(self, relaxation, rows)
+
+    def fix_and_check(certificate, most, lower, upper):  # type: ignore[no-untyped-def]
+        columns, lows, highs = fix(certificate, most, lower, upper)
+        after = lower.copy(), upper.copy()
+        after[0][columns], after[1][columns] = lows, highs
+        watch.fixed((lower, upper), after, most)
+        return columns, lows, highs
+
+    root.fix = tree.fix = fix_and_check
+    Certifier.certify, Certifier.__init__ = certify_and_check, build_and_check  # type: ignore[method-assign]
+    root.Program = Liar if liar else program  # type: ignore[misc]
+    try:
+        yield
+    finally:
+        root.fix = tree.fix = fix
+        Certifier.certify, Certifier.__init__, root.Program = certify, build, program  # type: ignore
+
+
+def point_of(relaxation: Relaxation, numbers: Mapping[str, int], solution: Mapping[str, int]) -> list[int]:
+    """The columns' values in a solution of the model."""
+    values = {number: solution[name] for name, number in numbers.items()}
+    point = [values.get(number, 0) for number in relaxation.variables.tolist()]
+    for column, (of, value) in relaxation.truths.items():
+        point[column] = int(point[of] == value)
+    return point
+
+
+def try_bounds(random: Random) -> tuple[Verdict, str, int]:
+    """The verdict on one model, its text, and the number of certificates that were checked."""
+    model = parse_text(with_text(draw_objective_model(random)).text)
+    try:
+        solutions = all_solutions(model)
+        prepared = prepare(model, Options(simplify=random.random() < 0.8), Interrupt(None))
+    except (WindowTooSmall, TurboError):
+        return Verdict("undecided"), "", 0
+    if prepared.tnf.infeasible:
+        return Verdict("right"), "", 0
+    numbers, lower, upper = root_bounds(prepared)
+    relaxation = linearise(model, numbers, lower, upper)
+    if relaxation is None:
+        return Verdict("no relaxation"), "", 0
+    points = [point_of(relaxation, numbers, solution) for solution in solutions]
+    objectives = [relaxation.sense * objective_of(model, solution) for solution in solutions]
+    watch = Watch(relaxation, points, objectives)
+    try:
+        check_bounds(random, relaxation, watch, objectives, prepared)
+    except Unsound as fault:
+        return Verdict("unsound", str(fault)), model.text, watch.n_certificates
+    return Verdict("right"), "", watch.n_certificates
+
+
+def check_bounds(random: Random, relaxation: Relaxation, watch: Watch, objectives: list[int], prepared) -> None:
+    watch.rows(relaxation.rows)
+    for point in watch.better():
+        if not is_in(point, (relaxation.lower, relaxation.upper)):
+            raise Unsound(f"the bounds exclude the solution {point}")
+    for objective in objectives:
+        if (objective - relaxation.residue) % relaxation.step:
+            raise Unsound(f"{objective} is not {relaxation.residue} modulo {relaxation.step}")
+    liar = random.random() < 0.5
+    Liar.random = random
+    bounding = Bounding(prepared, np.arange(prepared.tnf.n_vars))
+    nodes = iter(range(MOST_NODES))
+    beside = Beside(lambda: relaxation, bounding.boxes)
+    watch.best = lambda: beside.best
+    if objectives and random.random() < 0.5:
+        beside.tell(random.choice(objectives))
+    step = tree.Tree.step
+
+    def step_and_stop(self) -> None:  # type: ignore[no-untyped-def]
+        step(self)
+        if next(nodes, None) is None:
+            beside.stop()
+
+    tree.Tree.step = step_and_stop  # type: ignore[method-assign]
+    try:
+        with watched(watch, liar):
+            beside.run()
+    finally:
+        tree.Tree.step = step  # type: ignore[method-assign]
+    if isinstance(beside.fault, Unsound) or (beside.fault and not liar):
+        raise beside.fault
+    if beside.bound > -NO_SOLUTION and beside.bound > min(objectives, default=NO_SOLUTION):
+        raise Unsound(f"bound {beside.bound}, optimum {min(objectives)}")
+    if any(relaxation.sense * found.objective not in objectives for found in bounding.boxes.found):
+        raise Unsound("a solution that is none")

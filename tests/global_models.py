@@ -1,0 +1,69 @@
+"""MiniZinc models of the cases of global_cases.py, and their FlatZinc with our library."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from itertools import product
+from pathlib import Path
+
+from command import PATIENCE
+from global_cases import Case, Vars, values_of
+
+from turbo_fzn.install import install_solver
+
+
+class Compiler:
+    """MiniZinc with our library; its files are in a folder of the caller's."""
+
+    def __init__(self, folder: Path):
+        self.model, self.flat, self.output = (folder / f"model.{suffix}" for suffix in ("mzn", "fzn", "ozn"))
+        files = ["--fzn", self.flat, "--ozn", self.output, self.model]
+        self.command = ["minizinc", "-c", "--solver", install_solver(folder), *files]
+
+    def flatten(self, text: str) -> str | None:
+        """The FlatZinc of a model, or None where MiniZinc finds that it has no solution."""
+        self.model.write_text(text)
+        run = subprocess.run(self.command, capture_output=True, text=True, timeout=PATIENCE)
+        assert run.returncode == 0, run.stderr
+        return None if "=====UNSATISFIABLE=====" in run.stdout else self.flat.read_text()
+
+    def fixed_values(self) -> dict[str, object]:
+        """What MiniZinc has found out while compiling: it is no variable of the FlatZinc."""
+        found = re.findall(r"^(?:int|bool): (\w+) = (-?\w+);$", self.output.read_text(), re.MULTILINE)
+        return {name: value == "true" if value in ("true", "false") else int(value) for name, value in found}
+
+
+def declaration(name: str, variables: Vars) -> str:
+    kind = "bool" if variables.domain is bool else "{" + ",".join(map(str, variables.domain)) + "}"
+    if variables.length is None:
+        return f"var {kind}: {name};"
+    indices = f"{variables.first}..{variables.first + variables.length - 1}"
+    if variables.first == 1:
+        return f"array [{indices}] of var {kind}: {name};"
+    plain = plain_name(name, variables)
+    return (
+        f"array [1..{variables.length}] of var {kind}: {plain};\n"
+        f"array [{indices}] of var {'bool' if kind == 'bool' else 'int'}: {name} = array1d({indices}, {plain});"
+    )
+
+
+def plain_name(name: str, variables: Vars) -> str:
+    """Under which name FlatZinc gives the values: newer MiniZincs keep the names of arrays from index 1 only."""
+    return name if variables.first == 1 else f"{name}_from_1"
+
+
+def model_of(case: Case, item: str) -> str:
+    lines = [declaration(name, variables) for name, variables in case.variables.items()]
+    if case.file:
+        lines.insert(0, f'include "{case.file}.mzn";')
+    return "\n".join([*lines, item.format(call=f"({case.call})"), "solve satisfy;\n"])
+
+
+def assignments(case: Case) -> list[dict]:
+    """All of them, a value or a list of values by name."""
+    choices = [
+        values_of(v) if v.length is None else list(map(list, product(values_of(v), repeat=v.length)))
+        for v in case.variables.values()
+    ]
+    return [dict(zip(case.variables, values)) for values in product(*choices)]

@@ -1,0 +1,83 @@
+"""The documents speak of files and names that exist."""
+
+import ast
+import re
+import subprocess
+from functools import lru_cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+SUFFIXES = ("py", "h", "cu", "cpp", "lark", "mzn", "md", "json", "cfg", "toml")
+FILE = re.compile(rf"[\w./-]+\.(?:{'|'.join(SUFFIXES)})")
+FOLDER = re.compile(r"[\w.-]+(?:/[\w.-]+)*/")
+NAME = re.compile(r"([a-z_]+)\.([A-Za-z_]\w*)")
+FOREIGN = {  # a user's files, what a run may write, and a file of MiniZinc's
+    "nosets.mzn", "model.mzn", "model.fzn", "data.dzn", "ten.fzn", "OLD.json", "NEW.json", "setup.py", "m.fzn", "m.tnf",
+}  # fmt: skip
+
+
+@lru_cache(maxsize=1)
+def tracked() -> list[str]:
+    """The files of the project; where there is no git, those that lie here."""
+    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True)
+    if listed.returncode == 0:
+        return listed.stdout.split()
+    return [str(path.relative_to(ROOT)) for path in ROOT.rglob("*") if path.is_file()]
+
+
+def inline_code(text: str) -> list[str]:
+    """What stands between backticks, outside of indented blocks."""
+    prose = "\n".join(line for line in text.splitlines() if not line.startswith("    "))
+    return re.findall(r"`([^`\n]+)`", prose)
+
+
+def exists(path: str) -> bool:
+    """Whether some file of the project ends like this."""
+    return any(f"/{file}".endswith(f"/{path}") for file in tracked())
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_every_link_leads_somewhere(document):
+    text = document.read_text(encoding="utf-8")
+    links = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text)
+    assert [link for link in links if "://" not in link and not (document.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_every_file_that_is_named_exists(document):
+    words = [word for code in inline_code(document.read_text(encoding="utf-8")) for word in code.split()]
+    files = {word for word in words if FILE.fullmatch(word)} - FOREIGN
+    assert sorted(name for name in files if not exists(name.removeprefix("./"))) == []
+
+
+def test_every_folder_that_the_architecture_names_exists():
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    folders = {word for code in inline_code(text) for word in code.split() if FOLDER.fullmatch(word)}
+    places = [ROOT, ROOT / "turbo_fzn", ROOT / "turbo_fzn" / "lower", ROOT / "kernels"]
+    assert folders and sorted(name for name in folders if not any((place / name).is_dir() for place in places)) == []
+
+
+@lru_cache(maxsize=1)
+def names_by_module() -> dict[str, set[str]]:
+    """Module name -> what it, or another module of that name, defines at any depth, attributes of classes too."""
+    found: dict[str, set[str]] = {}
+    for path in (ROOT / "turbo_fzn").rglob("*.py"):
+        defined = found.setdefault(path.stem, set())
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+                defined.add(node.name)
+            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                defined.add(node.id)
+    return found
+
+
+@pytest.mark.parametrize("name", ["architecture.md", "correctness.md"])
+def test_every_name_of_a_module_that_is_named_is_defined_there(name):
+    modules = names_by_module()
+    codes = inline_code((ROOT / "docs" / name).read_text(encoding="utf-8"))
+    named = [match.groups() for code in codes if (match := NAME.fullmatch(code.removesuffix("()"))) and match[2] not in SUFFIXES]
+    missing = [f"{module}.{attribute}" for module, attribute in named if module in modules and attribute not in modules[module]]
+    assert any(module in modules for module, _ in named) and missing == []

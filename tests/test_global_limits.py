@@ -1,0 +1,63 @@
+"""Global constraints over huge and unbounded domains, and over one variable many times."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from conftest import needs_minizinc
+from global_cases import CASES, Case, identify
+from global_models import Compiler, model_of
+
+from turbo_fzn.check.checker import Checker
+from turbo_fzn.errors import UnsupportedError
+from turbo_fzn.lower.rewrite import lower
+from turbo_fzn.read.flatzinc import parse_text
+from turbo_fzn.run.session import solve_text
+
+pytestmark = needs_minizinc
+MOST_ROWS = 20_000
+
+
+@pytest.fixture(scope="module")
+def flatzinc(tmp_path_factory) -> list[tuple[Case, str]]:
+    """The cases and their FlatZinc, without those of which MiniZinc sees that there is no solution."""
+    compiler = Compiler(tmp_path_factory.mktemp("limits"))
+    return [(case, text) for case in CASES if (text := compiler.flatten(model_of(case, "constraint {call};")))]
+
+
+@pytest.mark.parametrize("kind", ["int", "-1000000000000..1000000000000", "-1073741823..1073741823"])
+def test_a_global_over_huge_domains_becomes_few_rows_or_is_refused(flatzinc, kind):
+    for case, text in flatzinc:
+        huge = re.sub(r"^var (?:-?\d+\.\.-?\d+|\{[^}]*\}):", f"var {kind}:", text, flags=re.MULTILINE)
+        try:
+            lowered = lower(parse_text(huge))
+        except UnsupportedError:
+            continue
+        assert lowered.tnf.n_rows < MOST_ROWS, case.name
+        lowered.tnf.check()
+
+
+def one_for_all(text: str) -> str:
+    """The same with the first integer variable, over -1 to 4, in the place of all others, and likewise Booleans."""
+    names = re.findall(r"^var (bool|[^:]*): (\w+)", text, re.MULTILINE)
+    firsts: dict[bool, str] = {}
+    for kind, name in names:
+        first = firsts.setdefault(kind == "bool", name)
+        if name != first:
+            text = re.sub(rf"^var [^\n]*: {name}\b[^\n]*\n", "", text, count=1, flags=re.MULTILINE)
+            text = re.sub(rf"\b{name}\b", first, text)
+    text = re.sub(r"^var (?!bool)[^:]*:", "var -1..4:", text, flags=re.MULTILINE)
+    return re.sub(r"^(var [^:]*: \w+)[^;\n]*;", r"\1 :: output_var;", text, flags=re.MULTILINE)
+
+
+def test_a_global_over_one_variable_many_times_has_the_solutions_that_the_checker_accepts(flatzinc):
+    for case, text in flatzinc:
+        model = parse_text(one_for_all(text))
+        checker, names = Checker(model), list(model.variables)
+        ranges = [range(2) if model.variables[name].kind == "bool" else range(-1, 5) for name in names]
+        tried = [[value] for value in ranges[0]] if len(names) == 1 else [[v, w] for v in ranges[0] for w in ranges[1]]
+        wanted = [values for values in tried if checker.violation(dict(zip(names, values))) is None]
+        result = solve_text(model.text, arch="cpu", all_solutions=True, check=True)
+        found = [[int(solution[name]) for name in names] for solution in result.solutions]
+        assert sorted(found) == wanted, identify(case)

@@ -1,0 +1,66 @@
+"""What the checker holds for the meaning of a global constraint: on all assignments, against global_meanings.py.
+
+MiniZinc passes a global whole, so the FlatZinc of a case has no variables but the case's own, and its constraint can be
+evaluated on each assignment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from conftest import needs_minizinc
+from global_cases import CASES, Case
+from global_models import Compiler, assignments, model_of, plain_name
+
+from turbo_fzn.check.checker import Checker
+from turbo_fzn.check.meanings import MEANINGS
+from turbo_fzn.lower.globals.catalogue import GLOBALS
+from turbo_fzn.read.flatzinc import parse_text
+from turbo_fzn.read.model import Model, Ref
+
+pytestmark = needs_minizinc
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory) -> list[tuple[Case, Model]]:
+    """The cases that arrive as they are: all variables are the case's, and no domain has been narrowed to a value."""
+    compiler = Compiler(tmp_path_factory.mktemp("meanings"))
+    texts = [(case, compiler.flatten(model_of(case, "constraint {call};"))) for case in CASES]
+    return [(case, parse_text(text)) for case, text in texts if text]
+
+
+def names_of(case: Case, model: Model) -> list[str] | None:
+    """The FlatZinc variables of a case in the order of its values, if there are no others and no aliases."""
+    names: list[str] = []
+    for name, variables in case.variables.items():
+        plain = plain_name(name, variables)
+        if variables.length is None:
+            names.append(plain)
+        elif plain in model.arrays:
+            names.extend(model.arrays[plain].elements)
+    known = all(isinstance(name, str) and (isinstance(name, Ref) or name in model.variables) for name in names)
+    return names if known and sorted(names) == sorted(model.variables) else None
+
+
+def values_of(case: Case, names: list[str]) -> Iterator[tuple[dict[str, int], bool]]:
+    for assignment in assignments(case):
+        flat = [v for value in assignment.values() for v in (value if isinstance(value, list) else [value])]
+        yield dict(zip(names, map(int, flat))), bool(case.meaning(*assignment.values()))
+
+
+def test_the_checker_agrees_with_the_meaning_on_every_assignment(compiled):
+    seen: set[str] = set()
+    for case, model in compiled:
+        names = names_of(case, model)
+        if names is None:
+            continue
+        checker = Checker(model)
+        for values, holds in values_of(case, names):
+            assert (checker.violation(values) is None) == holds, f"{case.name} {case.title}: {values}"
+        seen.update(constraint.name for constraint in model.constraints)
+    assert set(GLOBALS) <= seen
+
+
+def test_every_global_has_a_meaning():
+    assert set(GLOBALS) == set(MEANINGS)

@@ -1,0 +1,191 @@
+"""Blocks that learn from conflicts: optima, refutations and solutions are those that are known, in every role.
+
+The build of TURBO_FZN_KERNEL_FLAGS=-DCHECK_EXPLANATIONS checks each explanation and each learned clause on the way.
+"""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from oracle import all_solutions, optimum
+from test_corpus import EXPECTED, text_of
+from test_portfolio import search_for_ever
+from test_random_models import models
+
+from turbo_fzn.engine import cpu
+from turbo_fzn.engine.abi import LEARNERS
+from turbo_fzn.engine.layout import Layout, Settings
+from turbo_fzn.errors import UsageError
+from turbo_fzn.options import Options
+from turbo_fzn.read.flatzinc import parse_text
+from turbo_fzn.run import choose, session
+from turbo_fzn.run.session import Result, solve_text
+from turbo_fzn.tnf.language import TNF
+
+CHECKED = {"TURBO_FZN_KERNEL_FLAGS": "-DCHECK_EXPLANATIONS"}
+HARD = ("golomb", "hamilton", "photo", "pigeons", "removal", "rota", "taxicab", "wide", "workshop")
+TEAMS = [(role,) for role in LEARNERS] + [("prover", "finder"), LEARNERS]
+
+
+def solve(text: str, team: tuple[str, ...], blocks: int | None = None, **options: object) -> Result:
+    return solve_text(text, arch="cpu", learn=",".join(team), blocks=blocks or len(team), check=True, **options)
+
+
+def status_to_expect(kind: str, solvable: bool) -> str:
+    return "UNSATISFIABLE" if not solvable else "SATISFIED" if kind == "satisfy" else "ALL_SOLUTIONS"
+
+
+@pytest.mark.parametrize("entry", EXPECTED, ids=lambda entry: entry["model"])
+@pytest.mark.parametrize("team", TEAMS, ids="+".join)
+def test_an_example_has_the_figure_that_gecode_found(team, entry):
+    result = solve(text_of(entry), team)
+    kind = "satisfy" if entry["kind"] == "count" else "minimize"
+    assert result.status == status_to_expect(kind, bool(entry["figure"]))
+    if kind != "satisfy":
+        assert result.objective == entry["figure"]
+
+
+def test_learners_beside_tree_and_neighbourhoods_prove_the_same():
+    for entry in EXPECTED:
+        if entry["kind"] != "count":
+            result = solve(text_of(entry), ("prover", "finder"), blocks=4, free_search=True)
+            assert (result.status, result.objective) == ("ALL_SOLUTIONS", entry["figure"]), entry["model"]
+
+
+@pytest.mark.parametrize("team", TEAMS, ids="+".join)
+@given(model=models(["minimize", "maximize"]))
+def test_the_optimum_of_a_random_model_is_that_of_the_oracle(team, model):
+    best = optimum(model, all_solutions(model))
+    result = solve(model.text, team)
+    assert result.status == status_to_expect("minimize", best is not None), model.text
+    assert result.objective == best, model.text
+
+
+@pytest.mark.parametrize("team", TEAMS, ids="+".join)
+@given(model=models(["satisfy"]))
+def test_a_random_model_has_a_solution_where_the_oracle_has(team, model):
+    solutions = all_solutions(model)
+    assert solve(model.text, team).status == status_to_expect("satisfy", bool(solutions)), model.text
+
+
+@pytest.fixture
+def checked(monkeypatch):
+    """The engine of this process is the one that checks."""
+    for name, flags in CHECKED.items():
+        monkeypatch.setenv(name, flags)
+    cpu.library.cache_clear()
+    yield
+    cpu.library.cache_clear()  # the next test takes the usual one
+
+
+def example(name: str) -> dict:
+    return next(entry for entry in EXPECTED if entry["model"] == f"{name}.mzn")
+
+
+@pytest.mark.parametrize("role", LEARNERS)
+@pytest.mark.parametrize("model", HARD)
+def test_every_explanation_and_every_learned_clause_is_right(checked, model, role):
+    statistics = solve(text_of(example(model)), (role,)).statistics
+    assert statistics["explanations"] > 0 and statistics["explanationErrors"] == 0
+
+
+@given(model=models(["minimize", "maximize", "satisfy"]))
+def check_explanations_of(model):
+    for role in LEARNERS:
+        assert solve(model.text, (role,)).statistics.get("explanationErrors", 0) == 0, model.text
+
+
+def test_every_explanation_in_random_models_is_right(checked):
+    check_explanations_of()
+
+
+@pytest.mark.parametrize("team", TEAMS, ids="+".join)
+def test_a_full_memory_costs_clauses_and_no_answer(monkeypatch, checked, team):
+    monkeypatch.setattr(Layout, "learn_bytes", lambda layout: 500 * layout.tnf.n_vars + 120_000)
+    entry = example("removal")
+    result = solve(text_of(entry), team)
+    assert (result.status, result.objective) == ("ALL_SOLUTIONS", entry["figure"])
+    assert result.statistics["reductions"] > 0 and result.statistics["explanationErrors"] == 0
+
+
+def test_a_learner_without_memory_searches_like_the_rest(monkeypatch):
+    monkeypatch.setattr(Layout, "learn_bytes", lambda layout: 1000)
+    entry = example("rota")
+    result = solve(text_of(entry), ("finder",))
+    assert (result.status, result.objective) == ("ALL_SOLUTIONS", entry["figure"])
+    assert result.statistics["nogoods"] == 0
+
+
+CREEPING = """
+var 0..100000: x;
+var 0..100000: y;
+var bool: wish :: output_var;
+var bool: less;
+var bool: more;
+constraint int_lt_reif(x, y, less);
+constraint int_le_reif(y, x, more);
+constraint bool_clause([less], [wish]);
+constraint bool_clause([more], [wish]);
+var 0..1: gain;
+constraint bool2int(wish, gain);
+solve maximize gain;
+"""
+
+
+@pytest.mark.parametrize("role", LEARNERS)
+def test_bounds_that_creep_through_a_large_domain_end_in_a_proof(checked, role):
+    result = solve(CREEPING, (role,), simplify=False)
+    assert (result.status, result.objective) == ("ALL_SOLUTIONS", 0)
+    assert result.statistics["explanationErrors"] == 0
+
+
+def test_learners_hear_of_each_others_clauses():
+    settings = Settings(blocks=2, seed=1, roles=("prover", "finder"))
+    engine = search_for_ever(settings, lambda engine: engine.statistics()["heard"] > 100)
+    assert engine.statistics()["told"] > 0 and engine.statistics()["heard"] > 100
+
+
+def test_equal_runs_of_one_learner_are_equal():
+    text = text_of(example("rota"))
+    first, second = (solve(text, ("finder",), seed=3) for _ in range(2))
+    assert first.solutions == second.solutions
+    counted = ("nodes", "failures", "nogoods", "propagations")
+    assert [first.statistics[name] for name in counted] == [second.statistics[name] for name in counted]
+
+
+def test_all_solutions_are_none_of_a_learners_business():
+    entry = example("queens")
+    result = solve(text_of(entry), ("prover",), all_solutions=True)
+    assert len(result.solutions) == entry["figure"] and result.statistics["nogoods"] == 0
+
+
+def test_a_model_without_bounds_is_left_to_the_tree():
+    result = solve("var int: x :: output_var; constraint int_le(3, x); solve minimize x;", ("prover",))
+    assert (result.status, result.objective) == ("ALL_SOLUTIONS", 3)
+    assert result.statistics["nogoods"] == 0
+
+
+@pytest.mark.parametrize(
+    ("goal", "blocks", "roles"),
+    [
+        ("minimize x", 1, ("prover",)),
+        ("satisfy", 2, ("finder",)),
+        ("minimize x", 3, ("prover", "finder")),
+        ("maximize x", 9, ("prover", "finder", "follower")),
+    ],
+)
+def test_free_search_learns_in_some_blocks(goal, blocks, roles):
+    text = f"var 0..9: x; solve :: int_search([x], input_order, indomain_min, complete) {goal};"
+    tnf = session.prepare(parse_text(text), Options(), session.Interrupt()).tnf
+    assert roles_of(tnf, Options(free_search=True, threads=blocks)) == roles
+    assert roles_of(tnf, Options(threads=blocks)) == ()
+    assert roles_of(tnf, Options(free_search=True, threads=blocks, learn="off")) == ()
+
+
+def roles_of(tnf: TNF, options: Options) -> tuple[str, ...]:
+    return choose.cpu_settings(tnf, choose.plan(tnf, options, wanted=1), options).roles
+
+
+def test_a_name_that_is_no_role_is_an_error():
+    with pytest.raises(UsageError, match="no role seer"):
+        solve("var 0..1: x; solve satisfy;", ("seer",), blocks=1)

@@ -1,0 +1,145 @@
+"""The relaxation at work, in a thread beside the search: what it proves of the objective, while it proves it.
+
+First the linear program of the root, then cuts in rounds while its bound moves, then branch and bound. Whoever drives
+the search tells the objective of each better solution, and asks for the bound. Bounds of columns are narrowed by each
+better solution (reduced-cost fixing), so what is proved from then on is about solutions that are better; of all
+solutions it is the lesser of the two that holds, and that is what is told.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from turbo_fzn.bounds.relaxation import Relaxation
+from turbo_fzn.domains import INFINITY
+
+if TYPE_CHECKING:
+    from turbo_fzn.bounds.root import Root
+
+log = logging.getLogger("turbo_fzn")
+
+NO_SOLUTION = 2**63 - 1  # a bound that nothing is above
+END_SECONDS = 0.2
+PATIENCE_SECONDS = 4.0  # of branch and bound, at least
+HOPE = 20  # times as far as the bound has risen so far is as far as it is hoped to rise
+
+
+class Boxes(Protocol):
+    """What a relaxation does not say is left to propagation."""
+
+    def attach(self, relaxation: Relaxation) -> None: ...
+
+    def narrow(self, lower: np.ndarray, upper: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray] | None:
+        """The bounds (int64 [columns]) that solutions in the box with sense * objective <= most have, and their truths;
+        None where there are none but those that were found just now."""
+        ...
+
+    def take_best(self) -> int | None:
+        """sense * objective of the best solution found since the last call."""
+        ...
+
+
+class Beside:
+    """`make` gives the relaxation, or None where there is none to speak of; `boxes` narrows boxes of it by propagation.
+    Both are called in the thread."""
+
+    def __init__(self, make: Callable[[], Relaxation | None], boxes: Boxes):
+        self.make, self.boxes = make, boxes
+        self.bound = -NO_SOLUTION  # sense * objective of any solution is at least this
+        self.best = NO_SOLUTION  # sense * objective of the best solution known
+        self.stopped = False
+        self.n_nodes = self.n_cuts = 0
+        self.fault: Exception | None = None
+        self.thread = threading.Thread(target=self.run, name="relaxation", daemon=True)
+
+    def start(self) -> None:
+        self.thread.start()
+
+    def tell(self, best: int) -> None:
+        """sense * objective of a solution."""
+        self.best = min(self.best, best)
+
+    def stop(self) -> None:
+        self.stopped = True
+
+    def join(self) -> None:
+        """Waits a moment: a linear program looks up between its iterations, but not before the first."""
+        if self.thread.ident is not None:  # else the search has failed before
+            self.thread.join(END_SECONDS)
+
+    def run(self) -> None:
+        """What the thread does, to its end."""
+        try:
+            relaxation = self.make()
+            if relaxation is not None and not self.stopped:
+                self._work(relaxation)
+        except ImportError as error:
+            log.info("no bounds from relaxations: %s", error)
+        except Exception as error:  # a fault, but none that should cost the user the answer of the search
+            self.fault = error
+            log.warning("the relaxation ends, the search goes on: %s: %s", type(error).__name__, error)
+
+    def _work(self, relaxation: Relaxation) -> None:
+        from turbo_fzn.bounds.root import Root
+
+        self.began, self.sense = time.monotonic(), relaxation.sense
+        self.boxes.attach(relaxation)
+        root = Root(relaxation, self)
+        root.settle()
+        self.say("relaxation")
+        root.cut()
+        self.say("relaxation with cuts")
+        if not self.is_done():
+            self.search(root)
+        self.say("relaxation ends")
+
+    def search(self, root: Root) -> None:
+        from turbo_fzn.bounds.tree import Node, Tree
+
+        tree = Tree(root.relaxation, root.program, root.certifier, self)
+        tree.lower, tree.upper = root.lower, root.upper
+        tree.push(Node(root.bound, (), None))
+        self.first, self.divided = self.bound, time.monotonic()
+        while not self.is_done() and tree.can_rise() and not tree.is_full() and not self.is_hopeless():
+            tree.step()
+            self.n_nodes = tree.n_nodes
+            self.publish(NO_SOLUTION if tree.bound is None else tree.bound)
+
+    def is_hopeless(self) -> bool:
+        """Whether dividing would take many times as long as it has taken: a thread is worth more to the search then."""
+        risen, missing = self.bound - self.first, self.best - self.bound
+        seconds = time.monotonic() - self.divided
+        return seconds > PATIENCE_SECONDS and self.best < NO_SOLUTION and missing > HOPE * risen
+
+    def narrow(self, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+        """The bounds of better solutions in a box; None where there are none. What is found on the way is told."""
+        narrower = self.boxes.narrow(lower, upper, min(self.best - 1, INFINITY))
+        found = self.boxes.take_best()
+        if found is not None:
+            self.tell(found)
+        return narrower
+
+    def offer(self, relaxation: Relaxation, values: np.ndarray) -> None:
+        """An integral point (float [n]) of the relaxation: it may be a solution."""
+        if float(np.abs(values).max()) < INFINITY:
+            point = np.rint(values).astype(np.int64)
+            if np.all((relaxation.lower <= point) & (point <= relaxation.upper)):
+                self.narrow(point, point)
+
+    def publish(self, bound: int) -> None:
+        """Solutions that are better than the best known have at least this."""
+        self.bound = max(self.bound, min(bound, self.best))
+
+    def is_done(self) -> bool:
+        return self.stopped or self.bound >= self.best
+
+    def say(self, what: str) -> None:
+        seconds = time.monotonic() - self.began
+        counts = self.n_cuts, self.n_nodes
+        log.info("%s: %.2f s, bound %d, %d cuts, %d nodes", what, seconds, self.sense * self.bound, *counts)

@@ -1,0 +1,108 @@
+"""Literals of which at most one can be 1: rows that say so, and cuts that join several of them.
+
+A literal is a 0-1 column or its complement. Two are in conflict when some row lets at most one of them be 1, or when
+the model says so in other ways: `x != y` for the truths of x = v and y = v, a table in whose rows two values never
+meet. Of literals that are all in conflict with each other at most one is 1, and that inequality is stronger than all
+the pairs (clique inequalities, Padberg 1973). Which ones the linear program's solution violates is found greedily.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import combinations
+
+import numpy as np
+
+from turbo_fzn.bounds.relaxation import Affine, Rows
+from turbo_fzn.domains import INFINITY
+
+Literal = int  # twice the column, plus 1 for the complement
+
+ACTIVE = 0.01  # literals of at least this value are looked at
+LEAST_EXCESS = 0.01
+MOST_ACTIVE = 3000
+MOST_SEEDS = 300
+
+
+def literal_of(term: Affine) -> Literal:
+    return 2 * term.column + (term.coefficient < 0)
+
+
+class Conflicts:
+    """Sets of literals of which at most one is 1."""
+
+    def __init__(self) -> None:
+        self.sets: list[list[Literal]] = []
+
+    def add(self, terms: Iterable[Affine]) -> None:
+        """Terms that are literals; those that are constant say nothing."""
+        literals = [literal_of(term) for term in terms if term.column >= 0]
+        if len(literals) > 1:
+            self.sets.append(literals)
+
+    def add_rows(self, rows: Rows, lower: np.ndarray, upper: np.ndarray) -> None:
+        """The rows that are such sets: of 0-1 columns with coefficients ±1, of which at most one may be as the side
+        says."""
+        boolean = (lower >= 0) & (upper <= 1)
+        fits = np.add.reduceat(~boolean[rows.columns] | (np.abs(rows.values) != 1), rows.start[:-1]) == 0
+        for number in np.flatnonzero(fits).tolist():
+            entries, low, high = rows.row(number)
+            for sign, side in ((1, high), (-1, -low)):
+                negative = [column for column, value in entries.items() if sign * value < 0]
+                if abs(side) < INFINITY and side + len(negative) == 1 and len(entries) > 1:
+                    self.sets.append([2 * column + (sign * value < 0) for column, value in entries.items()])
+
+    def cuts(self, values: np.ndarray) -> Iterator[tuple[dict[int, int], int, float]]:
+        """(entries, side, excess) of inequalities that the point (float [n]) violates, each once."""
+        active = self.active(values)
+        neighbours: dict[Literal, set[Literal]] = {literal: set() for literal in active}
+        for literals in self.sets:
+            here = [literal for literal in literals if literal in active]
+            for literal in here:
+                neighbours[literal].update(here)
+        seen: set[frozenset[Literal]] = set()
+        for seed in sorted(active, key=lambda literal: -active[literal])[:MOST_SEEDS]:
+            clique = grow(seed, neighbours, active)
+            excess = sum(active[literal] for literal in clique) - 1
+            if excess > LEAST_EXCESS and clique not in seen:
+                seen.add(clique)
+                complements = sum(literal & 1 for literal in clique)
+                yield {literal >> 1: -1 if literal & 1 else 1 for literal in clique}, 1 - complements, excess
+
+    def active(self, values: np.ndarray) -> dict[Literal, float]:
+        """The literals of sets that are of some value, with that."""
+        mentioned = {literal for literals in self.sets for literal in literals}
+        point = values.tolist()
+        valued = {literal: 1 - point[literal >> 1] if literal & 1 else point[literal >> 1] for literal in mentioned}
+        found = [(value, literal) for literal, value in valued.items() if value > ACTIVE]
+        return {literal: value for value, literal in sorted(found, reverse=True)[:MOST_ACTIVE]}
+
+
+def grow(seed: Literal, neighbours: dict[Literal, set[Literal]], active: dict[Literal, float]) -> frozenset[Literal]:
+    """A set of literals, all in conflict with each other: the seed and the most valued ones that fit."""
+    clique, candidates = [seed], neighbours[seed] - {seed}
+    while candidates:
+        best = max(candidates, key=lambda literal: (active[literal], -literal))
+        clique.append(best)
+        candidates = candidates & neighbours[best] - {best}
+    return frozenset(clique)
+
+
+def groups(pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
+    """Of variables that differ in pairs: sets that all differ, so that each pair is in one of them."""
+    neighbours: dict[int, set[int]] = {}
+    for x, y in pairs:
+        neighbours.setdefault(x, set()).add(y)
+        neighbours.setdefault(y, set()).add(x)
+    left = {pair for x, others in neighbours.items() for pair in ((x, y) for y in others if x < y)}
+    found = []
+    for pair in sorted(left):
+        if pair in left:
+            group, candidates = list(pair), neighbours[pair[0]] & neighbours[pair[1]]
+            while candidates:
+                best = max(candidates, key=lambda x: (len(neighbours[x] & candidates), -x))
+                group.append(best)
+                candidates = candidates & neighbours[best]
+            left.difference_update(combinations(sorted(group), 2))
+            found.append(sorted(group))
+    return found

@@ -1,0 +1,233 @@
+"""Cuts: inequalities that all integer points satisfy and the linear program's solution does not.
+
+From one inequality sum a_j t_j <= b over integers t_j >= 0, and a divisor d with r = b mod d > 0, follows
+
+    sum (floor(a_j / d) (d - r) + max(a_j mod d - r, 0)) t_j  <=  floor(b / d) (d - r)
+
+(mixed-integer rounding, Nemhauser and Wolsey 1990; with the last sum left out, Chvátal 1973 and Gomory 1958). Columns
+are counted from one of their bounds, slacks of rows are integers too, as all rows are of integers. The inequalities to
+round are the rows themselves and the rows of the tableau: combinations of rows, with multipliers that the solver gives
+in floating point. They are made fractions of one denominator first. From there on all arithmetic is that of Python's
+integers, so a cut holds whatever the solver said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import gcd
+from typing import NamedTuple
+
+import numpy as np
+
+from turbo_fzn.bounds.highs import Program
+from turbo_fzn.bounds.relaxation import LARGEST_SIDE, Rows
+from turbo_fzn.domains import INFINITY
+
+LARGEST_DENOMINATOR = 10**6  # of the multipliers of a tableau's row
+EXACT = 1e-7  # what floating-point numbers may be off
+LEAST_VIOLATION = 1e-3  # as a distance
+LARGEST_COEFFICIENT = 10**7
+MOST_ENTRIES = 1000
+DUAL_UNITS = 1000  # that the largest dual is made
+DIVISORS = 6  # tried for a row
+FRACTIONAL = 1e-4
+
+Row = tuple[dict[int, int], int, int]
+
+
+class Cut(NamedTuple):
+    """sum of entries <= side; how far the point is beyond."""
+
+    entries: dict[int, int]
+    side: int
+    distance: float
+
+
+class Cutter:
+    """Cuts off the point `values` (float [n]) of the rows within the bounds (int64 [n])."""
+
+    def __init__(self, rows: Rows, lower: np.ndarray, upper: np.ndarray, values: np.ndarray):
+        self.rows, self.values = rows, values
+        self.lower, self.upper = lower.tolist(), upper.tolist()
+        near_upper = (upper < INFINITY) & ((lower <= -INFINITY) | (values - lower > upper - values))
+        self.from_upper = near_upper.tolist()
+        self.point = values.tolist()
+
+    def of_rows(self) -> Iterator[Cut]:
+        """From each row that the point meets and that has fractional columns."""
+        rows, values = self.rows, self.values
+        fractional = np.abs(values - np.rint(values)) > FRACTIONAL
+        activity = np.zeros(len(rows))
+        np.add.at(activity, np.repeat(np.arange(len(rows)), np.diff(rows.start)), rows.values * values[rows.columns])
+        touched = np.zeros(len(rows), bool)
+        touched[np.repeat(np.arange(len(rows)), np.diff(rows.start))[fractional[rows.columns]]] = True
+        for sign, side in ((1, rows.upper), (-1, rows.lower)):
+            met = touched & (np.abs(side) < INFINITY) & (np.abs(activity - side) < EXACT * 100)
+            for number in np.flatnonzero(met).tolist():
+                entries, low, high = rows.row(number)
+                if len(entries) <= MOST_ENTRIES:
+                    b = high if sign > 0 else -low
+                    yield from self.round({column: sign * value for column, value in entries.items()}, b)
+
+    def of_tableau(self, program: Program, most: int) -> Iterator[Cut]:
+        """From the tableau's rows of fractional basic columns, the most fractional ones first."""
+        positions, columns = program.basic_rows()
+        distance = np.abs(self.values[columns] - np.rint(self.values[columns]))
+        for place in np.argsort(-distance, kind="stable")[:most].tolist():
+            if distance[place] <= FRACTIONAL:
+                return
+            fractions = as_fractions(program.multipliers(int(positions[place])))
+            if fractions is not None:
+                denominator, multipliers = fractions
+                yield from self.of_combination(multipliers, [denominator])
+
+    def of_duals(self, duals: np.ndarray, without: int) -> Iterator[Cut]:
+        """From the sum of rows that proves the bound, but for the rows with the objective (the column `without`):
+        divided by the objective's coefficients it says how many units the objective must have."""
+        duals = np.where(np.isfinite(duals), duals, 0.0)
+        duals[np.repeat(np.arange(len(self.rows)), np.diff(self.rows.start))[self.rows.columns == without]] = 0
+        used = np.flatnonzero(np.abs(duals) > EXACT)
+        if 0 < len(used) <= MOST_ENTRIES:
+            numerators = np.rint(duals[used] / np.abs(duals[used]).max() * DUAL_UNITS)
+            multipliers = {int(row): int(value) for row, value in zip(used, numerators) if value}
+            yield from self.of_combination(multipliers, [])
+
+    def of_combination(self, multipliers: dict[int, int], divisors: list[int]) -> Iterator[Cut]:
+        """From the sum of rows, each with its slack: sum of multiplier (row x + slack) = sum of multiplier * side."""
+        total: dict[int, int] = {}
+        slacks: list[tuple[int, dict[int, int], int, int]] = []  # coefficient, row, side, sign of sign (side - row x)
+        b = 0
+        for number, multiplier in multipliers.items():
+            entries, low, high = self.rows.row(number)
+            activity = sum(value * self.point[column] for column, value in entries.items())
+            at_upper = high < INFINITY and (low <= -INFINITY or abs(high - activity) <= abs(low - activity))
+            side, sign = (high, 1) if at_upper else (low, -1)
+            b += multiplier * side
+            for column, value in entries.items():
+                total[column] = total.get(column, 0) + multiplier * value
+            if low != high:
+                slacks.append((sign * multiplier, entries, side, sign))
+        total = {column: value for column, value in total.items() if value}
+        if 0 < len(total) <= MOST_ENTRIES:
+            for flip in (1, -1):
+                flipped = [(flip * slack[0], *slack[1:]) for slack in slacks]
+                entries = {column: flip * value for column, value in total.items()}
+                yield from self.round(entries, flip * b, flipped, divisors or self.divisors(entries))
+
+    def round(
+        self, entries: dict[int, int], b: int, slacks: list | tuple = (), divisors: list[int] | None = None
+    ) -> Iterator[Cut]:
+        """The best of the cuts by some divisors, from entries x + slacks <= b."""
+        for column, value in entries.items():  # counted from the nearer bound
+            end = self.upper[column] if self.from_upper[column] else self.lower[column]
+            if abs(end) >= INFINITY:
+                return
+            b -= value * end
+        best = None
+        for d in divisors or self.divisors(entries):
+            cut = self.round_by(d, entries, b, slacks)
+            if cut is not None and (best is None or cut.distance > best.distance):
+                best = cut
+        if best is not None:
+            yield best
+
+    def divisors(self, entries: dict[int, int]) -> list[int]:
+        """Coefficients of columns that are not at a bound, the largest first."""
+        found = {
+            abs(value)
+            for column, value in entries.items()
+            if self.lower[column] + FRACTIONAL < self.point[column] < self.upper[column] - FRACTIONAL
+        }
+        return sorted(found - {1}, reverse=True)[:DIVISORS]
+
+    def round_by(self, d: int, entries: dict[int, int], b: int, slacks: list | tuple) -> Cut | None:
+        r = b % d
+        if r == 0:
+            return None
+        scale, side = d - r, b // d * (d - r)
+        cut: dict[int, int] = {}
+        for column, value in entries.items():
+            if self.from_upper[column]:
+                factor = -rounded(-value, d, r)
+                side += factor * self.upper[column]
+            else:
+                factor = rounded(value, d, r)
+                side += factor * self.lower[column]
+            cut[column] = factor
+        for coefficient, row, row_side, sign in slacks:
+            factor = sign * rounded(coefficient, d, r)  # times (row_side - row x)
+            side -= factor * row_side
+            for column, value in row.items():
+                cut[column] = cut.get(column, 0) - factor * value
+        assert scale > 0
+        return self.finish({column: value for column, value in cut.items() if value}, side)
+
+    def finish(self, entries: dict[int, int], side: int) -> Cut | None:
+        if not entries or len(entries) > MOST_ENTRIES:
+            return None
+        divisor = gcd(*entries.values())
+        entries = {column: value // divisor for column, value in entries.items()}
+        side //= divisor
+        if max(map(abs, entries.values())) > LARGEST_COEFFICIENT or abs(side) > LARGEST_SIDE:
+            return None
+        beyond = sum(value * self.point[column] for column, value in entries.items()) - side
+        distance = beyond / sum(value * value for value in entries.values()) ** 0.5
+        return Cut(entries, side, distance) if distance > LEAST_VIOLATION else None
+
+
+def rounded(value: int, d: int, r: int) -> int:
+    return value // d * (d - r) + max(value % d - r, 0)
+
+
+def as_fractions(multipliers: np.ndarray) -> tuple[int, dict[int, int]] | None:
+    """(denominator, numerators by place) of numbers that are such fractions but for rounding errors; None where they
+    are not."""
+    used = np.flatnonzero(np.abs(multipliers) > EXACT)
+    rest = multipliers[used]
+    denominator = 1
+    for value in rest.tolist():
+        part = value * denominator
+        if abs(part - round(part)) > EXACT * denominator:
+            factor = smallest_denominator(part)
+            if factor == 0 or denominator * factor > LARGEST_DENOMINATOR:
+                return None
+            denominator *= factor
+    scaled = np.rint(rest * denominator)
+    if len(used) == 0 or np.any(np.abs(scaled) > LARGEST_COEFFICIENT):
+        return None
+    return denominator, {int(place): int(value) for place, value in zip(used, scaled)}
+
+
+def smallest_denominator(value: float) -> int:
+    """By continued fractions; 0 where there is none up to LARGEST_DENOMINATOR."""
+    before, now = 0, 1
+    rest = value - np.floor(value)
+    for _ in range(12):
+        if abs(value * now - round(value * now)) <= EXACT * now:
+            return now
+        if rest < EXACT:
+            return 0
+        whole = int(1 / rest)
+        rest = 1 / rest - whole
+        before, now = now, before + whole * now
+        if now > LARGEST_DENOMINATOR:
+            return 0
+    return 0
+
+
+def select(cuts: list[Cut], most: int) -> list[Row]:
+    """The deepest cuts, without any that is nearly parallel to one already chosen."""
+    chosen: list[Cut] = []
+    for cut in sorted(cuts, key=lambda cut: -cut.distance):
+        if len(chosen) == most:
+            break
+        if all(cosine(cut, other) < 0.9 for other in chosen):
+            chosen.append(cut)
+    return [(cut.entries, -INFINITY, cut.side) for cut in chosen]
+
+
+def cosine(first: Cut, second: Cut) -> float:
+    small, large = sorted((first.entries, second.entries), key=len)
+    product = sum(value * large.get(column, 0) for column, value in small.items())
+    norms = sum(v * v for v in small.values()) * sum(v * v for v in large.values())
+    return product / norms**0.5

@@ -1,0 +1,112 @@
+"""The truth values of "x = v" as columns, and what ties them to x.
+
+The model has some of them itself: `int_eq_reif(x, 3, b)` makes b the truth of x = 3, `int_ne_reif` its negation. Where
+a constraint needs all of a variable's values (element, an array's index), the missing ones are made. A variable all of
+whose values have one is tied by two equations,
+
+    sum over v of [x = v] = 1        sum over v of v [x = v] = x,
+
+which make the relaxation as strong as it can be on one variable. Otherwise x has at least the values of the ones that
+there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import islice
+
+from turbo_fzn.bounds.relaxation import FALSE, TRUE, Affine, Builder
+from turbo_fzn.domains import INFINITY, IntSet
+
+LARGEST_DOMAIN = 256  # of a variable that gets a column for each value
+VALUES_PER_LITERAL = 3  # where the model has one for a third of the values, the others are made too
+
+
+class Encoding:
+    """Of the integer columns of `builder`; `domain(column)` is the set of values that the model leaves it."""
+
+    def __init__(self, builder: Builder, domain: Callable[[int], IntSet]):
+        self.builder = builder
+        self.domain = domain
+        self.literals: dict[int, dict[int, Affine]] = {}
+        self.values: dict[int, list[int]] = {}  # of the columns that have them all
+
+    def is_boolean(self, column: int) -> bool:
+        return self.builder.lower[column] >= 0 and self.builder.upper[column] <= 1
+
+    def known(self, x: Affine, value: int) -> Affine | None:
+        """The truth of x = value, where it is known without a new column."""
+        column, coefficient, constant = x
+        if column < 0:
+            return TRUE if constant == value else FALSE
+        value, rest = divmod(value - constant, coefficient)
+        if rest or value not in self.domain(column):
+            return FALSE
+        if self.is_boolean(column):
+            return Affine(column, 1, 0) if value else Affine(column, -1, 1)
+        return self.literals.get(column, {}).get(value)
+
+    def name(self, x: Affine, value: int, literal: Affine) -> None:
+        """The model says that `literal` is the truth of x = value."""
+        known = self.known(x, value)
+        if known is not None:
+            self.builder.add([(1, known), (-1, literal)], 0, 0)
+        else:
+            column, coefficient, constant = x
+            self.literals.setdefault(column, {})[(value - constant) // coefficient] = literal
+
+    def equals(self, x: Affine, value: int) -> Affine:
+        """The truth of x = value, made if need be."""
+        known = self.known(x, value)
+        if known is not None:
+            return known
+        column, coefficient, constant = x
+        value = (value - constant) // coefficient
+        literal = self.literals.setdefault(column, {})[value] = self.builder.truth(column, value)
+        return literal
+
+    def all_values(self, x: Affine) -> dict[int, Affine] | None:
+        """The truth of x = v for each value v that x may have; None where there are too many."""
+        column, coefficient, constant = x
+        if column < 0:
+            return {constant: TRUE}
+        if column not in self.values:
+            values = list(islice(self.domain(column), LARGEST_DOMAIN + 1)) if self.is_finite(column) else []
+            if not 0 < len(values) <= LARGEST_DOMAIN:
+                return None
+            self.values[column] = values
+            self.tie_all(column)
+        own = Affine(column, 1, 0)
+        return {coefficient * value + constant: self.equals(own, value) for value in self.values[column]}
+
+    def is_finite(self, column: int) -> bool:
+        return self.builder.lower[column] > -INFINITY and self.builder.upper[column] < INFINITY
+
+    def tie_all(self, column: int) -> None:
+        if self.is_boolean(column):
+            return
+        own = Affine(column, 1, 0)
+        literals = [(value, self.equals(own, value)) for value in self.values[column]]
+        self.builder.add([(1, literal) for _, literal in literals], 1, 1)
+        self.builder.add([*literals, (-1, own)], 0, 0)
+
+    def finish(self) -> None:
+        """Ties the variables that have some of their values named."""
+        for column, literals in list(self.literals.items()):
+            if column in self.values:
+                continue
+            size = self.domain(column).size
+            if size <= VALUES_PER_LITERAL * len(literals) and size <= LARGEST_DOMAIN and self.is_finite(column):
+                self.all_values(Affine(column, 1, 0))
+            else:
+                self.tie_some(column, literals)
+
+    def tie_some(self, column: int, literals: dict[int, Affine]) -> None:
+        """At most one holds; x >= lower + sum (v - lower) [x = v], and so on from above."""
+        own = Affine(column, 1, 0)
+        low, high = self.builder.lower[column], self.builder.upper[column]
+        self.builder.add([(1, literal) for literal in literals.values()], high=1)
+        if low > -INFINITY:
+            self.builder.add([(1, own), *((low - value, literal) for value, literal in literals.items())], low=low)
+        if high < INFINITY:
+            self.builder.add([(1, own), *((high - value, literal) for value, literal in literals.items())], high=high)

@@ -1,0 +1,111 @@
+"""Linear programs by HiGHS (Huangfu and Hall 2018): the only file that imports it.
+
+What it says is a suggestion: primal values to branch and cut by, and duals that certificate.py makes a bound of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+from typing import Any, NamedTuple
+
+import highspy
+import numpy as np
+
+from turbo_fzn.bounds.relaxation import Relaxation, Rows
+from turbo_fzn.domains import INFINITY
+
+Status = highspy.HighsModelStatus
+ROW_BY_ROW = 2  # kRowwise
+
+
+class Outcome(Enum):
+    OPTIMAL = 1
+    INFEASIBLE = 2
+    UNFINISHED = 3
+
+
+class Answer(NamedTuple):
+    """`duals` (float [m]) are multipliers of the rows: of the objective, or those that refute where it is
+    infeasible."""
+
+    outcome: Outcome
+    values: np.ndarray
+    duals: np.ndarray
+
+
+class Program:
+    """The linear program of a relaxation, whose bounds and rows change. `is_over` says when to give up."""
+
+    def __init__(self, relaxation: Relaxation, is_over: Callable[[], bool]):
+        solver: Any = highspy.Highs()
+        self.solver = solver
+        for option, value in (("output_flag", False), ("threads", 1)):
+            solver.setOptionValue(option, value)
+
+        def look_up(kind: Any, message: str, state: Any, answer: Any, user: Any) -> None:
+            if is_over():
+                answer.user_interrupt = True
+
+        solver.setCallback(look_up, None)
+        solver.startCallback(highspy.cb.HighsCallbackType.kCallbackSimplexInterrupt)
+        n, rows = relaxation.n_columns, relaxation.rows
+        cost = np.zeros(n)
+        cost[relaxation.objective] = relaxation.sense
+        self.lower, self.upper = relaxation.lower.copy(), relaxation.upper.copy()
+        bounds = [as_floats(side) for side in (relaxation.lower, relaxation.upper, rows.lower, rows.upper)]
+        sizes, entries = (n, len(rows), len(rows.values)), entries_of(rows)
+        solver.passModel(*sizes, ROW_BY_ROW, 1, 0.0, cost, *bounds, *entries, np.zeros(n, np.int32))
+
+    def restrict(self, lower: np.ndarray, upper: np.ndarray) -> None:
+        """The bounds of the columns, int64 [n]."""
+        changed = np.flatnonzero((lower != self.lower) | (upper != self.upper))
+        if len(changed):
+            sides = as_floats(lower[changed]), as_floats(upper[changed])
+            self.solver.changeColsBounds(len(changed), changed.astype(np.int32), *sides)
+            self.lower[changed], self.upper[changed] = lower[changed], upper[changed]
+
+    def add(self, rows: Rows) -> None:
+        sides = as_floats(rows.lower), as_floats(rows.upper)
+        self.solver.addRows(len(rows), *sides, len(rows.values), *entries_of(rows))
+
+    def remove(self, numbers: np.ndarray) -> None:
+        self.solver.deleteRows(len(numbers), numbers.astype(np.int32))
+
+    def solve(self) -> Answer:
+        """From the last basis on."""
+        solver = self.solver
+        solver.run()
+        status = solver.getModelStatus()
+        if status == Status.kInfeasible:
+            _, exists, ray = solver.getDualRay()
+            return Answer(Outcome.INFEASIBLE, np.empty(0), np.asarray(ray) if exists else np.empty(0))
+        solution = solver.getSolution()
+        values, duals = np.array(solution.col_value), np.array(solution.row_dual)
+        return Answer(Outcome.OPTIMAL if status == Status.kOptimal else Outcome.UNFINISHED, values, duals)
+
+    def basis(self) -> highspy.HighsBasis:
+        return self.solver.getBasis()
+
+    def start_from(self, basis: highspy.HighsBasis) -> None:
+        self.solver.setBasis(basis)
+
+    def basic_rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """(position in the basis, column) of the basic columns that are no slacks."""
+        _, basic = self.solver.getBasicVariables()
+        basic = np.asarray(basic)
+        positions = np.flatnonzero(basic >= 0)
+        return positions, basic[positions]
+
+    def multipliers(self, position: int) -> np.ndarray:
+        """The row of the inverse basis at this position: of each row, its part in the tableau's row (float [m])."""
+        _, row = self.solver.getBasisInverseRow(position)
+        return np.asarray(row)
+
+
+def entries_of(rows: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return rows.start[:-1].astype(np.int32), rows.columns.astype(np.int32), rows.values.astype(float)
+
+
+def as_floats(bounds: np.ndarray) -> np.ndarray:
+    return np.where(np.abs(bounds) >= INFINITY, np.where(bounds > 0, np.inf, -np.inf), bounds.astype(float))

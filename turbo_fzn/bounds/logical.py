@@ -1,0 +1,224 @@
+"""The rows of linear and of Boolean constraints. See linearise.FORMS.
+
+A function gets the Linearizer and the arguments of the constraint. A literal is a term that is 0 or 1.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Callable
+
+from turbo_fzn.bounds.relaxation import TRUE, Affine, negation
+from turbo_fzn.domains import INFINITY, IntSet
+
+if TYPE_CHECKING:
+    from turbo_fzn.bounds.linearise import Linearizer
+
+Form = Callable[..., Any]
+
+
+# Sums
+
+
+def sums(low: bool) -> Form:
+    """sum = k, or with `low` False sum <= k; k may be a variable."""
+
+    def form(m: Linearizer, coefficients: Any, variables: Any, k: Any, condition: Any = True) -> None:
+        terms = [*zip(m.integers(coefficients), m.array(variables)), (-1, m.term(k))]
+        m.builder.imply(m.term(condition), terms, 0 if low else -INFINITY, 0)
+
+    return form
+
+
+def sum_at_most_reified(m: Linearizer, coefficients: Any, variables: Any, k: Any, truth: Any) -> None:
+    literal = m.term(truth)
+    terms = [*zip(m.integers(coefficients), m.array(variables)), (-1, m.term(k))]
+    at_most(m, terms, literal)
+
+
+def at_most(m: Linearizer, terms: list, literal: Affine) -> None:
+    """literal = (sum <= 0)."""
+    m.builder.imply(literal, terms, high=0)
+    m.builder.imply(negation(literal), terms, low=1)
+
+
+def comparison(strict: int) -> tuple[Form, Form, Form]:
+    """x + strict <= y, plain, reified, implied."""
+
+    def terms_of(m: Linearizer, x: Any, y: Any) -> list:
+        return [(1, m.term(x)), (-1, m.term(y)), (strict, TRUE)]
+
+    def plain(m: Linearizer, x: Any, y: Any) -> None:
+        m.builder.add(terms_of(m, x, y), high=0)
+
+    def reified(m: Linearizer, x: Any, y: Any, truth: Any) -> None:
+        at_most(m, terms_of(m, x, y), m.term(truth))
+
+    def implied(m: Linearizer, x: Any, y: Any, condition: Any) -> None:
+        m.builder.imply(m.term(condition), terms_of(m, x, y), high=0)
+
+    return plain, reified, implied
+
+
+def equal(m: Linearizer, x: Any, y: Any, condition: Any = True) -> None:
+    """condition -> x = y; of a reified equation this is what a relaxation gains by, apart from the literals x = v."""
+    first, second, literal = m.term(x), m.term(y), m.term(condition)
+    if first.column < 0 or second.column < 0:
+        if literal.column >= 0:
+            return  # named, see encoding.py
+    m.builder.imply(literal, [(1, first), (-1, second)], 0, 0)
+
+
+def equal_reified(m: Linearizer, x: Any, y: Any, truth: Any) -> None:
+    equal(m, x, y, truth)
+    first, second, literal = m.term(x), m.term(y), m.term(truth)
+    if first.column >= 0 and second.column >= 0 and literal.column >= 0:
+        equal_by_values(m, first, second, literal)
+
+
+def different_reified(m: Linearizer, x: Any, y: Any, truth: Any) -> None:
+    first, second, literal = m.term(x), m.term(y), negation(m.term(truth))
+    if first.column < 0 or second.column < 0:
+        return
+    m.builder.imply(literal, [(1, first), (-1, second)], 0, 0)
+    if literal.column >= 0:
+        equal_by_values(m, first, second, literal)
+
+
+MOST_VALUES = 16
+
+
+def equal_by_values(m: Linearizer, first: Affine, second: Affine, literal: Affine) -> None:
+    """literal = (x = y), value by value: two of the three truths x = v, y = v, literal make the third."""
+    shared = m.domain(first.column) & m.domain(second.column)
+    if max(m.domain(first.column).size, m.domain(second.column).size) > MOST_VALUES:
+        return
+    for value in shared:
+        here, there = m.encoding.equals(first, value), m.encoding.equals(second, value)
+        for a, b, c in ((here, there, literal), (here, literal, there), (there, literal, here)):
+            m.builder.add([(1, a), (1, b), (-1, c)], high=1)
+
+
+def different(m: Linearizer, x: Any, y: Any) -> None:
+    m.differ(m.term(x), m.term(y), 0)
+
+
+def sum_different(m: Linearizer, coefficients: Any, variables: Any, k: Any) -> None:
+    """x - y != k."""
+    factors, terms = m.integers(coefficients), m.array(variables)
+    if len(terms) == 2 and factors[0] == -factors[1] and abs(factors[0]) == 1:
+        x, y = terms if factors[0] == 1 else reversed(terms)
+        m.differ(x, y, m.term(k).constant)
+
+
+# Clauses
+
+
+def clause(m: Linearizer, positive: Any, negative: Any) -> None:
+    terms = [(1, term) for term in m.array(positive)] + [(1, negation(term)) for term in m.array(negative)]
+    m.builder.add(terms, low=1)
+
+
+def clause_reified(m: Linearizer, positive: Any, negative: Any, truth: Any) -> None:
+    disjunction_of(m, m.array(positive) + list(map(negation, m.array(negative))), m.term(truth))
+
+
+def disjunction(m: Linearizer, members: Any, truth: Any) -> None:
+    disjunction_of(m, m.array(members), m.term(truth))
+
+
+def conjunction(m: Linearizer, members: Any, truth: Any) -> None:
+    disjunction_of(m, list(map(negation, m.array(members))), negation(m.term(truth)))
+
+
+def disjunction_of(m: Linearizer, literals: list[Affine], truth: Affine) -> None:
+    """truth = some of the literals."""
+    if truth != TRUE:
+        for literal in literals:
+            m.builder.add([(1, truth), (-1, literal)], low=0)
+    m.builder.add([*((1, literal) for literal in literals), (-1, truth)], low=0)
+
+
+def either(m: Linearizer, x: Any, y: Any, truth: Any) -> None:
+    disjunction_of(m, [m.term(x), m.term(y)], m.term(truth))
+
+
+def both(m: Linearizer, x: Any, y: Any, truth: Any) -> None:
+    disjunction_of(m, [negation(m.term(x)), negation(m.term(y))], negation(m.term(truth)))
+
+
+def exclusive(m: Linearizer, x: Any, y: Any, truth: Any = True) -> None:
+    """An even number of the three is 1, so x + y + z is at most 2, and none exceeds the sum of the others."""
+    literals = [m.term(x), m.term(y), m.term(truth)]
+    m.builder.add([(1, literal) for literal in literals], high=2)
+    for alone in range(3):
+        m.builder.add([(-1 if i == alone else 1, literal) for i, literal in enumerate(literals)], low=0)
+
+
+def equivalent(m: Linearizer, x: Any, y: Any, truth: Any = True) -> None:
+    literals = [m.term(x), m.term(y), negation(m.term(truth))]
+    m.builder.add([(1, literal) for literal in literals], high=2)
+    for alone in range(3):
+        m.builder.add([(-1 if i == alone else 1, literal) for i, literal in enumerate(literals)], low=0)
+
+
+
+# Sets
+
+
+def member_reified(m: Linearizer, x: Any, values: Any, truth: Any) -> None:
+    """truth = the sum of the truths x = v over the set."""
+    chosen: Any = values if isinstance(values, IntSet) else m.model.parameters[values]
+    literals = m.encoding.all_values(m.term(x))
+    if literals is not None:
+        inside = [literal for value, literal in literals.items() if value in chosen]
+        m.builder.add([*((1, literal) for literal in inside), (-1, m.term(truth))], 0, 0)
+
+
+LESS, LESS_REIFIED, LESS_IMPLIED = comparison(1)
+AT_MOST, AT_MOST_REIFIED, AT_MOST_IMPLIED = comparison(0)
+
+FORMS: dict[str, Form] = {
+    "int_lin_eq": sums(True),
+    "int_lin_eq_reif": sums(True),
+    "int_lin_eq_imp": sums(True),
+    "int_lin_le": sums(False),
+    "int_lin_le_reif": sum_at_most_reified,
+    "int_lin_le_imp": sums(False),
+    "bool_lin_eq": sums(True),
+    "bool_lin_eq_reif": sums(True),
+    "bool_lin_eq_imp": sums(True),
+    "bool_lin_le": sums(False),
+    "bool_lin_le_reif": sum_at_most_reified,
+    "bool_lin_le_imp": sums(False),
+    "int_le": AT_MOST,
+    "int_le_reif": AT_MOST_REIFIED,
+    "int_le_imp": AT_MOST_IMPLIED,
+    "int_lt": LESS,
+    "int_lt_reif": LESS_REIFIED,
+    "int_lt_imp": LESS_IMPLIED,
+    "bool_le": AT_MOST,
+    "bool_le_reif": AT_MOST_REIFIED,
+    "bool_le_imp": AT_MOST_IMPLIED,
+    "bool_lt": LESS,
+    "bool_lt_reif": LESS_REIFIED,
+    "bool_lt_imp": LESS_IMPLIED,
+    "int_eq": equal,
+    "int_eq_reif": equal_reified,
+    "int_eq_imp": equal,
+    "int_ne": different,
+    "int_ne_reif": different_reified,
+    "int_lin_ne": sum_different,
+    "bool_eq": equal,
+    "bool_eq_reif": equivalent,
+    "bool2int": equal,
+    "bool_not": exclusive,
+    "bool_not_reif": exclusive,
+    "bool_xor": exclusive,
+    "bool_and": both,
+    "bool_or": either,
+    "bool_clause": clause,
+    "bool_clause_reif": clause_reified,
+    "array_bool_and": conjunction,
+    "array_bool_or": disjunction,
+    "set_in_reif": member_reified,
+}

@@ -1,0 +1,220 @@
+"""The linear relaxation of a model: integer columns with bounds, and rows of integers that every solution satisfies.
+
+A relaxation may leave out whatever it likes, so a row whose numbers are too large for the arithmetic of a linear
+program is dropped, and so is one that the bounds imply. All arithmetic here is that of Python's integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import gcd
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from turbo_fzn.bounds.cliques import Conflicts
+
+from turbo_fzn.domains import INFINITY
+
+LARGEST_COEFFICIENT = 2**31  # products with a multiplier then fit into 64 bits
+LARGEST_SIDE = 2**52
+
+
+class Affine(NamedTuple):
+    """coefficient * column + constant; column -1 for a constant."""
+
+    column: int
+    coefficient: int
+    constant: int
+
+
+TRUE, FALSE = Affine(-1, 0, 1), Affine(-1, 0, 0)
+
+
+def negation(literal: Affine) -> Affine:
+    """1 - literal."""
+    return Affine(literal.column, -literal.coefficient, 1 - literal.constant)
+
+
+Terms = Iterable[tuple[int, Affine]]
+
+
+@dataclass
+class Rows:
+    """row_lower <= A x <= row_upper, with A row by row: row i has the columns and values start[i] … start[i + 1].
+
+    start, columns, values: int64; lower, upper: int64 [m], ±INFINITY for none.
+    """
+
+    start: np.ndarray
+    columns: np.ndarray
+    values: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.lower)
+
+    @staticmethod
+    def of(rows: Sequence[tuple[dict[int, int], int, int]]) -> Rows:
+        """From (coefficient of each column, lower, upper) of each row."""
+        start = np.cumsum([0] + [len(entries) for entries, _, _ in rows])
+        columns = np.fromiter((c for entries, _, _ in rows for c in entries), np.int64, start[-1])
+        values = np.fromiter((v for entries, _, _ in rows for v in entries.values()), np.int64, start[-1])
+        lower, upper = (np.array([row[side] for row in rows], np.int64) for side in (1, 2))
+        return Rows(start, columns, values, lower, upper)
+
+    def select(self, chosen: np.ndarray) -> Rows:
+        """The rows where `chosen` (bool [m])."""
+        lengths = np.diff(self.start)
+        entries = np.repeat(chosen, lengths)
+        start = np.concatenate(([0], np.cumsum(lengths[chosen])))
+        return Rows(start, self.columns[entries], self.values[entries], self.lower[chosen], self.upper[chosen])
+
+    def followed_by(self, more: Rows) -> Rows:
+        start = np.concatenate((self.start, self.start[-1] + more.start[1:]))
+        rest = ("columns", "values", "lower", "upper")
+        return Rows(start, *(np.concatenate((getattr(self, name), getattr(more, name))) for name in rest))
+
+    def row(self, number: int) -> tuple[dict[int, int], int, int]:
+        """As `of` takes them."""
+        entries = slice(self.start[number], self.start[number + 1])
+        pairs = zip(self.columns[entries].tolist(), self.values[entries].tolist())
+        return dict(pairs), int(self.lower[number]), int(self.upper[number])
+
+
+@dataclass
+class Relaxation:
+    """What is minimised is sense * objective (a column) over the integer points of the rows within the bounds.
+
+    lower, upper: int64 [n], ±INFINITY for none. `variables` (int64 [n]) is the caller's number of each column, or -1
+    for one of `truths`: a column that stands for the truth of "column = value". `conflicts` are sets of literals of
+    which at most one is 1. Every solution has sense * objective = residue modulo `step`.
+    """
+
+    lower: np.ndarray
+    upper: np.ndarray
+    rows: Rows
+    objective: int
+    sense: int
+    variables: np.ndarray
+    truths: dict[int, tuple[int, int]]
+    conflicts: Conflicts
+    step: int = 1
+    residue: int = 0
+
+    @property
+    def n_columns(self) -> int:
+        return len(self.lower)
+
+    def round_up(self, bound: int) -> int:
+        """The least value of sense * objective from `bound` on that some solution may have."""
+        return bound + (self.residue - bound) % self.step
+
+
+class Builder:
+    """Columns and rows as they are made, in lists."""
+
+    def __init__(self) -> None:
+        self.lower: list[int] = []
+        self.upper: list[int] = []
+        self.variables: list[int] = []
+        self.rows: list[tuple[dict[int, int], int, int]] = []
+        self.truths: dict[int, tuple[int, int]] = {}
+
+    def truth(self, column: int, value: int) -> Affine:
+        """A new column for the truth of column = value."""
+        literal = self.column(0, 1)
+        self.truths[literal] = column, value
+        return Affine(literal, 1, 0)
+
+    def column(self, lower: int, upper: int, variable: int = -1) -> int:
+        self.lower.append(lower)
+        self.upper.append(upper)
+        self.variables.append(variable)
+        return len(self.lower) - 1
+
+    def range(self, terms: Terms) -> tuple[int, int]:
+        """The least and the greatest value of a sum within the bounds; ±INFINITY for none."""
+        entries, constant = collect(terms)
+        return self.activity(entries, constant)
+
+    def activity(self, entries: dict[int, int], constant: int = 0) -> tuple[int, int]:
+        low = high = constant
+        for column, value in entries.items():
+            ends = (self.lower[column], self.upper[column]) if value > 0 else (self.upper[column], self.lower[column])
+            low = -INFINITY if abs(ends[0]) >= INFINITY or low == -INFINITY else low + value * ends[0]
+            high = INFINITY if abs(ends[1]) >= INFINITY or high == INFINITY else high + value * ends[1]
+        return max(low, -INFINITY), min(high, INFINITY)
+
+    def add(self, terms: Terms, low: int = -INFINITY, high: int = INFINITY) -> None:
+        """The row low <= sum <= high, without the sides that the bounds imply, divided by the coefficients' divisor."""
+        entries, constant = collect(terms)
+        if not entries:
+            return
+        least, greatest = self.activity(entries)
+        low, high = low if low == -INFINITY else low - constant, high if high == INFINITY else high - constant
+        low, high = -INFINITY if least >= low else low, INFINITY if greatest <= high else high
+        divisor = gcd(*entries.values())
+        if divisor > 1:
+            entries = {column: value // divisor for column, value in entries.items()}
+            low = low if low == -INFINITY else -(-low // divisor)
+            high = high if high == INFINITY else high // divisor
+        if low > -INFINITY or high < INFINITY:
+            self.keep(entries, low, high)
+
+    def keep(self, entries: dict[int, int], low: int, high: int) -> None:
+        sides = [side for side in (low, high) if abs(side) < INFINITY]
+        if max(map(abs, entries.values())) <= LARGEST_COEFFICIENT and max(map(abs, sides)) <= LARGEST_SIDE:
+            self.rows.append((entries, low, high))
+
+    def imply(self, literal: Affine, terms: Terms, low: int = -INFINITY, high: int = INFINITY) -> None:
+        """Where the literal is 1, low <= sum <= high; where it is 0, no more than the bounds say ("big M")."""
+        if literal.column < 0:
+            return self.add(terms, low, high) if literal.constant else None
+        terms = list(terms)
+        least, greatest = self.range(terms)
+        if low > max(least, -INFINITY):
+            if least > -INFINITY:
+                self.add([*terms, (least - low, literal)], low=least)
+        if high < greatest < INFINITY:
+            self.add([*terms, (greatest - high, literal)], high=greatest)
+        return None
+
+    def finish(self, objective: int, sense: int, conflicts: Conflicts) -> Relaxation:
+        step, residue = self.lattice(objective)
+        return Relaxation(
+            np.array(self.lower, np.int64),
+            np.array(self.upper, np.int64),
+            Rows.of(self.rows),
+            objective,
+            sense,
+            np.array(self.variables, np.int64),
+            self.truths,
+            conflicts,
+            step,
+            sense * residue % step,
+        )
+
+    def lattice(self, objective: int) -> tuple[int, int]:
+        """(step, residue): an equation ±objective + step * integers = k says what the objective is modulo `step`."""
+        best = 1, 0
+        for entries, low, high in self.rows:
+            if low == high and abs(entries.get(objective, 0)) == 1:
+                divisor = gcd(*(value for column, value in entries.items() if column != objective))
+                if divisor > best[0]:
+                    best = divisor, entries[objective] * low % divisor
+        return best
+
+
+def collect(terms: Terms) -> tuple[dict[int, int], int]:
+    """(coefficient of each column, constant) of a sum of factor * affine."""
+    entries: dict[int, int] = {}
+    constant = 0
+    for factor, (column, coefficient, added) in terms:
+        constant += factor * added
+        if column >= 0 and coefficient:
+            entries[column] = entries.get(column, 0) + factor * coefficient
+    return {column: value for column, value in entries.items() if value}, constant

@@ -1,0 +1,122 @@
+"""The root of a relaxation: its linear program, then cuts in rounds while the bound moves, proved at every step."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from turbo_fzn.bounds import cuts
+from turbo_fzn.bounds.certificate import Certificate, Certifier, fix
+from turbo_fzn.bounds.highs import Answer, Outcome, Program
+from turbo_fzn.bounds.relaxation import Relaxation, Rows
+from turbo_fzn.bounds.tree import is_integral, refute
+
+if TYPE_CHECKING:
+    from turbo_fzn.bounds.beside import Beside
+
+NO_SOLUTION = 2**63 - 1
+MOST_ROUNDS = 50
+MOST_CUTS = 80  # of a round
+MOST_TABLEAU_ROWS = 80
+IDLE_ROUNDS = 4  # without a gain, and no more cuts are sought
+LEAST_GAIN = 0.005  # of the gap that there was
+CUT_SECONDS = 6.0
+
+
+class Root:
+    """`beside` is told each bound, and tells the best solution. `lower`, `upper`: bounds of all better solutions."""
+
+    def __init__(self, relaxation: Relaxation, beside: Beside):
+        self.relaxation, self.beside = relaxation, beside
+        self.lower, self.upper = relaxation.lower.copy(), relaxation.upper.copy()
+        self.rows = relaxation.rows
+        self.certifier = Certifier(relaxation, self.rows)
+        self.program = Program(relaxation, beside.is_done)
+        self.bound = -NO_SOLUTION
+        self.value = -np.inf  # of the linear program
+
+    def settle(self) -> Answer | None:
+        """Solves the program and publishes what that proves; None where it has no optimum, or was stopped."""
+        if self.beside.is_done():
+            return None
+        box = self.beside.narrow(self.lower, self.upper)
+        if box is None:
+            self.publish(NO_SOLUTION)
+            return None
+        self.lower, self.upper = box
+        self.program.restrict(self.lower, self.upper)
+        answer = self.program.solve()
+        self.prove(answer)
+        if answer.outcome is not Outcome.OPTIMAL or not np.all(np.isfinite(answer.values)):
+            return None
+        self.value = self.relaxation.sense * float(answer.values[self.relaxation.objective])
+        if is_integral(answer.values):
+            self.beside.offer(self.relaxation, answer.values)
+        return answer
+
+    def prove(self, answer: Answer) -> None:
+        if len(answer.duals) != len(self.rows):
+            return
+        if answer.outcome is Outcome.INFEASIBLE:
+            refuted = refute(self.certifier, answer.duals, self.lower, self.upper) is not None
+            return self.publish(NO_SOLUTION) if refuted else None
+        certificate = self.certifier.certify(answer.duals, self.lower, self.upper)
+        if certificate.bound is not None:
+            self.publish(self.relaxation.round_up(certificate.bound))
+            self.fix(certificate)
+
+    def publish(self, bound: int) -> None:
+        self.bound = max(self.bound, bound)
+        self.beside.publish(self.bound)
+
+    def fix(self, certificate: Certificate) -> None:
+        best = self.beside.best
+        if best < NO_SOLUTION:
+            columns, lows, highs = fix(certificate, best - 1, self.lower, self.upper)
+            self.lower[columns], self.upper[columns] = lows, highs
+            if np.any(lows > highs):
+                self.publish(NO_SOLUTION)
+
+    def cut(self) -> None:
+        """Rounds of cuts."""
+        began, idle = time.monotonic(), 0
+        first = self.value
+        answer = self.settle()
+        for _ in range(MOST_ROUNDS):
+            if answer is None or self.beside.is_done() or idle == IDLE_ROUNDS:
+                return
+            before = self.value
+            if time.monotonic() - began > CUT_SECONDS or not self.add_cuts(answer):
+                return
+            answer = self.settle()
+            idle = idle + 1 if self.value - before < LEAST_GAIN * max(self.value - first, 1e-6) else 0
+
+    def add_cuts(self, answer: Answer) -> bool:
+        """Whether there were any."""
+        cutter = cuts.Cutter(self.rows, self.lower, self.upper, answer.values)
+        found = [*cutter.of_rows(), *cutter.of_tableau(self.program, MOST_TABLEAU_ROWS)]
+        found += cutter.of_duals(answer.duals, self.relaxation.objective)
+        for entries, side, excess in self.relaxation.conflicts.cuts(answer.values):
+            found.append(cuts.Cut(entries, side, excess / len(entries) ** 0.5))
+        chosen = cuts.select(found, MOST_CUTS)
+        if chosen:
+            self.drop_slack_cuts(answer)
+            self.beside.n_cuts += len(chosen)
+            more = Rows.of(chosen)
+            self.program.add(more)
+            self.replace(self.rows.followed_by(more))
+        return bool(chosen)
+
+    def drop_slack_cuts(self, answer: Answer) -> None:
+        """Cuts that do not help to prove the bound, when there are many."""
+        slack = np.abs(answer.duals) < 1e-9
+        slack[: len(self.relaxation.rows)] = False
+        if slack.sum() > MOST_CUTS:
+            self.program.remove(np.flatnonzero(slack))
+            self.replace(self.rows.select(~slack))
+
+    def replace(self, rows: Rows) -> None:
+        self.rows = rows
+        self.certifier = Certifier(self.relaxation, rows)

@@ -1,0 +1,188 @@
+"""Branch and bound over the linear relaxation, every leaf of it proved (certificate.py).
+
+A node is a box of bounds, narrowed by propagation; its bound is that of its certificate. No node is dropped but by one
+that says that nothing in the box is better than the best solution known, or that nothing is in it at all, or by
+propagation. So the least bound of the open nodes is
+a proved bound on the objective. The node with the least bound is next (best first), and which column is divided is
+chosen by what dividing it has brought (pseudo-costs, Benichou et al. 1971). Points that are integral are offered as
+solutions.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from turbo_fzn.bounds.certificate import Certificate, Certifier, fix
+from turbo_fzn.bounds.highs import Answer, Outcome, Program
+from turbo_fzn.bounds.relaxation import Relaxation
+
+if TYPE_CHECKING:
+    from turbo_fzn.bounds.beside import Beside
+
+FRACTIONAL = 1e-5
+MOST_BYTES = 2**28  # of open nodes
+
+
+@dataclass
+class Node:
+    """The changes (columns, lower, upper) on the way from the root, newest last; a proved bound; the basis to start
+    from."""
+
+    bound: int
+    changes: tuple[tuple[Any, Any, Any], ...]
+    basis: Any
+    divided: tuple[int, int, float, float] | None = None  # column, side, distance moved, objective of the parent
+
+
+class Tree:
+    """`beside` knows the best solution, and is offered the points that may be one. `lower`, `upper`: bounds that hold
+    for all better solutions."""
+
+    def __init__(self, relaxation: Relaxation, program: Program, certifier: Certifier, beside: Beside):
+        self.relaxation, self.program, self.certifier, self.beside = relaxation, program, certifier, beside
+        self.lower, self.upper = relaxation.lower.copy(), relaxation.upper.copy()
+        self.open: list[tuple[int, int, Node]] = []
+        self.numbers = itertools.count()
+        self.gains = np.zeros((2, relaxation.n_columns))
+        self.counts = np.zeros((2, relaxation.n_columns))
+        self.n_nodes = 0
+        self.least_point: int | None = None  # bound of the points that the relaxation allows: solutions or not
+
+    def push(self, node: Node) -> None:
+        heapq.heappush(self.open, (node.bound, -next(self.numbers), node))
+
+    @property
+    def bound(self) -> int | None:
+        """What the objective of a better solution is at least; None where there can be none."""
+        bounds = [self.open[0][0]] if self.open else []
+        bounds += [] if self.least_point is None else [self.least_point]
+        return min(bounds, default=None)
+
+    def can_rise(self) -> bool:
+        """Whether there is a node to divide that the bound depends on."""
+        return bool(self.open) and (self.least_point is None or self.open[0][0] < self.least_point)
+
+    def is_full(self) -> bool:
+        return len(self.open) * (self.relaxation.n_columns + len(self.certifier.rows)) > MOST_BYTES
+
+    def step(self) -> None:
+        """Takes the node with the least bound, and leaves what is to be done of it."""
+        node = heapq.heappop(self.open)[2]
+        if self.is_cut_off(node.bound):
+            return
+        self.n_nodes += 1
+        box = self.beside.narrow(*self.box(node))
+        if box is None:
+            return
+        lower, upper = box
+        self.program.restrict(lower, upper)
+        if node.basis is not None:
+            self.program.start_from(node.basis)
+        answer = self.program.solve()
+        certificate = self.certify(answer, lower, upper)
+        if certificate is not None and certificate.refutes:
+            return
+        bound = node.bound
+        if certificate is not None and certificate.bound is not None and certificate.objective:
+            bound = max(bound, self.relaxation.round_up(certificate.bound))
+        if self.is_cut_off(bound):
+            return
+        self.learn(node, answer)
+        changes = self.tighten(node, certificate, lower, upper)
+        if np.all(lower <= upper):
+            self.divide(bound, changes, answer, lower, upper)
+
+    def is_cut_off(self, bound: int) -> bool:
+        return bound >= self.beside.best
+
+    def box(self, node: Node) -> tuple[np.ndarray, np.ndarray]:
+        lower, upper = self.lower.copy(), self.upper.copy()
+        for columns, lows, highs in node.changes:
+            lower[columns] = np.maximum(lower[columns], lows)
+            upper[columns] = np.minimum(upper[columns], highs)
+        return lower, upper
+
+    def certify(self, answer: Answer, lower: np.ndarray, upper: np.ndarray) -> Certificate | None:
+        if len(answer.duals) != len(self.certifier.rows):
+            return None
+        if answer.outcome is not Outcome.INFEASIBLE:
+            return self.certifier.certify(answer.duals, lower, upper)
+        return refute(self.certifier, answer.duals, lower, upper)
+
+    def tighten(self, node: Node, certificate: Certificate | None, lower: np.ndarray, upper: np.ndarray) -> tuple:
+        """Reduced-cost fixing within the node; its changes with what was fixed."""
+        if certificate is None:
+            return node.changes
+        columns, lows, highs = fix(certificate, self.beside.best - 1, lower, upper)
+        if len(columns) == 0:
+            return node.changes
+        lower[columns], upper[columns] = lows, highs
+        return (*node.changes, (columns, lows, highs))
+
+    def learn(self, node: Node, answer: Answer) -> None:
+        """What dividing the column of the parent has brought, for each unit that it moved."""
+        if node.divided is not None and answer.outcome is Outcome.OPTIMAL:
+            column, side, distance, before = node.divided
+            gain = (self.objective(answer) - before) / distance
+            if 0 <= gain < np.inf:
+                self.gains[side, column] += gain
+                self.counts[side, column] += 1
+
+    def objective(self, answer: Answer) -> float:
+        return self.relaxation.sense * float(answer.values[self.relaxation.objective])
+
+    def divide(self, bound: int, changes: tuple, answer: Answer, lower: np.ndarray, upper: np.ndarray) -> None:
+        """Two children: a column at most, and at least."""
+        if answer.outcome is Outcome.OPTIMAL and np.all(np.isfinite(answer.values)):
+            if is_integral(answer.values):
+                self.beside.offer(self.relaxation, answer.values)
+            values = np.clip(answer.values, lower.astype(float), upper.astype(float))
+        else:
+            values = (lower.astype(float) + upper) / 2
+        column = self.choose(values, lower, upper)
+        if column is None:
+            self.least_point = bound if self.least_point is None else min(bound, self.least_point)
+            return
+        value = float(values[column])
+        below = int(np.clip(np.floor(value + FRACTIONAL), lower[column], upper[column] - 1))
+        basis = self.program.basis() if answer.outcome is Outcome.OPTIMAL else None
+        before = self.objective(answer) if basis is not None else 0.0
+        for side, low, high in ((0, int(lower[column]), below), (1, below + 1, int(upper[column]))):
+            distance = value - below if side == 0 else below + 1 - value
+            divided = (column, side, distance, before) if basis is not None and distance > FRACTIONAL else None
+            self.push(Node(bound, (*changes, (column, low, high)), basis, divided))
+
+    def choose(self, values: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> int | None:
+        """The fractional column with the largest product of expected gains; else any that is not fixed."""
+        above = values - np.floor(values)
+        candidates = np.flatnonzero((above > FRACTIONAL) & (above < 1 - FRACTIONAL) & (lower < upper))
+        if len(candidates) == 0:
+            free = np.flatnonzero(lower < upper)
+            return int(free[np.argmin((upper.astype(float) - lower)[free])]) if len(free) else None
+        mean = self.gains.sum(axis=1) / np.maximum(self.counts.sum(axis=1), 1)
+        expected = (self.gains + mean[:, None]) / (self.counts + 1)
+        share = above[candidates]
+        down, up = expected[0, candidates] * share, expected[1, candidates] * (1 - share)
+        score = np.maximum(down, 1e-6) * np.maximum(up, 1e-6) + 1e-9 * share * (1 - share)
+        return int(candidates[np.argmax(score)])
+
+
+def is_integral(values: np.ndarray) -> bool:
+    return bool(np.all(np.abs(values - np.rint(values)) <= FRACTIONAL))
+
+
+def refute(certifier: Certifier, ray: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> Certificate | None:
+    """The certificate that the box is empty, whichever way the ray points; None where it does not say so."""
+    largest = float(np.abs(ray).max(initial=0.0))
+    if not 0 < largest < np.inf:
+        return None
+    for direction in (ray / largest, -ray / largest):
+        certificate = certifier.certify(direction, lower, upper, objective=0)
+        if certificate.refutes:
+            return certificate
+    return None

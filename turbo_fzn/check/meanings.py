@@ -1,0 +1,252 @@
+"""What the global constraints mean, in plain Python: the rows of relations.py whose names begin with `turbo_`.
+
+Written from MiniZinc's documentation, not from any lowering. Matrices are given row by row; an argument `first` is the
+index of an array's first element. Kinds as in relations.py, and `t` for the cells of a table: constants that are
+looked at as a whole.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Sequence
+from itertools import combinations, pairwise
+
+import numpy as np
+
+from turbo_fzn.domains import IntSet
+
+Values = Sequence[int]
+
+
+def is_member(x: int, values: IntSet) -> bool:
+    """x in values, by binary search over the ranges."""
+    position = bisect_right(values.ranges, x, key=lambda pair: pair[0])
+    return position > 0 and x <= values.ranges[position - 1][1]
+
+
+def all_different(x: Values) -> bool:
+    return len(set(x)) == len(x)
+
+
+def is_inverse(f: Values, first_f: int, g: Values, first_g: int) -> bool:
+    return all(first_g <= j < first_g + len(g) and g[j - first_g] == i for i, j in enumerate(f, first_f)) and all(
+        first_f <= i < first_f + len(f) and f[i - first_f] == j for j, i in enumerate(g, first_g)
+    )
+
+
+# Graphs
+
+
+def tour_lengths(x: Values, first: int) -> list[int] | None:
+    """The lengths of the cycles of the successors x; None if these are no permutation."""
+    if sorted(x) != list(range(first, first + len(x))):
+        return None
+    left, lengths = set(range(len(x))), []
+    while left:
+        node, length = left.pop(), 1
+        while (node := x[node] - first) in left:
+            left.remove(node)
+            length += 1
+        lengths.append(length)
+    return lengths
+
+
+def is_circuit(x: Values, first: int) -> bool:
+    return not x or (tour_lengths(x, first) == [len(x)] and len(x) > 1)
+
+
+def is_subcircuit(x: Values, first: int) -> bool:
+    lengths = tour_lengths(x, first)
+    return lengths is not None and sum(length > 1 for length in lengths) <= 1
+
+
+# Tables and automata
+
+
+def is_row(x: Values, n_rows: int, cells: np.ndarray) -> bool:
+    if not x:
+        return n_rows > 0
+    low, high = -(2**63), 2**63
+    return all(low <= v < high for v in x) and bool(np.any(np.all(cells.reshape(n_rows, len(x)) == list(x), axis=1)))
+
+
+def path(x: Values, n_states: int, letters: IntSet, d: np.ndarray, state: int) -> tuple[list[int], int]:
+    """The cells of d that a word uses, and the state behind it, 0 when it leaves the automaton."""
+    cells: list[int] = []
+    for letter in x:
+        if not is_member(letter, letters) or not 1 <= state <= n_states:
+            return cells, 0
+        cells.append((state - 1) * letters.size + letter - letters.lower)
+        state = int(d[cells[-1]])
+    return cells, state
+
+
+def accepts(x: Values, n_states: int, letters: IntSet, d: np.ndarray, first: int, final: IntSet) -> bool:
+    _, state = path(x, n_states, letters, d, first)
+    return 1 <= state <= n_states and is_member(state, final)
+
+
+def accepts_at_cost(
+    x: Values,
+    n_states: int,
+    letters: IntSet,
+    d: np.ndarray,
+    first: int,
+    final: IntSet,
+    costs: np.ndarray,
+    total: int,
+) -> bool:
+    cells, state = path(x, n_states, letters, d, first)
+    return 1 <= state <= n_states and is_member(state, final) and sum(int(costs[cell]) for cell in cells) == total
+
+
+def is_path(
+    x: Values, n: int, level: Values, n_edges: int, source: Values, label: list[IntSet], target: Values
+) -> bool:
+    return is_path_at_cost(x, n, level, n_edges, source, label, [0] * n_edges, target, 0)
+
+
+def is_path_at_cost(
+    x: Values,
+    n: int,
+    level: Values,
+    n_edges: int,
+    source: Values,
+    label: list[IntSet],
+    cost: Values,
+    target: Values,
+    total: int,
+) -> bool:
+    """Whether the edges whose labels x reads lead from node 1 to node 0, and their costs sum up to `total`."""
+    ways: set[tuple[int, int]] = {(1, 0)}
+    for place, value in enumerate(x, 1):
+        ways = {
+            (target[e], spent + int(cost[e]))
+            for node, spent in ways
+            for e in range(n_edges)
+            if source[e] == node and level[node - 1] == place and is_member(value, label[e])
+        }
+    return (0, total) in ways
+
+
+# Time and space
+
+
+def fits(s: Values, d: Values, r: Values, capacity: int) -> bool:
+    """At no start of a task, where alone use can rise, is more used than the capacity."""
+    tasks = [(start, start + length, use) for start, length, use in zip(s, d, r) if length > 0]
+    most = [sum(use for low, high, use in tasks if low <= time < high) for time, _, _ in tasks]
+    return not s or (capacity >= 0 and max(most, default=0) <= capacity)
+
+
+def are_apart(sides: Sequence[tuple[Values, Values]], strict: bool) -> bool:
+    """No two boxes overlap; `strict`: one of size 0 does not lie within another either."""
+    n = len(sides[0][0]) if sides else 0
+    boxes = [[(p[i], p[i] + d[i]) for p, d in sides] for i in range(n) if strict or all(d[i] != 0 for _, d in sides)]
+    return all(any(p[1] <= q[0] or q[1] <= p[0] for p, q in zip(*pair)) for pair in combinations(boxes, 2))
+
+
+def slices(k: int, positions: Values, sizes: Values) -> list[tuple[Values, Values]]:
+    return [(positions[i::k], sizes[i::k]) for i in range(k)]
+
+
+# Orders
+
+
+def precedes(s: int, t: int, x: Values) -> bool:
+    return t not in x or s in x[: list(x).index(t)]
+
+
+def grows_by_steps(x: Values) -> bool:
+    greatest = 0
+    for value in x:
+        if value > greatest + 1:
+            return False
+        greatest = max(greatest, value)
+    return True
+
+
+def is_sorted_by(x: Values, first: int, p: Values) -> bool:
+    return list(p) == [first + i for i in sorted(range(len(x)), key=lambda i: x[i])]
+
+
+# Counting
+
+
+def takes(x: Values, cover: Values, low: Values, high: Values, closed: bool) -> bool:
+    found = Counter(x)
+    within = all(least <= found[value] <= most for value, least, most in zip(cover, low, high))
+    return within and (not closed or set(x) <= set(cover))
+
+
+def loads(bins: Values, weights: Values) -> Counter[int]:
+    total: Counter[int] = Counter()
+    for place, weight in zip(bins, weights):
+        total[place] += weight
+    return total
+
+
+def fit_into(loaded: Counter[int], first: int, capacities: Values, exactly: bool) -> bool:
+    if any(not first <= place < first + len(capacities) for place in loaded):
+        return False
+    pairs = [(loaded[place], capacity) for place, capacity in enumerate(capacities, first)]
+    return all(load == capacity if exactly else load <= capacity for load, capacity in pairs)
+
+
+def slide(low: int, high: int, length: int, x: Values) -> bool:
+    return all(low <= sum(x[i : i + length]) <= high for i in range(len(x) - length + 1))
+
+
+MEANINGS: dict[str, tuple[str, Callable[..., bool]]] = {
+    "turbo_all_different": ("a", all_different),
+    "turbo_all_different_except": ("as", lambda x, s: all_different([v for v in x if not is_member(v, s)])),
+    "turbo_inverse": ("aiai", is_inverse),
+    "turbo_symmetric_all_different": ("ai", lambda x, first: is_inverse(x, first, x, first)),
+    "turbo_circuit": ("ai", is_circuit),
+    "turbo_subcircuit": ("ai", is_subcircuit),
+    "turbo_table_int": ("ait", is_row),
+    "turbo_table_bool": ("ait", is_row),
+    "turbo_regular": ("aistis", accepts),
+    "turbo_cost_regular": ("aististi", accepts_at_cost),
+    "turbo_mdd": ("aitittt", is_path),
+    "turbo_cost_mdd": ("aititttti", is_path_at_cost),
+    "turbo_cumulative": ("aaai", fits),
+    "turbo_disjunctive": ("aa", lambda s, d: min(d, default=0) >= 0 and are_apart([(s, d)], False)),
+    "turbo_disjunctive_strict": ("aa", lambda s, d: min(d, default=0) >= 0 and are_apart([(s, d)], True)),
+    "turbo_diffn": ("aaaa", lambda x, y, dx, dy: are_apart([(x, dx), (y, dy)], True)),
+    "turbo_diffn_nonstrict": ("aaaa", lambda x, y, dx, dy: are_apart([(x, dx), (y, dy)], False)),
+    "turbo_diffn_k": ("iaa", lambda k, x, d: are_apart(slices(k, x, d), True)),
+    "turbo_diffn_nonstrict_k": ("iaa", lambda k, x, d: are_apart(slices(k, x, d), False)),
+    "turbo_lex_less_int": ("aa", lambda x, y: x < y),
+    "turbo_lex_less_bool": ("aa", lambda x, y: x < y),
+    "turbo_lex_lesseq_int": ("aa", lambda x, y: x <= y),
+    "turbo_lex_lesseq_bool": ("aa", lambda x, y: x <= y),
+    "turbo_value_precede": ("iia", precedes),
+    "turbo_value_precede_chain": ("aa", lambda values, x: all(precedes(s, t, x) for s, t in pairwise(values))),
+    "turbo_seq_precede_chain": ("a", grows_by_steps),
+    "turbo_sort": ("aa", lambda x, y: sorted(x) == y),
+    "turbo_arg_sort": ("aia", is_sorted_by),
+    "turbo_count_eq": ("aii", lambda x, y, c: c == x.count(y)),
+    "turbo_count_neq": ("aii", lambda x, y, c: c != x.count(y)),
+    "turbo_count_lt": ("aii", lambda x, y, c: c < x.count(y)),
+    "turbo_count_leq": ("aii", lambda x, y, c: c <= x.count(y)),
+    "turbo_count_gt": ("aii", lambda x, y, c: c > x.count(y)),
+    "turbo_count_geq": ("aii", lambda x, y, c: c >= x.count(y)),
+    "turbo_among": ("ias", lambda n, x, values: n == sum(is_member(v, values) for v in x)),
+    "turbo_nvalue": ("ia", lambda n, x: n == len(set(x))),
+    "turbo_global_cardinality": ("aaa", lambda x, cover, counts: takes(x, cover, counts, counts, False)),
+    "turbo_global_cardinality_closed": ("aaa", lambda x, cover, counts: takes(x, cover, counts, counts, True)),
+    "turbo_global_cardinality_low_up": ("aaaa", lambda x, cover, low, high: takes(x, cover, low, high, False)),
+    "turbo_global_cardinality_low_up_closed": ("aaaa", lambda x, cover, low, high: takes(x, cover, low, high, True)),
+    "turbo_bin_packing": ("iaa", lambda c, bins, w: max(loads(bins, w).values(), default=0) <= c),
+    "turbo_bin_packing_capa": ("aiaa", lambda c, first, bins, w: fit_into(loads(bins, w), first, c, False)),
+    "turbo_bin_packing_load": ("aiaa", lambda c, first, bins, w: fit_into(loads(bins, w), first, c, True)),
+    "turbo_sliding_sum": ("iiia", slide),
+    "turbo_member_int": ("ai", lambda x, y: y in x),
+    "turbo_member_bool": ("ai", lambda x, y: y in x),
+    "turbo_all_equal": ("a", lambda x: len(set(x)) <= 1),
+    "turbo_increasing_int": ("a", lambda x: all(y <= z for y, z in pairwise(x))),
+    "turbo_increasing_bool": ("a", lambda x: all(y <= z for y, z in pairwise(x))),
+    "turbo_strictly_increasing_int": ("a", lambda x: all(y < z for y, z in pairwise(x))),
+}

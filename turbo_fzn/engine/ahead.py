@@ -1,0 +1,93 @@
+"""Compiling ahead: into the cache before a run needs the kernels, into a wheel, and, to check them, for every GPU.
+
+    python -m turbo_fzn.engine.ahead              what `fzn-turbo --build-kernels` does
+    python -m turbo_fzn.engine.ahead --check-gpu  every variant for every architecture, strictly; needs nvcc, but no GPU
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from turbo_fzn.engine import compilation, compiler
+from turbo_fzn.errors import EngineError
+from turbo_fzn.resources import kernels_folder
+
+GPU_ARCHITECTURES = ("80", "90", "100")
+GPU_VARIANTS = tuple((bits, shared) for bits in (32, 64) for shared in (True, False))
+
+
+def check_gpu_kernels() -> int:
+    """Compiles every variant for every architecture; prints registers and spills. Returns the number of faults."""
+    source, strictly = str(kernels_folder() / "solve.cu"), ["-Werror", "all-warnings", "-cubin"]
+    faults = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for architecture in GPU_ARCHITECTURES:
+            for bits, shared in GPU_VARIANTS:
+                command = [*compiler.gpu_command(bits, shared, ()), *strictly, f"-arch=sm_{architecture}"]
+                said = compilation.run_compiler([*command, "-o", f"{folder}/solve.cubin", source], folder)
+                registers = re.findall(r"Used (\d+) registers", said)
+                spills = re.findall(r"(\d+) bytes spill stores, (\d+) bytes spill loads", said)
+                faulty = "warning" in said.lower() or any(pair != ("0", "0") for pair in spills) or not spills
+                faults += faulty
+                variant = f"sm_{architecture} {bits}-bit {'shared' if shared else 'global'} store"
+                figures = f"{max(map(int, registers))} registers, spills {spills}"
+                print(f"{variant}: {figures}{' FAULT' if faulty else ''}")
+    return faults
+
+
+def fill_package(folder: Path) -> None:
+    """Compiles every CPU engine into a folder of the package that is built (setup.py). Raises EngineError."""
+    command, source = compiler.find_cpu_compiler(), str(kernels_folder() / "solve.cpp")
+    folder.mkdir(parents=True)
+
+    def compile_one(variant: tuple[int, tuple[str, ...]]) -> None:
+        bits, kind = variant
+        target = str(folder / compiler.packaged_name(bits, *kind))
+        with tempfile.TemporaryDirectory() as scratch:
+            compilation.run_compiler([*command, *compiler.cpu_flags(bits, *kind), "-o", target, source], scratch)
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(compile_one, compiler.CPU_VARIANTS))
+
+
+def fill_cache(report: Callable[[str], object] = print) -> None:
+    """Compiles the CPU engine, unless the package has it, and the GPU engine for the GPUs that are here; says so."""
+    for bits in (32, 64):
+        report(f"CPU engine, {bits}-bit: {compiler.packaged_library(bits) or compiler.cpu_library(bits)}")
+    try:
+        compiler.find_nvcc()
+        from turbo_fzn.engine.gpu import architectures
+
+        found = architectures()
+    except EngineError as error:
+        report(f"GPU engine: not built, {error}")
+        return
+    for architecture in found:
+        for bits, shared in GPU_VARIANTS:
+            report(f"GPU engine, {bits}-bit: {compiler.gpu_binary(bits, shared, architecture)}")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m turbo_fzn.engine.ahead", description="Compile the kernels.")
+    check = "compile all GPU variants; fail on a warning or a spill"
+    parser.add_argument("--check-gpu", action="store_true", help=check)
+    arguments = parser.parse_args()
+    try:
+        if arguments.check_gpu:
+            return 1 if check_gpu_kernels() else 0
+        fill_cache()
+    except EngineError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,180 @@
+"""Rows in bulk: whole columns appended to the builder, for the constraints that become thousands of rows at once.
+
+A table of 100,000 rows or an automaton of 1,000 states is lowered in a few array operations. What is made here is new
+by construction, so it is neither shared nor folded (tnf/simplify.py does both to whole columns); what other constraints
+may know too, such as the truth of `x = v`, goes through the builder's `row`.
+
+Variables are int64 arrays of the builder's numbers; an operand of one number stands for a column of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from turbo_fzn.domains import INFINITY, IntSet
+from turbo_fzn.errors import UnsupportedError
+from turbo_fzn.lower.builder import ADD, COMMUTATIVE, EQ, LEQ, Builder
+from turbo_fzn.lower.intervals import BEYOND
+
+Column = np.ndarray | int
+FEW = 64  # leaves of trees, which are not worth array operations
+
+
+def variables(b: Builder, low: Sequence[int], high: Sequence[int]) -> np.ndarray:
+    """New variables with these bounds."""
+    first = len(b.parent)
+    b.lower.extend(low)
+    b.upper.extend(high)
+    b.parent.extend(range(first, first + len(low)))
+    return np.arange(first, first + len(low))
+
+
+def booleans(b: Builder, count: int) -> np.ndarray:
+    return variables(b, [0] * count, [1] * count)
+
+
+def state(b: Builder, op: int, x: Column, y: Column, z: Column) -> None:
+    """State x = y op z, one row for each place of the columns."""
+    count = max(np.size(x), np.size(y), np.size(z)) if np.size(y) and np.size(z) else 0
+    if count:
+        block = np.empty((4, count), np.int64)
+        block[0], block[1], block[2], block[3] = op, x, y, z
+        b.blocks.append(block)
+
+
+def truths(b: Builder, op: int, y: Column, z: Column) -> np.ndarray:
+    """The Booleans y op z: comparisons of anything, or MIN and MAX of Booleans."""
+    x = booleans(b, max(np.size(y), np.size(z)) if np.size(y) and np.size(z) else 0)
+    state(b, op, x, y, z)
+    return x
+
+
+def constants(b: Builder, values: np.ndarray) -> np.ndarray:
+    """The variables of these constants."""
+    distinct, place = np.unique(values, return_inverse=True)
+    return np.array([b.constant(v) for v in distinct.tolist()], np.int64)[place.reshape(-1)]
+
+
+def comparisons(b: Builder, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+    """The Booleans y <= z, those that other constraints have stated among them."""
+    x = np.array([b.results.get((LEQ, *pair), -1) for pair in zip(y.tolist(), z.tolist())], np.int64)
+    new = np.flatnonzero(x < 0)
+    x[new] = truths(b, LEQ, y[new], z[new])
+    return x
+
+
+def bounds(b: Builder, x: Iterable[int]) -> tuple[np.ndarray, np.ndarray]:
+    """The lower and the upper bounds of variables."""
+    numbers = [b.find(int(v)) for v in x]
+    return tuple(np.array([side[v] for v in numbers], np.int64) for side in (b.lower, b.upper))  # type: ignore
+
+
+def trees(b: Builder, op: int, leaves: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarray:
+    """For each group the root of a balanced tree over its leaves, -1 for a group without any.
+
+    `op` is MIN or MAX of Booleans, or ADD of anything; `group` (0 to n_groups - 1) ascends.
+    """
+    if len(leaves) <= FEW:
+        return small_trees(b, op, leaves, group, n_groups)
+    low, high = bounds(b, leaves if op == ADD else ())
+    while True:
+        size = np.bincount(group, minlength=n_groups)
+        if size.max(initial=0) <= 1:
+            break
+        place = np.arange(len(group)) - (np.cumsum(size) - size)[group]
+        left = np.flatnonzero((place % 2 == 0) & (place + 1 < size[group]))
+        kept = np.flatnonzero(place % 2 == 0)
+        if op == ADD:
+            low[left], high[left] = add_bounds(low[left], low[left + 1]), add_bounds(high[left], high[left + 1])
+            x = variables(b, low[left].tolist(), high[left].tolist())
+            low, high = low[kept], high[kept]
+        else:
+            x = booleans(b, len(left))
+        state(b, op, x, leaves[left], leaves[left + 1])
+        leaves = leaves.copy()
+        leaves[left] = x
+        leaves, group = leaves[kept], group[kept]
+    roots = np.full(n_groups, -1)
+    roots[group] = leaves
+    return roots
+
+
+def small_trees(b: Builder, op: int, leaves: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarray:
+    """The same one at a time, which is faster for a few leaves, and shares and folds."""
+    members: list[list[int]] = [[] for _ in range(n_groups)]
+    for leaf, number in zip(leaves.tolist(), group.tolist()):
+        members[number].append(leaf)
+    return np.array([b.tree(op, some, 0) if some else -1 for some in members], np.int64)
+
+
+def add_bounds(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Sums of bounds, of which ±INFINITY means none. UnsupportedError where a sum is too large to be a bound."""
+    total = np.where(np.abs(first) == INFINITY, first, np.where(np.abs(second) == INFINITY, second, first + second))
+    unbounded = (np.abs(first) == INFINITY) | (np.abs(second) == INFINITY)
+    if np.any(~unbounded & (np.abs(total) >= INFINITY)):
+        raise UnsupportedError(BEYOND)
+    return total
+
+
+def tree(b: Builder, op: int, leaves: np.ndarray) -> int:
+    """The root of one tree over at least one leaf."""
+    return int(trees(b, op, np.asarray(leaves), np.zeros(len(leaves), np.int64), 1)[0])
+
+
+def grouped(b: Builder, op: int, leaves: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarray:
+    """`trees` of groups in any order."""
+    order = np.argsort(group, kind="stable")
+    return trees(b, op, leaves[order], group[order], n_groups)
+
+
+def merge(b: Builder, first: np.ndarray, second: np.ndarray) -> None:
+    """first = second, pair by pair."""
+    for one, other in zip(first.tolist(), second.tolist()):
+        b.merge(one, other)
+
+
+# Values
+
+
+def shared(b: Builder, op: int, y: int, z: int) -> int:
+    """y op z, the same variable for all who ask: several globals find more about what they have in common."""
+    known = b.results.get((op, z, y) if z < y and op in COMMUTATIVE else (op, y, z))
+    return b.row(op, y, z) if known is None else known
+
+
+def domain(b: Builder, x: int) -> IntSet:
+    """The values that a variable can have; see `is_finite` for whether they can be listed."""
+    x = b.find(x)
+    interval = IntSet.interval(b.lower[x], b.upper[x])
+    return b.domains[x] & interval if x in b.domains else interval
+
+
+def are_finite(b: Builder, x: Iterable[int], most: int) -> bool:
+    """Whether the variables have at most that many values in all, so that each may have a truth value."""
+    return sum(b.upper[v] - b.lower[v] + 1 for v in map(b.find, x)) <= most
+
+
+def possible(b: Builder, x: int, values: np.ndarray) -> np.ndarray:
+    """Which of the values x can have."""
+    ranges = np.array(domain(b, x).ranges, np.int64).reshape(-1, 2)
+    place = np.searchsorted(ranges[:, 0], values, side="right") - 1
+    return (place >= 0) & (values <= ranges[place, 1])
+
+
+def truths_of_values(b: Builder, x: int, values: Iterable[int]) -> np.ndarray:
+    """The truth of x = v for each of the values, shared with whoever speaks of it."""
+    return np.array([shared(b, EQ, x, b.constant(int(v))) for v in values], np.int64)
+
+
+def restrict_to(b: Builder, x: int, values: Iterable[int]) -> None:
+    """State that x has one of these values; what is known already costs nothing."""
+    allowed = domain(b, x) & (values if isinstance(values, IntSet) else IntSet.of_values(map(int, values)))
+    if allowed != domain(b, x):
+        b.define_membership(x, allowed)
+
+
+def imply(b: Builder, condition: Column, conclusion: Column) -> None:
+    """Each condition implies its conclusion."""
+    state(b, LEQ, b.true, condition, conclusion)

@@ -1,0 +1,1 @@
+"""Lowering of the global constraints, a module a family; catalogue.py lists them all."""

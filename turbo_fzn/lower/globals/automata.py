@@ -1,0 +1,296 @@
+"""regular, cost_regular, mdd and cost_mdd: a word is a path through a layered graph.
+
+The states between the letters and the steps from one to the next have truth values (Pesant 2004; as Booleans Quimper
+and Walsh 2006). A state is true when some step leads to it, a step when the state before it is and its letter is read.
+So all are functions of the word, and hold where it is not accepted, too. Where it is, a state has a step that leaves it
+and a letter a step that reads it, so each letter that is on no path left is lost. Only what lies on a path from the
+first state to a final one has variables.
+
+An automaton with too many steps has a variable for each state in between and ELEMENT rows for the transitions instead.
+The cost of each place has a truth value for each amount, so that its bounds are those of the steps left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from turbo_fzn.domains import IntSet
+from turbo_fzn.lower import bulk, linear
+from turbo_fzn.lower import constraints_bool as boolean
+from turbo_fzn.lower import constraints_int as integer
+from turbo_fzn.lower.builder import ADD, EQ, MAX, MIN, MUL, Builder, Infeasible
+
+STEP_LIMIT = 20_000
+
+
+@dataclass
+class Layer:
+    """The steps that read one letter: states before and behind (numbered from 0), number of the label, cost."""
+
+    before: np.ndarray
+    behind: np.ndarray
+    label: np.ndarray
+    cost: np.ndarray
+
+    def select(self, kept: np.ndarray) -> Layer:
+        return Layer(self.before[kept], self.behind[kept], self.label[kept], self.cost[kept])
+
+
+def on_paths(layers: list[Layer], n_states: int, first: int, final: np.ndarray) -> list[Layer]:
+    """The steps on paths from the first state to a final one; `final` is a mask of states."""
+    reached = np.zeros(n_states, dtype=bool)
+    reached[first] = True
+    kept = []
+    for layer in layers:
+        layer = layer.select(reached[layer.before])
+        reached = np.zeros(n_states, dtype=bool)
+        reached[layer.behind] = True
+        kept.append(layer)
+    useful = reached & final
+    for number in range(len(kept) - 1, -1, -1):
+        kept[number] = kept[number].select(useful[kept[number].behind])
+        useful = np.zeros(n_states, dtype=bool)
+        useful[kept[number].before] = True
+    return kept
+
+
+@dataclass
+class Graph:
+    """The layers, the truth of each label in each layer, and what accepts: a variable a final state."""
+
+    layers: list[Layer]
+    labels: list[np.ndarray]
+    n_states: int
+    labels_are_values: bool = True
+
+    def run(self, b: Builder, first: int, is_path: bool) -> tuple[list[np.ndarray], np.ndarray]:
+        """The truths of the steps of each layer, and of the states at the end (-1: cannot be reached).
+
+        `is_path` says that the word is accepted: then states have a step of theirs, and labels that are values.
+        """
+        at = np.full(self.n_states, -1)
+        at[first] = b.true
+        steps = []
+        for layer, labels in zip(self.layers, self.labels):
+            step = bulk.truths(b, MIN, at[layer.before], labels[layer.label])
+            if is_path:
+                self.support(b, step, layer.before, at)
+                if self.labels_are_values:
+                    self.support(b, step, layer.label, labels)
+            at = bulk.grouped(b, MAX, step, layer.behind, self.n_states)
+            steps.append(step)
+        return steps, at
+
+    @staticmethod
+    def support(b: Builder, step: np.ndarray, of: np.ndarray, truths: np.ndarray) -> None:
+        """A state or label is true exactly when some step of it is."""
+        some = bulk.grouped(b, MAX, step, of, len(truths))
+        bulk.merge(b, some[some >= 0], truths[some >= 0])
+
+
+# regular
+
+
+def regular(
+    b: Builder, x: Sequence[int], n_states: int, letters: IntSet, d: Sequence[int], first: int, final: IntSet, r: int
+) -> None:
+    """r = (the automaton with the transitions d[state, letter], 0 for none, accepts x)."""
+    automaton(b, x, n_states, letters, d, first, final, None, None, r)
+
+
+def cost_regular(
+    b: Builder,
+    x: Sequence[int],
+    n_states: int,
+    letters: IntSet,
+    d: Sequence[int],
+    first: int,
+    final: IntSet,
+    costs: Sequence[int],
+    total: int,
+    r: int,
+) -> None:
+    """r = (the automaton accepts x, and the costs of its steps, costs[state, letter], sum up to `total`)."""
+    automaton(b, x, n_states, letters, d, first, final, costs, total, r)
+
+
+def automaton(
+    b: Builder,
+    x: Sequence[int],
+    n_states: int,
+    letters: IntSet,
+    d: Sequence[int],
+    first: int,
+    final: IntSet,
+    costs: Sequence[int] | None,
+    total: int | None,
+    r: int,
+) -> None:
+    shape = (n_states, letters.size)
+    target = np.array(d, np.int64).reshape(shape) - 1
+    cost = np.array(costs or np.zeros(len(d)), np.int64).reshape(shape)
+    accepting = np.array([state + 1 in final for state in range(n_states)], dtype=bool)
+    if not 1 <= first <= n_states:
+        return b.merge(r, b.false)
+    before, letter = np.nonzero((target >= 0) & (target < n_states))
+    behind, cost = target[before, letter], cost[before, letter]
+    least = letters.lower if letters else 0
+    every = Layer(before, behind, letter + least, cost)
+    can = [every.select(bulk.possible(b, v, every.label)) for v in x]
+    layers = on_paths(can, n_states, first - 1, accepting)
+    if b.value(r) == 1:
+        if (x and not all(len(layer.before) for layer in layers)) or not (x or accepting[first - 1]):
+            raise Infeasible
+        for v, layer in zip(x, layers):
+            bulk.restrict_to(b, v, np.unique(layer.label))
+        if total is None and sum(len(layer.before) for layer in layers) > STEP_LIMIT:
+            return elements(b, x, target, least, first - 1, accepting)
+    labels = []
+    for v, layer in zip(x, layers):
+        values, layer.label = np.unique(layer.label, return_inverse=True)
+        layer.label = layer.label.reshape(-1)
+        labels.append(bulk.truths_of_values(b, v, values))
+    accept(b, Graph(layers, labels, n_states), first - 1, accepting, total, r)
+    return None
+
+
+def accept(b: Builder, graph: Graph, first: int, accepting: np.ndarray, total: int | None, r: int) -> list[np.ndarray]:
+    """r = (the path ends in an accepting state, and the costs of its steps are the total, if there is one).
+
+    Gives the truths of the steps of each layer.
+    """
+    steps, at = graph.run(b, first, b.value(r) == 1)
+    ends = at[accepting & (at >= 0)]
+    if total is None or b.value(r) == 1:
+        boolean.disjunction(b, ends.tolist(), r)
+        if total is not None:
+            state_costs(b, graph, steps, total)
+        return steps
+    accepted, right = b.variable(0, 1), b.variable(0, 1)
+    boolean.disjunction(b, ends.tolist(), accepted)
+    every = [int(cost) for layer in graph.layers for cost in layer.cost]
+    linear.eq_variable(b, every, [v for step in steps for v in step.tolist()], total, right)
+    b.define(r, MIN, accepted, right)
+    return steps
+
+
+def state_costs(b: Builder, graph: Graph, steps: list[np.ndarray], total: int) -> None:
+    """The sum of a cost for each layer, with a truth value for each amount."""
+    places = []
+    for layer, step in zip(graph.layers, steps):
+        amounts, place = np.unique(layer.cost, return_inverse=True)
+        cost = b.variable(int(amounts[0]), int(amounts[-1]))
+        bulk.restrict_to(b, cost, amounts)
+        some = bulk.grouped(b, MAX, step, place.reshape(-1), len(amounts))
+        bulk.merge(b, some, bulk.truths_of_values(b, cost, amounts))
+        places.append(b.find(cost))
+    linear.eq_variable(b, [1] * len(places), places, total, b.true)
+
+
+def elements(
+    b: Builder, x: Sequence[int], target: np.ndarray, least: int, first: int, accepting: np.ndarray
+) -> None:
+    """A variable for each state in between, and target[state, letter] as an element of one table."""
+    n_states, n_letters = target.shape
+    cells = target.reshape(-1).tolist()
+    state = b.constant(first)
+    for letter in x:
+        begin = b.row(MUL, state, b.constant(n_letters))
+        index = b.row(ADD, begin, letter if least == 0 else b.row(ADD, letter, b.constant(-least)))
+        state = b.variable(0, n_states - 1)
+        b.define_element(state, index, cells, 0)
+    bulk.restrict_to(b, state, np.flatnonzero(accepting))
+
+
+# Decision diagrams
+
+
+def mdd(
+    b: Builder,
+    x: Sequence[int],
+    n_nodes: int,
+    level: Sequence[int],
+    n_edges: int,
+    source: Sequence[int],
+    label: Sequence[IntSet],
+    target: Sequence[int],
+    r: int,
+) -> None:
+    """r = (x is a path from node 1 to node 0); the labels of the edges that leave one node have no value in common."""
+    diagram(b, x, n_nodes, level, source, label, [0] * n_edges, target, None, r)
+
+
+def cost_mdd(
+    b: Builder,
+    x: Sequence[int],
+    n_nodes: int,
+    level: Sequence[int],
+    n_edges: int,
+    source: Sequence[int],
+    label: Sequence[IntSet],
+    cost: Sequence[int],
+    target: Sequence[int],
+    total: int,
+    r: int,
+) -> None:
+    """The same, and the costs of the edges on the path sum up to `total`."""
+    diagram(b, x, n_nodes, level, source, label, cost, target, total, r)
+
+
+def diagram(
+    b: Builder,
+    x: Sequence[int],
+    n_nodes: int,
+    level: Sequence[int],
+    source: Sequence[int],
+    label: Sequence[IntSet],
+    cost: Sequence[int],
+    target: Sequence[int],
+    total: int | None,
+    r: int,
+) -> None:
+    here = np.array(level, np.int64)[np.array(source, np.int64) - 1] if source else np.zeros(0, np.int64)
+    distinct = list(dict.fromkeys(label))
+    number = {values: i for i, values in enumerate(distinct)}
+    every = Layer(*(np.array(side, np.int64) for side in (source, target, [number[values] for values in label], cost)))
+    can = []
+    for place, v in enumerate(x, 1):
+        values = bulk.domain(b, v)
+        open_ = np.array([bool(one & values) for one in distinct], dtype=bool)
+        can.append(every.select((here == place) & open_[every.label]))
+    accepting = np.zeros(n_nodes + 1, dtype=bool)
+    accepting[0] = True
+    layers = on_paths(can, n_nodes + 1, 1, accepting) if x and n_nodes else []
+    if not layers or not all(len(layer.before) for layer in layers):
+        return b.merge(r, b.false)
+    labels, sets = [], []
+    for v, layer in zip(x, layers):
+        sets.append([distinct[i] for i in np.unique(layer.label)])
+        layer.label = np.unique(layer.label, return_inverse=True)[1].reshape(-1)
+        if b.value(r) == 1:
+            bulk.restrict_to(b, v, IntSet.of_ranges(pair for values in sets[-1] for pair in values.ranges))
+        labels.append(np.array([truth_of_set(b, v, values) for values in sets[-1]], np.int64))
+    steps = accept(b, Graph(layers, labels, n_nodes + 1, False), 1, accepting, total, r)
+    if b.value(r) == 1:
+        for v, layer, read, step in zip(x, layers, sets, steps):
+            state_readers(b, v, layer, read, step)
+    return None
+
+
+def truth_of_set(b: Builder, v: int, values: IntSet) -> int:
+    truth = b.variable(0, 1)
+    integer.member(b, v, values, truth)
+    return b.find(truth)
+
+
+def state_readers(b: Builder, v: int, layer: Layer, sets: list[IntSet], step: np.ndarray) -> None:
+    """Each value has an edge that reads it, where they are few."""
+    allowed = bulk.domain(b, v)
+    if sum((values & allowed).size for values in sets) > STEP_LIMIT:
+        return
+    for value in sorted({value for values in sets for value in values & allowed}):
+        reads = np.array([value in values for values in sets])[layer.label]
+        bulk.imply(b, bulk.shared(b, EQ, v, b.constant(value)), bulk.tree(b, MAX, step[reads]))

@@ -1,0 +1,115 @@
+"""all_different and its kin: pairs, or truth values of `x = v` where a value is left for each variable.
+
+Bounds do not remember holes, but the truth values of x[i] = v do. Where there are as many values as variables each
+value must occur, which finds the last place that is left for a value (in a Sudoku: a hidden single). With more values
+than variables the truth values cost more than they find. `inverse` shares one truth value for f[i] = j and g[j] = i.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from turbo_fzn.domains import IntSet
+from turbo_fzn.lower import bulk, linear
+from turbo_fzn.lower.builder import EQ, MAX, MIN, Builder, Infeasible
+from turbo_fzn.lower.globals.counting import equals
+from turbo_fzn.lower.globals.logic import all_of, conclude, truth, within
+
+PERMUTATION_LIMIT = 150  # variables: their n * n truth values; a longer one is stated in n * n / 2 rows instead
+CLAUSES_FOR_EACH_PAIR = 50
+
+
+def all_different(b: Builder, x: Sequence[int], r: int) -> None:
+    """r = (no two of x are the same)."""
+    n = len(x)
+    if b.value(r) == 1 and bulk.are_finite(b, x, n * max(n * n, 10_000)):
+        values = IntSet.of_ranges(pair for v in x for pair in bulk.domain(b, v).ranges)
+        if values.size < n:
+            raise Infeasible
+        if values.size == n <= PERMUTATION_LIMIT:
+            for value in values:
+                linear.eq(b, [1] * n, equals(b, x, b.constant(value)), 1, r)
+            return
+    differ(b, x, r)
+
+
+def differ(b: Builder, x: Sequence[int], r: int) -> None:
+    """The pairs, but for those without a value in common."""
+    numbers = np.array(x, np.int64)
+    low, high = bulk.bounds(b, x)
+    i, j = np.triu_indices(len(x), 1)
+    meet = (low[i] <= high[j]) & (low[j] <= high[i])
+    y, z = numbers[i[meet]], numbers[j[meet]]
+    if b.value(r) == 1:
+        fixed = (low == high)[i[meet]] | (low == high)[j[meet]]
+        bulk.state(b, EQ, b.false, y[~fixed], z[~fixed])
+        for one, other in zip(y[fixed].tolist(), z[fixed].tolist()):
+            b.define(b.false, EQ, one, other)
+    else:
+        same = bulk.truths(b, EQ, y, z)
+        b.merge(r, b.negation(b.tree(MAX, same.tolist(), 0)))
+
+
+def all_different_except(b: Builder, x: Sequence[int], values: IntSet, r: int) -> None:
+    """r = (no two of x are the same, unless they are in the set): a clause for each pair and value, where few."""
+    if b.value(r) == 1:
+        others = [without(bulk.domain(b, v), values) for v in x]
+        n_clauses = sum(one.size for one in others) * len(x) // 2
+        if n_clauses <= CLAUSES_FOR_EACH_PAIR * max(len(x), 20) ** 2 // 2:
+            return state_clauses(b, x, others)
+    inside = [truth_of_member(b, v, values) for v in x]
+    parts: list[int] = []
+    for i, y in enumerate(x):
+        for z in x[:i]:
+            part = truth(b, r, parts)
+            linear.clause(b, [inside[i]], [b.row(EQ, y, z)], part)
+    return conclude(b, r, parts)
+
+
+def state_clauses(b: Builder, x: Sequence[int], others: list[IntSet]) -> None:
+    """Of any two variables, not both have the same one of the other values."""
+    places: dict[int, list[int]] = {}
+    for v, values in zip(x, others):
+        for value in values:
+            places.setdefault(value, []).append(bulk.shared(b, EQ, v, b.constant(value)))
+    for taken in places.values():
+        i, j = np.triu_indices(len(taken), 1)
+        column = np.array(taken, np.int64)
+        bulk.state(b, MIN, b.false, column[i], column[j])
+
+
+def without(domain: IntSet, values: IntSet) -> IntSet:
+    inside = domain & values
+    if not domain or not inside:
+        return domain
+    starts = [domain.lower, *(high + 1 for _, high in inside.ranges)]
+    ends = [*(low - 1 for low, _ in inside.ranges), domain.upper]
+    return domain & IntSet.of_ranges(zip(starts, ends))
+
+
+def truth_of_member(b: Builder, x: int, values: IntSet) -> int:
+    parts: list[int] = []
+    within(b, [x], values, b.false, parts)
+    return b.find(parts[0])
+
+
+def inverse(b: Builder, f: Sequence[int], first_f: int, g: Sequence[int], first_g: int, r: int) -> None:
+    """r = (f[i] = j just where g[j] = i), the indices of f from `first_f` and those of g from `first_g` on."""
+    parts: list[int] = []
+    within(b, f, IntSet.interval(first_g, first_g + len(g) - 1), r, parts)
+    within(b, g, IntSet.interval(first_f, first_f + len(f) - 1), r, parts)
+    rows = []
+    for i, v in enumerate(f, first_f):
+        for j, w in enumerate(g, first_g):
+            forth, back = bulk.shared(b, EQ, v, b.constant(j)), bulk.shared(b, EQ, w, b.constant(i))
+            if forth != back:
+                rows.append((EQ, forth, back))
+    all_of(b, rows, truth(b, r, parts))
+    conclude(b, r, parts)
+
+
+def symmetric_all_different(b: Builder, x: Sequence[int], first: int, r: int) -> None:
+    """r = (x[i] = j just where x[j] = i)."""
+    inverse(b, x, first, x, first, r)

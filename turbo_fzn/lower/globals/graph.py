@@ -1,0 +1,141 @@
+"""circuit and subcircuit: a tour through all nodes, or through some, the others leading to themselves.
+
+The nodes are numbered along the tour, from the first one on (Miller, Tucker and Zemlin 1960). x[i] = j has a truth
+value that all_different knows too, and next to it the numbers of i and j are consecutive: a row for each pair. As a
+truth value, a tour is a walk from its first node, a function of x, so that nothing is left to search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from turbo_fzn.domains import IntSet
+from turbo_fzn.lower import bulk
+from turbo_fzn.lower import constraints_bool as boolean
+from turbo_fzn.lower import constraints_int as integer
+from turbo_fzn.lower.builder import ADD, EQ, LEQ, MAX, MIN, MUL, Builder
+from turbo_fzn.lower.globals.different import all_different
+from turbo_fzn.lower.globals.logic import truth
+
+
+def circuit(b: Builder, x: Sequence[int], first: int, r: int) -> None:
+    """r = (x[i] is the node behind i on one tour through all nodes, numbered from `first`)."""
+    n = len(x)
+    if n == 0:
+        return b.merge(r, b.true)
+    if b.value(r) != 1:
+        return closed_walk(b, x, first, r)
+    for i, v in enumerate(x):
+        restrict_to_others(b, v, first, n, i)
+    all_different(b, x, r)
+    number = [b.true] + [b.variable(2, n) for _ in range(n - 1)]
+    behind = [b.row(ADD, v, b.true) for v in number]
+    for i, v in enumerate(x):
+        for j in range(n):
+            if i != j:
+                follows = bulk.shared(b, EQ, v, b.constant(first + j))
+                right = b.row(EQ, number[j], behind[i]) if j else b.row(EQ, number[i], b.constant(n))
+                b.define(b.true, LEQ, follows, right)
+    return None
+
+
+def restrict_to_others(b: Builder, v: int, first: int, n: int, i: int) -> None:
+    bulk.restrict_to(b, v, IntSet.of_ranges([(first, first + i - 1), (first + i + 1, first + n - 1)]))
+
+
+def subcircuit(b: Builder, x: Sequence[int], first: int, r: int) -> None:
+    """r = (x[i] is the node behind i on one tour, or i itself where it is not on the tour)."""
+    n = len(x)
+    if n == 0:
+        return b.merge(r, b.true)
+    if b.value(r) != 1:
+        return closed_subwalk(b, x, first, r)
+    for v in x:
+        bulk.restrict_to(b, v, IntSet.interval(first, first + n - 1))
+    all_different(b, x, r)
+    off = [bulk.shared(b, EQ, v, b.constant(first + i)) for i, v in enumerate(x)]
+    is_first = first_on_tour(b, off)
+    number = [b.variable(1, n) for _ in x]
+    behind = [b.row(ADD, v, b.true) for v in number]
+    for i, v in enumerate(x):
+        counted = b.row(MIN, b.negation(off[i]), b.negation(is_first[i]))
+        b.define(b.true, MAX, counted, b.row(EQ, number[i], b.true))
+        for j in range(n):
+            if i != j:
+                follows = bulk.shared(b, EQ, v, b.constant(first + j))
+                b.define(b.true, LEQ, follows, b.row(MAX, is_first[j], b.row(EQ, number[j], behind[i])))
+    return None
+
+
+def first_on_tour(b: Builder, off: Sequence[int]) -> list[int]:
+    """Whether each node is the first that is on the tour."""
+    result, none_before = [], b.true
+    for away in off:
+        result.append(b.row(MIN, none_before, b.negation(away)))
+        none_before = b.row(MIN, none_before, away)
+    return result
+
+
+# As truth values
+
+
+def inside(b: Builder, x: Sequence[int], first: int, r: int, parts: list[int]) -> list[int]:
+    """x, with what leaves the nodes leading back to where it comes from; a part of r says that nothing does."""
+    nodes = IntSet.interval(first, first + len(x) - 1)
+    kept = []
+    for i, v in enumerate(x):
+        if nodes & bulk.domain(b, v) == bulk.domain(b, v):
+            kept.append(v)
+            continue
+        stays = truth(b, b.false, parts)
+        integer.member(b, v, nodes, stays)
+        away = b.row(ADD, stays, b.true)  # 1 or 2: an index
+        target = b.variable(nodes.lower, nodes.upper)
+        clipped = b.row(MIN, b.row(MAX, v, b.constant(nodes.lower)), b.constant(nodes.upper))
+        integer.define_element(b, target, away, [b.constant(first + i), clipped])
+        kept.append(b.find(target))
+    return kept
+
+
+def walk(b: Builder, x: Sequence[int], first: int, start: int, steps: int) -> list[int]:
+    """Where a walk from `start` is after 1, 2, ... steps; x stays inside."""
+    places, at = [], start
+    for _ in range(steps):
+        index = at if first == 1 else b.row(ADD, at, b.constant(1 - first))
+        at = b.variable(first, first + len(x) - 1)
+        integer.define_element(b, at, index, x)
+        at = b.find(at)
+        places.append(at)
+    return places
+
+
+def closed_walk(b: Builder, x: Sequence[int], first: int, r: int) -> None:
+    """A walk from the first node is back there after n steps, and not before."""
+    parts: list[int] = []
+    n, start = len(x), b.constant(first)
+    for i, v in enumerate(x):
+        integer.ne(b, v, b.constant(first + i), truth(b, b.false, parts))
+    *between, end = walk(b, inside(b, x, first, r, parts), first, start, n)
+    for at in between:
+        integer.ne(b, at, start, truth(b, b.false, parts))
+    boolean.conjunction(b, [*parts, b.row(EQ, end, start)], r)
+
+
+def closed_subwalk(b: Builder, x: Sequence[int], first: int, r: int) -> None:
+    """With m nodes on the tour, a walk from the first of them is back there after m steps, and not before.
+
+    Then it has seen m nodes that do not lead to themselves, which are all of them.
+    """
+    parts: list[int] = []
+    n = len(x)
+    off = [bulk.shared(b, EQ, v, b.constant(first + i)) for i, v in enumerate(x)]
+    m = b.tree(ADD, [b.negation(v) for v in off], 0)
+    is_first = first_on_tour(b, off)
+    index = b.tree(ADD, [b.row(MUL, v, b.constant(i)) for i, v in enumerate(is_first)], 0)
+    start = b.row(ADD, index, b.constant(first))
+    for k, at in enumerate(walk(b, inside(b, x, first, r, parts), first, start, n), 1):
+        back = b.row(EQ, at, start)
+        is_last, is_later = b.row(EQ, m, b.constant(k)), b.row(LEQ, b.constant(k + 1), m)
+        parts.append(b.row(LEQ, is_last, back))
+        parts.append(b.negation(b.row(MIN, is_later, back)))
+    boolean.conjunction(b, parts, r)

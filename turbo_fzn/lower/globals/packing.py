@@ -1,0 +1,145 @@
+"""Things that must not overlap: diffn in any number of dimensions, and disjunctive, which is diffn in one.
+
+Of any two, one follows the other in some dimension: a clause for each pair. And a line across all rectangles is no
+longer than the space there is: a time table for each of two dimensions (see time_table.py), where the rectangles fill
+so much of the space that it can find something, and the space is so small that it is not much larger than the pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from turbo_fzn.domains import INFINITY
+from turbo_fzn.lower import bulk
+from turbo_fzn.lower import constraints_bool as boolean
+from turbo_fzn.lower.builder import ADD, EQ, LEQ, MAX, MIN, Builder, Infeasible
+from turbo_fzn.lower.globals.logic import all_of, conclude, truth
+from turbo_fzn.lower.globals.time_table import tasks_of, time_table
+
+CELLS_FOR_EACH_PAIR = 10  # of a time table
+FILLED = 0.5  # of the space by the rectangles, for a time table
+
+Dimension = tuple[Sequence[int], Sequence[int]]  # positions and sizes, variables
+Pairs = tuple[np.ndarray, np.ndarray]
+
+
+def disjunctive(b: Builder, s: Sequence[int], d: Sequence[int], r: int) -> None:
+    tasks(b, s, d, False, r)
+
+
+def disjunctive_strict(b: Builder, s: Sequence[int], d: Sequence[int], r: int) -> None:
+    tasks(b, s, d, True, r)
+
+
+def tasks(b: Builder, s: Sequence[int], d: Sequence[int], strict: bool, r: int) -> None:
+    """r = (no two tasks from s to s + d overlap, and no d is negative)."""
+    parts: list[int] = []
+    all_of(b, [(LEQ, b.false, length) for length in d], truth(b, r, parts))
+    one_follows_the_other(b, [(s, d)], strict, np.triu_indices(len(s), 1), truth(b, r, parts))
+    conclude(b, r, parts)
+
+
+def diffn(b: Builder, x: Sequence[int], y: Sequence[int], dx: Sequence[int], dy: Sequence[int], r: int) -> None:
+    boxes(b, [(x, dx), (y, dy)], True, r)
+
+
+def diffn_nonstrict(
+    b: Builder, x: Sequence[int], y: Sequence[int], dx: Sequence[int], dy: Sequence[int], r: int
+) -> None:
+    boxes(b, [(x, dx), (y, dy)], False, r)
+
+
+def diffn_k(b: Builder, k: int, positions: Sequence[int], sizes: Sequence[int], r: int) -> None:
+    boxes(b, [(positions[i::k], sizes[i::k]) for i in range(k)], True, r)
+
+
+def diffn_nonstrict_k(b: Builder, k: int, positions: Sequence[int], sizes: Sequence[int], r: int) -> None:
+    boxes(b, [(positions[i::k], sizes[i::k]) for i in range(k)], False, r)
+
+
+def boxes(b: Builder, dimensions: list[Dimension], strict: bool, r: int) -> None:
+    """r = (no two boxes overlap); `strict`: one of size 0 does not lie within another either."""
+    n = len(dimensions[0][0]) if dimensions else 0
+    one_follows_the_other(b, dimensions, strict, np.triu_indices(n, 1), r)
+    if b.value(r) == 1 and len(dimensions) == 2:
+        across, along = dimensions
+        state_crossing(b, across, along)
+        state_crossing(b, along, across)
+
+
+def one_follows_the_other(b: Builder, dimensions: list[Dimension], strict: bool, pairs: Pairs, r: int) -> None:
+    """r = (of each pair, one ends in some dimension where the other begins, or before)."""
+    done = np.zeros(len(pairs[0]), dtype=bool)
+    literals: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []  # (numbers of pairs, ends, positions)
+    for positions, sizes in dimensions:
+        end = np.array([bulk.shared(b, ADD, *span) for span in zip(positions, sizes)], np.int64)
+        position = np.array(positions, np.int64)
+        (low, high), (end_low, end_high) = bulk.bounds(b, position), bulk.bounds(b, end)
+        for first, second in (pairs, pairs[::-1]):
+            done |= end_high[first] <= low[second]
+            literals.append((np.flatnonzero(end_low[first] <= high[second]), end[first], position[second]))
+    zeros = [] if strict else truths_of_no_size(b, dimensions, pairs, done)
+    leaves, groups = [], []
+    for numbers, end, position in literals:
+        kept = numbers[~done[numbers]]
+        leaves.append(bulk.comparisons(b, end[kept], position[kept]))
+        groups.append(kept)
+    for numbers, zero in zeros:
+        kept = ~done[numbers]
+        leaves.append(zero[kept])
+        groups.append(numbers[kept])
+    clauses(b, leaves, groups, done, r)
+
+
+def truths_of_no_size(
+    b: Builder, dimensions: list[Dimension], pairs: Pairs, done: np.ndarray
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The pairs and the truths of a size of 0 in them; those where it is certain are done."""
+    found = []
+    for _, sizes in dimensions:
+        zero = np.array([bulk.shared(b, EQ, size, b.false) for size in sizes], np.int64)
+        low, high = bulk.bounds(b, zero)
+        for side in pairs:
+            done |= low[side] == 1
+            numbers = np.flatnonzero(high[side] == 1)
+            found.append((numbers, zero[side][numbers]))
+    return found
+
+
+def clauses(b: Builder, leaves: list[np.ndarray], groups: list[np.ndarray], done: np.ndarray, r: int) -> None:
+    """r = (for each group that is not done, some leaf is true)."""
+    roots = bulk.grouped(b, MAX, np.concatenate([*leaves, []]).astype(np.int64),
+                         np.concatenate([*groups, []]).astype(np.int64), len(done))  # fmt: skip
+    if np.any(~done & (roots < 0)):
+        if b.value(r) == 1:
+            raise Infeasible
+        return b.merge(r, b.false)
+    return boolean.conjunction(b, roots[~done].tolist(), r)
+
+
+def state_crossing(b: Builder, across: Dimension, along: Dimension) -> None:
+    """Boxes that share a place across lie in different places along: what is used is at most the space along."""
+    crossing = tasks_of(b, across[0], across[1], along[1])
+    n = len(crossing.s)
+    if n < 2 or crossing.cells() > CELLS_FOR_EACH_PAIR * n * (n - 1):
+        return
+    space = spans(b, across, along)
+    if space is None or float(np.sum(crossing.d_low * crossing.r_low)) < FILLED * space:
+        return
+    present = [i for i in range(len(along[0])) if b.upper[b.find(across[1][i])] > 0 < b.upper[b.find(along[1][i])]]
+    greatest = b.tree(MAX, [bulk.shared(b, ADD, along[0][i], along[1][i]) for i in present], 0)
+    least = b.tree(MIN, [along[0][i] for i in present], 0)
+    time_table(b, crossing, b.row(ADD, greatest, b.negative(least)), b.true)
+
+
+def spans(b: Builder, *dimensions: Dimension) -> float | None:
+    """The area or volume in which all boxes lie; None where there is no bound, or a size may be negative."""
+    volume = 1.0
+    for positions, sizes in dimensions:
+        (low, high), (least, most) = bulk.bounds(b, positions), bulk.bounds(b, sizes)
+        if np.any(np.abs(np.stack((low, high, least, most))) >= INFINITY // 4) or np.any(least < 0):
+            return None
+        volume *= float(np.max(high + most) - np.min(low))
+    return volume

@@ -1,0 +1,167 @@
+"""Bounds from the linear relaxation (turbo_fzn/bounds) for a search: when they are sought, and what passes between the
+two.
+
+The relaxation is of the FlatZinc model, with the bounds of the TNF at its root fixpoint: those hold in every solution.
+Names that the simplifier found equal are one variable.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+import numpy as np
+
+from turbo_fzn.bounds.beside import Beside
+from turbo_fzn.bounds.relaxation import Relaxation
+from turbo_fzn.domains import BOOLEAN, INFINITY, IntSet
+from turbo_fzn.engine import cpu
+from turbo_fzn.engine.contract import Engine, Found
+from turbo_fzn.errors import EngineError
+from turbo_fzn.read.model import Model
+from turbo_fzn.run.judge import Prepared
+
+RELAXATION = -1  # the block that such solutions are said to be of
+
+
+class Bounding:
+    """A relaxation at work beside a search, and the engine that it helps. Solutions carry the values of `exports`."""
+
+    def __init__(self, prepared: Prepared, exports: np.ndarray):
+        self.boxes = Boxes(prepared, exports)
+        self.beside = Beside(lambda: relaxation_of(prepared), self.boxes)
+        self.sense = prepared.tnf.sense
+        self.told = self.beside.bound
+
+    def start(self) -> None:
+        self.beside.start()
+
+    def exchange(self, engine: Engine, best: int | None) -> list[Found]:
+        """Tells the relaxation the objective of the best solution, and the engine what was proved; returns the
+        solutions that the relaxation has led to."""
+        if best is not None:
+            self.beside.tell(self.sense * best)
+        bound = self.beside.bound
+        if bound > self.told:
+            self.told = bound
+            engine.raise_bound(bound)
+        new = [self.boxes.found.popleft() for _ in range(len(self.boxes.found))]
+        for found in new:
+            engine.adopt(found)
+        return new
+
+    def proves(self, best: int | None) -> bool:
+        return best is not None and self.told >= self.sense * best
+
+    def close(self) -> None:
+        self.beside.stop()
+        self.beside.join()
+
+
+class Boxes:
+    """Boxes of a relaxation's columns, narrowed by the rows of the TNF. `found` gets the solutions that come to light.
+
+    The columns that the TNF has are known by `columns` and their `places` in it."""
+
+    def __init__(self, prepared: Prepared, exports: np.ndarray):
+        self.tnf, self.back, self.exports = prepared.tnf, prepared.reconstruction, exports
+        self.found: deque[Found] = deque()
+        self.best: int | None = None  # sense * objective of what was found last
+        self.propagator: cpu.Propagator | None = None
+
+    def attach(self, relaxation: Relaxation) -> None:
+        self.columns = np.flatnonzero(relaxation.variables >= 0)
+        self.places = relaxation.variables[self.columns]
+        if self.back is not None:
+            self.places = self.back.position[self.places]
+            self.columns, self.places = self.columns[self.places >= 0], self.places[self.places >= 0]
+        truths = [(truth, *meaning) for truth, meaning in relaxation.truths.items()]
+        self.truths = np.array(truths, np.int64).reshape(-1, 3)  # column, and of which column and value it is the truth
+        self.propagator = cpu.Propagator(self.tnf)
+
+    def narrow(self, lower: np.ndarray, upper: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray] | None:
+        """The bounds (int64 [columns]) of what the box has of solutions with sense * objective <= most; None where it
+        has none, or a single one, which is put into `found`."""
+        if self.propagator is None:
+            return lower, upper
+        tnf, places = self.tnf, self.places
+        lower, upper = self.assume_truths(lower, upper)
+        low, high = tnf.lower.copy(), tnf.upper.copy()
+        low[places] = np.maximum(low[places], lower[self.columns])
+        high[places] = np.minimum(high[places], upper[self.columns])
+        if abs(most) < INFINITY:
+            side, better = (high, min) if tnf.sense > 0 else (low, max)
+            side[tnf.objective] = better(side[tnf.objective], tnf.sense * most)
+        try:
+            bounds = self.propagator(low, high) if np.all(low <= high) else None
+        except EngineError:  # numbers too large for a store
+            self.propagator = None
+            return lower, upper
+        if bounds is None:
+            return None
+        low, high = bounds
+        if np.all(low == high):
+            objective = int(low[tnf.objective])
+            self.found.append(Found(objective, RELAXATION, "relaxation", low[self.exports]))
+            self.best = tnf.sense * objective
+            return None
+        lower[self.columns] = np.maximum(lower[self.columns], low[places])
+        upper[self.columns] = np.minimum(upper[self.columns], high[places])
+        return self.conclude_truths(lower, upper)
+
+    def take_best(self) -> int | None:
+        best, self.best = self.best, None
+        return best
+
+    def assume_truths(self, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Where the truth of "x = v" is 1, x is v."""
+        lower, upper = lower.copy(), upper.copy()
+        truth, column, value = self.truths.T
+        true = lower[truth] == 1
+        lower[column[true]] = np.maximum(lower[column[true]], value[true])
+        upper[column[true]] = np.minimum(upper[column[true]], value[true])
+        return lower, upper
+
+    def conclude_truths(self, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+        """Where x cannot be v, the truth of "x = v" is 0, and 1 where x is v."""
+        truth, column, value = self.truths.T
+        apart = (value < lower[column]) | (value > upper[column])
+        upper[truth[apart]] = 0
+        equal = (lower[column] == value) & (upper[column] == value)
+        lower[truth[equal]] = 1
+        return (lower, upper) if np.all(lower <= upper) else None
+
+
+def relaxation_of(prepared: Prepared) -> Relaxation | None:
+    from turbo_fzn.bounds.linearise import linearise
+
+    assert prepared.model is not None
+    numbers, lower, upper = root_bounds(prepared)
+    return linearise(prepared.model, numbers, lower, upper)
+
+
+def root_bounds(prepared: Prepared) -> tuple[dict[str, int], np.ndarray, np.ndarray]:
+    """(numbers, lower, upper): the number of each name, and the bounds (int64) by number."""
+    assert prepared.model is not None
+    tnf, back = prepared.tnf, prepared.reconstruction
+    if back is None:
+        return dict(prepared.origin), tnf.lower, tnf.upper
+    numbers = {name: int(back.representative[number]) for name, number in prepared.origin.items()}
+    lower, upper = np.full(len(back.position), -INFINITY), np.full(len(back.position), INFINITY)
+    alive = back.position >= 0
+    lower[alive], upper[alive] = tnf.lower[back.position[alive]], tnf.upper[back.position[alive]]
+    defined = np.zeros(len(alive), bool)  # by a row that was removed, so that its value is none of a constant
+    for rows in back.removed:
+        defined[rows.x] = True
+    constant = ~alive & ~defined
+    lower[constant] = upper[constant] = back.value[constant]
+    declare(prepared.model, numbers, defined, lower, upper)
+    return numbers, lower, upper
+
+
+def declare(model: Model, numbers: dict[str, int], chosen: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> None:
+    """The bounds of some variables as the model declares them, into `lower` and `upper`."""
+    for variable in model.variables.values():
+        number = numbers[variable.name]
+        domain = BOOLEAN if variable.kind == "bool" else variable.domain
+        if chosen[number] and isinstance(domain, IntSet) and domain:
+            lower[number], upper[number] = max(lower[number], domain.lower), min(upper[number], domain.upper)

@@ -1,0 +1,35 @@
+"""Which blocks of the CPU engine learn from conflicts, and in which role (kernels/learn, docs/learning.md).
+
+A prover restarts often and probes the objective's bound, a finder restarts seldom and stays near the incumbent, a
+follower decides as the annotation says. The rest of the blocks search the tree and neighbourhoods, as without learners.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from turbo_fzn.domains import INFINITY
+from turbo_fzn.engine.abi import LEARNERS
+from turbo_fzn.errors import UsageError
+from turbo_fzn.options import Options
+from turbo_fzn.tnf.language import TNF
+
+# With free search: from how many blocks on there is one in this role.
+TO_OPTIMISE = {"prover": 1, "finder": 3, "follower": 6}
+TO_SATISFY = {"finder": 1, "prover": 3, "follower": 6}
+
+
+def choose_roles(tnf: TNF, options: Options, blocks: int, free: bool) -> tuple[str, ...]:
+    """The roles of the blocks that learn, at most `blocks`. None do where all solutions are wanted, or where a bound is
+    infinite. Raises UsageError for a name that is no role."""
+    named = tuple(options.learn.replace(",", " ").split())
+    if named not in (("auto",), ("off",)) and (unknown := set(named) - set(LEARNERS)):
+        raise UsageError(f"--learn: no role {', '.join(sorted(unknown))}; there are {', '.join(LEARNERS)}")
+    one_is_enough = options.solution_limit() == options.optimal_limit() == 1
+    finite = bool(np.all(tnf.lower > -INFINITY) and np.all(tnf.upper < INFINITY))
+    if named == ("off",) or not finite or (tnf.sense == 0 and not one_is_enough):
+        return ()
+    if named != ("auto",):
+        return named[:blocks]
+    table = TO_OPTIMISE if tnf.sense else TO_SATISFY
+    return tuple(role for role, least in table.items() if blocks >= least) if free else ()
