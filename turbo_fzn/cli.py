@@ -20,6 +20,7 @@ import time
 from types import FrameType
 from typing import TYPE_CHECKING, NoReturn, Sequence, TextIO
 
+from turbo_fzn import progress
 from turbo_fzn.collector import without_collector
 from turbo_fzn.errors import InternalError, TurboError
 from turbo_fzn.interrupt import Interrupt, Interrupted, deadline
@@ -63,6 +64,8 @@ def run(argv: Sequence[str], leave: bool) -> int:
 def obey(argv: Sequence[str], started: float, leave: bool) -> int:
     try:
         command = parse_arguments(argv)
+        for note in command.notes:
+            print(f"fzn-turbo: {note}", file=sys.stderr)
         if command.action:
             let_signals_in()
             return act(command)
@@ -97,6 +100,7 @@ def unexpected(error: Exception) -> str:
 
 
 def complain(message: str) -> int:
+    progress.erase()
     try:
         print(f"fzn-turbo: {message}", file=sys.stderr, flush=True)
         output.write_line(sys.stdout, output.ERROR)
@@ -247,8 +251,6 @@ def leave_process(code: int = 0) -> NoReturn:
 
 def set_up_logging(verbose: bool) -> None:
     import logging
-
-    from turbo_fzn import progress
 
     logging.basicConfig(stream=sys.stderr, format="fzn-turbo: %(message)s")
     logging.getLogger("turbo_fzn").setLevel(logging.INFO if verbose else logging.WARNING)

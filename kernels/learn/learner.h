@@ -212,6 +212,7 @@ DEVICE bool step(Learner& l) {
   }
   if (!has_room_to_suppose(l)) return make_room_by_restart(l);
   suppose(l, a);
+  tell_counts(*l.block);
   return true;
 }
 

@@ -22,9 +22,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Sequence
 
-from turbo_fzn.bench.nodes import UNSOLVABLE, UNUSABLE, SearchClock, chosen_files, duration, peers_table, read_model
+from turbo_fzn.bench.nodes import UNUSABLE, SearchClock, chosen_files, duration, peers_table
 from turbo_fzn.bench.plot import draw
+from turbo_fzn.errors import TurboError
 from turbo_fzn.options import Options, integer, integer_within
+from turbo_fzn.read.files import read_text
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run import session
 
@@ -78,7 +80,7 @@ def run_model(path: Path, options: Options, seconds: float, known: int | None = 
     """Solves one file for `seconds` of search, or until the objective is `known` or better; errors become the status."""
     trace = Trace(path.name.split(".")[0], options.seed, 0, seconds)
     try:
-        prepared = session.prepare(parse_text(read_model(path), path.name), options, session.Interrupt())
+        prepared = session.prepare(parse_text(read_text(str(path)), path.name), options, session.Interrupt())
         trace.sense = prepared.tnf.sense
         clock = SearchClock(seconds)
         for event in session.search(prepared, options, clock):
@@ -91,7 +93,7 @@ def run_model(path: Path, options: Options, seconds: float, known: int | None = 
                 trace.improvements.append((now, event.objective or 0, event.method))
                 if known is not None and trace.sense * trace.objective <= trace.sense * known:
                     clock.request()
-    except UNSOLVABLE as error:
+    except TurboError as error:
         trace.status = f"error: {error}"
     return trace
 
@@ -102,7 +104,7 @@ def run_side(path: Path, command: str, seconds: float) -> list[tuple[float, int]
     `command` has {file} and {ms} in it. The objective is read from the lines that print the solve item's variable: the
     copy of the file that the solver gets has it as an output.
     """
-    text = read_model(path)
+    text = read_text(str(path))
     goal = re.search(r"\bsolve\b[^;]*\b(?:minimize|maximize)\s+(\w+)\s*;", text)
     if goal is None:
         return []

@@ -10,12 +10,10 @@ from __future__ import annotations
 
 import argparse
 import csv
-import gzip
 import json
 import math
 import sys
 import time
-import zlib
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Iterable, Sequence
@@ -23,12 +21,12 @@ from typing import Any, Iterable, Sequence
 from turbo_fzn.engine import compiler
 from turbo_fzn.errors import TurboError
 from turbo_fzn.options import Options, integer
+from turbo_fzn.read.files import read_text
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run import session
 
 PEER_SPEED = "nodes_per_s"
-UNSOLVABLE = (TurboError, OSError, EOFError, UnicodeError, zlib.error)  # what may be wrong with one file
-UNUSABLE = (OSError, ValueError)  # or with a table or a path
+UNUSABLE = (OSError, ValueError)  # what may be wrong with a table or a path
 
 
 @dataclass
@@ -58,18 +56,13 @@ class Run:
     phases: dict[str, float] = field(default_factory=dict)
 
 
-def read_model(path: Path) -> str:
-    data = path.read_bytes()
-    return (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8")
-
-
 def run_model(path: Path, options: Options, seconds: float) -> Run:
     """Solves one file for `seconds` of search; errors become the status."""
     name = path.name.split(".")[0]
     compiled_before = sum(compiler.compile_seconds)
     try:
         start = time.monotonic()
-        prepared = session.prepare(parse_text(read_model(path), path.name), options, session.Interrupt())
+        prepared = session.prepare(parse_text(read_text(str(path)), path.name), options, session.Interrupt())
         prepared_at = time.monotonic()
         run = Run(name, options.arch, "UNKNOWN", prepare_seconds=prepared_at - start)
         for event in session.search(prepared, options, SearchClock(seconds)):
@@ -79,7 +72,7 @@ def run_model(path: Path, options: Options, seconds: float) -> Run:
                 run.objective = event.objective
                 run.best_seconds = time.monotonic() - prepared_at
         return run
-    except UNSOLVABLE as error:
+    except TurboError as error:
         return Run(name, options.arch, f"error: {error}")
 
 

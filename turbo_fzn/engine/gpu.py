@@ -359,8 +359,12 @@ class GpuEngine:
         if self.running_kernel:
             self._send(2, offset(Common, "host_bound"), self.raised, 8)
 
+    @property
+    def open_work(self) -> int:
+        return int(self._common().outstanding)
+
     def statistics(self) -> dict[str, int]:
-        """Sums over the blocks; of those that still run, up to their last solution."""
+        """Sums over the blocks; of those that still run, up to a few nodes ago."""
         self.cuda.memcpy_dtoh_async(self.counters, self.memory["statistics"], self.copies)
         self.copies.synchronize()
         return merge_statistics(self.counters, STATISTICS)

@@ -197,6 +197,10 @@ class Pair:
         """What either has proved holds for all solutions."""
         return max(self.first.bound, self._ask_second(lambda second: second.bound, self.first.bound))
 
+    @property
+    def open_work(self) -> int:
+        return self.first.open_work + self._ask_second(lambda second: second.open_work, 0)
+
     def adopt(self, found: Found) -> None:
         self._note(found)
         self.first.adopt(found)

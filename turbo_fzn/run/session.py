@@ -30,6 +30,7 @@ from turbo_fzn.run import report
 from turbo_fzn.run.answers import Distinct, Everything, Improvements, output_determines_all
 from turbo_fzn.run.choose import begin_bounding, choose_engine, plan
 from turbo_fzn.run.judge import Judge, Prepared
+from turbo_fzn.run.live import Live
 from turbo_fzn.run.output import value_of
 from turbo_fzn.run.profiler import Profiler
 from turbo_fzn.tnf.language import TNF, Output
@@ -259,6 +260,7 @@ class Search:
             self.prepared.times["engineTime"] = time.monotonic() - start
             self.start = time.monotonic()
         log_phase("engine", time.monotonic() - start, tnf)
+        self.live = Live(self.start, tnf.sense)
         self.interrupt.settle()
         complete = yield from self.drive(engine, make_choice(engine), limit)
         return (complete or self.is_proved()) and not self.has_enough(limit)
@@ -309,6 +311,8 @@ class Search:
                     time.sleep(POLL_SECONDS)
                     continue
                 running = False
+            if running:
+                self.live.look(engine, self.n_solutions)
             arrived, new = [], arrived
             answers = choice.worth_printing(new)
             for found in self.judge.check(answers[: limit - self.n_solutions] if limit else answers):
@@ -342,6 +346,7 @@ class Search:
     def answer(self, found: Found, engine: Engine) -> Solution:
         """The solution that was found, counted and remembered."""
         self.n_solutions += 1
+        self.live.note(found)
         statistics = None
         if self.prepared.tnf.sense and not self.all_are_optimal:
             self.last, self.best = found, found.objective
