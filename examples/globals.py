@@ -130,7 +130,7 @@ def table(wanted: list[str]) -> str:
 
 def main(arguments: list[str]) -> None:
     if arguments == ["--write"]:
-        text, _, _ = PAGE.read_text(encoding="utf-8").partition("| global |")
+        text, _, _ = PAGE.read_text(encoding="utf-8").partition("| global | example |")
         PAGE.write_text(text + table([]), encoding="utf-8")
     elif any(argument.startswith("-") for argument in arguments):
         sys.exit(__doc__)

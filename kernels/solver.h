@@ -16,7 +16,7 @@ DEVICE bool start_task(const Block& b) {
     s.first_node = statistics(b).nodes++;
     s.best = global_load(&b.problem->common->best);
     s.method = METHOD_TREE;
-    s.since = now_ns();
+    s.since = task_clock(b);
     mail(b).improvements = 0;
   }
   replay_path(b, stack(b).path_size);

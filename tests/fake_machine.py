@@ -6,8 +6,10 @@ says. What is ordered to go wrong is told by the environment, FAKE_GPU=STAGE:KIN
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
+import signal
 import subprocess
 from pathlib import Path
 
@@ -20,7 +22,6 @@ FOLDER = TESTS / "fake_machine"
 # Where a GPU engine that is made, or at work, can be slow or fail, in the order of time.
 SLOW = ("driver:slow", "import:slow", "context:slow", "compile:slow", "mem_alloc:slow")
 FAILING = ("driver:fail", "import:fail", "context:fail", "compile:fail", "launch:fail", "run:fail", "run:hang")
-SLOW_SECONDS = 20
 
 
 def build_driver(folder: Path) -> Path:
@@ -28,6 +29,14 @@ def build_driver(folder: Path) -> Path:
     compiled = ["-shared", "-fPIC", "-o", str(folder / "libcuda.so.1"), str(FOLDER / "libcuda.c"), "-lpthread"]
     subprocess.run([*compiler.find_cpu_compiler(), "-x", "c", *compiled], check=True)
     return folder
+
+
+def end_compilers(driver: Path) -> None:
+    """Those that are slow outlive the run that wants them."""
+    pids = driver / "compilers"
+    for pid in pids.read_text().split() if pids.exists() else ():
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(os.getpgid(int(pid)), signal.SIGKILL)
 
 
 def fill_cache(folder: Path) -> Path:
@@ -40,12 +49,13 @@ def fill_cache(folder: Path) -> Path:
     return folder
 
 
-def changes(fault: str, driver: Path, cache_folder: Path, seconds: float = SLOW_SECONDS) -> dict[str, str]:
-    """The environment of a process on this machine."""
+def changes(fault: str, seconds: int, driver: Path, cache_folder: Path) -> dict[str, str]:
+    """The environment of a process on this machine; what is slow takes so many seconds."""
     path = [str(FOLDER), str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])]
     return {
         "FAKE_GPU": fault,
         "FAKE_GPU_SECONDS": str(seconds),
+        "FAKE_GPU_PIDS": str(driver / "compilers"),
         "LD_LIBRARY_PATH": str(driver),
         "NVCC": str(FOLDER / "nvcc"),
         "TURBO_FZN_CACHE": str(cache_folder),

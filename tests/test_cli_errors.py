@@ -29,7 +29,7 @@ from turbo_fzn.check.checker import Checker
 from turbo_fzn.engine.contract import Found
 from turbo_fzn.errors import InternalError
 from turbo_fzn.options import Options
-from turbo_fzn.read import languages
+from turbo_fzn.read import files, languages
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run import session
 from turbo_fzn.run.judge import Judge
@@ -296,7 +296,7 @@ def test_a_file_that_may_not_be_read_is_named(call, tmp_path, monkeypatch):
     def refuse(path: str) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(languages.io, "FileIO", refuse)
+    monkeypatch.setattr(files.io, "FileIO", refuse)
     path = write(tmp_path, THREE_SOLUTIONS)
     assert is_error(call(path), f"{path}: cannot read the file: Permission denied")
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from command import PATIENCE, wait_until
+from command import PATIENCE, long_propagation, wait_until
 from engines import drain
 from test_capacities import QUEENS_SOLUTIONS, TOO_SMALL, engine_for, run
 
@@ -132,6 +132,15 @@ def test_a_stop_is_heard_by_all_blocks_even_while_they_wait_for_room(engine, blo
     searched.stop()
     drain(searched)
     assert not searched.complete
+    searched.close()
+
+
+def test_a_stop_is_heard_within_a_propagation_that_would_take_ages(engine):
+    searched = engine_of(engine, long_propagation("int"), Settings(blocks=2))
+    searched.start()
+    time.sleep(0.2)
+    searched.stop()
+    assert drain(searched) == [] and not searched.complete
     searched.close()
 
 

@@ -1,4 +1,4 @@
-"""What has been found is delivered, whatever happens before or behind it: errors, early stops, a limit spent too soon."""
+"""What has been found is delivered, whatever happens before or behind it: errors, early stops, a limit spent early."""
 
 from __future__ import annotations
 
@@ -87,7 +87,8 @@ def test_minizinc_shows_the_solution_and_the_error(minizinc, model, tmp_path):
 @pytest.mark.parametrize("threads", [2, 600])
 def test_threads_that_the_system_does_not_give_are_an_error_that_says_so(tmp_path, threads):
     """The stack of each thread takes 8 MiB of the 3 GB that the process may map."""
-    done = in_shell("ulimit -s 8192; ulimit -v 3000000;", "--arch", "cpu", "-p", threads, write(tmp_path, golomb(12)), "-t", 9000)
+    limits = "ulimit -s 8192; ulimit -v 3000000;"
+    done = in_shell(limits, "--arch", "cpu", "-p", threads, "-t", 9000, write(tmp_path, golomb(12)))
     if threads == 2:
         assert (done.code, done.errors) == (0, "")
     else:
@@ -131,9 +132,9 @@ LATE = """
 import time
 choose = choose_engine
 
-def choose_engine(prepared, options, exports):
+def choose_engine(prepared, options, *others):
     time.sleep(max(prepared.started + options.time_limit / 1000 - time.monotonic(), 0))
-    return choose(prepared, options, exports)
+    return choose(prepared, options, *others)
 """
 
 

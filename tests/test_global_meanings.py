@@ -26,7 +26,8 @@ pytestmark = needs_minizinc
 def compiled(tmp_path_factory) -> list[tuple[Case, Model]]:
     """The cases that arrive as they are: all variables are the case's, and no domain has been narrowed to a value."""
     compiler = Compiler(tmp_path_factory.mktemp("meanings"))
-    return [(case, parse_text(text)) for case in CASES if (text := compiler.flatten(model_of(case, "constraint {call};")))]
+    texts = [(case, compiler.flatten(model_of(case, "constraint {call};"))) for case in CASES]
+    return [(case, parse_text(text)) for case, text in texts if text]
 
 
 def names_of(case: Case, model: Model) -> list[str] | None:
@@ -34,8 +35,10 @@ def names_of(case: Case, model: Model) -> list[str] | None:
     names: list[str] = []
     for name, variables in case.variables.items():
         plain = plain_name(name, variables)
-        elements = [plain] if variables.length is None else model.arrays[plain].elements if plain in model.arrays else []
-        names.extend(elements)
+        if variables.length is None:
+            names.append(plain)
+        elif plain in model.arrays:
+            names.extend(model.arrays[plain].elements)
     known = all(isinstance(name, str) and (isinstance(name, Ref) or name in model.variables) for name in names)
     return names if known and sorted(names) == sorted(model.variables) else None
 

@@ -1,7 +1,7 @@
 """The CUDA context between threads, with a driver that keeps the rules of PyCUDA but has no GPU.
 
 PyCUDA keeps a stack of contexts for each thread. Whoever uses the GPU must have the context on its stack, and a thread
-that ends with one on its stack aborts the process. test_pair.py runs the whole on a GPU.
+that ends with one on its stack aborts the process. test_gpu_joins.py runs the whole on a GPU.
 """
 
 from __future__ import annotations

@@ -1,12 +1,13 @@
-"""A GPU that is slow to be made ready, fails or hangs costs no answer and no time: with `--arch auto` it is as if there were none.
+"""A GPU that is slow to be made ready, fails or hangs costs no answer and no time: `--arch auto` is as without one.
 
-The command runs on the machine of fake_machine.py. Each case runs TURBO_FZN_FAULTS times. By default it runs once, and may
-be late by what a busy machine needs, which is measured before; TURBO_FZN_FAULTS=100 is the full measurement, on a machine
-with nothing else to do: then 0.3 s is the limit.
+The command runs on the machine of fake_machine.py. By default each case runs once, and what is slow takes for ever, so
+that nothing depends on how busy the machine is. TURBO_FZN_FAULTS=100 is the full measurement, 100 runs of each, on a
+machine with nothing else to do: what is slow takes 20 s, and an answer may be 0.3 s late.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import signal
@@ -18,14 +19,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from command import PATIENCE, Answer, finish, golomb, run, start, time_limits, value, write
-from fake_machine import FAILING, SLOW, SLOW_SECONDS, build_driver, changes, fill_cache
+from command import PATIENCE, Answer, ends_soon, finish, golomb, run, start, time_limits, value, write
+from fake_machine import FAILING, SLOW, build_driver, changes, end_compilers, fill_cache
 
 # Few blocks: those of the machine's GPU are threads of the CPU, which has other work.
 BLOCKS = ("--blocks", 2)
 REPEATS = int(os.environ.get("TURBO_FZN_FAULTS", "0"))
+SLOW_SECONDS = 20 if REPEATS else 10**6
 LATE_SECONDS = 0.3
-LIMIT_MS = 2000  # in the full measurement
+LIMIT_MS = 2000
 EVERY_FAULT = pytest.mark.parametrize("fault", [*SLOW, *FAILING])
 # Where the search itself is stopped, one fault of a kind will do; in the full measurement all.
 SOME_FAULTS = pytest.mark.parametrize(
@@ -39,14 +41,15 @@ TOLD = {  # on stderr, of a GPU that was at work or about to be
 
 
 @pytest.fixture(scope="module")
-def machine(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., dict[str, str]]:
+def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], dict[str, str]]]:
     """A function that gives the environment for a fault, with a cache that holds no GPU kernels."""
     driver = build_driver(tmp_path_factory.mktemp("driver"))
 
-    def with_fault(fault: str, seconds: float = SLOW_SECONDS) -> dict[str, str]:
-        return changes(fault, driver, fill_cache(tmp_path_factory.mktemp("machine") / "cache"), seconds)
+    def with_fault(fault: str) -> dict[str, str]:
+        return changes(fault, SLOW_SECONDS, driver, fill_cache(tmp_path_factory.mktemp("machine") / "cache"))
 
-    return with_fault
+    yield with_fault
+    end_compilers(driver)
 
 
 @pytest.fixture(scope="module")
@@ -86,9 +89,13 @@ def solve(*arguments: object, **environment: str) -> tuple[float, float, Answer]
     return claimed, time.monotonic() - began, answer
 
 
-def tolerance(alone: float) -> float:
-    """How much later than the CPU engine alone, which took so many seconds, an answer may be."""
-    return LATE_SECONDS if REPEATS else 2 + 4 * alone
+@contextmanager
+def in_time(after: float = 0.0) -> Iterator[None]:
+    """What stands below ends within so many seconds, and a moment."""
+    began = time.monotonic()
+    with contextlib.nullcontext() if REPEATS else ends_soon(after):
+        yield
+    assert not REPEATS or time.monotonic() - began < after + LATE_SECONDS
 
 
 def told(answer: Answer, fault: str) -> bool:
@@ -103,12 +110,11 @@ def told(answer: Answer, fault: str) -> bool:
 @REPEAT
 def test_the_answer_is_there_when_the_cpu_engine_has_it(machine, short, fault, repeat):
     alone, _, expected = solve("--arch", "cpu", short)
-    slow = SLOW_SECONDS if REPEATS else SLOW_SECONDS * max(alone, 1)
-    claimed, ended, answer = solve("-s", *BLOCKS, short, **machine(fault, slow))
+    claimed, ended, answer = solve("-s", *BLOCKS, short, **machine(fault))
     print(f"{fault}: claimed {claimed - alone:+.2f} s, ended {ended - claimed:.3f} s later")
     assert (answer.code, answer.markers, answer.solutions[-1:]) == (0, ["=========="], expected.solutions)
     assert told(answer, fault)
-    assert claimed < alone + tolerance(alone) and ended < alone + tolerance(alone)
+    assert not REPEATS or ended < alone + LATE_SECONDS
 
 
 def test_a_gpu_that_is_ready_joins_and_a_failure_of_it_is_told(machine, endless):
@@ -132,15 +138,13 @@ def wait_for(process: subprocess.Popen[str], text: str) -> None:
 @REPEAT
 def test_the_time_limit_is_kept_and_the_best_solution_delivered(machine, endless, fault, repeat):
     for limit in [LIMIT_MS] if REPEATS else time_limits():
-        began = time.monotonic()
-        answer = run("-s", "-t", limit, *BLOCKS, endless, **machine(fault))
-        seconds = time.monotonic() - began
-        print(f"{fault}: ended {seconds - limit / 1000:+.2f} s from the limit")
+        environment = machine(fault)
+        with in_time(after=limit / 1000):
+            answer = run("-s", "-t", limit, *BLOCKS, endless, **environment)
         if answer.solutions:  # else the machine is so busy that the search has hardly begun
             break
     assert (answer.code, answer.markers) == (0, []) and told(answer, fault)
     assert int(answer.statistics["objective"]) == value(answer, "m11")
-    assert seconds < limit / 1000 + tolerance(2)
 
 
 @SOME_FAULTS
@@ -149,14 +153,11 @@ def test_a_signal_ends_it_soon_and_the_best_solution_is_delivered(machine, endle
     with started("-s", "-v", *BLOCKS, endless, **machine(fault)) as process:
         wait_for(process, ": solution 1, ")
         time.sleep(0.1 * (repeat % 8))
-        sent = time.monotonic()
-        process.send_signal(signal.SIGTERM)
-        answer = finish(process)
-    seconds = time.monotonic() - sent
-    print(f"{fault}: ended {seconds:.3f} s after the signal")
+        with in_time():
+            process.send_signal(signal.SIGTERM)
+            answer = finish(process)
     assert (answer.code, answer.markers) == (0, [])
     assert int(answer.statistics["objective"]) == value(answer, "m11")
-    assert seconds < tolerance(1)
 
 
 @pytest.mark.parametrize("flags", [[], ["-s"], ["-i"]])
@@ -167,7 +168,5 @@ def test_a_gpu_alone_that_fails_loses_no_solution(machine, endless, flags):
 
 
 def test_an_error_does_not_wait_for_the_gpu(machine, tmp_path):
-    began = time.monotonic()
     answer = run(write(tmp_path, "no FlatZinc"), **machine("driver:slow"))
     assert (answer.code, answer.markers) == (1, ["=====ERROR====="]) and answer.errors.startswith("fzn-turbo: ")
-    assert time.monotonic() - began < SLOW_SECONDS

@@ -18,8 +18,9 @@ from turbo_fzn.engine.layout import Layout, Settings
 from turbo_fzn.errors import UsageError
 from turbo_fzn.options import Options
 from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.run import session
+from turbo_fzn.run import choose, session
 from turbo_fzn.run.session import Result, solve_text
+from turbo_fzn.tnf.language import TNF
 
 CHECKED = {"TURBO_FZN_KERNEL_FLAGS": "-DCHECK_EXPLANATIONS"}
 HARD = ("golomb", "hamilton", "photo", "pigeons", "removal", "rota", "taxicab", "wide", "workshop")
@@ -174,10 +175,15 @@ def test_a_model_without_bounds_is_left_to_the_tree():
     ],
 )
 def test_free_search_learns_in_some_blocks(goal, blocks, roles):
-    prepared = session.prepare(parse_text(f"var 0..9: x; solve {goal};"), Options(), session.Interrupt())
-    assert session.cpu_settings(prepared, Options(free_search=True, threads=blocks)).roles == roles
-    assert session.cpu_settings(prepared, Options(threads=blocks)).roles == ()
-    assert session.cpu_settings(prepared, Options(free_search=True, threads=blocks, learn="off")).roles == ()
+    text = f"var 0..9: x; solve :: int_search([x], input_order, indomain_min, complete) {goal};"
+    tnf = session.prepare(parse_text(text), Options(), session.Interrupt()).tnf
+    assert roles_of(tnf, Options(free_search=True, threads=blocks)) == roles
+    assert roles_of(tnf, Options(threads=blocks)) == ()
+    assert roles_of(tnf, Options(free_search=True, threads=blocks, learn="off")) == ()
+
+
+def roles_of(tnf: TNF, options: Options) -> tuple[str, ...]:
+    return choose.cpu_settings(tnf, choose.plan(tnf, options, wanted=1), options).roles
 
 
 def test_a_name_that_is_no_role_is_an_error():

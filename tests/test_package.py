@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import platform
 import shutil
@@ -45,7 +46,7 @@ def build(folder: Path, **changes: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env=environment)
 
 
-def built(folder: Path, **changes: str) -> Path:
+def build_wheel(folder: Path, **changes: str) -> Path:
     run = build(folder, **changes)
     assert run.returncode == 0, run.stdout + run.stderr
     (wheel,) = (folder / "out").iterdir()
@@ -54,12 +55,21 @@ def built(folder: Path, **changes: str) -> Path:
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory) -> Path:
-    folder = tmp_path_factory.mktemp("wheel")
-    return built(folder, CXX=str(quick_compiler(folder)))
+    """Built once, also for several workers of pytest-xdist, the folder above whose folders is theirs alone."""
+    folder = tmp_path_factory.getbasetemp()
+    folder = (folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder) / "wheel"
+    folder.mkdir(exist_ok=True)
+    with open(folder / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "out").exists():
+            build_wheel(folder, CXX=str(quick_compiler(folder)))
+    (wheel,) = (folder / "out").iterdir()
+    return wheel
 
 
 def source_files(folder: Path, *patterns: str) -> set[str]:
-    return {path.relative_to(folder).as_posix() for pattern in patterns for path in folder.rglob(pattern) if path.is_file()}
+    paths = [path for pattern in patterns for path in folder.rglob(pattern) if path.is_file()]
+    return {path.relative_to(folder).as_posix() for path in paths}
 
 
 def test_the_wheel_holds_every_source_file_that_is_needed_to_run(wheel):
@@ -96,7 +106,6 @@ class Installation:
     """An environment that has the wheel and what it depends on, but neither a compiler nor anything in a cache."""
 
     def __init__(self, folder: Path, wheel: Path):
-        self.folder, self.cache = folder, folder / "cache"
         venv.create(folder / "venv", symlinks=True)
         self.scripts = folder / "venv" / "bin"
         (self.package,) = (folder / "venv" / "lib").glob("python*/site-packages")
@@ -107,15 +116,20 @@ class Installation:
         self.package /= "turbo_fzn"
         self.compiled = self.package / compiler.PACKAGED
 
-    def run(self, *arguments: object, **changes: str) -> Answer:
+    def begin(self, folder: Path) -> Installation:
+        """For a test: from now on the user's home and cache are there."""
+        self.home, self.cache = folder, folder / "cache"
+        return self
+
+    def run(self, *arguments: object, **changes: str) -> subprocess.CompletedProcess[str]:
         """`fzn-turbo`, with nothing of this process's environment but `changes`."""
-        environment = {"PATH": "", "HOME": str(self.folder), "TURBO_FZN_CACHE": str(self.cache), **changes}
+        environment = {"PATH": "", "HOME": str(self.home), "TURBO_FZN_CACHE": str(self.cache), **changes}
         command = [self.scripts / "fzn-turbo", *map(str, arguments)]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE)
-        return read(done.stdout, done.stderr, done.returncode)
+        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE)
 
     def solve(self, text: str, *flags: object, **changes: str) -> Answer:
-        return self.run("--arch", "cpu", *flags, write(self.folder, text), **changes)
+        done = self.run("--arch", "cpu", *flags, write(self.home, text), **changes)
+        return read(done.stdout, done.stderr, done.returncode)
 
     def refuses(self, **changes: str) -> bool:
         answer = self.solve(LEAST_SUM, **changes)
@@ -125,9 +139,20 @@ class Installation:
         return list(self.cache.glob("*.so"))
 
 
+@pytest.fixture(scope="module")
+def installation(tmp_path_factory, wheel) -> Installation:
+    return Installation(tmp_path_factory.mktemp("installation"), wheel)
+
+
 @pytest.fixture
-def installed(tmp_path, wheel) -> Installation:
-    return Installation(tmp_path, wheel)
+def installed(tmp_path, installation) -> Installation:
+    """What several tests share, which must not change it."""
+    return installation.begin(tmp_path)
+
+
+@pytest.fixture
+def of_its_own(tmp_path, wheel) -> Installation:
+    return Installation(tmp_path, wheel).begin(tmp_path)
 
 
 def test_the_wheel_is_for_its_platform_and_every_python_and_has_all_of_the_cpu_engine(wheel):
@@ -135,7 +160,8 @@ def test_the_wheel_is_for_its_platform_and_every_python_and_has_all_of_the_cpu_e
     assert (name, python, abi) == ("turbo_fzn", "py3", "none")
     assert platform == sysconfig.get_platform().replace("-", "_").replace(".", "_")
     libraries = {name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".so")}
-    assert libraries == {f"turbo_fzn/compiled/{compiler.packaged_name(*variant)}" for variant in compiler.CPU_VARIANTS}
+    expected = {compiler.packaged_name(bits, *kind) for bits, kind in compiler.CPU_VARIANTS}
+    assert libraries == {f"turbo_fzn/compiled/{name}" for name in expected}
 
 
 def test_in_an_empty_environment_without_a_compiler_the_wheel_solves_on_the_cpu(installed):
@@ -144,8 +170,7 @@ def test_in_an_empty_environment_without_a_compiler_the_wheel_solves_on_the_cpu(
         assert (answer.code, answer.errors, answer.markers, value(answer, "z")) == (0, "", ["=========="], 7)
     assert any(name.startswith("profile") for name in answer.statistics)
     assert installed.compiled_here() == []
-    info = subprocess.run([installed.scripts / "fzn-turbo", "--info"], env={"PATH": ""}, capture_output=True, text=True)
-    assert f"CPU engine: in the package, {installed.compiled}\n" in info.stdout
+    assert f"CPU engine: in the package, {installed.compiled}\n" in installed.run("--info").stdout
 
 
 def test_the_profiler_gets_its_engine_from_the_wheel_too(installed):
@@ -156,8 +181,7 @@ def test_the_profiler_gets_its_engine_from_the_wheel_too(installed):
 
 
 def test_the_solver_is_installed_at_once_where_the_wheel_has_its_engine(installed):
-    command = [installed.scripts / "fzn-turbo", "--install-solver"]
-    done = subprocess.run(command, env={"PATH": "", "HOME": str(installed.folder)}, capture_output=True, text=True)
+    done = installed.run("--install-solver")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.count(str(installed.compiled)) == 2
 
@@ -169,27 +193,27 @@ def test_a_compiler_or_flags_of_the_users_own_make_an_engine_of_his_own(installe
     assert installed.refuses(TURBO_FZN_KERNEL_FLAGS="-DCHECK_FIXPOINT")
 
 
-def test_of_kernels_that_were_edited_the_engine_of_the_wheel_is_not_used(installed):
-    with open(installed.package / "kernels" / "solver.h", "a") as file:
+def test_of_kernels_that_were_edited_the_engine_of_the_wheel_is_not_used(of_its_own):
+    with open(of_its_own.package / "kernels" / "solver.h", "a") as file:
         file.write("// edited\n")
-    assert installed.refuses()
+    assert of_its_own.refuses()
 
 
-def test_an_engine_that_this_system_cannot_load_is_compiled_here(installed, tmp_path):
-    for path in installed.compiled.iterdir():
+def test_an_engine_that_this_system_cannot_load_is_compiled_here(of_its_own, tmp_path):
+    for path in of_its_own.compiled.iterdir():
         path.write_text("for another system")
-    assert installed.refuses()
+    assert of_its_own.refuses()
     folder = tmp_path / "bin"
     folder.mkdir()
     for name in ("c++", "as", "ld", "sh"):
         (folder / name).symlink_to(shutil.which(name))
-    answer = installed.solve(LEAST_SUM, PATH=str(folder))
+    answer = of_its_own.solve(LEAST_SUM, PATH=str(folder))
     assert (answer.errors, value(answer, "z")) == ("", 7)
-    assert len(installed.compiled_here()) == 1
+    assert len(of_its_own.compiled_here()) == 1
 
 
 def test_without_a_compiler_the_wheel_is_for_every_platform_and_with_a_wrong_one_there_is_none(tmp_path):
-    pure = built(tmp_path / "none", CXX="", PATH="")
+    pure = build_wheel(tmp_path / "none", CXX="", PATH="")
     assert pure.name.endswith("-py3-none-any.whl")
     assert not any(name.endswith(".so") for name in zipfile.ZipFile(pure).namelist())
     wrong = build(tmp_path / "wrong", CXX="/no/such/c++")
@@ -203,8 +227,8 @@ def test_the_engine_runs_on_every_x86_64_machine(wheel, tmp_path):
     """No instruction is of an extension that only newer machines have: those of AVX and later begin with a v."""
     zipfile.ZipFile(wheel).extractall(tmp_path)
     for library in (tmp_path / "turbo_fzn" / compiler.PACKAGED).iterdir():
-        code = subprocess.run(["objdump", "-d", "--no-show-raw-insn", library], capture_output=True, text=True, check=True)
-        instructions = {line.split("\t")[1].split()[0] for line in code.stdout.splitlines() if line.count("\t") >= 1}
+        code = subprocess.check_output(["objdump", "-d", "--no-show-raw-insn", library], text=True)
+        instructions = {line.split("\t")[1].split()[0] for line in code.splitlines() if "\t" in line}
         assert {"mov", "ret"} & instructions
         assert not {name for name in instructions if name.startswith("v")} - {"verr", "verw"}
 
@@ -212,7 +236,7 @@ def test_the_engine_runs_on_every_x86_64_machine(wheel, tmp_path):
 def test_the_wheel_declares_the_console_script(wheel):
     archive = zipfile.ZipFile(wheel)
     name = next(name for name in archive.namelist() if name.endswith("entry_points.txt"))
-    assert "fzn-turbo = turbo_fzn.cli:main" in archive.read(name).decode()
+    assert "fzn-turbo = turbo_fzn.__main__:main" in archive.read(name).decode()
 
 
 def test_the_source_tree_finds_its_own_kernels_and_library():

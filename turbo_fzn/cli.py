@@ -5,8 +5,8 @@ the best solution is printed, and the exit code is 0; so it is, quietly, when no
 one line on stderr, `=====ERROR=====` on stdout and exit code 1; the best solution that was found before is printed all
 the same. Heavy modules are imported only when a model is to be solved, and after the signals are caught.
 
-What the process holds is never taken down in order: a GPU that is still being made ready, or a compiler, would delay the
-end, or the answer. The last line is printed, and the process leaves.
+What the process holds is never taken down in order: a GPU that is still being made ready, or a compiler, would delay
+the end, or the answer. The last line is printed, and the process leaves.
 """
 
 from __future__ import annotations
@@ -248,9 +248,10 @@ def set_up_logging(verbose: bool) -> None:
 
 
 def prepare_file(options: Options, interrupt: Interrupt) -> Prepared:
+    from turbo_fzn.read.files import suffix_of
     from turbo_fzn.run import session
 
-    if options.file.endswith(".tnf"):
+    if suffix_of(options.file) == ".tnf":
         from turbo_fzn.tnf.text import read
 
         return session.settle_root(session.Prepared(read(options.file)), interrupt)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import platform
 import sys
-from typing import Callable
+from collections.abc import Callable
 
 from turbo_fzn import __version__
 from turbo_fzn.engine import compiler
 from turbo_fzn.errors import EngineError
 from turbo_fzn.resources import wanted_cache_folder
+
+NO_CACHE = "cannot be used: it must be yours, and writable by you alone"
 
 
 def describe() -> list[str]:
@@ -20,7 +22,7 @@ def describe() -> list[str]:
         f"fzn-turbo {__version__}, Python {platform.python_version()} at {sys.executable}",
         "CPU engine: " + _or_reason(_describe_cpu),
         "GPU engine: " + _or_reason(_describe_gpu),
-        f"kernel cache: {wanted}, " + (f"{len(compiled)} compiled" if cache == wanted else "cannot be used: it must be yours, and writable by you alone"),
+        f"kernel cache: {wanted}, {f'{len(compiled)} compiled' if cache == wanted else NO_CACHE}",
         *(f"  {name}" for name in compiled),
     ]
 

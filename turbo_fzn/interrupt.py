@@ -23,8 +23,8 @@ DIVE_SECONDS = 0.05  # that the search has at least, within the overtime
 
 
 def deadline(milliseconds: int | None, start: float, margin: float = 0.0) -> float | None:
-    """When to stop, for a time limit that counts from `start`, so many seconds early; None where there is no limit, which
-    0 says too, as in MiniZinc."""
+    """When to stop, for a time limit that counts from `start`, so many seconds early; None where there is no limit,
+    which 0 says too, as in MiniZinc."""
     return start + max(milliseconds / 1000 - margin, 0.0) if milliseconds else None
 
 

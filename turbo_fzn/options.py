@@ -24,7 +24,7 @@ class Options:
     free_search: bool = False
     all_optimal: bool = False
     n_optimal: int | None = None
-    threads: int = 1
+    threads: int | None = None
     seed: int | None = None
     statistics: bool = False
     time_limit: int | None = None
@@ -75,7 +75,7 @@ OPTIONS = (
     Row(("--optimal-solutions", "-n-o", "--num-optimal"), "n_optimal", "int",
         "optimisation: at most this many optimal solutions (0: all)", "int:0:1000000000"),
     Row(("-f", "--free-search"), "free_search", "switch", "free search: neighbourhoods and restarts beside the annotated search"),
-    Row(("-p", "--parallel"), "threads", "int", "threads of the CPU engine"),
+    Row(("-p", "--parallel"), "threads", "int", "threads of the CPU engine (default: 1, for free search 2)"),
     Row(("-r", "--random-seed"), "seed", "int", "seed of the random choices; equal runs with -p 1 print the same"),
     Row(("-s", "--statistics"), "statistics", "switch", "print statistics"),
     Row(("-t", "--time-limit"), "time_limit", "int", "time limit in milliseconds, from the start of the process"),

@@ -179,8 +179,8 @@ DEVICE void size_neighbourhood(const Block& b) {
 DEVICE bool stays_with_record(const Block& b) {
   if (b.problem->n_islands < 2 || task(b).best == NO_INCUMBENT) return true;
   u64 draw = next_random(b);
-  i64 now = now_ns(), since = now - global_load(&b.problem->common->improved_ns);
-  bool lively = since < (now - stopwatch(b).began) / LIVELY;
+  i64 now = task_clock(b), began = b.problem->n_blocks > 1 ? stopwatch(b).began : 0;
+  bool lively = now - global_load(&b.problem->common->improved_ns) < (now - began) / LIVELY;
   return coin(draw) || (lively && high_bits(draw, 5) != 0);
 }
 
@@ -302,7 +302,7 @@ DEVICE void start_warm_start(const Block& b) {
     ++statistics(b).restarts;
     stack(b).path_size = 0;
     s.method = METHOD_TREE;
-    s.since = now_ns();
+    s.since = task_clock(b);
     s.failures_left = FAILURE_LIMIT;
     s.failures_sure = FAILURE_LIMIT;
     s.runs_limit = INT64_MAX;

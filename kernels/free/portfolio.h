@@ -78,7 +78,7 @@ DEVICE void open_books(const Block& b) { global_add(&b.problem->books[task(b).me
 OUTLINE void keep_books(const Block b) {
   const Problem* p = b.problem;
   MethodBook* book = &p->books[task(b).method];
-  i64 spent = now_ns() - task(b).since;
+  i64 spent = task_clock(b) - task(b).since;
   global_add(&book->tries, (i64)1);
   global_add(&book->busy_ns, spent);
   i64 running = global_add(&book->running, (i64)-1);

@@ -14,6 +14,9 @@
 
 #define TRIES_A_VARIABLE 20  // in vain, and an island apart is given up
 
+#define RUN_NS 50     // what a run of a propagator takes
+#define NODE_NS 1000  // and a node
+
 // An island that is being read or written.
 struct IslandAccess {
   i32 source;   // the island that a neighbourhood's values come from
@@ -27,6 +30,13 @@ DEVICE IslandAccess& island_access(const Block& b);
 
 // Whether anybody wants to know the values of the incumbent.
 DEVICE bool keeps_incumbents(const Problem* p) { return p->sense != 0 && (p->lns_percent || p->exchange); }
+
+// The time that tasks are measured by, in nanoseconds. Of a block that is alone it is what its work would take: so that
+// equal runs do the same, however busy the machine is.
+DEVICE i64 task_clock(const Block& b) {
+  const Statistics& done = statistics(b);
+  return b.problem->n_blocks > 1 ? now_ns() : done.propagations * RUN_NS + done.nodes * NODE_NS;
+}
 
 DEVICE bool has_incumbent(const Problem* p) { return global_load(&p->islands[0].version) > 1; }
 

@@ -22,7 +22,7 @@ DEVICE bool claims_improvement(const Block& b, i64* value) {
   if (p->sense == 0) return true;
   *value = (i64)p->sense * (i64)b.lower[p->objective];
   if (*value >= global_min(&p->common->best, *value)) return false;
-  global_store(&p->common->improved_ns, now_ns());
+  global_store(&p->common->improved_ns, task_clock(b));
   return true;
 }
 

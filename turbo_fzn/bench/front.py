@@ -46,7 +46,7 @@ def measure(path: str) -> dict[str, Any]:
     from turbo_fzn.lower.rewrite import lower
     from turbo_fzn.options import Options
     from turbo_fzn.read.languages import parse_file
-    from turbo_fzn.run import session
+    from turbo_fzn.run import choose, session
     from turbo_fzn.tnf.simplify import simplify
 
     clock = [0.0, time.process_time()]
@@ -65,7 +65,7 @@ def measure(path: str) -> dict[str, Any]:
     clock.append(time.process_time())
     if not tnf.infeasible:
         judge = session.Judge(prepared, Options())
-        engine = session.choose_engine(prepared, Options(arch="cpu"), judge.exports)
+        engine = choose.choose_engine(prepared, Options(arch="cpu"), judge.exports)
         engine.start()
     clock.append(time.process_time())
     peak = peak_bytes()

@@ -25,19 +25,20 @@ GPU_VARIANTS = tuple((bits, shared) for bits in (32, 64) for shared in (True, Fa
 
 def check_gpu_kernels() -> int:
     """Compiles every variant for every architecture; prints registers and spills. Returns the number of faults."""
+    source, strictly = str(kernels_folder() / "solve.cu"), ["-Werror", "all-warnings", "-cubin"]
     faults = 0
     with tempfile.TemporaryDirectory() as folder:
         for architecture in GPU_ARCHITECTURES:
             for bits, shared in GPU_VARIANTS:
-                command = [*compiler.gpu_command(bits, shared, ()), "-Werror", "all-warnings", "-cubin", f"-arch=sm_{architecture}"]
-                said = compilation.run_compiler([*command, "-o", f"{folder}/solve.cubin", str(kernels_folder() / "solve.cu")], folder)
+                command = [*compiler.gpu_command(bits, shared, ()), *strictly, f"-arch=sm_{architecture}"]
+                said = compilation.run_compiler([*command, "-o", f"{folder}/solve.cubin", source], folder)
                 registers = re.findall(r"Used (\d+) registers", said)
                 spills = re.findall(r"(\d+) bytes spill stores, (\d+) bytes spill loads", said)
                 faulty = "warning" in said.lower() or any(pair != ("0", "0") for pair in spills) or not spills
                 faults += faulty
-                place = "shared" if shared else "global"
-                print(f"sm_{architecture} {bits}-bit {place} store: {max(map(int, registers))} registers, spills {spills}"
-                      f"{' FAULT' if faulty else ''}")  # fmt: skip
+                variant = f"sm_{architecture} {bits}-bit {'shared' if shared else 'global'} store"
+                figures = f"{max(map(int, registers))} registers, spills {spills}"
+                print(f"{variant}: {figures}{' FAULT' if faulty else ''}")
     return faults
 
 
@@ -46,10 +47,11 @@ def fill_package(folder: Path) -> None:
     command, source = compiler.find_cpu_compiler(), str(kernels_folder() / "solve.cpp")
     folder.mkdir(parents=True)
 
-    def compile_one(variant: tuple[int, ...]) -> None:
+    def compile_one(variant: tuple[int, tuple[str, ...]]) -> None:
+        bits, kind = variant
+        target = str(folder / compiler.packaged_name(bits, *kind))
         with tempfile.TemporaryDirectory() as scratch:
-            target = str(folder / compiler.packaged_name(*variant))
-            compilation.run_compiler([*command, *compiler.cpu_flags(*variant), "-o", target, source], scratch)
+            compilation.run_compiler([*command, *compiler.cpu_flags(bits, *kind), "-o", target, source], scratch)
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         list(pool.map(compile_one, compiler.CPU_VARIANTS))
@@ -74,7 +76,8 @@ def fill_cache(report: Callable[[str], object] = print) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m turbo_fzn.engine.ahead", description="Compile the kernels.")
-    parser.add_argument("--check-gpu", action="store_true", help="compile all GPU variants; fail on a warning or a spill")
+    check = "compile all GPU variants; fail on a warning or a spill"
+    parser.add_argument("--check-gpu", action="store_true", help=check)
     arguments = parser.parse_args()
     try:
         if arguments.check_gpu:

@@ -38,9 +38,8 @@ LNS_GLOBAL_BLOCKS_PER_SM = 2  # the same with neighbourhoods: some that end soon
 WARP = 32
 THREADS_BY_FIT = ((12, 32), (6, 64), (3, 128), (2, 256), (1, 512))  # (blocks that fit an SM, at least; threads a block)
 WORKSPACE_SHARE = 0.7  # of the free device memory
-PATIENCE_SECONDS = 2.0  # of an orderly exit with threads that still make an engine
-
-_makers: WeakSet[threading.Thread] = WeakSet()
+PATIENCE_SECONDS = 2.0  # of an orderly exit with makers at work
+_makers: WeakSet[threading.Thread] = WeakSet()  # the threads that make an engine
 
 
 @lru_cache(maxsize=1)
@@ -95,8 +94,7 @@ class Context:
         self.of_thread = threading.local()
         self.kernels: dict[tuple[int, bool, tuple[str, ...]], Any] = {}
         self.modules: dict[tuple[int, bool, tuple[str, ...]], Any] = {}
-        major, minor = self.device.compute_capability()
-        self.architecture = f"{major}{minor}"
+        self.architecture = "".join(map(str, self.device.compute_capability()))
         attribute = cuda.device_attribute
         self.sms = self.device.get_attribute(attribute.MULTIPROCESSOR_COUNT)
         self.shared_per_sm = self.device.get_attribute(attribute.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)
@@ -134,12 +132,12 @@ class Context:
         return self.kernels[key]
 
     def close(self) -> None:
-        """Modules must go before the context; a context left on PyCUDA's stack at exit aborts the process. While another
-        thread still makes an engine, all that is left to the end of the process."""
+        """Modules must go before the context; a context left on PyCUDA's stack at exit aborts the process. Where another
+        thread is still making an engine, they stay."""
         self.leave()
-        for maker in list(_makers):
+        for maker in (makers := list(_makers)):
             maker.join(PATIENCE_SECONDS)
-        if not any(maker.is_alive() for maker in list(_makers)):
+        if not any(maker.is_alive() for maker in makers):
             self.kernels.clear()
             self.modules.clear()
             self.context.detach()
@@ -276,8 +274,8 @@ class GpuEngine:
         self.ring_memory = cuda.pagelocked_zeros(size, np.uint8, mem_flags=cuda.host_alloc_flags.DEVICEMAP)
         problem.ring = int(self.ring_memory.base.get_device_pointer())
         self.ring = Ring(layout, self.ring_memory, library(layout.bits).memory_fence)
-        # Made ahead, as that waits for a running kernel: what the copies to `stop`, `consumed` and `host_bound` read, what
-        # is read of Common, and statistics.
+        # Made ahead, as that waits for a running kernel: what the copies to `stop`, `consumed` and `host_bound` read,
+        # what is read of Common, and statistics.
         self.words = cuda.pagelocked_zeros(3, np.int64)
         self.seen = cuda.pagelocked_zeros(ctypes.sizeof(Common), np.uint8)
         self.counters = cuda.pagelocked_zeros((self.launch.blocks, len(STATISTICS)), np.int64)
@@ -293,12 +291,10 @@ class GpuEngine:
         self.here.enter()
         if self.layout.is_whole(incumbent):
             self._adopt(incumbent)
-        launch, problem = self.launch, bytes(self.problem)
+        arguments = (self.launch.blocks, 1), (self.launch.threads, 1, 1), self.compute, bytes(self.problem)
         try:
             self.cuda.Context.synchronize()
-            self.kernel.prepared_async_call(
-                (launch.blocks, 1), (launch.threads, 1, 1), self.compute, problem, shared_size=launch.shared_bytes
-            )
+            self.kernel.prepared_async_call(*arguments, shared_size=self.launch.shared_bytes)
         except self.cuda.Error as error:
             raise EngineError(f"the GPU kernel cannot be started: {error}") from error
         self.running_kernel = True

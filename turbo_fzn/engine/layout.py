@@ -324,7 +324,8 @@ class Layout:
         problem.n_groups = len(np.unique(self.arrays["neighbour_groups"]))
         problem.n_hints = len(self.hints)
         problem.objective, problem.sense = tnf.objective, tnf.sense
-        problem.lns_percent = settings.lns_percent if settings.blocks > 1 else 0
+        alone = settings.blocks == 1 and "tree" in settings.methods  # somebody must search the tree
+        problem.lns_percent = 0 if alone else settings.lns_percent
         problem.n_islands = self.n_islands
         problem.methods = sum(1 << i for i, method in enumerate(METHODS) if method in settings.methods)
         problem.n_blocks = settings.blocks

@@ -141,7 +141,7 @@ class Pair:
         second_runs = self._ask_second(lambda second: second.running, False)
         if self.first.running or second_runs:
             return True
-        expected = self.maker.at_work() or self.maker.engine is not None  # in this order: it is set before the thread ends
+        expected = self.maker.at_work() or self.maker.engine is not None  # in this order: the thread sets it, and ends
         return expected and self.joined is None and not (self.stopped or self.first.complete)
 
     def poll(self) -> list[Found]:
@@ -150,7 +150,7 @@ class Pair:
             self._note(solution)
         if self.maker.engine is not None and self.joined is None and not (self.stopped or self.first.complete):
             self._let_join(self.maker.engine)
-        others = self._ask_second(lambda second: second.poll(), [])
+        others = self._ask_second(lambda second: second.poll(), list[Found]())
         left, self.left = self.left, []
         for solution in [*others, *left]:
             if self._note(solution):
@@ -218,7 +218,7 @@ class Pair:
     def statistics(self) -> dict[str, int]:
         """Of both engines, as of the blocks of one."""
         counted = self.first.statistics()
-        for name, count in self._ask_second(lambda second: second.statistics(), {}).items():
+        for name, count in self._ask_second(lambda second: second.statistics(), dict[str, int]()).items():
             counted[name] = max(counted[name], count) if name in MAXIMA else counted[name] + count
         return counted
 

@@ -87,11 +87,12 @@ ACCEPTED = {
 
 @dataclass
 class Step:
-    """One int_search or bool_search: the names of its choices, and the builder's variables."""
+    """One int_search or bool_search: the names of its choices, and the builder's variables; `asked` for by the model."""
 
     variable_choice: str
     value_choice: str
     variables: list[int]
+    asked: bool = True
 
 
 @dataclass
@@ -147,7 +148,7 @@ def make_strategy(step: Step, tnf: TNF, number: np.ndarray, holes: Holes) -> Str
     labelled = values if step.value_choice in ON_VALUES else indices
     measured = indices if variable_choice in ON_SIZES else values
     gaps = [holes.gaps(variable) for variable in values.tolist()] if variable_choice == VarChoice.MAX_REGRET else None
-    return Strategy(variable_choice, VALUE_CHOICES[step.value_choice], labelled, measured, gaps)
+    return Strategy(variable_choice, VALUE_CHOICES[step.value_choice], labelled, measured, gaps, step.asked)
 
 
 def degrees(tnf: TNF) -> np.ndarray:
@@ -166,7 +167,7 @@ def plan(goal: Goal, model: Model, scope: Scope, objective: int | None) -> Plan:
         read_annotation(annotation, scope, result)
     if result.ignored:
         logger.warning("ignored search annotations: %s", ", ".join(sorted(result.ignored)))
-    if not result.steps:
+    if not any(step.variables for step in result.steps):
         result.steps = default_steps(model, scope, objective)
     return result
 
@@ -227,8 +228,8 @@ def default_steps(model: Model, scope: Scope, objective: int | None) -> list[Ste
         for variable in model.variables.values()
         if not {"var_is_introduced", "is_defined_var"} & {*map(str, variable.annotations)}
     ]
-    steps = [Step("first_fail", "indomain_min", [v for v in declared if v != objective])]
+    steps = [Step("first_fail", "indomain_min", [v for v in declared if v != objective], asked=False)]
     if objective is not None:
         best = "indomain_min" if model.goal is not None and model.goal.method == "minimize" else "indomain_max"
-        steps.append(Step("input_order", best, [objective]))
+        steps.append(Step("input_order", best, [objective], asked=False))
     return steps

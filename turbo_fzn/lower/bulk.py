@@ -15,7 +15,7 @@ import numpy as np
 
 from turbo_fzn.domains import INFINITY, IntSet
 from turbo_fzn.errors import UnsupportedError
-from turbo_fzn.lower.builder import ADD, EQ, LEQ, Builder
+from turbo_fzn.lower.builder import ADD, COMMUTATIVE, EQ, LEQ, Builder
 from turbo_fzn.lower.intervals import BEYOND
 
 Column = np.ndarray | int
@@ -55,6 +55,14 @@ def constants(b: Builder, values: np.ndarray) -> np.ndarray:
     """The variables of these constants."""
     distinct, place = np.unique(values, return_inverse=True)
     return np.array([b.constant(v) for v in distinct.tolist()], np.int64)[place.reshape(-1)]
+
+
+def comparisons(b: Builder, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+    """The Booleans y <= z, those that other constraints have stated among them."""
+    x = np.array([b.results.get((LEQ, *pair), -1) for pair in zip(y.tolist(), z.tolist())], np.int64)
+    new = np.flatnonzero(x < 0)
+    x[new] = truths(b, LEQ, y[new], z[new])
+    return x
 
 
 def bounds(b: Builder, x: Iterable[int]) -> tuple[np.ndarray, np.ndarray]:
@@ -130,6 +138,12 @@ def merge(b: Builder, first: np.ndarray, second: np.ndarray) -> None:
 # Values
 
 
+def shared(b: Builder, op: int, y: int, z: int) -> int:
+    """y op z, the same variable for all who ask: several globals find more about what they have in common."""
+    known = b.results.get((op, z, y) if z < y and op in COMMUTATIVE else (op, y, z))
+    return b.row(op, y, z) if known is None else known
+
+
 def domain(b: Builder, x: int) -> IntSet:
     """The values that a variable can have; see `is_finite` for whether they can be listed."""
     x = b.find(x)
@@ -151,7 +165,7 @@ def possible(b: Builder, x: int, values: np.ndarray) -> np.ndarray:
 
 def truths_of_values(b: Builder, x: int, values: Iterable[int]) -> np.ndarray:
     """The truth of x = v for each of the values, shared with whoever speaks of it."""
-    return np.array([b.row(EQ, x, b.constant(int(v))) for v in values], np.int64)
+    return np.array([shared(b, EQ, x, b.constant(int(v))) for v in values], np.int64)
 
 
 def restrict_to(b: Builder, x: int, values: Iterable[int]) -> None:

@@ -19,7 +19,7 @@ TO_OPTIMISE = {"prover": 1, "finder": 3, "follower": 6}
 TO_SATISFY = {"finder": 1, "prover": 3, "follower": 6}
 
 
-def choose_roles(tnf: TNF, options: Options, blocks: int) -> tuple[str, ...]:
+def choose_roles(tnf: TNF, options: Options, blocks: int, free: bool) -> tuple[str, ...]:
     """The roles of the blocks that learn, at most `blocks`. None do where all solutions are wanted, or where a bound is
     infinite. Raises UsageError for a name that is no role."""
     named = tuple(options.learn.replace(",", " ").split())
@@ -32,4 +32,4 @@ def choose_roles(tnf: TNF, options: Options, blocks: int) -> tuple[str, ...]:
     if named != ("auto",):
         return named[:blocks]
     table = TO_OPTIMISE if tnf.sense else TO_SATISFY
-    return tuple(role for role, least in table.items() if blocks >= least) if options.free_search else ()
+    return tuple(role for role, least in table.items() if blocks >= least) if free else ()

@@ -19,22 +19,19 @@ from typing import TYPE_CHECKING, Any, Callable, Generator, Protocol, TypeVar
 import numpy as np
 
 from turbo_fzn import progress
-from turbo_fzn.engine import cpu, wake
-from turbo_fzn.engine.abi import METHODS
+from turbo_fzn.engine import cpu
 from turbo_fzn.engine.contract import Engine, Found
-from turbo_fzn.engine.layout import Settings
-from turbo_fzn.engine.pair import Pair
-from turbo_fzn.errors import EngineError, InternalError, UsageError
+from turbo_fzn.errors import EngineError, InternalError
 from turbo_fzn.interrupt import Interrupt, Interrupted, deadline
 from turbo_fzn.lower.rewrite import lower
 from turbo_fzn.options import Options
 from turbo_fzn.read.model import Model
 from turbo_fzn.run import report
 from turbo_fzn.run.answers import Distinct, Everything, Improvements, output_determines_all
+from turbo_fzn.run.choose import begin_bounding, choose_engine, plan
 from turbo_fzn.run.judge import Judge, Prepared
 from turbo_fzn.run.output import value_of
 from turbo_fzn.run.profiler import Profiler
-from turbo_fzn.run.roles import choose_roles
 from turbo_fzn.tnf.language import TNF, Output
 from turbo_fzn.tnf.simplify import simplify
 
@@ -45,8 +42,6 @@ log = logging.getLogger("turbo_fzn")
 
 POLL_SECONDS = 0.001
 PATIENCE_SECONDS = 0.15  # less than the 0.2 s that MiniZinc leaves between SIGTERM and SIGKILL
-GPU_LNS_PERCENT = 75
-CPU_LNS_PERCENT = 50
 T = TypeVar("T")
 
 
@@ -150,101 +145,6 @@ def in_thread(work: Callable[[], T], interrupt: Interrupt, stop: Callable[[], No
     return outcome[0]
 
 
-def choose_engine(prepared: Prepared, options: Options, exports: np.ndarray) -> Engine:
-    """The engine that --arch names; with `auto` the GPU, when there is a usable one, joins as soon as it is ready. The
-    profiler wants one CPU block."""
-    tnf = prepared.tnf
-    if options.cp_profiler:
-        return cpu.CpuEngine(tnf, exports, Settings(seed=options.seed or 0, trace=True))
-    if options.arch == "gpu":
-        from turbo_fzn.engine import gpu
-
-        return gpu.GpuEngine(tnf, exports, gpu_settings(prepared, options))
-    settings = cpu_settings(prepared, options)
-    if options.arch == "cpu":
-        return cpu.CpuEngine(tnf, exports, settings)
-    failure = wake.begin().failure
-    if failure is not None:
-        log.info("no GPU engine: %s", failure)
-        return cpu.CpuEngine(tnf, exports, settings)
-    meanwhile = replace(settings, blocks=min(settings.blocks, options.threads))  # `blocks` may be meant for the GPU
-    return Pair(cpu.CpuEngine(tnf, exports, meanwhile), lambda: make_gpu_engine(prepared, exports, options), tnf.sense)
-
-
-def begin_bounding(prepared: Prepared, options: Options, exports: np.ndarray) -> Bounding | None:
-    """What seeks bounds of the objective beside the search; with one block it would be as much as the search itself, and
-    what equal runs print would not be equal."""
-    if prepared.model is None or options.cp_profiler or options.relaxation == "off":
-        return None
-    if options.relaxation == "auto" and is_alone(options):
-        return None
-    from turbo_fzn.run.bounding import Bounding
-
-    return Bounding(prepared, exports)
-
-
-def is_alone(options: Options) -> bool:
-    """Whether the search is that of a single block."""
-    on_cpu = options.arch == "cpu" or (options.arch == "auto" and wake.begin().failure is not None)
-    return options.blocks == 1 or (on_cpu and (options.blocks or options.threads) == 1)
-
-
-def make_gpu_engine(prepared: Prepared, exports: np.ndarray, options: Options) -> Engine:
-    """Called in a thread of its own."""
-    waking = wake.begin()
-    waking.wait()  # PyCUDA would keep Python's lock while it waits for the driver
-    if waking.failure is not None:
-        raise EngineError(waking.failure)
-    from turbo_fzn.engine import gpu
-
-    return gpu.make_elsewhere(prepared.tnf, exports, gpu_settings(prepared, options))
-
-
-def cpu_settings(prepared: Prepared, options: Options) -> Settings:
-    wanted = options.lns == "on" or (options.lns == "auto" and options.free_search)
-    blocks = options.blocks or options.threads
-    methods = wanted_methods(options)
-    roles = tuple(role for role in choose_roles(prepared.tnf, options, blocks) if role in methods)
-    percent = CPU_LNS_PERCENT if wanted and wants_portfolio(prepared, options) else 0
-    if percent and roles and blocks - len(roles) == 1:
-        percent = 100  # a learner takes over the proof
-    return Settings(
-        blocks=blocks,
-        seed=options.seed or 0,
-        lns_percent=percent,
-        methods=methods,
-        roles=roles,
-        learn_bytes=None if options.memory is None else options.memory << 20,
-        profile=options.profile,
-    )
-
-
-def wants_portfolio(prepared: Prepared, options: Options) -> bool:
-    """Whether blocks that do not search the tree are of use: not when all solutions are wanted."""
-    return prepared.tnf.sense != 0 or (options.free_search and options.solution_limit() == 1)
-
-
-def wanted_methods(options: Options) -> frozenset[str]:
-    """Raises UsageError for a name that is no method."""
-    unwanted = frozenset((options.without or "").replace(",", " ").split())
-    if unknown := unwanted - frozenset(METHODS):
-        raise UsageError(f"--without: no method {', '.join(sorted(unknown))}; there are {', '.join(METHODS)}")
-    return frozenset(METHODS) - unwanted
-
-
-def gpu_settings(prepared: Prepared, options: Options) -> Settings:
-    """`blocks` 0 lets the engine choose. A GPU has blocks to spare, so most search neighbourhoods unless told not to."""
-    return Settings(
-        blocks=options.blocks or 0,
-        seed=options.seed or 0,
-        lns_percent=GPU_LNS_PERCENT if options.lns != "off" and wants_portfolio(prepared, options) else 0,
-        methods=wanted_methods(options),
-        threads=options.gpu_threads,
-        memory_bytes=None if options.gpu_memory is None else options.gpu_memory << 20,
-        profile=options.profile,
-    )
-
-
 class Patience:
     """How long an engine that was told to stop may go on."""
 
@@ -274,7 +174,7 @@ def search(
 class Search:
     """One or two engines, one after the other, and what they have found so far.
 
-    The engine is closed behind the last answer, by `close`: giving back what it holds must not delay or lose an answer.
+    The engine is closed behind the last answer, by `close`: what it gives back must not delay an answer, nor lose one.
     """
 
     def __init__(self, prepared: Prepared, options: Options, interrupt: Interrupt):
@@ -316,7 +216,7 @@ class Search:
 
     def wants_every_step(self) -> bool:
         """With a seed and one block, equal runs are to print the same; else steps that come together are one."""
-        return self.options.seed is not None and (self.options.blocks or self.options.threads) == 1
+        return self.options.seed is not None and plan(self.prepared.tnf, self.options, 1).threads == 1
 
     def new_outputs(self, engine: Engine) -> Choice:
         once = not engine.repeats and output_determines_all(self.prepared.tnf)
@@ -351,7 +251,7 @@ class Search:
         self.close_engine()
         start = time.monotonic()
         with progress.phase("engine"):
-            self.engine = engine = choose_engine(replace(self.prepared, tnf=tnf), self.options, self.judge.exports)
+            self.engine = engine = choose_engine(replace(self.prepared, tnf=tnf), self.options, self.judge.exports, limit)
         if "engineTime" not in self.prepared.times:
             self.prepared.times["engineTime"] = time.monotonic() - start
             self.start = time.monotonic()
@@ -449,10 +349,10 @@ class Search:
             counted = report.merge_counts(self.counted, engine.statistics())
             statistics = report.progress(counted, self.start, self.best, bound)
         seconds = time.monotonic() - self.start
-        who = found.method, found.block
         objective = "" if self.best is None else f" objective {self.best}{'' if bound is None else f' (bound {bound})'},"
-        log.info("%.2f s: solution %d,%s by %s in block %d", seconds, self.n_solutions, objective, *who)
-        return Solution(self.judge.outputs(found), self.best, *reversed(who), statistics)
+        what = self.n_solutions, objective, found.method, found.block
+        log.info("%.2f s: solution %d,%s by %s in block %d", seconds, *what)
+        return Solution(self.judge.outputs(found), self.best, found.block, found.method, statistics)
 
 
 @dataclass
@@ -496,6 +396,7 @@ def solve_model(model: Model, **settings: Any) -> Result:
                 objective = event.objective
     except Interrupted:
         return Result("UNKNOWN", [], None, {})
+    assert finished is not None, "the last event"
     return Result(status_of(finished), solutions, objective, finished.statistics)
 
 

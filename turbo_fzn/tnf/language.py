@@ -99,7 +99,8 @@ class Strategy:
     the size, or the values, which the choice is about.
 
     `gaps`, for MAX_REGRET, are the holes in the domains of `measured`: for each an int64 [k, 2] of the last value
-    before a hole and the first one behind it, in order.
+    before a hole and the first one behind it, in order. `asked`: the model asks for the strategy, it is no default of
+    ours.
     """
 
     var_choice: VarChoice
@@ -107,6 +108,7 @@ class Strategy:
     variables: np.ndarray
     measured: np.ndarray = None  # type: ignore[assignment]
     gaps: list[np.ndarray] | None = None
+    asked: bool = True
 
     def __post_init__(self) -> None:
         if self.measured is None:
@@ -161,6 +163,11 @@ class TNF:
     @property
     def n_rows(self) -> int:
         return len(self.op)
+
+    @property
+    def annotated(self) -> bool:
+        """Whether the model says how it is to be searched."""
+        return any(strategy.asked for strategy in self.strategies)
 
     def is_narrow(self) -> bool:
         """Whether 32-bit stores hold every bound."""

@@ -8,6 +8,7 @@ One item a line, words separated by blanks; `#` begins a comment. Variables are 
     minimize X | maximize X              the objective (neither: satisfy)
     search VARCHOICE VALUECHOICE X ...   a strategy; X:M where the choice looks at the bounds of M, and X:M:1>5,5>9
                                          where M has no values between 1 and 5, and 5 and 9 (for MAX_REGRET)
+    suggest VARCHOICE VALUECHOICE X ...  one of our own, where the model asks for none
     output KIND NAME X                   a scalar output item, KIND bool or int
     output KIND NAME LOW..HIGH ... : X ...   an array with its index ranges
     warm_start X=VALUE ...               a hint
@@ -25,7 +26,8 @@ from typing import TextIO
 import numpy as np
 
 from turbo_fzn.domains import INFINITY
-from turbo_fzn.errors import ModelError, UsageError
+from turbo_fzn.errors import ModelError
+from turbo_fzn.read.files import read_text
 from turbo_fzn.tnf.language import TNF, BrokenRule, Op, Output, Strategy, ValueChoice, VarChoice
 
 GOALS = {"minimize": 1, "maximize": -1}
@@ -50,7 +52,7 @@ def write(tnf: TNF, file: TextIO) -> None:
     )
     file.writelines(f"{goal} {tnf.objective}\n" for goal, sense in GOALS.items() if sense == tnf.sense)
     for strategy in tnf.strategies:
-        file.write(join(["search", strategy.var_choice.name, strategy.value_choice.name, *members(strategy)]) + "\n")
+        file.write(join(["search" if strategy.asked else "suggest", strategy.var_choice.name, strategy.value_choice.name, *members(strategy)]) + "\n")
     for output in tnf.outputs:
         ranges = "" if output.ranges is None else join([f"{low}..{high}" for low, high in output.ranges]) + " : "
         file.write(f"output {output.kind} {output.name} {ranges}{join(output.variables.tolist())}".rstrip() + "\n")
@@ -76,13 +78,7 @@ def show_bound(bound: int) -> str:
 
 def read(path: str | Path) -> TNF:
     """The TNF in a file. Raises UsageError when it cannot be read, ModelError with the line when it is no TNF."""
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"cannot read the file: {error.strerror or error}", str(path)) from None
-    except ValueError:
-        raise ModelError("not a text file", str(path)) from None
-    return Reader(str(path)).read(text)
+    return Reader(str(path)).read(read_text(str(path)))
 
 
 class Reader:
@@ -105,6 +101,7 @@ class Reader:
             "minimize": lambda words: self.read_goal(1, words),
             "maximize": lambda words: self.read_goal(-1, words),
             "search": self.read_search,
+            "suggest": lambda words: self.read_search(words, asked=False),
             "output": self.read_output,
             "warm_start": self.read_warm_start,
             "infeasible": self.read_infeasible,
@@ -152,14 +149,14 @@ class Reader:
             raise ValueError("a second objective")
         self.tnf.objective, self.tnf.sense = int(self.mention([int(word)])[0]), sense
 
-    def read_search(self, words: list[str]) -> None:
+    def read_search(self, words: list[str], asked: bool = True) -> None:
         variable_choice, value_choice, *variables = words
         choices = VarChoice[variable_choice], ValueChoice[value_choice]
         parts = [read_member(word) for word in variables]
         labelled = self.mention([variable for variable, _, _ in parts])
         measured = self.mention([variable for _, variable, _ in parts])
         gaps = [pairs for _, _, pairs in parts] if choices[0] == VarChoice.MAX_REGRET else None
-        self.tnf.strategies.append(Strategy(*choices, labelled, measured, gaps))
+        self.tnf.strategies.append(Strategy(*choices, labelled, measured, gaps, asked))
 
     def read_output(self, words: list[str]) -> None:
         kind, name, *rest = words

@@ -1,10 +1,10 @@
 """regular, cost_regular, mdd and cost_mdd: a word is a path through a layered graph.
 
-The states between the letters and the steps from one to the next have truth values (Pesant 2004; as Booleans Quimper and
-Walsh 2006). A state is true when some step leads to it, a step when the state before it is and its letter is read.
-So all are functions of the word, and hold where it is not accepted, too. Where it is, a state has a step that
-leaves it and a letter a step that reads it, so each letter that is on no path left is lost. Only what lies on a path
-from the first state to a final one has variables.
+The states between the letters and the steps from one to the next have truth values (Pesant 2004; as Booleans Quimper
+and Walsh 2006). A state is true when some step leads to it, a step when the state before it is and its letter is read.
+So all are functions of the word, and hold where it is not accepted, too. Where it is, a state has a step that leaves it
+and a letter a step that reads it, so each letter that is on no path left is lost. Only what lies on a path from the
+first state to a final one has variables.
 
 An automaton with too many steps has a variable for each state in between and ELEMENT rows for the transitions instead.
 The cost of each place has a truth value for each amount, so that its bounds are those of the steps left.
@@ -293,4 +293,4 @@ def state_readers(b: Builder, v: int, layer: Layer, sets: list[IntSet], step: np
         return
     for value in sorted({value for values in sets for value in values & allowed}):
         reads = np.array([value in values for values in sets])[layer.label]
-        bulk.imply(b, b.row(EQ, v, b.constant(value)), bulk.tree(b, MAX, step[reads]))
+        bulk.imply(b, bulk.shared(b, EQ, v, b.constant(value)), bulk.tree(b, MAX, step[reads]))

@@ -1,8 +1,8 @@
 """The table of global constraints: name, kinds of the arguments (see lower/table.py), lowering.
 
-These are the predicates without a body of share/minizinc/turbo, so that MiniZinc passes each as one constraint. Matrices
-come row by row in one array; index sets that do not begin at 1 come as their first index. What each means is the table
-of check/meanings.py.
+These are the predicates without a body of share/minizinc/turbo, so that MiniZinc passes each as one constraint.
+Matrices come row by row in one array; index sets that do not begin at 1 come as their first index. What each means is
+the table of check/meanings.py.
 """
 
 from __future__ import annotations

@@ -16,13 +16,12 @@ from turbo_fzn.lower import constraints_int as integer
 from turbo_fzn.lower.builder import ADD, EQ, LEQ, MAX, MIN, MUL, Builder
 from turbo_fzn.lower.globals.logic import all_of, conclude, truth, within
 
-
 VALUES_LIMIT = 1000  # of all variables, at least, for a truth value for each
 
 
 def equals(b: Builder, x: Sequence[int], y: int) -> list[int]:
     """The truths of x[i] = y."""
-    return [b.row(EQ, v, y) for v in x]
+    return [bulk.shared(b, EQ, v, y) for v in x]
 
 
 def compare_sum(

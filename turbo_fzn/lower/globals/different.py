@@ -62,7 +62,7 @@ def all_different_except(b: Builder, x: Sequence[int], values: IntSet, r: int) -
     inside = [truth_of_member(b, v, values) for v in x]
     parts: list[int] = []
     for i, y in enumerate(x):
-        for j, z in enumerate(x[:i]):
+        for z in x[:i]:
             part = truth(b, r, parts)
             linear.clause(b, [inside[i]], [b.row(EQ, y, z)], part)
     return conclude(b, r, parts)
@@ -73,7 +73,7 @@ def state_clauses(b: Builder, x: Sequence[int], others: list[IntSet]) -> None:
     places: dict[int, list[int]] = {}
     for v, values in zip(x, others):
         for value in values:
-            places.setdefault(value, []).append(b.row(EQ, v, b.constant(value)))
+            places.setdefault(value, []).append(bulk.shared(b, EQ, v, b.constant(value)))
     for taken in places.values():
         i, j = np.triu_indices(len(taken), 1)
         column = np.array(taken, np.int64)
@@ -103,7 +103,7 @@ def inverse(b: Builder, f: Sequence[int], first_f: int, g: Sequence[int], first_
     rows = []
     for i, v in enumerate(f, first_f):
         for j, w in enumerate(g, first_g):
-            forth, back = b.row(EQ, v, b.constant(j)), b.row(EQ, w, b.constant(i))
+            forth, back = bulk.shared(b, EQ, v, b.constant(j)), bulk.shared(b, EQ, w, b.constant(i))
             if forth != back:
                 rows.append((EQ, forth, back))
     all_of(b, rows, truth(b, r, parts))

@@ -1,8 +1,8 @@
 """circuit and subcircuit: a tour through all nodes, or through some, the others leading to themselves.
 
-The nodes are numbered along the tour, from the first one on (Miller, Tucker and Zemlin 1960). x[i] = j has a truth value
-that all_different knows too, and next to it the numbers of i and j are consecutive: a row for each pair. As a truth
-value, a tour is a walk from its first node, a function of x, so that nothing is left to search.
+The nodes are numbered along the tour, from the first one on (Miller, Tucker and Zemlin 1960). x[i] = j has a truth
+value that all_different knows too, and next to it the numbers of i and j are consecutive: a row for each pair. As a
+truth value, a tour is a walk from its first node, a function of x, so that nothing is left to search.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def circuit(b: Builder, x: Sequence[int], first: int, r: int) -> None:
     for i, v in enumerate(x):
         for j in range(n):
             if i != j:
-                follows = b.row(EQ, v, b.constant(first + j))
+                follows = bulk.shared(b, EQ, v, b.constant(first + j))
                 right = b.row(EQ, number[j], behind[i]) if j else b.row(EQ, number[i], b.constant(n))
                 b.define(b.true, LEQ, follows, right)
     return None
@@ -53,7 +53,7 @@ def subcircuit(b: Builder, x: Sequence[int], first: int, r: int) -> None:
     for v in x:
         bulk.restrict_to(b, v, IntSet.interval(first, first + n - 1))
     all_different(b, x, r)
-    off = [b.row(EQ, v, b.constant(first + i)) for i, v in enumerate(x)]
+    off = [bulk.shared(b, EQ, v, b.constant(first + i)) for i, v in enumerate(x)]
     is_first = first_on_tour(b, off)
     number = [b.variable(1, n) for _ in x]
     behind = [b.row(ADD, v, b.true) for v in number]
@@ -62,7 +62,7 @@ def subcircuit(b: Builder, x: Sequence[int], first: int, r: int) -> None:
         b.define(b.true, MAX, counted, b.row(EQ, number[i], b.true))
         for j in range(n):
             if i != j:
-                follows = b.row(EQ, v, b.constant(first + j))
+                follows = bulk.shared(b, EQ, v, b.constant(first + j))
                 b.define(b.true, LEQ, follows, b.row(MAX, is_first[j], b.row(EQ, number[j], behind[i])))
     return None
 
@@ -128,7 +128,7 @@ def closed_subwalk(b: Builder, x: Sequence[int], first: int, r: int) -> None:
     """
     parts: list[int] = []
     n = len(x)
-    off = [b.row(EQ, v, b.constant(first + i)) for i, v in enumerate(x)]
+    off = [bulk.shared(b, EQ, v, b.constant(first + i)) for i, v in enumerate(x)]
     m = b.tree(ADD, [b.negation(v) for v in off], 0)
     is_first = first_on_tour(b, off)
     index = b.tree(ADD, [b.row(MUL, v, b.constant(i)) for i, v in enumerate(is_first)], 0)

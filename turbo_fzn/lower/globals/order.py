@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from turbo_fzn.lower import bulk, linear
 from turbo_fzn.lower import constraints_int as integer
-from turbo_fzn.lower import linear
 from turbo_fzn.lower.builder import ADD, EQ, MAX, Builder
 from turbo_fzn.lower.globals.logic import conclude, truth
 
@@ -49,9 +49,9 @@ def value_precede(b: Builder, s: int, t: int, x: Sequence[int], r: int) -> None:
 def precede(b: Builder, s: int, t: int, x: Sequence[int], r: int, parts: list[int]) -> None:
     has_come = b.false
     for v in x:
-        linear.clause(b, [has_come], [b.row(EQ, v, b.constant(t))], truth(b, r, parts))
+        linear.clause(b, [has_come], [bulk.shared(b, EQ, v, b.constant(t))], truth(b, r, parts))
         if s != t:
-            has_come = b.row(MAX, has_come, b.row(EQ, v, b.constant(s)))
+            has_come = b.row(MAX, has_come, bulk.shared(b, EQ, v, b.constant(s)))
 
 
 def value_precede_chain(b: Builder, values: Sequence[int], x: Sequence[int], r: int) -> None:

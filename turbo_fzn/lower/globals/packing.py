@@ -1,8 +1,8 @@
 """Things that must not overlap: diffn in any number of dimensions, and disjunctive, which is diffn in one.
 
-Of any two, one follows the other in some dimension: a clause for each pair. And a line across all rectangles is no longer
-than the space there is: a time table for each of two dimensions (see time_table.py), where the rectangles fill so much
-of the space that it can find something, and the space is so small that it is not much larger than the pairs.
+Of any two, one follows the other in some dimension: a clause for each pair. And a line across all rectangles is no
+longer than the space there is: a time table for each of two dimensions (see time_table.py), where the rectangles fill
+so much of the space that it can find something, and the space is so small that it is not much larger than the pairs.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def one_follows_the_other(b: Builder, dimensions: list[Dimension], strict: bool,
     done = np.zeros(len(pairs[0]), dtype=bool)
     literals: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []  # (numbers of pairs, ends, positions)
     for positions, sizes in dimensions:
-        end = np.array([b.row(ADD, *span) for span in zip(positions, sizes)], np.int64)
+        end = np.array([bulk.shared(b, ADD, *span) for span in zip(positions, sizes)], np.int64)
         position = np.array(positions, np.int64)
         (low, high), (end_low, end_high) = bulk.bounds(b, position), bulk.bounds(b, end)
         for first, second in (pairs, pairs[::-1]):
@@ -84,7 +84,7 @@ def one_follows_the_other(b: Builder, dimensions: list[Dimension], strict: bool,
     leaves, groups = [], []
     for numbers, end, position in literals:
         kept = numbers[~done[numbers]]
-        leaves.append(bulk.truths(b, LEQ, end[kept], position[kept]))
+        leaves.append(bulk.comparisons(b, end[kept], position[kept]))
         groups.append(kept)
     for numbers, zero in zeros:
         kept = ~done[numbers]
@@ -99,7 +99,7 @@ def truths_of_no_size(
     """The pairs and the truths of a size of 0 in them; those where it is certain are done."""
     found = []
     for _, sizes in dimensions:
-        zero = np.array([b.row(EQ, size, b.false) for size in sizes], np.int64)
+        zero = np.array([bulk.shared(b, EQ, size, b.false) for size in sizes], np.int64)
         low, high = bulk.bounds(b, zero)
         for side in pairs:
             done |= low[side] == 1
@@ -129,7 +129,7 @@ def state_crossing(b: Builder, across: Dimension, along: Dimension) -> None:
     if space is None or float(np.sum(crossing.d_low * crossing.r_low)) < FILLED * space:
         return
     present = [i for i in range(len(along[0])) if b.upper[b.find(across[1][i])] > 0 < b.upper[b.find(along[1][i])]]
-    greatest = b.tree(MAX, [b.row(ADD, along[0][i], along[1][i]) for i in present], 0)
+    greatest = b.tree(MAX, [bulk.shared(b, ADD, along[0][i], along[1][i]) for i in present], 0)
     least = b.tree(MIN, [along[0][i] for i in present], 0)
     time_table(b, crossing, b.row(ADD, greatest, b.negative(least)), b.true)
 

@@ -39,7 +39,7 @@ def cumulative(
 def task_pairs(b: Builder, tasks: Tasks, capacity: int, result: int) -> None:
     """At the start of each task j, the sum over the tasks i that run then; and one follows the other."""
     n = len(tasks.s)
-    ends = [b.row(ADD, s, b.row(ADD, d, b.constant(-1))) for s, d in zip(tasks.s.tolist(), tasks.d.tolist())]
+    ends = [bulk.shared(b, ADD, s, b.row(ADD, d, b.constant(-1))) for s, d in zip(tasks.s.tolist(), tasks.d.tolist())]
     last = np.array(ends, np.int64)
     last_low, last_high = bulk.bounds(b, last)
     j, i = (side.reshape(-1) for side in np.indices((n, n)))
@@ -47,8 +47,8 @@ def task_pairs(b: Builder, tasks: Tasks, capacity: int, result: int) -> None:
     i, j = i[meet], j[meet]
     begun, going = np.full(len(i), b.true), np.full(len(i), b.true)
     may_wait, may_end = tasks.s_high[i] > tasks.s_low[j], last_low[i] < tasks.s_high[j]
-    begun[may_wait] = bulk.truths(b, LEQ, tasks.s[i[may_wait]], tasks.s[j[may_wait]])
-    going[may_end] = bulk.truths(b, LEQ, tasks.s[j[may_end]], last[i[may_end]])
+    begun[may_wait] = bulk.comparisons(b, tasks.s[i[may_wait]], tasks.s[j[may_wait]])
+    going[may_end] = bulk.comparisons(b, tasks.s[j[may_end]], last[i[may_end]])
     runs = np.where(may_wait, begun, going)
     both = may_wait & may_end
     runs[both] = bulk.truths(b, MIN, begun[both], going[both])

@@ -1,8 +1,8 @@
 """sort and arg_sort.
 
-sort is a network: Batcher's odd-even merge sort (1968) of variables. Each of its comparators is a MIN and a MAX row, which
-are as good as it gets on bounds. arg_sort counts for each place how many come before it: its rank; the permutation is
-the inverse of the ranks.
+sort is a network: Batcher's odd-even merge sort (1968) of variables. Each of its comparators is a MIN and a MAX row,
+which are as good as it gets on bounds. arg_sort counts for each place how many come before it: its rank; the
+permutation is the inverse of the ranks.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def arg_sort(b: Builder, x: Sequence[int], first: int, p: Sequence[int], r: int)
     rows = []
     for i, rank in enumerate(ranks):
         for j, place in enumerate(p):
-            at, is_rank = (b.row(EQ, side, b.constant(v)) for side, v in ((place, first + i), (rank, j)))
+            at, is_rank = (bulk.shared(b, EQ, side, b.constant(v)) for side, v in ((place, first + i), (rank, j)))
             rows.append((EQ, at, is_rank))
     return all_of(b, rows, r)
 

@@ -1,10 +1,10 @@
 """table: some row of a table equals x.
 
-Each row has a truth value: all variables have the row's values. A value is taken exactly when some row with it is
-true, so a value that has no row left is lost at once: the supports of generalised arc consistency (Bessiere and Régin
-1997) as Booleans, c * r of them for c columns and r rows within the domains. Where nearly every combination of values is a
-row, a clause for each that is none says it in less. Where both are too much there is one variable for the number of
-the row, and an ELEMENT row for each column, which find little before the row is known.
+Each row has a truth value: all variables have the row's values. A value is taken exactly when some row with it is true,
+so a value that has no row left is lost at once: the supports of generalised arc consistency (Bessiere and Régin 1997)
+as Booleans, c * r of them for c columns and r rows within the domains. Where nearly every combination of values is a
+row, a clause for each that is none says it in less. Where both are too much there is one variable for the number of the
+row, and an ELEMENT row for each column, which find little before the row is known.
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ def truths_of_running(b: Builder, tasks: Tasks, task: np.ndarray, time: np.ndarr
     begun, going = np.full(len(task), b.true), np.full(len(task), b.true)
     begun[may_wait] = bulk.truths(b, LEQ, tasks.s[task[may_wait]], bulk.constants(b, time[may_wait]))
     fixed = tasks.d_low == tasks.d_high  # then t < s + d is t - d + 1 <= s
-    last = np.array([s if known else b.row(ADD, s, b.row(ADD, d, b.constant(-1)))
+    last = np.array([s if known else bulk.shared(b, ADD, s, b.row(ADD, d, b.constant(-1)))
                      for s, d, known in zip(tasks.s.tolist(), tasks.d.tolist(), fixed.tolist())], np.int64)  # fmt: skip
     moment = bulk.constants(b, (time - np.where(fixed, tasks.d_low - 1, 0)[task])[may_end])
     going[may_end] = bulk.truths(b, LEQ, moment, last[task[may_end]])

@@ -1,0 +1,173 @@
+"""What a run does where its user leaves it open: which engine, how many threads, and how they search.
+
+All such choices are made here, and `-v` says which and why. What was asked for counts first; the rest follows from the
+model:
+
+* A search annotation is followed, by one thread.
+* Where all solutions are wanted, or several of them, one thread enumerates them, always in the same order.
+* Else a model without a search annotation is given to free search, on two threads of the CPU: one searches the tree,
+  and as there is no order to follow, it follows the failures (dom/wdeg: Boussemart et al., ECAI 2004); the other
+  searches neighbourhoods and restarts. docs/search.md has the measurements.
+* Whoever asks for one thread, one block or a seed wants to see the same again: then the tree alone is searched.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from turbo_fzn.engine import cpu, wake
+from turbo_fzn.engine.abi import METHODS
+from turbo_fzn.engine.contract import Engine
+from turbo_fzn.engine.layout import Settings
+from turbo_fzn.engine.pair import Pair
+from turbo_fzn.errors import EngineError, UsageError
+from turbo_fzn.options import Options
+from turbo_fzn.run.judge import Prepared
+from turbo_fzn.run.roles import choose_roles
+from turbo_fzn.tnf.language import TNF, VarChoice
+
+if TYPE_CHECKING:
+    from turbo_fzn.run.bounding import Bounding
+
+log = logging.getLogger("turbo_fzn")
+
+FREE_THREADS = 2
+GPU_LNS_PERCENT = 75  # a GPU has blocks to spare
+CPU_LNS_PERCENT = 50
+RESTARTS = {"weighted", "annotated"}  # one of them proves what the tree does not
+
+
+class Plan(NamedTuple):
+    """How a model is searched: by so many threads of the CPU; `free`: by free search; `portfolio`: other methods are of
+    use beside the tree; `by_failures`: the tree follows the failures. `reason` is what `-v` says."""
+
+    threads: int
+    free: bool
+    portfolio: bool
+    by_failures: bool
+    reason: str
+
+
+def plan(tnf: TNF, options: Options, wanted: int) -> Plan:
+    """`wanted`: so many solutions of a satisfaction model (0: all), as which the search for all optima counts, too."""
+    asked = options.blocks or options.threads
+    plain = asked == 1 or (asked is None and options.seed is not None) or options.lns == "off"
+    several = tnf.sense == 0 and wanted != 1
+    free = not several and (options.free_search or not (tnf.annotated or plain or options.cp_profiler))
+    by_failures = not (tnf.annotated or several)
+    threads = asked or (FREE_THREADS if free and not options.cp_profiler else 1)
+    if free:
+        reason = "free search, by -f" if options.free_search else "free search: there is no search annotation to follow"
+    else:
+        order = "by failure weights" if by_failures else "as annotated" if tnf.annotated else "smallest domain first"
+        reason = f"the tree, {order}"
+    return Plan(threads, free, not several and (tnf.sense != 0 or free), by_failures, reason)
+
+
+def choose_engine(prepared: Prepared, options: Options, exports: np.ndarray, wanted: int = 1) -> Engine:
+    """The engine that --arch names; with `auto` the GPU, when there is a usable one, joins as soon as it is ready. The
+    profiler wants one CPU block. `exports` are the variables whose values are wanted; `wanted` is as in `plan`."""
+    chosen = plan(prepared.tnf, options, wanted)
+    count = "" if options.arch == "gpu" else f", {chosen.threads} thread{'s' * (chosen.threads > 1)} of the CPU"
+    log.info("search: %s%s", chosen.reason, count)
+    tnf = by_failures(prepared.tnf) if chosen.by_failures else prepared.tnf
+    prepared = replace(prepared, tnf=tnf)
+    if options.cp_profiler:
+        return cpu.CpuEngine(tnf, exports, Settings(seed=options.seed or 0, trace=True))
+    if options.arch == "gpu":
+        from turbo_fzn.engine import gpu
+
+        return gpu.GpuEngine(tnf, exports, gpu_settings(chosen, options))
+    settings = cpu_settings(tnf, chosen, options)
+    if options.arch == "cpu":
+        return cpu.CpuEngine(tnf, exports, settings)
+    failure = wake.begin().failure
+    if failure is not None:
+        log.info("no GPU engine: %s", failure)
+        return cpu.CpuEngine(tnf, exports, settings)
+    meanwhile = cpu_settings(tnf, plan(tnf, replace(options, blocks=None), wanted), options)  # --blocks is meant for the GPU
+    first = cpu.CpuEngine(tnf, exports, meanwhile)
+    return Pair(first, lambda: make_gpu_engine(prepared, exports, gpu_settings(chosen, options)), tnf.sense)
+
+
+def begin_bounding(prepared: Prepared, options: Options, exports: np.ndarray) -> Bounding | None:
+    """What seeks bounds of the objective beside the search; with one block it would be as much as the search itself, and
+    what equal runs print would not be equal."""
+    if prepared.model is None or options.cp_profiler or options.relaxation == "off":
+        return None
+    if options.relaxation == "auto" and is_alone(prepared.tnf, options):
+        return None
+    from turbo_fzn.run.bounding import Bounding
+
+    return Bounding(prepared, exports)
+
+
+def is_alone(tnf: TNF, options: Options) -> bool:
+    """Whether the search is that of a single block."""
+    on_cpu = options.arch == "cpu" or (options.arch == "auto" and wake.begin().failure is not None)
+    return options.blocks == 1 or (on_cpu and plan(tnf, options, 1).threads == 1)
+
+
+def make_gpu_engine(prepared: Prepared, exports: np.ndarray, settings: Settings) -> Engine:
+    """Called in a thread of its own."""
+    waking = wake.begin()
+    waking.wait()  # PyCUDA would keep Python's lock while it waits for the driver
+    if waking.failure is not None:
+        raise EngineError(waking.failure)
+    from turbo_fzn.engine import gpu
+
+    return gpu.make_elsewhere(prepared.tnf, exports, settings)
+
+
+def by_failures(tnf: TNF) -> TNF:
+    """The same model; where ours is to label the smallest domain first, by failure weights."""
+    orders = {VarChoice.FIRST_FAIL: VarChoice.DOM_W_DEG}
+    strategies = [replace(one, var_choice=orders.get(one.var_choice, one.var_choice)) for one in tnf.strategies]
+    return replace(tnf, strategies=strategies)
+
+
+def cpu_settings(tnf: TNF, chosen: Plan, options: Options) -> Settings:
+    """Of the threads that do not learn, half search neighbourhoods and restarts; one that is alone does nothing else where
+    a learner, or a restart of its own, proves what the tree would."""
+    methods = wanted_methods(options)
+    wanted = chosen.portfolio and (options.lns == "on" or (options.lns == "auto" and chosen.free))
+    roles = tuple(role for role in choose_roles(tnf, options, chosen.threads, chosen.free) if role in methods)
+    percent = CPU_LNS_PERCENT if wanted else 0
+    if wanted and roles and chosen.threads - len(roles) == 1:
+        percent = 100
+    elif wanted and chosen.free and chosen.threads == 1 and not roles and methods & RESTARTS:
+        percent, methods = 100, methods - {"tree"}
+    return Settings(
+        blocks=chosen.threads,
+        seed=options.seed or 0,
+        lns_percent=percent,
+        methods=methods,
+        roles=roles,
+        learn_bytes=None if options.memory is None else options.memory << 20,
+        profile=options.profile,
+    )
+
+
+def gpu_settings(chosen: Plan, options: Options) -> Settings:
+    """`blocks` 0 lets the engine choose. Most blocks search neighbourhoods unless told not to."""
+    return Settings(
+        blocks=options.blocks or 0,
+        seed=options.seed or 0,
+        lns_percent=GPU_LNS_PERCENT if options.lns != "off" and chosen.portfolio else 0,
+        methods=wanted_methods(options),
+        threads=options.gpu_threads,
+        memory_bytes=None if options.gpu_memory is None else options.gpu_memory << 20,
+        profile=options.profile,
+    )
+
+
+def wanted_methods(options: Options) -> frozenset[str]:
+    """Raises UsageError for a name that is no method."""
+    unwanted = frozenset((options.without or "").replace(",", " ").split())
+    if unknown := unwanted - frozenset(METHODS):
+        raise UsageError(f"--without: no method {', '.join(sorted(unknown))}; there are {', '.join(METHODS)}")
+    return frozenset(METHODS) - unwanted
