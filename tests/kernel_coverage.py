@@ -1,14 +1,15 @@
 """Which lines and branches of the operators the tests run, by gcov of the CPU build: `python tests/kernel_coverage.py`.
 
 The kernels are compiled anew, without optimisation or inlining and with counters, by a compiler that is a script; the
-tests of the operators run; gcov reads the counters. Exit code 1 where a line or a branch of propagate.h was never taken by either
-width.
+tests of the operators run; gcov reads the counters. Exit code 1 where a line or a branch of propagate.h was never taken
+by either width.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -20,9 +21,11 @@ RUN = ["test_propagators.py", "test_limits.py", "test_capacities.py", "test_over
 ON_A_GPU = "if (is_empty(x) || is_empty(y) || is_empty(z)) return refute(b, row);"  # one lane empties what another reads
 LEFT_OUT = "not race and not undefined"  # they compile in their own way
 
-COMPILER = """#!/bin/sh
+COMPILER = r"""#!/bin/sh
 for argument in "$@"; do case "$argument" in -DBOUND_BITS=*) bits="${argument#*=}" ;; esac; done
-exec g++ "$@" -O0 -Dalways_inline=noinline -Wno-attributes -fno-exceptions --coverage -fprofile-update=atomic -fprofile-note="$NOTES/$bits.gcno"
+source="$(basename "$argument" .cpp)"
+exec g++ "$@" -O0 -Dalways_inline=noinline -Wno-attributes -fno-exceptions --coverage -fprofile-update=atomic \
+  -fprofile-note="$NOTES/$source$bits.gcno"
 """
 
 
@@ -47,7 +50,8 @@ def counters(folder: Path) -> dict[str, dict[int, tuple[int, list[int]]]]:
     """For each file and line: how often it ran, and how often each of its branches was taken; widths added up."""
     found: dict[str, dict[int, tuple[int, list[int]]]] = {}
     for data in (folder / "data").rglob("*.gcda"):
-        notes = folder / f"{64 if 'cpu64' in data.name else 32}.gcno"
+        bits, source = re.match(r"\D*(\d\d).*-(\w+)\.gcda", data.name).groups()  # type: ignore[union-attr]
+        notes = folder / f"{source}{bits}.gcno"
         (folder / data.with_suffix(".gcno").name).write_bytes(notes.read_bytes())
         (folder / data.name).write_bytes(data.read_bytes())
         command = ["gcov", "--json-format", "--stdout", "--branch-probabilities", str(folder / data.name)]
