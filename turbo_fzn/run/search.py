@@ -66,85 +66,6 @@ class Finished:
     statistics: dict[str, Any]
 
 
-def prepare(model: Model, options: Options, interrupt: Interrupt) -> Prepared:
-    """Lowers, simplifies and propagates the root. Raises Interrupted, ModelError or EngineError."""
-    start = time.monotonic()
-    lowered = lower(model, share=options.simplify)
-    times = {"lowerTime": time.monotonic() - start}
-    log_phase("lower", times["lowerTime"], lowered.tnf)
-    start = time.monotonic()
-    sizes = {
-        "flatzincVariables": len(model.variables),
-        "flatzincConstraints": len(model.constraints),
-        "loweredVariables": lowered.tnf.n_vars,
-        "loweredPropagators": lowered.tnf.n_rows,
-    }
-    prepared = Prepared(lowered.tnf, model, lowered.origin, times=times, sizes=sizes)
-    if options.simplify and not lowered.tnf.infeasible:
-        with progress.phase("simplify"):
-            simplified = simplify(lowered.tnf, lambda tnf: propagate_interruptibly(tnf, interrupt))
-        prepared.tnf, prepared.reconstruction = simplified.tnf, simplified.reconstruction
-        log_phase("simplify", time.monotonic() - start, prepared.tnf)
-    times["simplifyTime"] = time.monotonic() - start
-    return settle_root(prepared, interrupt)
-
-
-def log_phase(name: str, seconds: float, tnf: TNF) -> None:
-    """The line of `-v` for a phase: its time, and the sizes after it."""
-    log.info("%s: %.2f s, %d variables, %d rows", name, seconds, tnf.n_vars, tnf.n_rows)
-
-
-def settle_root(prepared: Prepared, interrupt: Interrupt) -> Prepared:
-    """The engines start from the root fixpoint."""
-    tnf = prepared.tnf
-    if not tnf.infeasible:
-        start = time.monotonic()
-        with progress.phase("root"):
-            bounds = propagate_interruptibly(tnf, interrupt)
-        if bounds is None:
-            tnf.infeasible = True
-        else:
-            tnf.lower, tnf.upper = bounds
-        prepared.times["rootTime"] = time.monotonic() - start
-        log_phase("root", prepared.times["rootTime"], tnf)
-    return prepared
-
-
-def propagate_interruptibly(tnf: TNF, interrupt: Interrupt) -> tuple[np.ndarray, np.ndarray] | None:
-    """cpu.propagate in a thread, so that a signal handler of the main thread can run and stop it."""
-    cpu.library(32 if tnf.is_narrow() else 64)  # compiled here if need be: of that a stop tells
-    stop = cpu.Stop()
-    result = in_thread(lambda: cpu.propagate(tnf, stop), interrupt, stop.set)
-    if interrupt:
-        raise Interrupted
-    return result
-
-
-def in_thread(work: Callable[[], T], interrupt: Interrupt, stop: Callable[[], None]) -> T:
-    """Runs `work` in a thread and calls `stop` when interrupted; returns or raises what `work` does."""
-    outcome: list[T] = []
-    errors: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            outcome.append(work())
-        except BaseException as error:
-            errors.append(error)
-
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    try:
-        while thread.is_alive() and not interrupt:
-            thread.join(0.02)
-    finally:
-        if thread.is_alive():
-            stop()
-    thread.join()
-    if errors:
-        raise errors[0]
-    return outcome[0]
-
-
 class Patience:
     """How long an engine that was told to stop may go on."""
 
@@ -353,51 +274,6 @@ class Search:
         what = self.n_solutions, objective, found.method, found.block
         log.info("%.2f s: solution %d,%s by %s in block %d", seconds, *what)
         return Solution(self.judge.outputs(found), self.best, found.block, found.method, statistics)
-
-
-@dataclass
-class Result:
-    """What `solve_text` returns. `status`: SATISFIED, ALL_SOLUTIONS (space exhausted, so an optimum is proved),
-    UNSATISFIABLE or UNKNOWN. `solutions`: one dict a solution, output name -> bool, int or flat list."""
-
-    status: str
-    solutions: list[dict[str, object]]
-    objective: int | None
-    statistics: dict[str, Any]
-
-
-def solve_text(text: str, **settings: Any) -> Result:
-    """Solves FlatZinc given as text. `settings` are fields of `Options`; `check` may also be True or False.
-
-    Raises the errors of errors.py.
-    """
-    from turbo_fzn.read.flatzinc import parse_text
-
-    return solve_model(parse_text(text), **settings)
-
-
-def solve_model(model: Model, **settings: Any) -> Result:
-    """The same for a model that is parsed already."""
-    if isinstance(settings.get("check"), bool):
-        settings["check"] = "always" if settings["check"] else "never"
-    unknown = settings.keys() - {option.name for option in fields(Options)}
-    if unknown:
-        raise TypeError(f"unknown settings: {', '.join(sorted(unknown))}")
-    options = Options(**settings)
-    interrupt = Interrupt(deadline(options.time_limit, time.monotonic()))
-    solutions: list[dict[str, object]] = []
-    objective, finished = None, None
-    try:
-        for event in search(prepare(model, options, interrupt), options, interrupt):
-            if isinstance(event, Finished):
-                finished = event
-            else:
-                solutions.append({item.name: value_of(item, values) for item, values in event.outputs})
-                objective = event.objective
-    except Interrupted:
-        return Result("UNKNOWN", [], None, {})
-    assert finished is not None, "the last event"
-    return Result(status_of(finished), solutions, objective, finished.statistics)
 
 
 def status_of(finished: Finished) -> str:
