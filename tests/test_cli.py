@@ -182,7 +182,7 @@ def test_the_version_is_told_without_importing_what_is_heavy():
     imported = subprocess.run(command, capture_output=True, text=True, env=environment(), timeout=PATIENCE).stderr
     modules = {line.rpartition("|")[2].strip() for line in imported.splitlines()}
     assert "turbo_fzn.options" in modules
-    assert not modules & {"numpy", "lark", "ctypes", "turbo_fzn.run.session"}
+    assert not modules & {"numpy", "lark", "ctypes", "turbo_fzn.api", "turbo_fzn.run.search"}
 
 
 def test_info_tells_the_version_the_engines_and_the_cache(tmp_path):

@@ -21,6 +21,7 @@ import pytest
 from command import run
 from test_parse import read_by_lark, typed
 
+from turbo_fzn import solve_text
 from turbo_fzn.bench.front import (
     GROWTH_LIMIT,
     PASSES,
@@ -34,7 +35,6 @@ from turbo_fzn.bench.front import (
 from turbo_fzn.engine import cpu
 from turbo_fzn.lower.rewrite import lower
 from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.run.session import solve_text
 from turbo_fzn.tnf.simplify import simplify
 
 CORPUS = Path(__file__).resolve().parent / "corpus"

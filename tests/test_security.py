@@ -11,13 +11,12 @@ from pathlib import Path
 import pytest
 from command import LEAST_SUM, PATIENCE, run, value, write
 
-from turbo_fzn import install
+from turbo_fzn import install, solve_text
 from turbo_fzn.engine import compilation
 from turbo_fzn.engine import compiler as compiling
 from turbo_fzn.errors import EngineError, ModelError
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.resources import PACKAGE
-from turbo_fzn.run.session import solve_text
 
 EVIL_NAMES = ['x"; import os', "$(touch owned)", "`touch owned`", "-o/tmp/owned", "x\n#include <stdlib.h>"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from turbo_fzn.run.session import solve_text
+from turbo_fzn import solve_text
 
 
 @pytest.mark.parametrize("base", [2**30, -(2**30), 2**31, -(2**31), 3 * 10**9, -3 * 10**9, 2**40, -(2**61), 2**61], ids=str)

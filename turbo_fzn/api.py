@@ -1,3 +1,23 @@
+"""Solving from Python: `from turbo_fzn import solve_text`.
+
+The same run as the command's, without its process: no signals are caught, nothing is printed, and errors are raised.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, fields
+from typing import Any
+
+from turbo_fzn.interrupt import Interrupt, Interrupted, deadline
+from turbo_fzn.options import Options
+from turbo_fzn.read.flatzinc import parse_text
+from turbo_fzn.read.model import Model
+from turbo_fzn.run.output import value_of
+from turbo_fzn.run.prepare import prepare
+from turbo_fzn.run.search import Finished, search, status_of
+
+
 @dataclass
 class Result:
     """What `solve_text` returns. `status`: SATISFIED, ALL_SOLUTIONS (space exhausted, so an optimum is proved),
@@ -14,8 +34,6 @@ def solve_text(text: str, **settings: Any) -> Result:
 
     Raises the errors of errors.py.
     """
-    from turbo_fzn.read.flatzinc import parse_text
-
     return solve_model(parse_text(text), **settings)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import sys
-from typing import Callable
+from collections.abc import Callable
 
 from turbo_fzn import __version__
 from turbo_fzn.engine import compiler

@@ -6,9 +6,10 @@ field of the same name to `Options`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from math import inf
-from typing import Any, NamedTuple, NoReturn, Sequence
+from typing import Any, NamedTuple, NoReturn
 
 from turbo_fzn.errors import UsageError
 

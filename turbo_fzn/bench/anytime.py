@@ -18,15 +18,17 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Sequence
 
 from turbo_fzn.bench.nodes import UNSOLVABLE, UNUSABLE, SearchClock, chosen_files, duration, peers_table, read_model
 from turbo_fzn.bench.plot import draw
+from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options, integer, integer_within
 from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.run import session
+from turbo_fzn.run.prepare import prepare
+from turbo_fzn.run.search import Finished, search, status_of
 
 TIMES = (1, 5, 20, 60)
 
@@ -78,13 +80,13 @@ def run_model(path: Path, options: Options, seconds: float, known: int | None = 
     """Solves one file for `seconds` of search, or until the objective is `known` or better; errors become the status."""
     trace = Trace(path.name.split(".")[0], options.seed, 0, seconds)
     try:
-        prepared = session.prepare(parse_text(read_model(path), path.name), options, session.Interrupt())
+        prepared = prepare(parse_text(read_model(path), path.name), options, Interrupt())
         trace.sense = prepared.tnf.sense
         clock = SearchClock(seconds)
-        for event in session.search(prepared, options, clock):
+        for event in search(prepared, options, clock):
             now = 0.0 if clock.deadline is None else time.monotonic() - clock.deadline + seconds
-            if isinstance(event, session.Finished):
-                trace.status, trace.end = session.status_of(event), now
+            if isinstance(event, Finished):
+                trace.status, trace.end = status_of(event), now
                 trace.bound = event.statistics.get("objectiveBound")
                 trace.statistics = event.statistics
             else:

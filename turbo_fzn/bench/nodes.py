@@ -16,15 +16,18 @@ import math
 import sys
 import time
 import zlib
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Iterable, Sequence
+from typing import Any
 
 from turbo_fzn.engine import compiler
 from turbo_fzn.errors import TurboError
+from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options, integer
 from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.run import session
+from turbo_fzn.run.prepare import prepare
+from turbo_fzn.run.search import Finished, search, status_of
 
 PEER_SPEED = "nodes_per_s"
 UNSOLVABLE = (TurboError, OSError, EOFError, UnicodeError, zlib.error)  # what may be wrong with one file
@@ -33,7 +36,7 @@ UNUSABLE = (OSError, ValueError)  # or with a table or a path
 
 @dataclass
 class Run:
-    """One model on one engine. Times in seconds; `status` as in session.Result, or the error."""
+    """One model on one engine. Times in seconds; `status` as in api.Result, or the error."""
 
     model: str
     engine: str
@@ -69,11 +72,11 @@ def run_model(path: Path, options: Options, seconds: float) -> Run:
     compiled_before = sum(compiler.compile_seconds)
     try:
         start = time.monotonic()
-        prepared = session.prepare(parse_text(read_model(path), path.name), options, session.Interrupt())
+        prepared = prepare(parse_text(read_model(path), path.name), options, Interrupt())
         prepared_at = time.monotonic()
         run = Run(name, options.arch, "UNKNOWN", prepare_seconds=prepared_at - start)
-        for event in session.search(prepared, options, SearchClock(seconds)):
-            if isinstance(event, session.Finished):
+        for event in search(prepared, options, SearchClock(seconds)):
+            if isinstance(event, Finished):
                 note_end(run, event, compiled_before)
             else:
                 run.objective = event.objective
@@ -83,7 +86,7 @@ def run_model(path: Path, options: Options, seconds: float) -> Run:
         return Run(name, options.arch, f"error: {error}")
 
 
-class SearchClock(session.Interrupt):
+class SearchClock(Interrupt):
     """Stops so many seconds after it is first asked, which is when the engine has started."""
 
     def __init__(self, seconds: float):
@@ -96,12 +99,12 @@ class SearchClock(session.Interrupt):
         return super().__bool__()
 
 
-def note_end(run: Run, finished: session.Finished, compiled_before: float) -> None:
+def note_end(run: Run, finished: Finished, compiled_before: float) -> None:
     statistics = finished.statistics
     nodes, busy = int(statistics["nodes"]), float(statistics.get("busyTime", 0.0))
     idle = float(statistics.get("idleTime", 0.0))
     seconds = float(statistics["solveTime"])
-    run.status = session.status_of(finished)
+    run.status = status_of(finished)
     run.nodes, run.solutions = nodes, finished.n_solutions
     run.nodes_per_second = nodes / seconds if seconds else 0.0
     run.runs_per_second = int(statistics["propagations"]) / seconds if seconds else 0.0

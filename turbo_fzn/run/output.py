@@ -7,7 +7,8 @@ the process at any time.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Mapping, Sequence, TextIO
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:  # the status lines are wanted also where NumPy is not loaded yet
     import numpy as np

@@ -1,3 +1,34 @@
+"""From a parsed model to a TNF at its root fixpoint, from where every engine starts.
+
+Lowering and simplifying are Python and NumPy, which a signal interrupts by itself. Propagation is one call into the
+kernels: it runs in a thread, so that a signal handler of the main thread can run and stop it.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+import numpy as np
+
+from turbo_fzn import progress
+from turbo_fzn.engine import cpu
+from turbo_fzn.interrupt import Interrupt, Interrupted
+from turbo_fzn.lower.rewrite import lower
+from turbo_fzn.options import Options
+from turbo_fzn.read.model import Model
+from turbo_fzn.run.judge import Prepared
+from turbo_fzn.tnf.language import TNF
+from turbo_fzn.tnf.simplify import simplify
+
+log = logging.getLogger("turbo_fzn")
+
+T = TypeVar("T")
+
+
 def prepare(model: Model, options: Options, interrupt: Interrupt) -> Prepared:
     """Lowers, simplifies and propagates the root. Raises Interrupted, ModelError or EngineError."""
     start = time.monotonic()

@@ -1,6 +1,6 @@
-"""One run, from a model's text to its solutions: prepare, search, check, report.
+"""The search of a prepared model: drive an engine, have its solutions checked, hand out the answers.
 
-`prepare` turns the text into a TNF at its root fixpoint. `search` drives an engine and yields a `Solution` for each
+`search` yields a `Solution` for each
 answer worth printing, then one `Finished`. Every solution is checked against the original FlatZinc before it is
 yielded (judge.py). The engine runs beside all this: while the host prints, the ring fills, and of the improving
 solutions that arrive together only the best is looked at. When several optimal solutions are wanted, a second search
@@ -10,39 +10,32 @@ enumerates them, with the objective fixed.
 from __future__ import annotations
 
 import logging
-import threading
 import time
+from collections.abc import Callable, Generator
 from contextlib import closing
-from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Callable, Generator, Protocol, TypeVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from turbo_fzn import progress
-from turbo_fzn.engine import cpu
 from turbo_fzn.engine.contract import Engine, Found
 from turbo_fzn.errors import EngineError, InternalError
-from turbo_fzn.interrupt import Interrupt, Interrupted, deadline
-from turbo_fzn.lower.rewrite import lower
+from turbo_fzn.interrupt import Interrupt, Interrupted
 from turbo_fzn.options import Options
-from turbo_fzn.read.model import Model
 from turbo_fzn.run import report
 from turbo_fzn.run.answers import Distinct, Everything, Improvements, output_determines_all
 from turbo_fzn.run.choose import begin_bounding, choose_engine, plan
 from turbo_fzn.run.judge import Judge, Prepared
-from turbo_fzn.run.output import value_of
+from turbo_fzn.run.prepare import log, log_phase, settle_root
 from turbo_fzn.run.profiler import Profiler
 from turbo_fzn.tnf.language import TNF, Output
-from turbo_fzn.tnf.simplify import simplify
 
 if TYPE_CHECKING:
     from turbo_fzn.run.bounding import Bounding
 
-log = logging.getLogger("turbo_fzn")
-
 POLL_SECONDS = 0.001
 PATIENCE_SECONDS = 0.15  # less than the 0.2 s that MiniZinc leaves between SIGTERM and SIGKILL
-T = TypeVar("T")
 
 
 @dataclass
