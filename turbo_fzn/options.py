@@ -172,9 +172,8 @@ def _parser() -> Any:
     for row in OPTIONS:
         parser.add_argument(*row.flags, dest=row.field, help=row.help, **_argparse_kind(row))
     for flag, text in ACTIONS:
-        folder = {"metavar": "FOLDER"} if flag.endswith("solver") else {}
-        if folder:
-            parser.add_argument(flag, nargs="?", const="", default=None, help=text, **folder)
+        if flag.endswith("solver"):
+            parser.add_argument(flag, nargs="?", const="", default=None, help=text, metavar="FOLDER")
         else:
             parser.add_argument(flag, action="store_const", const="", default=None, help=text)
     parser.add_argument("-b", "--backend", dest="ignored", help=argparse.SUPPRESS)

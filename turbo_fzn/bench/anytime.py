@@ -78,7 +78,7 @@ def gap_of(objective: int, best: int | None) -> float:
 
 def run_model(path: Path, options: Options, seconds: float, known: int | None = None) -> Trace:
     """Solves one file for `seconds` of search, or until the objective is `known` or better; errors become the status."""
-    trace = Trace(path.name.split(".")[0], options.seed, 0, seconds)
+    trace = Trace(path.name.split(".")[0], options.seed or 0, 0, seconds)
     try:
         prepared = prepare(parse_text(read_model(path), path.name), options, Interrupt())
         trace.sense = prepared.tnf.sense
@@ -90,8 +90,9 @@ def run_model(path: Path, options: Options, seconds: float, known: int | None = 
                 trace.bound = event.statistics.get("objectiveBound")
                 trace.statistics = event.statistics
             else:
-                trace.improvements.append((now, event.objective or 0, event.method))
-                if known is not None and trace.sense * trace.objective <= trace.sense * known:
+                objective = event.objective or 0
+                trace.improvements.append((now, objective, event.method))
+                if known is not None and trace.sense * objective <= trace.sense * known:
                     clock.request()
     except UNSOLVABLE as error:
         trace.status = f"error: {error}"

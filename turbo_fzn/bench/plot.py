@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 
 from turbo_fzn.engine.abi import METHODS
@@ -48,7 +48,7 @@ def draw(title: str, improvements: Sequence[tuple[float, int, str]], seconds: fl
     return "\n".join([*parts, "</svg>\n"])
 
 
-def axes(x, y, least: int, most: int, seconds: float) -> list[str]:
+def axes(x: Callable[[float], float], y: Callable[[int], float], least: int, most: int, seconds: float) -> list[str]:
     """Powers of ten seconds below, the extreme objectives at the left."""
     parts = [f'<path d="M{MARGIN} {MARGIN}V{HEIGHT - MARGIN}H{WIDTH - MARGIN}" fill="none" stroke="black"/>']
     tick = FIRST_SECONDS

@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 from turbo_fzn.engine import compilation, compiler
 from turbo_fzn.errors import EngineError
@@ -46,7 +47,7 @@ def fill_package(folder: Path) -> None:
     command, source = compiler.find_cpu_compiler(), str(kernels_folder() / "solve.cpp")
     folder.mkdir(parents=True)
 
-    def compile_one(variant: tuple[int, ...]) -> None:
+    def compile_one(variant: tuple[Any, ...]) -> None:
         with tempfile.TemporaryDirectory() as scratch:
             target = str(folder / compiler.packaged_name(*variant))
             compilation.run_compiler([*command, *compiler.cpu_flags(*variant), "-o", target, source], scratch)
