@@ -1,8 +1,8 @@
 """Which lines and branches of the operators the tests run, by gcov of the CPU build: `python tests/kernel_coverage.py`.
 
 The kernels are compiled anew, without optimisation or inlining and with counters, by a compiler that is a script; the
-tests of the operators run; gcov reads the counters. Exit code 1 where a line or a branch of propagate.h was never taken by either
-width.
+tests of the operators run; gcov reads the counters. Exit code 1 where a line or a branch of propagate.h was never
+taken by either width.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ from tempfile import TemporaryDirectory
 TESTS = Path(__file__).resolve().parent
 OPERATORS = "propagate.h"
 RUN = ["test_propagators.py", "test_limits.py", "test_capacities.py", "test_overflow.py"]
-ON_A_GPU = "if (is_empty(x) || is_empty(y) || is_empty(z)) return refute(b, row);"  # one lane empties what another reads
+ON_A_GPU = (
+    "if (is_empty(x) || is_empty(y) || is_empty(z)) return refute(b, row);"  # one lane empties what another reads
+)
 LEFT_OUT = "not race and not undefined"  # they compile in their own way
 
 COMPILER = """#!/bin/sh

@@ -56,7 +56,9 @@ def upward(graph: dict[str, set[str]]) -> list[str]:
     """The imports that go up."""
     floor = {name: number for number, names in enumerate(FLOORS) for name in names}
     level = {name: floor[name.partition(".")[0]] for name in graph}
-    return [f"{name} imports {other}" for name, others in graph.items() for other in others if level[other] > level[name]]
+    return [
+        f"{name} imports {other}" for name, others in graph.items() for other in others if level[other] > level[name]
+    ]
 
 
 def circles(graph: dict[str, set[str]]) -> list[str]:
@@ -99,4 +101,6 @@ def test_no_imports_go_round_in_a_circle():
 
 def test_an_upward_import_and_a_circle_would_be_seen(graph):
     assert upward({**graph, "tnf.language": {"run.search"}}) == ["tnf.language imports run.search"]
-    assert {"tnf.columns", "tnf.simplify"} <= set(circles({**graph, "tnf.columns": graph["tnf.columns"] | {"tnf.simplify"}}))
+    assert {"tnf.columns", "tnf.simplify"} <= set(
+        circles({**graph, "tnf.columns": graph["tnf.columns"] | {"tnf.simplify"}})
+    )

@@ -68,7 +68,9 @@ def wheel(tmp_path_factory) -> Path:
 
 
 def source_files(folder: Path, *patterns: str) -> set[str]:
-    return {path.relative_to(folder).as_posix() for pattern in patterns for path in folder.rglob(pattern) if path.is_file()}
+    return {
+        path.relative_to(folder).as_posix() for pattern in patterns for path in folder.rglob(pattern) if path.is_file()
+    }
 
 
 def test_the_wheel_holds_every_source_file_that_is_needed_to_run(wheel):
@@ -225,7 +227,9 @@ def test_the_engine_runs_on_every_x86_64_machine(wheel, tmp_path):
     """No instruction is of an extension that only newer machines have: those of AVX and later begin with a v."""
     zipfile.ZipFile(wheel).extractall(tmp_path)
     for library in (tmp_path / "turbo_fzn" / compiler.PACKAGED).iterdir():
-        code = subprocess.run(["objdump", "-d", "--no-show-raw-insn", library], capture_output=True, text=True, check=True)
+        code = subprocess.run(
+            ["objdump", "-d", "--no-show-raw-insn", library], capture_output=True, text=True, check=True
+        )
         instructions = {line.split("\t")[1].split()[0] for line in code.stdout.splitlines() if line.count("\t") >= 1}
         assert {"mov", "ret"} & instructions
         assert not {name for name in instructions if name.startswith("v")} - {"verr", "verw"}

@@ -37,7 +37,8 @@ def commands(tmp_path, monkeypatch) -> list[list[str]]:
 
 
 def test_the_compilers_command_line_is_the_same_for_every_model(tmp_path, commands, monkeypatch):
-    """What is compiled is the kernels' files, with flags of ours: nothing of the model is in it, nor is there a shell."""
+    """What is compiled is the kernels' files, with flags of ours: nothing of the model is in it, nor is there a
+    shell."""
     compiler = tmp_path / "stop"
     compiler.write_text("#!/bin/sh\nexit 1\n")
     compiler.chmod(0o755)

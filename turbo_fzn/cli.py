@@ -355,8 +355,8 @@ def report_unknown(stream: TextIO, options: Options) -> None:
 
 
 def compile_ahead() -> None:
-    """So that the first run, which may have a short time limit, finds its kernels compiled. Says on stderr what takes so
-    long. Raises EngineError where the CPU engine cannot be made."""
+    """So that the first run, which may have a short time limit, finds its kernels compiled. Says on stderr what takes
+    so long. Raises EngineError where the CPU engine cannot be made."""
     from turbo_fzn.engine.ahead import fill_cache
 
     set_up_logging(verbose=True)

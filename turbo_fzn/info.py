@@ -20,7 +20,12 @@ def describe() -> list[str]:
         f"fzn-turbo {__version__}, Python {platform.python_version()} at {sys.executable}",
         "CPU engine: " + _or_reason(_describe_cpu),
         "GPU engine: " + _or_reason(_describe_gpu),
-        f"kernel cache: {wanted}, " + (f"{len(compiled)} compiled" if cache == wanted else "cannot be used: it must be yours, and writable by you alone"),
+        f"kernel cache: {wanted}, "
+        + (
+            f"{len(compiled)} compiled"
+            if cache == wanted
+            else "cannot be used: it must be yours, and writable by you alone"
+        ),
         *(f"  {name}" for name in compiled),
     ]
 

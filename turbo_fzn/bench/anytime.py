@@ -1,11 +1,11 @@
 """How good the best solution is at any time: `python -m turbo_fzn.bench.anytime FOLDER --seconds 20`.
 
-Each file is solved by free search for a given time and seed, in this process, every solution checked. The table gives the
-objective at several times, the strategy that found the last one, the proved bound, and the primal integral (Berthold,
-OR Letters 2013): the mean over the run of the gap between the incumbent and the best objective known, in per cent, 100
-where there is none. With `--peers FILE.csv` (columns model, best_known, and objectives of others, `*` for proved) the
-best known comes from there, and the last table counts where we are better, equal or worse. With `--side SOLVER` each
-file is also given to another FlatZinc solver, for as long.
+Each file is solved by free search for a given time and seed, in this process, every solution checked. The table gives
+the objective at several times, the strategy that found the last one, the proved bound, and the primal integral
+(Berthold, OR Letters 2013): the mean over the run of the gap between the incumbent and the best objective known, in
+per cent, 100 where there is none. With `--peers FILE.csv` (columns model, best_known, and objectives of others, `*`
+for proved) the best known comes from there, and the last table counts where we are better, equal or worse. With
+`--side SOLVER` each file is also given to another FlatZinc solver, for as long.
 """
 
 from __future__ import annotations
@@ -77,7 +77,8 @@ def gap_of(objective: int, best: int | None) -> float:
 
 
 def run_model(path: Path, options: Options, seconds: float, known: int | None = None) -> Trace:
-    """Solves one file for `seconds` of search, or until the objective is `known` or better; errors become the status."""
+    """Solves one file for `seconds` of search, or until the objective is `known` or better; errors become the
+    status."""
     trace = Trace(path.name.split(".")[0], options.seed or 0, 0, seconds)
     try:
         prepared = prepare(parse_text(read_model(path), path.name), options, Interrupt())
@@ -152,13 +153,19 @@ def format_trace(trace: Trace, known: int | None, times: Sequence[float]) -> str
         f"{trace.model:22}{trace.seed:5}{columns}{show(trace.objective):>10}{show(known):>10}{show(trace.bound):>10}"
         f"{when:>8}{trace.primal_integral(known):9.1f}  {who:14}{trace.status}"
     )
-    return line + (f" in {trace.end:.2f} s" if trace.status in ("ALL_SOLUTIONS", "UNSATISFIABLE") else "") + side_text(trace)
+    return (
+        line
+        + (f" in {trace.end:.2f} s" if trace.status in ("ALL_SOLUTIONS", "UNSATISFIABLE") else "")
+        + side_text(trace)
+    )
 
 
 def side_text(trace: Trace) -> str:
     if not trace.side:
         return ""
-    verdict = {1: "better than", 0: "equal to", -1: "worse than"}[better(trace.sense, trace.objective, trace.side[-1][1])]
+    verdict = {1: "better than", 0: "equal to", -1: "worse than"}[
+        better(trace.sense, trace.objective, trace.side[-1][1])
+    ]
     return f"; {verdict} the other's {trace.side[-1][1]}"
 
 
@@ -180,7 +187,9 @@ def summary(traces: Sequence[Trace], peers: dict[str, dict[str, str]]) -> list[s
     lines = []
     for column in ["best_known", *filter(is_peer, next(iter(peers.values())))]:
         verdicts = [better(t.sense, t.objective, number(peers[t.model].get(column))) for t in optimised]
-        lines.append(f"{column:32} better {verdicts.count(1):3}  equal {verdicts.count(0):3}  worse {verdicts.count(-1):3}")
+        lines.append(
+            f"{column:32} better {verdicts.count(1):3}  equal {verdicts.count(0):3}  worse {verdicts.count(-1):3}"
+        )
     return lines
 
 

@@ -240,8 +240,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m turbo_fzn.bench.front", description="Measures the front end.")
     parser.add_argument("files", nargs="*", help="FlatZinc models")
     parser.add_argument("--markdown", metavar="FILE", help="write the table of the simplifier there")
-    parser.add_argument("--growth", action="store_true", help="measure generated models of 1, 2, 4 and 8 times the size")
-    parser.add_argument("--repeats", type=int, default=REPEATS, help="runs, of which the median counts (default: %(default)s)")
+    parser.add_argument(
+        "--growth", action="store_true", help="measure generated models of 1, 2, 4 and 8 times the size"
+    )
+    parser.add_argument(
+        "--repeats", type=int, default=REPEATS, help="runs, of which the median counts (default: %(default)s)"
+    )
     parser.add_argument("--one", metavar="MODEL", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if not (options.files or options.growth or options.one):

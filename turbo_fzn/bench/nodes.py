@@ -2,8 +2,9 @@
 
 Each file is solved by tree search (`--free`: free search) for a given time on each engine, in this process, every
 solution checked. The table gives nodes and propagator runs a second of solving, what a node costs, how long blocks were
-idle, the shape of the launch, and the objective; the last row holds geometric means. With `--peers FILE.csv` (columns model, best_known and any with
-`nodes_per_s`) the ratio to the peer is shown. `--json FILE` keeps the figures, `--compare OLD NEW` shows two of them.
+idle, the shape of the launch, and the objective; the last row holds geometric means. With `--peers FILE.csv` (columns
+model, best_known and any with `nodes_per_s`) the ratio to the peer is shown. `--json FILE` keeps the figures,
+`--compare OLD NEW` shows two of them.
 """
 
 from __future__ import annotations
@@ -192,7 +193,9 @@ def compare(old: Path, new: Path) -> None:
     """Prints the nodes per second of two JSON files side by side."""
     first, second = kept_runs(old), kept_runs(new)
     ratios = []
-    print(f"{'model':24}{'engine':>7}{'old nodes/s':>15}{'new nodes/s':>15}{'ratio':>8}{'old best':>12}{'new best':>12}")
+    print(
+        f"{'model':24}{'engine':>7}{'old nodes/s':>15}{'new nodes/s':>15}{'ratio':>8}{'old best':>12}{'new best':>12}"
+    )
     for key, before in first.items():
         if key not in second:
             continue
@@ -210,7 +213,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m turbo_fzn.bench", description=__doc__.splitlines()[0])
     parser.add_argument("files", nargs="*", type=Path, help="FlatZinc files (.fzn, .fzn.gz) or folders of them")
     parser.add_argument("--seconds", type=duration, default=5.0, help="of search for each file")
-    parser.add_argument("--arch", action="append", choices=("cpu", "gpu"), help="engine; may be repeated (default: cpu)")
+    parser.add_argument(
+        "--arch", action="append", choices=("cpu", "gpu"), help="engine; may be repeated (default: cpu)"
+    )
     parser.add_argument("--only", help="comma-separated names of models")
     parser.add_argument("--blocks", type=integer("blocks"))
     parser.add_argument("--threads", type=integer("threads"), default=1, help="-p of the CPU engine")
@@ -268,8 +273,8 @@ def duration(text: str) -> float:
 
 
 def chosen_files(arguments: argparse.Namespace) -> list[Path]:
-    """The files that the options name. ValueError where there is none; OSError where one cannot be read, or the JSON file
-    not be written: known before hours are spent."""
+    """The files that the options name. ValueError where there is none; OSError where one cannot be read, or the JSON
+    file not be written: known before hours are spent."""
     files = model_files(arguments.files)
     if arguments.only:
         wanted = arguments.only.split(",")

@@ -14,7 +14,8 @@ FIRST_SECONDS = 0.01  # time is on a logarithmic axis, which has to begin somewh
 
 
 def draw(title: str, improvements: Sequence[tuple[float, int, str]], seconds: float, bound: int | None = None) -> str:
-    """The text of an SVG file. `improvements`: (seconds, objective, method) in their order; `bound`: proved, a dashed line."""
+    """The text of an SVG file. `improvements`: (seconds, objective, method) in their order; `bound`: proved, a dashed
+    line."""
     values = [objective for _, objective, _ in improvements] + ([bound] if bound is not None else [])
     least, most = (min(values), max(values)) if values else (0, 1)
     span = math.log(max(seconds, 2 * FIRST_SECONDS) / FIRST_SECONDS)

@@ -30,8 +30,16 @@ def check_gpu_kernels() -> int:
     with tempfile.TemporaryDirectory() as folder:
         for architecture in GPU_ARCHITECTURES:
             for bits, shared in GPU_VARIANTS:
-                command = [*compiler.gpu_command(bits, shared, ()), "-Werror", "all-warnings", "-cubin", f"-arch=sm_{architecture}"]
-                said = compilation.run_compiler([*command, "-o", f"{folder}/solve.cubin", str(kernels_folder() / "solve.cu")], folder)
+                command = [
+                    *compiler.gpu_command(bits, shared, ()),
+                    "-Werror",
+                    "all-warnings",
+                    "-cubin",
+                    f"-arch=sm_{architecture}",
+                ]
+                said = compilation.run_compiler(
+                    [*command, "-o", f"{folder}/solve.cubin", str(kernels_folder() / "solve.cu")], folder
+                )
                 registers = re.findall(r"Used (\d+) registers", said)
                 spills = re.findall(r"(\d+) bytes spill stores, (\d+) bytes spill loads", said)
                 faulty = "warning" in said.lower() or any(pair != ("0", "0") for pair in spills) or not spills
@@ -75,7 +83,9 @@ def fill_cache(report: Callable[[str], object] = print) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m turbo_fzn.engine.ahead", description="Compile the kernels.")
-    parser.add_argument("--check-gpu", action="store_true", help="compile all GPU variants; fail on a warning or a spill")
+    parser.add_argument(
+        "--check-gpu", action="store_true", help="compile all GPU variants; fail on a warning or a spill"
+    )
     arguments = parser.parse_args()
     try:
         if arguments.check_gpu:

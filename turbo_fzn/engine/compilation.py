@@ -163,8 +163,8 @@ def take_lock(target: Path) -> int | None:
 
 
 def abandon() -> None:
-    """For a process that is about to end, also in a signal handler: says what becomes of the file that it waits for, and
-    ends the compilations that nobody else can use."""
+    """For a process that is about to end, also in a signal handler: says what becomes of the file that it waits for,
+    and ends the compilations that nobody else can use."""
     for process in list(_passing.values()):
         with contextlib.suppress(OSError):
             os.killpg(process.pid, signal.SIGKILL)

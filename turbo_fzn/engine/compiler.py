@@ -177,8 +177,8 @@ def packaged_name(bits: int, *extra: str) -> str:
 
 
 def packaged_library(bits: int, *extra: str) -> Path | None:
-    """The CPU engine that came with the package; None where there is none of these kernels and flags, or where a compiler
-    or flags of the user's own are to make it."""
+    """The CPU engine that came with the package; None where there is none of these kernels and flags, or where a
+    compiler or flags of the user's own are to make it."""
     if os.environ.get("CXX") or developer_flags():
         return None
     path = PACKAGE / PACKAGED / packaged_name(bits, *extra)

@@ -165,7 +165,9 @@ class Search:
         self.close_engine()
         start = time.monotonic()
         with progress.phase("engine"):
-            self.engine = engine = choose_engine(replace(self.prepared, tnf=tnf), self.options, self.judge.exports, limit)
+            self.engine = engine = choose_engine(
+                replace(self.prepared, tnf=tnf), self.options, self.judge.exports, limit
+            )
         if "engineTime" not in self.prepared.times:
             self.prepared.times["engineTime"] = time.monotonic() - start
             self.start = time.monotonic()
@@ -263,7 +265,9 @@ class Search:
             counted = report.merge_counts(self.counted, engine.statistics())
             statistics = report.progress(counted, self.start, self.best, bound)
         seconds = time.monotonic() - self.start
-        objective = "" if self.best is None else f" objective {self.best}{'' if bound is None else f' (bound {bound})'},"
+        objective = (
+            "" if self.best is None else f" objective {self.best}{'' if bound is None else f' (bound {bound})'},"
+        )
         what = self.n_solutions, objective, found.method, found.block
         log.info("%.2f s: solution %d,%s by %s in block %d", seconds, *what)
         return Solution(self.judge.outputs(found), self.best, found.block, found.method, statistics)
