@@ -82,16 +82,17 @@ class Judge:
         size = max(BATCH_ELEMENTS // max(checker.cost, 1), 1)
         for start in range(0, len(arrived), size):
             batch = arrived[start : start + size]
-            trusted = len(batch) > 1 and self._all_hold(checker, batch)
+            trusted = len(batch) > 1 and self._all_hold(batch)
             for found in batch:
                 if not trusted:
                     self._check_one(checker, found)
                 yield found
 
-    def _all_hold(self, checker: Checker, batch: list[Found]) -> bool:
+    def _all_hold(self, batch: list[Found]) -> bool:
+        assert self.checker is not None, "asked by check"
         originals = self.prepared.original(np.stack([found.values for found in batch]))
-        numbers = [self.prepared.origin[name] for name in checker.model.variables]
-        return checker.all_hold(originals[:, numbers])
+        numbers = [self.prepared.origin[name] for name in self.checker.model.variables]
+        return self.checker.all_hold(originals[:, numbers])
 
     def _check_one(self, checker: Checker, found: Found) -> None:
         plain = self.prepared.original(found.values).tolist()
