@@ -15,6 +15,7 @@ from fuzz.bounds import proved_value, try_bounds
 from hypothesis import given
 from hypothesis import strategies as st
 
+from turbo_fzn import solve_text
 from turbo_fzn.bounds.beside import NO_SOLUTION, Beside
 from turbo_fzn.bounds.certificate import Certifier, fix
 from turbo_fzn.bounds.cliques import Conflicts, groups
@@ -25,9 +26,8 @@ from turbo_fzn.domains import INFINITY
 from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options
 from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.run import session
 from turbo_fzn.run.bounding import Boxes, relaxation_of
-from turbo_fzn.run.session import prepare, solve_text
+from turbo_fzn.run.prepare import prepare
 
 
 def make_relaxation(rows: list, lower: list[int], upper: list[int], objective: int = 0, sense: int = 1) -> Relaxation:
@@ -257,7 +257,7 @@ def test_without_the_solver_the_search_is_alone(monkeypatch, caplog) -> None:
 
 def test_nothing_of_it_is_imported_without_an_objective() -> None:
     script = (
-        "import sys; from turbo_fzn.run.session import solve_text;"
+        "import sys; from turbo_fzn import solve_text;"
         "solve_text('var 1..3: x :: output_var; solve satisfy;', arch='cpu', threads=2);"
         "print([name for name in sys.modules if name == 'highspy' or name.startswith('turbo_fzn.bounds')])"
     )
@@ -271,5 +271,5 @@ def test_a_fault_of_the_relaxation_costs_no_answer(monkeypatch, caplog) -> None:
 
     monkeypatch.setattr("turbo_fzn.run.bounding.relaxation_of", fail)
     text, optimum = knapsack(2, items=4)
-    assert session.solve_text(text, arch="cpu", threads=2).objective == optimum
+    assert solve_text(text, arch="cpu", threads=2).objective == optimum
     assert "ZeroDivisionError: a fault" in caplog.text

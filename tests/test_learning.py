@@ -12,14 +12,16 @@ from test_corpus import EXPECTED, text_of
 from test_portfolio import search_for_ever
 from test_random_models import models
 
+from turbo_fzn import Result, solve_text
 from turbo_fzn.engine import cpu
 from turbo_fzn.engine.abi import LEARNERS
 from turbo_fzn.engine.layout import Layout, Settings
 from turbo_fzn.errors import UsageError
+from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options
 from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.run import choose, session
-from turbo_fzn.run.session import Result, solve_text
+from turbo_fzn.run import choose
+from turbo_fzn.run.prepare import prepare
 from turbo_fzn.tnf.language import TNF
 
 CHECKED = {"TURBO_FZN_KERNEL_FLAGS": "-DCHECK_EXPLANATIONS"}
@@ -176,7 +178,7 @@ def test_a_model_without_bounds_is_left_to_the_tree():
 )
 def test_free_search_learns_in_some_blocks(goal, blocks, roles):
     text = f"var 0..9: x; solve :: int_search([x], input_order, indomain_min, complete) {goal};"
-    tnf = session.prepare(parse_text(text), Options(), session.Interrupt()).tnf
+    tnf = prepare(parse_text(text), Options(), Interrupt()).tnf
     assert roles_of(tnf, Options(free_search=True, threads=blocks)) == roles
     assert roles_of(tnf, Options(threads=blocks)) == ()
     assert roles_of(tnf, Options(free_search=True, threads=blocks, learn="off")) == ()

@@ -6,9 +6,10 @@ field of the same name to `Options`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from math import inf
-from typing import Any, NamedTuple, NoReturn, Sequence
+from typing import Any, NamedTuple, NoReturn
 
 from turbo_fzn.errors import UsageError
 from turbo_fzn.spellings import translate
@@ -186,9 +187,8 @@ def _parser() -> Any:
     for row in OPTIONS:
         parser.add_argument(*row.flags, dest=row.field, help=row.help, **_argparse_kind(row))
     for flag, text in ACTIONS:
-        folder = {"metavar": "FOLDER"} if flag.endswith("solver") else {}
-        if folder:
-            parser.add_argument(flag, nargs="?", const="", default=None, help=text, **folder)
+        if flag.endswith("solver"):
+            parser.add_argument(flag, nargs="?", const="", default=None, help=text, metavar="FOLDER")
         else:
             parser.add_argument(flag, action="store_const", const="", default=None, help=text)
     parser.add_argument("-b", "--backend", dest="ignored", help=argparse.SUPPRESS)

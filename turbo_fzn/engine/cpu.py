@@ -257,7 +257,9 @@ class CpuEngine:
 
     def close(self) -> None:
         self.stop()
-        while running := [thread for thread in self.threads if thread.is_alive()]:  # not those that could not be started
+        while running := [
+            thread for thread in self.threads if thread.is_alive()
+        ]:  # not those that could not be started
             self.poll()  # a block may be waiting for room in the ring
             for thread in running:
                 thread.join(0.001)

@@ -132,8 +132,8 @@ class Context:
         return self.kernels[key]
 
     def close(self) -> None:
-        """Modules must go before the context; a context left on PyCUDA's stack at exit aborts the process. Where another
-        thread is still making an engine, they stay."""
+        """Modules must go before the context; a context left on PyCUDA's stack at exit aborts the process. Where
+        another thread is still making an engine, they stay."""
         self.leave()
         for maker in (makers := [thread for thread in _makers if thread is not threading.current_thread()]):
             maker.join(PATIENCE_SECONDS)

@@ -10,12 +10,12 @@ Nothing gets lost on the way, and no claim is made that is not true:
 * Each of the two begins at the root. The space was searched when one of them has searched all of it.
 * Optimisation: the best solution that was handed out bounds the second search from its first node. So the claim of the
   second, that there is nothing better, is about a solution that the caller has. (Where solutions are handed out without
-  all their values, the second begins without one, and the session drops what is no improvement.)
+  all their values, the second begins without one, and the search drops what is no improvement.)
   What the second finds is told to the first, which can use it at any time.
 * Satisfaction: the second finds again what the first has found. Whoever wants all solutions drops repetitions anyhow,
   since blocks may repeat each other (answers.Distinct).
 * A second that fails is left out from then on, with the bound that it has proved. The solutions that it had published
-  are handed out: the session checks them like all others.
+  are handed out: the search checks them like all others.
 """
 
 from __future__ import annotations

@@ -89,7 +89,9 @@ def choose_engine(prepared: Prepared, options: Options, exports: np.ndarray, wan
     if failure is not None:
         log.info("no GPU engine: %s", failure)
         return cpu.CpuEngine(tnf, exports, settings)
-    meanwhile = cpu_settings(tnf, plan(tnf, replace(options, blocks=None), wanted), options)  # --blocks is meant for the GPU
+    meanwhile = cpu_settings(
+        tnf, plan(tnf, replace(options, blocks=None), wanted), options
+    )  # --blocks is meant for the GPU
     first = cpu.CpuEngine(tnf, exports, meanwhile)
     return Pair(first, lambda: make_gpu_engine(prepared, exports, gpu_settings(chosen, options)), tnf.sense)
 
