@@ -47,6 +47,7 @@ POLL_SECONDS = 0.001
 PATIENCE_SECONDS = 0.15  # less than the 0.2 s that MiniZinc leaves between SIGTERM and SIGKILL
 GPU_LNS_PERCENT = 75
 CPU_LNS_PERCENT = 50
+SHARE_BESIDE_ONE = 0.1  # of the time, for dividing relaxations beside a single block
 T = TypeVar("T")
 
 
@@ -172,15 +173,16 @@ def choose_engine(prepared: Prepared, options: Options, exports: np.ndarray) -> 
 
 
 def begin_bounding(prepared: Prepared, options: Options, exports: np.ndarray) -> Bounding | None:
-    """What seeks bounds of the objective beside the search; with one block it would be as much as the search itself, and
-    what equal runs print would not be equal."""
+    """What seeks bounds of the objective beside the search. With one block it would be as much as the search itself, and
+    what equal runs print would not be equal: there free search alone has it, without a seed, and with little time."""
     if prepared.model is None or options.cp_profiler or options.relaxation == "off":
         return None
-    if options.relaxation == "auto" and is_alone(options):
+    alone = is_alone(options)
+    if options.relaxation == "auto" and alone and (options.seed is not None or not options.free_search):
         return None
     from turbo_fzn.run.bounding import Bounding
 
-    return Bounding(prepared, exports)
+    return Bounding(prepared, exports, SHARE_BESIDE_ONE if alone else 1)
 
 
 def is_alone(options: Options) -> bool:
