@@ -195,7 +195,9 @@ def test_a_model_without_bounds_is_left_to_the_tree():
 @pytest.mark.parametrize(
     ("goal", "blocks", "roles"),
     [
-        ("minimize x", 1, ("prover",)),
+        ("minimize x", 1, ("soloist",)),
+        ("satisfy", 1, ("soloist",)),
+        ("maximize x", 2, ("prover",)),
         ("satisfy", 2, ("finder",)),
         ("minimize x", 3, ("prover", "finder")),
         ("maximize x", 9, ("prover", "finder", "follower")),

@@ -38,8 +38,8 @@ DEVICE i32 first_unfixed(const Learner& l, Strategy strategy) {
   return NO_PLACE;
 }
 
-// The score of the i-th variable of a strategy, which is not fixed: the lower the better. What is measured may be another
-// variable than the one that is labelled; failure weights are activities.
+// The score of the i-th variable of a strategy, which is not fixed: the lower the better. What is measured may be
+// another variable than the one that is labelled; failure weights are activities.
 DEVICE double strategy_score(const Learner& l, Strategy strategy, i32 i, i32 var) {
   i32 measured = l.problem->strategy_vars[strategy.start + strategy.count + i];
   double lower = (double)l.now[lower_side(measured)], upper = -(double)l.now[upper_side(measured)];
