@@ -198,8 +198,9 @@ def test_a_model_without_bounds_is_left_to_the_tree():
     [
         ("minimize x", 1, ("soloist",)),
         ("satisfy", 1, ("soloist",)),
-        ("maximize x", 2, ("prover",)),
-        ("satisfy", 2, ("finder",)),
+        ("maximize x", 2, ("soloist",)),
+        ("satisfy", 2, ("soloist",)),
+        ("satisfy", 3, ("finder", "prover")),
         ("minimize x", 3, ("prover", "finder")),
         ("maximize x", 9, ("prover", "finder", "follower")),
     ],

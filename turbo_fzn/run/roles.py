@@ -15,9 +15,9 @@ from turbo_fzn.errors import UsageError
 from turbo_fzn.options import Options
 from turbo_fzn.tnf.language import TNF
 
-# With free search: from how many blocks on there is one in this role.
-TO_OPTIMISE = {"prover": 2, "finder": 3, "follower": 6}
-TO_SATISFY = {"finder": 2, "prover": 3, "follower": 6}
+# With free search: from how many blocks on there is one in this role. With fewer, there is a soloist.
+TO_OPTIMISE = {"prover": 3, "finder": 3, "follower": 6}
+TO_SATISFY = {"finder": 3, "prover": 3, "follower": 6}
 
 
 def choose_roles(tnf: TNF, options: Options, blocks: int) -> tuple[str, ...]:
@@ -35,4 +35,4 @@ def choose_roles(tnf: TNF, options: Options, blocks: int) -> tuple[str, ...]:
     if not options.free_search:
         return ()
     table = TO_OPTIMISE if tnf.sense else TO_SATISFY
-    return ("soloist",) if blocks == 1 else tuple(role for role, least in table.items() if blocks >= least)
+    return tuple(role for role, least in table.items() if blocks >= least) or ("soloist",)
