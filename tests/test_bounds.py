@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections import Counter
 from random import Random
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -27,6 +28,7 @@ from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run.bounding import Boxes, relaxation_of
+from turbo_fzn.run.choose import SHARE_BESIDE_ONE
 from turbo_fzn.run.prepare import prepare
 
 
@@ -242,6 +244,30 @@ def test_there_is_none_beside_a_single_block_or_where_it_is_not_wanted(settings,
     text, optimum = knapsack(1, items=4)
     assert solve_text(text, arch="cpu", **settings).objective == optimum and started == []
     assert solve_text(text, arch="cpu", **{**settings, "relaxation": "on"}).objective == optimum and len(started) == 1
+
+
+def test_free_search_on_one_thread_has_it_with_a_share_of_the_time(monkeypatch) -> None:
+    started = []
+    monkeypatch.setattr(Beside, "start", lambda beside: started.append(beside.share))
+    monkeypatch.setattr(Beside, "join", lambda beside: None)
+    text, optimum = knapsack(1, items=4)
+    for threads, seed in ((1, None), (1, 7), (2, 7)):  # with a seed and one thread, equal runs print the same
+        assert solve_text(text, arch="cpu", threads=threads, seed=seed, free_search=True).objective == optimum
+    assert started == [SHARE_BESIDE_ONE, 1]
+
+
+def test_dividing_rests_while_it_has_had_its_share(monkeypatch) -> None:
+    clock = [10.0]
+    times = {"monotonic": lambda: clock[0], "thread_time": lambda: 2.0}
+    sleep = lambda seconds: clock.append(clock.pop() + seconds)  # noqa: E731
+    monkeypatch.setattr("turbo_fzn.bounds.beside.time", SimpleNamespace(**times, sleep=sleep))
+    beside = beside_of(knapsack(1, items=4)[0])
+    beside.began, beside.share = 8.0, 1
+    beside.rest()
+    assert clock == [10]
+    beside.share = 0.5
+    beside.rest()
+    assert 12 <= clock[0] < 12.1
 
 
 def test_without_the_solver_the_search_is_alone(monkeypatch, caplog) -> None:

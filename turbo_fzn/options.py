@@ -86,7 +86,7 @@ OPTIONS = (
     Row(("--blocks",), "blocks", "int", "how many subproblems are searched at once (CPU: -p)", "int:1:1000000"),
     Row(("--lns",), "lns", "choice:auto:on:off", "large neighbourhood search in some of the blocks", "opt:auto:on:off"),
     Row(("--learn",), "learn", "text:ROLES",
-        "blocks that learn from conflicts: auto (with -f), off, or their roles, as in prover,finder,follower", "string"),
+        "blocks that learn from conflicts: auto (with -f), off, or their roles, as in prover,finder", "string"),
     Row(("--memory",), "memory", "int",
         "memory of each block that learns, at most, in MiB (default: together a quarter of the machine's)", "int:1:1000000"),
     Row(("--without",), "without", "text:LIST", "methods that free search leaves out, comma-separated, as in window,probe", "string"),

@@ -20,7 +20,7 @@ from turbo_fzn.errors import EngineError, InternalError, UnsupportedError
 from turbo_fzn.read.model import Model
 
 BLOCKS = (1, 1, 1, 2, 3, 32)
-TEAMS = ("prover", "finder", "follower", "prover,finder", "finder,follower,prover")  # of blocks that learn
+TEAMS = ("prover", "finder", "follower", "soloist", "prover,finder", "finder,follower,prover")  # of blocks that learn
 SECONDS = 100  # a small model that takes longer hangs, on any machine
 
 

@@ -243,7 +243,8 @@ def run_all(arguments: argparse.Namespace, files: Sequence[Path], peers: dict[st
         of_engine = []
         for path in files:
             options = Options(arch=arch, blocks=arguments.blocks, threads=arguments.threads, lns=lns,
-                              free_search=arguments.free, gpu_threads=arguments.gpu_threads,
+                              free_search=arguments.free, relaxation="auto" if arguments.free else "off",
+                              gpu_threads=arguments.gpu_threads,
                               profile=arguments.profile, check="never" if arguments.no_check else "always")  # fmt: skip
             run = run_model(path, options, arguments.seconds)
             if run.model in peers and run.nodes_per_second:
