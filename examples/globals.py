@@ -19,8 +19,8 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
+from turbo_fzn import Result, solve_text
 from turbo_fzn.resources import share_folder
-from turbo_fzn.run.session import Result, solve_text
 
 EXAMPLES = Path(__file__).resolve().parent
 PAGE = EXAMPLES.parent / "docs" / "globals.md"

@@ -1,8 +1,8 @@
 """The builtins of FlatZinc as a table, and the small models that exercise each of them.
 
 Each predicate is a row of `PREDICATES`: the kinds of its arguments. From it come the cases, by one change at a time
-to a default call: another domain (holes, wide, none at all), a constant in the place of a variable, two arguments that are
-the same variable, empty and odd arrays, arrays and parameters by name. The kinds:
+to a default call: another domain (holes, wide, none at all), a constant in the place of a variable, two arguments
+that are the same variable, empty and odd arrays, arrays and parameters by name. The kinds:
 
 | kind   | argument           |     | kind    | argument                                    |
 |--------|--------------------|-----|---------|---------------------------------------------|

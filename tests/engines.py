@@ -16,9 +16,10 @@ from turbo_fzn.engine.abi import METHODS, MethodBook
 from turbo_fzn.engine.contract import Engine, Found
 from turbo_fzn.engine.cpu import STATISTICS, CpuEngine
 from turbo_fzn.engine.layout import Settings
+from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options
 from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.run import session
+from turbo_fzn.run.prepare import prepare
 
 MOST_FOUND = 1_000_000  # solutions; no test has so many
 
@@ -43,7 +44,7 @@ class OpenEngine(CpuEngine):
 
     def __init__(self, text: str, simplify: bool = True, **settings: object):
         options = Options(arch="cpu", simplify=simplify)
-        self.prepared = session.prepare(parse_text(text), options, session.Interrupt())
+        self.prepared = prepare(parse_text(text), options, Interrupt())
         exports = np.arange(self.prepared.tnf.n_vars, dtype=np.int32)
         super().__init__(self.prepared.tnf, exports, Settings(**settings))
 

@@ -35,8 +35,8 @@ class LogicError(Error):
 class Driver:
     """The state of the device. `free_bytes` of memory; `fail_at` maps the name of a call to what it raises.
 
-    A kernel fails with `fail_after_launch` when it has ended, after `seconds_to_failure`, or when it `fails_at_a_solution`;
-    one that `hangs` never ends.
+    A kernel fails with `fail_after_launch` when it has ended, after `seconds_to_failure`, or when it
+    `fails_at_a_solution`; one that `hangs` never ends.
     """
 
     def __init__(self) -> None:
@@ -58,7 +58,9 @@ class Driver:
 
     def must_be_idle(self, name: str) -> None:
         """What a real driver does only when no kernel runs any more. The host must not ask for it before."""
-        assert not any(thread.is_alive() for stream in self.streams for thread in stream.threads), f"{name} waits for the kernel"
+        assert not any(thread.is_alive() for stream in self.streams for thread in stream.threads), (
+            f"{name} waits for the kernel"
+        )
 
 
 class Allocation:

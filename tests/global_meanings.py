@@ -67,7 +67,7 @@ def is_subcircuit(x: Sequence[int], first: int = 1) -> bool:
 def is_inverse(f: Sequence[int], g: Sequence[int], first_f: int = 1, first_g: int = 1) -> bool:
     forth = dict(enumerate(f, first_f))
     back = dict(enumerate(g, first_g))
-    return {(i, j) for i, j in forth.items()} == {(i, j) for j, i in back.items()}
+    return set(forth.items()) == {(i, j) for j, i in back.items()}
 
 
 def accepts(word: Sequence[int], d: Sequence[Sequence[int]], final: set[int], first: int = 1) -> bool:

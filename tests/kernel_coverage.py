@@ -18,7 +18,9 @@ from tempfile import TemporaryDirectory
 TESTS = Path(__file__).resolve().parent
 OPERATORS = "propagate.h"
 RUN = ["test_propagators.py", "test_limits.py", "test_capacities.py", "test_overflow.py"]
-ON_A_GPU = "if (is_empty(x) || is_empty(y) || is_empty(z)) return refute(b, row);"  # one lane empties what another reads
+ON_A_GPU = (
+    "if (is_empty(x) || is_empty(y) || is_empty(z)) return refute(b, row);"  # one lane empties what another reads
+)
 LEFT_OUT = "not race and not undefined"  # they compile in their own way
 
 COMPILER = r"""#!/bin/sh

@@ -36,7 +36,8 @@ def streaming_model() -> str:
 def market_split_model() -> str:
     """Four equations over 40 Booleans, with slack to be minimised (Cornuéjols and Dawande 1998).
 
-    No proof is in sight: all weights are even and the right sides odd, which bounds do not see, so slack 0 is impossible.
+    No proof is in sight: all weights are even and the right sides odd, which bounds do not see, so slack 0 is
+    impossible.
     """
     generator = random.Random(1)
     names = [f"b{i}" for i in range(40)]
@@ -85,7 +86,8 @@ def start(path: Path, arguments: argparse.Namespace, *flags: str) -> subprocess.
 
 
 def soak(name: str, text: str, arguments: argparse.Namespace, *flags: str) -> bool:
-    """Runs a model for half of the time. Whether all was well; a search that was not begun in that time is told apart."""
+    """Runs a model for half of the time. Whether all was well; a search that was not begun in that time is told
+    apart."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / f"{name}.fzn"
         path.write_text(text)

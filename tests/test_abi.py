@@ -15,13 +15,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from turbo_fzn import solve_text
 from turbo_fzn.engine import abi, agreement, compiler, cpu, header
 from turbo_fzn.engine.layout import Layout, Settings
 from turbo_fzn.engine.records import RECORDS, WIDTHS, fields_of
 from turbo_fzn.errors import InternalError
 from turbo_fzn.resources import kernels_folder
 from turbo_fzn.run.profiler import Profiler
-from turbo_fzn.run.session import solve_text
 from turbo_fzn.tnf.language import TNF, Op
 
 MODEL = "var 1..3: x :: output_var; solve satisfy;"

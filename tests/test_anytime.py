@@ -122,10 +122,16 @@ def test_a_file_that_cannot_be_read_does_not_end_the_others(tool, tmp_path):
     assert done.returncode == 1 and "error: " in lines["a"] and "ALL_SOLUTIONS" in lines["b"]
 
 
-@pytest.mark.parametrize("flags, lns, free", [((), "off", False), (("--free",), "auto", True), (("--lns", "on"), "on", False)])
+@pytest.mark.parametrize(
+    "flags, lns, free", [((), "off", False), (("--free",), "auto", True), (("--lns", "on"), "on", False)]
+)
 def test_the_benchmark_searches_the_tree_alone_unless_told_otherwise(monkeypatch, flags, lns, free):
     asked = []
-    monkeypatch.setattr(bench, "run_model", lambda path, options, seconds: asked.append(options) or bench.Run("golomb", "cpu", "UNKNOWN"))
+    monkeypatch.setattr(
+        bench,
+        "run_model",
+        lambda path, options, seconds: asked.append(options) or bench.Run("golomb", "cpu", "UNKNOWN"),
+    )
     monkeypatch.setattr(sys, "argv", ["bench", str(CORPUS / "golomb.fzn"), *flags])
     assert bench.main() == 0
     assert [(options.lns, options.free_search) for options in asked] == [(lns, free)]

@@ -1,4 +1,5 @@
-"""What the kernels assert of themselves holds: trails, stacks, paths, tickets, versions, queues (kernels/core/assert.h).
+"""What the kernels assert of themselves holds: trails, stacks, paths, tickets, versions, queues
+(kernels/core/assert.h).
 
 The build that asserts ends the process where something does not hold, with a line that says what and where.
 """

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections import Counter
 from random import Random
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from fuzz.bounds import proved_value, try_bounds
 from hypothesis import given
 from hypothesis import strategies as st
 
+from turbo_fzn import solve_text
 from turbo_fzn.bounds.beside import NO_SOLUTION, Beside
 from turbo_fzn.bounds.certificate import Certifier, fix
 from turbo_fzn.bounds.cliques import Conflicts, groups
@@ -25,9 +27,9 @@ from turbo_fzn.domains import INFINITY
 from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options
 from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.run import session
 from turbo_fzn.run.bounding import Boxes, relaxation_of
-from turbo_fzn.run.session import prepare, solve_text
+from turbo_fzn.run.choose import SHARE_BESIDE_ONE
+from turbo_fzn.run.prepare import prepare
 
 
 def make_relaxation(rows: list, lower: list[int], upper: list[int], objective: int = 0, sense: int = 1) -> Relaxation:
@@ -244,6 +246,30 @@ def test_there_is_none_beside_a_single_block_or_where_it_is_not_wanted(settings,
     assert solve_text(text, arch="cpu", **{**settings, "relaxation": "on"}).objective == optimum and len(started) == 1
 
 
+def test_free_search_on_one_thread_has_it_with_a_share_of_the_time(monkeypatch) -> None:
+    started = []
+    monkeypatch.setattr(Beside, "start", lambda beside: started.append(beside.share))
+    monkeypatch.setattr(Beside, "join", lambda beside: None)
+    text, optimum = knapsack(1, items=4)
+    for threads, seed in ((1, None), (1, 7), (2, 7)):  # with a seed and one thread, equal runs print the same
+        assert solve_text(text, arch="cpu", threads=threads, seed=seed, free_search=True).objective == optimum
+    assert started == [SHARE_BESIDE_ONE, 1]
+
+
+def test_dividing_rests_while_it_has_had_its_share(monkeypatch) -> None:
+    clock = [10.0]
+    times = {"monotonic": lambda: clock[0], "thread_time": lambda: 2.0}
+    sleep = lambda seconds: clock.append(clock.pop() + seconds)  # noqa: E731
+    monkeypatch.setattr("turbo_fzn.bounds.beside.time", SimpleNamespace(**times, sleep=sleep))
+    beside = beside_of(knapsack(1, items=4)[0])
+    beside.began, beside.share = 8.0, 1
+    beside.rest()
+    assert clock == [10]
+    beside.share = 0.5
+    beside.rest()
+    assert 12 <= clock[0] < 12.1
+
+
 def test_without_the_solver_the_search_is_alone(monkeypatch, caplog) -> None:
     for name in ("root", "tree", "cuts", "highs"):
         monkeypatch.delitem(sys.modules, f"turbo_fzn.bounds.{name}", raising=False)
@@ -257,7 +283,7 @@ def test_without_the_solver_the_search_is_alone(monkeypatch, caplog) -> None:
 
 def test_nothing_of_it_is_imported_without_an_objective() -> None:
     script = (
-        "import sys; from turbo_fzn.run.session import solve_text;"
+        "import sys; from turbo_fzn import solve_text;"
         "solve_text('var 1..3: x :: output_var; solve satisfy;', arch='cpu', threads=2);"
         "print([name for name in sys.modules if name == 'highspy' or name.startswith('turbo_fzn.bounds')])"
     )
@@ -271,5 +297,5 @@ def test_a_fault_of_the_relaxation_costs_no_answer(monkeypatch, caplog) -> None:
 
     monkeypatch.setattr("turbo_fzn.run.bounding.relaxation_of", fail)
     text, optimum = knapsack(2, items=4)
-    assert session.solve_text(text, arch="cpu", threads=2).objective == optimum
+    assert solve_text(text, arch="cpu", threads=2).objective == optimum
     assert "ZeroDivisionError: a fault" in caplog.text

@@ -6,7 +6,7 @@ import pytest
 from builtin_cases import PREDICATES, cases_of
 from oracle import all_solutions, fingerprint, outputs_of
 
-from turbo_fzn.run.session import solve_text
+from turbo_fzn import solve_text
 
 # (blocks, simplify). The cases of a predicate take turns, so that each predicate meets every configuration.
 CONFIGURATIONS = [(1, True), (4, False), (4, True), (1, False)]

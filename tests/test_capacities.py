@@ -12,9 +12,10 @@ from engines import OpenEngine, drain, labelled
 from turbo_fzn.engine import cpu
 from turbo_fzn.engine.contract import Engine
 from turbo_fzn.engine.layout import Settings
+from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options
 from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.run import session
+from turbo_fzn.run.prepare import prepare
 
 QUEENS = 7
 QUEENS_SOLUTIONS = 40  # OEIS A000170
@@ -35,7 +36,7 @@ def queens_text(goal: str = "satisfy") -> str:
 
 
 def engine_for(name: str, goal: str, settings: Settings) -> Engine:
-    prepared = session.prepare(parse_text(queens_text(goal)), Options(), session.Interrupt())
+    prepared = prepare(parse_text(queens_text(goal)), Options(), Interrupt())
     exports = np.arange(prepared.tnf.n_vars, dtype=np.int32)
     if name == "cpu":
         return cpu.CpuEngine(prepared.tnf, exports, settings)
@@ -100,7 +101,7 @@ def test_a_full_stack_gives_its_alternatives_to_the_pool(engine):
 def test_a_full_stack_of_three_way_choices_gives_until_there_is_room():
     text = "var 1..3: x :: output_var;\nvar 1..3: y :: output_var;\n"
     text += "solve :: int_search([x,y],input_order,indomain_median,complete) satisfy;\n"
-    prepared = session.prepare(parse_text(text), Options(), session.Interrupt())
+    prepared = prepare(parse_text(text), Options(), Interrupt())
     engine = cpu.CpuEngine(prepared.tnf, np.arange(2, dtype=np.int32), Settings(blocks=1, level_capacity=1))
     engine.start()
     assert len(drain(engine)) == 9 and engine.complete

@@ -1,4 +1,5 @@
-"""The checker: every predicate pinned by hand, then compared with the oracle, then its column form with its plain one."""
+"""The checker: every predicate pinned by hand, then compared with the oracle, then its column form with its plain
+one."""
 
 from __future__ import annotations
 

@@ -41,7 +41,12 @@ def model(tmp_path) -> Path:
 
 # ---- the table of options
 
-SAMPLES = {"gpu_threads": "64", "time_limit": "60000", "gpu_memory": "1024", "n_optimal": "2"}  # of integer options, else 2
+SAMPLES = {
+    "gpu_threads": "64",
+    "time_limit": "60000",
+    "gpu_memory": "1024",
+    "n_optimal": "2",
+}  # of integer options, else 2
 
 
 def uses(row: Row, tmp_path: Path) -> Iterator[list[str]]:
@@ -182,7 +187,7 @@ def test_the_version_is_told_without_importing_what_is_heavy():
     imported = subprocess.run(command, capture_output=True, text=True, env=environment(), timeout=PATIENCE).stderr
     modules = {line.rpartition("|")[2].strip() for line in imported.splitlines()}
     assert "turbo_fzn.options" in modules
-    assert not modules & {"numpy", "lark", "ctypes", "turbo_fzn.run.session"}
+    assert not modules & {"numpy", "lark", "ctypes", "turbo_fzn.api", "turbo_fzn.run.search"}
 
 
 def test_info_tells_the_version_the_engines_and_the_cache(tmp_path):
@@ -204,7 +209,9 @@ def test_info_tells_why_something_is_missing():
 def test_the_solver_is_installed_in_a_folder_and_uninstalled_from_it(tmp_path):
     folder = tmp_path / "solvers"
     done = run_plainly("--install-solver", folder)
-    assert done.returncode == 0 and done.stdout.startswith(f"wrote {folder / install.CONFIGURATION}\nCPU engine, 32-bit: ")
+    assert done.returncode == 0 and done.stdout.startswith(
+        f"wrote {folder / install.CONFIGURATION}\nCPU engine, 32-bit: "
+    )
     assert json.loads((folder / install.CONFIGURATION).read_text())["id"] == install.SOLVER_ID
     done = run_plainly("--uninstall-solver", folder)
     assert done.returncode == 0 and f"removed {folder / install.CONFIGURATION}\n" in done.stdout

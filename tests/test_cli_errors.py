@@ -28,11 +28,12 @@ from turbo_fzn import cli
 from turbo_fzn.check.checker import Checker
 from turbo_fzn.engine.contract import Found
 from turbo_fzn.errors import InternalError
+from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options
 from turbo_fzn.read import files, languages
 from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.run import session
 from turbo_fzn.run.judge import Judge
+from turbo_fzn.run.prepare import prepare
 
 BAD_MODELS = {
     "truncated": (LEAST_SUM[:-30], r"7:\d+: unexpected end of the file"),
@@ -279,7 +280,7 @@ def test_a_failing_check_does_not_take_back_what_was_right_before(call, tmp_path
 
 @pytest.mark.parametrize("place", range(3))
 def test_of_solutions_that_are_checked_together_none_passes_that_is_wrong(place):
-    prepared = session.prepare(parse_text(THREE_SOLUTIONS), Options(), session.Interrupt())
+    prepared = prepare(parse_text(THREE_SOLUTIONS), Options(), Interrupt())
     arrived = [Found(0, 0, "tree", np.array([value])) for value in (1, 2, 3)]
     judge = Judge(prepared, Options())
     assert list(judge.check(arrived)) == arrived

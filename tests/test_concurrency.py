@@ -24,9 +24,11 @@ from test_capacities import QUEENS_SOLUTIONS, TOO_SMALL, engine_for, run
 from turbo_fzn.engine import cpu
 from turbo_fzn.engine.contract import Engine
 from turbo_fzn.engine.layout import Settings
+from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options
 from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.run import session
+from turbo_fzn.run.judge import Prepared
+from turbo_fzn.run.prepare import prepare
 
 BLOCKS = [1, 2, 3, 32, 1000]
 
@@ -79,13 +81,13 @@ def torn_text(goal: str) -> str:
     return "\n".join(lines) + f"\nsolve :: int_search([x0],input_order,indomain_min,complete) {goal};\n"
 
 
-def prepare(text: str) -> session.Prepared:
+def prepare_plainly(text: str) -> Prepared:
     """Not simplified: every row and every variable is there."""
-    return session.prepare(parse_text(text), Options(simplify=False), session.Interrupt())
+    return prepare(parse_text(text), Options(simplify=False), Interrupt())
 
 
 def engine_of(name: str, text: str, settings: Settings) -> Engine:
-    prepared = prepare(text)
+    prepared = prepare_plainly(text)
     exports = np.arange(prepared.tnf.n_vars, dtype=np.int32)
     if name == "cpu":
         return cpu.CpuEngine(prepared.tnf, exports, settings)
@@ -201,7 +203,7 @@ def test_the_trail_keeps_the_bounds_of_before_whoever_changes_them_first(engine,
     expected = contended_solutions()
     assert 100 < len(expected) < 4096
     text = contended_text()
-    places = [item.variables[0] for item in prepare(text).tnf.outputs]
+    places = [item.variables[0] for item in prepare_plainly(text).tnf.outputs]
     for shape in SHAPES[engine]:
         for seed in range(3):
             searched = engine_of(engine, text, Settings(blocks=blocks, seed=seed, **shape))

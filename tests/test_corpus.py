@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from turbo_fzn.run.session import solve_text
+from turbo_fzn import solve_text
 
 TESTS = Path(__file__).resolve().parent
 EXPECTED = json.loads((TESTS.parent / "examples" / "expected.json").read_text())

@@ -15,7 +15,7 @@ import pytest
 from command import PATIENCE
 from conftest import needs_minizinc
 
-from turbo_fzn.run.session import solve_text
+from turbo_fzn import solve_text
 
 FOLDER = Path(__file__).parent / "counting"
 BLOCKS = (1, 2, 64)

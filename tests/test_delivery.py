@@ -27,7 +27,7 @@ from command import (
 from conftest import needs_minizinc
 from sabotage import sabotage
 
-from turbo_fzn.run.session import solve_text
+from turbo_fzn import solve_text
 
 # ---- an error behind solutions
 
@@ -96,6 +96,22 @@ def test_threads_that_the_system_does_not_give_are_an_error_that_says_so(tmp_pat
         assert re.fullmatch(r"fzn-turbo: cannot run 600 threads: .*\n", done.errors), done.errors
 
 
+# What a process does at its limit of threads.
+NO_THREAD = """
+def refuse(thread):
+    raise RuntimeError("can't start new thread")
+
+threading.Thread.start = refuse
+"""
+
+
+def test_not_even_one_thread_is_an_error_that_says_so_too(tmp_path):
+    spoilt = sabotage(tmp_path, "turbo_fzn.run.prepare", NO_THREAD)
+    answer = run(write(tmp_path, LEAST_SUM), PYTHONPATH=spoilt)
+    assert (answer.code, answer.text) == (1, "=====ERROR=====\n")
+    assert answer.errors == "fzn-turbo: cannot run a thread: can't start new thread\n"
+
+
 def in_shell(first: str, *arguments: object) -> Answer:
     """Runs the command behind others of the shell."""
     command = ["sh", "-c", f'{first} exec "$@"', "sh", *COMMAND, *map(str, arguments)]
@@ -141,7 +157,7 @@ def choose_engine(prepared, options, *others):
 @pytest.mark.covers("T7")
 @pytest.mark.parametrize("text", [THREE_SOLUTIONS, LEAST_SUM], ids=["satisfy", "minimize"])
 def test_a_small_model_is_answered_though_its_time_is_spent_before_the_search(tmp_path, text):
-    late = sabotage(tmp_path, "turbo_fzn.run.session", LATE)
+    late = sabotage(tmp_path, "turbo_fzn.run.search", LATE)
     path = write(tmp_path, text)
     for limit in time_limits():  # on a busy machine another 0.2 s may not be enough
         began = time.monotonic()
@@ -155,7 +171,7 @@ def test_a_small_model_is_answered_though_its_time_is_spent_before_the_search(tm
 
 @pytest.mark.covers("T7")
 def test_what_one_dive_finds_in_a_large_space_is_delivered_and_the_dive_ends(tmp_path):
-    late = sabotage(tmp_path, "turbo_fzn.run.session", LATE)
+    late = sabotage(tmp_path, "turbo_fzn.run.search", LATE)
     path = write(tmp_path, golomb(11))
     for limit in time_limits():
         with ends_soon(after=limit / 1000):  # its proof takes minutes
@@ -168,7 +184,7 @@ def test_what_one_dive_finds_in_a_large_space_is_delivered_and_the_dive_ends(tmp
 
 @pytest.mark.covers("T5", "T7")
 def test_a_preparation_that_goes_on_and_on_ends_as_unknown_soon_behind_its_limit(tmp_path):
-    endless = sabotage(tmp_path, "turbo_fzn.run.session", f"import time; time.sleep({PATIENCE})")
+    endless = sabotage(tmp_path, "turbo_fzn.run.prepare", f"import time; time.sleep({PATIENCE})")
     with ends_soon(after=0.3):
         answer = run("-t", 300, "-s", write(tmp_path, THREE_SOLUTIONS), PYTHONPATH=endless)
     assert (answer.code, answer.markers, answer.solutions) == (0, ["=====UNKNOWN====="], [])

@@ -16,6 +16,7 @@ FOLDER = re.compile(r"[\w.-]+(?:/[\w.-]+)*/")
 NAME = re.compile(r"([a-z_]+)\.([A-Za-z_]\w*)")
 FOREIGN = {  # a user's files, what a run may write, and a file of MiniZinc's
     "nosets.mzn", "model.mzn", "model.fzn", "data.dzn", "ten.fzn", "OLD.json", "NEW.json", "setup.py", "m.fzn", "m.tnf",
+    "fzn_NAME.mzn", "fzn_NAME_reif.mzn",
 }  # fmt: skip
 
 
@@ -78,6 +79,7 @@ def names_by_module() -> dict[str, set[str]]:
 def test_every_name_of_a_module_that_is_named_is_defined_there(name):
     modules = names_by_module()
     codes = inline_code((ROOT / "docs" / name).read_text(encoding="utf-8"))
-    named = [match.groups() for code in codes if (match := NAME.fullmatch(code.removesuffix("()"))) and match[2] not in SUFFIXES]
-    missing = [f"{module}.{attribute}" for module, attribute in named if module in modules and attribute not in modules[module]]
-    assert any(module in modules for module, _ in named) and missing == []
+    matches = filter(None, (NAME.fullmatch(code.removesuffix("()")) for code in codes))
+    named = [match.groups() for match in matches if match[2] not in SUFFIXES and match[1] in modules]
+    missing = [f"{module}.{attribute}" for module, attribute in named if attribute not in modules[module]]
+    assert named and missing == []

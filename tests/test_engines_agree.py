@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from test_corpus import EXPECTED, text_of
 
-from turbo_fzn.run.session import Result, solve_text
+from turbo_fzn import Result, solve_text
 
 COUNTED = ("nodes", "failures", "peakDepth", "propagators", "variables")
 

@@ -240,7 +240,7 @@ def test_restarts_try_the_value_that_was_last_used_anywhere():
     for seed in range(20):
         engine = alone(text, "weighted", ring_slots=1, seed=seed)
         engine.memory["phases"][:] = 777
-        found = engine.run_alone(enough=lambda: engine.common.ring_head)
+        found = engine.run_alone(enough=lambda engine=engine: engine.common.ring_head)
         met += int((found[0].values == 777).sum())
     assert met > 50
 

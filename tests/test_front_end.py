@@ -21,6 +21,7 @@ import pytest
 from command import run
 from test_parse import read_by_lark, typed
 
+from turbo_fzn import solve_text
 from turbo_fzn.bench.front import (
     GROWTH_LIMIT,
     PASSES,
@@ -34,7 +35,6 @@ from turbo_fzn.bench.front import (
 from turbo_fzn.engine import cpu
 from turbo_fzn.lower.rewrite import lower
 from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.run.session import solve_text
 from turbo_fzn.tnf.simplify import simplify
 
 CORPUS = Path(__file__).resolve().parent / "corpus"
@@ -165,7 +165,9 @@ def products(n: int) -> str:
     """x * y + z = w * w with a bound, all solutions: products, minima and maxima."""
     names, declarations = variables("v", 4, f"1..{n}")
     x, y, z, w = names
-    declarations += [f"var 0..{n * n}: {name}" for name in ("p", "r")] + [f"var 1..{n}: {name}" for name in ("low", "high")]
+    declarations += [f"var 0..{n * n}: {name}" for name in ("p", "r")] + [
+        f"var 1..{n}: {name}" for name in ("low", "high")
+    ]
     constraints = [f"int_times({x},{y},p)", f"int_times({w},{w},r)", f"int_lin_eq([1,1,-1],[p,{z},r],0)"]
     constraints += [f"int_min({x},{z},low)", f"int_max({y},{z},high)", "int_lin_le([2,-1],[low,high],0)"]
     return model(declarations, constraints, names, "satisfy")
@@ -194,7 +196,8 @@ MODELS: dict[str, Callable[[], str]] = {
 def nodes_to_the_proof(text: str, simplified: bool) -> tuple[int, int, int]:
     """(nodes, failures, objective or number of solutions) of one block in the order of the annotations.
 
-    Of solutions that arrive together only the best is passed on, so their number says nothing where there is an objective.
+    Of solutions that arrive together only the best is passed on, so their number says nothing where there is an
+    objective.
     """
     every = "satisfy;" in text
     result = solve_text(text, arch="cpu", blocks=1, lns="off", simplify=simplified, all_solutions=every, check=False)

@@ -15,7 +15,7 @@ from conftest import needs_minizinc
 from global_cases import CASES, Case, Vars, identify
 from global_models import Compiler, assignments
 
-from turbo_fzn.run.session import solve_text
+from turbo_fzn import solve_text
 
 pytestmark = needs_minizinc
 

@@ -9,11 +9,11 @@ from conftest import needs_minizinc
 from global_cases import CASES, Case, identify
 from global_models import Compiler, model_of
 
+from turbo_fzn import solve_text
 from turbo_fzn.check.checker import Checker
 from turbo_fzn.errors import UnsupportedError
 from turbo_fzn.lower.rewrite import lower
 from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.run.session import solve_text
 
 pytestmark = needs_minizinc
 MOST_ROWS = 20_000

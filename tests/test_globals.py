@@ -11,7 +11,7 @@ from conftest import needs_minizinc
 from global_cases import CASES, identify
 from global_models import Compiler, assignments, model_of, plain_name
 
-from turbo_fzn.run.session import solve_text
+from turbo_fzn import solve_text
 
 pytestmark = needs_minizinc
 

@@ -13,10 +13,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from command import PATIENCE
 
 from turbo_fzn.engine import gpu
 from turbo_fzn.engine.layout import Settings
 from turbo_fzn.errors import EngineError
+from turbo_fzn.lower.rewrite import lower
+from turbo_fzn.read.flatzinc import parse_text
 
 
 class FakeContext:
@@ -109,3 +112,38 @@ def test_also_when_the_engine_cannot_be_made(primary, monkeypatch):
         return primary.depth
 
     assert in_another_thread(make) == 0
+
+
+def test_an_orderly_exit_leaves_the_context_to_a_thread_that_still_makes_an_engine(primary, monkeypatch):
+    """Its driver may be at work; PyCUDA would take the context away below it."""
+    going, end = threading.Event(), threading.Event()
+
+    def make(*arguments: object) -> None:
+        gpu.context()
+        going.set()
+        assert end.wait(PATIENCE)
+
+    monkeypatch.setattr(gpu, "GpuEngine", make)
+    monkeypatch.setattr(gpu, "PATIENCE_SECONDS", 0.01)
+    maker = threading.Thread(target=gpu.make_elsewhere, args=(None, np.arange(1), Settings()))
+    maker.start()
+    assert going.wait(PATIENCE)
+    here = gpu.context()
+    here.close()
+    assert primary.depth == 0 and not primary.detached
+    end.set()
+    maker.join()
+    here.close()
+    assert primary.detached
+
+
+def test_an_engine_that_is_closed_by_another_thread_leaves_it_no_context(fake_gpu):
+    tnf = lower(parse_text("var 1..3: x :: output_var;\nsolve satisfy;\n")).tnf
+    engine = gpu.make_elsewhere(tnf, np.arange(tnf.n_vars, dtype=np.int32), Settings(blocks=2))
+
+    def close() -> bool:
+        engine.close()
+        return getattr(engine.here.of_thread, "entered", False)
+
+    assert not in_another_thread(close)
+    assert fake_gpu.held == set()

@@ -19,8 +19,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from command import PATIENCE, Answer, ends_soon, finish, golomb, run, start, time_limits, value, write
+from command import LEAST_SUM, PATIENCE, Answer, ends_soon, finish, golomb, run, start, time_limits, value, write
 from fake_machine import FAILING, SLOW, build_driver, changes, end_compilers, fill_cache
+
+from turbo_fzn import cli
 
 # Few blocks: those of the machine's GPU are threads of the CPU, which has other work.
 BLOCKS = ("--blocks", 2)
@@ -170,3 +172,23 @@ def test_a_gpu_alone_that_fails_loses_no_solution(machine, endless, flags):
 def test_an_error_does_not_wait_for_the_gpu(machine, tmp_path):
     answer = run(write(tmp_path, "no FlatZinc"), **machine("driver:slow"))
     assert (answer.code, answer.markers) == (1, ["=====ERROR====="]) and answer.errors.startswith("fzn-turbo: ")
+
+
+def wakes_the_gpu(machine: Callable[[str], dict[str, str]], model: Path, note: Path, *flags: str) -> bool:
+    answer = run("-s", *flags, *BLOCKS, model, **machine("context:fail"), FAKE_GPU_NOTE=str(note))
+    assert answer.code == 0 and answer.markers[-1] == "=========="
+    woken = note.exists()
+    note.unlink(missing_ok=True)
+    return woken
+
+
+def test_a_model_that_the_cpu_solves_at_once_does_not_wake_the_gpu(machine, short, tmp_path):
+    """A process that ends while the driver is at work ends late."""
+    small, note = write(tmp_path, LEAST_SUM), tmp_path / "called"
+    assert wakes_the_gpu(machine, short, note)
+    assert not all(wakes_the_gpu(machine, small, note) for _ in range(10))  # on a busy machine some searches are long
+
+
+def test_a_large_file_wakes_the_gpu_while_it_is_read(machine, tmp_path):
+    large, note = write(tmp_path, LEAST_SUM + "% " + "x" * cli.LONG_READ_BYTES + "\n"), tmp_path / "called"
+    assert wakes_the_gpu(machine, large, note)

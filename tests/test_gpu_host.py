@@ -10,15 +10,17 @@ import numpy as np
 import pytest
 from fake_gpu import forget
 
-from turbo_fzn import info
+from turbo_fzn import info, solve_text
 from turbo_fzn.engine import ahead, compiler, gpu
 from turbo_fzn.engine.abi import STATISTICS
 from turbo_fzn.engine.layout import Settings
 from turbo_fzn.errors import EngineError
+from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.lower.rewrite import lower
+from turbo_fzn.options import Options
 from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.run import session
-from turbo_fzn.run.session import solve_text
+from turbo_fzn.run.prepare import prepare
+from turbo_fzn.run.search import Finished, search
 
 QUEENS = "".join(f"var 1..6: q{i} :: output_var;\n" for i in range(6))
 QUEENS += "".join(
@@ -144,13 +146,13 @@ def test_a_machine_without_nvcc_is_told(fake_gpu, monkeypatch):
 def test_a_kernel_that_fails_is_told_after_the_solutions_that_it_found(fake_gpu, goal):
     fake_gpu.fail_after_launch = fake_cuda.LogicError("an illegal memory access")
     fake_gpu.fail_at = {"free": fake_cuda.LogicError("an illegal memory access")}
-    options = session.Options(arch="gpu", blocks=2, all_solutions=True, lns="off")
-    prepared = session.prepare(parse_text(QUEENS + goal), options, session.Interrupt())
+    options = Options(arch="gpu", blocks=2, all_solutions=True, lns="off")
+    prepared = prepare(parse_text(QUEENS + goal), options, Interrupt())
     events = []
     with pytest.raises(EngineError, match="the GPU kernel failed: an illegal memory access"):
-        for event in session.search(prepared, options, session.Interrupt()):
+        for event in search(prepared, options, Interrupt()):
             events.append(event)
-    assert events and not any(isinstance(event, session.Finished) for event in events)
+    assert events and not any(isinstance(event, Finished) for event in events)
 
 
 # ---- what is told of the machine

@@ -13,13 +13,18 @@ import numpy as np
 import pytest
 from command import CORPUS, PATIENCE
 
+from turbo_fzn import solve_text
 from turbo_fzn.engine import cpu, wake
 from turbo_fzn.engine.contract import Engine, Found
 from turbo_fzn.engine.layout import Settings
 from turbo_fzn.engine.pair import Pair
+from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options
 from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.run import choose, session
+from turbo_fzn.run import choose
+from turbo_fzn.run.choose import choose_engine
+from turbo_fzn.run.prepare import prepare
+from turbo_fzn.run.search import Finished, search
 
 
 class Late(cpu.CpuEngine):
@@ -42,7 +47,7 @@ def slow_gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[float | None
         monkeypatch.setattr(choose, "make_gpu_engine", make)
         return made
 
-    monkeypatch.setattr(choose.wake, "begin", lambda: type("Awake", (), {"failure": None}))
+    monkeypatch.setattr(choose.wake, "absence", lambda: None)
     yield set_delay
     end.set()
     for thread in threading.enumerate():
@@ -56,7 +61,7 @@ def example(name: str) -> str:
 
 def answers(text: str, **settings: object) -> tuple[str, int | None, list]:
     """Status, objective, and the solutions of a satisfaction model in some order."""
-    result = session.solve_text(text, check=True, **settings)
+    result = solve_text(text, check=True, **settings)
     told = [repr(sorted(solution.items())) for solution in result.solutions]
     assert len(told) == len(set(told)), "a solution twice"
     return result.status, result.objective, sorted(told) if result.objective is None else []
@@ -74,7 +79,7 @@ def test_the_answer_does_not_depend_on_when_the_gpu_is_ready(slow_gpu, name, del
 def test_a_caller_does_not_wait_for_a_gpu_that_is_being_made(slow_gpu, name):
     slow_gpu(None)
     began = time.monotonic()
-    assert session.solve_text(example(name), arch="auto").status in ("ALL_SOLUTIONS", "UNSATISFIABLE")
+    assert solve_text(example(name), arch="auto").status in ("ALL_SOLUTIONS", "UNSATISFIABLE")
     assert time.monotonic() - began < PATIENCE / 2
 
 
@@ -96,7 +101,7 @@ def without_end() -> str:
     return "\n".join([*lines, "solve satisfy;", ""])
 
 
-class UntilJoined(session.Interrupt):
+class UntilJoined(Interrupt):
     """Stops a search as soon as the second engine is at work."""
 
     def __init__(self) -> None:
@@ -107,17 +112,17 @@ class UntilJoined(session.Interrupt):
         return super().__bool__() or (self.pair is not None and self.pair.second is not None)
 
 
-def search_until_joined(monkeypatch: pytest.MonkeyPatch) -> session.Finished:
-    interrupt, choose = UntilJoined(), session.choose_engine
+def search_until_joined(monkeypatch: pytest.MonkeyPatch) -> Finished:
+    interrupt = UntilJoined()
 
     def remember(*arguments):
-        interrupt.pair = choose(*arguments)
+        interrupt.pair = choose_engine(*arguments)
         return interrupt.pair
 
-    monkeypatch.setattr(session, "choose_engine", remember)
+    monkeypatch.setattr("turbo_fzn.run.search.choose_engine", remember)
     options = Options(arch="auto")
-    prepared = session.prepare(parse_text(without_end()), options, interrupt)
-    (finished,) = session.search(prepared, options, interrupt)
+    prepared = prepare(parse_text(without_end()), options, interrupt)
+    (finished,) = search(prepared, options, interrupt)
     return finished
 
 
@@ -144,16 +149,16 @@ def test_the_answer_does_not_depend_on_a_real_gpu(name):
 
 def test_the_first_takes_no_more_threads_than_were_granted(slow_gpu, monkeypatch):
     slow_gpu(None)
-    prepared = session.prepare(parse_text(MANY), Options(), session.Interrupt())
+    prepared = prepare(parse_text(MANY), Options(), Interrupt())
     exports = np.arange(prepared.tnf.n_vars, dtype=np.int32)
-    pair = session.choose_engine(prepared, Options(arch="auto", blocks=500, threads=2), exports)
+    pair = choose_engine(prepared, Options(arch="auto", blocks=500, threads=2), exports)
     assert isinstance(pair, Pair) and pair.first.shape == {"blocks": 2}
 
 
 @pytest.mark.parametrize("name", ["golomb", "knights", "max_clique"])
 def test_a_search_from_an_incumbent_finds_only_better_solutions(name):
     """Also a neighbourhood search, which begins with the incumbent's values."""
-    prepared = session.prepare(parse_text(example(name)), Options(), session.Interrupt())
+    prepared = prepare(parse_text(example(name)), Options(), Interrupt())
     tnf = prepared.tnf
     exports = np.arange(tnf.n_vars, dtype=np.int32)
     settings = [Settings(), Settings(blocks=2, lns_percent=50)]

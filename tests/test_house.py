@@ -12,7 +12,7 @@ PACKAGE = Path(turbo_fzn.__file__).parent
 # From the ground up. A module may import from its own floor and from those below. What is no folder stands here by its
 # file's name.
 FLOORS = (
-    ("__init__", "errors", "domains", "collector", "interrupt", "progress", "resources", "cache", "options"),
+    ("errors", "domains", "collector", "interrupt", "progress", "resources", "cache", "options"),
     ("read",),
     ("tnf",),
     ("lower",),
@@ -21,7 +21,7 @@ FLOORS = (
     ("bounds",),
     ("run",),
     ("api", "bench", "info", "install"),
-    ("cli", "__main__"),
+    ("__init__", "cli", "__main__"),
 )
 
 
@@ -56,7 +56,9 @@ def upward(graph: dict[str, set[str]]) -> list[str]:
     """The imports that go up."""
     floor = {name: number for number, names in enumerate(FLOORS) for name in names}
     level = {name: floor[name.partition(".")[0]] for name in graph}
-    return [f"{name} imports {other}" for name, others in graph.items() for other in others if level[other] > level[name]]
+    return [
+        f"{name} imports {other}" for name, others in graph.items() for other in others if level[other] > level[name]
+    ]
 
 
 def circles(graph: dict[str, set[str]]) -> list[str]:
@@ -98,5 +100,7 @@ def test_no_imports_go_round_in_a_circle():
 
 
 def test_an_upward_import_and_a_circle_would_be_seen(graph):
-    assert upward({**graph, "tnf.language": {"run.session"}}) == ["tnf.language imports run.session"]
-    assert {"tnf.columns", "tnf.simplify"} <= set(circles({**graph, "tnf.columns": graph["tnf.columns"] | {"tnf.simplify"}}))
+    assert upward({**graph, "tnf.language": {"run.search"}}) == ["tnf.language imports run.search"]
+    assert {"tnf.columns", "tnf.simplify"} <= set(
+        circles({**graph, "tnf.columns": graph["tnf.columns"] | {"tnf.simplify"}})
+    )

@@ -204,7 +204,9 @@ def test_the_arithmetic_has_no_undefined_behaviour(tmp_path):
     """By UndefinedBehaviorSanitizer: no signed overflow, no division by zero, no shift too far, no bad conversion."""
     compiler = shutil.which("g++")
     if compiler is None:
-        pytest.skip("g++ is not installed (apt-get install g++), and only it is known to take the flags of the sanitizer")
+        pytest.skip(
+            "g++ is not installed (apt-get install g++), and only it is known to take the flags of the sanitizer"
+        )
     tests = Path(__file__).resolve().parent
     environment = {
         **os.environ,

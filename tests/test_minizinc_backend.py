@@ -102,7 +102,11 @@ def test_every_standard_flag_is_passed_on_and_accepted(minizinc, model, flag):
 @pytest.mark.parametrize("entry", minizinc_extra_flags(), ids=lambda entry: entry[0])
 def test_every_extra_flag_is_passed_on_and_accepted(minizinc, model, entry):
     flag, _, kind, default = entry
-    values = {"int": "64", "opt": "cpu" if flag == "--arch" else default, "string": {"--learn": "prover"}.get(flag, "probe")}
+    values = {
+        "int": "64",
+        "opt": "cpu" if flag == "--arch" else default,
+        "string": {"--learn": "prover"}.get(flag, "probe"),
+    }
     value = values.get(kind.partition(":")[0])
     done = minizinc(flag, *([value] if value else []), model(SMALL))
     assert status(done) == "==========", done.stdout + done.stderr
@@ -252,7 +256,9 @@ def test_annotations_of_items_change_nothing(tmp_path):
     )  # fmt: skip
     marked = marked.replace("var 1..10: y", 'var 1..10: y :: is_defined_var :: var_is_introduced :: mine("a",[1])')
     marked = marked.replace("y :: is_defined_var", "y :: computed_domain :: is_defined_var")
-    assert run("-i", write(tmp_path, marked)).solutions[-1] == run("-i", write(tmp_path, LEAST_SUM, "b.fzn")).solutions[-1]
+    assert (
+        run("-i", write(tmp_path, marked)).solutions[-1] == run("-i", write(tmp_path, LEAST_SUM, "b.fzn")).solutions[-1]
+    )
 
 
 @needs_minizinc

@@ -132,7 +132,9 @@ def test_a_time_limit_gives_the_best_solution_found(solver):
 
 @pytest.mark.covers("P6", "C8")
 def test_threads_seeds_free_search_and_our_own_flags_are_passed_on(solver):
-    result = instance(solver, TOP).solve(processes=2, random_seed=3, free_search=True, **{"--lns": "on", "--check": True})
+    result = instance(solver, TOP).solve(
+        processes=2, random_seed=3, free_search=True, **{"--lns": "on", "--check": True}
+    )
     assert (result.status, result.objective) == (Status.OPTIMAL_SOLUTION, 4)
     result = instance(solver, TOP).solve(**{"--blocks": "3", "--no-simplify": True})
     assert (result.objective, result.statistics["blocks"]) == (4, 3)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from oracle import all_solutions, fingerprint, make_model, objective_of, optimum, outputs_of, with_text
 from test_random_models import draw_shown, models, solve
 
+from turbo_fzn import solve_text
 from turbo_fzn.domains import IntSet
 from turbo_fzn.engine.contract import Found
 from turbo_fzn.interrupt import Interrupt
@@ -19,7 +20,7 @@ from turbo_fzn.options import Options
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.read.model import Goal, Ref
 from turbo_fzn.run.answers import Distinct, Improvements, output_determines_all
-from turbo_fzn.run.session import prepare, solve_text
+from turbo_fzn.run.prepare import prepare
 
 FLAT_TOP = """\
 var 1..3: x :: output_var;

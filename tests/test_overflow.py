@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from turbo_fzn import solve_text
 from turbo_fzn.errors import EngineError, UnsupportedError
-from turbo_fzn.run.session import solve_text
 
 LARGE = 2**61 + 1000  # three of them are more than a store can hold
 UNBOUNDED_PRODUCT = """

@@ -610,9 +610,7 @@ def run_python(code: str, cache: str) -> str:
 def test_lark_is_not_imported_for_usual_statements_once_the_cache_is_filled(tmp_path) -> None:
     model = tmp_path / "m.fzn"
     model.write_text(EXAMPLE, encoding="utf-8")
-    code = (
-        f"import sys; from turbo_fzn.read.languages import parse_file; parse_file({str(model)!r}); print('lark' in sys.modules)"
-    )
+    code = f"import sys; from turbo_fzn.read.languages import parse_file; parse_file({str(model)!r}); print('lark' in sys.modules)"
     cache = tmp_path / "new" / "cache"
     assert [run_python(code, str(cache)) for _ in range(2)] == ["True\n", "False\n"]
     kept = sorted(path.suffix for path in cache.iterdir())
@@ -624,7 +622,9 @@ def test_lark_is_not_imported_for_usual_statements_once_the_cache_is_filled(tmp_
 
 def test_a_cache_folder_that_cannot_be_written_does_no_harm(tmp_path) -> None:
     (tmp_path / "file").touch()
-    code = "from turbo_fzn.read.flatzinc import parse_text; print(parse_text('solve :: f(g(h(1))) satisfy;').goal.method)"
+    code = (
+        "from turbo_fzn.read.flatzinc import parse_text; print(parse_text('solve :: f(g(h(1))) satisfy;').goal.method)"
+    )
     assert run_python(code, str(tmp_path / "file" / "cache")) == "satisfy\n"
 
 

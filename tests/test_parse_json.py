@@ -188,7 +188,9 @@ VALUES = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(-3, 9), st.floats(), st.sampled_from(["x", "b", "a", "int", ""])),
     lambda inner: st.one_of(
         st.lists(inner, max_size=3),
-        st.dictionaries(st.sampled_from(["id", "args", "ann", "set", "string", "a", "type", "rhs", "x"]), inner, max_size=3),
+        st.dictionaries(
+            st.sampled_from(["id", "args", "ann", "set", "string", "a", "type", "rhs", "x"]), inner, max_size=3
+        ),
     ),
     max_leaves=8,
 )

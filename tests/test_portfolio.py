@@ -13,15 +13,16 @@ from oracle import all_solutions, optimum
 from soak import market_split_model
 from test_random_models import models
 
+from turbo_fzn import Result, solve_text
 from turbo_fzn.engine.abi import METHODS
 from turbo_fzn.engine.cpu import CpuEngine
 from turbo_fzn.engine.layout import Settings
 from turbo_fzn.errors import UsageError
+from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.read.model import Model
-from turbo_fzn.run import session
-from turbo_fzn.run.session import Result, solve_text
+from turbo_fzn.run.prepare import prepare
 
 NEIGHBOURHOODS = ("random", "window", "graph", "objective")
 RESTARTS = ("weighted", "annotated", "probe")
@@ -108,7 +109,7 @@ def test_without_free_search_one_thread_uses_the_tree_alone():
 
 def search_for_ever(settings: Settings, enough) -> CpuEngine:
     """Searches a model without end until `enough(engine)`, which must come."""
-    prepared = session.prepare(parse_text(market_split_model()), Options(arch="cpu"), session.Interrupt())
+    prepared = prepare(parse_text(market_split_model()), Options(arch="cpu"), Interrupt())
     engine = CpuEngine(prepared.tnf, np.empty(0, np.int32), settings)
     engine.start()
     wait_until(lambda: engine.poll() is not None and enough(engine))

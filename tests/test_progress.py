@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import contextlib
 import io
+import itertools
+import logging
 import os
 import pty
 import re
+import select
+import signal
 import subprocess
 import threading
 import time
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
-from command import COMMAND, PATIENCE, THREE_SOLUTIONS, environment, run, write
+from command import COMMAND, PATIENCE, THREE_SOLUTIONS, environment, finish, golomb, run, start, write
 
 from turbo_fzn import progress
 from turbo_fzn.bench.front import growing_model
+from turbo_fzn.engine.contract import Found
 from turbo_fzn.lower.rewrite import Rewriter, lower
 from turbo_fzn.progress import ERASE, Phase, line
 from turbo_fzn.read.flatzinc import Reader, parse_text
+from turbo_fzn.run import live
 
 
 class Terminal(io.StringIO):
@@ -113,6 +120,108 @@ def test_the_shares_of_reading_and_lowering_rise_to_the_end(monkeypatch):
     monkeypatch.setattr(Rewriter, "bind", look)
     lower(parse_text(text))
     assert seen == sorted(seen) and 0.5 < seen[0] < 0.51 and 0.99 < seen[-1] <= 1  # nothing is taken early
+
+
+# ---- the search
+
+
+class Clock:
+    """Stands for the module time."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+class Searching:
+    """Stands for an engine that runs: a thousand nodes a second."""
+
+    bound, open_work = -98, 12
+
+    def __init__(self, clock: Clock):
+        self.clock = clock
+
+    def statistics(self) -> dict[str, int]:
+        return {"nodes": round((self.clock.now - 100) * 1000)}
+
+
+def lines_of(seconds: float, sense: int, monkeypatch: pytest.MonkeyPatch, told: list[str]) -> list[str]:
+    """What is told of a search that is looked at every tenth of a second, and finds something after 2.95 s."""
+    clock = Clock()
+    monkeypatch.setattr(live, "time", clock)
+    monkeypatch.setattr(progress, "_bar", object())
+    monkeypatch.setattr(progress, "tell", told.append)
+    search = live.Live(clock.now, sense)
+    for step in range(round(seconds * 10)):
+        clock.now = 100 + step / 10
+        if step == 30:
+            search.note(Found(80, 3, "window", np.empty(0)))
+        search.look(Searching(clock), n_solutions=int(step >= 30))
+    return told
+
+
+def test_a_search_tells_its_state_once_a_second(monkeypatch):
+    told = lines_of(5.0, -1, monkeypatch, [])
+    assert told == [
+        "2 s: 1k nodes/s, no solution, bound 98, 12 open",
+        "3 s: 1k nodes/s, objective 80, bound 98, gap 18.4 %, 12 open, last by window in block 3 at 3.0 s",
+        "4 s: 1k nodes/s, objective 80, bound 98, gap 18.4 %, 12 open, last by window in block 3 at 3.0 s",
+    ]
+
+
+def test_a_search_without_objective_counts_its_solutions(monkeypatch):
+    last = lines_of(3.5, 0, monkeypatch, [])[-1]
+    assert last == "3 s: 1k nodes/s, 1 solutions, 12 open, last by window in block 3 at 3.0 s"
+
+
+def test_a_log_is_told_ever_more_rarely(monkeypatch, caplog):
+    with caplog.at_level(logging.INFO, logger="turbo_fzn"):
+        assert lines_of(100.0, -1, monkeypatch, []) == []
+    seconds = [int(record.message.split(" s:")[0]) for record in caplog.records]
+    assert seconds[:3] == [2, 3, 4] and all(1 <= b - a <= 6 for a, b in itertools.pairwise(seconds))
+    assert seconds[-1] - seconds[-2] >= 4 and len(seconds) < 60
+
+
+LINE = r"fzn-turbo: \d+ s: [1-9][\d.]*[kM]? nodes/s, objective \d+, bound \d+, gap [\d.]+ %, \d+ open"
+
+
+def read_until(pattern: str, descriptor: int) -> str:
+    """What arrives, up to the pattern."""
+    text, deadline = "", time.monotonic() + PATIENCE
+    while not re.search(pattern, text):
+        assert time.monotonic() < deadline, text
+        if select.select([descriptor], [], [], 1.0)[0]:
+            text += os.read(descriptor, 4096).decode()
+    return text
+
+
+def test_a_terminal_sees_how_the_search_goes_and_is_clean_in_the_end(tmp_path):
+    path = write(tmp_path, golomb(12))
+    ours, theirs = pty.openpty()
+    try:
+        command = [*COMMAND, "--arch", "cpu", str(path)]
+        with subprocess.Popen(command, stderr=theirs, stdout=theirs, env=environment(TERM="xterm")) as process:
+            text = read_until(LINE, ours)
+            process.send_signal(signal.SIGINT)
+            text += read_until("----------", ours)
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert re.search(re.escape(ERASE) + LINE, text)
+    assert text.rindex(ERASE) < text.index("m0 = 0;") and text.count("nodes/s") == text.count(f"{ERASE}fzn-turbo: ")
+
+
+@pytest.mark.covers("F12")
+def test_a_pipe_sees_how_the_search_goes_with_v_alone(tmp_path):
+    path = write(tmp_path, golomb(12))
+    assert run("--arch", "cpu", "-t", 4000, path).errors == ""
+    with start("--arch", "cpu", "-v", path) as process:
+        read_until(LINE, process.stderr.fileno())
+        process.send_signal(signal.SIGINT)
+        answer = finish(process)
+    assert len(answer.solutions) == 1 and "nodes/s" not in answer.text
 
 
 def test_a_terminal_sees_no_bar_of_a_small_model_and_a_pipe_sees_nothing(tmp_path):

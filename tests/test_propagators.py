@@ -58,7 +58,9 @@ def hulls(op: Op, boxes: np.ndarray, squared: bool = False) -> tuple[np.ndarray,
     points = np.stack([xs, ys, zs], axis=1)
     low, high = boxes[:, None, 0::2], boxes[:, None, 1::2]
     checked = slice(0, 2) if squared else slice(0, 3)
-    inside = np.all((points[None, :, checked] >= low[..., checked]) & (points[None, :, checked] <= high[..., checked]), axis=2)
+    inside = np.all(
+        (points[None, :, checked] >= low[..., checked]) & (points[None, :, checked] <= high[..., checked]), axis=2
+    )
     least = np.where(inside[..., None], points[None], 10**6).min(axis=1)
     most = np.where(inside[..., None], points[None], -(10**6)).max(axis=1)
     hull = np.stack([least, most], axis=2).reshape(len(boxes), 6)

@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracle import all_solutions, fingerprint, make_model, objective_of, optimum, outputs_of, with_text
 
+from turbo_fzn import solve_text
 from turbo_fzn.check.checker import Checker
 from turbo_fzn.domains import BOOLEAN, IntSet
 from turbo_fzn.read.model import Array, Call, Goal, Model, Ref, Variable
-from turbo_fzn.run.session import solve_text
 
 VARIABLE_CHOICES = [
     *("input_order", "first_fail", "anti_first_fail", "smallest", "largest", "occurrence", "most_constrained"),

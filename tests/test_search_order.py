@@ -13,9 +13,9 @@ import pytest
 from command import run, write
 from oracle import make_model
 
+from turbo_fzn import solve_text
 from turbo_fzn.domains import IntSet
 from turbo_fzn.read.model import Call, Goal, Ref
-from turbo_fzn.run.session import solve_text
 
 Interval = tuple[int, int]
 Store = dict[str, Interval]

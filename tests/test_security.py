@@ -11,13 +11,12 @@ from pathlib import Path
 import pytest
 from command import LEAST_SUM, PATIENCE, run, value, write
 
-from turbo_fzn import install
+from turbo_fzn import install, solve_text
 from turbo_fzn.engine import compilation
 from turbo_fzn.engine import compiler as compiling
 from turbo_fzn.errors import EngineError, ModelError
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.resources import PACKAGE
-from turbo_fzn.run.session import solve_text
 
 EVIL_NAMES = ['x"; import os', "$(touch owned)", "`touch owned`", "-o/tmp/owned", "x\n#include <stdlib.h>"]
 
@@ -38,7 +37,8 @@ def commands(tmp_path, monkeypatch) -> list[list[str]]:
 
 
 def test_the_compilers_command_line_is_the_same_for_every_model(tmp_path, commands, monkeypatch):
-    """What is compiled is the kernels' files, with flags of ours: nothing of the model is in it, nor is there a shell."""
+    """What is compiled is the kernels' files, with flags of ours: nothing of the model is in it, nor is there a
+    shell."""
     compiler = tmp_path / "stop"
     compiler.write_text("#!/bin/sh\nexit 1\n")
     compiler.chmod(0o755)

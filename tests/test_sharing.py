@@ -13,11 +13,11 @@ from soak import market_split_model
 
 from turbo_fzn.engine.contract import Found
 
-FREE = labelled({name: "1..6" for name in "abcd"})  # nothing fails
+FREE = labelled(dict.fromkeys("abcd", "1..6"))  # nothing fails
 N_FREE = 6**4
 YOUNG = labelled({"x": "1..2", "y": "1..5"})  # where something is left for others it has one open level, and 6 nodes
 SUM = labelled(
-    {name: "0..9" for name in "abc"},
+    dict.fromkeys("abc", "0..9"),
     "var 0..27: z :: output_var;\nconstraint int_lin_eq([1,1,1,-1],[a,b,c,z],0);\n",
     "minimize z",
     "indomain_max",

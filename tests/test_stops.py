@@ -2,7 +2,8 @@
 
 MiniZinc 2.6 kills a solver 0.2 s after SIGTERM, so a solver that is late loses its solution. On a machine where other
 processes take half of the time, 0.2 s can be too short for any solver: there, and only there, it may try again. Each
-case is run TURBO_FZN_STOPS times (default 1): `TURBO_FZN_STOPS=20 pytest -s tests/test_stops.py` is the full measurement.
+case is run TURBO_FZN_STOPS times (default 1): `TURBO_FZN_STOPS=20 pytest -s tests/test_stops.py` is the full
+measurement.
 """
 
 from __future__ import annotations

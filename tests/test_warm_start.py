@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from oracle import all_solutions, fingerprint, make_model, objective_of, optimum, outputs_of, with_text
 from test_random_models import models, solve
 
+from turbo_fzn import solve_text
 from turbo_fzn.domains import IntSet
 from turbo_fzn.read.model import Call, Goal, Ref
-from turbo_fzn.run.session import solve_text
 
 TEXT = """\
 array [1..3] of var int: q :: output_array([1..3]) = [x,y,z];

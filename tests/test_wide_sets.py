@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from turbo_fzn.run.session import solve_text
+from turbo_fzn import solve_text
 
 
-@pytest.mark.parametrize("base", [2**30, -(2**30), 2**31, -(2**31), 3 * 10**9, -3 * 10**9, 2**40, -(2**61), 2**61], ids=str)
+@pytest.mark.parametrize(
+    "base", [2**30, -(2**30), 2**31, -(2**31), 3 * 10**9, -3 * 10**9, 2**40, -(2**61), 2**61], ids=str
+)
 @pytest.mark.parametrize("simplify", [True, False])
 def test_membership_far_from_zero_has_the_right_solutions(engine, base, simplify):
     members = {base, base + 2, base + 5, base + 7}

@@ -17,9 +17,11 @@ import os
 import select
 import sys
 import time
+from collections.abc import Sequence
 from types import FrameType
-from typing import TYPE_CHECKING, NoReturn, Sequence, TextIO
+from typing import TYPE_CHECKING, NoReturn, TextIO
 
+from turbo_fzn import progress
 from turbo_fzn.collector import without_collector
 from turbo_fzn.errors import InternalError, TurboError
 from turbo_fzn.interrupt import Interrupt, Interrupted, deadline
@@ -27,9 +29,11 @@ from turbo_fzn.options import Command, Options, parse_arguments
 from turbo_fzn.run import output
 
 if TYPE_CHECKING:
-    from turbo_fzn.run.session import Finished, Prepared, Solution
+    from turbo_fzn.run.judge import Prepared
+    from turbo_fzn.run.search import Finished, Solution
 
 STOP_MARGIN_SECONDS = 0.1  # how long before the time limit to stop, so that the last solution is out in time
+LONG_READ_BYTES = 500_000  # of a model that takes the tenths of a second to read in which a GPU wakes
 LONGEST_TIMER_SECONDS = 1e9
 
 
@@ -62,6 +66,8 @@ def run(argv: Sequence[str], leave: bool) -> int:
 def obey(argv: Sequence[str], started: float, leave: bool) -> int:
     try:
         command = parse_arguments(argv)
+        for note in command.notes:
+            print(f"fzn-turbo: {note}", file=sys.stderr)
         if command.action:
             let_signals_in()
             return act(command)
@@ -96,6 +102,7 @@ def unexpected(error: Exception) -> str:
 
 
 def complain(message: str) -> int:
+    progress.erase()
     try:
         print(f"fzn-turbo: {message}", file=sys.stderr, flush=True)
         output.write_line(sys.stdout, output.ERROR)
@@ -148,7 +155,7 @@ def solve(options: Options, started: float, leave: bool) -> int:
         let_signals_in()
         set_up_logging(options.verbose)
         if options.arch != "cpu":
-            wake_gpu()
+            wake_gpu(options)
         with without_collector(keep=True):
             prepared = prepare_file(options, interrupt)
         prepared.started = started
@@ -161,10 +168,20 @@ def solve(options: Options, started: float, leave: bool) -> int:
         return 0
 
 
-def wake_gpu() -> None:
-    from turbo_fzn.engine import wake
+def wake_gpu(options: Options) -> None:
+    """At once where the CPU cannot be first: it is not to search, or the model takes long to read."""
+    if options.arch == "gpu" or size_of(options.file) >= LONG_READ_BYTES:
+        from turbo_fzn.engine import wake
 
-    wake.begin()
+        wake.begin()
+
+
+def size_of(path: str) -> int:
+    """In bytes; 0 of what is no file."""
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0
 
 
 class Stopped(Interrupt):
@@ -237,8 +254,6 @@ def leave_process(code: int = 0) -> NoReturn:
 def set_up_logging(verbose: bool) -> None:
     import logging
 
-    from turbo_fzn import progress
-
     logging.basicConfig(stream=sys.stderr, format="fzn-turbo: %(message)s")
     logging.getLogger("turbo_fzn").setLevel(logging.INFO if verbose else logging.WARNING)
     if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
@@ -249,20 +264,21 @@ def set_up_logging(verbose: bool) -> None:
 
 def prepare_file(options: Options, interrupt: Interrupt) -> Prepared:
     from turbo_fzn.read.files import suffix_of
-    from turbo_fzn.run import session
+    from turbo_fzn.run.prepare import log, prepare, settle_root
 
     if suffix_of(options.file) == ".tnf":
+        from turbo_fzn.run.judge import Prepared
         from turbo_fzn.tnf.text import read
 
-        return session.settle_root(session.Prepared(read(options.file)), interrupt)
+        return settle_root(Prepared(read(options.file)), interrupt)
     from turbo_fzn.read.languages import parse_file
 
     start = time.monotonic()
     model = parse_file(options.file)
     seconds = time.monotonic() - start
     sizes = len(model.variables), len(model.constraints), len(model.text) / 1e6
-    session.log.info("parse: %.2f s, %d variables, %d constraints, %.1f MB", seconds, *sizes)
-    prepared = session.prepare(model, options, interrupt)
+    log.info("parse: %.2f s, %d variables, %d constraints, %.1f MB", seconds, *sizes)
+    prepared = prepare(model, options, interrupt)
     prepared.times["parseTime"] = seconds
     return prepared
 
@@ -281,7 +297,7 @@ def dump(prepared: Prepared, path: str) -> int:
 
 def print_answers(prepared: Prepared, options: Options, interrupt: Interrupt, leave: bool) -> int:
     """`leave` ends the process after the last line: taking a GPU context down in order costs another 0.1 s."""
-    from turbo_fzn.run.session import Finished, Search
+    from turbo_fzn.run.search import Finished, Search
 
     answers = Answers(options)
     search = Search(prepared, options, interrupt)
@@ -352,8 +368,8 @@ def report_unknown(stream: TextIO, options: Options) -> None:
 
 
 def compile_ahead() -> None:
-    """So that the first run, which may have a short time limit, finds its kernels compiled. Says on stderr what takes so
-    long. Raises EngineError where the CPU engine cannot be made."""
+    """So that the first run, which may have a short time limit, finds its kernels compiled. Says on stderr what takes
+    so long. Raises EngineError where the CPU engine cannot be made."""
     from turbo_fzn.engine.ahead import fill_cache
 
     set_up_logging(verbose=True)

@@ -6,9 +6,9 @@ A set is written once and never changed. The unbounded integer domain is the sin
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Iterable, Iterator
 
 INFINITY = 2**62
 

@@ -6,8 +6,9 @@ they work from any folder and without activating the environment. The file is st
 every MiniZinc since 2.6.4 knows, for an unknown field makes MiniZinc refuse the whole file. Its name must have at
 least six characters: MiniZinc 2.6.4 overlooks shorter ones.
 
-A second configuration, `turbo-json.msc`, makes the solver `turbo-json`, which gets its models as FlatZinc-JSON. It needs
-a field of MiniZinc 2.8, and an older MiniZinc would complain of it at each run: so it is written where MiniZinc knows it.
+A second configuration, `turbo-json.msc`, makes the solver `turbo-json`, which gets its models as FlatZinc-JSON. It
+needs a field of MiniZinc 2.8, and an older MiniZinc would complain of it at each run: so it is written where MiniZinc
+knows it.
 
 Where the package is used without being installed (from a source tree), there is no `fzn-turbo` script to name;
 then a launcher of three lines is written beside the configuration.

@@ -6,11 +6,13 @@ field of the same name to `Options`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from math import inf
-from typing import Any, NamedTuple, NoReturn, Sequence
+from typing import Any, NamedTuple, NoReturn
 
 from turbo_fzn.errors import UsageError
+from turbo_fzn.spellings import translate
 
 
 @dataclass
@@ -84,7 +86,7 @@ OPTIONS = (
     Row(("--blocks",), "blocks", "int", "how many subproblems are searched at once (CPU: -p)", "int:1:1000000"),
     Row(("--lns",), "lns", "choice:auto:on:off", "large neighbourhood search in some of the blocks", "opt:auto:on:off"),
     Row(("--learn",), "learn", "text:ROLES",
-        "blocks that learn from conflicts: auto (with -f), off, or their roles, as in prover,finder,follower", "string"),
+        "blocks that learn from conflicts: auto (with -f), off, or their roles, as in prover,finder", "string"),
     Row(("--memory",), "memory", "int",
         "memory of each block that learns, at most, in MiB (default: together a quarter of the machine's)", "int:1:1000000"),
     Row(("--without",), "without", "text:LIST", "methods that free search leaves out, comma-separated, as in window,probe", "string"),
@@ -133,23 +135,36 @@ LIMITS: dict[str, tuple[float, ...]] = {
 
 
 class Command(NamedTuple):
-    """What the command line asks for: an action of ACTIONS with its argument, or a run."""
+    """What the command line asks for: an action of ACTIONS with its argument, or a run; and what is to be said of it."""
 
     action: str
     argument: str | None
     options: Options
+    notes: tuple[str, ...] = ()
 
 
 def parse_arguments(argv: Sequence[str]) -> Command:
     """The command line, read. Raises UsageError; exits only for --help and --version."""
-    arguments = _parser().parse_args(list(argv))
+    words, notes = translate(argv)
+    arguments, unknown = _parser().parse_known_args(words)
+    if unknown:
+        raise UsageError(_explain([arguments.file, *unknown], unknown))
     for flag, _ in ACTIONS:
         value = getattr(arguments, flag[2:].replace("-", "_"))
         if value is not None:
             return Command(flag, value or None, Options())
     if not arguments.file:
         raise UsageError("no FlatZinc file given (try --help)")
-    return Command("", None, Options(**{field.name: getattr(arguments, field.name) for field in fields(Options)}))
+    options = Options(**{field.name: getattr(arguments, field.name) for field in fields(Options)})
+    return Command("", None, options, tuple(notes))
+
+
+def _explain(files: list[str | None], unknown: list[str]) -> str:
+    """What is wrong with words that are no flags of ours."""
+    names = [name for name in files if name and not name.startswith("-")]
+    if len(names) > 1 and any(name.endswith((".mzn", ".dzn")) for name in names):
+        return f"MiniZinc has to make FlatZinc of this; type: minizinc --solver turbo {' '.join(names)}"
+    return f"unrecognized arguments: {' '.join(unknown)}"
 
 
 def _parser() -> Any:
@@ -163,17 +178,17 @@ def _parser() -> Any:
 
     parser = Parser(
         prog="fzn-turbo",
-        description="Solve a FlatZinc model (.fzn) or a model in ternary normal form (.tnf).",
+        description="Solve a FlatZinc model (.fzn, .json) or a model in ternary normal form (.tnf), perhaps packed "
+        "(.gz, .xz).",
         allow_abbrev=False,
     )
-    parser.add_argument("file", nargs="?", help="the model")
+    parser.add_argument("file", nargs="?", help="the model; - is standard input")
     parser.add_argument("--version", action="version", version=f"fzn-turbo {__version__}")
     for row in OPTIONS:
         parser.add_argument(*row.flags, dest=row.field, help=row.help, **_argparse_kind(row))
     for flag, text in ACTIONS:
-        folder = {"metavar": "FOLDER"} if flag.endswith("solver") else {}
-        if folder:
-            parser.add_argument(flag, nargs="?", const="", default=None, help=text, **folder)
+        if flag.endswith("solver"):
+            parser.add_argument(flag, nargs="?", const="", default=None, help=text, metavar="FOLDER")
         else:
             parser.add_argument(flag, action="store_const", const="", default=None, help=text)
     parser.add_argument("-b", "--backend", dest="ignored", help=argparse.SUPPRESS)

@@ -1,10 +1,10 @@
-"""A bar on a terminal for what takes long: reading or lowering a large model, compiling the kernels.
+"""A line on a terminal for what takes long: reading or lowering a large model, compiling the kernels, searching.
 
     with phase("parse", share): …
 
 draws nothing for two seconds, and then a line that is written over again and again and erased at the end. `share`
-tells how much is done, from 0 to 1, and is called by another thread: it must be cheap and change nothing. A bar is for
-people only. Nothing is drawn unless `show` was called, which the command line does when stderr is a terminal. MiniZinc
+tells how much is done, from 0 to 1, and is called by another thread: it must be cheap and change nothing. A search has
+no such share; what it has to say is drawn by `tell`. All this is for people only. Nothing is drawn unless `show` was called, which the command line does when stderr is a terminal. MiniZinc
 reads stderr through a pipe, and so never sees one.
 """
 
@@ -54,12 +54,16 @@ class Bar:
     def _run(self, outermost: Phase) -> None:
         while outermost in self.phases:
             time.sleep(INTERVAL_SECONDS)
-            with self.lock, contextlib.suppress(OSError, ValueError, IndexError):  # the terminal, or the phase, is gone
+            with contextlib.suppress(IndexError):  # the phase is gone
                 phase = self.phases[-1]
                 if time.monotonic() - phase.began >= PATIENCE_SECONDS:
-                    self.drawn = True
-                    self.stream.write(ERASE + line(phase, time.monotonic())[: width(self.stream)])
-                    self.stream.flush()
+                    self.draw(line(phase, time.monotonic()))
+
+    def draw(self, text: str) -> None:
+        with self.lock, contextlib.suppress(OSError, ValueError):  # the terminal is gone
+            self.drawn = True
+            self.stream.write(ERASE + text[: width(self.stream)])
+            self.stream.flush()
 
     def erase(self) -> None:
         """Before anything else is written to the terminal."""
@@ -97,8 +101,19 @@ def show(stream: TextIO) -> None:
     _bar = Bar(stream)
 
 
+def is_shown() -> bool:
+    """Whether there is a terminal to draw on."""
+    return _bar is not None
+
+
+def tell(text: str) -> None:
+    """Draws a line that stays until the next one, or until something else is written."""
+    if _bar is not None:
+        _bar.draw(f"fzn-turbo: {text}")
+
+
 def erase() -> None:
-    """Takes the bar away, if there is one, until it is drawn again."""
+    """Takes the line away, if there is one, until it is drawn again."""
     if _bar is not None:
         _bar.erase()
 

@@ -24,7 +24,7 @@ typedef i32 bound_t;
 #define SHARE_UNIT 65536  // the whole, of a share of variables
 #define N_EXTENTS 2  // of neighbourhoods: with and without whole arrays of variables set free
 #define N_SIZES 4  // of neighbourhoods: how long they may be searched
-#define N_METHODS 11
+#define N_METHODS 12
 #define N_ACTIVITIES 6
 #define FIRST_RESTART 5  // the method from which on they are restarts
 #define FIRST_LEARNER 8  // and from which on they learn from conflicts
@@ -55,6 +55,7 @@ enum ValueChoice {
 enum Method {
   METHOD_TREE = 0, METHOD_RANDOM = 1, METHOD_WINDOW = 2, METHOD_GRAPH = 3, METHOD_OBJECTIVE = 4, METHOD_WEIGHTED = 5,
   METHOD_ANNOTATED = 6, METHOD_PROBE = 7, METHOD_PROVER = 8, METHOD_FINDER = 9, METHOD_FOLLOWER = 10,
+  METHOD_SOLOIST = 11,
 };
 
 // What a block's time goes to; counted by PROFILE builds only.

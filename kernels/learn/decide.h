@@ -38,14 +38,17 @@ DEVICE i32 first_unfixed(const Learner& l, Strategy strategy) {
   return NO_PLACE;
 }
 
-// The lower the better; with a learner failure weights are activities.
-DEVICE double strategy_score(const Learner& l, i32 var, i32 choice) {
-  double lower = (double)l.now[lower_side(var)], upper = -(double)l.now[upper_side(var)];
-  switch (choice) {
+// The score of the i-th variable of a strategy, which is not fixed: the lower the better. What is measured may be
+// another variable than the one that is labelled; failure weights are activities.
+DEVICE double strategy_score(const Learner& l, Strategy strategy, i32 i, i32 var) {
+  i32 measured = l.problem->strategy_vars[strategy.start + strategy.count + i];
+  double lower = (double)l.now[lower_side(measured)], upper = -(double)l.now[upper_side(measured)];
+  switch (strategy.var_choice) {
     case VAR_FIRST_FAIL: return upper - lower;
     case VAR_ANTI_FIRST_FAIL: return lower - upper;
     case VAR_SMALLEST: return lower;
     case VAR_LARGEST: return -upper;
+    case VAR_MAX_REGRET: return -(double)regret(*l.block, strategy, i, l.now[lower_side(measured)]);
     default: return (upper - lower + 1) / (1 + l.activity[var] / l.activity_step);
   }
 }
@@ -56,7 +59,7 @@ DEVICE i32 best_unfixed(const Learner& l, Strategy strategy) {
   for (i32 i = 0; i < strategy.count; ++i) {
     i32 var = strategy_var(*l.block, strategy, i);
     if (is_fixed(l, var)) continue;
-    double score = strategy_score(l, var, strategy.var_choice);
+    double score = strategy_score(l, strategy, i, var);
     if (best != NO_PLACE && score >= least) continue;
     best = i;
     least = score;

@@ -78,6 +78,7 @@ DEVICE void clear_learner(Learner& l) {
   l.probe_gap = INT64_MAX;
   l.probe_step = 1;
   l.conflict_limit = LUBY_UNIT;
+  take_part(l);
   for (i32 v = 0; v < p->n_vars; ++v) insert(l, v);
 }
 
@@ -208,10 +209,11 @@ DEVICE bool step(Learner& l) {
       return true;
     }
     if (l.level == 0 && l.probing && !is_fixed(l, l.problem->objective)) a = probe_literal(l);
-    else if (!choose_literal(l, l.role == METHOD_FOLLOWER, &a)) return tell_solution(l);
+    else if (!choose_literal(l, l.part == METHOD_FOLLOWER, &a)) return tell_solution(l);
   }
   if (!has_room_to_suppose(l)) return make_room_by_restart(l);
   suppose(l, a);
+  tell_counts(*l.block);
   return true;
 }
 

@@ -69,7 +69,7 @@ struct Learner {
   Block* block;
   const Problem* problem;
   LearnStatistics* statistics;
-  i32 role;
+  i32 role, part;      // the part that it plays now: its role, but for a soloist
   // of each side
   bound_t* now;
   bound_t* root;       // at level 0
@@ -119,6 +119,8 @@ struct Learner {
   i32 has_best;
   i32 exhausted;                    // the space holds nothing better than the cut
   i32 restarts, conflicts_here, conflict_limit, probing, full_restarts;
+  i32 turns, luby_runs, prover_runs;
+  i64 conflicts_in_turn;            // of a soloist
   double recent_lbd, usual_lbd;
   i64 probe_step, probe_gap;
   i64 runs, polls;                  // of rows; calls of wants_end

@@ -5,6 +5,10 @@
 // not where it learns well. Every third of its runs begins by supposing that the objective is at its proved bound, or a
 // little above it: if that fails, the bound rises, and the step with it (a lower bound search, as in destructive lower
 // bounds: Klein, Scholl, EJOR 1999). Whoever probes finds fewer solutions, so only the prover does.
+//
+// A soloist has nobody beside it, so it plays the parts of the others in turn, with the same clauses and activities, as
+// SAT solvers alternate between long and short runs (Oh, SAT 2015; Biere, Fleury 2020). Turns are counted in conflicts
+// and become longer, so that each part gets its share of any time, and time enough at last.
 #pragma once
 
 #include "../free/neighbourhood.h"
@@ -16,12 +20,15 @@
 #define GLUCOSE_EXCESS 1.2
 #define RECENT_SHARE (1.0 / 32)
 #define USUAL_SHARE (1.0 / 8192)
-#define PROBE_EVERY 3          // restarts
+#define PROBE_EVERY 3          // runs
+#define N_TURNS 5              // of a soloist, until it begins again with longer ones
+#define TURN_CONFLICTS 500     // of the first turns, and so many more each time
 
-DEVICE bool is_prover(const Learner& l) { return l.role == METHOD_PROVER; }
+DEVICE bool is_prover(const Learner& l) { return l.part == METHOD_PROVER; }
 
 DEVICE void note_lbd(Learner& l) {
   ++l.conflicts_here;
+  ++l.conflicts_in_turn;
   l.recent_lbd += (l.lbd - l.recent_lbd) * RECENT_SHARE;
   l.usual_lbd += (l.lbd - l.usual_lbd) * USUAL_SHARE;
 }
@@ -33,15 +40,32 @@ DEVICE bool wants_restart(const Learner& l) {
   return l.conflicts_here >= l.conflict_limit;
 }
 
+// The part of a soloist in its next turn. Where there is no annotation to follow, that turn is left out.
+DEVICE i32 next_part(Learner& l) {
+  const i32 parts[N_TURNS] = {METHOD_FINDER, METHOD_PROVER, METHOD_FINDER, METHOD_PROVER, METHOD_FOLLOWER};
+  i32 part = parts[l.turns++ % N_TURNS];
+  if (part != METHOD_FOLLOWER || l.problem->n_strategies > FIRST_ANNOTATED) return part;
+  return parts[l.turns++ % N_TURNS];
+}
+
+DEVICE void take_part(Learner& l) {
+  i64 enough = (i64)TURN_CONFLICTS * (1 + l.turns / N_TURNS);
+  if (l.role != METHOD_SOLOIST) l.part = l.role;
+  else if (l.turns > 0 && l.conflicts_in_turn < enough) return;
+  else l.part = next_part(l);
+  l.conflicts_in_turn = 0;
+}
+
 DEVICE void restart(Learner& l) {
   backtrack(l, 0);
+  take_part(l);
   ++l.restarts;
   ++statistics(*l.block).restarts;
   l.conflicts_here = 0;
-  l.conflict_limit = luby(l.restarts % RESTART_CYCLE + 1) * LUBY_UNIT;
+  if (!is_prover(l)) l.conflict_limit = luby(++l.luby_runs % RESTART_CYCLE + 1) * LUBY_UNIT;
   l.recent_lbd = l.usual_lbd;
   l.pending_level = NO_LEVEL;
-  l.probing = is_prover(l) && l.problem->sense != 0 && l.restarts % PROBE_EVERY == PROBE_EVERY - 1;
+  l.probing = is_prover(l) && l.problem->sense != 0 && ++l.prover_runs % PROBE_EVERY == PROBE_EVERY - 1;
 }
 
 // The side that grows with the proved bound of the objective, and the opposite one, which grows with the incumbent.

@@ -220,6 +220,7 @@ DEVICE void poll(const Block& b) {
   if (lane() == 0) {
     look_around(b);
     transfer(b).donate = !claim(b).limited && is_worth_sharing(b) && is_pool_low(b);
+    tell_counts(b);
   }
   barrier();
 }

@@ -6,6 +6,8 @@
 
 #include "branch.h"
 
+#define COUNT_NODES 64  // after so many the host may read what was counted
+
 struct Task {
   i32 method;
   i32 over;           // nothing is to be gained from it any more
@@ -71,4 +73,9 @@ DEVICE void look_around(const Block& b) {
   bool has_first = s.early && s.best != NO_INCUMBENT;
   bool proved = proved_bound(common) >= s.best || (claim(b).limited && global_load(&common->outstanding) == 0);
   s.over = has_first || proved;
+}
+
+// Lane 0, once a node: what was counted, now and then, for a host that wants to know how the search goes.
+DEVICE void tell_counts(const Block& b) {
+  if (statistics(b).nodes % COUNT_NODES == 0) b.problem->statistics[b.index] = statistics(b);
 }

@@ -31,7 +31,7 @@ from turbo_fzn.options import Options
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.read.model import Constraint, Goal, Model, Ref, Variable
 from turbo_fzn.run.bounding import Bounding, root_bounds
-from turbo_fzn.run.session import prepare
+from turbo_fzn.run.prepare import prepare
 
 MOST_NODES = 60
 

@@ -21,9 +21,9 @@ from oracle import with_text
 
 from fuzz.generate import draw_model
 from fuzz.judge import Verdict
+from turbo_fzn import solve_model
 from turbo_fzn.errors import InternalError, TurboError
 from turbo_fzn.read.languages import parse_file
-from turbo_fzn.run.session import solve_model
 
 SECONDS = 10
 MEGABYTES = 1024

@@ -15,12 +15,12 @@ from typing import Any
 
 from oracle import all_solutions, fingerprint, is_small, objective_of, outputs_of, with_text
 
+from turbo_fzn import Result, solve_model, solve_text
 from turbo_fzn.errors import EngineError, InternalError, UnsupportedError
 from turbo_fzn.read.model import Model
-from turbo_fzn.run.session import Result, solve_model, solve_text
 
 BLOCKS = (1, 1, 1, 2, 3, 32)
-TEAMS = ("prover", "finder", "follower", "prover,finder", "finder,follower,prover")  # of blocks that learn
+TEAMS = ("prover", "finder", "follower", "soloist", "prover,finder", "finder,follower,prover")  # of blocks that learn
 SECONDS = 100  # a small model that takes longer hangs, on any machine
 
 

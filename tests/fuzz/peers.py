@@ -24,10 +24,10 @@ from oracle import with_text
 
 from fuzz.generate import draw_model
 from fuzz.judge import Verdict, draw_way
+from turbo_fzn import solve_text
 from turbo_fzn.errors import TurboError
 from turbo_fzn.install import install_solver
 from turbo_fzn.read.model import Ref
-from turbo_fzn.run.session import solve_text
 
 SECONDS = 1
 MOST_SOLUTIONS = 3000

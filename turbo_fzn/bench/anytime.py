@@ -1,11 +1,11 @@
 """How good the best solution is at any time: `python -m turbo_fzn.bench.anytime FOLDER --seconds 20`.
 
-Each file is solved by free search for a given time and seed, in this process, every solution checked. The table gives the
-objective at several times, the strategy that found the last one, the proved bound, and the primal integral (Berthold,
-OR Letters 2013): the mean over the run of the gap between the incumbent and the best objective known, in per cent, 100
-where there is none. With `--peers FILE.csv` (columns model, best_known, and objectives of others, `*` for proved) the
-best known comes from there, and the last table counts where we are better, equal or worse. With `--side SOLVER` each
-file is also given to another FlatZinc solver, for as long.
+Each file is solved by free search for a given time and seed, in this process, every solution checked. The table gives
+the objective at several times, the strategy that found the last one, the proved bound, and the primal integral
+(Berthold, OR Letters 2013): the mean over the run of the gap between the incumbent and the best objective known, in
+per cent, 100 where there is none. With `--peers FILE.csv` (columns model, best_known, and objectives of others, `*`
+for proved) the best known comes from there, and the last table counts where we are better, equal or worse. With
+`--side SOLVER` each file is also given to another FlatZinc solver, for as long.
 """
 
 from __future__ import annotations
@@ -18,15 +18,19 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Sequence
 
-from turbo_fzn.bench.nodes import UNSOLVABLE, UNUSABLE, SearchClock, chosen_files, duration, peers_table, read_model
+from turbo_fzn.bench.nodes import UNUSABLE, SearchClock, chosen_files, duration, peers_table
 from turbo_fzn.bench.plot import draw
+from turbo_fzn.errors import TurboError
+from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options, integer, integer_within
+from turbo_fzn.read.files import read_text
 from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.run import session
+from turbo_fzn.run.prepare import prepare
+from turbo_fzn.run.search import Finished, search, status_of
 
 TIMES = (1, 5, 20, 60)
 
@@ -75,23 +79,25 @@ def gap_of(objective: int, best: int | None) -> float:
 
 
 def run_model(path: Path, options: Options, seconds: float, known: int | None = None) -> Trace:
-    """Solves one file for `seconds` of search, or until the objective is `known` or better; errors become the status."""
-    trace = Trace(path.name.split(".")[0], options.seed, 0, seconds)
+    """Solves one file for `seconds` of search, or until the objective is `known` or better; errors become the
+    status."""
+    trace = Trace(path.name.split(".")[0], options.seed or 0, 0, seconds)
     try:
-        prepared = session.prepare(parse_text(read_model(path), path.name), options, session.Interrupt())
+        prepared = prepare(parse_text(read_text(str(path)), path.name), options, Interrupt())
         trace.sense = prepared.tnf.sense
         clock = SearchClock(seconds)
-        for event in session.search(prepared, options, clock):
+        for event in search(prepared, options, clock):
             now = 0.0 if clock.deadline is None else time.monotonic() - clock.deadline + seconds
-            if isinstance(event, session.Finished):
-                trace.status, trace.end = session.status_of(event), now
+            if isinstance(event, Finished):
+                trace.status, trace.end = status_of(event), now
                 trace.bound = event.statistics.get("objectiveBound")
                 trace.statistics = event.statistics
             else:
-                trace.improvements.append((now, event.objective or 0, event.method))
-                if known is not None and trace.sense * trace.objective <= trace.sense * known:
+                objective = event.objective or 0
+                trace.improvements.append((now, objective, event.method))
+                if known is not None and trace.sense * objective <= trace.sense * known:
                     clock.request()
-    except UNSOLVABLE as error:
+    except TurboError as error:
         trace.status = f"error: {error}"
     return trace
 
@@ -102,7 +108,7 @@ def run_side(path: Path, command: str, seconds: float) -> list[tuple[float, int]
     `command` has {file} and {ms} in it. The objective is read from the lines that print the solve item's variable: the
     copy of the file that the solver gets has it as an output.
     """
-    text = read_model(path)
+    text = read_text(str(path))
     goal = re.search(r"\bsolve\b[^;]*\b(?:minimize|maximize)\s+(\w+)\s*;", text)
     if goal is None:
         return []
@@ -149,13 +155,19 @@ def format_trace(trace: Trace, known: int | None, times: Sequence[float]) -> str
         f"{trace.model:22}{trace.seed:5}{columns}{show(trace.objective):>10}{show(known):>10}{show(trace.bound):>10}"
         f"{when:>8}{trace.primal_integral(known):9.1f}  {who:14}{trace.status}"
     )
-    return line + (f" in {trace.end:.2f} s" if trace.status in ("ALL_SOLUTIONS", "UNSATISFIABLE") else "") + side_text(trace)
+    return (
+        line
+        + (f" in {trace.end:.2f} s" if trace.status in ("ALL_SOLUTIONS", "UNSATISFIABLE") else "")
+        + side_text(trace)
+    )
 
 
 def side_text(trace: Trace) -> str:
     if not trace.side:
         return ""
-    verdict = {1: "better than", 0: "equal to", -1: "worse than"}[better(trace.sense, trace.objective, trace.side[-1][1])]
+    verdict = {1: "better than", 0: "equal to", -1: "worse than"}[
+        better(trace.sense, trace.objective, trace.side[-1][1])
+    ]
     return f"; {verdict} the other's {trace.side[-1][1]}"
 
 
@@ -177,7 +189,9 @@ def summary(traces: Sequence[Trace], peers: dict[str, dict[str, str]]) -> list[s
     lines = []
     for column in ["best_known", *filter(is_peer, next(iter(peers.values())))]:
         verdicts = [better(t.sense, t.objective, number(peers[t.model].get(column))) for t in optimised]
-        lines.append(f"{column:32} better {verdicts.count(1):3}  equal {verdicts.count(0):3}  worse {verdicts.count(-1):3}")
+        lines.append(
+            f"{column:32} better {verdicts.count(1):3}  equal {verdicts.count(0):3}  worse {verdicts.count(-1):3}"
+        )
     return lines
 
 

@@ -43,10 +43,13 @@ def measure(path: str) -> dict[str, Any]:
     """Times, sizes and memory of one model up to its first node, in this process."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from turbo_fzn.engine import cpu
+    from turbo_fzn.interrupt import Interrupt
     from turbo_fzn.lower.rewrite import lower
     from turbo_fzn.options import Options
     from turbo_fzn.read.languages import parse_file
-    from turbo_fzn.run import choose, session
+    from turbo_fzn.run import choose
+    from turbo_fzn.run.judge import Judge, Prepared
+    from turbo_fzn.run.prepare import settle_root
     from turbo_fzn.tnf.simplify import simplify
 
     clock = [0.0, time.process_time()]
@@ -56,15 +59,15 @@ def measure(path: str) -> dict[str, Any]:
     before = (lowered.tnf.n_vars, lowered.tnf.n_rows)
     clock.append(time.process_time())
     passes: list[tuple[str, int, int]] = []
-    prepared = session.Prepared(lowered.tnf, model, lowered.origin)
+    prepared = Prepared(lowered.tnf, model, lowered.origin)
     if not lowered.tnf.infeasible:
         simplified = simplify(lowered.tnf, cpu.propagate, lambda *row: passes.append(row))
         prepared.tnf, prepared.reconstruction = simplified.tnf, simplified.reconstruction
     clock.append(time.process_time())
-    tnf = session.settle_root(prepared, session.Interrupt()).tnf
+    tnf = settle_root(prepared, Interrupt()).tnf
     clock.append(time.process_time())
     if not tnf.infeasible:
-        judge = session.Judge(prepared, Options())
+        judge = Judge(prepared, Options())
         engine = choose.choose_engine(prepared, Options(arch="cpu"), judge.exports)
         engine.start()
     clock.append(time.process_time())
@@ -237,8 +240,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m turbo_fzn.bench.front", description="Measures the front end.")
     parser.add_argument("files", nargs="*", help="FlatZinc models")
     parser.add_argument("--markdown", metavar="FILE", help="write the table of the simplifier there")
-    parser.add_argument("--growth", action="store_true", help="measure generated models of 1, 2, 4 and 8 times the size")
-    parser.add_argument("--repeats", type=int, default=REPEATS, help="runs, of which the median counts (default: %(default)s)")
+    parser.add_argument(
+        "--growth", action="store_true", help="measure generated models of 1, 2, 4 and 8 times the size"
+    )
+    parser.add_argument(
+        "--repeats", type=int, default=REPEATS, help="runs, of which the median counts (default: %(default)s)"
+    )
     parser.add_argument("--one", metavar="MODEL", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if not (options.files or options.growth or options.one):

@@ -24,7 +24,7 @@ from turbo_fzn.options import Options
 from turbo_fzn.read.languages import parse_file
 from turbo_fzn.run.bounding import Boxes, relaxation_of
 from turbo_fzn.run.judge import Prepared
-from turbo_fzn.run.session import prepare
+from turbo_fzn.run.prepare import prepare
 
 HEAD = "| model | sense | columns | rows | interval | relaxation | with cuts | best known | s | s, with cuts |"
 

@@ -2,38 +2,40 @@
 
 Each file is solved by tree search (`--free`: free search) for a given time on each engine, in this process, every
 solution checked. The table gives nodes and propagator runs a second of solving, what a node costs, how long blocks were
-idle, the shape of the launch, and the objective; the last row holds geometric means. With `--peers FILE.csv` (columns model, best_known and any with
-`nodes_per_s`) the ratio to the peer is shown. `--json FILE` keeps the figures, `--compare OLD NEW` shows two of them.
+idle, the shape of the launch, and the objective; the last row holds geometric means. With `--peers FILE.csv` (columns
+model, best_known and any with `nodes_per_s`) the ratio to the peer is shown. `--json FILE` keeps the figures,
+`--compare OLD NEW` shows two of them.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
-import gzip
 import json
 import math
 import sys
 import time
-import zlib
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Iterable, Sequence
+from typing import Any
 
 from turbo_fzn.engine import compiler
 from turbo_fzn.errors import TurboError
+from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options, integer
+from turbo_fzn.read.files import read_text
 from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.run import session
+from turbo_fzn.run.prepare import prepare
+from turbo_fzn.run.search import Finished, search, status_of
 
 PEER_SPEED = "nodes_per_s"
-UNSOLVABLE = (TurboError, OSError, EOFError, UnicodeError, zlib.error)  # what may be wrong with one file
-UNUSABLE = (OSError, ValueError)  # or with a table or a path
+UNUSABLE = (OSError, ValueError)  # what may be wrong with a table or a path
 
 
 @dataclass
 class Run:
-    """One model on one engine. Times in seconds; `status` as in session.Result, or the error."""
+    """One model on one engine. Times in seconds; `status` as in api.Result, or the error."""
 
     model: str
     engine: str
@@ -58,32 +60,27 @@ class Run:
     phases: dict[str, float] = field(default_factory=dict)
 
 
-def read_model(path: Path) -> str:
-    data = path.read_bytes()
-    return (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8")
-
-
 def run_model(path: Path, options: Options, seconds: float) -> Run:
     """Solves one file for `seconds` of search; errors become the status."""
     name = path.name.split(".")[0]
     compiled_before = sum(compiler.compile_seconds)
     try:
         start = time.monotonic()
-        prepared = session.prepare(parse_text(read_model(path), path.name), options, session.Interrupt())
+        prepared = prepare(parse_text(read_text(str(path)), path.name), options, Interrupt())
         prepared_at = time.monotonic()
         run = Run(name, options.arch, "UNKNOWN", prepare_seconds=prepared_at - start)
-        for event in session.search(prepared, options, SearchClock(seconds)):
-            if isinstance(event, session.Finished):
+        for event in search(prepared, options, SearchClock(seconds)):
+            if isinstance(event, Finished):
                 note_end(run, event, compiled_before)
             else:
                 run.objective = event.objective
                 run.best_seconds = time.monotonic() - prepared_at
         return run
-    except UNSOLVABLE as error:
+    except TurboError as error:
         return Run(name, options.arch, f"error: {error}")
 
 
-class SearchClock(session.Interrupt):
+class SearchClock(Interrupt):
     """Stops so many seconds after it is first asked, which is when the engine has started."""
 
     def __init__(self, seconds: float):
@@ -96,12 +93,12 @@ class SearchClock(session.Interrupt):
         return super().__bool__()
 
 
-def note_end(run: Run, finished: session.Finished, compiled_before: float) -> None:
+def note_end(run: Run, finished: Finished, compiled_before: float) -> None:
     statistics = finished.statistics
     nodes, busy = int(statistics["nodes"]), float(statistics.get("busyTime", 0.0))
     idle = float(statistics.get("idleTime", 0.0))
     seconds = float(statistics["solveTime"])
-    run.status = session.status_of(finished)
+    run.status = status_of(finished)
     run.nodes, run.solutions = nodes, finished.n_solutions
     run.nodes_per_second = nodes / seconds if seconds else 0.0
     run.runs_per_second = int(statistics["propagations"]) / seconds if seconds else 0.0
@@ -189,7 +186,9 @@ def compare(old: Path, new: Path) -> None:
     """Prints the nodes per second of two JSON files side by side."""
     first, second = kept_runs(old), kept_runs(new)
     ratios = []
-    print(f"{'model':24}{'engine':>7}{'old nodes/s':>15}{'new nodes/s':>15}{'ratio':>8}{'old best':>12}{'new best':>12}")
+    print(
+        f"{'model':24}{'engine':>7}{'old nodes/s':>15}{'new nodes/s':>15}{'ratio':>8}{'old best':>12}{'new best':>12}"
+    )
     for key, before in first.items():
         if key not in second:
             continue
@@ -207,7 +206,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m turbo_fzn.bench", description=__doc__.splitlines()[0])
     parser.add_argument("files", nargs="*", type=Path, help="FlatZinc files (.fzn, .fzn.gz) or folders of them")
     parser.add_argument("--seconds", type=duration, default=5.0, help="of search for each file")
-    parser.add_argument("--arch", action="append", choices=("cpu", "gpu"), help="engine; may be repeated (default: cpu)")
+    parser.add_argument(
+        "--arch", action="append", choices=("cpu", "gpu"), help="engine; may be repeated (default: cpu)"
+    )
     parser.add_argument("--only", help="comma-separated names of models")
     parser.add_argument("--blocks", type=integer("blocks"))
     parser.add_argument("--threads", type=integer("threads"), default=1, help="-p of the CPU engine")
@@ -242,7 +243,8 @@ def run_all(arguments: argparse.Namespace, files: Sequence[Path], peers: dict[st
         of_engine = []
         for path in files:
             options = Options(arch=arch, blocks=arguments.blocks, threads=arguments.threads, lns=lns,
-                              free_search=arguments.free, gpu_threads=arguments.gpu_threads,
+                              free_search=arguments.free, relaxation="auto" if arguments.free else "off",
+                              gpu_threads=arguments.gpu_threads,
                               profile=arguments.profile, check="never" if arguments.no_check else "always")  # fmt: skip
             run = run_model(path, options, arguments.seconds)
             if run.model in peers and run.nodes_per_second:
@@ -265,8 +267,8 @@ def duration(text: str) -> float:
 
 
 def chosen_files(arguments: argparse.Namespace) -> list[Path]:
-    """The files that the options name. ValueError where there is none; OSError where one cannot be read, or the JSON file
-    not be written: known before hours are spent."""
+    """The files that the options name. ValueError where there is none; OSError where one cannot be read, or the JSON
+    file not be written: known before hours are spent."""
     files = model_files(arguments.files)
     if arguments.only:
         wanted = arguments.only.split(",")

@@ -117,7 +117,9 @@ solve minimize sum (i in 1..{cities}) (distance[i, next[i]]);
 
 def layout(random: Random, places: int = 9) -> str:
     """Quadratic assignment: flows times distances."""
-    flows = [[random.choice((0, 0, random.randint(1, 9))) if j > i else 0 for j in range(places)] for i in range(places)]
+    flows = [
+        [random.choice((0, 0, random.randint(1, 9))) if j > i else 0 for j in range(places)] for i in range(places)
+    ]
     distances = [[abs(i - j) + abs(i % 3 - j % 3) for j in range(places)] for i in range(places)]
     return f"""include "all_different.mzn";
 array [1..{places}, 1..{places}] of int: flow = {matrix(flows)};
@@ -185,7 +187,9 @@ def split(random: Random, constraints: int = 3, variables: int = 18) -> str:
 def timetable(random: Random, lessons: int = 60, slots: int = 14, rooms: int = 6) -> str:
     """Lessons of classes and teachers into slots and rooms."""
     who = [[random.randint(1, 8), random.randint(1, 10)] for _ in range(lessons)]
-    closed = [[lesson, slot] for lesson in range(1, lessons + 1) for slot in range(1, slots + 1) if random.random() < 0.3]
+    closed = [
+        [lesson, slot] for lesson in range(1, lessons + 1) for slot in range(1, slots + 1) if random.random() < 0.3
+    ]
     return f"""include "all_different.mzn";
 array [1..{lessons}, 1..2] of int: who = {matrix(who)};
 array [1..{len(closed)}, 1..2] of int: closed = {matrix(closed)};
@@ -200,7 +204,21 @@ solve satisfy;
 
 MODELS: dict[str, Callable[[Random], str]] = {
     make.__name__: make
-    for make in (project, knapsack, job_shop, bins, assignment, tour, layout, cover, colours, latin, clauses, split, timetable)
+    for make in (
+        project,
+        knapsack,
+        job_shop,
+        bins,
+        assignment,
+        tour,
+        layout,
+        cover,
+        colours,
+        latin,
+        clauses,
+        split,
+        timetable,
+    )
 }
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from html import escape
-from typing import Sequence
 
 from turbo_fzn.engine.abi import METHODS
 
@@ -14,7 +14,8 @@ FIRST_SECONDS = 0.01  # time is on a logarithmic axis, which has to begin somewh
 
 
 def draw(title: str, improvements: Sequence[tuple[float, int, str]], seconds: float, bound: int | None = None) -> str:
-    """The text of an SVG file. `improvements`: (seconds, objective, method) in their order; `bound`: proved, a dashed line."""
+    """The text of an SVG file. `improvements`: (seconds, objective, method) in their order; `bound`: proved, a dashed
+    line."""
     values = [objective for _, objective, _ in improvements] + ([bound] if bound is not None else [])
     least, most = (min(values), max(values)) if values else (0, 1)
     span = math.log(max(seconds, 2 * FIRST_SECONDS) / FIRST_SECONDS)
@@ -48,7 +49,7 @@ def draw(title: str, improvements: Sequence[tuple[float, int, str]], seconds: fl
     return "\n".join([*parts, "</svg>\n"])
 
 
-def axes(x, y, least: int, most: int, seconds: float) -> list[str]:
+def axes(x: Callable[[float], float], y: Callable[[int], float], least: int, most: int, seconds: float) -> list[str]:
     """Powers of ten seconds below, the extreme objectives at the left."""
     parts = [f'<path d="M{MARGIN} {MARGIN}V{HEIGHT - MARGIN}H{WIDTH - MARGIN}" fill="none" stroke="black"/>']
     tick = FIRST_SECONDS

@@ -26,7 +26,8 @@ log = logging.getLogger("turbo_fzn")
 
 NO_SOLUTION = 2**63 - 1  # a bound that nothing is above
 END_SECONDS = 0.2
-PATIENCE_SECONDS = 4.0  # of branch and bound, at least
+PATIENCE_SECONDS = 4.0  # of the thread, in branch and bound, at least
+REST_SECONDS = 0.05
 HOPE = 20  # times as far as the bound has risen so far is as far as it is hoped to rise
 
 
@@ -47,10 +48,10 @@ class Boxes(Protocol):
 
 class Beside:
     """`make` gives the relaxation, or None where there is none to speak of; `boxes` narrows boxes of it by propagation.
-    Both are called in the thread."""
+    Both are called in the thread, which divides with at most this share of the time, or as much as a processor has."""
 
-    def __init__(self, make: Callable[[], Relaxation | None], boxes: Boxes):
-        self.make, self.boxes = make, boxes
+    def __init__(self, make: Callable[[], Relaxation | None], boxes: Boxes, share: float = 1):
+        self.make, self.boxes, self.share = make, boxes, share
         self.bound = -NO_SOLUTION  # sense * objective of any solution is at least this
         self.best = NO_SOLUTION  # sense * objective of the best solution known
         self.stopped = False
@@ -59,7 +60,10 @@ class Beside:
         self.thread = threading.Thread(target=self.run, name="relaxation", daemon=True)
 
     def start(self) -> None:
-        self.thread.start()
+        try:
+            self.thread.start()
+        except RuntimeError as error:
+            log.info("no bounds from relaxations: %s", error)
 
     def tell(self, best: int) -> None:
         """sense * objective of a solution."""
@@ -105,16 +109,22 @@ class Beside:
         tree = Tree(root.relaxation, root.program, root.certifier, self)
         tree.lower, tree.upper = root.lower, root.upper
         tree.push(Node(root.bound, (), None))
-        self.first, self.divided = self.bound, time.monotonic()
+        self.first, self.divided = self.bound, time.thread_time()
         while not self.is_done() and tree.can_rise() and not tree.is_full() and not self.is_hopeless():
             tree.step()
+            self.rest()
             self.n_nodes = tree.n_nodes
             self.publish(NO_SOLUTION if tree.bound is None else tree.bound)
+
+    def rest(self) -> None:
+        """Leaves the processor to the search for as long as the share asks for."""
+        while not self.stopped and time.thread_time() > self.share * (time.monotonic() - self.began):
+            time.sleep(REST_SECONDS)
 
     def is_hopeless(self) -> bool:
         """Whether dividing would take many times as long as it has taken: a thread is worth more to the search then."""
         risen, missing = self.bound - self.first, self.best - self.bound
-        seconds = time.monotonic() - self.divided
+        seconds = time.thread_time() - self.divided
         return seconds > PATIENCE_SECONDS and self.best < NO_SOLUTION and missing > HOPE * risen
 
     def narrow(self, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:

@@ -4,8 +4,8 @@ A column is an integer variable of the caller, which says by which number it kno
 equal share a column (a Boolean and its bool2int, for instance). A column has the caller's bounds; what is fixed is a
 constant.
 
-`FORMS` says which rows a constraint gives (those of logical.py and nonlinear.py); what is not in it gives none, which is
-always allowed. Literals "x = v" come first (encoding.py), so that every constraint sees those that the model has.
+`FORMS` says which rows a constraint gives (those of logical.py and nonlinear.py); what is not in it gives none, which
+is always allowed. Literals "x = v" come first (encoding.py), so that every constraint sees those that the model has.
 """
 
 from __future__ import annotations

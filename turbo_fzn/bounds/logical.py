@@ -5,7 +5,8 @@ A function gets the Linearizer and the arguments of the constraint. A literal is
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from turbo_fzn.bounds.relaxation import TRUE, Affine, negation
 from turbo_fzn.domains import INFINITY, IntSet

@@ -450,12 +450,14 @@ class Checker:
         """
         tables = self.tables
         constants = tables.slots.constants
-        if any(abs(constant) >= INFINITY for constant in constants) or np.any((values <= -INFINITY) | (values >= INFINITY)):
+        if any(abs(constant) >= INFINITY for constant in constants) or np.any(
+            (values <= -INFINITY) | (values >= INFINITY)
+        ):
             return False
         constant_columns = np.broadcast_to(np.array(constants, np.int64), (len(values), len(constants)))
         batch = Batch(np.concatenate([values, constant_columns], axis=1), tables)
         equal = all(np.array_equal(batch.slots[:, slot], batch.slots[:, other]) for _, slot, other in tables.equalities)
-        return equal and tables.domains.all_hold(batch) and all(map(lambda g: g.all_hold(batch), tables.groups.values()))
+        return equal and tables.domains.all_hold(batch) and all(g.all_hold(batch) for g in tables.groups.values())
 
     def assign(self, values: Mapping[str, int]) -> Assignment:
         tables = self.tables

@@ -54,6 +54,7 @@ class Method(IntEnum):
     PROVER = 8
     FINDER = 9
     FOLLOWER = 10
+    SOLOIST = 11
 
 
 class Activity(IntEnum):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol, Sequence
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -20,12 +21,13 @@ class Found(NamedTuple):
 class Engine(Protocol):
     """One run of one TNF model.
 
-    `start` returns at once; in optimisation solutions are wanted that are better than the `incumbent`, a solution that the
-    caller has already, but worse ones may be found where it lacks the values of some variables. `poll` returns the
-    solutions that have arrived since the last call, improving ones only in optimisation (a worse one may follow a better one when two blocks are close). `running` turns False after the
-    last block has left; then one more `poll` empties the ring. `repeats` says whether an assignment of all variables may
-    be found twice, `name` and `shape` are for statistics. `complete` says whether the whole space was searched.
-    `stop` asks all blocks to leave; `close` gives everything back, and stops first if need be.
+    `start` returns at once; in optimisation solutions are wanted that are better than the `incumbent`, a solution
+    that the caller has already, but worse ones may be found where it lacks the values of some variables. `poll`
+    returns the solutions that have arrived since the last call, improving ones only in optimisation (a worse one may
+    follow a better one when two blocks are close). `running` turns False after the last block has left; then one more
+    `poll` empties the ring. `repeats` says whether an assignment of all variables may be found twice, `name` and
+    `shape` are for statistics. `complete` says whether the whole space was searched. `stop` asks all blocks to leave;
+    `close` gives everything back, and stops first if need be.
     """
 
     @property
@@ -60,6 +62,11 @@ class Engine(Protocol):
         """The caller has proved that sense * objective is at least this, in all solutions; at any time."""
         ...
 
+    @property
+    def open_work(self) -> int:
+        """How many subproblems there are to be searched, in blocks and between them, while the engine runs."""
+        ...
+
     def stop(self) -> None: ...
 
     def statistics(self) -> dict[str, int]: ...
@@ -84,8 +91,8 @@ def merge_statistics(blocks: np.ndarray, names: list[str]) -> dict[str, int]:
 
 
 def method_statistics(books: np.ndarray, names: Sequence[str]) -> dict[str, float]:
-    """`books` is int64 [methods, ...] with tries, time and improvements first; statistics of the methods that were used:
-    how often, their share of the blocks' time, and the solutions that were better than all before."""
+    """`books` is int64 [methods, ...] with tries, time and improvements first; statistics of the methods that were
+    used: how often, their share of the blocks' time, and the solutions that were better than all before."""
     total = max(int(books[:, 1].sum()), 1)
     statistics: dict[str, float] = {}
     for name, (tries, spent, improvements, *_) in zip(names, books.tolist()):

@@ -235,6 +235,10 @@ class CpuEngine:
     def raise_bound(self, bound: int) -> None:
         self.common.host_bound = max(self.common.host_bound, bound)
 
+    @property
+    def open_work(self) -> int:
+        return int(self.common.outstanding)
+
     def stop(self) -> None:
         self.common.stop = 1
 
@@ -244,7 +248,7 @@ class CpuEngine:
         return self.tracer.take(most)
 
     def statistics(self) -> dict[str, int]:
-        """Sums over the blocks; of those that still run, up to their last solution."""
+        """Sums over the blocks; of those that still run, up to a few nodes ago."""
         counted = merge_statistics(self.blocks_statistics, STATISTICS)
         return counted | merge_statistics(self.learn_statistics, LEARN_STATISTICS)
 
@@ -253,7 +257,9 @@ class CpuEngine:
 
     def close(self) -> None:
         self.stop()
-        while running := [thread for thread in self.threads if thread.is_alive()]:  # not those that could not be started
+        while running := [
+            thread for thread in self.threads if thread.is_alive()
+        ]:  # not those that could not be started
             self.poll()  # a block may be waiting for room in the ring
             for thread in running:
                 thread.join(0.001)

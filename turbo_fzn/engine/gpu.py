@@ -132,10 +132,10 @@ class Context:
         return self.kernels[key]
 
     def close(self) -> None:
-        """Modules must go before the context; a context left on PyCUDA's stack at exit aborts the process. Where another
-        thread is still making an engine, they stay."""
+        """Modules must go before the context; a context left on PyCUDA's stack at exit aborts the process. Where
+        another thread is still making an engine, they stay."""
         self.leave()
-        for maker in (makers := list(_makers)):
+        for maker in (makers := [thread for thread in _makers if thread is not threading.current_thread()]):
             maker.join(PATIENCE_SECONDS)
         if not any(maker.is_alive() for maker in makers):
             self.kernels.clear()
@@ -359,8 +359,12 @@ class GpuEngine:
         if self.running_kernel:
             self._send(2, offset(Common, "host_bound"), self.raised, 8)
 
+    @property
+    def open_work(self) -> int:
+        return int(self._common().outstanding)
+
     def statistics(self) -> dict[str, int]:
-        """Sums over the blocks; of those that still run, up to their last solution."""
+        """Sums over the blocks; of those that still run, up to a few nodes ago."""
         self.cuda.memcpy_dtoh_async(self.counters, self.memory["statistics"], self.copies)
         self.copies.synchronize()
         return merge_statistics(self.counters, STATISTICS)

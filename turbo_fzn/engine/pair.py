@@ -10,12 +10,12 @@ Nothing gets lost on the way, and no claim is made that is not true:
 * Each of the two begins at the root. The space was searched when one of them has searched all of it.
 * Optimisation: the best solution that was handed out bounds the second search from its first node. So the claim of the
   second, that there is nothing better, is about a solution that the caller has. (Where solutions are handed out without
-  all their values, the second begins without one, and the session drops what is no improvement.)
+  all their values, the second begins without one, and the search drops what is no improvement.)
   What the second finds is told to the first, which can use it at any time.
 * Satisfaction: the second finds again what the first has found. Whoever wants all solutions drops repetitions anyhow,
   since blocks may repeat each other (answers.Distinct).
 * A second that fails is left out from then on, with the bound that it has proved. The solutions that it had published
-  are handed out: the session checks them like all others.
+  are handed out: the search checks them like all others.
 """
 
 from __future__ import annotations
@@ -34,15 +34,16 @@ from turbo_fzn.errors import EngineError, TurboError
 log = logging.getLogger("turbo_fzn")
 T = TypeVar("T")
 
+HEAD_START_SECONDS = 0.05  # what is solved by then never wakes the GPU
 _turn = threading.Lock()  # one engine is made at a time, since each takes most of the GPU's memory
 
 
 class Maker:
-    """Makes an engine in a thread, which closes it itself when nobody wants it any more."""
+    """Makes an engine in a thread, after a moment; one that nobody wants any more it closes itself, or does not make."""
 
     def __init__(self, make: Callable[[], Engine]):
         self.engine: Engine | None = None
-        self.unwanted = False
+        self.unwanted = threading.Event()
         self.lock = threading.Lock()  # of these two
         self.thread = threading.Thread(target=self._run, args=(make,), name="make-engine", daemon=True)
 
@@ -54,9 +55,9 @@ class Maker:
 
     def _run(self, make: Callable[[], Engine]) -> None:
         with _turn:
-            engine = None if self.unwanted else self._make(make)
+            engine = None if self.unwanted.wait(HEAD_START_SECONDS) else self._make(make)
             with self.lock:
-                if not self.unwanted:
+                if not self.unwanted.is_set():
                     self.engine = engine
                     return
             if engine is not None:
@@ -81,7 +82,7 @@ class Maker:
     def abandon(self) -> None:
         """Closes the engine. One that is still being made is closed by the thread, for which nobody waits."""
         with self.lock:
-            self.unwanted = True
+            self.unwanted.set()
         if self.engine is not None:
             close(self.engine)
 
@@ -195,6 +196,10 @@ class Pair:
     def bound(self) -> int:
         """What either has proved holds for all solutions."""
         return max(self.first.bound, self._ask_second(lambda second: second.bound, self.first.bound))
+
+    @property
+    def open_work(self) -> int:
+        return self.first.open_work + self._ask_second(lambda second: second.open_work, 0)
 
     def adopt(self, found: Found) -> None:
         self._note(found)

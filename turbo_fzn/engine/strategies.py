@@ -12,8 +12,8 @@ from turbo_fzn.tnf.language import Strategy
 def pack(
     strategies: Sequence[Strategy], lower: np.ndarray, upper: np.ndarray, n_tables: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(records int32 [k, 4], lists int32, gaps int64): a record is (var_choice, value_choice, start, count), and `start` a
-    place in `lists`; the gaps are to stand behind the `n_tables` entries of the model's tables."""
+    """(records int32 [k, 4], lists int32, gaps int64): a record is (var_choice, value_choice, start, count), and
+    `start` a place in `lists`; the gaps are to stand behind the `n_tables` entries of the model's tables."""
     records, lists, gaps = [], [np.empty(0, np.int32)], [np.empty(0, np.int64)]
     start = 0
     for strategy in strategies:

@@ -1,9 +1,12 @@
-"""Waking the GPU while the model is still being read.
+"""Waking the GPU beside everything else: while a large model is still being read, or while the CPU searches a small one.
 
 Making a CUDA context takes the driver some tenths of a second, in which it needs neither the model nor Python. PyCUDA
 holds Python's lock for as long, so the driver is called here by ctypes, which does not. What wakes is the primary
 context of the first GPU, which belongs to the process: whoever asks for it later, PyCUDA that is, finds it awake. It is
 never given back, since it is wanted until the process ends.
+
+A process that ends while the driver is at work ends late, by the tenths of a second that the system takes to clear that
+up. So where a small model may be solved first, nobody wakes the driver before the search has had a head start (pair.py).
 
 Imports nothing heavy, so that it can begin before what is heavy is imported.
 """
@@ -68,6 +71,16 @@ class Waking:
                 self.failure = f"no usable NVIDIA driver: {name} returns error {status}"
                 return
         self.seconds = time.monotonic() - start
+
+
+@lru_cache(maxsize=1)
+def absence() -> str | None:
+    """Why there is no driver; None where there is one, which is left asleep."""
+    try:
+        ctypes.CDLL(LIBRARY)
+    except OSError as error:
+        return f"no NVIDIA driver: {error}"
+    return None
 
 
 @lru_cache(maxsize=1)

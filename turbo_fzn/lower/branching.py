@@ -1,8 +1,8 @@
 """Search annotations -> the strategies of a TNF.
 
-The names are MiniZinc's (reference manual, search annotations); `VARIABLE_CHOICES` and `VALUE_CHOICES` say what each becomes
-on a store of intervals. Two of them need the size of the model: `occurrence` and `most_constrained` are a stable sort by
-static degree, the number of rows that mention a variable.
+The names are MiniZinc's (reference manual, search annotations); `VARIABLE_CHOICES` and `VALUE_CHOICES` say what each
+becomes on a store of intervals. Two of them need the size of the model: `occurrence` and `most_constrained` are a
+stable sort by static degree, the number of rows that mention a variable.
 
 A variable whose domain has holes has a second one, the index of its value in the table of its domain. What is about the
 order and number of values looks at the index: sizes, the median and a random value are those of the real domain. What
@@ -87,7 +87,8 @@ ACCEPTED = {
 
 @dataclass
 class Step:
-    """One int_search or bool_search: the names of its choices, and the builder's variables; `asked` for by the model."""
+    """One int_search or bool_search: the names of its choices, and the builder's variables; `asked` for by the
+    model."""
 
     variable_choice: str
     value_choice: str

@@ -1,10 +1,11 @@
 """The row builder: TNF variables and rows as they come into being, in plain Python lists.
 
 A constraint is lowered by calls of two methods: `row(op, y, z)` returns a variable that equals `y op z`, and
-`define(x, op, y, z)` states `x = y op z` for a variable x that exists. What is known already costs nothing: a constant result
-is folded, an equal expression is shared (hash-consing, as in any compiler: the key is (op, y, z) with the operands of
-commutative operators ordered), `1 = (y = z)` merges two variables, and `1 = (y <= c)` narrows a domain. So the
-lowering of constraints needs no special case for constants: `sum <= 7` is `define(true, LEQ, sum, seven)`.
+`define(x, op, y, z)` states `x = y op z` for a variable x that exists. What is known already costs nothing: a
+constant result is folded, an equal expression is shared (hash-consing, as in any compiler: the key is (op, y, z) with
+the operands of commutative operators ordered), `1 = (y = z)` merges two variables, and `1 = (y <= c)` narrows a
+domain. So the lowering of constraints needs no special case for constants: `sum <= 7` is `define(true, LEQ, sum,
+seven)`.
 
 Merged variables form classes (union-find). Arguments may be stale members of a class: what is read of them (their
 bounds) is then wider than it could be, which is sound, and `finish` renames everything to representatives.

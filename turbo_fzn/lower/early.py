@@ -1,8 +1,8 @@
 """What is lowered before any row exists: constraints that merge two variables or narrow the domain of one.
 
-Doing them first means that every later row sees the final domains and representatives. Domains are exact sets here; only
-when all of them are known does a domain with holes become rows. A removed value is worth a table only among others:
-a few of them in a large domain stay rows `0 = (x = value)`.
+Doing them first means that every later row sees the final domains and representatives. Domains are exact sets here;
+only when all of them are known does a domain with holes become rows. A removed value is worth a table only among
+others: a few of them in a large domain stay rows `0 = (x = value)`.
 
 A handler gets the bound arguments, and returns whether it has said all that the constraint says.
 """

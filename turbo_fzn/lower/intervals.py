@@ -1,7 +1,7 @@
 """Interval arithmetic on the host, in exact Python integers that saturate at plus and minus INFINITY.
 
-For each operator one function from the bounds of y and z to bounds of `y op z`; the least ones where that is cheap. A bound
-at ±INFINITY means none. A result that lies wholly beyond ±INFINITY cannot be represented: UnsupportedError.
+For each operator one function from the bounds of y and z to bounds of `y op z`; the least ones where that is cheap. A
+bound at ±INFINITY means none. A result that lies wholly beyond ±INFINITY cannot be represented: UnsupportedError.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ that can be stored, at which the engine gives up its claim.
 
 A fixed exponent is repeated squaring, whose intermediate powers are never larger than the result. Any other exponent is
 first made small: for y > 62 only |x| <= 1 is left, where only the parity of y counts, and for y < 0 (where x^y is
-`1 div x^|y|`, false for x = 0) again only the parity counts. Then z is an element of the powers with every exponent that
-is left. Powers that are not selected must not overflow, so each has its base cut to the largest.
+`1 div x^|y|`, false for x = 0) again only the parity counts. Then z is an element of the powers with every exponent
+that is left. Powers that are not selected must not overflow, so each has its base cut to the largest.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Names and types: what the arguments of a constraint mean to the builder.
 
 FlatZinc has no coercion: where the table of table.py says var int, a Boolean is an error. A parameter may stand
-wherever a literal may. The methods named by `BINDERS` take an expression of model.py and return what the lowering functions
-get; they raise ModelError without a position, which whoever knows the item adds. The common case (an array of names) is one
-dictionary look-up an element.
+wherever a literal may. The methods named by `BINDERS` take an expression of model.py and return what the lowering
+functions get; they raise ModelError without a position, which whoever knows the item adds. The common case (an array
+of names) is one dictionary look-up an element.
 """
 
 from __future__ import annotations

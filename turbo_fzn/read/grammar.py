@@ -113,7 +113,7 @@ def _lark() -> Lark:
 
 def _make_lark(lark: Any, tables: Path | None) -> Lark:
     """The parser; Lark reads its tables from a file if there is one, and else writes it."""
-    return lark.Lark(  # type: ignore[no-any-return]
+    return lark.Lark(
         GRAMMAR.read_text(encoding="utf-8"),
         parser="lalr",
         start=["item", "flat", "part"],
@@ -129,7 +129,7 @@ def terminals() -> dict[str, str]:
     kept = _cache_file("json")
     data = cache.read(kept) if kept else None
     if data is not None:
-        return json.loads(data)  # type: ignore[no-any-return]
+        return json.loads(data)
     source = {terminal.name: terminal.pattern.to_regexp() for terminal in _lark().terminals}
     with _written_to(kept) as fresh:
         if fresh:
@@ -296,7 +296,7 @@ class _Actions:
         return values
 
     def item(self, children: list) -> tuple[str, tuple]:
-        return children[0]  # type: ignore[no-any-return]
+        return children[0]
 
     def predicate(self, children: list) -> tuple[str, tuple]:
         return "predicate", ()

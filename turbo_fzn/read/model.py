@@ -37,7 +37,7 @@ class Text(str):
 
 class Index(NamedTuple):
     array: str
-    index: int
+    index: int  # type: ignore[assignment]  # hides tuple.index, which nobody asks of it
 
 
 class Call(NamedTuple):

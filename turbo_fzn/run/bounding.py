@@ -26,9 +26,10 @@ RELAXATION = -1  # the block that such solutions are said to be of
 class Bounding:
     """A relaxation at work beside a search, and the engine that it helps. Solutions carry the values of `exports`."""
 
-    def __init__(self, prepared: Prepared, exports: np.ndarray):
+    def __init__(self, prepared: Prepared, exports: np.ndarray, share: float = 1):
+        """`share` is as in Beside."""
         self.boxes = Boxes(prepared, exports)
-        self.beside = Beside(lambda: relaxation_of(prepared), self.boxes)
+        self.beside = Beside(lambda: relaxation_of(prepared), self.boxes, share)
         self.sense = prepared.tnf.sense
         self.told = self.beside.bound
 

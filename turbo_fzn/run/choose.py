@@ -38,6 +38,7 @@ log = logging.getLogger("turbo_fzn")
 FREE_THREADS = 2
 GPU_LNS_PERCENT = 75  # a GPU has blocks to spare
 CPU_LNS_PERCENT = 50
+SHARE_BESIDE_ONE = 0.1  # of the time, for dividing relaxations beside a single block
 RESTARTS = {"weighted", "annotated"}  # one of them proves what the tree does not
 
 
@@ -85,30 +86,33 @@ def choose_engine(prepared: Prepared, options: Options, exports: np.ndarray, wan
     settings = cpu_settings(tnf, chosen, options)
     if options.arch == "cpu":
         return cpu.CpuEngine(tnf, exports, settings)
-    failure = wake.begin().failure
+    failure = wake.absence()
     if failure is not None:
         log.info("no GPU engine: %s", failure)
         return cpu.CpuEngine(tnf, exports, settings)
-    meanwhile = cpu_settings(tnf, plan(tnf, replace(options, blocks=None), wanted), options)  # --blocks is meant for the GPU
+    meanwhile = cpu_settings(
+        tnf, plan(tnf, replace(options, blocks=None), wanted), options
+    )  # --blocks is meant for the GPU
     first = cpu.CpuEngine(tnf, exports, meanwhile)
     return Pair(first, lambda: make_gpu_engine(prepared, exports, gpu_settings(chosen, options)), tnf.sense)
 
 
 def begin_bounding(prepared: Prepared, options: Options, exports: np.ndarray) -> Bounding | None:
-    """What seeks bounds of the objective beside the search; with one block it would be as much as the search itself, and
-    what equal runs print would not be equal."""
+    """What seeks bounds of the objective beside the search. With one block it would be as much as the search itself, and
+    what equal runs print would not be equal: there free search alone has it, without a seed, and with little time."""
     if prepared.model is None or options.cp_profiler or options.relaxation == "off":
         return None
-    if options.relaxation == "auto" and is_alone(prepared.tnf, options):
+    alone = is_alone(prepared.tnf, options)
+    if options.relaxation == "auto" and alone and (options.seed is not None or not options.free_search):
         return None
     from turbo_fzn.run.bounding import Bounding
 
-    return Bounding(prepared, exports)
+    return Bounding(prepared, exports, SHARE_BESIDE_ONE if alone else 1)
 
 
 def is_alone(tnf: TNF, options: Options) -> bool:
     """Whether the search is that of a single block."""
-    on_cpu = options.arch == "cpu" or (options.arch == "auto" and wake.begin().failure is not None)
+    on_cpu = options.arch == "cpu" or (options.arch == "auto" and wake.absence() is not None)
     return options.blocks == 1 or (on_cpu and plan(tnf, options, 1).threads == 1)
 
 

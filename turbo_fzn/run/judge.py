@@ -75,25 +75,27 @@ class Judge:
 
     def check(self, arrived: list[Found]) -> Iterator[Found]:
         """Those that hold, in order. Raises InternalError at the first that fails the check."""
-        if self.checker is None:
+        checker = self.checker
+        if checker is None:
             yield from arrived
             return
-        size = max(BATCH_ELEMENTS // max(self.checker.cost, 1), 1)
+        size = max(BATCH_ELEMENTS // max(checker.cost, 1), 1)
         for start in range(0, len(arrived), size):
             batch = arrived[start : start + size]
             trusted = len(batch) > 1 and self._all_hold(batch)
             for found in batch:
                 if not trusted:
-                    self._check_one(found)
+                    self._check_one(checker, found)
                 yield found
 
     def _all_hold(self, batch: list[Found]) -> bool:
+        assert self.checker is not None, "asked by check"
         originals = self.prepared.original(np.stack([found.values for found in batch]))
         numbers = [self.prepared.origin[name] for name in self.checker.model.variables]
         return self.checker.all_hold(originals[:, numbers])
 
-    def _check_one(self, found: Found) -> None:
+    def _check_one(self, checker: Checker, found: Found) -> None:
         plain = self.prepared.original(found.values).tolist()
-        violation = self.checker.violation({name: plain[number] for name, number in self.prepared.origin.items()})
+        violation = checker.violation({name: plain[number] for name, number in self.prepared.origin.items()})
         if violation is not None:
             raise InternalError(f"a solution failed its check and is not printed: {violation}")

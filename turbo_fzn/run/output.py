@@ -7,7 +7,10 @@ the process at any time.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Mapping, Sequence, TextIO
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TextIO
+
+from turbo_fzn import progress
 
 if TYPE_CHECKING:  # the status lines are wanted also where NumPy is not loaded yet
     import numpy as np
@@ -41,19 +44,23 @@ def format_value(item: Output, values: np.ndarray) -> str:
 
 def write_solution(stream: TextIO, outputs: Sequence[tuple[Output, np.ndarray]]) -> None:
     lines = [f"{item.name} = {format_value(item, values)};\n" for item, values in outputs]
-    stream.write("".join(lines) + SEPARATOR + "\n")
-    stream.flush()
+    write(stream, "".join(lines) + SEPARATOR + "\n")
 
 
 def write_line(stream: TextIO, line: str) -> None:
-    stream.write(line + "\n")
+    write(stream, line + "\n")
+
+
+def write(stream: TextIO, text: str) -> None:
+    progress.erase()  # the terminal may be the same
+    stream.write(text)
     stream.flush()
 
 
 def write_statistics(stream: TextIO, statistics: Mapping[str, Any]) -> None:
     """The `%%%mzn-stat` block: numbers as they are, times as seconds, text in quotes."""
+    lines = []
     for name, value in statistics.items():
         text = f'"{value}"' if isinstance(value, str) else f"{value:.6f}" if isinstance(value, float) else str(value)
-        stream.write(f"%%%mzn-stat: {name}={text}\n")
-    stream.write("%%%mzn-stat-end\n")
-    stream.flush()
+        lines.append(f"%%%mzn-stat: {name}={text}\n")
+    write(stream, "".join(lines) + "%%%mzn-stat-end\n")

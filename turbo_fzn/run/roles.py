@@ -1,7 +1,8 @@
 """Which blocks of the CPU engine learn from conflicts, and in which role (kernels/learn, docs/learning.md).
 
 A prover restarts often and probes the objective's bound, a finder restarts seldom and stays near the incumbent, a
-follower decides as the annotation says. The rest of the blocks search the tree and neighbourhoods, as without learners.
+follower decides as the annotation says; a soloist does all of it in turn. The rest of the blocks search the tree and
+neighbourhoods, as without learners.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from turbo_fzn.errors import UsageError
 from turbo_fzn.options import Options
 from turbo_fzn.tnf.language import TNF
 
-# With free search: from how many blocks on there is one in this role.
-TO_OPTIMISE = {"prover": 1, "finder": 3, "follower": 6}
-TO_SATISFY = {"finder": 1, "prover": 3, "follower": 6}
+# With free search: from how many blocks on there is one in this role. With fewer, there is a soloist.
+TO_OPTIMISE = {"prover": 3, "finder": 3, "follower": 6}
+TO_SATISFY = {"finder": 3, "prover": 3, "follower": 6}
 
 
 def choose_roles(tnf: TNF, options: Options, blocks: int, free: bool) -> tuple[str, ...]:
@@ -31,5 +32,7 @@ def choose_roles(tnf: TNF, options: Options, blocks: int, free: bool) -> tuple[s
         return ()
     if named != ("auto",):
         return named[:blocks]
+    if not free:
+        return ()
     table = TO_OPTIMISE if tnf.sense else TO_SATISFY
-    return tuple(role for role, least in table.items() if blocks >= least) if free else ()
+    return tuple(role for role, least in table.items() if blocks >= least) or ("soloist",)

@@ -104,7 +104,7 @@ class Strategy:
     """
 
     var_choice: VarChoice
-    value_choice: ValueChoice
+    value_choice: IntEnum  # a ValueChoice, or one of the engine's own
     variables: np.ndarray
     measured: np.ndarray = None  # type: ignore[assignment]
     gaps: list[np.ndarray] | None = None
@@ -182,7 +182,7 @@ class TNF:
             raise BrokenRule("columns of different lengths")
         if self.objective >= n or (self.objective >= 0) != (self.sense != 0):
             raise BrokenRule("the objective is no variable")
-        lists = [item.variables for item in [*self.strategies, *self.outputs]]
+        lists = [one.variables for one in self.strategies] + [one.variables for one in self.outputs]
         for variables in [*lists, *(strategy.measured for strategy in self.strategies)]:
             if not np.all((variables >= 0) & (variables < n)):
                 raise BrokenRule("a strategy or an output names a variable that does not exist")

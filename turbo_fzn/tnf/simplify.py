@@ -100,7 +100,7 @@ class Simplifier:
         self.rows = Rows(*(column.astype(np.int64) for column in (tnf.op, tnf.x, tnf.y, tnf.z)))
         self.tables = tnf.tables
         self.removed: list[Rows] = []
-        mentioned = [item.variables for item in [*tnf.strategies, *tnf.outputs]]
+        mentioned = [one.variables for one in tnf.strategies] + [one.variables for one in tnf.outputs]
         mentioned += [strategy.measured for strategy in tnf.strategies]
         mentioned += [tnf.warm_start[0]] if tnf.warm_start is not None else []
         mentioned += [np.array([tnf.objective])] if tnf.objective >= 0 else []

@@ -52,7 +52,17 @@ def write(tnf: TNF, file: TextIO) -> None:
     )
     file.writelines(f"{goal} {tnf.objective}\n" for goal, sense in GOALS.items() if sense == tnf.sense)
     for strategy in tnf.strategies:
-        file.write(join(["search" if strategy.asked else "suggest", strategy.var_choice.name, strategy.value_choice.name, *members(strategy)]) + "\n")
+        file.write(
+            join(
+                [
+                    "search" if strategy.asked else "suggest",
+                    strategy.var_choice.name,
+                    strategy.value_choice.name,
+                    *members(strategy),
+                ]
+            )
+            + "\n"
+        )
     for output in tnf.outputs:
         ranges = "" if output.ranges is None else join([f"{low}..{high}" for low, high in output.ranges]) + " : "
         file.write(f"output {output.kind} {output.name} {ranges}{join(output.variables.tolist())}".rstrip() + "\n")
@@ -65,7 +75,13 @@ def members(strategy: Strategy) -> Iterator[str]:
     for place, (variable, measured) in enumerate(zip(strategy.variables.tolist(), strategy.measured.tolist())):
         pairs = strategy.gaps[place].tolist() if strategy.gaps is not None else []
         holes = ",".join(f"{below}>{above}" for below, above in pairs)
-        yield f"{variable}:{measured}:{holes}" if holes else f"{variable}:{measured}" if measured != variable else f"{variable}"
+        yield (
+            f"{variable}:{measured}:{holes}"
+            if holes
+            else f"{variable}:{measured}"
+            if measured != variable
+            else f"{variable}"
+        )
 
 
 def join(words: list) -> str:

@@ -1,48 +1,41 @@
-"""One run, from a model's text to its solutions: prepare, search, check, report.
+"""The search of a prepared model: drive an engine, have its solutions checked, hand out the answers.
 
-`prepare` turns the text into a TNF at its root fixpoint. `search` drives an engine and yields a `Solution` for each
-answer worth printing, then one `Finished`. Every solution is checked against the original FlatZinc before it is
-yielded (judge.py). The engine runs beside all this: while the host prints, the ring fills, and of the improving
-solutions that arrive together only the best is looked at. When several optimal solutions are wanted, a second search
-enumerates them, with the objective fixed.
+`search` yields a `Solution` for each answer worth printing, then one `Finished`. Every solution is checked against the
+original FlatZinc before it is yielded (judge.py). The engine runs beside all this: while the host prints, the ring fills,
+and of the improving solutions that arrive together only the best is looked at. When several optimal solutions are wanted,
+a second search enumerates them, with the objective fixed.
 """
 
 from __future__ import annotations
 
 import logging
-import threading
 import time
+from collections.abc import Callable, Generator
 from contextlib import closing
-from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Callable, Generator, Protocol, TypeVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from turbo_fzn import progress
-from turbo_fzn.engine import cpu
 from turbo_fzn.engine.contract import Engine, Found
 from turbo_fzn.errors import EngineError, InternalError
-from turbo_fzn.interrupt import Interrupt, Interrupted, deadline
-from turbo_fzn.lower.rewrite import lower
+from turbo_fzn.interrupt import Interrupt, Interrupted
 from turbo_fzn.options import Options
-from turbo_fzn.read.model import Model
 from turbo_fzn.run import report
 from turbo_fzn.run.answers import Distinct, Everything, Improvements, output_determines_all
 from turbo_fzn.run.choose import begin_bounding, choose_engine, plan
 from turbo_fzn.run.judge import Judge, Prepared
-from turbo_fzn.run.output import value_of
+from turbo_fzn.run.live import Live
+from turbo_fzn.run.prepare import log, log_phase, settle_root
 from turbo_fzn.run.profiler import Profiler
 from turbo_fzn.tnf.language import TNF, Output
-from turbo_fzn.tnf.simplify import simplify
 
 if TYPE_CHECKING:
     from turbo_fzn.run.bounding import Bounding
 
-log = logging.getLogger("turbo_fzn")
-
 POLL_SECONDS = 0.001
 PATIENCE_SECONDS = 0.15  # less than the 0.2 s that MiniZinc leaves between SIGTERM and SIGKILL
-T = TypeVar("T")
 
 
 @dataclass
@@ -64,85 +57,6 @@ class Finished:
     complete: bool
     n_solutions: int
     statistics: dict[str, Any]
-
-
-def prepare(model: Model, options: Options, interrupt: Interrupt) -> Prepared:
-    """Lowers, simplifies and propagates the root. Raises Interrupted, ModelError or EngineError."""
-    start = time.monotonic()
-    lowered = lower(model, share=options.simplify)
-    times = {"lowerTime": time.monotonic() - start}
-    log_phase("lower", times["lowerTime"], lowered.tnf)
-    start = time.monotonic()
-    sizes = {
-        "flatzincVariables": len(model.variables),
-        "flatzincConstraints": len(model.constraints),
-        "loweredVariables": lowered.tnf.n_vars,
-        "loweredPropagators": lowered.tnf.n_rows,
-    }
-    prepared = Prepared(lowered.tnf, model, lowered.origin, times=times, sizes=sizes)
-    if options.simplify and not lowered.tnf.infeasible:
-        with progress.phase("simplify"):
-            simplified = simplify(lowered.tnf, lambda tnf: propagate_interruptibly(tnf, interrupt))
-        prepared.tnf, prepared.reconstruction = simplified.tnf, simplified.reconstruction
-        log_phase("simplify", time.monotonic() - start, prepared.tnf)
-    times["simplifyTime"] = time.monotonic() - start
-    return settle_root(prepared, interrupt)
-
-
-def log_phase(name: str, seconds: float, tnf: TNF) -> None:
-    """The line of `-v` for a phase: its time, and the sizes after it."""
-    log.info("%s: %.2f s, %d variables, %d rows", name, seconds, tnf.n_vars, tnf.n_rows)
-
-
-def settle_root(prepared: Prepared, interrupt: Interrupt) -> Prepared:
-    """The engines start from the root fixpoint."""
-    tnf = prepared.tnf
-    if not tnf.infeasible:
-        start = time.monotonic()
-        with progress.phase("root"):
-            bounds = propagate_interruptibly(tnf, interrupt)
-        if bounds is None:
-            tnf.infeasible = True
-        else:
-            tnf.lower, tnf.upper = bounds
-        prepared.times["rootTime"] = time.monotonic() - start
-        log_phase("root", prepared.times["rootTime"], tnf)
-    return prepared
-
-
-def propagate_interruptibly(tnf: TNF, interrupt: Interrupt) -> tuple[np.ndarray, np.ndarray] | None:
-    """cpu.propagate in a thread, so that a signal handler of the main thread can run and stop it."""
-    cpu.library(32 if tnf.is_narrow() else 64)  # compiled here if need be: of that a stop tells
-    stop = cpu.Stop()
-    result = in_thread(lambda: cpu.propagate(tnf, stop), interrupt, stop.set)
-    if interrupt:
-        raise Interrupted
-    return result
-
-
-def in_thread(work: Callable[[], T], interrupt: Interrupt, stop: Callable[[], None]) -> T:
-    """Runs `work` in a thread and calls `stop` when interrupted; returns or raises what `work` does."""
-    outcome: list[T] = []
-    errors: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            outcome.append(work())
-        except BaseException as error:
-            errors.append(error)
-
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    try:
-        while thread.is_alive() and not interrupt:
-            thread.join(0.02)
-    finally:
-        if thread.is_alive():
-            stop()
-    thread.join()
-    if errors:
-        raise errors[0]
-    return outcome[0]
 
 
 class Patience:
@@ -251,11 +165,14 @@ class Search:
         self.close_engine()
         start = time.monotonic()
         with progress.phase("engine"):
-            self.engine = engine = choose_engine(replace(self.prepared, tnf=tnf), self.options, self.judge.exports, limit)
+            self.engine = engine = choose_engine(
+                replace(self.prepared, tnf=tnf), self.options, self.judge.exports, limit
+            )
         if "engineTime" not in self.prepared.times:
             self.prepared.times["engineTime"] = time.monotonic() - start
             self.start = time.monotonic()
         log_phase("engine", time.monotonic() - start, tnf)
+        self.live = Live(self.start, tnf.sense)
         self.interrupt.settle()
         complete = yield from self.drive(engine, make_choice(engine), limit)
         return (complete or self.is_proved()) and not self.has_enough(limit)
@@ -306,6 +223,8 @@ class Search:
                     time.sleep(POLL_SECONDS)
                     continue
                 running = False
+            if running:
+                self.live.look(engine, self.n_solutions)
             arrived, new = [], arrived
             answers = choice.worth_printing(new)
             for found in self.judge.check(answers[: limit - self.n_solutions] if limit else answers):
@@ -339,6 +258,7 @@ class Search:
     def answer(self, found: Found, engine: Engine) -> Solution:
         """The solution that was found, counted and remembered."""
         self.n_solutions += 1
+        self.live.note(found)
         statistics = None
         if self.prepared.tnf.sense and not self.all_are_optimal:
             self.last, self.best = found, found.objective
@@ -349,55 +269,12 @@ class Search:
             counted = report.merge_counts(self.counted, engine.statistics())
             statistics = report.progress(counted, self.start, self.best, bound)
         seconds = time.monotonic() - self.start
-        objective = "" if self.best is None else f" objective {self.best}{'' if bound is None else f' (bound {bound})'},"
+        objective = (
+            "" if self.best is None else f" objective {self.best}{'' if bound is None else f' (bound {bound})'},"
+        )
         what = self.n_solutions, objective, found.method, found.block
         log.info("%.2f s: solution %d,%s by %s in block %d", seconds, *what)
         return Solution(self.judge.outputs(found), self.best, found.block, found.method, statistics)
-
-
-@dataclass
-class Result:
-    """What `solve_text` returns. `status`: SATISFIED, ALL_SOLUTIONS (space exhausted, so an optimum is proved),
-    UNSATISFIABLE or UNKNOWN. `solutions`: one dict a solution, output name -> bool, int or flat list."""
-
-    status: str
-    solutions: list[dict[str, object]]
-    objective: int | None
-    statistics: dict[str, Any]
-
-
-def solve_text(text: str, **settings: Any) -> Result:
-    """Solves FlatZinc given as text. `settings` are fields of `Options`; `check` may also be True or False.
-
-    Raises the errors of errors.py.
-    """
-    from turbo_fzn.read.flatzinc import parse_text
-
-    return solve_model(parse_text(text), **settings)
-
-
-def solve_model(model: Model, **settings: Any) -> Result:
-    """The same for a model that is parsed already."""
-    if isinstance(settings.get("check"), bool):
-        settings["check"] = "always" if settings["check"] else "never"
-    unknown = settings.keys() - {option.name for option in fields(Options)}
-    if unknown:
-        raise TypeError(f"unknown settings: {', '.join(sorted(unknown))}")
-    options = Options(**settings)
-    interrupt = Interrupt(deadline(options.time_limit, time.monotonic()))
-    solutions: list[dict[str, object]] = []
-    objective, finished = None, None
-    try:
-        for event in search(prepare(model, options, interrupt), options, interrupt):
-            if isinstance(event, Finished):
-                finished = event
-            else:
-                solutions.append({item.name: value_of(item, values) for item, values in event.outputs})
-                objective = event.objective
-    except Interrupted:
-        return Result("UNKNOWN", [], None, {})
-    assert finished is not None, "the last event"
-    return Result(status_of(finished), solutions, objective, finished.statistics)
 
 
 def status_of(finished: Finished) -> str:

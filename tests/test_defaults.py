@@ -1,0 +1,131 @@
+"""What a run does without flags: a model without a search annotation is searched well, and others as they say."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from random import Random
+
+import pytest
+from command import GREATEST_SUM, LEAST_SUM, Answer, golomb, grid, run, write
+from conftest import needs_minizinc
+
+from turbo_fzn.bench import plain
+
+PATIENCE = 300  # seconds; each takes less than one on an idle machine
+
+
+def without_annotation(text: str) -> str:
+    return re.sub(r"solve :: .* (satisfy|minimize|maximize)", r"solve \1", text)
+
+
+# ---- models of a newcomer
+
+
+@needs_minizinc
+@pytest.mark.parametrize("kind", ["project", "job_shop", "cover", "clauses"])
+def test_failures_lead_the_search_where_no_annotation_does(minizinc, model, kind):
+    """The smallest domain first needs from 700,000 nodes (cover) to more than 5,000,000 (job_shop)."""
+    text = plain.MODELS[kind](Random(1))
+    done = minizinc("--arch", "cpu", "-p", 1, "-s", model(text), timeout=PATIENCE)
+    assert re.search("^=====(=====|UNSATISFIABLE=====)$", done.stdout, re.MULTILINE)
+    (nodes,) = set(re.findall(r"nodes=(\d+)", done.stdout[done.stdout.index("=====") :]))
+    assert int(nodes) < 100_000
+
+
+@needs_minizinc
+def test_a_timetable_without_annotation_is_found_by_restarts(minizinc, model):
+    done = minizinc("--arch", "cpu", model(plain.timetable(Random(1))), timeout=PATIENCE)
+    assert done.returncode == 0 and "slot = " in done.stdout
+
+
+# ---- what is chosen
+
+FREE = "free search: there is no search annotation to follow"
+
+
+def choice(path: Path, *arguments: object) -> str:
+    """What `-v` says of the search."""
+    answer = run("--arch", "cpu", "-v", *arguments, path)
+    (line,) = re.findall("^fzn-turbo: search: (.*)$", answer.errors, re.MULTILINE)
+    return line
+
+
+@pytest.mark.covers("F12")
+@pytest.mark.parametrize(
+    ("arguments", "chosen"),
+    [
+        ([], f"{FREE}, 2 threads"),
+        (["-p", 3], f"{FREE}, 3 threads"),
+        (["-i", "-s"], f"{FREE}, 2 threads"),
+        (["-p", 1], "the tree, by failure weights, 1 thread"),
+        (["-r", 5], "the tree, by failure weights, 1 thread"),
+        (["--lns", "off"], "the tree, by failure weights, 1 thread"),
+        (["-f"], "free search, by -f, 2 threads"),
+        (["-f", "-p", 1], "free search, by -f, 1 thread"),
+    ],
+    ids=lambda value: " ".join(map(str, value)) if isinstance(value, list) else "",
+)
+@pytest.mark.parametrize("text", [LEAST_SUM, grid()], ids=["best", "one"])
+def test_v_says_how_a_model_without_annotation_is_searched(tmp_path, text, arguments, chosen):
+    assert choice(write(tmp_path, without_annotation(text)), *arguments) == f"{chosen} of the CPU"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "chosen"),
+    [
+        ([], "the tree, as annotated, 1 thread"),
+        (["-p", 2], "the tree, as annotated, 2 threads"),
+        (["-f"], "free search, by -f, 2 threads"),
+        (["-f", "-p", 4], "free search, by -f, 4 threads"),
+    ],
+)
+def test_v_says_how_a_model_with_an_annotation_is_searched(tmp_path, arguments, chosen):
+    assert choice(write(tmp_path, LEAST_SUM), *arguments) == f"{chosen} of the CPU"
+
+
+@pytest.mark.parametrize("arguments", [["-a"], ["-n", 7], ["-a", "-f"]])
+def test_v_says_that_several_solutions_are_enumerated(tmp_path, arguments):
+    chosen = choice(write(tmp_path, grid()), *arguments)
+    assert chosen == "the tree, smallest domain first, 1 thread of the CPU"
+
+
+# ---- what must stay
+
+
+@pytest.mark.covers("F3", "F5")
+@pytest.mark.parametrize("arguments", [["-a"], ["-n", 7]])
+def test_without_annotation_solutions_are_enumerated_from_the_smallest_domain_on(tmp_path, arguments):
+    text = grid().replace("var 1..4: x1", "var 2..3: x1")
+    search = "int_search([x0,x1,x2],first_fail,indomain_min,complete)"
+    annotated = write(tmp_path, text.replace("solve", f"solve :: {search}"), "annotated.fzn")
+    expected = run("--arch", "cpu", *arguments, annotated)
+    assert run("--arch", "cpu", *arguments, write(tmp_path, text)) == expected
+    assert len(expected.solutions) in (7, 18)
+
+
+@pytest.mark.covers("F10")
+@pytest.mark.parametrize("arguments", [["-p", 1, "-r", 3], ["-r", 3], ["-f", "-p", 1, "-r", 3]], ids=str)
+def test_equal_runs_of_one_thread_print_the_same(tmp_path, arguments):
+    path = write(tmp_path, without_annotation(golomb(7)))
+    runs = [run("--arch", "cpu", "-i", *arguments, path) for _ in range(3)]
+    assert runs[0].markers == ["=========="] and len(runs[0].solutions) > 1
+    assert runs[0] == runs[1] == runs[2]
+
+
+@pytest.mark.covers("F8")
+def test_free_search_of_one_thread_does_all_but_the_tree_and_proves_by_restarts(tmp_path):
+    answer = run("--arch", "cpu", "-f", "-p", 1, "-s", write(tmp_path, golomb(7)))
+    assert answer.markers == ["=========="]
+    used = {name for name in answer.statistics if name.endswith("Tries")}
+    assert "treeTries" not in used and used & {"weightedTries", "annotatedTries"} and len(used) > 1
+
+
+@pytest.mark.parametrize("text", [LEAST_SUM, GREATEST_SUM])
+def test_the_optimum_is_that_of_the_annotated_model(tmp_path, text):
+    def solve(text: str) -> Answer:
+        return run("--arch", "cpu", "-a-o", write(tmp_path, text))
+
+    plain_answer, expected = solve(without_annotation(text)), solve(text)
+    assert plain_answer.markers == expected.markers == ["=========="]
+    assert sorted(plain_answer.solutions) == sorted(expected.solutions)

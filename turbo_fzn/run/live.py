@@ -1,0 +1,81 @@
+"""What is told of a search while it is under way: one line, at most once a second.
+
+    12 s: 1.25M nodes/s, objective 103, bound 98, gap 4.85 %, 12 open, last by window in block 3 at 8.2 s
+
+On a terminal the line is written over again and again (progress.py). With `-v` it is a line of the log instead, ever
+more rarely: after each twentieth of the time so far. Elsewhere nothing is told, and nothing is asked of the engine.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from dataclasses import dataclass, field
+
+from turbo_fzn import progress
+from turbo_fzn.engine.contract import Engine, Found
+from turbo_fzn.run.report import finite
+
+log = logging.getLogger("turbo_fzn")
+
+INTERVAL_SECONDS = 1.0
+LOG_SHARE = 1 / 20  # of the time so far
+UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
+
+
+@dataclass
+class Live:
+    """One search by one engine. `began` is on the clock of time.monotonic."""
+
+    began: float
+    sense: int
+    due: float = field(init=False)
+    looked: float = field(init=False)
+    nodes: int = 0
+    last: tuple[Found, float] | None = None  # the last answer and when it came
+
+    def __post_init__(self) -> None:
+        self.looked, self.due = self.began, self.began + progress.PATIENCE_SECONDS
+
+    def note(self, found: Found) -> None:
+        """An answer."""
+        self.last = found, time.monotonic()
+
+    def look(self, engine: Engine, n_solutions: int) -> None:
+        """Called again and again while the engine runs; tells when it is time to."""
+        now = time.monotonic()
+        logged = log.isEnabledFor(logging.INFO)
+        if now < self.due or not (logged or progress.is_shown()):
+            return
+        nodes = engine.statistics()["nodes"]
+        rate = (nodes - self.nodes) / (now - self.looked)
+        self.nodes, self.looked = nodes, now
+        self.due = now + max(INTERVAL_SECONDS, (now - self.began) * LOG_SHARE if logged else 0)
+        line = f"{now - self.began:.0f} s: {', '.join([f'{short(rate)} nodes/s', *self.state(engine, n_solutions)])}"
+        log.info("%s", line) if logged else progress.tell(line)
+
+    def state(self, engine: Engine, n_solutions: int) -> list[str]:
+        """How far the search is."""
+        objective = self.last[0].objective if self.last else None
+        parts = bounds(objective, finite(self.sense * engine.bound)) if self.sense else [f"{n_solutions} solutions"]
+        parts.append(f"{engine.open_work} open")
+        if self.last:
+            found, when = self.last
+            parts.append(f"last by {found.method} in block {found.block} at {when - self.began:.1f} s")
+        return parts
+
+
+def bounds(objective: int | None, bound: int | None) -> list[str]:
+    """The best objective, what no solution can pass, and how far they are apart; each where it is known."""
+    parts = ["no solution" if objective is None else f"objective {objective}"]
+    if bound is not None:
+        parts.append(f"bound {bound}")
+        if objective is not None:
+            parts.append(f"gap {100 * abs(objective - bound) / max(abs(objective), abs(bound), 1):.3g} %")
+    return parts
+
+
+def short(rate: float) -> str:
+    """1234567.0 as "1.23M"."""
+    size, unit = next(((size, unit) for size, unit in UNITS if rate >= size), UNITS[-1])
+    return f"{rate / size:.3g}{unit}"

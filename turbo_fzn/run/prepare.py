@@ -1,0 +1,112 @@
+"""From a parsed model to a TNF at its root fixpoint, from where every engine starts.
+
+Lowering and simplifying are Python and NumPy, which a signal interrupts by itself. Propagation is one call into the
+kernels: it runs in a thread, so that a signal handler of the main thread can run and stop it.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+import numpy as np
+
+from turbo_fzn import progress
+from turbo_fzn.engine import cpu
+from turbo_fzn.errors import EngineError
+from turbo_fzn.interrupt import Interrupt, Interrupted
+from turbo_fzn.lower.rewrite import lower
+from turbo_fzn.options import Options
+from turbo_fzn.read.model import Model
+from turbo_fzn.run.judge import Prepared
+from turbo_fzn.tnf.language import TNF
+from turbo_fzn.tnf.simplify import simplify
+
+log = logging.getLogger("turbo_fzn")
+
+T = TypeVar("T")
+
+
+def prepare(model: Model, options: Options, interrupt: Interrupt) -> Prepared:
+    """Lowers, simplifies and propagates the root. Raises Interrupted, ModelError or EngineError."""
+    start = time.monotonic()
+    lowered = lower(model, share=options.simplify)
+    times = {"lowerTime": time.monotonic() - start}
+    log_phase("lower", times["lowerTime"], lowered.tnf)
+    start = time.monotonic()
+    sizes = {
+        "flatzincVariables": len(model.variables),
+        "flatzincConstraints": len(model.constraints),
+        "loweredVariables": lowered.tnf.n_vars,
+        "loweredPropagators": lowered.tnf.n_rows,
+    }
+    prepared = Prepared(lowered.tnf, model, lowered.origin, times=times, sizes=sizes)
+    if options.simplify and not lowered.tnf.infeasible:
+        with progress.phase("simplify"):
+            simplified = simplify(lowered.tnf, lambda tnf: propagate_interruptibly(tnf, interrupt))
+        prepared.tnf, prepared.reconstruction = simplified.tnf, simplified.reconstruction
+        log_phase("simplify", time.monotonic() - start, prepared.tnf)
+    times["simplifyTime"] = time.monotonic() - start
+    return settle_root(prepared, interrupt)
+
+
+def log_phase(name: str, seconds: float, tnf: TNF) -> None:
+    """The line of `-v` for a phase: its time, and the sizes after it."""
+    log.info("%s: %.2f s, %d variables, %d rows", name, seconds, tnf.n_vars, tnf.n_rows)
+
+
+def settle_root(prepared: Prepared, interrupt: Interrupt) -> Prepared:
+    """The engines start from the root fixpoint."""
+    tnf = prepared.tnf
+    if not tnf.infeasible:
+        start = time.monotonic()
+        with progress.phase("root"):
+            bounds = propagate_interruptibly(tnf, interrupt)
+        if bounds is None:
+            tnf.infeasible = True
+        else:
+            tnf.lower, tnf.upper = bounds
+        prepared.times["rootTime"] = time.monotonic() - start
+        log_phase("root", prepared.times["rootTime"], tnf)
+    return prepared
+
+
+def propagate_interruptibly(tnf: TNF, interrupt: Interrupt) -> tuple[np.ndarray, np.ndarray] | None:
+    """cpu.propagate in a thread, so that a signal handler of the main thread can run and stop it."""
+    cpu.library(32 if tnf.is_narrow() else 64)  # compiled here if need be: of that a stop tells
+    stop = cpu.Stop()
+    result = in_thread(lambda: cpu.propagate(tnf, stop), interrupt, stop.set)
+    if interrupt:
+        raise Interrupted
+    return result
+
+
+def in_thread(work: Callable[[], T], interrupt: Interrupt, stop: Callable[[], None]) -> T:
+    """Runs `work` in a thread and calls `stop` when interrupted; returns or raises what `work` does."""
+    outcome: list[T] = []
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            outcome.append(work())
+        except BaseException as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    try:
+        thread.start()
+    except RuntimeError as error:
+        raise EngineError(f"cannot run a thread: {error}") from error
+    try:
+        while thread.is_alive() and not interrupt:
+            thread.join(0.02)
+    finally:
+        if thread.is_alive():
+            stop()
+    thread.join()
+    if errors:
+        raise errors[0]
+    return outcome[0]

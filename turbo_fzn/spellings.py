@@ -1,0 +1,62 @@
+"""The flags of C++ Turbo (github.com/lattice-land/turbo, 1.2), for those whose scripts have them.
+
+What means something here becomes our flag; what only tunes that solver is left out, with a line that says why; what
+cannot be left out is refused with the name of what there is instead. The other flags (-a, -f, -i, -n, -p, -s, -t, -v)
+are the same in both, as they are MiniZinc's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from turbo_fzn.errors import UsageError
+
+ENGINES = {"cpu": "cpu", "gpu": "gpu", "hybrid": "gpu", "barebones": "gpu"}
+SAME_WITH_A_VALUE = {"-timeout": "-t"}
+SAME = {"-disable_simplify": "--no-simplify"}
+ON_DEMAND = "subproblems are split off on demand"
+ONE_WAY = "there is one way to propagate"
+LEFT_OUT = {
+    "-sub": ON_DEMAND,
+    "-eps_var_order": ON_DEMAND,
+    "-eps_value_order": ON_DEMAND,
+    "-stack": "the kernels need no stack",
+    "-and": "--gpu-threads N sets the threads of a block",
+    "-fp": ONE_WAY,
+    "-wac1_threshold": ONE_WAY,
+    "-version": "it was a note for the statistics",
+    "-hardware": "it was a note for the statistics",
+}
+LEFT_OUT_SWITCHES = {
+    "-globalmem": "stores lie in global memory where they do not fit into shared memory",
+    "-force_ternarize": "every model is brought into ternary normal form",
+}
+REFUSED = {
+    "-cutnodes": "there is no limit of nodes; -t N limits the time to N milliseconds",
+    "-ast": "--dump-tnf FILE writes the model in ternary normal form",
+    "-network_analysis": "-v shows sizes; --dump-tnf FILE writes the model in ternary normal form",
+}
+
+
+def translate(argv: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The command line in our flags, and what is to be said of those that were left out. Raises UsageError."""
+    words, notes = iter(argv), []
+    ours: list[str] = []
+    for word in words:
+        if word in REFUSED:
+            raise UsageError(f"{word}: {REFUSED[word]}")
+        if word in LEFT_OUT_SWITCHES or word in LEFT_OUT:
+            if word in LEFT_OUT:
+                next(words, None)
+            notes.append(f"{word} is left out: {(LEFT_OUT_SWITCHES | LEFT_OUT)[word]}")
+        elif word == "-arch":
+            engine = next(words, "")
+            ours += ["--arch", ENGINES.get(engine, engine)]
+        elif word == "-or":
+            blocks = next(words, "")
+            ours += ["--blocks", blocks] if blocks != "0" else []  # 0: as many as fit, which is the default
+        elif word in SAME_WITH_A_VALUE:
+            ours += [SAME_WITH_A_VALUE[word], next(words, "")]
+        else:
+            ours.append(SAME.get(word, word))
+    return ours, notes
