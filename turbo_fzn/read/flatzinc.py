@@ -31,7 +31,7 @@ from typing import Any, Generic, NoReturn, TypeVar
 from turbo_fzn.collector import without_collector
 from turbo_fzn.domains import IntSet
 from turbo_fzn.errors import ModelError, UnsupportedError
-from turbo_fzn.progress import phase
+from turbo_fzn.progress import stage
 from turbo_fzn.read.grammar import (
     BLANKS,
     INSIDE_SET,
@@ -61,7 +61,7 @@ Value = TypeVar("Value")
 def parse_text(text: str, file: str = "") -> Model:
     """The model that a FlatZinc text says; `file` is its name in messages."""
     reader = Reader(text, file)
-    with phase("parse", reader.share):
+    with stage("parse", reader.share):
         model = reader.read()
     del reader.types, reader.variable_annotations  # they refer to the reader, and so would keep all its words
     return model
