@@ -25,7 +25,7 @@ from turbo_fzn.bench.front import growing_model
 from turbo_fzn.engine.contract import Found
 from turbo_fzn.lower.rewrite import Rewriter, lower
 from turbo_fzn.progress import ERASE, Stage, line
-from turbo_fzn.read.flatzinc import Reader, parse_text
+from turbo_fzn.read.flatzinc import FlatZincReader, parse_text
 from turbo_fzn.run import live
 
 
@@ -105,7 +105,7 @@ def test_a_share_is_from_0_to_1(share, shown):
 
 def test_the_shares_of_reading_and_lowering_rise_to_the_end(monkeypatch):
     text = growing_model(400)
-    reader = Reader(text, "")
+    reader = FlatZincReader(text, "")
     shares = [reader.share()]
     reader.read()
     shares.append(reader.share())
