@@ -21,7 +21,7 @@ from turbo_fzn.bounds.beside import NO_SOLUTION, Beside
 from turbo_fzn.bounds.certificate import Certifier, fix
 from turbo_fzn.bounds.cliques import Conflicts, groups
 from turbo_fzn.bounds.cuts import Cutter, as_fractions
-from turbo_fzn.bounds.relaxation import Relaxation, LinearRows
+from turbo_fzn.bounds.relaxation import LinearRows, Relaxation
 from turbo_fzn.bounds.tree import refute
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.interrupt import Interrupt

@@ -23,7 +23,7 @@ from turbo_fzn.bounds.beside import NO_SOLUTION, Beside
 from turbo_fzn.bounds.certificate import Certificate, Certifier, fix
 from turbo_fzn.bounds.highs import Answer, Outcome, Program
 from turbo_fzn.bounds.linearise import linearise
-from turbo_fzn.bounds.relaxation import Relaxation, LinearRows
+from turbo_fzn.bounds.relaxation import LinearRows, Relaxation
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.errors import TurboError
 from turbo_fzn.interrupt import Interrupt

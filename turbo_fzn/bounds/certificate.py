@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from turbo_fzn.bounds.relaxation import Relaxation, LinearRows
+from turbo_fzn.bounds.relaxation import LinearRows, Relaxation
 from turbo_fzn.domains import INFINITY
 
 DENOMINATOR = 2**30

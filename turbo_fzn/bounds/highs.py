@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import highspy
 import numpy as np
 
-from turbo_fzn.bounds.relaxation import Relaxation, LinearRows
+from turbo_fzn.bounds.relaxation import LinearRows, Relaxation
 from turbo_fzn.domains import INFINITY
 
 Status = highspy.HighsModelStatus

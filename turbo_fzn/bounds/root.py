@@ -10,7 +10,7 @@ import numpy as np
 from turbo_fzn.bounds import cuts
 from turbo_fzn.bounds.certificate import Certificate, Certifier, fix
 from turbo_fzn.bounds.highs import Answer, Outcome, Program
-from turbo_fzn.bounds.relaxation import Relaxation, LinearRows
+from turbo_fzn.bounds.relaxation import LinearRows, Relaxation
 from turbo_fzn.bounds.tree import is_integral, refute
 
 if TYPE_CHECKING:
