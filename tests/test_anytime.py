@@ -11,26 +11,26 @@ from command import CORPUS, PATIENCE
 from test_portfolio import BEST_GAIN, KNAPSACK
 
 from turbo_fzn.bench import nodes as bench
-from turbo_fzn.bench.anytime import Trace, better, gap_of, is_peer, number, run_model, run_side, summary
+from turbo_fzn.bench.anytime import Curve, better, gap_of, is_peer, number, run_model, run_side, summary
 from turbo_fzn.bench.plot import draw
 from turbo_fzn.options import Options
 
 
-def trace(*improvements: tuple[float, int, str], sense: int = 1, seconds: float = 10.0) -> Trace:
-    return Trace("model", 1, sense, seconds, improvements=list(improvements))
+def curve(*improvements: tuple[float, int, str], sense: int = 1, seconds: float = 10.0) -> Curve:
+    return Curve("model", 1, sense, seconds, improvements=list(improvements))
 
 
 def test_the_objective_at_a_time_is_the_last_one_before():
-    run = trace((0.5, 30, "tree"), (2.0, 20, "graph"))
+    run = curve((0.5, 30, "tree"), (2.0, 20, "graph"))
     assert [run.at(seconds) for seconds in (0.1, 0.5, 1.9, 2.0, 60)] == [None, 30, 30, 20, 20]
     assert run.objective == 20
-    assert trace().objective is None
+    assert curve().objective is None
 
 
 def test_the_primal_integral_is_the_mean_gap_over_the_run():
-    run = trace((5.0, 20, "tree"), (7.5, 10, "tree"))
+    run = curve((5.0, 20, "tree"), (7.5, 10, "tree"))
     assert run.primal_integral(10) == pytest.approx((100 * 5 + 50 * 2.5 + 0) / 10)
-    assert trace().primal_integral(10) == 100
+    assert curve().primal_integral(10) == 100
 
 
 @pytest.mark.parametrize("objective, best, gap", [(10, 10, 0), (20, 10, 50), (10, 20, 50), (-5, 5, 100), (3, None, 0)])
@@ -54,7 +54,7 @@ def test_cells_of_the_peers_table_are_read_and_its_columns_known():
 
 def test_the_summary_counts_against_each_peer():
     peers = {"model": {"model": "model", "best_known": "20", "other_1t_300s": "25*"}}
-    assert summary([trace((1.0, 20, "tree"))], peers) == [
+    assert summary([curve((1.0, 20, "tree"))], peers) == [
         "best_known                       better   0  equal   1  worse   0",
         "other_1t_300s                    better   1  equal   0  worse   0",
     ]

@@ -21,7 +21,7 @@ from turbo_fzn.bounds.beside import NO_SOLUTION, Beside
 from turbo_fzn.bounds.certificate import Certifier, fix
 from turbo_fzn.bounds.cliques import Conflicts, groups
 from turbo_fzn.bounds.cuts import Cutter, as_fractions
-from turbo_fzn.bounds.relaxation import Relaxation, Rows
+from turbo_fzn.bounds.relaxation import LinearRows, Relaxation
 from turbo_fzn.bounds.tree import refute
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.interrupt import Interrupt
@@ -35,7 +35,7 @@ from turbo_fzn.run.prepare import prepare
 def make_relaxation(rows: list, lower: list[int], upper: list[int], objective: int = 0, sense: int = 1) -> Relaxation:
     columns = np.arange(len(lower))
     sides = np.array(lower, np.int64), np.array(upper, np.int64)
-    return Relaxation(*sides, Rows.of(rows), objective, sense, columns, {}, Conflicts())
+    return Relaxation(*sides, LinearRows.of(rows), objective, sense, columns, {}, Conflicts())
 
 
 def beside_of(text: str) -> Beside:
@@ -151,7 +151,7 @@ def test_a_ray_refutes_whichever_way_it_points() -> None:
 
 
 def cuts_of_rows(rows: list, lower: list[int], upper: list[int], values: list[float]) -> set:
-    cutter = Cutter(Rows.of(rows), np.array(lower), np.array(upper), np.array(values))
+    cutter = Cutter(LinearRows.of(rows), np.array(lower), np.array(upper), np.array(values))
     return {(tuple(sorted(cut.entries.items())), cut.side) for cut in cutter.of_rows()}
 
 
@@ -169,7 +169,7 @@ def test_fractions_are_found_again_and_nonsense_is_none() -> None:
 
 def test_literals_in_conflict_by_pairs_make_one_clique() -> None:
     conflicts = Conflicts()
-    rows = Rows.of([({0: 1, 1: 1}, -INFINITY, 1), ({1: 1, 2: -1}, -INFINITY, 0), ({0: -1, 2: 1}, 0, INFINITY)])
+    rows = LinearRows.of([({0: 1, 1: 1}, -INFINITY, 1), ({1: 1, 2: -1}, -INFINITY, 0), ({0: -1, 2: 1}, 0, INFINITY)])
     conflicts.add_rows(rows, np.zeros(3, np.int64), np.ones(3, np.int64))
     (entries, side, excess) = next(conflicts.cuts(np.array([0.5, 0.5, 0.5])))
     assert (entries, side) == ({0: 1, 1: 1, 2: -1}, 0) and excess == pytest.approx(0.5)

@@ -114,8 +114,8 @@ def test_equal_runs_of_one_thread_print_the_same(tmp_path, arguments):
 
 
 @pytest.mark.covers("F8")
-def test_free_search_of_one_thread_does_all_but_the_tree_and_proves_by_restarts(tmp_path):
-    answer = run("--arch", "cpu", "-f", "-p", 1, "-s", write(tmp_path, golomb(7)))
+def test_free_search_of_one_thread_that_does_not_learn_does_all_but_the_tree_and_proves_by_restarts(tmp_path):
+    answer = run("--arch", "cpu", "-f", "-p", 1, "--learn", "off", "-s", write(tmp_path, golomb(7)))
     assert answer.markers == ["=========="]
     used = {name for name in answer.statistics if name.endswith("Tries")}
     assert "treeTries" not in used and used & {"weightedTries", "annotatedTries"} and len(used) > 1

@@ -1,4 +1,4 @@
-"""The front end as a whole: simplification loses no propagation, work grows with the model, and `-v` names the phases.
+"""The front end as a whole: simplification loses no propagation, work grows with the model, and `-v` names the stages.
 
 No loss of propagation shows in two ways. Along any branch, the simplified model has bounds at least as tight as the
 plain one; and with a fixed order of labelling and one block it needs as many nodes to the proof. The models of the
@@ -25,7 +25,7 @@ from turbo_fzn import solve_text
 from turbo_fzn.bench.front import (
     GROWTH_LIMIT,
     PASSES,
-    PHASES,
+    STAGES,
     growing_model,
     line,
     markdown,
@@ -315,8 +315,8 @@ def test_a_model_n_times_as_large_has_at_most_n_times_the_rows():
         assert all(count <= GROWTH_LIMIT * size * first for count, first in zip(counts, sizes[0]))
 
 
-@pytest.mark.parametrize("phase", ["parse", "lower", "simplify"])
-def test_a_model_n_times_as_large_takes_at_most_n_times_the_calls(phase):
+@pytest.mark.parametrize("stage", ["parse", "lower", "simplify"])
+def test_a_model_n_times_as_large_takes_at_most_n_times_the_calls(stage):
     counts = []
     for size in SIZES:
         text = growing_model(SMALLEST * size)
@@ -327,7 +327,7 @@ def test_a_model_n_times_as_large_takes_at_most_n_times_the_calls(phase):
             "lower": lambda parsed=parsed: lower(parsed),
             "simplify": lambda lowered=lowered: simplify(lowered, cpu.propagate),
         }
-        counts.append(calls_of_functions(work[phase]))
+        counts.append(calls_of_functions(work[stage]))
     assert all(count <= GROWTH_LIMIT * size * counts[0] for size, count in zip(SIZES, counts))
 
 
@@ -348,7 +348,7 @@ def test_the_benchmark_tells_the_sizes_after_every_pass(tmp_path):
     rows = [result["lowered"][1], *(rows for _, _, rows in result["passes"])]
     assert rows == sorted(rows, reverse=True) and rows[-1] == result["final"][1]
     assert {name for name, _, _ in result["passes"]} == set(PASSES)
-    assert set(result["seconds"]) == set(PHASES)
+    assert set(result["seconds"]) == set(STAGES)
     assert f"{result['final'][0]}/{result['final'][1]}" in line(result)
     assert result["total"] >= result["seconds"]["start"] > 0 and result["peak"] > 1
     larger = {**result, "name": "larger", "megabytes": 2 * result["megabytes"], "peak": result["peak"] + 5}
@@ -357,9 +357,9 @@ def test_the_benchmark_tells_the_sizes_after_every_pass(tmp_path):
     assert f"| {result['final'][0]} / {result['final'][1]} | {len(result['passes']) // len(PASSES)} |" in table
 
 
-def test_verbose_names_the_phases_with_their_times_and_sizes():
+def test_verbose_names_the_stages_with_their_times_and_sizes():
     answer = run("-v", "--arch", "cpu", CORPUS / "queens.fzn")
-    for phase in ("parse", "lower", "simplify", "root", "engine"):
-        (told,) = [text for text in answer.errors.splitlines() if text.startswith(f"fzn-turbo: {phase}: ")]
+    for stage in ("parse", "lower", "simplify", "root", "engine"):
+        (told,) = [text for text in answer.errors.splitlines() if text.startswith(f"fzn-turbo: {stage}: ")]
         assert " s, " in told and " variables, " in told
     assert not run("--arch", "cpu", CORPUS / "queens.fzn").errors

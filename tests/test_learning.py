@@ -26,6 +26,7 @@ from turbo_fzn.tnf.language import TNF
 
 CHECKED = {"TURBO_FZN_KERNEL_FLAGS": "-DCHECK_EXPLANATIONS"}
 HARD = ("golomb", "hamilton", "photo", "pigeons", "removal", "rota", "taxicab", "wide", "workshop")
+FILLING = [("finder",), ("soloist",)]  # those that fill a small memory with clauses
 TEAMS = [(role,) for role in LEARNERS] + [("prover", "finder"), LEARNERS]
 
 
@@ -108,7 +109,8 @@ def test_a_full_memory_costs_clauses_and_no_answer(monkeypatch, checked, team):
     result = solve(text_of(entry), team)
     assert (result.status, result.objective) == ("ALL_SOLUTIONS", entry["figure"])
     assert result.statistics["explanationErrors"] == 0
-    assert len(team) > 1 or result.statistics["reductions"] > 0  # of several, each learns as many as it has time for
+    if team in FILLING:  # the others are done before, or each of several learns as many as it has time for
+        assert result.statistics["reductions"] > 0
 
 
 def test_a_learner_without_memory_searches_like_the_rest(monkeypatch):

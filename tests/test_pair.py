@@ -93,11 +93,12 @@ class Scene:
 
     def __init__(self, sense: int, failure: Exception | None = None):
         self.first, self.second = Scripted(), Scripted("second")
-        self.gate, self.failure = threading.Event(), failure
+        self.begun, self.gate, self.failure = threading.Event(), threading.Event(), failure
         self.pair = Pair(self.first, self._make, sense)
         self.pair.start()
 
     def _make(self) -> Engine:
+        self.begun.set()
         assert self.gate.wait(PATIENCE)
         if self.failure is not None:
             raise self.failure
@@ -277,10 +278,18 @@ def test_a_second_that_cannot_be_closed_costs_nothing():
 
 def test_a_second_that_nobody_wants_any_more_is_closed_by_the_thread_that_made_it():
     scene = Scene(sense=1)
+    assert scene.begun.wait(PATIENCE)
     scene.pair.close()
     assert scene.first.asked[-1] == "close" and scene.pair.maker.at_work()
     scene.ready()
     assert scene.second.asked == ["close"]
+
+
+def test_a_second_that_is_unwanted_before_its_time_is_not_made():
+    scene = Scene(sense=1)
+    scene.pair.close()  # within its head start, but on a very busy machine
+    scene.ready()
+    assert not scene.begun.is_set() or scene.second.asked == ["close"]
 
 
 def test_seconds_are_made_one_after_the_other_and_an_unwanted_one_not_at_all():

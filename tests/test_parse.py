@@ -22,7 +22,7 @@ from turbo_fzn.domains import INFINITY, IntSet
 from turbo_fzn.errors import ModelError, UnsupportedError
 from turbo_fzn.read import flatzinc as parse
 from turbo_fzn.read import grammar
-from turbo_fzn.read.flatzinc import Reader, parse_text
+from turbo_fzn.read.flatzinc import FlatZincReader, parse_text
 from turbo_fzn.read.languages import parse_file
 from turbo_fzn.read.model import Array, Call, Constraint, FloatSet, Goal, Index, Model, Ref, Text, Variable
 
@@ -58,7 +58,7 @@ solve :: seq_search([int_search([x,z],first_fail,indomain_min,complete),bool_sea
 
 def read_by_lark(text: str) -> Model:
     """The model by the rules of the grammar alone, without the scan."""
-    return Reader(text, "", SPACE_ONLY).read()
+    return FlatZincReader(text, "", SPACE_ONLY).read()
 
 
 def typed(value: object) -> object:
@@ -94,7 +94,7 @@ def only_goal(text: str) -> Goal:
 
 
 def test_the_example_is_read_without_lark() -> None:
-    reader = Reader(EXAMPLE, "")
+    reader = FlatZincReader(EXAMPLE, "")
     reader.read()
     assert reader.nested_characters == 0
 
@@ -323,7 +323,7 @@ def test_trap_12_words(word: str, value: object) -> None:
 def test_trap_13_comments_and_long_lines() -> None:
     names = ",".join(f"X_INTRODUCED_{i}_" for i in range(60_000))
     text = f"% FlatZinc\n%; var int: y;\n\nconstraint p([{names}]); % end\nsolve satisfy; % really"
-    reader = Reader(text, "")
+    reader = FlatZincReader(text, "")
     model = reader.read()
     assert len(text) > 1_000_000 and len(model.constraints[0].args[0]) == 60_000
     assert reader.nested_characters == 0 and not model.variables

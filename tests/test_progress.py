@@ -24,8 +24,8 @@ from turbo_fzn import progress
 from turbo_fzn.bench.front import growing_model
 from turbo_fzn.engine.contract import Found
 from turbo_fzn.lower.rewrite import Rewriter, lower
-from turbo_fzn.progress import ERASE, Phase, line
-from turbo_fzn.read.flatzinc import Reader, parse_text
+from turbo_fzn.progress import ERASE, Stage, line
+from turbo_fzn.read.flatzinc import FlatZincReader, parse_text
 from turbo_fzn.run import live
 
 
@@ -47,7 +47,7 @@ class Terminal(io.StringIO):
 
 @pytest.fixture
 def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[Terminal]:
-    """A terminal on which phases are shown at once."""
+    """A terminal on which stages are shown at once."""
     stream = Terminal()
     monkeypatch.setattr(progress, "PATIENCE_SECONDS", 0.0)
     monkeypatch.setattr(progress, "_bar", progress.Bar(stream))
@@ -58,22 +58,22 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[Terminal]:
 
 
 def test_a_phase_is_drawn_with_its_share_and_erased(terminal):
-    with progress.phase("lower", lambda: 0.5):
+    with progress.stage("lower", lambda: 0.5):
         assert terminal.written.wait(PATIENCE)
     drawn = terminal.getvalue().removeprefix(ERASE)
     assert re.match(r"fzn-turbo: lower, \d+ s \[###############...............\] 50%", drawn)
     assert terminal.getvalue().endswith(ERASE)
 
 
-def test_of_phases_within_phases_the_innermost_is_drawn(terminal):
-    with progress.phase("simplify"), progress.phase("compile cpu32"):
+def test_of_stages_within_stages_the_innermost_is_drawn(terminal):
+    with progress.stage("simplify"), progress.stage("compile cpu32"):
         assert terminal.written.wait(PATIENCE)
     assert "compile cpu32" in terminal.getvalue() and "simplify" not in terminal.getvalue()
 
 
 def test_a_phase_of_another_thread_is_not_drawn(terminal):
     def work() -> None:
-        with progress.phase("compile gpu32s"):
+        with progress.stage("compile gpu32s"):
             time.sleep(3 * progress.INTERVAL_SECONDS)
 
     thread = threading.Thread(target=work)
@@ -84,13 +84,13 @@ def test_a_phase_of_another_thread_is_not_drawn(terminal):
 
 def test_a_short_phase_is_not_drawn(terminal, monkeypatch):
     monkeypatch.setattr(progress, "PATIENCE_SECONDS", PATIENCE)
-    with progress.phase("parse"):
+    with progress.stage("parse"):
         time.sleep(3 * progress.INTERVAL_SECONDS)
     assert terminal.getvalue() == ""
 
 
 def test_what_is_told_takes_the_bar_away_first(terminal):
-    with progress.phase("parse"):
+    with progress.stage("parse"):
         assert terminal.written.wait(PATIENCE)
         assert ERASE not in terminal.writes
         progress.erase()
@@ -99,13 +99,13 @@ def test_what_is_told_takes_the_bar_away_first(terminal):
 
 @pytest.mark.parametrize(("share", "shown"), [(-1.0, "] 0%"), (0.333, "] 33%"), (2.0, "] 100%")])
 def test_a_share_is_from_0_to_1(share, shown):
-    assert line(Phase("parse", lambda: share, 0.0), 61.4).endswith(shown)
-    assert line(Phase("root", None, 0.0), 61.4) == "fzn-turbo: root, 61 s"
+    assert line(Stage("parse", lambda: share, 0.0), 61.4).endswith(shown)
+    assert line(Stage("root", None, 0.0), 61.4) == "fzn-turbo: root, 61 s"
 
 
 def test_the_shares_of_reading_and_lowering_rise_to_the_end(monkeypatch):
     text = growing_model(400)
-    reader = Reader(text, "")
+    reader = FlatZincReader(text, "")
     shares = [reader.share()]
     reader.read()
     shares.append(reader.share())

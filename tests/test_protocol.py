@@ -187,7 +187,7 @@ def test_profile_tells_the_share_of_time_of_each_phase(solve):
     answer = solve(golomb(7), "-s", "--profile", "-p", "2", "--arch", "cpu")
     assert is_good(answer) and answer.markers == COMPLETE
     shares = {name: float(text) for name, text in answer.statistics.items() if name.startswith("profile")}
-    assert shares.keys() == {f"profile{phase.capitalize()}" for phase in ACTIVITIES}
+    assert shares.keys() == {f"profile{activity.capitalize()}" for activity in ACTIVITIES}
     assert min(shares.values()) > 0 and sum(shares.values()) == pytest.approx(1, abs=1e-4)
     assert not [name for name in solve(golomb(7), "-s").statistics if name.startswith("profile")]
 
@@ -264,7 +264,7 @@ def test_a_signal_stops_the_enumeration_of_many_solutions_between_two_of_them(tm
 @SIGNALS
 @pytest.mark.parametrize("behind", ["", "parse: ", "lower: "], ids=["reading", "lowering", "simplifying"])
 def test_a_signal_in_the_preparation_of_a_large_model_ends_it_as_unknown(tmp_path, number, behind):
-    """`-v` tells when a phase is over, and the next one takes a second."""
+    """`-v` tells when a stage is over, and the next one takes a second."""
     with start("-s", "-v", write(tmp_path, large())) as process:
         wait_for_handlers(process)
         while behind and behind not in read_line(process.stderr):

@@ -1,6 +1,6 @@
 """A line on a terminal for what takes long: reading or lowering a large model, compiling the kernels, searching.
 
-    with phase("parse", share): …
+    with stage("parse", share): …
 
 draws nothing for two seconds, and then a line that is written over again and again and erased at the end. `share`
 tells how much is done, from 0 to 1, and is called by another thread: it must be cheap and change nothing. A search has
@@ -25,7 +25,7 @@ ERASE = "\r\033[K"
 Share = Callable[[], float]
 
 
-class Phase(NamedTuple):
+class Stage(NamedTuple):
     """Something under way; `began` is on the clock of time.monotonic."""
 
     name: str
@@ -34,30 +34,30 @@ class Phase(NamedTuple):
 
 
 class Bar:
-    """The line on the terminal. Of phases within phases it shows the innermost."""
+    """The line on the terminal. Of stages within stages it shows the innermost."""
 
     def __init__(self, stream: TextIO):
         self.stream = stream
-        self.phases: list[Phase] = []
+        self.stages: list[Stage] = []
         self.drawn = False
         self.lock = threading.Lock()
 
-    def enter(self, phase: Phase) -> None:
-        self.phases.append(phase)
-        if len(self.phases) == 1:
-            threading.Thread(target=self._run, args=(phase,), name="bar", daemon=True).start()
+    def enter(self, stage: Stage) -> None:
+        self.stages.append(stage)
+        if len(self.stages) == 1:
+            threading.Thread(target=self._run, args=(stage,), name="bar", daemon=True).start()
 
     def leave(self) -> None:
-        self.phases.pop()
+        self.stages.pop()
         self.erase()
 
-    def _run(self, outermost: Phase) -> None:
-        while outermost in self.phases:
+    def _run(self, outermost: Stage) -> None:
+        while outermost in self.stages:
             time.sleep(INTERVAL_SECONDS)
-            with contextlib.suppress(IndexError):  # the phase is gone
-                phase = self.phases[-1]
-                if time.monotonic() - phase.began >= PATIENCE_SECONDS:
-                    self.draw(line(phase, time.monotonic()))
+            with contextlib.suppress(IndexError):  # the stage is gone
+                stage = self.stages[-1]
+                if time.monotonic() - stage.began >= PATIENCE_SECONDS:
+                    self.draw(line(stage, time.monotonic()))
 
     def draw(self, text: str) -> None:
         with self.lock, contextlib.suppress(OSError, ValueError):  # the terminal is gone
@@ -82,11 +82,11 @@ def width(stream: TextIO) -> int:
         return 79
 
 
-def line(phase: Phase, now: float) -> str:
-    """What is to be seen of a phase."""
-    text = f"fzn-turbo: {phase.name}, {now - phase.began:.0f} s"
-    if phase.share is not None:
-        share = min(max(phase.share(), 0.0), 1.0)
+def line(stage: Stage, now: float) -> str:
+    """What is to be seen of a stage."""
+    text = f"fzn-turbo: {stage.name}, {now - stage.began:.0f} s"
+    if stage.share is not None:
+        share = min(max(stage.share(), 0.0), 1.0)
         full = round(share * CELLS)
         text += f" [{'#' * full}{'.' * (CELLS - full)}] {share:.0%}"
     return text
@@ -96,7 +96,7 @@ _bar: Bar | None = None
 
 
 def show(stream: TextIO) -> None:
-    """From now on phases are shown there."""
+    """From now on stages are shown there."""
     global _bar
     _bar = Bar(stream)
 
@@ -126,13 +126,13 @@ def abandon() -> None:
 
 
 @contextlib.contextmanager
-def phase(name: str, share: Share | None = None) -> Iterator[None]:
+def stage(name: str, share: Share | None = None) -> Iterator[None]:
     """Says what is being done. Other threads than the main one work in the background, and say nothing."""
     bar = _bar
     if bar is None or threading.current_thread() is not threading.main_thread():
         yield
         return
-    bar.enter(Phase(name, share, time.monotonic()))
+    bar.enter(Stage(name, share, time.monotonic()))
     try:
         yield
     finally:

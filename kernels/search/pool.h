@@ -43,8 +43,8 @@ DEVICE bool reserve_slot(const Block& b) {
   Common* common = b.problem->common;
   for (;;) {
     i64 ticket = global_load(&common->pool_tail);
-    i64 sequence = global_load(slot_sequence(b, ticket)), place = ticket & (b.problem->pool_slots - 1);
-    ASSERT(((sequence - place) & (b.problem->pool_slots - 1)) <= 1);  // free or filled, for a ticket of this slot
+    i64 sequence = global_load(slot_sequence(b, ticket));
+    ASSERT(((sequence - ticket) & (b.problem->pool_slots - 1)) <= 1);  // free or filled, for a ticket of this slot
     if (sequence < ticket) return false;
     if (sequence == ticket && global_replace(&common->pool_tail, ticket, ticket + 1)) {
       transfer(b).ticket = ticket;

@@ -23,7 +23,7 @@ from turbo_fzn.bounds.beside import NO_SOLUTION, Beside
 from turbo_fzn.bounds.certificate import Certificate, Certifier, fix
 from turbo_fzn.bounds.highs import Answer, Outcome, Program
 from turbo_fzn.bounds.linearise import linearise
-from turbo_fzn.bounds.relaxation import Relaxation, Rows
+from turbo_fzn.bounds.relaxation import LinearRows, Relaxation
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.errors import TurboError
 from turbo_fzn.interrupt import Interrupt
@@ -92,7 +92,7 @@ class Watch:
     def better(self) -> list[list[int]]:
         return [point for point, objective in self.points if objective < self.best()]
 
-    def certificate(self, rows: Rows, certificate: Certificate, lower: np.ndarray, upper: np.ndarray) -> None:
+    def certificate(self, rows: LinearRows, certificate: Certificate, lower: np.ndarray, upper: np.ndarray) -> None:
         """Recomputes it, from nothing but the rows, the multipliers and the bounds."""
         self.n_certificates += 1
         value = proved_value(self.relaxation, rows, certificate, lower.tolist(), upper.tolist())
@@ -100,7 +100,7 @@ class Watch:
         if claimed is not None and (value is None or claimed > value):
             raise Unsound(f"claimed {claimed}, proved {value}")
 
-    def rows(self, rows: Rows) -> None:
+    def rows(self, rows: LinearRows) -> None:
         points = self.better()
         for number in range(len(rows)):
             entries, low, high = rows.row(number)
@@ -128,7 +128,7 @@ def is_within(value: int, low: int, high: int) -> bool:
 
 
 def proved_value(
-    relaxation: Relaxation, rows: Rows, certificate: Certificate, lower: list[int], upper: list[int]
+    relaxation: Relaxation, rows: LinearRows, certificate: Certificate, lower: list[int], upper: list[int]
 ) -> Fraction | None:
     """The least value of the objective that the multipliers prove, in fractions; None where they prove none."""
     left = {relaxation.objective: Fraction(certificate.objective * relaxation.sense)}

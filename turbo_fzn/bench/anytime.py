@@ -36,7 +36,7 @@ TIMES = (1, 5, 20, 60)
 
 
 @dataclass
-class Trace:
+class Curve:
     """One model, one seed. `improvements`: (seconds since the engine started, objective, strategy), in their order."""
 
     model: str
@@ -78,28 +78,28 @@ def gap_of(objective: int, best: int | None) -> float:
     return 100.0 * abs(objective - best) / max(abs(objective), abs(best))
 
 
-def run_model(path: Path, options: Options, seconds: float, known: int | None = None) -> Trace:
+def run_model(path: Path, options: Options, seconds: float, known: int | None = None) -> Curve:
     """Solves one file for `seconds` of search, or until the objective is `known` or better; errors become the
     status."""
-    trace = Trace(path.name.split(".")[0], options.seed or 0, 0, seconds)
+    curve = Curve(path.name.split(".")[0], options.seed or 0, 0, seconds)
     try:
         prepared = prepare(parse_text(read_text(str(path)), path.name), options, Interrupt())
-        trace.sense = prepared.tnf.sense
+        curve.sense = prepared.tnf.sense
         clock = SearchClock(seconds)
         for event in search(prepared, options, clock):
             now = 0.0 if clock.deadline is None else time.monotonic() - clock.deadline + seconds
             if isinstance(event, Finished):
-                trace.status, trace.end = status_of(event), now
-                trace.bound = event.statistics.get("objectiveBound")
-                trace.statistics = event.statistics
+                curve.status, curve.end = status_of(event), now
+                curve.bound = event.statistics.get("objectiveBound")
+                curve.statistics = event.statistics
             else:
                 objective = event.objective or 0
-                trace.improvements.append((now, objective, event.method))
-                if known is not None and trace.sense * objective <= trace.sense * known:
+                curve.improvements.append((now, objective, event.method))
+                if known is not None and curve.sense * objective <= curve.sense * known:
                     clock.request()
     except TurboError as error:
-        trace.status = f"error: {error}"
-    return trace
+        curve.status = f"error: {error}"
+    return curve
 
 
 def run_side(path: Path, command: str, seconds: float) -> list[tuple[float, int]]:
@@ -148,42 +148,42 @@ def header(times: Sequence[float]) -> str:
     return f"{'model':22}{'seed':>5}{columns}{'best':>10}{'known':>10}{'bound':>10}{'at':>8}{'integral':>9}  {'found by':14}status"
 
 
-def format_trace(trace: Trace, known: int | None, times: Sequence[float]) -> str:
-    columns = "".join(f"{show(trace.at(t)):>10}" for t in times)
-    when, who = (f"{trace.improvements[-1][0]:.2f}", trace.improvements[-1][2]) if trace.improvements else ("", "")
+def format_curve(curve: Curve, known: int | None, times: Sequence[float]) -> str:
+    columns = "".join(f"{show(curve.at(t)):>10}" for t in times)
+    when, who = (f"{curve.improvements[-1][0]:.2f}", curve.improvements[-1][2]) if curve.improvements else ("", "")
     line = (
-        f"{trace.model:22}{trace.seed:5}{columns}{show(trace.objective):>10}{show(known):>10}{show(trace.bound):>10}"
-        f"{when:>8}{trace.primal_integral(known):9.1f}  {who:14}{trace.status}"
+        f"{curve.model:22}{curve.seed:5}{columns}{show(curve.objective):>10}{show(known):>10}{show(curve.bound):>10}"
+        f"{when:>8}{curve.primal_integral(known):9.1f}  {who:14}{curve.status}"
     )
     return (
         line
-        + (f" in {trace.end:.2f} s" if trace.status in ("ALL_SOLUTIONS", "UNSATISFIABLE") else "")
-        + side_text(trace)
+        + (f" in {curve.end:.2f} s" if curve.status in ("ALL_SOLUTIONS", "UNSATISFIABLE") else "")
+        + side_text(curve)
     )
 
 
-def side_text(trace: Trace) -> str:
-    if not trace.side:
+def side_text(curve: Curve) -> str:
+    if not curve.side:
         return ""
     verdict = {1: "better than", 0: "equal to", -1: "worse than"}[
-        better(trace.sense, trace.objective, trace.side[-1][1])
+        better(curve.sense, curve.objective, curve.side[-1][1])
     ]
-    return f"; {verdict} the other's {trace.side[-1][1]}"
+    return f"; {verdict} the other's {curve.side[-1][1]}"
 
 
-def plot(trace: Trace, folder: Path) -> None:
+def plot(curve: Curve, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    picture = draw(f"{trace.model}, seed {trace.seed}", trace.improvements, trace.seconds, trace.bound)
-    (folder / f"{trace.model}-{trace.seed}.svg").write_text(picture, encoding="utf-8")
+    picture = draw(f"{curve.model}, seed {curve.seed}", curve.improvements, curve.seconds, curve.bound)
+    (folder / f"{curve.model}-{curve.seed}.svg").write_text(picture, encoding="utf-8")
 
 
 def show(value: int | None) -> str:
     return "" if value is None else str(value)
 
 
-def summary(traces: Sequence[Trace], peers: dict[str, dict[str, str]]) -> list[str]:
+def summary(curves: Sequence[Curve], peers: dict[str, dict[str, str]]) -> list[str]:
     """Lines that count, for each peer, where we are better, equal and worse."""
-    optimised = [t for t in traces if t.sense and t.model in peers]
+    optimised = [t for t in curves if t.sense and t.model in peers]
     if not optimised:
         return []
     lines = []
@@ -220,24 +220,24 @@ def main() -> int:
     except UNUSABLE as error:
         parser.error(str(error))
     times = [t for t in TIMES if t <= arguments.seconds]
-    traces = []
+    curves = []
     print(header(times), flush=True)
     for path in files:
         for seed in range(1, arguments.seeds + 1):
             options = Options(arch=arguments.arch, threads=arguments.threads, free_search=True, seed=seed,
                               check="always", without=arguments.without, gpu_threads=arguments.gpu_threads)  # fmt: skip
             known = number(peers.get(path.name.split(".")[0], {}).get("best_known"))
-            trace = run_model(path, options, arguments.seconds, known if arguments.until_known else None)
+            curve = run_model(path, options, arguments.seconds, known if arguments.until_known else None)
             if arguments.side:
-                trace.side = run_side(path, arguments.side, arguments.seconds)
-            traces.append(trace)
+                curve.side = run_side(path, arguments.side, arguments.seconds)
+            curves.append(curve)
             if arguments.plot:
-                plot(trace, arguments.plot)
-            print(format_trace(trace, known, times), flush=True)
-    print("\n".join(summary(traces, peers)), flush=True)
+                plot(curve, arguments.plot)
+            print(format_curve(curve, known, times), flush=True)
+    print("\n".join(summary(curves, peers)), flush=True)
     if arguments.json:
-        arguments.json.write_text(json.dumps([asdict(trace) for trace in traces], indent=1))
-    return 1 if any(trace.status.startswith("error") for trace in traces) else 0
+        arguments.json.write_text(json.dumps([asdict(curve) for curve in curves], indent=1))
+    return 1 if any(curve.status.startswith("error") for curve in curves) else 0
 
 
 if __name__ == "__main__":

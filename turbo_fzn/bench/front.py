@@ -1,4 +1,4 @@
-"""What the front end takes and what it leaves: time, memory and sizes of each phase, one line a model.
+"""What the front end takes and what it leaves: time, memory and sizes of each stage, one line a model.
 
     python -m turbo_fzn.bench.front models/*.fzn                             a line a model
     python -m turbo_fzn.bench.front --markdown docs/simplifier.md FILES...   the table of the simplifier as well
@@ -25,7 +25,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-PHASES = ("start", "parse", "lower", "simplify", "root", "engine")
+STAGES = ("start", "parse", "lower", "simplify", "root", "engine")
 PEER = "fzn-gecode"
 PASSES = ("fold", "share", "dead code")
 EXPLANATION = (
@@ -77,7 +77,7 @@ def measure(path: str) -> dict[str, Any]:
     return {
         "name": Path(path).stem,
         "megabytes": os.path.getsize(path) / 1e6,
-        "seconds": dict(zip(PHASES, (end - begin for begin, end in pairwise(clock)))),
+        "seconds": dict(zip(STAGES, (end - begin for begin, end in pairwise(clock)))),
         "flatzinc": (len(model.variables), len(model.constraints)),
         "lowered": before,
         "passes": passes,
@@ -107,7 +107,7 @@ def measure_apart(path: str, repeats: int = REPEATS) -> dict[str, Any]:
             peers.append(peer_seconds(path))
     result = results[0]
     result["total"] = statistics.median(sum(one["seconds"].values()) for one in results)
-    result["seconds"] = {name: statistics.median(one["seconds"][name] for one in results) for name in PHASES}
+    result["seconds"] = {name: statistics.median(one["seconds"][name] for one in results) for name in STAGES}
     result["peak"] = statistics.median(one["peak"] for one in results)
     result["peer"] = statistics.median(peers) if peers else None
     return result
@@ -123,7 +123,7 @@ def peer_seconds(path: str) -> float:
 
 
 def line(result: dict[str, Any]) -> str:
-    seconds = " ".join(f"{name} {result['seconds'][name]:.2f}" for name in PHASES)
+    seconds = " ".join(f"{name} {result['seconds'][name]:.2f}" for name in STAGES)
     sizes = " -> ".join(f"{variables}/{rows}" for variables, rows in sizes_of(result))
     peer = f"  {PEER} {result['peer']:.2f} s, {result['total'] / result['peer']:4.1f} x" if result["peer"] else ""
     memory = f"{result['peak']:.0f} MB"

@@ -57,7 +57,7 @@ class Run:
     solutions: int = 0
     peer_ratio: float | None = None
     fixpoint_errors: int = 0
-    phases: dict[str, float] = field(default_factory=dict)
+    activities: dict[str, float] = field(default_factory=dict)
 
 
 def run_model(path: Path, options: Options, seconds: float) -> Run:
@@ -110,7 +110,7 @@ def note_end(run: Run, finished: Finished, compiled_before: float) -> None:
     run.threads = int(statistics.get("threadsPerBlock", 1))
     run.store = str(statistics.get("store", ""))
     run.fixpoint_errors = int(statistics.get("fixpointErrors", 0))
-    run.phases = {name[7:].lower(): share for name, share in statistics.items() if name.startswith("profile")}
+    run.activities = {name[7:].lower(): share for name, share in statistics.items() if name.startswith("profile")}
     run.compile_seconds = float(statistics.get("compileTime", 0.0)) - compiled_before
     run.engine_seconds = float(statistics.get("engineTime", 0.0))
 
@@ -159,9 +159,9 @@ def format_run(run: Run) -> str:
 
 
 def format_phases(run: Run) -> str:
-    """A bar of 50 characters, one letter a phase."""
-    bar = "".join(name[0].upper() * round(50 * share) for name, share in run.phases.items())
-    return f"{run.model:24}{bar:52}" + "  ".join(f"{name} {share:.1%}" for name, share in run.phases.items())
+    """A bar of 50 characters, one letter an activity."""
+    bar = "".join(name[0].upper() * round(50 * share) for name, share in run.activities.items())
+    return f"{run.model:24}{bar:52}" + "  ".join(f"{name} {share:.1%}" for name, share in run.activities.items())
 
 
 def format_means(runs: Sequence[Run]) -> str:

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from turbo_fzn.bounds.relaxation import Relaxation, Rows
+from turbo_fzn.bounds.relaxation import LinearRows, Relaxation
 from turbo_fzn.domains import INFINITY
 
 DENOMINATOR = 2**30
@@ -57,7 +57,7 @@ class Certificate:
 class Certifier:
     """The rows of a relaxation, column by column, so that many certificates over the same rows are cheap."""
 
-    def __init__(self, relaxation: Relaxation, rows: Rows):
+    def __init__(self, relaxation: Relaxation, rows: LinearRows):
         self.relaxation = relaxation
         self.n_columns, self.rows = relaxation.n_columns, rows
         order = np.argsort(rows.columns, kind="stable")

@@ -13,7 +13,7 @@ from itertools import combinations
 
 import numpy as np
 
-from turbo_fzn.bounds.relaxation import Affine, Rows
+from turbo_fzn.bounds.relaxation import Affine, LinearRows
 from turbo_fzn.domains import INFINITY
 
 Literal = int  # twice the column, plus 1 for the complement
@@ -40,7 +40,7 @@ class Conflicts:
         if len(literals) > 1:
             self.sets.append(literals)
 
-    def add_rows(self, rows: Rows, lower: np.ndarray, upper: np.ndarray) -> None:
+    def add_rows(self, rows: LinearRows, lower: np.ndarray, upper: np.ndarray) -> None:
         """The rows that are such sets: of 0-1 columns with coefficients ±1, of which at most one may be as the side
         says."""
         boolean = (lower >= 0) & (upper <= 1)

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from turbo_fzn.bounds.highs import Program
-from turbo_fzn.bounds.relaxation import LARGEST_SIDE, Rows
+from turbo_fzn.bounds.relaxation import LARGEST_SIDE, LinearRows
 from turbo_fzn.domains import INFINITY
 
 LARGEST_DENOMINATOR = 10**6  # of the multipliers of a tableau's row
@@ -46,7 +46,7 @@ class Cut(NamedTuple):
 class Cutter:
     """Cuts off the point `values` (float [n]) of the rows within the bounds (int64 [n])."""
 
-    def __init__(self, rows: Rows, lower: np.ndarray, upper: np.ndarray, values: np.ndarray):
+    def __init__(self, rows: LinearRows, lower: np.ndarray, upper: np.ndarray, values: np.ndarray):
         self.rows, self.values = rows, values
         self.lower, self.upper = lower.tolist(), upper.tolist()
         near_upper = (upper < INFINITY) & ((lower <= -INFINITY) | (values - lower > upper - values))

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import highspy
 import numpy as np
 
-from turbo_fzn.bounds.relaxation import Relaxation, Rows
+from turbo_fzn.bounds.relaxation import LinearRows, Relaxation
 from turbo_fzn.domains import INFINITY
 
 Status = highspy.HighsModelStatus
@@ -65,7 +65,7 @@ class Program:
             self.solver.changeColsBounds(len(changed), changed.astype(np.int32), *sides)
             self.lower[changed], self.upper[changed] = lower[changed], upper[changed]
 
-    def add(self, rows: Rows) -> None:
+    def add(self, rows: LinearRows) -> None:
         sides = as_floats(rows.lower), as_floats(rows.upper)
         self.solver.addRows(len(rows), *sides, len(rows.values), *entries_of(rows))
 
@@ -103,7 +103,7 @@ class Program:
         return np.asarray(row)
 
 
-def entries_of(rows: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def entries_of(rows: LinearRows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return rows.start[:-1].astype(np.int32), rows.columns.astype(np.int32), rows.values.astype(float)
 
 

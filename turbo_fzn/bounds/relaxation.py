@@ -42,7 +42,7 @@ Terms = Iterable[tuple[int, Affine]]
 
 
 @dataclass
-class Rows:
+class LinearRows:
     """row_lower <= A x <= row_upper, with A row by row: row i has the columns and values start[i] … start[i + 1].
 
     start, columns, values: int64; lower, upper: int64 [m], ±INFINITY for none.
@@ -58,25 +58,25 @@ class Rows:
         return len(self.lower)
 
     @staticmethod
-    def of(rows: Sequence[tuple[dict[int, int], int, int]]) -> Rows:
+    def of(rows: Sequence[tuple[dict[int, int], int, int]]) -> LinearRows:
         """From (coefficient of each column, lower, upper) of each row."""
         start = np.cumsum([0] + [len(entries) for entries, _, _ in rows])
         columns = np.fromiter((c for entries, _, _ in rows for c in entries), np.int64, start[-1])
         values = np.fromiter((v for entries, _, _ in rows for v in entries.values()), np.int64, start[-1])
         lower, upper = (np.array([row[side] for row in rows], np.int64) for side in (1, 2))
-        return Rows(start, columns, values, lower, upper)
+        return LinearRows(start, columns, values, lower, upper)
 
-    def select(self, chosen: np.ndarray) -> Rows:
+    def select(self, chosen: np.ndarray) -> LinearRows:
         """The rows where `chosen` (bool [m])."""
         lengths = np.diff(self.start)
         entries = np.repeat(chosen, lengths)
         start = np.concatenate(([0], np.cumsum(lengths[chosen])))
-        return Rows(start, self.columns[entries], self.values[entries], self.lower[chosen], self.upper[chosen])
+        return LinearRows(start, self.columns[entries], self.values[entries], self.lower[chosen], self.upper[chosen])
 
-    def followed_by(self, more: Rows) -> Rows:
+    def followed_by(self, more: LinearRows) -> LinearRows:
         start = np.concatenate((self.start, self.start[-1] + more.start[1:]))
         rest = ("columns", "values", "lower", "upper")
-        return Rows(start, *(np.concatenate((getattr(self, name), getattr(more, name))) for name in rest))
+        return LinearRows(start, *(np.concatenate((getattr(self, name), getattr(more, name))) for name in rest))
 
     def row(self, number: int) -> tuple[dict[int, int], int, int]:
         """As `of` takes them."""
@@ -96,7 +96,7 @@ class Relaxation:
 
     lower: np.ndarray
     upper: np.ndarray
-    rows: Rows
+    rows: LinearRows
     objective: int
     sense: int
     variables: np.ndarray
@@ -188,7 +188,7 @@ class Builder:
         return Relaxation(
             np.array(self.lower, np.int64),
             np.array(self.upper, np.int64),
-            Rows.of(self.rows),
+            LinearRows.of(self.rows),
             objective,
             sense,
             np.array(self.variables, np.int64),

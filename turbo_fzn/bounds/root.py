@@ -10,7 +10,7 @@ import numpy as np
 from turbo_fzn.bounds import cuts
 from turbo_fzn.bounds.certificate import Certificate, Certifier, fix
 from turbo_fzn.bounds.highs import Answer, Outcome, Program
-from turbo_fzn.bounds.relaxation import Relaxation, Rows
+from turbo_fzn.bounds.relaxation import LinearRows, Relaxation
 from turbo_fzn.bounds.tree import is_integral, refute
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ class Root:
         if chosen:
             self.drop_slack_cuts(answer)
             self.beside.n_cuts += len(chosen)
-            more = Rows.of(chosen)
+            more = LinearRows.of(chosen)
             self.program.add(more)
             self.replace(self.rows.followed_by(more))
         return bool(chosen)
@@ -117,6 +117,6 @@ class Root:
             self.program.remove(np.flatnonzero(slack))
             self.replace(self.rows.select(~slack))
 
-    def replace(self, rows: Rows) -> None:
+    def replace(self, rows: LinearRows) -> None:
         self.rows = rows
         self.certifier = Certifier(self.relaxation, rows)

@@ -49,7 +49,7 @@ class ArrayColumn:
         return np.repeat(self.start - self.offset, self.length) + np.arange(int(self.length.sum()))
 
 
-class Rows:
+class ArrayRows:
     """A column of arrays: row k holds `contents[start[k] : start[k] + length[k]]`, all rows joined in `flat`.
 
     `contents` may have more dimensions in front; so have the results then.
@@ -79,10 +79,10 @@ class Rows:
     def all(self) -> np.ndarray:
         return self.reduce(np.minimum, 1) != 0
 
-    def dot(self, other: Rows) -> np.ndarray:
+    def dot(self, other: ArrayRows) -> np.ndarray:
         return self.reduce(np.add, 0, self.flat * other.flat)
 
-    def dot_overflows(self, other: Rows) -> np.ndarray:
+    def dot_overflows(self, other: ArrayRows) -> np.ndarray:
         """Where the sum of the absolute terms may pass 2**62; a cheap bound for all rows is tried first."""
         limits = [int(np.abs(rows.flat).max(initial=0)) for rows in (self, other)]
         if limits[0] * limits[1] * int(self.length.max(initial=0)) < INFINITY:
@@ -228,10 +228,10 @@ class Assignment:
             return [self.values[slot] for slot in self.elements[start : start + length]]
         return arg
 
-    def column(self, column: ArrayColumn | Sets | np.ndarray) -> Rows | Sets | np.ndarray:
+    def column(self, column: ArrayColumn | Sets | np.ndarray) -> ArrayRows | Sets | np.ndarray:
         if isinstance(column, Sets):
             return column
-        return Rows(self.contents, column) if isinstance(column, ArrayColumn) else self.slots[column]
+        return ArrayRows(self.contents, column) if isinstance(column, ArrayColumn) else self.slots[column]
 
 
 class Batch:
@@ -247,13 +247,13 @@ class Batch:
         tables = self.tables
         return [Assignment(row, tables.elements, tables.elements_vector) for row in self.slots.tolist()]
 
-    def column(self, column: ArrayColumn | Sets | np.ndarray) -> Rows | Sets | np.ndarray:
+    def column(self, column: ArrayColumn | Sets | np.ndarray) -> ArrayRows | Sets | np.ndarray:
         if isinstance(column, Sets):
             return column
-        return Rows(self.contents, column) if isinstance(column, ArrayColumn) else self.slots[:, column]
+        return ArrayRows(self.contents, column) if isinstance(column, ArrayColumn) else self.slots[:, column]
 
 
-class Domains:
+class DeclaredDomains:
     """The declared domains: `entries` as (name, slot, domain), bounds beside them as columns."""
 
     def __init__(self, entries: Iterable[tuple[str, int, IntSet]]):
@@ -322,7 +322,7 @@ class Tables:
         self.groups: dict[tuple[str, int], Group] = {}
         for number, constraint in enumerate(model.constraints):
             self.add_constraint(number, constraint)
-        self.domains = Domains(self.find_domains())
+        self.domains = DeclaredDomains(self.find_domains())
         self.equalities = [
             (name, self.slots[name], self.slots[variable.value])
             for name, variable in model.variables.items()

@@ -24,7 +24,7 @@ from turbo_fzn import cache
 from turbo_fzn.engine import compilation
 from turbo_fzn.engine.compilation import NoRoom
 from turbo_fzn.errors import EngineError
-from turbo_fzn.progress import phase
+from turbo_fzn.progress import stage
 from turbo_fzn.resources import PACKAGE, kernels_folder
 
 log = logging.getLogger("turbo_fzn")
@@ -151,7 +151,7 @@ def _obtain_elsewhere(full: NoRoom, name: str, command: list[str], source: str) 
 
 def _obtain(target: Path, command: list[str], source: str, lasting: bool) -> Path:
     start, name = time.monotonic(), compilation.short_name(target)
-    with phase(f"compile {name}"):
+    with stage(f"compile {name}"):
         compilation.obtain(target, kernels_folder() / source, command, lasting)
     compile_seconds.append(time.monotonic() - start)
     log.info("compile: %.2f s, %s, %.1f MB", compile_seconds[-1], name, target.stat().st_size / 1e6)

@@ -28,7 +28,7 @@ from turbo_fzn.lower.builder import Builder, Infeasible
 from turbo_fzn.lower.early import EARLY, Domains, find_handler
 from turbo_fzn.lower.scope import Scope
 from turbo_fzn.lower.table import PREDICATES, Predicate
-from turbo_fzn.progress import phase
+from turbo_fzn.progress import stage
 from turbo_fzn.read.model import Array, Call, Constraint, Goal, Model, Ref, Variable
 from turbo_fzn.tnf.language import TNF, Output
 
@@ -49,7 +49,7 @@ class Lowered:
 def lower(model: Model, share: bool = True) -> Lowered:
     """The TNF of a model; `share=False` folds and shares nothing that need not be."""
     rewriter = Rewriter(model, share)
-    with phase("lower", rewriter.progress):
+    with stage("lower", rewriter.progress):
         lowered = rewriter.run()
     rewriter.scope.binders.clear()  # they refer to the scope, and so would keep the builder with all its rows
     return lowered

@@ -31,7 +31,7 @@ from typing import Any, Generic, NoReturn, TypeVar
 from turbo_fzn.collector import without_collector
 from turbo_fzn.domains import IntSet
 from turbo_fzn.errors import ModelError, UnsupportedError
-from turbo_fzn.progress import phase
+from turbo_fzn.progress import stage
 from turbo_fzn.read.grammar import (
     BLANKS,
     INSIDE_SET,
@@ -60,8 +60,8 @@ Value = TypeVar("Value")
 @without_collector()
 def parse_text(text: str, file: str = "") -> Model:
     """The model that a FlatZinc text says; `file` is its name in messages."""
-    reader = Reader(text, file)
-    with phase("parse", reader.share):
+    reader = FlatZincReader(text, file)
+    with stage("parse", reader.share):
         model = reader.read()
     del reader.types, reader.variable_annotations  # they refer to the reader, and so would keep all its words
     return model
@@ -86,7 +86,7 @@ def _scan_pattern() -> re.Pattern[str]:
     return re.compile("|".join([*shapes, r"(?P<OTHER>[\s\S])"]))
 
 
-class Reader:
+class FlatZincReader:
     """Reads one text. A flat and a nested statement of the same kind end in the same `_add_…` function."""
 
     def __init__(self, text: str, file: str, scan: re.Pattern[str] | None = None):

@@ -34,12 +34,12 @@ MAX_SHOWN = 40
 def parse_json(text: str, file: str = "") -> Model:
     """The model that a FlatZinc-JSON text says. Raises ModelError with the line of what is wrong."""
     try:
-        return Reader(text, file).read()
+        return JsonReader(text, file).read()
     except RecursionError:
         raise ModelError("the model is nested too deeply", file) from None
 
 
-class Reader:
+class JsonReader:
     """Reads one text; `position` is where the item at hand begins."""
 
     def __init__(self, text: str, file: str):

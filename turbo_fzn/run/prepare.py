@@ -45,7 +45,7 @@ def prepare(model: Model, options: Options, interrupt: Interrupt) -> Prepared:
     }
     prepared = Prepared(lowered.tnf, model, lowered.origin, times=times, sizes=sizes)
     if options.simplify and not lowered.tnf.infeasible:
-        with progress.phase("simplify"):
+        with progress.stage("simplify"):
             simplified = simplify(lowered.tnf, lambda tnf: propagate_interruptibly(tnf, interrupt))
         prepared.tnf, prepared.reconstruction = simplified.tnf, simplified.reconstruction
         log_phase("simplify", time.monotonic() - start, prepared.tnf)
@@ -54,7 +54,7 @@ def prepare(model: Model, options: Options, interrupt: Interrupt) -> Prepared:
 
 
 def log_phase(name: str, seconds: float, tnf: TNF) -> None:
-    """The line of `-v` for a phase: its time, and the sizes after it."""
+    """The line of `-v` for a stage: its time, and the sizes after it."""
     log.info("%s: %.2f s, %d variables, %d rows", name, seconds, tnf.n_vars, tnf.n_rows)
 
 
@@ -63,7 +63,7 @@ def settle_root(prepared: Prepared, interrupt: Interrupt) -> Prepared:
     tnf = prepared.tnf
     if not tnf.infeasible:
         start = time.monotonic()
-        with progress.phase("root"):
+        with progress.stage("root"):
             bounds = propagate_interruptibly(tnf, interrupt)
         if bounds is None:
             tnf.infeasible = True

@@ -164,7 +164,7 @@ class Search:
         space was searched."""
         self.close_engine()
         start = time.monotonic()
-        with progress.phase("engine"):
+        with progress.stage("engine"):
             self.engine = engine = choose_engine(
                 replace(self.prepared, tnf=tnf), self.options, self.judge.exports, limit
             )

@@ -26,7 +26,7 @@ from turbo_fzn.tnf.columns import ADD, DIV, ELEMENT, EQ, LEQ, MAX, MIN, MUL, Row
 from turbo_fzn.tnf.language import TNF, Output
 
 Propagate = Callable[[TNF], "tuple[np.ndarray, np.ndarray] | None"]
-Trace = Callable[[str, int, int], None]  # (pass, variables, rows), after each pass: what front_bench.py tabulates
+Observer = Callable[[str, int, int], None]  # (pass, variables, rows), after each pass: what front_bench.py tabulates
 
 
 class Contradiction(Exception):
@@ -70,9 +70,9 @@ class Simplified:
     reconstruction: Reconstruction
 
 
-def simplify(tnf: TNF, propagate: Propagate, trace: Trace | None = None) -> Simplified:
+def simplify(tnf: TNF, propagate: Propagate, observer: Observer | None = None) -> Simplified:
     """The smaller model; `propagate` gives (lower, upper) at the root fixpoint, or None when there is none."""
-    simplifier = Simplifier(tnf, trace)
+    simplifier = Simplifier(tnf, observer)
     try:
         if tnf.infeasible:
             raise Contradiction
@@ -89,9 +89,9 @@ def simplify(tnf: TNF, propagate: Propagate, trace: Trace | None = None) -> Simp
 class Simplifier:
     """The model on its way. Variables keep their numbers until `finish`; three constants are added behind them."""
 
-    def __init__(self, tnf: TNF, trace: Trace | None = None):
+    def __init__(self, tnf: TNF, observer: Observer | None = None):
         self.original = tnf
-        self.trace = trace
+        self.observer = observer
         constants = np.arange(3)
         self.zero, self.one, self.two = tnf.n_vars + constants
         self.lower = np.concatenate((tnf.lower, constants)).astype(np.int64)
@@ -136,9 +136,9 @@ class Simplifier:
         return rewritten or len(self.rows.op) < before
 
     def report(self, name: str) -> None:
-        """Tell the trace the sizes: variables of rows, of the search and of the output."""
-        if self.trace is not None:
-            self.trace(name, int(np.count_nonzero(self.used())), len(self.rows.op))
+        """Tell the observer the sizes: variables of rows, of the search and of the output."""
+        if self.observer is not None:
+            self.observer(name, int(np.count_nonzero(self.used())), len(self.rows.op))
 
     def used(self) -> np.ndarray:
         """Which representatives occur in a row, the search or the output."""

@@ -94,10 +94,10 @@ def show_bound(bound: int) -> str:
 
 def read(path: str | Path) -> TNF:
     """The TNF in a file. Raises UsageError when it cannot be read, ModelError with the line when it is no TNF."""
-    return Reader(str(path)).read(read_text(str(path)))
+    return TnfReader(str(path)).read(read_text(str(path)))
 
 
-class Reader:
+class TnfReader:
     """Collects the items of a text; variables are checked at the end, when their number is known."""
 
     def __init__(self, file: str):
