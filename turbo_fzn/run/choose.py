@@ -90,10 +90,8 @@ def choose_engine(prepared: Prepared, options: Options, exports: np.ndarray, wan
     if failure is not None:
         log.info("no GPU engine: %s", failure)
         return cpu.CpuEngine(tnf, exports, settings)
-    meanwhile = cpu_settings(
-        tnf, plan(tnf, replace(options, blocks=None), wanted), options
-    )  # --blocks is meant for the GPU
-    first = cpu.CpuEngine(tnf, exports, meanwhile)
+    meanwhile = plan(tnf, replace(options, blocks=None), wanted)  # --blocks is meant for the GPU
+    first = cpu.CpuEngine(tnf, exports, cpu_settings(tnf, meanwhile, options))
     return Pair(first, lambda: make_gpu_engine(prepared, exports, gpu_settings(chosen, options)), tnf.sense)
 
 
