@@ -26,8 +26,9 @@ def draw(title: str, improvements: Sequence[tuple[float, int, str]], seconds: fl
     def y(value: int) -> float:
         return HEIGHT - MARGIN - (HEIGHT - 2 * MARGIN) * (value - least) / max(most - least, 1)
 
+    size = f'viewBox="0 0 {WIDTH} {HEIGHT}"'
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" font-size="12">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="12">',
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
         f'<text x="{WIDTH / 2}" y="24" text-anchor="middle" font-size="15">{escape(title)}</text>',
         *axes(x, y, least, most, seconds),

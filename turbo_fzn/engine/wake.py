@@ -1,4 +1,4 @@
-"""Waking the GPU beside everything else: while a large model is still being read, or while the CPU searches a small one.
+"""Waking the GPU beside everything else: while a large model is being read, or while the CPU searches a small one.
 
 Making a CUDA context takes the driver some tenths of a second, in which it needs neither the model nor Python. PyCUDA
 holds Python's lock for as long, so the driver is called here by ctypes, which does not. What wakes is the primary
@@ -6,7 +6,8 @@ context of the first GPU, which belongs to the process: whoever asks for it late
 never given back, since it is wanted until the process ends.
 
 A process that ends while the driver is at work ends late, by the tenths of a second that the system takes to clear that
-up. So where a small model may be solved first, nobody wakes the driver before the search has had a head start (pair.py).
+up. So where a small model may be solved first, the driver is not woken before the search has had a head start
+(pair.py).
 
 Imports nothing heavy, so that it can begin before what is heavy is imported.
 """

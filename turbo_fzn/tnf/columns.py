@@ -1,7 +1,7 @@
 """Rows of a TNF as columns, and what can be said of all of them at once: ranges of results, deadness, values.
 
-NumPy throughout, int64; bounds at ±INFINITY mean none, and everything saturates there. Ranges are sound, and exact where
-that is cheap; a row of unknown range has [-INFINITY, INFINITY].
+NumPy throughout, int64; bounds at ±INFINITY mean none, and everything saturates there. Ranges are sound, and exact
+where that is cheap; a row of unknown range has [-INFINITY, INFINITY].
 """
 
 from __future__ import annotations
