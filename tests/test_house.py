@@ -1,4 +1,4 @@
-"""The order of the stages: imports go downwards only, and never round in a circle."""
+"""The order of the stages: imports go downwards only, never round in a circle, and the check stands apart."""
 
 import ast
 from pathlib import Path
@@ -23,6 +23,10 @@ FLOORS = (
     ("api", "bench", "info", "install"),
     ("__init__", "cli", "__main__"),
 )
+
+
+# What the check of solutions may know beside itself: nothing of the way to a solution but the parsed model.
+KNOWN_TO_THE_CHECK = {"domains", "errors", "read.model"}
 
 
 def modules() -> dict[str, Path]:
@@ -75,6 +79,16 @@ def circles(graph: dict[str, set[str]]) -> list[str]:
     return sorted(name for name in graph if name in reached(name))
 
 
+def known_to_the_check(graph: dict[str, set[str]]) -> set[str]:
+    """All modules that those of `check` import, however far away."""
+    reached = {name for name in graph if name.partition(".")[0] == "check"}
+    ahead = set(reached)
+    while ahead:
+        ahead = {other for name in ahead for other in graph[name]} - reached
+        reached |= ahead
+    return {name for name in reached if name.partition(".")[0] != "check"}
+
+
 def graph_of_imports(types: bool) -> dict[str, set[str]]:
     found = modules()
     return {name: imports(path, set(found), types) for name, path in found.items()}
@@ -97,6 +111,11 @@ def test_imports_go_downwards(graph):
 
 def test_no_imports_go_round_in_a_circle():
     assert circles(graph_of_imports(types=False)) == []
+
+
+def test_the_check_imports_nothing_of_the_way_that_it_checks(graph):
+    assert known_to_the_check(graph) == KNOWN_TO_THE_CHECK
+    assert "lower.builder" in known_to_the_check({**graph, "check.tables": {"lower.scope"}})
 
 
 def test_an_upward_import_and_a_circle_would_be_seen(graph):
