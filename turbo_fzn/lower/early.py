@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from turbo_fzn.domains import INFINITY, IntSet
-from turbo_fzn.lower.builder import EQ, TABLE_LIMIT, Builder, Infeasible
+from turbo_fzn.lower.builder import EQ, TABLE_LIMIT, Builder
+from turbo_fzn.lower.variables import Infeasible
 from turbo_fzn.read.model import Constraint
 
 TABLE_VALUES_PER_GAP = 16
