@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 from engines import OpenEngine, labelled
+from flatzinc_text import make_model, with_text
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracle import all_solutions, fingerprint, make_model, objective_of, optimum, outputs_of, with_text
+from oracle import all_solutions, fingerprint, objective_of, optimum, outputs_of
 from test_random_models import models, solve
 
 from turbo_fzn import solve_text
