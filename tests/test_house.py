@@ -1,4 +1,7 @@
-"""The order of the stages: imports go downwards only, never round in a circle, and the check stands apart."""
+"""The order of the stages: imports go downwards only, never round in a circle, and the check stands apart.
+
+And the rules of style that house.py looks after (`make check`): what is longer than they allow is seen.
+"""
 
 import ast
 from pathlib import Path
@@ -123,3 +126,22 @@ def test_an_upward_import_and_a_circle_would_be_seen(graph):
     assert {"tnf.columns", "tnf.simplify"} <= set(
         circles({**graph, "tnf.columns": graph["tnf.columns"] | {"tnf.simplify"}})
     )
+
+
+@pytest.mark.parametrize("suffix", ["py", "h"])
+def test_what_is_longer_than_the_rules_allow_is_seen(suffix, tmp_path, monkeypatch):
+    house = pytest.importorskip("house", reason="it needs lizard: make check")
+    monkeypatch.setattr(house, "ROOT", tmp_path)
+    texts = {"py": ("def f(x):", "    x += 1", "    return x"), "h": ("int f(int x) {", "    ++x;", "}")}
+    begin, line, end = texts[suffix]
+    for name, more in (("right", 0), ("wrong", 1)):
+        function = [begin, *[line] * (house.FUNCTION_LINES - 2 + more), end]
+        wide = ("# " if suffix == "py" else "//").ljust(house.LINE_CHARACTERS + more, "x")
+        lines = [*function, wide, *[""] * (house.FILE_LINES - len(function) - 1 + more)]
+        (tmp_path / f"{name}.{suffix}").write_text("\n".join(lines) + "\n")
+    assert list(house.too_long([tmp_path / f"right.{suffix}"])) == []
+    assert list(house.too_long([tmp_path / f"wrong.{suffix}"])) == [
+        f"wrong.{suffix}: 401 lines, more than 400",
+        f"wrong.{suffix}:42: 121 characters, more than 120",
+        f"wrong.{suffix}: f: 41 lines, more than 40",
+    ]
