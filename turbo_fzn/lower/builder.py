@@ -23,10 +23,8 @@ from turbo_fzn.domains import INFINITY, IntSet
 from turbo_fzn.errors import InternalError, UnsupportedError
 from turbo_fzn.lower import intervals
 from turbo_fzn.lower.variables import Infeasible, Variables
-from turbo_fzn.tnf.language import TNF, Op
+from turbo_fzn.tnf.language import ADD, COMMUTATIVE, DIV, ELEMENT, EQ, LEQ, MAX, MIN, MOD, MUL, TNF
 
-ADD, MUL, DIV, MOD, MIN, MAX, EQ, LEQ, ELEMENT = map(int, Op)
-COMMUTATIVE = frozenset((ADD, MUL, MIN, MAX, EQ))
 LOGICAL = frozenset((MIN, MAX, EQ, LEQ))
 TABLE_LIMIT = 4096  # a domain with holes and at most that many values becomes a table
 
@@ -121,13 +119,11 @@ class Builder(Variables):
             return self.fold_add(y, z)
         if op == MUL:
             return self.fold_multiply(y, z)
-        if op == DIV or op == MOD:
-            return y if op == DIV and lz == uz == 1 else None
         if op == EQ or op == LEQ:
             return self.fold_comparison(op, y, z)
-        if y == z or (uy <= lz if op == MIN else ly >= uz):
-            return y
-        return z if (uz <= ly if op == MIN else lz >= uy) else None
+        if op == MIN or op == MAX:
+            return self.fold_extreme(op, y, z)
+        return y if op == DIV and lz == uz == 1 else None
 
     def fold_add(self, y: int, z: int) -> int | None:
         """y + 0 = y, and y + y = 2y, which has tighter bounds."""
@@ -144,6 +140,13 @@ class Builder(Variables):
         if self.lower[z] == self.upper[z] == 1:
             return y
         return self.row(MIN, y, z) if self.is_boolean(y) and self.is_boolean(z) else None
+
+    def fold_extreme(self, op: int, y: int, z: int) -> int | None:
+        """The one operand that is never beyond the other."""
+        ly, uy, lz, uz = self.lower[y], self.upper[y], self.lower[z], self.upper[z]
+        if y == z or (uy <= lz if op == MIN else ly >= uz):
+            return y
+        return z if (uz <= ly if op == MIN else lz >= uy) else None
 
     def fold_comparison(self, op: int, y: int, z: int) -> int | None:
         """`b = 1` and `1 <= b` are b, twice negated is b, and `y <= c` at a bound c of y is written `y = c`."""

@@ -26,8 +26,9 @@ from turbo_fzn.domains import INFINITY
 from turbo_fzn.lower import constraints_bool as boolean
 from turbo_fzn.lower import constraints_int as integer
 from turbo_fzn.lower import linear, power
-from turbo_fzn.lower.builder import ADD, EQ, LEQ, MAX, MIN, MUL, Builder
+from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.globals.catalogue import GLOBALS, SHAPES, same_length
+from turbo_fzn.tnf.language import ADD, EQ, LEQ, MAX, MIN, MUL
 
 Post = Callable[..., Any]
 

@@ -56,6 +56,10 @@ class Op(IntEnum):
     ELEMENT = 8
 
 
+ADD, MUL, DIV, MOD, MIN, MAX, EQ, LEQ, ELEMENT = map(int, Op)  # plain numbers are compared faster
+COMMUTATIVE = frozenset((ADD, MUL, MIN, MAX, EQ))
+
+
 class VarChoice(IntEnum):
     """How a strategy chooses its next variable (MiniZinc reference, search annotations); ties: earliest in the list.
 

@@ -22,8 +22,8 @@ import numpy as np
 
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.tnf import columns
-from turbo_fzn.tnf.columns import ADD, DIV, ELEMENT, EQ, LEQ, MAX, MIN, MUL, Rows
-from turbo_fzn.tnf.language import TNF, Output
+from turbo_fzn.tnf.columns import Rows
+from turbo_fzn.tnf.language import ADD, DIV, ELEMENT, EQ, LEQ, MAX, MIN, MUL, TNF, Output
 
 Propagate = Callable[[TNF], "tuple[np.ndarray, np.ndarray] | None"]
 Observer = Callable[[str, int, int], None]  # (pass, variables, rows), after each pass: what front_bench.py tabulates
@@ -193,7 +193,7 @@ class Simplifier:
         rows = self.rows
         z = np.where(rows.op == ELEMENT, rows.z, self.representative[np.where(rows.op == ELEMENT, 0, rows.z)])
         x, y = self.representative[rows.x], self.representative[rows.y]
-        swap = (y > z) & columns.COMMUTATIVE[rows.op]
+        swap = (y > z) & columns.IS_COMMUTATIVE[rows.op]
         self.rows = Rows(rows.op, x, np.where(swap, z, y), np.where(swap, y, z))
 
     # Rules
