@@ -1,4 +1,4 @@
-"""Waking the GPU beside everything else: while a large model is still being read, or while the CPU searches a small one.
+"""Waking the GPU beside everything else: while a large model is being read, or while the CPU searches a small one.
 
 Making a CUDA context takes the driver some tenths of a second, in which it needs neither the model nor Python. PyCUDA
 holds Python's lock for as long, so the driver is called here by ctypes, which does not. What wakes is the primary
