@@ -85,15 +85,15 @@ TRAIL = [
 ]  # fmt: skip
 
 ROUNDS = [
-    kernel("wake phase", "a lower bound wakes only who watches both", "core/fixpoint.h",
+    kernel("wake step", "a lower bound wakes only who watches both", "core/fixpoint.h",
            "old & FLAG_LOWER ? w.start : w.both", "w.both", FIXPOINT),
-    kernel("wake phase", "an upper bound wakes only who watches both", "core/fixpoint.h",
+    kernel("wake step", "an upper bound wakes only who watches both", "core/fixpoint.h",
            "old & FLAG_UPPER ? w.end : w.upper", "w.upper", FIXPOINT),
-    kernel("wake phase", "a full list wakes nobody", "core/fixpoint.h",
+    kernel("wake step", "a full list wakes nobody", "core/fixpoint.h",
            "var < b.problem->n_vars; var += groups) wake", "var < 0; var += groups) wake", CAPACITIES),
-    kernel("run phase", "a full queue runs nothing", "core/fixpoint.h",
+    kernel("run step", "a full queue runs nothing", "core/fixpoint.h",
            "pending = take_queued(b, i);", "pending = 0;", CAPACITIES),
-    kernel("run phase", "a stop is not heard", "core/fixpoint.h",
+    kernel("run step", "a stop is not heard", "core/fixpoint.h",
            "b.round % STOP_POLL_ROUNDS == 0 || n_queue >= LONG_ROUND * lanes()", "false",
            "tests/test_concurrency.py -k ages"),
     host("watch lists", "y <= z watches the wrong bound of y", "engine/watch.py",

@@ -16,6 +16,7 @@ PACKAGE = Path(turbo_fzn.__file__).parent
 # file's name.
 FLOORS = (
     ("errors", "domains", "collector", "interrupt", "progress", "resources", "cache", "spellings", "options"),
+    ("streams", "worker"),
     ("read",),
     ("tnf",),
     ("lower",),
