@@ -122,7 +122,7 @@ class Propagator:
 
 
 class Tracer:
-    """The host's end of the records of kernels/trace.h; one at a time in a process."""
+    """The host's end of the records of kernels/search/trace.h; one at a time in a process."""
 
     def __init__(self, layout: Layout, compiled: ctypes.CDLL):
         self.compiled = compiled

@@ -1,4 +1,4 @@
-"""The GPU engine over PyCUDA: the only file that imports it.
+"""The GPU engine over PyCUDA.
 
 The whole search is one launch of resident blocks that meet only through atomics, so no grid barrier is needed.
 Solutions come out through a ring in mapped host memory; the stop flag and the count of solutions taken go in by
@@ -24,6 +24,7 @@ from turbo_fzn.engine import compiler, wake
 from turbo_fzn.engine.abi import METHODS, STATE_BYTES, STATISTICS, Common, Island, Problem, Statistics
 from turbo_fzn.engine.contract import Found, merge_statistics, method_statistics
 from turbo_fzn.engine.cpu import check_digest, check_sums, library, profile_flags
+from turbo_fzn.engine.devices import driver
 from turbo_fzn.engine.layout import Layout, Settings, align16, first_books
 from turbo_fzn.engine.records import offset
 from turbo_fzn.engine.ring import Ring
@@ -40,40 +41,6 @@ THREADS_BY_FIT = ((12, 32), (6, 64), (3, 128), (2, 256), (1, 512))  # (blocks th
 WORKSPACE_SHARE = 0.7  # of the free device memory
 PATIENCE_SECONDS = 2.0  # of an orderly exit with makers at work
 _makers: WeakSet[threading.Thread] = WeakSet()  # the threads that make an engine
-
-
-@lru_cache(maxsize=1)
-def driver() -> Any:
-    """pycuda.driver, initialised. Raises EngineError when there is no PyCUDA, driver or GPU."""
-    try:
-        import pycuda.driver as cuda
-    except ImportError as error:
-        raise EngineError(f"PyCUDA cannot be imported ({error}): pip install 'turbo_fzn[gpu]'") from error
-    try:
-        cuda.init()
-        count = cuda.Device.count()
-    except cuda.Error as error:
-        raise EngineError(f"no usable NVIDIA driver: {error}") from error
-    if count == 0:
-        raise EngineError("no NVIDIA GPU found")
-    return cuda
-
-
-def architectures() -> list[str]:
-    """Compute capabilities of the GPUs of this machine, as in "90", each once."""
-    cuda = driver()
-    found = {"".join(map(str, cuda.Device(i).compute_capability())) for i in range(cuda.Device.count())}
-    return sorted(found)
-
-
-def describe_gpus() -> list[str]:
-    cuda = driver()
-    lines = []
-    for i in range(cuda.Device.count()):
-        device = cuda.Device(i)
-        major, minor = device.compute_capability()
-        lines.append(f"{device.name()}, compute capability {major}.{minor}, {device.total_memory() >> 20} MiB")
-    return lines
 
 
 class Context:
