@@ -70,21 +70,22 @@ DEVICE bool run_row(Learner& l, i32 row) {
   return true;
 }
 
-// The literal in place `which` of the two watched ones has become false: another literal is to be watched for it. False
-// when there is none.
-DEVICE bool watch_another(Learner& l, i32 clause, Literal first) {
-  Clause* c = clause_at(l, clause);
-  Literal* literals = literals_of(c);
-  for (i32 i = 2; i < c->size; ++i) {
-    if (is_false(l, literals[i])) continue;
-    Watcher moved = {first, clause, 0};
-    if (!watch(l, negation(literals[i]), moved)) return false;
-    Literal other = literals[i];
-    literals[i] = literals[1];
-    literals[1] = other;
-    return true;
+// The place of a literal that is not false, behind the two that are watched; 0 when there is none.
+DEVICE i32 find_another(const Learner& l, const Literal* literals, i32 size) {
+  for (i32 i = 2; i < size; ++i) {
+    if (!is_false(l, literals[i])) return i;
   }
-  return false;
+  return 0;
+}
+
+// Literal `place` of the clause is watched from now on instead of literal 1. False when the lists are full.
+DEVICE bool watch_instead(Learner& l, i32 clause, Literal* literals, i32 place) {
+  Watcher moved = {literals[0], clause, 0};
+  if (!watch(l, negation(literals[place]), moved)) return false;
+  Literal other = literals[place];
+  literals[place] = literals[1];
+  literals[1] = other;
+  return true;
 }
 
 // `a` is true: tells the watcher. Whether it stays in the list; a conflict is in l.outcome.
@@ -103,7 +104,8 @@ DEVICE bool tell(Learner& l, Literal a, Watcher* watcher) {
       watcher->blocker = first;
       return true;
     }
-    if (watch_another(l, watcher->clause, first)) return false;
+    i32 another = find_another(l, literals, clause_at(l, watcher->clause)->size);
+    if (another) return !watch_instead(l, watcher->clause, literals, another);
   }
   set_side(l, first.side, first.k, clause_reason(watcher->clause));
   return true;
