@@ -70,6 +70,7 @@ DEVICE void clear_learner(Learner& l) {
   set_first_phases(l);
   take_hints(l);
   clear_lists(l);
+  sort_all_wakes(l);
   l.suspended = l.pending_level = NO_LEVEL;
   l.activity_step = 1;
   l.strategy = FIRST_ANNOTATED;
