@@ -226,3 +226,7 @@ def roles_of(tnf: TNF, options: Options) -> tuple[str, ...]:
 def test_a_name_that_is_no_role_is_an_error():
     with pytest.raises(UsageError, match="no role seer"):
         solve("var 0..1: x; solve satisfy;", ("seer",), blocks=1)
+
+
+def test_a_learner_that_is_alone_has_all_of_the_time():
+    assert solve(text_of(example("rota")), ("soloist",)).statistics["soloistShare"] == 1

@@ -240,7 +240,7 @@ OUTLINE bool run_learner(Block& b, char* memory) {
   if (!lay_out(&l, memory, p->learn_bytes)) return false;
   clear_state(b);
   task(b).method = l.role;
-  task(b).since = stopwatch(b).began;
+  task(b).since = task_clock(b);
   claim(b).limited = neighbourhood(b).warm_start = 0;
   open_books(b);
   if (!has_infinite_bound(p)) {
