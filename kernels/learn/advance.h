@@ -6,8 +6,8 @@
 //
 // Bounds can creep: x >= y + 1 and y >= x push each other through a domain of a million values, an entry a step. Past
 // so many entries the search goes on before the fixpoint, by supposing that what creeps comes half way; the queue is
-// kept, and no row runs at once. When a conflict has emptied the queue, and the level that was left so is still there, all rows are queued
-// again.
+// kept, and no row runs at once. When a conflict has emptied the queue, and the level that was left so is still there,
+// all rows are queued again.
 #pragma once
 
 #include "explain.h"
