@@ -7,17 +7,12 @@
 // sums do it (Gange, Berg, Demirović, Stuckey, CPAIOR 2020), but with the partial sums that are there instead of new
 // ones.
 //
-// Subgoals take turns, the smallest first. One whose probe was broken off may take twice as many conflicts the next
-// time, and is left out of twice as many rounds.
+// Subgoals take turns, the smallest first.
 #pragma once
 
 #include "trail.h"
 
-#define SUBGOAL_CONFLICTS 50   // that a first probe may take
-#define MOST_PATIENCE 6     // doublings of that
-#define MOST_REST 10        // doublings of the rounds left out
-#define IS_SUBGOAL (-2)        // while they are being found: the place in the heap, which is empty then
-#define NO_SUBGOAL (-1)
+#define IS_SUBGOAL (-2)  // while they are being found: the place in the heap, which is empty then
 
 // The side that grows with the proved bound of the objective, and the opposite one, which grows with the incumbent.
 DEVICE i32 goal_side(const Problem* p) { return 2 * p->objective + (p->sense < 0); }
@@ -27,8 +22,7 @@ DEVICE void add_subgoal(Learner& l, i32 side) {
   i32 var = var_of(side);
   if (is_fixed(l, var) || l.place[var] == IS_SUBGOAL) return;
   l.place[var] = IS_SUBGOAL;
-  Subgoal now = {side, 0, 0};
-  l.subgoals[l.n_subgoals++] = now;
+  l.subgoals[l.n_subgoals++] = side;
 }
 
 // Adds the sides that make the side of r.x grow.
@@ -47,18 +41,17 @@ DEVICE void add_operands(Learner& l, Row r, i32 side) {
 OUTLINE void find_subgoals(Learner& l) {
   const Problem* p = l.problem;
   l.n_subgoals = 0;
-  l.probed = NO_SUBGOAL;
   if (p->sense == 0) return;
   add_subgoal(l, goal_side(p));
   for (i32 i = 0; i < l.n_subgoals; ++i) {
-    i32 side = l.subgoals[i].side;
+    i32 side = l.subgoals[i];
     Watch w = load_constant(&p->watches[var_of(side)]);
     for (i32 j = w.start; j < w.end; ++j) {
       Row r = load_constant(&p->rows[load_constant(&p->watchers[j])]);
       if (r.x == var_of(side)) add_operands(l, r, side);
     }
   }
-  for (i32 i = 0; i < l.n_subgoals; ++i) l.place[var_of(l.subgoals[i].side)] = -1;
+  for (i32 i = 0; i < l.n_subgoals; ++i) l.place[var_of(l.subgoals[i])] = -1;
   l.subgoal = l.n_subgoals;
 }
 
@@ -72,31 +65,13 @@ DEVICE Literal probe_objective(Learner& l) {
   return literal(side, (bound_t)maximum(bound - minimum(l.probe_step - 1, bound - least), least));
 }
 
-// Enters what the last probe of a subgoal came to. One that has risen is the next one again.
-DEVICE void judge_probe(Learner& l) {
-  if (l.probed == NO_SUBGOAL) return;
-  Subgoal& now = l.subgoals[l.probed];
-  if (l.root[now.side] > l.probed_bound) {
-    now.patience = now.rest = 0;
-    l.subgoal = l.probed + 1;
-  } else {
-    now.patience = minimum(now.patience + 1, MOST_REST);
-    now.rest = (1 << now.patience) - 1;
-  }
-  l.probed = NO_SUBGOAL;
-}
-
-// At level 0: the next subgoal at its bound; false when all of them rest, or are fixed.
+// At level 0: the next subgoal at its bound; false when all of them are fixed.
 DEVICE bool probe_subgoal(Learner& l, Literal* a) {
-  judge_probe(l);
   for (i32 tries = 0; tries < l.n_subgoals; ++tries) {
     l.subgoal = (l.subgoal == 0 ? l.n_subgoals : l.subgoal) - 1;
-    Subgoal& now = l.subgoals[l.subgoal];
-    if (l.subgoal == 0 || is_fixed(l, var_of(now.side)) || now.rest-- > 0) continue;  // 0 is the objective
-    l.probed = l.subgoal;
-    l.probed_bound = l.now[now.side];
-    l.probe_limit = SUBGOAL_CONFLICTS << minimum(now.patience, MOST_PATIENCE);
-    *a = literal(opposite(now.side), -l.probed_bound);
+    i32 side = l.subgoals[l.subgoal];
+    if (is_fixed(l, var_of(side))) continue;
+    *a = literal(opposite(side), -l.now[side]);
     return true;
   }
   return false;

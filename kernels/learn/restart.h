@@ -36,7 +36,6 @@ DEVICE void note_lbd(Learner& l) {
 DEVICE bool wants_restart(const Learner& l) {
   if (l.level == 0) return false;
   if (l.clauses_full || l.lists_full) return true;
-  if (l.probe_limit > 0) return l.conflicts_here >= l.probe_limit;
   if (is_prover(l)) return l.conflicts_here > GLUCOSE_LEAST && l.recent_lbd > GLUCOSE_EXCESS * l.usual_lbd;
   return l.conflicts_here >= l.conflict_limit;
 }
@@ -62,7 +61,7 @@ DEVICE void restart(Learner& l) {
   take_part(l);
   ++l.restarts;
   ++statistics(*l.block).restarts;
-  l.conflicts_here = l.probe_limit = 0;
+  l.conflicts_here = 0;
   if (!is_prover(l)) l.conflict_limit = luby(++l.luby_runs % RESTART_CYCLE + 1) * LUBY_UNIT;
   l.recent_lbd = l.usual_lbd;
   l.pending_level = NO_LEVEL;
