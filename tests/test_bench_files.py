@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from command import environment, needs_minizinc
+from command import environment
+from conftest import needs_minizinc
 
 from turbo_fzn.bench import files
 from turbo_fzn.bench.files import Instance, instances
@@ -53,9 +54,9 @@ def flatten(folder: Path, model: str, std: bool = False) -> str:
 
 @needs_minizinc
 def test_minizinc_flattens_with_our_library_or_its_own(tmp_path):
-    assert "fzn_all_different_int" in flatten(tmp_path, MODEL)
+    assert "turbo_all_different" in flatten(tmp_path, MODEL)
     theirs = flatten(tmp_path, MODEL, std=True)
-    assert theirs.count("int_lin_ne") == 6 and "all_different" not in theirs
+    assert theirs.count("constraint int_lin_ne") == 6 and "all_different" not in theirs
 
 
 @needs_minizinc
