@@ -195,6 +195,12 @@ FREE_SEARCH = [
 LEARNING = [
     kernel("learners", "an explanation is too weak", "learn/rules.h",
            "2 * r.y + d, 2 * r.z + d, a.k, t)", "2 * r.y + d, 2 * r.z + d, a.k - 1, t)", "tests/test_explanations.py"),
+    kernel("learners", "a comparison with a constant wakes a step too late", "learn/wake.h",
+           "is_y == upper ? at : at + 1", "at + 1", "tests/test_learning.py -k explanation_and_every"),
+    kernel("learners", "a clause passes over a literal when the lists are full", "learn/advance.h",
+           "if (another) return !watch_instead(l, watcher->clause, literals, another);",
+           "if (another && watch_instead(l, watcher->clause, literals, another)) return false;",
+           "tests/test_learning.py -k full_memory"),
     kernel("learners", "they tell each other nothing", "learn/exchange.h",
            "if (!l.problem->exchange || !is_told(l)) return;", "return;", "tests/test_learning.py -k hear"),
     kernel("learners", "one that has seen all does not say so", "learn/learner.h",

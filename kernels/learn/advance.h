@@ -168,6 +168,9 @@ OUTLINE Outcome propagate(Learner& l) {
     i32 row = take_row(l);
     if (row < 0) {
       if (l.level <= l.suspended) l.suspended = NO_LEVEL;  // nothing is left undone below
+#ifdef CHECK_EXPLANATIONS
+      if (l.suspended == NO_LEVEL) check_fixpoint(l);
+#endif
       return CONSISTENT;
     }
     if (!run_row(l, row)) break;

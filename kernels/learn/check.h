@@ -3,7 +3,8 @@
 // An explanation must be true when it is used, and the row, given the bounds of the explanation alone, must give the
 // threshold. A learned clause must follow by propagation: with all of its literals false, from the root, the rows and
 // the clauses at hand find a fault (a reverse unit propagation check, as of Goldberg and Novikov, DATE 2003). This is
-// plain code without watches or reasons. `explanation_errors` counts what fails.
+// plain code without watches or reasons. And where propagation ends no row may have anything to say, or one was not
+// woken. `explanation_errors` counts what fails.
 #pragma once
 
 #include "clauses.h"
@@ -99,5 +100,15 @@ static bool is_refuted(const Learner& l, bound_t* sides) {
 OUTLINE void check_learned(const Learner& l) {
   bound_t* sides = new bound_t[2 * (u64)l.problem->n_vars];
   if (!is_refuted(l, sides)) ++l.statistics->explanation_errors;
+  delete[] sides;
+}
+
+// A fixpoint, as propagation takes it for one: no row has anything more to say.
+OUTLINE void check_fixpoint(const Learner& l) {
+  u64 n = 2 * (u64)l.problem->n_vars;
+  bound_t* sides = new bound_t[n];
+  for (u64 side = 0; side < n; ++side) sides[side] = l.now[side];
+  bool changed = false;
+  if (!run_rows_plainly(l, sides, &changed) || changed) ++l.statistics->explanation_errors;
   delete[] sides;
 }
