@@ -196,7 +196,7 @@ LEARNING = [
     kernel("learners", "an explanation is too weak", "learn/rules.h",
            "2 * r.y + d, 2 * r.z + d, a.k, t)", "2 * r.y + d, 2 * r.z + d, a.k - 1, t)", "tests/test_explanations.py"),
     kernel("learners", "a comparison with a constant wakes a step too late", "learn/wake.h",
-           "is_y == upper ? at : at + 1", "at + 1", "tests/test_learning.py -k explanation_and_every"),
+           "is_y == upper ? at : at + 1", "at + 1", "tests/test_learning.py -k canteen"),
     kernel("learners", "a clause passes over a literal when the lists are full", "learn/advance.h",
            "if (another) return !watch_instead(l, watcher->clause, literals, another);",
            "if (another && watch_instead(l, watcher->clause, literals, another)) return false;",

@@ -25,7 +25,7 @@ from turbo_fzn.run.prepare import prepare
 from turbo_fzn.tnf.language import TNF
 
 CHECKED = {"TURBO_FZN_KERNEL_FLAGS": "-DCHECK_EXPLANATIONS"}
-HARD = ("golomb", "hamilton", "photo", "pigeons", "removal", "rota", "taxicab", "wide", "workshop")
+HARD = ("canteen", "golomb", "hamilton", "photo", "pigeons", "removal", "rota", "taxicab", "wide", "workshop")
 FILLING = [("finder",), ("soloist",)]  # those that fill a small memory with clauses
 TEAMS = [(role,) for role in LEARNERS] + [("prover", "finder"), LEARNERS]
 

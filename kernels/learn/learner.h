@@ -80,7 +80,6 @@ DEVICE void clear_learner(Learner& l) {
   l.probe_step = 1;
   l.conflict_limit = LUBY_UNIT;
   take_part(l);
-  find_subgoals(l);
   for (i32 v = 0; v < p->n_vars; ++v) insert(l, v);
 }
 

@@ -90,7 +90,6 @@ struct Learner {
   bound_t* phase;      // its value last, or the one that the annotation prefers
   bound_t* split;      // the threshold at which the last conflict looked at it
   bound_t* best;       // values of the incumbent
-  i32* subgoals;       // sides of terms and partial sums of the objective (probe.h)
   // of each row
   i32* next_row;       // in the queue of its priority; NOT_QUEUED, or -1 at the end
   // of each row that a side wakes
@@ -131,7 +130,6 @@ struct Learner {
   i64 conflicts_in_turn;            // of a soloist
   double recent_lbd, usual_lbd;
   i64 probe_step, probe_gap;
-  i32 n_subgoals, subgoal, n_probes;  // the one whose turn it was last
   i64 runs, polls;                  // of rows; calls of wants_end
   i64* heard;                       // of each block: the clauses of its ring that were read
   i64 units_seen;
@@ -163,7 +161,7 @@ DEVICE i64 most_wakes(const Problem* p) {
 
 #define LEAST_ENTRIES 256
 #define SIDE_BYTES (3 * (i64)sizeof(bound_t) + 3 * 4 + (i64)(sizeof(List) + sizeof(Literal) + sizeof(Wakes)))
-#define VAR_BYTES (8 + 3 * 4 + 3 * (i64)sizeof(bound_t))
+#define VAR_BYTES (8 + 2 * 4 + 3 * (i64)sizeof(bound_t))
 #define LEVEL_BYTES ((i64)sizeof(Mark) + 4)
 #define CLAUSE_LEAST (2 * (i64)sizeof(Literal) + (i64)sizeof(Clause))
 
@@ -205,7 +203,6 @@ DEVICE bool lay_out(Learner* l, char* memory, i64 bytes) {
   l->phase = take<bound_t>(&memory, n);
   l->split = take<bound_t>(&memory, n);
   l->best = take<bound_t>(&memory, n);
-  l->subgoals = take<i32>(&memory, n);
   l->next_row = take<i32>(&memory, p->n_rows);
   l->woken = take<i32>(&memory, wakes);
   l->woken_at = take<bound_t>(&memory, wakes);
