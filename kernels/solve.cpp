@@ -62,7 +62,7 @@ int propagate_root(const Problem* problem, bound_t* lower, bound_t* upper) {
 int adopt_solution(const Problem* problem, const bound_t* values, i64 value) {
   if (value >= global_min(&problem->common->best, value)) return 0;
   global_store(&problem->common->improved_ns, now_ns());
-  if (problem->lns_percent) {
+  if (keeps_incumbents(problem)) {
     BlockState state;
     memset(&state, 0, sizeof state);
     Block b = make_block(problem, &state, 0, 0, 0, 0);

@@ -17,7 +17,7 @@ from turbo_fzn import solve_text
 from turbo_fzn.engine import cpu, wake
 from turbo_fzn.engine.contract import Engine, Found
 from turbo_fzn.engine.layout import Settings
-from turbo_fzn.engine.pair import Pair
+from turbo_fzn.engine.team import Team
 from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options
 from turbo_fzn.read.flatzinc import parse_text
@@ -106,18 +106,18 @@ class UntilJoined(Interrupt):
 
     def __init__(self) -> None:
         super().__init__(time.monotonic() + PATIENCE)
-        self.pair: Pair | None = None
+        self.team: Team | None = None
 
     def __bool__(self) -> bool:
-        return super().__bool__() or (self.pair is not None and self.pair.second is not None)
+        return super().__bool__() or (self.team is not None and self.team.others[0].engine is not None)
 
 
 def search_until_joined(monkeypatch: pytest.MonkeyPatch) -> Finished:
     interrupt = UntilJoined()
 
     def remember(*arguments):
-        interrupt.pair = choose_engine(*arguments)
-        return interrupt.pair
+        interrupt.team = choose_engine(*arguments)
+        return interrupt.team
 
     monkeypatch.setattr("turbo_fzn.run.search.choose_engine", remember)
     options = Options(arch="auto")
@@ -151,8 +151,8 @@ def test_the_first_takes_no_more_threads_than_were_granted(slow_gpu, monkeypatch
     slow_gpu(None)
     prepared = prepare(parse_text(MANY), Options(), Interrupt())
     exports = np.arange(prepared.tnf.n_vars, dtype=np.int32)
-    pair = choose_engine(prepared, Options(arch="auto", blocks=500, threads=2), exports)
-    assert isinstance(pair, Pair) and pair.first.shape == {"blocks": 2}
+    team = choose_engine(prepared, Options(arch="auto", blocks=500, threads=2), exports)
+    assert isinstance(team, Team) and team.first.shape == {"blocks": 2}
 
 
 @pytest.mark.parametrize("name", ["golomb", "knights", "max_clique"])

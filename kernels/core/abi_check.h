@@ -6,7 +6,7 @@
 
 #define SAME(expression, value) \
   static_assert((expression) == (value), "host and kernels differ: python -m turbo_fzn.engine.header --write")
-#define ABI_DIGEST "755585527d9561cd"
+#define ABI_DIGEST "b2c38ad2d9eef31c"
 
 SAME(INFINITE_BOUND, 4611686018427387904);
 SAME(NO_INCUMBENT, 9223372036854775807);
@@ -109,18 +109,19 @@ SAME(offsetof(Level, retired_start), BY_WIDTH(32, 48));
 SAME(offsetof(Level, strategy), BY_WIDTH(36, 52));
 SAME(offsetof(Level, position), BY_WIDTH(40, 56));
 SAME(offsetof(Level, output_position), BY_WIDTH(44, 60));
-SAME(sizeof(Common), 256);
+SAME(sizeof(Common), 320);
 SAME(offsetof(Common, best), 0);
 SAME(offsetof(Common, stop), 8);
 SAME(offsetof(Common, consumed), 16);
 SAME(offsetof(Common, ring_head), 24);
 SAME(offsetof(Common, incomplete), 32);
 SAME(offsetof(Common, bound), 40);
-SAME(offsetof(Common, improved_ns), 48);
-SAME(offsetof(Common, host_bound), 56);
-SAME(offsetof(Common, pool_head), 64);
-SAME(offsetof(Common, pool_tail), 128);
-SAME(offsetof(Common, outstanding), 192);
+SAME(offsetof(Common, host_bound), 48);
+SAME(offsetof(Common, host_best), 56);
+SAME(offsetof(Common, improved_ns), 64);
+SAME(offsetof(Common, pool_head), 128);
+SAME(offsetof(Common, pool_tail), 192);
+SAME(offsetof(Common, outstanding), 256);
 SAME(sizeof(Statistics), 144);
 SAME(offsetof(Statistics, nodes), 0);
 SAME(offsetof(Statistics, failures), 8);

@@ -282,6 +282,7 @@ DEVICE void plan_task(const Block& b) {
 
 // Sets up the next task of a block that does not prove. False when the whole search is over.
 OUTLINE bool start_neighbourhood(const Block b) {
+  if (b.problem->sense != 0) take_host_solution(b);
   if (lane() == 0) plan_task(b);
   barrier();
   i32 strategy = neighbourhood(b).strategy;

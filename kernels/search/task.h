@@ -64,12 +64,18 @@ DEVICE bool is_spent(const Block& b) {
   return s.failures_left < 0 || (s.failures_left < s.failures_sure && statistics(b).propagations > s.runs_limit);
 }
 
+// Lane 0: the best objective that is known. The first block that hears of a better solution from elsewhere tells all.
+DEVICE i64 known_best(Common* common) {
+  i64 best = global_load(&common->best), told = global_load(&common->host_best);
+  return told < best ? minimum(global_min(&common->best, told), told) : best;
+}
+
 // Lane 0 reads what other blocks and the host have to say of the task.
 DEVICE void look_around(const Block& b) {
-  const Common* common = b.problem->common;
+  Common* common = b.problem->common;
   Task& s = task(b);
   propagation(b).stop = global_load(&common->stop);
-  s.best = global_load(&common->best);
+  s.best = known_best(common);
   bool has_first = s.early && s.best != NO_INCUMBENT;
   bool proved = proved_bound(common) >= s.best || (claim(b).limited && global_load(&common->outstanding) == 0);
   s.over = has_first || proved;

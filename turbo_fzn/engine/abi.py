@@ -177,8 +177,8 @@ class Level(Bounded):
 
 @record(alignment=CACHE_LINE)
 class Common(ctypes.Structure):
-    """Words shared by all blocks. The host writes `stop`, `consumed` and `host_bound` while the kernel runs. Every node
-    reads the first line, those of the tree search also how full the pool is."""
+    """Words shared by all blocks. The host writes `stop`, `consumed`, `host_bound` and `host_best` while the kernel runs.
+    Every node reads the first line, those of the tree search also how full the pool is."""
 
     best: i64  # least value of sense * objective found so far
     stop: i32  # set by the host: leave at once
@@ -186,8 +186,9 @@ class Common(ctypes.Structure):
     ring_head: i64  # solutions put into the ring
     incomplete: i32  # something was given up (a capacity, an overflow): no claim of completeness
     bound: i64  # no solution has a smaller sense * objective
-    improved_ns: i64  # when `best` was last improved, by now_ns()
     host_bound: i64  # the same as `bound`, but set by the host alone: it may overwrite it at any time
+    host_best: i64  # of a solution that was found elsewhere; `best` follows it. The host alone sets it
+    improved_ns: i64  # when `best` was last improved, by now_ns()
     pool_head: Annotated[i64, OWN_LINE]  # blocks that have asked the pool for a subproblem
     pool_tail: Annotated[i64, OWN_LINE]  # subproblems put into it
     outstanding: Annotated[i32, OWN_LINE]  # subproblems that exist, in pool or blocks; 0: the search is complete
@@ -246,7 +247,7 @@ class Island(ctypes.Structure):
 
     version: i64
     value: i64  # sense * objective
-    patience: i64  # of an island apart: neighbourhoods that may fail before it is settled anew
+    patience: i64  # of an island apart: neighbourhoods that may fail before it is settled anew; the host's: see incumbent.h
 
 
 @record(alignment=CACHE_LINE)
@@ -298,7 +299,7 @@ class Problem(ctypes.Structure):
     owners: Annotated[pointer, "const i32"]  # of each variable: a decision variable near to it in the graph, or -1
     hints: Annotated[pointer, "const bound_t"]  # the warm start: a value for each variable of the strategy WARM_START
     weights: Annotated[pointer, "i32"]  # failure weights of the variables, for VAR_DOM_W_DEG
-    islands: Annotated[pointer, "Island"]  # island 0 holds the best solution so far
+    islands: Annotated[pointer, "Island"]  # island 0 holds the best solution so far; behind the last one lies the host's
     incumbents: Annotated[pointer, "bound_t"]  # n_vars values an island
     phases: Annotated[pointer, "bound_t"]  # the value that each variable was last fixed to, by a decision of any block
     books: Annotated[pointer, "MethodBook"]  # one a method

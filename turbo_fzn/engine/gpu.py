@@ -1,9 +1,9 @@
 """The GPU engine over PyCUDA: the only file that imports it.
 
 The whole search is one launch of resident blocks that meet only through atomics, so no grid barrier is needed.
-Solutions come out through a ring in mapped host memory; the stop flag and the count of solutions taken go in by
-asynchronous copies on a second stream, which run beside the kernel. Both streams are non-blocking ones, or a copy
-would wait for the kernel. One context for the process, retained on first use and given back at exit.
+Solutions come out through a ring in mapped host memory; the stop flag, the count of solutions taken and what others
+have found go in by asynchronous copies on a second stream, which run beside the kernel (dispatch.py). Both streams are
+non-blocking ones, or a copy would wait for the kernel. One context for the process, retained on first use and given back at exit.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from turbo_fzn.engine import compiler, wake
 from turbo_fzn.engine.abi import METHODS, STATE_BYTES, STATISTICS, Common, Island, Problem, Statistics
 from turbo_fzn.engine.contract import Found, merge_statistics, method_statistics
 from turbo_fzn.engine.cpu import check_digest, check_sums, library, profile_flags
+from turbo_fzn.engine.dispatch import Dispatch
 from turbo_fzn.engine.layout import Layout, Settings, align16, first_books
-from turbo_fzn.engine.records import offset
 from turbo_fzn.engine.ring import Ring
 from turbo_fzn.errors import EngineError
 from turbo_fzn.tnf.language import TNF
@@ -257,8 +257,8 @@ class GpuEngine:
         for name, array in {**layout.arrays, **written}.items():
             self.memory[name] = self._upload(np.ascontiguousarray(array))
         zeroed = {
-            "islands": layout.n_islands * ctypes.sizeof(Island),
-            "incumbents": layout.n_islands * layout.tnf.n_vars * layout.bits // 8,
+            "islands": (layout.n_islands + 1) * ctypes.sizeof(Island),
+            "incumbents": (layout.n_islands + 1) * layout.tnf.n_vars * layout.bits // 8,
             "phases": layout.tnf.n_vars * layout.bits // 8,
             "statistics": self.launch.blocks * ctypes.sizeof(Statistics),
             "pool": layout.pool_slots * layout.pool_slot_bytes,
@@ -274,9 +274,8 @@ class GpuEngine:
         self.ring_memory = cuda.pagelocked_zeros(size, np.uint8, mem_flags=cuda.host_alloc_flags.DEVICEMAP)
         problem.ring = int(self.ring_memory.base.get_device_pointer())
         self.ring = Ring(layout, self.ring_memory, library(layout.bits).memory_fence)
-        # Made ahead, as that waits for a running kernel: what the copies to `stop`, `consumed` and `host_bound` read,
-        # what is read of Common, and statistics.
-        self.words = cuda.pagelocked_zeros(3, np.int64)
+        # Made ahead, as that waits for a running kernel: what is sent, what is read of Common, and statistics.
+        self.dispatch = Dispatch(cuda, self.copies, self.memory, layout)
         self.seen = cuda.pagelocked_zeros(ctypes.sizeof(Common), np.uint8)
         self.counters = cuda.pagelocked_zeros((self.launch.blocks, len(STATISTICS)), np.int64)
         self.problem = problem
@@ -317,23 +316,15 @@ class GpuEngine:
                 raise EngineError(f"the GPU kernel failed: {error}") from error
         return self.running_kernel
 
-    def _send(self, place: int, offset: int, value: int, size: int) -> None:
-        """Writes a word of Common while the kernel runs. One that has failed needs it no more, and `running` tells."""
-        self.words[place] = value
-        word = self.words.view(np.uint8)[8 * place : 8 * place + size]
-        with contextlib.suppress(self.cuda.Error):
-            self.cuda.memcpy_htod_async(int(self.memory["common"]) + offset, word, self.copies)
-            self.copies.synchronize()
-
     def poll(self) -> list[Found]:
         before = self.ring.taken
         found = [Found(*solution) for solution in self.ring.take()]
         if self.ring.taken != before and self.running_kernel:
-            self._send(1, offset(Common, "consumed"), self.ring.taken, 8)
+            self.dispatch.send_word("consumed", self.ring.taken)
         return found
 
     def stop(self) -> None:
-        self._send(0, offset(Common, "stop"), 1, 4)
+        self.dispatch.send_word("stop", 1)
 
     def _common(self) -> Common:
         """As it is now, also while the kernel runs."""
@@ -352,12 +343,15 @@ class GpuEngine:
         return int(self._common().proved)
 
     def adopt(self, found: Found) -> None:
-        """The blocks find their own, or one that is better."""
+        """Where it has all values, the blocks want better ones from their next node on, and use them from their next
+        neighbourhood on."""
+        if self.running_kernel and self.layout.is_whole(found):
+            self.dispatch.send_solution(self.layout.tnf.sense * found.objective, found.values)
 
     def raise_bound(self, bound: int) -> None:
         self.raised = max(self.raised, bound)
         if self.running_kernel:
-            self._send(2, offset(Common, "host_bound"), self.raised, 8)
+            self.dispatch.send_word("host_bound", self.raised)
 
     @property
     def open_work(self) -> int:
@@ -389,7 +383,7 @@ class GpuEngine:
             with contextlib.suppress(self.cuda.Error):  # after a failed kernel nothing can be freed one by one
                 allocation.free()
         self.memory.clear()
-        del self.ring, self.ring_memory, self.words, self.counters
+        del self.ring, self.ring_memory, self.dispatch, self.counters
         if threading.current_thread() is not threading.main_thread():
             self.here.leave()  # it may end now
 

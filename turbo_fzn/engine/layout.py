@@ -347,12 +347,13 @@ class Layout:
         """One subproblem, the root; only solutions better than the incumbent are wanted."""
         best = NO_INCUMBENT if incumbent is None else self.tnf.sense * incumbent.objective
         bound = self.root_bound()
-        return make_common(best=best, bound=bound, host_bound=bound, pool_tail=1, outstanding=1)
+        words = {"bound": bound, "host_bound": bound, "host_best": NO_INCUMBENT}
+        return make_common(best=best, pool_tail=1, outstanding=1, **words)
 
     def first_islands(self, incumbent: Found | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """(islands uint8, incumbents [islands * n]): nothing but the incumbent, on island 0."""
-        islands = line_aligned(self.n_islands * ctypes.sizeof(Island))
-        incumbents = np.zeros(self.n_islands * self.tnf.n_vars, self.bound_type)
+        """(islands uint8, incumbents [islands * n]), the host's too: nothing but the incumbent, on island 0."""
+        islands = line_aligned((self.n_islands + 1) * ctypes.sizeof(Island))
+        incumbents = np.zeros((self.n_islands + 1) * self.tnf.n_vars, self.bound_type)
         if incumbent is not None:
             first = Island.from_buffer(islands.data)
             first.version, first.value = 2, self.tnf.sense * incumbent.objective

@@ -6,7 +6,7 @@ context of the first GPU, which belongs to the process: whoever asks for it late
 never given back, since it is wanted until the process ends.
 
 A process that ends while the driver is at work ends late, by the tenths of a second that the system takes to clear that
-up. So where a small model may be solved first, nobody wakes the driver before the search has had a head start (pair.py).
+up. So where a small model may be solved first, nobody wakes the driver before the search has had a head start (maker.py).
 
 Imports nothing heavy, so that it can begin before what is heavy is imported.
 """

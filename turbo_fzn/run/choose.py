@@ -23,7 +23,7 @@ from turbo_fzn.engine import cpu, wake
 from turbo_fzn.engine.abi import METHODS
 from turbo_fzn.engine.contract import Engine
 from turbo_fzn.engine.layout import Settings
-from turbo_fzn.engine.pair import Pair
+from turbo_fzn.engine.team import Team
 from turbo_fzn.errors import EngineError, UsageError
 from turbo_fzn.options import Options
 from turbo_fzn.run.judge import Prepared
@@ -92,7 +92,7 @@ def choose_engine(prepared: Prepared, options: Options, exports: np.ndarray, wan
         return cpu.CpuEngine(tnf, exports, settings)
     meanwhile = plan(tnf, replace(options, blocks=None), wanted)  # --blocks is meant for the GPU
     first = cpu.CpuEngine(tnf, exports, cpu_settings(tnf, meanwhile, options))
-    return Pair(first, lambda: make_gpu_engine(prepared, exports, gpu_settings(chosen, options)), tnf.sense)
+    return Team(first, [lambda: make_gpu_engine(prepared, exports, gpu_settings(chosen, options))], tnf.sense)
 
 
 def begin_bounding(prepared: Prepared, options: Options, exports: np.ndarray) -> Bounding | None:

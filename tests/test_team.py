@@ -1,9 +1,10 @@
-"""Two engines on one model: the pair of them, driven event by event, in every order, with engines that do what they
+"""Several engines on one model: the team of them, driven event by event, in every order, with engines that do what they
 are told. With models it is tested in test_gpu_joins.py, what a failing GPU does to the command in test_gpu_faults.py.
 """
 
 from __future__ import annotations
 
+import math
 import threading
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 from command import PATIENCE
 
 from turbo_fzn.engine.contract import Engine, Found
-from turbo_fzn.engine.pair import Pair
+from turbo_fzn.engine.team import Team
 from turbo_fzn.errors import EngineError
 
 
@@ -89,13 +90,14 @@ def found(objective: int) -> Found:
 
 
 class Scene:
-    """A pair of scripted engines; the second is ready when `ready` is called, or cannot be made."""
+    """A team of two scripted engines; the second is ready when `ready` is called, or cannot be made."""
 
     def __init__(self, sense: int, failure: Exception | None = None):
         self.first, self.second = Scripted(), Scripted("second")
         self.begun, self.gate, self.failure = threading.Event(), threading.Event(), failure
-        self.pair = Pair(self.first, self._make, sense)
-        self.pair.start()
+        self.team = Team(self.first, [self._make], sense)
+        self.team.next_exchange = math.inf
+        self.team.start()
 
     def _make(self) -> Engine:
         self.begun.set()
@@ -106,12 +108,20 @@ class Scene:
 
     def ready(self) -> None:
         self.gate.set()
-        self.pair.maker.thread.join(PATIENCE)
+        self.team.others[0].maker.thread.join(PATIENCE)
+
+    def exchange(self) -> list[Found]:
+        """The next poll, at which what is proved is exchanged."""
+        self.team.next_exchange = 0.0
+        found = self.team.poll()
+        assert self.team.next_exchange > 0, "for a moment now"
+        self.team.next_exchange = math.inf
+        return found
 
     def joined(self) -> Scene:
         """The same, later."""
         self.ready()
-        assert self.pair.poll() == [] and self.pair.name == "first+second"
+        assert self.team.poll() == [] and self.team.name == "first+second"
         return self
 
 
@@ -123,11 +133,11 @@ def test_a_model_that_is_solved_before_the_second_is_ready_never_starts_it():
     scene = Scene(sense=1)
     scene.first.arrived = [found(7)]
     scene.first.finish(complete=True)
-    assert not scene.pair.running and scene.pair.complete
-    assert objectives(scene.pair.poll()) == [7]
+    assert not scene.team.running and scene.team.complete
+    assert objectives(scene.team.poll()) == [7]
     scene.ready()
-    assert scene.pair.poll() == [] and not scene.pair.running and scene.pair.name == "first"
-    scene.pair.close()
+    assert scene.team.poll() == [] and not scene.team.running and scene.team.name == "first"
+    scene.team.close()
     assert scene.second.asked == ["close"]
 
 
@@ -135,35 +145,92 @@ def test_a_model_that_is_solved_before_the_second_is_ready_never_starts_it():
 def test_the_second_begins_with_the_best_solution_that_was_handed_out_and_the_first_goes_on(sense, best):
     scene = Scene(sense)
     scene.first.arrived = [found(9), found(4)]
-    assert objectives(scene.pair.poll()) == [9, 4]
+    assert objectives(scene.team.poll()) == [9, 4]
     scene.joined()
     assert scene.second.asked == [("start", best)] and "stop" not in scene.first.asked
-    assert scene.pair.shape["joinTime"] >= 0
+    assert scene.team.shape["joinTime"] >= 0
     scene.first.arrived, scene.second.arrived = [found(3)], [found(2)]
-    assert objectives(scene.pair.poll()) == [3, 2]
-    assert scene.pair.running and not scene.pair.complete
-    assert scene.pair.statistics() == {"nodes": 20, "peak_level": 3}
-    assert scene.pair.bound == 6 and scene.pair.methods() == {"treeTries": 2}
+    assert objectives(scene.team.poll()) == [3, 2]
+    assert scene.team.running and not scene.team.complete
+    assert scene.team.statistics() == {"nodes": 20, "peak_level": 3}
+    assert scene.team.bound == 6 and scene.team.methods() == {"treeTries": 2}
 
 
-def test_what_the_second_finds_is_told_to_the_first_where_it_is_better():
+def test_what_one_finds_is_told_to_the_other_where_it_is_better():
     scene = Scene(sense=1).joined()
     scene.first.arrived, scene.second.arrived = [found(5)], [found(6), found(4)]
-    assert objectives(scene.pair.poll()) == [5, 6, 4]
+    assert objectives(scene.team.poll()) == [5, 6, 4]
     assert scene.first.asked[1:] == [("adopt", 4)]
     assert scene.second.asked == [("start", None)]
+    scene.first.arrived, scene.second.arrived = [found(3), found(2)], [found(7)]
+    assert objectives(scene.team.poll()) == [3, 2, 7]
+    assert scene.first.asked[2:] == [] and scene.second.asked[1:] == [("adopt", 2)]
+    scene.team.poll()
+    assert scene.first.asked[2:] == [] and scene.second.asked[2:] == [], "once"
+
+
+def test_what_one_proves_is_told_to_the_other_now_and_then():
+    scene = Scene(sense=1).joined()
+    scene.team.poll()
+    assert scene.first.asked[1:] == scene.second.asked[1:] == []
+    scene.exchange()
+    assert scene.first.asked[1:] == [("bound", 6)] and scene.second.asked[1:] == []
+    scene.first.lowest = 8
+    scene.exchange()
+    assert scene.first.asked[2:] == [] and scene.second.asked[1:] == [("bound", 8)]
+    scene.second.lowest = 8
+    scene.exchange()
+    assert scene.first.asked[2:] == [] and scene.second.asked[2:] == []
+
+
+def test_to_satisfy_nothing_is_told():
+    scene = Scene(sense=0).joined()
+    scene.first.arrived, scene.second.arrived = [found(0)], [found(0)]
+    assert len(scene.team.poll()) == 2
+    scene.team.next_exchange = 0.0
+    scene.team.poll()
+    assert scene.first.asked[1:] == scene.second.asked[1:] == []
+
+
+class ThreeAtWork(Scene):
+    """Two that join, the third under the name `third`."""
+
+    def __init__(self) -> None:
+        super().__init__(sense=1)
+        self.gate.set()
+        self.third = Scripted("third")
+        self.team = Team(self.first, [lambda: self.second, lambda: self.third], 1)
+        self.team.start()
+        for other in self.team.others:
+            other.maker.thread.join(PATIENCE)
+        self.team.next_exchange = math.inf
+        self.team.poll()
+
+
+def test_three_tell_each_other_and_one_that_fails_is_missed_alone():
+    scene = ThreeAtWork()
+    assert scene.team.name == "first+second+third"
+    scene.second.arrived, scene.third.lowest = [found(4)], 9
+    scene.exchange()
+    for engine in (scene.first, scene.third):
+        assert ("adopt", 4) in engine.asked and ("adopt", 4) not in scene.second.asked
+    assert ("bound", 9) in scene.first.asked and ("bound", 9) in scene.second.asked
+    scene.second.failing = {"running"}
+    assert scene.team.running and scene.team.name == "first+third"
+    scene.third.finish(complete=True)
+    assert scene.team.complete
 
 
 def test_what_the_caller_has_proved_and_found_is_told_to_both():
     scene = Scene(sense=1)
-    scene.pair.raise_bound(3)
-    scene.pair.raise_bound(2)
-    scene.pair.adopt(found(8))
+    scene.team.raise_bound(3)
+    scene.team.raise_bound(2)
+    scene.team.adopt(found(8))
     assert scene.first.asked[1:] == [("bound", 3), ("bound", 2), ("adopt", 8)]
     scene.joined()
     assert scene.second.asked == [("start", 8), ("bound", 3)]
-    scene.pair.raise_bound(5)
-    scene.pair.adopt(found(7))
+    scene.team.raise_bound(5)
+    scene.team.adopt(found(7))
     assert scene.first.asked[4:] == scene.second.asked[2:] == [("bound", 5), ("adopt", 7)]
 
 
@@ -171,30 +238,30 @@ def test_what_the_caller_has_proved_and_found_is_told_to_both():
 def test_one_that_has_searched_the_whole_space_is_enough(winner):
     scene = Scene(sense=1).joined()
     getattr(scene, winner).finish(complete=True)
-    assert scene.pair.complete and scene.pair.running, "until the other has been stopped"
-    scene.pair.stop()
+    assert scene.team.complete and scene.team.running, "until the other has been stopped"
+    scene.team.stop()
     assert scene.first.asked[-1] == scene.second.asked[-1] == "stop"
     for engine in (scene.first, scene.second):
         engine.is_running = False
-    assert scene.pair.complete and not scene.pair.running
+    assert scene.team.complete and not scene.team.running
 
 
 @pytest.mark.parametrize("loser", ["first", "second"])
 def test_one_that_gave_up_a_part_leaves_the_search_to_the_other(loser):
     scene = Scene(sense=1).joined()
     getattr(scene, loser).finish(complete=False)
-    assert scene.pair.running and not scene.pair.complete
+    assert scene.team.running and not scene.team.complete
     {"first": scene.second, "second": scene.first}[loser].finish(complete=True)
-    assert not scene.pair.running and scene.pair.complete
+    assert not scene.team.running and scene.team.complete
 
 
 def test_a_first_that_gave_up_a_part_waits_for_the_second():
     scene = Scene(sense=1)
     scene.first.finish(complete=False)
-    assert scene.pair.running and scene.pair.poll() == []
+    assert scene.team.running and scene.team.poll() == []
     scene.ready()
-    assert scene.pair.running
-    scene.pair.poll()
+    assert scene.team.running
+    scene.team.poll()
     assert scene.second.asked == [("start", None)]
 
 
@@ -202,33 +269,33 @@ def test_a_first_that_gave_up_a_part_waits_for_the_second():
 def test_without_a_second_the_first_goes_on(failure, caplog):
     scene = Scene(sense=1, failure=failure)
     scene.ready()
-    assert scene.pair.running and scene.pair.poll() == [] and scene.first.asked == [("start", None)]
+    assert scene.team.running and scene.team.poll() == [] and scene.first.asked == [("start", None)]
     assert ("a fault" in caplog.text) == isinstance(failure, RuntimeError)
     scene.first.finish(complete=False)
-    assert not scene.pair.running and not scene.pair.complete
+    assert not scene.team.running and not scene.team.complete
 
 
 def test_after_a_stop_nothing_joins():
     scene = Scene(sense=1)
-    scene.pair.stop()
+    scene.team.stop()
     scene.ready()
     scene.first.finish(complete=False)
-    assert not scene.pair.running and not scene.pair.complete
-    scene.pair.poll()
-    assert scene.second.asked == [] and scene.pair.name == "first"
+    assert not scene.team.running and not scene.team.complete
+    scene.team.poll()
+    assert scene.second.asked == [] and scene.team.name == "first"
 
 
-# What the pair asks of a second, and what it says itself when the second fails there.
+# What the team asks of a second, and what it says itself when the second fails there.
 QUESTIONS = {
-    "running": (lambda pair: pair.running, True),
-    "complete": (lambda pair: pair.complete, False),
-    "poll": (lambda pair: pair.poll(), []),
-    "bound": (lambda pair: pair.bound, 5),
-    "statistics": (lambda pair: pair.statistics()["nodes"], 10),
-    "methods": (lambda pair: pair.methods(), {"treeTries": 1}),
-    "stop": (lambda pair: pair.stop(), None),
-    "raise_bound": (lambda pair: pair.raise_bound(3), None),
-    "adopt": (lambda pair: pair.adopt(found(9)), None),
+    "running": (lambda team: team.running, True),
+    "complete": (lambda team: team.complete, False),
+    "poll": (lambda team: team.poll(), []),
+    "bound": (lambda team: team.bound, 5),
+    "statistics": (lambda team: team.statistics()["nodes"], 10),
+    "methods": (lambda team: team.methods(), {"treeTries": 1}),
+    "stop": (lambda team: team.stop(), None),
+    "raise_bound": (lambda team: team.raise_bound(3), None),
+    "adopt": (lambda team: team.adopt(found(9)), None),
 }
 
 
@@ -238,13 +305,13 @@ def test_a_second_that_fails_is_left_out_and_said_so_once(question, caplog):
     scene.second.lowest, scene.second.is_complete = 100, True
     scene.second.failing = {question}
     ask, answer = QUESTIONS[question]
-    assert ask(scene.pair) == answer
-    assert scene.pair.running and not scene.pair.complete and scene.pair.name == "first"
-    assert scene.pair.bound == 5 and "joinTime" not in scene.pair.shape
-    assert caplog.text.count("the GPU engine has failed, the CPU engine goes on: RuntimeError: no") == 1
+    assert ask(scene.team) == answer
+    assert scene.team.running and not scene.team.complete and scene.team.name == "first"
+    assert scene.team.bound == 5 and "joinTime" not in scene.team.shape
+    assert caplog.text.count("the SECOND engine has failed, the search goes on without it: RuntimeError: no") == 1
     scene.first.arrived = [found(3)]
-    assert objectives(scene.pair.poll()) == [3]
-    scene.pair.close()
+    assert objectives(scene.team.poll()) == [3]
+    scene.team.close()
     assert scene.second.asked[-1] == "close"
 
 
@@ -252,24 +319,24 @@ def test_a_second_that_cannot_be_started_is_left_out_too(caplog):
     scene = Scene(sense=1)
     scene.second.failing = {"start"}
     scene.ready()
-    assert scene.pair.poll() == [] and scene.pair.running and scene.pair.name == "first"
-    assert "the CPU engine goes on: RuntimeError: no start" in caplog.text
+    assert scene.team.poll() == [] and scene.team.running and scene.team.name == "first"
+    assert "the search goes on without it: RuntimeError: no start" in caplog.text
     scene.first.finish(complete=False)
-    assert not scene.pair.running, "nothing else is waited for"
+    assert not scene.team.running, "nothing else is waited for"
 
 
 def test_what_a_failing_second_has_published_is_handed_out():
     scene = Scene(sense=1).joined()
     scene.second.arrived, scene.second.failing = [found(2)], {"running"}
-    assert scene.pair.running
-    assert objectives(scene.pair.poll()) == [2] and scene.pair.best.objective == 2
-    assert scene.pair.poll() == []
+    assert scene.team.running
+    assert objectives(scene.team.poll()) == [2] and scene.team.best.objective == 2
+    assert scene.team.poll() == []
 
 
 def test_a_second_that_cannot_be_closed_costs_nothing():
     scene = Scene(sense=1).joined()
     scene.second.failing = {"close"}
-    scene.pair.close()
+    scene.team.close()
     assert scene.first.asked[-1] == "close"
 
 
@@ -279,27 +346,27 @@ def test_a_second_that_cannot_be_closed_costs_nothing():
 def test_a_second_that_nobody_wants_any_more_is_closed_by_the_thread_that_made_it():
     scene = Scene(sense=1)
     assert scene.begun.wait(PATIENCE)
-    scene.pair.close()
-    assert scene.first.asked[-1] == "close" and scene.pair.maker.at_work()
+    scene.team.close()
+    assert scene.first.asked[-1] == "close" and scene.team.others[0].maker.thread.is_alive()
     scene.ready()
     assert scene.second.asked == ["close"]
 
 
 def test_a_second_that_is_unwanted_before_its_time_is_not_made():
     scene = Scene(sense=1)
-    scene.pair.close()  # within its head start, but on a very busy machine
+    scene.team.close()  # within its head start, but on a very busy machine
     scene.ready()
     assert not scene.begun.is_set() or scene.second.asked == ["close"]
 
 
 def test_seconds_are_made_one_after_the_other_and_an_unwanted_one_not_at_all():
     earlier, later, unwanted = (Scene(sense=1) for _ in range(3))
-    unwanted.pair.close()
+    unwanted.team.close()
     for scene in (later, unwanted):
         scene.gate.set()
-    assert later.pair.maker.at_work() and later.pair.maker.engine is None
+    assert later.team.others[0].maker.thread.is_alive() and later.team.others[0].maker.engine is None
     earlier.ready()
     later.ready()
     unwanted.ready()
-    assert later.pair.maker.engine is later.second
-    assert unwanted.pair.maker.engine is None and unwanted.second.asked == []
+    assert later.team.others[0].maker.engine is later.second
+    assert unwanted.team.others[0].maker.engine is None and unwanted.second.asked == []
