@@ -51,12 +51,26 @@ DEVICE void take_hints(Learner& l) {
   for (i32 i = 0; i < p->n_hints; ++i) l.phase[strategy_var(*l.block, p->strategies[WARM_START], i)] = p->hints[i];
 }
 
+// Whether an earlier block has the same role: then it must not do the same.
+DEVICE bool is_twin(const Problem* p, i32 block) {
+  for (i32 other = 0; other < block; ++other) {
+    if (p->roles[other] == p->roles[block]) return true;
+  }
+  return false;
+}
+
+// Of a learner with a twin: ties are broken at random, until conflicts tell.
+DEVICE double first_activity(const Learner& l, i32 var) {
+  const Problem* p = l.problem;
+  return is_twin(p, l.block->index) ? fine_fraction(hash_of((u64)p->seed + (u64)l.block->index * SPREAD, var)) : 0;
+}
+
 DEVICE void clear_learner(Learner& l) {
   const Problem* p = l.problem;
   for (i32 v = 0; v < p->n_vars; ++v) {
     l.now[lower_side(v)] = l.root[lower_side(v)] = p->root_lower[v];
     l.now[upper_side(v)] = l.root[upper_side(v)] = -p->root_upper[v];
-    l.activity[v] = 0;
+    l.activity[v] = first_activity(l, v);
     l.split[v] = p->root_lower[v];  // no threshold: it is not above the lower bound
     l.place[v] = -1;
   }

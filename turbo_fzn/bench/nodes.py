@@ -141,7 +141,8 @@ def geometric_mean(values: Iterable[float]) -> float:
 
 HEADER = (
     f"{'model':24}{'engine':>7}{'nodes/s':>13}{'runs/s':>15}{'runs/node':>11}{'rounds/node':>12}{'idle':>7}"
-    f"{'blocks':>8}{'threads':>8}{'store':>8}{'prepare':>9}{'engine':>8}{'compile':>9}{'best at':>9}{'objective':>11}{'ratio':>8}  status"
+    f"{'blocks':>8}{'threads':>8}{'store':>8}{'prepare':>9}{'engine':>8}{'compile':>9}"
+    f"{'best at':>9}{'objective':>11}{'ratio':>8}  status"
 )
 
 
@@ -151,9 +152,10 @@ def format_run(run: Run) -> str:
     compiled = f"{run.compile_seconds:.2f}" if run.compile_seconds else "cached"
     ratio = "" if run.peer_ratio is None else f"{run.peer_ratio:.2f}"
     return (
-        f"{run.model:24}{run.engine:>7}{run.nodes_per_second:13,.0f}{run.runs_per_second:15,.0f}{run.runs_per_node:11.1f}"
-        f"{run.rounds_per_node:12.1f}{run.idle_share:7.1%}{run.blocks:8}{run.threads:8}{run.store:>8}"
-        f"{run.prepare_seconds:9.2f}{run.engine_seconds:8.2f}{compiled:>9}{best:>9}{objective!s:>11}{ratio:>8}  {run.status}"
+        f"{run.model:24}{run.engine:>7}{run.nodes_per_second:13,.0f}{run.runs_per_second:15,.0f}"
+        f"{run.runs_per_node:11.1f}{run.rounds_per_node:12.1f}{run.idle_share:7.1%}"
+        f"{run.blocks:8}{run.threads:8}{run.store:>8}{run.prepare_seconds:9.2f}{run.engine_seconds:8.2f}{compiled:>9}"
+        f"{best:>9}{objective!s:>11}{ratio:>8}  {run.status}"
         + (f"  {run.fixpoint_errors} FIXPOINT ERRORS" if run.fixpoint_errors else "")
     )
 

@@ -10,7 +10,7 @@ import numpy as np
 
 class Found(NamedTuple):
     """A solution out of an engine: objective value (0 to satisfy), the block that found it and by which method
-    (problem.METHODS), exported values int64."""
+    (abi.METHODS), exported values int64."""
 
     objective: int
     block: int
@@ -69,7 +69,9 @@ class Engine(Protocol):
 
     def stop(self) -> None: ...
 
-    def statistics(self) -> dict[str, int]: ...
+    def statistics(self) -> dict[str, int]:
+        """A figure for each name of abi.STATISTICS at least."""
+        ...
 
     def methods(self) -> dict[str, float]:
         """How much each method of the portfolio was used and what it brought, see `method_statistics`."""

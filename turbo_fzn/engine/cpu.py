@@ -33,7 +33,7 @@ def load(bits: int, *extra: str) -> ctypes.CDLL:
             return ctypes.CDLL(str(packaged))
         except OSError as error:  # it may be for a newer system than this
             log.info("the engine of the package cannot be loaded: %s", error)
-    path = compiler.cpu_library(bits, *extra)
+    path = compiler.soonest_cpu_library(bits, *extra)
     try:
         return ctypes.CDLL(str(path))
     except OSError as error:

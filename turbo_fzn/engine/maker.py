@@ -16,7 +16,7 @@ from turbo_fzn.errors import EngineError, TurboError
 
 log = logging.getLogger("turbo_fzn")
 
-HEAD_START_SECONDS = 0.05  # what is solved by then never wakes the GPU
+HEAD_START_SECONDS = 0.15  # what is solved by then never wakes the GPU
 _turn = threading.Lock()  # one engine is made at a time, since each takes most of the GPU's memory
 
 

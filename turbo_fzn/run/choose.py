@@ -107,8 +107,8 @@ def choose_engine(prepared: Prepared, options: Options, exports: np.ndarray, wan
 
 
 def begin_bounding(prepared: Prepared, options: Options, exports: np.ndarray) -> Bounding | None:
-    """What seeks bounds of the objective beside the search. With one block it would be as much as the search itself, and
-    what equal runs print would not be equal: there free search alone has it, without a seed, and with little time."""
+    """What seeks bounds of the objective beside the search. With one block it would be as much as the search itself,
+    and equal runs would not print the same: there free search alone has it, without a seed, and with little time."""
     if prepared.model is None or options.cp_profiler or options.relaxation == "off":
         return None
     alone = is_alone(prepared.tnf, options)
@@ -144,8 +144,8 @@ def by_failures(tnf: TNF) -> TNF:
 
 
 def cpu_settings(tnf: TNF, chosen: Plan, options: Options, beside_gpu: bool = False) -> Settings:
-    """Of the threads that do not learn, half search neighbourhoods and restarts; one that is alone does nothing else where
-    a learner, or a restart of its own, proves what the tree would."""
+    """Of the threads that do not learn, half search neighbourhoods and restarts; one that is alone does nothing else
+    where a learner, or a restart of its own, proves what the tree would."""
     methods = wanted_methods(options)
     wanted = chosen.portfolio and (options.lns == "on" or (options.lns == "auto" and chosen.free))
     every = choose_roles(tnf, options, chosen.threads, chosen.free, beside_gpu)

@@ -1,8 +1,8 @@
 """What engines find -> what may be printed: checked against the original FlatZinc, as values of the output items.
 
 A solution of an engine speaks of the simplified TNF. Its values are led back to the FlatZinc variables, and evaluated
-there (check/checker.py). Solutions that arrive together are checked together, for with easy models and `-a` the check is most
-of the work.
+there (check/checker.py). Solutions that arrive together are checked together, for with easy models and `-a` the check
+is most of the work.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Prepared:
 
 
 class Judge:
-    """`exports` (int32) are the variables whose values it wants of each solution, `places` those of the output in them."""
+    """`exports` (int32) are the variables whose values it wants of each solution, `places` the output's in them."""
 
     def __init__(self, prepared: Prepared, options: Options):
         self.prepared = prepared

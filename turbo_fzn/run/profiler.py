@@ -142,7 +142,7 @@ def info(values: dict[str, Any]) -> bytes:
 
 
 def variable_names(prepared: Prepared) -> list[str]:
-    """A FlatZinc name for each variable of the TNF, the modeller's own before the compiler's; a number where there is none."""
+    """A FlatZinc name for each variable of the TNF, the modeller's before the compiler's; a number for want of one."""
     names = [f"_{number}" for number in range(prepared.tnf.n_vars)]
     if prepared.model is None:
         return names

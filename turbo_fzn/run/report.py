@@ -48,8 +48,8 @@ def final(
     best: int | None,
     bound: int | None,
 ) -> dict[str, Any]:
-    """Everything, at the end. `counted` are the engine's counts, empty when there was no search; no solution is better than
-    `bound`, where that is known."""
+    """Everything, at the end. `counted` are the engine's counts, empty when there was no search; no solution is better
+    than `bound`, where that is known."""
     tnf = prepared.tnf
     boolean = (tnf.lower >= 0) & (tnf.upper <= 1) & (tnf.lower < tnf.upper)
     statistics: dict[str, Any] = {

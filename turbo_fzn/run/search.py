@@ -1,9 +1,9 @@
 """The search of a prepared model: drive an engine, have its solutions checked, hand out the answers.
 
 `search` yields a `Solution` for each answer worth printing, then one `Finished`. Every solution is checked against the
-original FlatZinc before it is yielded (judge.py). The engine runs beside all this: while the host prints, the ring fills,
-and of the improving solutions that arrive together only the best is looked at. When several optimal solutions are wanted,
-a second search enumerates them, with the objective fixed.
+original FlatZinc before it is yielded (judge.py). The engine runs beside all this: while the host prints, the ring
+fills, and of the improving solutions that arrive together only the best is looked at. When several optimal solutions
+are wanted, a second search enumerates them, with the objective fixed.
 """
 
 from __future__ import annotations

@@ -15,7 +15,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from turbo_fzn.lower import bulk
-from turbo_fzn.lower.builder import MAX, MIN, Builder, Infeasible
+from turbo_fzn.lower.builder import Builder
+from turbo_fzn.lower.variables import Infeasible
+from turbo_fzn.tnf.language import MAX, MIN
 
 CELLS_LIMIT = 20_000  # of a table of truth values
 ROWS_FOR_EACH_CONFLICT = 3  # at least, where the combinations that are no rows are stated instead
