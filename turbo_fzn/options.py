@@ -79,7 +79,7 @@ OPTIONS = (
         "optimisation: at most this many optimal solutions (0: all)", "int:0:1000000000"),
     Row(("-f", "--free-search"), "free_search", "switch",
         "free search: neighbourhoods and restarts beside the annotated search"),
-    Row(("-p", "--parallel"), "threads", "int", "threads of the CPU engine (default: 1, for free search 2)"),
+    Row(("-p", "--parallel"), "threads", "int", "threads of the CPU engine (default: 1; free search: 2, beside a GPU up to 16)"),
     Row(("-r", "--random-seed"), "seed", "int", "seed of the random choices; equal runs with -p 1 print the same"),
     Row(("-s", "--statistics"), "statistics", "switch", "print statistics"),
     Row(("-t", "--time-limit"), "time_limit", "int", "time limit in milliseconds, from the start of the process"),

@@ -59,18 +59,18 @@ DEVICE bool is_twin(const Problem* p, i32 block) {
   return false;
 }
 
-// Of a learner with a twin: ties are broken at random, until conflicts tell.
-DEVICE double first_activity(const Learner& l, i32 var) {
-  const Problem* p = l.problem;
-  return is_twin(p, l.block->index) ? fine_fraction(hash_of((u64)p->seed + (u64)l.block->index * SPREAD, var)) : 0;
+// Of a twin: ties are broken at random, until conflicts tell.
+DEVICE double random_activity(const Learner& l, i32 var) {
+  return fine_fraction(hash_of((u64)l.problem->seed + (u64)l.block->index * SPREAD, var));
 }
 
 DEVICE void clear_learner(Learner& l) {
   const Problem* p = l.problem;
+  bool twin = is_twin(p, l.block->index);
   for (i32 v = 0; v < p->n_vars; ++v) {
     l.now[lower_side(v)] = l.root[lower_side(v)] = p->root_lower[v];
     l.now[upper_side(v)] = l.root[upper_side(v)] = -p->root_upper[v];
-    l.activity[v] = first_activity(l, v);
+    l.activity[v] = twin ? random_activity(l, v) : 0;
     l.split[v] = p->root_lower[v];  // no threshold: it is not above the lower bound
     l.place[v] = -1;
   }
