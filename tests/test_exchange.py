@@ -15,8 +15,8 @@ from engines import OpenEngine, labelled
 from soak import market_split_model
 
 from turbo_fzn.engine import gpu
-from turbo_fzn.engine.abi import Common, Island
-from turbo_fzn.engine.contract import Found
+from turbo_fzn.engine.abi import Common, Island, Units
+from turbo_fzn.engine.contract import Found, Roots
 from turbo_fzn.engine.layout import NO_INCUMBENT, Settings
 from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options
@@ -45,9 +45,9 @@ def read(engine: gpu.GpuEngine, name: str, kind: type) -> np.ndarray:
     return engine.memory[name].memory.view(kind)
 
 
-def some_solution(text: str) -> Found:
+def some_solution(text: str, simplify: bool = True) -> Found:
     """One with the values of all variables, the first that a tree search finds."""
-    engine = OpenEngine(text, blocks=1)
+    engine = OpenEngine(text, simplify, blocks=1)
     engine.start()
     found: list[Found] = []
     wait_until(lambda: found.extend(engine.poll()) or found)
@@ -137,3 +137,94 @@ def test_of_what_was_found_elsewhere_nothing_is_published_again():
     engine = OpenEngine(GREATEST, blocks=1)
     engine.common.host_best = -27
     assert engine.run() == [] and engine.complete
+
+
+# ---- root bounds
+
+
+def sides_of(engine: OpenEngine, **bounds: tuple[int, int]) -> np.ndarray:
+    """The root's, but for some variables."""
+    tnf = engine.layout.tnf
+    sides = np.column_stack((tnf.lower, -tnf.upper))
+    for name, (lower, upper) in bounds.items():
+        sides[engine.place(name)] = lower, -upper
+    return sides.reshape(-1)
+
+
+def test_a_task_begins_with_the_root_bounds_that_others_have_proved():
+    """They are used as told; that they are wrong here shows it."""
+    engine = OpenEngine(GREATEST, blocks=1, simplify=False)
+    engine.tighten(Roots(sides_of(engine, a=(0, 2), b=(3, 3)), NO_INCUMBENT))
+    assert engine.run()[-1].objective == 2 + 3 + 9 and engine.complete
+
+
+def test_root_bounds_wake_the_rows():
+    """All variables are fixed, against the row: a task that took that for a fixpoint would have a solution."""
+    engine = OpenEngine(GREATEST, blocks=1, simplify=False)
+    engine.tighten(Roots(sides_of(engine, a=(1, 1), b=(2, 2), c=(3, 3), z=(7, 7)), NO_INCUMBENT))
+    assert engine.run() == [] and engine.complete
+
+
+def test_root_bounds_that_contradict_each_other_end_the_search():
+    engine = OpenEngine(GREATEST, blocks=1, simplify=False)
+    engine.tighten(Roots(sides_of(engine, a=(5, 4)), NO_INCUMBENT))
+    assert engine.run() == [] and engine.complete and engine.counted("nodes") == [1]
+
+
+@pytest.mark.parametrize(("under", "greatest"), [(-20, 27), (-10, 14)])
+def test_root_bounds_are_left_alone_where_a_solution_is_missing_that_they_may_leave_out(under, greatest):
+    """The engine has one of 10."""
+    engine = OpenEngine(GREATEST, blocks=1, simplify=False)
+    engine.common.best = -10
+    engine.tighten(Roots(sides_of(engine, a=(0, 2), b=(3, 3)), under))
+    assert engine.run()[-1].objective == greatest
+
+
+def test_a_neighbourhood_leaves_free_what_must_change():
+    """The incumbent has a = 0, and all that is better a = 9."""
+    text = GREATEST.replace("int_lin_eq([1,1,1,-1]", "int_lin_eq([3,0,0,-1]")
+    found = some_solution(text, simplify=False)
+    assert found.objective == 0
+    engine = OpenEngine(text, blocks=2, lns_percent=100, methods=NEIGHBOURHOODS, simplify=False)
+    engine.common.best = 0
+    engine.tighten(Roots(sides_of(engine, a=(9, 9)), 0))
+    better = engine.run_alone(block=1, enough=lambda: engine.common.best < 0, incumbent=found)
+    assert [solution.objective for solution in better] == [27]
+
+
+def test_root_bounds_go_to_a_running_gpu(fake_gpu):
+    fake_gpu.hangs = True
+    engine, found = gpu_engine(tnf_of(golomb(5)), blocks=2), some_solution(golomb(5))
+    start, n = engine.layout.first_units(), engine.layout.tnf.n_vars
+    first = start[ctypes.sizeof(Units) :].view(engine.layout.bound_type)
+    engine.start()
+    for step, value in enumerate((found.objective, found.objective - 1), 1):
+        sides = np.arange(2 * n) + step
+        engine.tighten(Roots(sides, value))
+        units = read(engine, "units", np.uint8)
+        words = units[ctypes.sizeof(Units) :].view(engine.layout.bound_type)
+        assert Units.from_buffer(units).version == step - 1
+        assert words.tolist() == (sides - 1 if step > 1 else first).tolist(), "not before it knows a solution as good"
+        engine.adopt(found._replace(objective=value))
+        engine.tighten(Roots(sides, value))
+        assert Units.from_buffer(units).version == step and words.tolist() == sides.tolist()
+    fake_gpu.hangs = False
+    engine.close()
+
+
+def test_a_learner_tells_what_holds_at_its_root_and_hears_what_holds_at_others():
+    settings = {"blocks": 1, "roles": ("finder",), "learn_bytes": 2**24}
+    teller = OpenEngine(golomb(6), **settings)
+    teller.run()
+    roots = teller.roots()
+    assert roots is not None and roots.under == 17 and (roots.sides > sides_of_root(teller)).any()
+    hearer = OpenEngine(golomb(6), **settings)
+    hearer.common.best = 17
+    hearer.tighten(roots)
+    assert hearer.run() == [] and hearer.complete
+    assert sum(hearer.counted("failures")) < sum(teller.counted("failures")) / 10
+
+
+def sides_of_root(engine: OpenEngine) -> np.ndarray:
+    tnf = engine.layout.tnf
+    return np.column_stack((tnf.lower, -tnf.upper)).reshape(-1)

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from command import PATIENCE
 
-from turbo_fzn.engine.contract import Engine, Found
+from turbo_fzn.engine.contract import Engine, Found, Roots
+from turbo_fzn.engine.layout import NO_INCUMBENT
 from turbo_fzn.engine.team import Team
 from turbo_fzn.errors import EngineError
 
@@ -25,6 +26,7 @@ class Scripted:
         self.is_running = self.is_complete = False
         self.lowest = 5 if name == "first" else 6
         self.arrived: list[Found] = []
+        self.known: Roots | None = None
         self.failing: set[str] = set()
 
     def meet(self, question: str) -> None:
@@ -66,6 +68,15 @@ class Scripted:
     def raise_bound(self, bound: int) -> None:
         self.meet("raise_bound")
         self.asked.append(("bound", bound))
+
+    def roots(self) -> Roots | None:
+        self.meet("roots")
+        known, self.known = self.known, None
+        return known
+
+    def tighten(self, roots: Roots) -> None:
+        self.meet("tighten")
+        self.asked.append(("roots", roots.sides.tolist(), roots.under))
 
     def adopt(self, found: Found) -> None:
         self.meet("adopt")
@@ -192,18 +203,67 @@ def test_to_satisfy_nothing_is_told():
     assert scene.first.asked[1:] == scene.second.asked[1:] == []
 
 
+def roots(*sides: int, under: int) -> Roots:
+    return Roots(np.array(sides), under)
+
+
+def test_root_bounds_are_told_when_a_solution_as_good_as_they_leave_out_is_handed_out():
+    scene = Scene(sense=1).joined()
+    scene.first.lowest = scene.second.lowest
+    scene.first.known, scene.first.arrived = roots(1, -9, under=5), [found(7)]
+    scene.exchange()
+    assert scene.second.asked[1:] == [("adopt", 7)], "a solution of 5 is still on its way"
+    scene.first.known, scene.first.arrived = roots(2, -9, under=4), [found(5)]
+    scene.exchange()
+    assert scene.second.asked[2:] == [("adopt", 5)], "the newer ones leave out more"
+    scene.second.arrived = [found(4)]
+    scene.exchange()
+    assert scene.second.asked[3:] == [("roots", [2, -9], 4)]
+    assert scene.first.asked[1:] == [("adopt", 4)], "who has told them knows them"
+    scene.second.known = roots(0, -8, under=4)
+    scene.exchange()
+    assert scene.first.asked[2:] == [("roots", [2, -8], 4)] and scene.second.asked[4:] == []
+
+
+@pytest.mark.parametrize(("sense", "under"), [(1, NO_INCUMBENT), (-1, NO_INCUMBENT), (-1, -4), (0, NO_INCUMBENT)])
+def test_root_bounds_that_leave_out_no_solution_are_told_at_once(sense, under):
+    scene = Scene(sense).joined()
+    scene.first.arrived = [found(4)] if under < NO_INCUMBENT else []
+    scene.first.known = roots(1, -9, under=under)
+    scene.exchange()
+    assert scene.second.asked[-1] == ("roots", [1, -9], under)
+
+
+def test_one_that_joins_late_is_told_the_root_bounds_of_before():
+    scene = ThreeAtWork(late=True)
+    scene.first.known = roots(1, -9, under=NO_INCUMBENT)
+    scene.exchange()
+    scene.let_third_join()
+    assert scene.third.asked[0] == ("start", None) and scene.third.asked[-1] == ("roots", [1, -9], NO_INCUMBENT)
+
+
 class ThreeAtWork(Scene):
     """Two that join, the third under the name `third`."""
 
-    def __init__(self) -> None:
+    def __init__(self, late: bool = False) -> None:
         super().__init__(sense=1)
-        self.gate.set()
-        self.third = Scripted("third")
-        self.team = Team(self.first, [lambda: self.second, lambda: self.third], 1)
+        self.ready()
+        self.third, self.third_gate = Scripted("third"), threading.Event()
+        self.team = Team(self.first, [lambda: self.second, self._make_third], 1)
         self.team.start()
-        for other in self.team.others:
-            other.maker.thread.join(PATIENCE)
+        self.team.others[0].maker.thread.join(PATIENCE)
         self.team.next_exchange = math.inf
+        self.team.poll()
+        if not late:
+            self.let_third_join()
+
+    def _make_third(self) -> Engine:
+        assert self.third_gate.wait(PATIENCE)
+        return self.third
+
+    def let_third_join(self) -> None:
+        self.third_gate.set()
+        self.team.others[1].maker.thread.join(PATIENCE)
         self.team.poll()
 
 

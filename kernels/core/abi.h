@@ -110,8 +110,8 @@ struct Level {
   i32 output_position;  // place of the first unfixed output variable before the choice
 };
 
-// Words shared by all blocks. The host writes `stop`, `consumed`, `host_bound` and `host_best` while the kernel runs.
-// Every node reads the first line, those of the tree search also how full the pool is.
+// Words shared by all blocks. The host writes `stop`, `consumed` and `host_*` while the kernel runs. Every node reads
+// the first line, those of the tree search also how full the pool is.
 struct alignas(64) Common {
   i64 best;                     // least value of sense * objective found so far
   i32 stop;                     // set by the host: leave at once
@@ -153,7 +153,12 @@ struct LearnStatistics {
 struct alignas(64) Island {
   i64 version;
   i64 value;     // sense * objective
-  i64 patience;  // of an island apart: neighbourhoods that may fail before it is settled anew; the host's: see incumbent.h
+  i64 patience;  // of an island apart: neighbourhoods that may fail before it is settled; of the host's: incumbent.h
+};
+
+// Root bounds (search/units.h): `version` is 0 until one was told; followed by 2 n_vars of type bound_t.
+struct alignas(64) Units {
+  i64 version;
 };
 
 // What a method has cost and brought, over all blocks. The recent figures are halved now and then: what paid off at
@@ -190,9 +195,10 @@ struct Problem {
   const i32* owners;                  // of each variable: a decision variable near to it in the graph, or -1
   const bound_t* hints;               // the warm start: a value for each variable of the strategy WARM_START
   i32* weights;                       // failure weights of the variables, for VAR_DOM_W_DEG
-  Island* islands;                    // island 0 holds the best solution so far; behind the last one lies the host's
+  Island* islands;                    // island 0 holds the best solution so far; behind the last is the host's
   bound_t* incumbents;                // n_vars values an island
   bound_t* phases;                    // the value that each variable was last fixed to, by a decision of any block
+  Units* units;
   MethodBook* books;                  // one a method
   Common* common;
   Statistics* statistics;             // one a block

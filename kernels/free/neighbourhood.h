@@ -116,6 +116,7 @@ DEVICE void fix_others(const Block& b, i32 method, u64 draw) {
     i32 var = p->neighbours[i];
     if (is_set_free(b, method, draw, i, var)) continue;
     bound_t value = global_load(&values[var]);
+    if (value < b.lower[var] || value > b.upper[var]) continue;  // it must change in any better solution
     restrict_domain(b, var, interval(value, value));
   }
   barrier();
@@ -322,7 +323,8 @@ DEVICE void finish_warm_start(const Block& b) {
   barrier();
 }
 
-// Lane 0: the whole space was searched for solutions of at most `most`, and what there is has been published.
+// Lane 0: the whole space was searched for solutions of at most `most`, and what there is has been published. Units
+// left out what is no better than the incumbent that the first node has heard of, which `most` is below.
 DEVICE void prove_bound(const Block& b) {
   const Task& s = task(b);
   i64 most = s.best == NO_INCUMBENT ? s.target : minimum(s.best - 1, s.target);

@@ -136,6 +136,7 @@ DEVICE void tell_end(Learner& l) {
 // Level 0, at its fixpoint: what is done once a restart. Afterwards there may be something to propagate, or the end.
 DEVICE void tend_root(Learner& l) {
   tell_bound(l);
+  tell_root(l);
   if (l.clauses_full || l.lists_full || l.n_clauses > l.reduce_at) {
     i32 n_units = reduce_clauses(l);
     l.reduce_at += REDUCTION_STEP;

@@ -33,7 +33,7 @@ struct IslandAccess {
 DEVICE IslandAccess& island_access(const Block& b);
 
 // Whether anybody wants to know the values of the incumbent.
-DEVICE bool keeps_incumbents(const Problem* p) { return p->sense != 0 && (p->lns_percent || p->exchange); }
+DEVICE bool keeps_incumbents(const Problem* p) { return p->sense != 0 && (p->lns_percent || p->learn_bytes); }
 
 // The time that tasks are measured by, in nanoseconds. Of a block that is alone it is what its work would take: so that
 // equal runs do the same, however busy the machine is.

@@ -18,6 +18,20 @@ class Found(NamedTuple):
     values: np.ndarray
 
 
+class Roots(NamedTuple):
+    """Root bounds of all variables: `sides` (int64 [2 n]), for each the lower one and minus the upper one, which only grow.
+    They hold in all solutions with sense * objective below `under`."""
+
+    sides: np.ndarray
+    under: int
+
+    def joined(self, other: Roots | None) -> Roots:
+        """What both say together."""
+        if other is None:
+            return self
+        return Roots(np.maximum(self.sides, other.sides), min(self.under, other.under))
+
+
 class Engine(Protocol):
     """One run of one TNF model.
 
@@ -60,6 +74,15 @@ class Engine(Protocol):
 
     def raise_bound(self, bound: int) -> None:
         """The caller has proved that sense * objective is at least this, in all solutions; at any time."""
+        ...
+
+    def roots(self) -> Roots | None:
+        """The root bounds that it knows, at any time; None where there is nothing new since the last call."""
+        ...
+
+    def tighten(self, roots: Roots) -> None:
+        """Root bounds that others have proved, while it runs. The caller has a solution with sense * objective of at most
+        `under`, which the engine has found or was told; an engine that has not, or has no use for them, leaves them."""
         ...
 
     @property

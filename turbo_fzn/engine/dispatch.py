@@ -1,4 +1,4 @@
-"""What goes into a running GPU kernel: words of Common, and solutions that were found elsewhere.
+"""What goes into a running GPU kernel: words of Common, and solutions and root bounds that were found elsewhere.
 
 It is written by copies on a stream of its own, which run beside the kernel. They are made one after the other, and
 blocks read what they bring with loads that are never cached: when a word is there, so is what was copied before it.
@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from turbo_fzn.engine.abi import Common, Island
+from turbo_fzn.engine.abi import Common, Island, Units
 from turbo_fzn.engine.layout import NO_INCUMBENT, Layout
 from turbo_fzn.engine.records import offset
 
 WORDS = ("stop", "consumed", "host_bound", "host_best")  # of Common
-AGAIN, VALUE, WHOLE = range(3)  # words of the host's island: its version while it is written, its value, its version then
+AGAIN, VALUE, WHOLE = range(3)  # of the host's island: its version while it is written, its value, its version then
 
 
 class Dispatch:
@@ -32,6 +32,8 @@ class Dispatch:
         self.words = cuda.pagelocked_zeros(len(WORDS), np.int64)
         self.island = cuda.pagelocked_zeros(3, np.int64)
         self.values = cuda.pagelocked_zeros(max(layout.tnf.n_vars, 1), layout.bound_type)
+        self.sides = cuda.pagelocked_zeros(2 * max(layout.tnf.n_vars, 1), layout.bound_type)
+        self.version = cuda.pagelocked_zeros(1, np.int64)  # of the units
         self.best = NO_INCUMBENT  # sense * objective of what was sent last
 
     def send_word(self, name: str, value: int) -> None:
@@ -60,6 +62,12 @@ class Dispatch:
             ]
         )
         self.send_word("host_best", value)
+
+    def send_roots(self, sides: np.ndarray) -> None:
+        """Root bounds (int64 [2 n], as in contract.Roots), at least those before. Each word holds by itself."""
+        self.sides[:] = sides
+        self.version += 1
+        self._copy([("units", ctypes.sizeof(Units), self.sides), ("units", offset(Units, "version"), self.version)])
 
     def _copy(self, copies: list[tuple[str, int, np.ndarray]]) -> None:
         """Each from host memory to a place in an allocation, in order; returns when they are made."""

@@ -21,7 +21,7 @@ _turn = threading.Lock()  # one engine is made at a time, since each takes most 
 
 
 class Maker:
-    """Makes an engine in a thread, after a moment; one that nobody wants any more it closes itself, or does not make."""
+    """Makes an engine in a thread, after a moment; one that nobody wants any more it closes, or does not make."""
 
     def __init__(self, make: Callable[[], Engine]):
         self.engine: Engine | None = None

@@ -6,14 +6,16 @@ the CPU engine, and the GPU engine joins it. The first goes on to its end whatev
 comes no later than from it alone.
 
 What passes between members are words that only get better, so it does not matter when they arrive, in which order, or
-how often: the best solution, with its values (as it is found), and the proved bound of the objective (now and then).
-No claim is made that is not true:
+how often: the best solution, with its values (as it is found), and, now and then, the proved bound of the objective and
+the root bounds of all variables. No claim is made that is not true:
 
 * Each member begins at the root. The space was searched when one of them has searched all of it.
 * Optimisation: only a solution that is handed out by the same call is told to the others, or bounds one that joins. So
   the claim of a member, that there is nothing better, is about a solution that the caller has. (Where solutions are
   handed out without all their values, nobody is told, and the search drops what is no improvement.)
 * A bound of the objective that a member has proved holds for all solutions, so for all members.
+* Root bounds may leave out solutions that are no better than the best one that their finder knew. So they are passed on
+  when a solution as good as that has been handed out, and told to all. docs/correctness.md has the argument.
 * Satisfaction: a member finds again what others have found. Whoever wants all solutions drops repetitions anyhow, since
   blocks may repeat each other (answers.Distinct).
 * A member that fails is left out from then on. The solutions that it had published are handed out: the search checks
@@ -28,7 +30,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from turbo_fzn.engine.contract import MAXIMA, Engine, Found
+from turbo_fzn.engine.contract import MAXIMA, Engine, Found, Roots
 from turbo_fzn.engine.layout import NO_INCUMBENT
 from turbo_fzn.engine.maker import Maker, describe
 
@@ -36,6 +38,7 @@ log = logging.getLogger("turbo_fzn")
 T = TypeVar("T")
 
 EXCHANGE_SECONDS = 0.02  # between two exchanges of what is proved
+EXCHANGE_SHARE = 0.1  # of the time that they may take
 
 
 class Member:
@@ -43,6 +46,7 @@ class Member:
 
     def __init__(self, engine: Engine | None):
         self.engine = engine  # while it is at work
+        self.roots: Roots | None = None  # that it has told, and that were not passed on
 
     def ask(self, ask: Callable[[Engine], T], otherwise: T) -> T:
         """What the engine answers; `otherwise` when it is not at work."""
@@ -101,6 +105,7 @@ class Team:
         self.sense = sense
         self.best: Found | None = None
         self.raised = -NO_INCUMBENT  # what anybody has proved of the objective
+        self.roots: Roots | None = None  # and of the root, in solutions that are better than the best
         self.stopped = False
         self.next_exchange = 0.0
 
@@ -138,6 +143,10 @@ class Team:
         return not (self.stopped or self.first.complete)
 
     def poll(self) -> list[Found]:
+        began = time.monotonic()
+        exchanges = began >= self.next_exchange and len(self._at_work()) > 1
+        if exchanges:
+            self._hear_roots()
         before, finder = self.best, None
         arrived: list[Found] = []
         for member in self.members:
@@ -148,7 +157,11 @@ class Team:
                 self._let_join()
         if self.best is not None and self.best is not before:
             self._tell_best(self.best, finder)
-        self._exchange()
+        if exchanges:
+            self._tell_bound()
+            self._tell_roots()
+            spent = time.monotonic() - began
+            self.next_exchange = began + max(EXCHANGE_SECONDS, spent / EXCHANGE_SHARE)
         return arrived
 
     def _note(self, arrived: list[Found]) -> list[Found]:
@@ -168,6 +181,8 @@ class Team:
             other.ask(lambda engine: engine.start(self.best), None)
             if self.raised > -NO_INCUMBENT:
                 other.ask(lambda engine: engine.raise_bound(self.raised), None)
+            if (roots := self.roots) is not None:
+                other.ask(lambda engine, roots=roots: engine.tighten(roots), None)
             if other.engine is not None:
                 log.info("%.2f s after the start of the search the %s has joined it", other.joined, engine.name.upper())
 
@@ -176,17 +191,31 @@ class Team:
             if member.engine is not finder:
                 member.ask(lambda engine: engine.adopt(best), None)
 
-    def _exchange(self) -> None:
-        """Tells each member what others have proved, now and then."""
-        now = time.monotonic()
-        if self.sense == 0 or now < self.next_exchange or len(self._at_work()) < 2:
+    def _tell_bound(self) -> None:
+        if self.sense == 0:
             return
-        self.next_exchange = now + EXCHANGE_SECONDS
         proved = [member.ask(lambda engine: engine.bound, self.raised) for member in self.members]
         self.raised = max(self.raised, *proved)
         for member, bound in zip(self.members, proved):
             if bound < self.raised:
                 member.ask(lambda engine: engine.raise_bound(self.raised), None)
+
+    def _hear_roots(self) -> None:
+        """Before the poll: what they may leave out is mostly a solution that comes with it."""
+        for member in self.members:
+            member.roots = member.ask(lambda engine: engine.roots(), None) or member.roots
+
+    def _tell_roots(self) -> None:
+        """Those that leave out nothing but what is no better than what the caller has."""
+        have = NO_INCUMBENT if self.best is None else self.sense * self.best.objective
+        for teller in self.members:
+            if teller.roots is None or have > teller.roots.under:
+                continue
+            self.roots = roots = teller.roots.joined(self.roots)
+            teller.roots = None
+            for member in self.members:
+                if member is not teller:
+                    member.ask(lambda engine, roots=roots: engine.tighten(roots), None)
 
     @property
     def complete(self) -> bool:
