@@ -161,7 +161,9 @@ def test_a_task_begins_with_the_root_bounds_that_others_have_proved():
 def test_root_bounds_wake_the_rows():
     """All variables are fixed, against the row: a task that took that for a fixpoint would have a solution."""
     engine = OpenEngine(GREATEST, blocks=1, simplify=False)
-    engine.tighten(Roots(sides_of(engine, a=(1, 1), b=(2, 2), c=(3, 3), z=(7, 7)), NO_INCUMBENT))
+    sides = sides_of(engine, a=(1, 1)).reshape(-1, 2)
+    sides[:, 1] = -sides[:, 0]
+    engine.tighten(Roots(sides.reshape(-1), NO_INCUMBENT))
     assert engine.run() == [] and engine.complete
 
 
@@ -181,15 +183,18 @@ def test_root_bounds_are_left_alone_where_a_solution_is_missing_that_they_may_le
 
 
 def test_a_neighbourhood_leaves_free_what_must_change():
-    """The incumbent has a = 0, and all that is better a = 9."""
-    text = GREATEST.replace("int_lin_eq([1,1,1,-1]", "int_lin_eq([3,0,0,-1]")
+    """All of twenty variables, that is: as the incumbent has it or not, and the first neighbourhood has the answer."""
+    names = [f"x{i}" for i in range(20)]
+    equal = "".join(f"constraint int_le({x},{y});\n" for x, y in zip(names, [*names[1:], names[0]]))
+    total = f"constraint int_lin_eq({[1] * 20 + [-1]},[{','.join(names)},z],0);\n"
+    text = labelled(dict.fromkeys(names, "0..1"), f"var 0..20: z :: output_var;\n{equal}{total}", "maximize z")
     found = some_solution(text, simplify=False)
-    assert found.objective == 0
-    engine = OpenEngine(text, blocks=2, lns_percent=100, methods=NEIGHBOURHOODS, simplify=False)
+    engine = OpenEngine(text, blocks=2, lns_percent=100, methods=frozenset(["random"]), simplify=False)
+    assert found.objective == engine.common.host_bound + 20 == 0
     engine.common.best = 0
-    engine.tighten(Roots(sides_of(engine, a=(9, 9)), 0))
-    better = engine.run_alone(block=1, enough=lambda: engine.common.best < 0, incumbent=found)
-    assert [solution.objective for solution in better] == [27]
+    engine.tighten(Roots(sides_of(engine, **dict.fromkeys(names, (1, 1))), 0))
+    better = engine.run_alone(block=1, incumbent=found)
+    assert [solution.objective for solution in better] == [20] and engine.counted("failures")[1] == 0
 
 
 def test_root_bounds_go_to_a_running_gpu(fake_gpu):
