@@ -200,7 +200,7 @@ LEARNING = [
     kernel("learners", "one that has seen all does not say so", "learn/learner.h",
            "if (l.exhausted) tell_end(l);", "", "tests/test_learning.py -k creep"),
     kernel("learners", "the bound at level 0 is not told", "learn/learner.h",
-           "global_max(&p->common->bound, minimum(proved, global_load(&p->common->best)));", "(void)proved;",
+           "raise_bound(*l.block, minimum(proved, global_load(&p->common->best)));", "(void)proved;",
            "tests/test_learning.py -k creep"),
     kernel("learners", "bounds that are none are explained", "learn/learner.h",
            "if (!has_infinite_bound(p)) {", "if (true) {", "tests/test_learning.py -k without_bounds"),

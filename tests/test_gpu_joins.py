@@ -14,7 +14,7 @@ import pytest
 from command import CORPUS, PATIENCE
 
 from turbo_fzn import solve_text
-from turbo_fzn.engine import cpu, wake
+from turbo_fzn.engine import cpu, maker, wake
 from turbo_fzn.engine.contract import Engine, Found
 from turbo_fzn.engine.layout import Settings
 from turbo_fzn.engine.team import Team
@@ -73,6 +73,16 @@ def test_the_answer_does_not_depend_on_when_the_gpu_is_ready(slow_gpu, name, del
     text = example(name)
     slow_gpu(delay)
     assert answers(text, arch="auto", all_solutions=True) == answers(text, arch="cpu", all_solutions=True)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("name", ["removal", "photo", "pigeons", "wide", "taxicab", "rota"])
+def test_learners_beside_a_gpu_prove_the_same(slow_gpu, monkeypatch, name, seed):
+    """What joins is told root bounds and solutions, and tells solutions."""
+    monkeypatch.setattr(maker, "HEAD_START_SECONDS", 0.0)
+    slow_gpu(0.001 * seed)
+    together = answers(example(name), arch="auto", free_search=True, threads=5, seed=seed)
+    assert together[:2] == answers(example(name), arch="cpu")[:2]
 
 
 @pytest.mark.parametrize("name", ["demo", "pigeons"])

@@ -5,6 +5,8 @@ The build of TURBO_FZN_KERNEL_FLAGS=-DCHECK_EXPLANATIONS checks each explanation
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from engines import OpenEngine
 from hypothesis import given
@@ -149,6 +151,26 @@ def test_learners_hear_of_each_others_clauses():
     settings = Settings(blocks=2, seed=1, roles=("prover", "finder"))
     engine = search_for_ever(settings, lambda engine: engine.statistics()["heard"] > 100)
     assert engine.statistics()["told"] > 0 and engine.statistics()["heard"] > 100
+
+
+@pytest.mark.parametrize("role", LEARNERS)
+def test_statistics_say_who_has_found_and_who_has_proved(role):
+    entry = example("rota")
+    result = solve(text_of(entry), (role,), relaxation="off")
+    assert result.statistics["provedBy"] == f"cpu {role}"
+    assert re.fullmatch(rf"cpu {role} \d+", result.statistics["foundBy"])
+    plain = solve_text(text_of(entry), arch="cpu", blocks=1, learn="off", relaxation="off")
+    assert plain.statistics["provedBy"] == "cpu tree" and plain.statistics["foundBy"].startswith("cpu tree ")
+
+
+def test_a_restart_that_proves_is_named():
+    result = solve_text(text_of(example("photo")), arch="cpu", threads=1, free_search=True, learn="off", relaxation="off")
+    assert result.statistics["provedBy"] in ("cpu weighted", "cpu annotated", "cpu probe")
+
+
+def test_what_is_stopped_has_no_prover():
+    result = solve_text("var 1..3: x :: output_var; solve satisfy;", arch="cpu", blocks=1)
+    assert "provedBy" not in result.statistics and result.statistics["foundBy"] == "cpu tree 1"
 
 
 def test_equal_runs_of_one_learner_are_equal():

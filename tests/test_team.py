@@ -27,6 +27,7 @@ class Scripted:
         self.lowest = 5 if name == "first" else 6
         self.arrived: list[Found] = []
         self.known: Roots | None = None
+        self.proof = "tree"
         self.failing: set[str] = set()
 
     def meet(self, question: str) -> None:
@@ -55,6 +56,11 @@ class Scripted:
     def bound(self) -> int:
         self.meet("bound")
         return self.lowest
+
+    @property
+    def prover(self) -> str:
+        self.meet("prover")
+        return f"{self.name} {self.proof}" if self.is_complete and self.proof else ""
 
     def poll(self) -> list[Found]:
         self.meet("poll")
@@ -343,6 +349,17 @@ def test_after_a_stop_nothing_joins():
     assert not scene.team.running and not scene.team.complete
     scene.team.poll()
     assert scene.second.asked == [] and scene.team.name == "first"
+
+
+def test_who_has_searched_all_is_named_and_not_who_was_told_so():
+    scene = Scene(sense=1).joined()
+    assert scene.team.prover == ""
+    scene.first.finish(complete=True)
+    scene.first.proof = ""
+    assert scene.team.complete and scene.team.prover == ""
+    scene.second.finish(complete=True)
+    scene.second.proof = "weighted"
+    assert scene.team.prover == "second weighted"
 
 
 # What the team asks of a second, and what it says itself when the second fails there.

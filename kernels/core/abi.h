@@ -122,6 +122,7 @@ struct alignas(64) Common {
   i64 host_bound;               // the same as `bound`, but set by the host alone: it may overwrite it at any time
   i64 host_best;                // of a solution that was found elsewhere; `best` follows it. The host alone sets it
   i64 improved_ns;              // when `best` was last improved, by now_ns()
+  i32 proved_by;                // the method that has raised `bound` last
   alignas(64) i64 pool_head;    // blocks that have asked the pool for a subproblem
   alignas(64) i64 pool_tail;    // subproblems put into it
   alignas(64) i32 outstanding;  // subproblems that exist, in pool or blocks; 0: the search is complete
@@ -148,8 +149,7 @@ struct LearnStatistics {
   i64 explanation_errors;  // counted by CHECK_EXPLANATIONS builds only
 };
 
-// A solution that neighbourhoods start from. Its values are version / 2 times rewritten, and in the middle of it
-// when odd.
+// A solution that neighbourhoods start from: version / 2 times rewritten, and in the middle of that when odd.
 struct alignas(64) Island {
   i64 version;
   i64 value;     // sense * objective
@@ -161,8 +161,7 @@ struct alignas(64) Units {
   i64 version;
 };
 
-// What a method has cost and brought, over all blocks. The recent figures are halved now and then: what paid off at
-// first need not pay for ever.
+// What a method has cost and brought, over all blocks. Recent figures are halved now and then: what paid need not.
 struct alignas(64) MethodBook {
   i64 tries, busy_ns, improvements, recent_ns, recent_gain;
   i64 running;                    // blocks that are at it

@@ -6,7 +6,7 @@
 
 #define SAME(expression, value) \
   static_assert((expression) == (value), "host and kernels differ: python -m turbo_fzn.engine.header --write")
-#define ABI_DIGEST "a79af64428557559"
+#define ABI_DIGEST "9a1a019829954830"
 
 SAME(INFINITE_BOUND, 4611686018427387904);
 SAME(NO_INCUMBENT, 9223372036854775807);
@@ -119,6 +119,7 @@ SAME(offsetof(Common, bound), 40);
 SAME(offsetof(Common, host_bound), 48);
 SAME(offsetof(Common, host_best), 56);
 SAME(offsetof(Common, improved_ns), 64);
+SAME(offsetof(Common, proved_by), 72);
 SAME(offsetof(Common, pool_head), 128);
 SAME(offsetof(Common, pool_tail), 192);
 SAME(offsetof(Common, outstanding), 256);

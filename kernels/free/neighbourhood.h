@@ -328,7 +328,7 @@ DEVICE void finish_warm_start(const Block& b) {
 DEVICE void prove_bound(const Block& b) {
   const Task& s = task(b);
   i64 most = s.best == NO_INCUMBENT ? s.target : minimum(s.best - 1, s.target);
-  global_max(&b.problem->common->bound, most == NO_INCUMBENT ? most : most + 1);
+  raise_bound(b, most == NO_INCUMBENT ? most : most + 1);
 }
 
 // Lane 0: one that was searched to its end was too small, one that was cut too large. Many blocks learn in small steps.

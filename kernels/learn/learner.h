@@ -124,13 +124,12 @@ DEVICE void tell_bound(Learner& l) {
   const Problem* p = l.problem;
   if (p->sense == 0) return;
   i64 proved = l.now[goal_side(p)];
-  global_max(&p->common->bound, minimum(proved, global_load(&p->common->best)));
+  raise_bound(*l.block, minimum(proved, global_load(&p->common->best)));
 }
 
 // The space is exhausted: nothing is better than the incumbent; without one, there is nothing.
 DEVICE void tell_end(Learner& l) {
-  Common* common = l.problem->common;
-  global_max(&common->bound, global_load(&common->best));
+  raise_bound(*l.block, global_load(&l.problem->common->best));
 }
 
 // Level 0, at its fixpoint: what is done once a restart. Afterwards there may be something to propagate, or the end.

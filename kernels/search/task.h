@@ -32,6 +32,12 @@ DEVICE i64 proved_bound(const Common* common) {
   return own > told ? own : told;
 }
 
+// Lane 0: no solution has a smaller sense * objective. Who has said so is remembered.
+DEVICE void raise_bound(const Block& b, i64 bound) {
+  Common* common = b.problem->common;
+  if (global_max(&common->bound, bound) < bound) global_store(&common->proved_by, task(b).method);
+}
+
 // Lane 0: only solutions better than the incumbent are wanted; in a limited search perhaps much better ones, or worse
 // ones.
 DEVICE void bound_objective(const Block& b) {

@@ -188,6 +188,7 @@ class Common(ctypes.Structure):
     host_bound: i64  # the same as `bound`, but set by the host alone: it may overwrite it at any time
     host_best: i64  # of a solution that was found elsewhere; `best` follows it. The host alone sets it
     improved_ns: i64  # when `best` was last improved, by now_ns()
+    proved_by: i32  # the method that has raised `bound` last
     pool_head: Annotated[i64, OWN_LINE]  # blocks that have asked the pool for a subproblem
     pool_tail: Annotated[i64, OWN_LINE]  # subproblems put into it
     outstanding: Annotated[i32, OWN_LINE]  # subproblems that exist, in pool or blocks; 0: the search is complete
@@ -241,8 +242,7 @@ class LearnStatistics(ctypes.Structure):
 
 @record(alignment=CACHE_LINE)
 class Island(ctypes.Structure):
-    """A solution that neighbourhoods start from. Its values are version / 2 times rewritten, and in the middle of it
-    when odd."""
+    """A solution that neighbourhoods start from: version / 2 times rewritten, and in the middle of that when odd."""
 
     version: i64
     value: i64  # sense * objective
@@ -258,8 +258,7 @@ class Units(ctypes.Structure):
 
 @record(alignment=CACHE_LINE)
 class MethodBook(ctypes.Structure):
-    """What a method has cost and brought, over all blocks. The recent figures are halved now and then: what paid off at
-    first need not pay for ever."""
+    """What a method has cost and brought, over all blocks. Recent figures are halved now and then: what paid need not."""
 
     tries: i64
     busy_ns: i64

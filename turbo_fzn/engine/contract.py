@@ -10,12 +10,18 @@ import numpy as np
 
 class Found(NamedTuple):
     """A solution out of an engine: objective value (0 to satisfy), the block that found it and by which method
-    (abi.METHODS), exported values int64."""
+    (abi.METHODS), exported values int64, and the name of the engine."""
 
     objective: int
     block: int
     method: str
     values: np.ndarray
+    engine: str = ""
+
+    @property
+    def finder(self) -> str:
+        """As in "gpu window"."""
+        return f"{self.engine} {self.method}".strip()
 
 
 class Roots(NamedTuple):
@@ -66,6 +72,11 @@ class Engine(Protocol):
     @property
     def bound(self) -> int:
         """What sense * objective was proved to be at least; after the last block has left."""
+        ...
+
+    @property
+    def prover(self) -> str:
+        """Which engine has searched the whole space, and by which method, as in "cpu finder"; empty where none has."""
         ...
 
     def adopt(self, found: Found) -> None:

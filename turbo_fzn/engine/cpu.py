@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 
 from turbo_fzn.engine import compiler
-from turbo_fzn.engine.abi import LEARN_STATISTICS, METHODS, STATISTICS, Problem, Trace, TraceRecord, Units
+from turbo_fzn.engine.abi import LEARN_STATISTICS, METHODS, STATISTICS, Common, Problem, Trace, TraceRecord, Units
 from turbo_fzn.engine.agreement import digest
 from turbo_fzn.engine.contract import Found, Roots, merge_statistics, method_statistics
 from turbo_fzn.engine.layout import Layout, Settings, first_books, make_common
@@ -123,6 +123,13 @@ class Propagator:
         return None if outcome == 0 else (lower.astype(np.int64), upper.astype(np.int64))
 
 
+def prover_of(engine: str, common: Common) -> str:
+    """Of an engine that is complete. Where the host has told it the proof, the prover is another one: empty."""
+    if common.outstanding == 0:
+        return f"{engine} tree"
+    return f"{engine} {METHODS[common.proved_by]}" if common.bound >= common.best else ""
+
+
 class Tracer:
     """The host's end of the records of kernels/trace.h; one at a time in a process."""
 
@@ -222,13 +229,17 @@ class CpuEngine:
         return not self.running and self.common.is_complete
 
     def poll(self) -> list[Found]:
-        found = [Found(*solution) for solution in self.ring.take()]
+        found = [Found(*solution, self.name) for solution in self.ring.take()]
         self.common.consumed = self.ring.taken
         return found
 
     @property
     def bound(self) -> int:
         return int(self.common.proved)
+
+    @property
+    def prover(self) -> str:
+        return prover_of(self.name, self.common) if self.complete else ""
 
     def adopt(self, found: Found) -> None:
         if self.layout.is_whole(found):

@@ -23,7 +23,7 @@ import numpy as np
 from turbo_fzn.engine import compiler, wake
 from turbo_fzn.engine.abi import METHODS, STATE_BYTES, STATISTICS, Common, Island, Problem, Statistics
 from turbo_fzn.engine.contract import Found, Roots, merge_statistics, method_statistics
-from turbo_fzn.engine.cpu import check_digest, check_sums, library, profile_flags
+from turbo_fzn.engine.cpu import check_digest, check_sums, library, profile_flags, prover_of
 from turbo_fzn.engine.dispatch import Dispatch
 from turbo_fzn.engine.layout import NO_INCUMBENT, Layout, Settings, align16, first_books
 from turbo_fzn.engine.ring import Ring
@@ -282,7 +282,7 @@ class GpuEngine:
 
     def poll(self) -> list[Found]:
         before = self.ring.taken
-        found = self._note([Found(*solution) for solution in self.ring.take()])
+        found = self._note([Found(*solution, self.name) for solution in self.ring.take()])
         if self.ring.taken != before and self.running_kernel:
             self.dispatch.send_word("consumed", self.ring.taken)
         return found
@@ -311,6 +311,10 @@ class GpuEngine:
     @property
     def bound(self) -> int:
         return int(self._common().proved)
+
+    @property
+    def prover(self) -> str:
+        return prover_of(self.name, self._common()) if self.complete else ""
 
     def adopt(self, found: Found) -> None:
         """Where it has all values, the blocks want better ones from their next node on, and use them from their next

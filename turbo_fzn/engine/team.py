@@ -227,6 +227,11 @@ class Team:
         return max(member.ask(lambda engine: engine.bound, -NO_INCUMBENT) for member in self.members)
 
     @property
+    def prover(self) -> str:
+        """One that was told the proof leaves it to the others to name the prover."""
+        return next(filter(None, (member.ask(lambda engine: engine.prover, "") for member in self.members)), "")
+
+    @property
     def open_work(self) -> int:
         return sum(member.ask(lambda engine: engine.open_work, 0) for member in self.members)
 
