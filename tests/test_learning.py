@@ -105,9 +105,10 @@ def test_every_explanation_in_random_models_is_right(checked):
     check_explanations_of()
 
 
+@pytest.mark.parametrize("kilobytes", [150, 160, 180, 200, 230, 270])  # now the clauses are full first, now the lists
 @pytest.mark.parametrize("team", TEAMS, ids="+".join)
-def test_a_full_memory_costs_clauses_and_no_answer(monkeypatch, checked, team):
-    monkeypatch.setattr(Layout, "learn_bytes", lambda layout: 500 * layout.tnf.n_vars + 120_000)
+def test_a_full_memory_costs_clauses_and_no_answer(monkeypatch, checked, team, kilobytes):
+    monkeypatch.setattr(Layout, "learn_bytes", lambda layout: 500 * layout.tnf.n_vars + 1000 * kilobytes)
     entry = example("removal")
     result = solve(text_of(entry), team)
     assert (result.status, result.objective) == ("ALL_SOLUTIONS", entry["figure"])
@@ -295,3 +296,7 @@ def test_learners_in_the_same_role_do_not_do_the_same():
 def test_a_name_that_is_no_role_is_an_error():
     with pytest.raises(UsageError, match="no role seer"):
         solve("var 0..1: x; solve satisfy;", ("seer",), blocks=1)
+
+
+def test_a_learner_that_is_alone_has_all_of_the_time():
+    assert solve(text_of(example("rota")), ("soloist",)).statistics["soloistShare"] == 1

@@ -111,7 +111,7 @@ class Installation:
         (self.package,) = (folder / "venv" / "lib").glob("python*/site-packages")
         command = [sys.executable, "-m", "pip", "--python", self.scripts / "python", "install"]
         command += ["--quiet", "--no-deps", "--no-index", wheel]
-        alone = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}  # the source tree may be there
+        alone = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}  # which may hold the source
         subprocess.run(command, check=True, timeout=PATIENCE, env=alone)
         needed = {str(Path(module.__file__).parent.parent) for module in (numpy, lark, platformdirs)}
         (self.package / "needed.pth").write_text("\n".join(needed))

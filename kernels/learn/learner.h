@@ -84,6 +84,7 @@ DEVICE void clear_learner(Learner& l) {
   set_first_phases(l);
   take_hints(l);
   clear_lists(l);
+  sort_all_wakes(l);
   l.suspended = l.pending_level = NO_LEVEL;
   l.activity_step = 1;
   l.strategy = FIRST_ANNOTATED;
@@ -93,6 +94,7 @@ DEVICE void clear_learner(Learner& l) {
   l.probe_step = 1;
   l.conflict_limit = LUBY_UNIT;
   take_part(l);
+  find_subgoals(l);
   for (i32 v = 0; v < p->n_vars; ++v) insert(l, v);
 }
 
@@ -253,7 +255,7 @@ OUTLINE bool run_learner(Block& b, char* memory) {
   if (!lay_out(&l, memory, p->learn_bytes)) return false;
   clear_state(b);
   task(b).method = l.role;
-  task(b).since = stopwatch(b).began;
+  task(b).since = task_clock(b);
   claim(b).limited = neighbourhood(b).warm_start = 0;
   open_books(b);
   if (!has_infinite_bound(p)) {

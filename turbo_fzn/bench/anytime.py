@@ -23,7 +23,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from turbo_fzn.bench.nodes import UNUSABLE, SearchClock, chosen_files, duration, peers_table
+from turbo_fzn.bench.files import add_arguments, chosen_files
+from turbo_fzn.bench.nodes import UNUSABLE, SearchClock, duration, peers_table
 from turbo_fzn.bench.plot import draw
 from turbo_fzn.bench.points import Outcome, outcome, points, solvers_of
 from turbo_fzn.errors import TurboError
@@ -200,14 +201,13 @@ def summary(curves: Sequence[Curve], peers: dict[str, dict[str, str]]) -> list[s
 
 def read_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m turbo_fzn.bench.anytime", description=__doc__.splitlines()[0])
-    parser.add_argument("files", nargs="+", type=Path, help="FlatZinc files (.fzn, .fzn.gz) or folders of them")
+    add_arguments(parser, needed=True)
     parser.add_argument("--seconds", type=duration, default=20.0, help="of search for each file and seed")
     parser.add_argument("--seeds", type=integer_within(1), default=1, help="how many seeds: 1, 2, ...")
     parser.add_argument("--arch", default="auto", choices=("auto", "cpu", "gpu"))
     parser.add_argument("--threads", type=integer("threads"), help="-p (default: the solver's)")
     parser.add_argument("--gpu-threads", type=integer("gpu_threads"), help="threads of a GPU block")
     parser.add_argument("--without", help="strategies to leave out, comma-separated")
-    parser.add_argument("--only", help="comma-separated names of models")
     parser.add_argument("--peers", type=Path)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--until-known", action="store_true", help="end a run when it reaches best_known of --peers")

@@ -20,6 +20,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from turbo_fzn.bench import files
 from turbo_fzn.engine import compiler
 from turbo_fzn.errors import TurboError
 from turbo_fzn.interrupt import Interrupt
@@ -206,12 +207,11 @@ def compare(old: Path, new: Path) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m turbo_fzn.bench", description=__doc__.splitlines()[0])
-    parser.add_argument("files", nargs="*", type=Path, help="FlatZinc files (.fzn, .fzn.gz) or folders of them")
+    files.add_arguments(parser, needed=False)
     parser.add_argument("--seconds", type=duration, default=5.0, help="of search for each file")
     parser.add_argument(
         "--arch", action="append", choices=("cpu", "gpu"), help="engine; may be repeated (default: cpu)"
     )
-    parser.add_argument("--only", help="comma-separated names of models")
     parser.add_argument("--blocks", type=integer("blocks"))
     parser.add_argument("--threads", type=integer("threads"), default=1, help="-p of the CPU engine")
     parser.add_argument("--free", action="store_true", help="free search (-f)")
@@ -228,22 +228,22 @@ def main() -> int:
             compare(*arguments.compare)
             return 0
         peers = peer_speeds(arguments.peers)
-        files = chosen_files(arguments)
+        arguments.files = files.chosen_files(arguments)
     except UNUSABLE as error:
         parser.error(str(error))
-    runs = run_all(arguments, files, peers)
+    runs = run_all(arguments, peers)
     if arguments.json:
         arguments.json.write_text(json.dumps([asdict(run) for run in runs], indent=1))
     return 1 if any(run.status.startswith("error") for run in runs) else 0
 
 
-def run_all(arguments: argparse.Namespace, files: Sequence[Path], peers: dict[str, float]) -> list[Run]:
+def run_all(arguments: argparse.Namespace, peers: dict[str, float]) -> list[Run]:
     lns = arguments.lns or ("auto" if arguments.free else "off")
     runs: list[Run] = []
     print(HEADER, flush=True)
     for arch in arguments.arch or ["cpu"]:
         of_engine = []
-        for path in files:
+        for path in arguments.files:
             options = Options(arch=arch, blocks=arguments.blocks, threads=arguments.threads, lns=lns,
                               free_search=arguments.free, relaxation="auto" if arguments.free else "off",
                               gpu_threads=arguments.gpu_threads,
@@ -266,29 +266,6 @@ def duration(text: str) -> float:
     if not 0 < value < math.inf:
         raise ValueError
     return value
-
-
-def chosen_files(arguments: argparse.Namespace) -> list[Path]:
-    """The files that the options name. ValueError where there is none; OSError where one cannot be read, or the JSON
-    file not be written: known before hours are spent."""
-    files = model_files(arguments.files)
-    if arguments.only:
-        wanted = arguments.only.split(",")
-        files = [path for path in files if path.name.split(".")[0] in wanted]
-    if not files:
-        raise ValueError("no such model")
-    for path in files:
-        path.open("rb").close()
-    if arguments.json:
-        arguments.json.open("a").close()
-    return files
-
-
-def model_files(paths: Sequence[Path]) -> list[Path]:
-    found: list[Path] = []
-    for path in paths:
-        found += sorted(p for p in path.iterdir() if p.name.endswith((".fzn", ".fzn.gz"))) if path.is_dir() else [path]
-    return found
 
 
 if __name__ == "__main__":

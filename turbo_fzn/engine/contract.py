@@ -93,7 +93,7 @@ class Engine(Protocol):
 
     def tighten(self, roots: Roots) -> None:
         """Root bounds that others have proved, while it runs. The caller has a solution with sense * objective of at
-        most `under`, which the engine has found or was told; an engine that has not, or has no use for them, leaves them."""
+        most `under`, which the engine has found or was told; one that has not, or has no use for them, leaves them."""
         ...
 
     @property

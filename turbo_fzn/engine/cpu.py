@@ -131,7 +131,7 @@ def prover_of(engine: str, common: Common) -> str:
 
 
 class Tracer:
-    """The host's end of the records of kernels/trace.h; one at a time in a process."""
+    """The host's end of the records of kernels/search/trace.h; one at a time in a process."""
 
     def __init__(self, layout: Layout, compiled: ctypes.CDLL):
         self.compiled = compiled

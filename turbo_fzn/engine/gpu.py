@@ -1,9 +1,10 @@
-"""The GPU engine over PyCUDA: the only file that imports it.
+"""The GPU engine over PyCUDA.
 
 The whole search is one launch of resident blocks that meet only through atomics, so no grid barrier is needed.
 Solutions come out through a ring in mapped host memory; the stop flag, the count of solutions taken and what others
 have found go in by asynchronous copies on a second stream, which run beside the kernel (dispatch.py). Both streams are
-non-blocking ones, or a copy would wait for the kernel. One context for the process, retained on first use and given back at exit.
+non-blocking ones, or a copy would wait for the kernel. One context for the process, retained on first use and given
+back at exit.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from turbo_fzn.engine import compiler, wake
 from turbo_fzn.engine.abi import METHODS, STATE_BYTES, STATISTICS, Common, Island, Problem, Statistics
 from turbo_fzn.engine.contract import Found, Roots, merge_statistics, method_statistics
 from turbo_fzn.engine.cpu import check_digest, check_sums, library, profile_flags, prover_of
+from turbo_fzn.engine.devices import driver
 from turbo_fzn.engine.dispatch import Dispatch
 from turbo_fzn.engine.layout import NO_INCUMBENT, Layout, Settings, align16, first_books
 from turbo_fzn.engine.ring import Ring
@@ -35,40 +37,6 @@ NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING
 WORKSPACE_SHARE = 0.7  # of the free device memory
 PATIENCE_SECONDS = 2.0  # of an orderly exit with makers at work
 _makers: WeakSet[threading.Thread] = WeakSet()  # the threads that make an engine
-
-
-@lru_cache(maxsize=1)
-def driver() -> Any:
-    """pycuda.driver, initialised. Raises EngineError when there is no PyCUDA, driver or GPU."""
-    try:
-        import pycuda.driver as cuda
-    except ImportError as error:
-        raise EngineError(f"PyCUDA cannot be imported ({error}): pip install 'turbo_fzn[gpu]'") from error
-    try:
-        cuda.init()
-        count = cuda.Device.count()
-    except cuda.Error as error:
-        raise EngineError(f"no usable NVIDIA driver: {error}") from error
-    if count == 0:
-        raise EngineError("no NVIDIA GPU found")
-    return cuda
-
-
-def architectures() -> list[str]:
-    """Compute capabilities of the GPUs of this machine, as in "90", each once."""
-    cuda = driver()
-    found = {"".join(map(str, cuda.Device(i).compute_capability())) for i in range(cuda.Device.count())}
-    return sorted(found)
-
-
-def describe_gpus() -> list[str]:
-    cuda = driver()
-    lines = []
-    for i in range(cuda.Device.count()):
-        device = cuda.Device(i)
-        major, minor = device.compute_capability()
-        lines.append(f"{device.name()}, compute capability {major}.{minor}, {device.total_memory() >> 20} MiB")
-    return lines
 
 
 class Context:

@@ -94,7 +94,7 @@ def most_levels(tnf: TNF) -> int:
     """A bound on the choice points of one branch, at most MAX_LEVELS.
 
     A left branch fixes a variable or halves it, or, with the choices of SHAVING, removes a value. A stack that is too
-    small after all gives its shallowest alternatives to the pool (kernels/search.h).
+    small after all gives its shallowest alternatives to the pool (kernels/search/search.h).
     """
     size = tnf.upper.astype(np.float64) - tnf.lower  # the difference may exceed int64
     need = np.ceil(np.log2(size + 1)) + (size > 1)

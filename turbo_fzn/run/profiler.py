@@ -2,7 +2,7 @@
 
 Source: "The protocol (low level)" of the MiniZinc handbook's chapter on CP-Profiler. A message is its size (of what
 follows), its type, and fields; integers have four bytes, the highest first. A node is named by its number, its restart
-and its thread; the tree of a search after another is a restart. The records come from kernels/trace.h.
+and its thread; the tree of a search after another is a restart. The records come from kernels/search/trace.h.
 
 A profiler that is slow makes the search slow, for nothing is left out; one that is not there, or leaves, is warned of
 and costs nothing.

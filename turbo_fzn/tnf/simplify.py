@@ -26,7 +26,7 @@ from turbo_fzn.tnf.columns import Rows
 from turbo_fzn.tnf.language import ADD, DIV, ELEMENT, EQ, LEQ, MAX, MIN, MUL, TNF, Output
 
 Propagate = Callable[[TNF], "tuple[np.ndarray, np.ndarray] | None"]
-Observer = Callable[[str, int, int], None]  # (pass, variables, rows), after each pass: what front_bench.py tabulates
+Observer = Callable[[str, int, int], None]  # (pass, variables, rows), after each pass: what bench/front.py tabulates
 
 
 class Contradiction(Exception):
