@@ -128,7 +128,7 @@ class Model:
     """A whole FlatZinc file. Dictionaries keep the order of the text.
 
     `language` is that of the source, FlatZinc or XCSP3. `symbols` names the values of the symbolic variables, which are
-    numbers here. `parameters` maps a scalar parameter's name to its value. `text` is the source, `file` its name, so that
+    numbers here; `listing` names the output as XCSP3 does. `parameters` maps a scalar parameter's name to its value. `text` is the source, `file` its name, so that
     `locate` can turn a position into a line and a column.
     """
 
@@ -141,6 +141,7 @@ class Model:
     text: str = ""
     language: str = "FlatZinc"
     symbols: dict[str, list[str]] = field(default_factory=dict)
+    listing: str = ""
 
     def locate(self, position: int) -> tuple[str, int, int]:
         """(file, line, column) of an offset in the text, both from 1."""

@@ -65,6 +65,7 @@ class Reader:
         names = [Ref(name) for name in model.variables if name[0] != "#"]
         ranges = Call("output_array", [[objectives.first_to(len(names))]])
         model.arrays[SOLUTION] = Array(SOLUTION, "int", True, None, names, [ranges], 0)
+        model.listing = " ".join(self.declarations.listing)
         model.symbols = {name: list(self.scope.symbols) for name in self.declarations.symbolic}
         return model
 

@@ -27,6 +27,7 @@ class Declarations:
         self.domains: dict[str, IntSet] = {}  # by their text
         self.known: dict[str, Element] = {}  # what `as` may refer to
         self.symbolic: set[str] = set()  # variables
+        self.listing: list[str] = []  # all variables in their order, complete arrays as x[]
 
     def read(self, element: Element) -> None:
         name = element.attributes.get("id", "")
@@ -42,6 +43,7 @@ class Declarations:
         if element.name == "var":
             self.declare(name, self.domain(source.text, kind), element.position, kind)
             self.scope.names[name] = Ref(name)
+            self.listing.append(name)
         elif element.name == "array":
             self.read_array(element, source, name, kind)
         else:
@@ -99,6 +101,8 @@ class Declarations:
             if domain is not None:
                 full = name + "".join([f"[{index}]" for index in indices])
                 cells.members[place] = self.scope.names[full] = self.declare(full, domain, element.position, kind)
+        known = [str(one) for one in cells.members if one is not None]
+        self.listing += [name + "[]" * len(sizes)] if len(known) == len(cells.members) else known
 
     def domains_of_cells(self, source: Element, cells: Cells, name: str, kind: str) -> list[IntSet | None]:
         """The domain of each cell, None of a cell that is no variable."""
