@@ -7,6 +7,7 @@ import zlib
 import pytest
 from xcsp3_draw import Draw
 from xcsp3_more_cases import FORMS
+from xcsp3_random import random_instance
 
 from turbo_fzn.api import solve_model
 from turbo_fzn.read.xcsp3.reader import SOLUTION, parse_xcsp3
@@ -35,3 +36,15 @@ def test_a_constraint_has_the_solutions_of_its_meaning(name, form, engine):
         assert solutions_of(draw.instance([case]), engine) == expected, case.text
 
 
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_random_instances_have_the_solutions_and_the_optimum_of_their_meaning(seed, engine):
+    instance = random_instance(seed, core=False)
+    if instance.goal:
+        result = solve_model(parse_xcsp3(instance.text), arch=engine, check=True)
+        assert result.status in ("ALL_SOLUTIONS", "UNSATISFIABLE")
+        assert result.objective == instance.best(), instance.text
+    else:
+        expected = sorted(tuple(v.values()) for v in instance.solutions())
+        assert solutions_of(instance.text, engine) == expected, instance.text

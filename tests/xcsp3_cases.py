@@ -27,13 +27,19 @@ def rows_of(d: Draw, width: int, cells: Callable[[], str]) -> list[list[str]]:
     return [[cells() for _ in range(width)] for _ in range(d.random.randint(1, 6))]
 
 
+MARKS = (("<=", "le"), (">=", "ge"), ("!=", "ne"), ("<", "lt"), (">", "gt"))
+MARKS += (("≠", "ne"), ("≤", "le"), ("≥", "ge"), ("﹤", "lt"), ("﹥", "gt"))  # type: ignore[assignment]
+
+
 def fits(cell: str, x: int) -> bool:
     if cell == "*":
         return True
     if ".." in cell:
-        low, high = map(int, cell.split(".."))
-        return low <= x <= high
-    for mark, operator in (("<=", "le"), (">=", "ge"), ("!=", "ne"), ("<", "lt"), (">", "gt")):
+        low, high = map(int, cell.lstrip("¬").split(".."))
+        return (low <= x <= high) == (cell[0] != "¬")
+    if "{" in cell:
+        return str(x) in cell.strip("{}").split(",")
+    for mark, operator in MARKS:
         if cell.startswith(mark):
             return COMPARE[operator](x, int(cell[len(mark) :]))
     return x == int(cell)
@@ -46,7 +52,7 @@ def extension(d: Draw, form: str) -> Case:
         cells = ["-1", "1", "2..3"]
         body, rows = " ".join(cells), [[cell] for cell in cells]
     else:
-        marks = {"plain": [], "starred": ["*"], "smart": ["*", "<=1", ">=2", "!=1", "0..1", "<2", ">0"]}[kind]
+        marks = {"plain": [], "starred": ["*"], "smart": ["*", "<=1", ">=2", "!=1", "0..1", "<2", ">0", "≠2", "≤2", "≥1", "﹤1", "﹥1", "¬1..2", "{0,2}"]}[kind]
         rows = rows_of(d, len(items), lambda: d.random.choice([*map(str, range(-1, 4)), *marks]))
         body = "".join(f"({','.join(row)})" for row in rows).replace("<", "&lt;")
     text = f"<extension><list> {texts(items)} </list><{table}> {body} </{table}></extension>"
@@ -125,7 +131,7 @@ def all_different(d: Draw, form: str) -> Case:
             lambda v: all(of(p, v) != of(q, v) for p, q in combinations(lists, 2)),
             distinct,
         )
-    items = [d.term(1) for _ in range(3)] if form == "expressions" else d.variables(2, 4)
+    items = d.views(3) if form == "expressions" else d.variables(2, 4)
     left_out = [0, 2] if form == "except" else []
     more = "<except> 0 2 </except>" if left_out else ""
 
@@ -210,7 +216,7 @@ def counted(d: Draw, form: str, body: str, name: str, value: Callable[[dict[str,
 
 def sum_(d: Draw, form: str) -> Case:
     variant = form.split()[2]
-    items = [d.term(1) for _ in range(3)] if variant == "expressions" else d.variables(2, 4)
+    items = d.views(3) if variant == "expressions" else d.variables(2, 4)
     coefficients = [Item("1", lambda v: 1)] * len(items)
     if variant in ("constants", "variables"):
         coefficients = [d.integer(-2, 3) if variant == "constants" else d.variable() for _ in items]
@@ -221,7 +227,7 @@ def sum_(d: Draw, form: str) -> Case:
 
 def count(d: Draw, form: str) -> Case:
     variant = form.split()[2]
-    items = [d.term(1) for _ in range(3)] if variant == "expressions" else d.variables(3, 4)
+    items = d.views(3) if variant == "expressions" else d.variables(3, 4)
     values = [d.variable() for _ in range(2)] if variant == "variables" else [d.integer(0, 3), d.integer(0, 3)]
     values = values[: d.random.randint(1, 2)]
     body = f"<list> {texts(items)} </list><values> {texts(values)} </values>"

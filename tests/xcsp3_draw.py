@@ -100,6 +100,14 @@ class Draw:
 
     # Expressions
 
+    def views(self, count: int) -> list[Item]:
+        """Expressions that are neither names nor integers."""
+        found: list[Item] = []
+        while len(found) < count:
+            item = self.term(1)
+            found += [item] if "(" in item.text else []
+        return found
+
     def term(self, depth: int = 2) -> Item:
         """An integer expression."""
         if depth == 0 or self.random.random() < 0.2:

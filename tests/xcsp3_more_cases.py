@@ -12,7 +12,7 @@ from xcsp3_draw import COMPARE, Case, Item
 
 def extreme(name: str) -> Callable[[Draw, str], Case]:
     def make(d: Draw, form: str) -> Case:
-        items = [d.term(1) for _ in range(3)] if "expressions" in form else d.variables(2, 4)
+        items = d.views(3) if "expressions" in form else d.variables(2, 4)
         best = max if name == "maximum" else min
         return counted(d, form, f"<list> {texts(items)} </list>", name, lambda v: best(of(items, v)))
 

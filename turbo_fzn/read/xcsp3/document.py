@@ -5,8 +5,9 @@ entity that it could define (the "billion laughs" need one) and every file that 
 elements within elements, and attributes of megabytes. An entry (a variable, a constraint, a group, an objective) is
 handed out when its end has been read, and forgotten then.
 
-Expat gets one byte for each character, so that its position is ours. XCSP3 is ASCII where it matters: any other
-character becomes `?`, which is part of no name, and stays harmless in a comment.
+Expat gets one byte for each character, so that its position is ours. XCSP3 is ASCII but for the comparisons in the
+cells of tables, which get a byte here (MARKS); any other character becomes `?`, which is part of no name, and is
+harmless in a comment.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ MAX_DEPTH = 60
 MAX_ATTRIBUTE = 2**22  # characters
 SECTIONS = ("instance", "variables", "constraints", "block", "objectives", "annotations")
 BUFFER_CHARACTERS = 2**20
+MARKS = dict(zip("≤≥≠﹤﹥¬∉", "@#!$~^^"))  # as PyCSP3 writes comparisons in tables
 
 
 class Element:
@@ -67,7 +69,8 @@ class Document:
         if long is not None:
             self.fail("an attribute of megabytes", long.start())
         try:
-            self.parser.Parse(self.text.encode("ascii", "replace"), True)
+            text = self.text if self.text.isascii() else self.text.translate(str.maketrans(MARKS))
+            self.parser.Parse(text.encode("ascii", "replace"), True)
         except expat.ExpatError as error:
             reason = expat.ErrorString(error.code)
             raise ModelError(f"not XML: {reason}", self.file, error.lineno, error.offset + 1) from None

@@ -17,13 +17,14 @@ from turbo_fzn.errors import ModelError, UnsupportedError
 from turbo_fzn.read.model import Array, Ref
 from turbo_fzn.read.xcsp3.arguments import Arguments
 from turbo_fzn.read.xcsp3.automata import mdd, regular
-from turbo_fzn.read.xcsp3.emitter import Condition, Emitter, allowed_by
+from turbo_fzn.read.xcsp3.emitter import Condition, Emitter, allowed_by, complement
 from turbo_fzn.read.xcsp3.expressions import Term, to_integer
 from turbo_fzn.read.xcsp3.tokens import Scope, as_set
 
 PLAIN_TABLE = re.compile(r"[-+\d,()\s]*")
-CELL = re.compile(r"(<=|>=|<|>|!=|=)?([+-]?\d+)|\*|([+-]?\d+)\.\.([+-]?\d+)|\{([^{}]*)\}")
+CELL = re.compile(r"(<=|>=|<|>|!=|=|[@#!$~])?([+-]?\d+)|\^?(?:([+-]?\d+)\.\.([+-]?\d+)|\{([^{}]*)\})")
 COMPARISON = {"<=": "le", ">=": "ge", "<": "lt", ">": "gt", "!=": "ne", "=": "eq", None: "eq"}
+COMPARISON |= {"@": "le", "#": "ge", "$": "lt", "~": "gt", "!": "ne"}  # ≤ ≥ ﹤ ﹥ ≠, and ^ for ¬ (document.py)
 MAX_SPLIT_ROWS = 10**6
 
 
@@ -125,10 +126,9 @@ def read_cell(scope: Scope, word: str) -> list[tuple[int, int]]:
             return [(scope.symbols[word], scope.symbols[word])]
         raise UnsupportedError(f"the cell `{word[:40]}` of a table is not read")
     operator, number, low, high, members = match.groups()
-    if members is not None:
-        return list(IntSet.of_ranges(as_set(scope.item(one)).ranges[0] for one in members.split(",")).ranges)
-    if low is not None:
-        return [(to_integer(low), to_integer(high))]
+    if number is None:
+        inside = scope.set_of(f"{{{members}}}") if low is None else IntSet.interval(to_integer(low), to_integer(high))
+        return list((complement(inside) if word[0] == "^" else inside).ranges)
     allowed = allowed_by(Condition(COMPARISON[operator], to_integer(number)))
     assert allowed is not None, "the operand is a constant"
     return list(allowed.ranges)
