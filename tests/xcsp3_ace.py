@@ -15,17 +15,21 @@ import sys
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from xcsp3_random import Instance
 
 HERE = Path(__file__).resolve().parent
 
 
 class Verdict(NamedTuple):
-    """`status` as in the competitions, or "" where ACE refused; `best` the last objective; `count` solutions found."""
+    """`status` as in the competitions, or "" where ACE gave no proof; `best` the last objective; `solutions` as the
+    values of the variables by name, without those that ACE leaves out."""
 
     status: str
     best: int | None
-    count: int | None
+    solutions: list[dict[str, int]]
 
 
 def find_jar() -> Path | None:
@@ -47,23 +51,35 @@ def ask(paths: Iterable[Path], *options: str) -> dict[str, Verdict]:
         listing.flush()
         command = ["java", "-XX:+UseSerialGC", "-Djava.security.manager=allow", "-cp", str(jar), str(HERE / "AceMany.java"), listing.name, "-npc", *options]
         text = subprocess.run(command, capture_output=True, text=True, check=False).stdout
-    verdicts = {}
-    for part in text.split("\nFILE ")[1:]:
-        path, _, body = part.partition("\n")
-        status = re.search(r"^s (.*)$", body, re.MULTILINE)
-        bests = re.findall(r"^o (-?\d+)", body, re.MULTILINE)
-        count = re.search(r"^d FOUND SOLUTIONS\s+(\d+)", body, re.MULTILINE)
-        complete = "COMPLETE EXPLORATION" in body
-        verdicts[path] = Verdict(
-            status[1].strip() if status and complete else "", int(bests[-1]) if bests else None, int(count[1]) if count else None
-        )
-    return verdicts
+    parts = [part.partition("\n") for part in text.split("\nFILE ")[1:]]
+    return {path: read_verdict(body) for path, _, body in parts}
+
+
+def read_verdict(body: str) -> Verdict:
+    status = re.search(r"^s (.*)$", body, re.MULTILINE)
+    bests = re.findall(r"^o (-?\d+)", body, re.MULTILINE)
+    found = re.findall(r"^v .*<list>(.*)</list> <values>(.*)</values>", body, re.MULTILINE)
+    complete = status is not None and "COMPLETE EXPLORATION" in body
+    return Verdict(
+        status[1].strip() if status and complete else "",
+        int(bests[-1]) if bests else None,
+        [instantiation(names.split(), values.split()) for names, values in found],
+    )
+
+
+def instantiation(names: list[str], words: list[str]) -> dict[str, int]:
+    """`x[] y` and `1x3 * 2`: the only array, if there is one, is as long as is left for it."""
+    values: list[str] = []
+    for word in words:
+        value, _, count = word.partition("x")
+        values += [value] * int(count or 1)
+    n = len(values) - len(names) + 1
+    flat = [one for name in names for one in ([f"x[{i}]" for i in range(n)] if name == "x[]" else [name])]
+    return {name: int(value) for name, value in zip(flat, values) if value != "*"}
 
 
 def disagreements(seeds: Iterable[int]) -> tuple[int, list[str]]:
     """How many instances both have solved, and one line for each on which they disagree."""
-    from turbo_fzn.api import solve_model
-    from turbo_fzn.read.xcsp3.reader import parse_xcsp3
     from xcsp3_random import random_instance
 
     instances = {seed: random_instance(seed, core=True) for seed in seeds}
@@ -71,21 +87,28 @@ def disagreements(seeds: Iterable[int]) -> tuple[int, list[str]]:
         paths = {seed: Path(folder) / f"random{seed}.xml" for seed in instances}
         for seed, path in paths.items():
             path.write_text(instances[seed].text)
-        verdicts = ask(paths.values(), "-s=all")
+        verdicts = ask(paths.values(), "-s=all", "-xe")
     compared, found = 0, []
     for seed, instance in instances.items():
-        verdict = verdicts.get(str(paths[seed]), Verdict("", None, None))
-        if not verdict.status:
-            continue
-        compared += 1
-        result = solve_model(parse_xcsp3(instance.text), arch="cpu", all_solutions=not instance.goal, check=True)
-        ours = result.objective if instance.goal else len(result.solutions) // instance.unused()
-        theirs = verdict.best if instance.goal else verdict.count
-        if verdict.status == "UNSATISFIABLE":
-            theirs = None if instance.goal else 0
-        if ours != theirs:
-            found.append(f"seed {seed}: {ours}, and {theirs} by ACE")
+        verdict = verdicts.get(str(paths[seed]), Verdict("", None, []))
+        compared += bool(verdict.status)
+        if verdict.status and not agree(instance, verdict):
+            found.append(f"seed {seed}: {', '.join(instance.forms)}")
     return compared, found
+
+
+def agree(instance: Instance, verdict: Verdict) -> bool:
+    from turbo_fzn.api import solve_model
+    from turbo_fzn.read.xcsp3.reader import SOLUTION, parse_xcsp3
+
+    result = solve_model(parse_xcsp3(instance.text), arch="cpu", all_solutions=not instance.goal, check=True)
+    if verdict.status == "UNSATISFIABLE" or instance.goal:
+        return result.objective == verdict.best and bool(result.solutions) == (verdict.status != "UNSATISFIABLE")
+    names = [name for name in instance.draw.domains if name in verdict.solutions[0]]
+    theirs = {tuple(solution[name] for name in names) for solution in verdict.solutions}
+    place = {name: i for i, name in enumerate(instance.draw.domains)}
+    ours = {tuple(solution[SOLUTION][place[name]] for name in names) for solution in result.solutions}
+    return ours == theirs
 
 
 def main(arguments: list[str]) -> int:

@@ -54,6 +54,7 @@ def extension(d: Draw, form: str) -> Case:
     else:
         marks = {"plain": [], "starred": ["*"], "smart": ["*", "<=1", ">=2", "!=1", "0..1", "<2", ">0", "≠2", "≤2", "≥1", "﹤1", "﹥1", "¬1..2", "{0,2}"]}[kind]
         rows = rows_of(d, len(items), lambda: d.random.choice([*map(str, range(-1, 4)), *marks]))
+        rows = sorted(dict.fromkeys(map(tuple, rows)))
         body = "".join(f"({','.join(row)})" for row in rows).replace("<", "&lt;")
     text = f"<extension><list> {texts(items)} </list><{table}> {body} </{table}></extension>"
     return Case(
@@ -165,8 +166,9 @@ def ordered(d: Draw, form: str) -> Case:
         x = of(items, v)
         return all(COMPARE[operator](p + length, q) for (p, q), length in zip(pairwise(x), of(lengths, v)))
 
+    distinct = len({i.text for i in [*items, *lengths]}) == len(items) + len(lengths) or kind != "variables"
     text = f"<ordered><list> {texts(items)} </list>{more}<operator> {operator} </operator></ordered>"
-    return Case(text, holds)
+    return Case(text, holds, distinct)
 
 
 def lex(d: Draw, form: str) -> Case:
@@ -211,6 +213,7 @@ def precedence(d: Draw, form: str) -> Case:
 def counted(d: Draw, form: str, body: str, name: str, value: Callable[[dict[str, int]], int], core: bool = True) -> Case:
     operator, kind = form.split()[:2]
     text, holds = d.condition(operator, kind)
+    core = core and operator != "notin"
     return Case(f"<{name}>{body}<condition> {text} </condition></{name}>", lambda v: holds(value(v), v), core)
 
 
@@ -222,7 +225,9 @@ def sum_(d: Draw, form: str) -> Case:
         coefficients = [d.integer(-2, 3) if variant == "constants" else d.variable() for _ in items]
     more = f"<coeffs> {texts(coefficients)} </coeffs>" if variant in ("constants", "variables") else ""
     body = f"<list> {texts(items)} </list>{more}"
-    return counted(d, form, body, "sum", lambda v: sum(c * x for c, x in zip(of(coefficients, v), of(items, v))))
+    distinct = variant != "variables" or len({i.text for i in [*items, *coefficients]}) == 2 * len(items)
+    total = lambda v: sum(c * x for c, x in zip(of(coefficients, v), of(items, v)))  # noqa: E731
+    return counted(d, form, body, "sum", total, distinct)
 
 
 def count(d: Draw, form: str) -> Case:
@@ -263,7 +268,9 @@ def cardinality(d: Draw, form: str) -> Case:
         f'<cardinality><list> {texts(items)} </list><values closed="{str(closed == "closed").lower()}"> '
         f"{texts(values)} </values><occurs> {occurs} </occurs></cardinality>"
     )
-    return Case(text, holds, kind not in ("values",))
+    named = [item.text for item in [*items, *(chosen if kind == "variables" else [])]]
+    distinct = len(set(named)) == len(named)
+    return Case(text, holds, kind != "values" and form != "closed intervals" and distinct)
 
 
 def knapsack(d: Draw, form: str) -> Case:
@@ -282,7 +289,7 @@ def knapsack(d: Draw, form: str) -> Case:
         f"<knapsack><list> {texts(items)} </list><weights> {texts(weights)} </weights><condition> {limit} </condition>"
         f"<profits> {texts(profits)} </profits><condition> {wanted} </condition></knapsack>"
     )
-    return Case(text, holds)
+    return Case(text, holds, operator != "notin")
 
 
 def conditional(*variants: str) -> list[str]:

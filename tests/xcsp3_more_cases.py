@@ -55,7 +55,8 @@ def element(d: Draw, form: str) -> Case:
         return 0 <= i < len(items) and suits(items[i].value(v), v)
 
     body = f"<list> {texts(items)} </list><index> {index.text} </index>{more}"
-    return Case(f"<element>{body}</element>", holds)
+    apart = index.text not in texts(items) + more
+    return Case(f"<element>{body}</element>", holds, apart and "notin" not in condition)
 
 
 def element_of_matrix(d: Draw, form: str) -> Case:
