@@ -6,7 +6,8 @@ What the children say is read once for all the constraints of a group, and only 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from operator import itemgetter
 from typing import Any
 
 from turbo_fzn.errors import ModelError, UnsupportedError
@@ -17,7 +18,7 @@ from turbo_fzn.read.xcsp3.expressions import Term
 from turbo_fzn.read.xcsp3.tokens import REST, Parameter, Scope
 
 PARAMETERS = re.compile(r"%(\d{1,9})")
-PLAIN = {Ref, int}
+PLAIN = frozenset((Ref, int))
 
 
 def arity(element: Element) -> int:
@@ -73,9 +74,15 @@ class Arguments:
         """The items of a list, bound; expressions among them stay expressions."""
         if child.parsed is None:
             items = self.scope.items(child.text)
-            child.parsed = items, any(has_parameters(item) for item in items)
-        items, open_ = child.parsed
-        return self.bind(items) if open_ else items
+            child.parsed = items, any(map(has_parameters, items)), whole_of_arguments(items)
+        items, open_, choose = child.parsed
+        if not open_:
+            return items
+        if choose is not None and self.values is not None and len(self.values) >= self.n_named:
+            operands = choose(self.values)
+            if PLAIN.issuperset(map(type, operands)):
+                return [Term(items[0].expression, operands)]
+        return self.bind(items)
 
     def list(self, name: str = "list") -> list:
         return self.items_of(self.needed(name))
@@ -125,7 +132,7 @@ class Arguments:
     # Templates
 
     def bind(self, items: Sequence[Any]) -> list:
-        if all(type(item) in PLAIN for item in items):
+        if PLAIN.issuperset(map(type, items)):
             return list(items)
         bound: list = []
         for item in items:
@@ -153,6 +160,15 @@ class Arguments:
         if self.values is None:
             raise ModelError("a parameter (%) outside of a group or a slide")
         return self.values
+
+
+def whole_of_arguments(items: list) -> Callable[[Sequence[Any]], tuple] | None:
+    """Where the only item is an expression of parameters alone, what makes its operands of the arguments."""
+    if len(items) != 1 or not isinstance(items[0], Term) or len(items[0].operands) < 2:
+        return None
+    if not all(isinstance(one, Parameter) and one.number >= 0 for one in items[0].operands):
+        return None
+    return itemgetter(*(one.number for one in items[0].operands))
 
 
 def has_parameters(item: Any) -> bool:

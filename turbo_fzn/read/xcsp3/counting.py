@@ -33,6 +33,8 @@ def sum_(a: Arguments) -> None:
 def state_sum(e: Emitter, items: list, coefficients: list, condition: Condition, constant: int = 0) -> None:
     """The sum of coefficients[i] * items[i], less `constant`, satisfies the condition."""
     terms: list[tuple[int, Ref]] = []
+    if set(map(type, items)) == {Ref} and set(map(type, coefficients)) == {int}:  # nearly all sums
+        terms, items = list(zip(coefficients, items)), []
     for item, c in zip(items, coefficients):
         if isinstance(c, int):
             constant -= add_term(e, item, c, terms)

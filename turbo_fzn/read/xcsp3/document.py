@@ -21,7 +21,7 @@ from turbo_fzn.errors import ModelError
 
 MAX_DEPTH = 60
 MAX_ATTRIBUTE = 2**22  # characters
-SECTIONS = ("instance", "variables", "constraints", "block", "objectives", "annotations")
+SECTIONS = frozenset(("instance", "variables", "constraints", "block", "objectives", "annotations"))
 BUFFER_CHARACTERS = 2**20
 MARKS = dict(zip("≤≥≠﹤﹥¬∉", "@#!$~^^"))  # as PyCSP3 writes comparisons in tables
 
@@ -90,7 +90,7 @@ class Document:
             self.fail(f"not an XCSP3 instance: its element is `{name}`", position)
         if len(self.stack) >= MAX_DEPTH:
             self.fail(f"elements nested more than {MAX_DEPTH} deep", position)
-        if any(len(value) > MAX_ATTRIBUTE for value in attributes.values()):
+        if attributes and any(len(value) > MAX_ATTRIBUTE for value in attributes.values()):
             self.fail("an attribute of megabytes", position)
         self.stack.append(Element(name, attributes, position))
         self.pieces.append([])
@@ -100,7 +100,7 @@ class Document:
 
     def _end(self, name: str) -> None:
         element, pieces = self.stack.pop(), self.pieces.pop()
-        element.text = "".join(pieces).strip()
+        element.text = (pieces[0] if len(pieces) == 1 else "".join(pieces)).strip()
         if not self.stack:
             return
         parent = self.stack[-1]

@@ -80,7 +80,9 @@ class Emitter:
         return self.terms[item]
 
     def scalars(self, items: Sequence[Any]) -> list[Ref | int]:
-        return [one if type(one) is Ref else self.scalar(one) for one in items]
+        if set(map(type, items)) == {Ref}:
+            return list(items)
+        return [self.scalar(one) for one in items]
 
     # Relations
 

@@ -114,7 +114,11 @@ class Reader:
         template, *members = group.children
         n_named = arity(template)
         for member in members:
-            self.at(member, lambda member=member: self.post(template, self.scope.items(member.text), n_named))
+            self.emitter.position = member.position
+            try:
+                self.post(template, self.scope.items(member.text), n_named)
+            except ModelError as error:
+                raise self.located(error, member) from None
 
     def read_slide(self, slide: Element) -> None:
         """The window moves over each list by its offset, and takes `collect` elements of it."""
@@ -131,16 +135,10 @@ class Reader:
         for values in windows(sequences, offsets, collects, circular):
             self.post(template, values, arity(template))
 
-    def at(self, element: Element, action: Callable[[], None]) -> None:
-        """Run an action; an error gets the place of the element."""
-        self.emitter.position = element.position
-        try:
-            action()
-        except ModelError as error:
-            if error.line is not None:
-                raise
-            place = locate(self.document.text, element.position)
-            raise type(error)(error.message, self.document.file, *place) from None
+    def located(self, error: ModelError, element: Element) -> ModelError:
+        """An error without a place gets that of the element."""
+        place = locate(self.document.text, element.position)
+        return error if error.line is not None else type(error)(error.message, self.document.file, *place)
 
 
 def windows(sequences: list[list], offsets: list[int], collects: list[int], circular: bool) -> list[list]:

@@ -59,17 +59,19 @@ class Cells:
 class Scope(dict[str, tuple]):
     """The names of an instance; as a dictionary, from a word to the items that it stands for."""
 
-    names: dict[str, Ref] = field(default_factory=dict)
+    single: dict[str, Any] = field(default_factory=dict)  # names, and words that were found to stand for one item
     arrays: dict[str, Cells] = field(default_factory=dict)
     symbols: dict[str, int] = field(default_factory=dict)  # values of symbolic variables, numbered as they come
 
     def __missing__(self, word: str) -> tuple:
         items = self[word] = self.read(word)
+        if len(items) == 1:
+            self.single[word] = items[0]
         return items
 
     def read(self, word: str) -> tuple:
-        if word in self.names:
-            return (self.names[word],)
+        if word in self.single:
+            return (self.single[word],)
         if INTEGER.fullmatch(word):
             return (to_integer(word),)
         if word[0] == "%":
@@ -94,8 +96,13 @@ class Scope(dict[str, tuple]):
 
     def items(self, text: str) -> list:
         """The items of a list."""
+        words = text.split() if "(" not in text and "{" not in text else split(text)
+        try:
+            return list(map(self.single.__getitem__, words))
+        except KeyError:  # some word is new, or stands for several
+            pass
         found: list = []
-        for word in text.split() if "(" not in text and "{" not in text else split(text):
+        for word in words:
             found += self[word]
             if len(found) > MAX_ITEMS:
                 refuse_many(len(found))

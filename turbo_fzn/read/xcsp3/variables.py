@@ -42,7 +42,7 @@ class Declarations:
         self.known[name] = element
         if element.name == "var":
             self.declare(name, self.domain(source.text, kind), element.position, kind)
-            self.scope.names[name] = Ref(name)
+            self.scope.single[name] = Ref(name)
             self.listing.append(name)
         elif element.name == "array":
             self.read_array(element, source, name, kind)
@@ -100,7 +100,7 @@ class Declarations:
             domain = domains[place]
             if domain is not None:
                 full = name + "".join([f"[{index}]" for index in indices])
-                cells.members[place] = self.scope.names[full] = self.declare(full, domain, element.position, kind)
+                cells.members[place] = self.scope.single[full] = self.declare(full, domain, element.position, kind)
         known = [str(one) for one in cells.members if one is not None]
         self.listing += [name + "[]" * len(sizes)] if len(known) == len(cells.members) else known
 
