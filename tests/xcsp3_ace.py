@@ -1,6 +1,6 @@
 """ACE (Lecoutre, arXiv 2302.05405), the solver in PyPI's pycsp3, as an oracle: many instances in one run of Java.
 
-    python tests/xcsp3_ace.py 2000 [SEED]    # as many random instances, solved by both; prints what disagrees
+    python tests/xcsp3_ace.py 2000 [SEED]    # until so many random instances are solved by both; prints what disagrees
     python tests/xcsp3_ace.py FILE...        # status and optimum of these by ACE, as tests/xcsp3/expected.json has them
 """
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from xcsp3_random import Instance
 
 HERE = Path(__file__).resolve().parent
+FILES_FOR_EACH_JAVA = 80
 
 
 class Verdict(NamedTuple):
@@ -43,7 +44,15 @@ def is_there() -> bool:
 
 
 def ask(paths: Iterable[Path], *options: str) -> dict[str, Verdict]:
-    """What ACE says of each file."""
+    """What ACE says of each file; a Java for so many of them, since ACE keeps what it has solved."""
+    every = list(paths)
+    verdicts: dict[str, Verdict] = {}
+    for start in range(0, len(every), FILES_FOR_EACH_JAVA):
+        verdicts |= ask_one(every[start : start + FILES_FOR_EACH_JAVA], *options)
+    return verdicts
+
+
+def ask_one(paths: list[Path], *options: str) -> dict[str, Verdict]:
     jar = find_jar()
     assert jar is not None
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as listing:
@@ -113,11 +122,13 @@ def agree(instance: Instance, verdict: Verdict) -> bool:
 
 def main(arguments: list[str]) -> int:
     if arguments and arguments[0].isdigit():
-        first = int(arguments[1]) if len(arguments) > 1 else 0
-        compared, found = disagreements(range(first, first + int(arguments[0])))
-        print("\n".join(found))
-        print(f"{compared} of {arguments[0]} instances were solved by ACE; {len(found)} disagreements")
-        return 1 if found else 0
+        wanted, seed = int(arguments[0]), int(arguments[1]) if len(arguments) > 1 else 0
+        compared, every = 0, 0
+        while compared < wanted:
+            more, found = disagreements(range(seed, seed + FILES_FOR_EACH_JAVA))
+            compared, every, seed = compared + more, every + len(found), seed + FILES_FOR_EACH_JAVA
+            print("\n".join([*found, f"{compared} instances by both, up to seed {seed}; {every} disagreements"]), flush=True)
+        return 1 if every else 0
     for path, verdict in ask(map(Path, arguments), "-t=120s").items():
         print(json.dumps({Path(path).name: [verdict.status, verdict.best]}))
     return 0
