@@ -6,6 +6,7 @@ operator, a variant). The meanings follow the specification (arXiv 2009.00514), 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable
 from itertools import combinations, pairwise
@@ -17,7 +18,8 @@ ORDERS = ("lt", "le", "ge", "gt")
 
 def intension(d: Draw, _: str) -> Case:
     item = d.truth(3)
-    return Case(f"<intension> {item.text} </intension>", lambda v: bool(item.value(v)))
+    constant = re.search(r"\b(?!set)\w+\((?:[-\d,]|set\([-\d,]*\))+\)", item.text)
+    return Case(f"<intension> {item.text} </intension>", lambda v: bool(item.value(v)), constant is None)
 
 
 # Generic constraints

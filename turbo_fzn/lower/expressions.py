@@ -40,7 +40,8 @@ class Evaluation:
 
     def run(self, code: Any, x: list[int]) -> Operands:
         """The stack behind the code."""
-        b, stack = self.b, []
+        b = self.b
+        stack: Operands = []
         for symbol, value in code:
             if symbol == "arg":
                 stack.append(b.find(x[value]))
@@ -174,15 +175,16 @@ def member(b: Builder, operands: Operands) -> int:
 def constants_of(b: Builder, members: Any) -> tuple[IntSet, list[int]]:
     """The constants among the members, and the variables."""
     members = [members] if isinstance(members, IntSet) else members
-    ranges, others = [], []
+    ranges: list[tuple[int, int]] = []
+    others: list[int] = []
     for one in members:
         if isinstance(one, IntSet):
             ranges.extend(one.ranges)
-        elif b.value(one) is not None:
-            ranges.append((b.value(one), b.value(one)))
+        elif (value := b.value(one)) is not None:
+            ranges.append((value, value))
         else:
             others.append(one)
-    return IntSet.of_ranges(ranges), others  # type: ignore[arg-type]
+    return IntSet.of_ranges(ranges), others
 
 
 OPERATIONS: dict[str, Callable[[Builder, Operands], Any]] = {
@@ -232,11 +234,11 @@ def state_member(b: Builder, operands: Operands) -> None:
 
 STATED: dict[str, Callable[[Builder, Operands], None]] = {
     "eq": state_equal,
-    "ne": lambda b, operands: integer.ne(b, *operands, b.true),
-    "lt": lambda b, operands: integer.lt(b, *operands, b.true),
-    "gt": lambda b, operands: integer.lt(b, *reversed(operands), b.true),
-    "le": lambda b, operands: integer.le(b, *operands, b.true),
-    "ge": lambda b, operands: integer.le(b, *reversed(operands), b.true),
+    "ne": lambda b, operands: integer.ne(b, operands[0], operands[1], b.true),
+    "lt": lambda b, operands: integer.lt(b, operands[0], operands[1], b.true),
+    "gt": lambda b, operands: integer.lt(b, operands[1], operands[0], b.true),
+    "le": lambda b, operands: integer.le(b, operands[0], operands[1], b.true),
+    "ge": lambda b, operands: integer.le(b, operands[1], operands[0], b.true),
     "and": lambda b, operands: boolean.conjunction(b, truths_of(b, operands), b.true),
     "or": lambda b, operands: linear.clause(b, truths_of(b, operands), [], b.true),
     "imp": lambda b, operands: linear.clause(b, [truth_of(b, operands[1])], [truth_of(b, operands[0])], b.true),

@@ -73,7 +73,7 @@ class Arguments:
     def items_of(self, child: Element) -> list:
         """The items of a list, bound; expressions among them stay expressions."""
         if child.parsed is None:
-            items = self.scope.items(child.text)
+            items = self.scope.items_in(child.text)
             child.parsed = items, any(map(has_parameters, items)), whole_of_arguments(items)
         items, open_, choose = child.parsed
         if not open_:
@@ -84,19 +84,19 @@ class Arguments:
                 return [Term(items[0].expression, operands)]
         return self.bind(items)
 
-    def list(self, name: str = "list") -> list:
+    def listed(self, name: str = "list") -> list:
         return self.items_of(self.needed(name))
 
     def scalars(self, name: str = "list") -> list[Ref | int]:
         """The same, expressions being variables."""
-        return self.emitter.scalars(self.list(name))
+        return self.emitter.scalars(self.listed(name))
 
     def variable_lists(self) -> list[list[Ref | int]]:
         """The lists where there may be several."""
         return [self.emitter.scalars(self.items_of(child)) for child in self.children("list")]
 
     def integers(self, name: str) -> list[int]:
-        items = self.list(name)
+        items = self.listed(name)
         if not all(isinstance(item, int) for item in items):
             raise UnsupportedError(f"<{name}> of <{self.element.name}> is read with integers only")
         return items

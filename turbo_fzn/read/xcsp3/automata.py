@@ -54,13 +54,13 @@ def determinised(steps: Iterable[Step], first: str) -> tuple[dict[frozenset[str]
             for value, targets in leaving.get(state, {}).items():
                 ahead.setdefault(value, set()).update(targets)
         for value, targets in ahead.items():
-            target = frozenset(targets)
-            if target not in numbers:
-                numbers[target] = len(numbers) + 1
-                waiting.append(target)
+            together = frozenset(targets)
+            if together not in numbers:
+                numbers[together] = len(numbers) + 1
+                waiting.append(together)
                 if len(numbers) > MAX_STATES:
                     raise UnsupportedError(f"an automaton of more than {MAX_STATES} states")
-            found.append((numbers[states], value, numbers[target]))
+            found.append((numbers[states], value, numbers[together]))
     return numbers, found
 
 

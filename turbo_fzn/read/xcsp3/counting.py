@@ -24,8 +24,8 @@ def same_length(one: list, other: list, what: str) -> None:
 
 
 def sum_(a: Arguments) -> None:
-    items = a.list()
-    coefficients = a.list("coeffs") if a.has("coeffs") else [1] * len(items)
+    items = a.listed()
+    coefficients = a.listed("coeffs") if a.has("coeffs") else [1] * len(items)
     same_length(items, coefficients, "the coefficients of a sum")
     state_sum(a.emitter, items, coefficients, a.condition())
 
@@ -96,7 +96,7 @@ def knapsack(a: Arguments) -> None:
 def values_of(a: Arguments, name: str) -> list:
     """Integers and variables; an interval as its integers."""
     found: list = []
-    for item in a.list(name):
+    for item in a.listed(name):
         found += list(small(item)) if isinstance(item, IntSet) else [a.emitter.scalar(item)]
     return found
 
@@ -108,7 +108,7 @@ def small(values: IntSet) -> IntSet:
 
 
 def count(a: Arguments) -> None:
-    e, items, values = a.emitter, a.scalars(), a.list("values")
+    e, items, values = a.emitter, a.scalars(), a.listed("values")
     if all(isinstance(value, (int, IntSet)) for value in values):
         wanted = IntSet.of_ranges(
             pair for one in values for pair in (one.ranges if isinstance(one, IntSet) else [(one, one)])
@@ -145,7 +145,7 @@ def n_values(a: Arguments) -> None:
 
 
 def cardinality(a: Arguments) -> None:
-    e, items, values, occurs = a.emitter, a.scalars(), values_of(a, "values"), a.list("occurs")
+    e, items, values, occurs = a.emitter, a.scalars(), values_of(a, "values"), a.listed("occurs")
     same_length(values, occurs, "the values and occurs of a cardinality")
     closed = a.flag("values", "closed", False)
     if not all(isinstance(value, int) for value in values):

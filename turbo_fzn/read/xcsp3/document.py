@@ -23,7 +23,7 @@ MAX_DEPTH = 60
 MAX_ATTRIBUTE = 2**22  # characters
 SECTIONS = frozenset(("instance", "variables", "constraints", "block", "objectives", "annotations"))
 BUFFER_CHARACTERS = 2**20
-MARKS = dict(zip("≤≥≠﹤﹥¬∉", "@#!$~^^"))  # as PyCSP3 writes comparisons in tables
+MARKS = str.maketrans("≤≥≠﹤﹥¬∉", "@#!$~^^")  # as PyCSP3 writes comparisons in tables
 
 
 class Element:
@@ -69,7 +69,7 @@ class Document:
         if long is not None:
             self.fail("an attribute of megabytes", long.start())
         try:
-            text = self.text if self.text.isascii() else self.text.translate(str.maketrans(MARKS))
+            text = self.text if self.text.isascii() else self.text.translate(MARKS)
             self.parser.Parse(text.encode("ascii", "replace"), True)
         except expat.ExpatError as error:
             reason = expat.ErrorString(error.code)

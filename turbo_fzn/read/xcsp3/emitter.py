@@ -36,6 +36,7 @@ class Emitter:
         self.model = model
         self.position = 0
         self.terms: dict[Term, Ref] = {}
+        self.hulls: dict[tuple, IntSet] = {}
 
     def add(self, name: str, *arguments: Any) -> None:
         self.model.constraints.append(Item(name, list(arguments), [], self.position))
@@ -60,11 +61,13 @@ class Emitter:
         return (domain.lower, domain.upper) if domain and domain is not UNBOUNDED else None
 
     def hull(self, items: Sequence[Ref | int]) -> IntSet:
-        ranges = [self.range(item) for item in items]
-        known = [one for one in ranges if one is not None]
-        if not known or len(known) < len(ranges):
-            return UNBOUNDED
-        return IntSet.interval(min(low for low, _ in known), max(high for _, high in known))
+        key = tuple(items)
+        if key not in self.hulls:
+            ranges = [self.range(item) for item in items]
+            known = [one for one in ranges if one is not None]
+            bounds = min((low for low, _ in known), default=0), max((high for _, high in known), default=0)
+            self.hulls[key] = IntSet.interval(*bounds) if 0 < len(known) == len(ranges) else UNBOUNDED
+        return self.hulls[key]
 
     def scalar(self, item: Any) -> Ref | int:
         """A name or an integer; a variable of its own for an expression, the same for the same expression."""

@@ -62,7 +62,7 @@ def extension(a: Arguments) -> None:
 
 def unary(a: Arguments, item: Ref | int, child: Any, supports: bool) -> None:
     if child.parsed is None:
-        child.parsed = IntSet.of_ranges(pair for one in a.scope.items(child.text) for pair in as_set(one).ranges)
+        child.parsed = IntSet.of_ranges(pair for one in a.scope.items_in(child.text) for pair in as_set(one).ranges)
     a.emitter.require(item, Condition("in" if supports else "notin", child.parsed))
 
 

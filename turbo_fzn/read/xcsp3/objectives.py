@@ -30,8 +30,8 @@ def read(model: Model, a: Arguments) -> None:
     define = OBJECTIVES.get(kind)
     if define is None:
         raise UnsupportedError(f"an objective of type {kind[:40]} is not read")
-    items = a.list()
-    coefficients = a.list("coeffs") if a.has("coeffs") else None
+    items = a.listed()
+    coefficients = a.listed("coeffs") if a.has("coeffs") else None
     if not items or (coefficients is not None and len(coefficients) != len(items)):
         raise ModelError("an objective without terms, or with another number of coefficients")
     objective = define(a.emitter, items, coefficients)

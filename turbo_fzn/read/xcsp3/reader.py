@@ -116,7 +116,7 @@ class Reader:
         for member in members:
             self.emitter.position = member.position
             try:
-                self.post(template, self.scope.items(member.text), n_named)
+                self.post(template, self.scope.items_in(member.text), n_named)
             except ModelError as error:
                 raise self.located(error, member) from None
 
@@ -126,7 +126,7 @@ class Reader:
         lists, template = slide.children[:-1], slide.children[-1] if slide.children else slide
         if not lists or any(child.name != "list" for child in lists):
             raise ModelError("a slide is lists and a constraint behind them")
-        sequences = [self.scope.items(child.text) for child in lists]
+        sequences = [self.scope.items_in(child.text) for child in lists]
         offsets = [whole(child, "offset", 1) for child in lists]
         collects = [whole(child, "collect", arity(template) if len(lists) == 1 else 1) for child in lists]
         if any(REST in one for one in sequences) or min(map(len, sequences)) == 0:

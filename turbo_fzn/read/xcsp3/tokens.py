@@ -19,7 +19,8 @@ from turbo_fzn.read.model import Ref
 from turbo_fzn.read.xcsp3.emitter import Condition
 from turbo_fzn.read.xcsp3.expressions import Term, read_expression, to_integer
 
-MAX_ITEMS = 10**7  # of one array or list: a run such as 0x1000000000 is a few characters
+MAX_ITEMS = 10**7  # of one list: a run such as 0x1000000000 is a few characters
+MAX_CELLS = 2 * 10**6  # of one array
 INTEGER = re.compile(r"[+-]?\d+")
 RUN = re.compile(r"([+-]?\d+)x(\d+)")
 INTERVAL = re.compile(r"([+-]?\d+)\.\.([+-]?\d+)")
@@ -94,7 +95,7 @@ class Scope(dict[str, tuple]):
             return (self.symbols[word],)
         raise ModelError(f"undefined identifier `{word}`" if NAME.match(word) else f"unexpected `{word[:40]}`")
 
-    def items(self, text: str) -> list:
+    def items_in(self, text: str) -> list:
         """The items of a list."""
         words = text.split() if "(" not in text and "{" not in text else split(text)
         try:
@@ -110,7 +111,7 @@ class Scope(dict[str, tuple]):
 
     def item(self, text: str) -> Any:
         """The only item."""
-        found = self.items(text)
+        found = self.items_in(text)
         if len(found) != 1:
             raise ModelError(f"expected one value, found {len(found)}")
         return found[0]
@@ -143,10 +144,10 @@ class Scope(dict[str, tuple]):
         first, _, rest = word[1:-1].partition(",")
         if first.strip() in OPERATORS and word.endswith(")"):
             return make_condition(first.strip(), self.item(rest))
-        return tuple(self.items(word[1:-1].replace(",", " ")))
+        return tuple(self.items_in(word[1:-1].replace(",", " ")))
 
     def set_of(self, word: str) -> IntSet:
-        inner = self.items(word[1:-1].replace(",", " ")) if word.endswith("}") else [None]
+        inner = self.items_in(word[1:-1].replace(",", " ")) if word.endswith("}") else [None]
         return IntSet.of_ranges(pair for one in inner for pair in as_set(one).ranges)
 
     def tuples(self, text: str) -> list[list]:
@@ -155,7 +156,7 @@ class Scope(dict[str, tuple]):
             if not text.endswith(")"):
                 raise ModelError("a tuple does not end")
             parts = re.split(r"\)\s*\(", text[1:-1])
-            return [self.items(part.replace(",", " ")) for part in parts]
+            return [self.items_in(part.replace(",", " ")) for part in parts]
         match = CELLS.fullmatch(text)
         if match is None:
             raise ModelError(f"expected a matrix, found `{text[:40]}`")
@@ -203,8 +204,8 @@ def number_in(word: str) -> int:
     return int(word[1:])
 
 
-def refuse_many(count: int) -> None:
-    if count > MAX_ITEMS:
+def refuse_many(count: int, most: int = MAX_ITEMS) -> None:
+    if count > most:
         raise ModelError(f"a list or an array of {count} elements is too large")
 
 
