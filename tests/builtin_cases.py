@@ -21,7 +21,7 @@ from functools import cache
 from itertools import combinations
 from typing import NamedTuple
 
-from oracle import make_model
+from flatzinc_text import make_model
 
 from turbo_fzn.domains import BOOLEAN, IntSet
 from turbo_fzn.read.model import Array, Call, Model, Ref

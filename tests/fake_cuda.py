@@ -12,12 +12,22 @@ from __future__ import annotations
 import ctypes
 import threading
 import time
+from collections.abc import Callable
 from types import ModuleType, SimpleNamespace
 
 import numpy as np
 
 from turbo_fzn.engine import cpu, gpu
 from turbo_fzn.engine.agreement import digest
+
+DEVICE_ATTRIBUTES = SimpleNamespace(
+    MULTIPROCESSOR_COUNT=4,
+    MAX_SHARED_MEMORY_PER_MULTIPROCESSOR=233472,
+    MAX_SHARED_MEMORY_PER_BLOCK_OPTIN=232448,
+    RESERVED_SHARED_MEMORY_PER_BLOCK=1024,
+    MAX_REGISTERS_PER_MULTIPROCESSOR=65536,
+    MAX_THREADS_PER_MULTIPROCESSOR=2048,
+)
 
 
 class Error(Exception):
@@ -166,9 +176,20 @@ def make_device(driver: Driver):
     return Device
 
 
-def make_module(driver: Driver) -> ModuleType:
-    """What `import pycuda.driver` gives."""
-    module = ModuleType("pycuda.driver")
+def pagelocked_zeros(shape, kind, mem_flags: int = 0) -> np.ndarray:
+    """Host memory that the device sees too, at its own address."""
+    base = np.zeros(shape, kind)
+
+    class Pagelocked(np.ndarray):
+        @property
+        def base(self):
+            return SimpleNamespace(get_device_pointer=lambda: self.ctypes.data)
+
+    return base.view(Pagelocked)
+
+
+def memory_functions(driver: Driver) -> dict[str, Callable]:
+    """What allocates, fills and copies. What has no stream waits for the kernels."""
 
     def copy(target: int, source: int, size: int) -> None:
         driver.meet("copy")
@@ -178,56 +199,49 @@ def make_module(driver: Driver) -> ModuleType:
         driver.must_be_idle("a copy without a stream")
         copy(target, source, size)
 
-    def pagelocked_zeros(shape, kind, mem_flags: int = 0) -> np.ndarray:
+    def host_memory(*arguments, **options) -> np.ndarray:
         driver.must_be_idle("an allocation of host memory")
-        base = np.zeros(shape, kind)
+        return pagelocked_zeros(*arguments, **options)
 
-        class Pagelocked(np.ndarray):
-            @property
-            def base(self):
-                return SimpleNamespace(get_device_pointer=lambda: self.ctypes.data)
+    return {
+        "mem_get_info": lambda: (driver.free_bytes, driver.free_bytes),
+        "mem_alloc": lambda size: Allocation(driver, int(size)),
+        "memset_d8": lambda target, value, size: ctypes.memset(int(target), value, size),
+        "memcpy_htod": lambda target, array: copy_at_once(target, array.ctypes.data, array.nbytes),
+        "memcpy_htod_async": lambda target, array, stream: copy(target, array.ctypes.data, array.nbytes),
+        "memcpy_dtoh": lambda array, source: copy_at_once(array.ctypes.data, source, array.nbytes),
+        "memcpy_dtoh_async": lambda array, source, stream: copy(array.ctypes.data, source, array.nbytes),
+        "pagelocked_zeros": host_memory,
+    }
 
-        return base.view(Pagelocked)
 
-    def module_from_buffer(data: bytes):
-        driver.meet("module")
-        bits = int(data[data.index(b"BOUND_BITS=") + 11 :][:2])
-        names = {"abi_digest": np.frombuffer(driver.digest or digest().encode() + b"\0", np.uint8).copy()}
+def load_module(driver: Driver, data: bytes) -> SimpleNamespace:
+    """A cubin, which is what the fake nvcc wrote down of its flags."""
+    driver.meet("module")
+    bits = int(data[data.index(b"BOUND_BITS=") + 11 :][:2])
+    names = {"abi_digest": np.frombuffer(driver.digest or digest().encode() + b"\0", np.uint8).copy()}
 
-        def get_global(name: str) -> tuple[int, int]:
-            return names[name].ctypes.data, len(names[name])
+    def get_global(name: str) -> tuple[int, int]:
+        return names[name].ctypes.data, len(names[name])
 
-        return SimpleNamespace(get_function=lambda name: Function(driver, bits), get_global=get_global)
+    return SimpleNamespace(get_function=lambda name: Function(driver, bits), get_global=get_global)
 
-    def memset(target, value: int, size: int) -> None:
-        ctypes.memset(int(target), value, size)
 
+def make_module(driver: Driver) -> ModuleType:
+    """What `import pycuda.driver` gives."""
+    module = ModuleType("pycuda.driver")
     vars(module).update(
         Error=Error,
         MemoryError=MemoryError,
         LogicError=LogicError,
         init=lambda: driver.meet("init"),
         Device=make_device(driver),
-        device_attribute=SimpleNamespace(
-            MULTIPROCESSOR_COUNT=4,
-            MAX_SHARED_MEMORY_PER_MULTIPROCESSOR=233472,
-            MAX_SHARED_MEMORY_PER_BLOCK_OPTIN=232448,
-            RESERVED_SHARED_MEMORY_PER_BLOCK=1024,
-            MAX_REGISTERS_PER_MULTIPROCESSOR=65536,
-            MAX_THREADS_PER_MULTIPROCESSOR=2048,
-        ),
+        device_attribute=DEVICE_ATTRIBUTES,
         function_attribute=SimpleNamespace(MAX_DYNAMIC_SHARED_SIZE_BYTES=8),
         host_alloc_flags=SimpleNamespace(DEVICEMAP=2),
         Context=SimpleNamespace(synchronize=lambda: driver.meet("synchronize")),
         Stream=lambda flags: Stream(driver),
-        mem_get_info=lambda: (driver.free_bytes, driver.free_bytes),
-        mem_alloc=lambda size: Allocation(driver, int(size)),
-        memset_d8=memset,
-        memcpy_htod=lambda target, array: copy_at_once(target, array.ctypes.data, array.nbytes),
-        memcpy_htod_async=lambda target, array, stream: copy(target, array.ctypes.data, array.nbytes),
-        memcpy_dtoh=lambda array, source: copy_at_once(array.ctypes.data, source, array.nbytes),
-        memcpy_dtoh_async=lambda array, source, stream: copy(array.ctypes.data, source, array.nbytes),
-        pagelocked_zeros=pagelocked_zeros,
-        module_from_buffer=module_from_buffer,
+        module_from_buffer=lambda data: load_module(driver, data),
+        **memory_functions(driver),
     )
     return module

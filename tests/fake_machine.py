@@ -20,7 +20,7 @@ from turbo_fzn.read.grammar import terminals
 TESTS = Path(__file__).resolve().parent
 FOLDER = TESTS / "fake_machine"
 # Where a GPU engine that is made, or at work, can be slow or fail, in the order of time.
-SLOW = ("driver:slow", "import:slow", "context:slow", "compile:slow", "mem_alloc:slow")
+SLOW = ("driver:slow", "import:slow", "context:slow", "compile:slow", "mem_alloc:slow", "exit:slow")
 FAILING = ("driver:fail", "import:fail", "context:fail", "compile:fail", "launch:fail", "run:fail", "run:hang")
 
 
@@ -52,7 +52,9 @@ def fill_cache(folder: Path) -> Path:
 def changes(fault: str, seconds: int, driver: Path, cache_folder: Path) -> dict[str, str]:
     """The environment of a process on this machine; what is slow takes so many seconds."""
     path = [str(FOLDER), str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])]
+    preload = {"LD_PRELOAD": str(driver / "libcuda.so.1")} if fault.startswith("exit:") else {}
     return {
+        **preload,
         "FAKE_GPU": fault,
         "FAKE_GPU_SECONDS": str(seconds),
         "FAKE_GPU_PIDS": str(driver / "compilers"),

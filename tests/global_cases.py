@@ -7,9 +7,7 @@ with holes, constants among the variables, arrays of length 0 and 1, values outs
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
 
 from global_meanings import (
     accepts,
@@ -31,47 +29,7 @@ from global_meanings import (
     transposed_is_sorted,
     two_by_three,
 )
-
-Domain = Sequence[int] | type[bool]
-
-
-class Vars(NamedTuple):
-    """An array of variables with one domain: its first index and length; length None is a single variable."""
-
-    domain: Domain
-    length: int | None = None
-    first: int = 1
-
-
-class Case(NamedTuple):
-    """`call` over the variables, whose values `meaning` takes in that order, arrays as lists.
-
-    `title` tells the cases of one global apart.
-    """
-
-    name: str
-    title: str
-    variables: dict[str, Vars]
-    call: str
-    meaning: Callable[..., bool]
-
-    @property
-    def file(self) -> str:
-        """The file of the standard library that declares the global, or nothing."""
-        return FILES.get(self.name, self.name)
-
-
-def ints(length: int, low: int, high: int, first: int = 1) -> Vars:
-    return Vars(range(low, high + 1), length, first)
-
-
-def bools(length: int) -> Vars:
-    return Vars(bool, length)
-
-
-def one(low: int, high: int) -> Vars:
-    return Vars(range(low, high + 1))
-
+from global_notation import Case, Vars, bools, ints, one
 
 DFA = [[2, 3], [0, 1], [3, 2]]
 DFA_TEXT = "[|2,3|0,1|3,2|]"
@@ -84,12 +42,6 @@ EDGE_COSTS = [{0: 1, 1: 1, 2: 2}, {1: 3, 2: 8}]  # by whether the first letter i
 MDD_COSTS = {word: (EDGE_COSTS[word[0] > 0][word[1]] + 1,) for word in MDD_WORDS}
 ROWS = [(0, 1, 2), (1, 1, -1), (2, 0, 0), (0, 2, 2), (3, 3, 3)]
 ROWS_TEXT = "[|0,1,2|1,1,-1|2,0,0|0,2,2|3,3,3|]"
-
-FILES = {
-    "arg_min": "globals",  # arg_min.mzn of MiniZinc 2.6.4 cannot be included without arg_max.mzn
-    "network_flow_cost": "network_flow",
-    **{f"count_{word}": "count" for word in ("neq", "lt", "leq", "gt", "geq")},
-}
 
 CASES: list[Case] = [
     # ---- values that differ, or are the same
@@ -325,7 +277,8 @@ CASES: list[Case] = [
     ),
     *(
         Case(
-            "table", f"{rows} of no {kind}", {"n": Vars(domain)}, f"table([n | i in 1..0], array2d(1..{rows}, 1..0, []))",
+            "table", f"{rows} of no {kind}", {"n": Vars(domain)},
+            f"table([n | i in 1..0], array2d(1..{rows}, 1..0, []))",
             lambda n, rows=rows: rows > 0,
         )
         for kind, domain in (("number", range(2)), ("bool", bool))
@@ -400,11 +353,3 @@ CASES: list[Case] = [
     ),
     Case("member", "bool", {"x": bools(2), "y": Vars(bool)}, "member(x, y)", lambda x, y: y in x),
 ]  # fmt: skip
-
-
-def identify(case: Case) -> str:
-    return f"{case.name}-{case.title}".rstrip("-").replace(" ", "_")
-
-
-def values_of(variables: Vars) -> list[Any]:
-    return [False, True] if variables.domain is bool else list(variables.domain)

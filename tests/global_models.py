@@ -8,7 +8,7 @@ from itertools import product
 from pathlib import Path
 
 from command import PATIENCE
-from global_cases import Case, Vars, values_of
+from global_notation import Case, Vars, values_of
 
 from turbo_fzn.install import install_solver
 

@@ -1,9 +1,9 @@
 """The rules of CONTRIBUTING.md that a program can check: `make check`.
 
-Lines, functions and files have a length that they must not exceed, in the package, the kernels and the tests. For the
-functions of the package and of the kernels the median, the 90th percentile and the maximum of length and cyclomatic
-complexity (McCabe 1976; counted by lizard) are printed, so that a trend shows. Ruff and mypy read their settings from
-pyproject.toml and setup.cfg.
+Lines, functions and files have a length that they must not exceed, in the package, the kernels, the tests and the
+examples. For the functions of the package and of the kernels the median, the 90th percentile and the maximum of length
+and cyclomatic complexity (McCabe 1976; counted by lizard) are printed, so that a trend shows. Ruff and mypy read their
+settings from pyproject.toml and setup.cfg.
 """
 
 from __future__ import annotations
@@ -18,12 +18,14 @@ import lizard
 
 ROOT = Path(__file__).resolve().parent.parent
 LINE_CHARACTERS, FUNCTION_LINES, FILE_LINES = 120, 40, 400
-PYTHON_FOLDERS, KERNELS = ("turbo_fzn", "tests", "examples"), "kernels"
+PYTHON, KERNELS = ("turbo_fzn", "tests", "examples", "setup.py"), "kernels"
 KERNEL_SUFFIXES = (".h", ".cu", ".cpp")
 
 
-def python_files(*folders: str) -> list[Path]:
-    return sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
+def python_files(*places: str) -> list[Path]:
+    """Those in the folders and files of these names."""
+    found = [path for place in places for path in (ROOT / place).rglob("*.py")]
+    return sorted(found + [ROOT / place for place in places if (ROOT / place).is_file()])
 
 
 def kernel_files() -> list[Path]:
@@ -65,13 +67,13 @@ def describe(title: str, paths: list[Path]) -> str:
 
 
 def main() -> int:
-    complaints = list(too_long(python_files(*PYTHON_FOLDERS) + kernel_files()))
+    complaints = list(too_long(python_files(*PYTHON) + kernel_files()))
     print("\n".join(complaints))
     print("median/90th percentile/maximum")
     print(describe("package", python_files("turbo_fzn")))
     print(describe("kernels", kernel_files()))
     faults = len(complaints)
-    for command in (["ruff", "check", "--quiet", *PYTHON_FOLDERS], ["mypy", "turbo_fzn"]):
+    for command in (["ruff", "check", "--quiet", *PYTHON], ["mypy", "turbo_fzn"]):
         faults += subprocess.run([sys.executable, "-m", *command], cwd=ROOT).returncode
     return 1 if faults else 0
 

@@ -80,9 +80,8 @@ def main() -> int:
         if file.endswith(".h"):
             ran = sum(count > 0 for count, _ in lines.values())
             branches = [count for _, taken in lines.values() for count in taken]
-            print(
-                f"{file}: {ran} of {len(lines)} lines, {sum(count > 0 for count in branches)} of {len(branches)} branches"
-            )
+            both_ways = sum(count > 0 for count in branches)
+            print(f"{file}: {ran} of {len(lines)} lines, {both_ways} of {len(branches)} branches")
     source = (TESTS.parent / "kernels" / "core" / OPERATORS).read_text().splitlines()
     left = [
         (number, count, taken)

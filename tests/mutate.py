@@ -63,7 +63,7 @@ def run_tests(folder: Path, cache: Path, tests: list[str]) -> tuple[int | None, 
     """The exit code of pytest (None: it took too long) and what it said."""
     environment = {
         **os.environ,
-        "PYTHONPATH": str(folder),
+        "PYTHONPATH": os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]),
         "PYTHONDONTWRITEBYTECODE": "1",
         "TURBO_FZN_CACHE": str(cache),
         "TURBO_FZN_KERNEL_FLAGS": "-O1",

@@ -13,6 +13,7 @@ from test_portfolio import BEST_GAIN, KNAPSACK
 from turbo_fzn.bench import nodes as bench
 from turbo_fzn.bench.anytime import Curve, better, gap_of, is_peer, number, run_model, run_side, summary
 from turbo_fzn.bench.plot import draw
+from turbo_fzn.engine.abi import METHODS
 from turbo_fzn.options import Options
 
 
@@ -83,6 +84,13 @@ def test_a_picture_is_svg_with_a_point_for_each_improvement():
     points = [element for element in root.iter() if element.tag.endswith("circle") and element.get("r") == "4"]
     assert len(points) == len(improvements) + 2  # and one for each method in the legend
     assert ElementTree.fromstring(draw("nothing found", [], 10.0)) is not None
+
+
+def test_a_picture_has_a_colour_of_its_own_for_each_method():
+    improvements = [(1.0 + number, 99 - number, method) for number, method in enumerate(METHODS)]
+    root = ElementTree.fromstring(draw("all", improvements, 20.0))
+    points = [element for element in root.iter() if element.tag.endswith("circle")]
+    assert len({point.get("fill") for point in points}) == len(METHODS)
 
 
 BAD_CALLS = [

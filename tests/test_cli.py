@@ -29,6 +29,7 @@ from command import (
 )
 
 from turbo_fzn import __version__, install
+from turbo_fzn.engine.abi import LEARNERS, METHODS
 from turbo_fzn.options import ACTIONS, LIMITS, OPTIONS, Options, Row, minizinc_extra_flags, parse_arguments
 
 DEMO = Path(__file__).resolve().parent.parent / "examples" / "demo.fzn"
@@ -109,6 +110,13 @@ def test_every_option_is_in_the_readme():
     text = (DEMO.parent.parent / "README.md").read_text()
     flags = [row.flags[0] for row in OPTIONS] + [flag for flag, _ in ACTIONS]
     assert [flag for flag in flags if flag not in text] == []
+
+
+def test_every_method_of_free_search_is_in_the_readme_and_explained():
+    root = DEMO.parent.parent
+    for page in (root / "README.md", root / "docs" / "search.md"):
+        text = page.read_text()
+        assert [method for method in METHODS[: -len(LEARNERS)] if f"`{method}`" not in text] == []
 
 
 @pytest.mark.covers("C7", "C8")

@@ -38,7 +38,7 @@ from turbo_fzn.run.prepare import prepare
 BAD_MODELS = {
     "truncated": (LEAST_SUM[:-30], r"7:\d+: unexpected end of the file"),
     "truncated between items": (LEAST_SUM[: LEAST_SUM.index("solve")], "7:1: missing solve item"),
-    "unknown predicate": ("var 1..3: x;\nconstraint int_frob(x,1);\nsolve satisfy;\n", "2:1: unknown predicate `int_fr"),
+    "unknown predicate": ("var 1..3: x;\nconstraint int_frob(x,1);\nsolve satisfy;\n", "2:1: unknown predicate `int_f"),
     "wrong arity": ("var 1..3: x;\nconstraint int_le(x);\nsolve satisfy;\n", "2:1: int_le takes 2 arguments, found 1"),
     "wrong type": ("var 1..3: x;\nconstraint int_le(x,[1]);\nsolve satisfy;\n", "2:1: argument 2 of int_le: expected"),
     "undefined": ("var 1..3: x;\nconstraint int_le(x,y);\nsolve satisfy;\n", "2:1: .*undefined identifier `y`"),

@@ -28,6 +28,8 @@ from conftest import needs_minizinc
 from sabotage import sabotage
 
 from turbo_fzn import solve_text
+from turbo_fzn.errors import EngineError
+from turbo_fzn.run.judge import Judge
 
 # ---- an error behind solutions
 
@@ -68,6 +70,25 @@ def test_the_best_solution_is_printed_before_the_error_that_follows_it(tmp_path,
     assert answer.solutions == (every[:2] if flags == ["-i"] else every[1:2])
     assert (answer.code, answer.markers) == (1, ["=====ERROR====="])
     assert answer.errors == f"fzn-turbo: {ERRORS[error]}\n"
+
+
+@pytest.mark.parametrize("error", [EngineError("the kernel failed"), MemoryError(), KeyboardInterrupt()], ids=repr)
+def test_a_caller_of_the_package_finds_the_solutions_with_the_error(monkeypatch, error):
+    check = Judge.check
+
+    def check_two(judge, arrived):
+        for found in check(judge, arrived):
+            if len(passed) == 2:
+                raise error
+            passed.append(found)
+            yield found
+
+    passed: list[object] = []
+    monkeypatch.setattr(Judge, "check", check_two)
+    with pytest.raises(type(error)) as raised:
+        solve_text(CLIMB, arch="cpu", threads=1, seed=1)
+    result = raised.value.result
+    assert (result.status, len(result.solutions), result.objective) == ("SATISFIED", 2, passed[-1].objective)
 
 
 @pytest.mark.covers("O11")

@@ -1,8 +1,10 @@
-"""The documents speak of files and names that exist."""
+"""The documents, and the remarks in the sources, speak of files and names that exist."""
 
 import ast
+import io
 import re
 import subprocess
+import tokenize
 from functools import lru_cache
 from pathlib import Path
 
@@ -52,6 +54,29 @@ def test_every_file_that_is_named_exists(document):
     words = [word for code in inline_code(document.read_text(encoding="utf-8")) for word in code.split()]
     files = {word for word in words if FILE.fullmatch(word)} - FOREIGN
     assert sorted(name for name in files if not exists(name.removeprefix("./"))) == []
+
+
+def remarks(path: Path) -> str:
+    """The comments and docstrings of a source."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix != ".py":
+        return "\n".join(re.findall(r"//(.*)", text))
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
+    nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, documented)]
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    comments = [token.string for token in tokens if token.type == tokenize.COMMENT]
+    return "\n".join(comments + [ast.get_docstring(node) or "" for node in nodes])
+
+
+def test_every_source_that_a_source_speaks_of_exists():
+    sources = [ROOT / name for name in tracked() if name.startswith(("turbo_fzn/", "kernels/", "tests/", "examples/"))]
+    spoken = {
+        (word, path.relative_to(ROOT))
+        for path in sources
+        if path.suffix in (".py", ".h", ".cu", ".cpp") and path.exists()
+        for word in re.findall(r"(?<![\w./-])[\w/-]+\.(?:py|h|cu|cpp|lark)\b", remarks(path))
+    }
+    assert len(spoken) > 100 and sorted(f"{path}: {word}" for word, path in spoken if not exists(word)) == []
 
 
 def test_every_folder_that_the_architecture_names_exists():

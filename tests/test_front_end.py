@@ -18,8 +18,8 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
+from both_ways import read_by_lark, typed
 from command import run
-from test_parse import read_by_lark, typed
 
 from turbo_fzn import solve_text
 from turbo_fzn.bench.front import (
@@ -336,7 +336,7 @@ def test_a_model_n_times_as_large_takes_at_most_n_times_the_calls(stage):
 
 @pytest.mark.parametrize("path", MODEL_FILES, ids=lambda path: path.stem)
 def test_the_scan_and_lark_read_an_example_alike(path):
-    """What a compiler writes, whole files of it; test_parse.py does the same for generated items of every kind."""
+    """What a compiler writes, whole files of it; test_parse_both_ways.py does so for generated items of every kind."""
     text = path.read_text(encoding="utf-8")
     assert typed(parse_text(text)) == typed(read_by_lark(text))
 

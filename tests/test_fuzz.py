@@ -14,12 +14,13 @@ from random import Random
 import pytest
 from command import PATIENCE
 from conftest import needs_gecode, needs_minizinc
+from flatzinc_text import with_text
 from fuzz.generate import FLAVOURS, draw_model
 from fuzz.judge import Expected, Way, every_way, judge
 from fuzz.peers import try_flatzinc, try_minizinc
 from fuzz.run import instance, try_damage, try_instance
 from fuzz.shrink import shrink
-from oracle import WindowTooSmall, with_text
+from oracle import WindowTooSmall
 
 from turbo_fzn.lower import table as constraints
 from turbo_fzn.read.flatzinc import parse_text

@@ -12,8 +12,9 @@ from itertools import islice
 
 import pytest
 from conftest import needs_minizinc
-from global_cases import CASES, Case, Vars, identify
+from global_cases import CASES
 from global_models import Compiler, assignments
+from global_notation import Case, Vars, identify
 
 from turbo_fzn import solve_text
 

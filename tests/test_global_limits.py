@@ -6,8 +6,9 @@ import re
 
 import pytest
 from conftest import needs_minizinc
-from global_cases import CASES, Case, identify
+from global_cases import CASES
 from global_models import Compiler, model_of
+from global_notation import Case, identify
 
 from turbo_fzn import solve_text
 from turbo_fzn.check.checker import Checker

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 
 import pytest
 from conftest import needs_minizinc
-from global_cases import CASES, Case
+from global_cases import CASES
 from global_models import Compiler, assignments, model_of, plain_name
+from global_notation import Case
 
 from turbo_fzn.check.checker import Checker
 from turbo_fzn.check.meanings import MEANINGS

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import pytest
 from conftest import needs_minizinc
-from global_cases import CASES, identify
+from global_cases import CASES
 from global_models import Compiler, assignments, model_of, plain_name
+from global_notation import identify
 
 from turbo_fzn import solve_text
 

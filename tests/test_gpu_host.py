@@ -11,7 +11,7 @@ import pytest
 from fake_gpu import forget
 
 from turbo_fzn import info, solve_text
-from turbo_fzn.engine import ahead, compiler, gpu
+from turbo_fzn.engine import ahead, compiler, devices, gpu
 from turbo_fzn.engine.abi import STATISTICS
 from turbo_fzn.engine.layout import Settings
 from turbo_fzn.errors import EngineError
@@ -159,8 +159,8 @@ def test_a_kernel_that_fails_is_told_after_the_solutions_that_it_found(fake_gpu,
 
 
 def test_the_gpu_and_its_architecture_are_told(fake_gpu):
-    assert gpu.architectures() == ["90"]
-    assert gpu.describe_gpus() == ["Fake GPU, compute capability 9.0, 4096 MiB"]
+    assert devices.architectures() == ["90"]
+    assert devices.describe_gpus() == ["Fake GPU, compute capability 9.0, 4096 MiB"]
     assert any("GPU engine: Fake GPU" in line for line in info.describe())
 
 

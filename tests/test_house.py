@@ -1,4 +1,7 @@
-"""The order of the stages: imports go downwards only, and never round in a circle."""
+"""The order of the stages: imports go downwards only, never round in a circle, and the check stands apart.
+
+And the rules of style that house.py looks after (`make check`): what is longer than they allow is seen.
+"""
 
 import ast
 from pathlib import Path
@@ -13,6 +16,7 @@ PACKAGE = Path(turbo_fzn.__file__).parent
 # file's name.
 FLOORS = (
     ("errors", "domains", "collector", "interrupt", "progress", "resources", "cache", "spellings", "options"),
+    ("streams", "worker"),
     ("read",),
     ("tnf",),
     ("lower",),
@@ -23,6 +27,10 @@ FLOORS = (
     ("api", "bench", "info", "install"),
     ("__init__", "cli", "__main__"),
 )
+
+
+# What the check of solutions may know beside itself: nothing of the way to a solution but the parsed model.
+KNOWN_TO_THE_CHECK = {"domains", "errors", "read.model"}
 
 
 def modules() -> dict[str, Path]:
@@ -75,6 +83,16 @@ def circles(graph: dict[str, set[str]]) -> list[str]:
     return sorted(name for name in graph if name in reached(name))
 
 
+def known_to_the_check(graph: dict[str, set[str]]) -> set[str]:
+    """All modules that those of `check` import, however far away."""
+    reached = {name for name in graph if name.partition(".")[0] == "check"}
+    ahead = set(reached)
+    while ahead:
+        ahead = {other for name in ahead for other in graph[name]} - reached
+        reached |= ahead
+    return {name for name in reached if name.partition(".")[0] != "check"}
+
+
 def graph_of_imports(types: bool) -> dict[str, set[str]]:
     found = modules()
     return {name: imports(path, set(found), types) for name, path in found.items()}
@@ -99,8 +117,32 @@ def test_no_imports_go_round_in_a_circle():
     assert circles(graph_of_imports(types=False)) == []
 
 
+def test_the_check_imports_nothing_of_the_way_that_it_checks(graph):
+    assert known_to_the_check(graph) == KNOWN_TO_THE_CHECK
+    assert "lower.builder" in known_to_the_check({**graph, "check.tables": {"lower.scope"}})
+
+
 def test_an_upward_import_and_a_circle_would_be_seen(graph):
     assert upward({**graph, "tnf.language": {"run.search"}}) == ["tnf.language imports run.search"]
     assert {"tnf.columns", "tnf.simplify"} <= set(
         circles({**graph, "tnf.columns": graph["tnf.columns"] | {"tnf.simplify"}})
     )
+
+
+@pytest.mark.parametrize("suffix", ["py", "h"])
+def test_what_is_longer_than_the_rules_allow_is_seen(suffix, tmp_path, monkeypatch):
+    house = pytest.importorskip("house", reason="it needs lizard: make check")
+    monkeypatch.setattr(house, "ROOT", tmp_path)
+    texts = {"py": ("def f(x):", "    x += 1", "    return x"), "h": ("int f(int x) {", "    ++x;", "}")}
+    begin, line, end = texts[suffix]
+    for name, more in (("right", 0), ("wrong", 1)):
+        function = [begin, *[line] * (house.FUNCTION_LINES - 2 + more), end]
+        wide = ("# " if suffix == "py" else "//").ljust(house.LINE_CHARACTERS + more, "x")
+        lines = [*function, wide, *[""] * (house.FILE_LINES - len(function) - 1 + more)]
+        (tmp_path / f"{name}.{suffix}").write_text("\n".join(lines) + "\n")
+    assert list(house.too_long([tmp_path / f"right.{suffix}"])) == []
+    assert list(house.too_long([tmp_path / f"wrong.{suffix}"])) == [
+        f"wrong.{suffix}: 401 lines, more than 400",
+        f"wrong.{suffix}:42: 121 characters, more than 120",
+        f"wrong.{suffix}: f: 41 lines, more than 40",
+    ]

@@ -22,7 +22,10 @@ array [1..n] of var 1..n: row;
 constraint alldifferent(row) /\\ alldifferent([row[i] + i | i in 1..n]) /\\ alldifferent([row[i] - i | i in 1..n]);
 solve satisfy;
 """
-TOP = "var 1..4: x; var 1..3: y; constraint x + y <= 5; solve :: int_search([x, y], input_order, indomain_min) maximize x;"
+TOP = """\
+var 1..4: x; var 1..3: y; constraint x + y <= 5;
+solve :: int_search([x, y], input_order, indomain_min) maximize x;
+"""
 GOLOMB = """\
 include "alldifferent.mzn";
 array [1..13] of var 0..169: mark;

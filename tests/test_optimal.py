@@ -7,9 +7,10 @@ import re
 import numpy as np
 import pytest
 from command import LEAST_SUM, grid, run, write
+from flatzinc_text import make_model, with_text
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracle import all_solutions, fingerprint, make_model, objective_of, optimum, outputs_of, with_text
+from oracle import all_solutions, fingerprint, objective_of, optimum, outputs_of
 from test_random_models import draw_shown, models, solve
 
 from turbo_fzn import solve_text

@@ -110,7 +110,9 @@ class Installation:
         self.scripts = folder / "venv" / "bin"
         (self.package,) = (folder / "venv" / "lib").glob("python*/site-packages")
         command = [sys.executable, "-m", "pip", "--python", self.scripts / "python", "install"]
-        subprocess.run([*command, "--quiet", "--no-deps", "--no-index", wheel], check=True, timeout=PATIENCE)
+        command += ["--quiet", "--no-deps", "--no-index", wheel]
+        alone = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}  # which may hold the source
+        subprocess.run(command, check=True, timeout=PATIENCE, env=alone)
         needed = {str(Path(module.__file__).parent.parent) for module in (numpy, lark, platformdirs)}
         (self.package / "needed.pth").write_text("\n".join(needed))
         self.package /= "turbo_fzn"

@@ -123,7 +123,7 @@ def test_a_fixpoint_is_idempotent(engine, op):
     assert still.all() and np.array_equal(again, result[consistent])
 
 
-@pytest.mark.parametrize("op", [Op.ADD, Op.MUL, Op.DIV, Op.MOD, Op.MIN, Op.MAX, Op.EQ, Op.LEQ], ids=lambda op: op.name)
+@pytest.mark.parametrize("op", [op for op in Op if op != Op.ELEMENT], ids=lambda op: op.name)
 def test_a_row_with_one_operand_twice_loses_nothing(engine, op):
     boxes = boxes_of(op)
     boxes = boxes[np.all(boxes[:, 2:4] == boxes[:, 4:6], axis=1)]

@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 from builtin_cases import PREDICATES
+from flatzinc_text import make_model, with_text
 from hypothesis import given
 from hypothesis import strategies as st
-from oracle import all_solutions, fingerprint, make_model, objective_of, optimum, outputs_of, with_text
+from oracle import all_solutions, fingerprint, objective_of, optimum, outputs_of
 
 from turbo_fzn import solve_text
 from turbo_fzn.check.checker import Checker

@@ -156,7 +156,8 @@ def test_a_clause_of_two_literals_is_one_row_without_a_new_variable():
 def test_a_negation_counts_as_what_it_negates():
     result = lowered(
         "var 0..9: x; var bool: same; var bool: other; var bool: p;\n"
-        "constraint array_bool_or([other,p],true); constraint int_ne_reif(x,3,other); constraint int_eq_reif(x,3,same);\n"
+        "constraint array_bool_or([other,p],true);\n"
+        "constraint int_ne_reif(x,3,other); constraint int_eq_reif(x,3,same);\n"
         "solve satisfy;\n"
     )
     rows = list(zip(shape(result), result.tnf.x.tolist(), result.tnf.y.tolist(), result.tnf.z.tolist()))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from command import run, write
-from oracle import make_model
+from flatzinc_text import make_model
 
 from turbo_fzn import solve_text
 from turbo_fzn.domains import IntSet

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 from engines import OpenEngine, labelled
+from flatzinc_text import make_model, with_text
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracle import all_solutions, fingerprint, make_model, objective_of, optimum, outputs_of, with_text
+from oracle import all_solutions, fingerprint, objective_of, optimum, outputs_of
 from test_random_models import models, solve
 
 from turbo_fzn import solve_text
@@ -107,9 +108,11 @@ def test_a_suggested_solution_of_a_hard_model_is_found_at_once(engine):
     secret = [number * 37 % 50 for number in range(30)]
     xs = {f"x{number}": IntSet.interval(0, 49) for number in range(30)}
     names = [Ref(name) for name in xs]
-    items = [("int_lin_eq", [7 + 3 * i, 11 - i, i * i - 40], [names[i], names[(i * 7 + 1) % 30], names[(i * 11 + 5) % 30]],
-              (7 + 3 * i) * secret[i] + (11 - i) * secret[(i * 7 + 1) % 30] + (i * i - 40) * secret[(i * 11 + 5) % 30])
-             for i in range(0, 30, 2)]  # fmt: skip
+    items = []
+    for i in range(0, 30, 2):
+        coefficients, chosen = [7 + 3 * i, 11 - i, i * i - 40], [i, (i * 7 + 1) % 30, (i * 11 + 5) % 30]
+        total = sum(c * secret[number] for c, number in zip(coefficients, chosen))
+        items.append(("int_lin_eq", coefficients, [names[number] for number in chosen], total))
     hint = Call("warm_start", [names, secret])
     model = make_model(xs, items, Goal("satisfy", None, [hint], 0))
     result = solve_text(model.text, arch=engine, blocks=1)

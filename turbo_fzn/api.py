@@ -32,7 +32,8 @@ class Result:
 def solve_text(text: str, **settings: Any) -> Result:
     """Solves FlatZinc given as text. `settings` are fields of `Options`; `check` may also be True or False.
 
-    Raises the errors of errors.py.
+    Raises the errors of errors.py. Whatever ends a search before its time, Ctrl-C too, has as its attribute `result`
+    what had been found: such a Result, without statistics.
     """
     return solve_model(parse_text(text), **settings)
 
@@ -57,5 +58,9 @@ def solve_model(model: Model, **settings: Any) -> Result:
                 objective = event.objective
     except Interrupted:
         return Result("UNKNOWN", [], None, {})
+    except BaseException as error:
+        status = "SATISFIED" if solutions else "UNKNOWN"
+        error.result = Result(status, solutions, objective, {})  # type: ignore[attr-defined]
+        raise
     assert finished is not None, "the last event"
     return Result(status_of(finished), solutions, objective, finished.statistics)

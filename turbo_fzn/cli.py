@@ -19,9 +19,9 @@ import sys
 import time
 from collections.abc import Sequence
 from types import FrameType
-from typing import TYPE_CHECKING, NoReturn, TextIO
+from typing import TYPE_CHECKING, NoReturn
 
-from turbo_fzn import progress
+from turbo_fzn import progress, streams, worker
 from turbo_fzn.collector import without_collector
 from turbo_fzn.errors import InternalError, TurboError, UnsupportedError
 from turbo_fzn.interrupt import Interrupt, Interrupted, deadline
@@ -46,11 +46,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 def run(argv: Sequence[str], leave: bool) -> int:
     started = process_start()
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no BLAS is used here, and its idle threads cost 0.1 s of CPU
-    open_missing_streams()
+    streams.open_missing()
     try:
         return obey(argv, started, leave)
     except BrokenPipeError:
-        forget_stdout()
+        streams.forget_stdout()
         code = 0
     except BaseException as error:
         message = explain(error)
@@ -107,30 +107,8 @@ def complain(message: str, argv: Sequence[str], error: BaseException) -> int:
         if not getattr(error, "answered", False):
             output.write_line(sys.stdout, output.error_line(argv, isinstance(error, UnsupportedError)))
     except OSError:
-        forget_stdout()
+        streams.forget_stdout()
     return 1
-
-
-def open_missing_streams() -> None:
-    """A stream that was closed before the process began is None in Python. Nobody reads it, so of stdout the reader
-    has left: a search that prints without end must end."""
-    if sys.stdout is None:
-        sys.stdout = open(pipe_without_reader(), "w")
-    if sys.stderr is None:
-        sys.stderr = open(os.devnull, "w")
-
-
-def pipe_without_reader() -> int:
-    reader, writer = os.pipe()
-    os.close(reader)
-    lowest = os.dup(writer)  # the number that the closed stream had, so that no other file gets it
-    os.close(writer)
-    return lowest
-
-
-def forget_stdout() -> None:
-    """What is still to be written goes nowhere: the reader has left, or the disk is full."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def process_start() -> float:
@@ -151,6 +129,8 @@ def solve(options: Options, started: float, leave: bool) -> int:
     end = deadline(options.time_limit, started, STOP_MARGIN_SECONDS)
     interrupt = Stopped(end) if options.dump_tnf is None else Interrupt(end)  # a file needs no reader
     try:
+        if leave and options.arch == "auto":
+            work_behind()
         catch_signals(interrupt, options)
         let_signals_in()
         set_up_logging(options.verbose)
@@ -166,6 +146,14 @@ def solve(options: Options, started: float, leave: bool) -> int:
     except Interrupted:
         output.style_of(options.file)(sys.stdout, options).unknown()
         return 0
+
+
+def work_behind() -> None:
+    """In a process for which nobody waits at its end, which a GPU makes late."""
+    from turbo_fzn.engine import wake
+
+    if wake.absence() is None:
+        worker.move_to_child()
 
 
 def wake_gpu(options: Options) -> None:
@@ -248,6 +236,7 @@ def leave_process(code: int = 0) -> NoReturn:
         abandon = getattr(sys.modules.get(name), "abandon", None)
         if abandon is not None:
             abandon()
+    worker.tell_parent(code)
     os._exit(code)
 
 

@@ -33,9 +33,9 @@ def _describe_cpu() -> str:
 
 
 def _describe_gpu() -> str:
-    from turbo_fzn.engine import gpu
+    from turbo_fzn.engine.devices import describe_gpus
 
-    return "; ".join(gpu.describe_gpus()) + f"; compiled by {' '.join(compiler.find_nvcc())}"
+    return "; ".join(describe_gpus()) + f"; compiled by {' '.join(compiler.find_nvcc())}"
 
 
 def _or_reason(text: Callable[[], str]) -> str:

@@ -70,26 +70,32 @@ class Row(NamedTuple):
 
 
 OPTIONS = (
-    Row(("-a", "--all-solutions"), "all_solutions", "switch", "satisfaction: all solutions; optimisation: improving ones"),
+    Row(("-a", "--all-solutions"), "all_solutions", "switch",
+        "satisfaction: all solutions; optimisation: improving ones"),
     Row(("-n", "--num-solutions"), "n_solutions", "int", "satisfaction: stop after this many solutions (0: all)"),
     Row(("-i", "--intermediate"), "intermediate", "switch", "print improving solutions as they are found"),
     Row(("-a-o", "--all-optimal"), "all_optimal", "switch", "optimisation: all optimal solutions"),
     Row(("--optimal-solutions", "-n-o", "--num-optimal"), "n_optimal", "int",
         "optimisation: at most this many optimal solutions (0: all)", "int:0:1000000000"),
-    Row(("-f", "--free-search"), "free_search", "switch", "free search: neighbourhoods and restarts beside the annotated search"),
-    Row(("-p", "--parallel"), "threads", "int", "threads of the CPU engine (default: 1, for free search 2)"),
+    Row(("-f", "--free-search"), "free_search", "switch",
+        "free search: neighbourhoods and restarts beside the annotated search"),
+    Row(("-p", "--parallel"), "threads", "int",
+        "threads of the CPU engine (default: 1; free search: 2, beside a GPU up to 16)"),
     Row(("-r", "--random-seed"), "seed", "int", "seed of the random choices; equal runs with -p 1 print the same"),
     Row(("-s", "--statistics"), "statistics", "switch", "print statistics"),
     Row(("-t", "--time-limit"), "time_limit", "int", "time limit in milliseconds, from the start of the process"),
     Row(("-v", "-l", "--verbose"), "verbose", "switch", "say on stderr what is being done"),
-    Row(("--arch",), "arch", "choice:auto:gpu:cpu", "engine: the GPU, CPU threads, or the CPU until the GPU is ready", "opt:auto:gpu:cpu"),
+    Row(("--arch",), "arch", "choice:auto:gpu:cpu",
+        "engine: the GPU, CPU threads, or the CPU until the GPU is ready", "opt:auto:gpu:cpu"),
     Row(("--blocks",), "blocks", "int", "how many subproblems are searched at once (CPU: -p)", "int:1:1000000"),
     Row(("--lns",), "lns", "choice:auto:on:off", "large neighbourhood search in some of the blocks", "opt:auto:on:off"),
     Row(("--learn",), "learn", "text:ROLES",
         "blocks that learn from conflicts: auto (with -f), off, or their roles, as in prover,finder", "string"),
     Row(("--memory",), "memory", "int",
-        "memory of each block that learns, at most, in MiB (default: together a quarter of the machine's)", "int:1:1000000"),
-    Row(("--without",), "without", "text:LIST", "methods that free search leaves out, comma-separated, as in window,probe", "string"),
+        "memory of each block that learns, at most, in MiB (default: together a quarter of the machine's)",
+        "int:1:1000000"),
+    Row(("--without",), "without", "text:LIST",
+        "methods that free search leaves out, comma-separated, as in window,probe", "string"),
     Row(("--relaxation",), "relaxation", "choice:auto:on:off",
         "linear relaxation beside the search, which proves bounds of the objective", "opt:auto:on:off"),
     Row(("--check",), "check", "const:always", "check every solution against the FlatZinc, however large", "bool"),
@@ -98,8 +104,10 @@ OPTIONS = (
     Row(("--gpu-threads",), "gpu_threads", "int",
         "threads of a GPU block, a multiple of 32 from 32 to 512 (default: by the size of the store)", "int:32:512"),
     Row(("--gpu-memory",), "gpu_memory", "int", "GPU memory to use, at most, in MiB", "int:1:1000000"),
-    Row(("--profile",), "profile", "switch", "count where the time goes: statistics profileFixpoint, profileChoice, ...", "bool"),
-    Row(("--cp-profiler",), "cp_profiler", "pair", "send the search tree to the profiler that listens: execution ID and port"),
+    Row(("--profile",), "profile", "switch",
+        "count where the time goes: statistics profileFixpoint, profileChoice, ...", "bool"),
+    Row(("--cp-profiler",), "cp_profiler", "pair",
+        "send the search tree to the profiler that listens: execution ID and port"),
     Row(("--dump-tnf",), "dump_tnf", "text", "write the model in ternary normal form to this file, and stop"),
 )  # fmt: skip
 
@@ -112,7 +120,7 @@ ACTIONS = (
 
 
 def minizinc_extra_flags() -> list[list[str]]:
-    """The extraFlags of the solver configuration: [flag, help, type, default] for each option that is not MiniZinc's."""
+    """The extraFlags of the solver configuration: [flag, help, type, default] for each option of our own."""
     defaults = {field.name: field.default for field in fields(Options)}
     flags = []
     for row in OPTIONS:
@@ -135,7 +143,7 @@ LIMITS: dict[str, tuple[float, ...]] = {
 
 
 class Command(NamedTuple):
-    """What the command line asks for: an action of ACTIONS with its argument, or a run; and what is to be said of it."""
+    """What the command line asks for: an action of ACTIONS with its argument, or a run; and what to say of it."""
 
     action: str
     argument: str | None

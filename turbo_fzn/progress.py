@@ -4,8 +4,8 @@
 
 draws nothing for two seconds, and then a line that is written over again and again and erased at the end. `share`
 tells how much is done, from 0 to 1, and is called by another thread: it must be cheap and change nothing. A search has
-no such share; what it has to say is drawn by `tell`. All this is for people only. Nothing is drawn unless `show` was called, which the command line does when stderr is a terminal. MiniZinc
-reads stderr through a pipe, and so never sees one.
+no such share; what it has to say is drawn by `tell`. All this is for people only. Nothing is drawn unless `show` was
+called, as the command line does when stderr is a terminal: MiniZinc, which reads it through a pipe, never sees one.
 """
 
 from __future__ import annotations

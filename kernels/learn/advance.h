@@ -1,19 +1,18 @@
 // Propagation with reasons: clauses and rows in turn, to the fixpoint.
 //
-// Clauses come first, whole entry by entry, with two watched literals (Moskewicz et al., DAC 2001) and a blocking
-// literal in the list (Sörensson, Eén, SAT-Race 2008). Then one row at a time, cheap operators before others, from
-// queues that are linked through the rows themselves. Which rows a side wakes is what the other engines know
-// (watch.py).
+// Each entry first tells the clauses, with two watched literals (Moskewicz et al., DAC 2001) and a blocking literal in
+// the list (Sörensson, Eén, SAT-Race 2008), then wakes rows (wake.h): those that cost little run at once, the others
+// when all entries have been told.
 //
 // Bounds can creep: x >= y + 1 and y >= x push each other through a domain of a million values, an entry a step. Past
 // so many entries the search goes on before the fixpoint, by supposing that what creeps comes half way; the queue is
-// kept. When a conflict has emptied the queue, and the level that was left so is still there, all rows are queued
-// again.
+// kept, and no row runs at once. When a conflict has emptied the queue, and the level that was left so is still there,
+// all rows are queued again.
 #pragma once
 
 #include "explain.h"
+#include "wake.h"
 
-#define NOT_QUEUED (-2)
 #define POLL_EVERY 1024       // rows or fixpoints between looks at the stop flag
 #define CREEP_ENTRIES 2000    // on top of one a side
 #define CREEP_DOMAIN 8        // what creeps has more values left than that
@@ -21,70 +20,37 @@
 #define ROOT_PATIENCE 20      // times as many entries at level 0, which is propagated once for all
 #define NO_LEVEL INT32_MAX
 
-DEVICE i32 priority_of(i32 op) {
-  return op == OP_ADD ? 1 : op == OP_MUL || op == OP_DIV || op == OP_MOD || op == OP_ELEMENT ? 2 : 0;
+DEVICE bool narrow(Learner& l, i32 var, Interval before, Interval after, i32 row) {
+  if (after.l > before.l && !set_side(l, lower_side(var), after.l, row_reason(row))) return false;
+  return after.u >= before.u || set_side(l, upper_side(var), -after.u, row_reason(row));
 }
 
-DEVICE void queue_row(Learner& l, i32 row) {
-  if (l.next_row[row] != NOT_QUEUED) return;
-  i32 priority = priority_of(l.problem->rows[row].op);
-  l.next_row[row] = -1;
-  if (l.first_row[priority] < 0) l.first_row[priority] = row;
-  else l.next_row[l.last_row[priority]] = row;
-  l.last_row[priority] = row;
-}
-
-// The next row, or -1.
-DEVICE i32 take_row(Learner& l) {
-  for (i32 priority = 0; priority < N_PRIORITIES; ++priority) {
-    i32 row = l.first_row[priority];
-    if (row < 0) continue;
-    l.first_row[priority] = l.next_row[row];
-    l.next_row[row] = NOT_QUEUED;
-    return row;
-  }
-  return -1;
-}
-
-DEVICE void queue_all_rows(Learner& l) {
-  for (i32 row = 0; row < l.problem->n_rows; ++row) queue_row(l, row);
-}
-
-DEVICE void queue_watchers(Learner& l, i32 side) {
-  Watch w = load_constant(&l.problem->watches[var_of(side)]);
-  i32 from = is_upper(side) ? w.both : w.start, to = is_upper(side) ? w.end : w.upper;
-  for (i32 i = from; i < to; ++i) queue_row(l, load_constant(&l.problem->watchers[i]));
-}
-
-DEVICE bool run_row(Learner& l, i32 row) {
+OUTLINE bool run_row(Learner& l, i32 row) {
   const Row r = load_constant(&l.problem->rows[row]);
-  const i32 vars[3] = {r.x, r.y, third_var(r)};
-  const Interval before[3] = {interval_of(l, r.x), interval_of(l, r.y), interval_of(l, vars[2])};
-  Interval after[3] = {before[0], before[1], before[2]};
-  run_operator(l, r, after);
+  i32 z_var = third_var(r);
+  const Interval x = interval_of(l, r.x), y = interval_of(l, r.y), z = interval_of(l, z_var);
+  Interval new_x = x, new_y = y, new_z = z;
+  propagate_operator(*l.block, r, new_x, new_y, new_z);
   ++l.runs;
-  for (i32 i = 0; i < (r.op == OP_ELEMENT ? 2 : 3); ++i) {
-    if (after[i].l > before[i].l && !set_side(l, lower_side(vars[i]), after[i].l, row_reason(row))) return false;
-    if (after[i].u < before[i].u && !set_side(l, upper_side(vars[i]), -after[i].u, row_reason(row))) return false;
-  }
-  return true;
+  return narrow(l, r.x, x, new_x, row) && narrow(l, r.y, y, new_y, row) && narrow(l, z_var, z, new_z, row);
 }
 
-// The literal in place `which` of the two watched ones has become false: another literal is to be watched for it. False
-// when there is none.
-DEVICE bool watch_another(Learner& l, i32 clause, Literal first) {
-  Clause* c = clause_at(l, clause);
-  Literal* literals = literals_of(c);
-  for (i32 i = 2; i < c->size; ++i) {
-    if (is_false(l, literals[i])) continue;
-    Watcher moved = {first, clause, 0};
-    if (!watch(l, negation(literals[i]), moved)) return false;
-    Literal other = literals[i];
-    literals[i] = literals[1];
-    literals[1] = other;
-    return true;
+// The place of a literal that is not false, behind the two that are watched; 0 when there is none.
+DEVICE i32 find_another(const Learner& l, const Literal* literals, i32 size) {
+  for (i32 i = 2; i < size; ++i) {
+    if (!is_false(l, literals[i])) return i;
   }
-  return false;
+  return 0;
+}
+
+// Literal `place` of the clause is watched from now on instead of literal 1. False when the lists are full.
+DEVICE bool watch_instead(Learner& l, i32 clause, Literal* literals, i32 place) {
+  Watcher moved = {literals[0], clause, 0};
+  if (!watch(l, negation(literals[place]), moved)) return false;
+  Literal other = literals[place];
+  literals[place] = literals[1];
+  literals[1] = other;
+  return true;
 }
 
 // `a` is true: tells the watcher. Whether it stays in the list; a conflict is in l.outcome.
@@ -103,7 +69,8 @@ DEVICE bool tell(Learner& l, Literal a, Watcher* watcher) {
       watcher->blocker = first;
       return true;
     }
-    if (watch_another(l, watcher->clause, first)) return false;
+    i32 another = find_another(l, literals, clause_at(l, watcher->clause)->size);
+    if (another) return !watch_instead(l, watcher->clause, literals, another);
   }
   set_side(l, first.side, first.k, clause_reason(watcher->clause));
   return true;
@@ -142,8 +109,30 @@ DEVICE i32 find_creeping(const Learner& l) {
   return -1;
 }
 
-DEVICE void empty_queue(Learner& l) {
-  while (take_row(l) >= 0) {}
+// Wakes a row that costs little. False on a fault.
+DEVICE bool wake_row(Learner& l, i32 row, i32 self, bool at_once) {
+  if (row == self) return true;
+  if (at_once) return run_row(l, row);
+  queue_row(l, row, AT_ONCE);
+  return true;
+}
+
+// Wakes the rows that the entry concerns. `at_once`: those that cost little run. False on a fault.
+DEVICE bool wake_rows(Learner& l, const Entry& e, bool at_once) {
+  const Wakes& wakes = l.wakes[e.side];
+  i32 self = is_row_reason(e.reason) ? e.reason >> 1 : -1;
+  if (self >= 0 && !runs_once(load_constant(&l.problem->rows[self]))) self = -1;
+  for (i32 i = wakes.start[SUMS]; i < wakes.thresholds; ++i) {
+    if (l.woken[i] != self) queue_row(l, l.woken[i], i < wakes.start[COSTLY] ? SUMS : COSTLY);
+  }
+  for (i32 i = wakes.start[AT_ONCE]; i < wakes.start[SUMS]; ++i) {
+    if (!wake_row(l, l.woken[i], self, at_once)) return false;
+  }
+  if (wakes.thresholds == wakes.end) return true;
+  for (i32 i = first_threshold_above(l, wakes, e.was); i < wakes.end && l.woken_at[i] <= e.now; ++i) {
+    if (!wake_row(l, l.woken[i], self, at_once)) return false;
+  }
+  return true;
 }
 
 // Whether the host wants the block to leave, or the search is over. Looked up now and then.
@@ -163,8 +152,7 @@ OUTLINE Outcome propagate(Learner& l) {
     while (l.head < l.trail_size && l.outcome == CONSISTENT) {
       Entry e = l.trail[l.head++];
       ++entries;
-      queue_watchers(l, e.side);
-      tell_clauses(l, e.side, e.was, e.now);
+      if (tell_clauses(l, e.side, e.was, e.now)) wake_rows(l, e, entries <= enough);
     }
     if (l.outcome != CONSISTENT) break;
     if (wants_end(l)) return LEAVE;

@@ -26,7 +26,7 @@ DEVICE bool get_premise(const Reason& why, i32 i, Literal* a) {
 }
 
 DEVICE bool explain_by_rule(const Learner& l, Premises& why, Row r, Literal a, i32 t) {
-  if (r.x == r.y || (r.op != OP_ELEMENT && (r.y == r.z || r.x == r.z))) return false;
+  if (names_twice(r)) return false;
   switch (r.op) {
     case OP_ADD: return explain_add(l, why, r, a, t);
     case OP_MIN: return explain_min(l, why, r, 0, a, t);

@@ -59,8 +59,11 @@ union Cell {
   i32 next_free;
 };
 
-#define N_LOGS 28
+// The rows that a side wakes: where each priority begins in the lists, where the thresholds do, and the end (wake.h).
 #define N_PRIORITIES 3
+struct Wakes { i32 start[N_PRIORITIES], thresholds, end; };
+
+#define N_LOGS 28
 
 // What `propagate` and its parts come to.
 enum Outcome { CONSISTENT, CONFLICT, FULL, LEAVE };
@@ -77,6 +80,7 @@ struct Learner {
   bound_t* needed;     // the resolvent: its threshold,
   i32* needed_at;      // and the entry that reached it, or -1
   List* nodes;         // of watched literals, by threshold
+  Wakes* wakes;
   i32* touched;        // sides that were in the resolvent
   Literal* learned;    // the clause that came out of the last analysis
   // of each variable
@@ -86,8 +90,12 @@ struct Learner {
   bound_t* phase;      // its value last, or the one that the annotation prefers
   bound_t* split;      // the threshold at which the last conflict looked at it
   bound_t* best;       // values of the incumbent
+  i32* subgoals;       // sides of terms and partial sums of the objective (probe.h)
   // of each row
   i32* next_row;       // in the queue of its priority; NOT_QUEUED, or -1 at the end
+  // of each row that a side wakes
+  i32* woken;
+  bound_t* woken_at;   // its threshold
   // of each level
   Mark* marks;
   i32* stamps;
@@ -123,9 +131,11 @@ struct Learner {
   i64 conflicts_in_turn;            // of a soloist
   double recent_lbd, usual_lbd;
   i64 probe_step, probe_gap;
+  i32 n_subgoals, subgoal, n_probes;  // the one whose turn it was last
   i64 runs, polls;                  // of rows; calls of wants_end
   i64* heard;                       // of each block: the clauses of its ring that were read
   i64 units_seen;
+  i32 root_news;                    // something came to hold at level 0 that nobody was told
   i32 reduce_at;                    // number of clauses
 };
 
@@ -139,16 +149,31 @@ template <typename T> DEVICE T* take(char** memory, i64 count) {
   return place;
 }
 
+// How long the lists of wakes are at most: a row of EQ and a constant has two thresholds a side.
+DEVICE i64 most_wakes(const Problem* p) {
+  i64 count = 0;
+  for (i32 v = 0; v < p->n_vars; ++v) {
+    Watch w = load_constant(&p->watches[v]);
+    for (i32 i = w.start; i < w.end; ++i) {
+      i32 op = load_constant(&p->rows[load_constant(&p->watchers[i])]).op;
+      count += (1 + (w.both <= i && i < w.upper)) * (1 + (op == OP_EQ));
+    }
+  }
+  return count;
+}
+
 #define LEAST_ENTRIES 256
-#define SIDE_BYTES (3 * (i64)sizeof(bound_t) + 3 * 4 + (i64)sizeof(List) + (i64)sizeof(Literal))
-#define VAR_BYTES (8 + 2 * 4 + 3 * (i64)sizeof(bound_t))
+#define SIDE_BYTES (3 * (i64)sizeof(bound_t) + 3 * 4 + (i64)(sizeof(List) + sizeof(Literal) + sizeof(Wakes)))
+#define VAR_BYTES (8 + 3 * 4 + 3 * (i64)sizeof(bound_t))
 #define LEVEL_BYTES ((i64)sizeof(Mark) + 4)
 #define CLAUSE_LEAST (2 * (i64)sizeof(Literal) + (i64)sizeof(Clause))
 
-// Lays the learner out in `bytes` of memory. False when that is too little.
-DEVICE bool lay_out(Learner* l, char* memory, i64 bytes) {
+// How much of what there is room for in `bytes` of memory. False when that is too little.
+DEVICE bool set_capacities(Learner* l, i64 bytes, i64 wakes) {
   const Problem* p = l->problem;
-  i64 n = p->n_vars, fixed = n * (2 * SIDE_BYTES + VAR_BYTES) + (i64)p->n_rows * 4 + (i64)p->n_blocks * 8 + 4096;
+  i64 n = p->n_vars;
+  i64 fixed = n * (2 * SIDE_BYTES + VAR_BYTES) + (i64)p->n_rows * 4 + (i64)p->n_blocks * 8 + 4096;
+  fixed += wakes * (4 + (i64)sizeof(bound_t));
   i64 rest = bytes - fixed;
   i64 entries = rest / 5 / (i64)(sizeof(Entry) + sizeof(Memo) + LEVEL_BYTES);
   i64 clause_bytes = rest * 2 / 5, cells = rest * 7 / 20 / (i64)sizeof(Cell), keys = rest / 40 / 8;
@@ -158,12 +183,21 @@ DEVICE bool lay_out(Learner* l, char* memory, i64 bytes) {
   l->clause_capacity = (i32)minimum(clause_bytes / CLAUSE_UNIT, ((i64)1 << 30) - 1);
   l->pool_capacity = (i32)minimum(cells, ((i64)1 << 30) - 1);
   l->most_clauses = (i32)minimum(keys, ((i64)1 << 28));
+  return true;
+}
+
+// Lays the learner out in `bytes` of memory. False when that is too little.
+DEVICE bool lay_out(Learner* l, char* memory, i64 bytes) {
+  const Problem* p = l->problem;
+  i64 n = p->n_vars, wakes = most_wakes(p);
+  if (!set_capacities(l, bytes, wakes)) return false;
   l->now = take<bound_t>(&memory, 2 * n);
   l->root = take<bound_t>(&memory, 2 * n);
   l->last = take<i32>(&memory, 2 * n);
   l->needed = take<bound_t>(&memory, 2 * n);
   l->needed_at = take<i32>(&memory, 2 * n);
   l->nodes = take<List>(&memory, 2 * n);
+  l->wakes = take<Wakes>(&memory, 2 * n);
   l->touched = take<i32>(&memory, 2 * n);
   l->learned = take<Literal>(&memory, 2 * n);
   l->activity = take<double>(&memory, n);
@@ -172,7 +206,10 @@ DEVICE bool lay_out(Learner* l, char* memory, i64 bytes) {
   l->phase = take<bound_t>(&memory, n);
   l->split = take<bound_t>(&memory, n);
   l->best = take<bound_t>(&memory, n);
+  l->subgoals = take<i32>(&memory, n);
   l->next_row = take<i32>(&memory, p->n_rows);
+  l->woken = take<i32>(&memory, wakes);
+  l->woken_at = take<bound_t>(&memory, wakes);
   l->marks = take<Mark>(&memory, l->level_capacity + 1);
   l->stamps = take<i32>(&memory, l->level_capacity + 1);
   l->trail = take<Entry>(&memory, l->trail_capacity);

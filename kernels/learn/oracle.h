@@ -25,6 +25,7 @@ DEVICE void add_premise(const Learner& l, Premises& why, Literal a) {
 }
 
 DEVICE i32 third_var(Row r) { return r.op == OP_ELEMENT ? r.y : r.z; }
+DEVICE bool names_twice(Row r) { return r.x == r.y || (r.op != OP_ELEMENT && (r.y == r.z || r.x == r.z)); }
 
 DEVICE Interval premise_interval(const Learner& l, const Premises& why, i32 var) {
   Interval v = {l.root[lower_side(var)], -(value_t)l.root[upper_side(var)]};

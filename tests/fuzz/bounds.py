@@ -14,7 +14,8 @@ from fractions import Fraction
 from random import Random
 
 import numpy as np
-from oracle import WindowTooSmall, all_solutions, objective_of, with_text
+from flatzinc_text import with_text
+from oracle import WindowTooSmall, all_solutions, objective_of
 
 from fuzz.generate import Scope, a_coefficient, draw_model
 from fuzz.judge import Verdict

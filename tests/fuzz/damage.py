@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from random import Random
 
-from oracle import with_text
+from flatzinc_text import with_text
 
 from fuzz.generate import draw_model
 from fuzz.judge import Verdict

@@ -13,7 +13,8 @@ from dataclasses import asdict, dataclass, replace
 from random import Random
 from typing import Any
 
-from oracle import all_solutions, fingerprint, is_small, objective_of, outputs_of, with_text
+from flatzinc_text import with_text
+from oracle import all_solutions, fingerprint, is_small, objective_of, outputs_of
 
 from turbo_fzn import Result, solve_model, solve_text
 from turbo_fzn.errors import EngineError, InternalError, UnsupportedError

@@ -20,7 +20,7 @@ from random import Random
 from typing import Any
 
 from command import PATIENCE, without_home
-from oracle import with_text
+from flatzinc_text import with_text
 
 from fuzz.generate import draw_model
 from fuzz.judge import Verdict, draw_way

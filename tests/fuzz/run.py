@@ -32,7 +32,8 @@ from queue import Empty
 from random import Random
 from typing import Any
 
-from oracle import WindowTooSmall, with_text
+from flatzinc_text import with_text
+from oracle import WindowTooSmall
 
 from fuzz.bounds import try_bounds
 from fuzz.damage import draw_text, judge_text

@@ -22,7 +22,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from turbo_fzn.bench.nodes import UNUSABLE, SearchClock, chosen_files, duration, peers_table
+from turbo_fzn.bench.files import add_arguments, chosen_files
+from turbo_fzn.bench.nodes import UNUSABLE, SearchClock, duration, peers_table
 from turbo_fzn.bench.plot import draw
 from turbo_fzn.errors import TurboError
 from turbo_fzn.interrupt import Interrupt
@@ -145,7 +146,8 @@ def better(sense: int, ours: int | None, theirs: int | None) -> int:
 
 def header(times: Sequence[float]) -> str:
     columns = "".join(f"{f'{t:g} s':>10}" for t in times)
-    return f"{'model':22}{'seed':>5}{columns}{'best':>10}{'known':>10}{'bound':>10}{'at':>8}{'integral':>9}  {'found by':14}status"
+    figures = f"{'best':>10}{'known':>10}{'bound':>10}{'at':>8}{'integral':>9}"
+    return f"{'model':22}{'seed':>5}{columns}{figures}  {'found by':14}status"
 
 
 def format_curve(curve: Curve, known: int | None, times: Sequence[float]) -> str:
@@ -195,16 +197,15 @@ def summary(curves: Sequence[Curve], peers: dict[str, dict[str, str]]) -> list[s
     return lines
 
 
-def main() -> int:
+def read_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m turbo_fzn.bench.anytime", description=__doc__.splitlines()[0])
-    parser.add_argument("files", nargs="+", type=Path, help="FlatZinc files (.fzn, .fzn.gz) or folders of them")
+    add_arguments(parser, needed=True)
     parser.add_argument("--seconds", type=duration, default=20.0, help="of search for each file and seed")
     parser.add_argument("--seeds", type=integer_within(1), default=1, help="how many seeds: 1, 2, ...")
     parser.add_argument("--arch", default="auto", choices=("auto", "cpu", "gpu"))
     parser.add_argument("--threads", type=integer("threads"), default=2, help="-p of the CPU engine")
     parser.add_argument("--gpu-threads", type=integer("gpu_threads"), help="threads of a GPU block")
     parser.add_argument("--without", help="strategies to leave out, comma-separated")
-    parser.add_argument("--only", help="comma-separated names of models")
     parser.add_argument("--peers", type=Path)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--until-known", action="store_true", help="end a run when it reaches best_known of --peers")
@@ -216,17 +217,22 @@ def main() -> int:
     if arguments.side and shutil.which(arguments.side.split()[0]) is None:
         parser.error(f"{arguments.side.split()[0]}: no such program")
     try:
-        peers, files = peers_table(arguments.peers), chosen_files(arguments)
+        arguments.peers, arguments.files = peers_table(arguments.peers), chosen_files(arguments)
     except UNUSABLE as error:
         parser.error(str(error))
+    return arguments
+
+
+def main() -> int:
+    arguments = read_arguments()
     times = [t for t in TIMES if t <= arguments.seconds]
     curves = []
     print(header(times), flush=True)
-    for path in files:
+    for path in arguments.files:
         for seed in range(1, arguments.seeds + 1):
             options = Options(arch=arguments.arch, threads=arguments.threads, free_search=True, seed=seed,
                               check="always", without=arguments.without, gpu_threads=arguments.gpu_threads)  # fmt: skip
-            known = number(peers.get(path.name.split(".")[0], {}).get("best_known"))
+            known = number(arguments.peers.get(path.name.split(".")[0], {}).get("best_known"))
             curve = run_model(path, options, arguments.seconds, known if arguments.until_known else None)
             if arguments.side:
                 curve.side = run_side(path, arguments.side, arguments.seconds)
@@ -234,7 +240,7 @@ def main() -> int:
             if arguments.plot:
                 plot(curve, arguments.plot)
             print(format_curve(curve, known, times), flush=True)
-    print("\n".join(summary(curves, peers)), flush=True)
+    print("\n".join(summary(curves, arguments.peers)), flush=True)
     if arguments.json:
         arguments.json.write_text(json.dumps([asdict(curve) for curve in curves], indent=1))
     return 1 if any(curve.status.startswith("error") for curve in curves) else 0

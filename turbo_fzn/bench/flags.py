@@ -1,8 +1,10 @@
-"""What different flags make of the same models: `python -m turbo_fzn.bench.flags FILES --seconds 20 --with "-p 1" --with "-f"`.
+"""What different flags make of the same models.
+
+    python -m turbo_fzn.bench.flags FILES --seconds 20 --with "-p 1" --with "-f"
 
 Each run is a process of its own, `fzn-turbo --arch cpu FLAGS FILE`, which may take so many CPU seconds, all its threads
-together: so the machine may have other work, and one thread is compared with several at equal cost. A cell of the table has
-the CPU seconds until the end of the search, or else the best objective (`found` without one), or `-` where there is none.
+together: so the machine may have other work, and one thread is compared with several at equal cost. A cell of the table
+has the CPU seconds until the end of the search, or else the best objective (`found` without one), or else `-`.
 """
 
 from __future__ import annotations

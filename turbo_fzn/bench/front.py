@@ -25,13 +25,25 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from turbo_fzn.engine import cpu
+from turbo_fzn.interrupt import Interrupt
+from turbo_fzn.lower.rewrite import lower
+from turbo_fzn.options import Options
+from turbo_fzn.read.flatzinc import parse_text
+from turbo_fzn.read.languages import parse_file
+from turbo_fzn.run import choose
+from turbo_fzn.run.judge import Judge, Prepared
+from turbo_fzn.run.prepare import settle_root
+from turbo_fzn.tnf.simplify import simplify
+
 STAGES = ("start", "parse", "lower", "simplify", "root", "engine")
 PEER = "fzn-gecode"
 PASSES = ("fold", "share", "dead code")
 EXPLANATION = (
-    "Variables / constraints in FlatZinc, variables / rows in the ternary normal form. Lowering folds and shares already as"
-    " it goes (see architecture.md), so the sizes under TNF are what that leaves. The passes are shown as they stand after"
-    " the first round; rounds are repeated, with root propagation in between, until none changes anything."
+    "Variables / constraints in FlatZinc, variables / rows in the ternary normal form. Lowering folds and shares "
+    "already as it goes (see architecture.md), so the sizes under TNF are what that leaves. The passes are shown as "
+    "they stand after the first round; rounds are repeated, with root propagation in between, until none changes "
+    "anything."
 )
 GROWTH_SIZES = (1, 2, 4, 8)
 GROWTH_LIMIT = 1.15
@@ -41,17 +53,6 @@ REPEATS = 5
 
 def measure(path: str) -> dict[str, Any]:
     """Times, sizes and memory of one model up to its first node, in this process."""
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    from turbo_fzn.engine import cpu
-    from turbo_fzn.interrupt import Interrupt
-    from turbo_fzn.lower.rewrite import lower
-    from turbo_fzn.options import Options
-    from turbo_fzn.read.languages import parse_file
-    from turbo_fzn.run import choose
-    from turbo_fzn.run.judge import Judge, Prepared
-    from turbo_fzn.run.prepare import settle_root
-    from turbo_fzn.tnf.simplify import simplify
-
     clock = [0.0, time.process_time()]
     model = parse_file(path)
     clock.append(time.process_time())
@@ -97,9 +98,10 @@ def peak_bytes() -> int:
 def measure_apart(path: str, repeats: int = REPEATS) -> dict[str, Any]:
     """`measure` in processes of their own, and the peer in turn: the medians of times and memory."""
     command = [sys.executable, "-m", "turbo_fzn.bench.front", "--one", path]
+    environment = {"OPENBLAS_NUM_THREADS": "1", **os.environ}  # as the command does
     results, peers = [], []
     for _ in range(repeats):
-        answer = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+        answer = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=False)
         if answer.returncode:
             raise SystemExit(f"{path} could not be measured")
         results.append(json.loads(answer.stdout))
@@ -210,11 +212,6 @@ def growing_model(size: int) -> str:
 
 def front_end_seconds(text: str) -> float:
     """CPU seconds from the text to the root fixpoint."""
-    from turbo_fzn.engine import cpu
-    from turbo_fzn.lower.rewrite import lower
-    from turbo_fzn.read.flatzinc import parse_text
-    from turbo_fzn.tnf.simplify import simplify
-
     gc.collect()
     gc.disable()  # as the command does
     start = time.process_time()

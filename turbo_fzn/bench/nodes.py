@@ -20,6 +20,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from turbo_fzn.bench import files
 from turbo_fzn.engine import compiler
 from turbo_fzn.errors import TurboError
 from turbo_fzn.interrupt import Interrupt
@@ -141,7 +142,8 @@ def geometric_mean(values: Iterable[float]) -> float:
 
 HEADER = (
     f"{'model':24}{'engine':>7}{'nodes/s':>13}{'runs/s':>15}{'runs/node':>11}{'rounds/node':>12}{'idle':>7}"
-    f"{'blocks':>8}{'threads':>8}{'store':>8}{'prepare':>9}{'engine':>8}{'compile':>9}{'best at':>9}{'objective':>11}{'ratio':>8}  status"
+    f"{'blocks':>8}{'threads':>8}{'store':>8}{'prepare':>9}{'engine':>8}{'compile':>9}"
+    f"{'best at':>9}{'objective':>11}{'ratio':>8}  status"
 )
 
 
@@ -151,9 +153,10 @@ def format_run(run: Run) -> str:
     compiled = f"{run.compile_seconds:.2f}" if run.compile_seconds else "cached"
     ratio = "" if run.peer_ratio is None else f"{run.peer_ratio:.2f}"
     return (
-        f"{run.model:24}{run.engine:>7}{run.nodes_per_second:13,.0f}{run.runs_per_second:15,.0f}{run.runs_per_node:11.1f}"
-        f"{run.rounds_per_node:12.1f}{run.idle_share:7.1%}{run.blocks:8}{run.threads:8}{run.store:>8}"
-        f"{run.prepare_seconds:9.2f}{run.engine_seconds:8.2f}{compiled:>9}{best:>9}{objective!s:>11}{ratio:>8}  {run.status}"
+        f"{run.model:24}{run.engine:>7}{run.nodes_per_second:13,.0f}{run.runs_per_second:15,.0f}"
+        f"{run.runs_per_node:11.1f}{run.rounds_per_node:12.1f}{run.idle_share:7.1%}"
+        f"{run.blocks:8}{run.threads:8}{run.store:>8}{run.prepare_seconds:9.2f}{run.engine_seconds:8.2f}{compiled:>9}"
+        f"{best:>9}{objective!s:>11}{ratio:>8}  {run.status}"
         + (f"  {run.fixpoint_errors} FIXPOINT ERRORS" if run.fixpoint_errors else "")
     )
 
@@ -204,12 +207,11 @@ def compare(old: Path, new: Path) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m turbo_fzn.bench", description=__doc__.splitlines()[0])
-    parser.add_argument("files", nargs="*", type=Path, help="FlatZinc files (.fzn, .fzn.gz) or folders of them")
+    files.add_arguments(parser, needed=False)
     parser.add_argument("--seconds", type=duration, default=5.0, help="of search for each file")
     parser.add_argument(
         "--arch", action="append", choices=("cpu", "gpu"), help="engine; may be repeated (default: cpu)"
     )
-    parser.add_argument("--only", help="comma-separated names of models")
     parser.add_argument("--blocks", type=integer("blocks"))
     parser.add_argument("--threads", type=integer("threads"), default=1, help="-p of the CPU engine")
     parser.add_argument("--free", action="store_true", help="free search (-f)")
@@ -226,22 +228,22 @@ def main() -> int:
             compare(*arguments.compare)
             return 0
         peers = peer_speeds(arguments.peers)
-        files = chosen_files(arguments)
+        arguments.files = files.chosen_files(arguments)
     except UNUSABLE as error:
         parser.error(str(error))
-    runs = run_all(arguments, files, peers)
+    runs = run_all(arguments, peers)
     if arguments.json:
         arguments.json.write_text(json.dumps([asdict(run) for run in runs], indent=1))
     return 1 if any(run.status.startswith("error") for run in runs) else 0
 
 
-def run_all(arguments: argparse.Namespace, files: Sequence[Path], peers: dict[str, float]) -> list[Run]:
+def run_all(arguments: argparse.Namespace, peers: dict[str, float]) -> list[Run]:
     lns = arguments.lns or ("auto" if arguments.free else "off")
     runs: list[Run] = []
     print(HEADER, flush=True)
     for arch in arguments.arch or ["cpu"]:
         of_engine = []
-        for path in files:
+        for path in arguments.files:
             options = Options(arch=arch, blocks=arguments.blocks, threads=arguments.threads, lns=lns,
                               free_search=arguments.free, relaxation="auto" if arguments.free else "off",
                               gpu_threads=arguments.gpu_threads,
@@ -264,29 +266,6 @@ def duration(text: str) -> float:
     if not 0 < value < math.inf:
         raise ValueError
     return value
-
-
-def chosen_files(arguments: argparse.Namespace) -> list[Path]:
-    """The files that the options name. ValueError where there is none; OSError where one cannot be read, or the JSON
-    file not be written: known before hours are spent."""
-    files = model_files(arguments.files)
-    if arguments.only:
-        wanted = arguments.only.split(",")
-        files = [path for path in files if path.name.split(".")[0] in wanted]
-    if not files:
-        raise ValueError("no such model")
-    for path in files:
-        path.open("rb").close()
-    if arguments.json:
-        arguments.json.open("a").close()
-    return files
-
-
-def model_files(paths: Sequence[Path]) -> list[Path]:
-    found: list[Path] = []
-    for path in paths:
-        found += sorted(p for p in path.iterdir() if p.name.endswith((".fzn", ".fzn.gz"))) if path.is_dir() else [path]
-    return found
 
 
 if __name__ == "__main__":

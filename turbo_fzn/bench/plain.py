@@ -197,7 +197,8 @@ array [1..{lessons}] of var 1..{slots}: slot;
 array [1..{lessons}] of var 1..{rooms}: room;
 constraint forall (c in 1..{len(closed)}) (slot[closed[c, 1]] != closed[c, 2]);
 constraint forall (i, j in 1..{lessons} where i < j) (
-  if who[i, 1] = who[j, 1] \\/ who[i, 2] = who[j, 2] then slot[i] != slot[j] else slot[i] != slot[j] \\/ room[i] != room[j] endif);
+  if who[i, 1] = who[j, 1] \\/ who[i, 2] = who[j, 2] then slot[i] != slot[j]
+  else slot[i] != slot[j] \\/ room[i] != room[j] endif);
 solve satisfy;
 """
 

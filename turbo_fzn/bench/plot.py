@@ -9,7 +9,7 @@ from html import escape
 from turbo_fzn.engine.abi import METHODS
 
 WIDTH, HEIGHT, MARGIN = 800, 420, 70
-COLOURS = ("#444444", "#1f77b4", "#17becf", "#2ca02c", "#9467bd", "#d62728", "#ff7f0e", "#8c564b")
+COLOURS = {method: f"hsl({360 * number // len(METHODS)},70%,45%)" for number, method in enumerate(METHODS)}
 FIRST_SECONDS = 0.01  # time is on a logarithmic axis, which has to begin somewhere
 
 
@@ -26,8 +26,9 @@ def draw(title: str, improvements: Sequence[tuple[float, int, str]], seconds: fl
     def y(value: int) -> float:
         return HEIGHT - MARGIN - (HEIGHT - 2 * MARGIN) * (value - least) / max(most - least, 1)
 
+    size = f'viewBox="0 0 {WIDTH} {HEIGHT}"'
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" font-size="12">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="12">',
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
         f'<text x="{WIDTH / 2}" y="24" text-anchor="middle" font-size="15">{escape(title)}</text>',
         *axes(x, y, least, most, seconds),
@@ -38,13 +39,12 @@ def draw(title: str, improvements: Sequence[tuple[float, int, str]], seconds: fl
         steps = "".join(f"H{x(when):.1f}V{y(value):.1f}" for when, value, _ in improvements[1:])
         start = f"M{x(improvements[0][0]):.1f} {y(improvements[0][1]):.1f}"
         parts.append(f'<path d="{start}{steps}H{x(seconds):.1f}" fill="none" stroke="#bbbbbb"/>')
-    colours = dict(zip(METHODS, COLOURS))
     for when, value, method in improvements:
-        parts.append(f'<circle cx="{x(when):.1f}" cy="{y(value):.1f}" r="4" fill="{colours[method]}"/>')
+        parts.append(f'<circle cx="{x(when):.1f}" cy="{y(value):.1f}" r="4" fill="{COLOURS[method]}"/>')
     used = [method for method in METHODS if any(method == found for *_, found in improvements)]
     for place, method in enumerate(used):
         left = MARGIN + place * 90
-        parts.append(f'<circle cx="{left}" cy="{HEIGHT - 16}" r="4" fill="{colours[method]}"/>')
+        parts.append(f'<circle cx="{left}" cy="{HEIGHT - 16}" r="4" fill="{COLOURS[method]}"/>')
         parts.append(f'<text x="{left + 8}" y="{HEIGHT - 12}">{method}</text>')
     return "\n".join([*parts, "</svg>\n"])
 

@@ -1,8 +1,8 @@
 """What the operators of an expression (read/model.py) mean, in exact Python integers.
 
 Written from the specification of XCSP3 (section on intension): division is truncated towards 0, the remainder has the
-sign of the dividend, truth is 0 and 1 and whatever is not 0 is true. Where an operation is not defined (division by 0, a
-negative power of 0), no expression around it holds.
+sign of the dividend, truth is 0 and 1 and whatever is not 0 is true. Where an operation is not defined (division by 0,
+a negative power of 0), no expression around it holds.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ def fill_cache(report: Callable[[str], object] = print) -> None:
         report(f"CPU engine, {bits}-bit: {compiler.packaged_library(bits) or compiler.cpu_library(bits)}")
     try:
         compiler.find_nvcc()
-        from turbo_fzn.engine.gpu import architectures
+        from turbo_fzn.engine.devices import architectures
 
         found = architectures()
     except EngineError as error:

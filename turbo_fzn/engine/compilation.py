@@ -71,7 +71,7 @@ def obtain(target: Path, source: Path, command: list[str], lasting: bool) -> Non
     told = False
     with awaiting(Awaited(target, lasting)):
         while cache.read(target) is None:
-            process = _begin(target, source, command)
+            process = begin(target, source, command)
             if process is not None:
                 _finish(process, target, lasting)
                 return
@@ -95,8 +95,9 @@ def awaiting(awaited: Awaited) -> Iterator[None]:
         _awaited = None
 
 
-def _begin(target: Path, source: Path, command: list[str]) -> subprocess.Popen[str] | None:
-    """Starts the process; None where the file has come meanwhile, or another process is at it."""
+def begin(target: Path, source: Path, command: list[str]) -> subprocess.Popen[str] | None:
+    """Starts the process, which whoever needs the file only later leaves alone; None where the file has come meanwhile,
+    or another process is at it. Raises EngineError, NoRoom."""
     try:
         lock = take_lock(target)
     except OSError as error:

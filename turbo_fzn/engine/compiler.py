@@ -5,7 +5,8 @@ flags, so that of edited kernels is not used. Whoever names a compiler of his ow
 makes.
 
 Everything else is compiled where it is wanted, and kept in one cache, under a hash of the sources, the flags and the
-compiler's identity; compilation.py makes it. The cache is `TURBO_FZN_CACHE`, else the user's cache folder. When that
+compiler's identity; compilation.py makes it. So that the very first answer is there soon, the CPU engine is compiled
+twice, first with little optimisation. The cache is `TURBO_FZN_CACHE`, else the user's cache folder. When that
 cannot be used (cache.py) or is full, a temporary folder serves for this run.
 """
 
@@ -30,6 +31,7 @@ from turbo_fzn.resources import PACKAGE, kernels_folder
 log = logging.getLogger("turbo_fzn")
 
 CPU_FLAGS = ["-std=c++17", "-O3", "-shared", "-fPIC", "-Wall", "-Wextra", "-Wno-unused-function"]
+QUICK_FLAGS = ["-O1"]
 GPU_FLAGS = ["-std=c++17", "-O3", "-Xptxas", "-v"]
 PACKAGED = "compiled"  # the folder of a wheel that has the CPU engine
 PROFILE_FLAG = "-DPROFILE"
@@ -125,10 +127,15 @@ def _identity(word: str) -> str:
 compile_seconds: list[float] = []  # of each compilation that this process waited for; none when all came from the cache
 
 
+def _name(stem: str, suffix: str, command: list[str]) -> str:
+    """Of the file that `command` (compiler and flags) makes."""
+    key = hashlib.sha256("\0".join([source_hash(), *map(_identity, command)]).encode()).hexdigest()
+    return f"{stem}-{key[:24]}{suffix}"
+
+
 def _cached(stem: str, suffix: str, command: list[str], source: str) -> Path:
     """The compiled file for `command` (compiler and flags), compiling `source` if it is not there yet."""
-    key = hashlib.sha256("\0".join([source_hash(), *map(_identity, command)]).encode()).hexdigest()
-    name, kept, folder = f"{stem}-{key[:24]}{suffix}", cache.find_folder(), cache_folder()
+    name, kept, folder = _name(stem, suffix, command), cache.find_folder(), cache_folder()
     for place in filter(None, (kept, folder)):
         if cache.read(place / name) is not None:
             return place / name
@@ -187,8 +194,27 @@ def packaged_library(bits: int, *extra: str) -> Path | None:
 
 def cpu_library(bits: int, *extra: str) -> Path:
     """The CPU engine, compiled here; `extra` flags make it one of CPU_VARIANTS, or are for tests."""
-    command = [*find_cpu_compiler(), *cpu_flags(bits, *extra), *developer_flags()]
-    return _cached(f"cpu{bits}", ".so", command, "solve.cpp")
+    return _cached(f"cpu{bits}", ".so", _cpu_command(bits, extra), "solve.cpp")
+
+
+def soonest_cpu_library(bits: int, *extra: str) -> Path:
+    """The same, for a run that waits for it. Where it is not there yet, one that takes half the time to compile serves
+    this run, a tenth slower; the right one is compiled beside it, for later runs."""
+    command, folder = _cpu_command(bits, extra), cache_folder()
+    right = folder / _name(f"cpu{bits}", ".so", command)
+    as_told = extra or os.environ.get("CXX") or developer_flags()
+    if as_told or folder != cache.find_folder() or cache.read(right) is not None:
+        return cpu_library(bits, *extra)
+    quick = _cached(f"cpu{bits}", ".so", [*command, *QUICK_FLAGS], "solve.cpp")
+    try:
+        compilation.begin(right, kernels_folder() / "solve.cpp", command)
+    except EngineError as error:
+        log.info("for later runs nothing is compiled: %s", error)
+    return quick
+
+
+def _cpu_command(bits: int, extra: tuple[str, ...]) -> list[str]:
+    return [*find_cpu_compiler(), *cpu_flags(bits, *extra), *developer_flags()]
 
 
 def gpu_command(bits: int, shared: bool, extra: tuple[str, ...]) -> list[str]:

@@ -1,12 +1,12 @@
-"""Waking the GPU beside everything else: while a large model is still being read, or while the CPU searches a small one.
+"""Waking the GPU beside everything else: while a large model is being read, or while the CPU searches a small one.
 
 Making a CUDA context takes the driver some tenths of a second, in which it needs neither the model nor Python. PyCUDA
 holds Python's lock for as long, so the driver is called here by ctypes, which does not. What wakes is the primary
 context of the first GPU, which belongs to the process: whoever asks for it later, PyCUDA that is, finds it awake. It is
 never given back, since it is wanted until the process ends.
 
-A process that ends while the driver is at work ends late, by the tenths of a second that the system takes to clear that
-up. So where a small model may be solved first, nobody wakes the driver before the search has had a head start (pair.py).
+Where a small model may be solved first, nobody wakes the driver before the search has had a head start (maker.py): the
+system takes a tenth of a second to clear up after it, in which it is busy, though nobody waits for that (worker.py).
 
 Imports nothing heavy, so that it can begin before what is heavy is imported.
 """

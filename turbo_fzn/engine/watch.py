@@ -16,7 +16,7 @@ WAKE_LOWER, WAKE_UPPER, WAKE_BOTH = 1, 2, 3
 def wake_masks(tnf: TNF) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Which bound changes of a row's x, y and z (uint8 [m] each, bits WAKE_*) can let the row tighten something.
 
-    A row that can tighten one bound of a variable is woken by the other, see kernels/propagate.h.
+    A row that can tighten one bound of a variable is woken by the other, see kernels/core/propagate.h.
     """
     x, y, z = (np.full(tnf.n_rows, WAKE_BOTH, np.uint8) for _ in range(3))
     x_true = tnf.lower[tnf.x] == 1

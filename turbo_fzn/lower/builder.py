@@ -7,8 +7,7 @@ the operands of commutative operators ordered), `1 = (y = z)` merges two variabl
 domain. So the lowering of constraints needs no special case for constants: `sum <= 7` is `define(true, LEQ, sum,
 seven)`.
 
-Merged variables form classes (union-find). Arguments may be stale members of a class: what is read of them (their
-bounds) is then wider than it could be, which is sound, and `finish` renames everything to representatives.
+Merged variables form classes (variables.py); `finish` renames everything to representatives.
 
 `share=False` turns folding and sharing off: one call, one row. The answers must be the same.
 """
@@ -24,28 +23,20 @@ import numpy as np
 from turbo_fzn.domains import INFINITY, IntSet
 from turbo_fzn.errors import InternalError, UnsupportedError
 from turbo_fzn.lower import intervals
-from turbo_fzn.tnf.language import TNF, Op
+from turbo_fzn.lower.variables import Infeasible, Variables
+from turbo_fzn.tnf.language import ADD, COMMUTATIVE, DIV, ELEMENT, EQ, LEQ, MAX, MIN, MOD, MUL, TNF
 
-ADD, MUL, DIV, MOD, MIN, MAX, EQ, LEQ, ELEMENT = map(int, Op)
-COMMUTATIVE = frozenset((ADD, MUL, MIN, MAX, EQ))
 LOGICAL = frozenset((MIN, MAX, EQ, LEQ))
 TABLE_LIMIT = 4096  # a domain with holes and at most that many values becomes a table
 
 
-class Infeasible(Exception):
-    """A domain is empty: the model has no solution."""
-
-
-class Builder:
+class Builder(Variables):
     def __init__(self, share: bool = True):
+        super().__init__()
         self.share = share
-        self.lower: list[int] = []
-        self.upper: list[int] = []
-        self.parent: list[int] = []
         self.rows: list[tuple[int, int, int, int]] = []  # (op, x, y, z)
         self.blocks: list[np.ndarray] = []  # the same as columns, int64 [4, k]: see bulk.py
         self.tables: list[int] = []
-        self.constants: dict[int, int] = {}  # value -> variable
         self.results: dict[tuple[int, int, int], int] = {}  # (op, y, z) -> x
         self.negated: dict[int, int] = {}  # x -> y for the rows x = (y = 0) with a Boolean y
         self.opposite: dict[int, int] = {}  # the same, and y -> x
@@ -57,69 +48,6 @@ class Builder:
         self.plans: dict[tuple, Any] = {}  # what globals/table.py has found out about a table
         self.false = self.constant(0)
         self.true = self.constant(1)
-
-    # Variables
-
-    def variable(self, lower: int, upper: int) -> int:
-        self.lower.append(lower)
-        self.upper.append(upper)
-        self.parent.append(len(self.parent))
-        return len(self.parent) - 1
-
-    def constant(self, value: int) -> int:
-        known = self.constants.get(value)
-        if known is None:
-            if not -INFINITY < value < INFINITY:
-                raise UnsupportedError(f"the integer {value}: the largest absolute value is 2**62 - 1")
-            known = self.constants[value] = self.variable(value, value)
-        return known
-
-    def find(self, variable: int) -> int:
-        parent = self.parent
-        while parent[variable] != variable:
-            parent[variable] = variable = parent[parent[variable]]
-        return variable
-
-    def value(self, variable: int) -> int | None:
-        """Its value when it is fixed, or None."""
-        return self.lower[variable] if self.lower[variable] == self.upper[variable] else None
-
-    def is_boolean(self, variable: int) -> bool:
-        return self.lower[variable] >= 0 and self.upper[variable] <= 1
-
-    def are_open(self, y: int, z: int) -> bool:
-        """Whether both are Booleans without a value."""
-        lower, upper = self.lower, self.upper
-        return lower[y] == 0 == lower[z] and upper[y] == 1 == upper[z]
-
-    def restrict(self, variable: int, low: int, high: int) -> None:
-        """Narrow the domain to what lies in [low, high].
-
-        A variable without a bound may have values in there that cannot be stored: that is no contradiction.
-        """
-        variable = self.find(variable)
-        if low >= INFINITY <= self.upper[variable] or high <= -INFINITY >= self.lower[variable]:
-            raise UnsupportedError(intervals.BEYOND)
-        if low > self.lower[variable]:
-            self.lower[variable] = low
-        if high < self.upper[variable]:
-            self.upper[variable] = high
-        if self.lower[variable] > self.upper[variable]:
-            raise Infeasible
-
-    def merge(self, first: int, second: int) -> None:
-        """first = second. A constant is kept as the representative, else the older variable."""
-        first, second = self.find(first), self.find(second)
-        if first == second:
-            return
-        low, high = max(self.lower[first], self.lower[second]), min(self.upper[first], self.upper[second])
-        if low > high:
-            raise Infeasible
-        if self.constants.get(low) == second or (second < first and self.constants.get(low) != first):
-            first, second = second, first
-        self.parent[second] = first
-        for member in (first, second):
-            self.lower[member], self.upper[member] = low, high
 
     # Rows
 
@@ -193,13 +121,11 @@ class Builder:
             return self.fold_add(y, z)
         if op == MUL:
             return self.fold_multiply(y, z)
-        if op == DIV or op == MOD:
-            return y if op == DIV and lz == uz == 1 else None
         if op == EQ or op == LEQ:
             return self.fold_comparison(op, y, z)
-        if y == z or (uy <= lz if op == MIN else ly >= uz):
-            return y
-        return z if (uz <= ly if op == MIN else lz >= uy) else None
+        if op == MIN or op == MAX:
+            return self.fold_extreme(op, y, z)
+        return y if op == DIV and lz == uz == 1 else None
 
     def fold_add(self, y: int, z: int) -> int | None:
         """y + 0 = y, and y + y = 2y, which has tighter bounds."""
@@ -216,6 +142,13 @@ class Builder:
         if self.lower[z] == self.upper[z] == 1:
             return y
         return self.row(MIN, y, z) if self.is_boolean(y) and self.is_boolean(z) else None
+
+    def fold_extreme(self, op: int, y: int, z: int) -> int | None:
+        """The one operand that is never beyond the other."""
+        ly, uy, lz, uz = self.lower[y], self.upper[y], self.lower[z], self.upper[z]
+        if y == z or (uy <= lz if op == MIN else ly >= uz):
+            return y
+        return z if (uz <= ly if op == MIN else lz >= uy) else None
 
     def fold_comparison(self, op: int, y: int, z: int) -> int | None:
         """`b = 1` and `1 <= b` are b, twice negated is b, and `y <= c` at a bound c of y is written `y = c`."""

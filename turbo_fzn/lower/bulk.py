@@ -15,8 +15,9 @@ import numpy as np
 
 from turbo_fzn.domains import INFINITY, IntSet
 from turbo_fzn.errors import UnsupportedError
-from turbo_fzn.lower.builder import ADD, COMMUTATIVE, EQ, LEQ, Builder
+from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.intervals import BEYOND
+from turbo_fzn.tnf.language import ADD, COMMUTATIVE, EQ, LEQ
 
 Column = np.ndarray | int
 FEW = 64  # leaves of trees, which are not worth array operations

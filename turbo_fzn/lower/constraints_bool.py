@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from turbo_fzn.lower import linear
-from turbo_fzn.lower.builder import EQ, LEQ, MAX, MIN, Builder
+from turbo_fzn.lower.builder import Builder
+from turbo_fzn.tnf.language import EQ, LEQ, MAX, MIN
 
 
 def eq(b: Builder, x: int, y: int, r: int) -> None:

@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from turbo_fzn.domains import INFINITY, IntSet
-from turbo_fzn.lower.builder import ADD, DIV, EQ, LEQ, MAX, MIN, MOD, Builder, Infeasible
+from turbo_fzn.lower.builder import Builder
+from turbo_fzn.lower.variables import Infeasible
+from turbo_fzn.tnf.language import ADD, DIV, EQ, LEQ, MAX, MIN, MOD
 
 MEMBER_TABLE_LIMIT = 1024  # membership of a variable with at most that many values may be a table of 0 and 1
 OFFSET_LIMIT = 2**30  # on the least of them, which a row keeps in 32 bits

@@ -12,8 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from turbo_fzn.domains import INFINITY, IntSet
-from turbo_fzn.lower.builder import EQ, TABLE_LIMIT, Builder, Infeasible
+from turbo_fzn.lower.builder import TABLE_LIMIT, Builder
+from turbo_fzn.lower.variables import Infeasible
 from turbo_fzn.read.model import Constraint
+from turbo_fzn.tnf.language import EQ
 
 TABLE_VALUES_PER_GAP = 16
 

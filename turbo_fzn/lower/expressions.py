@@ -13,8 +13,10 @@ from turbo_fzn.domains import INFINITY, IntSet
 from turbo_fzn.lower import constraints_bool as boolean
 from turbo_fzn.lower import constraints_int as integer
 from turbo_fzn.lower import linear, power
-from turbo_fzn.lower.builder import ADD, DIV, EQ, LEQ, MAX, MIN, MOD, MUL, Builder, Infeasible
+from turbo_fzn.lower.builder import Builder
+from turbo_fzn.lower.variables import Infeasible
 from turbo_fzn.read.model import Expression
+from turbo_fzn.tnf.language import ADD, DIV, EQ, LEQ, MAX, MIN, MOD, MUL
 
 Operands = list[Any]  # variables; a set is a list of variables and IntSets
 

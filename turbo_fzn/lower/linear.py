@@ -20,8 +20,9 @@ from math import gcd
 
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.errors import UnsupportedError
-from turbo_fzn.lower.builder import ADD, EQ, LEQ, MAX, MIN, MUL, Builder
+from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.intervals import BEYOND
+from turbo_fzn.tnf.language import ADD, EQ, LEQ, MAX, MIN, MUL
 
 Terms = list[tuple[int, int]]  # (coefficient, variable)
 

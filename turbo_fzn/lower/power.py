@@ -14,9 +14,10 @@ from __future__ import annotations
 
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.errors import UnsupportedError
-from turbo_fzn.lower.builder import ADD, EQ, LEQ, MAX, MIN, MOD, MUL, Builder
+from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.constraints_int import define_element
 from turbo_fzn.lower.intervals import BEYOND
+from turbo_fzn.tnf.language import ADD, EQ, LEQ, MAX, MIN, MOD, MUL
 
 LARGEST_EXPONENT = 62
 

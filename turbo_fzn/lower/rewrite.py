@@ -24,11 +24,12 @@ from turbo_fzn.collector import without_collector
 from turbo_fzn.domains import IntSet
 from turbo_fzn.errors import ModelError, UnsupportedError
 from turbo_fzn.lower import branching
-from turbo_fzn.lower.builder import Builder, Infeasible
+from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.early import EARLY, Domains, find_handler
 from turbo_fzn.lower.globals.table import flush
 from turbo_fzn.lower.scope import Scope
 from turbo_fzn.lower.table import PREDICATES, Predicate
+from turbo_fzn.lower.variables import Infeasible
 from turbo_fzn.progress import stage
 from turbo_fzn.read.model import Array, Call, Constraint, Goal, Model, Ref, Variable
 from turbo_fzn.tnf.language import TNF, Output

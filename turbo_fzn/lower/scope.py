@@ -18,7 +18,8 @@ from turbo_fzn.read.model import Array, Call, Expression, FloatSet, Index, Model
 
 REFUSED = {
     "float": "float variables are not supported by turbo",
-    "set": "set variables are not supported in FlatZinc; compile with turbo's MiniZinc library, which makes Booleans of them",
+    "set": "set variables are not supported in FlatZinc;"
+    " compile with turbo's MiniZinc library, which makes Booleans of them",
 }
 ONLY_NAMES = {Ref}
 LITERAL_TYPES = {"int": int, "bool": bool}

@@ -3,17 +3,18 @@
 To add a constraint, add a row here and its meaning to relations.py; the global constraints are rows of
 globals/catalogue.py and meanings.py. Kinds of arguments:
 
-| kind | FlatZinc type      | what the function gets |     | kind  | FlatZinc type               | what the function gets |
-|------|--------------------|------------------------|-----|-------|-----------------------------|------------------------|
-| `I`  | var int            | a variable             |     | `[I]` | array of var int            | list of variables      |
-| `B`  | var bool           | a variable             |     | `[B]` | array of var bool           | list of variables      |
-| `i`  | int                | int                    |     | `[i]` | array of int                | list of int            |
-| `s`  | set of int         | IntSet                 |     | `[b]` | array of bool               | list of 0 and 1        |
-| `e`  | an expression      | Expression             |     | `[s]` | array of set of int         | list of IntSet         |
+| kind | FlatZinc type | what the function gets |     | kind  | FlatZinc type       | what the function gets |
+|------|---------------|------------------------|-----|-------|---------------------|------------------------|
+| `I`  | var int       | a variable             |     | `[I]` | array of var int    | list of variables      |
+| `B`  | var bool      | a variable             |     | `[B]` | array of var bool   | list of variables      |
+| `i`  | int           | int                    |     | `[i]` | array of int        | list of int            |
+| `s`  | set of int    | IntSet                 |     | `[b]` | array of bool       | list of 0 and 1        |
+| `e`  | an expression | Expression             |     | `[s]` | array of set of int | list of IntSet         |
 
-Every function is called with the builder, the arguments, and last the variable r that is the relation's truth value. So a row gives
-three predicates: the plain one (r = true), `_reif` (r is its last argument) and `_imp` (its last argument implies r).
-Functions such as `x + y = z` are written as definitions of their result, and `function` makes relations of them.
+Every function is called with the builder, the arguments, and last the variable r that is the relation's truth value.
+So a row gives three predicates: the plain one (r = true), `_reif` (r is its last argument) and `_imp` (its last
+argument implies r). Functions such as `x + y = z` are written as definitions of their result, and `function` makes
+relations of them.
 """
 
 from __future__ import annotations
@@ -25,9 +26,10 @@ from turbo_fzn.domains import INFINITY
 from turbo_fzn.lower import constraints_bool as boolean
 from turbo_fzn.lower import constraints_int as integer
 from turbo_fzn.lower import linear, power
-from turbo_fzn.lower.builder import ADD, EQ, LEQ, MAX, MIN, MUL, Builder
+from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.globals.catalogue import GLOBALS, SHAPES, same_length
 from turbo_fzn.lower.globals.own import OWN, OWN_SHAPES
+from turbo_fzn.tnf.language import ADD, EQ, LEQ, MAX, MIN, MUL
 
 Post = Callable[..., Any]
 

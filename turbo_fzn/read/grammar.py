@@ -7,7 +7,7 @@ flatzinc.lark is the only definition of the language. Two things are made of it 
 
 Importing Lark and building its tables costs 0.15 s, more than reading a small model. So the expressions are kept in
 the cache folder, under a key made of the grammar and of Lark's version, and Lark is imported when a statement needs
-it; its tables are kept beside them. A folder that cannot be used (cache.py) costs that time at each start, nothing else.
+it; its tables are kept beside them. A folder that cannot be used (cache.py) costs that time at each start.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ Expressions are Python values:
 | `a[2]`                      | `Index("a", 2)` (in annotations and right-hand sides) |
 | `f(a, 1)` (annotation only) | `Call("f", [Ref("a"), 1])`; a bare atom is a `Ref`   |
 
-An `Expression` is the first argument of `int_expression`, which FlatZinc does not have, but XCSP3 (its `intension`).
+An `Expression` is the first argument of `int_expression`, which XCSP3 has (its `intension`), and not FlatZinc.
 
 `{0.5, 1.5}` and `0.0..1.0` are `FloatSet`, accepted so that they can be refused with a clear message.
 """
@@ -61,7 +61,8 @@ class Expression(NamedTuple):
         stack: list[str] = []
         for symbol, value in self.code:
             if symbol in ("arg", "int", "interval"):
-                stack.append(f"%{value}" if symbol == "arg" else str(value) if symbol == "int" else "..".join(map(str, value)))
+                texts = {"arg": f"%{value}", "int": str(value)}
+                stack.append(texts[symbol] if symbol in texts else "..".join(map(str, value)))
             else:
                 start = len(stack) - value
                 stack[start:] = [f"{symbol}({','.join(stack[start:])})"]
@@ -127,9 +128,9 @@ class Goal:
 class Model:
     """A whole FlatZinc file. Dictionaries keep the order of the text.
 
-    `language` is that of the source, FlatZinc or XCSP3. `symbols` names the values of the symbolic variables, which are
-    numbers here; `listing` names the output as XCSP3 does. `parameters` maps a scalar parameter's name to its value. `text` is the source, `file` its name, so that
-    `locate` can turn a position into a line and a column.
+    `language` is that of the source, FlatZinc or XCSP3. `symbols` names the values of the symbolic variables, which
+    are numbers here; `listing` names the output as XCSP3 does. `parameters` maps a scalar parameter's name to its
+    value. `text` is the source, `file` its name, so that `locate` can turn a position into a line and a column.
     """
 
     parameters: dict[str, object] = field(default_factory=dict)

@@ -62,8 +62,8 @@ class Distinct:
 
 
 def output_determines_all(tnf: TNF) -> bool:
-    """Whether the values of the output variables leave one value to every other variable, as far as a look at single rows
-    tells."""
+    """Whether the values of the output variables leave one value to every other variable, as far as a look at single
+    rows tells."""
     known = tnf.lower == tnf.upper
     for item in tnf.outputs:
         known[item.variables] = True
@@ -86,7 +86,7 @@ def output_determines_all(tnf: TNF) -> bool:
 
 
 def _has_distinct_entries(tnf: TNF) -> np.ndarray:
-    """For each row of a table (bool [m]): whether the entries that its index reaches increase, as those of a domain do."""
+    """For each row of a table (bool [m]): whether the entries that its index reaches increase, as a domain's do."""
     falls = np.concatenate([[0], np.cumsum(np.diff(tnf.tables) <= 0)]) if len(tnf.tables) else np.zeros(1, np.int64)
     start, end = (np.clip(tnf.z + bound[tnf.y], 0, len(falls) - 1) for bound in (tnf.lower, tnf.upper))
     return falls[start] == falls[end]

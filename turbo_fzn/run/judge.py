@@ -1,8 +1,8 @@
 """What engines find -> what may be printed: checked against the original FlatZinc, as values of the output items.
 
 A solution of an engine speaks of the simplified TNF. Its values are led back to the FlatZinc variables, and evaluated
-there (check/checker.py). Solutions that arrive together are checked together, for with easy models and `-a` the check is most
-of the work.
+there (check/checker.py). Solutions that arrive together are checked together, for with easy models and `-a` the check
+is most of the work.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Prepared:
 
 
 class Judge:
-    """`exports` (int32) are the variables whose values it wants of each solution, `places` those of the output in them."""
+    """`exports` (int32) are the variables whose values it wants of each solution, `places` the output's in them."""
 
     def __init__(self, prepared: Prepared, options: Options):
         self.prepared = prepared
@@ -62,11 +62,12 @@ class Judge:
         return checker if options.check == "always" or checker.cost <= CHECK_LIMIT else None
 
     def _exports(self) -> np.ndarray:
-        """What solutions carry: every variable when they are checked, else those of the output."""
+        """What solutions carry: every variable when they are checked, or improve an objective, since engines tell each
+        other of such; else those of the output."""
         tnf = self.prepared.tnf
-        if self.checker is not None:
+        if self.checker is not None or tnf.sense:
             return np.arange(tnf.n_vars, dtype=np.int32)
-        needed = [item.variables for item in tnf.outputs] + [np.array([tnf.objective][: tnf.sense != 0], np.int32)]
+        needed = [item.variables for item in tnf.outputs] or [np.empty(0, np.int32)]
         return np.unique(np.concatenate(needed)).astype(np.int32)
 
     def outputs(self, found: Found) -> list[tuple[Output, np.ndarray]]:

@@ -5,7 +5,7 @@ the language of the input. Everything is flushed at once, since whoever reads ma
 
 | | MiniZinc | XCSP3 |
 |---|---|---|
-| a solution | `name = value;` for every output item, then `----------` | `o` and its objective; at the end `v <instantiation>…` |
+| a solution | `name = value;` for every output item, then `----------` | `o` and its objective; in the end `v` |
 | the end | `==========` where the whole space was searched | `s OPTIMUM FOUND`, `s SATISFIABLE`, … |
 | statistics | `%%%mzn-stat: name=value` | `d name value` |
 """
@@ -146,7 +146,8 @@ class CompetitionStyle(MiniZincStyle):
     def print_held(self, status: str = "") -> None:
         held, self.held = self.held, None
         if held is not None:
-            write_line(self.stream, instantiation(held, self.model, "optimum" if "OPTIMUM" in status else "solution"))
+            kind = "optimum" if "OPTIMUM" in status else "solution"
+            write_line(self.stream, instantiation(held, self.model, kind))
 
     def end(self, finished: Finished) -> None:
         optimised = self.held is not None and self.held.objective is not None

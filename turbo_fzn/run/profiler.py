@@ -2,7 +2,7 @@
 
 Source: "The protocol (low level)" of the MiniZinc handbook's chapter on CP-Profiler. A message is its size (of what
 follows), its type, and fields; integers have four bytes, the highest first. A node is named by its number, its restart
-and its thread; the tree of a search after another is a restart. The records come from kernels/trace.h.
+and its thread; the tree of a search after another is a restart. The records come from kernels/search/trace.h.
 
 A profiler that is slow makes the search slow, for nothing is left out; one that is not there, or leaves, is warned of
 and costs nothing.
@@ -142,7 +142,7 @@ def info(values: dict[str, Any]) -> bytes:
 
 
 def variable_names(prepared: Prepared) -> list[str]:
-    """A FlatZinc name for each variable of the TNF, the modeller's own before the compiler's; a number where there is none."""
+    """A FlatZinc name for each variable of the TNF, the modeller's before the compiler's; a number for want of one."""
     names = [f"_{number}" for number in range(prepared.tnf.n_vars)]
     if prepared.model is None:
         return names

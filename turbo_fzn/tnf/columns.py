@@ -1,7 +1,7 @@
 """Rows of a TNF as columns, and what can be said of all of them at once: ranges of results, deadness, values.
 
-NumPy throughout, int64; bounds at ±INFINITY mean none, and everything saturates there. Ranges are sound, and exact where
-that is cheap; a row of unknown range has [-INFINITY, INFINITY].
+NumPy throughout, int64; bounds at ±INFINITY mean none, and everything saturates there. Ranges are sound, and exact
+where that is cheap; a row of unknown range has [-INFINITY, INFINITY].
 """
 
 from __future__ import annotations
@@ -12,11 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from turbo_fzn.domains import INFINITY
-from turbo_fzn.tnf.language import Op, truncated
+from turbo_fzn.tnf.language import ADD, COMMUTATIVE, DIV, ELEMENT, EQ, LEQ, MAX, MIN, MOD, MUL, Op, truncated
 
-ADD, MUL, DIV, MOD, MIN, MAX, EQ, LEQ, ELEMENT = map(int, Op)
 SUBTRACT = len(Op)  # only in reconstructions: x = y - z
-COMMUTATIVE = np.isin(np.arange(len(Op) + 1), (ADD, MUL, MIN, MAX, EQ))
+IS_COMMUTATIVE = np.isin(np.arange(len(Op)), list(COMMUTATIVE))
 FACTOR_LIMIT = 2**30  # factors within it have a product without overflow
 
 

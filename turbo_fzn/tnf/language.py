@@ -13,7 +13,8 @@ variables; a constant is a variable with one value, a Boolean is a variable in 0
 | MAX     | x = max(y, z)      | disjunction on Booleans                                               |
 | EQ      | x = (y = z)        | x in 0..1                                                             |
 | LEQ     | x = (y <= z)       | x in 0..1                                                             |
-| ELEMENT | x = tables[z + y]  | z is not a variable but an offset into `tables` (it may be negative); every value of y's root domain is a valid index |
+| ELEMENT | x = tables[z + y]  | z is no variable but an offset into `tables` (it may be negative);     |
+|         |                    | every value of y's root domain is a valid index                       |
 
 There is nothing else: no domain with holes (an ELEMENT row over a table of the values says it), no negation
 (`x = (y = 0)`), no n-ary sum (a balanced tree of rows).
@@ -53,6 +54,10 @@ class Op(IntEnum):
     EQ = 6
     LEQ = 7
     ELEMENT = 8
+
+
+ADD, MUL, DIV, MOD, MIN, MAX, EQ, LEQ, ELEMENT = map(int, Op)  # plain numbers are compared faster
+COMMUTATIVE = frozenset((ADD, MUL, MIN, MAX, EQ))
 
 
 class VarChoice(IntEnum):

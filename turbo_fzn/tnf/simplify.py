@@ -1,16 +1,16 @@
 """TNF -> smaller TNF with the same solutions, to a fixpoint.
 
-Lowering folds what it sees when it sees it; here the whole model is on the table, and whole columns are rewritten at once:
+Lowering folds what it sees when it sees it; here the whole model is there, and whole columns are rewritten at once:
 
 * root propagation (by an engine, as a callback) narrows the bounds; all variables with one value become one constant;
 * a row whose result is a constant, or one of its operands, is an alias: the variables are merged and the row goes;
-* rows are put into one of several equal forms (`y * z` of Booleans is their minimum, `y <= c` at a bound of y is `y = c`, a clause with
-  a negation is an implication), so that equal rows meet;
+* rows are put into one of several equal forms (`y * z` of Booleans is their minimum, `y <= c` at a bound of y is
+  `y = c`, a clause with a negation is an implication), so that equal rows meet;
 * equal (op, y, z) share their result;
 * a definition whose result occurs nowhere else is removed, when it has a value whatever its operands are.
 
-A row may go only if *every* assignment within the bounds satisfies it, or if its result is free. What goes is remembered by
-the Reconstruction, which gives every original variable its value in a solution of the small model.
+A row may go only if *every* assignment within the bounds satisfies it, or if its result is free. What goes is
+remembered by the Reconstruction, which gives every original variable its value in a solution of the small model.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ import numpy as np
 
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.tnf import columns
-from turbo_fzn.tnf.columns import ADD, DIV, ELEMENT, EQ, LEQ, MAX, MIN, MUL, Rows
-from turbo_fzn.tnf.language import TNF, Output
+from turbo_fzn.tnf.columns import Rows
+from turbo_fzn.tnf.language import ADD, DIV, ELEMENT, EQ, LEQ, MAX, MIN, MUL, TNF, Output
 
 Propagate = Callable[[TNF], "tuple[np.ndarray, np.ndarray] | None"]
-Observer = Callable[[str, int, int], None]  # (pass, variables, rows), after each pass: what front_bench.py tabulates
+Observer = Callable[[str, int, int], None]  # (pass, variables, rows), after each pass: what bench/front.py tabulates
 
 
 class Contradiction(Exception):
@@ -38,8 +38,8 @@ class Reconstruction:
     """From values of the simplified model's variables to values of the original's.
 
     `position` is the simplified variable of each original one, or -1: then `value` holds its constant, unless a removed
-    definition gives it. `removed` are those definitions in the order of their removal; each depends only on variables that
-    outlived it. All of them speak of representatives; `representative` says whose class a variable is in.
+    definition gives it. `removed` are those definitions in the order of their removal; each depends only on variables
+    that outlived it. All of them speak of representatives; `representative` says whose class a variable is in.
     """
 
     n_vars: int
@@ -193,7 +193,7 @@ class Simplifier:
         rows = self.rows
         z = np.where(rows.op == ELEMENT, rows.z, self.representative[np.where(rows.op == ELEMENT, 0, rows.z)])
         x, y = self.representative[rows.x], self.representative[rows.y]
-        swap = (y > z) & columns.COMMUTATIVE[rows.op]
+        swap = (y > z) & columns.IS_COMMUTATIVE[rows.op]
         self.rows = Rows(rows.op, x, np.where(swap, z, y), np.where(swap, y, z))
 
     # Rules

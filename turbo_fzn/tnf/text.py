@@ -1,6 +1,6 @@
 """A TNF as text, to look at, to keep and to solve: `--dump-tnf FILE` writes it, `fzn-turbo FILE.tnf` reads it.
 
-One item a line, words separated by blanks; `#` begins a comment. Variables are numbers in the order of their `var` lines.
+One item a line, words separated by blanks; `#` begins a comment. Variables are numbers, by their `var` lines' order.
 
     var LOWER UPPER                      a variable; `-inf` and `inf` for no bound
     row OP X Y Z                         x = y op z; for ELEMENT, z is an offset into the table

@@ -21,7 +21,9 @@ from turbo_fzn.domains import IntSet
 from turbo_fzn.lower import bulk, linear
 from turbo_fzn.lower import constraints_bool as boolean
 from turbo_fzn.lower import constraints_int as integer
-from turbo_fzn.lower.builder import ADD, EQ, MAX, MIN, MUL, Builder, Infeasible
+from turbo_fzn.lower.builder import Builder
+from turbo_fzn.lower.variables import Infeasible
+from turbo_fzn.tnf.language import ADD, EQ, MAX, MIN, MUL
 
 STEP_LIMIT = 20_000
 

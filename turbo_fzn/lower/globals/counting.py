@@ -13,8 +13,9 @@ from turbo_fzn.domains import IntSet
 from turbo_fzn.lower import bulk, linear
 from turbo_fzn.lower import constraints_bool as boolean
 from turbo_fzn.lower import constraints_int as integer
-from turbo_fzn.lower.builder import ADD, EQ, LEQ, MAX, MIN, MUL, Builder
+from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.globals.logic import all_of, conclude, truth, within
+from turbo_fzn.tnf.language import ADD, EQ, LEQ, MAX, MIN, MUL
 
 VALUES_LIMIT = 1000  # of all variables, at least, for a truth value for each
 

@@ -13,9 +13,11 @@ import numpy as np
 
 from turbo_fzn.domains import IntSet
 from turbo_fzn.lower import bulk, linear
-from turbo_fzn.lower.builder import EQ, MAX, MIN, Builder, Infeasible
+from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.globals.counting import equals
 from turbo_fzn.lower.globals.logic import all_of, conclude, truth, within
+from turbo_fzn.lower.variables import Infeasible
+from turbo_fzn.tnf.language import EQ, MAX, MIN
 
 PERMUTATION_LIMIT = 150  # variables: their n * n truth values; a longer one is stated in n * n / 2 rows instead
 CLAUSES_FOR_EACH_PAIR = 50

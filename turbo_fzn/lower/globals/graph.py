@@ -13,9 +13,10 @@ from turbo_fzn.domains import IntSet
 from turbo_fzn.lower import bulk
 from turbo_fzn.lower import constraints_bool as boolean
 from turbo_fzn.lower import constraints_int as integer
-from turbo_fzn.lower.builder import ADD, EQ, LEQ, MAX, MIN, MUL, Builder
+from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.globals.different import all_different
 from turbo_fzn.lower.globals.logic import truth
+from turbo_fzn.tnf.language import ADD, EQ, LEQ, MAX, MIN, MUL
 
 
 def circuit(b: Builder, x: Sequence[int], first: int, r: int) -> None:

@@ -11,8 +11,9 @@ from collections.abc import Sequence
 
 from turbo_fzn.lower import bulk, linear
 from turbo_fzn.lower import constraints_int as integer
-from turbo_fzn.lower.builder import ADD, EQ, MAX, Builder
+from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.globals.logic import conclude, truth
+from turbo_fzn.tnf.language import ADD, EQ, MAX
 
 
 def lex_less(b: Builder, x: Sequence[int], y: Sequence[int], r: int) -> None:

@@ -15,9 +15,10 @@ import numpy as np
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.lower import bulk
 from turbo_fzn.lower import constraints_int as integer
-from turbo_fzn.lower.builder import ADD, EQ, LEQ, MAX, MIN, Builder
+from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.expressions import int_expression
 from turbo_fzn.lower.globals.table import CELLS_LIMIT
+from turbo_fzn.tnf.language import ADD, EQ, LEQ, MAX, MIN
 
 SUPPORTS_LIMIT = 20_000  # pairs of a value and a row that has it, of one column
 

@@ -14,9 +14,11 @@ import numpy as np
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.lower import bulk
 from turbo_fzn.lower import constraints_bool as boolean
-from turbo_fzn.lower.builder import ADD, EQ, LEQ, MAX, MIN, Builder, Infeasible
+from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.globals.logic import all_of, conclude, truth
 from turbo_fzn.lower.globals.time_table import tasks_of, time_table
+from turbo_fzn.lower.variables import Infeasible
+from turbo_fzn.tnf.language import ADD, EQ, LEQ, MAX, MIN
 
 CELLS_FOR_EACH_PAIR = 10  # of a time table
 FILLED = 0.5  # of the space by the rectangles, for a time table

@@ -13,10 +13,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from turbo_fzn.lower import bulk
-from turbo_fzn.lower.builder import ADD, LEQ, MIN, Builder
+from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.globals.logic import all_of, conclude, truth
 from turbo_fzn.lower.globals.packing import one_follows_the_other
 from turbo_fzn.lower.globals.time_table import Tasks, products, tasks_of, time_table
+from turbo_fzn.tnf.language import ADD, LEQ, MIN
 
 CELLS_FOR_EACH_PAIR = 2
 

@@ -11,8 +11,9 @@ from collections.abc import Sequence
 
 from turbo_fzn.domains import IntSet
 from turbo_fzn.lower import bulk, linear
-from turbo_fzn.lower.builder import ADD, EQ, LEQ, MAX, MIN, Builder
+from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.globals.logic import all_of
+from turbo_fzn.tnf.language import ADD, EQ, LEQ, MAX, MIN
 
 
 def sort(b: Builder, x: Sequence[int], y: Sequence[int], r: int) -> None:

@@ -20,7 +20,9 @@ from functools import cached_property
 import numpy as np
 
 from turbo_fzn.lower import bulk
-from turbo_fzn.lower.builder import MAX, MIN, Builder, Infeasible
+from turbo_fzn.lower.builder import Builder
+from turbo_fzn.lower.variables import Infeasible
+from turbo_fzn.tnf.language import MAX, MIN
 
 CELLS_LIMIT = 20_000  # of a table of truth values
 MOST_CELLS = 2**21  # that are stated at once

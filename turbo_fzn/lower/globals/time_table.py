@@ -13,8 +13,9 @@ import numpy as np
 
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.lower import bulk
-from turbo_fzn.lower.builder import ADD, LEQ, MIN, MUL, Builder
+from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.globals.logic import all_of
+from turbo_fzn.tnf.language import ADD, LEQ, MIN, MUL
 
 
 class Tasks(NamedTuple):

@@ -161,11 +161,13 @@ class Scope(dict[str, tuple]):
         if match is None:
             raise ModelError(f"expected a matrix, found `{text[:40]}`")
         ranges = self.ranges(match[1], match[2])
-        wide = [place for place, index in enumerate(match[2][1:-1].split("][")) if not INTEGER.fullmatch(index.strip())]
+        indices = match[2][1:-1].split("][")
+        wide = [place for place, index in enumerate(indices) if not INTEGER.fullmatch(index.strip())]
         if len(wide) != 2:
             raise ModelError(f"`{text[:40]}` has {len(wide)} open dimensions, and a matrix two")
         rows = ranges[wide[0]]
-        return [self.arrays[match[1]].slice([*ranges[: wide[0]], range(i, i + 1), *ranges[wide[0] + 1 :]]) for i in rows]
+        cells = self.arrays[match[1]]
+        return [cells.slice([*ranges[: wide[0]], range(i, i + 1), *ranges[wide[0] + 1 :]]) for i in rows]
 
 
 def make_condition(operator: str, operand: Any) -> Condition:

@@ -1,0 +1,80 @@
+"""What a benchmark can be given: FlatZinc, MiniZinc with its data, and folders of both."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from command import environment
+from conftest import needs_minizinc
+
+from turbo_fzn.bench import files
+from turbo_fzn.bench.files import Instance, instances
+
+MODEL = 'int: n; array[1..n] of var 1..n: q; include "globals.mzn"; constraint all_different(q); solve satisfy;'
+
+
+@pytest.fixture
+def folder(tmp_path) -> Path:
+    """sets/a.fzn, sets/b.fzn.gz, sets/queens/ with a model and two files of data, and a loose model with its data."""
+    for name in ("sets/a.fzn", "sets/b.fzn.gz", "sets/notes.txt", "sets/queens/q.mzn", "sets/queens/n.dzn",
+                 "sets/queens/more.json", "loose.mzn", "n4.dzn", "n5.dzn"):  # fmt: skip
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("")
+    return tmp_path
+
+
+def test_a_folder_stands_for_what_is_in_it(folder):
+    queens = folder / "sets" / "queens"
+    assert instances([folder / "sets"]) == [
+        Instance("a", (folder / "sets/a.fzn",)),
+        Instance("b", (folder / "sets/b.fzn.gz",)),
+        Instance("queens", (queens / "q.mzn", queens / "more.json", queens / "n.dzn")),
+    ]
+
+
+def test_data_follow_their_model(folder):
+    model, four, five = folder / "loose.mzn", folder / "n4.dzn", folder / "n5.dzn"
+    assert instances([model, four, model, five]) == [Instance("n4", (model, four)), Instance("n5", (model, five))]
+    for alone in ([four], [folder / "sets/a.fzn", four]):
+        with pytest.raises(ValueError, match="data must follow their model"):
+            instances(alone)
+
+
+def flatten(folder: Path, model: str, std: bool = False) -> str:
+    (folder / "q.mzn").write_text(model)
+    (folder / "n.dzn").write_text("n = 4;")
+    arguments = argparse.Namespace(files=[folder / "q.mzn", folder / "n.dzn"], only=None, std=std, json=None)
+    (path,) = files.chosen_files(arguments)
+    return path.read_text()
+
+
+@needs_minizinc
+def test_minizinc_flattens_with_our_library_or_its_own(tmp_path):
+    assert "turbo_all_different" in flatten(tmp_path, MODEL)
+    theirs = flatten(tmp_path, MODEL, std=True)
+    assert theirs.count("constraint int_lin_ne") == 6 and "all_different" not in theirs
+
+
+@needs_minizinc
+def test_sets_are_booleans_in_either(tmp_path):
+    for std in (False, True):
+        assert "var set" not in flatten(tmp_path, "int: n; var set of 1..n: s; solve maximize card(s);", std)
+
+
+@needs_minizinc
+def test_what_cannot_be_flattened_is_told_in_a_line(tmp_path):
+    with pytest.raises(ValueError, match="n: MiniZinc cannot flatten it: .*undefined"):
+        flatten(tmp_path, "int: n; constraint wrong; solve satisfy;")
+
+
+@needs_minizinc
+def test_the_benchmark_takes_minizinc(tmp_path):
+    (tmp_path / "q.mzn").write_text(MODEL)
+    (tmp_path / "n.dzn").write_text("n = 4;")
+    command = [sys.executable, "-m", "turbo_fzn.bench", "--seconds", "1", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment())
+    assert done.returncode == 0 and f"{tmp_path.name} " in done.stdout, done.stderr

@@ -1,0 +1,104 @@
+"""With a GPU the command works in a child, which must not show: not in what signals do, nor in how it ends."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from command import LEAST_SUM, PATIENCE, finish, golomb, run, start, write
+from fake_machine import build_driver, changes, end_compilers, fill_cache
+
+
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """One with a GPU that stays asleep for ever."""
+    driver = build_driver(tmp_path_factory.mktemp("driver"))
+    yield changes("driver:slow", 10**6, driver, fill_cache(tmp_path_factory.mktemp("machine") / "cache"))
+    end_compilers(driver)
+
+
+@pytest.fixture
+def at_work(machine, tmp_path) -> Iterator[subprocess.Popen[str]]:
+    """A process that has found a solution, and goes on."""
+    with start("-v", write(tmp_path, golomb(12)), **machine) as process:
+        assert any(": solution 1, " in line for line in process.stderr)
+        yield process
+        process.kill()
+
+
+def child_of(process: subprocess.Popen[str]) -> int:
+    (child,) = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    return int(child)
+
+
+def is_alive(pid: int) -> bool:
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    return False
+
+
+def comes_true(condition: Callable[[], bool]) -> bool:
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.01)
+    return False
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_is_obeyed(at_work, number):
+    at_work.send_signal(number)
+    answer = finish(at_work)
+    assert (answer.code, answer.markers) == (0, []) and answer.solutions
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_so_is_one_to_both_as_a_terminal_sends_it(at_work, number):
+    os.kill(child_of(at_work), number)
+    with contextlib.suppress(ProcessLookupError):
+        at_work.send_signal(number)
+    answer = finish(at_work)
+    assert (answer.code, answer.markers) == (0, []) and answer.solutions
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGHUP])
+def test_the_child_ends_with_the_process(at_work, number):
+    child = child_of(at_work)
+    at_work.send_signal(number)
+    assert at_work.wait(PATIENCE) == -number
+    assert comes_true(lambda: not is_alive(child))
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV])
+def test_the_process_ends_like_the_child(at_work, number):
+    os.kill(child_of(at_work), number)
+    assert at_work.wait(PATIENCE) == -number
+
+
+def test_a_child_that_is_stopped_and_goes_on_has_not_ended(at_work):
+    child = child_of(at_work)
+    os.kill(child, signal.SIGSTOP)
+    assert comes_true(lambda: "T" in Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[0])
+    os.kill(child, signal.SIGCONT)
+    os.kill(child, signal.SIGTERM)
+    assert finish(at_work).code == 0
+
+
+def test_the_exit_code_is_the_childs(machine, tmp_path):
+    assert run(write(tmp_path, LEAST_SUM), **machine).code == 0
+    assert run(write(tmp_path, "no FlatZinc"), **machine).code == 1
+    assert run(tmp_path / "missing.fzn", **machine).code == 1
+
+
+def test_without_a_gpu_there_is_no_child(tmp_path):
+    with start("-v", "--arch", "cpu", write(tmp_path, golomb(12))) as process:
+        assert any(": solution 1, " in line for line in process.stderr)
+        assert not Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        process.kill()

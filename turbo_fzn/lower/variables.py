@@ -1,0 +1,86 @@
+"""The variables of a TNF as it comes into being: their bounds, the constants among them, and which are the same.
+
+Merged variables form classes (union-find). Arguments may be stale members of a class: what is read of them (their
+bounds) is then wider than it could be, which is sound.
+"""
+
+from __future__ import annotations
+
+from turbo_fzn.domains import INFINITY
+from turbo_fzn.errors import UnsupportedError
+from turbo_fzn.lower import intervals
+
+
+class Infeasible(Exception):
+    """A domain is empty: the model has no solution."""
+
+
+class Variables:
+    """Variables are numbers; `lower`, `upper` and `parent` (in its class) are lists over them."""
+
+    def __init__(self) -> None:
+        self.lower: list[int] = []
+        self.upper: list[int] = []
+        self.parent: list[int] = []
+        self.constants: dict[int, int] = {}  # value -> variable
+
+    def variable(self, lower: int, upper: int) -> int:
+        self.lower.append(lower)
+        self.upper.append(upper)
+        self.parent.append(len(self.parent))
+        return len(self.parent) - 1
+
+    def constant(self, value: int) -> int:
+        known = self.constants.get(value)
+        if known is None:
+            if not -INFINITY < value < INFINITY:
+                raise UnsupportedError(f"the integer {value}: the largest absolute value is 2**62 - 1")
+            known = self.constants[value] = self.variable(value, value)
+        return known
+
+    def find(self, variable: int) -> int:
+        parent = self.parent
+        while parent[variable] != variable:
+            parent[variable] = variable = parent[parent[variable]]
+        return variable
+
+    def value(self, variable: int) -> int | None:
+        """Its value when it is fixed, or None."""
+        return self.lower[variable] if self.lower[variable] == self.upper[variable] else None
+
+    def is_boolean(self, variable: int) -> bool:
+        return self.lower[variable] >= 0 and self.upper[variable] <= 1
+
+    def are_open(self, y: int, z: int) -> bool:
+        """Whether both are Booleans without a value."""
+        lower, upper = self.lower, self.upper
+        return lower[y] == 0 == lower[z] and upper[y] == 1 == upper[z]
+
+    def restrict(self, variable: int, low: int, high: int) -> None:
+        """Narrow the domain to what lies in [low, high].
+
+        A variable without a bound may have values in there that cannot be stored: that is no contradiction.
+        """
+        variable = self.find(variable)
+        if low >= INFINITY <= self.upper[variable] or high <= -INFINITY >= self.lower[variable]:
+            raise UnsupportedError(intervals.BEYOND)
+        if low > self.lower[variable]:
+            self.lower[variable] = low
+        if high < self.upper[variable]:
+            self.upper[variable] = high
+        if self.lower[variable] > self.upper[variable]:
+            raise Infeasible
+
+    def merge(self, first: int, second: int) -> None:
+        """first = second. A constant is kept as the representative, else the older variable."""
+        first, second = self.find(first), self.find(second)
+        if first == second:
+            return
+        low, high = max(self.lower[first], self.lower[second]), min(self.upper[first], self.upper[second])
+        if low > high:
+            raise Infeasible
+        if self.constants.get(low) == second or (second < first and self.constants.get(low) != first):
+            first, second = second, first
+        self.parent[second] = first
+        for member in (first, second):
+            self.lower[member], self.upper[member] = low, high

@@ -1,0 +1,28 @@
+"""Standard streams that are missing, or that nobody reads any more."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+
+def open_missing() -> None:
+    """A stream that was closed before the process began is None in Python. Nobody reads it, so of stdout the reader
+    has left: a search that prints without end must end."""
+    if sys.stdout is None:
+        sys.stdout = open(pipe_without_reader(), "w")
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")
+
+
+def pipe_without_reader() -> int:
+    reader, writer = os.pipe()
+    os.close(reader)
+    lowest = os.dup(writer)  # the number that the closed stream had, so that no other file gets it
+    os.close(writer)
+    return lowest
+
+
+def forget_stdout() -> None:
+    """What is still to be written goes nowhere: the reader has left, or the disk is full."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
