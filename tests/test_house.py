@@ -25,6 +25,7 @@ FLOORS = (
     ("bounds",),
     ("run",),
     ("api", "bench", "info", "install"),
+    ("doctor",),
     ("__init__", "cli", "__main__"),
 )
 
