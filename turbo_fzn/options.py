@@ -242,6 +242,13 @@ def help_of(row: Row) -> str:
     return row.help if told else f"{row.help} (default: {default})"
 
 
+def metavar_of(row: Row) -> str:
+    """What stands for the value of an option in its help; empty where it takes none."""
+    kind, *values = row.kind.split(":")
+    names = {"switch": "", "const": "", "choice": "|".join(values), "pair": "ID,PORT", "int": "N"}
+    return names[kind] if kind in names else values[0] if values else "FILE"
+
+
 def _argparse_kind(row: Row) -> dict[str, Any]:
     default = next(field.default for field in fields(Options) if field.name == row.field)
     kind, *values = row.kind.split(":")
@@ -252,10 +259,10 @@ def _argparse_kind(row: Row) -> dict[str, Any]:
     if kind == "choice":
         return {"choices": values, "default": default}
     if kind == "pair":
-        return {"type": _pair, "default": default, "metavar": "ID,PORT"}
+        return {"type": _pair, "default": default, "metavar": metavar_of(row)}
     if kind == "int":
-        return {"type": integer(row.field), "default": default, "metavar": "N"}
-    return {"default": default, "metavar": values[0] if values else "FILE"}
+        return {"type": integer(row.field), "default": default, "metavar": metavar_of(row)}
+    return {"default": default, "metavar": metavar_of(row)}
 
 
 def _pair(text: str) -> tuple[int, int]:
