@@ -135,6 +135,7 @@ struct Learner {
   i64 runs, polls;                  // of rows; calls of wants_end
   i64* heard;                       // of each block: the clauses of its ring that were read
   i64 units_seen;
+  i32 root_news;                    // something came to hold at level 0 that nobody was told
   i32 reduce_at;                    // number of clauses
 };
 
@@ -167,10 +168,10 @@ DEVICE i64 most_wakes(const Problem* p) {
 #define LEVEL_BYTES ((i64)sizeof(Mark) + 4)
 #define CLAUSE_LEAST (2 * (i64)sizeof(Literal) + (i64)sizeof(Clause))
 
-// Lays the learner out in `bytes` of memory. False when that is too little.
-DEVICE bool lay_out(Learner* l, char* memory, i64 bytes) {
+// How much of what there is room for in `bytes` of memory. False when that is too little.
+DEVICE bool set_capacities(Learner* l, i64 bytes, i64 wakes) {
   const Problem* p = l->problem;
-  i64 n = p->n_vars, wakes = most_wakes(p);
+  i64 n = p->n_vars;
   i64 fixed = n * (2 * SIDE_BYTES + VAR_BYTES) + (i64)p->n_rows * 4 + (i64)p->n_blocks * 8 + 4096;
   fixed += wakes * (4 + (i64)sizeof(bound_t));
   i64 rest = bytes - fixed;
@@ -182,6 +183,14 @@ DEVICE bool lay_out(Learner* l, char* memory, i64 bytes) {
   l->clause_capacity = (i32)minimum(clause_bytes / CLAUSE_UNIT, ((i64)1 << 30) - 1);
   l->pool_capacity = (i32)minimum(cells, ((i64)1 << 30) - 1);
   l->most_clauses = (i32)minimum(keys, ((i64)1 << 28));
+  return true;
+}
+
+// Lays the learner out in `bytes` of memory. False when that is too little.
+DEVICE bool lay_out(Learner* l, char* memory, i64 bytes) {
+  const Problem* p = l->problem;
+  i64 n = p->n_vars, wakes = most_wakes(p);
+  if (!set_capacities(l, bytes, wakes)) return false;
   l->now = take<bound_t>(&memory, 2 * n);
   l->root = take<bound_t>(&memory, 2 * n);
   l->last = take<i32>(&memory, 2 * n);

@@ -1,8 +1,8 @@
 // Supposing that the objective, or a part of it, is as good as is not refuted yet: if that fails, its bound rises.
 //
-// This is a lower bound search, as of destructive lower bounds (Klein, Scholl, EJOR 1999). An objective that is a sum is
-// a tree of rows x = y + z here, whose inner nodes are variables: *subgoals*, like its terms. To refute that all of the
-// sum is at its bound can take a search through all of its terms; that two or four of them are at theirs is often
+// This is a lower bound search, as of destructive lower bounds (Klein, Scholl, EJOR 1999). An objective that is a sum
+// is a tree of rows x = y + z here, whose inner nodes are variables: *subgoals*, like its terms. To refute that all of
+// the sum is at its bound can take a search through all of its terms; that two or four of them are at theirs is often
 // refuted soon, and each of them that rises lifts the sum. So bounds are built from below, as core-guided searches for
 // sums do it (Gange, Berg, Demirović, Stuckey, CPAIOR 2020), but with the partial sums that are there instead of new
 // ones.
