@@ -62,7 +62,7 @@ int propagate_root(const Problem* problem, bound_t* lower, bound_t* upper) {
 int adopt_solution(const Problem* problem, const bound_t* values, i64 value) {
   if (value >= global_min(&problem->common->best, value)) return 0;
   global_store(&problem->common->improved_ns, now_ns());
-  if (problem->lns_percent) {
+  if (keeps_incumbents(problem)) {
     BlockState state;
     memset(&state, 0, sizeof state);
     Block b = make_block(problem, &state, 0, 0, 0, 0);
@@ -72,6 +72,16 @@ int adopt_solution(const Problem* problem, const bound_t* values, i64 value) {
   }
   return 1;
 }
+
+// Copies the units to `words` (2 n_vars). Returns the value of sense * objective below which they hold.
+i64 read_units(const Problem* problem, bound_t* words) {
+  for (i64 side = 0; side < 2 * (i64)problem->n_vars; ++side) words[side] = global_load(&unit_words(problem)[side]);
+  fence();  // whoever told a unit had read `best` before
+  return global_load(&problem->common->best);
+}
+
+// The host knows units from elsewhere (2 n_vars words), which hold in solutions better than the incumbent.
+void write_units(const Problem* problem, const bound_t* words) { tell_units(problem, words); }
 
 #ifdef TRACE
 // From now on blocks write what they search; null: no more.

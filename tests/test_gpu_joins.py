@@ -14,10 +14,10 @@ import pytest
 from command import CORPUS, PATIENCE
 
 from turbo_fzn import solve_text
-from turbo_fzn.engine import cpu, wake
+from turbo_fzn.engine import cpu, maker, wake
 from turbo_fzn.engine.contract import Engine, Found
 from turbo_fzn.engine.layout import Settings
-from turbo_fzn.engine.pair import Pair
+from turbo_fzn.engine.team import Team
 from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options
 from turbo_fzn.read.flatzinc import parse_text
@@ -75,6 +75,16 @@ def test_the_answer_does_not_depend_on_when_the_gpu_is_ready(slow_gpu, name, del
     assert answers(text, arch="auto", all_solutions=True) == answers(text, arch="cpu", all_solutions=True)
 
 
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("name", ["removal", "photo", "pigeons", "wide", "taxicab", "rota"])
+def test_learners_beside_a_gpu_prove_the_same(slow_gpu, monkeypatch, name, seed):
+    """What joins is told root bounds and solutions, and tells solutions."""
+    monkeypatch.setattr(maker, "HEAD_START_SECONDS", 0.0)
+    slow_gpu(0.001 * seed)
+    together = answers(example(name), arch="auto", free_search=True, threads=5, seed=seed)
+    assert together[:2] == answers(example(name), arch="cpu")[:2]
+
+
 @pytest.mark.parametrize("name", ["demo", "pigeons"])
 def test_a_caller_does_not_wait_for_a_gpu_that_is_being_made(slow_gpu, name):
     slow_gpu(None)
@@ -106,18 +116,18 @@ class UntilJoined(Interrupt):
 
     def __init__(self) -> None:
         super().__init__(time.monotonic() + PATIENCE)
-        self.pair: Pair | None = None
+        self.team: Team | None = None
 
     def __bool__(self) -> bool:
-        return super().__bool__() or (self.pair is not None and self.pair.second is not None)
+        return super().__bool__() or (self.team is not None and self.team.others[0].engine is not None)
 
 
 def search_until_joined(monkeypatch: pytest.MonkeyPatch) -> Finished:
     interrupt = UntilJoined()
 
     def remember(*arguments):
-        interrupt.pair = choose_engine(*arguments)
-        return interrupt.pair
+        interrupt.team = choose_engine(*arguments)
+        return interrupt.team
 
     monkeypatch.setattr("turbo_fzn.run.search.choose_engine", remember)
     options = Options(arch="auto")
@@ -151,8 +161,8 @@ def test_the_first_takes_no_more_threads_than_were_granted(slow_gpu, monkeypatch
     slow_gpu(None)
     prepared = prepare(parse_text(MANY), Options(), Interrupt())
     exports = np.arange(prepared.tnf.n_vars, dtype=np.int32)
-    pair = choose_engine(prepared, Options(arch="auto", blocks=500, threads=2), exports)
-    assert isinstance(pair, Pair) and pair.first.shape == {"blocks": 2}
+    team = choose_engine(prepared, Options(arch="auto", blocks=500, threads=2), exports)
+    assert isinstance(team, Team) and team.first.shape == {"blocks": 2}
 
 
 @pytest.mark.parametrize("name", ["golomb", "knights", "max_clique"])

@@ -5,7 +5,10 @@ The build of TURBO_FZN_KERNEL_FLAGS=-DCHECK_EXPLANATIONS checks each explanation
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from engines import OpenEngine
 from hypothesis import given
 from oracle import all_solutions, optimum
 from test_corpus import EXPECTED, text_of
@@ -151,6 +154,27 @@ def test_learners_hear_of_each_others_clauses():
     assert engine.statistics()["told"] > 0 and engine.statistics()["heard"] > 100
 
 
+@pytest.mark.parametrize("role", LEARNERS)
+def test_statistics_say_who_has_found_and_who_has_proved(role):
+    entry = example("rota")
+    result = solve(text_of(entry), (role,), relaxation="off")
+    assert result.statistics["provedBy"] == f"cpu {role}"
+    assert re.fullmatch(rf"cpu {role} \d+", result.statistics["foundBy"])
+    plain = solve_text(text_of(entry), arch="cpu", blocks=1, learn="off", relaxation="off")
+    assert plain.statistics["provedBy"] == "cpu tree" and plain.statistics["foundBy"].startswith("cpu tree ")
+
+
+def test_a_restart_that_proves_is_named():
+    options = {"free_search": True, "learn": "off", "relaxation": "off"}
+    result = solve_text(text_of(example("photo")), arch="cpu", threads=1, **options)
+    assert result.statistics["provedBy"] in ("cpu weighted", "cpu annotated", "cpu probe")
+
+
+def test_what_is_stopped_has_no_prover():
+    result = solve_text("var 1..3: x :: output_var; solve satisfy;", arch="cpu", blocks=1)
+    assert "provedBy" not in result.statistics and result.statistics["foundBy"] == "cpu tree 1"
+
+
 def test_equal_runs_of_one_learner_are_equal():
     text = text_of(example("rota"))
     first, second = (solve(text, ("finder",), seed=3) for _ in range(2))
@@ -221,6 +245,52 @@ def test_free_search_learns_in_some_blocks(goal, blocks, roles):
 
 def roles_of(tnf: TNF, options: Options) -> tuple[str, ...]:
     return choose.cpu_settings(tnf, choose.plan(tnf, options, wanted=1), options).roles
+
+
+@pytest.mark.parametrize(
+    ("cores", "asked", "threads"),
+    [(16, {}, 14), (64, {}, 16), (3, {}, 2), (1, {}, 2), (16, {"threads": 5}, 5), (16, {"learn": "off"}, 2)],
+)
+def test_beside_a_gpu_the_hosts_threads_learn(monkeypatch, cores, asked, threads):
+    """All but one, which searches neighbourhoods; each role comes again and again."""
+    monkeypatch.setattr(choose.os, "sched_getaffinity", lambda process: range(cores))
+    tnf = prepare(parse_text("var 0..9: x; solve minimize x;"), Options(), Interrupt()).tnf
+    options = Options(**asked)
+    plan = choose.plan(tnf, options, wanted=1, beside_gpu=True)
+    settings = choose.cpu_settings(tnf, plan, options, beside_gpu=True)
+    assert plan.threads == settings.blocks == threads
+    learning = 0 if asked.get("learn") else threads - 1
+    assert len(settings.roles) == learning
+    if learning > 1:
+        assert set(settings.roles) == set(LEARNERS) and settings.lns_percent == 100
+        assert max(map(settings.roles.count, LEARNERS)) - min(map(settings.roles.count, LEARNERS)) <= 1
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "wanted"),
+    [
+        ("var 0..9: x; solve :: int_search([x], input_order, indomain_min, complete) minimize x;", {}, 1),
+        ("var 0..9: x; solve satisfy;", {"all_solutions": True}, 0),
+    ],
+    ids=["annotated", "all solutions"],
+)
+def test_beside_a_gpu_one_thread_follows_an_annotation_or_enumerates(text, asked, wanted):
+    options = Options(**asked)
+    tnf = prepare(parse_text(text), options, Interrupt()).tnf
+    plan = choose.plan(tnf, options, wanted, beside_gpu=True)
+    assert plan.threads == 1 and choose.cpu_settings(tnf, plan, options, beside_gpu=True).roles == ()
+
+
+def test_learners_in_the_same_role_do_not_do_the_same():
+    """Each is alone here, the second as the twin of the first."""
+    text = text_of(example("rota"))
+    counts = []
+    for block in (0, 1):
+        engine = OpenEngine(text, blocks=2, roles=("finder", "finder"), learn_bytes=2**24)
+        engine.run_alone(block)
+        assert engine.complete
+        counts.append(engine.counted("nodes")[block])
+    assert counts[0] != counts[1]
 
 
 def test_a_name_that_is_no_role_is_an_error():

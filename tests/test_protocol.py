@@ -195,7 +195,7 @@ def test_profile_tells_the_share_of_time_of_each_phase(solve):
 def test_each_improvement_is_told_with_its_time_its_strategy_and_the_bound(solve):
     answer = solve(LEAST_SUM, "-v", "-f", "-p", "2", "-i")
     told = re.findall(
-        r"[\d.]+ s: solution \d+, objective (\d+) \(bound (\d+)\), by [a-z]+ in block \d+\n", answer.errors
+        r"[\d.]+ s: solution \d+, objective (\d+) \(bound (\d+)\), by (?:[a-z]+ )?[a-z]+ in block \d+\n", answer.errors
     )
     assert len(told) == len(answer.solutions) > 0
     assert all(int(bound) <= 7 <= int(objective) for objective, bound in told)

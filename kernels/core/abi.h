@@ -110,7 +110,7 @@ struct Level {
   i32 output_position;  // place of the first unfixed output variable before the choice
 };
 
-// Words shared by all blocks. The host writes `stop`, `consumed` and `host_bound` while the kernel runs. Every node
+// Words shared by all blocks. The host writes `stop`, `consumed` and `host_*` while the kernel runs. Every node
 // reads the first line, those of the tree search also how full the pool is.
 struct alignas(64) Common {
   i64 best;                     // least value of sense * objective found so far
@@ -119,8 +119,10 @@ struct alignas(64) Common {
   i64 ring_head;                // solutions put into the ring
   i32 incomplete;               // something was given up (a capacity, an overflow): no claim of completeness
   i64 bound;                    // no solution has a smaller sense * objective
-  i64 improved_ns;              // when `best` was last improved, by now_ns()
   i64 host_bound;               // the same as `bound`, but set by the host alone: it may overwrite it at any time
+  i64 host_best;                // of a solution that was found elsewhere; `best` follows it. The host alone sets it
+  i64 improved_ns;              // when `best` was last improved, by now_ns()
+  i32 proved_by;                // the method that has raised `bound` last
   alignas(64) i64 pool_head;    // blocks that have asked the pool for a subproblem
   alignas(64) i64 pool_tail;    // subproblems put into it
   alignas(64) i32 outstanding;  // subproblems that exist, in pool or blocks; 0: the search is complete
@@ -147,16 +149,19 @@ struct LearnStatistics {
   i64 explanation_errors;  // counted by CHECK_EXPLANATIONS builds only
 };
 
-// A solution that neighbourhoods start from. Its values are version / 2 times rewritten, and in the middle of it
-// when odd.
+// A solution that neighbourhoods start from: version / 2 times rewritten, and in the middle of that when odd.
 struct alignas(64) Island {
   i64 version;
   i64 value;     // sense * objective
-  i64 patience;  // of an island apart: neighbourhoods that may fail before it is settled anew
+  i64 patience;  // of an island apart: neighbourhoods that may fail before it is settled; of the host's: incumbent.h
 };
 
-// What a method has cost and brought, over all blocks. The recent figures are halved now and then: what paid off at
-// first need not pay for ever.
+// Root bounds (search/units.h): `version` is 0 until one was told; followed by 2 n_vars of type bound_t.
+struct alignas(64) Units {
+  i64 version;
+};
+
+// What a method has cost and brought, over all blocks. Recent figures are halved now and then.
 struct alignas(64) MethodBook {
   i64 tries, busy_ns, improvements, recent_ns, recent_gain;
   i64 running;                    // blocks that are at it
@@ -189,9 +194,10 @@ struct Problem {
   const i32* owners;                  // of each variable: a decision variable near to it in the graph, or -1
   const bound_t* hints;               // the warm start: a value for each variable of the strategy WARM_START
   i32* weights;                       // failure weights of the variables, for VAR_DOM_W_DEG
-  Island* islands;                    // island 0 holds the best solution so far
+  Island* islands;                    // island 0 holds the best solution so far; behind the last is the host's
   bound_t* incumbents;                // n_vars values an island
   bound_t* phases;                    // the value that each variable was last fixed to, by a decision of any block
+  Units* units;
   MethodBook* books;                  // one a method
   Common* common;
   Statistics* statistics;             // one a block

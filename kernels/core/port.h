@@ -98,8 +98,8 @@ DEVICE i64 global_min(i64* p, i64 v) {
   while (v < old && !__atomic_compare_exchange_n(p, &old, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {}
   return old;
 }
-DEVICE i64 global_max(i64* p, i64 v) {
-  i64 old = __atomic_load_n(p, __ATOMIC_SEQ_CST);
+template <typename T> DEVICE T global_max(T* p, T v) {
+  T old = __atomic_load_n(p, __ATOMIC_SEQ_CST);
   while (v > old && !__atomic_compare_exchange_n(p, &old, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {}
   return old;
 }

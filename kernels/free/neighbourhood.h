@@ -116,6 +116,7 @@ DEVICE void fix_others(const Block& b, i32 method, u64 draw) {
     i32 var = p->neighbours[i];
     if (is_set_free(b, method, draw, i, var)) continue;
     bound_t value = global_load(&values[var]);
+    if (value < b.lower[var] || value > b.upper[var]) continue;  // it must change in any better solution
     restrict_domain(b, var, interval(value, value));
   }
   barrier();
@@ -282,6 +283,7 @@ DEVICE void plan_task(const Block& b) {
 
 // Sets up the next task of a block that does not prove. False when the whole search is over.
 OUTLINE bool start_neighbourhood(const Block b) {
+  if (b.problem->sense != 0) take_host_solution(b);
   if (lane() == 0) plan_task(b);
   barrier();
   i32 strategy = neighbourhood(b).strategy;
@@ -321,11 +323,12 @@ DEVICE void finish_warm_start(const Block& b) {
   barrier();
 }
 
-// Lane 0: the whole space was searched for solutions of at most `most`, and what there is has been published.
+// Lane 0: the whole space was searched for solutions of at most `most`, and what there is has been published. Units
+// left out what is no better than the incumbent that the first node has heard of, which `most` is below.
 DEVICE void prove_bound(const Block& b) {
   const Task& s = task(b);
   i64 most = s.best == NO_INCUMBENT ? s.target : minimum(s.best - 1, s.target);
-  global_max(&b.problem->common->bound, most == NO_INCUMBENT ? most : most + 1);
+  raise_bound(b, most == NO_INCUMBENT ? most : most + 1);
 }
 
 // Lane 0: one that was searched to its end was too small, one that was cut too large. Many blocks learn in small steps.

@@ -5,9 +5,11 @@
 // Sais, JSAT 2009) only few are worth telling: units, clauses of two or three literals, and those whose literals come
 // from two levels.
 //
-// Nobody waits for anybody. Units are words that only grow, one a side. Clauses go into a ring of the learner that
-// learned them, which the others read at their next restart: whoever is too slow misses some. A slot's sequence number
-// is odd while it is written; a reader that finds another one afterwards drops what it has read (a sequence lock).
+// Nobody waits for anybody. Units are words that only grow, one a side (search/units.h), and all that holds at level 0
+// is told as such: whoever propagates rows alone, or a GPU, would not find it. Clauses go into a ring of the learner
+// that learned them, which the others read at their next restart: whoever is too slow misses some. A slot's sequence
+// number is odd while it is written; a reader that finds another one afterwards drops what it has read (a sequence
+// lock).
 #pragma once
 
 #include "restart.h"
@@ -28,25 +30,27 @@ struct alignas(64) ExchangeRing {
   ExchangeSlot slots[EXCHANGE_SLOTS];
 };
 
-struct alignas(64) ExchangeUnits { i64 version; };  // followed by 2 * n_vars words, one a side
-
-// The host knows these sizes: Layout.exchange_bytes.
-DEVICE i64 units_bytes(const Problem* p) {
-  return (i64)sizeof(ExchangeUnits) + (((i64)p->n_vars * 2 * 8 + 63) & ~(i64)63);
-}
-DEVICE ExchangeUnits* units_of(const Problem* p) { return (ExchangeUnits*)p->exchange; }
-DEVICE i64* unit_words(const Problem* p) { return (i64*)(units_of(p) + 1); }
-DEVICE ExchangeRing* ring_of(const Problem* p, i32 block) {
-  return (ExchangeRing*)(p->exchange + units_bytes(p)) + block;
-}
+// The host knows this size: Layout.first_exchange.
+DEVICE ExchangeRing* ring_of(const Problem* p, i32 block) { return (ExchangeRing*)p->exchange + block; }
 
 DEVICE bool is_told(const Learner& l) {
   return l.n_learned <= TOLD_SIZE || (l.lbd <= TOLD_LBD && l.n_learned <= EXCHANGE_LITERALS);
 }
 
-DEVICE void tell_unit(const Problem* p, Literal a) {
-  i64* word = &unit_words(p)[a.side];
-  if (global_max(word, (i64)a.k) < a.k) global_add(&units_of(p)->version, (i64)1);
+// Makes the units at least these, one a side.
+DEVICE void tell_units(const Problem* p, const bound_t* sides) {
+  bound_t* words = unit_words(p);
+  bool news = false;
+  for (i32 side = 0; side < 2 * p->n_vars; ++side) {
+    if (sides[side] > global_load(&words[side])) news |= global_max(&words[side], sides[side]) < sides[side];
+  }
+  if (news) global_add(&p->units->version, (i64)1);
+}
+
+// Level 0, at its fixpoint: what has come to hold there.
+DEVICE void tell_root(Learner& l) {
+  if (l.root_news) tell_units(l.problem, l.root);
+  l.root_news = 0;
 }
 
 DEVICE void tell_clause(Learner& l) {
@@ -70,8 +74,7 @@ DEVICE void tell_clause(Learner& l) {
 DEVICE void tell_others(Learner& l) {
   if (!l.problem->exchange || !is_told(l)) return;
   ++l.statistics->told;
-  if (l.n_learned == 1) tell_unit(l.problem, l.learned[0]);
-  else tell_clause(l);
+  if (l.n_learned > 1) tell_clause(l);  // a unit is told with all that holds at level 0
 }
 
 // Clause `number` of the ring, into l.learned. False when it has been overwritten.
@@ -102,20 +105,20 @@ DEVICE void adopt_clause(Learner& l) {
 }
 
 DEVICE void adopt_units(Learner& l) {
-  i64 version = global_load(&units_of(l.problem)->version);
+  i64 version = global_load(&l.problem->units->version);
   if (version == l.units_seen) return;
   l.units_seen = version;
   for (i32 side = 0; side < 2 * l.problem->n_vars; ++side) {
-    i64 k = global_load(&unit_words(l.problem)[side]);
-    if (k > l.now[side]) set_root(l, side, (value_t)k);
+    bound_t k = global_load(&unit_words(l.problem)[side]);
+    if (k > l.now[side]) set_root(l, side, k);
   }
 }
 
 // Level 0: what others have told since the last time.
 DEVICE void hear_others(Learner& l) {
   const Problem* p = l.problem;
-  if (!p->exchange) return;
   adopt_units(l);
+  if (!p->exchange) return;
   for (i32 block = 0; block < p->n_blocks && !l.exhausted; ++block) {
     if (block == l.block->index || !is_learner(p, block)) continue;
     const ExchangeRing* ring = ring_of(p, block);

@@ -51,12 +51,26 @@ DEVICE void take_hints(Learner& l) {
   for (i32 i = 0; i < p->n_hints; ++i) l.phase[strategy_var(*l.block, p->strategies[WARM_START], i)] = p->hints[i];
 }
 
+// Whether an earlier block has the same role: then it must not do the same.
+DEVICE bool is_twin(const Problem* p, i32 block) {
+  for (i32 other = 0; other < block; ++other) {
+    if (p->roles[other] == p->roles[block]) return true;
+  }
+  return false;
+}
+
+// Of a twin: ties are broken at random, until conflicts tell.
+DEVICE double random_activity(const Learner& l, i32 var) {
+  return fine_fraction(hash_of((u64)l.problem->seed + (u64)l.block->index * SPREAD, var));
+}
+
 DEVICE void clear_learner(Learner& l) {
   const Problem* p = l.problem;
+  bool twin = is_twin(p, l.block->index);
   for (i32 v = 0; v < p->n_vars; ++v) {
     l.now[lower_side(v)] = l.root[lower_side(v)] = p->root_lower[v];
     l.now[upper_side(v)] = l.root[upper_side(v)] = -p->root_upper[v];
-    l.activity[v] = 0;
+    l.activity[v] = twin ? random_activity(l, v) : 0;
     l.split[v] = p->root_lower[v];  // no threshold: it is not above the lower bound
     l.place[v] = -1;
   }
@@ -111,18 +125,18 @@ DEVICE void tell_bound(Learner& l) {
   const Problem* p = l.problem;
   if (p->sense == 0) return;
   i64 proved = l.now[goal_side(p)];
-  global_max(&p->common->bound, minimum(proved, global_load(&p->common->best)));
+  raise_bound(*l.block, minimum(proved, global_load(&p->common->best)));
 }
 
 // The space is exhausted: nothing is better than the incumbent; without one, there is nothing.
 DEVICE void tell_end(Learner& l) {
-  Common* common = l.problem->common;
-  global_max(&common->bound, global_load(&common->best));
+  raise_bound(*l.block, global_load(&l.problem->common->best));
 }
 
 // Level 0, at its fixpoint: what is done once a restart. Afterwards there may be something to propagate, or the end.
 DEVICE void tend_root(Learner& l) {
   tell_bound(l);
+  tell_root(l);
   if (l.clauses_full || l.lists_full || l.n_clauses > l.reduce_at) {
     i32 n_units = reduce_clauses(l);
     l.reduce_at += REDUCTION_STEP;

@@ -133,6 +133,7 @@ struct Learner {
   i64 runs, polls;                  // of rows; calls of wants_end
   i64* heard;                       // of each block: the clauses of its ring that were read
   i64 units_seen;
+  i32 root_news;                    // something came to hold at level 0 that nobody was told
   i32 reduce_at;                    // number of clauses
 };
 

@@ -47,6 +47,7 @@ DEVICE void append(Learner& l, i32 side, bound_t k, i32 reason) {
 
 // Level 0 is propagated, or has at least told everybody of its changes: what holds now, holds for ever.
 DEVICE void settle_root(Learner& l) {
+  l.root_news |= l.trail_size > 0;
   for (i32 i = 0; i < l.trail_size; ++i) {
     i32 side = l.trail[i].side;
     l.root[side] = l.now[side];

@@ -8,6 +8,9 @@
 // One writer at a time and any number of readers: the version is odd while the values are written (a sequence lock),
 // and a reader that finds another version afterwards starts anew. Values of two solutions must not mix: a neighbourhood
 // that fixes such a mixture holds no solution, and all blocks would search it in vain.
+//
+// The island behind the last one is the host's: there it puts, in the same way, solutions that were found elsewhere.
+// Its `patience` is the version that a block has taken and made the record, so that one block does.
 #pragma once
 
 #include "pool.h"
@@ -22,6 +25,7 @@ struct IslandAccess {
   i32 source;   // the island that a neighbourhood's values come from
   i32 settles;  // the first solution found is the island's, however bad
   i32 writes;   // lane 0's answer whether the block may write it
+  i32 takes;    // and whether it takes over a solution of the host's
   i64 version;  // of the island, when that was begun
   i64 value;    // sense * objective of the solution that is to be kept
 };
@@ -29,7 +33,7 @@ struct IslandAccess {
 DEVICE IslandAccess& island_access(const Block& b);
 
 // Whether anybody wants to know the values of the incumbent.
-DEVICE bool keeps_incumbents(const Problem* p) { return p->sense != 0 && (p->lns_percent || p->exchange); }
+DEVICE bool keeps_incumbents(const Problem* p) { return p->sense != 0 && (p->lns_percent || p->learn_bytes); }
 
 // The time that tasks are measured by, in nanoseconds. Of a block that is alone it is what its work would take: so that
 // equal runs do the same, however busy the machine is.
@@ -94,6 +98,49 @@ DEVICE void keep_solution(const Block& b, i32 index) {
     }
   }
   barrier();
+}
+
+// Lane 0: whether the host has put a solution on its island that nobody has taken.
+DEVICE bool claims_host_solution(const Block& b) {
+  Island* island = &b.problem->islands[b.problem->n_islands];
+  IslandAccess& s = island_access(b);
+  i64 taken = global_load(&island->patience);
+  s.version = global_load(&island->version);
+  if (s.version <= taken || s.version & 1) return false;
+  return global_replace(&island->patience, taken, s.version);
+}
+
+// Lane 0: whether what was read of the host's island is one solution; if so, it bounds the search.
+DEVICE bool adopts_host_solution(const Block& b) {
+  const Problem* p = b.problem;
+  const Island* island = &p->islands[p->n_islands];
+  IslandAccess& s = island_access(b);
+  s.value = global_load(&island->value);
+  fence();
+  if (global_load(&island->version) != s.version) return false;  // a better one will be there in a moment
+  global_min(&p->common->best, s.value);
+  global_store(&p->common->improved_ns, task_clock(b));
+  return true;
+}
+
+// The block's store is of no use any more: a solution that was found elsewhere goes through it to the record.
+OUTLINE void take_host_solution(const Block b) {
+  IslandAccess& s = island_access(b);
+  if (lane() == 0) s.takes = claims_host_solution(b);
+  barrier();
+  bool takes = s.takes;
+  barrier();
+  if (!takes) return;
+  fence();
+  const bound_t* values = island_values(b.problem, b.problem->n_islands);
+  for (i32 i = lane(); i < b.problem->n_vars; i += lanes()) b.lower[i] = global_load(&values[i]);
+  fence();
+  barrier();
+  if (lane() == 0) s.takes = adopts_host_solution(b);
+  barrier();
+  takes = s.takes;
+  barrier();
+  if (takes) keep_solution(b, 0);
 }
 
 // Lane 0: notes the version of the source that is about to be read.

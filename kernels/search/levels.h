@@ -11,7 +11,7 @@
 // and `incomplete` says so.
 #pragma once
 
-#include "task.h"
+#include "units.h"
 
 struct Stack {
   i32 level, base, trail_base;  // base: no open alternative at or below; trail_base: no trail at or below
@@ -77,7 +77,7 @@ DEVICE void decide(const Block& b, i32 var, bound_t lower, bound_t upper) {
   bound_objective(b);
 }
 
-// The root store, without any change pending. Ends with a barrier.
+// The root store, where nothing is to be done but what units change. Ends with a barrier.
 DEVICE void restore_root(const Block& b) {
   const Problem* p = b.problem;
   for (i32 v = lane(); v < p->n_vars; v += lanes()) {
@@ -95,6 +95,7 @@ DEVICE void restore_root(const Block& b) {
     s.trailing = 0;
   }
   barrier();
+  apply_units(b);
 }
 
 // The first `length` decisions of the path, all at once, from the root; the fixpoint is the caller's.

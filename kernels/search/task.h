@@ -32,6 +32,12 @@ DEVICE i64 proved_bound(const Common* common) {
   return own > told ? own : told;
 }
 
+// Lane 0: no solution has a smaller sense * objective. Who has said so is remembered.
+DEVICE void raise_bound(const Block& b, i64 bound) {
+  Common* common = b.problem->common;
+  if (global_max(&common->bound, bound) < bound) global_store(&common->proved_by, task(b).method);
+}
+
 // Lane 0: only solutions better than the incumbent are wanted; in a limited search perhaps much better ones, or worse
 // ones.
 DEVICE void bound_objective(const Block& b) {
@@ -64,12 +70,18 @@ DEVICE bool is_spent(const Block& b) {
   return s.failures_left < 0 || (s.failures_left < s.failures_sure && statistics(b).propagations > s.runs_limit);
 }
 
+// Lane 0: the best objective that is known. The first block that hears of a better solution from elsewhere tells all.
+DEVICE i64 known_best(Common* common) {
+  i64 best = global_load(&common->best), told = global_load(&common->host_best);
+  return told < best ? minimum(global_min(&common->best, told), told) : best;
+}
+
 // Lane 0 reads what other blocks and the host have to say of the task.
 DEVICE void look_around(const Block& b) {
-  const Common* common = b.problem->common;
+  Common* common = b.problem->common;
   Task& s = task(b);
   propagation(b).stop = global_load(&common->stop);
-  s.best = global_load(&common->best);
+  s.best = known_best(common);
   bool has_first = s.early && s.best != NO_INCUMBENT;
   bool proved = proved_bound(common) >= s.best || (claim(b).limited && global_load(&common->outstanding) == 0);
   s.over = has_first || proved;

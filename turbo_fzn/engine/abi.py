@@ -1,9 +1,8 @@
 """What host and kernels agree on, told once: constants, enums, structs. The kernels' side is printed from this file.
 
 `python -m turbo_fzn.engine.header --write` prints kernels/core/abi.h, with the comments that stand here, and
-kernels/core/abi_check.h, by which every build of the kernels asserts that each field lies where it lies here. So
-nobody writes a struct twice. A digest names the agreement (agreement.py); a compiled library carries the one of its
-header, and is refused when it is another (cpu.library).
+kernels/core/abi_check.h, by which every build of the kernels asserts that each field lies where it lies here. A
+digest names the agreement (agreement.py); a compiled library that carries another one is refused (cpu.library).
 
 Names, types and comments are those of the header (records.py). A record of bounds, `bound_t`, has a ctypes structure
 for each of their widths, `Level.of(64)`; the others are ctypes structures themselves.
@@ -177,7 +176,7 @@ class Level(Bounded):
 
 @record(alignment=CACHE_LINE)
 class Common(ctypes.Structure):
-    """Words shared by all blocks. The host writes `stop`, `consumed` and `host_bound` while the kernel runs. Every node
+    """Words shared by all blocks. The host writes `stop`, `consumed` and `host_*` while the kernel runs. Every node
     reads the first line, those of the tree search also how full the pool is."""
 
     best: i64  # least value of sense * objective found so far
@@ -186,8 +185,10 @@ class Common(ctypes.Structure):
     ring_head: i64  # solutions put into the ring
     incomplete: i32  # something was given up (a capacity, an overflow): no claim of completeness
     bound: i64  # no solution has a smaller sense * objective
-    improved_ns: i64  # when `best` was last improved, by now_ns()
     host_bound: i64  # the same as `bound`, but set by the host alone: it may overwrite it at any time
+    host_best: i64  # of a solution that was found elsewhere; `best` follows it. The host alone sets it
+    improved_ns: i64  # when `best` was last improved, by now_ns()
+    proved_by: i32  # the method that has raised `bound` last
     pool_head: Annotated[i64, OWN_LINE]  # blocks that have asked the pool for a subproblem
     pool_tail: Annotated[i64, OWN_LINE]  # subproblems put into it
     outstanding: Annotated[i32, OWN_LINE]  # subproblems that exist, in pool or blocks; 0: the search is complete
@@ -241,18 +242,23 @@ class LearnStatistics(ctypes.Structure):
 
 @record(alignment=CACHE_LINE)
 class Island(ctypes.Structure):
-    """A solution that neighbourhoods start from. Its values are version / 2 times rewritten, and in the middle of it
-    when odd."""
+    """A solution that neighbourhoods start from: version / 2 times rewritten, and in the middle of that when odd."""
 
     version: i64
     value: i64  # sense * objective
-    patience: i64  # of an island apart: neighbourhoods that may fail before it is settled anew
+    patience: i64  # of an island apart: neighbourhoods that may fail before it is settled; of the host's: incumbent.h
+
+
+@record(alignment=CACHE_LINE)
+class Units(ctypes.Structure):
+    """Root bounds (search/units.h): `version` is 0 until one was told; followed by 2 n_vars of type bound_t."""
+
+    version: i64
 
 
 @record(alignment=CACHE_LINE)
 class MethodBook(ctypes.Structure):
-    """What a method has cost and brought, over all blocks. The recent figures are halved now and then: what paid off at
-    first need not pay for ever."""
+    """What a method has cost and brought, over all blocks. Recent figures are halved now and then."""
 
     tries: i64
     busy_ns: i64
@@ -298,9 +304,10 @@ class Problem(ctypes.Structure):
     owners: Annotated[pointer, "const i32"]  # of each variable: a decision variable near to it in the graph, or -1
     hints: Annotated[pointer, "const bound_t"]  # the warm start: a value for each variable of the strategy WARM_START
     weights: Annotated[pointer, "i32"]  # failure weights of the variables, for VAR_DOM_W_DEG
-    islands: Annotated[pointer, "Island"]  # island 0 holds the best solution so far
+    islands: Annotated[pointer, "Island"]  # island 0 holds the best solution so far; behind the last is the host's
     incumbents: Annotated[pointer, "bound_t"]  # n_vars values an island
     phases: Annotated[pointer, "bound_t"]  # the value that each variable was last fixed to, by a decision of any block
+    units: Annotated[pointer, "Units"]
     books: Annotated[pointer, "MethodBook"]  # one a method
     common: Annotated[pointer, "Common"]
     statistics: Annotated[pointer, "Statistics"]  # one a block

@@ -10,12 +10,32 @@ import numpy as np
 
 class Found(NamedTuple):
     """A solution out of an engine: objective value (0 to satisfy), the block that found it and by which method
-    (abi.METHODS), exported values int64."""
+    (abi.METHODS), exported values int64, and the name of the engine."""
 
     objective: int
     block: int
     method: str
     values: np.ndarray
+    engine: str = ""
+
+    @property
+    def finder(self) -> str:
+        """As in "gpu window"."""
+        return f"{self.engine} {self.method}".strip()
+
+
+class Roots(NamedTuple):
+    """Root bounds of all variables: `sides` (int64 [2 n]), for each the lower one and minus the upper one, which only
+    grow. They hold in all solutions with sense * objective below `under`."""
+
+    sides: np.ndarray
+    under: int
+
+    def joined(self, other: Roots | None) -> Roots:
+        """What both say together."""
+        if other is None:
+            return self
+        return Roots(np.maximum(self.sides, other.sides), min(self.under, other.under))
 
 
 class Engine(Protocol):
@@ -54,12 +74,26 @@ class Engine(Protocol):
         """What sense * objective was proved to be at least; after the last block has left."""
         ...
 
+    @property
+    def prover(self) -> str:
+        """Which engine has searched the whole space, and by which method, as in "cpu finder"; empty where none has."""
+        ...
+
     def adopt(self, found: Found) -> None:
         """The caller has found a solution itself: better ones are wanted from now on. An engine may leave it."""
         ...
 
     def raise_bound(self, bound: int) -> None:
         """The caller has proved that sense * objective is at least this, in all solutions; at any time."""
+        ...
+
+    def roots(self) -> Roots | None:
+        """The root bounds that it knows, at any time; None where there is nothing new since the last call."""
+        ...
+
+    def tighten(self, roots: Roots) -> None:
+        """Root bounds that others have proved, while it runs. The caller has a solution with sense * objective of at
+        most `under`, which the engine has found or was told; one that has not, or has no use for them, leaves them."""
         ...
 
     @property

@@ -10,9 +10,9 @@ from functools import lru_cache
 import numpy as np
 
 from turbo_fzn.engine import compiler
-from turbo_fzn.engine.abi import LEARN_STATISTICS, METHODS, STATISTICS, Problem, Trace, TraceRecord
+from turbo_fzn.engine.abi import LEARN_STATISTICS, METHODS, STATISTICS, Common, Problem, Trace, TraceRecord, Units
 from turbo_fzn.engine.agreement import digest
-from turbo_fzn.engine.contract import Found, merge_statistics, method_statistics
+from turbo_fzn.engine.contract import Found, Roots, merge_statistics, method_statistics
 from turbo_fzn.engine.layout import Layout, Settings, first_books, make_common
 from turbo_fzn.engine.ring import Ring
 from turbo_fzn.errors import EngineError, InternalError
@@ -48,6 +48,8 @@ def library(bits: int, *extra: str) -> ctypes.CDLL:
     loaded.solve_block.argtypes = [ctypes.c_void_p, ctypes.c_int32]
     loaded.propagate_root.argtypes = [ctypes.c_void_p] * 3
     loaded.adopt_solution.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64]
+    loaded.read_units.argtypes = loaded.write_units.argtypes = [ctypes.c_void_p] * 2
+    loaded.read_units.restype = ctypes.c_int64
     return loaded
 
 
@@ -121,6 +123,13 @@ class Propagator:
         return None if outcome == 0 else (lower.astype(np.int64), upper.astype(np.int64))
 
 
+def prover_of(engine: str, common: Common) -> str:
+    """Of an engine that is complete. Where the host has told it the proof, the prover is another one: empty."""
+    if common.outstanding == 0:
+        return f"{engine} tree"
+    return f"{engine} {METHODS[common.proved_by]}" if common.bound >= common.best else ""
+
+
 class Tracer:
     """The host's end of the records of kernels/search/trace.h; one at a time in a process."""
 
@@ -164,6 +173,7 @@ class CpuEngine:
             "islands": islands,
             "incumbents": incumbents,
             "phases": np.zeros(tnf.n_vars, layout.bound_type),
+            "units": layout.first_units(),
             "books": self.books,
             "statistics": self.blocks_statistics,
             "learn_statistics": self.learn_statistics,
@@ -180,6 +190,7 @@ class CpuEngine:
         check_sums(layout, self.problem)
         point_to(self.problem, {**layout.arrays, **self.memory})
         self.problem.common = ctypes.addressof(self.common)
+        self.units_read = 0  # version
         self.ring = Ring(layout, self.memory["ring"], self.library.memory_fence)
         self.shape = {"blocks": settings.blocks}
         self.repeats = layout.repeats
@@ -218,13 +229,17 @@ class CpuEngine:
         return not self.running and self.common.is_complete
 
     def poll(self) -> list[Found]:
-        found = [Found(*solution) for solution in self.ring.take()]
+        found = [Found(*solution, self.name) for solution in self.ring.take()]
         self.common.consumed = self.ring.taken
         return found
 
     @property
     def bound(self) -> int:
         return int(self.common.proved)
+
+    @property
+    def prover(self) -> str:
+        return prover_of(self.name, self.common) if self.complete else ""
 
     def adopt(self, found: Found) -> None:
         if self.layout.is_whole(found):
@@ -234,6 +249,20 @@ class CpuEngine:
 
     def raise_bound(self, bound: int) -> None:
         self.common.host_bound = max(self.common.host_bound, bound)
+
+    def roots(self) -> Roots | None:
+        version = Units.from_buffer(self.memory["units"].data).version
+        if version == self.units_read:
+            return None
+        self.units_read = version
+        words = np.empty(2 * self.layout.tnf.n_vars, self.layout.bound_type)
+        under = self.library.read_units(ctypes.byref(self.problem), words.ctypes.data)
+        return Roots(words.astype(np.int64), under)
+
+    def tighten(self, roots: Roots) -> None:
+        if self.common.best <= roots.under:
+            words = roots.sides.astype(self.layout.bound_type)
+            self.library.write_units(ctypes.byref(self.problem), words.ctypes.data)
 
     @property
     def open_work(self) -> int:

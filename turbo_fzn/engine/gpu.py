@@ -1,9 +1,10 @@
 """The GPU engine over PyCUDA.
 
 The whole search is one launch of resident blocks that meet only through atomics, so no grid barrier is needed.
-Solutions come out through a ring in mapped host memory; the stop flag and the count of solutions taken go in by
-asynchronous copies on a second stream, which run beside the kernel. Both streams are non-blocking ones, or a copy
-would wait for the kernel. One context for the process, retained on first use and given back at exit.
+Solutions come out through a ring in mapped host memory; the stop flag, the count of solutions taken and what others
+have found go in by asynchronous copies on a second stream, which run beside the kernel (dispatch.py). Both streams are
+non-blocking ones, or a copy would wait for the kernel. One context for the process, retained on first use and given
+back at exit.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import contextlib
 import ctypes
 import threading
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 from weakref import WeakSet
@@ -22,22 +23,17 @@ import numpy as np
 
 from turbo_fzn.engine import compiler, wake
 from turbo_fzn.engine.abi import METHODS, STATE_BYTES, STATISTICS, Common, Island, Problem, Statistics
-from turbo_fzn.engine.contract import Found, merge_statistics, method_statistics
-from turbo_fzn.engine.cpu import check_digest, check_sums, library, profile_flags
+from turbo_fzn.engine.contract import Found, Roots, merge_statistics, method_statistics
+from turbo_fzn.engine.cpu import check_digest, check_sums, library, profile_flags, prover_of
 from turbo_fzn.engine.devices import driver
-from turbo_fzn.engine.layout import Layout, Settings, align16, first_books
-from turbo_fzn.engine.records import offset
+from turbo_fzn.engine.dispatch import Dispatch
+from turbo_fzn.engine.layout import NO_INCUMBENT, Layout, Settings, align16, first_books
 from turbo_fzn.engine.ring import Ring
+from turbo_fzn.engine.shape import Shape, launch_shape
 from turbo_fzn.errors import EngineError
 from turbo_fzn.tnf.language import TNF
 
 NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING
-SHORT_LIST = 256  # entries that a propagation list has at least (measured: docs/performance.md)
-MAX_BLOCKS_PER_SM = 32
-GLOBAL_BLOCKS_PER_SM = 8  # where stores lie in global memory
-LNS_GLOBAL_BLOCKS_PER_SM = 2  # the same with neighbourhoods: some that end sooner are worth more than many at once
-WARP = 32
-THREADS_BY_FIT = ((12, 32), (6, 64), (3, 128), (2, 256), (1, 512))  # (blocks that fit an SM, at least; threads a block)
 WORKSPACE_SHARE = 0.7  # of the free device memory
 PATIENCE_SECONDS = 2.0  # of an orderly exit with makers at work
 _makers: WeakSet[threading.Thread] = WeakSet()  # the threads that make an engine
@@ -122,40 +118,6 @@ def context() -> Context:
     return here
 
 
-@dataclass(frozen=True)
-class Shape:
-    """How a launch is laid out."""
-
-    blocks: int
-    threads: int
-    store_shared: bool
-    shared_bytes: int
-    list_entries: int
-
-
-def launch_shape(here: Context, layout: Layout, registers: dict[bool, int], settings: Settings) -> Shape:
-    """As many blocks as fit, and the fewer fit, the more threads each.
-
-    Small stores want many one-warp blocks, one that fills the shared memory wants one large block (measured:
-    docs/performance.md). The propagation lists get what shared memory the stores leave.
-    """
-    fixed = STATE_BYTES + here.shared_reserved
-    least_lists = 2 * align16(4 * min(max(layout.queue_capacity, layout.changed_capacity), SHORT_LIST))
-    shared = settings.store != "global" and layout.store_bytes + least_lists + STATE_BYTES <= here.shared_per_block
-    store = layout.store_bytes if shared else 0
-    fitting = max(here.shared_per_sm // (store + least_lists + fixed), 1)
-    most = MAX_BLOCKS_PER_SM if shared else LNS_GLOBAL_BLOCKS_PER_SM if settings.lns_percent else GLOBAL_BLOCKS_PER_SM
-    wanted = min(fitting, most)
-    threads = settings.threads or next(t for least, t in THREADS_BY_FIT if wanted >= least)
-    per_warp = -(-registers[shared] * WARP // 256) * 256
-    by_registers = here.registers_per_sm // (per_warp * (threads // WARP))
-    per_sm = max(min(wanted, by_registers, here.threads_per_sm // threads), 1)
-    room = min(here.shared_per_sm // per_sm - here.shared_reserved, here.shared_per_block) - STATE_BYTES - store
-    entries = min(max(layout.queue_capacity, layout.changed_capacity), room // 2 // 16 * 16 // 4)
-    blocks = settings.blocks or per_sm * here.sms
-    return Shape(blocks, threads, shared, store + 2 * align16(4 * entries), entries)
-
-
 class GpuEngine:
     """Searches `tnf`, whose root must be at its fixpoint, on the first GPU. See engine.Engine.
 
@@ -201,6 +163,7 @@ class GpuEngine:
         }
         self.repeats = layout.repeats
         self.raised = layout.root_bound()
+        self.best = NO_INCUMBENT  # sense * objective of what was found, or told: Common.best is at most that
         self.running_kernel = False
 
     def _fit_memory(self, layout: Layout, shape: Shape) -> Shape:
@@ -221,11 +184,12 @@ class GpuEngine:
         layout.fill(problem, self.workspace_bytes)
         check_sums(layout, problem)
         written = {"weights": layout.weights, "pool_sequences": layout.first_sequences(), "books": first_books()}
+        written["units"] = layout.first_units()
         for name, array in {**layout.arrays, **written}.items():
             self.memory[name] = self._upload(np.ascontiguousarray(array))
         zeroed = {
-            "islands": layout.n_islands * ctypes.sizeof(Island),
-            "incumbents": layout.n_islands * layout.tnf.n_vars * layout.bits // 8,
+            "islands": (layout.n_islands + 1) * ctypes.sizeof(Island),
+            "incumbents": (layout.n_islands + 1) * layout.tnf.n_vars * layout.bits // 8,
             "phases": layout.tnf.n_vars * layout.bits // 8,
             "statistics": self.launch.blocks * ctypes.sizeof(Statistics),
             "pool": layout.pool_slots * layout.pool_slot_bytes,
@@ -241,9 +205,8 @@ class GpuEngine:
         self.ring_memory = cuda.pagelocked_zeros(size, np.uint8, mem_flags=cuda.host_alloc_flags.DEVICEMAP)
         problem.ring = int(self.ring_memory.base.get_device_pointer())
         self.ring = Ring(layout, self.ring_memory, library(layout.bits).memory_fence)
-        # Made ahead, as that waits for a running kernel: what the copies to `stop`, `consumed` and `host_bound` read,
-        # what is read of Common, and statistics.
-        self.words = cuda.pagelocked_zeros(3, np.int64)
+        # Made ahead, as that waits for a running kernel: what is sent, what is read of Common, and statistics.
+        self.dispatch = Dispatch(cuda, self.copies, self.memory, layout)
         self.seen = cuda.pagelocked_zeros(ctypes.sizeof(Common), np.uint8)
         self.counters = cuda.pagelocked_zeros((self.launch.blocks, len(STATISTICS)), np.int64)
         self.problem = problem
@@ -256,8 +219,9 @@ class GpuEngine:
 
     def start(self, incumbent: Found | None = None) -> None:
         self.here.enter()
-        if self.layout.is_whole(incumbent):
+        if incumbent is not None and self.layout.is_whole(incumbent):
             self._adopt(incumbent)
+            self._note([incumbent])
         arguments = (self.launch.blocks, 1), (self.launch.threads, 1, 1), self.compute, bytes(self.problem)
         try:
             self.cuda.Context.synchronize()
@@ -284,23 +248,21 @@ class GpuEngine:
                 raise EngineError(f"the GPU kernel failed: {error}") from error
         return self.running_kernel
 
-    def _send(self, place: int, offset: int, value: int, size: int) -> None:
-        """Writes a word of Common while the kernel runs. One that has failed needs it no more, and `running` tells."""
-        self.words[place] = value
-        word = self.words.view(np.uint8)[8 * place : 8 * place + size]
-        with contextlib.suppress(self.cuda.Error):
-            self.cuda.memcpy_htod_async(int(self.memory["common"]) + offset, word, self.copies)
-            self.copies.synchronize()
-
     def poll(self) -> list[Found]:
         before = self.ring.taken
-        found = [Found(*solution) for solution in self.ring.take()]
+        found = self._note([Found(*solution, self.name) for solution in self.ring.take()])
         if self.ring.taken != before and self.running_kernel:
-            self._send(1, offset(Common, "consumed"), self.ring.taken, 8)
+            self.dispatch.send_word("consumed", self.ring.taken)
         return found
 
+    def _note(self, solutions: list[Found]) -> list[Found]:
+        """The same, of which the best may be."""
+        if sense := self.layout.tnf.sense:
+            self.best = min([self.best, *(sense * solution.objective for solution in solutions)])
+        return solutions
+
     def stop(self) -> None:
-        self._send(0, offset(Common, "stop"), 1, 4)
+        self.dispatch.send_word("stop", 1)
 
     def _common(self) -> Common:
         """As it is now, also while the kernel runs."""
@@ -318,13 +280,29 @@ class GpuEngine:
     def bound(self) -> int:
         return int(self._common().proved)
 
+    @property
+    def prover(self) -> str:
+        return prover_of(self.name, self._common()) if self.complete else ""
+
     def adopt(self, found: Found) -> None:
-        """The blocks find their own, or one that is better."""
+        """Where it has all values, the blocks want better ones from their next node on, and use them from their next
+        neighbourhood on."""
+        if self.running_kernel and self.layout.is_whole(found):
+            self.dispatch.send_solution(self.layout.tnf.sense * found.objective, found.values)
+            self._note([found])
 
     def raise_bound(self, bound: int) -> None:
         self.raised = max(self.raised, bound)
         if self.running_kernel:
-            self._send(2, offset(Common, "host_bound"), self.raised, 8)
+            self.dispatch.send_word("host_bound", self.raised)
+
+    def roots(self) -> None:
+        """No block learns."""
+
+    def tighten(self, roots: Roots) -> None:
+        """Known at the root of each task that begins from now on."""
+        if self.running_kernel and self.best <= roots.under:
+            self.dispatch.send_roots(roots.sides)
 
     @property
     def open_work(self) -> int:
@@ -356,7 +334,7 @@ class GpuEngine:
             with contextlib.suppress(self.cuda.Error):  # after a failed kernel nothing can be freed one by one
                 allocation.free()
         self.memory.clear()
-        del self.ring, self.ring_memory, self.words, self.counters
+        del self.ring, self.ring_memory, self.dispatch, self.counters
         if threading.current_thread() is not threading.main_thread():
             self.here.leave()  # it may end now
 

@@ -34,6 +34,7 @@ from turbo_fzn.engine.abi import (
     RingSlot,
     Row,
     TrailEntry,
+    Units,
 )
 from turbo_fzn.engine.abi import Strategy as StrategyRecord
 from turbo_fzn.engine.contract import Found
@@ -301,16 +302,19 @@ class Layout:
         return min(self.settings.learn_bytes or memory_share() // max(len(self.settings.roles), 1), 2**30 + 2**10 * n)
 
     def first_exchange(self) -> np.ndarray | None:
-        """What learners tell each other (uint8): no units yet, and a ring for each block. None where nobody listens."""
+        """What learners tell each other (uint8): a ring for each block. None where nobody listens."""
         if len(self.settings.roles) < 2:
             return None
-        n, bound = self.tnf.n_vars, self.bits // 8
-        words = CACHE_LINE + align(16 * n, CACHE_LINE)
-        slot = 16 + EXCHANGE_LITERALS * 2 * bound
-        ring = align(8 + EXCHANGE_SLOTS * slot, CACHE_LINE)
-        exchange = line_aligned(words + self.settings.blocks * ring)
-        exchange[CACHE_LINE : CACHE_LINE + 16 * n].view(np.int64)[:] = -NO_INCUMBENT
-        return exchange
+        slot = 16 + EXCHANGE_LITERALS * 2 * self.bits // 8
+        return line_aligned(self.settings.blocks * align(8 + EXCHANGE_SLOTS * slot, CACHE_LINE))
+
+    def first_units(self) -> np.ndarray:
+        """The units (uint8) when nothing is known but the root."""
+        tnf = self.tnf
+        words = np.column_stack((tnf.lower, -tnf.upper)).astype(self.bound_type)
+        units = line_aligned(ctypes.sizeof(Units) + words.nbytes)
+        units[ctypes.sizeof(Units) :] = words.reshape(-1).view(np.uint8)
+        return units
 
     def fill(self, problem: Problem, workspace_bytes: int) -> None:
         """Sets every field of `problem` that is not a pointer."""
@@ -347,12 +351,13 @@ class Layout:
         """One subproblem, the root; only solutions better than the incumbent are wanted."""
         best = NO_INCUMBENT if incumbent is None else self.tnf.sense * incumbent.objective
         bound = self.root_bound()
-        return make_common(best=best, bound=bound, host_bound=bound, pool_tail=1, outstanding=1)
+        words = {"bound": bound, "host_bound": bound, "host_best": NO_INCUMBENT}
+        return make_common(best=best, pool_tail=1, outstanding=1, **words)
 
     def first_islands(self, incumbent: Found | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """(islands uint8, incumbents [islands * n]): nothing but the incumbent, on island 0."""
-        islands = line_aligned(self.n_islands * ctypes.sizeof(Island))
-        incumbents = np.zeros(self.n_islands * self.tnf.n_vars, self.bound_type)
+        """(islands uint8, incumbents [islands * n]), the host's too: nothing but the incumbent, on island 0."""
+        islands = line_aligned((self.n_islands + 1) * ctypes.sizeof(Island))
+        incumbents = np.zeros((self.n_islands + 1) * self.tnf.n_vars, self.bound_type)
         if incumbent is not None:
             first = Island.from_buffer(islands.data)
             first.version, first.value = 2, self.tnf.sense * incumbent.objective

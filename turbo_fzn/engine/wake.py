@@ -5,7 +5,7 @@ holds Python's lock for as long, so the driver is called here by ctypes, which d
 context of the first GPU, which belongs to the process: whoever asks for it later, PyCUDA that is, finds it awake. It is
 never given back, since it is wanted until the process ends.
 
-Where a small model may be solved first, nobody wakes the driver before the search has had a head start (pair.py): the
+Where a small model may be solved first, nobody wakes the driver before the search has had a head start (maker.py): the
 system takes a tenth of a second to clear up after it, in which it is busy, though nobody waits for that (worker.py).
 
 Imports nothing heavy, so that it can begin before what is heavy is imported.

@@ -8,12 +8,16 @@ model:
 * Else a model without a search annotation is given to free search, on two threads of the CPU: one searches the tree,
   and as there is no order to follow, it follows the failures (dom/wdeg: Boussemart et al., ECAI 2004); the other
   searches neighbourhoods and restarts. docs/search.md has the measurements.
+* Beside a GPU, free search has the host's threads learn from conflicts: all but two, at most 16, since the GPU finds
+  solutions sooner than they do, but proves little. An annotation that is followed is followed by one thread all the
+  same: who wants it followed, and names no threads, wants the first solutions in its order and the machine for himself.
 * Whoever asks for one thread, one block or a seed wants to see the same again: then the tree alone is searched.
 """
 
 from __future__ import annotations
 
 import logging
+import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,7 +27,7 @@ from turbo_fzn.engine import cpu, wake
 from turbo_fzn.engine.abi import METHODS
 from turbo_fzn.engine.contract import Engine
 from turbo_fzn.engine.layout import Settings
-from turbo_fzn.engine.pair import Pair
+from turbo_fzn.engine.team import Team
 from turbo_fzn.errors import EngineError, UsageError
 from turbo_fzn.options import Options
 from turbo_fzn.run.judge import Prepared
@@ -36,6 +40,8 @@ if TYPE_CHECKING:
 log = logging.getLogger("turbo_fzn")
 
 FREE_THREADS = 2
+THREADS_LEFT = 2  # beside a GPU, for the host's own work: to check solutions, to seek bounds
+MOST_THREADS = 16
 GPU_LNS_PERCENT = 75  # a GPU has blocks to spare
 CPU_LNS_PERCENT = 50
 SHARE_BESIDE_ONE = 0.1  # of the time, for dividing relaxations beside a single block
@@ -53,14 +59,17 @@ class Plan(NamedTuple):
     reason: str
 
 
-def plan(tnf: TNF, options: Options, wanted: int) -> Plan:
-    """`wanted`: so many solutions of a satisfaction model (0: all), as which the search for all optima counts, too."""
+def plan(tnf: TNF, options: Options, wanted: int, beside_gpu: bool = False) -> Plan:
+    """`wanted`: so many solutions of a satisfaction model (0: all), as which the search for all optima counts, too;
+    `beside_gpu`: a GPU is to join."""
     asked = options.blocks or options.threads
     plain = asked == 1 or (asked is None and options.seed is not None) or options.lns == "off"
     several = tnf.sense == 0 and wanted != 1
     free = not several and (options.free_search or not (tnf.annotated or plain or options.cp_profiler))
     by_failures = not (tnf.annotated or several)
     threads = asked or (FREE_THREADS if free and not options.cp_profiler else 1)
+    if beside_gpu and not asked and free and choose_roles(tnf, options, FREE_THREADS, free):
+        threads = threads_beside_gpu()
     if free:
         reason = "free search, by -f" if options.free_search else "free search: there is no search annotation to follow"
     else:
@@ -69,10 +78,15 @@ def plan(tnf: TNF, options: Options, wanted: int) -> Plan:
     return Plan(threads, free, not several and (tnf.sense != 0 or free), by_failures, reason)
 
 
+def threads_beside_gpu() -> int:
+    return max(min(len(os.sched_getaffinity(0)) - THREADS_LEFT, MOST_THREADS), FREE_THREADS)
+
+
 def choose_engine(prepared: Prepared, options: Options, exports: np.ndarray, wanted: int = 1) -> Engine:
     """The engine that --arch names; with `auto` the GPU, when there is a usable one, joins as soon as it is ready. The
     profiler wants one CPU block. `exports` are the variables whose values are wanted; `wanted` is as in `plan`."""
-    chosen = plan(prepared.tnf, options, wanted)
+    gpu_joins = options.arch == "auto" and not options.cp_profiler and wake.absence() is None
+    chosen = plan(prepared.tnf, replace(options, blocks=None) if gpu_joins else options, wanted, gpu_joins)
     count = "" if options.arch == "gpu" else f", {chosen.threads} thread{'s' * (chosen.threads > 1)} of the CPU"
     log.info("search: %s%s", chosen.reason, count)
     tnf = by_failures(prepared.tnf) if chosen.by_failures else prepared.tnf
@@ -83,16 +97,13 @@ def choose_engine(prepared: Prepared, options: Options, exports: np.ndarray, wan
         from turbo_fzn.engine import gpu
 
         return gpu.GpuEngine(tnf, exports, gpu_settings(chosen, options))
-    settings = cpu_settings(tnf, chosen, options)
-    if options.arch == "cpu":
-        return cpu.CpuEngine(tnf, exports, settings)
-    failure = wake.absence()
-    if failure is not None:
-        log.info("no GPU engine: %s", failure)
-        return cpu.CpuEngine(tnf, exports, settings)
-    meanwhile = plan(tnf, replace(options, blocks=None), wanted)  # --blocks is meant for the GPU
-    first = cpu.CpuEngine(tnf, exports, cpu_settings(tnf, meanwhile, options))
-    return Pair(first, lambda: make_gpu_engine(prepared, exports, gpu_settings(chosen, options)), tnf.sense)
+    first = cpu.CpuEngine(tnf, exports, cpu_settings(tnf, chosen, options, gpu_joins))
+    if not gpu_joins:
+        if options.arch == "auto":
+            log.info("no GPU engine: %s", wake.absence())
+        return first
+    settings = gpu_settings(plan(tnf, options, wanted), options)  # --blocks is meant for the GPU
+    return Team(first, [lambda: make_gpu_engine(prepared, exports, settings)], tnf.sense)
 
 
 def begin_bounding(prepared: Prepared, options: Options, exports: np.ndarray) -> Bounding | None:
@@ -132,12 +143,13 @@ def by_failures(tnf: TNF) -> TNF:
     return replace(tnf, strategies=strategies)
 
 
-def cpu_settings(tnf: TNF, chosen: Plan, options: Options) -> Settings:
+def cpu_settings(tnf: TNF, chosen: Plan, options: Options, beside_gpu: bool = False) -> Settings:
     """Of the threads that do not learn, half search neighbourhoods and restarts; one that is alone does nothing else
     where a learner, or a restart of its own, proves what the tree would."""
     methods = wanted_methods(options)
     wanted = chosen.portfolio and (options.lns == "on" or (options.lns == "auto" and chosen.free))
-    roles = tuple(role for role in choose_roles(tnf, options, chosen.threads, chosen.free) if role in methods)
+    every = choose_roles(tnf, options, chosen.threads, chosen.free, beside_gpu)
+    roles = tuple(role for role in every if role in methods)
     percent = CPU_LNS_PERCENT if wanted else 0
     if wanted and roles and chosen.threads - len(roles) == 1:
         percent = 100

@@ -62,11 +62,12 @@ class Judge:
         return checker if options.check == "always" or checker.cost <= CHECK_LIMIT else None
 
     def _exports(self) -> np.ndarray:
-        """What solutions carry: every variable when they are checked, else those of the output."""
+        """What solutions carry: every variable when they are checked, or improve an objective, since engines tell each
+        other of such; else those of the output."""
         tnf = self.prepared.tnf
-        if self.checker is not None:
+        if self.checker is not None or tnf.sense:
             return np.arange(tnf.n_vars, dtype=np.int32)
-        needed = [item.variables for item in tnf.outputs] + [np.array([tnf.objective][: tnf.sense != 0], np.int32)]
+        needed = [item.variables for item in tnf.outputs] or [np.empty(0, np.int32)]
         return np.unique(np.concatenate(needed)).astype(np.int32)
 
     def outputs(self, found: Found) -> list[tuple[Output, np.ndarray]]:

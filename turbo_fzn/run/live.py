@@ -1,6 +1,6 @@
 """What is told of a search while it is under way: one line, at most once a second.
 
-    12 s: 1.25M nodes/s, objective 103, bound 98, gap 4.85 %, 12 open, last by window in block 3 at 8.2 s
+    12 s: 1.25M nodes/s, objective 103, bound 98, gap 4.85 %, 12 open, last by gpu window in block 3 at 8.2 s
 
 On a terminal the line is written over again and again (progress.py). With `-v` it is a line of the log instead, ever
 more rarely: after each twentieth of the time so far. Elsewhere nothing is told, and nothing is asked of the engine.
@@ -61,7 +61,7 @@ class Live:
         parts.append(f"{engine.open_work} open")
         if self.last:
             found, when = self.last
-            parts.append(f"last by {found.method} in block {found.block} at {when - self.began:.1f} s")
+            parts.append(f"last by {found.finder} in block {found.block} at {when - self.began:.1f} s")
         return parts
 
 

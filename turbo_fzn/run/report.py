@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import resource
 import time
+from collections import Counter
 from typing import Any
 
 from turbo_fzn.domains import INFINITY
@@ -22,6 +23,11 @@ def merge_counts(first: dict[str, int], second: dict[str, int]) -> dict[str, int
         name: max(first.get(name, 0), count) if name in MAXIMA else first.get(name, 0) + count
         for name, count in second.items()
     }
+
+
+def shares(finders: Counter[str]) -> str:
+    """As in "gpu window 12, cpu finder 3", the most first."""
+    return ", ".join(f"{finder} {count}" for finder, count in finders.most_common())
 
 
 def finite(bound: int) -> int | None:

@@ -18,9 +18,12 @@ from turbo_fzn.tnf.language import TNF
 # With free search: from how many blocks on there is one in this role. With fewer, there is a soloist.
 TO_OPTIMISE = {"prover": 3, "finder": 3, "follower": 6}
 TO_SATISFY = {"finder": 3, "prover": 3, "follower": 6}
+# Beside a GPU, which has blocks enough for the rest: in this order, again and again, but for one block that searches
+# neighbourhoods until the GPU does.
+BESIDE_GPU = ("prover", "finder", "follower", "soloist")
 
 
-def choose_roles(tnf: TNF, options: Options, blocks: int, free: bool) -> tuple[str, ...]:
+def choose_roles(tnf: TNF, options: Options, blocks: int, free: bool, beside_gpu: bool = False) -> tuple[str, ...]:
     """The roles of the blocks that learn, at most `blocks`. None do where all solutions are wanted, or where a bound is
     infinite. Raises UsageError for a name that is no role."""
     named = tuple(options.learn.replace(",", " ").split())
@@ -34,5 +37,7 @@ def choose_roles(tnf: TNF, options: Options, blocks: int, free: bool) -> tuple[s
         return named[:blocks]
     if not free:
         return ()
+    if beside_gpu and blocks > 2:
+        return tuple(BESIDE_GPU[i % len(BESIDE_GPU)] for i in range(blocks - 1))
     table = TO_OPTIMISE if tnf.sense else TO_SATISFY
     return tuple(role for role, least in table.items() if blocks >= least) or ("soloist",)

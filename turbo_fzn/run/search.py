@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections import Counter
 from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -99,6 +100,7 @@ class Search:
         self.shape: dict[str, Any] = {}
         self.bound: int | None = None  # proved of the objective
         self.n_solutions = 0
+        self.finders: Counter[str] = Counter()  # how many answers each engine's methods have found
         self.last: Found | None = None
         self.best: int | None = None
         self.bounding: Bounding | None = None
@@ -124,6 +126,8 @@ class Search:
                 complete = yield from self.run(tnf, self.new_outputs, self.options.solution_limit())
         if self.profiler:
             self.profiler.finish(self.interrupt)
+        if self.finders:
+            self.shape["foundBy"] = report.shares(self.finders)
         bound = self.best if proved else self.bound
         counts = self.prepared, self.counted, self.shape, self.start, self.n_solutions, self.best, bound
         yield Finished(complete, self.n_solutions, report.final(*counts))
@@ -175,7 +179,11 @@ class Search:
         self.live = Live(self.start, tnf.sense)
         self.interrupt.settle()
         complete = yield from self.drive(engine, make_choice(engine), limit)
-        return (complete or self.is_proved()) and not self.has_enough(limit)
+        complete = complete or self.is_proved()
+        if self.has_enough(limit) or not complete:
+            return False
+        self.shape["provedBy"] = engine.prover or "relaxation"
+        return True
 
     def close(self) -> None:
         """Gives back what the engine and the relaxation hold."""
@@ -258,6 +266,7 @@ class Search:
     def answer(self, found: Found, engine: Engine) -> Solution:
         """The solution that was found, counted and remembered."""
         self.n_solutions += 1
+        self.finders[found.finder] += 1
         self.live.note(found)
         statistics = None
         if self.prepared.tnf.sense and not self.all_are_optimal:
@@ -272,7 +281,7 @@ class Search:
         objective = (
             "" if self.best is None else f" objective {self.best}{'' if bound is None else f' (bound {bound})'},"
         )
-        what = self.n_solutions, objective, found.method, found.block
+        what = self.n_solutions, objective, found.finder, found.block
         log.info("%.2f s: solution %d,%s by %s in block %d", seconds, *what)
         return Solution(self.judge.outputs(found), self.best, found.block, found.method, statistics)
 

@@ -1,0 +1,31 @@
+// Root bounds that hold in every solution better than the incumbent: words that only grow, one a side.
+//
+// Learners find them, and the host brings those of other engines. Word 2x is the lower bound of x, word 2x + 1 minus
+// its upper one; they begin as the root's. Each word holds by itself, so nobody locks them, and a reader may have older
+// and newer ones mixed. A block applies them at the root of a task, like decisions: rows are woken by what changes, so
+// the rest may rely on the root's fixpoint as before.
+//
+// They do not hold in solutions that are no better than the incumbent. So whoever has used them claims no more than
+// that nothing is better than the incumbent of now (docs/correctness.md), and islands, which want worse solutions,
+// leave them.
+#pragma once
+
+#include "task.h"
+
+DEVICE bound_t* unit_words(const Problem* p) { return (bound_t*)(p->units + 1); }
+
+// The whole store is the root's. Ends with a barrier.
+OUTLINE void apply_units(const Block b) {
+  const Problem* p = b.problem;
+  if (task(b).island != 0) return;
+  if (global_load(&p->units->version) > 0) {
+    const bound_t* words = unit_words(p);
+    for (i32 v = lane(); v < p->n_vars; v += lanes()) {
+      bound_t lower = global_load(&words[2 * (i64)v]), upper = -global_load(&words[2 * (i64)v + 1]);
+      if (lower <= b.lower[v] && upper >= b.upper[v]) continue;
+      if (lower <= upper) restrict_domain(b, v, interval(maximum(lower, b.lower[v]), minimum(upper, b.upper[v])));
+      else fail(b);
+    }
+  }
+  barrier();  // one lane has seen to both bounds of a variable, before others decide on it
+}

@@ -1,0 +1,288 @@
+"""Engines that search one model at the same time and tell each other what they know: the GPU finds, the host proves.
+
+The first member is there from the start; the others join when they are ready (maker.py), and each is asked and told
+the same, whatever it is: so a second GPU, or another host, would be one more member. With `--arch auto` the first is
+the CPU engine, and the GPU engine joins it. The first goes on to its end whatever becomes of the others: the answer
+comes no later than from it alone.
+
+What passes between members are words that only get better, so it does not matter when they arrive, in which order, or
+how often: the best solution, with its values (as it is found), and, now and then, the proved bound of the objective and
+the root bounds of all variables. No claim is made that is not true:
+
+* Each member begins at the root. The space was searched when one of them has searched all of it.
+* Optimisation: only a solution that is handed out by the same call is told to the others, or bounds one that joins. So
+  the claim of a member, that there is nothing better, is about a solution that the caller has. (Where solutions are
+  handed out without all their values, nobody is told, and the search drops what is no improvement.)
+* A bound of the objective that a member has proved holds for all solutions, so for all members.
+* Root bounds may leave out solutions that are no better than the best one that their finder knew. So they are passed on
+  when a solution as good as that has been handed out, and told to all. docs/correctness.md has the argument.
+* Satisfaction: a member finds again what others have found. Whoever wants all solutions drops repetitions anyhow, since
+  blocks may repeat each other (answers.Distinct).
+* A member that fails is left out from then on. The solutions that it had published are handed out: the search checks
+  them like all others.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from turbo_fzn.engine.contract import MAXIMA, Engine, Found, Roots
+from turbo_fzn.engine.layout import NO_INCUMBENT
+from turbo_fzn.engine.maker import Maker, describe
+
+log = logging.getLogger("turbo_fzn")
+T = TypeVar("T")
+
+EXCHANGE_SECONDS = 0.02  # between two exchanges of what is proved
+EXCHANGE_SHARE = 0.1  # of the time that they may take
+
+
+class Member:
+    """An engine at work from the start; its failure is the caller's."""
+
+    def __init__(self, engine: Engine | None):
+        self.engine = engine  # while it is at work
+        self.roots: Roots | None = None  # that it has told, and that were not passed on
+
+    def ask(self, ask: Callable[[Engine], T], otherwise: T) -> T:
+        """What the engine answers; `otherwise` when it is not at work."""
+        return otherwise if self.engine is None else ask(self.engine)
+
+    def tighten(self, roots: Roots) -> None:
+        self.ask(lambda engine: engine.tighten(roots), None)
+
+    def take(self) -> list[Found]:
+        """The solutions that have arrived."""
+        return self.ask(lambda engine: engine.poll(), list[Found]())
+
+
+class Joining(Member):
+    """One that is made beside the search, and perhaps at work. When it fails it is not at work any more."""
+
+    def __init__(self, make: Callable[[], Engine]):
+        super().__init__(None)
+        self.maker = Maker(make)
+        self.joined: float | None = None  # after how many seconds of search
+        self.left: list[Found] = []  # when it has failed
+
+    def ask(self, ask: Callable[[Engine], T], otherwise: T) -> T:
+        engine = self.engine
+        try:
+            return super().ask(ask, otherwise)
+        except Exception as error:
+            assert engine is not None
+            self.engine = None
+            with contextlib.suppress(Exception):
+                self.left = engine.poll()
+            told = engine.name.upper(), describe(error)
+            log.warning("the %s engine has failed, the search goes on without it: %s", *told)
+            return otherwise
+
+    def take(self) -> list[Found]:
+        found = super().take()
+        left, self.left = self.left, []
+        return [*found, *left]
+
+    @property
+    def is_expected(self) -> bool:
+        """Whether it may still come to work."""
+        return self.joined is None and self.maker.expected
+
+
+class Team:
+    """Drives `first`, and beside it what each of `makers`, which are called in threads, returns. See engine.Engine.
+
+    `sense` is that of the objective: 1 to minimise, -1 to maximise, 0 to satisfy.
+    """
+
+    repeats = True  # a member finds again what another has found
+
+    def __init__(self, first: Engine, makers: Sequence[Callable[[], Engine]], sense: int):
+        self.first = first
+        self.others = [Joining(make) for make in makers]
+        self.members = [Member(first), *self.others]
+        self.sense = sense
+        self.best: Found | None = None
+        self.raised = -NO_INCUMBENT  # what anybody has proved of the objective
+        self.known: Roots | None = None  # and of the root, in solutions that are better than the best
+        self.has_news = False  # of what is known
+        self.stopped = False
+        self.next_exchange = 0.0
+
+    def _at_work(self) -> list[Engine]:
+        return [member.engine for member in self.members if member.engine is not None]
+
+    @property
+    def name(self) -> str:
+        return "+".join(engine.name for engine in self._at_work())
+
+    @property
+    def shape(self) -> dict[str, Any]:
+        """Of those that have joined, or else of the first."""
+        shape: dict[str, Any] = {}
+        for other in self.others:
+            if other.engine is not None:
+                shape |= other.engine.shape | {"joinTime": other.joined}
+        return shape or self.first.shape
+
+    def start(self, incumbent: Found | None = None) -> None:
+        self.began = time.monotonic()
+        self.best = incumbent
+        self.first.start(incumbent)
+        for other in self.others:
+            other.maker.start()
+
+    @property
+    def running(self) -> bool:
+        """Also while the first has given up before another is ready."""
+        running = [member.ask(lambda engine: engine.running, False) for member in self.members]
+        return any(running) or (self._has_room() and any(other.is_expected for other in self.others))
+
+    def _has_room(self) -> bool:
+        """Whether one that is ready may still join."""
+        return not (self.stopped or self.first.complete)
+
+    def poll(self) -> list[Found]:
+        began = time.monotonic()
+        exchanges = began >= self.next_exchange and len(self._at_work()) > 1
+        if exchanges:
+            self._hear_roots()
+        before, finder = self.best, None
+        arrived: list[Found] = []
+        for member in self.members:
+            engine, best = member.engine, self.best
+            arrived += self._note(member.take())
+            finder = finder if self.best is best else engine
+            if member is self.members[0]:
+                self._let_join()
+        if self.best is not None and self.best is not before:
+            self._tell_best(self.best, finder)
+        if exchanges:
+            self._tell_bound()
+            self._tell_roots()
+            spent = time.monotonic() - began
+            self.next_exchange = began + max(EXCHANGE_SECONDS, spent / EXCHANGE_SHARE)
+        return arrived
+
+    def _note(self, arrived: list[Found]) -> list[Found]:
+        """The same, of which one may be the best so far."""
+        for solution in arrived if self.sense else ():
+            if self.best is None or self.sense * solution.objective < self.sense * self.best.objective:
+                self.best = solution
+        return arrived
+
+    def _let_join(self) -> None:
+        """Those that are ready begin with what is known by now."""
+        for other in self.others:
+            engine = other.maker.engine
+            if engine is None or other.joined is not None or not self._has_room():
+                continue
+            other.joined, other.engine = time.monotonic() - self.began, engine
+            other.ask(lambda engine: engine.start(self.best), None)
+            if self.raised > -NO_INCUMBENT:
+                other.ask(lambda engine: engine.raise_bound(self.raised), None)
+            if self.known is not None:
+                other.tighten(self.known)
+            if other.engine is not None:
+                log.info("%.2f s after the start of the search the %s has joined it", other.joined, engine.name.upper())
+
+    def _tell_best(self, best: Found, finder: Engine | None) -> None:
+        for member in self.members:
+            if member.engine is not finder:
+                member.ask(lambda engine: engine.adopt(best), None)
+
+    def _tell_bound(self) -> None:
+        if self.sense == 0:
+            return
+        proved = [member.ask(lambda engine: engine.bound, self.raised) for member in self.members]
+        self.raised = max(self.raised, *proved)
+        for member, bound in zip(self.members, proved):
+            if bound < self.raised:
+                member.ask(lambda engine: engine.raise_bound(self.raised), None)
+
+    def _hear_roots(self) -> None:
+        """Before the poll: what they may leave out is mostly a solution that comes with it."""
+        for member in self.members:
+            member.roots = member.ask(lambda engine: engine.roots(), None) or member.roots
+
+    def _tell_roots(self) -> None:
+        """Those that leave out nothing but what is no better than what the caller has."""
+        have = NO_INCUMBENT if self.best is None else self.sense * self.best.objective
+        for teller in self.members:
+            if teller.roots is None or have > teller.roots.under:
+                continue
+            self.known, teller.roots = teller.roots.joined(self.known), None
+            self.has_news = True
+            for member in self.members:
+                if member is not teller:
+                    member.tighten(self.known)
+
+    @property
+    def complete(self) -> bool:
+        return any(member.ask(lambda engine: engine.complete, False) for member in self.members)
+
+    @property
+    def bound(self) -> int:
+        """What any of them has proved holds for all solutions."""
+        return max(member.ask(lambda engine: engine.bound, -NO_INCUMBENT) for member in self.members)
+
+    @property
+    def prover(self) -> str:
+        """One that was told the proof leaves it to the others to name the prover."""
+        return next(filter(None, (member.ask(lambda engine: engine.prover, "") for member in self.members)), "")
+
+    @property
+    def open_work(self) -> int:
+        return sum(member.ask(lambda engine: engine.open_work, 0) for member in self.members)
+
+    def adopt(self, found: Found) -> None:
+        self._note([found])
+        for member in self.members:
+            member.ask(lambda engine: engine.adopt(found), None)
+
+    def raise_bound(self, bound: int) -> None:
+        self.raised = max(self.raised, bound)
+        for member in self.members:
+            member.ask(lambda engine: engine.raise_bound(bound), None)
+
+    def roots(self) -> Roots | None:
+        """What was passed on since the last call, with all before."""
+        news, self.has_news = self.has_news, False
+        return self.known if news else None
+
+    def tighten(self, roots: Roots) -> None:
+        self.known = roots.joined(self.known)
+        for member in self.members:
+            member.tighten(self.known)
+
+    def stop(self) -> None:
+        self.stopped = True
+        for member in self.members:
+            member.ask(lambda engine: engine.stop(), None)
+
+    def methods(self) -> dict[str, float]:
+        """Of all; of a method that several use, what the last one that has joined says."""
+        every: dict[str, float] = {}
+        for member in self.members:
+            every |= member.ask(lambda engine: engine.methods(), dict[str, float]())
+        return every
+
+    def statistics(self) -> dict[str, int]:
+        """Of all engines, as of the blocks of one."""
+        counted = self.first.statistics()
+        for other in self.others:
+            for name, count in other.ask(lambda engine: engine.statistics(), dict[str, int]()).items():
+                before = counted.get(name, 0)
+                counted[name] = max(before, count) if name in MAXIMA else before + count
+        return counted
+
+    def close(self) -> None:
+        """Does not wait for an engine that is still being made."""
+        self.stopped = True
+        self.first.close()
+        for other in self.others:
+            other.maker.abandon()
