@@ -47,6 +47,9 @@ def fits(cell: str, x: int) -> bool:
     return x == int(cell)
 
 
+SMART = ["*", "<=1", ">=2", "!=1", "0..1", "<2", ">0", "≠2", "≤2", "≥1", "﹤1", "﹥1", "¬1..2", "{0,2}"]
+
+
 def extension(d: Draw, form: str) -> Case:
     table, kind = form.split()
     items = d.variables(1, 1) if kind == "unary" else d.variables(2, 3)
@@ -54,7 +57,7 @@ def extension(d: Draw, form: str) -> Case:
         cells = ["-1", "1", "2..3"]
         body, rows = " ".join(cells), [[cell] for cell in cells]
     else:
-        marks = {"plain": [], "starred": ["*"], "smart": ["*", "<=1", ">=2", "!=1", "0..1", "<2", ">0", "≠2", "≤2", "≥1", "﹤1", "﹥1", "¬1..2", "{0,2}"]}[kind]
+        marks = {"plain": [], "starred": ["*"], "smart": SMART}[kind]
         rows = rows_of(d, len(items), lambda: d.random.choice([*map(str, range(-1, 4)), *marks]))
         rows = sorted(dict.fromkeys(map(tuple, rows)))
         body = "".join(f"({','.join(row)})" for row in rows).replace("<", "&lt;")
@@ -212,7 +215,9 @@ def precedence(d: Draw, form: str) -> Case:
 # Counting
 
 
-def counted(d: Draw, form: str, body: str, name: str, value: Callable[[dict[str, int]], int], core: bool = True) -> Case:
+def counted(
+    d: Draw, form: str, body: str, name: str, value: Callable[[dict[str, int]], int], core: bool = True
+) -> Case:
     operator, kind = form.split()[:2]
     text, holds = d.condition(operator, kind)
     core = core and operator != "notin"
@@ -298,9 +303,10 @@ def conditional(*variants: str) -> list[str]:
     return [f"{operator} {kind} {variant}".strip() for operator, kind in CONDITIONS for variant in variants]
 
 
+TABLES, OCCURS = ("unary", "plain", "starred", "smart"), ("constants", "variables", "intervals", "values")
 FORMS: dict[str, tuple[Callable[[Draw, str], Case], list[str]]] = {
     "intension": (intension, [""]),
-    "extension": (extension, [f"{t} {k}" for t in ("supports", "conflicts") for k in ("unary", "plain", "starred", "smart")]),
+    "extension": (extension, [f"{t} {k}" for t in ("supports", "conflicts") for k in TABLES]),
     "regular": (regular, ["deterministic", "nondeterministic"]),
     "mdd": (mdd, ["deterministic", "nondeterministic"]),
     "allDifferent": (all_different, ["plain", "except", "lists", "matrix", "expressions"]),
@@ -311,6 +317,6 @@ FORMS: dict[str, tuple[Callable[[Draw, str], Case], list[str]]] = {
     "sum": (sum_, conditional("plain", "constants", "variables", "expressions")),
     "count": (count, conditional("constants", "variables", "expressions")),
     "nValues": (n_values, conditional("plain", "except")),
-    "cardinality": (cardinality, [f"{c} {k}" for c in ("open", "closed") for k in ("constants", "variables", "intervals", "values")]),
+    "cardinality": (cardinality, [f"{c} {k}" for c in ("open", "closed") for k in OCCURS]),
     "knapsack": (knapsack, conditional("")),
 }

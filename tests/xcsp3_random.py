@@ -1,8 +1,9 @@
 """Random XCSP3 instances: one to three constraints over a few small domains, and perhaps an objective.
 
 What ACE is to solve too has only the forms that it implements, and gets right (`Case.core`). ACE 2.6 takes `notin` of a
-condition for `in`, misreads expressions in which an operator has constants only, and loses or adds solutions where a variable occurs twice in an <ordered>, <element>, <sum> or
-<cardinality>, where <occurs> of a closed <cardinality> are intervals, and where a table has a tuple twice.
+condition for `in`, misreads expressions in which an operator has constants only, and loses or adds solutions where a
+variable occurs twice in an <ordered>, <element>, <sum> or <cardinality>, where <occurs> of a closed <cardinality> are
+intervals, and where a table has a tuple twice.
 """
 
 from __future__ import annotations
