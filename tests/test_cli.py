@@ -28,7 +28,7 @@ from command import (
     write,
 )
 
-from turbo_fzn import __version__, install
+from turbo_fzn import __version__, install, options
 from turbo_fzn.engine.abi import LEARNERS, METHODS
 from turbo_fzn.options import ACTIONS, LIMITS, OPTIONS, Options, Row, minizinc_extra_flags, parse_arguments
 
@@ -98,6 +98,18 @@ def test_every_option_and_action_is_in_the_help():
     for row in OPTIONS:
         assert all(re.search(rf"(?<![\w-]){flag}(?![\w-])", text) for flag in row.flags)
     assert all(flag in text for flag, _ in ACTIONS)
+
+
+def test_the_help_has_each_option_under_one_heading_and_tells_the_default_of_each_that_takes_a_value():
+    groups = options.grouped()
+    assert [row for _, rows in groups for row in rows] == list(OPTIONS)
+    assert [title for title, _ in groups] == [title for _, title in options.GROUPS]
+    text = run_plainly("--help").stdout
+    assert all(f"\n{title}:\n" in text for title, _ in groups)
+    for row in OPTIONS:
+        if not row.kind.startswith(("switch", "const")):
+            assert "default" in options.help_of(row), row.flags
+    assert "(default: auto)" in options.help_of(next(row for row in OPTIONS if row.field == "lns"))
 
 
 def test_the_help_and_the_readme_say_which_threads_a_gpu_block_can_have():

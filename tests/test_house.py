@@ -24,7 +24,8 @@ FLOORS = (
     ("engine",),
     ("bounds",),
     ("run",),
-    ("api", "bench", "info", "install"),
+    ("api", "bench", "info", "install", "manual"),
+    ("doctor",),
     ("__init__", "cli", "__main__"),
 )
 

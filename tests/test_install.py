@@ -72,7 +72,7 @@ def test_the_executable_runs_from_any_folder(tmp_path):
 
 
 def test_without_an_installed_script_a_launcher_is_written_that_runs_from_any_folder(tmp_path, monkeypatch):
-    monkeypatch.setattr(install, "_console_script", lambda: None)
+    monkeypatch.setattr(install, "console_script", lambda: None)
     executable = Path(read(install.install_solver(tmp_path / "with blank"))["executable"])
     assert executable == tmp_path / "with blank" / install.LAUNCHER
     run = subprocess.run([executable, "--version"], cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE)
@@ -82,7 +82,7 @@ def test_without_an_installed_script_a_launcher_is_written_that_runs_from_any_fo
 
 def test_paths_beyond_ascii_stand_in_the_file_as_they_are(tmp_path, monkeypatch):
     """MiniZinc 2.6.4 does not decode JSON's escapes. A name that is no UTF-8 keeps its bytes."""
-    monkeypatch.setattr(install, "_console_script", lambda: None)
+    monkeypatch.setattr(install, "console_script", lambda: None)
     monkeypatch.setattr(install, "minizinc_version", lambda: install.JSON_SINCE)
     for name in (b"\xc3\xbc \xe2\x88\x80", b"\xfc"):
         folder = tmp_path / os.fsdecode(name)
@@ -94,7 +94,7 @@ def test_paths_beyond_ascii_stand_in_the_file_as_they_are(tmp_path, monkeypatch)
 @pytest.mark.covers("C3")
 @needs_minizinc
 def test_minizinc_runs_a_solver_whose_path_is_beyond_ascii(tmp_path, monkeypatch, minizinc, model):
-    monkeypatch.setattr(install, "_console_script", lambda: None)
+    monkeypatch.setattr(install, "console_script", lambda: None)
     path = install.install_solver(tmp_path / "ü ∀")
     done = minizinc("--solver", path, model("solve satisfy;"), MZN_SOLVER_PATH="")
     assert (done.stdout, done.stderr) == ("----------\n", "")
@@ -105,13 +105,13 @@ def test_the_script_of_a_virtual_environment_is_found_beside_its_python(tmp_path
     (tmp_path / "fzn-turbo").touch()
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     monkeypatch.setattr(sys, "argv", ["/elsewhere/turbo_fzn/__main__.py"])
-    assert install._console_script() == tmp_path / "fzn-turbo"
+    assert install.console_script() == tmp_path / "fzn-turbo"
 
 
 def test_the_script_that_is_running_comes_before_others(tmp_path, monkeypatch):
     (tmp_path / "fzn-turbo").touch()
     monkeypatch.setattr(sys, "argv", [str(tmp_path / "fzn-turbo")])
-    assert install._console_script() == tmp_path / "fzn-turbo"
+    assert install.console_script() == tmp_path / "fzn-turbo"
 
 
 def test_no_script_is_found_where_there_is_none(tmp_path, monkeypatch):
@@ -119,7 +119,7 @@ def test_no_script_is_found_where_there_is_none(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["fzn-turbo"])
     monkeypatch.setattr(sysconfig, "get_path", lambda *scheme: str(tmp_path))
     monkeypatch.chdir(tmp_path)
-    assert install._console_script() is None
+    assert install.console_script() is None
 
 
 @pytest.mark.covers("C15")
@@ -173,7 +173,7 @@ def test_a_relative_folder_becomes_absolute(tmp_path, monkeypatch):
 
 
 def test_uninstalling_removes_what_was_installed_and_nothing_else(tmp_path, monkeypatch):
-    monkeypatch.setattr(install, "_console_script", lambda: None)
+    monkeypatch.setattr(install, "console_script", lambda: None)
     install.install_solver(tmp_path)
     (tmp_path / "other.msc").touch()
     assert install.uninstall_solver(tmp_path) == [tmp_path / install.CONFIGURATION, tmp_path / install.LAUNCHER]

@@ -18,12 +18,14 @@ import lark
 import numpy
 import platformdirs
 import pytest
+import setuptools
 from command import LEAST_SUM, PATIENCE, Answer, read, value, write
 
-from turbo_fzn import resources
+from turbo_fzn import manual, resources
 from turbo_fzn.engine import compiler
 
 SOURCE = Path(__file__).resolve().parent.parent
+BUILT_FROM = ("setup.py", "setup.cfg", "pyproject.toml", "README.md", "LICENSE")
 
 
 def quick_compiler(folder: Path) -> Path:
@@ -39,7 +41,7 @@ def build(folder: Path, **changes: str) -> subprocess.CompletedProcess[str]:
     copy = folder / "source"
     for name in ("turbo_fzn", "kernels", "share"):
         shutil.copytree(SOURCE / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("setup.py", "setup.cfg", "pyproject.toml", "README.md", "LICENSE"):
+    for name in BUILT_FROM:
         shutil.copy(SOURCE / name, copy)
     command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "-w", folder / "out", copy]
     environment = {**os.environ, **changes}
@@ -76,7 +78,7 @@ def test_the_wheel_holds_every_source_file_that_is_needed_to_run(wheel):
     names = set(zipfile.ZipFile(wheel).namelist())
     kernels = source_files(SOURCE / "kernels", "*")
     library = source_files(SOURCE / "share", "*.mzn")
-    package = source_files(SOURCE / "turbo_fzn", "*.py", "*.lark")
+    package = source_files(SOURCE / "turbo_fzn", "*.py", "*.lark", "py.typed")
     assert kernels and library and any(name.endswith(".lark") for name in package)
     assert {f"turbo_fzn/kernels/{name}" for name in kernels} <= names
     assert {f"turbo_fzn/share/{name}" for name in library} <= names
@@ -85,7 +87,20 @@ def test_the_wheel_holds_every_source_file_that_is_needed_to_run(wheel):
 
 def test_the_wheel_holds_nothing_outside_the_package(wheel):
     top = {name.split("/")[0] for name in zipfile.ZipFile(wheel).namelist()}
-    assert {name for name in top if not name.endswith(".dist-info")} == {"turbo_fzn"}
+    assert {name for name in top if not name.endswith((".dist-info", ".data"))} == {"turbo_fzn"}
+
+
+def test_the_wheel_puts_the_manual_and_the_completions_where_they_are_looked_for(installation):
+    for name in manual.FILES:
+        assert (installation.scripts.parent / "share" / name).read_text(encoding="utf-8") == manual.FILES[name]()
+
+
+def test_the_metadata_has_the_licence_and_says_that_the_package_is_typed(wheel):
+    archive = zipfile.ZipFile(wheel)
+    name = next(name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+    metadata = archive.read(name).decode()
+    assert "Classifier: Typing :: Typed\n" in metadata and "License" in metadata and "Keywords: " in metadata
+    assert any(name.endswith("LICENSE") and ".dist-info/" in name for name in archive.namelist())
 
 
 def test_an_unpacked_wheel_finds_its_own_kernels_and_library(wheel, tmp_path):
@@ -103,18 +118,19 @@ ENGINES = {"32 bits": (LEAST_SUM, []), "64 bits": (WIDE, []), "profile": (LEAST_
 
 
 class Installation:
-    """An environment that has the wheel and what it depends on, but neither a compiler nor anything in a cache."""
+    """An environment that has the wheel, or what else pip installs, and what it depends on, but neither a compiler nor
+    anything in a cache. `changes`: environment variables of pip's."""
 
-    def __init__(self, folder: Path, wheel: Path):
+    def __init__(self, folder: Path, wheel: Path, **changes: str):
         venv.create(folder / "venv", symlinks=True)
         self.scripts = folder / "venv" / "bin"
         (self.package,) = (folder / "venv" / "lib").glob("python*/site-packages")
-        command = [sys.executable, "-m", "pip", "--python", self.scripts / "python", "install"]
-        command += ["--quiet", "--no-deps", "--no-index", wheel]
-        alone = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}  # which may hold the source
-        subprocess.run(command, check=True, timeout=PATIENCE, env=alone)
-        needed = {str(Path(module.__file__).parent.parent) for module in (numpy, lark, platformdirs)}
+        needed = {str(Path(module.__file__).parent.parent) for module in (numpy, lark, platformdirs, setuptools)}
         (self.package / "needed.pth").write_text("\n".join(needed))
+        command = [sys.executable, "-m", "pip", "--python", self.scripts / "python", "install"]
+        command += ["--quiet", "--no-deps", "--no-index", "--no-build-isolation", "--ignore-installed", wheel]
+        alone = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}  # which may hold the source
+        subprocess.run(command, check=True, timeout=PATIENCE, env={**alone, **changes})
         self.package /= "turbo_fzn"
         self.compiled = self.package / compiler.PACKAGED
 

@@ -138,7 +138,7 @@ def test_the_installer_does_not_write_through_a_link(tmp_path):
 
 
 def test_the_launcher_quotes_what_it_names(tmp_path, monkeypatch):
-    monkeypatch.setattr(install, "_console_script", lambda: None)
+    monkeypatch.setattr(install, "console_script", lambda: None)
     monkeypatch.setattr(install, "PACKAGE", tmp_path / "a'b $(touch owned)" / "turbo_fzn")
     install.install_solver(tmp_path / "solvers")
     launcher = tmp_path / "solvers" / install.LAUNCHER

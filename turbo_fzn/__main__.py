@@ -1,12 +1,36 @@
 """The command, as `python -m turbo_fzn` and as the script `fzn-turbo`.
 
+A Python that is too old is told before anything is imported that it could not read: this file and `__init__.py` are
+written for any Python since 3.7.
+
 A stop may come before there is anybody who could obey it. Until cli.py has read the command line it is held back, and
 nothing is imported before this that would show it as a traceback.
 """
 
+import os
 import signal
 import sys
 
+OLDEST_PYTHON = (3, 10)
+
+
+def refuse_python() -> None:
+    """Ends the process of an older Python, with the command that mends it."""
+    if sys.version_info[:2] >= OLDEST_PYTHON:
+        return
+    source = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    what = source if os.path.exists(os.path.join(source, "setup.cfg")) else "turbo_fzn"
+    names = [f"python3.{minor}" for minor in range(20, OLDEST_PYTHON[1] - 1, -1)]
+    folders = os.environ.get("PATH", "").split(os.pathsep)
+    newer = [name for name in names if any(os.access(os.path.join(folder, name), os.X_OK) for folder in folders)]
+    told = ".".join(map(str, sys.version_info[:2]))
+    sys.stderr.write(f"fzn-turbo: Python {told} at {sys.executable} is too old: 3.10 or later is needed\n")
+    sys.stderr.write(f"       mend it: {(newer or ['python3.10'])[0]} -m pip install {what}\n")
+    sys.stdout.write("=====ERROR=====\n")
+    sys.exit(1)
+
+
+refuse_python()
 signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
 
 from turbo_fzn.cli import main  # noqa: E402

@@ -333,6 +333,10 @@ def act(command: Command) -> int:
         print("\n".join(f"removed {path}" for path in removed) or "nothing to remove")
     elif command.action == "--build-kernels":
         compile_ahead()
+    elif command.action == "--doctor":
+        from turbo_fzn.doctor import examine
+
+        return examine(lambda line: print(line, flush=True))
     else:
         from turbo_fzn.info import describe
 

@@ -44,7 +44,7 @@ def install_solver(folder: Path | None = None) -> Path:
     folder = _solvers_folder(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        executable = _console_script() or _write_launcher(folder)
+        executable = console_script() or _write_launcher(folder)
         path = folder / CONFIGURATION
         _write(path, _json_text(configuration(executable)), 0o644)
         if minizinc_version() >= JSON_SINCE:
@@ -105,11 +105,39 @@ def minizinc_version() -> tuple[int, ...]:
     return tuple(map(int, found.groups())) if found else (0,)
 
 
+def known_to_minizinc() -> Path | None:
+    """The configuration of our solver that MiniZinc finds, or would find if it were no longer broken."""
+    try:
+        said = subprocess.run(["minizinc", "--solvers-json"], capture_output=True, timeout=20, check=True).stdout
+        solvers = json.loads(said.decode(errors="surrogateescape"))
+    except (OSError, subprocess.SubprocessError, ValueError):
+        solvers = []
+    for solver in solvers:
+        file = solver.get("extraInfo", {}).get("configFile")
+        if solver.get("id") == SOLVER_ID and file:
+            return Path(file)
+    path = _solvers_folder(None) / CONFIGURATION
+    return path if path.is_file() else None
+
+
+def outdated_fields(path: Path) -> list[str]:
+    """The fields of a configuration that are not as this installation would write them. Of the executable it is asked
+    only that it can be run: an installation may have several."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8", errors="surrogateescape"))
+        executable = Path(found["executable"])
+        wanted = configuration(executable)
+        fields = [name for name in {**wanted, **found} if found.get(name) != wanted.get(name)]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return ["content"]
+    return fields if os.access(executable, os.X_OK) else [*fields, "executable"]
+
+
 def _solvers_folder(folder: Path | None) -> Path:
     return Path(os.path.abspath(folder)) if folder else Path.home() / ".minizinc" / "solvers"
 
 
-def _console_script() -> Path | None:
+def console_script() -> Path | None:
     """The installed `fzn-turbo`: the one being run, or else the one of this Python.
 
     Symbolic links are kept: a virtual environment's Python is a link, and its scripts stand beside the link.

@@ -72,22 +72,27 @@ class Row(NamedTuple):
 OPTIONS = (
     Row(("-a", "--all-solutions"), "all_solutions", "switch",
         "satisfaction: all solutions; optimisation: improving ones"),
-    Row(("-n", "--num-solutions"), "n_solutions", "int", "satisfaction: stop after this many solutions (0: all)"),
+    Row(("-n", "--num-solutions"), "n_solutions", "int",
+        "satisfaction: stop after this many solutions (0: all; default: 1)"),
     Row(("-i", "--intermediate"), "intermediate", "switch", "print improving solutions as they are found"),
     Row(("-a-o", "--all-optimal"), "all_optimal", "switch", "optimisation: all optimal solutions"),
     Row(("--optimal-solutions", "-n-o", "--num-optimal"), "n_optimal", "int",
-        "optimisation: at most this many optimal solutions (0: all)", "int:0:1000000000"),
+        "optimisation: at most this many optimal solutions (0: all; default: 1)", "int:0:1000000000"),
     Row(("-f", "--free-search"), "free_search", "switch",
         "free search: neighbourhoods and restarts beside the annotated search"),
     Row(("-p", "--parallel"), "threads", "int",
         "threads of the CPU engine (default: 1; free search: 2, beside a GPU up to 16)"),
-    Row(("-r", "--random-seed"), "seed", "int", "seed of the random choices; equal runs with -p 1 print the same"),
+    Row(("-r", "--random-seed"), "seed", "int",
+        "seed of the random choices; equal runs with -p 1 print the same (default: 0)"),
     Row(("-s", "--statistics"), "statistics", "switch", "print statistics"),
-    Row(("-t", "--time-limit"), "time_limit", "int", "time limit in milliseconds, from the start of the process"),
+    Row(("-t", "--time-limit"), "time_limit", "int",
+        "time limit in milliseconds, from the start of the process (0, the default: none)"),
     Row(("-v", "-l", "--verbose"), "verbose", "switch", "say on stderr what is being done"),
     Row(("--arch",), "arch", "choice:auto:gpu:cpu",
         "engine: the GPU, CPU threads, or the CPU until the GPU is ready", "opt:auto:gpu:cpu"),
-    Row(("--blocks",), "blocks", "int", "how many subproblems are searched at once (CPU: -p)", "int:1:1000000"),
+    Row(("--blocks",), "blocks", "int",
+        "how many subproblems are searched at once (default: on a CPU -p, else as many as the GPU holds)",
+        "int:1:1000000"),
     Row(("--lns",), "lns", "choice:auto:on:off", "large neighbourhood search in some of the blocks", "opt:auto:on:off"),
     Row(("--learn",), "learn", "text:ROLES",
         "blocks that learn from conflicts: auto (with -f), off, or their roles, as in prover,finder", "string"),
@@ -95,7 +100,7 @@ OPTIONS = (
         "memory of each block that learns, at most, in MiB (default: together a quarter of the machine's)",
         "int:1:1000000"),
     Row(("--without",), "without", "text:LIST",
-        "methods that free search leaves out, comma-separated, as in window,probe", "string"),
+        "methods that free search leaves out, comma-separated, as in window,probe (default: none)", "string"),
     Row(("--relaxation",), "relaxation", "choice:auto:on:off",
         "linear relaxation beside the search, which proves bounds of the objective", "opt:auto:on:off"),
     Row(("--check",), "check", "const:always", "check every solution against the FlatZinc, however large", "bool"),
@@ -103,18 +108,32 @@ OPTIONS = (
     Row(("--no-simplify",), "simplify", "const:", "do not simplify the model", "bool"),
     Row(("--gpu-threads",), "gpu_threads", "int",
         "threads of a GPU block, a multiple of 32 from 32 to 512 (default: by the size of the store)", "int:32:512"),
-    Row(("--gpu-memory",), "gpu_memory", "int", "GPU memory to use, at most, in MiB", "int:1:1000000"),
+    Row(("--gpu-memory",), "gpu_memory", "int",
+        "GPU memory to use, at most, in MiB (default: all)", "int:1:1000000"),
     Row(("--profile",), "profile", "switch",
         "count where the time goes: statistics profileFixpoint, profileChoice, ...", "bool"),
     Row(("--cp-profiler",), "cp_profiler", "pair",
-        "send the search tree to the profiler that listens: execution ID and port"),
-    Row(("--dump-tnf",), "dump_tnf", "text", "write the model in ternary normal form to this file, and stop"),
+        "send the search tree to the profiler that listens: execution ID and port (default: nowhere)"),
+    Row(("--dump-tnf",), "dump_tnf", "text",
+        "write the model in ternary normal form to this file, and stop (default: solve it)"),
 )  # fmt: skip
+
+# The headings of `--help`: each stands before the row whose first flag it names.
+GROUPS = (
+    ("-a", "answers"),
+    ("-f", "search"),
+    ("-s", "output and time"),
+    ("--arch", "engines and methods"),
+    ("--check", "checks and simplifier"),
+    ("--gpu-threads", "GPU"),
+    ("--profile", "a look inside"),
+)
 
 ACTIONS = (
     ("--install-solver", "write the solver configuration to ~/.minizinc/solvers, or to FOLDER"),
     ("--uninstall-solver", "remove it from there"),
     ("--info", "show version, engines, GPUs and the kernel cache"),
+    ("--doctor", "look for what is missing or broken here, and say which command mends it"),
     ("--build-kernels", "compile the kernels into the cache"),
 )
 
@@ -192,15 +211,43 @@ def _parser() -> Any:
     )
     parser.add_argument("file", nargs="?", help="the model; - is standard input")
     parser.add_argument("--version", action="version", version=f"fzn-turbo {__version__}")
-    for row in OPTIONS:
-        parser.add_argument(*row.flags, dest=row.field, help=row.help, **_argparse_kind(row))
+    for title, rows in grouped():
+        group = parser.add_argument_group(title)
+        for row in rows:
+            group.add_argument(*row.flags, dest=row.field, help=help_of(row), **_argparse_kind(row))
+    group = parser.add_argument_group("instead of solving")
     for flag, text in ACTIONS:
         if flag.endswith("solver"):
-            parser.add_argument(flag, nargs="?", const="", default=None, help=text, metavar="FOLDER")
+            group.add_argument(flag, nargs="?", const="", default=None, help=text, metavar="FOLDER")
         else:
-            parser.add_argument(flag, action="store_const", const="", default=None, help=text)
+            group.add_argument(flag, action="store_const", const="", default=None, help=text)
     parser.add_argument("-b", "--backend", dest="ignored", help=argparse.SUPPRESS)
     return parser
+
+
+def grouped() -> list[tuple[str, list[Row]]]:
+    """The options under their headings."""
+    headings = dict(GROUPS)
+    groups: list[tuple[str, list[Row]]] = []
+    for row in OPTIONS:
+        if row.flags[0] in headings:
+            groups.append((headings[row.flags[0]], []))
+        groups[-1][1].append(row)
+    return groups
+
+
+def help_of(row: Row) -> str:
+    """Its help with its default, where that is a word that the help does not tell."""
+    default = next(field.default for field in fields(Options) if field.name == row.field)
+    told = "default" in row.help or not isinstance(default, str) or row.kind.startswith("const")
+    return row.help if told else f"{row.help} (default: {default})"
+
+
+def metavar_of(row: Row) -> str:
+    """What stands for the value of an option in its help; empty where it takes none."""
+    kind, *values = row.kind.split(":")
+    names = {"switch": "", "const": "", "choice": "|".join(values), "pair": "ID,PORT", "int": "N"}
+    return names[kind] if kind in names else values[0] if values else "FILE"
 
 
 def _argparse_kind(row: Row) -> dict[str, Any]:
@@ -213,10 +260,10 @@ def _argparse_kind(row: Row) -> dict[str, Any]:
     if kind == "choice":
         return {"choices": values, "default": default}
     if kind == "pair":
-        return {"type": _pair, "default": default, "metavar": "ID,PORT"}
+        return {"type": _pair, "default": default, "metavar": metavar_of(row)}
     if kind == "int":
-        return {"type": integer(row.field), "default": default, "metavar": "N"}
-    return {"default": default, "metavar": values[0] if values else "FILE"}
+        return {"type": integer(row.field), "default": default, "metavar": metavar_of(row)}
+    return {"default": default, "metavar": metavar_of(row)}
 
 
 def _pair(text: str) -> tuple[int, int]:

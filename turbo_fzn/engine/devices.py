@@ -1,4 +1,4 @@
-"""The driver, through PyCUDA, and which GPUs there are. The only file that imports PyCUDA."""
+"""The driver, through PyCUDA, and which GPUs there are. The only file that works with PyCUDA."""
 
 from __future__ import annotations
 

@@ -1,0 +1,69 @@
+"""The Dockerfiles: they keep the rules of docker.py, and the steps of the CPU image make a solver here too."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import docker
+import pytest
+from command import PATIENCE
+from conftest import needs_minizinc
+from test_package import Installation, wheel  # noqa: F401
+
+ORDINARY = "FROM base:1.2\nRUN true\nUSER somebody\n"
+
+
+@pytest.mark.parametrize("name", docker.FILES)
+def test_a_dockerfile_keeps_the_rules(name):
+    assert list(docker.complaints((docker.ROOT / name).read_text())) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        (("USER somebody", "USER root"), "the last user is root"),
+        (("base:1.2", "base:latest"), "has no version"),
+        (("RUN true", "RUNS true"), "RUNS is not among"),
+        (("RUN true", "COPY nothing /here"), "nothing is not there"),
+        (("RUN true", "COPY --from=other /a /b"), "no stage other"),
+        (("RUN true", "RUN apt-get update && apt-get install g++"), "without --no-install-recommends"),
+        (("RUN true", "RUN pip install numpy"), "without --no-cache-dir"),
+        (("RUN true", "RUN if true"), "no command of a shell"),
+    ],
+)
+def test_what_breaks_a_rule_is_seen(change, complaint):
+    assert list(docker.complaints(ORDINARY)) == []
+    assert any(complaint in found for found in docker.complaints(ORDINARY.replace(*change)))
+
+
+@needs_minizinc
+def test_the_steps_of_the_cpu_image_make_a_solver_that_its_entry_point_runs(tmp_path, wheel):  # noqa: F811
+    """As an ordinary process: the system's packages are here already, and what pip installs is the wheel of
+    test_package.py, which is made as the first stage makes it."""
+    there = Installation(tmp_path, wheel).begin(tmp_path)
+    solvers = "/usr/share/minizinc/solvers"
+    environment = {
+        **os.environ,
+        "PATH": f"{there.scripts}{os.pathsep}{os.environ['PATH']}",
+        "HOME": str(tmp_path),
+        "TURBO_FZN_CACHE": str(there.cache),
+        "MZN_SOLVER_PATH": str(tmp_path / "solvers"),
+        "PYTHONPATH": "",
+    }
+
+    def run(command: list[str]) -> str:
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    steps = docker.steps((docker.ROOT / "Dockerfile").read_text())
+    ours = [step.rest for step in steps if step.word == "RUN" and "fzn-turbo" in step.rest]
+    assert len(ours) == 1 and solvers in ours[0]
+    run(["sh", "-c", ours[0].replace(solvers, str(tmp_path / "solvers"))])
+    entry = next(step.rest for step in steps if step.word == "ENTRYPOINT")
+    model = Path(tmp_path, "model.mzn")
+    model.write_text("var 2..3: x;\nconstraint x != 2;\nsolve satisfy;\n")
+    assert run([*json.loads(entry), str(model)]) == "x = 3;\n----------\n"

@@ -1,0 +1,89 @@
+"""The source distribution: whole, its own tests and examples run, and pip installs from it what solves."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+from command import PATIENCE
+from conftest import needs_minizinc
+from test_package import SOURCE, Installation, quick_compiler
+
+from turbo_fzn import __version__
+
+LEFT_OUT = ("__pycache__", ".git*", ".venv", ".hypothesis", ".pytest_cache", ".*_cache", "build", "dist", "*.egg-info")
+FOLDERS = (".ci", "docs", "examples", "kernels", "share", "tests", "turbo_fzn")
+
+
+@pytest.fixture(scope="module")
+def sdist(tmp_path_factory) -> Path:
+    """Made of a copy, so that nothing is left in the source tree."""
+    folder = tmp_path_factory.mktemp("sdist")
+    shutil.copytree(SOURCE, folder / "source", ignore=shutil.ignore_patterns(*LEFT_OUT))
+    command = [sys.executable, "-c", "from setuptools import build_meta; build_meta.build_sdist('..')"]
+    subprocess.run(command, cwd=folder / "source", check=True, timeout=PATIENCE, stdout=subprocess.DEVNULL)
+    (path,) = folder.glob("*.tar.gz")
+    return path
+
+
+@pytest.fixture(scope="module")
+def unpacked(sdist) -> Path:
+    with tarfile.open(sdist) as archive:
+        archive.extractall(sdist.parent)
+    (folder,) = sdist.parent.glob("turbo_fzn-*/")
+    return folder
+
+
+def files(folder: Path) -> set[str]:
+    """Of the source, without what is made from it."""
+    places = [folder / name for name in FOLDERS]
+    found = {path for place in places for path in place.rglob("*") if path.is_file()}
+    made = (".pyc", ".so", ".cubin")
+    return {path.relative_to(folder).as_posix() for path in found if path.suffix not in made}
+
+
+def test_it_holds_every_source_file_test_example_and_page(unpacked):
+    assert files(unpacked) == files(SOURCE)
+    tops = {"CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md", "setup.py"}
+    assert {name for name in tops if not (unpacked / name).is_file()} == set()
+
+
+def test_its_own_tests_run(unpacked):
+    """Those that take a second; that they test this source is seen by where they find the package."""
+    shown = unpacked / "tests" / "test_place.py"
+    asked = f"turbo_fzn.__file__.startswith({str(unpacked)!r})"
+    shown.write_text(f"import turbo_fzn\ndef test_place():\n    assert {asked}\n")
+    alone = {name: text for name, text in os.environ.items() if not name.startswith(("PYTEST", "PYTHONPATH"))}
+    some = ["tests/test_place.py", "tests/test_house.py", "tests/test_manual.py", "tests/test_tnf_text.py"]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *some]
+    done = subprocess.run(
+        command, cwd=unpacked, capture_output=True, text=True, timeout=PATIENCE, env={**alone, "PYTHONPATH": "."}
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@needs_minizinc
+def test_pip_installs_it_and_the_first_model_of_the_readme_is_solved(sdist, unpacked, tmp_path):
+    compiler = str(quick_compiler(tmp_path))
+    there = Installation(tmp_path, sdist, CXX=compiler).begin(tmp_path)
+    assert len(list(there.compiled.glob("*.so"))) == len((tmp_path / "runs").read_text().split())
+    assert there.run("--install-solver", tmp_path / "solvers").returncode == 0
+    demo = [unpacked / "examples" / name for name in ("demo.mzn", "demo.dzn")]
+    changes = {"MZN_SOLVER_PATH": str(tmp_path / "solvers"), "HOME": str(tmp_path), "PYTHONPATH": ""}
+    done = subprocess.run(
+        ["minizinc", "--solver", "turbo", *demo], capture_output=True, text=True, timeout=PATIENCE,
+        env={**os.environ, **changes},
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "") and done.stdout.endswith("==========\n")
+
+
+def test_the_changes_and_the_citation_are_of_this_version():
+    assert f"\n## {__version__}" in (SOURCE / "CHANGELOG.md").read_text()
+    citation = (SOURCE / "CITATION.cff").read_text()
+    assert f"\nversion: {__version__}\n" in citation
+    assert all(f"\n{key}:" in f"\n{citation}" for key in ("cff-version", "message", "title", "authors", "license"))

@@ -1,0 +1,265 @@
+"""`fzn-turbo --doctor`: what is missing or broken on this machine, and the one command that mends it.
+
+Each part of a set-up has a function here that looks at it and says what it found. Where a part can be tried, it is: the
+engines solve a small model, the driver wakes its GPU, MiniZinc hands a model to the solver that it knows. A machine
+without an NVIDIA driver is whole without the rest of the GPU's parts.
+
+Nothing heavy is imported before the packages have been looked for, so that a missing one is told like all else. A
+Python that is too old never comes here: `__main__.py` says so before it reads any other file.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import platform
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from turbo_fzn import __version__, cache, install
+from turbo_fzn.engine import compiler, wake
+from turbo_fzn.errors import TurboError
+from turbo_fzn.resources import wanted_cache_folder
+
+OK, WRONG, ABSENT = "ok", "wrong", "absent"
+NEEDED, HELPFUL = ("numpy", "lark", "platformdirs"), ("highspy",)  # packages; install_requires of setup.cfg
+OLDEST_TOOLKIT = (12, 8)
+OLDEST_MINIZINC = (2, 6, 4)
+PATIENCE_SECONDS = 60.0  # of a driver or a MiniZinc that does not answer
+SMALL_MODEL = "var 2..3: x :: output_var;\nconstraint int_ne(x,2);\nsolve satisfy;\n"
+SMALL_MINIZINC = "var 2..3: x;\nconstraint x != 2;\nsolve satisfy;\n"
+# Who installs what, by the command that tells the systems apart; the first is named where none is here.
+PACKAGERS = {
+    "g++": {"apt-get": "apt-get install g++", "dnf": "dnf install gcc-c++", "pacman": "pacman -S gcc"},
+    "minizinc": {"apt-get": "apt-get install minizinc", "snap": "snap install minizinc --classic"},
+}
+TOOLKIT_SOURCE = "from NVIDIA's repository, https://developer.nvidia.com/cuda-downloads"
+
+
+class Finding(NamedTuple):
+    """What was found of a part: OK, WRONG, or ABSENT where nothing wants it; of a wrong one, the command that mends it,
+    and what else there is to know about that command."""
+
+    part: str
+    state: str
+    said: str
+    mend: str = ""
+    remark: str = ""
+
+
+def examine(write: Callable[[str], object] = print) -> int:
+    """Writes the findings, each as soon as it is known. Returns the exit code: 0 when the CPU engine solves models."""
+    found = []
+    for finding in findings():
+        found.append(finding)
+        write(f"{finding.state:<7}{finding.part}: {finding.said}")
+        if finding.mend:
+            write(f"       mend it: {finding.mend}" + (f"   ({finding.remark})" if finding.remark else ""))
+    wrong = sum(finding.state == WRONG for finding in found)
+    write("nothing is wrong" if not wrong else f"{wrong} of {len(found)} parts are wrong")
+    return 0 if any(finding.part == "CPU engine" and finding.state == OK for finding in found) else 1
+
+
+def findings() -> Iterator[Finding]:
+    """All parts, from the ground up. An engine is tried where all that it needs is there."""
+    yield Finding("Python", OK, f"{platform.python_version()} at {sys.executable}, fzn-turbo {__version__}")
+    yield packages()
+    if missing(NEEDED):
+        return  # of what is left much would be told wrongly
+    yield kernel_cache()
+    tools = cpp_compiler()
+    yield tools
+    if tools.state == OK:
+        yield tried("cpu")
+    yield from gpu_parts(tools.state == OK)
+    yield from minizinc_parts()
+
+
+def packages() -> Finding:
+    absent = missing(NEEDED + HELPFUL)
+    if absent:
+        return Finding("packages", WRONG, f"{', '.join(absent)} cannot be found", pip("install", *absent))
+    return Finding("packages", OK, ", ".join(NEEDED + HELPFUL))
+
+
+def missing(names: tuple[str, ...]) -> list[str]:
+    return [name for name in names if importlib.util.find_spec(name) is None]
+
+
+def kernel_cache() -> Finding:
+    folder = wanted_cache_folder()
+    if cache.find_folder() is None:
+        said = f"{folder} cannot be used, so that each run compiles its kernels: it must be yours, and no one else's"
+        return Finding("cache", WRONG, said, *mend_cache(folder))
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(bytes(1 << 20))
+    except OSError as error:
+        return Finding("cache", WRONG, f"{folder}: {error.strerror}", "export TURBO_FZN_CACHE=/var/tmp/turbo_fzn")
+    return Finding("cache", OK, str(folder))
+
+
+def mend_cache(folder: Path) -> tuple[str, str]:
+    if folder.is_dir() and folder.stat().st_uid == os.geteuid():
+        return f"chmod u+rwx,go-w {shlex.quote(str(folder))}", ""
+    if os.environ.get("TURBO_FZN_CACHE"):
+        return "unset TURBO_FZN_CACHE", "or let it name a folder of your own"
+    return 'export TURBO_FZN_CACHE="$HOME/.turbo_fzn"', "in the file that your shell reads first"
+
+
+def cpp_compiler() -> Finding:
+    packaged = compiler.packaged_library(32)
+    if packaged:
+        return Finding("C++ compiler", OK, f"not needed, the engine is in the package ({packaged.parent})")
+    try:
+        return Finding("C++ compiler", OK, shlex.join(compiler.find_cpu_compiler()))
+    except compiler.NoCompiler as error:
+        return Finding("C++ compiler", WRONG, str(error), system_install("g++"))
+    except TurboError as error:
+        return Finding("C++ compiler", WRONG, str(error), "unset CXX", "or let it name a C++ compiler")
+
+
+def tried(arch: str) -> Finding:
+    """The engine, by a small model."""
+    from turbo_fzn.api import solve_text
+
+    part, start = f"{arch.upper()} engine", time.monotonic()
+    try:
+        solutions = solve_text(SMALL_MODEL, arch=arch).solutions
+    except (TurboError, OSError) as error:
+        return Finding(part, WRONG, " ".join(str(error).split())[:300], command("--build-kernels"), "shows all of it")
+    if [dict(solution) for solution in solutions] != [{"x": 3}]:
+        return Finding(part, WRONG, f"answers {solutions} to a model whose answer is x = 3", command("--build-kernels"))
+    return Finding(part, OK, f"solved a model in {time.monotonic() - start:.1f} s")
+
+
+def gpu_parts(compiled: bool) -> Iterator[Finding]:
+    """Driver, PyCUDA and toolkit, and then the engine; `compiled` where there is a C++ compiler, or no need of one."""
+    absence = wake.absence()
+    if absence is not None:
+        yield Finding("NVIDIA driver", ABSENT, f"the CPU engine is used ({absence})")
+        return
+    parts = [driver(), pycuda(), toolkit()]
+    yield from parts
+    if compiled and all(finding.state == OK for finding in parts):
+        yield tried("gpu")
+
+
+def driver() -> Finding:
+    """The driver, by its first GPU, which is woken."""
+    waking = wake.begin()
+    if waking.thread is not None:
+        waking.thread.join(PATIENCE_SECONDS)
+        if waking.thread.is_alive():
+            return Finding("NVIDIA driver", WRONG, f"no answer within {PATIENCE_SECONDS:.0f} s", sudo("reboot"))
+    if waking.failure is None:
+        return Finding("NVIDIA driver", OK, f"woke the first GPU in {waking.seconds:.1f} s")
+    said = waking.failure + (", which is: no device" if waking.failure.endswith(" 100") else "")
+    return Finding("NVIDIA driver", WRONG, said, *mend_driver())
+
+
+def mend_driver() -> tuple[str, str]:
+    if "CUDA_VISIBLE_DEVICES" in os.environ:
+        return "unset CUDA_VISIBLE_DEVICES", "it names the devices that may be used"
+    if Path("/.dockerenv").exists():
+        return "docker run --gpus all IMAGE", "the container was started without its GPUs"
+    return sudo("modprobe nvidia"), "loads the kernel's module; after an update of the driver: reboot"
+
+
+def pycuda() -> Finding:
+    if missing(("pycuda",)):
+        said = "is not installed; the GPU engine needs it"
+        return Finding("PyCUDA", WRONG, said, pip("install", "pycuda"), "builds it, with the CUDA toolkit")
+    try:
+        import pycuda.driver
+    except Exception as error:  # whatever its libraries make of this machine
+        mend = pip("install", "--force-reinstall", "--no-cache-dir", "pycuda")
+        return Finding("PyCUDA", WRONG, f"cannot be imported ({error})", mend, "builds it for the toolkit that is here")
+    return Finding("PyCUDA", OK, f"in {os.path.dirname(pycuda.__file__ or '')}")
+
+
+def toolkit() -> Finding:
+    """nvcc, and that it is new enough."""
+    try:
+        words = compiler.find_nvcc()
+    except compiler.NoCompiler as error:
+        return Finding("CUDA toolkit", WRONG, str(error), sudo("apt-get install cuda-toolkit"), TOOLKIT_SOURCE)
+    except TurboError as error:
+        return Finding("CUDA toolkit", WRONG, str(error), "unset NVCC", "or let it name an nvcc")
+    found = re.search(r"release (\d+)\.(\d+)", output_of([*words, "--version"]))
+    if found is None:
+        said = f"{shlex.join(words)} does not tell its release"
+    elif tuple(map(int, found.groups())) >= OLDEST_TOOLKIT:
+        return Finding("CUDA toolkit", OK, f"{shlex.join(words)}, {found[0]}")
+    else:
+        said = f"{shlex.join(words)} is of {found[0]}, and {'.'.join(map(str, OLDEST_TOOLKIT))} or later is needed"
+    return Finding("CUDA toolkit", WRONG, said, sudo("apt-get install cuda-toolkit"), TOOLKIT_SOURCE)
+
+
+def minizinc_parts() -> Iterator[Finding]:
+    """MiniZinc, and what it knows of the solver."""
+    version = install.minizinc_version()
+    text = ".".join(map(str, version))
+    if version == (0,):
+        said = "cannot be run; only FlatZinc can be solved"
+        yield Finding("MiniZinc", WRONG, said, system_install("minizinc"), "or from https://www.minizinc.org")
+    elif version < OLDEST_MINIZINC:
+        said = f"{text}, and {'.'.join(map(str, OLDEST_MINIZINC))} or later is needed"
+        yield Finding("MiniZinc", WRONG, said, system_install("minizinc"), "or from https://www.minizinc.org")
+    else:
+        yield Finding("MiniZinc", OK, f"{text} at {shutil.which('minizinc')}")
+        yield known_solver()
+
+
+def known_solver() -> Finding:
+    """The configuration that MiniZinc finds: that it is what this installation would write, and works."""
+    part, path = "MiniZinc's solver", install.known_to_minizinc()
+    if path is None:
+        return Finding(part, WRONG, "MiniZinc does not know turbo", command("--install-solver"))
+    usual = path.parent == Path.home() / ".minizinc" / "solvers"
+    mend = command("--install-solver", *([] if usual else [str(path.parent)]))
+    stale = install.outdated_fields(path)
+    if stale:
+        return Finding(part, WRONG, f"{path} is stale: it has another {', another '.join(stale)}", mend)
+    answer = output_of(["minizinc", "--solver", str(path), "-"], SMALL_MINIZINC)
+    if "x = 3;" not in answer:
+        said = " ".join(answer.split())[:300] or "nothing"
+        return Finding(part, WRONG, f"{path}: a model is answered with {said}", mend)
+    return Finding(part, OK, f"solved a model as {path} says")
+
+
+def output_of(words: list[str], text: str = "") -> str:
+    """What a command that is given the text prints, on stdout and stderr."""
+    try:
+        done = subprocess.run(words, input=text, capture_output=True, text=True, timeout=PATIENCE_SECONDS)
+    except (OSError, subprocess.SubprocessError) as error:
+        return str(error)
+    return done.stdout + done.stderr
+
+
+def system_install(name: str) -> str:
+    """The command of this system that installs it."""
+    commands = PACKAGERS[name]
+    return sudo(next((text for tool, text in commands.items() if shutil.which(tool)), commands["apt-get"]))
+
+
+def sudo(text: str) -> str:
+    return text if os.geteuid() == 0 else f"sudo {text}"
+
+
+def pip(*words: str) -> str:
+    return shlex.join([sys.executable, "-m", "pip", *words])
+
+
+def command(*words: str) -> str:
+    """Of this installation."""
+    script = install.console_script()
+    return shlex.join([str(script)] if script else [sys.executable, "-m", "turbo_fzn"]) + " " + shlex.join(words)

@@ -1,0 +1,175 @@
+"""The manual page and the completions of shells, printed from the table of options.
+
+    python -m turbo_fzn.manual --write        writes the files of FILES, which the source tree keeps printed
+
+They stand in share/ where man-db, bash-completion, zsh and fish look for those of a program in the `bin` beside it, so
+that an installed wheel has them at their places (data_files in setup.cfg). `test_manual.py` compares.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+
+from turbo_fzn import __version__
+from turbo_fzn.options import ACTIONS, OPTIONS, Row, grouped, help_of, metavar_of
+from turbo_fzn.resources import share_folder
+
+DESCRIPTION = (
+    "solves a FlatZinc model (.fzn, .json) or a model in ternary normal form (.tnf), perhaps packed (.gz, .xz). "
+    "MiniZinc runs it as the solver turbo, once fzn-turbo --install-solver has made it known. The search runs on CPU "
+    "threads, and on an NVIDIA GPU where there is one."
+)
+EXIT = (
+    "0 for every answer, also unsatisfiable and unknown; 1 for an error, which is one line on stderr. With --doctor, 0 "
+    "when the CPU engine solves models."
+)
+VARIABLES = (
+    ("TURBO_FZN_CACHE", "the folder of compiled kernels and grammar tables"),
+    ("CXX", "the C++ compiler of the CPU engine, also with flags"),
+    ("NVCC", "the compiler of the GPU engine, in the same way"),
+)
+TAKE_FOLDER = tuple(flag for flag, _ in ACTIONS if flag.endswith("solver"))
+PLAIN_FLAGS = (("-h", "--help"), ("--version",))
+
+
+def manual_page() -> str:
+    """In troff, with the macros of man(7)."""
+    parts = [
+        f'.TH FZN-TURBO 1 "" "fzn-turbo {__version__}" "User commands"',
+        ".SH NAME\nfzn\\-turbo \\- constraint solver for MiniZinc, on GPUs and CPUs",
+        ".SH SYNOPSIS\n.B fzn\\-turbo\n.RI [ options ] \" file\"",
+        f".SH DESCRIPTION\n.B fzn\\-turbo\n{troff(DESCRIPTION)}",
+        ".SH OPTIONS",
+    ]
+    for title, rows in grouped():
+        parts.append(f".SS {troff(title.capitalize() if title.islower() else title)}")
+        parts += [entry(row.flags, metavar_of(row), help_of(row)) for row in rows]
+    parts.append(".SS Instead of solving")
+    parts += [entry((flag,), "[FOLDER]" if flag in TAKE_FOLDER else "", text) for flag, text in ACTIONS]
+    parts.append(".SH ENVIRONMENT")
+    parts += [entry((name,), "", text) for name, text in VARIABLES]
+    parts.append(f".SH EXIT STATUS\n{troff(EXIT)}")
+    parts.append(".SH SEE ALSO\n.BR minizinc (1)")
+    return "\n".join(parts) + "\n"
+
+
+def entry(flags: tuple[str, ...], metavar: str, text: str) -> str:
+    names = ", ".join(f"\\fB{troff(flag)}\\fR" for flag in flags)
+    value = f" \\fI{troff(metavar)}\\fR" if metavar else ""
+    return f".TP\n{names}{value}\n{troff(text)}"
+
+
+def troff(text: str) -> str:
+    """Plain text, of which no character is a command."""
+    escaped = text.replace("\\", "\\e").replace("-", "\\-")
+    return "\\&" + escaped if escaped[:1] in (".", "'") else escaped
+
+
+def flags() -> list[str]:
+    """All, in the order of the help."""
+    every = [*PLAIN_FLAGS, *(row.flags for row in OPTIONS), [flag for flag, _ in ACTIONS]]
+    return [flag for names in every for flag in names]
+
+
+def choices(row: Row) -> list[str]:
+    """The words that an option can take; none where it takes anything else, or nothing."""
+    kind, *values = row.kind.split(":")
+    return values if kind == "choice" else []
+
+
+def pattern(holds: Callable[[Row], bool]) -> str:
+    """The flags of the options of which it holds, as a pattern of bash."""
+    return "|".join(flag for row in OPTIONS if holds(row) for flag in row.flags)
+
+
+BASH = """\
+# Completion of fzn-turbo for bash; printed by turbo_fzn/manual.py.
+_fzn_turbo() {
+  local word="${COMP_WORDS[COMP_CWORD]}" before="${COMP_WORDS[COMP_CWORD-1]}"
+  case "$before" in
+@WORDS@
+    @NUMBERS@) return ;;
+    @FOLDERS@) COMPREPLY=($(compgen -d -- "$word")); return ;;
+    @FILES@) COMPREPLY=($(compgen -f -- "$word")); return ;;
+  esac
+  if [[ "$word" == -* ]]; then
+    COMPREPLY=($(compgen -W "@FLAGS@" -- "$word"))
+  else
+    COMPREPLY=($(compgen -f -- "$word"))
+  fi
+}
+complete -o filenames -F _fzn_turbo fzn-turbo
+"""
+
+
+def bash() -> str:
+    words = [
+        f'    {"|".join(row.flags)}) COMPREPLY=($(compgen -W "{" ".join(choices(row))}" -- "$word")); return ;;'
+        for row in OPTIONS
+        if choices(row)
+    ]
+    parts = {
+        "@WORDS@": "\n".join(words),
+        "@NUMBERS@": pattern(lambda row: bool(metavar_of(row)) and not choices(row) and row.kind != "text"),
+        "@FOLDERS@": "|".join(TAKE_FOLDER),
+        "@FILES@": pattern(lambda row: row.kind == "text"),
+        "@FLAGS@": " ".join(flags()),
+    }
+    text = BASH
+    for place, part in parts.items():
+        text = text.replace(place, part)
+    return text
+
+
+def zsh() -> str:
+    head = "# Completion of fzn-turbo for zsh; printed by turbo_fzn/manual.py."
+    lines = ["#compdef fzn-turbo", head, "_arguments \\"]
+    for row in OPTIONS:
+        wanted = f"({' '.join(choices(row))})" if choices(row) else "_files" if row.kind == "text" else " "
+        value = f":{metavar_of(row)}:{wanted}" if metavar_of(row) else ""
+        lines += [f"  '{flag}[{zsh_text(row.help)}]{zsh_text(value, brackets=False)}' \\" for flag in row.flags]
+    for flag, text in ACTIONS:
+        lines.append(f"  '{flag}[{zsh_text(text)}]{'::FOLDER:_files -/' if flag in TAKE_FOLDER else ''}' \\")
+    lines += [f"  '{flag}' \\" for names in PLAIN_FLAGS for flag in names]
+    return "\n".join([*lines, "  '*:model:_files'", ""])
+
+
+def zsh_text(text: str, brackets: bool = True) -> str:
+    quoted = text.replace("'", "'\\''")
+    return quoted.replace("[", "\\[").replace("]", "\\]").replace(":", "\\:") if brackets else quoted
+
+
+def fish() -> str:
+    lines = ["# Completion of fzn-turbo for fish; printed by turbo_fzn/manual.py."]
+    table = [(row.flags, row.help, choices(row), bool(metavar_of(row))) for row in OPTIONS]
+    table += [((flag,), text, [], False) for flag, text in ACTIONS] + [(names, "", [], False) for names in PLAIN_FLAGS]
+    for names, text, words, takes in table:
+        for flag in names:
+            kind = "l" if flag.startswith("--") else "s" if len(flag) == 2 else "o"
+            value = f" -x -a '{' '.join(words)}'" if words else " -r" if takes else ""
+            quoted = text.replace("'", "\\'")
+            lines.append(f"complete -c fzn-turbo -{kind} {flag.lstrip('-')}{value} -d '{quoted}'")
+    return "\n".join([*lines, ""])
+
+
+FILES = {
+    "man/man1/fzn-turbo.1": manual_page,
+    "bash-completion/completions/fzn-turbo": bash,
+    "zsh/site-functions/_fzn-turbo": zsh,
+    "fish/vendor_completions.d/fzn-turbo.fish": fish,
+}
+
+
+def write(folder: Path) -> None:
+    for name, text in FILES.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(prog="python -m turbo_fzn.manual", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--write", action="store_true", required=True, help="into the source tree's share/")
+    parser.parse_args()
+    write(share_folder())
