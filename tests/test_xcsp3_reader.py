@@ -63,7 +63,8 @@ def test_values_come_in_runs():
 
 def test_symbols_are_values():
     variables = '<var id="a" type="symbolic"> red green </var><var id="b" type="symbolic"> green blue </var>'
-    body = "<intension> ne(a,b) </intension><extension><list> a b </list><conflicts> (red,blue) </conflicts></extension>"
+    conflicts = "<extension><list> a b </list><conflicts> (red,blue) </conflicts></extension>"
+    body = f"<intension> ne(a,b) </intension>{conflicts}"
     model = parse_xcsp3(instance(body, variables))
     assert model.symbols["a"] == ["red", "green", "blue"]
     assert solutions(instance(body, variables)) == [[0, 1], [1, 2]]
@@ -216,7 +217,8 @@ def test_a_large_instance_is_read_soon():
     rows = "".join(f"({i % 4},{i // 4 % 10},{i})" for i in range(40_000))
     group = f"<group><intension> le(add(%0,%1),%2) </intension>{args}</group>"
     table = f"<extension><list> x[0] y z </list><supports>{rows}</supports></extension>"
-    text = instance(group + table, '<array id="x" size="[4]"> 0..3 </array><var id="y"> 0..9 </var><var id="z"> 0..99999 </var>')
+    variables = '<array id="x" size="[4]"> 0..3 </array><var id="y"> 0..9 </var><var id="z"> 0..99999 </var>'
+    text = instance(group + table, variables)
     start = time.process_time()
     model = parse_xcsp3(text)
     seconds = time.process_time() - start

@@ -128,7 +128,8 @@ def main(arguments: list[str]) -> int:
         while compared < wanted:
             more, found = disagreements(range(seed, seed + FILES_FOR_EACH_JAVA))
             compared, every, seed = compared + more, every + len(found), seed + FILES_FOR_EACH_JAVA
-            print(*found, f"{compared} instances by both, up to seed {seed}; {every} disagreements", sep="\n", flush=True)
+            summary = f"{compared} instances by both, up to seed {seed}; {every} disagreements"
+            print(*found, summary, sep="\n", flush=True)
         return 1 if every else 0
     for path, verdict in ask(map(Path, arguments), "-t=120s").items():
         print(json.dumps({Path(path).name: [verdict.status, verdict.best]}))
