@@ -86,7 +86,6 @@ def test_a_packed_file_that_is_no_text_is_refused_by_its_beginning(tmp_path):
     [
         ("model.mzn", "this is MiniZinc and not FlatZinc; type: minizinc --solver turbo {path}"),
         ("model.dzn", "this is data of a MiniZinc model; type: minizinc --solver turbo MODEL.mzn {path}"),
-        ("model.xml", "XCSP3 is not read, only FlatZinc, as minizinc makes it of its models"),
     ],
 )
 def test_a_file_of_another_language_is_answered_by_what_to_type(tmp_path, name, message):

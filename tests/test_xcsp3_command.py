@@ -4,20 +4,29 @@ from __future__ import annotations
 
 import re
 import signal
-import time
+import subprocess
 from pathlib import Path
 
 import pytest
-from command import PATIENCE, run, start
+from command import COMMAND, PATIENCE, environment, start, time_limits
 
 FOLDER = Path(__file__).resolve().parent / "xcsp3"
 HARD = """<instance type="COP"><variables><array id="x" size="[40]"> 0..99 </array></variables><constraints>
 <allDifferent> x[] </allDifferent><group><intension> ne(dist(%0,%1),%2) </intension>
-{}</group></constraints><objectives><minimize type="sum"><list> x[] </list><coeffs> {} </coeffs></minimize></objectives></instance>"""
+{}</group></constraints><objectives><minimize type="sum"><list> x[] </list><coeffs> {} </coeffs></minimize></objectives>
+</instance>"""
 
 
-def lines(answer) -> list[str]:
-    return answer.text.splitlines()
+def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+    """The command to its end; command.run knows MiniZinc's protocol only."""
+    command = [*COMMAND, *map(str, arguments)]
+    return subprocess.run(
+        command, capture_output=True, text=True, check=False, env=environment(), timeout=PATIENCE
+    )
+
+
+def lines(answer: subprocess.CompletedProcess[str]) -> list[str]:
+    return answer.stdout.splitlines()
 
 
 def hard(folder: Path) -> Path:
@@ -30,16 +39,14 @@ def hard(folder: Path) -> Path:
 
 def test_an_optimum_is_told_as_in_the_competitions():
     answer = run(FOLDER / "golomb.xml", "--arch", "cpu")
-    assert answer.code == 0
+    assert answer.returncode == 0
     objectives = [line for line in lines(answer) if line[0] == "o"]
     assert objectives[-1] == "o 11"
     assert objectives == sorted(set(objectives), key=lambda line: -int(line[2:]))
     rest = lines(answer)[len(objectives) :]
     assert rest[0] == "s OPTIMUM FOUND"
-    assert re.fullmatch(
-        r'v <instantiation type="optimum" cost="11"> <list> x\[\] </list> <values> 0( \d+){3} 11 </values> </instantiation>',
-        rest[1],
-    )
+    values = r"<list> x\[\] </list> <values> 0( \d+){3} 11 </values>"
+    assert re.fullmatch(rf'v <instantiation type="optimum" cost="11"> {values} </instantiation>', rest[1])
     assert re.fullmatch(r"d FOUND SOLUTIONS \d+", rest[2])
 
 
@@ -47,18 +54,18 @@ def test_an_optimum_is_told_as_in_the_competitions():
 def test_a_satisfaction_instance_has_a_status_first(name, status):
     answer = run(FOLDER / f"{name}.xml", "--arch", "cpu")
     assert lines(answer)[0] == status
-    assert ("v <instantiation" in answer.text) == (status == "s SATISFIABLE")
+    assert ("v <instantiation" in answer.stdout) == (status == "s SATISFIABLE")
 
 
 def test_all_solutions_are_counted():
     answer = run(FOLDER / "queens_by_pairs.xml", "--arch", "cpu", "-a")
-    assert answer.text.count("v <instantiation") == 92
+    assert answer.stdout.count("v <instantiation") == 92
     assert lines(answer)[-1] == "d FOUND SOLUTIONS 92"
 
 
 def test_statistics_are_d_lines():
     answer = run(FOLDER / "golomb.xml", "--arch", "cpu", "-s")
-    assert re.search(r"^d nodes \d+$", answer.text, re.MULTILINE)
+    assert re.search(r"^d nodes \d+$", answer.stdout, re.MULTILINE)
     assert all(line[0] in "osvd" for line in lines(answer))
 
 
@@ -68,25 +75,30 @@ def test_symbols_are_printed(tmp_path):
         '<instance><variables><var id="a" type="symbolic"> red blue </var><var id="b"> 3 </var></variables>'
         "<constraints><intension> ne(a,red) </intension></constraints></instance>"
     )
-    assert "<list> a b </list> <values> blue 3 </values>" in run(path, "--arch", "cpu").text
+    assert "<list> a b </list> <values> blue 3 </values>" in run(path, "--arch", "cpu").stdout
 
 
 @pytest.mark.parametrize(
-    ("constraint", "status"), [("<adhoc> y </adhoc>", "s UNSUPPORTED"), ("<allDifferent> z </allDifferent>", "s UNKNOWN")]
+    ("constraint", "status"),
+    [("<adhoc> y </adhoc>", "s UNSUPPORTED"), ("<allDifferent> z </allDifferent>", "s UNKNOWN")],
 )
 def test_an_error_is_one_line_and_a_status(tmp_path, constraint, status):
     path = tmp_path / "wrong.xml"
-    path.write_text(f'<instance><variables><var id="y"> 0 </var></variables><constraints>{constraint}</constraints></instance>')
+    variables = '<variables><var id="y"> 0 </var></variables>'
+    path.write_text(f"<instance>{variables}<constraints>{constraint}</constraints></instance>")
     answer = run(path)
-    assert answer.code == 1
+    assert answer.returncode == 1
     assert lines(answer) == [status]
-    assert len(answer.errors.splitlines()) == 1
+    assert len(answer.stderr.splitlines()) == 1
 
 
 def test_the_options_of_the_competitions_are_known(tmp_path):
-    began = time.monotonic()
-    answer = run(hard(tmp_path), "--arch", "cpu", "--timelimit=2", "--memlimit", "2000", "--nbcores", "1", "-s")
-    assert time.monotonic() - began < PATIENCE
+    path = hard(tmp_path)
+    for limit in time_limits():
+        seconds = -(-limit // 1000)
+        answer = run(path, "--arch", "cpu", f"--timelimit={seconds}", "--memlimit", "2000", "--nbcores", "1", "-s")
+        if "s SATISFIABLE" in lines(answer):
+            break
     assert "s SATISFIABLE" in lines(answer)
     assert "d blocks 1" in lines(answer)
     assert lines(answer)[-1][0] == "d"

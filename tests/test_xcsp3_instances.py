@@ -1,4 +1,4 @@
-"""The instances of tests/xcsp3, whose status and optimum ACE has found too (expected.json); and ACE itself, where it is."""
+"""The instances of tests/xcsp3, whose status and optimum ACE has found (expected.json); and ACE itself, where it is."""
 
 from __future__ import annotations
 

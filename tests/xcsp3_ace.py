@@ -58,7 +58,8 @@ def ask_one(paths: list[Path], *options: str) -> dict[str, Verdict]:
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as listing:
         listing.write("\n".join(str(path) for path in paths))
         listing.flush()
-        command = ["java", "-XX:+UseSerialGC", "-Djava.security.manager=allow", "-cp", str(jar), str(HERE / "AceMany.java"), listing.name, "-npc", *options]
+        java = ["java", "-XX:+UseSerialGC", "-Djava.security.manager=allow", "-cp", str(jar)]
+        command = [*java, str(HERE / "AceMany.java"), listing.name, "-npc", *options]
         text = subprocess.run(command, capture_output=True, text=True, check=False).stdout
     parts = [part.partition("\n") for part in text.split("\nFILE ")[1:]]
     return {path: read_verdict(body) for path, _, body in parts}
@@ -127,7 +128,8 @@ def main(arguments: list[str]) -> int:
         while compared < wanted:
             more, found = disagreements(range(seed, seed + FILES_FOR_EACH_JAVA))
             compared, every, seed = compared + more, every + len(found), seed + FILES_FOR_EACH_JAVA
-            print("\n".join([*found, f"{compared} instances by both, up to seed {seed}; {every} disagreements"]), flush=True)
+            summary = f"{compared} instances by both, up to seed {seed}; {every} disagreements"
+            print(*found, summary, sep="\n", flush=True)
         return 1 if every else 0
     for path, verdict in ask(map(Path, arguments), "-t=120s").items():
         print(json.dumps({Path(path).name: [verdict.status, verdict.best]}))

@@ -6,7 +6,6 @@ operator, a variant). The meanings follow the specification (arXiv 2009.00514), 
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable
 from itertools import combinations, pairwise
@@ -18,8 +17,7 @@ ORDERS = ("lt", "le", "ge", "gt")
 
 def intension(d: Draw, _: str) -> Case:
     item = d.truth(3)
-    constant = re.search(r"\b(?!set)\w+\((?:[-\d,]|set\([-\d,]*\))+\)", item.text)
-    return Case(f"<intension> {item.text} </intension>", lambda v: bool(item.value(v)), constant is None)
+    return Case(f"<intension> {item.text} </intension>", lambda v: bool(item.value(v)))
 
 
 # Generic constraints
@@ -47,6 +45,9 @@ def fits(cell: str, x: int) -> bool:
     return x == int(cell)
 
 
+SMART = ["*", "<=1", ">=2", "!=1", "0..1", "<2", ">0", "≠2", "≤2", "≥1", "﹤1", "﹥1", "¬1..2", "{0,2}"]
+
+
 def extension(d: Draw, form: str) -> Case:
     table, kind = form.split()
     items = d.variables(1, 1) if kind == "unary" else d.variables(2, 3)
@@ -54,7 +55,7 @@ def extension(d: Draw, form: str) -> Case:
         cells = ["-1", "1", "2..3"]
         body, rows = " ".join(cells), [[cell] for cell in cells]
     else:
-        marks = {"plain": [], "starred": ["*"], "smart": ["*", "<=1", ">=2", "!=1", "0..1", "<2", ">0", "≠2", "≤2", "≥1", "﹤1", "﹥1", "¬1..2", "{0,2}"]}[kind]
+        marks = {"plain": [], "starred": ["*"], "smart": SMART}[kind]
         rows = rows_of(d, len(items), lambda: d.random.choice([*map(str, range(-1, 4)), *marks]))
         rows = sorted(dict.fromkeys(map(tuple, rows)))
         body = "".join(f"({','.join(row)})" for row in rows).replace("<", "&lt;")
@@ -212,7 +213,9 @@ def precedence(d: Draw, form: str) -> Case:
 # Counting
 
 
-def counted(d: Draw, form: str, body: str, name: str, value: Callable[[dict[str, int]], int], core: bool = True) -> Case:
+def counted(
+    d: Draw, form: str, body: str, name: str, value: Callable[[dict[str, int]], int], core: bool = True
+) -> Case:
     operator, kind = form.split()[:2]
     text, holds = d.condition(operator, kind)
     core = core and operator != "notin"
@@ -250,7 +253,7 @@ def n_values(d: Draw, form: str) -> Case:
 
 def cardinality(d: Draw, form: str) -> Case:
     closed, kind = form.split()
-    items, values = d.variables(3, 4), [Item(str(x), lambda v, x=x: x) for x in d.random.sample(range(4), 3)]
+    items, values = d.variables(3, 4), [Item(str(x), lambda v, x=x: x) for x in sorted(d.random.sample(range(4), 3))]
     if kind == "values":
         values = [d.variable() for _ in range(2)]
     if kind == "intervals":
@@ -272,7 +275,7 @@ def cardinality(d: Draw, form: str) -> Case:
     )
     named = [item.text for item in [*items, *(chosen if kind == "variables" else [])]]
     distinct = len(set(named)) == len(named)
-    return Case(text, holds, kind != "values" and form != "closed intervals" and distinct)
+    return Case(text, holds, kind != "values" and distinct)
 
 
 def knapsack(d: Draw, form: str) -> Case:
@@ -298,9 +301,10 @@ def conditional(*variants: str) -> list[str]:
     return [f"{operator} {kind} {variant}".strip() for operator, kind in CONDITIONS for variant in variants]
 
 
+TABLES, OCCURS = ("unary", "plain", "starred", "smart"), ("constants", "variables", "intervals", "values")
 FORMS: dict[str, tuple[Callable[[Draw, str], Case], list[str]]] = {
     "intension": (intension, [""]),
-    "extension": (extension, [f"{t} {k}" for t in ("supports", "conflicts") for k in ("unary", "plain", "starred", "smart")]),
+    "extension": (extension, [f"{t} {k}" for t in ("supports", "conflicts") for k in TABLES]),
     "regular": (regular, ["deterministic", "nondeterministic"]),
     "mdd": (mdd, ["deterministic", "nondeterministic"]),
     "allDifferent": (all_different, ["plain", "except", "lists", "matrix", "expressions"]),
@@ -311,6 +315,6 @@ FORMS: dict[str, tuple[Callable[[Draw, str], Case], list[str]]] = {
     "sum": (sum_, conditional("plain", "constants", "variables", "expressions")),
     "count": (count, conditional("constants", "variables", "expressions")),
     "nValues": (n_values, conditional("plain", "except")),
-    "cardinality": (cardinality, [f"{c} {k}" for c in ("open", "closed") for k in ("constants", "variables", "intervals", "values")]),
+    "cardinality": (cardinality, [f"{c} {k}" for c in ("open", "closed") for k in OCCURS]),
     "knapsack": (knapsack, conditional("")),
 }

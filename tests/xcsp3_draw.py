@@ -1,4 +1,4 @@
-"""Random parts of XCSP3 instances, each with its meaning in Python, written from the specification and not from the reader.
+"""Random parts of XCSP3 instances, each with its meaning in Python, which shares nothing with the reader.
 
 An item is a text and a function of an assignment (name -> value). A case is a constraint's text and its truth.
 """
@@ -73,7 +73,8 @@ class Draw:
 
     def variables(self, least: int = 2, most: int = 4) -> list[Item]:
         names = list(self.domains)
-        return [self.named(name) for name in self.random.sample(names, self.random.randint(least, min(most, len(names))))]
+        count = self.random.randint(least, min(most, len(names)))
+        return [self.named(name) for name in self.random.sample(names, count)]
 
     def scalar(self) -> Item:
         return self.variable() if self.random.random() < 0.5 else self.integer()
@@ -85,7 +86,9 @@ class Draw:
 
     # Conditions
 
-    def condition(self, operator: str, kind: str, low: int = 0, high: int = 5) -> tuple[str, Callable[[int, Values], bool]]:
+    def condition(
+        self, operator: str, kind: str, low: int = 0, high: int = 5
+    ) -> tuple[str, Callable[[int, Values], bool]]:
         if operator in COMPARE:
             item = self.variable() if kind == "variable" else self.integer(low, high)
             return f"({operator},{item.text})", lambda x, v: COMPARE[operator](x, item.value(v))
@@ -130,7 +133,8 @@ class Draw:
             left = self.term(max(depth - 1, 0))
             if name in COMPARE:
                 right = self.term(max(depth - 1, 0))
-                return Item(f"{name}({left.text},{right.text})", lambda v: int(COMPARE[name](left.value(v), right.value(v))))
+                compare = COMPARE[name]
+                return Item(f"{name}({left.text},{right.text})", lambda v: int(compare(left.value(v), right.value(v))))
             members = sorted({self.random.randint(-1, 4) for _ in range(3)})
             text = f"{name}({left.text},set({','.join(map(str, members))}))"
             return Item(text, lambda v: int((left.value(v) in members) == (name == "in")))
@@ -147,7 +151,8 @@ class Draw:
             for name, values in self.domains.items()
             if name != "y"
         )
-        variables = f'<array id="x" size="[{self.n}]">{domains}</array><var id="y">{" ".join(map(str, self.domains["y"]))}</var>'
+        last = " ".join(map(str, self.domains["y"]))
+        variables = f'<array id="x" size="[{self.n}]">{domains}</array><var id="y">{last}</var>'
         body = "".join(case.text for case in cases)
         goal = f"<objectives>{objective}</objectives>" if objective else ""
         return (

@@ -117,7 +117,7 @@ def no_overlap(d: Draw, form: str) -> Case:
         placed = [list(zip(of(box, v), of(size, v))) for box, size in zip(boxes, sizes)]
         placed = [box for box in placed if ignored == "false" or all(size for _, size in box)]
         return all(
-            any(p + a <= q or q + b <= p for (p, a), (q, b) in zip(one, other)) for one, other in combinations(placed, 2)
+            any(p + a <= q or q + b <= p for (p, a), (q, b) in zip(*pair)) for pair in combinations(placed, 2)
         )
 
     def shown(rows: list[list[Item]]) -> str:
@@ -126,7 +126,8 @@ def no_overlap(d: Draw, form: str) -> Case:
     body = f"<origins> {shown(boxes)} </origins><lengths> {shown(sizes)} </lengths>"
     zeros = any(size.text == "0" or "[" in size.text or size.text == "y" for row in sizes for size in row)
     distinct = len({i.text for row in [*boxes, *sizes] for i in row if not i.text.isdigit()}) == len(boxes) * k
-    return Case(f'<noOverlap zeroIgnored="{ignored}">{body}</noOverlap>', holds, ignored == "true" and not zeros and distinct)
+    core = ignored == "true" and not zeros and distinct
+    return Case(f'<noOverlap zeroIgnored="{ignored}">{body}</noOverlap>', holds, core)
 
 
 def cumulative(d: Draw, form: str) -> Case:
@@ -255,6 +256,7 @@ def group(d: Draw, form: str) -> Case:
     return Case(text, lambda v: all(tuple(of(pair, v)) in rows for pair in pairs))
 
 
+OPERANDS, BINS = ("constants", "variables"), ("limits", "loads", "conditions")
 FORMS |= {
     "minimum": (extreme("minimum"), conditional("plain", "expressions")),
     "maximum": (extreme("maximum"), conditional("plain", "expressions")),
@@ -264,9 +266,9 @@ FORMS |= {
     "element of a matrix": (element_of_matrix, conditional("constants", "variables")),
     "element without an index": (member, [""]),
     "channel": (channel, ["one list", "two lists", "into", "value"]),
-    "noOverlap": (no_overlap, [f"{k} {z} {c}" for k in "123" for z in ("true", "false") for c in ("constants", "variables")]),
+    "noOverlap": (no_overlap, [f"{k} {z} {c}" for k in "123" for z in ("true", "false") for c in OPERANDS]),
     "cumulative": (cumulative, conditional("constants", "variables", "ends")),
-    "binPacking": (bin_packing, [*conditional(""), *(f"{k} {o}" for k in ("limits", "loads", "conditions") for o in ("constants", "variables"))]),
+    "binPacking": (bin_packing, [*conditional(""), *(f"{k} {o}" for k in BINS for o in OPERANDS)]),
     "circuit": (circuit, ["plain", "size", "size variable"]),
     "instantiation": (instantiation, [""]),
     "clause": (clause, [""]),

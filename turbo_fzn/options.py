@@ -205,8 +205,8 @@ def _parser() -> Any:
 
     parser = Parser(
         prog="fzn-turbo",
-        description="Solve a FlatZinc model (.fzn, .json) or a model in ternary normal form (.tnf), perhaps packed "
-        "(.gz, .xz).",
+        description="Solve a FlatZinc model (.fzn, .json), an XCSP3 instance (.xml) or a model in ternary normal form "
+        "(.tnf), perhaps packed (.gz, .xz, .lzma).",
         allow_abbrev=False,
     )
     parser.add_argument("file", nargs="?", help="the model; - is standard input")
