@@ -1,4 +1,4 @@
-"""What engines are told by others while they run: solutions with their values, bounds of the objective, and root bounds.
+"""What engines are told by others while they run: solutions with their values, bounds of the objective, root bounds.
 
 On a GPU played by a driver in Python (fake_cuda.py), and on CPU engines whose memory lies open (engines.py). How a team
 passes it on is tested in test_team.py.

@@ -112,7 +112,7 @@ def test_neighbourhoods_that_are_cut_become_smaller():
 
 def islands(engine: OpenEngine) -> np.ndarray:
     """version, value, patience of each (int64 [islands, 8]), to be read and written."""
-    return engine.memory["islands"].view(np.int64).reshape(engine.layout.n_islands, -1)
+    return engine.memory["islands"].view(np.int64).reshape(engine.layout.n_islands + 1, -1)  # the last is the host's
 
 
 def test_nobody_reads_an_incumbent_that_is_being_written(monkeypatch):

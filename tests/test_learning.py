@@ -165,7 +165,8 @@ def test_statistics_say_who_has_found_and_who_has_proved(role):
 
 
 def test_a_restart_that_proves_is_named():
-    result = solve_text(text_of(example("photo")), arch="cpu", threads=1, free_search=True, learn="off", relaxation="off")
+    options = {"free_search": True, "learn": "off", "relaxation": "off"}
+    result = solve_text(text_of(example("photo")), arch="cpu", threads=1, **options)
     assert result.statistics["provedBy"] in ("cpu weighted", "cpu annotated", "cpu probe")
 
 

@@ -43,6 +43,11 @@ def is_done(engine: OpenEngine, found: list[Found]) -> bool:
     return engine.complete or (engine.layout.tnf.sense == 0 and bool(found))
 
 
+def take_until(engine: OpenEngine, have: list[Found], under: int) -> None:
+    """A solution as good as that is there, or on its way."""
+    wait_until(lambda: have.extend(engine.poll()) or value_of(engine, have) <= under)
+
+
 def snapshots(text: str, role: str) -> list[tuple[list[Found], Roots]]:
     """What a learner knows of the root from time to time, with the solutions that must be known by then: it is held
     whenever it has found one, as nobody takes the one before."""
@@ -58,7 +63,7 @@ def snapshots(text: str, role: str) -> list[tuple[list[Found], Roots]]:
         running, roots = learner.running, learner.roots()
         have += learner.poll()
         if roots is not None:
-            wait_until(lambda: have.extend(learner.poll()) or value_of(learner, have) <= roots.under)
+            take_until(learner, have, roots.under)
             every.append((list(have), roots))
     assert is_done(learner, have) and learner.roots() is None, "nothing new"
     learner.close()

@@ -19,18 +19,17 @@ import sys
 import time
 from collections.abc import Sequence
 from types import FrameType
-from typing import TYPE_CHECKING, NoReturn, TextIO
+from typing import TYPE_CHECKING, NoReturn
 
 from turbo_fzn import progress, streams, worker
 from turbo_fzn.collector import without_collector
-from turbo_fzn.errors import InternalError, TurboError
+from turbo_fzn.errors import InternalError, TurboError, UnsupportedError
 from turbo_fzn.interrupt import Interrupt, Interrupted, deadline
 from turbo_fzn.options import Command, Options, parse_arguments
 from turbo_fzn.run import output
 
 if TYPE_CHECKING:
     from turbo_fzn.run.judge import Prepared
-    from turbo_fzn.run.search import Finished, Solution
 
 STOP_MARGIN_SECONDS = 0.1  # how long before the time limit to stop, so that the last solution is out in time
 LONG_READ_BYTES = 500_000  # of a model that takes the tenths of a second to read in which a GPU wakes
@@ -57,7 +56,7 @@ def run(argv: Sequence[str], leave: bool) -> int:
         message = explain(error)
         if message is None:
             raise
-        code = complain(message)
+        code = complain(message, argv, error)
         if leave:
             leave_process(code)  # here, where the error still holds what has failed: nothing of it is taken down
     return code
@@ -101,11 +100,12 @@ def unexpected(error: Exception) -> str:
     return f"internal error: {type(error).__name__}: {text} (-v shows where)"
 
 
-def complain(message: str) -> int:
+def complain(message: str, argv: Sequence[str], error: BaseException) -> int:
     progress.erase()
     try:
         print(f"fzn-turbo: {message}", file=sys.stderr, flush=True)
-        output.write_line(sys.stdout, output.ERROR)
+        if not getattr(error, "answered", False):
+            output.write_line(sys.stdout, output.error_line(argv, isinstance(error, UnsupportedError)))
     except OSError:
         streams.forget_stdout()
     return 1
@@ -144,7 +144,7 @@ def solve(options: Options, started: float, leave: bool) -> int:
             return dump(prepared, options.dump_tnf)
         return print_answers(prepared, options, interrupt, leave)
     except Interrupted:
-        report_unknown(sys.stdout, options)
+        output.style_of(options.file)(sys.stdout, options).unknown()
         return 0
 
 
@@ -224,7 +224,7 @@ def leave_unknown(options: Options) -> NoReturn:
     and callbacks, some of which wrap it or swallow it.
     """
     text = io.StringIO()
-    report_unknown(text, options)
+    output.style_of(options.file)(text, options).unknown()
     with contextlib.suppress(OSError):
         os.write(sys.stdout.fileno(), text.getvalue().encode())
     leave_process()
@@ -289,7 +289,7 @@ def print_answers(prepared: Prepared, options: Options, interrupt: Interrupt, le
     from turbo_fzn.report.recorder import recorder
     from turbo_fzn.run.search import Finished, Search
 
-    answers = Answers(options)
+    answers = output.style_of(options.file)(sys.stdout, options, prepared.model)
     search = Search(prepared, options, interrupt)
     try:
         note = recorder(options, search)
@@ -298,66 +298,18 @@ def print_answers(prepared: Prepared, options: Options, interrupt: Interrupt, le
                 answers.add(event)
                 note(event)
                 continue
-            answers.print_held()
-            print_end(event, options)
+            answers.end(event)
             note(event)
             if leave:
                 leave_process()
-    except BaseException:
-        answers.print_held()  # it was checked; what has failed since takes nothing back
+    except BaseException as error:
+        if answers.fail():
+            error.answered = True  # type: ignore[attr-defined]
         raise
     finally:
         if not leave:
             search.close()
     return 0
-
-
-class Answers:
-    """Prints solutions. Of an optimisation model, those that a better one follows are printed only when asked for."""
-
-    def __init__(self, options: Options):
-        self.every = options.intermediate or options.all_solutions
-        self.held: Solution | None = None  # the best so far, not printed
-
-    def add(self, solution: Solution) -> None:
-        if self.every or solution.objective is None:
-            print_solution(solution)
-            return
-        if self.held is not None and self.held.objective == solution.objective:
-            self.print_held()
-        self.held = solution
-
-    def print_held(self) -> None:
-        held, self.held = self.held, None
-        if held is not None:
-            print_solution(held)
-
-
-def print_end(finished: Finished, options: Options) -> None:
-    status = status_line(finished)
-    if status:
-        output.write_line(sys.stdout, status)
-    if options.statistics:
-        output.write_statistics(sys.stdout, finished.statistics)
-
-
-def print_solution(solution: Solution) -> None:
-    if solution.statistics is not None:
-        output.write_statistics(sys.stdout, solution.statistics)
-    output.write_solution(sys.stdout, solution.outputs)
-
-
-def status_line(finished: Finished) -> str:
-    """The last line of the answer; empty where solutions were found and there may be more."""
-    if finished.n_solutions == 0:
-        return output.UNSATISFIABLE if finished.complete else output.UNKNOWN
-    return output.COMPLETE if finished.complete else ""
-
-
-def report_unknown(stream: TextIO, options: Options) -> None:
-    output.write_line(stream, output.UNKNOWN)
-    if options.statistics:
-        output.write_statistics(stream, {"nodes": 0, "failures": 0})
 
 
 def compile_ahead() -> None:

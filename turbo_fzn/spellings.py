@@ -1,4 +1,5 @@
-"""The flags of C++ Turbo (github.com/lattice-land/turbo, 1.2), for those whose scripts have them.
+"""The flags of C++ Turbo (github.com/lattice-land/turbo, 1.2) and of the XCSP3 competitions, for those whose scripts
+have them.
 
 What means something here becomes our flag; what only tunes that solver is left out, with a line that says why; what
 cannot be left out is refused with the name of what there is instead. The other flags (-a, -f, -i, -n, -p, -s, -t, -v)
@@ -7,7 +8,7 @@ are the same in both, as they are MiniZinc's.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from turbo_fzn.errors import UsageError
 
@@ -38,6 +39,25 @@ REFUSED = {
 }
 
 
+LEARNERS_SHARE = 12  # a quarter of the memory, and at most three roles
+
+
+def milliseconds(seconds: str) -> str:
+    return f"{seconds}000" if seconds.isdecimal() else seconds
+
+
+def share_of_learner(mebibytes: str) -> str:
+    return str(max(int(mebibytes) // LEARNERS_SHARE, 1)) if mebibytes.isdecimal() else mebibytes
+
+
+# Those of the competitions, with a blank or `=` before the value: our flag, and the value in its unit.
+COMPETITION: dict[str, tuple[str, Callable[[str], str]]] = {
+    "--timelimit": ("-t", milliseconds),
+    "--memlimit": ("--memory", share_of_learner),
+    "--nbcores": ("-p", str),
+}
+
+
 def translate(argv: Sequence[str]) -> tuple[list[str], list[str]]:
     """The command line in our flags, and what is to be said of those that were left out. Raises UsageError."""
     words, notes = iter(argv), []
@@ -57,6 +77,10 @@ def translate(argv: Sequence[str]) -> tuple[list[str], list[str]]:
             ours += ["--blocks", blocks] if blocks != "0" else []  # 0: as many as fit, which is the default
         elif word in SAME_WITH_A_VALUE:
             ours += [SAME_WITH_A_VALUE[word], next(words, "")]
+        elif word.partition("=")[0] in COMPETITION:
+            name, has_value, value = word.partition("=")
+            flag, convert = COMPETITION[name]
+            ours += [flag, convert(value if has_value else next(words, ""))]
         else:
             ours.append(SAME.get(word, word))
     return ours, notes

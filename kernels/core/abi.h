@@ -110,8 +110,8 @@ struct Level {
   i32 output_position;  // place of the first unfixed output variable before the choice
 };
 
-// Words shared by all blocks. The host writes `stop`, `consumed` and `host_*` while the kernel runs. Every node reads
-// the first line, those of the tree search also how full the pool is.
+// Words shared by all blocks. The host writes `stop`, `consumed` and `host_*` while the kernel runs. Every node
+// reads the first line, those of the tree search also how full the pool is.
 struct alignas(64) Common {
   i64 best;                     // least value of sense * objective found so far
   i32 stop;                     // set by the host: leave at once
@@ -161,7 +161,7 @@ struct alignas(64) Units {
   i64 version;
 };
 
-// What a method has cost and brought, over all blocks. Recent figures are halved now and then: what paid need not.
+// What a method has cost and brought, over all blocks. Recent figures are halved now and then.
 struct alignas(64) MethodBook {
   i64 tries, busy_ns, improvements, recent_ns, recent_gain;
   i64 running;                    // blocks that are at it

@@ -5,10 +5,11 @@
 // Sais, JSAT 2009) only few are worth telling: units, clauses of two or three literals, and those whose literals come
 // from two levels.
 //
-// Nobody waits for anybody. Units are words that only grow, one a side (search/units.h), and all that holds at level 0 is
-// told as such: whoever propagates rows alone, or a GPU, would not find it. Clauses go into a ring of the learner that
-// learned them, which the others read at their next restart: whoever is too slow misses some. A slot's sequence number
-// is odd while it is written; a reader that finds another one afterwards drops what it has read (a sequence lock).
+// Nobody waits for anybody. Units are words that only grow, one a side (search/units.h), and all that holds at level 0
+// is told as such: whoever propagates rows alone, or a GPU, would not find it. Clauses go into a ring of the learner
+// that learned them, which the others read at their next restart: whoever is too slow misses some. A slot's sequence
+// number is odd while it is written; a reader that finds another one afterwards drops what it has read (a sequence
+// lock).
 #pragma once
 
 #include "restart.h"

@@ -9,8 +9,8 @@
 // and a reader that finds another version afterwards starts anew. Values of two solutions must not mix: a neighbourhood
 // that fixes such a mixture holds no solution, and all blocks would search it in vain.
 //
-// The island behind the last one is the host's: there it puts, in the same way, solutions that were found elsewhere. Its
-// `patience` is the version that a block has taken and made the record, so that one block does.
+// The island behind the last one is the host's: there it puts, in the same way, solutions that were found elsewhere.
+// Its `patience` is the version that a block has taken and made the record, so that one block does.
 #pragma once
 
 #include "pool.h"

@@ -1,12 +1,13 @@
 // Root bounds that hold in every solution better than the incumbent: words that only grow, one a side.
 //
-// Learners find them, and the host brings those of other engines. Word 2x is the lower bound of x, word 2x + 1 minus its
-// upper one; they begin as the root's. Each word holds by itself, so nobody locks them, and a reader may have older and
-// newer ones mixed. A block applies them at the root of a task, like decisions: rows are woken by what changes, so the
-// rest may rely on the root's fixpoint as before.
+// Learners find them, and the host brings those of other engines. Word 2x is the lower bound of x, word 2x + 1 minus
+// its upper one; they begin as the root's. Each word holds by itself, so nobody locks them, and a reader may have older
+// and newer ones mixed. A block applies them at the root of a task, like decisions: rows are woken by what changes, so
+// the rest may rely on the root's fixpoint as before.
 //
-// They do not hold in solutions that are no better than the incumbent. So whoever has used them claims no more than that
-// nothing is better than the incumbent of now (docs/correctness.md), and islands, which want worse solutions, leave them.
+// They do not hold in solutions that are no better than the incumbent. So whoever has used them claims no more than
+// that nothing is better than the incumbent of now (docs/correctness.md), and islands, which want worse solutions,
+// leave them.
 #pragma once
 
 #include "task.h"

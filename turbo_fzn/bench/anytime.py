@@ -4,8 +4,9 @@ Each file is solved by free search for a given time and seed, in this process, e
 the objective at several times, the strategy that found the last one, the proved bound, and the primal integral
 (Berthold, OR Letters 2013): the mean over the run of the gap between the incumbent and the best objective known, in
 per cent, 100 where there is none. With `--peers FILE.csv` (columns model, best_known, and objectives of others, `*`
-for proved) the best known comes from there, and the last table counts where we are better, equal or worse. With
-`--side SOLVER` each file is also given to another FlatZinc solver, for as long.
+for proved) the best known comes from there, and the last table counts where we are better, equal or worse; where the
+file has the columns of points.py, it gives the points of the MiniZinc Challenge, ours and theirs. With `--side
+SOLVER` each file is also given to another FlatZinc solver, for as long.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from pathlib import Path
 
 from turbo_fzn.bench.files import add_arguments, chosen_files
 from turbo_fzn.bench.nodes import UNUSABLE, SearchClock, duration, peers_table
+from turbo_fzn.bench.points import Outcome, outcome, points, solvers_of
 from turbo_fzn.errors import TurboError
 from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options, integer, integer_within
@@ -204,7 +206,7 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument("--seconds", type=duration, default=20.0, help="of search for each file and seed")
     parser.add_argument("--seeds", type=integer_within(1), default=1, help="how many seeds: 1, 2, ...")
     parser.add_argument("--arch", default="auto", choices=("auto", "cpu", "gpu"))
-    parser.add_argument("--threads", type=integer("threads"), default=2, help="-p of the CPU engine")
+    parser.add_argument("--threads", type=integer("threads"), help="-p (default: the solver's)")
     parser.add_argument("--gpu-threads", type=integer("gpu_threads"), help="threads of a GPU block")
     parser.add_argument("--without", help="strategies to leave out, comma-separated")
     parser.add_argument("--peers", type=Path)
@@ -224,6 +226,31 @@ def read_arguments() -> argparse.Namespace:
     return arguments
 
 
+OURS = "ours"
+
+
+def outcome_of(curve: Curve) -> Outcome:
+    """Ours, as points want it."""
+    closed = curve.status in ("ALL_SOLUTIONS", "UNSATISFIABLE") or (not curve.sense and curve.objective is not None)
+    when = curve.improvements[-1][0] if curve.improvements else curve.end
+    return Outcome(curve.sense, curve.objective, closed, curve.end if closed and curve.sense else when)
+
+
+def points_table(curves: Sequence[Curve], peers: dict[str, dict[str, str]]) -> list[str]:
+    """A line with the points of each solver, ours a mean over the seeds; none where the table has no such columns."""
+    rows = [(curve, peers[curve.model]) for curve in curves if curve.model in peers]
+    solvers = solvers_of(row for _, row in rows)
+    if not solvers:
+        return []
+    seeds = len({curve.seed for curve, _ in rows})
+    models = [{OURS: outcome_of(curve)} | {name: outcome(row, name) for name in solvers} for curve, row in rows]
+    told = ", ".join(f"{name} {total / seeds:.1f}" for name, total in points(models).items())
+    pairs = [points([{OURS: model[OURS], name: model[name]} for model in models]) for name in solvers]
+    shares = [(name, pair[OURS] / seeds, pair[name] / seeds) for name, pair in zip(solvers, pairs)]
+    against = ", ".join(f"{mine:.1f} : {theirs:.1f} {name}" for name, mine, theirs in shares)
+    return [f"points of {len(rows) // seeds} models: {told}", f"in pairs: {against}"]
+
+
 def main() -> int:
     arguments = read_arguments()
     times = [t for t in TIMES if t <= arguments.seconds]
@@ -241,7 +268,7 @@ def main() -> int:
             if arguments.plot:
                 plot(curve, arguments.plot)
             print(format_curve(curve, known, times), flush=True)
-    print("\n".join(summary(curves, arguments.peers)), flush=True)
+    print("\n".join([*summary(curves, arguments.peers), *points_table(curves, arguments.peers)]), flush=True)
     if arguments.json:
         arguments.json.write_text(json.dumps([asdict(curve) for curve in curves], indent=1))
     return 1 if any(curve.status.startswith("error") for curve in curves) else 0

@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from turbo_fzn.check.meanings import MEANINGS, is_member
+from turbo_fzn.check.own import OWN_MEANINGS
 
 
 def divide(x: Any, y: Any) -> Any:
@@ -36,7 +37,8 @@ def is_element(i: int, values: Sequence[int], z: int) -> bool:
     return 1 <= i <= len(values) and values[i - 1] == z
 
 
-# The meaning of every predicate. Kinds of arguments: i a scalar, a an array, s a set, t constants in an array.
+# The meaning of every predicate. Kinds of arguments: i a scalar, a an array, s a set, t constants in an array, e an
+# expression.
 # A name with "/n" is the form with n arguments of a predicate that has two. The Boolean connectives have it because
 # their last argument is a reification already: solvers agree that `array_bool_and_imp(xs, r)` is r -> all(xs).
 RELATIONS: dict[str, tuple[str, Callable]] = {
@@ -83,6 +85,7 @@ RELATIONS: dict[str, tuple[str, Callable]] = {
     "bool_lin_eq": ("aai", lambda c, x, k: dot(c, x) == k),
     "bool_lin_le": ("aai", lambda c, x, k: dot(c, x) <= k),
     **MEANINGS,
+    **OWN_MEANINGS,
 }
 EQUAL_LENGTHS = {"int_lin_eq", "int_lin_ne", "int_lin_le", "bool_lin_eq", "bool_lin_le"}
 

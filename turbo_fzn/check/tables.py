@@ -220,6 +220,8 @@ class Tables:
             return arg
         if kind == "t":
             return self.constants_of(arg)
+        if kind == "e":
+            return arg
         if isinstance(arg, Ref):
             if arg not in self.spans:
                 self.spans[arg] = self.append_elements(self.model.arrays[arg].elements)

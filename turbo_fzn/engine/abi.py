@@ -176,8 +176,8 @@ class Level(Bounded):
 
 @record(alignment=CACHE_LINE)
 class Common(ctypes.Structure):
-    """Words shared by all blocks. The host writes `stop`, `consumed` and `host_*` while the kernel runs. Every node reads
-    the first line, those of the tree search also how full the pool is."""
+    """Words shared by all blocks. The host writes `stop`, `consumed` and `host_*` while the kernel runs. Every node
+    reads the first line, those of the tree search also how full the pool is."""
 
     best: i64  # least value of sense * objective found so far
     stop: i32  # set by the host: leave at once
@@ -258,7 +258,7 @@ class Units(ctypes.Structure):
 
 @record(alignment=CACHE_LINE)
 class MethodBook(ctypes.Structure):
-    """What a method has cost and brought, over all blocks. Recent figures are halved now and then: what paid need not."""
+    """What a method has cost and brought, over all blocks. Recent figures are halved now and then."""
 
     tries: i64
     busy_ns: i64

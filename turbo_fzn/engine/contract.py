@@ -25,8 +25,8 @@ class Found(NamedTuple):
 
 
 class Roots(NamedTuple):
-    """Root bounds of all variables: `sides` (int64 [2 n]), for each the lower one and minus the upper one, which only grow.
-    They hold in all solutions with sense * objective below `under`."""
+    """Root bounds of all variables: `sides` (int64 [2 n]), for each the lower one and minus the upper one, which only
+    grow. They hold in all solutions with sense * objective below `under`."""
 
     sides: np.ndarray
     under: int
@@ -92,8 +92,8 @@ class Engine(Protocol):
         ...
 
     def tighten(self, roots: Roots) -> None:
-        """Root bounds that others have proved, while it runs. The caller has a solution with sense * objective of at most
-        `under`, which the engine has found or was told; an engine that has not, or has no use for them, leaves them."""
+        """Root bounds that others have proved, while it runs. The caller has a solution with sense * objective of at
+        most `under`, which the engine has found or was told; one that has not, or has no use for them, leaves them."""
         ...
 
     @property

@@ -52,6 +52,9 @@ class Member:
         """What the engine answers; `otherwise` when it is not at work."""
         return otherwise if self.engine is None else ask(self.engine)
 
+    def tighten(self, roots: Roots) -> None:
+        self.ask(lambda engine: engine.tighten(roots), None)
+
     def take(self) -> list[Found]:
         """The solutions that have arrived."""
         return self.ask(lambda engine: engine.poll(), list[Found]())
@@ -105,7 +108,8 @@ class Team:
         self.sense = sense
         self.best: Found | None = None
         self.raised = -NO_INCUMBENT  # what anybody has proved of the objective
-        self.roots: Roots | None = None  # and of the root, in solutions that are better than the best
+        self.known: Roots | None = None  # and of the root, in solutions that are better than the best
+        self.has_news = False  # of what is known
         self.stopped = False
         self.next_exchange = 0.0
 
@@ -181,8 +185,8 @@ class Team:
             other.ask(lambda engine: engine.start(self.best), None)
             if self.raised > -NO_INCUMBENT:
                 other.ask(lambda engine: engine.raise_bound(self.raised), None)
-            if (roots := self.roots) is not None:
-                other.ask(lambda engine, roots=roots: engine.tighten(roots), None)
+            if self.known is not None:
+                other.tighten(self.known)
             if other.engine is not None:
                 log.info("%.2f s after the start of the search the %s has joined it", other.joined, engine.name.upper())
 
@@ -211,11 +215,11 @@ class Team:
         for teller in self.members:
             if teller.roots is None or have > teller.roots.under:
                 continue
-            self.roots = roots = teller.roots.joined(self.roots)
-            teller.roots = None
+            self.known, teller.roots = teller.roots.joined(self.known), None
+            self.has_news = True
             for member in self.members:
                 if member is not teller:
-                    member.ask(lambda engine, roots=roots: engine.tighten(roots), None)
+                    member.tighten(self.known)
 
     @property
     def complete(self) -> bool:
@@ -244,6 +248,16 @@ class Team:
         self.raised = max(self.raised, bound)
         for member in self.members:
             member.ask(lambda engine: engine.raise_bound(bound), None)
+
+    def roots(self) -> Roots | None:
+        """What was passed on since the last call, with all before."""
+        news, self.has_news = self.has_news, False
+        return self.known if news else None
+
+    def tighten(self, roots: Roots) -> None:
+        self.known = roots.joined(self.known)
+        for member in self.members:
+            member.tighten(self.known)
 
     def stop(self) -> None:
         self.stopped = True

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
+from typing import Any
 
 import numpy as np
 
@@ -44,6 +45,7 @@ class Builder(Variables):
         self.domains: dict[int, IntSet] = {}  # the domain of a variable with holes, as it was declared
         self.index_of: dict[int, int] = {}  # a variable with holes -> the index of its value
         self.offsets: dict[tuple[int, ...], int] = {}  # a table -> where it begins in `tables`
+        self.plans: dict[tuple, Any] = {}  # what globals/table.py has found out about a table
         self.false = self.constant(0)
         self.true = self.constant(1)
 

@@ -129,12 +129,13 @@ def constant_element(b: Builder, i: int, values: Sequence[int], z: int, r: int) 
     element(b, i, [b.constant(value) for value in values], z, r)
 
 
-def define_element(b: Builder, z: int, i: int, members: Sequence[int]) -> None:
-    """z = members[i]: for each j, i = j implies z = members[j]; and z is within the hull of the members."""
-    b.restrict(i, 1, len(members))
+def define_element(b: Builder, z: int, i: int, members: Sequence[int], first: int = 1) -> None:
+    """z = members[i], the first having index `first`: for each j, i = j implies z = members[j]; and z is within the
+    hull of the members."""
+    b.restrict(i, first, first + len(members) - 1)
     i = b.find(i)
     low, high = b.lower[i], b.upper[i]
-    reached = [b.find(v) for v in members[low - 1 : high]]
+    reached = [b.find(v) for v in members[low - first : high - first + 1]]
     if low == high:
         return b.merge(z, reached[0])
     values = [value for value in map(b.value, reached) if value is not None]

@@ -26,6 +26,7 @@ from turbo_fzn.errors import ModelError, UnsupportedError
 from turbo_fzn.lower import branching
 from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.early import EARLY, Domains, find_handler
+from turbo_fzn.lower.globals.table import flush
 from turbo_fzn.lower.scope import Scope
 from turbo_fzn.lower.table import PREDICATES, Predicate
 from turbo_fzn.lower.variables import Infeasible
@@ -88,6 +89,7 @@ class Rewriter:
         self.scope.rename(self.builder.find)
         for constraints in (prompt, late, last):
             self.lower_all(constraints)
+        self.attempt(flush, self.builder)
         return self.finish()
 
     # Errors and contradictions

@@ -14,7 +14,7 @@ from typing import Any
 from turbo_fzn.domains import BOOLEAN, INFINITY, UNBOUNDED, IntSet
 from turbo_fzn.errors import ModelError, UnsupportedError
 from turbo_fzn.lower.builder import Builder
-from turbo_fzn.read.model import Array, Call, FloatSet, Index, Model, Ref, Text, Variable
+from turbo_fzn.read.model import Array, Call, Expression, FloatSet, Index, Model, Ref, Text, Variable
 
 REFUSED = {
     "float": "float variables are not supported by turbo",
@@ -40,6 +40,7 @@ class Scope:
             "B": self.scalar_binder("bool"),
             "i": lambda expression: expression if type(expression) is int else self.parameter("int", expression),
             "s": self.set_parameter,
+            "e": self.expression,
             "[I]": self.array_binder("int"),
             "[B]": self.array_binder("bool"),
             "[i]": self.coefficients_binder(),
@@ -197,6 +198,11 @@ class Scope:
         if type(value) is not IntSet:
             raise self.mismatch("set of int", expression)
         return value
+
+    def expression(self, expression: object) -> Expression:
+        if type(expression) is not Expression:
+            raise self.mismatch("an expression", expression)
+        return expression
 
     def mismatch(self, expected: str, expression: object) -> ModelError:
         """The error for an expression that is not of the kind expected."""

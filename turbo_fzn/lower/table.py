@@ -9,7 +9,7 @@ globals/catalogue.py and meanings.py. Kinds of arguments:
 | `B`  | var bool      | a variable             |     | `[B]` | array of var bool   | list of variables      |
 | `i`  | int           | int                    |     | `[i]` | array of int        | list of int            |
 | `s`  | set of int    | IntSet                 |     | `[b]` | array of bool       | list of 0 and 1        |
-|      |               |                        |     | `[s]` | array of set of int | list of IntSet         |
+| `e`  | an expression | Expression             |     | `[s]` | array of set of int | list of IntSet         |
 
 Every function is called with the builder, the arguments, and last the variable r that is the relation's truth value.
 So a row gives three predicates: the plain one (r = true), `_reif` (r is its last argument) and `_imp` (its last
@@ -28,6 +28,7 @@ from turbo_fzn.lower import constraints_int as integer
 from turbo_fzn.lower import linear, power
 from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.globals.catalogue import GLOBALS, SHAPES, same_length
+from turbo_fzn.lower.globals.own import OWN, OWN_SHAPES
 from turbo_fzn.tnf.language import ADD, EQ, LEQ, MAX, MIN, MUL
 
 Post = Callable[..., Any]
@@ -92,6 +93,7 @@ CONSTRAINTS: dict[str, tuple[str, Post]] = {
     "array_bool_or": ("[B] B", function(boolean.disjunction)),
     "array_bool_xor": ("[B]", boolean.parity),
     **GLOBALS,
+    **OWN,
 }
 
 
@@ -145,5 +147,5 @@ def all_forms() -> dict[str, Predicate]:
     return predicates
 
 
-SIZES = {**SHAPES, **{name: same_length(0, 1) for name in CONSTRAINTS if "_lin_" in name}}
+SIZES = {**SHAPES, **OWN_SHAPES, **{name: same_length(0, 1) for name in CONSTRAINTS if "_lin_" in name}}
 PREDICATES = all_forms()

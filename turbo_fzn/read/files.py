@@ -15,7 +15,7 @@ from turbo_fzn.errors import ModelError, UsageError
 
 STANDARD_INPUT = "-"
 HEAD_BYTES = 2**16  # looked at before the rest of a file is read
-PACKED = {".gz": "gzip", ".xz": "lzma"}  # the modules are imported where they are needed
+PACKED = {".gz": "gzip", ".xz": "lzma", ".lzma": "lzma"}  # the modules are imported where they are needed
 
 
 def suffix_of(path: str) -> str:

@@ -1,6 +1,6 @@
 """The input languages: which reader makes a Model of which file, by the end of its name.
 
-Another language (such as XCSP3) is another reader, and a row of LANGUAGES; all behind the Model stays as it is.
+Another language is another reader, and a row of LANGUAGES; all behind the Model stays as it is.
 """
 
 from __future__ import annotations
@@ -40,8 +40,10 @@ def refuse_data(text: str, file: str) -> Model:
     raise UsageError(f"this is data of a MiniZinc model; type: minizinc --solver turbo MODEL.mzn {file}", file)
 
 
-def refuse_xcsp(text: str, file: str) -> Model:
-    raise UsageError("XCSP3 is not read, only FlatZinc, as minizinc makes it of its models", file)
+def read_xcsp3(text: str, file: str) -> Model:
+    from turbo_fzn.read.xcsp3.reader import parse_xcsp3
+
+    return parse_xcsp3(text, file)
 
 
 # What is not here is FlatZinc: MiniZinc may give any name to its files.
@@ -49,5 +51,5 @@ LANGUAGES: dict[str, Callable[[str, str], Model]] = {
     ".json": read_flatzinc_json,
     ".mzn": refuse_minizinc,
     ".dzn": refuse_data,
-    ".xml": refuse_xcsp,
+    ".xml": read_xcsp3,
 }

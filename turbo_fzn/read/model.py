@@ -12,13 +12,15 @@ Expressions are Python values:
 | `a[2]`                      | `Index("a", 2)` (in annotations and right-hand sides) |
 | `f(a, 1)` (annotation only) | `Call("f", [Ref("a"), 1])`; a bare atom is a `Ref`   |
 
+An `Expression` is the first argument of `int_expression`, which XCSP3 has (its `intension`), and not FlatZinc.
+
 `{0.5, 1.5}` and `0.0..1.0` are `FloatSet`, accepted so that they can be refused with a clear message.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from turbo_fzn.domains import IntSet
 
@@ -43,6 +45,28 @@ class Index(NamedTuple):
 class Call(NamedTuple):
     name: str
     args: list
+
+
+class Expression(NamedTuple):
+    """An expression over integers, in postfix order, so that nobody needs recursion to read it.
+
+    `code` holds pairs: ("arg", i) for the i-th operand, from 0, ("int", k), ("interval", (low, high)) within sets only,
+    and (operator, number of operands). Truth is 0 and 1. The operators are those of check/expressions.py.
+    """
+
+    code: tuple[tuple[str, Any], ...]
+
+    def __str__(self) -> str:
+        """As XCSP3 writes it, operand i being %i."""
+        stack: list[str] = []
+        for symbol, value in self.code:
+            if symbol in ("arg", "int", "interval"):
+                texts = {"arg": f"%{value}", "int": str(value)}
+                stack.append(texts[symbol] if symbol in texts else "..".join(map(str, value)))
+            else:
+                start = len(stack) - value
+                stack[start:] = [f"{symbol}({','.join(stack[start:])})"]
+        return stack[0]
 
 
 class FloatSet(NamedTuple):
@@ -104,8 +128,9 @@ class Goal:
 class Model:
     """A whole FlatZinc file. Dictionaries keep the order of the text.
 
-    `parameters` maps a scalar parameter's name to its value. `text` is the source, `file` its name, so that
-    `locate` can turn a position into a line and a column.
+    `language` is that of the source, FlatZinc or XCSP3. `symbols` names the values of the symbolic variables, which
+    are numbers here; `listing` names the output as XCSP3 does. `parameters` maps a scalar parameter's name to its
+    value. `text` is the source, `file` its name, so that `locate` can turn a position into a line and a column.
     """
 
     parameters: dict[str, object] = field(default_factory=dict)
@@ -115,6 +140,9 @@ class Model:
     goal: Goal | None = None
     file: str = ""
     text: str = ""
+    language: str = "FlatZinc"
+    symbols: dict[str, list[str]] = field(default_factory=dict)
+    listing: str = ""
 
     def locate(self, position: int) -> tuple[str, int, int]:
         """(file, line, column) of an offset in the text, both from 1."""

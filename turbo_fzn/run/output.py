@@ -1,13 +1,19 @@
-"""Solutions and status lines in MiniZinc's text protocol.
+"""Solutions and status lines: MiniZinc's text protocol, and that of the XCSP3 competitions.
 
-Sources: the FlatZinc specification of the MiniZinc handbook. A solution block is `name = value;` for every output
-item, then `----------`; a marker stands alone on its line; everything is flushed at once, since whoever reads may stop
-the process at any time.
+Sources: the FlatZinc specification of the MiniZinc handbook; the rules of the XCSP3 competitions. A style is chosen by
+the language of the input. Everything is flushed at once, since whoever reads may stop the process at any time.
+
+| | MiniZinc | XCSP3 |
+|---|---|---|
+| a solution | `name = value;` for every output item, then `----------` | `o` and its objective; in the end `v` |
+| the end | `==========` where the whole space was searched | `s OPTIMUM FOUND`, `s SATISFIABLE`, … |
+| statistics | `%%%mzn-stat: name=value` | `d name value` |
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from turbo_fzn import progress
@@ -15,6 +21,9 @@ from turbo_fzn import progress
 if TYPE_CHECKING:  # the status lines are wanted also where NumPy is not loaded yet
     import numpy as np
 
+    from turbo_fzn.options import Options
+    from turbo_fzn.read.model import Model
+    from turbo_fzn.run.search import Finished, Solution
     from turbo_fzn.tnf.language import Output
 
 SEPARATOR = "----------"
@@ -22,6 +31,7 @@ COMPLETE = "=========="
 UNSATISFIABLE = "=====UNSATISFIABLE====="
 UNKNOWN = "=====UNKNOWN====="
 ERROR = "=====ERROR====="
+NOTHING_COUNTED = {"nodes": 0, "failures": 0}
 
 
 def value_of(item: Output, values: np.ndarray) -> object:
@@ -61,6 +71,136 @@ def write_statistics(stream: TextIO, statistics: Mapping[str, Any]) -> None:
     """The `%%%mzn-stat` block: numbers as they are, times as seconds, text in quotes."""
     lines = []
     for name, value in statistics.items():
-        text = f'"{value}"' if isinstance(value, str) else f"{value:.6f}" if isinstance(value, float) else str(value)
+        text = f'"{value}"' if isinstance(value, str) else format_number(value)
         lines.append(f"%%%mzn-stat: {name}={text}\n")
     write(stream, "".join(lines) + "%%%mzn-stat-end\n")
+
+
+def format_number(value: Any) -> str:
+    return f"{value:.6f}" if isinstance(value, float) else str(value)
+
+
+class MiniZincStyle:
+    """Prints solutions. Of an optimisation model, those that a better one follows are printed only when asked for."""
+
+    def __init__(self, stream: TextIO, options: Options, model: Model | None = None):
+        self.stream, self.options, self.model = stream, options, model
+        self.every = options.intermediate or options.all_solutions
+        self.held: Solution | None = None  # the best so far, not printed
+
+    def add(self, solution: Solution) -> None:
+        if self.every or solution.objective is None:
+            self.print_solution(solution)
+            return
+        if self.held is not None and self.held.objective == solution.objective:
+            self.print_held()
+        self.held = solution
+
+    def print_held(self) -> None:
+        held, self.held = self.held, None
+        if held is not None:
+            self.print_solution(held)
+
+    def print_solution(self, solution: Solution) -> None:
+        if solution.statistics is not None:
+            write_statistics(self.stream, solution.statistics)
+        write_solution(self.stream, solution.outputs)
+
+    def end(self, finished: Finished) -> None:
+        self.print_held()
+        status = status_line(finished)
+        if status:
+            write_line(self.stream, status)
+        if self.options.statistics:
+            write_statistics(self.stream, finished.statistics)
+
+    def fail(self) -> bool:
+        """An error ends the search: what was found was checked, and holds. Whether that said all there is to say."""
+        self.print_held()
+        return False
+
+    def unknown(self) -> None:
+        write_line(self.stream, UNKNOWN)
+        if self.options.statistics:
+            write_statistics(self.stream, NOTHING_COUNTED)
+
+
+def status_line(finished: Finished) -> str:
+    """The last line of the answer; empty where solutions were found and there may be more."""
+    if finished.n_solutions == 0:
+        return UNSATISFIABLE if finished.complete else UNKNOWN
+    return COMPLETE if finished.complete else ""
+
+
+class CompetitionStyle(MiniZincStyle):
+    """That of the XCSP3 competitions; with -a and -i solutions are printed as they come, the status still at the end."""
+
+    def add(self, solution: Solution) -> None:
+        if solution.objective is not None and (self.held is None or self.held.objective != solution.objective):
+            write_line(self.stream, f"o {solution.objective}")
+            if not self.every:
+                self.held = None
+        self.print_held()
+        self.held = solution
+
+    def print_held(self, status: str = "") -> None:
+        held, self.held = self.held, None
+        if held is not None:
+            kind = "optimum" if "OPTIMUM" in status else "solution"
+            write_line(self.stream, instantiation(held, self.model, kind))
+
+    def end(self, finished: Finished) -> None:
+        optimised = self.held is not None and self.held.objective is not None
+        if finished.n_solutions == 0:
+            status = "UNSATISFIABLE" if finished.complete else "UNKNOWN"
+        else:
+            status = "OPTIMUM FOUND" if finished.complete and optimised else "SATISFIABLE"
+        write_line(self.stream, f"s {status}")
+        self.print_held(status)
+        write_line(self.stream, f"d FOUND SOLUTIONS {finished.n_solutions}")
+        if self.options.statistics:
+            self.print_statistics(finished.statistics)
+
+    def fail(self) -> bool:
+        answered = self.held is not None
+        if answered:
+            write_line(self.stream, "s SATISFIABLE")
+            self.print_held()
+        return answered
+
+    def unknown(self) -> None:
+        write_line(self.stream, "s UNKNOWN")
+        if self.options.statistics:
+            self.print_statistics(NOTHING_COUNTED)
+
+    def print_statistics(self, statistics: Mapping[str, Any]) -> None:
+        write(self.stream, "".join(f"d {name} {format_number(value)}\n" for name, value in statistics.items()))
+
+
+def instantiation(solution: Solution, model: Model | None, kind: str) -> str:
+    """The `v` line: all variables, in the order of the instance, and their values."""
+    ((item, values),) = solution.outputs
+    texts = [str(v) for v in values.tolist()]
+    assert model is not None, "an XCSP3 instance has a model"
+    if model.symbols:
+        names = model.arrays[item.name].elements
+        texts = [model.symbols[name][int(text)] if name in model.symbols else text for name, text in zip(names, texts)]
+    cost = "" if solution.objective is None else f' cost="{solution.objective}"'
+    body = f"<list> {model.listing} </list> <values> {' '.join(texts)} </values>"
+    return f'v <instantiation type="{kind}"{cost}> {body} </instantiation>'
+
+
+def is_xcsp3(path: str) -> bool:
+    """Whether a file is an XCSP3 instance, by its name alone: the answer must have its style also where it fails."""
+    return ".xml" in [suffix.lower() for suffix in Path(path).suffixes[-2:]]
+
+
+def style_of(path: str) -> type[MiniZincStyle]:
+    return CompetitionStyle if is_xcsp3(path) else MiniZincStyle
+
+
+def error_line(argv: Sequence[str], unsupported: bool) -> str:
+    """What stdout says of an error, in the style of the file that the command line names."""
+    if not any(is_xcsp3(word) for word in argv):
+        return ERROR
+    return "s UNSUPPORTED" if unsupported else "s UNKNOWN"

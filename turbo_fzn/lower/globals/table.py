@@ -5,12 +5,17 @@ so a value that has no row left is lost at once: the supports of generalised arc
 as Booleans, c * r of them for c columns and r rows within the domains. Where nearly every combination of values is a
 row, a clause for each that is none says it in less. Where both are too much there is one variable for the number of the
 row, and an ELEMENT row for each column, which find little before the row is known.
+
+A table that many constraints share is looked at once for all variables with the same domains. The first of them is
+stated at once, and the others all together, in whole columns (`flush`).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -20,19 +25,74 @@ from turbo_fzn.lower.variables import Infeasible
 from turbo_fzn.tnf.language import MAX, MIN
 
 CELLS_LIMIT = 20_000  # of a table of truth values
+MOST_CELLS = 2**21  # that are stated at once
 ROWS_FOR_EACH_CONFLICT = 3  # at least, where the combinations that are no rows are stated instead
+
+
+@dataclass
+class Plan:
+    """What a table is for variables with certain domains: its possible rows, each once, and for each column the
+    distinct values, which of them each row has, and whether the domain has others. `conflicts` are the combinations of
+    places that are no rows, where these are few. `cells` is kept, since its identity is part of the plan's key.
+    """
+
+    cells: Sequence[int]
+    rows: np.ndarray
+    values: list[np.ndarray]
+    places: list[np.ndarray]
+    narrows: list[bool]
+    n_combinations: int
+    truths: dict[tuple[int, int], np.ndarray] = field(default_factory=dict)
+    waiting: list[Sequence[int]] = field(default_factory=list)  # the variables of the constraints after the first
+    is_known: bool = False  # the first is stated
+
+    def truths_of(self, b: Builder, column: int, variable: int) -> np.ndarray:
+        """The truths of the column's values."""
+        key = column, b.find(variable)
+        if key not in self.truths:
+            self.truths[key] = bulk.truths_of_values(b, key[1], self.values[column])
+        return self.truths[key]
+
+    def has_few_conflicts(self) -> bool:
+        return ROWS_FOR_EACH_CONFLICT * (self.n_combinations - len(self.rows)) <= len(self.rows)
+
+    @cached_property
+    def conflicts(self) -> np.ndarray:
+        is_row = np.zeros(tuple(map(len, self.values)), dtype=bool)
+        is_row[tuple(self.places)] = True
+        return np.argwhere(~is_row).T
+
+
+def plan_of(b: Builder, x: Sequence[int], n_rows: int, cells: Sequence[int]) -> Plan:
+    variables = [b.find(v) for v in x]
+    domains = [(b.lower[v], b.upper[v], b.domains.get(v)) for v in variables]
+    key = (id(cells), n_rows, *domains) if len(set(variables)) == len(variables) else ()
+    plan = b.plans.get(key) if key else None
+    if plan is None:
+        plan = make_plan(b, x, cells, np.array(cells, np.int64).reshape(n_rows, len(x)))
+        if key:
+            b.plans[key] = plan
+    return plan
+
+
+def make_plan(b: Builder, x: Sequence[int], cells: Sequence[int], every: np.ndarray) -> Plan:
+    rows = possible_rows(b, x, every)
+    columns = [np.unique(column, return_inverse=True) for column in rows.T]
+    values, places = [values for values, _ in columns], [place.reshape(-1) for _, place in columns]
+    narrows = [len(one) < bulk.domain(b, v).size for v, one in zip(x, values)]
+    return Plan(cells, rows, values, places, narrows, math.prod(map(len, values)))
 
 
 def table(b: Builder, x: Sequence[int], n_rows: int, cells: Sequence[int], r: int) -> None:
     """r = (x is one of the n_rows rows, whose cells follow one after the other)."""
     if not x:
         return b.merge(r, b.true if n_rows else b.false)
-    rows = possible_rows(b, x, np.array(cells, np.int64).reshape(n_rows, len(x)))
+    plan = plan_of(b, x, n_rows, cells)
     if b.value(r) == 1:
-        return state_table(b, x, rows)
-    if not len(rows):
+        return state_table(b, x, plan)
+    if not len(plan.rows):
         return b.merge(r, b.false)
-    true, _ = truths_of_rows(b, x, rows)
+    true, _ = truths_of_rows(b, x, plan)
     return b.merge(r, bulk.tree(b, MAX, true))
 
 
@@ -46,49 +106,66 @@ def possible_rows(b: Builder, x: Sequence[int], rows: np.ndarray) -> np.ndarray:
     return np.unique(rows[allowed], axis=0)
 
 
-def state_table(b: Builder, x: Sequence[int], rows: np.ndarray) -> None:
+def state_table(b: Builder, x: Sequence[int], plan: Plan) -> None:
+    rows = plan.rows
     if not len(rows):
         raise Infeasible
-    for variable, column in zip(x, rows.T):
-        bulk.restrict_to(b, variable, np.unique(column))
-    n_combinations = math.prod(len(np.unique(column)) for column in rows.T)
-    if len(x) == 1 or len(rows) == n_combinations:
+    for variable, values, narrows in zip(x, plan.values, plan.narrows):
+        if narrows:
+            bulk.restrict_to(b, variable, values)
+    if len(x) == 1 or len(rows) == plan.n_combinations:
         return
-    if ROWS_FOR_EACH_CONFLICT * (n_combinations - len(rows)) <= len(rows):
-        return state_conflicts(b, x, rows)
-    if rows.size > CELLS_LIMIT:
+    if not plan.has_few_conflicts() and rows.size > CELLS_LIMIT:
         row = b.variable(0, len(rows) - 1)
         for variable, column in zip(x, rows.T):
             b.define_element(variable, row, column.tolist(), 0)
-        return
-    true, columns = truths_of_rows(b, x, rows)
-    b.merge(b.true, bulk.tree(b, MAX, true))
-    for truth_of_value, place in columns:
-        bulk.merge(b, truth_of_value, bulk.grouped(b, MAX, true, place, len(truth_of_value)))
+    elif plan.is_known:
+        plan.waiting.append(x)
+    else:
+        plan.is_known = True
+        state_plan(b, [x], plan)
 
 
-def state_conflicts(b: Builder, x: Sequence[int], rows: np.ndarray) -> None:
-    """Not all of x have the values of a combination that is no row."""
-    values = [np.unique(column) for column in rows.T]
-    shape = tuple(map(len, values))
-    is_row = np.zeros(shape, dtype=bool)
-    is_row[tuple(np.searchsorted(*pair) for pair in zip(values, rows.T))] = True
-    places = np.argwhere(~is_row)
-    truths = [bulk.truths_of_values(b, variable, several) for variable, several in zip(x, values)]
-    leaves = np.stack([truth[place] for truth, place in zip(truths, places.T)], axis=1)
-    group = np.repeat(np.arange(len(places)), len(x))
-    conflicts = bulk.trees(b, MIN, leaves.reshape(-1), group, len(places))
-    bulk.merge(b, conflicts, np.full(len(places), b.false))
+def flush(b: Builder) -> None:
+    """State the constraints that wait, so many at once that their columns fit into memory."""
+    for plan in b.plans.values():
+        size = max(MOST_CELLS // max(plan.rows.size, 1), 1)
+        for start in range(0, len(plan.waiting), size):
+            state_plan(b, plan.waiting[start : start + size], plan)
+        plan.waiting.clear()
+
+
+def state_plan(b: Builder, members: list[Sequence[int]], plan: Plan) -> None:
+    """State the same table for several lists of variables."""
+    truths = [
+        np.stack([plan.truths_of(b, column, x[column]) for x in members]) for column in range(len(plan.values))
+    ]  # [member, value]
+    if plan.has_few_conflicts():
+        return state_conflicts(b, [truth[:, place].reshape(-1) for truth, place in zip(truths, plan.conflicts)])
+    leaves = np.stack([truth[:, place].reshape(-1) for truth, place in zip(truths, plan.places)], axis=1)
+    n = len(leaves)
+    true = bulk.trees(b, MIN, leaves.reshape(-1), np.repeat(np.arange(n), leaves.shape[1]), n)
+    member = np.repeat(np.arange(len(members)), len(plan.rows))
+    bulk.merge(b, np.full(len(members), b.true), bulk.trees(b, MAX, true, member, len(members)))
+    for truth, place in zip(truths, plan.places):
+        group = member * truth.shape[1] + np.tile(place, len(members))
+        bulk.merge(b, truth.reshape(-1), bulk.grouped(b, MAX, true, group, truth.size))
+    return None
+
+
+def state_conflicts(b: Builder, truths: list[np.ndarray]) -> None:
+    """Not all of the truths in the same place of the columns hold."""
+    *others, last = truths
+    n, width = len(last), len(others)
+    left = bulk.trees(b, MIN, np.stack(others, axis=1).reshape(-1), np.repeat(np.arange(n), width), n)
+    bulk.state(b, MIN, b.false, left, last)
 
 
 def truths_of_rows(
-    b: Builder, x: Sequence[int], rows: np.ndarray
+    b: Builder, x: Sequence[int], plan: Plan
 ) -> tuple[np.ndarray, list[tuple[np.ndarray, np.ndarray]]]:
     """The truth of each row; and for each column the truths of its values, and which of them each row has."""
-    columns = []
-    for variable, column in zip(x, rows.T):
-        values, place = np.unique(column, return_inverse=True)
-        columns.append((bulk.truths_of_values(b, variable, values), place.reshape(-1)))
+    columns = [(plan.truths_of(b, column, v), plan.places[column]) for column, v in enumerate(x)]
     leaves = np.stack([truth_of_value[place] for truth_of_value, place in columns], axis=1)
-    group = np.repeat(np.arange(len(rows)), len(x))
-    return bulk.trees(b, MIN, leaves.reshape(-1), group, len(rows)), columns
+    group = np.repeat(np.arange(len(plan.rows)), len(x))
+    return bulk.trees(b, MIN, leaves.reshape(-1), group, len(plan.rows)), columns

@@ -1,0 +1,33 @@
+"""What the predicates mean that no FlatZinc has: the reader of XCSP3 writes them, and they hold in the plain form only
+or reified like all others. Kinds as in relations.py, and `e` for an expression."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from turbo_fzn.check.expressions import holds
+
+Values = Sequence[int]
+
+
+def is_at(x: Values, first: int, i: int, z: int) -> bool:
+    """z is the element of x with index i, the first having index `first`."""
+    return first <= i < first + len(x) and x[i - first] == z
+
+
+def is_within_row(x: Values, n_rows: int, low: np.ndarray, high: np.ndarray) -> bool:
+    """Some row of a table has all of x within the intervals of its cells."""
+    if not x:
+        return n_rows > 0
+    shape = n_rows, len(x)
+    inside = (low.reshape(shape) <= list(x)) & (list(x) <= high.reshape(shape))
+    return bool(np.any(np.all(inside, axis=1)))
+
+
+OWN_MEANINGS: dict[str, tuple[str, Callable[..., bool]]] = {
+    "int_expression": ("ea", holds),
+    "turbo_element": ("aiii", is_at),
+    "turbo_table_interval": ("aitt", is_within_row),
+}

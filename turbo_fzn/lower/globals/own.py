@@ -1,0 +1,124 @@
+"""What the reader of XCSP3 writes and MiniZinc does not: expressions, elements with any first index, interval tables.
+
+A cell of an interval table is an interval: one value, `*`, or what a comparison with a constant leaves. A row's truth
+is the conjunction of its cells', less those that the domains decide, and some row holds. For a value of a variable
+some row must be left that has it, as in table.py: all rows that leave a column open share one truth there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from turbo_fzn.domains import INFINITY
+from turbo_fzn.lower import bulk
+from turbo_fzn.lower import constraints_int as integer
+from turbo_fzn.lower.builder import Builder
+from turbo_fzn.lower.expressions import int_expression
+from turbo_fzn.lower.globals.table import CELLS_LIMIT
+from turbo_fzn.tnf.language import ADD, EQ, LEQ, MAX, MIN
+
+SUPPORTS_LIMIT = 20_000  # pairs of a value and a row that has it, of one column
+
+
+def element(b: Builder, x: Sequence[int], first: int, i: int, z: int, r: int) -> None:
+    """r = (i is an index of x, whose first element has index `first`, and z is that element)."""
+    if b.value(r) == 1:
+        b.restrict(i, first, first + len(x) - 1)
+        return integer.define_element(b, z, i, x, first)
+    index = i if first == 1 else b.row(ADD, i, b.constant(1 - first))
+    return integer.element(b, index, x, z, r)
+
+
+def table_interval(
+    b: Builder, x: Sequence[int], n_rows: int, low: Sequence[int], high: Sequence[int], r: int
+) -> None:
+    """r = (some row has each of x within low to high; the cells of a row follow one after the other)."""
+    if not x:
+        return b.merge(r, b.true if n_rows else b.false)
+    lower, upper = bulk.bounds(b, x)
+    ends = [np.array(side, np.int64).reshape(n_rows, len(x)) for side in (low, high)]
+    ends = [np.maximum(ends[0], lower), np.minimum(ends[1], upper)]
+    possible = (ends[0] <= ends[1]).all(axis=1)
+    rows = np.unique(np.stack([side[possible] for side in ends], axis=1), axis=0)
+    if not len(rows):
+        return b.merge(r, b.false)
+    low_cells, high_cells = rows[:, 0], rows[:, 1]
+    if b.value(r) == 1 and rows.size > 2 * CELLS_LIMIT:
+        return number_of_row(b, x, low_cells, high_cells)
+    cells, is_open = truths_of_cells(b, x, low_cells, high_cells)
+    group = np.repeat(np.arange(len(rows)), len(x))[~is_open.reshape(-1)]
+    rows_hold = bulk.trees(b, MIN, cells.reshape(-1)[~is_open.reshape(-1)], group, len(rows))
+    if (rows_hold < 0).any():  # a row that leaves everything open
+        return b.merge(r, b.true)
+    b.merge(r, bulk.tree(b, MAX, rows_hold))
+    if b.value(b.find(r)) == 1:
+        for column, v in enumerate(x):
+            support_values(b, v, low_cells[:, column], high_cells[:, column], is_open[:, column], rows_hold)
+    return None
+
+
+def truths_of_cells(
+    b: Builder, x: Sequence[int], low: np.ndarray, high: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The truth of each cell, and whether it leaves all values of its variable."""
+    truths, is_open = np.full(low.shape, b.true), np.zeros(low.shape, dtype=bool)
+    for column, v in enumerate(map(b.find, x)):
+        pairs = np.stack([low[:, column], high[:, column]], axis=1)
+        distinct, place = np.unique(pairs, axis=0, return_inverse=True)
+        of_pair = [truth_of_interval(b, v, one, other) for one, other in distinct.tolist()]
+        truths[:, column] = np.array(of_pair, np.int64)[place.reshape(-1)]
+        is_open[:, column] = (pairs == (b.lower[v], b.upper[v])).all(axis=1)
+    return truths, is_open
+
+
+def truth_of_interval(b: Builder, v: int, low: int, high: int) -> int:
+    if low == high:
+        return bulk.shared(b, EQ, v, b.constant(low))
+    return b.truth_of_interval(v, low, high)
+
+
+def support_values(
+    b: Builder, v: int, low: np.ndarray, high: np.ndarray, is_open: np.ndarray, rows_hold: np.ndarray
+) -> None:
+    """Each value has a row that allows it."""
+    values = bulk.domain(b, v)
+    closed = np.flatnonzero(~is_open)
+    if values.size * max(len(closed), 1) > SUPPORTS_LIMIT:
+        return
+    shared = bulk.tree(b, MAX, rows_hold[is_open]) if is_open.any() else b.false
+    for value in values:
+        having = rows_hold[closed[(low[closed] <= value) & (value <= high[closed])]]
+        if shared == b.false and not len(having):
+            b.define(b.false, EQ, v, b.constant(value))
+            continue
+        some = b.tree(MAX, [shared, *having.tolist()], 0)
+        b.define(b.true, LEQ, bulk.shared(b, EQ, v, b.constant(value)), some)
+
+
+def number_of_row(b: Builder, x: Sequence[int], low: np.ndarray, high: np.ndarray) -> None:
+    """The variables lie between two elements, at the number of the row."""
+    row = b.variable(0, len(low) - 1)
+    for column, v in enumerate(x):
+        ends = []
+        for side in (low, high):
+            ends.append(b.variable(-INFINITY, INFINITY))
+            b.define_element(ends[-1], row, side[:, column].tolist(), 0)
+        b.define(b.true, LEQ, b.find(ends[0]), v)
+        b.define(b.true, LEQ, v, b.find(ends[1]))
+
+
+OWN: dict[str, tuple[str, Callable[..., None]]] = {
+    "int_expression": ("e [I]", int_expression),
+    "turbo_element": ("[I] i I I", element),
+    "turbo_table_interval": ("[I] i [i] [i]", table_interval),
+}
+
+
+def is_interval_table(x: Sequence[int], n_rows: int, low: Sequence[int], high: Sequence[int], *_: Any) -> bool:
+    return n_rows >= 0 and len(low) == len(high) == n_rows * len(x)
+
+
+OWN_SHAPES: dict[str, Callable[..., bool]] = {"turbo_table_interval": is_interval_table}

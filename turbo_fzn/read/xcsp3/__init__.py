@@ -1,0 +1,9 @@
+"""XCSP3 -> Model: the language of the XCSP3 competitions and of PyCSP3.
+
+Source: Boussemart, Lecoutre, Audemard and Piette, the specification of XCSP3-core (arXiv 2009.00514).
+
+`document.py` reads the XML and hands out one entry after the other, `reader.py` sends each where it belongs:
+`variables.py`, a family of constraints (`generic.py`, `comparison.py`, `counting.py`, `connection.py`, `packing.py`,
+`graph.py`), `objectives.py`. Groups and slides are `templates.py`. What is written between tags is read by
+`tokens.py` and `expressions.py`, and `emitter.py` writes the Model.
+"""

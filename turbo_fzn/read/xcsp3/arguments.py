@@ -1,0 +1,179 @@
+"""The arguments of one constraint: the children of its element, with the parameters of a template replaced.
+
+What the children say is read once for all the constraints of a group, and only what has parameters is made anew.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from operator import itemgetter
+from typing import Any
+
+from turbo_fzn.errors import ModelError, UnsupportedError
+from turbo_fzn.read.model import Ref
+from turbo_fzn.read.xcsp3.document import Element
+from turbo_fzn.read.xcsp3.emitter import Condition, Emitter
+from turbo_fzn.read.xcsp3.expressions import Term
+from turbo_fzn.read.xcsp3.tokens import REST, Parameter, Scope
+
+PARAMETERS = re.compile(r"%(\d{1,9})")
+PLAIN = frozenset((Ref, int))
+
+
+def arity(element: Element) -> int:
+    """One more than the greatest parameter that a template names; `%...` stands for those from there on."""
+    texts = [element.text, *(child.text for child in element.children)]
+    return max((int(number) + 1 for text in texts if "%" in text for number in PARAMETERS.findall(text)), default=0)
+
+
+class Arguments:
+    """`values` are the items that the parameters stand for, None outside of templates; `n_named` as in `arity`."""
+
+    def __init__(
+        self, scope: Scope, emitter: Emitter, element: Element, values: Sequence[Any] | None = None, n_named: int = 0
+    ):
+        self.scope, self.emitter, self.element = scope, emitter, element
+        self.values, self.n_named = values, n_named
+
+    # Children
+
+    def child(self, name: str) -> Element | None:
+        """The child; a constraint without children is its own list."""
+        return self.element if not self.element.children and name == "list" else self.element.child(name)
+
+    def needed(self, name: str) -> Element:
+        child = self.child(name)
+        if child is None:
+            raise ModelError(f"<{self.element.name}> without <{name}>")
+        return child
+
+    def has(self, name: str) -> bool:
+        return self.child(name) is not None
+
+    def children(self, name: str) -> list[Element]:
+        return [child for child in self.element.children if child.name == name]
+
+    def attribute(self, child: str, name: str, default: str) -> str:
+        """Of a child, or of the element itself where that has it."""
+        own = self.child(child)
+        return (own.attributes.get(name) if own else None) or self.element.attributes.get(name, default)
+
+    def flag(self, child: str, name: str, default: bool) -> bool:
+        return self.attribute(child, name, str(default)).strip().lower() == "true"
+
+    def start(self, child: str, name: str = "startIndex") -> int:
+        text = self.attribute(child, name, "0").strip()
+        if not re.fullmatch(r"-?\d{1,9}", text):
+            raise ModelError(f"{name}={text[:20]!r} is no index")
+        return int(text)
+
+    # Items
+
+    def items_of(self, child: Element) -> list:
+        """The items of a list, bound; expressions among them stay expressions."""
+        if child.parsed is None:
+            items = self.scope.items_in(child.text)
+            child.parsed = items, any(map(has_parameters, items)), whole_of_arguments(items)
+        items, open_, choose = child.parsed
+        if not open_:
+            return items
+        if choose is not None and self.values is not None and len(self.values) >= self.n_named:
+            operands = choose(self.values)
+            if PLAIN.issuperset(map(type, operands)):
+                return [Term(items[0].expression, operands)]
+        return self.bind(items)
+
+    def listed(self, name: str = "list") -> list:
+        return self.items_of(self.needed(name))
+
+    def scalars(self, name: str = "list") -> list[Ref | int]:
+        """The same, expressions being variables."""
+        return self.emitter.scalars(self.listed(name))
+
+    def variable_lists(self) -> list[list[Ref | int]]:
+        """The lists where there may be several."""
+        return [self.emitter.scalars(self.items_of(child)) for child in self.children("list")]
+
+    def integers(self, name: str) -> list[int]:
+        items = self.listed(name)
+        if not all(isinstance(item, int) for item in items):
+            raise UnsupportedError(f"<{name}> of <{self.element.name}> is read with integers only")
+        return items
+
+    def scalar(self, name: str) -> Ref | int:
+        items = self.scalars(name)
+        if len(items) != 1:
+            raise ModelError(f"<{name}> of <{self.element.name}> is to be one value")
+        return items[0]
+
+    def matrix(self, name: str = "matrix") -> list[list[Ref | int]]:
+        """The rows of a matrix, or the tuples of a list of them."""
+        child = self.needed(name)
+        if child.parsed is None:
+            child.parsed = self.scope.tuples(child.text)
+        rows = [self.emitter.scalars(self.bind(row)) for row in child.parsed]
+        if len({len(row) for row in rows}) > 1:
+            raise ModelError(f"the rows of <{name}> have different lengths")
+        return rows
+
+    def conditions(self) -> list[Condition]:
+        return [self.as_condition(child) for child in self.children("condition")]
+
+    def condition(self) -> Condition:
+        return self.as_condition(self.needed("condition"))
+
+    def as_condition(self, child: Element) -> Condition:
+        items = self.items_of(child)
+        if len(items) != 1 or not isinstance(items[0], Condition):
+            raise ModelError(f"<{child.name}> of <{self.element.name}> is to be a condition, such as (le,5)")
+        return items[0]
+
+    # Templates
+
+    def bind(self, items: Sequence[Any]) -> list:
+        if PLAIN.issuperset(map(type, items)):
+            return list(items)
+        bound: list = []
+        for item in items:
+            if item == REST and type(item) is Parameter:
+                bound += self.given()[self.n_named :]
+            else:
+                bound.append(self.bind_one(item))
+        return bound
+
+    def bind_one(self, item: Any) -> Any:
+        kind = type(item)
+        if kind is Parameter:
+            values = self.given()
+            if not 0 <= item.number < len(values):
+                raise ModelError(f"%{item.number if item != REST else '...'} has no value: {len(values)} are given")
+            return values[item.number]
+        if kind is Term:
+            operands = [self.emitter.scalar(self.bind_one(operand)) for operand in item.operands]
+            return Term(item.expression, tuple(operands))
+        if kind is Condition and isinstance(item.operand, Parameter):
+            return item._replace(operand=self.emitter.scalar(self.bind_one(item.operand)))
+        return tuple(self.bind(item)) if kind is tuple else item
+
+    def given(self) -> Sequence[Any]:
+        if self.values is None:
+            raise ModelError("a parameter (%) outside of a group or a slide")
+        return self.values
+
+
+def whole_of_arguments(items: list) -> Callable[[Sequence[Any]], tuple] | None:
+    """Where the only item is an expression of parameters alone, what makes its operands of the arguments."""
+    if len(items) != 1 or not isinstance(items[0], Term) or len(items[0].operands) < 2:
+        return None
+    if not all(isinstance(one, Parameter) and one.number >= 0 for one in items[0].operands):
+        return None
+    return itemgetter(*(one.number for one in items[0].operands))
+
+
+def has_parameters(item: Any) -> bool:
+    if isinstance(item, Term):
+        return any(isinstance(operand, Parameter) for operand in item.operands)
+    if isinstance(item, Condition):
+        return isinstance(item.operand, Parameter)
+    return isinstance(item, Parameter) or (type(item) is tuple and any(map(has_parameters, item)))

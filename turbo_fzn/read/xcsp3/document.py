@@ -1,0 +1,123 @@
+"""XML -> elements, one entry at a time, by expat, the parser in C behind Python's `xml`.
+
+A document that comes from anywhere must not cost more than its size: a document type is refused, and with it every
+entity that it could define (the "billion laughs" need one) and every file that it could name; so are elements within
+elements within elements, and attributes of megabytes. An entry (a variable, a constraint, a group, an objective) is
+handed out when its end has been read, and forgotten then.
+
+Expat gets one byte for each character, so that its position is ours. XCSP3 is ASCII but for the comparisons in the
+cells of tables, which get a byte here (MARKS); any other character becomes `?`, which is part of no name, and is
+harmless in a comment.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, NoReturn
+from xml.parsers import expat
+
+from turbo_fzn.errors import ModelError
+
+MAX_DEPTH = 60
+MAX_ATTRIBUTE = 2**22  # characters
+SECTIONS = frozenset(("instance", "variables", "constraints", "block", "objectives", "annotations"))
+BUFFER_CHARACTERS = 2**20
+MARKS = str.maketrans("≤≥≠﹤﹥¬∉", "@#!$~^^")  # as PyCSP3 writes comparisons in tables
+
+
+class Element:
+    """An element: `text` is what stands between its tags, without that of its children; `position` its offset.
+
+    `parsed` keeps what was made of the text, since the constraints of a group read it again and again.
+    """
+
+    __slots__ = ("attributes", "children", "name", "parsed", "position", "text")
+
+    def __init__(self, name: str, attributes: dict[str, str], position: int):
+        self.name, self.attributes, self.position = name, attributes, position
+        self.text = ""
+        self.children: list[Element] = []
+        self.parsed: Any = None
+
+    def child(self, name: str) -> Element | None:
+        """The first child of that name."""
+        return next((one for one in self.children if one.name == name), None)
+
+
+class Document:
+    """Reads one text; `consume(section, entry)` gets every entry of the sections.
+
+    ModelErrors of `consume` without a place get that of the entry.
+    """
+
+    def __init__(self, text: str, file: str, consume: Callable[[str, Element], None]):
+        self.text, self.file, self.consume = text, file, consume
+        self.stack: list[Element] = []
+        self.pieces: list[list[str]] = []
+        self.parser = expat.ParserCreate("us-ascii")
+        self.parser.buffer_text = True
+        self.parser.buffer_size = BUFFER_CHARACTERS
+        self.parser.StartElementHandler = self._start
+        self.parser.EndElementHandler = self._end
+        self.parser.CharacterDataHandler = self._data
+        self.parser.StartDoctypeDeclHandler = self._refuse_type
+
+    def read(self) -> None:
+        # Before expat makes copies of it. What lies between two quotes and holds no bracket is an attribute.
+        long = re.search(f"[\"'][^\"'<>]{{{MAX_ATTRIBUTE}}}", self.text)
+        if long is not None:
+            self.fail("an attribute of megabytes", long.start())
+        try:
+            text = self.text if self.text.isascii() else self.text.translate(MARKS)
+            self.parser.Parse(text.encode("ascii", "replace"), True)
+        except expat.ExpatError as error:
+            reason = expat.ErrorString(error.code)
+            raise ModelError(f"not XML: {reason}", self.file, error.lineno, error.offset + 1) from None
+
+    def fail(self, message: str, position: int) -> NoReturn:
+        raise ModelError(message, self.file, *locate(self.text, position))
+
+    def progress(self) -> float:
+        """How much of the text is read, for another thread."""
+        return max(self.parser.CurrentByteIndex, 0) / max(len(self.text), 1)
+
+    # What expat calls
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        position = self.parser.CurrentByteIndex
+        if not self.stack and name != "instance":
+            self.fail(f"not an XCSP3 instance: its element is `{name}`", position)
+        if len(self.stack) >= MAX_DEPTH:
+            self.fail(f"elements nested more than {MAX_DEPTH} deep", position)
+        if attributes and any(len(value) > MAX_ATTRIBUTE for value in attributes.values()):
+            self.fail("an attribute of megabytes", position)
+        self.stack.append(Element(name, attributes, position))
+        self.pieces.append([])
+
+    def _data(self, text: str) -> None:
+        self.pieces[-1].append(text)
+
+    def _end(self, name: str) -> None:
+        element, pieces = self.stack.pop(), self.pieces.pop()
+        element.text = (pieces[0] if len(pieces) == 1 else "".join(pieces)).strip()
+        if not self.stack:
+            return
+        parent = self.stack[-1]
+        if parent.name not in SECTIONS:
+            parent.children.append(element)
+            return
+        try:
+            self.consume(parent.name, element)
+        except ModelError as error:
+            if error.line is not None:
+                raise
+            raise type(error)(error.message, self.file, *locate(self.text, element.position)) from None
+
+    def _refuse_type(self, *_: object) -> None:
+        self.fail("a document type (<!DOCTYPE …>) is refused: it could define entities", self.parser.CurrentByteIndex)
+
+
+def locate(text: str, position: int) -> tuple[int, int]:
+    """(line, column) of an offset, both from 1."""
+    return text.count("\n", 0, position) + 1, position - text.rfind("\n", 0, position)

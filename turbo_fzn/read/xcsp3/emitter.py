@@ -1,0 +1,183 @@
+"""The Model in the making: variables of our own, constraints, and the conditions that XCSP3's constraints end with.
+
+`sum`, `count`, `maximum` and others have a value and a condition on it, such as (le,y). The value then is the variable
+or the constant itself, where the condition says that it equals one; else a variable of our own, whose domain is what
+the condition leaves, so that a condition with a constant costs no row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from turbo_fzn.domains import INFINITY, UNBOUNDED, IntSet
+from turbo_fzn.errors import ModelError
+from turbo_fzn.read.model import Expression, Model, Ref, Text, Variable
+from turbo_fzn.read.model import Constraint as Item
+from turbo_fzn.read.xcsp3.expressions import Linear, Term, as_comparison, as_sum, with_constants
+from turbo_fzn.read.xcsp3.ranges import Range, range_of
+
+INTRODUCED = [Ref("var_is_introduced")]
+COMPARED = ("lt", "le", "ge", "gt", "eq", "ne")
+MIRRORED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
+
+
+class Condition(NamedTuple):
+    """`operator` is lt, le, ge, gt, eq or ne with an int or a name, or in or notin with a set."""
+
+    operator: str
+    operand: Any
+
+
+class Emitter:
+    """Adds to a model. `position` is that of the element that is being read."""
+
+    def __init__(self, model: Model):
+        self.model = model
+        self.position = 0
+        self.terms: dict[Term, Ref] = {}
+        self.hulls: dict[tuple, IntSet] = {}
+
+    def add(self, name: str, *arguments: Any) -> None:
+        self.model.constraints.append(Item(name, list(arguments), [], self.position))
+
+    # Variables
+
+    def variable(self, domain: IntSet = UNBOUNDED) -> Ref:
+        """A variable of our own; its name is none that an instance could have."""
+        name = Ref(f"#{len(self.model.variables)}")
+        self.model.variables[name] = Variable(name, "int", domain, INTRODUCED, None, self.position)
+        return name
+
+    def domain(self, item: Ref | int) -> IntSet:
+        if isinstance(item, int):
+            return IntSet.interval(item, item)
+        known = self.model.variables[item].domain
+        return known if isinstance(known, IntSet) else UNBOUNDED
+
+    def range(self, item: Ref | int) -> Range | None:
+        """None where there are no bounds, or no value."""
+        domain = self.domain(item)
+        return (domain.lower, domain.upper) if domain and domain is not UNBOUNDED else None
+
+    def hull(self, items: Sequence[Ref | int]) -> IntSet:
+        key = tuple(items)
+        if key not in self.hulls:
+            ranges = [self.range(item) for item in items]
+            known = [one for one in ranges if one is not None]
+            bounds = min((low for low, _ in known), default=0), max((high for _, high in known), default=0)
+            self.hulls[key] = IntSet.interval(*bounds) if 0 < len(known) == len(ranges) else UNBOUNDED
+        return self.hulls[key]
+
+    def scalar(self, item: Any) -> Ref | int:
+        """A name or an integer; a variable of its own for an expression, the same for the same expression."""
+        if not isinstance(item, Term):
+            if not isinstance(item, (Ref, int)):
+                raise ModelError(f"expected a variable or an integer, found {shown(item)}")
+            return item
+        if item not in self.terms:
+            low_high = range_of(item.expression, [self.range(one) for one in item.operands])
+            self.terms[item] = self.variable(UNBOUNDED if low_high is None else IntSet.interval(*low_high))
+            code = shifted(item.expression)
+            self.add("int_expression", code, [self.terms[item], *item.operands])
+        return self.terms[item]
+
+    def scalars(self, items: Sequence[Any]) -> list[Ref | int]:
+        if set(map(type, items)) == {Ref}:
+            return list(items)
+        return [self.scalar(one) for one in items]
+
+    # Relations
+
+    def holds(self, term: Term) -> None:
+        """A constraint by its expression: linear ones, and membership, are the builtins of FlatZinc."""
+        expression, operands = term
+        linear = as_comparison(expression)
+        if linear is None and any(type(one) is int for one in operands):
+            constants = tuple(one if type(one) is int else None for one in operands)
+            expression = with_constants(expression, constants)
+            linear = as_comparison(expression)
+        if linear is not None:
+            operator, coefficients, constant = linear
+            self.linear(operator, list(coefficients.values()), [operands[i] for i in coefficients], -constant)
+        else:
+            self.add("int_expression", expression, list(operands))
+
+    def linear(self, operator: str, coefficients: list[int], items: list[Ref | int], k: int) -> None:
+        """sum <operator> k."""
+        if operator in ("ge", "gt"):
+            operator, coefficients, k = MIRRORED[operator], [-c for c in coefficients], -k
+        if operator == "lt":
+            operator, k = "le", k - 1
+        if k == 0 and len(items) == 2 and operator != "le" and sorted(coefficients) == [-1, 1]:
+            self.add(f"int_{operator}", *items)
+        else:
+            self.add(f"int_lin_{operator}", coefficients, items, k)
+
+    def compare(self, x: Ref | int, operator: str, y: Ref | int) -> None:
+        self.linear(operator, [1, -1], [x, y], 0)
+
+    def require(self, x: Ref | int, condition: Condition) -> None:
+        """x satisfies the condition."""
+        operator, operand = condition
+        if operator == "in":
+            self.add("set_in", x, operand)
+        elif operator == "notin":
+            self.add("set_in_reif", x, operand, False)
+        elif isinstance(operand, int):
+            self.linear(operator, [1], [x], operand)
+        else:
+            self.compare(x, operator, operand)
+
+    def target(self, condition: Condition, domain: IntSet = UNBOUNDED) -> Ref | int:
+        """Something that satisfies the condition, for a value within the domain to be equal to."""
+        operator, operand = condition
+        if operator == "eq":
+            return operand
+        allowed = allowed_by(condition)
+        if allowed is not None and domain is not UNBOUNDED:
+            return self.variable(domain & allowed)
+        value = self.variable(domain)
+        self.require(value, condition)
+        return value
+
+
+def shifted(expression: Expression) -> Expression:
+    """The code of `first operand = expression of the others`."""
+    code = [("arg", value + 1) if symbol == "arg" else (symbol, value) for symbol, value in expression.code]
+    return Expression((("arg", 0), *code, ("eq", 2)))
+
+
+def allowed_by(condition: Condition) -> IntSet | None:
+    """The values that satisfy a condition; None where it has a variable."""
+    operator, operand = condition
+    if operator == "in":
+        return operand
+    if operator == "notin":
+        return complement(operand)
+    if not isinstance(operand, int):
+        return None
+    low, high = -INFINITY, INFINITY
+    ranges = {
+        "lt": [(low, operand - 1)],
+        "le": [(low, operand)],
+        "ge": [(operand, high)],
+        "gt": [(operand + 1, high)],
+        "ne": [(low, operand - 1), (operand + 1, high)],
+        "eq": [(operand, operand)],
+    }
+    return IntSet.of_ranges(ranges[operator])
+
+
+def complement(values: IntSet) -> IntSet:
+    starts = [-INFINITY, *(high + 1 for _, high in values.ranges)]
+    ends = [*(low - 1 for low, _ in values.ranges), INFINITY]
+    return IntSet.of_ranges(zip(starts, ends))
+
+
+def shown(item: Any) -> str:
+    """What an item is, for a message."""
+    if isinstance(item, Text):
+        return f"`{str(item)[:40]}`"
+    names = {Term: "an expression", Condition: "a condition", IntSet: "an interval", tuple: "a tuple"}
+    return names.get(type(item), str(item)[:40])

@@ -1,0 +1,176 @@
+"""The reader: each entry of an instance to the module that knows it.
+
+A group is a constraint with parameters and the arguments of each of its members, a slide the same over a moving window.
+What is not read is refused by its name: an element, a constraint, an attribute that changes a meaning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from turbo_fzn.collector import without_collector
+from turbo_fzn.errors import ModelError, UnsupportedError
+from turbo_fzn.progress import stage
+from turbo_fzn.read.model import Array, Call, Goal, Model, Ref
+from turbo_fzn.read.xcsp3 import comparison, connection, counting, generic, graph, objectives, packing
+from turbo_fzn.read.xcsp3.arguments import Arguments, arity
+from turbo_fzn.read.xcsp3.document import Document, Element, locate
+from turbo_fzn.read.xcsp3.emitter import Emitter
+from turbo_fzn.read.xcsp3.tokens import REST, Scope, refuse_many
+from turbo_fzn.read.xcsp3.variables import Declarations
+
+SOLUTION = "#solution"  # the output array of all variables
+COMMON = {"id", "class", "note"}  # attributes that say nothing to a solver
+
+Post = Callable[[Arguments], None]
+# Name of the constraint: (what states it, its possible children, the attributes of it or of its children).
+CONSTRAINTS: dict[str, tuple[Post, str, str]] = {
+    **generic.CONSTRAINTS,
+    **comparison.CONSTRAINTS,
+    **counting.CONSTRAINTS,
+    **connection.CONSTRAINTS,
+    **packing.CONSTRAINTS,
+    **graph.CONSTRAINTS,
+}
+
+
+@without_collector()
+def parse_xcsp3(text: str, file: str = "") -> Model:
+    """The model that an XCSP3 instance says; `file` is its name in messages.
+
+    Raises ModelError where it is wrong, UnsupportedError where it has what is not read.
+    """
+    reader = Reader(text.removeprefix("\ufeff"), file)
+    with stage("parse", reader.document.progress):
+        return reader.read()
+
+
+class Reader:
+    def __init__(self, text: str, file: str):
+        self.model = Model(file=file, text=text, language="XCSP3")
+        self.scope = Scope()
+        self.emitter = Emitter(self.model)
+        self.declarations = Declarations(self.model, self.scope)
+        self.document = Document(text, file, self.consume)
+        self.annotations: list = []
+        self.checked: set[int] = set()
+
+    def read(self) -> Model:
+        self.document.read()
+        model = self.model
+        if model.goal is None:
+            model.goal = Goal("satisfy", None, [], 0)
+        model.goal.annotations.extend(self.annotations)
+        names = [Ref(name) for name in model.variables if name[0] != "#"]
+        ranges = Call("output_array", [[objectives.first_to(len(names))]])
+        model.arrays[SOLUTION] = Array(SOLUTION, "int", True, None, names, [ranges], 0)
+        model.listing = " ".join(self.declarations.listing)
+        model.symbols = {name: list(self.scope.symbols) for name in self.declarations.symbolic}
+        return model
+
+    def consume(self, section: str, element: Element) -> None:
+        self.emitter.position = element.position
+        if section == "instance":
+            if element.name not in ("variables", "constraints", "objectives", "annotations"):
+                raise UnsupportedError(f"<{element.name}> is not read")
+        elif section == "variables":
+            self.declarations.read(element)
+        elif section in ("constraints", "block"):
+            self.read_constraint(element)
+        elif section == "objectives":
+            objectives.read(self.model, Arguments(self.scope, self.emitter, element))
+        elif element.name == "decision":
+            variables = Arguments(self.scope, self.emitter, element).scalars()
+            names = [one for one in variables if isinstance(one, Ref)]
+            choices = [Ref("first_fail"), Ref("indomain_min"), Ref("complete")]
+            self.annotations.append(Call("int_search", [names, *choices]))
+
+    # Constraints
+
+    def read_constraint(self, element: Element) -> None:
+        if element.name == "block":
+            return
+        if element.name == "group":
+            self.read_group(element)
+        elif element.name == "slide":
+            self.read_slide(element)
+        else:
+            self.post(element, None, 0)
+
+    def post(self, element: Element, values: Any, n_named: int) -> None:
+        found = CONSTRAINTS.get(element.name)
+        if found is None:
+            raise UnsupportedError(f"the constraint <{element.name}> is not read")
+        if id(element) not in self.checked:
+            check_form(element, found[1].split(), {*COMMON, *found[2].split()})
+            self.checked = {id(element)}
+        found[0](Arguments(self.scope, self.emitter, element, values, n_named))
+
+    def read_group(self, group: Element) -> None:
+        if not group.children or any(child.name != "args" for child in group.children[1:]):
+            raise ModelError("a group is a constraint and <args> behind it")
+        check_attributes(group, COMMON)
+        template, *members = group.children
+        n_named = arity(template)
+        for member in members:
+            self.emitter.position = member.position
+            try:
+                self.post(template, self.scope.items_in(member.text), n_named)
+            except ModelError as error:
+                raise self.located(error, member) from None
+
+    def read_slide(self, slide: Element) -> None:
+        """The window moves over each list by its offset, and takes `collect` elements of it."""
+        check_attributes(slide, {*COMMON, "circular"})
+        lists, template = slide.children[:-1], slide.children[-1] if slide.children else slide
+        if not lists or any(child.name != "list" for child in lists):
+            raise ModelError("a slide is lists and a constraint behind them")
+        sequences = [self.scope.items_in(child.text) for child in lists]
+        offsets = [whole(child, "offset", 1) for child in lists]
+        collects = [whole(child, "collect", arity(template) if len(lists) == 1 else 1) for child in lists]
+        if any(REST in one for one in sequences) or min(map(len, sequences)) == 0:
+            raise ModelError("a slide over an empty list")
+        circular = slide.attributes.get("circular", "false").strip() == "true"
+        for values in windows(sequences, offsets, collects, circular):
+            self.post(template, values, arity(template))
+
+    def located(self, error: ModelError, element: Element) -> ModelError:
+        """An error without a place gets that of the element."""
+        place = locate(self.document.text, element.position)
+        return error if error.line is not None else type(error)(error.message, self.document.file, *place)
+
+
+def windows(sequences: list[list], offsets: list[int], collects: list[int], circular: bool) -> list[list]:
+    found = []
+    starts = [0] * len(sequences)
+    while starts[0] < len(sequences[0]):
+        if not circular and any(s + c > len(one) for s, c, one in zip(starts, collects, sequences)):
+            break
+        found.append(
+            [one[(s + i) % len(one)] for s, c, one in zip(starts, collects, sequences) for i in range(c)]
+        )
+        starts = [s + offset for s, offset in zip(starts, offsets)]
+    return found
+
+
+def whole(child: Element, name: str, default: int) -> int:
+    text = child.attributes.get(name, str(default)).strip()
+    if not text.isdecimal() or not 0 < int(text[:9]):
+        raise ModelError(f"{name}={text[:20]!r} of a slide's list is no positive integer")
+    refuse_many(int(text[:9]))
+    return int(text[:9])
+
+
+def check_form(element: Element, children: list[str], attributes: set[str]) -> None:
+    check_attributes(element, attributes)
+    for child in element.children:
+        if child.name not in children:
+            raise UnsupportedError(f"<{child.name}> of <{element.name}> is not read")
+        check_attributes(child, attributes)
+
+
+def check_attributes(element: Element, known: set[str]) -> None:
+    for name in element.attributes:
+        if name not in known:
+            raise UnsupportedError(f"the attribute {name[:40]} of <{element.name}> is not read")
