@@ -7,6 +7,7 @@
 #   make fuzz       random models, damaged input         make soak       an hour at full load, memory measured
 #   make coverage   of the package and of the operators  make mutate     break the solver, see that a test notices
 #   make check      lengths, ruff, mypy                  make check-kernels  compile for every GPU, strictly
+#   make look       the page of --report in a headless Chromium, at two widths
 #   make docker-check   lint the Dockerfiles, without Docker
 #   make install    make the solver known to MiniZinc    make uninstall      take it away again
 #   make clean      remove what make made
@@ -43,7 +44,7 @@ provide = $(1) >/dev/null 2>&1 || { \
     { apt-get update -qq && apt-get install -y -qq --no-install-recommends $(2); } >/dev/null; \
   else echo "$(2) is missing. Type: sudo apt-get install $(2)" >&2; false; fi; }
 
-.PHONY: all venv compiler demo test test-gpu fuzz soak coverage mutate bench bench-anytime check check-kernels docker-check \
+.PHONY: all venv compiler demo test test-gpu fuzz soak coverage mutate bench bench-anytime check check-kernels docker-check look \
         install uninstall clean
 
 all: $(READY) compiler
@@ -117,6 +118,10 @@ endif
 
 check-kernels: $(READY)
 	@$(RUN) -m turbo_fzn.engine.ahead --check-gpu
+
+look: $(READY) compiler
+	@$(call provide,command -v chromium,chromium)
+	@$(RUN) tests/look.py
 
 docker-check: $(READY)
 	@$(RUN) tests/docker.py

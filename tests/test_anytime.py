@@ -12,9 +12,9 @@ from test_portfolio import BEST_GAIN, KNAPSACK
 
 from turbo_fzn.bench import nodes as bench
 from turbo_fzn.bench.anytime import Curve, better, gap_of, is_peer, number, run_model, run_side, summary
-from turbo_fzn.bench.plot import draw
 from turbo_fzn.engine.abi import METHODS
 from turbo_fzn.options import Options
+from turbo_fzn.report.plot import draw
 
 
 def curve(*improvements: tuple[float, int, str], sense: int = 1, seconds: float = 10.0) -> Curve:
@@ -80,7 +80,7 @@ def test_another_solver_is_run_on_the_same_file(tmp_path):
 
 def test_a_picture_is_svg_with_a_point_for_each_improvement():
     improvements = [(0.1, 30, "tree"), (1.0, 20, "graph"), (4.0, 19, "graph")]
-    root = ElementTree.fromstring(draw("a < b", improvements, 10.0, bound=3))
+    root = ElementTree.fromstring(draw("a < b", improvements, 10.0, bounds=[(0.0, 3)]))
     points = [element for element in root.iter() if element.tag.endswith("circle") and element.get("r") == "4"]
     assert len(points) == len(improvements) + 2  # and one for each method in the legend
     assert ElementTree.fromstring(draw("nothing found", [], 10.0)) is not None

@@ -24,6 +24,7 @@ FLOORS = (
     ("engine",),
     ("bounds",),
     ("run",),
+    ("report",),
     ("api", "bench", "info", "install", "manual"),
     ("doctor",),
     ("__init__", "cli", "__main__"),

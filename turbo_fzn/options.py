@@ -45,6 +45,7 @@ class Options:
     gpu_memory: int | None = None
     profile: bool = False
     cp_profiler: tuple[int, int] | None = None
+    report: str | None = None
 
     def solution_limit(self) -> int:
         """After how many solutions of a satisfaction model to stop; 0 for never."""
@@ -114,6 +115,8 @@ OPTIONS = (
         "count where the time goes: statistics profileFixpoint, profileChoice, ...", "bool"),
     Row(("--cp-profiler",), "cp_profiler", "pair",
         "send the search tree to the profiler that listens: execution ID and port (default: nowhere)"),
+    Row(("--report",), "report", "text",
+        "write the run as a page with pictures (HTML) to this file (default: none)", "string"),
     Row(("--dump-tnf",), "dump_tnf", "text",
         "write the model in ternary normal form to this file, and stop (default: solve it)"),
 )  # fmt: skip

@@ -25,13 +25,13 @@ from pathlib import Path
 
 from turbo_fzn.bench.files import add_arguments, chosen_files
 from turbo_fzn.bench.nodes import UNUSABLE, SearchClock, duration, peers_table
-from turbo_fzn.bench.plot import draw
 from turbo_fzn.bench.points import Outcome, outcome, points, solvers_of
 from turbo_fzn.errors import TurboError
 from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options, integer, integer_within
 from turbo_fzn.read.files import read_text
 from turbo_fzn.read.flatzinc import parse_text
+from turbo_fzn.report.plot import draw
 from turbo_fzn.run.prepare import prepare
 from turbo_fzn.run.search import Finished, search, status_of
 
@@ -177,7 +177,8 @@ def side_text(curve: Curve) -> str:
 
 def plot(curve: Curve, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    picture = draw(f"{curve.model}, seed {curve.seed}", curve.improvements, curve.seconds, curve.bound)
+    bounds = [] if curve.bound is None else [(0.0, float(curve.bound))]
+    picture = draw(f"{curve.model}, seed {curve.seed}", curve.improvements, curve.seconds, bounds)
     (folder / f"{curve.model}-{curve.seed}.svg").write_text(picture, encoding="utf-8")
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import time
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from turbo_fzn import progress
 from turbo_fzn.engine.contract import Engine, Found
@@ -20,17 +21,28 @@ log = logging.getLogger("turbo_fzn")
 
 INTERVAL_SECONDS = 1.0
 LOG_SHARE = 1 / 20  # of the time so far
+FIRST_SAMPLE_SECONDS, SAMPLE_SHARE = 0.02, 1 / 20  # the axis is logarithmic
 UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
+
+
+class Sample(NamedTuple):
+    """How the search went at a moment: seconds since it began, nodes so far, and what is proved of the objective."""
+
+    seconds: float
+    nodes: int
+    bound: int | None
 
 
 @dataclass
 class Live:
-    """One search by one engine. `began` is on the clock of time.monotonic."""
+    """One search by one engine. `began` is on the clock of time.monotonic; `samples` are kept where a list is given."""
 
     began: float
     sense: int
+    samples: list[Sample] | None = None
     due: float = field(init=False)
     looked: float = field(init=False)
+    sample_due: float = 0.0
     nodes: int = 0
     last: tuple[Found, float] | None = None  # the last answer and when it came
 
@@ -44,6 +56,10 @@ class Live:
     def look(self, engine: Engine, n_solutions: int) -> None:
         """Called again and again while the engine runs; tells when it is time to."""
         now = time.monotonic()
+        if self.samples is not None and now >= self.sample_due:
+            self.sample_due = now + max(FIRST_SAMPLE_SECONDS, (now - self.began) * SAMPLE_SHARE)
+            bound = finite(self.sense * engine.bound) if self.sense else None
+            self.samples.append(Sample(now - self.began, engine.statistics()["nodes"], bound))
         logged = log.isEnabledFor(logging.INFO)
         if now < self.due or not (logged or progress.is_shown()):
             return

@@ -27,7 +27,7 @@ from turbo_fzn.run import report
 from turbo_fzn.run.answers import Distinct, Everything, Improvements, output_determines_all
 from turbo_fzn.run.choose import begin_bounding, choose_engine, plan
 from turbo_fzn.run.judge import Judge, Prepared
-from turbo_fzn.run.live import Live
+from turbo_fzn.run.live import Live, Sample
 from turbo_fzn.run.prepare import log, log_phase, settle_root
 from turbo_fzn.run.profiler import Profiler
 from turbo_fzn.tnf.language import TNF, Output
@@ -101,6 +101,7 @@ class Search:
         self.bound: int | None = None  # proved of the objective
         self.n_solutions = 0
         self.finders: Counter[str] = Counter()  # how many answers each engine's methods have found
+        self.samples: list[Sample] | None = None  # a list where the course of the search is to be kept
         self.last: Found | None = None
         self.best: int | None = None
         self.bounding: Bounding | None = None
@@ -176,7 +177,7 @@ class Search:
             self.prepared.times["engineTime"] = time.monotonic() - start
             self.start = time.monotonic()
         log_phase("engine", time.monotonic() - start, tnf)
-        self.live = Live(self.start, tnf.sense)
+        self.live = Live(self.start, tnf.sense, self.samples)
         self.interrupt.settle()
         complete = yield from self.drive(engine, make_choice(engine), limit)
         complete = complete or self.is_proved()

@@ -37,6 +37,7 @@ complete -c fzn-turbo -l gpu-threads -r -d 'threads of a GPU block, a multiple o
 complete -c fzn-turbo -l gpu-memory -r -d 'GPU memory to use, at most, in MiB (default: all)'
 complete -c fzn-turbo -l profile -d 'count where the time goes: statistics profileFixpoint, profileChoice, ...'
 complete -c fzn-turbo -l cp-profiler -r -d 'send the search tree to the profiler that listens: execution ID and port (default: nowhere)'
+complete -c fzn-turbo -l report -r -d 'write the run as a page with pictures (HTML) to this file (default: none)'
 complete -c fzn-turbo -l dump-tnf -r -d 'write the model in ternary normal form to this file, and stop (default: solve it)'
 complete -c fzn-turbo -l install-solver -d 'write the solver configuration to ~/.minizinc/solvers, or to FOLDER'
 complete -c fzn-turbo -l uninstall-solver -d 'remove it from there'

@@ -1,0 +1,183 @@
+"""The page of `--report`: well formed, alone, and with the numbers of the run. `make look` opens it in a browser."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from types import SimpleNamespace
+from xml.etree import ElementTree
+
+import pytest
+from command import GREATEST_SUM, LEAST_SUM, NO_SOLUTION_BY_SEARCH, SEPARATOR, golomb, grid, run, write
+from conftest import needs_minizinc
+
+from turbo_fzn.options import Options
+from turbo_fzn.report import page, plot, recorder
+from turbo_fzn.report.record import Answer, Record
+from turbo_fzn.run.live import Sample
+from turbo_fzn.run.search import Finished
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def parse(path: Path) -> ElementTree.Element:
+    text = path.read_text(encoding="utf-8")
+    assert text.startswith("<!DOCTYPE html>\n")
+    return ElementTree.fromstring(text.partition("\n")[2])
+
+
+def tables(root: ElementTree.Element) -> dict[str, list[list[str]]]:
+    """Heading -> rows of texts."""
+    return {
+        section.findtext("h2"): [[cell.text or "" for cell in row] for row in section.iter("tr")]
+        for section in root.iter("section")
+    }
+
+
+def titles(root: ElementTree.Element) -> dict[str, ElementTree.Element]:
+    """Title -> picture."""
+    return {next(svg.iter(f"{SVG}text")).text: svg for svg in root.iter(f"{SVG}svg")}
+
+
+@pytest.mark.parametrize("text", [LEAST_SUM, GREATEST_SUM, golomb(7)])
+def test_the_numbers_of_the_page_are_those_of_the_run(tmp_path, text):
+    page_path = tmp_path / "run.html"
+    answer = run("--arch", "cpu", "-i", "-s", "--report", page_path, write(tmp_path, text))
+    root = parse(page_path)
+    shown = dict(tables(root)["Statistics"])
+    final = answer.text.rpartition("==========")[2]
+    told = dict(re.findall(r"^%%%mzn-stat: (\w+)=(.*)$", final, re.MULTILINE))
+    assert shown.keys() == told.keys()
+    for name, value in told.items():
+        if value.startswith('"'):
+            assert shown[name] == value.strip('"')
+        else:
+            assert float(shown[name]) == pytest.approx(float(value), rel=1e-4, abs=1e-6)
+    head, *rows = tables(root)["Solutions"]
+    assert head == ["solution", "seconds", "objective", "method", "block"]
+    assert len(rows) == len(answer.solutions) == int(told["solutions"])
+    assert rows[-1][2] == told["objective"]
+    points = [hint.text for hint in titles(root)["Objective"].iter(f"{SVG}title")]
+    assert [point.split()[0] for point in points] == [row[2] for row in rows]
+    assert f"objective {told['objective']}" in next(root.iter("p")).text
+    assert "The optimum is proved" in next(root.iter("p")).text
+
+
+def test_the_page_needs_nothing_from_elsewhere_and_says_what_was_asked_for(tmp_path):
+    path = tmp_path / "a <run> & more.html"
+    run("--arch", "cpu", "-p", 2, "-f", "-t", 60000, "--report", path, write(tmp_path, LEAST_SUM, "a < b.fzn"))
+    root = parse(path)
+    links = [value for element in root.iter() for name, value in element.items() if name in ("src", "href")]
+    assert links == [] and "url(" not in path.read_text() and "@import" not in path.read_text()
+    assert root.findtext("body/h1") == "a < b.fzn"
+    settings = dict(tables(root)["Settings"])
+    assert (settings["threads"], settings["free_search"], settings["arch"]) == ("2", "True", "cpu")
+    defaults = settings["at their defaults"].split(", ")
+    assert "relaxation" in defaults and "threads" not in defaults
+    assert {"Objective", "Speed", "Methods", "The model on its way"} == set(titles(root))
+
+
+def test_a_satisfaction_model_shows_its_solutions_over_time(tmp_path):
+    path = tmp_path / "run.html"
+    run("--arch", "cpu", "-a", "--report", path, write(tmp_path, grid()))
+    root = parse(path)
+    assert len(tables(root)["Solutions"]) == 1 + 4 * 3 * 3
+    assert "The whole space was searched; 36 solutions" in next(root.iter("p")).text
+    assert "Solutions" in titles(root) and "Objective" not in titles(root)
+
+
+def test_without_a_solution_there_is_a_page_too(tmp_path):
+    path = tmp_path / "run.html"
+    for text in (NO_SOLUTION_BY_SEARCH, "var 1..2: x;\nconstraint int_le(3,x);\nsolve satisfy;\n"):
+        answer = run("--arch", "cpu", "--report", path, write(tmp_path, text))
+        assert answer.markers == ["=====UNSATISFIABLE====="]
+        assert "There is no solution: proved" in next(parse(path).iter("p")).text
+
+
+def test_a_page_that_cannot_be_written_is_told_before_the_search(tmp_path):
+    answer = run("--report", tmp_path / "missing" / "run.html", write(tmp_path, LEAST_SUM))
+    assert (answer.code, answer.solutions, answer.markers) == (1, [], ["=====ERROR====="])
+    assert re.fullmatch("fzn-turbo: cannot write .*missing/run.html: No such file or directory\n", answer.errors)
+
+
+def test_what_goes_wrong_with_the_page_takes_no_answer_back(tmp_path):
+    answer = run("--report", "/dev/full", write(tmp_path, LEAST_SUM))
+    assert (answer.code, answer.markers, len(answer.solutions)) == (0, ["=========="], 1)
+    assert "cannot write /dev/full" in answer.errors
+
+
+@needs_minizinc
+def test_minizinc_passes_the_flag_on(minizinc, model, tmp_path):
+    path = tmp_path / "run.html"
+    done = minizinc("--report", path, model("var 1..9: x;\nsolve maximize x;\n"))
+    assert done.stdout == f"x = 9;\n{SEPARATOR}\n==========\n"
+    assert "objective 9" in next(parse(path).iter("p")).text
+
+
+# ---- what is kept, and how it is drawn
+
+
+def kept(sense: int, *answers: tuple[float, int], **more: object) -> Record:
+    found = [Answer(seconds, objective, "tree", 0) for seconds, objective in answers]
+    return Record(Options(), sense, found, **more)
+
+
+def test_an_improvement_is_better_than_all_before():
+    answers = (0.1, 9), (0.2, 9), (0.3, 7), (0.4, 8)
+    assert [value for _, value, _ in kept(1, *answers).improvements()] == [9, 7]
+    assert [value for _, value, _ in kept(-1, (0.1, 7), (0.3, 9), (0.4, 9)).improvements()] == [7, 9]
+
+
+def test_a_bound_is_drawn_when_it_changes_and_as_it_is_at_the_end():
+    samples = [Sample(0.1, 10, None), Sample(0.2, 20, 3), Sample(0.3, 30, 3), Sample(0.4, 40, 5)]
+    run_of = kept(1, samples=samples, seconds=1.0, statistics={"objectiveBound": 8})
+    assert run_of.bounds() == [(0.2, 3), (0.4, 5), (1.0, 8)]
+    assert kept(1).bounds() == []
+
+
+def test_a_rate_is_the_nodes_between_two_looks():
+    samples = [Sample(1.0, 100, None), Sample(2.0, 400, None), Sample(9.9, 401, None)]
+    run_of = kept(0, samples=samples, seconds=10.0, statistics={"nodes": 2000})
+    assert run_of.rates() == [(0.0, 100.0), (1.0, 300.0), (2.0, 200.0)]
+
+
+def test_nothing_is_kept_where_no_page_is_wanted():
+    search = SimpleNamespace(samples=None)
+    assert recorder.recorder(Options(), search)("an event") is None
+    assert search.samples is None
+
+
+def test_of_many_solutions_the_first_and_last_are_listed(monkeypatch):
+    monkeypatch.setattr(page, "MOST_ROWS", 4)
+    text = page.solutions(kept(0, *[(0.1 * n, n) for n in range(10)]))
+    assert "6 in the middle are left out" in text
+    assert re.findall(r"<tr><td>(\d+)</td>", text) == ["1", "2", "9", "10"]
+
+
+def test_ticks_are_round_and_cover_the_axis():
+    assert plot.nice_ticks(0, 10) == [0, 2, 4, 6, 8, 10]
+    assert plot.nice_ticks(93, 107) == [95, 100, 105]
+    assert plot.time_ticks(0.0) == pytest.approx([0.01])
+    assert plot.time_ticks(5.0) == pytest.approx([0.01, 0.03, 0.1, 0.3, 1, 3])
+    assert plot.time_ticks(1000.0) == pytest.approx([0.01, 0.1, 1, 10, 100, 1000])
+    assert [plot.plain_number(value) for value in (0, 2.5, 99_999, 123_456, 2e6, -3e9)] == [
+        "0", "2.5", "99999", "123.5k", "2M", "-3G"
+    ]  # fmt: skip
+
+
+def test_a_long_legend_takes_more_rows():
+    entries = [plot.Entry("objective", "red")] * 9
+    rows = plot.legend_rows(entries)
+    assert len(rows) > 1 and sum(map(len, rows)) == 9
+    assert all(sum(map(plot.width_of, row)) <= plot.WIDTH - plot.LEFT for row in rows)
+
+
+def test_only_so_many_answers_are_kept(monkeypatch, tmp_path):
+    monkeypatch.setattr(recorder, "MOST_ANSWERS", 2)
+    search = SimpleNamespace(samples=None, start=0.0, prepared=SimpleNamespace(tnf=SimpleNamespace(sense=0)))
+    note = recorder.recorder(Options(report=str(tmp_path / "run.html")), search)
+    for _ in range(3):
+        note(SimpleNamespace(objective=None, method="tree", block=0))
+    note(Finished(True, 3, {"solutions": 3}))
+    root = parse(tmp_path / "run.html")
+    assert len(tables(root)["Solutions"]) == 1 + 2 and "3 solutions" in next(root.iter("p")).text

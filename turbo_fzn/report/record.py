@@ -1,0 +1,60 @@
+"""What `--report` keeps of a run: each answer with its time, and how the search went now and then."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from turbo_fzn.options import Options
+from turbo_fzn.run.live import Sample
+
+LAST_STRETCH = 0.9  # where it begins, as a share of the time
+
+
+@dataclass
+class Answer:
+    """Seconds since the search began, objective (None to satisfy), and who found it."""
+
+    seconds: float
+    objective: int | None
+    method: str
+    block: int
+
+
+@dataclass
+class Record:
+    """A run. `sense`: 1 to minimise, -1 to maximise, 0 to satisfy; `seconds` of search."""
+
+    options: Options
+    sense: int
+    answers: list[Answer] = field(default_factory=list)
+    samples: list[Sample] = field(default_factory=list)
+    status: str = "UNKNOWN"
+    seconds: float = 0.0
+    statistics: dict[str, Any] = field(default_factory=dict)
+
+    def improvements(self) -> list[tuple[float, int, str]]:
+        """(seconds, objective, method) of each answer that was better than all before."""
+        found: list[tuple[float, int, str]] = []
+        for answer in self.answers:
+            if answer.objective is not None and (not found or self.sense * (answer.objective - found[-1][1]) < 0):
+                found.append((answer.seconds, answer.objective, answer.method))
+        return found
+
+    def bounds(self) -> list[tuple[float, float]]:
+        """(seconds, bound of the objective) whenever it has changed; the last is the proved one at the end."""
+        found: list[tuple[float, float]] = []
+        last = self.statistics.get("objectiveBound")
+        for seconds, bound in [*((s.seconds, s.bound) for s in self.samples), (self.seconds, last)]:
+            if bound is not None and (not found or bound != found[-1][1]):
+                found.append((seconds, bound))
+        return found
+
+    def rates(self) -> list[tuple[float, float]]:
+        """(seconds, nodes a second from there to the next sample). Blocks tell some of their nodes when they end: the
+        last stretch is made long enough for that not to show."""
+        end = self.seconds, self.statistics.get("nodes", 0)
+        looks = [(sample.seconds, sample.nodes) for sample in self.samples]
+        counted = [(0.0, 0), *(look for look in looks if look[0] < LAST_STRETCH * self.seconds), end]
+        pairs = zip(counted, counted[1:])
+        return [(a[0], max(b[1] - a[1], 0) / (b[0] - a[0])) for a, b in pairs if b[0] > a[0]]

@@ -1,0 +1,53 @@
+"""Listens to a search for `--report`, and writes the page when it has ended, behind the answer.
+
+A file that cannot be written is told before the search begins. What goes wrong with the page later takes no answer
+back: it is a line on stderr.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+
+from turbo_fzn.errors import UsageError
+from turbo_fzn.options import Options
+from turbo_fzn.report.record import Answer, Record
+from turbo_fzn.run.search import Finished, Search, Solution, status_of
+
+log = logging.getLogger("turbo_fzn")
+
+MOST_ANSWERS = 100_000  # that are kept; of more the rest is only counted
+
+
+def recorder(options: Options, search: Search) -> Callable[[Solution | Finished], object]:
+    """What is to be called with each event of the search; the last one writes the page, where one is wanted."""
+    if options.report is None:
+        return lambda event: None
+    try:
+        open(options.report, "a").close()
+    except OSError as error:
+        raise UsageError(f"cannot write {options.report}: {error.strerror}") from error
+    record = Record(options, search.prepared.tnf.sense)
+    search.samples = record.samples
+
+    def note(event: Solution | Finished) -> None:
+        record.seconds = time.monotonic() - search.start
+        if isinstance(event, Finished):
+            record.status, record.statistics = status_of(event), event.statistics
+            write_page(record)
+        elif len(record.answers) < MOST_ANSWERS:
+            record.answers.append(Answer(record.seconds, event.objective, event.method, event.block))
+
+    return note
+
+
+def write_page(record: Record) -> None:
+    from turbo_fzn.report.page import page
+
+    assert record.options.report is not None
+    try:
+        with open(record.options.report, "w", encoding="utf-8") as file:
+            file.write(page(record))
+    except Exception as error:  # the answer stands already, and no fault here may take it back
+        log.warning("cannot write %s: %s", record.options.report, error)
