@@ -39,7 +39,7 @@ def tasks(engine: OpenEngine) -> int:
 def first_solution(text: str) -> Found:
     engine = OpenEngine(text, blocks=1, ring_slots=1)
     engine.start()
-    return engine.search_until(lambda: engine.common.ring_head)[0]
+    return engine.search_until(lambda: engine.common.consumed)[0]
 
 
 def pigeons(number: int, holes: int, more: str = "", goal: str = "satisfy") -> str:
@@ -245,7 +245,7 @@ def test_probes_of_a_random_model_prove_its_optimum_and_no_more(model):
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("method", RESTARTS)
 def test_a_restart_that_gave_something_up_proves_nothing(method, seed):
-    """There is room for one level, so that each but the last is cut off somewhere: what it has found is not the best."""
+    """There is room for one level, so that most of the space is left out."""
     engine = alone(alternating(20), method, level_capacity=1, seed=seed)
     found = engine.run_alone(enough=lambda: tasks(engine) >= 500)
     assert found[0].objective > 0 >= engine.common.bound
@@ -281,7 +281,7 @@ def test_restarts_try_the_value_that_was_last_used_anywhere():
     for seed in range(20):
         engine = alone(text, "weighted", ring_slots=1, seed=seed)
         engine.memory["phases"][:] = 777
-        found = engine.run_alone(enough=lambda engine=engine: engine.common.ring_head)
+        found = engine.run_alone(enough=lambda engine=engine: engine.common.consumed)
         met += int((found[0].values == 777).sum())
     assert met > 50
 
