@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 from turbo_fzn.domains import INFINITY, UNBOUNDED, IntSet
 from turbo_fzn.errors import ModelError
-from turbo_fzn.read.model import Expression, Model, Ref, Text, Variable
 from turbo_fzn.read.model import Constraint as Item
-from turbo_fzn.read.xcsp3.expressions import Linear, Term, as_comparison, as_sum, with_constants
+from turbo_fzn.read.model import Expression, Model, Ref, Text, Variable
+from turbo_fzn.read.xcsp3.expressions import Term, as_comparison, with_constants
 from turbo_fzn.read.xcsp3.ranges import Range, range_of
 
 INTRODUCED = [Ref("var_is_introduced")]
