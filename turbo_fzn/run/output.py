@@ -133,7 +133,7 @@ def status_line(finished: Finished) -> str:
 
 
 class CompetitionStyle(MiniZincStyle):
-    """That of the XCSP3 competitions; with -a and -i solutions are printed as they come, the status still at the end."""
+    """That of the XCSP3 competitions; with -a and -i solutions are printed as they come, the status at the end."""
 
     def add(self, solution: Solution) -> None:
         if solution.objective is not None and (self.held is None or self.held.objective != solution.objective):
