@@ -237,6 +237,19 @@ def golomb(marks: int) -> str:
     return "\n".join([*lines, f"solve :: {search} minimize {places[-1]};\n"])
 
 
+def one_solution_soon() -> str:
+    """All of twenty pigeons in hole 0 is a solution, which is found at once. That there is no other takes ages to see."""
+    places = [f"p{i}" for i in range(20)]
+    pairs = [(i, j) for j in range(20) for i in range(j)]
+    lines = ["var bool: together :: output_var;", *(f"var 0..19: {place};" for place in places)]
+    lines += [f"var bool: apart{i}_{j};" for i, j in pairs]
+    lines += [f"constraint int_eq_reif({place},0,together);" for place in places]
+    lines += [f"constraint int_ne_reif(p{i},p{j},apart{i}_{j});" for i, j in pairs]
+    lines += [f"constraint bool_clause([together,apart{i}_{j}],[]);" for i, j in pairs]
+    search = f"int_search([{','.join(places)}],input_order,indomain_min,complete)"
+    return "\n".join([*lines, f"solve :: {search} satisfy;\n"])
+
+
 def long_propagation(domain: str) -> str:
     """x < y < x, which a propagator of bounds refutes by going through the domain from one end to the other."""
     variables = "".join(f"var {domain}: {name} :: output_var;\n" for name in "xy")

@@ -13,8 +13,11 @@ import numpy as np
 import pytest
 from command import wait_until
 from engines import OpenEngine, labelled
+from hypothesis import given
+from oracle import all_solutions, optimum
 from soak import market_split_model
 from test_portfolio import BEST_GAIN, KNAPSACK, NEIGHBOURHOODS, RESTARTS
+from test_random_models import models
 
 from turbo_fzn.engine.contract import Found
 from turbo_fzn.engine.layout import FIRST_SHARE
@@ -43,6 +46,21 @@ def pigeons(number: int, holes: int, more: str = "", goal: str = "satisfy") -> s
     names = [f"p{i}" for i in range(number)]
     pairs = "".join(f"constraint int_ne({a},{b});\n" for i, a in enumerate(names) for b in names[i + 1 :])
     return labelled(dict.fromkeys(names, f"1..{holes}"), more + pairs, goal)
+
+
+def few_holes(number: int, holes: int) -> str:
+    """As many pigeons want their holes in the lowest places, and first try the highest."""
+    highest = "".join(f"constraint int_le(p{i},z);\n" for i in range(number))
+    text = pigeons(number, holes, f"var 1..{holes}: z :: output_var;\n" + highest, "minimize z")
+    return text.replace("indomain_min", "indomain_max")
+
+
+def alternating(number: int) -> str:
+    """The best of all assignments of 0 and 1 is 0 1 0 1 ..., with nothing amiss."""
+    names, signs = [f"x{i}" for i in range(number)], [1, -1] * (number // 2)
+    terms = f"{[*signs, -1]},[{','.join(names)},amiss],{-(number // 2)}"
+    total = f"var 0..{number}: amiss;\nconstraint int_lin_eq({terms});\n"
+    return labelled(dict.fromkeys(names, "0..1"), total, "minimize amiss")
 
 
 # ---- who is next
@@ -202,13 +220,36 @@ def test_a_probe_asks_for_so_much_that_it_can_be_refuted():
     assert 5 <= engine.common.bound <= 12 <= found[-1].objective
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_a_restart_that_gave_something_up_proves_nothing(seed):
-    """There is room for one level, so that no restart sees all."""
-    engine = alone(KNAPSACK, *RESTARTS, level_capacity=1, seed=seed)
-    engine.run_alone(enough=lambda: tasks(engine) >= 500)
-    assert engine.common.bound <= -BEST_GAIN
-    assert not engine.complete or engine.common.best == -BEST_GAIN
+@pytest.mark.parametrize("least", range(2, 6))
+@pytest.mark.parametrize("worst", range(5, 9))
+def test_what_a_probe_refutes_bounds_no_more_than_its_aim(least, worst):
+    """So many pigeons need `least` holes, and the bound begins at 1: soon a probe aims at one hole less."""
+    text = few_holes(least, worst)
+    engine = alone(text, "probe", seed=worst)
+    found = engine.run_alone(incumbent=first_solution(text))
+    assert engine.complete and (engine.common.bound, engine.common.best) == (least, least)
+    assert all(solution.objective >= least for solution in found)
+
+
+@given(model=models(["minimize", "maximize"]))
+def test_probes_of_a_random_model_prove_its_optimum_and_no_more(model):
+    """They begin with the first solution, whatever it is worth."""
+    best = optimum(model, all_solutions(model))
+    if best is None:
+        return
+    engine = alone(model.text, "probe", seed=len(model.text))
+    engine.run_alone(incumbent=first_solution(model.text))
+    assert engine.complete and engine.common.bound == engine.common.best == engine.layout.tnf.sense * best
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("method", RESTARTS)
+def test_a_restart_that_gave_something_up_proves_nothing(method, seed):
+    """There is room for one level, so that each but the last is cut off somewhere: what it has found is not the best."""
+    engine = alone(alternating(20), method, level_capacity=1, seed=seed)
+    found = engine.run_alone(enough=lambda: tasks(engine) >= 500)
+    assert found[0].objective > 0 >= engine.common.bound
+    assert engine.complete == (engine.common.best == 0)
 
 
 # ---- what is learnt on the way

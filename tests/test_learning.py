@@ -8,10 +8,12 @@ from __future__ import annotations
 import re
 
 import pytest
-from engines import OpenEngine
+from command import wait_until
+from engines import OpenEngine, labelled
 from hypothesis import given
 from oracle import all_solutions, optimum
 from test_corpus import EXPECTED, text_of
+from test_overflow import BY_BRANCHING, sum_text
 from test_portfolio import search_for_ever
 from test_random_models import models
 
@@ -148,6 +150,18 @@ def test_bounds_that_creep_through_a_large_domain_end_in_a_proof(checked, role):
     assert result.statistics["explanationErrors"] == 0
 
 
+def test_the_bound_that_a_learner_has_at_level_0_is_told_at_once():
+    """The host has proved 5, the domain leaves nothing up to 10. With its second solution the learner waits for room."""
+    text = labelled(dict.fromkeys("ab", "0..9"), more="var {0,1,10,11,12,13,14,15,16,17,18}: z;\n"
+                    "constraint int_plus(a,b,z);\n", goal="minimize z", how="indomain_max")  # fmt: skip
+    engine = OpenEngine(text, blocks=1, ring_slots=1, roles=("follower",), learn_bytes=2**24)
+    engine.common.host_bound = 5
+    engine.start()
+    wait_until(lambda: engine.common.ring_head == 2)
+    assert engine.common.bound == 10
+    assert engine.search_until(lambda: False)[-1].objective == 10 and engine.complete
+
+
 def test_learners_hear_of_each_others_clauses():
     settings = Settings(blocks=2, seed=1, roles=("prover", "finder"))
     engine = search_for_ever(settings, lambda engine: engine.statistics()["heard"] > 100)
@@ -221,6 +235,14 @@ def test_a_model_without_bounds_is_left_to_the_tree():
     result = solve("var int: x :: output_var; constraint int_le(3, x); solve minimize x;", ("prover",))
     assert (result.status, result.objective) == ("ALL_SOLUTIONS", 3)
     assert result.statistics["nogoods"] == 0
+
+
+@pytest.mark.parametrize("role", LEARNERS)
+def test_a_learner_that_meets_a_model_without_bounds_claims_nothing(role):
+    """There are solutions, but for sums that no store can hold."""
+    engine = OpenEngine(sum_text(BY_BRANCHING), simplify=False, blocks=1, roles=(role,), learn_bytes=2**24)
+    assert engine.run() == [] and not engine.complete
+    assert engine.statistics()["propagations"] == engine.statistics()["nodes"] == 0
 
 
 @pytest.mark.parametrize(

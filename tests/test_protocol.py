@@ -31,6 +31,7 @@ from command import (
     grid,
     large,
     long_propagation,
+    one_solution_soon,
     run,
     start,
     time_limits,
@@ -345,11 +346,10 @@ def test_a_time_limit_ends_a_propagation_that_would_take_ages(solve, where, flag
     assert before in answer.errors and ("root: " in answer.errors) == (where == "search")
 
 
-@pytest.mark.parametrize("flags", [["-a"], ["-i"]], ids=["often", "seldom"])
-def test_a_reader_that_leaves_ends_the_process_quietly_and_soon(tmp_path, flags):
-    """As in `fzn-turbo … | head -1`; also when there is nothing more to print for a long time."""
-    model = grid(300) if flags == ["-a"] else golomb(12)
-    with start(*flags, write(tmp_path, model)) as process:
+@pytest.mark.parametrize("text", [grid(300), one_solution_soon()], ids=["often", "once"])
+def test_a_reader_that_leaves_ends_the_process_quietly_and_soon(tmp_path, text):
+    """As in `fzn-turbo … | head -1`; also where there is nothing more to print for ages."""
+    with start("-a", write(tmp_path, text)) as process:
         read_line(process.stdout)
         time.sleep(0.3)
         with ends_soon():

@@ -99,9 +99,12 @@ WHO_PROVES = pytest.mark.parametrize("bound", ["bound", "host_bound"], ids=["blo
 
 @WHO_PROVES
 def test_the_search_ends_where_the_bound_meets_the_best_solution(bound):
-    engine = OpenEngine(SUM, blocks=1)
-    setattr(engine.common, bound, 27)
-    assert [solution.objective for solution in engine.run()] == [27] and engine.complete
+    """The block waits for room with its second solution; meanwhile it is proved that there is nothing better."""
+    engine = OpenEngine(SUM, blocks=1, ring_slots=1)
+    engine.start()
+    wait_until(lambda: engine.common.ring_head == 2)
+    setattr(engine.common, bound, 26)
+    assert [solution.objective for solution in engine.search_until(lambda: False)] == [27, 26] and engine.complete
     assert engine.counted("nodes")[0] < 10
 
 
