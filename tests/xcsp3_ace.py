@@ -9,7 +9,6 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -37,10 +36,6 @@ def find_jar() -> Path | None:
     spec = importlib.util.find_spec("pycsp3")
     folder = Path(spec.origin).parent if spec and spec.origin else None
     return next(folder.glob("solvers/ace/ACE-*.jar"), None) if folder else None
-
-
-def is_there() -> bool:
-    return shutil.which("java") is not None and find_jar() is not None
 
 
 def ask(paths: Iterable[Path], *options: str) -> dict[str, Verdict]:
