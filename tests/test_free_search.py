@@ -245,7 +245,7 @@ def test_probes_of_a_random_model_prove_its_optimum_and_no_more(model):
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("method", RESTARTS)
 def test_a_restart_that_gave_something_up_proves_nothing(method, seed):
-    """There is room for one level, so that each but the last is cut off somewhere: what it has found is not the best."""
+    """There is room for one level, so that each but the last is cut off somewhere: what it found is not the best."""
     engine = alone(alternating(20), method, level_capacity=1, seed=seed)
     found = engine.run_alone(enough=lambda: tasks(engine) >= 500)
     assert found[0].objective > 0 >= engine.common.bound
