@@ -238,7 +238,7 @@ def golomb(marks: int) -> str:
 
 
 def one_solution_soon() -> str:
-    """All of twenty pigeons in hole 0 is a solution, found at once. That there is no other takes ages to see."""
+    """All of twenty pigeons in hole 0 is a solution, which is found at once. That there is no other takes ages."""
     places = [f"p{i}" for i in range(20)]
     pairs = [(i, j) for j in range(20) for i in range(j)]
     lines = ["var bool: together :: output_var;", *(f"var 0..19: {place};" for place in places)]

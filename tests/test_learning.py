@@ -151,7 +151,7 @@ def test_bounds_that_creep_through_a_large_domain_end_in_a_proof(checked, role):
 
 
 def test_the_bound_that_a_learner_has_at_level_0_is_told_at_once():
-    """The host has proved 5, the domain then leaves 10. With its second solution the learner waits for room."""
+    """The host has proved 5, the domain leaves nothing up to 10. At its second solution the learner waits for room."""
     text = labelled(dict.fromkeys("ab", "0..9"), more="var {0,1,10,11,12,13,14,15,16,17,18}: z;\n"
                     "constraint int_plus(a,b,z);\n", goal="minimize z", how="indomain_max")  # fmt: skip
     engine = OpenEngine(text, blocks=1, ring_slots=1, roles=("follower",), learn_bytes=2**24)

@@ -354,6 +354,9 @@ def test_a_reader_that_leaves_ends_the_process_quietly_and_soon(tmp_path, text):
         time.sleep(0.3)
         with ends_soon():
             process.stdout.close()
-            process.wait(timeout=PATIENCE)
+            try:
+                process.wait(timeout=PATIENCE)
+            finally:
+                process.kill()  # one that goes on would be waited for
         assert process.stderr.read() == ""
         assert process.returncode == 0

@@ -109,7 +109,7 @@ def test_packed_instances_are_read(tmp_path, pack):
         ("<sum><list> x[] </list></sum>", ModelError, "<sum> without <condition>"),
         ("<sum><list> x[] </list><condition> (is,3) </condition></sum>", ModelError, "undefined identifier `is`"),
         ("<intension> eq(x[0],foo(y)) </intension>", ModelError, "the operator `foo` is not read"),
-        ("<intension> eq(x[0],y </intension>", ModelError, "the expression does not end"),
+        ("<intension> eq(x[0],y </intension>", ModelError, "the parentheses of a list do not match"),
         ("<intension> eq(x[0]) </intension>", ModelError, "the operator `eq` with 1 operands"),
         ("<intension> eq(%0,y) </intension>", ModelError, "a parameter (%) outside of a group or a slide"),
         ("<group><intension> eq(%1,y) </intension><args> 1 </args></group>", ModelError, "%1 has no value: 1 are"),

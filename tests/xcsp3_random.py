@@ -70,7 +70,7 @@ def draw_objective(d: Draw, goal: str, core: bool) -> tuple[Item, str]:
         return item, f"<{goal}> {item.text} </{goal}>"
     items = d.variables(2, 4)
     if kind == "sum":
-        coefficients = [d.integer(-2, 3) for _ in items]
+        coefficients = [d.integer(1, 3), *(d.integer(-2, 3) for _ in items[1:])]
         body = f"<list> {texts(items)} </list><coeffs> {texts(coefficients)} </coeffs>"
         total = Item("", lambda v: sum(c * x for c, x in zip(of(coefficients, v), of(items, v))))
         return total, f'<{goal} type="sum">{body}</{goal}>'

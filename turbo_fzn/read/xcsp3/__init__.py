@@ -4,6 +4,6 @@ Source: Boussemart, Lecoutre, Audemard and Piette, the specification of XCSP3-co
 
 `document.py` reads the XML and hands out one entry after the other, `reader.py` sends each where it belongs:
 `variables.py`, a family of constraints (`generic.py`, `comparison.py`, `counting.py`, `connection.py`, `packing.py`,
-`graph.py`), `objectives.py`. Groups and slides are `templates.py`. What is written between tags is read by
-`tokens.py` and `expressions.py`, and `emitter.py` writes the Model.
+`graph.py`), `objectives.py`. The parameters of groups and slides are replaced by `arguments.py`. What is written
+between tags is read by `tokens.py` and `expressions.py`, and `emitter.py` writes the Model.
 """

@@ -148,12 +148,14 @@ def cardinality(a: Arguments) -> None:
     e, items, values, occurs = a.emitter, a.scalars(), values_of(a, "values"), a.listed("occurs")
     same_length(values, occurs, "the values and occurs of a cardinality")
     closed = a.flag("values", "closed", False)
+    if any(isinstance(occur, IntSet) and not occur for occur in occurs):
+        raise ModelError("an empty set among the occurs of a cardinality")
     if not all(isinstance(value, int) for value in values):
         for value, occur in zip(values, occurs):
             e.add("turbo_count_eq", items, value, as_count(e, occur))
         for item in items if closed else []:
             e.holds(Term(member_of(len(values)), (item, *values)))
-    elif all(isinstance(occur, (int, IntSet)) for occur in occurs):
+    elif all(isinstance(occur, int) or (isinstance(occur, IntSet) and not occur.has_holes) for occur in occurs):
         ends = [(one, one) if isinstance(one, int) else (one.lower, one.upper) for one in occurs]
         name = "turbo_global_cardinality_low_up" + "_closed" * closed
         e.add(name, items, values, [low for low, _ in ends], [high for _, high in ends])

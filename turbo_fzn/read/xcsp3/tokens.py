@@ -82,7 +82,10 @@ class Scope(dict[str, tuple]):
             refuse_many(count)
             return (to_integer(match[1]),) * count
         if (match := INTERVAL.fullmatch(word)) is not None:
-            return (IntSet.interval(to_integer(match[1]), to_integer(match[2])),)
+            interval = IntSet.interval(to_integer(match[1]), to_integer(match[2]))
+            if not interval:
+                raise ModelError(f"the interval {word[:40]} is empty")
+            return (interval,)
         if word[0] == "(":
             return (self.pair(word),)
         if "(" in word:
