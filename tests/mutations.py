@@ -210,7 +210,7 @@ LEARNING = [
            "tests/test_learning.py -k level_0"),
     kernel("learners", "bounds that are none are explained", "learn/learner.h",
            "if (!has_infinite_bound(p)) {", "if (true) {", "tests/test_learning.py -k claims_nothing"),
-    host("learners", "they are all there is where they have nothing to say", "run/roles.py",
+    host("learners", "they are given models without bounds", "run/roles.py",
          "not finite or ", "", "tests/test_learning.py -k left_to_the_tree"),
     kernel("relaxation", "its bound is not read", TASK,
            "told = global_load(&common->host_bound)", "told = own", SHARING),
