@@ -68,7 +68,7 @@ def test_so_is_one_to_both_as_a_terminal_sends_it(at_work, number):
     assert (answer.code, answer.markers) == (0, []) and answer.solutions
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGUSR1])
 def test_the_child_ends_with_the_process(at_work, number):
     child = child_of(at_work)
     at_work.send_signal(number)
