@@ -43,7 +43,7 @@ def complete(*words: str) -> list[str]:
     return done.stdout.split()
 
 
-@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed, whose completion is tried")
 def test_bash_completes_flags_their_words_and_files(tmp_path):
     assert complete("--no-") == ["--no-check", "--no-simplify"]
     assert complete("-a", "--arch", "") == ["auto", "gpu", "cpu"]
