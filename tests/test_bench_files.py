@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from command import environment
+from command import CORPUS, environment
 from conftest import needs_minizinc
 
 from turbo_fzn.bench import files
@@ -78,3 +78,13 @@ def test_the_benchmark_takes_minizinc(tmp_path):
     command = [sys.executable, "-m", "turbo_fzn.bench", "--seconds", "1", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, env=environment())
     assert done.returncode == 0 and f"{tmp_path.name} " in done.stdout, done.stderr
+
+
+def test_flags_are_compared_model_by_model():
+    command = [sys.executable, "-m", "turbo_fzn.bench.flags", str(CORPUS / "golomb.fzn"), str(CORPUS / "queens.fzn")]
+    command += ["--with", "-p 1", "--with", "-a -p 1", "--seconds", "60"]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment())
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in done.stdout.splitlines()]
+    assert rows[0] == ["model", "`-p 1`", "`-a -p 1`"], done.stderr
+    assert rows[2][0] == "golomb" and all(cell.endswith(" s") for cell in rows[2][1:]), "both prove the optimum"
+    assert rows[3][:2] == ["queens", "found"] and rows[3][2].endswith(" s"), "all of them only with -a"

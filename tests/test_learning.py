@@ -269,6 +269,15 @@ def roles_of(tnf: TNF, options: Options) -> tuple[str, ...]:
     return choose.cpu_settings(tnf, choose.plan(tnf, options, wanted=1), options).roles
 
 
+@pytest.mark.parametrize(("beside_gpu", "learners"), [(False, 3), (True, 5)])
+def test_the_memory_is_for_all_learners_together(beside_gpu, learners):
+    tnf = prepare(parse_text("var 0..9: x; solve minimize x;"), Options(), Interrupt()).tnf
+    options = Options(free_search=True, threads=6, memory=60)
+    settings = choose.cpu_settings(tnf, choose.plan(tnf, options, 1, beside_gpu), options, beside_gpu)
+    assert len(settings.roles) == learners
+    assert settings.learn_bytes == 60 * 2**20 // learners
+
+
 @pytest.mark.parametrize(
     ("cores", "asked", "threads"),
     [(16, {}, 14), (64, {}, 16), (3, {}, 2), (1, {}, 2), (16, {"threads": 5}, 5), (16, {"learn": "off"}, 2)],

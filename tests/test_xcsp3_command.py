@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from command import COMMAND, PATIENCE, environment, start, time_limits
 
+from turbo_fzn.spellings import translate
+
 FOLDER = Path(__file__).resolve().parent / "xcsp3"
 HARD = """<instance type="COP"><variables><array id="x" size="[40]"> 0..99 </array></variables><constraints>
 <allDifferent> x[] </allDifferent><group><intension> ne(dist(%0,%1),%2) </intension>
@@ -102,6 +104,11 @@ def test_the_options_of_the_competitions_are_known(tmp_path):
     assert "s SATISFIABLE" in lines(answer)
     assert "d blocks 1" in lines(answer)
     assert lines(answer)[-1][0] == "d"
+
+
+def test_of_the_memory_of_a_competition_learners_get_a_quarter():
+    assert translate(["--memlimit", "2000"]) == translate(["--memlimit=2000"]) == (["--memory", "500"], [])
+    assert translate(["--memlimit=much"]) == (["--memory", "much"], []), "which is refused like any other"
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

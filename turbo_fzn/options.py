@@ -98,7 +98,7 @@ OPTIONS = (
     Row(("--learn",), "learn", "text:ROLES",
         "blocks that learn from conflicts: auto (with -f), off, or their roles, as in prover,finder", "string"),
     Row(("--memory",), "memory", "int",
-        "memory of each block that learns, at most, in MiB (default: together a quarter of the machine's)",
+        "memory of all blocks that learn, together and at most, in MiB (default: a quarter of the machine's)",
         "int:1:1000000"),
     Row(("--without",), "without", "text:LIST",
         "methods that free search leaves out, comma-separated, as in window,probe (default: none)", "string"),

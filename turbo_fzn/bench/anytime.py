@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from turbo_fzn.bench.files import add_arguments, chosen_files
+from turbo_fzn.bench.files import add_arguments, chosen_files, name_of
 from turbo_fzn.bench.nodes import UNUSABLE, SearchClock, duration, peers_table
 from turbo_fzn.bench.points import Outcome, outcome, points, solvers_of
 from turbo_fzn.errors import TurboError
@@ -84,7 +84,7 @@ def gap_of(objective: int, best: int | None) -> float:
 def run_model(path: Path, options: Options, seconds: float, known: int | None = None) -> Curve:
     """Solves one file for `seconds` of search, or until the objective is `known` or better; errors become the
     status."""
-    curve = Curve(path.name.split(".")[0], options.seed or 0, 0, seconds)
+    curve = Curve(name_of(path), options.seed or 0, 0, seconds)
     try:
         prepared = prepare(parse_text(read_text(str(path)), path.name), options, Interrupt())
         curve.sense = prepared.tnf.sense
@@ -260,7 +260,7 @@ def main() -> int:
         for seed in range(1, arguments.seeds + 1):
             options = Options(arch=arguments.arch, threads=arguments.threads, free_search=True, seed=seed,
                               check="always", without=arguments.without, gpu_threads=arguments.gpu_threads)  # fmt: skip
-            known = number(arguments.peers.get(path.name.split(".")[0], {}).get("best_known"))
+            known = number(arguments.peers.get(name_of(path), {}).get("best_known"))
             curve = run_model(path, options, arguments.seconds, known if arguments.until_known else None)
             if arguments.side:
                 curve.side = run_side(path, arguments.side, arguments.seconds)

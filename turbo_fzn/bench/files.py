@@ -57,7 +57,7 @@ def chosen_files(arguments: argparse.Namespace) -> list[Path]:
     for instance in chosen:
         for path in instance.files:
             path.open("rb").close()
-    if arguments.json:
+    if getattr(arguments, "json", None):
         arguments.json.open("a").close()
     return [flattened(instance, arguments.std) for instance in chosen]
 

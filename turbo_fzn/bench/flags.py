@@ -20,6 +20,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from turbo_fzn.bench.files import add_arguments, chosen_files, name_of
 from turbo_fzn.bench.nodes import UNUSABLE, duration
 
 POLL_SECONDS = 0.05
@@ -61,19 +62,19 @@ def cpu_seconds(process: int) -> float:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m turbo_fzn.bench.flags", description=__doc__.splitlines()[0])
-    parser.add_argument("files", nargs="+", type=Path, help="FlatZinc files")
+    add_arguments(parser, needed=True)
     parser.add_argument("--seconds", type=duration, default=20.0, help="CPU seconds of a run, all threads together")
     parser.add_argument("--with", dest="flags", action="append", required=True, help="the flags of a column")
     arguments = parser.parse_args()
+    try:
+        paths = chosen_files(arguments)
+    except UNUSABLE as error:
+        parser.error(str(error))
     print("|".join(["", " model ", *(f" `{flags or 'none'}` " for flags in arguments.flags), ""]))
     print("|".join(["", "---", *("---:" for _ in arguments.flags), ""]))
-    for path in arguments.files:
-        try:
-            path.open().close()
-        except UNUSABLE as error:
-            parser.error(str(error))
+    for path in paths:
         cells = [cell(path, flags, arguments.seconds) for flags in arguments.flags]
-        print("|".join(["", f" {path.name.split('.')[0]} ", *(f" {text} " for text in cells), ""]), flush=True)
+        print("|".join(["", f" {name_of(path)} ", *(f" {text} " for text in cells), ""]), flush=True)
     return 0
 
 

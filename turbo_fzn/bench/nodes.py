@@ -63,7 +63,7 @@ class Run:
 
 def run_model(path: Path, options: Options, seconds: float) -> Run:
     """Solves one file for `seconds` of search; errors become the status."""
-    name = path.name.split(".")[0]
+    name = files.name_of(path)
     compiled_before = sum(compiler.compile_seconds)
     try:
         start = time.monotonic()

@@ -161,7 +161,7 @@ def cpu_settings(tnf: TNF, chosen: Plan, options: Options, beside_gpu: bool = Fa
         lns_percent=percent,
         methods=methods,
         roles=roles,
-        learn_bytes=None if options.memory is None else options.memory << 20,
+        learn_bytes=None if options.memory is None else (options.memory << 20) // max(len(roles), 1),
         profile=options.profile,
     )
 

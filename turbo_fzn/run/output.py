@@ -136,11 +136,11 @@ class CompetitionStyle(MiniZincStyle):
     """That of the XCSP3 competitions. With -a and -i solutions are printed as they come, the status at the end."""
 
     def add(self, solution: Solution) -> None:
-        if solution.objective is not None and (self.held is None or self.held.objective != solution.objective):
+        improves = solution.objective is not None and (self.held is None or self.held.objective != solution.objective)
+        if improves:
             write_line(self.stream, f"o {solution.objective}")
-            if not self.every:
-                self.held = None
-        self.print_held()
+        if self.every or not improves:
+            self.print_held()
         self.held = solution
 
     def print_held(self, status: str = "") -> None:

@@ -27,7 +27,7 @@ complete -c fzn-turbo -l arch -x -a 'auto gpu cpu' -d 'engine: the GPU, CPU thre
 complete -c fzn-turbo -l blocks -r -d 'how many subproblems are searched at once (default: on a CPU -p, else as many as the GPU holds)'
 complete -c fzn-turbo -l lns -x -a 'auto on off' -d 'large neighbourhood search in some of the blocks'
 complete -c fzn-turbo -l learn -r -d 'blocks that learn from conflicts: auto (with -f), off, or their roles, as in prover,finder'
-complete -c fzn-turbo -l memory -r -d 'memory of each block that learns, at most, in MiB (default: together a quarter of the machine\'s)'
+complete -c fzn-turbo -l memory -r -d 'memory of all blocks that learn, together and at most, in MiB (default: a quarter of the machine\'s)'
 complete -c fzn-turbo -l without -r -d 'methods that free search leaves out, comma-separated, as in window,probe (default: none)'
 complete -c fzn-turbo -l relaxation -x -a 'auto on off' -d 'linear relaxation beside the search, which proves bounds of the objective'
 complete -c fzn-turbo -l check -d 'check every solution against the FlatZinc, however large'
