@@ -20,10 +20,6 @@ from hypothesis import HealthCheck, settings
 
 from turbo_fzn.install import install_solver
 
-# A shell has its background jobs ignore this signal, and so would the processes that the tests start and stop.
-if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-
 UNHURRIED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("repeatable", **UNHURRIED, derandomize=True, max_examples=100, database=None)
 settings.register_profile("explore", **UNHURRIED, max_examples=3000, print_blob=True)
@@ -42,6 +38,17 @@ needs_minizinc = pytest.mark.skipif(
 needs_gecode = pytest.mark.skipif(
     shutil.which("fzn-gecode") is None, reason="fzn-gecode is not installed (apt-get install flatzinc)"
 )
+
+
+@pytest.fixture(autouse=True)
+def signals_arrive() -> None:
+    """The processes that a test starts and stops inherit what is ignored or held back here.
+
+    A shell has its background jobs ignore SIGINT; turbo_fzn/__main__.py, imported, holds back two signals.
+    """
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", autouse=True)

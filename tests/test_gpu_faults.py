@@ -183,10 +183,10 @@ def wakes_the_gpu(machine: Callable[[str], dict[str, str]], model: Path, note: P
     return woken
 
 
-def test_a_model_that_the_cpu_solves_at_once_does_not_wake_the_gpu(machine, short, tmp_path):
+def test_a_model_that_the_cpu_solves_at_once_does_not_wake_the_gpu(machine, tmp_path):
     """A process that ends while the driver is at work ends late."""
-    small, note = write(tmp_path, LEAST_SUM), tmp_path / "called"
-    assert wakes_the_gpu(machine, short, note)
+    small, long, note = write(tmp_path, LEAST_SUM), write(tmp_path, golomb(9), "long.fzn"), tmp_path / "called"
+    assert wakes_the_gpu(machine, long, note)
     assert not all(wakes_the_gpu(machine, small, note) for _ in range(10))  # on a busy machine some searches are long
 
 
