@@ -12,6 +12,9 @@
 #pragma once
 
 #include "store.h"
+#ifdef FLOATS  // kernels for models with real variables
+#include "../floats/rows.h"
+#endif
 
 // x = y + z
 DEVICE void propagate_add(Interval& x, Interval& y, Interval& z) {
@@ -225,6 +228,9 @@ DEVICE void propagate_element(Interval& x, Interval& y, const bound_t* table) {
 }
 
 DEVICE void propagate_operator(const Block& b, Row r, Interval& x, Interval& y, Interval& z) {
+#ifdef FLOATS
+  if (r.op >= FIRST_FLOAT_OPERATOR) return propagate_float(r, x, y, z);
+#endif
   switch (r.op) {
     case OP_ADD: return propagate_add(x, y, z);
     case OP_LEQ: return propagate_leq(x, y, z);
@@ -252,6 +258,10 @@ DEVICE bool is_entailed(i32 op, Interval x, Interval y, Interval z, bool checked
     case OP_EQ: return !x.l && (y.u < z.l || z.u < y.l);
     case OP_MIN: return y.u == x.l || z.u == x.l;  // y, z >= x since the row has run
     case OP_MAX: return y.l == x.l || z.l == x.l;
+#ifdef FLOATS
+    case OP_FLOAT_LEQ: return x.l ? y.u <= z.l : y.l > z.u;
+    case OP_FLOAT_EQ: return !x.l && (y.u < z.l || z.u < y.l);
+#endif
     default: return false;
   }
 }
@@ -273,6 +283,11 @@ DEVICE bool propagate_row(const Block& b, i32 row) {
   propagate_operator(b, r, new_x, new_y, new_z);
   if (is_beyond_store(x, new_x) || is_beyond_store(y, new_y) || is_beyond_store(z, new_z)) return overflow(b);
   if (is_empty(new_x) || is_empty(new_y) || is_empty(new_z)) return refute(b, row);
+#ifdef FLOATS
+  leave_small_steps(r.op, x, new_x);
+  leave_small_steps(r.op, y, new_y);
+  leave_small_steps(r.op, z, new_z);
+#endif
   tighten(b, r.x, x, new_x);
   tighten(b, r.y, y, new_y);
   tighten(b, z_var, z, new_z);

@@ -111,6 +111,8 @@ def begin_bounding(prepared: Prepared, options: Options, exports: np.ndarray) ->
     and equal runs would not print the same: there free search alone has it, without a seed, and with little time."""
     if prepared.model is None or options.cp_profiler or options.relaxation == "off":
         return None
+    if prepared.tnf.floats is not None:
+        return None
     alone = is_alone(prepared.tnf, options)
     if options.relaxation == "auto" and alone and (options.seed is not None or not options.free_search):
         return None

@@ -7,6 +7,8 @@ import time
 from collections import Counter
 from typing import Any
 
+import numpy as np
+
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.engine import compiler
 from turbo_fzn.engine.abi import ACTIVITIES
@@ -34,7 +36,7 @@ def finite(bound: int) -> int | None:
     return bound if abs(bound) < INFINITY else None
 
 
-def progress(counted: dict[str, int], start: float, objective: int, bound: int | None) -> dict[str, Any]:
+def progress(counted: dict[str, int], start: float, objective: float, bound: float | None) -> dict[str, Any]:
     """What is told with a solution of an optimisation model, while the search goes on."""
     return {
         "objective": objective,
@@ -51,18 +53,20 @@ def final(
     shape: dict[str, Any],
     start: float,
     n_solutions: int,
-    best: int | None,
-    bound: int | None,
+    best: float | None,
+    bound: float | None,
 ) -> dict[str, Any]:
     """Everything, at the end. `counted` are the engine's counts, empty when there was no search; no solution is better
     than `bound`, where that is known."""
     tnf = prepared.tnf
-    boolean = (tnf.lower >= 0) & (tnf.upper <= 1) & (tnf.lower < tnf.upper)
+    real = np.zeros(tnf.n_vars, dtype=bool) if tnf.floats is None else tnf.floats.mask
+    boolean = (tnf.lower >= 0) & (tnf.upper <= 1) & (tnf.lower < tnf.upper) & ~real
     statistics: dict[str, Any] = {
         **{name: counted.get(field, 0) for name, field in STANDARD.items()},
         "variables": tnf.n_vars,
         "boolVariables": int(boolean.sum()),
-        "intVariables": int(tnf.n_vars - boolean.sum()),
+        "intVariables": int(tnf.n_vars - boolean.sum() - real.sum()),
+        **({"floatVariables": int(real.sum())} if tnf.floats is not None else {}),
         "propagators": tnf.n_rows,
         **prepared.sizes,
         "solutions": n_solutions,
