@@ -42,6 +42,8 @@ def numbers(codes: np.ndarray) -> np.ndarray:
 
 def below(value: Real) -> int:
     """The greatest code whose number is at most `value`; -INFINITY where there is none."""
+    if value != value:
+        raise ValueError("nan is no bound")
     if value < -GREATEST:
         return -INFINITY
     if value >= GREATEST:

@@ -144,16 +144,18 @@ DEVICE double tan_nearest(Angle angle) {
 
 DEVICE value_t neighbour_below(double v) { return corrected_below(v, -1); }
 
+// On each side of 0 it is also on one side of 1.
 DEVICE value_t exp_below(double y) {
   if (y == 0) return code_below(1);
   if (y > EXP_LIMIT) return GREATEST_CODE;
-  return y < -EXP_LIMIT ? 0 : maximum(neighbour_below(exp_nearest(y)), (value_t)0);
+  return y < -EXP_LIMIT ? 0 : maximum(neighbour_below(exp_nearest(y)), y > 0 ? code_below(1) : (value_t)0);
 }
 
 DEVICE value_t exp_above(double y) {
   if (y == 0) return code_below(1);
   if (y > EXP_LIMIT) return BEYOND;
-  return y < -EXP_LIMIT ? (value_t)1 : -neighbour_below(-exp_nearest(y));
+  if (y < -EXP_LIMIT) return 1;
+  return minimum(-neighbour_below(-exp_nearest(y)), y < 0 ? code_below(1) : (value_t)BEYOND);
 }
 
 DEVICE value_t sin_below(double y) {

@@ -40,7 +40,7 @@ KINDS: tuple[tuple[str, ...], ...] = ((), (PROFILE_FLAG,), (TRACE_FLAG,))
 # For models with real variables, in 64 bits. A product and a sum must not become one operation (kernels/floats/exact.h).
 FLOAT_FLAG = "-DFLOATS"
 CPU_FLOAT_FLAGS = (FLOAT_FLAG, "-ffp-contract=off")
-GPU_FLOAT_FLAGS = (FLOAT_FLAG, "-fmad=false")
+GPU_FLOAT_FLAGS = (FLOAT_FLAG, "-fmad=false", "-DMAX_THREADS=256")
 CPU_VARIANTS = tuple((bits, kind) for bits in (32, 64) for kind in KINDS)
 CPU_VARIANTS += tuple((64, (*CPU_FLOAT_FLAGS, *kind)) for kind in KINDS)
 

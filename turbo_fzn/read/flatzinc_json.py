@@ -284,6 +284,8 @@ class JsonReader:
         for array in arrays.values():
             self.position = array.position
             kinds = {self.kind(element) for element in array.elements}
+            if kinds == {"int", "float"}:
+                kinds = {"float"}
             if len(kinds) > 1:
                 self.fail(f"the array {array.name} holds elements of different types: {', '.join(sorted(kinds))}")
             array.kind = kinds.pop() if kinds else "int"

@@ -37,8 +37,7 @@ def prepare(model: Model, options: Options, interrupt: Interrupt) -> Prepared:
     lowered = lower(model, share=options.simplify)
     times = {"lowerTime": time.monotonic() - start}
     log_phase("lower", times["lowerTime"], lowered.tnf)
-    if lowered.tnf.floats is not None:
-        lowered.tnf.floats = replace(lowered.tnf.floats, **search_precision(options.float_precision))
+    set_precision(lowered.tnf, options.float_precision)
     start = time.monotonic()
     sizes = {
         "flatzincVariables": len(model.variables),
@@ -56,10 +55,11 @@ def prepare(model: Model, options: Options, interrupt: Interrupt) -> Prepared:
     return settle_root(prepared, interrupt)
 
 
-def search_precision(precision: float) -> dict[str, float]:
+def set_precision(tnf: TNF, precision: float) -> None:
     """How small intervals are made, and by how much the objective must improve, so that a solution holds to within the
     precision and the optimum is known as well: rows add up what their variables are off."""
-    return {"width": precision / 8, "step": precision / 2}
+    if tnf.floats is not None:
+        tnf.floats = replace(tnf.floats, width=precision / 8, step=precision / 2)
 
 
 def log_phase(name: str, seconds: float, tnf: TNF) -> None:
