@@ -120,6 +120,7 @@ DEVICE void propagate_int2float(Interval& x, Interval& y) {
 // x = e^y
 DEVICE void propagate_float_exp(Interval& x, Interval& y) {
   const Numbers b = numbers_of(y);
+  if (x.u <= 0) return make_empty(x);
   raise(x, function_below(OP_FLOAT_EXP, b.l));
   reduce(x, function_above(OP_FLOAT_EXP, b.u));
   if (is_empty(x)) return;

@@ -121,8 +121,7 @@ class Search:
             self.judge = Judge(self.prepared, self.options)
             if tnf.sense:
                 self.bounding = begin_bounding(self.prepared, self.options, self.judge.exports)
-                steps = Improvements(tnf.sense, self.wants_every_step())
-                complete = proved = yield from self.run(tnf, lambda engine: steps, 0)
+                complete = proved = yield from self.run(tnf, self.improvements, 0)
                 if proved and self.last is not None and self.options.optimal_limit() != 1 and self.meaning is int:
                     complete = yield from self.enumerate_optimal()
             else:
@@ -138,6 +137,12 @@ class Search:
     def wants_every_step(self) -> bool:
         """With a seed and one block, equal runs are to print the same; else steps that come together are one."""
         return self.options.seed is not None and plan(self.prepared.tnf, self.options, 1).threads == 1
+
+    def improvements(self, engine: Engine) -> Choice:
+        """From the best solution on that holds: one that was found and is undecided counts for nothing."""
+        steps = Improvements(self.prepared.tnf.sense, self.wants_every_step())
+        steps.best = self.best
+        return steps
 
     def new_outputs(self, engine: Engine) -> Choice:
         once = not engine.repeats and output_determines_all(self.prepared.tnf)
@@ -247,8 +252,8 @@ class Search:
                 arrived += self.bounding.exchange(engine, self.best)
             if self.profiler:
                 self.profiler.pump(engine)
-            enough = self.has_enough(limit) or self.is_proved() or self.judge.undecided
-            if running and (complete or self.interrupt or enough):
+            misled = engine_is_misled(self.prepared.tnf, self.judge)
+            if running and (complete or self.interrupt or self.has_enough(limit) or self.is_proved() or misled):
                 engine.stop()
                 if patience.is_left():  # soon it is not running, and then only the best of what arrived needs a check
                     time.sleep(POLL_SECONDS)
@@ -310,6 +315,11 @@ class Search:
         what = self.n_solutions, objective, found.finder, found.block
         log.info("%.2f s: solution %d,%s by %s in block %d", seconds, *what)
         return Solution(self.judge.outputs(found), best, found.block, found.method, statistics)
+
+
+def engine_is_misled(tnf: TNF, judge: Judge) -> bool:
+    """Whether it takes a box that is undecided for the best solution, and asks for something better."""
+    return tnf.sense != 0 and judge.undecided > 0
 
 
 def objective_meaning(tnf: TNF) -> Callable[[int], float]:
