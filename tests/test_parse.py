@@ -166,7 +166,7 @@ def test_trap_4_domains_of_variables(declared: str, kind: str, domain: IntSet | 
 )
 @pytest.mark.parametrize("form", ["var {}: speed;", "array [1..1] of var {}: speed = [x];"])
 def test_trap_4_float_variables_have_a_range_or_none(declared: str, domain: FloatSet | None, form: str) -> None:
-    reader = FlatZincReader(form.format(declared) + " solve satisfy;")
+    reader = FlatZincReader(form.format(declared) + " solve satisfy;", "")
     model = reader.read()
     item = (model.variables | model.arrays)["speed"]  # type: ignore[operator]
     assert item.kind == "float" and typed(item.domain) == typed(domain)

@@ -78,7 +78,8 @@ def add_function(drawn: Drawn) -> None:
         return
     name = drawn.random.choice(sorted(known))
     function = known[name]
-    y = drawn.declare("-10000.0..10000.0" if drawn.random.random() < 0.5 else "float", function(at))
+    bounded = abs(function(at)) < 9999 and drawn.random.random() < 0.5
+    y = drawn.declare("-10000.0..10000.0" if bounded else "float", function(at))
 
     def holds(v: Values) -> bool:
         try:

@@ -9,6 +9,7 @@ of names) is one dictionary look-up an element.
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 from turbo_fzn import floats
@@ -21,6 +22,9 @@ REFUSED = {
     "set": "set variables are not supported in FlatZinc;"
     " compile with turbo's MiniZinc library, which makes Booleans of them",
 }
+# MiniZinc reckons the bounds of variables that it introduces by doubles rounded to nearest: exactly taken, a variable
+# and what defines it may contradict each other in the last places.
+DEFINED_SLACK = Fraction(1, 2**40)
 ONLY_NAMES = {Ref}
 LITERAL_TYPES = {"int": (int,), "bool": (bool,), "float": (int, float)}
 
@@ -86,10 +90,12 @@ class Scope:
     def declare_float(self, variable: Variable) -> int:
         if variable.domain is None:
             return self.builder.real()
-        low, high = self.float_range(variable.domain, variable.name, variable.position)
+        low, high = map(Fraction, self.float_range(variable.domain, variable.name, variable.position))
         if low > high:
             self.infeasible = True
             low = high
+        if "is_defined_var" in map(str, variable.annotations):
+            low, high = low - abs(low) * DEFINED_SLACK, high + abs(high) * DEFINED_SLACK
         return self.builder.real(floats.below(low), floats.above(high))
 
     def float_range(self, domain: IntSet | FloatSet, name: str, position: int) -> tuple[float, float]:
