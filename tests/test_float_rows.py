@@ -42,8 +42,10 @@ COUNT = 1500
 engines = pytest.mark.parametrize("engine", ["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
 
 
-def propagate(engine: str, op: int, boxes: list[Box], square: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of each box (intervals of codes for x, y, z) what the row leaves: lower and upper [k, 3], and whether anything."""
+def propagate(
+    engine: str, op: int, boxes: list[Box], square: bool = False
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of each box (intervals of codes for x, y, z) what the row leaves: lower and upper [k, 3], and whether it does."""
     m = len(boxes)
     ends = np.array(boxes, np.int64).reshape(-1, 2)
     x = np.arange(m, dtype=np.int32) * 3
@@ -201,9 +203,9 @@ def draw_solution(draw: random.Random, op: int) -> tuple[tuple[Fraction, Fractio
     y, z = fraction(draw_code(draw, -300.0, 300.0)), fraction(draw_code(draw, -1e9, 1e9))
     if op == INT2FLOAT:
         y = Fraction(draw.choice((draw.randint(-9, 9), draw.randint(-(2**61), 2**61))))
-    x = {FLOAT_ADD: lambda: (y + z,) * 2, FLOAT_MUL: lambda: (y * z,) * 2, INT2FLOAT: lambda: (y, y),
-         FLOAT_EXP: lambda: precise.exp(y), FLOAT_SIN: lambda: precise.sin(y), FLOAT_TAN: lambda: precise.tan(y)}  # fmt: skip
-    return x[op](), (y, y), (z, z)
+    functions = {FLOAT_EXP: precise.exp, FLOAT_SIN: precise.sin, FLOAT_TAN: precise.tan}
+    exact = {FLOAT_ADD: y + z, FLOAT_MUL: y * z, INT2FLOAT: y}
+    return functions[op](y) if op in functions else (exact[op],) * 2, (y, y), (z, z)
 
 
 @engines

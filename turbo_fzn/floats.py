@@ -48,7 +48,7 @@ def below(value: Real) -> int:
         return -INFINITY
     if value >= GREATEST:
         return INFINITY - 1
-    if abs(value) < LEAST:
+    if -LEAST < value < LEAST:
         return -1 if value < 0 else 0
     near = float(value)
     bits = struct.unpack("<q", struct.pack("<d", abs(near)))[0] - LEAST_BITS + 1

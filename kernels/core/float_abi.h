@@ -1,5 +1,5 @@
 // What the host and the kernels for models with real variables (FLOATS) agree on besides.
-// Printed from turbo_fzn/engine/abi.py by `python -m turbo_fzn.engine.header --write`: edit that file, not this one.
+// Printed from turbo_fzn/engine/float_abi.py by `python -m turbo_fzn.engine.header --write`: edit that one.
 #pragma once
 
 #include "abi.h"

@@ -1,12 +1,12 @@
 // When a real variable needs no further split, and where it is split.
 //
-// Behind the last strategy lies one more record: from its `start` on, `tables` has the FLOAT_WORDS below, then a bit for
-// each variable, 64 a word, whether it is real. So models without real variables have no other layout.
+// Behind the last strategy lies one more record: from its `start` on, `tables` has the FLOAT_WORDS, then a bit for each
+// variable, 64 a word, whether it is real. So models without real variables have no other layout.
 #pragma once
 
 #include "../core/fixpoint.h"
 
-#define ARITHMETIC_LIMIT 0x1p40  // between numbers within it the middle is that of the numbers, beyond that of the codes
+#define ARITHMETIC_LIMIT 0x1p40  // between numbers within it the middle is that of the numbers, beyond it of the codes
 
 DEVICE const bound_t* float_words(const Block& b) {
   return b.problem->tables + b.problem->strategies[b.problem->n_strategies].start;
@@ -46,8 +46,8 @@ DEVICE bound_t best_end(const Block& b, i32 objective) {
   return b.problem->sense > 0 ? b.lower[objective] : b.upper[objective];
 }
 
-// What sense * objective may be at most where something better than `best` is asked for. A real objective must be better
-// by the precision, or each solution would be followed by its neighbour.
+// What sense * objective may be at most where something better than `best` is asked for. A real objective must be
+// better by the precision, or each solution would be followed by its neighbour.
 DEVICE i64 better_than(const Block& b, i64 best) {
   if (!is_float(b, b.problem->objective)) return best - 1;
   double value = number_of(best);

@@ -8,8 +8,8 @@
 // absolute error below 2^-150). Rounded to nearest it is therefore less than one code from the exact value: below and
 // above are its neighbours.
 //
-// Inverses (logarithm, arc functions) are found by bisection on codes with the function itself. What that gives is sound
-// whatever the error of the function, since every step is a comparison with a bound that is rounded outwards.
+// Inverses (logarithm, arc functions) are found by bisection on codes with the function itself. What that gives is
+// sound whatever the error of the function, since every step is a comparison with a bound that is rounded outwards.
 #pragma once
 
 #include "exact.h"

@@ -1,8 +1,8 @@
 """Random models with float variables, made about a point that satisfies them, so that they have a solution.
 
 What is looked at: that they are never called unsatisfiable; that each solution satisfies every constraint to within a
-tolerance, evaluated here once more, in other words than check/reals.py; and that what is called the optimum is not worse
-than the point, and not better than a solution that is evaluated can be.
+tolerance, evaluated here once more, in other words than check/reals.py; and that what is called the optimum is not
+worse than the point.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ def add_element(drawn: Drawn) -> None:
     drawn.state(f"{name}({index},[{','.join(members)}],{z})", holds)
 
 
-PARTS = (add_function, add_function, add_operator, add_operator, add_quotient, add_sum, add_sum, add_integer, add_element)
+PARTS = (*(add_function, add_operator, add_sum) * 2, add_quotient, add_integer, add_element)
 
 
 def draw_model(random: Random) -> Drawn:

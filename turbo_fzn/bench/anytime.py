@@ -49,20 +49,20 @@ class Curve:
     status: str = "UNKNOWN"
     end: float = 0.0
     bound: int | None = None
-    improvements: list[tuple[float, int, str]] = field(default_factory=list)
+    improvements: list[tuple[float, float, str]] = field(default_factory=list)
     statistics: dict[str, object] = field(default_factory=dict)
     side: list[tuple[float, int]] = field(default_factory=list)
 
     @property
-    def objective(self) -> int | None:
+    def objective(self) -> float | None:
         return self.improvements[-1][1] if self.improvements else None
 
-    def at(self, seconds: float) -> int | None:
+    def at(self, seconds: float) -> float | None:
         """The objective after so many seconds."""
         reached = [objective for when, objective, _ in self.improvements if when <= seconds]
         return reached[-1] if reached else None
 
-    def primal_integral(self, best: int | None) -> float:
+    def primal_integral(self, best: float | None) -> float:
         """Mean gap in per cent over the whole time. `best`: the best objective known."""
         best = self.objective if best is None else best
         total, since, gap = 0.0, 0.0, 100.0
@@ -72,7 +72,7 @@ class Curve:
         return (total + gap * (self.seconds - since)) / self.seconds
 
 
-def gap_of(objective: int, best: int | None) -> float:
+def gap_of(objective: float, best: float | None) -> float:
     """|objective - best| as a percentage of the larger of both, 100 for different signs."""
     if best is None or objective == best:
         return 0.0

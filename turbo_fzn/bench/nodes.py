@@ -41,7 +41,7 @@ class Run:
     model: str
     engine: str
     status: str
-    objective: int | None = None
+    objective: float | None = None
     nodes: int = 0
     nodes_per_second: float = 0.0
     runs_per_second: float = 0.0

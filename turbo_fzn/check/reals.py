@@ -1,9 +1,9 @@
 """What the constraints on floats mean at a point, to within the precision: the reference for printed solutions.
 
-Each relation measures by how much a point misses it: at most 0 where it holds, in the unit of the constraint, with the
-size of the numbers that were compared. To within the precision p it holds where the measure is at most
-p * max(1, size), and does not hold where it is at least -p * max(1, size); near the border both may be said. An equality
-is missed by a distance, so that it never surely holds. That is the δ-satisfiability of docs/floats.md.
+Each relation measures by how much a point misses it: at most 0 where it holds, with the size of the numbers that
+were compared. To within the precision p it holds where the measure is at most p * max(1, size), and does not hold where
+it is at least -p * max(1, size); near the border both may be said. An equality is missed by a distance, so that it
+never surely holds. That is the δ-satisfiability of docs/floats.md.
 
 Nothing here knows of intervals or codes, nor of how a solution was found: numbers are doubles, sums fractions, and
 functions those of Python's math.
@@ -177,7 +177,8 @@ class RealConstraints:
         for name, domain in self.domains():
             x = self.value(values, name)
             low, high = domain.values
-            if not math.isfinite(x) or not (low <= x <= high or self.is_close_to(name, outside(x, [low, high]), precision)):
+            inside = low <= x <= high or self.is_close_to(name, outside(x, [low, high]), precision)
+            if not (math.isfinite(x) and inside):
                 yield f"{name} = {x} is outside its domain {low}..{high}"
         for variable in self.model.variables.values():
             if variable.kind == "float" and not math.isfinite(values[variable.name]):
@@ -188,7 +189,7 @@ class RealConstraints:
                     yield f"{variable.name} = {x} differs from its right-hand side {y}"
 
     def is_close_to(self, name: Any, missed: Missed, precision: float) -> bool:
-        """Whether it is a variable that MiniZinc has introduced, with bounds that it reckons, and misses them by little."""
+        """Whether it is a variable whose bounds MiniZinc has reckoned, and misses them by little."""
         variable = self.model.variables.get(name)
         defined = variable is not None and "is_defined_var" in map(str, variable.annotations)
         return defined and may_be(True, missed, precision)

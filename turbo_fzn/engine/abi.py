@@ -14,7 +14,7 @@ from typing import Annotated, NamedTuple
 
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.engine.records import CACHE_LINE, OWN_LINE, Bounded, Times, bound_t, fields_of, i32, i64, pointer, record
-from turbo_fzn.tnf.language import FIRST_FLOAT, FloatOp, Op, ValueChoice, VarChoice
+from turbo_fzn.tnf.language import Op, ValueChoice, VarChoice
 
 INFINITE_BOUND = INFINITY  # "no bound", in 64-bit stores only: an upper one; negated, a lower
 NO_INCUMBENT = 2**63 - 1  # in place of an objective value: nothing was found so far
@@ -29,13 +29,6 @@ CONSTANTS = (
     "INFINITE_BOUND", "NO_INCUMBENT", "FREE_STRATEGY", "WARM_START", "FIRST_ANNOTATED", "SHARE_UNIT", "N_EXTENTS",
     "N_SIZES", "N_METHODS", "N_ACTIVITIES", "FIRST_RESTART", "FIRST_LEARNER", "STATE_BYTES",
 )  # fmt: skip
-
-# What kernels for models with real variables know besides: kernels/core/float_abi.h.
-FIRST_FLOAT_OPERATOR = FIRST_FLOAT
-FLOAT_WIDTH = 0  # of float_words: the bits of a double, how wide an interval may stay
-FLOAT_STEP = 1  # and by how much an objective is to be improved
-FLOAT_WORDS = 2
-FLOAT_CONSTANTS = ("FIRST_FLOAT_OPERATOR", "FLOAT_WIDTH", "FLOAT_STEP", "FLOAT_WORDS")
 
 
 class OwnValueChoice(IntEnum):
@@ -102,7 +95,6 @@ ENUMERATIONS = (
     Enumeration("Activity", "ACTIVITY_", (Activity,)),
     Enumeration("TraceStatus", "TRACE_", (TraceStatus,)),
 )
-FLOAT_ENUMERATIONS = (Enumeration("FloatOperator", "OP_", (FloatOp,)),)
 N_METHODS = len(Method)
 FIRST_RESTART = Method.WEIGHTED.value  # the method from which on they are restarts
 FIRST_LEARNER = Method.PROVER.value  # and from which on they learn from conflicts

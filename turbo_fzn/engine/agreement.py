@@ -5,7 +5,7 @@ import hashlib
 from functools import lru_cache
 from typing import NamedTuple
 
-from turbo_fzn.engine import abi
+from turbo_fzn.engine import abi, float_abi
 from turbo_fzn.engine.records import RECORDS, WIDTHS, fields_of, offset, structure
 
 
@@ -25,8 +25,8 @@ def named_facts() -> list[Fact]:
 
 def float_facts() -> list[Fact]:
     """What kernels for models with real variables know besides."""
-    constants = [Fact(name, getattr(abi, name)) for name in abi.FLOAT_CONSTANTS]
-    return constants + [Fact(name, value) for one in abi.FLOAT_ENUMERATIONS for name, value in one.values()]
+    constants = [Fact(name, getattr(float_abi, name)) for name in float_abi.CONSTANTS]
+    return constants + [Fact(name, value) for one in float_abi.ENUMERATIONS for name, value in one.values()]
 
 
 def placed_facts(bits: int) -> list[Fact]:

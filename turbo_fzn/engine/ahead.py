@@ -20,7 +20,9 @@ from turbo_fzn.errors import EngineError
 from turbo_fzn.resources import kernels_folder
 
 GPU_ARCHITECTURES = ("80", "90", "100")
-GPU_VARIANTS = tuple((bits, shared, ()) for bits in (32, 64) for shared in (True, False))
+GPU_VARIANTS: tuple[tuple[int, bool, tuple[str, ...]], ...] = tuple(
+    (bits, shared, ()) for bits in (32, 64) for shared in (True, False)
+)
 GPU_VARIANTS += tuple((64, shared, compiler.GPU_FLOAT_FLAGS) for shared in (True, False))
 
 
@@ -61,7 +63,8 @@ def fill_package(folder: Path) -> None:
 
 def fill_cache(report: Callable[[str], object] = print) -> None:
     """Compiles the CPU engine, unless the package has it, and the GPU engine for the GPUs that are here; says so."""
-    for bits, kind in ((32, ()), (64, ()), (64, compiler.CPU_FLOAT_FLAGS)):
+    variants: tuple[tuple[int, tuple[str, ...]], ...] = ((32, ()), (64, ()), (64, compiler.CPU_FLOAT_FLAGS))
+    for bits, kind in variants:
         path = compiler.packaged_library(bits, *kind) or compiler.cpu_library(bits, *kind)
         report(f"CPU engine, {bits}-bit{', real variables' if kind else ''}: {path}")
     try:

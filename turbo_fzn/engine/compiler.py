@@ -37,7 +37,7 @@ PACKAGED = "compiled"  # the folder of a wheel that has the CPU engine
 PROFILE_FLAG = "-DPROFILE"
 TRACE_FLAG = "-DTRACE"
 KINDS: tuple[tuple[str, ...], ...] = ((), (PROFILE_FLAG,), (TRACE_FLAG,))
-# For models with real variables, in 64 bits. A product and a sum must not become one operation (kernels/floats/exact.h).
+# For models with real variables. A product and a sum must not become one operation (kernels/floats/exact.h).
 FLOAT_FLAG = "-DFLOATS"
 CPU_FLOAT_FLAGS = (FLOAT_FLAG, "-ffp-contract=off")
 GPU_FLOAT_FLAGS = (FLOAT_FLAG, "-fmad=false", "-DMAX_THREADS=256")

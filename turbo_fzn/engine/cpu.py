@@ -87,6 +87,10 @@ def point_to(problem: Problem, arrays: dict[str, np.ndarray]) -> None:
         setattr(problem, name, array.ctypes.data)
 
 
+def flags(tnf: TNF, settings: Settings) -> tuple[str, ...]:
+    return *float_flags(tnf), *profile_flags(settings), *trace_flags(settings)
+
+
 class Stop:
     """A stop flag that root propagation watches, for another thread or a signal handler to set."""
 
@@ -169,8 +173,7 @@ class CpuEngine:
 
     def __init__(self, tnf: TNF, exports: np.ndarray, settings: Settings):
         self.layout = layout = Layout(tnf, exports, settings)
-        kind = *float_flags(tnf), *profile_flags(settings), *trace_flags(settings)
-        self.library = library(layout.bits, *kind)
+        self.library = library(layout.bits, *flags(tnf, settings))
         self.common = layout.first_common()
         self.blocks_statistics = np.zeros((settings.blocks, len(STATISTICS)), np.int64)
         self.learn_statistics = np.zeros((settings.blocks, len(LEARN_STATISTICS)), np.int64)

@@ -15,9 +15,10 @@ import sys
 import textwrap
 from collections.abc import Iterable, Iterator
 from itertools import groupby
+from types import ModuleType
 from typing import NamedTuple
 
-from turbo_fzn.engine import abi, agreement
+from turbo_fzn.engine import abi, agreement, float_abi
 from turbo_fzn.engine.records import OWN_LINE, RECORDS, WIDTHS, fields_of
 from turbo_fzn.resources import kernels_folder
 
@@ -56,7 +57,7 @@ CHECK_HEAD = f"""\
 """
 FLOAT_HEAD = f"""\
 // What the host and the kernels for models with real variables (FLOATS) agree on besides.
-// Printed from turbo_fzn/engine/abi.py by `{HOW}`: edit that file, not this one.
+// Printed from turbo_fzn/engine/float_abi.py by `{HOW}`: edit that one.
 #pragma once
 
 #include "abi.h"
@@ -136,9 +137,9 @@ def items_text(items: Iterable[Item], end: str) -> Iterator[str]:
     return beside(lines)
 
 
-def constants_text(names: Iterable[str] = abi.CONSTANTS) -> Iterator[str]:
-    comments = Source(abi).comments()
-    values = {name: getattr(abi, name) for name in names}
+def constants_text(module: ModuleType = abi) -> Iterator[str]:
+    comments = Source(module).comments()
+    values = {name: getattr(module, name) for name in module.CONSTANTS}
     written = {name: value if abs(value) < 2**31 else f"((i64){value:#x})" for name, value in values.items()}
     for name, text in written.items():
         yield f"#define {name} {text}" + (f"  // {comments[name]}" if name in comments else "")
@@ -190,7 +191,7 @@ def check() -> str:
 
 
 def float_header() -> str:
-    parts = [constants_text(abi.FLOAT_CONSTANTS), *map(enumeration_text, abi.FLOAT_ENUMERATIONS)]
+    parts = [constants_text(float_abi), *map(enumeration_text, float_abi.ENUMERATIONS)]
     return "\n".join([FLOAT_HEAD, "\n\n".join("\n".join(part) for part in parts), ""])
 
 

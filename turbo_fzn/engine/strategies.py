@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from turbo_fzn.engine import abi
+from turbo_fzn.engine import float_abi
 from turbo_fzn.tnf.language import Floats, Strategy
 
 
@@ -38,11 +38,11 @@ def with_floats(
     records: np.ndarray, gaps: np.ndarray, n_tables: int, floats: Floats
 ) -> tuple[np.ndarray, np.ndarray]:
     """The records and the gaps with what kernels/floats/decided.h wants: one record more, and behind the gaps the words
-    of abi.py and a bit for each variable."""
+    of float_abi.py and a bit for each variable."""
     bits = np.zeros(-len(floats.mask) % 64 + len(floats.mask), bool)
     bits[: len(floats.mask)] = floats.mask
-    words = np.zeros(abi.FLOAT_WORDS, np.float64)
-    words[[abi.FLOAT_WIDTH, abi.FLOAT_STEP]] = floats.width, floats.step
+    words = np.zeros(float_abi.FLOAT_WORDS, np.float64)
+    words[[float_abi.FLOAT_WIDTH, float_abi.FLOAT_STEP]] = floats.width, floats.step
     last = np.array([[0, 0, n_tables + len(gaps), len(bits)]], np.int32)
     every = gaps, words.view(np.int64), np.packbits(bits, bitorder="little").view(np.int64)
     return np.concatenate((records, last)), np.concatenate(every)

@@ -87,8 +87,8 @@ ACCEPTED = {
 
 @dataclass
 class Step:
-    """One int_search, bool_search or float_search: the names of its choices, and the builder's variables; `asked` for by the
-    model."""
+    """One int_search, bool_search or float_search: the names of its choices, and the builder's variables; `asked` for
+    by the model."""
 
     variable_choice: str
     value_choice: str

@@ -289,8 +289,9 @@ def define_element(b: Builder, z: int, i: int, members: Sequence[int]) -> None:
     b.restrict(z, min(b.lower[v] for v in reached), max(b.upper[v] for v in reached))
     for place, v in enumerate(reached):
         for op, sign in ((MIN, 1), (MAX, -1)):
-            switch, end = b.real(-TOP, TOP), b.real()
-            b.define_element(switch, i, [sign * (TOP if other == place else -TOP) for other in range(len(reached))], low)
-            b.define(end, op, v, switch)
-            b.define(b.true, LEQ, *((end, z) if op == MIN else (z, end)))
+            switch, bound = b.real(-TOP, TOP), b.real()
+            is_on = [TOP if other == place else -TOP for other in range(len(reached))]
+            b.define_element(switch, i, [sign * end for end in is_on], low)
+            b.define(bound, op, v, switch)
+            b.define(b.true, LEQ, *((bound, z) if op == MIN else (z, bound)))
     return None

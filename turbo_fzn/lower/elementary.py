@@ -7,6 +7,7 @@ between two doubles.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 
 from turbo_fzn import floats
@@ -45,7 +46,7 @@ def logarithm(b: Builder, x: int, y: int) -> None:
     unary(b, FLOAT_EXP, y, x)
 
 
-def logarithm_to(base: str):
+def logarithm_to(base: str) -> Callable[[Builder, int, int], None]:
     """log x = y for a base whose natural logarithm has these digits: x = e^(y * ln base)."""
     return lambda b, x, y: logarithm(b, x, real_row(b, FLOAT_MUL, y, between(b, base)))
 

@@ -1,4 +1,4 @@
-"""The table of constraints on floats, as that of table.py: kinds of the arguments, and the function that lowers them."""
+"""The table of constraints on floats, as that of table.py: kinds of the arguments, and what lowers them."""
 
 from __future__ import annotations
 

@@ -196,7 +196,8 @@ class Scope:
 
     def holds(self, declaration: Array, kind: str) -> bool:
         """Whether an array is of that kind; integers may stand where floats are expected."""
-        return declaration.kind == kind or (kind == "float" and declaration.kind == "int" and not declaration.is_variable)
+        integers = kind == "float" and declaration.kind == "int" and not declaration.is_variable
+        return declaration.kind == kind or integers
 
     def in_declaration(self, declaration: Array, bind: Callable[[], list]) -> list:
         """Errors among the elements of an array are errors of its declaration."""

@@ -187,7 +187,8 @@ class JsonReader:
         if isinstance(domain, IntSet) and domain and not domain.has_holes:
             return FloatRange([domain.lower, domain.upper])
         if domain is not None and (isinstance(domain, IntSet) or len(domain.values) != 2):
-            raise UnsupportedError(f"the domain of the variable {name} is no single range", *self.model.locate(self.position))
+            where = self.model.locate(self.position)
+            raise UnsupportedError(f"the domain of the variable {name} is no single range", *where)
         return domain and FloatRange(domain.values)
 
     def annotations(self, item: dict) -> list:

@@ -14,6 +14,7 @@ from turbo_fzn.engine import compiler
 from turbo_fzn.engine.abi import ACTIVITIES
 from turbo_fzn.engine.contract import MAXIMA
 from turbo_fzn.run.judge import Prepared
+from turbo_fzn.tnf.language import TNF
 
 STANDARD = {"nodes": "nodes", "failures": "failures", "restarts": "restarts", "peakDepth": "peak_level",
             "propagations": "propagations", "nogoods": "nogoods", "backjumps": "backjumps"}  # fmt: skip
@@ -47,6 +48,14 @@ def progress(counted: dict[str, int], start: float, objective: float, bound: flo
     }
 
 
+def variable_counts(tnf: TNF) -> dict[str, int]:
+    real = np.zeros(tnf.n_vars, dtype=bool) if tnf.floats is None else tnf.floats.mask
+    boolean = (tnf.lower >= 0) & (tnf.upper <= 1) & (tnf.lower < tnf.upper) & ~real
+    counts = {"boolVariables": boolean, "intVariables": ~(boolean | real)}
+    counts |= {"floatVariables": real} if tnf.floats is not None else {}
+    return {"variables": tnf.n_vars, **{name: int(mask.sum()) for name, mask in counts.items()}}
+
+
 def final(
     prepared: Prepared,
     counted: dict[str, int],
@@ -59,14 +68,9 @@ def final(
     """Everything, at the end. `counted` are the engine's counts, empty when there was no search; no solution is better
     than `bound`, where that is known."""
     tnf = prepared.tnf
-    real = np.zeros(tnf.n_vars, dtype=bool) if tnf.floats is None else tnf.floats.mask
-    boolean = (tnf.lower >= 0) & (tnf.upper <= 1) & (tnf.lower < tnf.upper) & ~real
     statistics: dict[str, Any] = {
         **{name: counted.get(field, 0) for name, field in STANDARD.items()},
-        "variables": tnf.n_vars,
-        "boolVariables": int(boolean.sum()),
-        "intVariables": int(tnf.n_vars - boolean.sum() - real.sum()),
-        **({"floatVariables": int(real.sum())} if tnf.floats is not None else {}),
+        **variable_counts(tnf),
         "propagators": tnf.n_rows,
         **prepared.sizes,
         "solutions": n_solutions,

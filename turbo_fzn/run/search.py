@@ -306,12 +306,12 @@ class Search:
         if self.best is not None and (self.options.statistics or log.isEnabledFor(logging.INFO)):
             self.note_bound(engine)
         bound = self.best if self.all_are_optimal else self.bound
-        best, bound = map(self.told, (self.best, bound))
+        best, told = map(self.told, (self.best, bound))
         if best is not None and self.options.statistics:
             counted = report.merge_counts(self.counted, engine.statistics())
-            statistics = report.progress(counted, self.start, best, bound)
+            statistics = report.progress(counted, self.start, best, told)
         seconds = time.monotonic() - self.start
-        objective = "" if best is None else f" objective {best}{'' if bound is None else f' (bound {bound})'},"
+        objective = "" if best is None else f" objective {best}{'' if told is None else f' (bound {told})'},"
         what = self.n_solutions, objective, found.finder, found.block
         log.info("%.2f s: solution %d,%s by %s in block %d", seconds, *what)
         return Solution(self.judge.outputs(found), best, found.block, found.method, statistics)
@@ -329,8 +329,8 @@ def objective_meaning(tnf: TNF) -> Callable[[int], float]:
 
 
 def refine(tnf: TNF, best: int | None) -> TNF | None:
-    """The same model in smaller boxes, and asked for something better than the best solution that holds; None where boxes
-    are as small as they can be."""
+    """The same model in smaller boxes, and asked for something better than the best solution that holds; None where
+    boxes are as small as they can be."""
     assert tnf.floats is not None, "only boxes are undecided"
     if tnf.floats.width == 0:
         return None

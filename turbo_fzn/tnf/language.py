@@ -158,8 +158,8 @@ class Output:
 
 @dataclass
 class Floats:
-    """The real variables of a TNF (bool [n]), whose bounds are codes of doubles (turbo_fzn/floats.py). A search need not
-    make an interval smaller than `width`, and wants an objective that is better by `step`; numbers beyond 1 are
+    """The real variables of a TNF (bool [n]), whose bounds are codes of doubles (turbo_fzn/floats.py). A search need
+    not make an interval smaller than `width`, and wants an objective that is better by `step`; numbers beyond 1 are
     measured in relation to themselves."""
 
     mask: np.ndarray
@@ -208,7 +208,9 @@ class TNF:
 
     def is_narrow(self) -> bool:
         """Whether 32-bit stores hold every bound."""
-        return self.floats is None and bool(np.all(self.lower >= -NARROW_LIMIT) and np.all(self.upper <= NARROW_LIMIT)) and bool(
+        if self.floats is not None:
+            return False
+        return bool(np.all(self.lower >= -NARROW_LIMIT) and np.all(self.upper <= NARROW_LIMIT)) and bool(
             np.all(np.abs(self.tables) <= NARROW_LIMIT)
         )
 
