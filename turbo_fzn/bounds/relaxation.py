@@ -6,8 +6,8 @@ program is dropped, and so is one that the bounds imply. All arithmetic here is 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from math import gcd
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,6 +15,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from turbo_fzn.bounds.cliques import Conflicts
+    from turbo_fzn.bounds.tours import Tour
 
 from turbo_fzn.domains import INFINITY
 
@@ -39,6 +40,7 @@ def negation(literal: Affine) -> Affine:
 
 
 Terms = Iterable[tuple[int, Affine]]
+Meaning = Callable[[Callable[[Affine], int]], int]  # from the values of terms in a solution to that of a column
 
 
 @dataclass
@@ -91,7 +93,8 @@ class Relaxation:
 
     lower, upper: int64 [n], ±INFINITY for none. `variables` (int64 [n]) is the caller's number of each column, or -1
     for one of `truths`: a column that stands for the truth of "column = value". `conflicts` are sets of literals of
-    which at most one is 1. Every solution has sense * objective = residue modulo `step`.
+    which at most one is 1, `tours` are circuits to be cut by (tours.py). Every solution has sense * objective = residue
+    modulo `step`. `choices` are the columns that stand for something else, each with its value in a solution.
     """
 
     lower: np.ndarray
@@ -104,6 +107,8 @@ class Relaxation:
     conflicts: Conflicts
     step: int = 1
     residue: int = 0
+    tours: Sequence[Tour] = ()
+    choices: Mapping[int, Meaning] = field(default_factory=dict)
 
     @property
     def n_columns(self) -> int:
@@ -123,6 +128,14 @@ class Builder:
         self.variables: list[int] = []
         self.rows: list[tuple[dict[int, int], int, int]] = []
         self.truths: dict[int, tuple[int, int]] = {}
+        self.choices: dict[int, Meaning] = {}
+        self.tours: list[Tour] = []
+
+    def choice(self, meaning: Meaning) -> Affine:
+        """A new column that is 0 or 1 in every solution, as its values say."""
+        column = self.column(0, 1)
+        self.choices[column] = meaning
+        return Affine(column, 1, 0)
 
     def truth(self, column: int, value: int) -> Affine:
         """A new column for the truth of column = value."""
@@ -196,6 +209,8 @@ class Builder:
             conflicts,
             step,
             sense * residue % step,
+            self.tours,
+            self.choices,
         )
 
     def lattice(self, objective: int) -> tuple[int, int]:
