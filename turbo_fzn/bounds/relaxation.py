@@ -184,17 +184,33 @@ class Builder:
             self.rows.append((entries, low, high))
 
     def imply(self, literal: Affine, terms: Terms, low: int = -INFINITY, high: int = INFINITY) -> None:
-        """Where the literal is 1, low <= sum <= high; where it is 0, no more than the bounds say ("big M")."""
+        """Where the literal is 1, low <= sum <= high; where it is 0, no more than the bounds say ("big M").
+
+        A sum that must be as small, or as large, as can be needs each of its terms to be so: a row for each is stronger
+        than one for all.
+        """
         if literal.column < 0:
             return self.add(terms, low, high) if literal.constant else None
         terms = list(terms)
         least, greatest = self.range(terms)
         if low > max(least, -INFINITY):
-            if least > -INFINITY:
+            if low == greatest and len(terms) > 1:
+                self.imply_each(literal, terms, 1)
+            elif least > -INFINITY:
                 self.add([*terms, (least - low, literal)], low=least)
         if high < greatest < INFINITY:
-            self.add([*terms, (greatest - high, literal)], high=greatest)
+            if high == least and len(terms) > 1:
+                self.imply_each(literal, terms, -1)
+            else:
+                self.add([*terms, (greatest - high, literal)], high=greatest)
         return None
+
+    def imply_each(self, literal: Affine, terms: Terms, sign: int) -> None:
+        """Where the literal is 1, sign * sum is at its greatest."""
+        entries, _ = collect(terms)
+        for column, value in entries.items():
+            end = self.upper[column] if sign * value > 0 else self.lower[column]
+            self.imply(literal, [(1, Affine(column, 1, 0))], end, end)
 
     def finish(self, objective: int, sense: int, conflicts: Conflicts) -> Relaxation:
         step, residue = self.lattice(objective)
