@@ -48,7 +48,7 @@ class Curve:
     seconds: float
     status: str = "UNKNOWN"
     end: float = 0.0
-    bound: int | None = None
+    bound: float | None = None
     improvements: list[tuple[float, float, str]] = field(default_factory=list)
     statistics: dict[str, object] = field(default_factory=dict)
     side: list[tuple[float, int]] = field(default_factory=list)
@@ -81,7 +81,7 @@ def gap_of(objective: float, best: float | None) -> float:
     return 100.0 * abs(objective - best) / max(abs(objective), abs(best))
 
 
-def run_model(path: Path, options: Options, seconds: float, known: int | None = None) -> Curve:
+def run_model(path: Path, options: Options, seconds: float, known: float | None = None) -> Curve:
     """Solves one file for `seconds` of search, or until the objective is `known` or better; errors become the
     status."""
     curve = Curve(name_of(path), options.seed or 0, 0, seconds)
@@ -129,7 +129,7 @@ def run_side(path: Path, command: str, seconds: float) -> list[tuple[float, int]
     return found
 
 
-def number(cell: str | None) -> int | None:
+def number(cell: str | None) -> float | None:
     """An objective of the peers' table; None where no solution was found."""
     match = re.fullmatch(r"(-?\d+)\*?", cell or "")
     return int(match[1]) if match else None
@@ -139,7 +139,7 @@ def is_peer(column: str) -> bool:
     return column.endswith("s") and column[-2].isdigit() and not column.startswith("turbo128_h200_nodes")
 
 
-def better(sense: int, ours: int | None, theirs: int | None) -> int:
+def better(sense: int, ours: float | None, theirs: float | None) -> int:
     """1 when ours is better, 0 when equal, -1 when worse. Any solution is better than none."""
     if ours is None or theirs is None:
         return (ours is not None) - (theirs is not None)
@@ -152,7 +152,7 @@ def header(times: Sequence[float]) -> str:
     return f"{'model':22}{'seed':>5}{columns}{figures}  {'found by':14}status"
 
 
-def format_curve(curve: Curve, known: int | None, times: Sequence[float]) -> str:
+def format_curve(curve: Curve, known: float | None, times: Sequence[float]) -> str:
     columns = "".join(f"{show(curve.at(t)):>10}" for t in times)
     when, who = (f"{curve.improvements[-1][0]:.2f}", curve.improvements[-1][2]) if curve.improvements else ("", "")
     line = (
@@ -182,7 +182,7 @@ def plot(curve: Curve, folder: Path) -> None:
     (folder / f"{curve.model}-{curve.seed}.svg").write_text(picture, encoding="utf-8")
 
 
-def show(value: int | None) -> str:
+def show(value: float | None) -> str:
     return "" if value is None else str(value)
 
 
