@@ -201,9 +201,8 @@ def test_what_no_numbers_satisfy_is_unsatisfiable(model, simplify):
     ],
 )
 def test_where_nothing_can_be_said_nothing_is(model):
-    result = solve(model, time_limit=5000)
-    assert result.status in ("UNKNOWN", "SATISFIED")
-    assert all(math.isfinite(solution["x"]) for solution in result.solutions)  # type: ignore[arg-type]
+    for settings in ({"check": True}, {"check": False}, {"threads": 2}):
+        assert solve(model, time_limit=5000, **settings).status == "UNKNOWN"
 
 
 @pytest.mark.parametrize("precision", [1e-3, 1e-6])

@@ -27,6 +27,7 @@ DEVICE bool is_decided(const Block& b, i32 var) {
   if (!is_float(b, var)) return false;
   if (lower >= GREATEST_CODE || upper <= -GREATEST_CODE || upper - 1 <= lower) return true;
   double l = number_of(lower), u = number_of(upper);
+  if (l < -GREATEST || u > GREATEST) return false;
   return u - l <= tolerance(b, FLOAT_WIDTH, minimum(maximum(l, -l), maximum(u, -u)));
 }
 

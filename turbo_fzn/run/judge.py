@@ -16,6 +16,7 @@ import numpy as np
 
 from turbo_fzn import floats
 from turbo_fzn.check.checker import Checker
+from turbo_fzn.domains import INFINITY
 from turbo_fzn.engine.contract import Found
 from turbo_fzn.errors import InternalError
 from turbo_fzn.options import Options
@@ -71,10 +72,10 @@ class Judge:
         return checker if options.check == "always" or checker.cost <= CHECK_LIMIT else None
 
     def _exports(self) -> np.ndarray:
-        """What solutions carry: every variable when they are checked, or improve an objective, since engines tell each
-        other of such; else those of the output."""
+        """What solutions carry: every variable when they are checked, or are boxes, or improve an objective, since
+        engines tell each other of such; else those of the output."""
         tnf = self.prepared.tnf
-        if self.checker is not None or tnf.sense:
+        if self.checker is not None or tnf.sense or tnf.floats is not None:
             return np.arange(tnf.n_vars, dtype=np.int32)
         needed = [item.variables for item in tnf.outputs] or [np.empty(0, np.int32)]
         return np.unique(np.concatenate(needed)).astype(np.int32)
@@ -91,6 +92,8 @@ class Judge:
     def check(self, arrived: list[Found]) -> Iterator[Found]:
         """Those that hold, in order. Raises InternalError at the first that fails the check."""
         checker = self.checker
+        if self.floats:
+            arrived = [found for found in arrived if self._is_bounded(found)]
         if checker is None:
             yield from arrived
             return
@@ -101,6 +104,13 @@ class Judge:
             for found in batch:
                 if trusted or self._check_one(checker, found):
                     yield found
+
+    def _is_bounded(self, found: Found) -> bool:
+        """Whether the box has ends everywhere: one that has none holds numbers that a store cannot hold, and an
+        objective in it has no best value."""
+        bounded = bool(np.all(np.abs(found.values) < INFINITY))
+        self.undecided += not bounded
+        return bounded
 
     def _all_hold(self, batch: list[Found]) -> bool:
         assert self.checker is not None, "asked by check"
