@@ -69,7 +69,7 @@ TRAIL = [
     kernel("retired rows", "none retires", "core/fixpoint.h",
            "propagate_row(b, row) && RETIRES_ROWS", "propagate_row(b, row) && false", f"{FIXPOINT} -k entailed"),
     kernel("retired rows", "a row retires too early", "core/propagate.h",
-           "case OP_LEQ: return x.l ? y.u <= z.l : y.l > z.u;", "case OP_LEQ: return x.l ? y.l <= z.l : y.l > z.u;", f"{CAPACITIES} {FIXPOINT}"),
+           "case OP_LEQ: return x.l ? y.u <= z.l", "case OP_LEQ: return x.l ? y.l <= z.l", f"{CAPACITIES} {FIXPOINT}"),
     kernel("retired rows", "they do not come back", LEVELS,
            "block_and(&b.queued[row >> 5], ~bit);", "", f"{FIXPOINT} {CAPACITIES}"),
     kernel("full stack", "it gives one alternative and no more", SEARCH,

@@ -43,7 +43,7 @@ CASES: dict[str, list[list]] = {
     "float_plus": [[0.1, 0.2, 0.3], [1e20, 1.0, 1e20]],
     "float_times": [[0.1, 3.0, 0.3], [-2.0, -2.0, 4.0], [0.0, 5.0, 0.0]],
     "float_div": [[1.0, 3.0, 1 / 3], [-6.0, 2.0, -3.0]],
-    "float_pow": [[2.0, 10.0, 1024.0], [-2.0, 3.0, -8.0], [2.0, 0.5, math.sqrt(2)], [2.0, -1.0, 0.5], [3.0, 0.3, 3**0.3]],
+    "float_pow": [[2.0, 10.0, 1024.0], [-2.0, 3.0, -8.0], [2.0, 0.5, 2**0.5], [2.0, -1.0, 0.5], [3.0, 0.3, 3**0.3]],
     "float_min": [[1.0, 2.0, 1.0]],
     "float_max": [[1.0, 2.0, 2.0]],
     "float_in": [[1.5, 1.0, 2.0]],
@@ -75,8 +75,8 @@ CASES: dict[str, list[list]] = {
 }
 PARAMETERS = {"float_lin_eq": (0, 2), "float_lin_le": (0, 2), "float_lin_lt": (0, 2), "float_lin_ne": (0, 2),
               "float_in": (1, 2), "float_dom": (1,), "array_float_element": (1,)}  # fmt: skip
-FUNCTIONS = CASES.keys() - {"float_eq", "float_le", "float_lt", "float_ne", "float_in", "float_dom", "int2float", "bool2float"}
-FUNCTIONS = {name for name in FUNCTIONS if "_lin_" not in name and "array" not in name}
+RELATIVE = {"float_eq", "float_le", "float_lt", "float_ne", "float_in", "float_dom", "int2float", "bool2float"}
+FUNCTIONS = {name for name in CASES if name not in RELATIVE and "_lin_" not in name and "array" not in name}
 # What breaks a relation, where it is no equality in its last number.
 BROKEN: dict[str, list] = {
     "float_le": [2.5, 1.0], "float_lt": [1.0, 1.0], "float_ne": [2.5, 2.5], "float_in": [2.5, 1.0, 2.0],

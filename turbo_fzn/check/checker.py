@@ -41,6 +41,7 @@ class Checker:
         for constraint in model.constraints:
             form = find_form(constraint.name)
             if form is not None and len(constraint.args) == form.n_args:
+                self.reals.constraints.append((constraint, form))
                 continue
             signature = find_signature(constraint.name, len(constraint.args))
             if signature is None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import cache
 from typing import Any, NamedTuple
 
 from turbo_fzn.read.model import Constraint, FloatSet, Index, Model, Ref
@@ -147,6 +148,7 @@ class Form(NamedTuple):
     suffix: str
 
 
+@cache
 def find_form(name: str) -> Form | None:
     """The form that a name says, or None where it is none of a constraint on floats."""
     suffix = next((suffix for suffix in ("_reif", "_imp") if name.endswith(suffix)), "")
@@ -165,12 +167,11 @@ def may_be(truth: bool, missed: Missed, precision: float) -> bool:
 
 
 class RealConstraints:
-    """The constraints on floats of a model, and the declarations of its float variables."""
+    """The `constraints` on floats of a model, and the declarations of its float variables."""
 
     def __init__(self, model: Model):
         self.model = model
-        forms = [(constraint, find_form(constraint.name)) for constraint in model.constraints]
-        self.constraints = [(constraint, form) for constraint, form in forms if form is not None]
+        self.constraints: list[tuple[Constraint, Form]] = []
 
     def misplaced(self, values: Mapping[str, float], precision: float) -> Iterator[str]:
         """A line for every declaration that does not hold."""
