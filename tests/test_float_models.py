@@ -262,7 +262,7 @@ def test_a_box_that_fails_its_check_is_searched_again_in_smaller_ones(monkeypatc
 def test_what_stays_undecided_is_never_claimed(monkeypatch):
     monkeypatch.setattr(Checker, "undecided", lambda self, values: "never mind")
     for goal in ("satisfy", "minimize x"):
-        result = solve(f"var 1.0..2.0: x :: output_var; solve {goal};")
+        result = solve(f"var 1.0..2.0: x :: output_var; constraint float_times(x,x,2.0); solve {goal};")
         assert (result.status, result.solutions) == ("UNKNOWN", [])
 
 
