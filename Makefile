@@ -7,7 +7,7 @@
 #   make fuzz       random models, damaged input         make soak       an hour at full load, memory measured
 #   make coverage   of the package and of the operators  make mutate     break the solver, see that a test notices
 #   make check      lengths, ruff, mypy                  make check-kernels  compile for every GPU, strictly
-#   make look       the page of --report in a headless Chromium, at two widths
+#   make look       the pages of --report and of the benchmarks in a headless Chromium, at two widths
 #   make docker-check   lint the Dockerfiles, without Docker
 #   make install    make the solver known to MiniZinc    make uninstall      take it away again
 #   make clean      remove what make made
