@@ -7,7 +7,7 @@
 #   make fuzz       random models, damaged input         make soak       an hour at full load, memory measured
 #   make coverage   of the package and of the operators  make mutate     break the solver, see that a test notices
 #   make check      lengths, ruff, mypy                  make check-kernels  compile for every GPU, strictly
-#   make look       the pages of --report and of the benchmarks in a headless Chromium, at two widths
+#   make look       the pages of --report, of the benchmarks and of the site in a headless Chromium, at two widths
 #   make docs       the site of the documentation, in build/site
 #   make cpmpy      the examples of the page about CPMpy, with PyPI's CPMpy in an environment of its own
 #   make docker-check   lint the Dockerfiles, without Docker
@@ -121,7 +121,7 @@ endif
 check-kernels: $(READY)
 	@$(RUN) -m turbo_fzn.engine.ahead --check-gpu
 
-look: $(READY) compiler
+look: $(READY) compiler docs
 	@$(call provide,command -v chromium,chromium)
 	@$(RUN) tests/look.py
 
@@ -130,7 +130,7 @@ docs: $(READY)
 ifneq ($(VENV),none)
 	@$(VENV)/bin/pip install --quiet --disable-pip-version-check --editable '.[docs]'
 endif
-	@NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --quiet --strict --config-file site/mkdocs.yml
+	@NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --strict --config-file site/mkdocs.yml
 	@$(RUN) site/check.py
 
 cpmpy: $(READY) compiler

@@ -1,4 +1,5 @@
-"""Looks at the pages of `--report` and of the benchmarks in a headless Chromium, at two widths: `make look`.
+"""Looks at the pages of `--report`, of the benchmarks and of the documentation's site in a headless Chromium, at two
+widths: `make look`.
 
 Solves some models, opens the pages, asks the browser whether texts overlap, whether anything is wider than the window,
 and whether a column is left half empty, and writes a screenshot of each to build/look. Exit code 1 where there is a
@@ -19,6 +20,7 @@ from command import COMMAND, CORPUS, environment, golomb
 
 HTML = "--html"
 FOLDER = Path(__file__).resolve().parent.parent / "build" / "look"
+SITE_PAGES = [FOLDER.parent / "site" / f"{name}.html" for name in ("index", "tutorial", "reference")]
 WIDTHS = {500: 3600, 1400: 1700}  # of the window, and its height
 LEAST_FILLED = 0.6  # of the height of the longest column, by the shortest
 BROWSER = "chromium --headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking".split()
@@ -38,15 +40,17 @@ for (const svg of document.querySelectorAll("svg")) {
     }
   });
 }
-const ends = {};
-const top_of_all = box(document.querySelector("main")).top;
-for (const e of document.querySelectorAll("main > *")) {
-  const b = box(e), column = Math.round(b.left);
-  ends[column] = Math.max(ends[column] || 0, b.bottom - top_of_all);
+const main = document.querySelector("main");
+if (getComputedStyle(main).columnCount != "auto") {
+  const ends = {}, top_of_all = box(main).top;
+  for (const e of main.children) {
+    const b = box(e), column = Math.round(b.left);
+    ends[column] = Math.max(ends[column] || 0, b.bottom - top_of_all);
+  }
+  const heights = Object.values(ends);
+  if (innerWidth > 1200 && heights.length < 2) found.push("one column in a wide window");
+  if (Math.min(...heights) < LEAST * Math.max(...heights)) found.push("a column is half empty");
 }
-const heights = Object.values(ends);
-if (innerWidth > 1200 && heights.length < 2) found.push("one column in a wide window");
-if (Math.min(...heights) < LEAST * Math.max(...heights)) found.push("a column is half empty");
 document.body.setAttribute("data-found", JSON.stringify(found));
 </script>"""
 
@@ -96,7 +100,7 @@ def make_pages() -> list[Path]:
 def main() -> int:
     FOLDER.mkdir(parents=True, exist_ok=True)
     faults = 0
-    for page in make_pages():
+    for page in [*make_pages(), *SITE_PAGES]:
         for width in WIDTHS:
             picture = FOLDER / f"{page.stem}-{width}.png"
             browse(page, width, f"--screenshot={picture}")

@@ -16,6 +16,7 @@ from test_report import SVG, parse, tables, titles
 
 from turbo_fzn.bench import anytime_page, nodes_page
 from turbo_fzn.bench.curves import Curve, best_known, compare, counts_against, load
+from turbo_fzn.bench.others import ProcessorClock, run_side
 from turbo_fzn.bench.runs import Run
 from turbo_fzn.report import charts, html
 from turbo_fzn.report.axes import FULL, Axis, decades
@@ -258,3 +259,46 @@ def test_a_file_that_is_none_of_ours_is_refused(tool, text, tmp_path):
     call = [sys.executable, "-m", f"turbo_fzn.{tool}", "--compare", path, path]
     done = subprocess.run(call, capture_output=True, text=True, timeout=PATIENCE, env=environment())
     assert done.returncode == 2 and "not what --json has written" in done.stderr
+
+
+# ---- solvers side by side
+
+
+def test_each_improvement_of_each_solver_is_a_point(tmp_path):
+    (tmp_path / "m.fzn").write_text("var 1..9: x :: output_var;\nsolve minimize x;\n")
+    (tmp_path / "say.sh").write_text("echo 'x = 7;'; echo ----------; echo '% obj=4 t=1'\n")
+    paths = tmp_path / "v.svg", tmp_path / "v.json"
+    one = "other=sh " + str(tmp_path / "say.sh") + " {file} {ms} {s}"
+    flags = ["--seconds", 5, "--svg", paths[0], "--json", paths[1], "--line", r"% obj=(-?\d+)"]
+    bench("bench.versus", tmp_path / "m.fzn", *flags, "--with", one, "--with", "none=true {file}")
+    kept = json.loads(paths[1].read_text())
+    assert [value for _, value in kept["m"]["other"]] == [7, 4] and kept["m"]["none"] == []
+    svg = ElementTree.fromstring(paths[0].read_text())
+    assert [hint.partition(" at")[0] for *_, hint in points(svg)] == ["other: 7", "other: 4"]
+    assert [round(value_at(y, up_ticks(svg))) for _, y, _ in points(svg)] == [7, 4]
+    assert {text for *_, text in texts(svg, "start")} >= {"other", "none"}
+
+
+def test_processor_time_is_counted_and_ends_a_solver_that_does_not(tmp_path):
+    (tmp_path / "m.fzn").write_text("var 1..9: x :: output_var;\nsolve minimize x;\n")
+    work = "import time\nprint('x = 7;', flush=True)\ntime.sleep(1)\nprint('x = 5;', flush=True)\nwhile True: pass\n"
+    (tmp_path / "work.py").write_text(work)
+    command = f"{sys.executable} {tmp_path / 'work.py'} {{file}}"
+    found = run_side(tmp_path / "m.fzn", command, 0.5, clock=ProcessorClock)
+    assert [value for _, value in found] == [7, 5]
+    assert found[1][0] - found[0][0] < 0.5, "sleep is no work"
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ["--with", "no command"],
+        ["--with", "a=sh"],
+        ["--with", "a=no_such {file}"],
+        ["--with", "a=sh {file}", "--line", "("],
+    ],
+)
+def test_a_solver_without_a_file_or_a_wrong_pattern_is_refused(flags, tmp_path):
+    call = [sys.executable, "-m", "turbo_fzn.bench.versus", *files("golomb"), "--svg", tmp_path / "v.svg", *flags]
+    done = subprocess.run(list(map(str, call)), capture_output=True, text=True, timeout=PATIENCE, env=environment())
+    assert done.returncode == 2 and "error: " in done.stderr and "Traceback" not in done.stderr

@@ -10,14 +10,12 @@ from pathlib import Path
 
 import pytest
 from command import CORPUS, PATIENCE, environment
-from conftest import needs_minizinc
+from conftest import needs_gecode, needs_minizinc
 from doc_commands import DOCUMENTS, ROOT, Command, commands
 
 ELSEWHERE = {  # command -> the test that runs it
     "pip install .": "test_sdist.py::test_pip_installs_it_and_the_first_model_of_the_readme_is_solved",
-    "pip install . # with a GPU and the CUDA toolkit: pip install '.[gpu]'":
-        "test_sdist.py::test_pip_installs_it_and_the_first_model_of_the_readme_is_solved",
-}  # fmt: skip
+}
 LINKED = ("turbo_fzn", "kernels", "share", "tests", "Makefile", "setup.py", "setup.cfg", "pyproject.toml")
 COPIED = ("docs", "examples", "README.md", "LICENSE")  # what some command writes into
 NAME = {path: str(path.relative_to(ROOT)) for path in DOCUMENTS}
@@ -71,6 +69,7 @@ def surroundings(folder: Path) -> dict[str, str]:
 
 
 @needs_minizinc
+@needs_gecode
 @pytest.mark.parametrize("path", [path for path in DOCUMENTS if to_run(path)], ids=NAME.get)
 def test_every_command_works(path, clone, tmp_path):
     variables = surroundings(tmp_path)

@@ -14,11 +14,8 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import shutil
-import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -28,6 +25,7 @@ from turbo_fzn.bench.anytime_page import page
 from turbo_fzn.bench.curves import Curve, better, compare, counts_against, load, number
 from turbo_fzn.bench.files import add_arguments, chosen_files, name_of
 from turbo_fzn.bench.nodes import UNUSABLE, SearchClock, duration, peers_table
+from turbo_fzn.bench.others import run_side
 from turbo_fzn.bench.points import Outcome, outcome, points, solvers_of
 from turbo_fzn.errors import TurboError
 from turbo_fzn.interrupt import Interrupt
@@ -63,30 +61,6 @@ def run_model(path: Path, options: Options, seconds: float, known: int | None = 
     except TurboError as error:
         curve.status = f"error: {error}"
     return curve
-
-
-def run_side(path: Path, command: str, seconds: float) -> list[tuple[float, int]]:
-    """The improvements of another FlatZinc solver, as (seconds, objective).
-
-    `command` has {file} and {ms} in it. The objective is read from the lines that print the solve item's variable: the
-    copy of the file that the solver gets has it as an output.
-    """
-    text = read_text(str(path))
-    goal = re.search(r"\bsolve\b[^;]*\b(?:minimize|maximize)\s+(\w+)\s*;", text)
-    if goal is None:
-        return []
-    name = goal[1]
-    shown = re.sub(rf"(var [^:;]*:\s*{name}\b)(?![^;]*output_var)", r"\1 :: output_var", text, count=1)
-    with tempfile.NamedTemporaryFile("w", suffix=".fzn") as copy:
-        copy.write(shown)
-        copy.flush()
-        words = [word.format(file=copy.name, ms=int(seconds * 1000)) for word in command.split()]
-        start, found = time.monotonic(), []
-        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
-            for line in process.stdout or ():
-                if match := re.match(rf"{name} = (-?\d+);", line):
-                    found.append((time.monotonic() - start, int(match[1])))
-    return found
 
 
 def header(times: Sequence[float]) -> str:

@@ -18,6 +18,7 @@ from turbo_fzn.report.axes import (
     Axis,
     Frame,
     Point,
+    Size,
     circle,
     decades,
     picture,
@@ -186,3 +187,26 @@ def draw_dots(title: str, below: str, series: Sequence[str], rows: Sequence[tupl
             if value and value > 0:
                 parts.append(circle(frame.x(value), y, colour, f"{name}, {what}: {value:.6g}", radius=5))
     return with_legend(title, parts, [Entry(what, colour) for what, colour in zip(series, LINE_COLOURS)], size)
+
+
+def draw_side_by_side(
+    panels: Sequence[tuple[str, Sequence[tuple[str, Sequence[Point]]]]], seconds: float, size: Size
+) -> str:
+    """Small frames, two in a row, with a name each, and in each the objective of several solvers over time."""
+    parts = []
+    for number, (title, runs) in enumerate(panels):
+        values = [value for _, points in runs for _, value in points]
+        frame = Frame(time_axis(seconds), Axis(*spread(values), whole=True), size)
+        inside = [*frame.axes("", "", " s"), text_at(size.width / 2, 22, title, "middle")]
+        for (name, points), colour in zip(runs, LINE_COLOURS):
+            inside += frame.steps(points, colour, end=seconds)
+            for when, value in points:
+                inside.append(
+                    circle(frame.x(when), frame.y(value), colour, f"{name}: {value} at {when:.2f} s", radius=2.5)
+                )
+        x, y = size.width * (number % 2), FULL.top + size.height * (number // 2) - 16
+        parts.append(f'<g transform="translate({x} {y})">{"".join(inside)}</g>')
+    names = [name for name, _ in panels[0][1]] if panels else []
+    whole = FULL._replace(width=2 * size.width, height=FULL.top + size.height * ((len(panels) + 1) // 2))
+    entries = [Entry(name, colour) for name, colour in zip(names, LINE_COLOURS)]
+    return with_legend("Objective over time", parts, entries, whole)
