@@ -198,8 +198,8 @@ def cpu_library(bits: int, *extra: str) -> Path:
 
 
 def soonest_cpu_library(bits: int, *extra: str) -> Path:
-    """The same, for a run that waits for it. Where it is not there yet, one that takes a third of the time to compile serves
-    this run, a quarter slower; the right one is compiled beside it, for later runs."""
+    """The same, for a run that waits for it. Where it is not there yet, one that is compiled in a third of the time
+    serves this run, a quarter slower; the right one is compiled beside it, for later runs."""
     command, folder = _cpu_command(bits, extra), cache_folder()
     right = folder / _name(f"cpu{bits}", ".so", command)
     as_told = extra or os.environ.get("CXX") or developer_flags()
