@@ -30,7 +30,7 @@ Found = dict[str, dict[str, list[Point]]]  # model -> solver -> (seconds, object
 
 
 def measure(files: Sequence[Path], arguments: argparse.Namespace) -> None:
-    """The improvements of each solver on each file, in turn; they are written after each file, since this takes long."""
+    """The improvements of each solver on each file, in turn; written after each file, since this takes long."""
     clock = ProcessorClock if arguments.processor else WallClock
     found: Found = {}
     for path in files:
