@@ -165,6 +165,15 @@ def test_ticks_are_round_and_cover_the_axis():
     ]  # fmt: skip
 
 
+def test_numbers_below_an_axis_stand_apart():
+    for size in (axes.SMALL, axes.FULL):
+        frame = axes.Frame(axes.time_axis(30.0), axes.Axis(0, 1), size)
+        places = [
+            float(x) for x in re.findall(r'<text x="([\d.]+)"[^>]*>[\d.]+ s<', "".join(frame.across_axis("", " s")))
+        ]
+        assert len(places) >= 4 and min(b - a for a, b in zip(places, places[1:])) > 40
+
+
 def test_a_long_legend_takes_more_rows():
     entries = [plot.Entry("objective", "red")] * 9
     rows = plot.legend_rows(entries)

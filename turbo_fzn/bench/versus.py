@@ -17,23 +17,23 @@ import json
 import re
 import shutil
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 from turbo_fzn.bench.files import add_arguments, chosen_files, name_of
 from turbo_fzn.bench.nodes import UNUSABLE, duration
 from turbo_fzn.bench.others import ProcessorClock, WallClock, run_side
+from turbo_fzn.read.files import read_text
 from turbo_fzn.report.axes import SMALL, Point
 from turbo_fzn.report.charts import draw_side_by_side
 
 Found = dict[str, dict[str, list[Point]]]  # model -> solver -> (seconds, objective)
 
 
-def measure(files: Sequence[Path], arguments: argparse.Namespace) -> None:
+def measure(arguments: argparse.Namespace) -> None:
     """The improvements of each solver on each file, in turn; written after each file, since this takes long."""
     clock = ProcessorClock if arguments.processor else WallClock
     found: Found = {}
-    for path in files:
+    for path in arguments.files:
         for solver, command in arguments.solvers:
             points: list[Point] = [*run_side(path, command, arguments.seconds, arguments.line, clock)]
             found.setdefault(name_of(path), {})[solver] = points
@@ -45,8 +45,16 @@ def measure(files: Sequence[Path], arguments: argparse.Namespace) -> None:
 def write(found: Found, arguments: argparse.Namespace) -> None:
     if arguments.json:
         arguments.json.write_text(json.dumps(found, indent=1))
-    panels = [(model, list(runs.items())) for model, runs in found.items()]
-    arguments.svg.write_text(draw_side_by_side(panels, arguments.seconds, SMALL), encoding="utf-8")
+    goals = {name_of(path): goal_of(path) for path in arguments.files}
+    panels = [(f"{model}, {goals[model]}", list(runs.items())) for model, runs in found.items()]
+    title = f"Objective over {'processor' if arguments.processor else 'wall'} seconds"
+    arguments.svg.write_text(draw_side_by_side(title, panels, arguments.seconds, SMALL), encoding="utf-8")
+
+
+def goal_of(path: Path) -> str:
+    """What the solve item says."""
+    found = re.search(r"\bsolve\b[^;]*\b(minimize|maximize|satisfy)\b", read_text(str(path)))
+    return found[1] if found else "no goal"
 
 
 def solver_of(text: str) -> tuple[str, str]:
@@ -78,11 +86,11 @@ def main() -> int:
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
     try:
-        files = chosen_files(arguments)
+        arguments.files = chosen_files(arguments)
         re.compile(arguments.line or "")
     except (*UNUSABLE, re.error) as error:
         parser.error(str(error))
-    measure(files, arguments)
+    measure(arguments)
     return 0
 
 

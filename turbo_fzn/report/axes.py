@@ -15,6 +15,7 @@ GRID_COLOUR = "#e4e4e4"
 FIRST_SECONDS = 0.01  # time is on a logarithmic axis, which has to begin somewhere
 TICKS = 5  # about so many
 CHARACTER = 8  # the width of one, about
+TICK_ROOM = 52  # that a number below an axis takes, with the space beside it
 
 Point = tuple[float, float]
 
@@ -101,7 +102,10 @@ class Frame(NamedTuple):
         """With the two lines that stand for both axes."""
         size = self.size
         bottom, right = size.height - size.bottom, size.width - size.right
-        for value in self.across.ticks():
+        ticks = self.across.ticks()
+        if self.across.logarithmic and len(ticks) * TICK_ROOM > size.room:
+            ticks = [tick for tick in ticks if tick in log_ticks(self.across.least, self.across.most, (1,))]
+        for value in ticks:
             yield f'<path d="M{self.x(value):.1f} {size.top}V{bottom}" stroke="{GRID_COLOUR}"/>'
             yield text_at(self.x(value), bottom + 21, f"{plain_number(value)}{unit}", "middle")
         yield f'<path d="M{size.left} {size.top}V{bottom}H{right}" fill="none" stroke="black"/>'
@@ -147,10 +151,10 @@ def spread(values: Sequence[float]) -> tuple[float, float]:
     return (least, most) if least < most else (least - 1, most + 1)
 
 
-def log_ticks(least: float, most: float) -> list[float]:
-    """Powers of ten, and where these are few the threefold of each."""
+def log_ticks(least: float, most: float, factors: Sequence[int] = ()) -> list[float]:
+    """Powers of ten times the factors; without any these are 1, and where that gives few 3."""
     first, last = math.floor(math.log10(least) + 1e-9), math.floor(math.log10(most * 1.001))
-    factors = (1, 3) if last - first < 4 else (1,)
+    factors = factors or ((1, 3) if last - first < 4 else (1,))
     ticks = [factor * 10.0**power for power in range(first, last + 1) for factor in factors]
     return [tick for tick in ticks if least * 0.999 <= tick <= most * 1.001]
 

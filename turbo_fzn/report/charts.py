@@ -190,14 +190,14 @@ def draw_dots(title: str, below: str, series: Sequence[str], rows: Sequence[tupl
 
 
 def draw_side_by_side(
-    panels: Sequence[tuple[str, Sequence[tuple[str, Sequence[Point]]]]], seconds: float, size: Size
+    title: str, panels: Sequence[tuple[str, Sequence[tuple[str, Sequence[Point]]]]], seconds: float, size: Size
 ) -> str:
-    """Small frames, two in a row, with a name each, and in each the objective of several solvers over time."""
+    """Small frames, two in a row, with a caption each, and in each the objective of several solvers over time."""
     parts = []
-    for number, (title, runs) in enumerate(panels):
+    for number, (caption, runs) in enumerate(panels):
         values = [value for _, points in runs for _, value in points]
         frame = Frame(time_axis(seconds), Axis(*spread(values), whole=True), size)
-        inside = [*frame.axes("", "", " s"), text_at(size.width / 2, 22, title, "middle")]
+        inside = [*frame.axes("", "", " s"), text_at(size.width / 2, 22, caption, "middle")]
         for (name, points), colour in zip(runs, LINE_COLOURS):
             inside += frame.steps(points, colour, end=seconds)
             for when, value in points:
@@ -209,4 +209,4 @@ def draw_side_by_side(
     names = [name for name, _ in panels[0][1]] if panels else []
     whole = FULL._replace(width=2 * size.width, height=FULL.top + size.height * ((len(panels) + 1) // 2))
     entries = [Entry(name, colour) for name, colour in zip(names, LINE_COLOURS)]
-    return with_legend("Objective over time", parts, entries, whole)
+    return with_legend(title, parts, entries, whole)
