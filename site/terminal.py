@@ -23,7 +23,7 @@ import time
 from html import escape
 from pathlib import Path
 
-COLUMNS, ROWS = 110, 22
+COLUMNS, ROWS = 120, 22
 CELL_WIDTH, CELL_HEIGHT, MARGIN, BAR = 8.43, 19, 16, 34
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 DOTS = ("#ff5f57", "#febc2e", "#28c840")
