@@ -17,8 +17,9 @@ import numpy as np
 from flatzinc_text import with_text
 from oracle import WindowTooSmall, all_solutions, objective_of
 
-from fuzz.generate import Scope, a_coefficient, draw_model
+from fuzz.generate import a_coefficient, draw_model
 from fuzz.judge import Verdict
+from fuzz.scope import Scope
 from turbo_fzn.bounds import root, tree
 from turbo_fzn.bounds.beside import NO_SOLUTION, Beside
 from turbo_fzn.bounds.certificate import Certificate, Certifier, fix
@@ -42,8 +43,8 @@ class Unsound(AssertionError):
 
 
 def draw_objective_model(random: Random) -> Model:
-    """A random model, mostly with a sum of its variables for the objective."""
-    model = draw_model(random)
+    """A random model, mostly with a sum of its variables for the objective; half of them have global constraints."""
+    model = draw_model(random, "small", 1) if random.random() < 0.5 else draw_model(random, None, 0)
     scope = Scope(random, "small")
     ints = [Ref(name) for name, variable in model.variables.items() if variable.kind == "int"]
     method = random.choice(("minimize", "maximize"))
