@@ -21,8 +21,8 @@ def usage(s: Sequence[int], d: Sequence[int], r: Sequence[int], t: int) -> int:
 
 
 def fits(s: Sequence[int], d: Sequence[int], r: Sequence[int], b: int) -> bool:
-    """What is used changes at the ends of tasks only."""
-    times = [*s, *(start + length for start, length in zip(s, d))]
+    """Use rises only where a task starts; of others times nothing is said even if a use is negative."""
+    times = [start for start, length in zip(s, d) if length > 0]
     return not s or (b >= 0 and all(usage(s, d, r, t) <= b for t in times))
 
 

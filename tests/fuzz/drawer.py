@@ -90,8 +90,14 @@ class Drawer:
             return self.random.choice(known)
         return self.fresh(self.random.randint(0, most), least=0)
 
+    def use(self) -> object:
+        """An amount, and now and then something that may be negative, which MiniZinc forbids and FlatZinc may have."""
+        if self.random.random() < 0.95:
+            return self.amount()
+        return self.random.randint(-3, -1) if self.random.random() < 0.5 else self.fresh(self.random.randint(-2, 1))
+
     def weights(self, n: int) -> list[int]:
-        return [self.random.randint(0, 4) for _ in range(n)]
+        return [self.random.randint(0 if self.random.random() < 0.95 else -3, 4) for _ in range(n)]
 
     def slack(self) -> int:
         return self.random.choice((0, 0, 0, 1, 2, -1))

@@ -21,9 +21,11 @@ from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any
 
+import numpy as np
 from builtin_cases import FUNCTIONAL, PREDICATES
 
-from fuzz.global_calls import draw_globals
+from fuzz.drawer import Drawer
+from fuzz.global_calls import CALLS
 from fuzz.scope import (
     LIMIT,
     Scope,
@@ -53,6 +55,8 @@ VALUE_CHOICES = [
 ]
 COSTLY = {"int_pow", "int_pow_fixed"}  # by large numbers
 WITH_GLOBALS = 1 / 3  # of the models
+MORE_ROOM = 4  # for globals: times the assignments of a model without them
+FORMS = {"": 12, "_reif": 6, "_imp": 2}  # of globals
 
 
 def draw_model(random: Random, flavour: str | None = None, with_globals: float = WITH_GLOBALS) -> Model:
@@ -212,9 +216,42 @@ def mend(scope: Scope, model: Model, name: str, arguments: list) -> bool:
         if abs(total) < LIMIT - 2:
             slack = scope.random.randint(0, 2) if "_le" in name else 0
             arguments[2] = total + slack
+    return is_satisfied(scope, model, name, arguments)
+
+
+def is_satisfied(scope: Scope, model: Model, name: str, arguments: list) -> bool:
+    """Whether the witness satisfies it, by turbo_fzn/check."""
     signature = find_signature(name, len(arguments))
     assert signature is not None, name
-    return bool(signature.relation(*(resolve(scope, model, argument) for argument in arguments)))
+    values = [resolve(scope, model, argument) for argument in arguments]
+    return bool(signature.relation(*map(as_checked, signature.kinds, values)))
+
+
+def as_checked(kind: str, value: Any) -> object:
+    """Constants are an array for the checker, but for sets."""
+    return np.array(value, np.int64) if kind == "t" and not any(isinstance(one, IntSet) for one in value) else value
+
+
+def draw_globals(scope: Scope, model: Model, with_witness: bool) -> None:
+    """Adds one or two global constraints, anywhere among the others; the witness satisfies them `with_witness`."""
+    scope.room *= MORE_ROOM
+    for _ in range(scope.random.choice((1, 1, 2))):
+        place = scope.random.randint(0, len(model.constraints))
+        model.constraints.insert(place, draw_global(Drawer(scope, model), with_witness))
+
+
+def draw_global(drawer: Drawer, with_witness: bool) -> Constraint:
+    scope, random = drawer.scope, drawer.random
+    name, form = random.choice(list(CALLS)), random.choices(list(FORMS), list(FORMS.values()))[0]
+    arguments = CALLS[name](drawer)
+    truth = with_witness and is_satisfied(scope, drawer.model, name, arguments)
+    if with_witness and not truth:
+        form = form or "_reif"
+    if form:
+        is_free = not with_witness or (form == "_imp" and truth)
+        arguments.append(a_bool(scope) if is_free else drawer.truth(truth))
+    drawer.give_name(arguments)
+    return Constraint(name + form, arguments, [], 0)
 
 
 # ---- variables without bounds

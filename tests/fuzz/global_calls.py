@@ -3,7 +3,7 @@
 Random arguments hardly ever satisfy a global constraint. So most calls begin with values that do, and each value
 becomes a variable that the witness gives it, one that is made for it, or a constant. In other calls the variables come
 first, and what is said of them (a count, a load, a row of a table) is made to fit. Some arguments are drawn without
-regard to either. The plain form is kept where the witness satisfies it, by turbo_fzn/check; all others are reified.
+regard to either.
 """
 
 from __future__ import annotations
@@ -13,17 +13,9 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import Any
 
-import numpy as np
-
 from fuzz.drawer import Drawer
-from fuzz.scope import Scope, a_bool, an_int, resolve, value_in
-from turbo_fzn.check.relations import find_signature
+from fuzz.scope import a_bool, an_int, value_in
 from turbo_fzn.domains import IntSet
-from turbo_fzn.read.model import Constraint, Model
-
-FORMS = {"": 12, "_reif": 6, "_imp": 2}
-MORE_ROOM = 4  # times the assignments of a model without global constraints
-
 
 # ---- values that differ, and graphs
 
@@ -99,22 +91,25 @@ def automaton(d: Drawer, priced: bool) -> list:
     n_states = d.random.choice((0, 1, 2, 2, 3, 3, 4))
     transitions = [d.random.choice((0, *(2 * [*range(1, n_states + 1)]))) for _ in range(n_states * alphabet.size)]
     first = d.random.randint(1, max(n_states, 1)) if d.random.random() < 0.9 else d.random.randint(-1, n_states + 1)
-    final = IntSet.of_values(d.random.choices(range(n_states + 2), k=d.random.randint(0, 4)))
-    call: list = [x, n_states, alphabet, transitions, first, final]
+    cells, end = walk(d.values(x), alphabet, transitions, first)
+    final = IntSet.of_values([*d.random.choices(range(n_states + 2), k=d.random.randint(0, 3)), end])
+    call: list = [x, n_states, alphabet, transitions, first, final if d.random.random() < 0.8 else IntSet(())]
     if priced:
         costs = [d.random.randint(-2, 5) for _ in transitions]
-        call += [costs, d.hold(spent(d.values(x), alphabet, transitions, first, costs) + d.slack())]
+        call += [costs, d.hold(sum(costs[cell] for cell in cells) + d.slack())]
     return call
 
 
-def spent(letters: Sequence[int], alphabet: IntSet, transitions: list[int], state: int, costs: list[int]) -> int:
-    total = 0
+def walk(letters: Sequence[int], alphabet: IntSet, transitions: list[int], state: int) -> tuple[list[int], int]:
+    """The transitions that a word uses, as far as it is read, and the state behind them."""
+    cells: list[int] = []
     for letter in letters:
         cell = (state - 1) * alphabet.size + list(alphabet).index(letter) if letter in alphabet else -1
-        if not 0 <= cell < len(costs):
+        if not 0 <= cell < len(transitions):
             break
-        total, state = total + costs[cell], transitions[cell]
-    return total
+        cells.append(cell)
+        state = transitions[cell]
+    return cells, state
 
 
 def diagram(d: Drawer, priced: bool) -> list:
@@ -148,7 +143,7 @@ def diagram(d: Drawer, priced: bool) -> list:
 def cumulative(d: Drawer) -> list:
     n = d.size()
     starts = d.ints(n) if d.random.random() < 0.4 else d.hold_all([d.near() for _ in range(n)])
-    lengths, uses = ([d.amount() for _ in range(n)] for _ in range(2))
+    lengths, uses = [d.amount() for _ in range(n)], [d.use() for _ in range(n)]
     tasks = list(zip(d.values(starts), d.values(lengths), d.values(uses)))
     most = max((sum(r for s, length, r in tasks if s <= t < s + length) for t, _, _ in tasks), default=0)
     return [starts, lengths, uses, d.hold(most + d.slack())]
@@ -168,11 +163,11 @@ def tasks(d: Drawer) -> list:
 
 
 def boxes(d: Drawer, n: int, k: int) -> list[tuple[list, list]]:
-    """The positions and sizes in each of k dimensions; in one of them the boxes stand in a row."""
+    """The positions and sizes in each of k dimensions; in one of them the boxes mostly stand in a row."""
     sides = []
     for dimension in range(k):
-        sizes = [d.amount(2) for _ in range(n)]
-        sides.append((d.ints(n) if dimension else in_a_row(d, sizes), sizes))
+        sizes = [d.amount() for _ in range(n)]
+        sides.append((d.ints(n) if dimension or d.random.random() < 0.4 else in_a_row(d, sizes), sizes))
     d.random.shuffle(sides)
     return sides
 
@@ -296,14 +291,14 @@ def bin_packing(d: Drawer) -> list:
     loads: Counter[int] = Counter()
     for place, weight in zip(d.values(x), weights):
         loads[place] += weight
-    return [max(0, max(loads.values(), default=0) + d.slack()), x, weights[: len(x)]]
+    return [max(loads.values(), default=0) + d.slack(), x, weights[: len(x)]]
 
 
 def bin_capacities(d: Drawer) -> list:
     n_bins = d.random.randint(0, 3)
     first = first_near(d, n_bins)
     x, weights, loads = bins(d, n_bins, first)
-    return [[max(0, load + d.slack()) for load in loads], first, x, weights]
+    return [[load + d.slack() for load in loads], first, x, weights]
 
 
 def bin_loads(d: Drawer) -> list:
@@ -315,7 +310,7 @@ def bin_loads(d: Drawer) -> list:
 
 def sliding_sum(d: Drawer) -> list:
     x = d.ints(d.size())
-    length = d.random.randint(min(len(x), 1), len(x) + 1)
+    length = d.random.randint(d.random.random() > 0.1, len(x) + 1)
     sums = [sum(d.values(x)[start : start + length]) for start in range(len(x) - length + 1)] or [d.near()]
     return [min(sums) - d.slack(), max(sums) + d.slack(), length, x]
 
@@ -367,42 +362,3 @@ def calls() -> dict[str, Callable[[Drawer], list]]:
 
 
 CALLS = {f"turbo_{name}": draw for name, draw in calls().items()}
-
-
-# ---- constraints
-
-
-def draw_globals(scope: Scope, model: Model, with_witness: bool) -> None:
-    """Adds one or two, anywhere among the constraints; the witness satisfies them `with_witness`."""
-    scope.room *= MORE_ROOM
-    drawer = Drawer(scope, model)
-    for _ in range(scope.random.choice((1, 1, 2))):
-        place = scope.random.randint(0, len(model.constraints))
-        model.constraints.insert(place, draw_global(drawer, with_witness))
-
-
-def draw_global(d: Drawer, with_witness: bool) -> Constraint:
-    name, form = d.random.choice(list(CALLS)), d.random.choices(list(FORMS), list(FORMS.values()))[0]
-    arguments = CALLS[name](d)
-    if with_witness:
-        truth = holds(d, name, arguments)
-        form = form if truth or form else "_reif"
-        if form:
-            arguments.append(d.truth(truth) if form == "_reif" or not truth else a_bool(d.scope))
-    elif form:
-        arguments.append(a_bool(d.scope))
-    d.give_name(arguments)
-    return Constraint(name + form, arguments, [], 0)
-
-
-def holds(d: Drawer, name: str, arguments: list) -> bool:
-    """Whether the witness satisfies it."""
-    signature = find_signature(name, len(arguments))
-    assert signature is not None, name
-    values = [resolve(d.scope, d.model, argument) for argument in arguments]
-    return bool(signature.relation(*map(as_checked, signature.kinds, values)))
-
-
-def as_checked(kind: str, value: Any) -> object:
-    """Constants are an array for the checker, but for sets."""
-    return np.array(value, np.int64) if kind == "t" and not any(isinstance(one, IntSet) for one in value) else value
