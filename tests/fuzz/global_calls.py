@@ -315,10 +315,11 @@ def sliding_sum(d: Drawer) -> list:
     return [min(sums) - d.slack(), max(sums) + d.slack(), length, x]
 
 
-def calls() -> dict[str, Callable[[Drawer], list]]:
-    """How to draw the arguments of each."""
-    by_relation = {"eq": (0, 0, 1), "neq": (-1, 1, 0), "lt": (-1, -2), "leq": (0, -1), "gt": (1, 2), "geq": (0, 1)}
-    flags = {"": False, "_closed": True}
+Calls = dict[str, Callable[[Drawer], list]]
+
+
+def calls_of_structures() -> Calls:
+    """How to draw the arguments of those that speak of permutations, words, time, space and order."""
     return {
         "all_different": lambda d: [d.hold_all(distinct(d))],
         "all_different_except": different_except,
@@ -343,6 +344,17 @@ def calls() -> dict[str, Callable[[Drawer], list]]:
         "seq_precede_chain": numbered,
         "sort": sort,
         "arg_sort": arg_sort,
+        "all_equal": lambda d: [d.hold_all([d.near()] * d.size())],
+        "increasing_int": lambda d: [d.hold_all(sorted(d.near() for _ in range(d.size())))],
+        "increasing_bool": lambda d: [d.bools(d.size())],
+        "strictly_increasing_int": lambda d: [d.hold_all(sorted(distinct(d)))],
+    }
+
+
+def calls_of_counts() -> Calls:
+    by_relation = {"eq": (0, 0, 1), "neq": (-1, 1, 0), "lt": (-1, -2), "leq": (0, -1), "gt": (1, 2), "geq": (0, 1)}
+    flags = {"": False, "_closed": True}
+    return {
         **{f"count_{name}": lambda d, by=by: count(d, by) for name, by in by_relation.items()},
         "among": among,
         "nvalue": nvalue,
@@ -354,11 +366,7 @@ def calls() -> dict[str, Callable[[Drawer], list]]:
         "sliding_sum": sliding_sum,
         "member_int": member,
         "member_bool": lambda d: [d.bools(d.size()), a_bool(d.scope)],
-        "all_equal": lambda d: [d.hold_all([d.near()] * d.size())],
-        "increasing_int": lambda d: [d.hold_all(sorted(d.near() for _ in range(d.size())))],
-        "increasing_bool": lambda d: [d.bools(d.size())],
-        "strictly_increasing_int": lambda d: [d.hold_all(sorted(distinct(d)))],
     }
 
 
-CALLS = {f"turbo_{name}": draw for name, draw in calls().items()}
+CALLS = {f"turbo_{name}": draw for name, draw in (calls_of_structures() | calls_of_counts()).items()}
