@@ -3,7 +3,8 @@
 A model has a few variables of one *flavour* of numbers, a handful of constraints over all builtins, arrays, parameters
 and aliases by name, any search annotation, and a goal. Random constraints rarely have a solution together, so most
 models are built around a witness: an assignment that every constraint is made to satisfy. What a predicate means is
-taken from turbo_fzn/check/relations.py here; the judge has formulas of its own.
+taken from turbo_fzn/check/relations.py here; the judge has formulas of its own. A third of the models has a global
+constraint or two (global_calls.py), and some variables of their own for these.
 
 | flavour   | numbers                                                                                       |
 |-----------|-----------------------------------------------------------------------------------------------|
