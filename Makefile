@@ -7,6 +7,7 @@
 #   make fuzz       random models, damaged input         make soak       an hour at full load, memory measured
 #   make coverage   of the package and of the operators  make mutate     break the solver, see that a test notices
 #   make check      lengths, ruff, mypy                  make check-kernels  compile for every GPU, strictly
+#   make newest-minizinc   globals and examples through the newest MiniZinc, which npm has
 #   make look       the page of --report in a headless Chromium, at two widths
 #   make docker-check   lint the Dockerfiles, without Docker
 #   make install    make the solver known to MiniZinc    make uninstall      take it away again
@@ -45,7 +46,7 @@ provide = $(1) >/dev/null 2>&1 || { \
   else echo "$(2) is missing. Type: sudo apt-get install $(2)" >&2; false; fi; }
 
 .PHONY: all venv compiler demo test test-gpu fuzz soak coverage mutate bench bench-anytime check check-kernels docker-check look \
-        install uninstall clean
+        newest-minizinc install uninstall clean
 
 all: $(READY) compiler
 	@$(RUN) -m turbo_fzn --build-kernels
@@ -122,6 +123,11 @@ check-kernels: $(READY)
 look: $(READY) compiler
 	@$(call provide,command -v chromium,chromium)
 	@$(RUN) tests/look.py
+
+newest-minizinc: $(READY) compiler
+	@$(call provide,command -v chromium,chromium)
+	@$(call provide,command -v npm,npm)
+	@$(RUN) tests/newest_minizinc.py
 
 docker-check: $(READY)
 	@$(RUN) tests/docker.py
