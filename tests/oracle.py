@@ -2,9 +2,10 @@
 
 It is the judge of the solver, so it is written for independence: it shares nothing with the solver but the parsed
 Model, and its meaning of the predicates (`MEANING`) is written a second time, in other formulas than those of
-turbo_fzn/check/relations.py. Assignments are rows of a table with one NumPy column a variable; a variable is added at a
-time, and a constraint filters the table as soon as all its variables are there. Columns are 64 bits wide where every
-number of the model is small, and else Python integers.
+turbo_fzn/check/relations.py; that of the global constraints is global_meanings.py, row by row. Assignments are rows of
+a table with one NumPy column a variable; a variable is added at a time, and a constraint filters the table as soon as
+all its variables are there. Columns are 64 bits wide where every number of the model is small, and else Python
+integers.
 
 An unbounded variable takes the one value that a constraint leaves it, if one defines it by others (`DEFINITION`).
 Otherwise it is tried in -WINDOW..WINDOW; a solution at the window's edge is a `WindowTooSmall`, because solutions may
@@ -13,10 +14,13 @@ then lie outside.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
+from functools import cache
+from itertools import repeat
 
 import numpy as np
+from global_meanings import GLOBAL_MEANINGS
 
 from turbo_fzn.domains import BOOLEAN, IntSet
 from turbo_fzn.read.model import Call, Constraint, Index, Model, Ref, Variable
@@ -111,6 +115,35 @@ MEANING: dict[str, Callable] = {
     "bool_lin_eq": lambda c, x, k: weighted(c, x) - k == 0,
     "bool_lin_le": lambda c, x, k: weighted(c, x) - k <= 0,
 }
+
+
+def rows_of(argument: object) -> Iterator:
+    """The argument in each row; endless where it has no column."""
+    if isinstance(argument, IntSet):
+        return repeat(argument)
+    if isinstance(argument, list):
+        return zip(*map(rows_of, argument)) if argument else repeat(())
+    return iter(argument.tolist())  # type: ignore[attr-defined]
+
+
+def has_column(argument: object) -> bool:
+    return any(map(has_column, argument)) if isinstance(argument, list) else isinstance(argument, np.ndarray)
+
+
+def row_by_row(meaning: Callable[..., bool]) -> Callable:
+    """Of columns, what `meaning` is of numbers. Equal rows are looked at once."""
+
+    def holds(*arguments: object) -> Column | bool:
+        known = cache(meaning)
+        rows = zip(*map(rows_of, arguments))
+        if not any(map(has_column, arguments)):
+            return meaning(*next(rows))
+        return np.array([known(*row) for row in rows], dtype=bool)
+
+    return holds
+
+
+MEANING |= {name: row_by_row(meaning) for name, meaning in GLOBAL_MEANINGS.items()}
 
 
 def meaning_of(name: str) -> Callable:

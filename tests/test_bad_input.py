@@ -156,6 +156,13 @@ def test_a_very_long_name_is_not_repeated_in_full() -> None:
     assert said.startswith("m.fzn:1:1: argument 2 of int_le: undefined identifier `xxx") and len(said) < 500
 
 
+def test_a_window_of_less_than_nothing_is_refused() -> None:
+    text = "var 0..2: x;\nconstraint turbo_sliding_sum(0,1,{},[x,x]);\nsolve satisfy;"
+    lower(parse_text(text.format(0), "m.fzn"))
+    with pytest.raises(ModelError, match=r"^m\.fzn:2:1: turbo_sliding_sum: the sizes of its arguments do not fit"):
+        lower(parse_text(text.format(-1), "m.fzn"))
+
+
 # ---- damage
 
 

@@ -13,7 +13,7 @@ from random import Random
 import numpy as np
 import pytest
 from conftest import needs_minizinc
-from fuzz.bounds import Watch, check_bounds, point_of
+from fuzz.bounds import Watch, check_bounds, judge_bounds, point_of
 from global_cases import CASES
 from global_models import Compiler, assignments, model_of, plain_name
 from global_notation import Case, ints, one
@@ -192,6 +192,27 @@ def test_what_has_too_many_values_gives_sums(compiled, monkeypatch) -> None:
     cases = [(case, text) for case, text in compiled if case.name == "all_different"]
     relaxations = [check(case, text, Random(number)) for case, text in cases for number in range(OBJECTIVES)]
     assert any(relaxation is not None and len(relaxation.rows) > 1 for relaxation in relaxations)
+
+
+@pytest.mark.parametrize(
+    "constraint",
+    [
+        "turbo_bin_packing(-1,[x,y],[-2,-2])",
+        "turbo_cumulative([0,x,y],[3,2,2],[-2,2,3],3)",
+        "turbo_cumulative([y,x,0],[4,2,2],[-2,2,3],3)",
+    ],
+)
+def test_numbers_that_minizinc_forbids_exclude_no_solution(constraint: str) -> None:
+    """Capacities and uses below 0, which FlatZinc can have."""
+    for number in range(20):
+        method = "minimize" if number % 2 else "maximize"
+        text = (
+            "var 0..4: x; var 0..4: y; var int: total;\n"
+            f"constraint {constraint};\nconstraint int_lin_eq([{number % 3 + 1},2,-1],[x,y,total],0);\n"
+            f"solve {method} total;"
+        )
+        verdict, _, _ = judge_bounds(parse_text(text), Random(number))
+        assert verdict.kind == "right", verdict.fault
 
 
 # ---- tours

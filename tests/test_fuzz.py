@@ -15,16 +15,22 @@ import pytest
 from command import PATIENCE
 from conftest import needs_gecode, needs_minizinc
 from flatzinc_text import with_text
-from fuzz.generate import FLAVOURS, draw_model
+from fuzz.drawer import Drawer
+from fuzz.generate import FLAVOURS, FORMS, declare_variables, draw_model, is_satisfied
+from fuzz.global_calls import CALLS
 from fuzz.judge import Expected, Way, every_way, judge
 from fuzz.peers import try_flatzinc, try_minizinc
 from fuzz.reals import try_reals
 from fuzz.run import instance, try_damage, try_instance
+from fuzz.scope import Scope, resolve
 from fuzz.shrink import shrink
+from global_meanings import GLOBAL_MEANINGS
 from oracle import WindowTooSmall
 
 from turbo_fzn.lower import table as constraints
+from turbo_fzn.lower.globals.catalogue import GLOBALS, SHAPES
 from turbo_fzn.read.flatzinc import parse_text
+from turbo_fzn.read.model import Model
 
 TESTS = Path(__file__).resolve().parent
 REGRESSIONS = sorted((TESTS / "regressions").glob("*.fzn"))
@@ -102,6 +108,38 @@ def test_models_are_solvable_often_enough_and_have_every_predicate(flavour):
             continue
     assert 60 < solvable < 200
     assert len(names) > 50
+
+
+def test_globals_are_drawn_in_every_form():
+    models = (draw_model(Random(f"globals/{number}"), "small", with_globals=1) for number in range(1000))
+    drawn = {constraint.name for model in models for constraint in model.constraints}
+    assert set(CALLS) == set(GLOBALS)
+    assert {name for name in GLOBALS if name in drawn and f"{name}_reif" in drawn} == set(GLOBALS)
+    assert all(any(name.startswith("turbo_") and name.endswith(form) for name in drawn) for form in FORMS)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_calls_of_a_global_have_sizes_that_fit_and_the_meaning_of_the_oracle(name):
+    """Values that satisfy it are drawn, and values that do not; the checker and the oracle agree on all."""
+    truths = Counter()
+    for number in range(60):
+        model, scope = Model(file="fuzz.fzn"), Scope(Random(f"{name}/{number}"), "small")
+        declare_variables(model, scope)
+        call = CALLS[name](Drawer(scope, model))
+        assert name not in SHAPES or SHAPES[name](*call)
+        for _ in range(4):
+            truth = is_satisfied(scope, model, name, call)
+            assert GLOBAL_MEANINGS[name](*(resolve(scope, model, argument) for argument in call)) == truth, call
+            truths[truth] += 1
+            domains = {key: model.variables[key].domain or (0, 1) for key in scope.witness}
+            scope.witness = {key: scope.random.choice(list(domain)) for key, domain in domains.items()}
+    assert truths[True] > 10 and truths[False] > 10
+
+
+def test_a_call_of_a_global_is_shrunk_with_sizes_that_fit():
+    text = "var 0..2: x; var 0..2: y; var bool: b; constraint turbo_cumulative_reif([x,y,1],[1,2,1],[x,1,1],2,b);"
+    small = shrink(parse_text(text + "solve satisfy;"), lambda model: bool(model.constraints))
+    assert [(item.name, item.args[:3]) for item in small.constraints] == [("turbo_cumulative", [[], [], []])]
 
 
 def test_a_number_of_a_seed_is_always_the_same_instance():

@@ -17,8 +17,9 @@ import numpy as np
 from flatzinc_text import with_text
 from oracle import WindowTooSmall, all_solutions, objective_of
 
-from fuzz.generate import Scope, a_coefficient, draw_model
+from fuzz.generate import a_coefficient, draw_model
 from fuzz.judge import Verdict
+from fuzz.scope import Scope
 from turbo_fzn.bounds import root, tree
 from turbo_fzn.bounds.beside import NO_SOLUTION, Beside
 from turbo_fzn.bounds.certificate import Certificate, Certifier, fix
@@ -42,16 +43,20 @@ class Unsound(AssertionError):
 
 
 def draw_objective_model(random: Random) -> Model:
-    """A random model, mostly with a sum of its variables for the objective."""
-    model = draw_model(random)
-    scope = Scope(random, "small")
+    """A random model, mostly with a sum of its variables for the objective; half of them have global constraints."""
+    has_globals = random.random() < 0.5
+    model = draw_model(random, "small", 1) if has_globals else draw_model(random, with_globals=0)
+    if has_globals:  # few others, which would leave nothing to optimise
+        model.constraints = [
+            item for item in model.constraints if item.name.startswith("turbo_") or random.random() < 0.4
+        ]
     ints = [Ref(name) for name, variable in model.variables.items() if variable.kind == "int"]
     method = random.choice(("minimize", "maximize"))
-    if random.random() < 0.3:
+    if random.random() < (0.1 if has_globals else 0.3):
         model.goal = Goal(method, random.choice(ints), [], 0)
         return model
-    chosen = random.sample(ints, min(len(ints), random.randint(1, 4)))
-    coefficients = [a_coefficient(scope) or 1 for _ in chosen]
+    chosen = random.sample(ints, min(len(ints), random.randint(2 if has_globals else 1, 5)))
+    coefficients = [a_coefficient(Scope(random, "small")) or 1 for _ in chosen]
     model.variables["total"] = Variable("total", "int", None, [], None, 0)
     model.constraints.append(Constraint("int_lin_eq", [[*coefficients, -1], [*chosen, Ref("total")], 0], [], 0))
     model.goal = Goal(method, Ref("total"), [], 0)
@@ -200,14 +205,20 @@ def point_of(relaxation: Relaxation, numbers: Mapping[str, int], solution: Mappi
 
 
 def try_bounds(random: Random) -> tuple[Verdict, str, int]:
-    """The verdict on one model, its text, and the number of certificates that were checked."""
-    model = parse_text(with_text(draw_objective_model(random)).text)
+    """The verdict on a random model, its text, and the number of certificates that were checked."""
+    return judge_bounds(parse_text(with_text(draw_objective_model(random)).text), random)
+
+
+def judge_bounds(model: Model, random: Random) -> tuple[Verdict, str, int]:
+    """The same for a model."""
     try:
         solutions = all_solutions(model)
         prepared = prepare(model, Options(simplify=random.random() < 0.8), Interrupt(None))
     except (WindowTooSmall, TurboError):
         return Verdict("undecided"), "", 0
     if prepared.tnf.infeasible:
+        if solutions:
+            return Verdict("unsound", f"no solution is left, not even {solutions[0]}"), model.text, 0
         return Verdict("right"), "", 0
     numbers, lower, upper = root_bounds(prepared)
     relaxation = linearise(model, numbers, lower, upper)

@@ -3,7 +3,8 @@
 A model has a few variables of one *flavour* of numbers, a handful of constraints over all builtins, arrays, parameters
 and aliases by name, any search annotation, and a goal. Random constraints rarely have a solution together, so most
 models are built around a witness: an assignment that every constraint is made to satisfy. What a predicate means is
-taken from turbo_fzn/check/relations.py here; the judge has formulas of its own.
+taken from turbo_fzn/check/relations.py here; the judge has formulas of its own. A third of the models has a global
+constraint or two (global_calls.py), and some variables of their own for these.
 
 | flavour   | numbers                                                                                       |
 |-----------|-----------------------------------------------------------------------------------------------|
@@ -18,20 +19,32 @@ taken from turbo_fzn/check/relations.py here; the judge has formulas of its own.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
+import numpy as np
 from builtin_cases import FUNCTIONAL, PREDICATES
 
+from fuzz.drawer import Drawer
+from fuzz.global_calls import CALLS
+from fuzz.scope import (
+    LIMIT,
+    Scope,
+    a_bool,
+    add_variable,
+    an_int,
+    draw_domain,
+    draw_number,
+    resolve,
+    small_number,
+    value_in,
+)
 from turbo_fzn.check.relations import find_signature
 from turbo_fzn.domains import BOOLEAN, IntSet
 from turbo_fzn.read.model import Array, Call, Constraint, Goal, Index, Model, Ref, Variable
 
 FLAVOURS = {"small": 50, "wide": 10, "large": 15, "unbounded": 15, "mixed": 10}
 MOST_ASSIGNMENTS = {"small": 700, "wide": 3000, "large": 300, "unbounded": 300, "mixed": 300, "big": 10**9}
-LANDMARKS = [2**30 - 1, 2**30, 2**31, 2**32, 2**40, 2**61, 2**62 - 3, 2**62 - 1]
-LIMIT = 2**62 - 1
 VARIABLE_CHOICES = [
     *("input_order", "first_fail", "anti_first_fail", "smallest", "largest", "occurrence", "most_constrained"),
     *("max_regret", "dom_w_deg", "impact"),
@@ -42,23 +55,13 @@ VALUE_CHOICES = [
     *("outdomain_min", "outdomain_max", "outdomain_median", "outdomain_random"),
 ]
 COSTLY = {"int_pow", "int_pow_fixed"}  # by large numbers
+WITH_GLOBALS = 1 / 3  # of the models
+MORE_ROOM = 4  # for globals: times the assignments of a model without them
+FORMS = {"": 12, "_reif": 6, "_imp": 2}  # of globals
 
 
-@dataclass
-class Scope:
-    """The names that a model's constraints may use, and the witness's value of each variable."""
-
-    random: Random
-    flavour: str
-    ints: list[Ref] = field(default_factory=list)
-    bools: list[Ref] = field(default_factory=list)
-    arrays: dict[str, list[Ref]] = field(default_factory=lambda: {"ints": [], "bools": [], "numbers": [], "truths": []})
-    numbers: list[Ref] = field(default_factory=list)
-    witness: dict[str, int] = field(default_factory=dict)
-
-
-def draw_model(random: Random, flavour: str | None = None) -> Model:
-    """A model without text."""
+def draw_model(random: Random, flavour: str | None = None, with_globals: float = WITH_GLOBALS) -> Model:
+    """A model without text; `with_globals` is the share of those that have global constraints."""
     flavour = flavour or random.choices(list(FLAVOURS), list(FLAVOURS.values()))[0]
     scope = Scope(random, flavour)
     model = Model(file="fuzz.fzn")
@@ -68,8 +71,14 @@ def draw_model(random: Random, flavour: str | None = None) -> Model:
     for _ in range(random.randint(8, 20) if flavour == "big" else random.randint(1, 6)):
         for constraint in draw_constraint(scope, model, with_witness):
             model.constraints.append(constraint)
+    has_globals = random.random() < with_globals
+    late = random.random() < 0.3  # over the variables without bounds, too, so that the witness says nothing
+    if has_globals and not late:
+        draw_globals(scope, model, with_witness)
     if flavour in ("unbounded", "mixed"):
         declare_unbounded(model, scope)
+    if has_globals and late:
+        draw_globals(scope, model, with_witness and flavour not in ("unbounded", "mixed"))
     declare_aliases(model, scope)
     model.goal = draw_goal(scope, model)
     hide_some(model, random)
@@ -77,37 +86,6 @@ def draw_model(random: Random, flavour: str | None = None) -> Model:
 
 
 # ---- declarations
-
-
-def small_number(random: Random) -> int:
-    return random.randint(-4, 6)
-
-
-def large_number(random: Random) -> int:
-    """Near a landmark, of either sign, within the limits."""
-    number = random.choice(LANDMARKS) + random.choice((-1, 0, 0, 1))
-    return max(-LIMIT, min(LIMIT, random.choice((-1, 1)) * number))
-
-
-def draw_number(scope: Scope) -> int:
-    large = {"large": 0.6, "mixed": 0.3}.get(scope.flavour, 0.0)
-    return (large_number if scope.random.random() < large else small_number)(scope.random)
-
-
-def draw_domain(scope: Scope) -> IntSet:
-    random = scope.random
-    if scope.flavour == "large" or (scope.flavour == "mixed" and random.random() < 0.4):
-        if random.random() < 0.5:
-            low = draw_number(scope)
-            return IntSet.interval(low, min(low + random.randint(0, 4), LIMIT))
-        return IntSet.of_values(draw_number(scope) for _ in range(random.randint(1, 5)))
-    if scope.flavour == "big":
-        low = random.randint(-10, 5)
-        return IntSet.interval(low, low + random.randint(1, 30))
-    if random.random() < 0.6:
-        low = random.randint(-6, 4)
-        return IntSet.interval(low, low + random.choice((0, 1, 1, 2, 3, 4, 5)))
-    return IntSet.of_values(random.randint(-6, 9) for _ in range(random.randint(1, 5)))
 
 
 def declare_variables(model: Model, scope: Scope) -> None:
@@ -131,21 +109,14 @@ def declare_variables(model: Model, scope: Scope) -> None:
         add_variable(model, scope, "x0", IntSet.interval(0, 1))
     if not scope.bools:
         add_variable(model, scope, "b0", BOOLEAN)
-
-
-def add_variable(model: Model, scope: Scope, name: str, domain: IntSet | None) -> None:
-    kind = "bool" if domain is BOOLEAN else "int"
-    model.variables[name] = Variable(name, kind, None if kind == "bool" else domain, [Ref("output_var")], None, 0)
-    (scope.bools if kind == "bool" else scope.ints).append(Ref(name))
-    if domain is not None:
-        scope.witness[name] = scope.random.choice(list(domain))
+    scope.room = room
 
 
 def declare_named(model: Model, scope: Scope) -> None:
     """Arrays and parameters, so that arguments can be names."""
     random = scope.random
     if random.random() < 0.3:
-        model.parameters["n"] = draw_number(scope)
+        model.parameters["n"] = scope.witness["n"] = draw_number(scope)
         scope.numbers.append(Ref("n"))
     for kind, element in (("ints", "int"), ("bools", "bool"), ("numbers", "int"), ("truths", "bool")):
         if random.random() < 0.25:
@@ -175,17 +146,6 @@ def declare_aliases(model: Model, scope: Scope) -> None:
 
 
 # ---- constraints
-
-
-def an_int(scope: Scope) -> object:
-    """A variable three times out of four: a constant decides a constraint at once."""
-    if scope.random.random() < 0.75:
-        return scope.random.choice(scope.ints)
-    return scope.random.choice(scope.numbers) if scope.numbers and scope.random.random() < 0.3 else draw_number(scope)
-
-
-def a_bool(scope: Scope) -> object:
-    return scope.random.choice(scope.bools) if scope.random.random() < 0.8 else scope.random.random() < 0.5
 
 
 def several(scope: Scope, draw: Callable[[Scope], object]) -> list:
@@ -257,24 +217,42 @@ def mend(scope: Scope, model: Model, name: str, arguments: list) -> bool:
         if abs(total) < LIMIT - 2:
             slack = scope.random.randint(0, 2) if "_le" in name else 0
             arguments[2] = total + slack
+    return is_satisfied(scope, model, name, arguments)
+
+
+def is_satisfied(scope: Scope, model: Model, name: str, arguments: list) -> bool:
+    """Whether the witness satisfies it, by turbo_fzn/check."""
     signature = find_signature(name, len(arguments))
     assert signature is not None, name
-    return bool(signature.relation(*(resolve(scope, model, argument) for argument in arguments)))
+    values = [resolve(scope, model, argument) for argument in arguments]
+    return bool(signature.relation(*map(as_checked, signature.kinds, values)))
 
 
-def value_in(scope: Scope, expression: object) -> int:
-    return scope.witness.get(expression, 0) if isinstance(expression, Ref) else int(expression)  # type: ignore
+def as_checked(kind: str, value: Any) -> object:
+    """Constants are an array for the checker, but for sets."""
+    return np.array(value, np.int64) if kind == "t" and not any(isinstance(one, IntSet) for one in value) else value
 
 
-def resolve(scope: Scope, model: Model, argument: object) -> Any:
-    """The value of an argument under the witness."""
-    if isinstance(argument, list):
-        return [resolve(scope, model, element) for element in argument]
-    if isinstance(argument, Ref) and argument in model.arrays:
-        return resolve(scope, model, model.arrays[argument].elements)
-    if isinstance(argument, Ref):
-        return scope.witness[argument] if argument in scope.witness else model.parameters[argument]
-    return argument if isinstance(argument, IntSet) else int(argument)  # type: ignore[call-overload]
+def draw_globals(scope: Scope, model: Model, with_witness: bool) -> None:
+    """Adds one or two global constraints, anywhere among the others; the witness satisfies them `with_witness`."""
+    scope.room *= MORE_ROOM
+    for _ in range(scope.random.choice((1, 1, 2))):
+        place = scope.random.randint(0, len(model.constraints))
+        model.constraints.insert(place, draw_global(Drawer(scope, model), with_witness))
+
+
+def draw_global(drawer: Drawer, with_witness: bool) -> Constraint:
+    scope, random = drawer.scope, drawer.random
+    name, form = random.choice(list(CALLS)), random.choices(list(FORMS), list(FORMS.values()))[0]
+    arguments = CALLS[name](drawer)
+    truth = with_witness and is_satisfied(scope, drawer.model, name, arguments)
+    if with_witness and not truth:
+        form = form or "_reif"
+    if form:
+        is_free = not with_witness or (form == "_imp" and truth)
+        arguments.append(a_bool(scope) if is_free else drawer.truth(truth))
+    drawer.give_name(arguments)
+    return Constraint(name + form, arguments, [], 0)
 
 
 # ---- variables without bounds

@@ -79,7 +79,7 @@ def disagreement(ours: Answer, theirs: Answer, objective: str | None) -> str:
 
 def draw_flatzinc(random: Random) -> tuple[str, str | None]:
     """A model's text, and the name of its objective."""
-    model = draw_model(random, "big")
+    model = draw_model(random, "big", with_globals=0)
     model.variables.pop("alias", None)
     known = [item for item in model.constraints if not UNKNOWN_TO_GECODE.fullmatch(item.name)]
     model.constraints = known

@@ -1,8 +1,8 @@
 """Run the fuzzer: many processes, seeded, for a time or a count; failures are shrunk and kept.
 
-Kinds of instances: `models` compares with enumeration (generate.py, judge.py), `damage` reads damaged input
-(damage.py), `flatzinc` and `minizinc` compare with Gecode (peers.py), `bounds` checks what linear relaxations prove
-(bounds.py), `floats` has float variables (reals.py).
+Kinds of instances: `models` compares with enumeration (generate.py, global_calls.py, judge.py), `damage` reads damaged
+input (damage.py), `flatzinc` and `minizinc` compare with Gecode (peers.py), `bounds` checks what linear relaxations
+prove (bounds.py), `floats` has float variables (reals.py).
 
 Instance number i of seed s is the same model and the same way to solve it on every machine: `--seed s --first i
 --count 1` makes it again. Processes take the numbers in turn, so their number does not change what is tried.

@@ -8,9 +8,11 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import chain, combinations
 
 from turbo_fzn.domains import IntSet
-from turbo_fzn.read.model import Call, Goal, Model, Ref
+from turbo_fzn.lower.globals.catalogue import GLOBALS, SHAPES
+from turbo_fzn.read.model import Call, Constraint, Goal, Model, Ref
 
 MOST_TRIALS = 3000
 
@@ -32,13 +34,37 @@ def shrink(model: Model, fails: Callable[[Model], bool]) -> Model:
 
 
 def neighbours(model: Model) -> Iterator[Model]:
-    """Models that are smaller by one step, the larger steps first."""
-    yield from without_constraints(model)
-    yield from without_names(model)
-    yield from with_simpler_goal(model)
-    yield from with_smaller_domains(model)
-    yield from with_simpler_arguments(model)
-    yield from with_fewer_shown(model)
+    """Models that are smaller by one step, the larger steps first. The sizes of arguments fit together in all."""
+    every = chain(
+        without_constraints(model),
+        without_names(model),
+        with_simpler_goal(model),
+        with_smaller_domains(model),
+        with_simpler_globals(model),
+        with_simpler_arguments(model),
+        with_fewer_shown(model),
+    )
+    return (smaller for smaller in every if all(sizes_fit(smaller, item) for item in smaller.constraints))
+
+
+def sizes_fit(model: Model, item: Constraint) -> bool:
+    base = base_of(item)
+    shape = SHAPES.get(base)
+    if shape is None:
+        return True
+    arguments = item.args if item.name == base else item.args[:-1]
+    return shape(*(known(model, argument) for argument in arguments))
+
+
+def base_of(item: Constraint) -> str:
+    return item.name.removesuffix("_reif").removesuffix("_imp")
+
+
+def known(model: Model, argument: object) -> object:
+    """The elements of an array with a name, the value of a parameter, and else the argument itself."""
+    if isinstance(argument, Ref) and argument in model.arrays:
+        return model.arrays[argument].elements
+    return model.parameters.get(argument, argument) if isinstance(argument, Ref) else argument
 
 
 def edited(model: Model, edit: Callable[[Model], object]) -> Model:
@@ -125,6 +151,37 @@ def smaller_domains(domain: IntSet | None, optional: bool) -> Iterator[IntSet | 
     for near in (0, 1):
         if domain.size == 1 and abs(domain.lower) > near:
             yield IntSet.interval(near, near)
+
+
+def with_simpler_globals(model: Model) -> Iterator[Model]:
+    """Plain forms, arrays in place, and the same elements taken from all arrays that have the same size."""
+    for number, item in enumerate(model.constraints):
+        if base_of(item) not in GLOBALS:
+            continue
+        if item.name.endswith("_reif"):
+            yield edited(model, lambda m, n=number, i=item: replace_item(m, n, base_of(i), i.args[:-1]))
+        places = [place for place, argument in enumerate(item.args) if isinstance(known(model, argument), list)]
+        arguments = [known(model, argument) for argument in item.args]
+        if any(isinstance(item.args[place], Ref) for place in places):
+            yield edited(model, lambda m, n=number, i=item, a=arguments: replace_item(m, n, i.name, list(a)))
+        for group in alike(arguments, places):
+            for element in range(len(arguments[group[0]])):
+                fewer = [
+                    [*argument[:element], *argument[element + 1 :]] if place in group else argument
+                    for place, argument in enumerate(arguments)
+                ]
+                yield edited(model, lambda m, n=number, i=item, a=fewer: replace_item(m, n, i.name, list(a)))
+
+
+def alike(arguments: list, places: list[int]) -> Iterator[list[int]]:
+    """The places of at least two arrays with one size."""
+    for size in {len(arguments[place]) for place in places}:
+        group = [place for place in places if len(arguments[place]) == size]
+        yield from (list(chosen) for n in range(len(group), 1, -1) for chosen in combinations(group, n))
+
+
+def replace_item(model: Model, number: int, name: str, arguments: list) -> None:
+    model.constraints[number] = model.constraints[number]._replace(name=name, args=arguments)
 
 
 def with_simpler_arguments(model: Model) -> Iterator[Model]:

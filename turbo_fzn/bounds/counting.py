@@ -204,7 +204,8 @@ def bin_loads(exactly: bool) -> Form:
 
 
 def bins_alike(m: Linearizer, capacity: Any, bins: Any, weights: Any) -> None:
-    truths = values_of(m, m.array(bins))
+    """Nothing is said of empty bins, so a capacity below 0 bounds no sum of truths."""
+    truths = values_of(m, m.array(bins)) if m.term(capacity).constant >= 0 else None
     for place in sorted({place for values in truths or () for place in values}):
         terms = [(w, values[place]) for w, values in zip(m.integers(weights), truths or ()) if place in values]
         m.builder.add([*terms, (-1, m.term(capacity))], high=0)

@@ -41,7 +41,9 @@ class Machine(NamedTuple):
 
 
 def cumulative(m: Linearizer, s: Any, d: Any, r: Any, b: Any) -> None:
-    add_tasks(m, m.array(s), m.array(d), m.array(r), m.builder.range([(1, m.term(b))])[1])
+    uses = m.array(r)
+    if all(m.builder.range([(1, use)])[0] >= 0 for use in uses):  # what one gives has room for others
+        add_tasks(m, m.array(s), m.array(d), uses, m.builder.range([(1, m.term(b))])[1])
 
 
 def disjunctive(m: Linearizer, s: Any, d: Any) -> None:

@@ -239,7 +239,7 @@ MEANINGS: dict[str, tuple[str, Callable[..., bool]]] = {
     "turbo_global_cardinality_closed": ("aaa", lambda x, cover, counts: takes(x, cover, counts, counts, True)),
     "turbo_global_cardinality_low_up": ("aaaa", lambda x, cover, low, high: takes(x, cover, low, high, False)),
     "turbo_global_cardinality_low_up_closed": ("aaaa", lambda x, cover, low, high: takes(x, cover, low, high, True)),
-    "turbo_bin_packing": ("iaa", lambda c, bins, w: max(loads(bins, w).values(), default=0) <= c),
+    "turbo_bin_packing": ("iaa", lambda c, bins, w: all(load <= c for load in loads(bins, w).values())),
     "turbo_bin_packing_capa": ("aiaa", lambda c, first, bins, w: fit_into(loads(bins, w), first, c, False)),
     "turbo_bin_packing_load": ("aiaa", lambda c, first, bins, w: fit_into(loads(bins, w), first, c, True)),
     "turbo_sliding_sum": ("iiia", slide),

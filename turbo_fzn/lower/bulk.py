@@ -17,6 +17,7 @@ from turbo_fzn.domains import INFINITY, IntSet
 from turbo_fzn.errors import UnsupportedError
 from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.intervals import BEYOND
+from turbo_fzn.lower.variables import Infeasible
 from turbo_fzn.tnf.language import ADD, COMMUTATIVE, EQ, LEQ
 
 Column = np.ndarray | int
@@ -146,10 +147,14 @@ def shared(b: Builder, op: int, y: int, z: int) -> int:
 
 
 def domain(b: Builder, x: int) -> IntSet:
-    """The values that a variable can have; see `is_finite` for whether they can be listed."""
+    """The values that a variable can have; see `are_finite` for whether they can be listed. Infeasible if none is left:
+    bounds are narrowed without a look at holes."""
     x = b.find(x)
     interval = IntSet.interval(b.lower[x], b.upper[x])
-    return b.domains[x] & interval if x in b.domains else interval
+    values = b.domains[x] & interval if x in b.domains else interval
+    if not values:
+        raise Infeasible
+    return values
 
 
 def are_finite(b: Builder, x: Iterable[int], most: int) -> bool:

@@ -94,6 +94,10 @@ def is_diagram(
     return nodes and len(level) == n and all(len(side) == n_edges for side in (source, *lists))
 
 
+def is_window(low: int, high: int, length: int, *_: Any) -> bool:
+    return length >= 0
+
+
 def is_boxes(k: int, positions: Sequence[int], sizes: Sequence[int], *_: Any) -> bool:
     return k >= 0 and len(positions) == len(sizes) and len(positions) % max(k, 1) == 0
 
@@ -119,4 +123,5 @@ SHAPES: dict[str, Callable[..., bool]] = {
     "turbo_bin_packing": same_length(1, 2),
     "turbo_bin_packing_capa": same_length(2, 3),
     "turbo_bin_packing_load": same_length(2, 3),
+    "turbo_sliding_sum": is_window,
 }

@@ -144,8 +144,8 @@ def limited(
 def bin_packing(b: Builder, capacity: int, bins: Sequence[int], weights: Sequence[int], r: int) -> None:
     """r = (the weights in each bin sum up to at most the capacity)."""
     parts: list[int] = []
-    if not bulk.are_finite(b, bins, max(VALUES_LIMIT, 64 * len(bins))):
-        places = list(bins)  # the bins that some variable is
+    if capacity < 0 or not bulk.are_finite(b, bins, max(VALUES_LIMIT, 64 * len(bins))):
+        places = list(bins)  # the bins that some variable is: nothing is said of empty ones
     else:
         values = sorted({value for v in bins for value in bulk.domain(b, v)})
         if b.value(r) == 1:

@@ -3,7 +3,9 @@
 Use rises only where a task starts, so there are two sets of times that are enough: all at which some task can start,
 or the starts of the tasks themselves. The first is a time table (Lahrichi 1982); its size grows with the horizon. The
 second compares each pair of tasks (Schutt et al. 2009), and gains from saying of two that together use too much that
-one follows the other. The smaller is taken; a cell of the time table costs half of a pair.
+one follows the other. The smaller is taken; a cell of the time table costs half of a pair. Where a use may be negative
+(MiniZinc allows none) a sum is no longer the greater for each task that runs: then there are the starts only, and only
+those of tasks that have a length.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.globals.logic import all_of, conclude, truth
 from turbo_fzn.lower.globals.packing import one_follows_the_other
 from turbo_fzn.lower.globals.time_table import Tasks, products, tasks_of, time_table
-from turbo_fzn.tnf.language import ADD, LEQ, MIN
+from turbo_fzn.tnf.language import ADD, LEQ, MAX, MIN
 
 CELLS_FOR_EACH_PAIR = 2
 
@@ -32,7 +34,8 @@ def cumulative(
     all_of(b, [(LEQ, b.false, capacity)], truth(b, result, parts))
     tasks = tasks_of(b, s, d, r)
     n_pairs = len(tasks.s) * (len(tasks.s) - 1)
-    form = time_table if tasks.cells() <= CELLS_FOR_EACH_PAIR * n_pairs else task_pairs
+    is_small = tasks.cells() <= CELLS_FOR_EACH_PAIR * n_pairs and not tasks.may_give()
+    form = time_table if is_small else task_pairs
     form(b, tasks, capacity, truth(b, result, parts))
     return conclude(b, result, parts)
 
@@ -58,10 +61,15 @@ def task_pairs(b: Builder, tasks: Tasks, capacity: int, result: int) -> None:
     use = products(b, np.concatenate((own, runs)), tasks, task)
     totals = bulk.grouped(b, ADD, use, place, n)
     parts: list[int] = []
+    if tasks.may_give():
+        for total, length in zip(totals.tolist(), tasks.d.tolist()):
+            b.define(truth(b, result, parts), MAX, b.row(LEQ, total, capacity), b.row(LEQ, length, b.false))
+        return conclude(b, result, parts)
     all_of(b, [(LEQ, total, capacity) for total in totals.tolist()], truth(b, result, parts))
     conclude(b, result, parts)
     if b.value(result) == 1:
         state_followers(b, tasks, b.upper[b.find(capacity)])
+    return None
 
 
 def state_followers(b: Builder, tasks: Tasks, capacity: int) -> None:

@@ -19,7 +19,7 @@ from turbo_fzn.tnf.language import ADD, LEQ, MIN, MUL
 
 
 class Tasks(NamedTuple):
-    """Variables as columns, and their bounds: the tasks that can use anything."""
+    """Variables as columns, and their bounds: the tasks that can use anything, or give it (use less than nothing)."""
 
     s: np.ndarray
     d: np.ndarray
@@ -38,11 +38,14 @@ class Tasks(NamedTuple):
             return INFINITY
         return int(np.sum(self.s_high - self.s_low + self.d_high))
 
+    def may_give(self) -> bool:
+        return bool(np.any(self.r_low < 0))
+
 
 def tasks_of(b: Builder, s: Sequence[int], d: Sequence[int], r: Sequence[int]) -> Tasks:
     columns = [np.array([b.find(v) for v in side], np.int64) for side in (s, d, r)]
     ends = [side for column in columns for side in bulk.bounds(b, column)]
-    used = (ends[3] > 0) & (ends[5] > 0)
+    used = (ends[3] > 0) & ((ends[4] < 0) | (ends[5] > 0))
     return Tasks(*(column[used] for column in (*columns, *ends)))
 
 
@@ -93,7 +96,7 @@ def products(b: Builder, runs: np.ndarray, tasks: Tasks, task: np.ndarray) -> np
     """What each cell uses: run * r."""
     use = runs.copy()
     scaled = np.flatnonzero((tasks.r_low[task] != 1) | (tasks.r_high[task] != 1))
-    low, high = np.minimum(tasks.r_low, 0)[task[scaled]], tasks.r_high[task[scaled]]
+    low, high = np.minimum(tasks.r_low, 0)[task[scaled]], np.maximum(tasks.r_high, 0)[task[scaled]]
     use[scaled] = bulk.variables(b, low.tolist(), high.tolist())
     bulk.state(b, MUL, use[scaled], runs[scaled], tasks.r[task[scaled]])
     return use
