@@ -15,7 +15,7 @@ from turbo_fzn.read.model import Ref
 from turbo_fzn.read.xcsp3.document import Element
 from turbo_fzn.read.xcsp3.emitter import Condition, Emitter
 from turbo_fzn.read.xcsp3.expressions import Term
-from turbo_fzn.read.xcsp3.tokens import REST, Parameter, Scope
+from turbo_fzn.read.xcsp3.tokens import REST, Parameter, Scope, as_set
 
 PARAMETERS = re.compile(r"%(\d{1,9})")
 PLAIN = frozenset((Ref, int))
@@ -127,7 +127,7 @@ class Arguments:
         items = self.items_of(child)
         if len(items) != 1 or not isinstance(items[0], Condition):
             raise ModelError(f"<{child.name}> of <{self.element.name}> is to be a condition, such as (le,5)")
-        return items[0]
+        return items[0] if type(items[0].operand) is not Term else self.bind_one(items[0])
 
     # Templates
 
@@ -152,8 +152,10 @@ class Arguments:
         if kind is Term:
             operands = [self.emitter.scalar(self.bind_one(operand)) for operand in item.operands]
             return Term(item.expression, tuple(operands))
-        if kind is Condition and isinstance(item.operand, Parameter):
-            return item._replace(operand=self.emitter.scalar(self.bind_one(item.operand)))
+        if kind is Condition and isinstance(item.operand, (Parameter, Term)):
+            operand = self.bind_one(item.operand)
+            is_set = item.operator in ("in", "notin")
+            return item._replace(operand=as_set(operand) if is_set else self.emitter.scalar(operand))
         return tuple(self.bind(item)) if kind is tuple else item
 
     def given(self) -> Sequence[Any]:
@@ -175,5 +177,5 @@ def has_parameters(item: Any) -> bool:
     if isinstance(item, Term):
         return any(isinstance(operand, Parameter) for operand in item.operands)
     if isinstance(item, Condition):
-        return isinstance(item.operand, Parameter)
+        return has_parameters(item.operand)
     return isinstance(item, Parameter) or (type(item) is tuple and any(map(has_parameters, item)))

@@ -101,13 +101,14 @@ def mdd(a: Arguments) -> None:
 
 
 def diagram(a: Arguments, child: Element, n: int) -> tuple[int, Ref, int, Ref, Ref, Ref]:
-    """(nodes, their levels, edges, source, labels, target), as turbo_mdd takes them; node 0 is the end."""
+    """(nodes, their levels, edges, source, labels, target), as turbo_mdd takes them; node 0 is the end.
+
+    The root is where the first transition starts, as the specification has it.
+    """
     steps = read_transitions(a.scope, child)
-    targets = {target for _, _, target in steps}
-    roots = list(dict.fromkeys(source for source, _, _ in steps if source not in targets))
-    if len(roots) != 1:
-        raise ModelError(f"a decision diagram with {len(roots)} roots")
-    _, edges = determinised(steps, roots[0])
+    if not steps:
+        raise ModelError("a decision diagram without transitions")
+    _, edges = determinised(steps, steps[0][0])
     ahead: dict[int, dict[int, list[int]]] = {}
     for source, value, target in edges:
         ahead.setdefault(source, {}).setdefault(target, []).append(value)
@@ -119,9 +120,25 @@ def diagram(a: Arguments, child: Element, n: int) -> tuple[int, Ref, int, Ref, R
                 order.append(target)
             if level[target] != level[node] + 1:
                 raise ModelError("the paths of a decision diagram have different lengths")
-    if any((node in ahead) != (level[node] <= n) for node in order):
+    if any(node in ahead and level[node] > n for node in order):
         raise ModelError("the paths of a decision diagram do not have the length of its list")
+    without_dead_ends(order, ahead, level, n)
     return numbered(a.emitter, [node for node in order if node in ahead], ahead, level)
+
+
+def without_dead_ends(
+    order: list[int], ahead: dict[int, dict[int, list[int]]], level: dict[int, int], n: int
+) -> None:
+    """Takes away what does not lead to the end, the level behind the n-th; nodes come in the order of their levels."""
+    for node in reversed(order):
+        if level[node] <= n:
+            ahead[node] = {
+                target: values
+                for target, values in ahead.get(node, {}).items()
+                if level[target] > n or target in ahead
+            }
+            if not ahead[node] and level[node] > 1:
+                del ahead[node]
 
 
 def numbered(

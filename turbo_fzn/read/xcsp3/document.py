@@ -46,7 +46,7 @@ class Element:
 
 
 class Document:
-    """Reads one text; `consume(section, entry)` gets every entry of the sections.
+    """Reads one text; `consume(section, entry)` gets every entry of the sections, and the instance itself.
 
     ModelErrors of `consume` without a place get that of the entry.
     """
@@ -101,14 +101,12 @@ class Document:
     def _end(self, name: str) -> None:
         element, pieces = self.stack.pop(), self.pieces.pop()
         element.text = (pieces[0] if len(pieces) == 1 else "".join(pieces)).strip()
-        if not self.stack:
-            return
-        parent = self.stack[-1]
-        if parent.name not in SECTIONS:
+        parent = self.stack[-1] if self.stack else None
+        if parent is not None and parent.name not in SECTIONS:
             parent.children.append(element)
             return
         try:
-            self.consume(parent.name, element)
+            self.consume("" if parent is None else parent.name, element)
         except ModelError as error:
             if error.line is not None:
                 raise

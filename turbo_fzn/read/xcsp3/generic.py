@@ -43,6 +43,8 @@ def intension(a: Arguments) -> None:
 
 
 def extension(a: Arguments) -> None:
+    if a.element.attributes.get("type", "hybrid-1").strip() not in ("hybrid-1", "hybrid-2"):
+        raise UnsupportedError(f"an <extension> of type {a.element.attributes['type'][:40]} is not read")
     e, items = a.emitter, a.scalars()
     child = a.child("supports") or a.needed("conflicts")
     supports = child.name == "supports"
@@ -154,7 +156,7 @@ def clause(a: Arguments) -> None:
 CONSTRAINTS = {
     "intension": (intension, "function", ""),
     "extension": (extension, "list supports conflicts", "type"),
-    "regular": (regular, "list transitions start final", "type"),
+    "regular": (regular, "list transitions start final", ""),
     "mdd": (mdd, "list transitions", ""),
     "instantiation": (instantiation, "list values", ""),
     "clause": (clause, "list", ""),

@@ -71,7 +71,10 @@ class Reader:
 
     def consume(self, section: str, element: Element) -> None:
         self.emitter.position = element.position
-        if section == "instance":
+        if section == "":
+            if element.attributes.get("type", "CSP").strip().upper() not in ("CSP", "COP"):
+                raise UnsupportedError(f"an instance of type {element.attributes['type'][:40]} is not read")
+        elif section == "instance":
             if element.name not in ("variables", "constraints", "objectives", "annotations"):
                 raise UnsupportedError(f"<{element.name}> is not read")
         elif section == "variables":

@@ -175,8 +175,8 @@ class Scope(dict[str, tuple]):
 
 def make_condition(operator: str, operand: Any) -> Condition:
     if operator in COMPARISONS:
-        if not isinstance(operand, (int, Ref, Parameter)):
-            raise ModelError(f"the operand of `{operator}` is to be a variable or an integer")
+        if not isinstance(operand, (int, Ref, Term, Parameter)):
+            raise ModelError(f"the operand of `{operator}` is to be an integer, a variable or an expression")
         return Condition(operator, operand)
     return Condition(operator, operand if isinstance(operand, Parameter) else as_set(operand))
 
