@@ -155,7 +155,7 @@ def test_a_condition_may_have_a_set_from_the_arguments():
         ("<intension> eq(x[0]) </intension>", ModelError, "the operator `eq` with 1 operands"),
         ("<intension> eq(%0,y) </intension>", ModelError, "a parameter (%) outside of a group or a slide"),
         ("<group><intension> eq(%1,y) </intension><args> 1 </args></group>", ModelError, "%1 has no value: 1 are"),
-        ("<extension><list> x[] </list><supports> (1,2) </supports></extension>", ModelError, "not all of 4"),
+        ("<extension><list> x[] </list><supports> (1,2) </supports></extension>", ModelError, "a tuple of 2 values for 4"),
         ('<extension type="soft"/>', UnsupportedError, "an <extension> of type soft is not read"),
         ("<extension><list> x[0] y </list><supports> (1,%0) </supports></extension>", UnsupportedError, "cell `%0`"),
         ("<allDifferent> 0x1000000000 </allDifferent>", ModelError, "1000000000 elements is too large"),

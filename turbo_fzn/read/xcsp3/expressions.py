@@ -25,8 +25,9 @@ ARITY: dict[str, tuple[int, int]] = {
     "set": (0, MANY),
 }
 ONE_IS_ENOUGH = {"add", "mul", "min", "max", "and", "or"}  # which the specification gives two; with one they are it
-TOKEN = re.compile(r"\s*(?:([A-Za-z]+)\s*\(|([A-Za-z_][\w\[\]]*|%\d+)|([+-]?\d+)(?:\.\.([+-]?\d+))?|([,)]))\s*")
-NEGATED = {"lt": "ge", "ge": "lt", "le": "gt", "gt": "le", "eq": "ne", "ne": "eq"}
+TOKEN = re.compile(r"([A-Za-z]+\s*\(|[A-Za-z_][\w\[\]]*|%\d+|[+-]?\d+(?:\.\.[+-]?\d+)?|\S)\s*")
+OPERAND = re.compile(r"(%\d+|\b[A-Za-z_]\w*(?:\[[\d\]\[]*\])?(?![\w\[]|\s*\())")  # names, and no operators
+MIRRORED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
 
 
 class Term(NamedTuple):
@@ -48,37 +49,38 @@ def read_expression(text: str) -> Term:
     code: list[tuple[str, Any]] = []
     places: dict[str, int] = {}
     open_calls: list[list] = []  # [operator, number of operands so far]
-    position, wants_operand = 0, True
-    while position < len(text):
-        match = TOKEN.match(text, position)
-        if match is None or (match[5] != ")" and (match[5] is None) != wants_operand):
-            raise ModelError(f"unexpected `{text[position : position + 20]}` in an expression")
-        call, name, number, high, mark = match.groups()
-        position = match.end()
-        if call is not None:
-            if call not in ARITY:
-                raise ModelError(f"the operator `{call}` is not read")
-            open_calls.append([call, 0])
+    wants_operand = True
+    for token in TOKEN.findall(text):
+        if (token in ",)") is wants_operand and token != ")":
+            raise ModelError(f"unexpected `{token[:20]}` in an expression")
+        if code and not open_calls:
+            raise ModelError(f"unexpected `{token[:20]}` behind an expression")
+        if token == ",":
+            wants_operand = True
             continue
-        if mark == ",":
-            wants_operand = bool(open_calls)
-            if not open_calls:
-                raise ModelError("a comma outside of an operator in an expression")
+        if token[-1] == "(":
+            open_call(token[:-1].rstrip(), open_calls)
             continue
-        if mark == ")":
+        if token == ")":
             close(code, open_calls, wants_operand)
-        elif name is not None:
-            code.append(("arg", places.setdefault(name, len(places))))
+        elif token[0] in "+-0123456789":
+            code.append(number(token, open_calls))
+        elif token[0] == "%" or token[0].isalpha() or token[0] == "_":
+            code.append(("arg", places.setdefault(token, len(places))))
         else:
-            code.append(("int", to_integer(number)) if high is None else interval(number, high, open_calls))
+            raise ModelError(f"unexpected `{token[:20]}` in an expression")
         if open_calls:
             open_calls[-1][1] += 1
-        elif position < len(text):
-            raise ModelError(f"unexpected `{text[position : position + 20]}` behind an expression")
         wants_operand = False
     if open_calls or not code:
         raise ModelError("the expression does not end" if code or open_calls else "an empty expression")
     return Term(Expression(tuple(code)), tuple(places))
+
+
+def open_call(operator: str, open_calls: list[list]) -> None:
+    if operator not in ARITY:
+        raise ModelError(f"the operator `{operator}` is not read")
+    open_calls.append([operator, 0])
 
 
 def close(code: list[tuple[str, Any]], open_calls: list[list], wants_operand: bool) -> None:
@@ -96,7 +98,11 @@ def close(code: list[tuple[str, Any]], open_calls: list[list], wants_operand: bo
     code.append((operator, count))
 
 
-def interval(low: str, high: str, open_calls: list[list]) -> tuple[str, tuple[int, int]]:
+def number(token: str, open_calls: list[list]) -> tuple[str, Any]:
+    """An integer, or an interval where a set may be."""
+    low, dots, high = token.partition("..")
+    if not dots:
+        return "int", to_integer(token)
     allowed = [("set",), ("in", 1), ("notin", 1)]
     if not open_calls or (tuple(open_calls[-1]) not in allowed and open_calls[-1][0] != "set"):
         raise ModelError(f"the interval {low[:20]}..{high[:20]} is read in sets only")
@@ -104,11 +110,12 @@ def interval(low: str, high: str, open_calls: list[list]) -> tuple[str, tuple[in
 
 
 class Linear(NamedTuple):
-    """The sum of coefficients[i] * operand i, and `constant`, compared with 0 by `operator`."""
+    """The sum of coefficients[i] * operand places[i] compared with k by `operator`, which is le, eq or ne."""
 
     operator: str
-    coefficients: dict[int, int]
-    constant: int
+    coefficients: list[int]
+    k: int
+    places: list[int]
 
 
 Sum = tuple[dict[int, int], int]
@@ -119,13 +126,21 @@ def as_comparison(expression: Expression) -> Linear | None:
     """A comparison of two linear expressions, as one sum compared with 0; None for anything else."""
     code = expression.code
     operator, count = code[-1]
-    if operator not in NEGATED or count != 2:
+    if operator not in MIRRORED or count != 2:
         return None
     values = linear_values(code[:-1])
     if values is None:
         return None
     (left, k), (right, j) = values
-    return Linear(operator, *combine(left, k, right, j, -1))
+    coefficients, constant = combine(left, k, right, j, -1)
+    return Linear(*at_most(operator, list(coefficients.values()), -constant), list(coefficients))
+
+
+def at_most(operator: str, coefficients: list[int], k: int) -> tuple[str, list[int], int]:
+    """A comparison of a sum with k, by le, eq or ne."""
+    if operator in ("ge", "gt"):
+        operator, coefficients, k = MIRRORED[operator], [-c for c in coefficients], -k
+    return ("le", coefficients, k - 1) if operator == "lt" else (operator, coefficients, k)
 
 
 @lru_cache(maxsize=4096)
