@@ -22,7 +22,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from itertools import count
+from itertools import count, cycle
 from pathlib import Path
 
 from turbo_fzn.bench.front import peak_bytes
@@ -43,6 +43,11 @@ def kind(name: str) -> Callable[[Callable[[random.Random], Parts]], Callable[[ra
     return enter
 
 
+def value(i: int) -> int:
+    """That of x[i] in a solution of the kinds that could have none."""
+    return i * 7 % 100
+
+
 def names(rng: random.Random, n: int) -> str:
     return " ".join(f"x[{i}]" for i in rng.sample(range(N), n))
 
@@ -60,9 +65,12 @@ def tables(rng: random.Random) -> Parts:
 
 @kind("small tables")
 def small_tables(rng: random.Random) -> Parts:
-    while True:
-        rows = "".join(f"({rng.randrange(100)},{rng.randrange(100)})" for _ in range(20))
-        yield f"<extension>\n<list> {names(rng, 2)} </list>\n<conflicts> {rows} </conflicts>\n</extension>\n"
+    for table in cycle(("supports", "conflicts")):
+        i, j = rng.sample(range(N), 2)
+        rows = {(rng.randrange(100), rng.randrange(100)) for _ in range(20)} - {(value(i), value(j))}
+        rows |= {(value(i), value(j))} if table == "supports" else set()
+        body = "".join(f"({p},{q})" for p, q in sorted(rows))
+        yield f"<extension>\n<list> x[{i}] x[{j}] </list>\n<{table}> {body} </{table}></extension>\n"
 
 
 @kind("short table")
@@ -109,10 +117,12 @@ def groups_of_tables(rng: random.Random) -> Parts:
 def intensions(rng: random.Random) -> Parts:
     """Each of its own, in a few shapes."""
     while True:
-        a, b, c = (f"x[{i}]" for i in rng.sample(range(N), 3))
-        k = rng.randrange(100)
-        for body in (f"le(add({a},{k}),{b})", f"or(eq({a},{k}),gt({b},{c}))", f"eq({a},mul({b},{k}))", f"ne({a},{c})"):
-            yield f"<intension> {body} </intension>\n"
+        i, j, n = rng.sample(range(N), 3)
+        k = value(i) - value(j)
+        yield f"<intension> le(x[{i}],add(x[{j}],{k + rng.randrange(50)})) </intension>\n"
+        yield f"<intension> or(eq(x[{i}],{value(i)}),gt(x[{j}],x[{n}])) </intension>\n"
+        yield f"<intension> eq(dist(x[{i}],x[{j}]),{abs(k)}) </intension>\n"
+        yield f"<intension> ne(x[{n}],{(value(n) + rng.randint(1, 99)) % 100}) </intension>\n"
 
 
 @kind("long intension")
@@ -217,8 +227,10 @@ def measure(path: str) -> dict[str, float]:
     base, start = peak_bytes(), time.process_time()
     model = parse_file(path)
     read, memory = time.process_time(), peak_bytes()
-    lower(model)
+    lowered = lower(model)
     end = time.process_time()
+    if lowered.tnf.infeasible:
+        raise SystemExit("no solution is left, and so not all was lowered")
     return {
         "megabytes": Path(path).stat().st_size / 1e6,
         "constraints": len(model.constraints),

@@ -93,8 +93,9 @@ class Document:
             self.fail(f"not an XCSP3 instance: its element is `{name}`", position)
         if len(self.stack) >= MAX_DEPTH:
             self.fail(f"elements nested more than {MAX_DEPTH} deep", position)
-        if attributes and any(len(value) > MAX_ATTRIBUTE for value in attributes.values()):
-            self.fail("an attribute of megabytes", position)
+        for value in attributes.values():
+            if len(value) > MAX_ATTRIBUTE:
+                self.fail("an attribute of megabytes", position)
         if self.pieces:
             self._refuse_text("".join(self.pieces))
         self.stack.append(Element(name, attributes, position))
