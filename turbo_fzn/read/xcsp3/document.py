@@ -96,8 +96,11 @@ class Document:
         for value in attributes.values():
             if len(value) > MAX_ATTRIBUTE:
                 self.fail("an attribute of megabytes", position)
-        if self.pieces:
-            self._refuse_text("".join(self.pieces))
+        pieces = self.pieces
+        if pieces:
+            if len(pieces) > 1 or not pieces[0].isspace():
+                self._refuse_text("".join(pieces))
+            pieces.clear()
         self.stack.append(Element(name, attributes, position))
 
     def _end(self, name: str) -> None:
@@ -121,7 +124,6 @@ class Document:
 
     def _refuse_text(self, text: str) -> None:
         """Between elements there is nothing but blanks."""
-        self.pieces.clear()
         if not text.isspace() and text:
             self.fail(f"text beside elements: `{text.strip()[:40]}`", self.parser.CurrentByteIndex)
 

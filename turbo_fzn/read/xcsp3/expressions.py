@@ -25,7 +25,9 @@ ARITY: dict[str, tuple[int, int]] = {
     "set": (0, MANY),
 }
 ONE_IS_ENOUGH = {"add", "mul", "min", "max", "and", "or"}  # which the specification gives two; with one they are it
-TOKEN = re.compile(r"([A-Za-z]+\s*\(|[A-Za-z_][\w\[\]]*|%\d+|[+-]?\d+(?:\.\.[+-]?\d+)?|\S)\s*")
+MEMBERSHIP = ("in", "notin")
+OPENS = {f"{operator}(": operator for operator in ARITY}
+TOKEN = re.compile(r"([A-Za-z]+\(|[A-Za-z_][\w\[\]]*|%\d+|[+-]?\d+(?:\.\.[+-]?\d+)?|\S)\s*")
 OPERAND = re.compile(r"(%\d+|\b[A-Za-z_]\w*(?:\[[\d\]\[]*\])?(?![\w\[]|\s*\())")  # names, and no operators
 MIRRORED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
 
@@ -48,63 +50,65 @@ def read_expression(text: str) -> Term:
     """The code of an expression, its operands being the distinct names in it. ModelError says what is wrong."""
     code: list[tuple[str, Any]] = []
     places: dict[str, int] = {}
-    open_calls: list[list] = []  # [operator, number of operands so far]
+    operators: list[str] = []  # those that are open
+    counts: list[int] = [0]  # of the operands of each so far, and of the expressions, which is to be one
     wants_operand = True
     for token in TOKEN.findall(text):
-        if (token in ",)") is wants_operand and token != ")":
-            raise ModelError(f"unexpected `{token[:20]}` in an expression")
-        if code and not open_calls:
-            raise ModelError(f"unexpected `{token[:20]}` behind an expression")
         if token == ",":
+            if wants_operand or not operators:
+                raise unexpected(token)
             wants_operand = True
             continue
-        if token[-1] == "(":
-            open_call(token[:-1].rstrip(), open_calls)
-            continue
         if token == ")":
-            close(code, open_calls, wants_operand)
+            close(code, operators, counts, wants_operand)
+        elif not wants_operand or counts[0]:
+            raise unexpected(token)
+        elif token in OPENS:
+            operators.append(OPENS[token])
+            counts.append(0)
+            continue
         elif token[0] in "+-0123456789":
-            code.append(number(token, open_calls))
-        elif token[0] == "%" or token[0].isalpha() or token[0] == "_":
+            code.append(number(token, operators, counts[-1]))
+        elif token[0] == "%" or (token.isidentifier() or "[" in token) and token[0] != "[":
             code.append(("arg", places.setdefault(token, len(places))))
         else:
-            raise ModelError(f"unexpected `{token[:20]}` in an expression")
-        if open_calls:
-            open_calls[-1][1] += 1
+            raise unexpected(token)
+        counts[-1] += 1
         wants_operand = False
-    if open_calls or not code:
-        raise ModelError("the expression does not end" if code or open_calls else "an empty expression")
+    if operators or not code:
+        raise ModelError("the expression does not end" if operators else "an empty expression")
     return Term(Expression(tuple(code)), tuple(places))
 
 
-def open_call(operator: str, open_calls: list[list]) -> None:
-    if operator not in ARITY:
-        raise ModelError(f"the operator `{operator}` is not read")
-    open_calls.append([operator, 0])
+def unexpected(token: str) -> ModelError:
+    if token[-1] == "(" and token[0].isalpha():
+        operator = token[:-1].rstrip()
+        if operator not in ARITY:
+            return ModelError(f"the operator `{operator[:20]}` is not read")
+    return ModelError(f"unexpected `{token[:20]}` in an expression")
 
 
-def close(code: list[tuple[str, Any]], open_calls: list[list], wants_operand: bool) -> None:
+def close(code: list[tuple[str, Any]], operators: list[str], counts: list[int], wants_operand: bool) -> None:
     """The parenthesis that ends the innermost operator."""
-    if not open_calls or (wants_operand and open_calls[-1] != ["set", 0]):
+    if not operators or (wants_operand and (operators[-1] != "set" or counts[-1])):
         raise ModelError("a parenthesis too many in an expression")
-    operator, count = open_calls.pop()
+    operator, count = operators.pop(), counts.pop()
     least, most = ARITY[operator]
-    if not (1 if operator in ONE_IS_ENOUGH else least) <= count <= most:
+    if not least <= count <= most and not (count == 1 and operator in ONE_IS_ENOUGH):
         raise ModelError(f"the operator `{operator}` with {count} operands")
-    if operator == "set" and not (open_calls and open_calls[-1][0] in ("in", "notin") and open_calls[-1][1] == 1):
+    if operator == "set" and not (operators and operators[-1] in MEMBERSHIP and counts[-1] == 1):
         raise ModelError("`set` is read as the second operand of `in` and `notin`")
-    if operator in ("in", "notin") and code[-1][0] not in ("set", "interval"):
+    if operator in MEMBERSHIP and code[-1][0] not in ("set", "interval"):
         raise ModelError(f"the second operand of `{operator}` is to be a set")
     code.append((operator, count))
 
 
-def number(token: str, open_calls: list[list]) -> tuple[str, Any]:
+def number(token: str, operators: list[str], count: int) -> tuple[str, Any]:
     """An integer, or an interval where a set may be."""
     low, dots, high = token.partition("..")
     if not dots:
-        return "int", to_integer(token)
-    allowed = [("set",), ("in", 1), ("notin", 1)]
-    if not open_calls or (tuple(open_calls[-1]) not in allowed and open_calls[-1][0] != "set"):
+        return "int", int(token) if len(token) < MAX_DIGITS else to_integer(token)
+    if not operators or not (operators[-1] == "set" or (operators[-1] in MEMBERSHIP and count == 1)):
         raise ModelError(f"the interval {low[:20]}..{high[:20]} is read in sets only")
     return "interval", (to_integer(low), to_integer(high))
 
