@@ -97,7 +97,8 @@ def groups(rng: random.Random) -> Parts:
 def groups_of_sums(rng: random.Random) -> Parts:
     while True:
         coefficients = " ".join(str(rng.randint(1, 9)) for _ in range(8))
-        yield f"<group><sum><list> %... </list><coeffs> {coefficients} </coeffs><condition> (le,900) </condition></sum>\n"
+        terms = f"<list> %... </list><coeffs> {coefficients} </coeffs>"
+        yield f"<group><sum>{terms}<condition> (le,900) </condition></sum>\n"
         for _ in range(1000):
             yield f"<args> {names(rng, 8)} </args>\n"
         yield "</group>\n"
@@ -128,7 +129,8 @@ def intensions(rng: random.Random) -> Parts:
 @kind("long intension")
 def long_intensions(rng: random.Random) -> Parts:
     while True:
-        terms = ",".join(f"and(eq(x[{rng.randrange(N)}],{rng.randrange(100)}),x[{rng.randrange(N)}])" for _ in range(99))
+        pairs = [rng.sample(range(N), 2) for _ in range(99)]
+        terms = ",".join(f"and(eq(x[{i}],{rng.randrange(100)}),x[{j}])" for i, j in pairs)
         yield f"<intension> or({terms}) </intension>\n"
 
 
@@ -215,7 +217,8 @@ def write_instance(path: Path, name: str, megabytes: float) -> None:
             is_open = ends[-1] if ends else "" if is_open in part else is_open
             if size >= megabytes * 1e6 and (not is_open or part[-1] in ")\n"):
                 break
-        stream.write(f"{is_open}\n" + ("</variables>\n" if name == "variables" else "</constraints>\n") + "</instance>\n")
+        section = "variables" if name == "variables" else "constraints"
+        stream.write(f"{is_open}\n</{section}>\n</instance>\n")
 
 
 OPEN = {"<supports>": "</supports></extension>", "<group>": "</group>"}

@@ -64,7 +64,7 @@ class Emitter:
 
     def hull(self, items: Sequence[Ref | int]) -> IntSet:
         if set(map(type, items)) == {int}:
-            return IntSet.interval(min(items), max(items))  # type: ignore[type-var]
+            return IntSet.interval(min(items), max(items))  # type: ignore[arg-type]
         key = tuple(items)
         if key not in self.hulls:
             ranges = [self.range(item) for item in items]

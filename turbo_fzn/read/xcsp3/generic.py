@@ -27,6 +27,7 @@ OTHERS = bytes(set(range(256)) - set(b"(),"))
 BLANKS = bytes.maketrans(b"(),", b"   ")
 LARGE = re.compile(rb"\d{19}")
 NOT_PLAIN = re.compile(rb"\d\s+\d|\d\s*[-+]|[-+](?!\d)|\d{19}")  # two numbers in a cell, a sign alone, a large one
+TWO_WORDS = re.compile(rb"[^\s(),]\s+[^\s(),]")  # in one cell
 CHUNK = 2**20
 CELL = re.compile(r"(<=|>=|<|>|!=|=|[@#!$~])?([+-]?\d+)|\^?(?:([+-]?\d+)\.\.([+-]?\d+)|\{([^{}]*)\})")
 COMPARISON = {"<=": "le", ">=": "ge", "<": "lt", ">": "gt", "!=": "ne", "=": "eq", None: "eq"}
@@ -125,7 +126,8 @@ def read_table(scope: Scope, text: str, width: int) -> tuple[str, int, int, list
         cells = np.fromstring(data.translate(BLANKS), np.int64, sep=" ") if n_rows else np.zeros(0, np.int64)
         if cells.size == n_rows * width:
             return "turbo_table_int", width, n_rows, [cells]
-    ends = single_intervals(scope, data.translate(BLANKS)) if as_expected and b"{" not in data else None
+    is_simple = as_expected and b"{" not in data and not TWO_WORDS.search(data)
+    ends = single_intervals(scope, data.translate(BLANKS)) if is_simple else None
     if ends is None or len(ends) != n_rows * width:
         ends = split_rows(scope, text, width)
     low, high = ends[:, 0], ends[:, 1]

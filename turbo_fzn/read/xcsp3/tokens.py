@@ -275,7 +275,9 @@ def refuse_many(count: int, most: int = MAX_ITEMS) -> None:
 
 def are_whole(text: str, words: list[str]) -> bool:
     """Whether no expression or tuple in a list has blanks in it, and each is a word."""
-    return ")(" not in text and "{" not in text and all([w.count("(") == w.count(")") for w in words if "(" in w or ")" in w])
+    if ")(" in text or "{" in text:
+        return False
+    return all(word.count("(") == word.count(")") for word in words)
 
 
 def split(text: str) -> list[str]:
