@@ -258,11 +258,11 @@ def test_free_search_on_one_thread_has_it_with_a_share_of_the_time(monkeypatch) 
 
 def test_dividing_rests_while_it_has_had_its_share(monkeypatch) -> None:
     clock = [10.0]
-    times = {"monotonic": lambda: clock[0], "thread_time": lambda: 2.0}
+    times = {"monotonic": lambda: clock[0], "thread_time": lambda: 3.0}
     sleep = lambda seconds: clock.append(clock.pop() + seconds)  # noqa: E731
     monkeypatch.setattr("turbo_fzn.bounds.beside.time", SimpleNamespace(**times, sleep=sleep))
     beside = beside_of(knapsack(1, items=4)[0])
-    beside.began, beside.share = 8.0, 1
+    beside.began, beside.worked, beside.share = 8.0, 1.0, 1  # 2 s of work in 2 s
     beside.rest()
     assert clock == [10]
     beside.share = 0.5

@@ -24,7 +24,7 @@ from turbo_fzn.bounds.beside import NO_SOLUTION, Beside
 from turbo_fzn.bounds.certificate import Certificate, Certifier, fix
 from turbo_fzn.bounds.highs import Answer, Outcome, Program
 from turbo_fzn.bounds.linearise import linearise
-from turbo_fzn.bounds.relaxation import LinearRows, Relaxation
+from turbo_fzn.bounds.relaxation import Affine, LinearRows, Relaxation
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.errors import TurboError
 from turbo_fzn.interrupt import Interrupt
@@ -190,6 +190,12 @@ def point_of(relaxation: Relaxation, numbers: Mapping[str, int], solution: Mappi
     point = [values.get(number, 0) for number in relaxation.variables.tolist()]
     for column, (of, value) in relaxation.truths.items():
         point[column] = int(point[of] == value)
+
+    def value_of(term: Affine) -> int:
+        return term.constant + (term.coefficient * point[term.column] if term.column >= 0 else 0)
+
+    for column, meaning in relaxation.choices.items():
+        point[column] = meaning(value_of)
     return point
 
 

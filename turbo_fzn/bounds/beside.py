@@ -92,7 +92,7 @@ class Beside:
     def _work(self, relaxation: Relaxation) -> None:
         from turbo_fzn.bounds.root import Root
 
-        self.began, self.sense = time.monotonic(), relaxation.sense
+        self.began, self.worked, self.sense = time.monotonic(), time.thread_time(), relaxation.sense
         self.boxes.attach(relaxation)
         root = Root(relaxation, self)
         root.settle()
@@ -118,7 +118,7 @@ class Beside:
 
     def rest(self) -> None:
         """Leaves the processor to the search for as long as the share asks for."""
-        while not self.stopped and time.thread_time() > self.share * (time.monotonic() - self.began):
+        while not self.stopped and time.thread_time() - self.worked > self.share * (time.monotonic() - self.began):
             time.sleep(REST_SECONDS)
 
     def is_hopeless(self) -> bool:

@@ -18,7 +18,7 @@ from itertools import islice
 from turbo_fzn.bounds.relaxation import FALSE, TRUE, Affine, Builder
 from turbo_fzn.domains import INFINITY, IntSet
 
-LARGEST_DOMAIN = 256  # of a variable that gets a column for each value
+LARGEST_DOMAIN = 600  # of a variable that gets a column for each value
 VALUES_PER_LITERAL = 3  # where the model has one for a third of the values, the others are made too
 
 

@@ -4,8 +4,9 @@ A column is an integer variable of the caller, which says by which number it kno
 equal share a column (a Boolean and its bool2int, for instance). A column has the caller's bounds; what is fixed is a
 constant.
 
-`FORMS` says which rows a constraint gives (those of logical.py and nonlinear.py); what is not in it gives none, which
-is always allowed. Literals "x = v" come first (encoding.py), so that every constraint sees those that the model has.
+`FORMS` says which rows a constraint gives (those of logical.py, nonlinear.py, counting.py, flows.py, tours.py and
+energy.py); what is not in it gives none, which is always allowed. Literals "x = v" come first (encoding.py), so that
+every constraint sees those that the model has.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from itertools import combinations
 
 import numpy as np
 
-from turbo_fzn.bounds import logical, nonlinear
+from turbo_fzn.bounds import counting, energy, flows, logical, nonlinear, tours
 from turbo_fzn.bounds.cliques import Conflicts, groups
 from turbo_fzn.bounds.encoding import Encoding
 from turbo_fzn.bounds.relaxation import FALSE, Affine, Builder, Relaxation, negation
@@ -26,7 +27,7 @@ SENSES = {"minimize": 1, "maximize": -1}
 SMALL_DOMAIN = 12
 MOST_ENTRIES = 4_000_000  # of the rows; a larger relaxation would not be solved in time
 
-FORMS = logical.FORMS | nonlinear.FORMS
+FORMS = logical.FORMS | nonlinear.FORMS | counting.FORMS | flows.FORMS | tours.FORMS | energy.FORMS
 
 
 class Linearizer:
@@ -46,6 +47,12 @@ class Linearizer:
         self.arrays: dict[str, list[Affine]] = {}
         self.conflicts = Conflicts()
         self.differences: dict[tuple[int, int, int], tuple[Affine, Affine]] = {}
+        self.distinct: list[list[Affine]] = []  # terms that all differ
+        self.machines: list[energy.Machine] = []
+        self.steps: energy.Steps | None = None
+        self.n_ordered = 0  # pairs of tasks
+        self.n_split = 0  # values of equations that were looked at
+        self.reads: dict[tuple[Affine, ...], dict[int, Affine]] = {}  # of each array: what is read by each index
         # Of each index: what is read by it, z, and by value v of z the truths of the places where v stands.
         self.tables: dict[int, list[tuple[Affine, dict[int, list[Affine]]]]] = {}
 
@@ -61,6 +68,8 @@ class Linearizer:
         self.add_constraints()
         self.add_differences()
         self.add_meetings()
+        for machine in self.machines:
+            energy.add_machine(self, machine)
         self.encoding.finish()
         builder = self.builder
         if not any(objective.column in entries for entries, _, _ in builder.rows):
@@ -126,13 +135,10 @@ class Linearizer:
     def add_differences(self) -> None:
         """Of variables that all differ, at most one has a given value, and one has it if there are as many values."""
         equal = {(x, y) for x, y, k in self.differences if k == 0}
-        for group in groups(equal):
-            truths = [self.encoding.all_values(Affine(column, 1, 0)) for column in group]
-            known = [values for values in truths if values is not None]
-            every = sorted({value for values in known for value in values})
-            for value in every if len(known) == len(group) else ():
-                literals = [values[value] for values in known if value in values]
-                self.builder.add([(1, literal) for literal in literals], int(len(every) == len(group)), 1)
+        for columns in groups(equal):
+            self.distinct.append([Affine(column, 1, 0) for column in columns])
+        for terms in self.distinct:
+            counting.add_distinct(self, terms)
         for (x, y, k), _ in self.differences.items():
             if k:
                 self.add_conflicts_of(x, y, k)
@@ -185,6 +191,13 @@ class Linearizer:
 
     def integers(self, expression: object) -> list[int]:
         return [term.constant for term in self.array(expression)]
+
+    def set(self, expression: object) -> IntSet:
+        return expression if isinstance(expression, IntSet) else self.model.parameters[expression]  # type: ignore
+
+    def sets(self, expression: object) -> list[IntSet]:
+        elements = self.model.arrays[expression].elements if type(expression) is Ref else expression
+        return list(map(self.set, elements))  # type: ignore[call-overload]
 
 
 LITERALS = {"int_eq_reif": True, "int_ne_reif": False}

@@ -85,13 +85,17 @@ def different_reified(m: Linearizer, x: Any, y: Any, truth: Any) -> None:
         equal_by_values(m, first, second, literal)
 
 
-MOST_VALUES = 16
+MOST_VALUES = 64
+MOST_SPLIT = 4_000  # values of all equations together, beyond those of few values
+FEW_VALUES = 16
 
 
 def equal_by_values(m: Linearizer, first: Affine, second: Affine, literal: Affine) -> None:
     """literal = (x = y), value by value: two of the three truths x = v, y = v, literal make the third."""
     shared = m.domain(first.column) & m.domain(second.column)
-    if max(m.domain(first.column).size, m.domain(second.column).size) > MOST_VALUES:
+    size = max(m.domain(first.column).size, m.domain(second.column).size)
+    m.n_split += size
+    if size > (FEW_VALUES if m.n_split > MOST_SPLIT else MOST_VALUES):
         return
     for value in shared:
         here, there = m.encoding.equals(first, value), m.encoding.equals(second, value)
@@ -160,7 +164,6 @@ def equivalent(m: Linearizer, x: Any, y: Any, truth: Any = True) -> None:
     m.builder.add([(1, literal) for literal in literals], high=2)
     for alone in range(3):
         m.builder.add([(-1 if i == alone else 1, literal) for i, literal in enumerate(literals)], low=0)
-
 
 
 # Sets

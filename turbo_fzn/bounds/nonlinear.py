@@ -119,6 +119,8 @@ def element(m: Linearizer, i: Any, members: Any, z: Any) -> None:
             name_values(m, index, chosen, result)
     elif len(chosen) <= MOST_CHOICES:
         choose(m, chosen, result)
+        if index.column >= 0:
+            m.reads.setdefault(tuple(array), {})[index.column] = result
 
 
 def name_values(m: Linearizer, index: Affine, chosen: list[tuple[Affine, Affine]], result: Affine) -> None:

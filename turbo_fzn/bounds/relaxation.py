@@ -6,8 +6,8 @@ program is dropped, and so is one that the bounds imply. All arithmetic here is 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from math import gcd
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,6 +15,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from turbo_fzn.bounds.cliques import Conflicts
+    from turbo_fzn.bounds.tours import Tour
 
 from turbo_fzn.domains import INFINITY
 
@@ -39,6 +40,7 @@ def negation(literal: Affine) -> Affine:
 
 
 Terms = Iterable[tuple[int, Affine]]
+Meaning = Callable[[Callable[[Affine], int]], int]  # from the values of terms in a solution to that of a column
 
 
 @dataclass
@@ -91,7 +93,8 @@ class Relaxation:
 
     lower, upper: int64 [n], ±INFINITY for none. `variables` (int64 [n]) is the caller's number of each column, or -1
     for one of `truths`: a column that stands for the truth of "column = value". `conflicts` are sets of literals of
-    which at most one is 1. Every solution has sense * objective = residue modulo `step`.
+    which at most one is 1, `tours` are circuits to be cut by (tours.py). Every solution has sense * objective = residue
+    modulo `step`. `choices` are the columns that stand for something else, each with its value in a solution.
     """
 
     lower: np.ndarray
@@ -104,6 +107,8 @@ class Relaxation:
     conflicts: Conflicts
     step: int = 1
     residue: int = 0
+    tours: Sequence[Tour] = ()
+    choices: Mapping[int, Meaning] = field(default_factory=dict)
 
     @property
     def n_columns(self) -> int:
@@ -123,6 +128,14 @@ class Builder:
         self.variables: list[int] = []
         self.rows: list[tuple[dict[int, int], int, int]] = []
         self.truths: dict[int, tuple[int, int]] = {}
+        self.choices: dict[int, Meaning] = {}
+        self.tours: list[Tour] = []
+
+    def choice(self, meaning: Meaning) -> Affine:
+        """A new column that is 0 or 1 in every solution, as its values say."""
+        column = self.column(0, 1)
+        self.choices[column] = meaning
+        return Affine(column, 1, 0)
 
     def truth(self, column: int, value: int) -> Affine:
         """A new column for the truth of column = value."""
@@ -171,17 +184,33 @@ class Builder:
             self.rows.append((entries, low, high))
 
     def imply(self, literal: Affine, terms: Terms, low: int = -INFINITY, high: int = INFINITY) -> None:
-        """Where the literal is 1, low <= sum <= high; where it is 0, no more than the bounds say ("big M")."""
+        """Where the literal is 1, low <= sum <= high; where it is 0, no more than the bounds say ("big M").
+
+        A sum that must be as small, or as large, as can be needs each of its terms to be so: a row for each is stronger
+        than one for all.
+        """
         if literal.column < 0:
             return self.add(terms, low, high) if literal.constant else None
         terms = list(terms)
         least, greatest = self.range(terms)
         if low > max(least, -INFINITY):
-            if least > -INFINITY:
+            if low == greatest and len(terms) > 1:
+                self.imply_each(literal, terms, 1)
+            elif least > -INFINITY:
                 self.add([*terms, (least - low, literal)], low=least)
         if high < greatest < INFINITY:
-            self.add([*terms, (greatest - high, literal)], high=greatest)
+            if high == least and len(terms) > 1:
+                self.imply_each(literal, terms, -1)
+            else:
+                self.add([*terms, (greatest - high, literal)], high=greatest)
         return None
+
+    def imply_each(self, literal: Affine, terms: Terms, sign: int) -> None:
+        """Where the literal is 1, sign * sum is at its greatest."""
+        entries, _ = collect(terms)
+        for column, value in entries.items():
+            end = self.upper[column] if sign * value > 0 else self.lower[column]
+            self.imply(literal, [(1, Affine(column, 1, 0))], end, end)
 
     def finish(self, objective: int, sense: int, conflicts: Conflicts) -> Relaxation:
         step, residue = self.lattice(objective)
@@ -196,6 +225,8 @@ class Builder:
             conflicts,
             step,
             sense * residue % step,
+            self.tours,
+            self.choices,
         )
 
     def lattice(self, objective: int) -> tuple[int, int]:

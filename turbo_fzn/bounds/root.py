@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -98,7 +99,8 @@ class Root:
         cutter = cuts.Cutter(self.rows, self.lower, self.upper, answer.values)
         found = [*cutter.of_rows(), *cutter.of_tableau(self.program, MOST_TABLEAU_ROWS)]
         found += cutter.of_duals(answer.duals, self.relaxation.objective)
-        for entries, side, excess in self.relaxation.conflicts.cuts(answer.values):
+        tours = chain.from_iterable(tour.cuts(answer.values) for tour in self.relaxation.tours)
+        for entries, side, excess in chain(self.relaxation.conflicts.cuts(answer.values), tours):
             found.append(cuts.Cut(entries, side, excess / len(entries) ** 0.5))
         chosen = cuts.select(found, MOST_CUTS)
         if chosen:

@@ -8,6 +8,7 @@ than variables the truth values cost more than they find. `inverse` shares one t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 
 import numpy as np
 
@@ -33,8 +34,17 @@ def all_different(b: Builder, x: Sequence[int], r: int) -> None:
         if values.size == n <= PERMUTATION_LIMIT:
             for value in values:
                 linear.eq(b, [1] * n, equals(b, x, b.constant(value)), 1, r)
+            refute_equal_pairs(b, x)
             return
     differ(b, x, r)
+
+
+def refute_equal_pairs(b: Builder, x: Sequence[int]) -> None:
+    """Where the model asks whether two of them are the same, the answer is no, which truth values do not find."""
+    for y, z in combinations(sorted(map(b.find, x)), 2):
+        known = b.results.get((EQ, y, z))
+        if known is not None:
+            b.merge(known, b.false)
 
 
 def differ(b: Builder, x: Sequence[int], r: int) -> None:

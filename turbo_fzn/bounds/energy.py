@@ -1,0 +1,157 @@
+"""Scheduling and packing: what tasks use together has room under the capacity. See linearise.FORMS.
+
+A task of length d that uses r of a capacity C takes the area d r. All areas lie between the earliest start and the end,
+so C (end - start) is at least their sum, for every variable that is known to be behind all ends; and where every task
+is as early as can be, their midpoints, weighted by their areas, still sum up to what a full capacity would give
+(Queyranne 1993, for one machine). Rectangles that do not overlap are tasks in each direction. Of two tasks that must
+not overlap one is the first, which a column says (Manne 1960).
+"""
+
+from __future__ import annotations
+
+from itertools import combinations, islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from turbo_fzn.bounds.relaxation import TRUE, Affine, negation
+from turbo_fzn.domains import INFINITY
+
+if TYPE_CHECKING:
+    from turbo_fzn.bounds.linearise import Linearizer
+
+MOST_PAIRS = 3000
+MOST_STEPS = 2  # from a start to a variable that is behind its end
+LARGEST_AREA = 2**40
+
+
+class Task(NamedTuple):
+    """Length and use are at least that."""
+
+    start: Affine
+    length: int
+    use: int
+
+
+Side = tuple[Affine, Affine]  # start and length
+Steps = dict[int, list[tuple[int, int]]]
+
+
+class Machine(NamedTuple):
+    tasks: list[Task]
+    capacity: int
+
+
+def cumulative(m: Linearizer, s: Any, d: Any, r: Any, b: Any) -> None:
+    add_tasks(m, m.array(s), m.array(d), m.array(r), m.builder.range([(1, m.term(b))])[1])
+
+
+def disjunctive(m: Linearizer, s: Any, d: Any) -> None:
+    starts, lengths = m.array(s), m.array(d)
+    add_tasks(m, starts, lengths, [TRUE] * len(starts), 1)
+    for first, second in islice(combinations(zip(starts, lengths), 2), MOST_PAIRS - m.n_ordered):
+        order(m, first, second)
+
+
+def rectangles(m: Linearizer, x: Any, y: Any, dx: Any, dy: Any) -> None:
+    sides = (m.array(x), m.array(dx)), (m.array(y), m.array(dy))
+    for (starts, lengths), (others, uses) in (sides, sides[::-1]):
+        order_where_they_meet(m, list(zip(starts, lengths)), list(zip(others, uses)))
+        ends = [m.builder.range([(1, start), (1, length)])[1] for start, length in zip(others, uses)]
+        begins = [m.builder.range([(1, start)])[0] for start in others]
+        if starts and max(ends) < INFINITY and min(begins) > -INFINITY:
+            add_tasks(m, starts, lengths, uses, max(ends) - min(begins))
+
+
+def order_where_they_meet(m: Linearizer, across: list[Side], along: list[Side]) -> None:
+    """Rectangles that are sure to overlap in one direction are one behind the other in the other direction."""
+    sure = []  # (from, to) that each is sure to take across
+    for start, length in across:
+        latest, shortest = m.builder.range([(1, start)])[1], m.builder.range([(1, length)])[0]
+        earliest_end = m.builder.range([(1, start)])[0] + shortest if shortest > 0 else -INFINITY
+        sure.append((latest, earliest_end))
+    pairs = ((i, j) for i, j in combinations(range(len(across)), 2) if meet(sure[i], sure[j]))
+    for i, j in islice(pairs, MOST_PAIRS - m.n_ordered):
+        order(m, along[i], along[j])
+
+
+def meet(first: tuple[int, int], second: tuple[int, int]) -> bool:
+    return max(first[0], second[0]) < min(first[1], second[1])
+
+
+def order(m: Linearizer, first: Side, second: Side) -> None:
+    """One of the two ends before the other begins, unless one may have no length, which then may lie anywhere."""
+    (start, length), (other_start, other_length) = first, second
+    if min(m.builder.range([(1, length)])[0], m.builder.range([(1, other_length)])[0]) < 1:
+        return
+    m.n_ordered += 1
+    before = m.builder.choice(lambda value_of: int(value_of(start) + value_of(length) <= value_of(other_start)))
+    m.builder.imply(before, [(1, start), (1, length), (-1, other_start)], high=0)
+    m.builder.imply(negation(before), [(1, other_start), (1, other_length), (-1, start)], high=0)
+
+
+def add_tasks(m: Linearizer, starts: list[Affine], lengths: list[Affine], uses: list[Affine], capacity: int) -> None:
+    """Those that are sure to take something."""
+    tasks = []
+    for start, length, use in zip(starts, lengths, uses):
+        shortest, least = m.builder.range([(1, length)])[0], m.builder.range([(1, use)])[0]
+        if shortest > 0 and least > 0:
+            tasks.append(Task(start, shortest, least))
+    if len(tasks) > 1 and 0 < capacity < INFINITY:
+        m.machines.append(Machine(tasks, capacity))
+
+
+def add_machine(m: Linearizer, machine: Machine) -> None:
+    """To be called when the rows are there that say what is behind what."""
+    tasks, capacity = machine
+    area = sum(task.length * task.use for task in tasks)
+    earliest = min(m.builder.range([(1, task.start)])[0] for task in tasks)
+    if earliest == -INFINITY or area * max(area, abs(earliest)) > LARGEST_AREA:
+        return
+    for end in common_ends(m, tasks):  # capacity (end - earliest) >= area
+        m.builder.add([(1, Affine(end, 1, 0))], low=earliest - (-area // capacity))
+    # sum area_i (start_i + length_i / 2) >= area earliest + area^2 / (2 capacity)
+    moments = [(2 * capacity * t.length * t.use, t.start) for t in tasks]
+    halves = capacity * sum(t.length * t.length * t.use for t in tasks)
+    m.builder.add(moments, low=2 * capacity * area * earliest + area * area - halves)
+
+
+def common_ends(m: Linearizer, tasks: list[Task]) -> set[int]:
+    """The columns that are at least start + length of every task."""
+    steps, behind = differences(m), None
+    for task in tasks:
+        if task.start.column >= 0:
+            ends = ends_of(task, steps)
+            behind = ends if behind is None else behind & ends
+    last = max((task.start.constant + task.length for task in tasks if task.start.column < 0), default=-INFINITY)
+    return {column for column in behind or () if m.builder.lower[column] >= last}
+
+
+def ends_of(task: Task, steps: Steps) -> set[int]:
+    reached = {task.start.column: 0}
+    for _ in range(MOST_STEPS):
+        for column, distance in list(reached.items()):
+            for following, step in steps.get(column, ()):
+                reached[following] = max(reached.get(following, -INFINITY), distance + step)
+    return {column for column, distance in reached.items() if distance >= task.length}
+
+
+def differences(m: Linearizer) -> Steps:
+    """Of each column x the columns y with y - x >= k in a row, and k."""
+    if m.steps is None:
+        m.steps = {}
+        for entries, low, high in m.builder.rows:
+            if len(entries) == 2 and sorted(entries.values()) == [-1, 1]:
+                x, y = sorted(entries, key=entries.__getitem__)
+                if low > -INFINITY:
+                    m.steps.setdefault(x, []).append((y, low))
+                if high < INFINITY:
+                    m.steps.setdefault(y, []).append((x, -high))
+    return m.steps
+
+
+FORMS = {
+    "turbo_cumulative": cumulative,
+    "turbo_disjunctive": disjunctive,
+    "turbo_disjunctive_strict": disjunctive,
+    "turbo_diffn": rectangles,
+    "turbo_diffn_nonstrict": rectangles,
+}

@@ -1,0 +1,189 @@
+"""Tables, automata and decision diagrams: a column for each row or edge, of which a solution uses one or a path.
+
+The rows of a table are chosen among, which makes the hull of the table (disjunctive programming, Balas 1979). A word
+that an automaton accepts is a path of one unit through its states unrolled (Côté, Gendron and Rousseau 2007), whose
+polytope is integral.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cache
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from turbo_fzn.bounds.relaxation import Affine, Meaning
+from turbo_fzn.domains import IntSet
+
+if TYPE_CHECKING:
+    from turbo_fzn.bounds.linearise import Linearizer
+
+MOST_CELLS = 50_000  # of a table's rows that the domains leave
+MOST_EDGES = 30_000
+MOST_LOOKED_AT = 1_000_000
+
+
+# Tables
+
+
+def table(m: Linearizer, x: Any, n_rows: Any, cells: Any) -> None:
+    terms = m.array(x)
+    rows = rows_left(m, terms, cells)
+    if rows is None or not rows or not terms:
+        return
+    chosen = [m.builder.choice(is_row(terms, row)) for row in rows]
+    m.builder.add([(1, column) for column in chosen], 1, 1)
+    for place, term in enumerate(terms):
+        tie(m, term, [(row[place], column) for row, column in zip(rows, chosen)])
+
+
+def is_row(terms: list[Affine], row: tuple[int, ...]) -> Meaning:
+    return lambda value_of: int(all(value_of(term) == cell for term, cell in zip(terms, row)))
+
+
+def rows_left(m: Linearizer, terms: list[Affine], cells: Any) -> list[tuple[int, ...]] | None:
+    """The rows of which every cell is in its domain, each once; None where there are too many."""
+    numbers = m.integers(cells)
+    domains = [m.domain(term.column) if term.column >= 0 else IntSet.interval(*[term.constant] * 2) for term in terms]
+    rows = zip(*(iter(numbers),) * len(terms)) if terms else ()
+    left = dict.fromkeys(row for row in rows if all(map(IntSet.__contains__, domains, row)))
+    return list(left) if len(left) * len(terms) <= MOST_CELLS else None
+
+
+def tie(m: Linearizer, term: Affine, uses: list[tuple[int, Affine]]) -> None:
+    """The term has the value of the column that is 1 (one of them is); and so have its truths, where they are known."""
+    m.builder.add([*uses, (-1, term)], 0, 0)
+    if m.is_named(term) or m.is_small(term):
+        by_value: dict[int, list[Affine]] = {}
+        for value, column in uses:
+            by_value.setdefault(value, []).append(column)
+        for value, literal in (m.encoding.all_values(term) or {}).items():
+            m.builder.add([*((1, column) for column in by_value.get(value, ())), (-1, literal)], 0, 0)
+
+
+# Paths
+
+
+class Edge(NamedTuple):
+    source: int
+    value: int
+    target: int
+    cost: int
+
+
+def add_paths(m: Linearizer, x: list[Affine], layers: list[list[Edge]], start: int, total: Affine | None) -> None:
+    """One unit flows from `start` along an edge of each layer, whose values are those of x; its costs are `total`."""
+    columns: list[dict[Edge, Affine]] = []
+    for place, layer in enumerate(layers):
+        columns.append({edge: m.builder.choice(uses_edge(x, layers, start, total, place, edge)) for edge in layer})
+    for place, (term, used) in enumerate(zip(x, columns)):
+        flow: dict[int, list[tuple[int, Affine]]] = {}
+        for edge, column in used.items():
+            flow.setdefault(edge.source, []).append((1, column))
+        for edge, column in columns[place - 1].items() if place else ():
+            flow.setdefault(edge.target, []).append((-1, column))
+        for terms in flow.values():
+            m.builder.add(terms, int(place == 0), int(place == 0))
+        tie(m, term, [(edge.value, column) for edge, column in used.items()])
+    if total is not None:
+        costs = [(edge.cost, column) for used in columns for edge, column in used.items()]
+        m.builder.add([*costs, (-1, total)], 0, 0)
+
+
+def uses_edge(
+    x: list[Affine], layers: list[list[Edge]], start: int, total: Affine | None, place: int, edge: Edge
+) -> Meaning:
+    def value(value_of: Callable[[Affine], int]) -> int:
+        path = path_of([value_of(term) for term in x], layers, start, None if total is None else value_of(total))
+        return int(path[place] == edge)
+
+    return value
+
+
+def path_of(word: list[int], layers: list[list[Edge]], start: int, total: int | None) -> tuple[Edge, ...]:
+    """The first path that reads the word, at that cost; one there is."""
+
+    @cache
+    def ways(place: int, state: int, cost: int) -> tuple[Edge, ...] | None:
+        if place == len(layers):
+            return () if total is None or cost == total else None
+        for edge in layers[place]:
+            if edge.source == state and edge.value == word[place]:
+                rest = ways(place + 1, edge.target, cost + edge.cost)
+                if rest is not None:
+                    return (edge, *rest)
+        return None
+
+    path = ways(0, start, 0)
+    assert path is not None
+    return path
+
+
+def trim(layers: Iterable[Iterable[Edge]], start: int, final: Callable[[int], bool]) -> list[list[Edge]] | None:
+    """The edges on paths from the start to a final state; None where there are too many."""
+    states, kept, n_edges = {start}, [], 0
+    for layer in layers:
+        edges = list(islice((edge for edge in layer if edge.source in states), MOST_EDGES + 1))
+        n_edges += len(edges)
+        if n_edges > MOST_EDGES:
+            return None
+        states = {edge.target for edge in edges}
+        kept.append(edges)
+    states = {state for state in states if final(state)}
+    for place in reversed(range(len(kept))):
+        kept[place] = [edge for edge in kept[place] if edge.target in states]
+        states = {edge.source for edge in kept[place]}
+    return kept
+
+
+def automaton(m: Linearizer, x: Any, n: Any, letters: Any, d: Any, first: Any, final: Any, *priced: Any) -> None:
+    terms, start, accepted = m.array(x), m.term(first).constant, m.set(final)
+    alphabet, targets = m.set(letters), m.integers(d)
+    costs = m.integers(priced[0]) if priced else [0] * len(targets)
+    if alphabet.has_holes or len(targets) * len(terms) > MOST_LOOKED_AT:
+        return
+    cells = [
+        Edge(state, letter, targets[cell], costs[cell])
+        for cell, (state, letter) in enumerate((s, a) for s in range(1, m.term(n).constant + 1) for a in alphabet)
+        if targets[cell]
+    ]
+    add_layers(m, terms, lambda place: cells, start, accepted.__contains__, m.term(priced[1]) if priced else None)
+
+
+def diagram(m: Linearizer, x: Any, n: Any, level: Any, n_edges: Any, source: Any, label: Any, *rest: Any) -> None:
+    """`rest` is the costs, the targets and the total, or the targets alone."""
+    levels, sources, targets = m.integers(level), m.integers(source), m.integers(rest[-1 if len(rest) == 1 else 1])
+    costs = m.integers(rest[0]) if len(rest) > 1 else [0] * len(targets)
+    labels = m.sets(label)
+
+    def layer(place: int) -> Iterable[Edge]:
+        for source, values, target, cost in zip(sources, labels, targets, costs):
+            if levels[source - 1] == place + 1:
+                yield from (Edge(source, value, target, cost) for value in values)
+
+    add_layers(m, m.array(x), layer, 1, lambda node: node == 0, m.term(rest[2]) if len(rest) > 1 else None)
+
+
+def add_layers(
+    m: Linearizer,
+    terms: list[Affine],
+    layer: Callable[[int], Iterable[Edge]],
+    start: int,
+    final: Callable[[int], bool],
+    total: Affine | None,
+) -> None:
+    """What the domains and the final states leave of the paths, if it is not too much."""
+    domains = [m.domain(term.column) if term.column >= 0 else IntSet.interval(*[term.constant] * 2) for term in terms]
+    layers = trim(([e for e in layer(i) if e.value in domain] for i, domain in enumerate(domains)), start, final)
+    if layers is not None and all(layers):
+        add_paths(m, terms, layers, start, total)
+
+
+FORMS: dict[str, Callable[..., None]] = {
+    "turbo_table_int": table,
+    "turbo_table_bool": table,
+    "turbo_regular": automaton,
+    "turbo_cost_regular": automaton,
+    "turbo_mdd": diagram,
+    "turbo_cost_mdd": diagram,
+}
