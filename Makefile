@@ -7,7 +7,10 @@
 #   make fuzz       random models, damaged input         make soak       an hour at full load, memory measured
 #   make coverage   of the package and of the operators  make mutate     break the solver, see that a test notices
 #   make check      lengths, ruff, mypy                  make check-kernels  compile for every GPU, strictly
-#   make look       the page of --report in a headless Chromium, at two widths
+#   make newest-minizinc   globals and examples through the newest MiniZinc, which npm has
+#   make look       the pages of --report, of the benchmarks and of the site in a headless Chromium, at two widths
+#   make docs       the site of the documentation, in build/site
+#   make cpmpy      the examples of the page about CPMpy, with PyPI's CPMpy in an environment of its own
 #   make docker-check   lint the Dockerfiles, without Docker
 #   make install    make the solver known to MiniZinc    make uninstall      take it away again
 #   make clean      remove what make made
@@ -44,8 +47,8 @@ provide = $(1) >/dev/null 2>&1 || { \
     { apt-get update -qq && apt-get install -y -qq --no-install-recommends $(2); } >/dev/null; \
   else echo "$(2) is missing. Type: sudo apt-get install $(2)" >&2; false; fi; }
 
-.PHONY: all venv compiler demo test test-gpu fuzz soak coverage mutate bench bench-anytime check check-kernels docker-check look \
-        install uninstall clean
+.PHONY: all venv compiler demo test test-gpu fuzz soak coverage mutate bench bench-anytime check check-kernels cpmpy docker-check docs look \
+        newest-minizinc install uninstall clean
 
 all: $(READY) compiler
 	@$(RUN) -m turbo_fzn --build-kernels
@@ -119,9 +122,25 @@ endif
 check-kernels: $(READY)
 	@$(RUN) -m turbo_fzn.engine.ahead --check-gpu
 
-look: $(READY) compiler
+look: $(READY) compiler docs
 	@$(call provide,command -v chromium,chromium)
 	@$(RUN) tests/look.py
+
+newest-minizinc: $(READY) compiler
+	@$(call provide,command -v chromium,chromium)
+	@$(call provide,command -v npm,npm)
+	@$(RUN) tests/newest_minizinc.py
+
+# Warnings are errors: a page in no menu, a link or an anchor that leads nowhere.
+docs: $(READY)
+ifneq ($(VENV),none)
+	@$(VENV)/bin/pip install --quiet --disable-pip-version-check --editable '.[docs]'
+endif
+	@NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --strict --config-file site/mkdocs.yml
+	@$(RUN) site/check.py
+
+cpmpy: $(READY) compiler
+	@$(RUN) tests/try_cpmpy.py
 
 docker-check: $(READY)
 	@$(RUN) tests/docker.py

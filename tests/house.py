@@ -18,7 +18,7 @@ import lizard
 
 ROOT = Path(__file__).resolve().parent.parent
 LINE_CHARACTERS, FUNCTION_LINES, FILE_LINES = 120, 40, 400
-PYTHON, KERNELS = ("turbo_fzn", "tests", "examples", "setup.py"), "kernels"
+PYTHON, KERNELS = ("turbo_fzn", "tests", "examples", "site", "setup.py"), "kernels"
 KERNEL_SUFFIXES = (".h", ".cu", ".cpp")
 
 

@@ -1,6 +1,7 @@
-"""Looks at the page of `--report` in a headless Chromium, at two widths: `make look`.
+"""Looks at the pages of `--report`, of the benchmarks and of the documentation's site in a headless Chromium, at two
+widths: `make look`.
 
-Solves two models, opens their pages, asks the browser whether texts overlap, whether anything is wider than the window,
+Solves some models, opens the pages, asks the browser whether texts overlap, whether anything is wider than the window,
 and whether a column is left half empty, and writes a screenshot of each to build/look. Exit code 1 where there is a
 complaint.
 """
@@ -17,7 +18,9 @@ from pathlib import Path
 
 from command import COMMAND, CORPUS, environment, golomb
 
+HTML = "--html"
 FOLDER = Path(__file__).resolve().parent.parent / "build" / "look"
+SITE_PAGES = [FOLDER.parent / "site" / f"{name}.html" for name in ("index", "tutorial", "reference")]
 WIDTHS = {500: 3600, 1400: 1700}  # of the window, and its height
 LEAST_FILLED = 0.6  # of the height of the longest column, by the shortest
 BROWSER = "chromium --headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking".split()
@@ -37,15 +40,17 @@ for (const svg of document.querySelectorAll("svg")) {
     }
   });
 }
-const ends = {};
-const top_of_all = box(document.querySelector("main")).top;
-for (const e of document.querySelectorAll("main > *")) {
-  const b = box(e), column = Math.round(b.left);
-  ends[column] = Math.max(ends[column] || 0, b.bottom - top_of_all);
+const main = document.querySelector("main");
+if (getComputedStyle(main).columnCount != "auto") {
+  const ends = {}, top_of_all = box(main).top;
+  for (const e of main.children) {
+    const b = box(e), column = Math.round(b.left);
+    ends[column] = Math.max(ends[column] || 0, b.bottom - top_of_all);
+  }
+  const heights = Object.values(ends);
+  if (innerWidth > 1200 && heights.length < 2) found.push("one column in a wide window");
+  if (Math.min(...heights) < LEAST * Math.max(...heights)) found.push("a column is half empty");
 }
-const heights = Object.values(ends);
-if (innerWidth > 1200 && heights.length < 2) found.push("one column in a wide window");
-if (Math.min(...heights) < LEAST * Math.max(...heights)) found.push("a column is half empty");
 document.body.setAttribute("data-found", JSON.stringify(found));
 </script>"""
 
@@ -68,22 +73,40 @@ def complaints(page: Path, width: int) -> list[str]:
     return json.loads(unescape(answer[1])) if answer else ["the browser does not answer"]
 
 
+def make_pages() -> list[Path]:
+    """Of two runs, and of benchmarks of a few models."""
+    rulers = [FOLDER / f"golomb_{marks}.fzn" for marks in (9, 10, 11, 12)]
+    for marks, ruler in zip((9, 10, 11, 12), rulers):
+        ruler.write_text(golomb(marks))
+    bench, anytime = ([sys.executable, "-m", f"turbo_fzn.{name}"] for name in ("bench", "bench.anytime"))
+    some = [*rulers, *(CORPUS / f"{name}.fzn" for name in ("queens", "warehouse", "roster", "tsp"))]
+    old, new = FOLDER / "old.json", FOLDER / "new.json"
+    calls = {
+        "optimise": [*COMMAND, "-f", "-t", "10000", rulers[-1], "--report"],
+        "satisfy": [*COMMAND, "-a", CORPUS / "queens.fzn", "--report"],
+        "nodes": [*bench, *some, "--seconds", "1", "--profile", "--json", old, HTML],
+        "nodes-again": [*bench, *some, "--seconds", "1", "--threads", "2", "--json", new, HTML],
+        "nodes-compared": [*bench, "--compare", old, new, HTML],
+        "anytime": [*anytime, *some, "--arch", "cpu", "--seeds", "3", "--seconds", "2", "--json", old, HTML],
+        "anytime-again": [*anytime, *some, "--arch", "cpu", "--threads", "1", "--seconds", "2", "--json", new, HTML],
+        "anytime-compared": [*anytime, "--compare", old, new, HTML],
+    }
+    pages = [FOLDER / f"{name}.html" for name in calls]
+    for page, call in zip(pages, calls.values()):
+        subprocess.run([*map(str, call), str(page)], check=True, env=environment(), stdout=subprocess.DEVNULL)
+    return pages
+
+
 def main() -> int:
     FOLDER.mkdir(parents=True, exist_ok=True)
-    model = FOLDER / "golomb.fzn"
-    model.write_text(golomb(12))
-    runs = {"optimise": ["-f", "-t", "10000", model], "satisfy": ["-a", CORPUS / "queens.fzn"]}
     faults = 0
-    for name, arguments in runs.items():
-        page = FOLDER / f"{name}.html"
-        command = [*COMMAND, "--report", str(page), *map(str, arguments)]
-        subprocess.run(command, check=True, env=environment(), stdout=subprocess.DEVNULL)
+    for page in [*make_pages(), *SITE_PAGES]:
         for width in WIDTHS:
-            picture = FOLDER / f"{name}-{width}.png"
+            picture = FOLDER / f"{page.stem}-{width}.png"
             browse(page, width, f"--screenshot={picture}")
             found = complaints(page, width)
             faults += len(found)
-            print(f"{picture}: {'; '.join(found) or 'nothing to complain of'}")
+            print(f"{picture}: {'; '.join(found) or 'nothing to complain of'}", flush=True)
     return 1 if faults else 0
 
 

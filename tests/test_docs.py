@@ -9,9 +9,10 @@ from functools import lru_cache
 from pathlib import Path
 
 import pytest
+from doc_commands import DOCUMENTS
 
 ROOT = Path(__file__).resolve().parent.parent
-DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PLACE = {path: str(path.relative_to(ROOT)) for path in DOCUMENTS}
 SUFFIXES = ("py", "h", "cu", "cpp", "lark", "mzn", "md", "json", "cfg", "toml")
 FILE = re.compile(rf"[\w./-]+\.(?:{'|'.join(SUFFIXES)})")
 FOLDER = re.compile(r"[\w.-]+(?:/[\w.-]+)*/")
@@ -32,8 +33,9 @@ def tracked() -> list[str]:
 
 
 def inline_code(text: str) -> list[str]:
-    """What stands between backticks, outside of indented blocks."""
-    prose = "\n".join(line for line in text.splitlines() if not line.startswith("    "))
+    """What stands between backticks, outside of blocks."""
+    unfenced = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    prose = "\n".join(line for line in unfenced.splitlines() if not line.startswith("    "))
     return re.findall(r"`([^`\n]+)`", prose)
 
 
@@ -42,14 +44,52 @@ def exists(path: str) -> bool:
     return any(f"/{file}".endswith(f"/{path}") for file in tracked())
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def prose_of(path: Path) -> str:
+    """The text without what stands in fences, indented blocks, and between backticks."""
+    text = re.sub(r"^```.*?^```$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    lines = [line for line in text.splitlines() if not line.startswith("    ")]
+    return re.sub(r"`[^`\n]*`", "``", "\n".join(lines))
+
+
+def links(path: Path) -> list[str]:
+    return re.findall(r"\]\(([^)\s]+)\)", prose_of(path)) + re.findall(r"<(https?:[^>\s]+)>", prose_of(path))
+
+
+def anchors(path: Path) -> set[str]:
+    """As GitHub makes them of headings; those of mkdocs are the same for the headings that are used here."""
+    text = re.sub(r"^```.*?^```$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    titles = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    plain = [re.sub(r"[^\w -]", "", title.lower()) for title in titles]
+    return {title.replace(" ", "-") for title in plain}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=PLACE.get)
 def test_every_link_leads_somewhere(document):
-    text = document.read_text(encoding="utf-8")
-    links = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text)
-    assert [link for link in links if "://" not in link and not (document.parent / link).exists()] == []
+    local = [link.partition("#") for link in links(document) if "://" not in link]
+    targets = [(document if not file else document.parent / file, anchor) for file, _, anchor in local]
+    assert [str(path) for path, _ in targets if not path.exists()] == []
+    assert [f"{path}#{anchor}" for path, anchor in targets if anchor and anchor not in anchors(path)] == []
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("document", DOCUMENTS, ids=PLACE.get)
+def test_a_link_to_elsewhere_is_a_whole_and_safe_address(document):
+    """That it answers is not asked: tests need no network."""
+    outside = [link for link in links(document) if "://" in link]
+    assert [link for link in outside if not re.fullmatch(r"https://[a-z0-9.-]+\.[a-z]{2,}(/[^\s\"<>]*)?", link)] == []
+
+
+def test_links_are_looked_at():
+    found = [link for document in DOCUMENTS for link in links(document)]
+    assert len(found) > 100 and sum("#" in link for link in found) >= 5 and sum("://" in link for link in found) >= 5
+
+
+def test_every_page_is_in_the_menu_of_the_site():
+    menu = re.findall(r"^ +- ([\w/.-]+\.md)$", (ROOT / "site" / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE)
+    pages = [str(path.relative_to(ROOT / "docs")) for path in DOCUMENTS if ROOT / "docs" in path.parents]
+    assert sorted(menu) == sorted(pages)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=PLACE.get)
 def test_every_file_that_is_named_exists(document):
     words = [word for code in inline_code(document.read_text(encoding="utf-8")) for word in code.split()]
     files = {word for word in words if FILE.fullmatch(word)} - FOREIGN

@@ -26,7 +26,7 @@ FLOORS = (
     ("run",),
     ("report",),
     ("api", "bench", "info", "install", "manual"),
-    ("doctor",),
+    ("doctor", "reference"),
     ("__init__", "cli", "__main__"),
 )
 

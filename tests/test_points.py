@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from turbo_fzn.bench.anytime import Curve, points_table
+from turbo_fzn.bench.anytime import points_table
+from turbo_fzn.bench.curves import Curve
 from turbo_fzn.bench.points import Outcome, outcome, points, solvers_of, vote
 
 NOTHING = Outcome(1, None, False, 20.0)

@@ -12,7 +12,7 @@ from command import GREATEST_SUM, LEAST_SUM, NO_SOLUTION_BY_SEARCH, SEPARATOR, g
 from conftest import needs_minizinc
 
 from turbo_fzn.options import Options
-from turbo_fzn.report import page, plot, recorder
+from turbo_fzn.report import axes, page, plot, recorder
 from turbo_fzn.report.record import Answer, Record
 from turbo_fzn.run.live import Sample
 from turbo_fzn.run.search import Finished
@@ -155,21 +155,30 @@ def test_of_many_solutions_the_first_and_last_are_listed(monkeypatch):
 
 
 def test_ticks_are_round_and_cover_the_axis():
-    assert plot.nice_ticks(0, 10) == [0, 2, 4, 6, 8, 10]
-    assert plot.nice_ticks(93, 107) == [95, 100, 105]
-    assert plot.time_ticks(0.0) == pytest.approx([0.01])
-    assert plot.time_ticks(5.0) == pytest.approx([0.01, 0.03, 0.1, 0.3, 1, 3])
-    assert plot.time_ticks(1000.0) == pytest.approx([0.01, 0.1, 1, 10, 100, 1000])
-    assert [plot.plain_number(value) for value in (0, 2.5, 99_999, 123_456, 2e6, -3e9)] == [
+    assert axes.nice_ticks(0, 10) == [0, 2, 4, 6, 8, 10]
+    assert axes.nice_ticks(93, 107) == [95, 100, 105]
+    assert axes.time_axis(0.0).ticks() == pytest.approx([0.01])
+    assert axes.time_axis(5.0).ticks() == pytest.approx([0.01, 0.03, 0.1, 0.3, 1, 3])
+    assert axes.time_axis(1000.0).ticks() == pytest.approx([0.01, 0.1, 1, 10, 100, 1000])
+    assert [axes.plain_number(value) for value in (0, 2.5, 99_999, 123_456, 2e6, -3e9)] == [
         "0", "2.5", "99999", "123.5k", "2M", "-3G"
     ]  # fmt: skip
+
+
+def test_numbers_below_an_axis_stand_apart():
+    for size in (axes.SMALL, axes.FULL):
+        frame = axes.Frame(axes.time_axis(30.0), axes.Axis(0, 1), size)
+        places = [
+            float(x) for x in re.findall(r'<text x="([\d.]+)"[^>]*>[\d.]+ s<', "".join(frame.across_axis("", " s")))
+        ]
+        assert len(places) >= 4 and min(b - a for a, b in zip(places, places[1:])) > 40
 
 
 def test_a_long_legend_takes_more_rows():
     entries = [plot.Entry("objective", "red")] * 9
     rows = plot.legend_rows(entries)
     assert len(rows) > 1 and sum(map(len, rows)) == 9
-    assert all(sum(map(plot.width_of, row)) <= plot.WIDTH - plot.LEFT for row in rows)
+    assert all(sum(map(plot.width_of, row)) <= axes.FULL.width - axes.FULL.left for row in rows)
 
 
 def test_only_so_many_answers_are_kept(monkeypatch, tmp_path):

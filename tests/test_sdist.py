@@ -17,7 +17,7 @@ from test_package import SOURCE, Installation, quick_compiler
 from turbo_fzn import __version__
 
 LEFT_OUT = ("__pycache__", ".git*", ".venv", ".hypothesis", ".pytest_cache", ".*_cache", "build", "dist", "*.egg-info")
-FOLDERS = (".ci", "docs", "examples", "kernels", "share", "tests", "turbo_fzn")
+FOLDERS = (".ci", "docs", "examples", "kernels", "share", "site", "tests", "turbo_fzn")
 
 
 @pytest.fixture(scope="module")

@@ -26,10 +26,12 @@ EXIT = (
     "when the CPU engine solves models."
 )
 VARIABLES = (
-    ("TURBO_FZN_CACHE", "the folder of compiled kernels and grammar tables"),
-    ("CXX", "the C++ compiler of the CPU engine, also with flags"),
-    ("NVCC", "the compiler of the GPU engine, in the same way"),
-)
+    ("TURBO_FZN_CACHE", "the folder of compiled kernels and grammar tables (default: turbo_fzn in the user's cache "
+     "folder); it must be the user's own, and nobody else may write to it"),
+    ("CXX", "the C++ compiler of the CPU engine (default: c++, g++ or clang++), also with flags; where it is set, it "
+     "compiles the engine even if the package has one; one that is not there is an error"),
+    ("NVCC", "the compiler of the GPU engine (default: nvcc, or /usr/local/cuda/bin/nvcc), in the same way"),
+)  # fmt: skip
 TAKE_FOLDER = tuple(flag for flag, _ in ACTIONS if flag.endswith("solver"))
 PLAIN_FLAGS = (("-h", "--help"), ("--version",))
 
@@ -39,13 +41,16 @@ def manual_page() -> str:
     parts = [
         f'.TH FZN-TURBO 1 "" "fzn-turbo {__version__}" "User commands"',
         ".SH NAME\nfzn\\-turbo \\- constraint solver for MiniZinc, on GPUs and CPUs",
-        ".SH SYNOPSIS\n.B fzn\\-turbo\n.RI [ options ] \" file\"",
+        '.SH SYNOPSIS\n.B fzn\\-turbo\n.RI [ options ] " file"',
         f".SH DESCRIPTION\n.B fzn\\-turbo\n{troff(DESCRIPTION)}",
         ".SH OPTIONS",
     ]
     for title, rows in grouped():
         parts.append(f".SS {troff(title.capitalize() if title.islower() else title)}")
-        parts += [entry(row.flags, metavar_of(row), help_of(row)) for row in rows]
+        parts += [
+            entry(row.flags, metavar_of(row), f"{help_of(row)}. {row.more}" if row.more else help_of(row))
+            for row in rows
+        ]
     parts.append(".SS Instead of solving")
     parts += [entry((flag,), "[FOLDER]" if flag in TAKE_FOLDER else "", text) for flag, text in ACTIONS]
     parts.append(".SH ENVIRONMENT")
@@ -63,7 +68,7 @@ def entry(flags: tuple[str, ...], metavar: str, text: str) -> str:
 
 def troff(text: str) -> str:
     """Plain text, of which no character is a command."""
-    escaped = text.replace("\\", "\\e").replace("-", "\\-")
+    escaped = text.replace("\\", "\\e").replace("-", "\\-").replace("`", "")
     return "\\&" + escaped if escaped[:1] in (".", "'") else escaped
 
 

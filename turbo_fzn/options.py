@@ -61,13 +61,15 @@ class Options:
 
 
 class Row(NamedTuple):
-    """An option: flags, field of Options, kind, default as text, help, and MiniZinc's type when it is an extraFlag."""
+    """An option: flags, field of Options, kind, help, MiniZinc's type when it is an extraFlag, and what the manual and
+    the reference say beyond the help, in sentences with code between backticks."""
 
     flags: tuple[str, ...]
     field: str
     kind: str  # switch, int, pair, choice:a:b, text, or const:VALUE (sets the field to VALUE)
     help: str
     extra_type: str = ""
+    more: str = ""
 
 
 OPTIONS = (
@@ -78,33 +80,50 @@ OPTIONS = (
     Row(("-i", "--intermediate"), "intermediate", "switch", "print improving solutions as they are found"),
     Row(("-a-o", "--all-optimal"), "all_optimal", "switch", "optimisation: all optimal solutions"),
     Row(("--optimal-solutions", "-n-o", "--num-optimal"), "n_optimal", "int",
-        "optimisation: at most this many optimal solutions (0: all; default: 1)", "int:0:1000000000"),
+        "optimisation: at most this many optimal solutions (0: all; default: 1)", "int:0:1000000000",
+        more="MiniZinc swallows the two short names: through it, use the long one."),
     Row(("-f", "--free-search"), "free_search", "switch",
-        "free search: neighbourhoods and restarts beside the annotated search"),
+        "free search: neighbourhoods and restarts beside the annotated search",
+        more="The default of models without a search annotation. On a CPU there are threads that learn from "
+             "conflicts, too."),
     Row(("-p", "--parallel"), "threads", "int",
         "threads of the CPU engine (default: 1; free search: 2, beside a GPU up to 16)"),
     Row(("-r", "--random-seed"), "seed", "int",
-        "seed of the random choices; equal runs with -p 1 print the same (default: 0)"),
+        "seed of the random choices; equal runs with -p 1 print the same (default: 0)",
+        more="With `-r` and without `-p` a model without a search annotation is searched by one thread on a CPU."),
     Row(("-s", "--statistics"), "statistics", "switch", "print statistics"),
     Row(("-t", "--time-limit"), "time_limit", "int",
-        "time limit in milliseconds, from the start of the process (0, the default: none)"),
-    Row(("-v", "-l", "--verbose"), "verbose", "switch", "say on stderr what is being done"),
+        "time limit in milliseconds, from the start of the process (0, the default: none)",
+        more="The best solution is printed before it. A model that is not ready for the search by then has 0.2 s "
+             "more."),
+    Row(("-v", "-l", "--verbose"), "verbose", "switch", "say on stderr what is being done",
+        more="A line for each stage, with its time and sizes, how the model is searched and why, each solution, "
+             "and now and then how the search goes."),
     Row(("--arch",), "arch", "choice:auto:gpu:cpu",
-        "engine: the GPU, CPU threads, or the CPU until the GPU is ready", "opt:auto:gpu:cpu"),
+        "engine: the GPU, CPU threads, or the CPU until the GPU is ready", "opt:auto:gpu:cpu",
+        more="With `auto` the search starts on the CPU; the GPU, if there is one, joins it as soon as it is ready."),
     Row(("--blocks",), "blocks", "int",
         "how many subproblems are searched at once (default: on a CPU -p, else as many as the GPU holds)",
         "int:1:1000000"),
-    Row(("--lns",), "lns", "choice:auto:on:off", "large neighbourhood search in some of the blocks", "opt:auto:on:off"),
+    Row(("--lns",), "lns", "choice:auto:on:off", "large neighbourhood search in some of the blocks", "opt:auto:on:off",
+        more="For optimisation; `auto`: on a GPU, and with `-f`."),
     Row(("--learn",), "learn", "text:ROLES",
-        "blocks that learn from conflicts: auto (with -f), off, or their roles, as in prover,finder", "string"),
+        "blocks that learn from conflicts: auto (with -f), off, or their roles, as in prover,finder", "string",
+        more="The roles are `prover`, `finder`, `follower` and `soloist`; only threads of a CPU learn."),
     Row(("--memory",), "memory", "int",
         "memory of all blocks that learn, together and at most, in MiB (default: a quarter of the machine's)",
         "int:1:1000000"),
     Row(("--without",), "without", "text:LIST",
-        "methods that free search leaves out, comma-separated, as in window,probe (default: none)", "string"),
+        "methods that free search leaves out, comma-separated, as in window,probe (default: none)", "string",
+        more="The methods are `tree`, `random`, `window`, `graph`, `objective`, `weighted`, `annotated`, `probe`, "
+             "and the roles of `--learn`."),
     Row(("--relaxation",), "relaxation", "choice:auto:on:off",
-        "linear relaxation beside the search, which proves bounds of the objective", "opt:auto:on:off"),
-    Row(("--check",), "check", "const:always", "check every solution against the FlatZinc, however large", "bool"),
+        "linear relaxation beside the search, which proves bounds of the objective", "opt:auto:on:off",
+        more="It often finds the best solution, too. `auto`: where the search has more than one block, and with "
+             "`-f`."),
+    Row(("--check",), "check", "const:always", "check every solution against the FlatZinc, however large", "bool",
+        more="Without it, solutions of models up to 2,000,000 literals are checked. With `-a` on an easy model the "
+             "checks can take most of the time."),
     Row(("--no-check",), "check", "const:never", "print solutions unchecked", "bool"),
     Row(("--no-simplify",), "simplify", "const:", "do not simplify the model", "bool"),
     Row(("--gpu-threads",), "gpu_threads", "int",
@@ -114,11 +133,16 @@ OPTIONS = (
     Row(("--profile",), "profile", "switch",
         "count where the time goes: statistics profileFixpoint, profileChoice, ...", "bool"),
     Row(("--cp-profiler",), "cp_profiler", "pair",
-        "send the search tree to the profiler that listens: execution ID and port (default: nowhere)"),
+        "send the search tree to the profiler that listens: execution ID and port (default: nowhere)",
+        more="It is the profiler of the MiniZinc IDE. On one CPU block."),
     Row(("--report",), "report", "text",
-        "write the run as a page with pictures (HTML) to this file (default: none)", "string"),
+        "write the run as a page with pictures (HTML) to this file (default: none)", "string",
+        more="Objective and bound over time, who improved, nodes a second, shares of the methods, sizes of the "
+             "model, settings, machine, the time of every solution. The page needs no network. It is written "
+             "behind the answer, and stays empty where the run ends before the search."),
     Row(("--dump-tnf",), "dump_tnf", "text",
-        "write the model in ternary normal form to this file, and stop (default: solve it)"),
+        "write the model in ternary normal form to this file, and stop (default: solve it)",
+        more="`fzn-turbo FILE.tnf` solves it."),
 )  # fmt: skip
 
 # The headings of `--help`: each stands before the row whose first flag it names.

@@ -1,30 +1,31 @@
 """How good the best solution is at any time: `python -m turbo_fzn.bench.anytime FOLDER --seconds 20`.
 
 Each file is solved by free search for a given time and seed, in this process, every solution checked. The table gives
-the objective at several times, the strategy that found the last one, the proved bound, and the primal integral
-(Berthold, OR Letters 2013): the mean over the run of the gap between the incumbent and the best objective known, in
-per cent, 100 where there is none. With `--peers FILE.csv` (columns model, best_known, and objectives of others, `*`
-for proved) the best known comes from there, and the last table counts where we are better, equal or worse; where the
-file has the columns of points.py, it gives the points of the MiniZinc Challenge, ours and theirs. With `--side
-SOLVER` each file is also given to another FlatZinc solver, for as long.
+the objective at several times, the strategy that found the last one, the proved bound, and the primal integral: the
+mean over the run of the gap between the incumbent and the best objective known, in per cent, 100 where there is none.
+With `--peers FILE.csv` (columns model, best_known, and objectives of others, `*` for proved) the best known comes from
+there, and the last table counts where we are better, equal or worse; where the file has the columns of points.py, it
+gives the points of the MiniZinc Challenge, ours and theirs. With `--side SOLVER` each file is also given to another
+FlatZinc solver, for as long. `--json FILE` keeps the runs, `--compare OLD NEW` shows two of them, and `--html FILE`
+makes a page of pictures of what is run or compared.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import re
 import shutil
-import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
 
+from turbo_fzn.bench.anytime_page import page
+from turbo_fzn.bench.curves import Curve, better, compare, counts_against, load, number
 from turbo_fzn.bench.files import add_arguments, chosen_files, name_of
 from turbo_fzn.bench.nodes import UNUSABLE, SearchClock, duration, peers_table
+from turbo_fzn.bench.others import run_side
 from turbo_fzn.bench.points import Outcome, outcome, points, solvers_of
 from turbo_fzn.errors import TurboError
 from turbo_fzn.interrupt import Interrupt
@@ -36,49 +37,6 @@ from turbo_fzn.run.prepare import prepare
 from turbo_fzn.run.search import Finished, search, status_of
 
 TIMES = (1, 5, 20, 60)
-
-
-@dataclass
-class Curve:
-    """One model, one seed. `improvements`: (seconds since the engine started, objective, strategy), in their order."""
-
-    model: str
-    seed: int
-    sense: int
-    seconds: float
-    status: str = "UNKNOWN"
-    end: float = 0.0
-    bound: int | None = None
-    improvements: list[tuple[float, int, str]] = field(default_factory=list)
-    statistics: dict[str, object] = field(default_factory=dict)
-    side: list[tuple[float, int]] = field(default_factory=list)
-
-    @property
-    def objective(self) -> int | None:
-        return self.improvements[-1][1] if self.improvements else None
-
-    def at(self, seconds: float) -> int | None:
-        """The objective after so many seconds."""
-        reached = [objective for when, objective, _ in self.improvements if when <= seconds]
-        return reached[-1] if reached else None
-
-    def primal_integral(self, best: int | None) -> float:
-        """Mean gap in per cent over the whole time. `best`: the best objective known."""
-        best = self.objective if best is None else best
-        total, since, gap = 0.0, 0.0, 100.0
-        for when, objective, _ in self.improvements:
-            total += gap * (min(when, self.seconds) - since)
-            since, gap = min(when, self.seconds), gap_of(objective, best)
-        return (total + gap * (self.seconds - since)) / self.seconds
-
-
-def gap_of(objective: int, best: int | None) -> float:
-    """|objective - best| as a percentage of the larger of both, 100 for different signs."""
-    if best is None or objective == best:
-        return 0.0
-    if objective * best < 0:
-        return 100.0
-    return 100.0 * abs(objective - best) / max(abs(objective), abs(best))
 
 
 def run_model(path: Path, options: Options, seconds: float, known: int | None = None) -> Curve:
@@ -103,47 +61,6 @@ def run_model(path: Path, options: Options, seconds: float, known: int | None = 
     except TurboError as error:
         curve.status = f"error: {error}"
     return curve
-
-
-def run_side(path: Path, command: str, seconds: float) -> list[tuple[float, int]]:
-    """The improvements of another FlatZinc solver, as (seconds, objective).
-
-    `command` has {file} and {ms} in it. The objective is read from the lines that print the solve item's variable: the
-    copy of the file that the solver gets has it as an output.
-    """
-    text = read_text(str(path))
-    goal = re.search(r"\bsolve\b[^;]*\b(?:minimize|maximize)\s+(\w+)\s*;", text)
-    if goal is None:
-        return []
-    name = goal[1]
-    shown = re.sub(rf"(var [^:;]*:\s*{name}\b)(?![^;]*output_var)", r"\1 :: output_var", text, count=1)
-    with tempfile.NamedTemporaryFile("w", suffix=".fzn") as copy:
-        copy.write(shown)
-        copy.flush()
-        words = [word.format(file=copy.name, ms=int(seconds * 1000)) for word in command.split()]
-        start, found = time.monotonic(), []
-        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
-            for line in process.stdout or ():
-                if match := re.match(rf"{name} = (-?\d+);", line):
-                    found.append((time.monotonic() - start, int(match[1])))
-    return found
-
-
-def number(cell: str | None) -> int | None:
-    """An objective of the peers' table; None where no solution was found."""
-    match = re.fullmatch(r"(-?\d+)\*?", cell or "")
-    return int(match[1]) if match else None
-
-
-def is_peer(column: str) -> bool:
-    return column.endswith("s") and column[-2].isdigit() and not column.startswith("turbo128_h200_nodes")
-
-
-def better(sense: int, ours: int | None, theirs: int | None) -> int:
-    """1 when ours is better, 0 when equal, -1 when worse. Any solution is better than none."""
-    if ours is None or theirs is None:
-        return (ours is not None) - (theirs is not None)
-    return (sense * ours < sense * theirs) - (sense * ours > sense * theirs)
 
 
 def header(times: Sequence[float]) -> str:
@@ -188,21 +105,15 @@ def show(value: int | None) -> str:
 
 def summary(curves: Sequence[Curve], peers: dict[str, dict[str, str]]) -> list[str]:
     """Lines that count, for each peer, where we are better, equal and worse."""
-    optimised = [t for t in curves if t.sense and t.model in peers]
-    if not optimised:
-        return []
-    lines = []
-    for column in ["best_known", *filter(is_peer, next(iter(peers.values())))]:
-        verdicts = [better(t.sense, t.objective, number(peers[t.model].get(column))) for t in optimised]
-        lines.append(
-            f"{column:32} better {verdicts.count(1):3}  equal {verdicts.count(0):3}  worse {verdicts.count(-1):3}"
-        )
-    return lines
+    return [
+        f"{name:32} better {up:3}  equal {same:3}  worse {down:3}"
+        for name, (up, same, down) in counts_against(curves, peers)
+    ]
 
 
 def read_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m turbo_fzn.bench.anytime", description=__doc__.splitlines()[0])
-    add_arguments(parser, needed=True)
+    add_arguments(parser, needed=False)
     parser.add_argument("--seconds", type=duration, default=20.0, help="of search for each file and seed")
     parser.add_argument("--seeds", type=integer_within(1), default=1, help="how many seeds: 1, 2, ...")
     parser.add_argument("--arch", default="auto", choices=("auto", "cpu", "gpu"))
@@ -211,6 +122,10 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument("--without", help="strategies to leave out, comma-separated")
     parser.add_argument("--peers", type=Path)
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--html", type=Path, metavar="FILE", help="draw all runs on one page")
+    parser.add_argument(
+        "--compare", nargs=2, type=Path, metavar=("OLD", "NEW"), help="two files of --json; runs nothing"
+    )
     parser.add_argument("--until-known", action="store_true", help="end a run when it reaches best_known of --peers")
     parser.add_argument("--plot", type=Path, metavar="FOLDER", help="draw each run, as FOLDER/MODEL-SEED.svg")
     parser.add_argument("--side", metavar="COMMAND", help="another solver: 'fzn-gecode -p 2 -a -time {ms} {file}'")
@@ -220,7 +135,11 @@ def read_arguments() -> argparse.Namespace:
     if arguments.side and shutil.which(arguments.side.split()[0]) is None:
         parser.error(f"{arguments.side.split()[0]}: no such program")
     try:
-        arguments.peers, arguments.files = peers_table(arguments.peers), chosen_files(arguments)
+        arguments.peers = peers_table(arguments.peers)
+        if arguments.compare:
+            arguments.compare = [load(path) for path in arguments.compare]
+        else:
+            arguments.files = chosen_files(arguments)
     except UNUSABLE as error:
         parser.error(str(error))
     return arguments
@@ -253,6 +172,22 @@ def points_table(curves: Sequence[Curve], peers: dict[str, dict[str, str]]) -> l
 
 def main() -> int:
     arguments = read_arguments()
+    if arguments.compare:
+        old, new = arguments.compare
+        print("\n".join(compare(old, new, arguments.peers)))
+        if arguments.html:
+            arguments.html.write_text(page(new, arguments.peers, old), encoding="utf-8")
+        return 0
+    curves = run_all(arguments)
+    print("\n".join([*summary(curves, arguments.peers), *points_table(curves, arguments.peers)]), flush=True)
+    if arguments.json:
+        arguments.json.write_text(json.dumps([asdict(curve) for curve in curves], indent=1))
+    if arguments.html:
+        arguments.html.write_text(page(curves, arguments.peers), encoding="utf-8")
+    return 1 if any(curve.status.startswith("error") for curve in curves) else 0
+
+
+def run_all(arguments: argparse.Namespace) -> list[Curve]:
     times = [t for t in TIMES if t <= arguments.seconds]
     curves = []
     print(header(times), flush=True)
@@ -268,10 +203,7 @@ def main() -> int:
             if arguments.plot:
                 plot(curve, arguments.plot)
             print(format_curve(curve, known, times), flush=True)
-    print("\n".join([*summary(curves, arguments.peers), *points_table(curves, arguments.peers)]), flush=True)
-    if arguments.json:
-        arguments.json.write_text(json.dumps([asdict(curve) for curve in curves], indent=1))
-    return 1 if any(curve.status.startswith("error") for curve in curves) else 0
+    return curves
 
 
 if __name__ == "__main__":

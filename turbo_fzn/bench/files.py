@@ -46,7 +46,7 @@ def chosen_files(arguments: argparse.Namespace) -> list[Path]:
     """The FlatZinc of what the options name, in their order.
 
     Raises ValueError where there is nothing, or MiniZinc cannot flatten it; OSError where a file cannot be read, or the
-    JSON file not be written: known before hours are spent.
+    file of JSON or HTML not be written: known before hours are spent.
     """
     chosen = instances(arguments.files)
     if arguments.only:
@@ -57,8 +57,9 @@ def chosen_files(arguments: argparse.Namespace) -> list[Path]:
     for instance in chosen:
         for path in instance.files:
             path.open("rb").close()
-    if getattr(arguments, "json", None):
-        arguments.json.open("a").close()
+    for target in (getattr(arguments, "json", None), getattr(arguments, "html", None)):
+        if target:
+            target.open("a").close()
     return [flattened(instance, arguments.std) for instance in chosen]
 
 

@@ -4,7 +4,7 @@ Each file is solved by tree search (`--free`: free search) for a given time on e
 solution checked. The table gives nodes and propagator runs a second of solving, what a node costs, how long blocks were
 idle, the shape of the launch, and the objective; the last row holds geometric means. With `--peers FILE.csv` (columns
 model, best_known and any with `nodes_per_s`) the ratio to the peer is shown. `--json FILE` keeps the figures,
-`--compare OLD NEW` shows two of them.
+`--compare OLD NEW` shows two of them, and `--html FILE` makes a page of pictures of what is run or compared.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ import json
 import math
 import sys
 import time
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from turbo_fzn.bench import files
+from turbo_fzn.bench.nodes_page import page
+from turbo_fzn.bench.runs import Run, geometric_mean, load
 from turbo_fzn.engine import compiler
 from turbo_fzn.errors import TurboError
 from turbo_fzn.interrupt import Interrupt
@@ -34,33 +35,6 @@ PEER_SPEED = "nodes_per_s"
 UNUSABLE = (OSError, ValueError)  # what may be wrong with a table or a path
 
 
-@dataclass
-class Run:
-    """One model on one engine. Times in seconds; `status` as in api.Result, or the error."""
-
-    model: str
-    engine: str
-    status: str
-    objective: int | None = None
-    nodes: int = 0
-    nodes_per_second: float = 0.0
-    runs_per_second: float = 0.0
-    runs_per_node: float = 0.0
-    rounds_per_node: float = 0.0
-    idle_share: float = 0.0
-    blocks: int = 0
-    threads: int = 0
-    store: str = ""
-    prepare_seconds: float = 0.0
-    engine_seconds: float = 0.0
-    compile_seconds: float = 0.0
-    best_seconds: float | None = None
-    solutions: int = 0
-    peer_ratio: float | None = None
-    fixpoint_errors: int = 0
-    activities: dict[str, float] = field(default_factory=dict)
-
-
 def run_model(path: Path, options: Options, seconds: float) -> Run:
     """Solves one file for `seconds` of search; errors become the status."""
     name = files.name_of(path)
@@ -69,13 +43,16 @@ def run_model(path: Path, options: Options, seconds: float) -> Run:
         start = time.monotonic()
         prepared = prepare(parse_text(read_text(str(path)), path.name), options, Interrupt())
         prepared_at = time.monotonic()
-        run = Run(name, options.arch, "UNKNOWN", prepare_seconds=prepared_at - start)
+        run = Run(name, options.arch, "UNKNOWN", prepare_seconds=prepared_at - start, sense=prepared.tnf.sense)
         for event in search(prepared, options, SearchClock(seconds)):
             if isinstance(event, Finished):
                 note_end(run, event, compiled_before)
+                run.seconds = time.monotonic() - prepared_at
             else:
                 run.objective = event.objective
                 run.best_seconds = time.monotonic() - prepared_at
+                if event.objective is not None:
+                    run.improvements.append((run.best_seconds, event.objective, event.method))
         return run
     except TurboError as error:
         return Run(name, options.arch, f"error: {error}")
@@ -135,11 +112,6 @@ def peer_speeds(path: Path | None) -> dict[str, float]:
     return {model: speed for model, speed in speeds.items() if speed > 0}
 
 
-def geometric_mean(values: Iterable[float]) -> float:
-    positive = [value for value in values if value > 0]
-    return math.exp(sum(map(math.log, positive)) / len(positive)) if positive else 0.0
-
-
 HEADER = (
     f"{'model':24}{'engine':>7}{'nodes/s':>13}{'runs/s':>15}{'runs/node':>11}{'rounds/node':>12}{'idle':>7}"
     f"{'blocks':>8}{'threads':>8}{'store':>8}{'prepare':>9}{'engine':>8}{'compile':>9}"
@@ -177,17 +149,9 @@ def format_means(runs: Sequence[Run]) -> str:
     return text + (f"   {geometric_mean(ratios):.2f} times the peer" if ratios else "")
 
 
-def kept_runs(path: Path) -> dict[tuple[str, str], dict[str, Any]]:
-    """The runs of a JSON file, by model and engine. ValueError where it is something else."""
-    try:
-        return {(run["model"], run["engine"]): run for run in json.loads(path.read_text())}
-    except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{path}: not what --json has written") from error
-
-
-def compare(old: Path, new: Path) -> None:
+def compare(old: Sequence[Run], new: Sequence[Run]) -> None:
     """Prints the nodes per second of two JSON files side by side."""
-    first, second = kept_runs(old), kept_runs(new)
+    first, second = ({(run.model, run.engine): run for run in runs} for runs in (old, new))
     ratios = []
     print(
         f"{'model':24}{'engine':>7}{'old nodes/s':>15}{'new nodes/s':>15}{'ratio':>8}{'old best':>12}{'new best':>12}"
@@ -196,17 +160,17 @@ def compare(old: Path, new: Path) -> None:
         if key not in second:
             continue
         after = second[key]
-        ratio = after["nodes_per_second"] / max(before["nodes_per_second"], 1e-9)
+        ratio = after.nodes_per_second / max(before.nodes_per_second, 1e-9)
         ratios.append(ratio)
-        print(f"{key[0]:24}{key[1]:>7}{before['nodes_per_second']:15,.0f}{after['nodes_per_second']:15,.0f}{ratio:8.2f}"
-              f"{before['objective']!s:>12}{after['objective']!s:>12}")  # fmt: skip
+        print(f"{key[0]:24}{key[1]:>7}{before.nodes_per_second:15,.0f}{after.nodes_per_second:15,.0f}{ratio:8.2f}"
+              f"{before.objective!s:>12}{after.objective!s:>12}")  # fmt: skip
     print(f"{'geometric mean':24}{'':37}{geometric_mean(ratios):8.2f}")
     if alone := sorted(model for model, _ in first.keys() ^ second.keys()):
         print(f"only in one of both: {', '.join(alone)}")
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m turbo_fzn.bench", description=__doc__.splitlines()[0])
+def read_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m turbo_fzn.bench", description=(__doc__ or "").splitlines()[0])
     files.add_arguments(parser, needed=False)
     parser.add_argument("--seconds", type=duration, default=5.0, help="of search for each file")
     parser.add_argument(
@@ -221,19 +185,35 @@ def main() -> int:
     parser.add_argument("--no-check", action="store_true", help="do not check the solutions")
     parser.add_argument("--peers", type=Path)
     parser.add_argument("--json", type=Path)
-    parser.add_argument("--compare", nargs=2, type=Path, metavar=("OLD", "NEW"))
+    parser.add_argument("--html", type=Path, metavar="FILE", help="draw all runs on one page")
+    parser.add_argument(
+        "--compare", nargs=2, type=Path, metavar=("OLD", "NEW"), help="two files of --json; runs nothing"
+    )
     arguments = parser.parse_args()
     try:
+        arguments.peers = peer_speeds(arguments.peers)
         if arguments.compare:
-            compare(*arguments.compare)
-            return 0
-        peers = peer_speeds(arguments.peers)
-        arguments.files = files.chosen_files(arguments)
+            arguments.compare = [load(path) for path in arguments.compare]
+        else:
+            arguments.files = files.chosen_files(arguments)
     except UNUSABLE as error:
         parser.error(str(error))
-    runs = run_all(arguments, peers)
+    return arguments
+
+
+def main() -> int:
+    arguments = read_arguments()
+    if arguments.compare:
+        old, new = arguments.compare
+        compare(old, new)
+        if arguments.html:
+            arguments.html.write_text(page(new, old), encoding="utf-8")
+        return 0
+    runs = run_all(arguments, arguments.peers)
     if arguments.json:
         arguments.json.write_text(json.dumps([asdict(run) for run in runs], indent=1))
+    if arguments.html:
+        arguments.html.write_text(page(runs), encoding="utf-8")
     return 1 if any(run.status.startswith("error") for run in runs) else 0
 
 

@@ -4,31 +4,19 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import fields
-from html import escape
 from pathlib import Path
 from typing import Any
 
 from turbo_fzn import __version__
 from turbo_fzn.engine.abi import METHODS
-from turbo_fzn.report.plot import draw, draw_bars, draw_line, plain_number
+from turbo_fzn.report.axes import plain_number
+from turbo_fzn.report.html import document, figure, row, table
+from turbo_fzn.report.plot import draw, draw_bars, draw_line
 from turbo_fzn.report.record import Record
 
 MOST_ROWS = 500  # of the table of solutions; the first and the last ones
-STYLE = """
-body { font: 15px/1.45 sans-serif; color: #222; margin: 0 auto; padding: 1rem 1.5rem 3rem; max-width: 1500px; }
-h1 { font-size: 1.5rem; margin: .4rem 0; overflow-wrap: anywhere; } h2 { font-size: 1.1rem; margin: 0 0 .5rem; }
-.verdict { font-size: 1.1rem; margin: 0 0 1rem; }
-main { columns: 2 540px; column-gap: 1rem; }
-figure, section { break-inside: avoid; margin: 0 0 1rem; border: 1px solid #ddd; border-radius: 6px; padding: .8rem; }
-figure svg { width: 100%; height: auto; display: block; } figcaption { color: #555; font-size: .9rem; }
-table { border-collapse: collapse; width: 100%; } th { text-align: left; font-weight: 600; }
-td, th { padding: .15rem .6rem .15rem 0; border-bottom: 1px solid #eee; vertical-align: top; }
-td { overflow-wrap: anywhere; } .facts td:first-child { white-space: nowrap; width: 1%; }
-.long { max-height: 26rem; overflow: auto; }
-@media print { .long { max-height: none; } }
-"""
 VERDICTS = {
     "ALL_SOLUTIONS": "The whole space was searched",
     "SATISFIED": "There may be more or better solutions",
@@ -44,24 +32,14 @@ PIPELINE = (
 
 def page(record: Record) -> str:
     """The text of the file."""
-    name = Path(record.options.file).name or "a model"
-    return "\n".join(
-        [
-            "<!DOCTYPE html>",
-            f'<html lang="en"><head><meta charset="utf-8"/><title>{escape(name)}: a run of fzn-turbo</title>',
-            '<meta name="viewport" content="width=device-width, initial-scale=1"/>',
-            f"<style>{STYLE}</style></head><body>",
-            f"<h1>{escape(name)}</h1>",
-            f'<p class="verdict">{escape(verdict(record))}</p>',
-            "<main>",
-            *figures(record),
-            table("Settings", settings(record)),
-            table("Machine", machine(record)),
-            solutions(record),
-            table("Statistics", list(record.statistics.items()), long=True),
-            "</main></body></html>\n",
-        ]
-    )
+    parts = [
+        *figures(record),
+        table("Settings", settings(record)),
+        table("Machine", machine(record)),
+        solutions(record),
+        table("Statistics", list(record.statistics.items()), long=True),
+    ]
+    return document(Path(record.options.file).name or "a model", "a run of fzn-turbo", verdict(record), parts)
 
 
 def verdict(record: Record) -> str:
@@ -93,10 +71,6 @@ def figures(record: Record) -> Iterable[str]:
     sizes = [(name, float(record.statistics[key]), plain_number(record.statistics[key]))
              for name, key in PIPELINE if key in record.statistics]  # fmt: skip
     yield figure(draw_bars("The model on its way", sizes), "From FlatZinc through lowering and the simplifier.")
-
-
-def figure(svg: str, caption: str) -> str:
-    return f"<figure>{svg}<figcaption>{escape(caption)}</figcaption></figure>"
 
 
 def method_bars(statistics: dict[str, Any]) -> list[tuple[str, float, str]]:
@@ -137,14 +111,3 @@ def solutions(record: Record) -> str:
     head = ("solution", "seconds", "objective", "method", "block")
     body = row(head, "th") + "".join(map(row, rows))
     return f'<section><h2>Solutions</h2>{remark}<div class="long"><table>{body}</table></div></section>'
-
-
-def table(title: str, rows: Sequence[tuple[str, object]], long: bool = False) -> str:
-    body = "".join(row((name, f"{value:.6g}" if isinstance(value, float) else value)) for name, value in rows)
-    kind = ' class="long"' if long else ""
-    return f'<section><h2>{title}</h2><div{kind}><table class="facts">{body}</table></div></section>'
-
-
-def row(cells: Sequence[object], kind: str = "td") -> str:
-    texts = "".join(f"<{kind}>{escape(str(cell))}</{kind}>" for cell in cells)
-    return f"<tr>{texts}</tr>"

@@ -1,0 +1,90 @@
+"""What each statistic means: the table that docs/reference.md is printed from.
+
+Names in angles stand for several: <method> for each of abi.METHODS. Times are in seconds.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from turbo_fzn.engine.abi import ACTIVITIES, METHODS
+
+EVERYWHERE, SEARCHED, FOUND, OPTIMISED = "always", "after a search", "with a solution", "of optimisation models"
+LEARNED, PROFILED, GPU = "where clauses were learned", "with `--profile`", "on a GPU"
+
+
+class Entry(NamedTuple):
+    """A statistic: its name, when it is printed, and its meaning."""
+
+    name: str
+    when: str
+    text: str
+
+
+GLOSSARY = (
+    Entry("nodes", EVERYWHERE, "decisions, of all blocks"),
+    Entry("failures", EVERYWHERE, "nodes without a solution; of learners, conflicts"),
+    Entry("restarts", EVERYWHERE, "neighbourhoods are counted, too"),
+    Entry("peakDepth", EVERYWHERE, "open choice points on the deepest stack"),
+    Entry("propagations", EVERYWHERE, "runs of ternary rows"),
+    Entry("nogoods", EVERYWHERE, "learned clauses"),
+    Entry("backjumps", EVERYWHERE, "conflicts after which more than one level was left"),
+    Entry("variables", EVERYWHERE, "of the simplified ternary model"),
+    Entry("boolVariables", EVERYWHERE, "those that are 0 or 1"),
+    Entry("intVariables", EVERYWHERE, "the others"),
+    Entry("propagators", EVERYWHERE, "rows of the simplified ternary model"),
+    Entry("flatzincVariables", EVERYWHERE, "of the model that was read"),
+    Entry("flatzincConstraints", EVERYWHERE, "of the model that was read"),
+    Entry("loweredVariables", EVERYWHERE, "of the ternary model before the simplifier"),
+    Entry("loweredPropagators", EVERYWHERE, "of the ternary model before the simplifier"),
+    Entry("solutions", EVERYWHERE, "that were found"),
+    Entry("objective", OPTIMISED, "of the best solution"),
+    Entry("objectiveBound", OPTIMISED, "what was proved that no solution can pass"),
+    Entry("peakMem", EVERYWHERE, "memory of the process at most, in MiB"),
+    Entry("initTime", EVERYWHERE, "before the search"),
+    Entry("solveTime", EVERYWHERE, "of the search"),
+    Entry("parseTime", EVERYWHERE, "part of `initTime`: reading"),
+    Entry("lowerTime", EVERYWHERE, "part of `initTime`: from FlatZinc to ternary rows"),
+    Entry("simplifyTime", EVERYWHERE, "part of `initTime`: the simplifier"),
+    Entry("rootTime", SEARCHED, "part of `initTime`: propagation before the first decision"),
+    Entry("engineTime", SEARCHED, "part of `initTime`: starting the engine"),
+    Entry("compileTime", SEARCHED, "part of `engineTime`: compiling kernels that are not in the cache"),
+    Entry("firstNodeTime", SEARCHED, "from the start of the process to the start of the search"),
+    Entry("engine", SEARCHED, "`cpu`, `gpu`, or `cpu+gpu` where the GPU joined; counts are then of both"),
+    Entry("blocks", SEARCHED, "subproblems that are searched at once"),
+    Entry("iterations", SEARCHED, "rounds of propagation"),
+    Entry("donations", SEARCHED, "subproblems given to other blocks"),
+    Entry("replays", SEARCHED, "stores rebuilt because the trail was forgotten"),
+    Entry("fixpointErrors", SEARCHED, "0, except in a faulty debug build"),
+    Entry("busyTime", SEARCHED, "sum over the blocks"),
+    Entry("idleTime", SEARCHED, "sum over the blocks"),
+    Entry("foundBy", FOUND, "engine and method of the solutions printed: `gpu window 12, cpu finder 3`"),
+    Entry("provedBy", SEARCHED, "engine and method that searched the whole space or proved the bound"),
+    Entry("<method>Share", SEARCHED, "share of the blocks' time that the method had"),
+    Entry("<method>Tries", SEARCHED, "how often it was used"),
+    Entry("<method>Improvements", SEARCHED, "solutions better than all before that it found"),
+    Entry("nogoodLength", LEARNED, "mean number of literals of a learned clause"),
+    Entry("nogoodLevels", LEARNED, "mean number of levels that they come from"),
+    Entry("nogoodMinimised", LEARNED, "mean number of literals that minimisation removed"),
+    Entry("nogoodsTold", LEARNED, "clauses that learners told each other"),
+    Entry("nogoodsHeard", LEARNED, "clauses that learners took from each other"),
+    Entry("reductions", LEARNED, "how often the less useful clauses were forgotten"),
+    Entry("explanations", LEARNED, "rows that were asked why they have tightened"),
+    Entry("explanationLength", LEARNED, "mean number of premises"),
+    Entry("explanationErrors", LEARNED, "0, except in a faulty debug build"),
+    Entry("profile<Activity>", PROFILED, "share of the blocks' time"),
+    Entry("threadsPerBlock", GPU, "shape of the launch"),
+    Entry("store", GPU, "where the blocks keep domains: `shared` or `global` memory"),
+    Entry("workspaceMebibytes", GPU, "memory of all blocks"),
+    Entry("contextTime", GPU, "making the CUDA context"),
+    Entry("joinTime", GPU, "from the start of the search to where the GPU joined it, with `--arch auto`"),
+)  # fmt: skip
+
+
+def names_of(entry: Entry) -> list[str]:
+    """All that the entry stands for."""
+    if "<method>" in entry.name:
+        return [entry.name.replace("<method>", method) for method in METHODS]
+    if "<Activity>" in entry.name:
+        return [entry.name.replace("<Activity>", activity.capitalize()) for activity in ACTIVITIES]
+    return [entry.name]
