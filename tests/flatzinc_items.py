@@ -7,7 +7,7 @@ import re
 from hypothesis import strategies as st
 
 from turbo_fzn.domains import IntSet
-from turbo_fzn.read.model import Array, Call, Constraint, FloatSet, Goal, Index, Model, Ref, Text, Variable
+from turbo_fzn.read.model import Array, Call, Constraint, FloatRange, FloatSet, Goal, Index, Model, Ref, Text, Variable
 
 NAMES = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,8}", fullmatch=True).filter(lambda name: name not in ("true", "false"))
 INTEGERS = st.integers(-(2**63), 2**63 - 1) | st.integers(-9, 9)
@@ -50,7 +50,7 @@ integer_ranges = st.tuples(integers, integers).map(
     lambda p: ([*p[0][0], "..", *p[1][0]], IntSet.interval(p[0][1], p[1][1]))
 )
 float_ranges = st.tuples(floats, floats | integers).map(
-    lambda p: ([*p[0][0], "..", *p[1][0]], FloatSet([p[0][1], p[1][1]]))
+    lambda p: ([*p[0][0], "..", *p[1][0]], FloatRange([p[0][1], p[1][1]]))
 )
 integer_sets = lists_of(integers, "{", "}").map(lambda p: (p[0], set_of(p[1])))
 number_sets = lists_of(integers | floats, "{", "}").map(lambda p: (p[0], set_of(p[1])))
@@ -75,9 +75,9 @@ int_domains = integer_ranges | integer_sets
 scalar_types = st.sampled_from(["bool", "int"]).map(lambda kind: ([kind], (kind, None))) | int_domains.map(
     lambda p: (p[0], ("int", p[1]))
 )
-set_types = (st.just((["int"], None)) | int_domains).map(lambda p: (["set", "of", *p[0]], ("set", p[1])))
-types = scalar_types | scalar_types | set_types
 float_types = st.just((["float"], ("float", None))) | float_ranges.map(lambda p: (p[0], ("float", p[1])))
+set_types = (st.just((["int"], None)) | int_domains).map(lambda p: (["set", "of", *p[0]], ("set", p[1])))
+types = scalar_types | scalar_types | float_types | set_types
 
 
 @st.composite
@@ -92,7 +92,7 @@ def variables(draw: st.DrawFn) -> tuple:
 @st.composite
 def arrays(draw: st.DrawFn) -> tuple:
     name, is_variable = draw(NAMES), draw(st.booleans())
-    type_tokens, (kind, domain) = draw(types if is_variable else types | float_types)
+    type_tokens, (kind, domain) = draw(types)
     annotation_tokens, annotation_values = draw(annotations)
     value_tokens, values = draw(lists_of(elements))
     head = ["array", "[", "1", "..", str(len(values)), "]", "of", *(["var"] if is_variable else []), *type_tokens]
@@ -109,7 +109,7 @@ def parameters(draw: st.DrawFn) -> tuple:
 
 
 index_sets = st.just((["int"], None)) | integer_ranges
-formal_types = (types | float_types).map(lambda p: (p[0], None))
+formal_types = types.map(lambda p: (p[0], None))
 
 
 @st.composite

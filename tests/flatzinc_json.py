@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 
 from turbo_fzn.domains import IntSet
-from turbo_fzn.read.model import Array, Call, Model, Ref, Text, Variable
+from turbo_fzn.read.model import Array, Call, FloatRange, Model, Ref, Text, Variable
 
 TYPES = {"bool": "bool", "int": "int", "float": "float", "set": "set of int"}
 FLAGS = {"var_is_introduced": "introduced", "is_defined_var": "defined"}
@@ -45,6 +45,8 @@ class Writer:
         item: dict = {"type": TYPES[variable.kind]}
         if isinstance(variable.domain, IntSet):
             item["domain"] = [list(pair) for pair in variable.domain.ranges]
+        elif isinstance(variable.domain, FloatRange):
+            item["domain"] = [variable.domain.values]
         if variable.value is not None:
             item["rhs"] = self.value(variable.value)
         for annotation, key in FLAGS.items():

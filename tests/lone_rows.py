@@ -32,28 +32,31 @@ def folder() -> Path:
     return Path(made)
 
 
-def compile_rows(command: list[str], source: str, target: str, bits: int) -> Path:
+def compile_rows(command: list[str], source: str, target: str, bits: int, floats: bool) -> Path:
+    target = f"floats-{target}" if floats else target
     flags = [f"-DBOUND_BITS={bits}", f"-I{kernels_folder()}", *compiler.developer_flags()]
     made = folder() / target
     subprocess.run([*command, *flags, "-o", str(made), str(SOURCES / source)], check=True, capture_output=True)
     return made
 
 
-@lru_cache(maxsize=2)
-def cpu_rows(bits: int) -> ctypes.CDLL:
-    command = [*compiler.find_cpu_compiler(), *compiler.CPU_FLAGS]
-    compiled = ctypes.CDLL(str(compile_rows(command, "rows.cpp", f"rows{bits}.so", bits)))
+@lru_cache(maxsize=3)
+def cpu_rows(bits: int, floats: bool = False) -> ctypes.CDLL:
+    kind = compiler.CPU_FLOAT_FLAGS if floats else ()
+    command = [*compiler.find_cpu_compiler(), *compiler.CPU_FLAGS, *kind]
+    compiled = ctypes.CDLL(str(compile_rows(command, "rows.cpp", f"rows{bits}.so", bits, floats)))
     compiled.propagate_rows.argtypes = [ctypes.c_void_p] * 4
     compiled.explain_rows.argtypes = [*[ctypes.c_void_p] * 4, ctypes.c_int64]
     compiled.explain_rows.restype = ctypes.c_int64
     return compiled
 
 
-@lru_cache(maxsize=2)
-def gpu_rows(bits: int):
+@lru_cache(maxsize=3)
+def gpu_rows(bits: int, floats: bool = False):
     architecture = gpu.context().architecture
-    command = [*compiler.find_nvcc(), "-std=c++17", "-O3", "-cubin", f"-arch=sm_{architecture}"]
-    compiled = compile_rows(command, "rows.cu", f"rows{bits}.cubin", bits).read_bytes()
+    kind = compiler.GPU_FLOAT_FLAGS if floats else ()
+    command = [*compiler.find_nvcc(), "-std=c++17", "-O3", *kind, "-cubin", f"-arch=sm_{architecture}"]
+    compiled = compile_rows(command, "rows.cu", f"rows{bits}.cubin", bits, floats).read_bytes()
     module = gpu.driver().module_from_buffer(compiled)
     function = module.get_function("propagate_rows")
     function.prepare([f"{ctypes.sizeof(Problem)}s", "P", "P", "P"])
@@ -85,7 +88,8 @@ def run_on_cpu(layout: Layout, *results: np.ndarray) -> None:
     common = make_common()
     problem = problem_on_cpu(layout, common)
     places = [array.ctypes.data for array in results]
-    assert cpu_rows(layout.bits).propagate_rows(ctypes.byref(problem), *places) == 0
+    rows = cpu_rows(layout.bits, layout.tnf.floats is not None)
+    assert rows.propagate_rows(ctypes.byref(problem), *places) == 0
 
 
 def explain_rows(tnf: TNF, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
@@ -104,7 +108,7 @@ def explain_rows(tnf: TNF, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
 
 def run_on_gpu(layout: Layout, *results: np.ndarray) -> None:
     cuda, problem = gpu.driver(), Problem()
-    _, function = gpu_rows(layout.bits)
+    _, function = gpu_rows(layout.bits, layout.tnf.floats is not None)
     layout.fill(problem, align16(layout.store_bytes + layout.list_bytes))
     held = {name: cuda.to_device(np.ascontiguousarray(array)) for name, array in layout.arrays.items() if array.nbytes}
     held["common"] = cuda.to_device(np.frombuffer(bytes(layout.first_common()), np.uint8))

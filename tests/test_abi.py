@@ -96,7 +96,7 @@ def test_any_change_of_the_table_has_another_digest(monkeypatch, old, new):
 
 
 def test_a_library_compiled_for_another_table_is_refused(monkeypatch):
-    monkeypatch.setattr(cpu, "digest", lambda: "0123456789abcdef")
+    monkeypatch.setattr(cpu, "digest", lambda floats: "0123456789abcdef")
     with pytest.raises(InternalError, match="host and kernels differ"):
         cpu.library.__wrapped__(32)
 

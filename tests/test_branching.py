@@ -134,12 +134,12 @@ def test_a_warm_start_is_a_hint_for_its_variables():
 def test_unknown_annotations_are_ignored_with_one_warning(caplog):
     with caplog.at_level(logging.WARNING, logger="turbo_fzn"):
         found = strategies(
-            ':: my_search([x],"text") :: seq_search([float_search([],0.1,input_order,indomain_split,complete),'
+            ':: my_search([x],"text") :: seq_search([set_search([],input_order,indomain_min,complete),'
             "int_search([x],fancy,indomain_fancy,complete)]) satisfy"
         )
     assert found == [(VarChoice.INPUT_ORDER, ValueChoice.MIN, ["x"])]
     assert len(caplog.records) == 1
-    for name in ("my_search", "float_search", "fancy", "indomain_fancy"):
+    for name in ("my_search", "set_search", "fancy", "indomain_fancy"):
         assert name in caplog.text
 
 

@@ -314,7 +314,7 @@ def test_what_the_checker_does_not_know_is_refused_with_its_place():
             Checker(make_model({}, [("int_eq", 1, 1), constraint]))
         assert str(caught.value) == text
     model = make_model({}, [])
-    model.variables["f"] = Variable("f", "float", None, [], None, 0)
+    model.variables["f"] = Variable("f", "set", None, [], None, 0)
     with pytest.raises(UnsupportedError):
         Checker(model)
 

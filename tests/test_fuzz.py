@@ -18,6 +18,7 @@ from flatzinc_text import with_text
 from fuzz.generate import FLAVOURS, draw_model
 from fuzz.judge import Expected, Way, every_way, judge
 from fuzz.peers import try_flatzinc, try_minizinc
+from fuzz.reals import try_reals
 from fuzz.run import instance, try_damage, try_instance
 from fuzz.shrink import shrink
 from oracle import WindowTooSmall
@@ -48,6 +49,12 @@ def test_damaged_input_is_refused_or_solved():
         assert failure is None, failure
         kinds[kind] += 1
     assert kinds["solved"] > 50 and kinds["refused"] > 500
+
+
+def test_models_with_floats_are_solved_about_the_point_that_satisfies_them():
+    verdicts = [try_reals(Random(f"floats/{SEED}/{number}")) for number in range(25)]
+    assert [(verdict.fault, text) for verdict, text in verdicts if verdict.is_fault] == []
+    assert sum(verdict.kind == "right" for verdict, _ in verdicts) > 12
 
 
 @needs_gecode

@@ -30,7 +30,7 @@ def configuration(solvers: Path) -> dict:
 def test_the_fields_of_the_configuration_have_their_values_and_the_rest_is_left_out(solvers):
     fields = configuration(solvers)
     assert Path(fields["executable"]).is_absolute() and os.access(fields["executable"], os.X_OK)
-    assert fields["tags"] == ["cp", "int"]
+    assert fields["tags"] == ["cp", "int", "float"]
     assert 0 < len(fields["description"]) < 80 and "\n" not in fields["description"]
     assert fields["needsSolns2Out"] is True
     for field in ("requiredFlags", "needsMznExecutable", "needsStdlibDir", "needsPathsFile", "isGUIApplication"):
@@ -104,6 +104,7 @@ def test_every_extra_flag_is_passed_on_and_accepted(minizinc, model, entry):
     flag, _, kind, default = entry
     values = {
         "int": "64",
+        "float": "0.001",
         "opt": "cpu" if flag == "--arch" else default,
         "string": {"--learn": "prover"}.get(flag, "probe"),
     }

@@ -14,6 +14,7 @@ NAMES = {name for entry in GLOSSARY for name in names_of(entry)}
 RUNS = (
     ("--profile", "-p", 2, CORPUS / "golomb.fzn"),
     ("-a", CORPUS / "queens.fzn"),
+    (CORPUS / "golden_ratio.fzn",),
     ("-f", "-p", 2, "--relaxation", "on", CORPUS / "warehouse.fzn"),
     ("-f", "-p", 3, "--learn", "prover,finder", "-t", 60_000),
 )

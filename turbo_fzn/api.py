@@ -21,11 +21,11 @@ from turbo_fzn.run.search import Finished, search, status_of
 @dataclass
 class Result:
     """What `solve_text` returns. `status`: SATISFIED, ALL_SOLUTIONS (space exhausted, so an optimum is proved),
-    UNSATISFIABLE or UNKNOWN. `solutions`: one dict a solution, output name -> bool, int or flat list."""
+    UNSATISFIABLE or UNKNOWN. `solutions`: one dict a solution, output name -> bool, int, float or flat list."""
 
     status: str
     solutions: list[dict[str, object]]
-    objective: int | None
+    objective: float | None
     statistics: dict[str, Any]
 
 

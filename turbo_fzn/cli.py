@@ -253,13 +253,15 @@ def set_up_logging(verbose: bool) -> None:
 
 def prepare_file(options: Options, interrupt: Interrupt) -> Prepared:
     from turbo_fzn.read.files import suffix_of
-    from turbo_fzn.run.prepare import log, prepare, settle_root
+    from turbo_fzn.run.prepare import log, prepare, set_precision, settle_root
 
     if suffix_of(options.file) == ".tnf":
         from turbo_fzn.run.judge import Prepared
         from turbo_fzn.tnf.text import read
 
-        return settle_root(Prepared(read(options.file)), interrupt)
+        tnf = read(options.file)
+        set_precision(tnf, options.float_precision)
+        return settle_root(Prepared(tnf), interrupt)
     from turbo_fzn.read.languages import parse_file
 
     start = time.monotonic()

@@ -78,7 +78,7 @@ def configuration(executable: Path) -> dict[str, object]:
         "description": "Constraint solver for GPUs and CPUs",
         "executable": str(executable),
         "mznlib": str(share_folder() / "minizinc" / "turbo"),
-        "tags": ["cp", "int"],
+        "tags": ["cp", "int", "float"],
         "stdFlags": STD_FLAGS,
         "extraFlags": options.minizinc_extra_flags(),
         "needsSolns2Out": True,

@@ -39,6 +39,7 @@ class Options:
     memory: int | None = None
     relaxation: str = "auto"
     check: str = "auto"
+    float_precision: float = 1e-6
     simplify: bool = True
     dump_tnf: str | None = None
     gpu_threads: int | None = None
@@ -66,7 +67,7 @@ class Row(NamedTuple):
 
     flags: tuple[str, ...]
     field: str
-    kind: str  # switch, int, pair, choice:a:b, text, or const:VALUE (sets the field to VALUE)
+    kind: str  # switch, int, number, pair, choice:a:b, text, or const:VALUE (sets the field to VALUE)
     help: str
     extra_type: str = ""
     more: str = ""
@@ -121,6 +122,9 @@ OPTIONS = (
         "linear relaxation beside the search, which proves bounds of the objective", "opt:auto:on:off",
         more="It often finds the best solution, too. `auto`: where the search has more than one block, and with "
              "`-f`."),
+    Row(("--float-precision",), "float_precision", "number:P",
+        "how far float variables may be off, beyond 1 in relation to their size", "float:0:1",
+        more="At least 1e-12. docs/floats.md says what an answer means."),
     Row(("--check",), "check", "const:always", "check every solution against the FlatZinc, however large", "bool",
         more="Without it, solutions of models up to 2,000,000 literals are checked. With `-a` on an easy model the "
              "checks can take most of the time."),
@@ -186,6 +190,9 @@ LIMITS: dict[str, tuple[float, ...]] = {
     "memory": (1, 1_000_000),
     "seed": (-inf, inf),
 }
+
+
+LEAST_PRECISION = 1e-12  # of float variables
 
 
 class Command(NamedTuple):
@@ -266,7 +273,7 @@ def grouped() -> list[tuple[str, list[Row]]]:
 def help_of(row: Row) -> str:
     """Its help with its default, where that is a word that the help does not tell."""
     default = next(field.default for field in fields(Options) if field.name == row.field)
-    told = "default" in row.help or not isinstance(default, str) or row.kind.startswith("const")
+    told = "default" in row.help or not isinstance(default, (str, float)) or row.kind.startswith("const")
     return row.help if told else f"{row.help} (default: {default})"
 
 
@@ -288,9 +295,23 @@ def _argparse_kind(row: Row) -> dict[str, Any]:
         return {"choices": values, "default": default}
     if kind == "pair":
         return {"type": _pair, "default": default, "metavar": metavar_of(row)}
+    if kind == "number":
+        return {"type": _precision, "default": default, "metavar": metavar_of(row)}
     if kind == "int":
         return {"type": integer(row.field), "default": default, "metavar": metavar_of(row)}
     return {"default": default, "metavar": metavar_of(row)}
+
+
+def _precision(text: str) -> float:
+    from argparse import ArgumentTypeError
+
+    try:
+        value = float(text)
+    except ValueError:
+        raise ArgumentTypeError(f"expected a number, found {text[:40]!r}") from None
+    if not LEAST_PRECISION <= value <= 1:
+        raise ArgumentTypeError(f"{text[:40]} is not within {LEAST_PRECISION}..1")
+    return value
 
 
 def _pair(text: str) -> tuple[int, int]:

@@ -9,6 +9,11 @@
 
 #include "../core/fixpoint.h"
 #include "../core/random.h"
+#ifdef FLOATS
+#include "../floats/decided.h"
+#else
+#define is_decided is_fixed
+#endif
 
 #define NO_PLACE INT32_MAX
 #define NOT_KEPT (-2)  // in place of a variable
@@ -96,7 +101,7 @@ DEVICE i32 first_unfixed(const Block& b, Strategy strategy, i32 from) {
     i32 i = chunk + lane();
     if (lane() == 0) s.place = NO_PLACE;
     barrier();
-    if (i < strategy.count && !is_fixed(b, strategy_var(b, strategy, i))) block_min(&s.place, i);
+    if (i < strategy.count && !is_decided(b, strategy_var(b, strategy, i))) block_min(&s.place, i);
     barrier();
     i32 found = s.place;
     barrier();
@@ -112,7 +117,7 @@ DEVICE i32 best_unfixed(const Block& b, Strategy strategy) {
   i32 place = NO_PLACE;
   for (i32 i = lane(); i < strategy.count; i += lanes()) {
     i32 var = strategy_var(b, strategy, i);
-    if (is_fixed(b, var)) continue;
+    if (is_decided(b, var)) continue;
     i64 candidate = variable_score(b, strategy, i, var);
     if (candidate < score) {
       score = candidate;
@@ -138,7 +143,7 @@ DEVICE void choose_variable(const Block& b) {
   Choice& s = choice(b);
   i32 index = s.strategy, from = s.position, place = NO_PLACE;
   i32 conflict = s.conflict_var;
-  if (conflict >= 0 && !is_fixed(b, conflict)) {
+  if (conflict >= 0 && !is_decided(b, conflict)) {
     barrier();
     if (lane() == 0) {
       s.var = conflict;
@@ -161,7 +166,7 @@ DEVICE void choose_variable(const Block& b) {
     s.value_choice = strategy.value_choice;
     s.strategy = index;
     s.position = from;
-    ASSERT(s.var < 0 || (place < strategy.count && !is_fixed(b, s.var)));
+    ASSERT(s.var < 0 || (place < strategy.count && !is_decided(b, s.var)));
   }
   barrier();
 }
@@ -188,6 +193,25 @@ DEVICE i32 choice_without_end(i32 choice, wide_t l, wide_t u, bound_t phase) {
   if (choice == VALUE_PHASE || choice == VALUE_HINT) possible = !is_infinite(phase);
   return possible ? choice : VALUE_MEDIAN;
 }
+
+#ifdef FLOATS
+// The halves of a real variable's interval, which share their common end: that of the upper values first where
+// `choice` prefers these, or the one with `phase`.
+DEVICE Branches split_float(const Block& b, i32 choice, bound_t lower, bound_t upper, bound_t phase) {
+  bound_t middle = middle_code(lower, upper);
+  bool upper_first = choice == VALUE_MAX || choice == VALUE_REVERSE_SPLIT || choice == VALUE_OUT_MIN;
+  if (choice == VALUE_PHASE || choice == VALUE_HINT) upper_first = phase > middle;
+  if (choice == VALUE_RANDOM || choice == VALUE_SPLIT_RANDOM || choice == VALUE_OUT_RANDOM) {
+    upper_first = coin(next_random(b));
+  }
+  Branches branches;
+  branches.count = 0;
+  if (upper_first) add_branch(&branches, middle, upper);
+  add_branch(&branches, lower, middle);
+  if (!upper_first) add_branch(&branches, middle, upper);
+  return branches;
+}
+#endif
 
 // The branches of lower..upper, in the order in which `choice` tries them; together they cover the interval.
 // `phase` is the value that VALUE_PHASE and VALUE_HINT prefer.

@@ -20,7 +20,11 @@ DEVICE bool claims_improvement(const Block& b, i64* value) {
   const Problem* p = b.problem;
   *value = 0;
   if (p->sense == 0) return true;
+#ifdef FLOATS
+  *value = p->sense * (i64)best_end(b, p->objective);
+#else
   *value = (i64)p->sense * (i64)b.lower[p->objective];
+#endif
   if (*value >= global_min(&p->common->best, *value)) return false;
   global_store(&p->common->improved_ns, task_clock(b));
   return true;
@@ -39,8 +43,12 @@ DEVICE void write_solution(const Block& b) {
   RingSlot* slot = (RingSlot*)(p->ring + (u64)(ticket % p->ring_slots) * (u64)p->ring_slot_bytes);
   bound_t* values = (bound_t*)(slot + 1);
   for (i32 i = lane(); i < p->n_exports; i += lanes()) {
+#ifdef FLOATS  // a box: behind all lower ends come the upper ones
+    values[i] = p->exports[i] < p->n_vars ? b.lower[p->exports[i]] : b.upper[p->exports[i] - p->n_vars];
+#else
     ASSERT(is_fixed(b, p->exports[i]));
     values[i] = b.lower[p->exports[i]];
+#endif
   }
   fence_host();
   barrier();

@@ -44,7 +44,12 @@ DEVICE void bound_objective(const Block& b) {
   const Problem* p = b.problem;
   const Task& s = task(b);
   if (p->sense == 0 || s.best == NO_INCUMBENT) return;
+#ifdef FLOATS
+  i64 better = better_than(b, s.best), most = !claim(b).limited || !s.island ? better : s.limit;
+  if (claim(b).limited && !s.island) most = minimum(better, s.target);
+#else
   i64 most = !claim(b).limited ? s.best - 1 : s.island ? s.limit : minimum(s.best - 1, s.target);
+#endif
   if (p->sense > 0) tighten_upper(b, p->objective, (value_t)most);
   else tighten_lower(b, p->objective, (value_t)-most);
 }

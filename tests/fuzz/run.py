@@ -2,7 +2,7 @@
 
 Kinds of instances: `models` compares with enumeration (generate.py, judge.py), `damage` reads damaged input
 (damage.py), `flatzinc` and `minizinc` compare with Gecode (peers.py), `bounds` checks what linear relaxations prove
-(bounds.py).
+(bounds.py), `floats` has float variables (reals.py).
 
 Instance number i of seed s is the same model and the same way to solve it on every machine: `--seed s --first i
 --count 1` makes it again. Processes take the numbers in turn, so their number does not change what is tried.
@@ -40,6 +40,7 @@ from fuzz.damage import draw_text, judge_text
 from fuzz.generate import draw_model
 from fuzz.judge import Expected, Verdict, Way, draw_learning_way, draw_way, judge
 from fuzz.peers import try_flatzinc, try_minizinc
+from fuzz.reals import try_reals
 from fuzz.shrink import shrink
 from turbo_fzn.read.model import Model
 
@@ -88,8 +89,9 @@ def try_damage(seed: int, number: int) -> tuple[str, Failure | None]:
 def try_number(arguments: argparse.Namespace, number: int) -> tuple[str, Failure | None]:
     if arguments.kind == "damage":
         return try_damage(arguments.seed, number)
-    if arguments.kind == "bounds":
-        verdict, text, _ = try_bounds(Random(f"bounds/{arguments.seed}/{number}"))
+    if arguments.kind in ("bounds", "floats"):
+        random = Random(f"{arguments.kind}/{arguments.seed}/{number}")
+        verdict, text = try_bounds(random)[:2] if arguments.kind == "bounds" else try_reals(random)
         return verdict.kind, Failure(number, verdict, Way(), text) if verdict.is_fault else None
     if arguments.kind in ("flatzinc", "minizinc"):
         random = Random(f"{arguments.kind}/{arguments.seed}/{number}")
@@ -247,7 +249,7 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     )
     parser.add_argument("--seconds", type=float, default=0, metavar="S", help="stop after that time")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, metavar="N")
-    kinds = ("models", "damage", "flatzinc", "minizinc", "bounds")
+    kinds = ("models", "damage", "flatzinc", "minizinc", "bounds", "floats")
     parser.add_argument("--kind", choices=kinds, default="models")
     parser.add_argument("--arch", choices=("cpu", "gpu"), default="cpu")
     parser.add_argument("--learn", action="store_true", help="every instance with blocks that learn")

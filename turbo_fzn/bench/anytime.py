@@ -39,7 +39,7 @@ from turbo_fzn.run.search import Finished, search, status_of
 TIMES = (1, 5, 20, 60)
 
 
-def run_model(path: Path, options: Options, seconds: float, known: int | None = None) -> Curve:
+def run_model(path: Path, options: Options, seconds: float, known: float | None = None) -> Curve:
     """Solves one file for `seconds` of search, or until the objective is `known` or better; errors become the
     status."""
     curve = Curve(name_of(path), options.seed or 0, 0, seconds)
@@ -69,7 +69,7 @@ def header(times: Sequence[float]) -> str:
     return f"{'model':22}{'seed':>5}{columns}{figures}  {'found by':14}status"
 
 
-def format_curve(curve: Curve, known: int | None, times: Sequence[float]) -> str:
+def format_curve(curve: Curve, known: float | None, times: Sequence[float]) -> str:
     columns = "".join(f"{show(curve.at(t)):>10}" for t in times)
     when, who = (f"{curve.improvements[-1][0]:.2f}", curve.improvements[-1][2]) if curve.improvements else ("", "")
     line = (
@@ -99,7 +99,7 @@ def plot(curve: Curve, folder: Path) -> None:
     (folder / f"{curve.model}-{curve.seed}.svg").write_text(picture, encoding="utf-8")
 
 
-def show(value: int | None) -> str:
+def show(value: float | None) -> str:
     return "" if value is None else str(value)
 
 

@@ -30,7 +30,7 @@ def page(curves: Sequence[Curve], peers: Peers, old: Sequence[Curve] = ()) -> st
     return document(name, "best solution at any time", verdict(curves, known), parts, below)
 
 
-def verdict(curves: Sequence[Curve], known: dict[str, int | None]) -> str:
+def verdict(curves: Sequence[Curve], known: dict[str, float | None]) -> str:
     """The outcome, in a sentence."""
     proved = sum(curve.status in CLOSED for curve in curves)
     reached = sum(curve.objective is not None and curve.objective == known[curve.model] for curve in curves)
@@ -40,7 +40,7 @@ def verdict(curves: Sequence[Curve], known: dict[str, int | None]) -> str:
 
 
 def summaries(
-    curves: Sequence[Curve], peers: Peers, known: dict[str, int | None], old: Sequence[Curve]
+    curves: Sequence[Curve], peers: Peers, known: dict[str, float | None], old: Sequence[Curve]
 ) -> Iterator[str]:
     rows = counts_against(curves, peers, old)
     if rows:
@@ -67,7 +67,7 @@ FIRST, WITHIN, BEST, PROVED = "a solution", f"within {NEAR:g} %", "best known", 
 OLD_LINES = (BEST, PROVED)
 
 
-def reached_times(curves: Sequence[Curve], known: dict[str, int | None]) -> dict[str, list[float]]:
+def reached_times(curves: Sequence[Curve], known: dict[str, float | None]) -> dict[str, list[float]]:
     """For each thing to reach the times at which runs did; those that did not are left out."""
     found: dict[str, list[float]] = {FIRST: [], WITHIN: [], BEST: [], PROVED: []}
     for curve in curves:
@@ -78,12 +78,12 @@ def reached_times(curves: Sequence[Curve], known: dict[str, int | None]) -> dict
     return found
 
 
-def integral_text(runs: Sequence[Curve], mean: float, best: int | None) -> str:
+def integral_text(runs: Sequence[Curve], mean: float, best: float | None) -> str:
     values = [run.primal_integral(best) for run in runs]
     return f"{mean:.1f}" if len(runs) < 2 else f"{mean:.1f} ({min(values):.1f}–{max(values):.1f})"
 
 
-def multiples(models: dict[str, list[Curve]], known: dict[str, int | None], old: dict[str, list[Curve]]) -> str:
+def multiples(models: dict[str, list[Curve]], known: dict[str, float | None], old: dict[str, list[Curve]]) -> str:
     """A small picture for each model with an objective."""
     optimised = {model: runs for model, runs in models.items() if runs[0].sense}
     seconds = max((run.seconds for runs in models.values() for run in runs), default=0.0)
@@ -103,7 +103,7 @@ def multiples(models: dict[str, list[Curve]], known: dict[str, int | None], old:
     return f'<section><h2>Objective over time</h2>{text}{key(entries)}<div class="grid">{body}</div></section>'
 
 
-def other(runs: Sequence[Curve], old: Sequence[Curve], known: dict[str, int | None]) -> Sequence[tuple[float, int]]:
+def other(runs: Sequence[Curve], old: Sequence[Curve], known: dict[str, float | None]) -> Sequence[tuple[float, float]]:
     """What is drawn beside the seeds: the run of before whose integral is the median, or else the solver beside."""
     if old:
         middle = sorted(old, key=lambda run: run.primal_integral(known[run.model]))[len(old) // 2]
@@ -111,7 +111,7 @@ def other(runs: Sequence[Curve], old: Sequence[Curve], known: dict[str, int | No
     return runs[0].side
 
 
-def runs_table(curves: Sequence[Curve], known: dict[str, int | None]) -> str:
+def runs_table(curves: Sequence[Curve], known: dict[str, float | None]) -> str:
     rows = []
     for curve in curves:
         when, _, who = curve.improvements[-1] if curve.improvements else ("", "", "")

@@ -22,21 +22,21 @@ class Curve:
     seconds: float
     status: str = "UNKNOWN"
     end: float = 0.0
-    bound: int | None = None
-    improvements: list[tuple[float, int, str]] = field(default_factory=list)
+    bound: float | None = None
+    improvements: list[tuple[float, float, str]] = field(default_factory=list)
     statistics: dict[str, object] = field(default_factory=dict)
     side: list[tuple[float, int]] = field(default_factory=list)
 
     @property
-    def objective(self) -> int | None:
+    def objective(self) -> float | None:
         return self.improvements[-1][1] if self.improvements else None
 
-    def at(self, seconds: float) -> int | None:
+    def at(self, seconds: float) -> float | None:
         """The objective after so many seconds."""
         reached = [objective for when, objective, _ in self.improvements if when <= seconds]
         return reached[-1] if reached else None
 
-    def primal_integral(self, best: int | None) -> float:
+    def primal_integral(self, best: float | None) -> float:
         """Mean gap in per cent over the whole time. `best`: the best objective known."""
         best = self.objective if best is None else best
         total, since, gap = 0.0, 0.0, 100.0
@@ -46,7 +46,7 @@ class Curve:
         return (total + gap * (self.seconds - since)) / self.seconds
 
 
-def gap_of(objective: int, best: int | None) -> float:
+def gap_of(objective: float, best: float | None) -> float:
     """|objective - best| as a percentage of the larger of both, 100 for different signs."""
     if best is None or objective == best:
         return 0.0
@@ -55,7 +55,7 @@ def gap_of(objective: int, best: int | None) -> float:
     return 100.0 * abs(objective - best) / max(abs(objective), abs(best))
 
 
-def number(cell: str | None) -> int | None:
+def number(cell: str | None) -> float | None:
     """An objective of the peers' table; None where no solution was found."""
     match = re.fullmatch(r"(-?\d+)\*?", cell or "")
     return int(match[1]) if match else None
@@ -65,7 +65,7 @@ def is_peer(column: str) -> bool:
     return column.endswith("s") and column[-2].isdigit() and not column.startswith("turbo128_h200_nodes")
 
 
-def better(sense: int, ours: int | None, theirs: int | None) -> int:
+def better(sense: int, ours: float | None, theirs: float | None) -> int:
     """1 when ours is better, 0 when equal, -1 when worse. Any solution is better than none."""
     if ours is None or theirs is None:
         return (ours is not None) - (theirs is not None)
@@ -115,9 +115,9 @@ def counts_against(
     return [(name, count(verdicts)) for name, verdicts in rows]
 
 
-def best_known(curves: Sequence[Curve], peers: dict[str, dict[str, str]]) -> dict[str, int | None]:
+def best_known(curves: Sequence[Curve], peers: dict[str, dict[str, str]]) -> dict[str, float | None]:
     """By model the best objective of the table and of these curves and the solvers beside them."""
-    found: dict[str, int | None] = {}
+    found: dict[str, float | None] = {}
     for model, runs in by_model(curves).items():
         told = number(peers.get(model, {}).get("best_known"))
         values = [value for curve in runs for value in (curve.objective, *(objective for _, objective in curve.side))]
@@ -127,7 +127,7 @@ def best_known(curves: Sequence[Curve], peers: dict[str, dict[str, str]]) -> dic
     return found
 
 
-def mean_integrals(curves: Sequence[Curve], known: dict[str, int | None]) -> dict[str, float]:
+def mean_integrals(curves: Sequence[Curve], known: dict[str, float | None]) -> dict[str, float]:
     """By model, over its seeds."""
     return {
         model: sum(run.primal_integral(known.get(model)) for run in runs) / len(runs)

@@ -24,12 +24,12 @@ class Outcome(NamedTuple):
     solution), whether nothing is left to say, and after how many seconds it was said."""
 
     sense: int
-    objective: int | None
+    objective: float | None
     closed: bool
     seconds: float
 
     @property
-    def rank(self) -> tuple[bool, bool, int]:
+    def rank(self) -> tuple[bool, bool, float]:
         """The greater, the better."""
         found = self.objective is not None
         return self.closed, found, -self.sense * self.objective if self.objective is not None else 0

@@ -17,7 +17,7 @@ class Run:
     model: str
     engine: str
     status: str
-    objective: int | None = None
+    objective: float | None = None
     nodes: int = 0
     nodes_per_second: float = 0.0
     runs_per_second: float = 0.0
@@ -37,7 +37,7 @@ class Run:
     activities: dict[str, float] = field(default_factory=dict)
     sense: int = 0
     seconds: float = 0.0
-    improvements: list[tuple[float, int, str]] = field(default_factory=list)
+    improvements: list[tuple[float, float, str]] = field(default_factory=list)
 
 
 def load(path: Path) -> list[Run]:

@@ -14,11 +14,13 @@ Only the names and argument counts are looked at when a Checker is made; the tab
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 
 import numpy as np
 
+from turbo_fzn.check.reals import RealConstraints, find_form
 from turbo_fzn.check.relations import find_signature
 from turbo_fzn.check.tables import Assignment, Batch, Tables, error_at
 from turbo_fzn.domains import INFINITY, IntSet
@@ -26,14 +28,21 @@ from turbo_fzn.errors import UnsupportedError
 from turbo_fzn.read.model import Constraint, Index, Model, Ref
 
 SHOWN_VALUES = 12
+PRECISION = 1e-6  # of floats
 
 
 class Checker:
     """Evaluates assignments against a model; see the module's docstring."""
 
-    def __init__(self, model: Model):
+    def __init__(self, model: Model, precision: float = PRECISION):
         self.model = model
+        self.precision = precision
+        self.reals = RealConstraints(model)
         for constraint in model.constraints:
+            form = find_form(constraint.name)
+            if form is not None and len(constraint.args) == form.n_args:
+                self.reals.constraints.append((constraint, form))
+                continue
             signature = find_signature(constraint.name, len(constraint.args))
             if signature is None:
                 raise error_at(model, constraint.position, f"unknown predicate {constraint.name}")
@@ -41,7 +50,7 @@ class Checker:
                 text = f"{constraint.name} has {len(signature.kinds)} arguments, not {len(constraint.args)}"
                 raise error_at(model, constraint.position, text)
         for variable in model.variables.values():
-            if variable.kind not in ("bool", "int"):
+            if variable.kind not in ("bool", "int", "float"):
                 text = f"{variable.kind} variables are not supported"
                 raise error_at(model, variable.position, text, UnsupportedError)
 
@@ -58,14 +67,39 @@ class Checker:
 
     @cached_property
     def tables(self) -> Tables:
-        return Tables(self.model)
+        """What the model says of integers and Booleans."""
+        return Tables(self.integers)
+
+    @cached_property
+    def integers(self) -> Model:
+        """The model without its float variables and what speaks of them, or itself where it has none."""
+        if not self.has_floats:
+            return self.model
+        model = self.model
+        return replace(
+            model,
+            variables={name: variable for name, variable in model.variables.items() if variable.kind != "float"},
+            arrays={name: array for name, array in model.arrays.items() if array.kind != "float"},
+            constraints=[constraint for constraint in model.constraints if find_form(constraint.name) is None],
+        )
+
+    @cached_property
+    def has_floats(self) -> bool:
+        return bool(self.reals.constraints) or any(one.kind == "float" for one in self.model.variables.values())
 
     def violation(self, values: Mapping[str, int]) -> str | None:
         """None when the assignment is a solution, else one line that names what does not hold."""
         return next(self.violations(values), None)
 
+    def undecided(self, values: Mapping[str, float]) -> str | None:
+        """Of an assignment that has no `violation`: one line that names what its float variables miss by more than the
+        precision, or None."""
+        misplaced = self.reals.misplaced(values, self.precision)
+        violated = (self.describe(one, values) for one in self.reals.violated(values, self.precision))
+        return next(chain(misplaced, violated), None)
+
     def violations(self, values: Mapping[str, int]) -> Iterator[str]:
-        """One line for every declaration and constraint that does not hold."""
+        """One line for every declaration and constraint that does not hold, but for those on floats."""
         missing = next((name for name in self.model.variables if name not in values), None)
         if missing is not None:
             yield f"variable {missing} has no value"
@@ -77,7 +111,7 @@ class Checker:
             if assignment.values[slot] != assignment.values[other]:
                 yield f"{name} = {assignment.values[slot]} differs from its right-hand side {assignment.values[other]}"
         for number in self.failed_constraints(assignment):
-            yield self.describe(self.model.constraints[number], values)
+            yield self.describe(self.integers.constraints[number], values)
 
     def all_hold(self, values: np.ndarray) -> bool:
         """Whether every row of `values` (int64 [k, variables], in the model's order) is a solution.
@@ -97,18 +131,18 @@ class Checker:
 
     def assign(self, values: Mapping[str, int]) -> Assignment:
         tables = self.tables
-        scalars = [int(values[name]) for name in self.model.variables]
+        scalars = [int(values[name]) for name in self.integers.variables]
         return Assignment(scalars + tables.slots.constants, tables.elements, tables.elements_vector)
 
     def failed_constraints(self, assignment: Assignment) -> Iterator[int]:
         for group in self.tables.groups.values():
             yield from group.failures(assignment)
 
-    def describe(self, constraint: Constraint, values: Mapping[str, int]) -> str:
+    def describe(self, constraint: Constraint, values: Mapping[str, float]) -> str:
         file, line, _ = self.model.locate(constraint.position)
         text = f"{constraint.name}({','.join(map(show, constraint.args))})"
         names = islice(dict.fromkeys(self.names_in(constraint.args)), SHOWN_VALUES)
-        where = ", ".join(f"{name} = {int(values[name])}" for name in names)
+        where = ", ".join(f"{name} = {values[name]}" for name in names)
         place = f"{file}:{line}" if file else f"line {line}"
         return f"{place}: {text} does not hold with {where or 'its constants'}"
 

@@ -5,7 +5,7 @@ import hashlib
 from functools import lru_cache
 from typing import NamedTuple
 
-from turbo_fzn.engine import abi
+from turbo_fzn.engine import abi, float_abi
 from turbo_fzn.engine.records import RECORDS, WIDTHS, fields_of, offset, structure
 
 
@@ -23,6 +23,12 @@ def named_facts() -> list[Fact]:
     return constants + [Fact(name, value) for enumeration in abi.ENUMERATIONS for name, value in enumeration.values()]
 
 
+def float_facts() -> list[Fact]:
+    """What kernels for models with real variables know besides."""
+    constants = [Fact(name, getattr(float_abi, name)) for name in float_abi.CONSTANTS]
+    return constants + [Fact(name, value) for one in float_abi.ENUMERATIONS for name, value in one.values()]
+
+
 def placed_facts(bits: int) -> list[Fact]:
     """Size of each record and offset of each of its fields, where a bound has so many bits."""
     facts = []
@@ -35,8 +41,9 @@ def placed_facts(bits: int) -> list[Fact]:
     return facts
 
 
-@lru_cache(maxsize=1)
-def digest() -> str:
-    """A name for this agreement; another one has another."""
+@lru_cache(maxsize=2)
+def digest(floats: bool = False) -> str:
+    """A name for this agreement; another one has another. `floats`: of kernels for models with real variables."""
     facts = [*named_facts(), *(fact for bits in WIDTHS for fact in placed_facts(bits))]
+    facts += float_facts() if floats else []
     return hashlib.sha256(repr([tuple(fact) for fact in facts]).encode()).hexdigest()[:16]

@@ -20,7 +20,10 @@ from turbo_fzn.errors import EngineError
 from turbo_fzn.resources import kernels_folder
 
 GPU_ARCHITECTURES = ("80", "90", "100")
-GPU_VARIANTS = tuple((bits, shared) for bits in (32, 64) for shared in (True, False))
+GPU_VARIANTS: tuple[tuple[int, bool, tuple[str, ...]], ...] = tuple(
+    (bits, shared, ()) for bits in (32, 64) for shared in (True, False)
+)
+GPU_VARIANTS += tuple((64, shared, compiler.GPU_FLOAT_FLAGS) for shared in (True, False))
 
 
 def check_gpu_kernels() -> int:
@@ -29,14 +32,15 @@ def check_gpu_kernels() -> int:
     faults = 0
     with tempfile.TemporaryDirectory() as folder:
         for architecture in GPU_ARCHITECTURES:
-            for bits, shared in GPU_VARIANTS:
-                command = [*compiler.gpu_command(bits, shared, ()), *strictly, f"-arch=sm_{architecture}"]
+            for bits, shared, kind in GPU_VARIANTS:
+                command = [*compiler.gpu_command(bits, shared, kind), *strictly, f"-arch=sm_{architecture}"]
                 said = compilation.run_compiler([*command, "-o", f"{folder}/solve.cubin", source], folder)
                 registers = re.findall(r"Used (\d+) registers", said)
                 spills = re.findall(r"(\d+) bytes spill stores, (\d+) bytes spill loads", said)
                 faulty = "warning" in said.lower() or any(pair != ("0", "0") for pair in spills) or not spills
                 faults += faulty
-                variant = f"sm_{architecture} {bits}-bit {'shared' if shared else 'global'} store"
+                floats = ", real variables" if kind else ""
+                variant = f"sm_{architecture} {bits}-bit {'shared' if shared else 'global'} store{floats}"
                 figures = f"{max(map(int, registers))} registers, spills {spills}"
                 print(f"{variant}: {figures}{' FAULT' if faulty else ''}")
     return faults
@@ -59,8 +63,10 @@ def fill_package(folder: Path) -> None:
 
 def fill_cache(report: Callable[[str], object] = print) -> None:
     """Compiles the CPU engine, unless the package has it, and the GPU engine for the GPUs that are here; says so."""
-    for bits in (32, 64):
-        report(f"CPU engine, {bits}-bit: {compiler.packaged_library(bits) or compiler.cpu_library(bits)}")
+    variants: tuple[tuple[int, tuple[str, ...]], ...] = ((32, ()), (64, ()), (64, compiler.CPU_FLOAT_FLAGS))
+    for bits, kind in variants:
+        path = compiler.packaged_library(bits, *kind) or compiler.cpu_library(bits, *kind)
+        report(f"CPU engine, {bits}-bit{', real variables' if kind else ''}: {path}")
     try:
         compiler.find_nvcc()
         from turbo_fzn.engine.devices import architectures
@@ -70,8 +76,8 @@ def fill_cache(report: Callable[[str], object] = print) -> None:
         report(f"GPU engine: not built, {error}")
         return
     for architecture in found:
-        for bits, shared in GPU_VARIANTS:
-            report(f"GPU engine, {bits}-bit: {compiler.gpu_binary(bits, shared, architecture)}")
+        for bits, shared, kind in GPU_VARIANTS:
+            report(f"GPU engine, {bits}-bit: {compiler.gpu_binary(bits, shared, architecture, *kind)}")
 
 
 def main() -> int:

@@ -36,7 +36,13 @@ GPU_FLAGS = ["-std=c++17", "-O3", "-Xptxas", "-v"]
 PACKAGED = "compiled"  # the folder of a wheel that has the CPU engine
 PROFILE_FLAG = "-DPROFILE"
 TRACE_FLAG = "-DTRACE"
-CPU_VARIANTS = tuple((bits, kind) for bits in (32, 64) for kind in ((), (PROFILE_FLAG,), (TRACE_FLAG,)))
+KINDS: tuple[tuple[str, ...], ...] = ((), (PROFILE_FLAG,), (TRACE_FLAG,))
+# For models with real variables. A product and a sum must not become one operation (kernels/floats/exact.h).
+FLOAT_FLAG = "-DFLOATS"
+CPU_FLOAT_FLAGS = (FLOAT_FLAG, "-ffp-contract=off")
+GPU_FLOAT_FLAGS = (FLOAT_FLAG, "-fmad=false", "-DMAX_THREADS=256")
+CPU_VARIANTS = tuple((bits, kind) for bits in (32, 64) for kind in KINDS)
+CPU_VARIANTS += tuple((64, (*CPU_FLOAT_FLAGS, *kind)) for kind in KINDS)
 
 
 class NoCompiler(EngineError):
@@ -202,7 +208,7 @@ def soonest_cpu_library(bits: int, *extra: str) -> Path:
     serves this run, a quarter slower; the right one is compiled beside it, for later runs."""
     command, folder = _cpu_command(bits, extra), cache_folder()
     right = folder / _name(f"cpu{bits}", ".so", command)
-    as_told = extra or os.environ.get("CXX") or developer_flags()
+    as_told = set(extra) - set(CPU_FLOAT_FLAGS) or os.environ.get("CXX") or developer_flags()
     if as_told or folder != cache.find_folder() or cache.read(right) is not None:
         return cpu_library(bits, *extra)
     quick = _cached(f"cpu{bits}", ".so", [*command, *QUICK_FLAGS], "solve.cpp")

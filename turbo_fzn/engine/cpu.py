@@ -44,7 +44,8 @@ def load(bits: int, *extra: str) -> ctypes.CDLL:
 def library(bits: int, *extra: str) -> ctypes.CDLL:
     """The engine for stores of `bits` bits, ready to be called."""
     loaded = load(bits, *extra)
-    check_digest(loaded._name, ctypes.c_char_p.in_dll(loaded, "abi_digest").value or b"")
+    floats = compiler.FLOAT_FLAG in extra
+    check_digest(loaded._name, ctypes.c_char_p.in_dll(loaded, "abi_digest").value or b"", floats)
     loaded.solve_block.argtypes = [ctypes.c_void_p, ctypes.c_int32]
     loaded.propagate_root.argtypes = [ctypes.c_void_p] * 3
     loaded.adopt_solution.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64]
@@ -53,18 +54,24 @@ def library(bits: int, *extra: str) -> ctypes.CDLL:
     return loaded
 
 
-def check_digest(compiled: str, carried: bytes) -> None:
+def check_digest(compiled: str, carried: bytes, floats: bool = False) -> None:
     """Raises InternalError where kernels were compiled for structs that are not those of this host."""
-    if carried.decode() != digest():
-        raise InternalError(f"host and kernels differ: {compiled} is for {carried.decode()}, the host for {digest()}")
+    own = digest(floats)
+    if carried.decode() != own:
+        raise InternalError(f"host and kernels differ: {compiled} is for {carried.decode()}, the host for {own}")
 
 
 def check_sums(layout: Layout, problem: Problem) -> None:
     """Raises InternalError where the kernels reckon with other sizes of a block's memory than the layout does."""
     sums = (ctypes.c_int64 * 3)()
-    library(layout.bits).block_bytes(ctypes.byref(problem), sums)
+    library(layout.bits, *float_flags(layout.tnf)).block_bytes(ctypes.byref(problem), sums)
     if list(sums) != [layout.store_bytes, layout.list_bytes, layout.stack_bytes]:
         raise InternalError(f"host and kernels differ about the memory of a block: {list(sums)}")
+
+
+def float_flags(tnf: TNF) -> tuple[str, ...]:
+    """Those of the engine for this model, by the kinds of its variables."""
+    return () if tnf.floats is None else compiler.CPU_FLOAT_FLAGS
 
 
 def profile_flags(settings: Settings) -> list[str]:
@@ -78,6 +85,10 @@ def trace_flags(settings: Settings) -> list[str]:
 def point_to(problem: Problem, arrays: dict[str, np.ndarray]) -> None:
     for name, array in arrays.items():
         setattr(problem, name, array.ctypes.data)
+
+
+def flags(tnf: TNF, settings: Settings) -> tuple[str, ...]:
+    return *float_flags(tnf), *profile_flags(settings), *trace_flags(settings)
 
 
 class Stop:
@@ -106,7 +117,7 @@ class Propagator:
 
     def __init__(self, tnf: TNF, stop: Stop | None = None):
         self.layout = layout = Layout(tnf, np.empty(0, np.int32), Settings())
-        self.library = library(layout.bits)
+        self.library = library(layout.bits, *float_flags(tnf))
         self.common = (stop or Stop()).common
         self.problem = problem = Problem()
         layout.fill(problem, 0)
@@ -162,7 +173,7 @@ class CpuEngine:
 
     def __init__(self, tnf: TNF, exports: np.ndarray, settings: Settings):
         self.layout = layout = Layout(tnf, exports, settings)
-        self.library = library(layout.bits, *profile_flags(settings), *trace_flags(settings))
+        self.library = library(layout.bits, *flags(tnf, settings))
         self.common = layout.first_common()
         self.blocks_statistics = np.zeros((settings.blocks, len(STATISTICS)), np.int64)
         self.learn_statistics = np.zeros((settings.blocks, len(LEARN_STATISTICS)), np.int64)

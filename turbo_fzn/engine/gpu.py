@@ -87,7 +87,7 @@ class Context:
             place, size = module.get_global("abi_digest")
             carried = np.zeros(size, np.uint8)
             cuda.memcpy_dtoh(carried, place)
-            check_digest("the GPU engine", carried.tobytes().rstrip(b"\0"))
+            check_digest("the GPU engine", carried.tobytes().rstrip(b"\0"), compiler.FLOAT_FLAG in extra)
             function = module.get_function("solve")
             function.prepare([f"{ctypes.sizeof(Problem)}s"])
             self.modules[key] = module
@@ -140,7 +140,7 @@ class GpuEngine:
 
     def _prepare(self, here: Context, tnf: TNF, exports: np.ndarray, settings: Settings) -> None:
         bits = 32 if tnf.is_narrow() else 64
-        extra = profile_flags(settings)
+        extra = (*(compiler.GPU_FLOAT_FLAGS if tnf.floats is not None else ()), *profile_flags(settings))
         registers = {shared: here.kernel(bits, shared, *extra).num_regs for shared in (True, False)}
         layout = Layout(tnf, exports, settings)
         shape = launch_shape(here, layout, registers, settings)

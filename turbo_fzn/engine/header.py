@@ -1,4 +1,4 @@
-"""Prints the kernels' side of abi.py: kernels/core/abi.h, and abi_check.h beside it.
+"""Prints the kernels' side of abi.py: kernels/core/abi.h, and abi_check.h and float_abi.h beside it.
 
     python -m turbo_fzn.engine.header            says whether the files are what would be printed
     python -m turbo_fzn.engine.header --write    writes them
@@ -15,9 +15,10 @@ import sys
 import textwrap
 from collections.abc import Iterable, Iterator
 from itertools import groupby
+from types import ModuleType
 from typing import NamedTuple
 
-from turbo_fzn.engine import abi, agreement
+from turbo_fzn.engine import abi, agreement, float_abi
 from turbo_fzn.engine.records import OWN_LINE, RECORDS, WIDTHS, fields_of
 from turbo_fzn.resources import kernels_folder
 
@@ -53,6 +54,16 @@ CHECK_HEAD = f"""\
 #define SAME(expression, value) \\
   static_assert((expression) == (value), "host and kernels differ: {HOW}")
 #define ABI_DIGEST "{agreement.digest()}"
+"""
+FLOAT_HEAD = f"""\
+// What the host and the kernels for models with real variables (FLOATS) agree on besides.
+// Printed from turbo_fzn/engine/float_abi.py by `{HOW}`: edit that one.
+#pragma once
+
+#include "abi.h"
+
+#undef ABI_DIGEST
+#define ABI_DIGEST "{agreement.digest(floats=True)}"
 """
 
 
@@ -126,9 +137,9 @@ def items_text(items: Iterable[Item], end: str) -> Iterator[str]:
     return beside(lines)
 
 
-def constants_text() -> Iterator[str]:
-    comments = Source(abi).comments()
-    values = {name: getattr(abi, name) for name in abi.CONSTANTS}
+def constants_text(module: ModuleType = abi) -> Iterator[str]:
+    comments = Source(module).comments()
+    values = {name: getattr(module, name) for name in module.CONSTANTS}
     written = {name: value if abs(value) < 2**31 else f"((i64){value:#x})" for name, value in values.items()}
     for name, text in written.items():
         yield f"#define {name} {text}" + (f"  // {comments[name]}" if name in comments else "")
@@ -179,9 +190,14 @@ def check() -> str:
     return "\n".join([*lines, "", "#undef BY_WIDTH", "#undef SAME", ""])
 
 
+def float_header() -> str:
+    parts = [constants_text(float_abi), *map(enumeration_text, float_abi.ENUMERATIONS)]
+    return "\n".join([FLOAT_HEAD, "\n\n".join("\n".join(part) for part in parts), ""])
+
+
 def files() -> dict[str, str]:
     """What is printed, by the name of the file in kernels/core."""
-    return {"abi.h": header(), "abi_check.h": check()}
+    return {"abi.h": header(), "abi_check.h": check(), "float_abi.h": float_header()}
 
 
 def stale() -> list[str]:

@@ -160,6 +160,8 @@ class Layout:
         watches, watchers = watch_lists(tnf)
         neighbours, groups = self._decision_variables()
         records, variables, gaps = self._strategies(neighbours)
+        if tnf.floats is not None:
+            records, gaps = strategies.with_floats(records, gaps, len(tnf.tables), tnf.floats)
         return {
             "rows": columns(Row, op=tnf.op, x=tnf.x, y=tnf.y, z=tnf.z),
             "watches": watches,
@@ -183,8 +185,10 @@ class Layout:
         named = [strategy.variables for strategy in tnf.strategies] or [np.arange(tnf.n_vars)]
         every = np.concatenate(named)
         groups = np.repeat(np.arange(len(named)), [len(variables) for variables in named])
-        groups = groups[(tnf.lower[every] < tnf.upper[every]) & (every != tnf.objective)]
-        unfixed = every[(tnf.lower[every] < tnf.upper[every]) & (every != tnf.objective)]
+        wanted = (tnf.lower[every] < tnf.upper[every]) & (every != tnf.objective)
+        if tnf.floats is not None:  # real variables follow, or are split: to fix them to an end would be no use
+            wanted &= ~tnf.floats.mask[every]
+        groups, unfixed = groups[wanted], every[wanted]
         _, first = np.unique(unfixed, return_index=True)
         first.sort()
         return np.ascontiguousarray(unfixed[first], np.int32), np.ascontiguousarray(groups[first], np.int32)
@@ -323,7 +327,7 @@ class Layout:
         problem.pool_slot_bytes, problem.ring_slot_bytes = self.pool_slot_bytes, self.ring_slot_bytes
         problem.seed = settings.seed
         problem.n_vars, problem.n_rows, problem.n_exports = tnf.n_vars, tnf.n_rows, len(self.exports)
-        problem.n_strategies = len(self.arrays["strategies"])
+        problem.n_strategies = len(self.arrays["strategies"]) - (tnf.floats is not None)
         problem.n_neighbours = len(self.arrays["neighbours"])
         problem.n_groups = len(np.unique(self.arrays["neighbour_groups"]))
         problem.n_hints = len(self.hints)

@@ -13,6 +13,7 @@ MAX_BLOCKS_PER_SM = 32
 GLOBAL_BLOCKS_PER_SM = 8  # where stores lie in global memory
 LNS_GLOBAL_BLOCKS_PER_SM = 2  # the same with neighbourhoods: some that end sooner are worth more than many at once
 WARP = 32
+FLOAT_THREADS = 256  # at most, with real variables: their rows want more registers
 THREADS_BY_FIT = ((12, 32), (6, 64), (3, 128), (2, 256), (1, 512))  # (blocks that fit an SM, at least; threads a block)
 
 
@@ -42,6 +43,7 @@ def launch_shape(here: Any, layout: Layout, registers: dict[bool, int], settings
     most = MAX_BLOCKS_PER_SM if shared else LNS_GLOBAL_BLOCKS_PER_SM if settings.lns_percent else GLOBAL_BLOCKS_PER_SM
     wanted = min(fitting, most)
     threads = settings.threads or next(t for least, t in THREADS_BY_FIT if wanted >= least)
+    threads = threads if layout.tnf.floats is None else min(threads, FLOAT_THREADS)
     per_warp = -(-registers[shared] * WARP // 256) * 256
     by_registers = here.registers_per_sm // (per_warp * (threads // WARP))
     per_sm = max(min(wanted, by_registers, here.threads_per_sm // threads), 1)

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from turbo_fzn.tnf.language import Strategy
+from turbo_fzn.engine import float_abi
+from turbo_fzn.tnf.language import Floats, Strategy
 
 
 def pack(
@@ -31,3 +32,17 @@ def pack(
 def inside(gaps: np.ndarray, variable: int, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
     """Of the gaps ([k, 2]) those that the bounds of the variable leave, one after the other."""
     return gaps[(gaps[:, 0] >= lower[variable]) & (gaps[:, 1] <= upper[variable])].reshape(-1)
+
+
+def with_floats(
+    records: np.ndarray, gaps: np.ndarray, n_tables: int, floats: Floats
+) -> tuple[np.ndarray, np.ndarray]:
+    """The records and the gaps with what kernels/floats/decided.h wants: one record more, and behind the gaps the words
+    of float_abi.py and a bit for each variable."""
+    bits = np.zeros(-len(floats.mask) % 64 + len(floats.mask), bool)
+    bits[: len(floats.mask)] = floats.mask
+    words = np.zeros(float_abi.FLOAT_WORDS, np.float64)
+    words[[float_abi.FLOAT_WIDTH, float_abi.FLOAT_STEP]] = floats.width, floats.step
+    last = np.array([[0, 0, n_tables + len(gaps), len(bits)]], np.int32)
+    every = gaps, words.view(np.int64), np.packbits(bits, bitorder="little").view(np.int64)
+    return np.concatenate((records, last)), np.concatenate(every)

@@ -70,7 +70,7 @@ ON_VALUES = {
 }
 ON_SIZES = {VarChoice.INPUT_ORDER, VarChoice.FIRST_FAIL, VarChoice.ANTI_FIRST_FAIL, VarChoice.DOM_W_DEG}
 
-SEARCHES = {"int_search": "int", "bool_search": "bool"}
+SEARCHES = {"int_search": "int", "bool_search": "bool", "float_search": "float"}
 RESTARTS = "restarts are those of free search (-f), by its own schedule"
 NEIGHBOURHOODS = "neighbourhoods are those of free search (-f), which adapts how much it sets free"
 # Known, and without effect: what is said with -v.
@@ -87,8 +87,8 @@ ACCEPTED = {
 
 @dataclass
 class Step:
-    """One int_search or bool_search: the names of its choices, and the builder's variables; `asked` for by the
-    model."""
+    """One int_search, bool_search or float_search: the names of its choices, and the builder's variables; `asked` for
+    by the model."""
 
     variable_choice: str
     value_choice: str
@@ -192,16 +192,19 @@ def read_annotation(annotation: object, scope: Scope, result: Plan) -> None:
 
 
 def read_search(annotation: Call, scope: Scope, result: Plan) -> None:
-    """`int_search(variables, variable choice, value choice, complete)`; the last one may be missing."""
-    if len(annotation.args) not in (3, 4):
-        raise ModelError(f"{annotation.name} takes 4 arguments, found {len(annotation.args)}")
+    """`int_search(variables, variable choice, value choice, complete)`; the last one may be missing. `float_search` has
+    a precision behind the variables, but --float-precision is that of all."""
+    kind = SEARCHES[annotation.name]
+    n_choices = 2 if kind == "float" else 1  # the place of the first
+    if len(annotation.args) not in (n_choices + 2, n_choices + 3):
+        raise ModelError(f"{annotation.name} takes {n_choices + 3} arguments, found {len(annotation.args)}")
     try:
-        variables = scope.array(SEARCHES[annotation.name], annotation.args[0])
+        variables = scope.array(kind, annotation.args[0])
     except ModelError as error:
         raise type(error)(f"{annotation.name}: {error.message}", error.file, error.line, error.column) from None
     tables: tuple[tuple[dict, str], ...] = ((VARIABLE_CHOICES, "input_order"), (VALUE_CHOICES, "indomain_min"))
     choices = []
-    for choice, (known, default) in zip(annotation.args[1:3], tables):
+    for choice, (known, default) in zip(annotation.args[n_choices:], tables):
         name = choice.name if isinstance(choice, Call) else str(choice)
         if name not in known:
             result.ignored.add(name)
@@ -229,8 +232,24 @@ def default_steps(model: Model, scope: Scope, objective: int | None) -> list[Ste
         for variable in model.variables.values()
         if not {"var_is_introduced", "is_defined_var"} & {*map(str, variable.annotations)}
     ]
+    reals = scope.builder.reals
+    if any(variable in reals for variable in declared) or objective in reals:
+        return default_real_steps(model, [v for v in declared if v != objective], reals, objective)
     steps = [Step("first_fail", "indomain_min", [v for v in declared if v != objective], asked=False)]
     if objective is not None:
         best = "indomain_min" if model.goal is not None and model.goal.method == "minimize" else "indomain_max"
         steps.append(Step("input_order", best, [objective], asked=False))
     return steps
+
+
+def default_real_steps(model: Model, declared: list[int], reals: set[int], objective: int | None) -> list[Step]:
+    """Where there are real variables: the integers, then the objective, the better half first, then the real ones. The
+    objective last would mean an improvement by the precision after the other."""
+    steps = [Step("first_fail", "indomain_min", [v for v in declared if v not in reals], asked=False)]
+    if objective is not None:
+        minimise = model.goal is not None and model.goal.method == "minimize"
+        best = "indomain_split" if minimise else "indomain_reverse_split"
+        if objective not in reals:
+            best = "indomain_min" if minimise else "indomain_max"
+        steps.append(Step("input_order", best, [objective], asked=False))
+    return [*steps, Step("first_fail", "indomain_split", [v for v in declared if v in reals], asked=False)]

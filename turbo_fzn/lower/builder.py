@@ -24,7 +24,7 @@ from turbo_fzn.domains import INFINITY, IntSet
 from turbo_fzn.errors import InternalError, UnsupportedError
 from turbo_fzn.lower import intervals
 from turbo_fzn.lower.variables import Infeasible, Variables
-from turbo_fzn.tnf.language import ADD, COMMUTATIVE, DIV, ELEMENT, EQ, LEQ, MAX, MIN, MOD, MUL, TNF
+from turbo_fzn.tnf.language import ADD, COMMUTATIVE, DIV, ELEMENT, EQ, LEQ, MAX, MIN, MOD, MUL, TNF, Floats
 
 LOGICAL = frozenset((MIN, MAX, EQ, LEQ))
 TABLE_LIMIT = 4096  # a domain with holes and at most that many values becomes a table
@@ -333,4 +333,7 @@ class Builder(Variables):
             raise InternalError("the offset of a table does not fit into a row")
         op, x, y, z = (column.astype(np.int32) for column in (op, number[x], number[y], z))
         tnf = TNF(op, x, y, z, lower, upper, np.array(self.tables, dtype=np.int64), infeasible=infeasible)
+        if self.reals:
+            real = number[representative[sorted(self.reals)]]
+            tnf.floats = Floats(np.isin(np.arange(len(lower)), real))
         return tnf, number[representative]

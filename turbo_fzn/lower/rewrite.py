@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from turbo_fzn import floats
 from turbo_fzn.collector import without_collector
 from turbo_fzn.domains import IntSet
 from turbo_fzn.errors import ModelError, UnsupportedError
@@ -122,6 +123,11 @@ class Rewriter:
     def bind_array_domain(self, domains: Domains, array: Array) -> None:
         """`array [1..2] of var 0..5: a`: the domain holds for every element."""
         self.check_array_kind(array)
+        if array.kind == "float" and array.elements:
+            low, high = self.scope.float_range(array.domain, array.name, array.position)  # type: ignore[arg-type]
+            for number in self.scope.array(array.kind, Ref(array.name)):
+                self.attempt(self.builder.restrict, number, floats.below(low), floats.above(high))
+            return
         for number in self.scope.array(array.kind, Ref(array.name)):
             domains.sets.append((number, array.domain))  # type: ignore[arg-type]  # its kind has an IntSet
 
@@ -184,7 +190,7 @@ class Rewriter:
         objective = self.at(goal.position, self.objective, goal)
         plan = self.at(goal.position, branching.plan, goal, self.model, self.scope, objective)
         outputs = list(self.outputs())
-        names = {**self.scope.variables["int"], **self.scope.variables["bool"]}
+        names = {name: number for known in self.scope.variables.values() for name, number in known.items()}
         kept = [self.builder.true, *names.values(), *plan.mentioned(), *([] if objective is None else [objective])]
         for output in outputs:
             kept.extend(output.variables.tolist())
@@ -197,7 +203,10 @@ class Rewriter:
         return Lowered(tnf, {name: int(number[names[name]]) for name in self.model.variables})
 
     def objective(self, goal: Goal) -> int | None:
-        return None if goal.method == "satisfy" else self.scope.scalar("int", goal.objective)
+        if goal.method == "satisfy":
+            return None
+        kind = "float" if self.scope.is_float(goal.objective) else "int"
+        return self.scope.scalar(kind, goal.objective)
 
     def outputs(self) -> Iterable[Output]:
         """The output items in the order of the text; their variables are still the builder's."""
@@ -236,9 +245,10 @@ def find_other_form(name: str, n_arguments: int) -> Predicate:
     if name in PREDICATES:
         raise ModelError(f"{name} takes {len(PREDICATES[name].kinds)} arguments, found {n_arguments}")
     words = name.replace("2", "_").split("_")
-    for feature in ("float", "set"):
-        if feature in words:
-            raise UnsupportedError(f"{feature} variables are not supported by turbo (constraint {name})")
+    if "float" in words:
+        raise UnsupportedError(f"{name} is not supported by turbo")
+    if "set" in words:
+        raise UnsupportedError(f"set variables are not supported by turbo (constraint {name})")
     raise ModelError(f"unknown predicate `{name}`")
 
 

@@ -9,29 +9,34 @@ of names) is one dictionary look-up an element.
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
+from turbo_fzn import floats
 from turbo_fzn.domains import BOOLEAN, INFINITY, UNBOUNDED, IntSet
 from turbo_fzn.errors import ModelError, UnsupportedError
 from turbo_fzn.lower.builder import Builder
-from turbo_fzn.read.model import Array, Call, Expression, FloatSet, Index, Model, Ref, Text, Variable
+from turbo_fzn.read.model import Array, Call, Expression, FloatRange, FloatSet, Index, Model, Ref, Text, Variable
 
 REFUSED = {
-    "float": "float variables are not supported by turbo",
     "set": "set variables are not supported in FlatZinc;"
     " compile with turbo's MiniZinc library, which makes Booleans of them",
 }
+# MiniZinc reckons the bounds of variables that it introduces by doubles rounded to nearest: exactly taken, a variable
+# and what defines it may contradict each other in the last places.
+DEFINED_SLACK = Fraction(1, 2**40)
 ONLY_NAMES = {Ref}
-LITERAL_TYPES = {"int": int, "bool": bool}
+LITERAL_TYPES = {"int": (int,), "bool": (bool,), "float": (int, float)}
 
 
 class Scope:
-    """The names of a model; `variables[kind]` maps a scalar's name to its TNF variable, `kind` being int or bool."""
+    """The names of a model; `variables[kind]` maps a scalar's name to its TNF variable, `kind` being int, bool or
+    float."""
 
     def __init__(self, model: Model, builder: Builder):
         self.model = model
         self.builder = builder
-        self.variables: dict[str, dict[str, int]] = {"int": {}, "bool": {}}
+        self.variables: dict[str, dict[str, int]] = {"int": {}, "bool": {}, "float": {}}
         self.domains: list[tuple[int, IntSet]] = []  # those with holes
         self.arrays: dict[tuple[str, str], list[int]] = {}
         self.infeasible = False
@@ -39,10 +44,14 @@ class Scope:
             "I": self.scalar_binder("int"),
             "B": self.scalar_binder("bool"),
             "i": lambda expression: expression if type(expression) is int else self.parameter("int", expression),
+            "F": self.scalar_binder("float"),
+            "f": lambda expression: self.parameter("float", expression),
             "s": self.set_parameter,
             "e": self.expression,
             "[I]": self.array_binder("int"),
             "[B]": self.array_binder("bool"),
+            "[F]": self.array_binder("float"),
+            "[f]": lambda expression: self.parameter_array("float", expression),
             "[i]": self.coefficients_binder(),
             "[b]": lambda expression: self.parameter_array("bool", expression),
             "[s]": self.set_array,
@@ -60,6 +69,9 @@ class Scope:
                 f"`{variable.name}`: {REFUSED[variable.kind]}", *self.model.locate(variable.position)
             )
         domain = variable.domain
+        if variable.kind == "float":
+            self.variables["float"][variable.name] = self.declare_float(variable)
+            return
         if not isinstance(domain, IntSet):
             domain = BOOLEAN if variable.kind == "bool" else UNBOUNDED
         elif not domain:
@@ -74,6 +86,32 @@ class Scope:
         self.variables[variable.kind][variable.name] = number
         if len(ranges) > 1:
             self.domains.append((number, domain))
+
+    def declare_float(self, variable: Variable) -> int:
+        if variable.domain is None:
+            return self.builder.real()
+        low, high = map(Fraction, self.float_range(variable.domain, variable.name, variable.position))
+        if low > high:
+            self.infeasible = True
+            low = high
+        if "is_defined_var" in map(str, variable.annotations):
+            low, high = low - abs(low) * DEFINED_SLACK, high + abs(high) * DEFINED_SLACK
+        return self.builder.real(floats.below(low), floats.above(high))
+
+    def float_range(self, domain: IntSet | FloatSet, name: str, position: int) -> tuple[float, float]:
+        """The ends of the domain of a float variable."""
+        if not isinstance(domain, FloatRange):
+            raise UnsupportedError(f"the domain of `{name}` is no range", *self.model.locate(position))
+        low, high = domain.values
+        return low, high
+
+    def is_float(self, expression: object) -> bool:
+        """Whether an objective is a float."""
+        if isinstance(expression, Index):
+            array = self.model.arrays.get(expression.array)
+            return array is not None and array.kind == "float"
+        value = self.model.parameters.get(expression) if isinstance(expression, Ref) else expression
+        return isinstance(value, float) or (isinstance(expression, Ref) and expression in self.variables["float"])
 
     def rename(self, find: Callable[[int], int]) -> None:
         """Let every name mean the representative of its class."""
@@ -126,8 +164,12 @@ class Scope:
             value = self.model.parameters.get(expression)
             if type(value) is int and kind == "int":
                 return self.builder.constant(value)  # which refuses it: it is too large
-        elif isinstance(expression, int) and type(expression) is LITERAL_TYPES[kind]:
-            return self.builder.constant(int(expression))
+            if kind == "float" and type(value) in LITERAL_TYPES[kind]:
+                return self.builder.real_constant(value)  # type: ignore[arg-type]
+        elif type(expression) in LITERAL_TYPES[kind]:
+            if kind == "float":
+                return self.builder.real_constant(expression)  # type: ignore[arg-type]
+            return self.builder.constant(int(expression))  # type: ignore[call-overload]
         elif type(expression) is Index:
             return self.element(kind, expression)
         raise self.mismatch(f"var {kind}", expression)
@@ -146,11 +188,16 @@ class Scope:
             key = (kind, expression)
             if key not in self.arrays:
                 declaration = self.model.arrays.get(expression)
-                if declaration is None or declaration.kind != kind:
+                if declaration is None or not self.holds(declaration, kind):
                     raise self.mismatch(f"array of var {kind}", expression)
                 self.arrays[key] = self.in_declaration(declaration, lambda: self.array(kind, declaration.elements))
             return self.arrays[key]
         raise self.mismatch(f"array of var {kind}", expression)
+
+    def holds(self, declaration: Array, kind: str) -> bool:
+        """Whether an array is of that kind; integers may stand where floats are expected."""
+        integers = kind == "float" and declaration.kind == "int" and not declaration.is_variable
+        return declaration.kind == kind or integers
 
     def in_declaration(self, declaration: Array, bind: Callable[[], list]) -> list:
         """Errors among the elements of an array are errors of its declaration."""
@@ -159,14 +206,14 @@ class Scope:
         except ModelError as error:
             raise type(error)(error.message, *self.model.locate(declaration.position)) from None
 
-    def parameter(self, kind: str, expression: object) -> int:
-        """The value of a parameter or literal."""
+    def parameter(self, kind: str, expression: object) -> Any:
+        """The value of a parameter or literal: an int, or a float where that is the kind."""
         value = self.model.parameters.get(expression) if type(expression) is Ref else expression
-        if isinstance(value, int) and type(value) is LITERAL_TYPES[kind]:
-            return int(value)
+        if type(value) in LITERAL_TYPES[kind]:
+            return value if kind == "float" else int(value)  # type: ignore[call-overload]
         raise self.mismatch(kind, expression)
 
-    def parameter_array(self, kind: str, expression: object) -> list[int]:
+    def parameter_array(self, kind: str, expression: object) -> list:
         if type(expression) is list:
             if kind == "int" and set(map(type, expression)) == {int}:
                 return expression
@@ -175,7 +222,7 @@ class Scope:
             key = ("par " + kind, expression)
             if key not in self.arrays:
                 declaration = self.model.arrays.get(expression)
-                if declaration is None or declaration.kind != kind or declaration.is_variable:
+                if declaration is None or not self.holds(declaration, kind) or declaration.is_variable:
                     raise self.mismatch(f"array of {kind}", expression)
                 self.arrays[key] = self.in_declaration(
                     declaration, lambda: self.parameter_array(kind, declaration.elements)

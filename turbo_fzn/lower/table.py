@@ -1,7 +1,7 @@
 """The table of constraints: FlatZinc predicate -> kinds of its arguments and the function that lowers it.
 
 To add a constraint, add a row here and its meaning to relations.py; the global constraints are rows of
-globals/catalogue.py and meanings.py. Kinds of arguments:
+globals/catalogue.py and meanings.py, those on floats of float_table.py and check/reals.py. Kinds of arguments:
 
 | kind | FlatZinc type | what the function gets |     | kind  | FlatZinc type       | what the function gets |
 |------|---------------|------------------------|-----|-------|---------------------|------------------------|
@@ -9,6 +9,8 @@ globals/catalogue.py and meanings.py. Kinds of arguments:
 | `B`  | var bool      | a variable             |     | `[B]` | array of var bool   | list of variables      |
 | `i`  | int           | int                    |     | `[i]` | array of int        | list of int            |
 | `s`  | set of int    | IntSet                 |     | `[b]` | array of bool       | list of 0 and 1        |
+| `F`  | var float     | a variable             |     | `[F]` | array of var float  | list of variables      |
+| `f`  | float         | float or int           |     | `[f]` | array of float      | list of float or int   |
 | `e`  | an expression | Expression             |     | `[s]` | array of set of int | list of IntSet         |
 
 Every function is called with the builder, the arguments, and last the variable r that is the relation's truth value.
@@ -27,6 +29,7 @@ from turbo_fzn.lower import constraints_bool as boolean
 from turbo_fzn.lower import constraints_int as integer
 from turbo_fzn.lower import linear, power
 from turbo_fzn.lower.builder import Builder
+from turbo_fzn.lower.float_table import FLOAT_CONSTRAINTS
 from turbo_fzn.lower.globals.catalogue import GLOBALS, SHAPES, same_length
 from turbo_fzn.lower.globals.own import OWN, OWN_SHAPES
 from turbo_fzn.tnf.language import ADD, EQ, LEQ, MAX, MIN, MUL
@@ -92,6 +95,7 @@ CONSTRAINTS: dict[str, tuple[str, Post]] = {
     "array_bool_and": ("[B] B", function(boolean.conjunction)),
     "array_bool_or": ("[B] B", function(boolean.disjunction)),
     "array_bool_xor": ("[B]", boolean.parity),
+    **FLOAT_CONSTRAINTS,
     **GLOBALS,
     **OWN,
 }

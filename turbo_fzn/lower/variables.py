@@ -6,6 +6,7 @@ bounds) is then wider than it could be, which is sound.
 
 from __future__ import annotations
 
+from turbo_fzn import floats
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.errors import UnsupportedError
 from turbo_fzn.lower import intervals
@@ -23,6 +24,7 @@ class Variables:
         self.upper: list[int] = []
         self.parent: list[int] = []
         self.constants: dict[int, int] = {}  # value -> variable
+        self.reals: set[int] = set()  # the variables that are real: their bounds are codes (floats.py)
 
     def variable(self, lower: int, upper: int) -> int:
         self.lower.append(lower)
@@ -37,6 +39,17 @@ class Variables:
                 raise UnsupportedError(f"the integer {value}: the largest absolute value is 2**62 - 1")
             known = self.constants[value] = self.variable(value, value)
         return known
+
+    def real(self, low: int = -INFINITY, high: int = INFINITY) -> int:
+        """A real variable; its bounds are codes."""
+        variable = self.variable(low, high)
+        self.reals.add(variable)
+        return variable
+
+    def real_constant(self, value: floats.Real) -> int:
+        """A number, or, where it has no code, a variable between the nearest ones."""
+        low, high = floats.interval(value)
+        return self.constant(low) if low == high else self.real(low, high)
 
     def find(self, variable: int) -> int:
         parent = self.parent

@@ -18,7 +18,7 @@ the lists of a Model. The cyclic garbage collector is off during the parse: it w
 again and again and find nothing.
 
 Checked here: syntax, duplicate names, the length of arrays, the values of scalar parameters, one solve item, integers
-of 64 bits, float variables. Names, predicates, arity and types are the business of the lowering.
+of 64 bits. Names, predicates, arity and types are the business of the lowering.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from typing import Any, Generic, NoReturn, TypeVar
 
 from turbo_fzn.collector import without_collector
 from turbo_fzn.domains import IntSet
-from turbo_fzn.errors import ModelError, UnsupportedError
+from turbo_fzn.errors import ModelError
 from turbo_fzn.progress import stage
 from turbo_fzn.read.grammar import (
     BLANKS,
@@ -274,7 +274,7 @@ class FlatZincReader:
 
     def _flat_type(self, text: str) -> tuple[str, Any]:
         text = text.strip(BLANKS)
-        if text in ("bool", "int"):
+        if text in ("bool", "int", "float"):
             return text, None
         if not text.startswith("set"):
             domain = self._flat_value(text)
@@ -330,7 +330,6 @@ class FlatZincReader:
     def _add_variable(self, type_: tuple, name: str, annotations: list, value: object, position: int) -> None:
         self._declare(name, position)
         kind, domain = type_
-        self._check_kind(kind, f"variable {name}", position)
         self.model.variables[name] = Variable(name, kind, domain, annotations, value, position)
 
     def _add_array(
@@ -346,8 +345,6 @@ class FlatZincReader:
         self._declare(name, position)
         low, high = indices
         kind, domain = type_
-        if is_variable:
-            self._check_kind(kind, f"array {name}", position)
         if low != 1:
             self._fail(f"the indices of the array {name} begin with {low}, not 1", position)
         if len(elements) != max(high, 0):
@@ -362,11 +359,6 @@ class FlatZincReader:
             line = self.model.locate(self.model.goal.position)[1]
             self._fail(f"a second solve item, the first is in line {line}", position)
         self.model.goal = Goal(method, objective, annotations, position)
-
-    def _check_kind(self, kind: str, what: str, position: int) -> None:
-        if kind == "float":
-            message = f"float variables are not supported ({what})"
-            raise UnsupportedError(message, *self.model.locate(position))
 
 
 FLAT_STATEMENTS = {

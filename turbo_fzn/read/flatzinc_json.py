@@ -21,7 +21,7 @@ from typing import Any, NoReturn
 from turbo_fzn.collector import without_collector
 from turbo_fzn.domains import IntSet
 from turbo_fzn.errors import ModelError, UnsupportedError
-from turbo_fzn.read.model import Array, Call, Constraint, FloatSet, Goal, Model, Ref, Text, Variable
+from turbo_fzn.read.model import Array, Call, Constraint, FloatRange, FloatSet, Goal, Model, Ref, Text, Variable
 
 METHODS = ("satisfy", "minimize", "maximize")
 KINDS = {"bool": "bool", "int": "int", "float": "float", "set of int": "set"}
@@ -182,6 +182,15 @@ class JsonReader:
             return FloatSet(ends)
         return IntSet.of_ranges([(self.integer(low), self.integer(high)) for low, high in ranges])
 
+    def float_range(self, name: str, domain: IntSet | FloatSet | None) -> FloatRange | None:
+        """The domain of a float variable. JSON may write 1 for 1.0."""
+        if isinstance(domain, IntSet) and domain and not domain.has_holes:
+            return FloatRange([domain.lower, domain.upper])
+        if domain is not None and (isinstance(domain, IntSet) or len(domain.values) != 2):
+            where = self.model.locate(self.position)
+            raise UnsupportedError(f"the domain of the variable {name} is no single range", *where)
+        return domain and FloatRange(domain.values)
+
     def annotations(self, item: dict) -> list:
         listed = item.get("ann", [])
         if type(listed) is not list:
@@ -221,11 +230,10 @@ class JsonReader:
         kind = KINDS.get(item["type"]) if type(item["type"]) is str else None
         if kind is None:
             self.fail(f"the variable {name} has the type {shown(item['type'])}")
-        if kind == "float":
-            where = self.model.locate(self.position)
-            raise UnsupportedError(f"float variables are not supported (variable {name})", *where)
         domain = self.make_set(item["domain"]) if "domain" in item else None
-        if isinstance(domain, FloatSet):
+        if kind == "float":
+            domain = self.float_range(name, domain)
+        elif isinstance(domain, FloatSet):
             self.fail(f"the domain of the variable {name} is not of integers")
         annotations = self.annotations(item)
         for key, annotation in (("introduced", "var_is_introduced"), ("defined", "is_defined_var")):
@@ -277,6 +285,8 @@ class JsonReader:
         for array in arrays.values():
             self.position = array.position
             kinds = {self.kind(element) for element in array.elements}
+            if kinds == {"int", "float"}:
+                kinds = {"float"}
             if len(kinds) > 1:
                 self.fail(f"the array {array.name} holds elements of different types: {', '.join(sorted(kinds))}")
             array.kind = kinds.pop() if kinds else "int"

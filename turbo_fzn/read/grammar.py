@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 from turbo_fzn import cache
 from turbo_fzn.domains import IntSet
 from turbo_fzn.errors import EngineError
-from turbo_fzn.read.model import Call, FloatSet, Index, Ref, Text
+from turbo_fzn.read.model import Call, FloatRange, FloatSet, Index, Ref, Text
 
 if TYPE_CHECKING:
     from lark import Lark
@@ -195,7 +195,7 @@ def make_integer(word: str) -> int:
 def make_range(low: float, high: float) -> IntSet | FloatSet:
     if isinstance(low, int) and isinstance(high, int):
         return IntSet.interval(low, high)
-    return FloatSet([low, high])
+    return FloatRange([low, high])
 
 
 def make_set(values: list) -> IntSet | FloatSet:

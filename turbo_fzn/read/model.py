@@ -14,7 +14,7 @@ Expressions are Python values:
 
 An `Expression` is the first argument of `int_expression`, which XCSP3 has (its `intension`), and not FlatZinc.
 
-`{0.5, 1.5}` and `0.0..1.0` are `FloatSet`, accepted so that they can be refused with a clear message.
+`0.0..1.0` is a `FloatRange`; `{0.5, 1.5}` a `FloatSet`, accepted so that it can be refused with a clear message.
 """
 
 from __future__ import annotations
@@ -81,6 +81,12 @@ class Expression:
 
 class FloatSet(NamedTuple):
     values: list
+
+
+class FloatRange(FloatSet):
+    """The real numbers from the first value to the second."""
+
+    __slots__ = ()
 
 
 @dataclass

@@ -36,15 +36,15 @@ MOST_LABELS = 6  # in a scatter: of the points that are farthest from the diagon
 LETTER = 14  # how high one is
 NAMES = 190  # the room for names on the left
 
-Improvement = tuple[float, int, str]
+Improvement = tuple[float, float, str]
 
 
 class Lines(NamedTuple):
     """What a small picture shows of a model: a run for each seed, and levels and runs of others beside them."""
 
     runs: Sequence[Sequence[Improvement]]
-    known: int | None = None
-    bound: int | None = None
+    known: float | None = None
+    bound: float | None = None
     other: Sequence[Point] = ()
 
 
@@ -79,11 +79,11 @@ def draw_seeds(title: str, lines: Lines, seconds: float) -> str:
     return picture(title, parts, SMALL)
 
 
-def extremes(runs: Sequence[Sequence[Improvement]]) -> list[tuple[float, int, int]]:
+def extremes(runs: Sequence[Sequence[Improvement]]) -> list[tuple[float, float, float]]:
     """(seconds, least objective of all runs, greatest) from where each run has one on, whenever they change."""
     changes = sorted((when, number, value) for number, run in enumerate(runs) for when, value, _ in run)
-    now: dict[int, int] = {}
-    found: list[tuple[float, int, int]] = []
+    now: dict[int, float] = {}
+    found: list[tuple[float, float, float]] = []
     for when, number, value in changes:
         now[number] = value
         if len(now) == len(runs):

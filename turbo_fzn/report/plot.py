@@ -25,7 +25,7 @@ class Entry(NamedTuple):
 
 
 def draw(
-    title: str, improvements: Sequence[tuple[float, int, str]], seconds: float, bounds: Sequence[Point] = ()
+    title: str, improvements: Sequence[tuple[float, float, str]], seconds: float, bounds: Sequence[Point] = ()
 ) -> str:
     """The text of an SVG file. `improvements`: (seconds, objective, method) in their order; `bounds`: what was proved
     of the objective and when, a dashed line."""

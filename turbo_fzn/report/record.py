@@ -16,7 +16,7 @@ class Answer:
     """Seconds since the search began, objective (None to satisfy), and who found it."""
 
     seconds: float
-    objective: int | None
+    objective: float | None
     method: str
     block: int
 
@@ -33,9 +33,9 @@ class Record:
     seconds: float = 0.0
     statistics: dict[str, Any] = field(default_factory=dict)
 
-    def improvements(self) -> list[tuple[float, int, str]]:
+    def improvements(self) -> list[tuple[float, float, str]]:
         """(seconds, objective, method) of each answer that was better than all before."""
-        found: list[tuple[float, int, str]] = []
+        found: list[tuple[float, float, str]] = []
         for answer in self.answers:
             if answer.objective is not None and (not found or self.sense * (answer.objective - found[-1][1]) < 0):
                 found.append((answer.seconds, answer.objective, answer.method))

@@ -11,7 +11,8 @@ model:
 * Beside a GPU, free search has the host's threads learn from conflicts: all but two, at most 16, since the GPU finds
   solutions sooner than they do, but proves little. An annotation that is followed is followed by one thread all the
   same: who wants it followed, and names no threads, wants the first solutions in its order and the machine for himself.
-* Whoever asks for one thread, one block or a seed wants to see the same again: then the tree alone is searched.
+* Whoever asks for one thread, one block or a seed wants to see the same again: then the tree alone is searched, unless
+  the objective is real; then restarts, which find the solutions that the tree is bounded by, and see to the proof.
 """
 
 from __future__ import annotations
@@ -66,6 +67,7 @@ def plan(tnf: TNF, options: Options, wanted: int, beside_gpu: bool = False) -> P
     plain = asked == 1 or (asked is None and options.seed is not None) or options.lns == "off"
     several = tnf.sense == 0 and wanted != 1
     free = not several and (options.free_search or not (tnf.annotated or plain or options.cp_profiler))
+    free = free or (asked == 1 and has_real_objective(tnf) and options.lns != "off" and not options.cp_profiler)
     by_failures = not (tnf.annotated or several)
     threads = asked or (FREE_THREADS if free and not options.cp_profiler else 1)
     if beside_gpu and not asked and free and choose_roles(tnf, options, FREE_THREADS, free):
@@ -76,6 +78,11 @@ def plan(tnf: TNF, options: Options, wanted: int, beside_gpu: bool = False) -> P
         order = "by failure weights" if by_failures else "as annotated" if tnf.annotated else "smallest domain first"
         reason = f"the tree, {order}"
     return Plan(threads, free, not several and (tnf.sense != 0 or free), by_failures, reason)
+
+
+def has_real_objective(tnf: TNF) -> bool:
+    """Whether the objective is real and the search ours: a tree that halves it first may be long without a solution."""
+    return tnf.floats is not None and tnf.sense != 0 and bool(tnf.floats.mask[tnf.objective]) and not tnf.annotated
 
 
 def threads_beside_gpu() -> int:
@@ -110,6 +117,8 @@ def begin_bounding(prepared: Prepared, options: Options, exports: np.ndarray) ->
     """What seeks bounds of the objective beside the search. With one block it would be as much as the search itself,
     and equal runs would not print the same: there free search alone has it, without a seed, and with little time."""
     if prepared.model is None or options.cp_profiler or options.relaxation == "off":
+        return None
+    if prepared.tnf.floats is not None:
         return None
     alone = is_alone(prepared.tnf, options)
     if options.relaxation == "auto" and alone and (options.seed is not None or not options.free_search):

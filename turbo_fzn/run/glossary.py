@@ -32,6 +32,7 @@ GLOSSARY = (
     Entry("variables", EVERYWHERE, "of the simplified ternary model"),
     Entry("boolVariables", EVERYWHERE, "those that are 0 or 1"),
     Entry("intVariables", EVERYWHERE, "the others"),
+    Entry("floatVariables", "of models with floats", "the real ones, which are none of the two"),
     Entry("propagators", EVERYWHERE, "rows of the simplified ternary model"),
     Entry("flatzincVariables", EVERYWHERE, "of the model that was read"),
     Entry("flatzincConstraints", EVERYWHERE, "of the model that was read"),

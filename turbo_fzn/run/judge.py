@@ -7,18 +7,24 @@ is most of the work.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
+from turbo_fzn import floats
 from turbo_fzn.check.checker import Checker
+from turbo_fzn.domains import INFINITY
 from turbo_fzn.engine.contract import Found
 from turbo_fzn.errors import InternalError
 from turbo_fzn.options import Options
 from turbo_fzn.read.model import Model
 from turbo_fzn.tnf.language import TNF, Output
 from turbo_fzn.tnf.simplify import Reconstruction
+
+log = logging.getLogger("turbo_fzn")
 
 CHECK_LIMIT = 2_000_000  # literals and array elements; about 0.1 s a check
 BATCH_ELEMENTS = 2**20  # values and literals that are checked at once
@@ -48,8 +54,12 @@ class Judge:
         self.prepared = prepared
         self.checker = self._checker(options)
         self.exports = self._exports()
+        self.floats = prepared.tnf.floats is not None
+        self.undecided = 0  # boxes of real variables that are no solution to within the precision, and may hold one
         place = np.zeros(prepared.tnf.n_vars, np.int64)
         place[self.exports] = np.arange(len(self.exports))
+        if self.floats:  # behind the lower ends of all, the upper ones
+            self.exports = np.concatenate((self.exports, self.exports + np.int32(prepared.tnf.n_vars)))
         self.items = [(item, place[item.variables]) for item in prepared.tnf.outputs]
         every = [positions for _, positions in self.items]
         self.places = np.unique(np.concatenate(every)) if every else np.empty(0, np.int64)
@@ -58,36 +68,49 @@ class Judge:
         model = self.prepared.model
         if model is None or options.check == "never":
             return None
-        checker = Checker(model)
+        checker = Checker(model, options.float_precision)
         return checker if options.check == "always" or checker.cost <= CHECK_LIMIT else None
 
     def _exports(self) -> np.ndarray:
-        """What solutions carry: every variable when they are checked, or improve an objective, since engines tell each
-        other of such; else those of the output."""
+        """What solutions carry: every variable when they are checked, or are boxes, or improve an objective, since
+        engines tell each other of such; else those of the output."""
         tnf = self.prepared.tnf
-        if self.checker is not None or tnf.sense:
+        if self.checker is not None or tnf.sense or tnf.floats is not None:
             return np.arange(tnf.n_vars, dtype=np.int32)
         needed = [item.variables for item in tnf.outputs] or [np.empty(0, np.int32)]
         return np.unique(np.concatenate(needed)).astype(np.int32)
 
     def outputs(self, found: Found) -> list[tuple[Output, np.ndarray]]:
-        """Each output item with the values of its variables."""
-        return [(item, found.values[positions]) for item, positions in self.items]
+        """Each output item with the values of its variables: of real ones a number within the box."""
+        if not self.floats:
+            return [(item, found.values[positions]) for item, positions in self.items]
+        lower, upper = np.split(found.values, 2)
+        return [
+            (item, points(lower[at], upper[at]) if item.kind == "float" else lower[at]) for item, at in self.items
+        ]
 
     def check(self, arrived: list[Found]) -> Iterator[Found]:
         """Those that hold, in order. Raises InternalError at the first that fails the check."""
         checker = self.checker
+        if self.floats:
+            arrived = [found for found in arrived if self._is_bounded(found)]
         if checker is None:
             yield from arrived
             return
         size = max(BATCH_ELEMENTS // max(checker.cost, 1), 1)
         for start in range(0, len(arrived), size):
             batch = arrived[start : start + size]
-            trusted = len(batch) > 1 and self._all_hold(batch)
+            trusted = len(batch) > 1 and not self.floats and self._all_hold(batch)
             for found in batch:
-                if not trusted:
-                    self._check_one(checker, found)
-                yield found
+                if trusted or self._check_one(checker, found):
+                    yield found
+
+    def _is_bounded(self, found: Found) -> bool:
+        """Whether the box has ends everywhere: one that has none holds numbers that a store cannot hold, and an
+        objective in it has no best value."""
+        bounded = bool(np.all(np.abs(found.values) < INFINITY))
+        self.undecided += not bounded
+        return bounded
 
     def _all_hold(self, batch: list[Found]) -> bool:
         assert self.checker is not None, "asked by check"
@@ -95,8 +118,33 @@ class Judge:
         numbers = [self.prepared.origin[name] for name in self.checker.model.variables]
         return self.checker.all_hold(originals[:, numbers])
 
-    def _check_one(self, checker: Checker, found: Found) -> None:
-        plain = self.prepared.original(found.values).tolist()
-        violation = checker.violation({name: plain[number] for name, number in self.prepared.origin.items()})
+    def _check_one(self, checker: Checker, found: Found) -> bool:
+        """Whether the solution holds; only that of a box may be open."""
+        values = self._box(found) if self.floats else self._assignment(found)
+        violation = checker.violation(values)
         if violation is not None:
             raise InternalError(f"a solution failed its check and is not printed: {violation}")
+        missed = checker.undecided(values) if self.floats else None
+        if missed is None:
+            return True
+        self.undecided += 1
+        log.info("a box is too wide: %s", missed)
+        return False
+
+    def _assignment(self, found: Found) -> Mapping[str, Any]:
+        plain = self.prepared.original(found.values).tolist()
+        return {name: plain[number] for name, number in self.prepared.origin.items()}
+
+    def _box(self, found: Found) -> Mapping[str, Any]:
+        """The same, of float variables the number that would be printed."""
+        assert self.checker is not None, "asked by check"
+        lower, upper = (self.prepared.original(ends) for ends in np.split(found.values, 2))
+        numbers = points(lower, upper).tolist()
+        kinds = {name: variable.kind for name, variable in self.checker.model.variables.items()}
+        origin = self.prepared.origin.items()
+        return {name: numbers[at] if kinds[name] == "float" else int(lower[at]) for name, at in origin}
+
+
+def points(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """A number (float64) of each interval between codes."""
+    return np.array([floats.shortest(low, high) for low, high in zip(*(floats.numbers(end) for end in (lower, upper)))])

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -30,7 +31,7 @@ class Sample(NamedTuple):
 
     seconds: float
     nodes: int
-    bound: int | None
+    bound: float | None
 
 
 @dataclass
@@ -40,6 +41,7 @@ class Live:
     began: float
     sense: int
     samples: list[Sample] | None = None
+    meaning: Callable[[int], float] = int  # of what the engine has of the objective
     due: float = field(init=False)
     looked: float = field(init=False)
     sample_due: float = 0.0
@@ -58,7 +60,7 @@ class Live:
         now = time.monotonic()
         if self.samples is not None and now >= self.sample_due:
             self.sample_due = now + max(FIRST_SAMPLE_SECONDS, (now - self.began) * SAMPLE_SHARE)
-            bound = finite(self.sense * engine.bound) if self.sense else None
+            bound = self.value(self.sense * engine.bound) if self.sense else None
             self.samples.append(Sample(now - self.began, engine.statistics()["nodes"], bound))
         logged = log.isEnabledFor(logging.INFO)
         if now < self.due or not (logged or progress.is_shown()):
@@ -70,10 +72,15 @@ class Live:
         line = f"{now - self.began:.0f} s: {', '.join([f'{short(rate)} nodes/s', *self.state(engine, n_solutions)])}"
         log.info("%s", line) if logged else progress.tell(line)
 
+    def value(self, objective: int) -> float | None:
+        """Of the objective, where it is finite."""
+        known = finite(objective)
+        return known if known is None else self.meaning(known)
+
     def state(self, engine: Engine, n_solutions: int) -> list[str]:
         """How far the search is."""
-        objective = self.last[0].objective if self.last else None
-        parts = bounds(objective, finite(self.sense * engine.bound)) if self.sense else [f"{n_solutions} solutions"]
+        objective = self.value(self.last[0].objective) if self.last else None
+        parts = bounds(objective, self.value(self.sense * engine.bound)) if self.sense else [f"{n_solutions} solutions"]
         parts.append(f"{engine.open_work} open")
         if self.last:
             found, when = self.last
@@ -81,7 +88,7 @@ class Live:
         return parts
 
 
-def bounds(objective: int | None, bound: int | None) -> list[str]:
+def bounds(objective: float | None, bound: float | None) -> list[str]:
     """The best objective, what no solution can pass, and how far they are apart; each where it is known."""
     parts = ["no solution" if objective is None else f"objective {objective}"]
     if bound is not None:

@@ -31,12 +31,13 @@ COMPLETE = "=========="
 UNSATISFIABLE = "=====UNSATISFIABLE====="
 UNKNOWN = "=====UNKNOWN====="
 ERROR = "=====ERROR====="
+PYTHON_TYPES: dict[str, Any] = {"bool": bool, "float": float}  # of values; all others are int
 NOTHING_COUNTED = {"nodes": 0, "failures": 0}
 
 
 def value_of(item: Output, values: np.ndarray) -> object:
     """The Python value of an output item (int, bool, or a flat list of them), given the values of its variables."""
-    plain: list = [bool(v) for v in values] if item.kind == "bool" else [int(v) for v in values]
+    plain: list = [PYTHON_TYPES.get(item.kind, int)(v) for v in values]
     return plain if item.ranges is not None else plain[0]
 
 
@@ -44,12 +45,20 @@ def format_value(item: Output, values: np.ndarray) -> str:
     """As FlatZinc text. `arrayNd(ranges, [...])` is understood by every version of MiniZinc, for any index ranges."""
     if item.kind == "bool":
         texts = ["true" if v else "false" for v in values]
+    elif item.kind == "float":
+        texts = [float_text(v) for v in values.tolist()]
     else:
         texts = [str(v) for v in values.tolist()]
     if item.ranges is None:
         return texts[0]
     ranges = ", ".join(f"{low}..{high}" for low, high in item.ranges)
     return f"array{len(item.ranges)}d({ranges}, [{', '.join(texts)}])"
+
+
+def float_text(value: float) -> str:
+    """The shortest text that reads back, as MiniZinc writes floats: with a point, and a zero without a sign."""
+    mantissa, exponent, power = repr(value + 0.0).partition("e")
+    return (mantissa if "." in mantissa else f"{mantissa}.0") + exponent + power
 
 
 def write_solution(stream: TextIO, outputs: Sequence[tuple[Output, np.ndarray]]) -> None:

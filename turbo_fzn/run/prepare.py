@@ -10,6 +10,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
@@ -36,6 +37,7 @@ def prepare(model: Model, options: Options, interrupt: Interrupt) -> Prepared:
     lowered = lower(model, share=options.simplify)
     times = {"lowerTime": time.monotonic() - start}
     log_phase("lower", times["lowerTime"], lowered.tnf)
+    set_precision(lowered.tnf, options.float_precision)
     start = time.monotonic()
     sizes = {
         "flatzincVariables": len(model.variables),
@@ -51,6 +53,13 @@ def prepare(model: Model, options: Options, interrupt: Interrupt) -> Prepared:
         log_phase("simplify", time.monotonic() - start, prepared.tnf)
     times["simplifyTime"] = time.monotonic() - start
     return settle_root(prepared, interrupt)
+
+
+def set_precision(tnf: TNF, precision: float) -> None:
+    """How small intervals are made, and by how much the objective must improve, so that a solution holds to within the
+    precision and the optimum is known as well: rows add up what their variables are off."""
+    if tnf.floats is not None:
+        tnf.floats = replace(tnf.floats, width=precision / 8, step=precision / 2)
 
 
 def log_phase(name: str, seconds: float, tnf: TNF) -> None:
@@ -76,7 +85,7 @@ def settle_root(prepared: Prepared, interrupt: Interrupt) -> Prepared:
 
 def propagate_interruptibly(tnf: TNF, interrupt: Interrupt) -> tuple[np.ndarray, np.ndarray] | None:
     """cpu.propagate in a thread, so that a signal handler of the main thread can run and stop it."""
-    cpu.library(32 if tnf.is_narrow() else 64)  # compiled here if need be: of that a stop tells
+    cpu.library(32 if tnf.is_narrow() else 64, *cpu.float_flags(tnf))  # compiled here if need be: of that a stop tells
     stop = cpu.Stop()
     result = in_thread(lambda: cpu.propagate(tnf, stop), interrupt, stop.set)
     if interrupt:

@@ -7,11 +7,14 @@ import time
 from collections import Counter
 from typing import Any
 
+import numpy as np
+
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.engine import compiler
 from turbo_fzn.engine.abi import ACTIVITIES
 from turbo_fzn.engine.contract import MAXIMA
 from turbo_fzn.run.judge import Prepared
+from turbo_fzn.tnf.language import TNF
 
 STANDARD = {"nodes": "nodes", "failures": "failures", "restarts": "restarts", "peakDepth": "peak_level",
             "propagations": "propagations", "nogoods": "nogoods", "backjumps": "backjumps"}  # fmt: skip
@@ -34,7 +37,7 @@ def finite(bound: int) -> int | None:
     return bound if abs(bound) < INFINITY else None
 
 
-def progress(counted: dict[str, int], start: float, objective: int, bound: int | None) -> dict[str, Any]:
+def progress(counted: dict[str, int], start: float, objective: float, bound: float | None) -> dict[str, Any]:
     """What is told with a solution of an optimisation model, while the search goes on."""
     return {
         "objective": objective,
@@ -45,24 +48,29 @@ def progress(counted: dict[str, int], start: float, objective: int, bound: int |
     }
 
 
+def variable_counts(tnf: TNF) -> dict[str, int]:
+    real = np.zeros(tnf.n_vars, dtype=bool) if tnf.floats is None else tnf.floats.mask
+    boolean = (tnf.lower >= 0) & (tnf.upper <= 1) & (tnf.lower < tnf.upper) & ~real
+    counts = {"boolVariables": boolean, "intVariables": ~(boolean | real)}
+    counts |= {"floatVariables": real} if tnf.floats is not None else {}
+    return {"variables": tnf.n_vars, **{name: int(mask.sum()) for name, mask in counts.items()}}
+
+
 def final(
     prepared: Prepared,
     counted: dict[str, int],
     shape: dict[str, Any],
     start: float,
     n_solutions: int,
-    best: int | None,
-    bound: int | None,
+    best: float | None,
+    bound: float | None,
 ) -> dict[str, Any]:
     """Everything, at the end. `counted` are the engine's counts, empty when there was no search; no solution is better
     than `bound`, where that is known."""
     tnf = prepared.tnf
-    boolean = (tnf.lower >= 0) & (tnf.upper <= 1) & (tnf.lower < tnf.upper)
     statistics: dict[str, Any] = {
         **{name: counted.get(field, 0) for name, field in STANDARD.items()},
-        "variables": tnf.n_vars,
-        "boolVariables": int(boolean.sum()),
-        "intVariables": int(tnf.n_vars - boolean.sum()),
+        **variable_counts(tnf),
         "propagators": tnf.n_rows,
         **prepared.sizes,
         "solutions": n_solutions,

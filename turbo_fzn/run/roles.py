@@ -24,14 +24,14 @@ BESIDE_GPU = ("prover", "finder", "follower", "soloist")
 
 
 def choose_roles(tnf: TNF, options: Options, blocks: int, free: bool, beside_gpu: bool = False) -> tuple[str, ...]:
-    """The roles of the blocks that learn, at most `blocks`. None do where all solutions are wanted, or where a bound is
-    infinite. Raises UsageError for a name that is no role."""
+    """The roles of the blocks that learn, at most `blocks`. None do where all solutions are wanted, where a bound is
+    infinite, or where there are real variables. Raises UsageError for a name that is no role."""
     named = tuple(options.learn.replace(",", " ").split())
     if named not in (("auto",), ("off",)) and (unknown := set(named) - set(LEARNERS)):
         raise UsageError(f"--learn: no role {', '.join(sorted(unknown))}; there are {', '.join(LEARNERS)}")
     one_is_enough = options.solution_limit() == options.optimal_limit() == 1
     finite = bool(np.all(tnf.lower > -INFINITY) and np.all(tnf.upper < INFINITY))
-    if named == ("off",) or not finite or (tnf.sense == 0 and not one_is_enough):
+    if named == ("off",) or not finite or tnf.floats is not None or (tnf.sense == 0 and not one_is_enough):
         return ()
     if named != ("auto",):
         return named[:blocks]

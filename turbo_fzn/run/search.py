@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from turbo_fzn import progress
+from turbo_fzn import floats, progress
 from turbo_fzn.engine.contract import Engine, Found
 from turbo_fzn.errors import EngineError, InternalError
 from turbo_fzn.interrupt import Interrupt, Interrupted
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from turbo_fzn.run.bounding import Bounding
 
 POLL_SECONDS = 0.001
+REFINEMENT, SMALLEST_WIDTH = 1000, 1e-16  # of boxes that are no solution yet
 PATIENCE_SECONDS = 0.15  # less than the 0.2 s that MiniZinc leaves between SIGTERM and SIGKILL
 
 
@@ -45,7 +46,7 @@ class Solution:
     `statistics` are those of that moment, where they were asked for."""
 
     outputs: list[tuple[Output, np.ndarray]]
-    objective: int | None
+    objective: float | None
     block: int
     method: str
     statistics: dict[str, Any] | None = None
@@ -105,6 +106,7 @@ class Search:
         self.last: Found | None = None
         self.best: int | None = None
         self.bounding: Bounding | None = None
+        self.meaning = objective_meaning(prepared.tnf)
         self.all_are_optimal = False  # what is found from now on is as good as the best
         self.profiler = Profiler.connect(prepared, options) if options.cp_profiler else None
         if self.profiler is None:  # nobody wants the tree, which would need kernels of its own and one block
@@ -119,9 +121,8 @@ class Search:
             self.judge = Judge(self.prepared, self.options)
             if tnf.sense:
                 self.bounding = begin_bounding(self.prepared, self.options, self.judge.exports)
-                steps = Improvements(tnf.sense, self.wants_every_step())
-                complete = proved = yield from self.run(tnf, lambda engine: steps, 0)
-                if proved and self.last is not None and self.options.optimal_limit() != 1:
+                complete = proved = yield from self.run(tnf, self.improvements, 0)
+                if proved and self.last is not None and self.options.optimal_limit() != 1 and self.meaning is int:
                     complete = yield from self.enumerate_optimal()
             else:
                 complete = yield from self.run(tnf, self.new_outputs, self.options.solution_limit())
@@ -129,13 +130,19 @@ class Search:
             self.profiler.finish(self.interrupt)
         if self.finders:
             self.shape["foundBy"] = report.shares(self.finders)
-        bound = self.best if proved else self.bound
-        counts = self.prepared, self.counted, self.shape, self.start, self.n_solutions, self.best, bound
+        best, bound = map(self.told, (self.best, self.best if proved else self.bound))
+        counts = self.prepared, self.counted, self.shape, self.start, self.n_solutions, best, bound
         yield Finished(complete, self.n_solutions, report.final(*counts))
 
     def wants_every_step(self) -> bool:
         """With a seed and one block, equal runs are to print the same; else steps that come together are one."""
         return self.options.seed is not None and plan(self.prepared.tnf, self.options, 1).threads == 1
+
+    def improvements(self, engine: Engine) -> Choice:
+        """From the best solution on that holds: one that was found and is undecided counts for nothing."""
+        steps = Improvements(self.prepared.tnf.sense, self.wants_every_step())
+        steps.best = self.best
+        return steps
 
     def new_outputs(self, engine: Engine) -> Choice:
         once = not engine.repeats and output_determines_all(self.prepared.tnf)
@@ -166,7 +173,26 @@ class Search:
         self, tnf: TNF, make_choice: Callable[[Engine], Choice], limit: int
     ) -> Generator[Solution, None, bool]:
         """The answers that an engine finds, until there are `limit` in all (0: no limit); at the end, whether the whole
-        space was searched."""
+        space was searched. What it leaves undecided, as boxes of real variables, another one searches with smaller
+        boxes."""
+        complete = yield from self.run_once(tnf, make_choice, limit)
+        while self.judge.undecided and not self.interrupt and not self.has_enough(limit):
+            self.judge.undecided = 0
+            finer = refine(tnf, self.best)
+            if finer is None:
+                return False
+            tnf = finer
+            try:
+                settle_root(replace(self.prepared, tnf=tnf, times={}), self.interrupt)
+            except Interrupted:
+                return False
+            complete = tnf.infeasible or (yield from self.run_once(tnf, make_choice, limit))
+        return complete and not self.judge.undecided
+
+    def run_once(
+        self, tnf: TNF, make_choice: Callable[[Engine], Choice], limit: int
+    ) -> Generator[Solution, None, bool]:
+        """The same, by one engine."""
         self.close_engine()
         start = time.monotonic()
         with progress.stage("engine"):
@@ -177,7 +203,7 @@ class Search:
             self.prepared.times["engineTime"] = time.monotonic() - start
             self.start = time.monotonic()
         log_phase("engine", time.monotonic() - start, tnf)
-        self.live = Live(self.start, tnf.sense, self.samples)
+        self.live = Live(self.start, tnf.sense, self.samples, self.meaning)
         self.interrupt.settle()
         complete = yield from self.drive(engine, make_choice(engine), limit)
         complete = complete or self.is_proved()
@@ -226,7 +252,8 @@ class Search:
                 arrived += self.bounding.exchange(engine, self.best)
             if self.profiler:
                 self.profiler.pump(engine)
-            if running and (complete or self.interrupt or self.has_enough(limit) or self.is_proved()):
+            misled = engine_is_misled(self.prepared.tnf, self.judge)
+            if running and (complete or self.interrupt or self.has_enough(limit) or self.is_proved() or misled):
                 engine.stop()
                 if patience.is_left():  # soon it is not running, and then only the best of what arrived needs a check
                     time.sleep(POLL_SECONDS)
@@ -244,6 +271,10 @@ class Search:
         if failure is not None:
             raise failure
         return complete
+
+    def told(self, objective: int | None) -> float | None:
+        """What the search has of the objective, as its value."""
+        return None if objective is None else self.meaning(objective)
 
     def has_enough(self, limit: int) -> bool:
         return 0 < limit <= self.n_solutions
@@ -275,16 +306,45 @@ class Search:
         if self.best is not None and (self.options.statistics or log.isEnabledFor(logging.INFO)):
             self.note_bound(engine)
         bound = self.best if self.all_are_optimal else self.bound
-        if self.best is not None and self.options.statistics:
+        best, told = map(self.told, (self.best, bound))
+        if best is not None and self.options.statistics:
             counted = report.merge_counts(self.counted, engine.statistics())
-            statistics = report.progress(counted, self.start, self.best, bound)
+            statistics = report.progress(counted, self.start, best, told)
         seconds = time.monotonic() - self.start
-        objective = (
-            "" if self.best is None else f" objective {self.best}{'' if bound is None else f' (bound {bound})'},"
-        )
+        objective = "" if best is None else f" objective {best}{'' if told is None else f' (bound {told})'},"
         what = self.n_solutions, objective, found.finder, found.block
         log.info("%.2f s: solution %d,%s by %s in block %d", seconds, *what)
-        return Solution(self.judge.outputs(found), self.best, found.block, found.method, statistics)
+        return Solution(self.judge.outputs(found), best, found.block, found.method, statistics)
+
+
+def engine_is_misled(tnf: TNF, judge: Judge) -> bool:
+    """Whether it takes a box that is undecided for the best solution, and asks for something better."""
+    return tnf.sense != 0 and judge.undecided > 0
+
+
+def objective_meaning(tnf: TNF) -> Callable[[int], float]:
+    """From the bound that the search has of the objective to its value."""
+    is_float = tnf.floats is not None and tnf.objective >= 0 and tnf.floats.mask[tnf.objective]
+    return floats.number if is_float else int
+
+
+def refine(tnf: TNF, best: int | None) -> TNF | None:
+    """The same model in smaller boxes, and asked for something better than the best solution that holds; None where
+    boxes are as small as they can be."""
+    assert tnf.floats is not None, "only boxes are undecided"
+    if tnf.floats.width == 0:
+        return None
+    width = tnf.floats.width / REFINEMENT if tnf.floats.width > SMALLEST_WIDTH else 0.0
+    finer = replace(tnf, lower=tnf.lower.copy(), upper=tnf.upper.copy(), floats=replace(tnf.floats, width=width))
+    if best is not None:
+        ends, better = (finer.upper, best - 1) if tnf.sense > 0 else (finer.lower, best + 1)
+        if objective_meaning(tnf) is not int:
+            value = floats.number(best)
+            step = tnf.floats.step * max(1.0, abs(value))
+            better = floats.below(value - step) if tnf.sense > 0 else floats.above(value + step)
+        ends[tnf.objective] = better if tnf.sense * (ends[tnf.objective] - better) > 0 else ends[tnf.objective]
+        finer.infeasible = bool(finer.lower[tnf.objective] > finer.upper[tnf.objective])
+    return finer
 
 
 def status_of(finished: Finished) -> str:

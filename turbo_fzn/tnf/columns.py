@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from turbo_fzn.domains import INFINITY
-from turbo_fzn.tnf.language import ADD, COMMUTATIVE, DIV, ELEMENT, EQ, LEQ, MAX, MIN, MOD, MUL, Op, truncated
+from turbo_fzn.tnf.language import ADD, COMMUTATIVE, DIV, ELEMENT, EQ, LEQ, MAX, MIN, MOD, MUL, FloatOp, Op, truncated
 
 SUBTRACT = len(Op)  # only in reconstructions: x = y - z
-IS_COMMUTATIVE = np.isin(np.arange(len(Op)), list(COMMUTATIVE))
+IS_COMMUTATIVE = np.isin(np.arange(max(FloatOp) + 1), list(COMMUTATIVE))
 FACTOR_LIMIT = 2**30  # factors within it have a product without overflow
 
 

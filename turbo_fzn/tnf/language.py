@@ -56,8 +56,27 @@ class Op(IntEnum):
     ELEMENT = 8
 
 
+class FloatOp(IntEnum):
+    """Operators of rows over real variables; docs/floats.md has their table. Those with one operand have it twice."""
+
+    FLOAT_ADD = 16  # x = y + z
+    FLOAT_MUL = 17  # x = y * z
+    FLOAT_LEQ = 18  # x = (y <= z)
+    FLOAT_EQ = 19  # x = (y = z)
+    INT2FLOAT = 20  # x = y for an integer y
+    FLOAT_EXP = 21  # x = e^y
+    FLOAT_SIN = 22  # x = sin(y)
+    FLOAT_TAN = 23  # x = tan(y)
+    FLOAT_ASIN = 24  # x = arcsin(y)
+    FLOAT_ATAN = 25  # x = arctan(y)
+
+
 ADD, MUL, DIV, MOD, MIN, MAX, EQ, LEQ, ELEMENT = map(int, Op)  # plain numbers are compared faster
-COMMUTATIVE = frozenset((ADD, MUL, MIN, MAX, EQ))
+FLOAT_ADD, FLOAT_MUL, FLOAT_LEQ, FLOAT_EQ, INT2FLOAT, FLOAT_EXP, FLOAT_SIN, FLOAT_TAN, FLOAT_ASIN, FLOAT_ATAN = map(
+    int, FloatOp
+)
+FIRST_FLOAT = FLOAT_ADD
+COMMUTATIVE = frozenset((ADD, MUL, MIN, MAX, EQ, FLOAT_ADD, FLOAT_MUL, FLOAT_EQ))
 
 
 class VarChoice(IntEnum):
@@ -138,13 +157,25 @@ class Output:
 
 
 @dataclass
+class Floats:
+    """The real variables of a TNF (bool [n]), whose bounds are codes of doubles (turbo_fzn/floats.py). A search need
+    not make an interval smaller than `width`, and wants an objective that is better by `step`; numbers beyond 1 are
+    measured in relation to themselves."""
+
+    mask: np.ndarray
+    width: float = 1e-7
+    step: float = 5e-7
+
+
+@dataclass
 class TNF:
     """Arrays of a TNF model; see the module's docstring for the meaning.
 
     op, x, y, z: int32 [m]; lower, upper: int64 [n]; tables: int64 [t].
     `strategies` in order, then any variable still unfixed is labelled by a default. `objective` is a variable or
     -1; `sense` is 1 to minimise, -1 to maximise, 0 to satisfy. `warm_start` (variables, values) is a hint for the
-    search, or None. `infeasible` is set when the front end has already found a contradiction.
+    search, or None. `infeasible` is set when the front end has already found a contradiction. `floats` is None where
+    every variable is an integer.
     """
 
     op: np.ndarray
@@ -160,6 +191,7 @@ class TNF:
     sense: int = 0
     warm_start: tuple[np.ndarray, np.ndarray] | None = None
     infeasible: bool = False
+    floats: Floats | None = None
 
     @property
     def n_vars(self) -> int:
@@ -176,6 +208,8 @@ class TNF:
 
     def is_narrow(self) -> bool:
         """Whether 32-bit stores hold every bound."""
+        if self.floats is not None:
+            return False
         return bool(np.all(self.lower >= -NARROW_LIMIT) and np.all(self.upper <= NARROW_LIMIT)) and bool(
             np.all(np.abs(self.tables) <= NARROW_LIMIT)
         )
@@ -198,10 +232,13 @@ class TNF:
     def _check_rows(self) -> None:
         """Rows name an operator and variables; truth values are in 0..1, every index has its entry."""
         n, element = self.n_vars, self.op == Op.ELEMENT
-        refuse("row", (self.op < 0) | (self.op > Op.ELEMENT), "there is no such operator")
+        known = (self.op >= 0) & (self.op <= Op.ELEMENT)
+        if self.floats is not None:
+            known |= (self.op >= FIRST_FLOAT) & (self.op <= max(FloatOp))
+        refuse("row", ~known, "there is no such operator")
         named = np.stack([self.x, self.y, np.where(element, 0, self.z)])
         refuse("row", np.any((named < 0) | (named >= n), axis=0), "there is no such variable")
-        truth = (self.op == Op.EQ) | (self.op == Op.LEQ)
+        truth = np.isin(self.op, (Op.EQ, Op.LEQ, FloatOp.FLOAT_LEQ, FloatOp.FLOAT_EQ))
         refuse("row", truth & ((self.lower[self.x] < 0) | (self.upper[self.x] > 1)), "the truth value is not in 0..1")
         first, last = self.z + self.lower[self.y], self.z + self.upper[self.y]
         outside = element & ((first < 0) | (last >= len(self.tables)))

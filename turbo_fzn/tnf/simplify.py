@@ -23,7 +23,7 @@ import numpy as np
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.tnf import columns
 from turbo_fzn.tnf.columns import Rows
-from turbo_fzn.tnf.language import ADD, DIV, ELEMENT, EQ, LEQ, MAX, MIN, MUL, TNF, Output
+from turbo_fzn.tnf.language import ADD, DIV, ELEMENT, EQ, LEQ, MAX, MIN, MUL, TNF, Floats, Output
 
 Propagate = Callable[[TNF], "tuple[np.ndarray, np.ndarray] | None"]
 Observer = Callable[[str, int, int], None]  # (pass, variables, rows), after each pass: what bench/front.py tabulates
@@ -122,7 +122,9 @@ class Simplifier:
         """The model as it is now, with nothing but its rows."""
         rows = self.rows
         op, x, y, z = (column.astype(np.int32) for column in (rows.op, rows.x, rows.y, rows.z))
-        return TNF(op, x, y, z, self.lower.copy(), self.upper.copy(), self.tables)
+        tnf = TNF(op, x, y, z, self.lower.copy(), self.upper.copy(), self.tables)
+        tnf.floats = self.floats_among(np.ones(len(self.lower), dtype=bool))
+        return tnf
 
     def reduce(self) -> bool:
         """Apply every rule once; whether one of them did something."""
@@ -195,6 +197,15 @@ class Simplifier:
         x, y = self.representative[rows.x], self.representative[rows.y]
         swap = (y > z) & columns.IS_COMMUTATIVE[rows.op]
         self.rows = Rows(rows.op, x, np.where(swap, z, y), np.where(swap, y, z))
+
+    def floats_among(self, kept: np.ndarray) -> Floats | None:
+        """The real variables of those that are kept (bool): what is merged with a real variable is real."""
+        floats = self.original.floats
+        if floats is None:
+            return None
+        mask = np.zeros(len(self.lower), dtype=bool)
+        mask[self.representative[: len(floats.mask)][floats.mask]] = True
+        return replace(floats, mask=mask[kept])
 
     # Rules
 
@@ -337,6 +348,7 @@ class Simplifier:
         z = np.where(ternary, number[np.where(ternary, rows.z, 0)], offsets)
         op, x, y, z = (column.astype(np.int32) for column in (rows.op, number[rows.x], number[rows.y], z))
         small = TNF(op, x, y, z, self.lower[used], self.upper[used], tables, sense=tnf.sense)
+        small.floats = self.floats_among(used)
         new = number[representative].astype(np.int32)
         small.strategies = [replace(s, variables=new[s.variables], measured=new[s.measured]) for s in tnf.strategies]
         small.outputs = [Output(o.name, o.kind, o.ranges, new[o.variables]) for o in tnf.outputs]

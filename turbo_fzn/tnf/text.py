@@ -3,13 +3,14 @@
 One item a line, words separated by blanks; `#` begins a comment. Variables are numbers, by their `var` lines' order.
 
     var LOWER UPPER                      a variable; `-inf` and `inf` for no bound
+    real LOWER UPPER                     a real one, its bounds being numbers such as -0.5
     row OP X Y Z                         x = y op z; for ELEMENT, z is an offset into the table
     table VALUE ...                      entries of the table; several lines continue it
     minimize X | maximize X              the objective (neither: satisfy)
     search VARCHOICE VALUECHOICE X ...   a strategy; X:M where the choice looks at the bounds of M, and X:M:1>5,5>9
                                          where M has no values between 1 and 5, and 5 and 9 (for MAX_REGRET)
     suggest VARCHOICE VALUECHOICE X ...  one of our own, where the model asks for none
-    output KIND NAME X                   a scalar output item, KIND bool or int
+    output KIND NAME X                   a scalar output item, KIND bool, int or float
     output KIND NAME LOW..HIGH ... : X ...   an array with its index ranges
     warm_start X=VALUE ...               a hint
     infeasible                           a contradiction is known already
@@ -25,11 +26,13 @@ from typing import TextIO
 
 import numpy as np
 
+from turbo_fzn import floats
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.errors import ModelError
 from turbo_fzn.read.files import read_text
-from turbo_fzn.tnf.language import TNF, BrokenRule, Op, Output, Strategy, ValueChoice, VarChoice
+from turbo_fzn.tnf.language import TNF, BrokenRule, FloatOp, Floats, Op, Output, Strategy, ValueChoice, VarChoice
 
+OPERATORS: dict[str, Op | FloatOp] = {op.name: op for op in (*Op, *FloatOp)}
 GOALS = {"minimize": 1, "maximize": -1}
 TABLE_VALUES_PER_LINE = 20
 
@@ -39,10 +42,14 @@ def write(tnf: TNF, file: TextIO) -> None:
     file.write(f"# {tnf.n_vars} variables, {tnf.n_rows} rows\n")
     if tnf.infeasible:
         file.write("infeasible\n")
+    real = np.zeros(tnf.n_vars, dtype=bool) if tnf.floats is None else tnf.floats.mask
     file.writelines(
-        f"var {show_bound(low)} {show_bound(high)}\n" for low, high in zip(tnf.lower.tolist(), tnf.upper.tolist())
+        f"real {floats.number(low)!r} {floats.number(high)!r}\n"
+        if is_real
+        else f"var {show_bound(low)} {show_bound(high)}\n"
+        for low, high, is_real in zip(tnf.lower.tolist(), tnf.upper.tolist(), real.tolist())
     )
-    names = [op.name for op in Op]
+    names = {int(op): name for name, op in OPERATORS.items()}
     columns = (column.tolist() for column in (tnf.op, tnf.x, tnf.y, tnf.z))
     file.writelines(f"row {names[op]} {x} {y} {z}\n" for op, x, y, z in zip(*columns))
     values = tnf.tables.tolist()
@@ -103,6 +110,7 @@ class TnfReader:
     def __init__(self, file: str):
         self.file = file
         self.bounds: list[tuple[int, int]] = []
+        self.reals: list[int] = []
         self.rows: list[tuple[int, int, int, int]] = []
         self.tables: list[int] = []
         empty = np.zeros(0, np.int64)
@@ -112,6 +120,7 @@ class TnfReader:
         self.lines: dict[str, list[int]] = {"var": [], "row": []}  # of each variable and each row
         self.items: dict[str, Callable[[list[str]], None]] = {
             "var": self.read_var,
+            "real": self.read_real,
             "row": self.read_row,
             "table": lambda words: self.tables.extend(map(read_integer, words)),
             "minimize": lambda words: self.read_goal(1, words),
@@ -154,9 +163,17 @@ class TnfReader:
         self.bounds.append(bounds)
         self.lines["var"].append(self.line)
 
+    def read_real(self, words: list[str]) -> None:
+        low, high = map(float, words)
+        if not low <= high:
+            raise ValueError(f"the domain {words[0]} {words[1]} is empty")
+        self.reals.append(len(self.bounds))
+        self.bounds.append((floats.below(low), floats.above(high)))
+        self.lines["var"].append(self.line)
+
     def read_row(self, words: list[str]) -> None:
         name, x, y, z = words
-        self.rows.append((int(Op[name]), read_number(x), read_number(y), read_number(z)))
+        self.rows.append((int(OPERATORS[name]), read_number(x), read_number(y), read_number(z)))
         self.lines["row"].append(self.line)
 
     def read_goal(self, sense: int, words: list[str]) -> None:
@@ -176,8 +193,8 @@ class TnfReader:
 
     def read_output(self, words: list[str]) -> None:
         kind, name, *rest = words
-        if kind not in ("int", "bool"):
-            raise ValueError(f"the kind of an output is int or bool, found {kind}")
+        if kind not in ("int", "bool", "float"):
+            raise ValueError(f"the kind of an output is int, bool or float, found {kind}")
         ranges = None
         if ":" in rest:
             colon = rest.index(":")
@@ -211,6 +228,8 @@ class TnfReader:
         tnf.op, tnf.x, tnf.y, tnf.z = (column.copy() for column in columns)
         tnf.lower, tnf.upper = np.array(self.bounds, dtype=np.int64).reshape(-1, 2).T.copy()
         tnf.tables = np.array(self.tables, dtype=np.int64)
+        if self.reals or np.any(tnf.op > max(Op)):
+            tnf.floats = Floats(np.isin(np.arange(n), self.reals))
         try:
             tnf.check()
         except BrokenRule as error:

@@ -1,0 +1,56 @@
+// When a real variable needs no further split, and where it is split.
+//
+// Behind the last strategy lies one more record: from its `start` on, `tables` has the FLOAT_WORDS, then a bit for each
+// variable, 64 a word, whether it is real. So models without real variables have no other layout.
+#pragma once
+
+#include "../core/fixpoint.h"
+
+#define ARITHMETIC_LIMIT 0x1p40  // between numbers within it the middle is that of the numbers, beyond it of the codes
+
+DEVICE const bound_t* float_words(const Block& b) {
+  return b.problem->tables + b.problem->strategies[b.problem->n_strategies].start;
+}
+
+DEVICE bool is_float(const Block& b, i32 var) { return float_words(b)[FLOAT_WORDS + (var >> 6)] >> (var & 63) & 1; }
+
+// How far a number may be off: the precision, and for numbers beyond 1 in relation to them.
+DEVICE double tolerance(const Block& b, i32 word, double size) {
+  double precision = number_of_bits(float_words(b)[word]);
+  return size > 1 ? precision * size : precision;
+}
+
+// Whether a variable has one value, or is real and its interval as small as is asked for, or cannot be split.
+DEVICE bool is_decided(const Block& b, i32 var) {
+  bound_t lower = b.lower[var], upper = b.upper[var];
+  if (lower == upper) return true;
+  if (!is_float(b, var)) return false;
+  if (lower >= GREATEST_CODE || upper <= -GREATEST_CODE || upper - 1 <= lower) return true;
+  double l = number_of(lower), u = number_of(upper);
+  if (l < -GREATEST || u > GREATEST) return false;
+  return u - l <= tolerance(b, FLOAT_WIDTH, minimum(maximum(l, -l), maximum(u, -u)));
+}
+
+// A code between lower and upper, which are not decided.
+DEVICE bound_t middle_code(bound_t lower, bound_t upper) {
+  double l = number_of(lower), u = number_of(upper);
+  if (l >= -ARITHMETIC_LIMIT && u <= ARITHMETIC_LIMIT) {
+    bound_t middle = (bound_t)code_below(l + (u - l) / 2);
+    return middle <= lower ? lower + 1 : middle >= upper ? upper - 1 : middle;
+  }
+  if (lower < 0 && upper > 0) return 0;
+  return lower + (upper - lower) / 2;
+}
+
+// Of the objective's interval in a box that is published, the end that is best.
+DEVICE bound_t best_end(const Block& b, i32 objective) {
+  return b.problem->sense > 0 ? b.lower[objective] : b.upper[objective];
+}
+
+// What sense * objective may be at most where something better than `best` is asked for. A real objective must be
+// better by the precision, or each solution would be followed by its neighbour.
+DEVICE i64 better_than(const Block& b, i64 best) {
+  if (!is_float(b, b.problem->objective)) return best - 1;
+  double value = number_of(best);
+  return minimum((i64)code_below(value - tolerance(b, FLOAT_STEP, value < 0 ? -value : value)), best - 1);
+}

@@ -1,0 +1,79 @@
+"""Real numbers as bounds: the codes of doubles, which are ordered like them (kernels/floats/codes.h does the same).
+
+0 is 0.0, k > 0 is the k-th double from LEAST = 2**-511 on, -k the negative of that. So each bound lies within
+±(2**62 - 1), like an integer's, and ±INFINITY means no bound. A number between two codes is rounded to the one below or
+above it, so that an interval contains what is meant. Everything here is exact: numbers are doubles, integers or
+fractions.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from fractions import Fraction
+
+import numpy as np
+
+from turbo_fzn.domains import INFINITY
+
+LEAST_BITS = 512 << 52
+LEAST = 2.0**-511  # the least positive number that has a code
+GREATEST = float.fromhex("0x1.ffffffffffffep+512")  # the greatest
+
+Real = int | float | Fraction
+
+
+def number(code: int) -> float:
+    """The double of a code; infinite where it means no bound."""
+    if abs(code) >= INFINITY:
+        return math.copysign(math.inf, code)
+    if code == 0:
+        return 0.0
+    (size,) = struct.unpack("<d", struct.pack("<q", abs(code) - 1 + LEAST_BITS))
+    return size if code > 0 else -size
+
+
+def numbers(codes: np.ndarray) -> np.ndarray:
+    """The doubles (float64) of codes (int64)."""
+    sizes = (np.abs(codes) - 1 + LEAST_BITS).view(np.float64)
+    sizes = np.where(np.abs(codes) >= INFINITY, np.inf, np.where(codes == 0, 0.0, sizes))
+    return np.copysign(sizes, codes)
+
+
+def below(value: Real) -> int:
+    """The greatest code whose number is at most `value`; -INFINITY where there is none."""
+    if value != value:
+        raise ValueError("nan is no bound")
+    if value < -GREATEST:
+        return -INFINITY
+    if value >= GREATEST:
+        return INFINITY - 1
+    if -LEAST < value < LEAST:
+        return -1 if value < 0 else 0
+    near = float(value)
+    bits = struct.unpack("<q", struct.pack("<d", abs(near)))[0] - LEAST_BITS + 1
+    code = bits if near > 0 else -bits
+    return code - 1 if Fraction(near) > Fraction(value) else code
+
+
+def above(value: Real) -> int:
+    """The least code whose number is at least `value`; INFINITY where there is none."""
+    return -below(-value)
+
+
+def interval(value: Real) -> tuple[int, int]:
+    """The codes below and above a number, the same one where it has a code."""
+    return below(value), above(value)
+
+
+def shortest(low: float, high: float) -> float:
+    """Of the finite numbers from `low` to `high` one with fewest digits."""
+    if low <= 0 <= high:
+        return 0.0
+    if high < 0:
+        return -shortest(-high, -low)
+    for digits in range(17):
+        for rounded in (f"{low:.{digits}e}", f"{high:.{digits}e}", f"{(low + high) / 2:.{digits}e}"):
+            if low <= float(rounded) <= high:
+                return float(rounded)
+    return low

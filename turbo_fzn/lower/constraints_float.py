@@ -1,0 +1,297 @@
+"""Lowering of the constraints on real variables: comparisons, sums, arithmetic, elements.
+
+The rows are those of docs/floats.md. Where `<=` or `=` is known to hold, it needs no row of its own kind: LEQ works on
+codes too, and equal variables are merged. What is known not to hold must have one, since between two codes there are
+numbers: `not y <= z` leaves z at the end where y begins. Numbers of the model are doubles, and exact; what becomes of
+them here is exact, too, or an interval (Builder.real_constant).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any
+
+from turbo_fzn import floats
+from turbo_fzn.domains import INFINITY
+from turbo_fzn.errors import UnsupportedError
+from turbo_fzn.lower.builder import Builder
+from turbo_fzn.tnf.language import FLOAT_ADD, FLOAT_EQ, FLOAT_LEQ, FLOAT_MUL, INT2FLOAT, LEQ, MAX, MIN
+
+TOP = INFINITY - 1  # the greatest code
+
+
+# Rows
+
+
+def real_row(b: Builder, op: int, y: int, z: int) -> int:
+    """A real variable that equals y op z."""
+    key = ordered(op, y, z)
+    known = b.results.get(key) if b.share else None
+    if known is not None:
+        return b.find(known)
+    x = b.real()
+    b.emit(x, key)
+    return x
+
+
+def real_define(b: Builder, x: int, op: int, y: int, z: int) -> None:
+    """State x = y op z."""
+    key = ordered(op, y, z)
+    known = b.results.get(key) if b.share else None
+    if known is not None:
+        return b.merge(x, known)
+    return b.emit(x, key)
+
+
+def ordered(op: int, y: int, z: int) -> tuple[int, int, int]:
+    return (op, z, y) if z < y and op in (FLOAT_ADD, FLOAT_MUL, FLOAT_EQ) else (op, y, z)
+
+
+def truth(b: Builder, op: int, y: int, z: int, r: int) -> None:
+    """r = (y op z) for FLOAT_LEQ or FLOAT_EQ."""
+    y, z = b.find(y), b.find(z)
+    below, apart = b.upper[y] <= b.lower[z], b.lower[y] > b.upper[z]
+    if b.value(r) == 1:
+        return b.merge(y, z) if op == FLOAT_EQ else b.define(b.true, LEQ, y, z)
+    if y == z or (op == FLOAT_LEQ and below and not apart):
+        return b.merge(r, b.true)
+    if apart or (op == FLOAT_EQ and b.lower[z] > b.upper[y]):
+        return b.merge(r, b.false)
+    key = ordered(op, y, z)
+    known = b.results.get(key) if b.share else None
+    return b.emit(r, key) if known is None else b.merge(r, known)
+
+
+def untruth(b: Builder, op: int, y: int, z: int, r: int) -> None:
+    """r = not (y op z)."""
+    value = b.value(r)
+    truth(b, op, y, z, b.negation(r) if value is None else b.constant(1 - value))
+
+
+def real_negative(b: Builder, x: int) -> int:
+    """-x, by 0 = x + (-x)."""
+    known = b.negatives.get(x)
+    if known is None:
+        known = b.negatives[x] = b.real(-b.upper[x], -b.lower[x])
+        b.negatives[known] = x
+        b.emit(b.false, ordered(FLOAT_ADD, x, known))
+    return known
+
+
+def real_function(define: Callable[..., Any]) -> Callable[..., Any]:
+    """The relation of a total function, from what states its result."""
+
+    def post(b: Builder, *arguments: Any) -> None:
+        *inputs, result, r = arguments
+        if b.value(r) == 1:
+            return define(b, *inputs, result)
+        computed = b.real()
+        define(b, *inputs, computed)
+        return truth(b, FLOAT_EQ, computed, result, r)
+
+    return post
+
+
+def partial_function(define: Callable[..., Any]) -> Callable[..., Any]:
+    """The same of a function that is not defined everywhere, which can only be stated."""
+
+    def post(b: Builder, *arguments: Any) -> None:
+        *rest, r = arguments
+        if b.value(r) != 1:
+            raise UnsupportedError("a partial function on floats cannot be reified")
+        return define(b, *rest)
+
+    return post
+
+
+def real_operator(op: int) -> Callable[..., Any]:
+    """x op y = z."""
+    return real_function(lambda b, x, y, z: real_define(b, z, op, x, y))
+
+
+# Comparisons
+
+
+def eq(b: Builder, x: int, y: int, r: int) -> None:
+    truth(b, FLOAT_EQ, x, y, r)
+
+
+def ne(b: Builder, x: int, y: int, r: int) -> None:
+    untruth(b, FLOAT_EQ, x, y, r)
+
+
+def le(b: Builder, x: int, y: int, r: int) -> None:
+    truth(b, FLOAT_LEQ, x, y, r)
+
+
+def lt(b: Builder, x: int, y: int, r: int) -> None:
+    untruth(b, FLOAT_LEQ, y, x, r)
+
+
+def within(b: Builder, x: int, low: floats.Real, high: floats.Real, r: int) -> None:
+    """r = (low <= x <= high)."""
+    in_ranges(b, x, [low, high], r)
+
+
+def in_ranges(b: Builder, x: int, ends: Sequence[floats.Real], r: int) -> None:
+    """r = x lies in one of the ranges, whose ends come one after the other."""
+    if b.value(r) == 1 and ends:
+        b.restrict(x, floats.below(min(ends)), floats.above(max(ends)))
+        if len(ends) == 2:
+            return None
+    numbers = [b.real_constant(end) for end in ends]
+    pairs = [(comparison(b, low, x), comparison(b, x, high)) for low, high in zip(numbers[::2], numbers[1::2])]
+    return b.define_tree(r, MAX, [b.row(MIN, *pair) for pair in pairs], 0)
+
+
+def comparison(b: Builder, y: int, z: int) -> int:
+    """The truth value of y <= z."""
+    r = b.variable(0, 1)
+    truth(b, FLOAT_LEQ, y, z, r)
+    return b.find(r)
+
+
+# Sums
+
+
+def lin_eq(b: Builder, coefficients: Sequence[float], variables: Sequence[int], k: float, r: int) -> None:
+    truth(b, FLOAT_EQ, *sides(b, coefficients, variables, k), r)
+
+
+def lin_ne(b: Builder, coefficients: Sequence[float], variables: Sequence[int], k: float, r: int) -> None:
+    untruth(b, FLOAT_EQ, *sides(b, coefficients, variables, k), r)
+
+
+def lin_le(b: Builder, coefficients: Sequence[float], variables: Sequence[int], k: float, r: int) -> None:
+    truth(b, FLOAT_LEQ, *sides(b, coefficients, variables, k), r)
+
+
+def lin_lt(b: Builder, coefficients: Sequence[float], variables: Sequence[int], k: float, r: int) -> None:
+    left, right = sides(b, coefficients, variables, k)
+    untruth(b, FLOAT_LEQ, right, left, r)
+
+
+def sides(b: Builder, coefficients: Sequence[float], variables: Sequence[int], k: float) -> tuple[int, int]:
+    """Two variables: the sum of the positive terms, and that of the others without their sign; the constant is on the
+    side where it is positive."""
+    total: dict[int, Fraction] = {}
+    rest = Fraction(k)
+    for c, v in zip(coefficients, map(b.find, variables)):
+        if b.value(v) is not None:
+            rest -= Fraction(c) * Fraction(floats.number(b.lower[v]))
+        else:
+            total[v] = total.get(v, Fraction(0)) + Fraction(c)
+    left = [scaled(b, c, v) for v, c in total.items() if c > 0]
+    right = [scaled(b, -c, v) for v, c in total.items() if c < 0]
+    if rest:
+        (right if rest > 0 else left).append(b.real_constant(abs(rest)))
+    return sum_of(b, left), sum_of(b, right)
+
+
+def scaled(b: Builder, c: Fraction, v: int) -> int:
+    return v if c == 1 else real_row(b, FLOAT_MUL, v, b.real_constant(c))
+
+
+def sum_of(b: Builder, terms: list[int]) -> int:
+    """A balanced tree of sums."""
+    while len(terms) > 1:
+        odd = terms[-1:] if len(terms) % 2 else []
+        terms = [real_row(b, FLOAT_ADD, y, z) for y, z in zip(terms[::2], terms[1::2])] + odd
+    return terms[0] if terms else b.real_constant(0)
+
+
+# Arithmetic
+
+
+def int2float(b: Builder, x: int, y: int) -> None:
+    real_define(b, y, INT2FLOAT, x, x)
+
+
+def divide(b: Builder, x: int, y: int, z: int) -> None:
+    """x / y = z: x = z * y, and y is not 0."""
+    real_define(b, x, FLOAT_MUL, z, y)
+    exclude_zero(b, y)
+
+
+def exclude_zero(b: Builder, y: int) -> None:
+    if b.lower[b.find(y)] <= 0 <= b.upper[b.find(y)]:
+        truth(b, FLOAT_EQ, y, b.real_constant(0), b.false)
+
+
+def absolute(b: Builder, x: int, y: int) -> None:
+    """y = max(x, -x)."""
+    x = b.find(x)
+    if b.lower[x] >= 0:
+        return b.merge(y, x)
+    b.restrict(y, 0, INFINITY)
+    return b.define(y, MAX, x, real_negative(b, x))
+
+
+def extreme(op: int) -> Callable[..., Any]:
+    """r = (m is the least or the greatest member), false when there is none."""
+
+    def post(b: Builder, m: int, members: Sequence[int], r: int) -> None:
+        if not members:
+            return b.merge(r, b.false)
+        if b.value(r) == 1:
+            return b.define_tree(m, op, members, 0)
+        return truth(b, FLOAT_EQ, real_tree(b, op, members), m, r)
+
+    return post
+
+
+def real_extreme(op: int) -> Callable[..., Any]:
+    """min(x, y) = z, or max."""
+    return real_function(lambda b, x, y, z: b.define(z, op, x, y))
+
+
+def real_tree(b: Builder, op: int, members: Sequence[int]) -> int:
+    """The least or the greatest of some real variables."""
+    x = b.real()
+    b.define_tree(x, op, members, 0)
+    return x
+
+
+# Elements
+
+
+def element(b: Builder, i: int, members: Sequence[int], z: int, r: int) -> None:
+    """r = (i is an index, from 1, and z = members[i])."""
+    if not members:
+        return b.merge(r, b.false)
+    if b.value(r) == 1:
+        return define_element(b, z, i, members)
+    inside = b.truth_of_interval(i, 1, len(members))
+    index = b.row(MIN, b.row(MAX, i, b.true), b.constant(len(members)))
+    result, same = b.real(), b.variable(0, 1)
+    define_element(b, result, index, members)
+    truth(b, FLOAT_EQ, result, z, same)
+    return b.define(r, MIN, inside, same)
+
+
+def constant_element(b: Builder, i: int, values: Sequence[float], z: int, r: int) -> None:
+    element(b, i, [b.real_constant(value) for value in values], z, r)
+
+
+def define_element(b: Builder, z: int, i: int, members: Sequence[int]) -> None:
+    """z = members[i], the first having index 1. Of each member, z is bounded by it if i is its index, else by nothing:
+    `min(member, switch) <= z`, where the switch is a table of i."""
+    b.restrict(i, 1, len(members))
+    i = b.find(i)
+    low, high = b.lower[i], b.upper[i]
+    reached = [b.find(v) for v in members[low - 1 : high]]
+    if low == high:
+        return b.merge(z, reached[0])
+    values = [value for value in map(b.value, reached) if value is not None]
+    if len(values) == len(reached):
+        return b.define_element(z, i, values, low)
+    b.restrict(z, min(b.lower[v] for v in reached), max(b.upper[v] for v in reached))
+    for place, v in enumerate(reached):
+        for op, sign in ((MIN, 1), (MAX, -1)):
+            switch, bound = b.real(-TOP, TOP), b.real()
+            is_on = [TOP if other == place else -TOP for other in range(len(reached))]
+            b.define_element(switch, i, [sign * end for end in is_on], low)
+            b.define(bound, op, v, switch)
+            b.define(b.true, LEQ, *((bound, z) if op == MIN else (z, bound)))
+    return None
