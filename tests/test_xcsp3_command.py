@@ -71,6 +71,23 @@ def test_statistics_are_d_lines():
     assert all(line[0] in "osvd" for line in lines(answer))
 
 
+def test_an_instance_is_known_by_its_beginning_where_its_name_says_nothing(tmp_path):
+    text = (FOLDER / "golomb.xml").read_text()
+    path = tmp_path / "golomb"
+    path.write_text(text)
+    piped = subprocess.run(
+        [*COMMAND, "-", "--arch", "cpu"],
+        input=f"\n{text}",
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment(),
+        timeout=PATIENCE,
+    )
+    for answer in (run(path, "--arch", "cpu"), piped):
+        assert "s OPTIMUM FOUND" in lines(answer)
+
+
 def test_symbols_are_printed(tmp_path):
     path = tmp_path / "symbols.xml"
     path.write_text(

@@ -7,6 +7,7 @@ import lzma
 import os
 import random
 import re
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,25 @@ def test_cells_have_domains_of_their_own_and_some_are_no_variables():
     assert [model.variables[name].domain.lower for name in ("n[0]", "n[1]", "y")] == [2, 1, 5]
 
 
+@pytest.mark.parametrize("table", ["(0,1)(3,9)", "( 0 , 1 )\n (3,\t9) ", "(+0,01)(3,9)(-1,4)", "(0,1)(0,1)(3,9..9)"])
+def test_tables_may_have_blanks_and_signs(table):
+    body = f"<extension><list> x[0] y </list><supports> {table} </supports></extension>"
+    variables = '<array id="x" size="[1]"> 0..3 </array><var id="y"> 0..9 </var>'
+    assert solutions(instance(body, variables)) == [[0, 1], [3, 9]]
+
+
+def test_expressions_of_one_shape_differ_in_their_names_and_constants():
+    pairs = [("x[0]", "x[1]", 1), ("x[1]", "x[0]", 1), ("x[2]", "x[2]", 0), ("x[2]", "x[3]", 2), ("x[3]", "y", 2)]
+    body = "".join(f"<intension> le(sub({p},{q}),{k}) </intension>" for p, q, k in pairs)
+    body += "".join(f"<intension> or(eq({p},{k}),ne({q},{p})) </intension>" for p, q, k in pairs)
+    expected = []
+    for a, b, c, d, e in product(*[range(4)] * 4, range(10)):
+        x = {"x[0]": a, "x[1]": b, "x[2]": c, "x[3]": d, "y": e}
+        if all(x[p] - x[q] <= k and (x[p] == k or x[p] != x[q]) for p, q, k in pairs):
+            expected.append([a, b, c, d, e])
+    assert solutions(instance(body)) == expected
+
+
 def test_values_come_in_runs():
     body = "<instantiation><list> x[] </list><values> 2x3 1 </values></instantiation><intension> eq(y,0) </intension>"
     assert solutions(instance(body)) == [[2, 2, 2, 1, 0]]
@@ -93,6 +113,50 @@ def test_packed_instances_are_read(tmp_path, pack):
     assert len(parse_file(str(path)).variables) == 5
 
 
+# ---- what random constraints seldom say
+
+
+def test_a_circuit_has_two_nodes_whatever_its_size_says():
+    variables = '<array id="x" size="[3]"> 0..2 </array><var id="y"> 0..3 </var>'
+    found = solutions(instance("<circuit><list> x[] </list><size> y </size></circuit>", variables))
+    assert found == [[0, 2, 1, 2], [1, 0, 2, 2], [1, 2, 0, 3], [2, 0, 1, 3], [2, 1, 0, 2]]
+
+
+@pytest.mark.parametrize(
+    ("more", "found"),
+    [("", [[0, 1], [1, 0]]), ("(b,2,t)", [[0, 1], [1, 0], [1, 2]]), ("(z,0,a)(e,1,f)", [[0, 1], [1, 0]])],
+)
+def test_paths_of_a_diagram_that_lead_nowhere_are_no_solutions(more, found):
+    """The root is the source of the first transition: z and e are not reached."""
+    steps = f"(r,0,a)(r,1,b)(a,1,t)(b,0,t)(r,2,c){more}"
+    body = f"<mdd><list> x[0] x[1] </list><transitions> {steps} </transitions></mdd>"
+    assert solutions(instance(body, '<array id="x" size="[2]"> 0..3 </array>')) == found
+
+
+def test_a_diagram_may_lead_nowhere_at_all():
+    body = "<mdd><list> x[0] x[1] </list><transitions> (r,0,a)(r,1,b) </transitions></mdd>"
+    assert solutions(instance(body)) == []
+
+
+def test_a_condition_may_have_an_expression():
+    body = "<sum><list> x[0..1] </list><condition> (gt,add(x[2],x[3])) </condition></sum>"
+    maximum = "<maximum><list> x[] </list><condition> (le,sub(%0,%1)) </condition></maximum>"
+    group = f"<group>{maximum}<args> y 8 </args></group>"
+    expected = [
+        [a, b, c, d, y]
+        for a, b, c, d, y in product(*[range(4)] * 4, range(10))
+        if a + b > c + d and max(a, b, c, d) <= y - 8
+    ]
+    assert solutions(instance(body + group)) == expected
+
+
+def test_a_condition_may_have_a_set_from_the_arguments():
+    group = "<group><sum><list> x[0..1] </list><condition> (in,%0) </condition></sum>{}</group>"
+    variables = '<array id="x" size="[2]"> 0..3 </array>'
+    assert len(solutions(instance(group.format("<args> 5..9 </args>"), variables))) == 3
+    assert len(solutions(instance(group.format("<args> {0,5} </args>"), variables))) == 3
+
+
 # ---- refusals
 
 
@@ -112,7 +176,16 @@ def test_packed_instances_are_read(tmp_path, pack):
         ("<intension> eq(x[0]) </intension>", ModelError, "the operator `eq` with 1 operands"),
         ("<intension> eq(%0,y) </intension>", ModelError, "a parameter (%) outside of a group or a slide"),
         ("<group><intension> eq(%1,y) </intension><args> 1 </args></group>", ModelError, "%1 has no value: 1 are"),
-        ("<extension><list> x[] </list><supports> (1,2) </supports></extension>", ModelError, "not all of 4"),
+        ("<extension><list> x[] </list><supports> (1,2) </supports></extension>", ModelError, "a tuple of 2 values"),
+        ("<extension><list> x[0] y </list><supports> (1 2,) </supports></extension>", UnsupportedError, "cell `1 2`"),
+        ("<extension><list> x[0] y </list><supports> (1,-) </supports></extension>", UnsupportedError, "cell `-`"),
+        ("<extension><list> x[0] y </list><supports> (1,2)(3) </supports></extension>", ModelError, "a tuple of 1 "),
+        ("<allDifferent><list> x[0] <b/> x[1] </list></allDifferent>", ModelError, "text beside elements: `x[0]`"),
+        ("<allDifferent><list> x[] </list> y </allDifferent>", ModelError, "text beside elements: `y`"),
+        ("<intension> or(le(x[0],y),) </intension>", ModelError, "a parenthesis too many in an expression"),
+        ("<intension> or(,le(x[0],y)) </intension>", ModelError, "unexpected `,` in an expression"),
+        ("<intension> in(y,x[0]) </intension>", ModelError, "the second operand of `in` is to be a set"),
+        ('<extension type="soft"/>', UnsupportedError, "an <extension> of type soft is not read"),
         ("<extension><list> x[0] y </list><supports> (1,%0) </supports></extension>", UnsupportedError, "cell `%0`"),
         ("<allDifferent> 0x1000000000 </allDifferent>", ModelError, "1000000000 elements is too large"),
         ("<intension> eq(y,99999999999999999999) </intension>", ModelError, "does not fit in 64 bits"),
@@ -124,6 +197,11 @@ def test_what_is_not_read_is_refused_by_its_name_and_place(body, error, message)
     assert message in str(caught.value)
     assert re.match(r"model\.xml:2:\d+: ", str(caught.value))
     assert "\n" not in str(caught.value)
+
+
+def test_instances_that_are_no_csp_or_cop_are_refused():
+    with pytest.raises(UnsupportedError, match="type WCSP is not read"):
+        parse_xcsp3(instance("").replace("<instance>", '<instance format="XCSP3" type="WCSP">'))
 
 
 LAUGHS = "".join(f'<!ENTITY a{i} "{f"&a{i - 1};" * 10}">' for i in range(1, 12))

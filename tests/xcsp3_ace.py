@@ -64,7 +64,7 @@ def read_verdict(body: str) -> Verdict:
     status = re.search(r"^s (.*)$", body, re.MULTILINE)
     bests = re.findall(r"^o (-?\d+)", body, re.MULTILINE)
     found = re.findall(r"^v .*<list>(.*)</list> <values>(.*)</values>", body, re.MULTILINE)
-    complete = status is not None and "COMPLETE EXPLORATION" in body
+    complete = status is not None and "\nd COMPLETE EXPLORATION" in body
     return Verdict(
         status[1].strip() if status and complete else "",
         int(bests[-1]) if bests else None,

@@ -33,7 +33,7 @@ def extreme_place(name: str) -> Callable[[Draw, str], Case]:
             return any(suits(i, v) for i in chosen)
 
         body = f'<list rank="{rank}"> {texts(items)} </list><condition> {text} </condition>'
-        return Case(f"<{name}>{body}</{name}>", holds, False)
+        return Case(f"<{name}>{body}</{name}>", holds, operator != "notin")
 
     return make
 
@@ -87,7 +87,7 @@ def is_channel(x: list[int], y: list[int]) -> bool:
 def channel(d: Draw, form: str) -> Case:
     items = d.indices(5 if form in ("two lists", "into") else 3)
     if form == "one list":
-        return Case(f"<channel> {texts(items)} </channel>", lambda v: is_channel(of(items, v), of(items, v)), False)
+        return Case(f"<channel> {texts(items)} </channel>", lambda v: is_channel(of(items, v), of(items, v)))
     if form == "value":
         *members, value = items
         for one in members:
@@ -206,7 +206,7 @@ def circuit(d: Draw, form: str) -> Case:
             at = x[at]
         return len(tour) >= 2 and len(seen) == len(tour) and (form == "plain" or len(tour) == size.value(v))
 
-    return Case(f"<circuit><list> {texts(items)} </list>{more}</circuit>", holds, form == "plain")
+    return Case(f"<circuit><list> {texts(items)} </list>{more}</circuit>", holds)
 
 
 def instantiation(d: Draw, _: str) -> Case:

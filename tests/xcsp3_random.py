@@ -1,9 +1,9 @@
 """Random XCSP3 instances: one to three constraints over a few small domains, and perhaps an objective.
 
 What ACE is to solve too has only the forms that it implements, and gets right (`Case.core`). ACE 2.6 takes `notin` of a
-condition for `in`, misreads expressions in which an operator has constants only, and loses or adds solutions where a
-variable occurs twice in an <ordered>, <element>, <sum> or <cardinality>, where the values of a closed <cardinality> are
-not in order, and where a table has a tuple twice.
+condition for `in`, misreads expressions in which an operator has constants only, an `if` twice the same branch or a
+`mod` the divisor 1, and loses or adds solutions where a variable occurs twice in an <ordered>, <element>, <sum> or
+<cardinality>, where the values of a closed <cardinality> are not in order, and where a table has a tuple twice.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from xcsp3_more_cases import FORMS
 
 SETS_DOMAINS = {"element", "element of a matrix", "channel", "circuit", "clause", "precedence"}  # so comes first
 OF_CONSTANTS = re.compile(r"\b(?!set)\w+\((?:[-\d,]|set\([-\d,]*\))+\)")  # an operator without a variable
+MODULO_1 = re.compile(r"mod\((?:[^()]|\([^()]*\))*,1\)")
+SAME_BRANCHES = re.compile(r"if\(.*,([^,()]+),\1\)")
 KINDS = ("expression", "sum", "minimum", "maximum", "nValues", "product", "lex")
 
 
@@ -52,7 +54,7 @@ def random_instance(seed: int, core: bool) -> Instance:
             continue
         form = draw.random.choice(forms)
         case = make(draw, form)
-        if not core or (case.core and not OF_CONSTANTS.search(case.text)):
+        if not core or (case.core and is_read_by_ace(case.text)):
             cases.append(case)
             names_of_forms.append(f"{name} {form}".strip())
     goal = draw.random.choice(["", "minimize", "maximize"])
@@ -61,11 +63,15 @@ def random_instance(seed: int, core: bool) -> Instance:
     return Instance(draw.instance(cases, text, kind), draw, cases, goal, objective, names_of_forms)
 
 
+def is_read_by_ace(text: str) -> bool:
+    return not any(pattern.search(text) for pattern in (OF_CONSTANTS, SAME_BRANCHES, MODULO_1))
+
+
 def draw_objective(d: Draw, goal: str, core: bool) -> tuple[Item, str]:
     kind = d.random.choice(KINDS[:5] if core else KINDS)
     if kind == "expression":
         item = d.term(2)
-        if "(" not in item.text:
+        if "(" not in item.text or (core and not is_read_by_ace(item.text)):
             item = d.variable()
         return item, f"<{goal}> {item.text} </{goal}>"
     items = d.variables(2, 4)

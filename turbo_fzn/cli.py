@@ -291,7 +291,7 @@ def print_answers(prepared: Prepared, options: Options, interrupt: Interrupt, le
     from turbo_fzn.report.recorder import recorder
     from turbo_fzn.run.search import Finished, Search
 
-    answers = output.style_of(options.file)(sys.stdout, options, prepared.model)
+    answers = output.style_of(options.file, prepared.model)(sys.stdout, options, prepared.model)
     search = Search(prepared, options, interrupt)
     try:
         note = recorder(options, search)

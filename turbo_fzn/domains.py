@@ -67,6 +67,9 @@ class IntSet:
             yield from range(low, high + 1)
 
     def __and__(self, other: IntSet) -> IntSet:
+        for one, whole in ((self, other), (other, self)):
+            if len(whole.ranges) == 1 and one.ranges and whole.lower <= one.lower and one.upper <= whole.upper:
+                return one
         common, place, other_place = [], 0, 0
         while place < len(self.ranges) and other_place < len(other.ranges):
             (low, high), (other_low, other_high) = self.ranges[place], other.ranges[other_place]

@@ -1,5 +1,6 @@
 """The input languages: which reader makes a Model of which file, by the end of its name.
 
+Where that says nothing, as with standard input, FlatZinc-JSON begins with `{` and XCSP3 with `<`, as no FlatZinc does.
 Another language is another reader, and a row of LANGUAGES; all behind the Model stays as it is.
 """
 
@@ -8,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from turbo_fzn.errors import UsageError
-from turbo_fzn.read.files import STANDARD_INPUT, read_text, shown, suffix_of
+from turbo_fzn.read.files import read_text, shown, suffix_of
 from turbo_fzn.read.model import Model
 
 
 def parse_file(path: str) -> Model:
     """The model in a file. UsageError when it cannot be read, ModelError when it is no model."""
     text = read_text(path)
-    is_json = path == STANDARD_INPUT and text.lstrip().startswith("{")  # as no FlatZinc does
-    read = LANGUAGES.get(".json" if is_json else suffix_of(path), read_flatzinc)
+    first = text[:HEAD].lstrip("\ufeff \t\r\n")[:1]
+    read = LANGUAGES.get(suffix_of(path)) or BY_FIRST_CHARACTER.get(first, read_flatzinc)
     return read(text, shown(path))
 
 
@@ -46,8 +47,11 @@ def read_xcsp3(text: str, file: str) -> Model:
     return parse_xcsp3(text, file)
 
 
+HEAD = 1000  # characters, of which blanks may be the first
+BY_FIRST_CHARACTER: dict[str, Callable[[str, str], Model]] = {"{": read_flatzinc_json, "<": read_xcsp3}
 # What is not here is FlatZinc: MiniZinc may give any name to its files.
 LANGUAGES: dict[str, Callable[[str, str], Model]] = {
+    ".fzn": read_flatzinc,
     ".json": read_flatzinc_json,
     ".mzn": refuse_minizinc,
     ".dzn": refuse_data,

@@ -47,14 +47,24 @@ class Call(NamedTuple):
     args: list
 
 
-class Expression(NamedTuple):
+class Expression:
     """An expression over integers, in postfix order, so that nobody needs recursion to read it.
 
     `code` holds pairs: ("arg", i) for the i-th operand, from 0, ("int", k), ("interval", (low, high)) within sets only,
-    and (operator, number of operands). Truth is 0 and 1. The operators are those of check/expressions.py.
+    and (operator, number of operands). Truth is 0 and 1. The operators are those of check/expressions.py. Expressions
+    are keys, again and again, so the hash of the code is kept.
     """
 
-    code: tuple[tuple[str, Any], ...]
+    __slots__ = ("code", "number")
+
+    def __init__(self, code: tuple[tuple[str, Any], ...]):
+        self.code, self.number = code, hash(code)
+
+    def __hash__(self) -> int:
+        return self.number
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (type(other) is Expression and self.code == other.code)
 
     def __str__(self) -> str:
         """As XCSP3 writes it, operand i being %i."""

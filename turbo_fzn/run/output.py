@@ -204,8 +204,10 @@ def is_xcsp3(path: str) -> bool:
     return ".xml" in [suffix.lower() for suffix in Path(path).suffixes[-2:]]
 
 
-def style_of(path: str) -> type[MiniZincStyle]:
-    return CompetitionStyle if is_xcsp3(path) else MiniZincStyle
+def style_of(path: str, model: Model | None = None) -> type[MiniZincStyle]:
+    """By the name of the file, and by the model if that has been read: another name may have an XCSP3 instance, too."""
+    in_xcsp3 = is_xcsp3(path) or (model is not None and model.language == "XCSP3")
+    return CompetitionStyle if in_xcsp3 else MiniZincStyle
 
 
 def error_line(argv: Sequence[str], unsupported: bool) -> str:

@@ -7,7 +7,10 @@ row, a clause for each that is none says it in less. Where both are too much the
 row, and an ELEMENT row for each column, which find little before the row is known.
 
 A table that many constraints share is looked at once for all variables with the same domains. The first of them is
-stated at once, and the others all together, in whole columns (`flush`).
+stated at once, and the others all together, in whole columns (`flush`), until there are too many truth values: the
+rest have a variable for the number of the row.
+
+Of a table of what is not allowed, each row is a clause.
 """
 
 from __future__ import annotations
@@ -19,13 +22,16 @@ from functools import cached_property
 
 import numpy as np
 
+from turbo_fzn.domains import UNBOUNDED
 from turbo_fzn.lower import bulk
 from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.variables import Infeasible
-from turbo_fzn.tnf.language import MAX, MIN
+from turbo_fzn.tnf.language import ELEMENT, EQ, MAX, MIN
 
 CELLS_LIMIT = 20_000  # of a table of truth values
 MOST_CELLS = 2**21  # that are stated at once
+ALL_CELLS = 2**22  # of tables that several constraints have
+FEW_CELLS = 64  # of a table that is not worth array operations
 ROWS_FOR_EACH_CONFLICT = 3  # at least, where the combinations that are no rows are stated instead
 
 
@@ -44,7 +50,9 @@ class Plan:
     n_combinations: int
     truths: dict[tuple[int, int], np.ndarray] = field(default_factory=dict)
     waiting: list[Sequence[int]] = field(default_factory=list)  # the variables of the constraints after the first
+    excluded: list[Sequence[int]] = field(default_factory=list)  # those that are none of the rows
     is_known: bool = False  # the first is stated
+    is_shared: bool = False  # it is kept, for others and for `flush`
 
     def truths_of(self, b: Builder, column: int, variable: int) -> np.ndarray:
         """The truths of the column's values."""
@@ -72,6 +80,7 @@ def plan_of(b: Builder, x: Sequence[int], n_rows: int, cells: Sequence[int]) -> 
         plan = make_plan(b, x, cells, np.array(cells, np.int64).reshape(n_rows, len(x)))
         if key:
             b.plans[key] = plan
+            plan.is_shared = True
     return plan
 
 
@@ -87,11 +96,15 @@ def table(b: Builder, x: Sequence[int], n_rows: int, cells: Sequence[int], r: in
     """r = (x is one of the n_rows rows, whose cells follow one after the other)."""
     if not x:
         return b.merge(r, b.true if n_rows else b.false)
+    if b.value(r) == 0 and len(cells) <= FEW_CELLS:
+        return exclude_few(b, x, cells)
     plan = plan_of(b, x, n_rows, cells)
     if b.value(r) == 1:
         return state_table(b, x, plan)
     if not len(plan.rows):
         return b.merge(r, b.false)
+    if b.value(r) == 0 and len(x) > 1:
+        return exclude(b, x, plan)
     true, _ = truths_of_rows(b, x, plan)
     return b.merge(r, bulk.tree(b, MAX, true))
 
@@ -116,9 +129,7 @@ def state_table(b: Builder, x: Sequence[int], plan: Plan) -> None:
     if len(x) == 1 or len(rows) == plan.n_combinations:
         return
     if not plan.has_few_conflicts() and rows.size > CELLS_LIMIT:
-        row = b.variable(0, len(rows) - 1)
-        for variable, column in zip(x, rows.T):
-            b.define_element(variable, row, column.tolist(), 0)
+        numbers_of_rows(b, [x], plan)
     elif plan.is_known:
         plan.waiting.append(x)
     else:
@@ -126,13 +137,28 @@ def state_table(b: Builder, x: Sequence[int], plan: Plan) -> None:
         state_plan(b, [x], plan)
 
 
+def numbers_of_rows(b: Builder, members: list[Sequence[int]], plan: Plan) -> None:
+    """State the same table for several lists of variables, whose domains are the values of the columns."""
+    rows = bulk.variables(b, [0] * len(members), [len(plan.rows) - 1] * len(members))
+    for column, values in enumerate(plan.rows.T):
+        variables = np.array([b.find(x[column]) for x in members], np.int64)
+        bulk.state(b, ELEMENT, variables, rows, b.table(values.tolist()))
+
+
 def flush(b: Builder) -> None:
-    """State the constraints that wait, so many at once that their columns fit into memory."""
-    for plan in b.plans.values():
-        size = max(MOST_CELLS // max(plan.rows.size, 1), 1)
-        for start in range(0, len(plan.waiting), size):
-            state_plan(b, plan.waiting[start : start + size], plan)
+    """State the constraints that wait, so many at once that their columns fit into memory; small tables come first."""
+    left = ALL_CELLS
+    for plan in sorted(b.plans.values(), key=lambda plan: plan.rows.size):
+        cells = max(plan.rows.size, 1)
+        size, most = max(MOST_CELLS // cells, 1), left // cells
+        for start in range(0, len(plan.excluded), size):
+            state_excluded(b, plan.excluded[start : start + size], plan)
+        for start in range(0, len(plan.waiting[:most]), size):
+            state_plan(b, plan.waiting[start : min(start + size, most)], plan)
+        numbers_of_rows(b, plan.waiting[most:], plan)
+        left -= cells * len(plan.waiting[:most])
         plan.waiting.clear()
+        plan.excluded.clear()
 
 
 def state_plan(b: Builder, members: list[Sequence[int]], plan: Plan) -> None:
@@ -151,6 +177,29 @@ def state_plan(b: Builder, members: list[Sequence[int]], plan: Plan) -> None:
         group = member * truth.shape[1] + np.tile(place, len(members))
         bulk.merge(b, truth.reshape(-1), bulk.grouped(b, MAX, true, group, truth.size))
     return None
+
+
+def state_excluded(b: Builder, members: list[Sequence[int]], plan: Plan) -> None:
+    """State for several lists of variables that they are none of the rows."""
+    truths = [np.stack([plan.truths_of(b, column, x[column]) for x in members]) for column in range(len(plan.values))]
+    state_conflicts(b, [truth[:, place].reshape(-1) for truth, place in zip(truths, plan.places)])
+
+
+def exclude(b: Builder, x: Sequence[int], plan: Plan) -> None:
+    if plan.is_shared:
+        plan.excluded.append(x)
+    else:
+        state_excluded(b, [x], plan)
+
+
+def exclude_few(b: Builder, x: Sequence[int], cells: Sequence[int]) -> None:
+    """State that x is none of the rows, one at a time."""
+    variables = list(map(b.find, x))
+    for start in range(0, len(cells), len(x)):
+        row = list(zip(variables, cells[start : start + len(x)]))
+        if all(b.lower[v] <= value <= b.upper[v] and value in b.domains.get(v, UNBOUNDED) for v, value in row):
+            truths = [bulk.shared(b, EQ, v, b.constant(value)) for v, value in row]
+            b.define(b.false, MIN, b.tree(MIN, truths[:-1], 1), truths[-1])
 
 
 def state_conflicts(b: Builder, truths: list[np.ndarray]) -> None:

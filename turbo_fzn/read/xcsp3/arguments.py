@@ -6,8 +6,7 @@ What the children say is read once for all the constraints of a group, and only 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from operator import itemgetter
+from collections.abc import Sequence
 from typing import Any
 
 from turbo_fzn.errors import ModelError, UnsupportedError
@@ -15,7 +14,7 @@ from turbo_fzn.read.model import Ref
 from turbo_fzn.read.xcsp3.document import Element
 from turbo_fzn.read.xcsp3.emitter import Condition, Emitter
 from turbo_fzn.read.xcsp3.expressions import Term
-from turbo_fzn.read.xcsp3.tokens import REST, Parameter, Scope
+from turbo_fzn.read.xcsp3.tokens import REST, Parameter, Scope, as_set
 
 PARAMETERS = re.compile(r"%(\d{1,9})")
 PLAIN = frozenset((Ref, int))
@@ -30,17 +29,21 @@ def arity(element: Element) -> int:
 class Arguments:
     """`values` are the items that the parameters stand for, None outside of templates; `n_named` as in `arity`."""
 
-    def __init__(
-        self, scope: Scope, emitter: Emitter, element: Element, values: Sequence[Any] | None = None, n_named: int = 0
-    ):
+    def __init__(self, scope: Scope, emitter: Emitter, element: Element):
         self.scope, self.emitter, self.element = scope, emitter, element
-        self.values, self.n_named = values, n_named
+        self.values: Sequence[Any] | None = None
+        self.n_named = 0
+        self.found: dict[str, Element | None] = {}  # children, by their names
+        if not element.children:
+            self.found["list"] = element
 
     # Children
 
     def child(self, name: str) -> Element | None:
         """The child; a constraint without children is its own list."""
-        return self.element if not self.element.children and name == "list" else self.element.child(name)
+        if name not in self.found:
+            self.found[name] = self.element.child(name)
+        return self.found[name]
 
     def needed(self, name: str) -> Element:
         child = self.child(name)
@@ -73,16 +76,9 @@ class Arguments:
     def items_of(self, child: Element) -> list:
         """The items of a list, bound; expressions among them stay expressions."""
         if child.parsed is None:
-            items = self.scope.items_in(child.text)
-            child.parsed = items, any(map(has_parameters, items)), whole_of_arguments(items)
-        items, open_, choose = child.parsed
-        if not open_:
-            return items
-        if choose is not None and self.values is not None and len(self.values) >= self.n_named:
-            operands = choose(self.values)
-            if PLAIN.issuperset(map(type, operands)):
-                return [Term(items[0].expression, operands)]
-        return self.bind(items)
+            child.parsed = self.scope.items_in(child.text), "%" in child.text
+        items, has_parameters = child.parsed
+        return self.bind(items) if has_parameters else items
 
     def listed(self, name: str = "list") -> list:
         return self.items_of(self.needed(name))
@@ -127,7 +123,7 @@ class Arguments:
         items = self.items_of(child)
         if len(items) != 1 or not isinstance(items[0], Condition):
             raise ModelError(f"<{child.name}> of <{self.element.name}> is to be a condition, such as (le,5)")
-        return items[0]
+        return items[0] if type(items[0].operand) is not Term else self.bind_one(items[0])
 
     # Templates
 
@@ -152,28 +148,13 @@ class Arguments:
         if kind is Term:
             operands = [self.emitter.scalar(self.bind_one(operand)) for operand in item.operands]
             return Term(item.expression, tuple(operands))
-        if kind is Condition and isinstance(item.operand, Parameter):
-            return item._replace(operand=self.emitter.scalar(self.bind_one(item.operand)))
+        if kind is Condition and isinstance(item.operand, (Parameter, Term)):
+            operand = self.bind_one(item.operand)
+            is_set = item.operator in ("in", "notin")
+            return item._replace(operand=as_set(operand) if is_set else self.emitter.scalar(operand))
         return tuple(self.bind(item)) if kind is tuple else item
 
     def given(self) -> Sequence[Any]:
         if self.values is None:
             raise ModelError("a parameter (%) outside of a group or a slide")
         return self.values
-
-
-def whole_of_arguments(items: list) -> Callable[[Sequence[Any]], tuple] | None:
-    """Where the only item is an expression of parameters alone, what makes its operands of the arguments."""
-    if len(items) != 1 or not isinstance(items[0], Term) or len(items[0].operands) < 2:
-        return None
-    if not all(isinstance(one, Parameter) and one.number >= 0 for one in items[0].operands):
-        return None
-    return itemgetter(*(one.number for one in items[0].operands))
-
-
-def has_parameters(item: Any) -> bool:
-    if isinstance(item, Term):
-        return any(isinstance(operand, Parameter) for operand in item.operands)
-    if isinstance(item, Condition):
-        return isinstance(item.operand, Parameter)
-    return isinstance(item, Parameter) or (type(item) is tuple and any(map(has_parameters, item)))

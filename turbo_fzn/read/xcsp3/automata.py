@@ -6,7 +6,6 @@ Ours are deterministic. Where several steps leave a state with the same value, s
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from turbo_fzn.domains import IntSet
@@ -17,7 +16,6 @@ from turbo_fzn.read.xcsp3.document import Element
 from turbo_fzn.read.xcsp3.emitter import Emitter
 from turbo_fzn.read.xcsp3.tokens import Scope, as_set
 
-TRANSITION = re.compile(r"\(\s*([^\s,()]+)\s*,\s*([^,()]+?)\s*,\s*([^\s,()]+)\s*\)\s*")
 MAX_STATES = 100_000
 MAX_CELLS = 10**7
 
@@ -25,43 +23,72 @@ Step = tuple[str, int, str]
 
 
 def read_transitions(scope: Scope, child: Element) -> list[Step]:
+    text = "".join(child.text.split())
+    if not text:
+        return []
+    if text[0] != "(" or text[-1] != ")":
+        raise ModelError(f"`{text[:30]}` is no list of transitions (state, value, state)")
+    known: dict[str, IntSet] = {}
     steps: list[Step] = []
-    position, text = 0, child.text
-    while position < len(text):
-        match = TRANSITION.match(text, position)
-        if match is None:
-            raise ModelError(f"`{text[position : position + 30]}` is no transition (state, value, state)")
-        source, word, target = match.groups()
-        values = as_set(scope.item(word))
-        if values.size > MAX_CELLS:
-            raise UnsupportedError("a transition by more than ten million values")
-        steps.extend((source, value, target) for value in values)
-        position = match.end()
+    for one in text[1:-1].split(")("):
+        words = one.split(",")
+        if len(words) != 3 or not all(words) or "(" in one or ")" in one:
+            raise ModelError(f"`({one[:30]})` is no transition (state, value, state)")
+        source, word, target = words
+        if word not in known:
+            known[word] = as_set(scope.item(word))
+        values = known[word]
+        if values.size == 1:
+            steps.append((source, values.lower, target))
+        elif values.size > MAX_CELLS or len(steps) > MAX_CELLS:
+            raise UnsupportedError("transitions by more than ten million values")
+        else:
+            steps.extend((source, value, target) for value in values)
     return steps
 
 
 def determinised(steps: Iterable[Step], first: str) -> tuple[dict[frozenset[str], int], list[tuple[int, int, int]]]:
     """Sets of states, numbered from 1 (that of the first state), and the steps between them."""
-    leaving: dict[str, dict[int, set[str]]] = {}
-    for source, value, target in steps:
-        leaving.setdefault(source, {}).setdefault(value, set()).add(target)
+    leaving = steps_from(steps)
     start = frozenset([first])
     numbers, found, waiting = {start: 1}, [], [start]
     while waiting:
         states = waiting.pop()
-        ahead: dict[int, set[str]] = {}
-        for state in states:
-            for value, targets in leaving.get(state, {}).items():
-                ahead.setdefault(value, set()).update(targets)
-        for value, targets in ahead.items():
-            together = frozenset(targets)
-            if together not in numbers:
-                numbers[together] = len(numbers) + 1
-                waiting.append(together)
-                if len(numbers) > MAX_STATES:
+        number = numbers[states]
+        for value, targets in steps_together([leaving[state] for state in states if state in leaving]).items():
+            target = numbers.get(targets)
+            if target is None:
+                target = numbers[targets] = len(numbers) + 1
+                waiting.append(targets)
+                if target > MAX_STATES:
                     raise UnsupportedError(f"an automaton of more than {MAX_STATES} states")
-            found.append((numbers[states], value, numbers[together]))
+            found.append((number, value, target))
     return numbers, found
+
+
+def steps_from(steps: Iterable[Step]) -> dict[str, dict[int, frozenset[str]]]:
+    """For each state, where each value leads."""
+    leaving: dict[str, dict[int, frozenset[str]]] = {}
+    alone: dict[str, frozenset[str]] = {}
+    for source, value, target in steps:
+        ahead = leaving.get(source)
+        if ahead is None:
+            ahead = leaving[source] = {}
+        if target not in alone:
+            alone[target] = frozenset([target])
+        ahead[value] = ahead[value] | alone[target] if value in ahead else alone[target]
+    return leaving
+
+
+def steps_together(every: list[dict[int, frozenset[str]]]) -> dict[int, frozenset[str]]:
+    """Where each value leads from several states."""
+    if len(every) == 1:
+        return every[0]
+    together: dict[int, frozenset[str]] = {}
+    for ahead in every:
+        for value, targets in ahead.items():
+            together[value] = together[value] | targets if value in together else targets
+    return together
 
 
 def keep(e: Emitter, kind: str, elements: list) -> Ref:
@@ -101,13 +128,14 @@ def mdd(a: Arguments) -> None:
 
 
 def diagram(a: Arguments, child: Element, n: int) -> tuple[int, Ref, int, Ref, Ref, Ref]:
-    """(nodes, their levels, edges, source, labels, target), as turbo_mdd takes them; node 0 is the end."""
+    """(nodes, their levels, edges, source, labels, target), as turbo_mdd takes them; node 0 is the end.
+
+    The root is where the first transition starts, as the specification has it.
+    """
     steps = read_transitions(a.scope, child)
-    targets = {target for _, _, target in steps}
-    roots = list(dict.fromkeys(source for source, _, _ in steps if source not in targets))
-    if len(roots) != 1:
-        raise ModelError(f"a decision diagram with {len(roots)} roots")
-    _, edges = determinised(steps, roots[0])
+    if not steps:
+        raise ModelError("a decision diagram without transitions")
+    _, edges = determinised(steps, steps[0][0])
     ahead: dict[int, dict[int, list[int]]] = {}
     for source, value, target in edges:
         ahead.setdefault(source, {}).setdefault(target, []).append(value)
@@ -119,9 +147,25 @@ def diagram(a: Arguments, child: Element, n: int) -> tuple[int, Ref, int, Ref, R
                 order.append(target)
             if level[target] != level[node] + 1:
                 raise ModelError("the paths of a decision diagram have different lengths")
-    if any((node in ahead) != (level[node] <= n) for node in order):
+    if any(node in ahead and level[node] > n for node in order):
         raise ModelError("the paths of a decision diagram do not have the length of its list")
+    without_dead_ends(order, ahead, level, n)
     return numbered(a.emitter, [node for node in order if node in ahead], ahead, level)
+
+
+def without_dead_ends(
+    order: list[int], ahead: dict[int, dict[int, list[int]]], level: dict[int, int], n: int
+) -> None:
+    """Takes away what does not lead to the end, the level behind the n-th; nodes come in the order of their levels."""
+    for node in reversed(order):
+        if level[node] <= n:
+            ahead[node] = {
+                target: values
+                for target, values in ahead.get(node, {}).items()
+                if level[target] > n or target in ahead
+            }
+            if not ahead[node] and level[node] > 1:
+                del ahead[node]
 
 
 def numbered(
@@ -130,11 +174,13 @@ def numbered(
     """The diagram in our numbers: the nodes with edges from 1, and 0 for the end."""
     number = {node: i for i, node in enumerate(nodes, 1)}
     source, label, target = [], [], []
+    intervals: dict[tuple[int, int], IntSet] = {}
     for node in nodes:
         for other, values in ahead[node].items():
-            source.append(number[node])
-            label.append(IntSet.of_values(values))
-            target.append(number.get(other, 0))
+            for values_in_a_row in IntSet.of_values(values).ranges:  # whose truth is less work than that of any set
+                source.append(number[node])
+                label.append(intervals.setdefault(values_in_a_row, IntSet((values_in_a_row,))))
+                target.append(number.get(other, 0))
     levels = keep(e, "int", [level[node] for node in nodes])
     sides = keep(e, "int", source), keep(e, "set", label), keep(e, "int", target)
     return len(nodes), levels, len(source), *sides

@@ -35,8 +35,11 @@ def state_sum(e: Emitter, items: list, coefficients: list, condition: Condition,
     terms: list[tuple[int, Ref]] = []
     if set(map(type, items)) == {Ref} and set(map(type, coefficients)) == {int}:  # nearly all sums
         terms, items = list(zip(coefficients, items)), []
+    known = e.terms.get
     for item, c in zip(items, coefficients):
-        if isinstance(c, int):
+        if type(item) is Term and type(c) is int and (name := known(item)) is not None:
+            terms.append((c, name))
+        elif isinstance(c, int):
             constant -= add_term(e, item, c, terms)
         else:
             terms.append((1, e.scalar(Term(PRODUCT, (e.scalar(c), e.scalar(item))))))  # type: ignore[arg-type]
@@ -54,7 +57,7 @@ def state_sum(e: Emitter, items: list, coefficients: list, condition: Condition,
 
 def add_term(e: Emitter, item: Any, c: int, terms: list[tuple[int, Ref]]) -> int:
     """Adds c * item to the terms, a linear expression as what it consists of; returns what is constant of it."""
-    linear = as_sum(item.expression) if isinstance(item, Term) else None
+    linear = as_sum(item.expression) if type(item) is Term else None
     if linear is not None:
         places, constant = linear
         return c * constant + sum(add_term(e, item.operands[i], c * k, terms) for i, k in places.items())

@@ -27,7 +27,7 @@ MARKS = str.maketrans("≤≥≠﹤﹥¬∉", "@#!$~^^")  # as PyCSP3 writes com
 
 
 class Element:
-    """An element: `text` is what stands between its tags, without that of its children; `position` its offset.
+    """An element: `text` is what stands between its tags, if it has no children; `position` is its offset.
 
     `parsed` keeps what was made of the text, since the constraints of a group read it again and again.
     """
@@ -42,11 +42,14 @@ class Element:
 
     def child(self, name: str) -> Element | None:
         """The first child of that name."""
-        return next((one for one in self.children if one.name == name), None)
+        for one in self.children:
+            if one.name == name:
+                return one
+        return None
 
 
 class Document:
-    """Reads one text; `consume(section, entry)` gets every entry of the sections.
+    """Reads one text; `consume(section, entry)` gets every entry of the sections, and the instance itself.
 
     ModelErrors of `consume` without a place get that of the entry.
     """
@@ -54,13 +57,13 @@ class Document:
     def __init__(self, text: str, file: str, consume: Callable[[str, Element], None]):
         self.text, self.file, self.consume = text, file, consume
         self.stack: list[Element] = []
-        self.pieces: list[list[str]] = []
+        self.pieces: list[str] = []  # of the text since the last tag
         self.parser = expat.ParserCreate("us-ascii")
         self.parser.buffer_text = True
         self.parser.buffer_size = BUFFER_CHARACTERS
         self.parser.StartElementHandler = self._start
         self.parser.EndElementHandler = self._end
-        self.parser.CharacterDataHandler = self._data
+        self.parser.CharacterDataHandler = self.pieces.append
         self.parser.StartDoctypeDeclHandler = self._refuse_type
 
     def read(self) -> None:
@@ -90,29 +93,39 @@ class Document:
             self.fail(f"not an XCSP3 instance: its element is `{name}`", position)
         if len(self.stack) >= MAX_DEPTH:
             self.fail(f"elements nested more than {MAX_DEPTH} deep", position)
-        if attributes and any(len(value) > MAX_ATTRIBUTE for value in attributes.values()):
-            self.fail("an attribute of megabytes", position)
+        for value in attributes.values():
+            if len(value) > MAX_ATTRIBUTE:
+                self.fail("an attribute of megabytes", position)
+        pieces = self.pieces
+        if pieces:
+            if len(pieces) > 1 or not pieces[0].isspace():
+                self._refuse_text("".join(pieces))
+            pieces.clear()
         self.stack.append(Element(name, attributes, position))
-        self.pieces.append([])
-
-    def _data(self, text: str) -> None:
-        self.pieces[-1].append(text)
 
     def _end(self, name: str) -> None:
-        element, pieces = self.stack.pop(), self.pieces.pop()
-        element.text = (pieces[0] if len(pieces) == 1 else "".join(pieces)).strip()
-        if not self.stack:
-            return
-        parent = self.stack[-1]
-        if parent.name not in SECTIONS:
+        element = self.stack.pop()
+        if self.pieces:
+            text = "".join(self.pieces).strip()
+            self.pieces.clear()
+            if element.children or name in SECTIONS:
+                self._refuse_text(text)
+            element.text = text
+        parent = self.stack[-1] if self.stack else None
+        if parent is not None and parent.name not in SECTIONS:
             parent.children.append(element)
             return
         try:
-            self.consume(parent.name, element)
+            self.consume("" if parent is None else parent.name, element)
         except ModelError as error:
             if error.line is not None:
                 raise
             raise type(error)(error.message, self.file, *locate(self.text, element.position)) from None
+
+    def _refuse_text(self, text: str) -> None:
+        """Between elements there is nothing but blanks."""
+        if not text.isspace() and text:
+            self.fail(f"text beside elements: `{text.strip()[:40]}`", self.parser.CurrentByteIndex)
 
     def _refuse_type(self, *_: object) -> None:
         self.fail("a document type (<!DOCTYPE …>) is refused: it could define entities", self.parser.CurrentByteIndex)

@@ -8,18 +8,20 @@ the condition leaves, so that a condition with a constant costs no row.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
-from turbo_fzn.domains import INFINITY, UNBOUNDED, IntSet
+from turbo_fzn.domains import BOOLEAN, INFINITY, UNBOUNDED, IntSet
 from turbo_fzn.errors import ModelError
 from turbo_fzn.read.model import Constraint as Item
 from turbo_fzn.read.model import Expression, Model, Ref, Text, Variable
-from turbo_fzn.read.xcsp3.expressions import Term, as_comparison, with_constants
-from turbo_fzn.read.xcsp3.ranges import Range, range_of
+from turbo_fzn.read.xcsp3.expressions import Term, as_comparison, at_most, with_constants
+from turbo_fzn.read.xcsp3.ranges import Range, is_truth, range_of
 
 INTRODUCED = [Ref("var_is_introduced")]
+ONE_EACH = [1, -1], [-1, 1]
+LINEAR = {operator: f"int_lin_{operator}" for operator in ("le", "eq", "ne")}
 COMPARED = ("lt", "le", "ge", "gt", "eq", "ne")
-MIRRORED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
 
 
 class Condition(NamedTuple):
@@ -61,6 +63,8 @@ class Emitter:
         return (domain.lower, domain.upper) if domain and domain is not UNBOUNDED else None
 
     def hull(self, items: Sequence[Ref | int]) -> IntSet:
+        if set(map(type, items)) == {int}:
+            return IntSet.interval(min(items), max(items))  # type: ignore[arg-type]
         key = tuple(items)
         if key not in self.hulls:
             ranges = [self.range(item) for item in items]
@@ -75,12 +79,19 @@ class Emitter:
             if not isinstance(item, (Ref, int)):
                 raise ModelError(f"expected a variable or an integer, found {shown(item)}")
             return item
-        if item not in self.terms:
-            low_high = range_of(item.expression, [self.range(one) for one in item.operands])
-            self.terms[item] = self.variable(UNBOUNDED if low_high is None else IntSet.interval(*low_high))
-            code = shifted(item.expression)
-            self.add("int_expression", code, [self.terms[item], *item.operands])
-        return self.terms[item]
+        known = self.terms.get(item)
+        if known is None:
+            expression, operands = item
+            known = self.terms[item] = self.variable(self.domain_of(expression, operands))
+            self.add("int_expression", shifted(expression), [known, *operands])
+        return known
+
+    def domain_of(self, expression: Expression, operands: Sequence[Ref | int]) -> IntSet:
+        """Where the values of an expression lie."""
+        if is_truth(expression):
+            return BOOLEAN
+        low_high = range_of(expression, [self.range(one) for one in operands])
+        return UNBOUNDED if low_high is None else IntSet.interval(*low_high)
 
     def scalars(self, items: Sequence[Any]) -> list[Ref | int]:
         if set(map(type, items)) == {Ref}:
@@ -93,26 +104,28 @@ class Emitter:
         """A constraint by its expression: linear ones, and membership, are the builtins of FlatZinc."""
         expression, operands = term
         linear = as_comparison(expression)
-        if linear is None and any(type(one) is int for one in operands):
-            constants = tuple(one if type(one) is int else None for one in operands)
+        if linear is None and int in map(type, operands):
+            constants = tuple([one if type(one) is int else None for one in operands])
             expression = with_constants(expression, constants)
             linear = as_comparison(expression)
         if linear is not None:
-            operator, coefficients, constant = linear
-            self.linear(operator, list(coefficients.values()), [operands[i] for i in coefficients], -constant)
+            operator, coefficients, k, places = linear
+            self.state(operator, coefficients, [operands[i] for i in places], k)
         else:
             self.add("int_expression", expression, list(operands))
 
     def linear(self, operator: str, coefficients: list[int], items: list[Ref | int], k: int) -> None:
         """sum <operator> k."""
-        if operator in ("ge", "gt"):
-            operator, coefficients, k = MIRRORED[operator], [-c for c in coefficients], -k
-        if operator == "lt":
-            operator, k = "le", k - 1
-        if k == 0 and len(items) == 2 and operator != "le" and sorted(coefficients) == [-1, 1]:
-            self.add(f"int_{operator}", *items)
+        operator, coefficients, k = at_most(operator, coefficients, k)
+        self.state(operator, coefficients, items, k)
+
+    def state(self, operator: str, coefficients: list[int], items: list[Ref | int], k: int) -> None:
+        """The same, the operator being le, eq or ne."""
+        if operator != "le" and k == 0 and len(items) == 2 and coefficients in ONE_EACH:
+            item = Item(f"int_{operator}", items, [], self.position)
         else:
-            self.add(f"int_lin_{operator}", coefficients, items, k)
+            item = Item(LINEAR[operator], [coefficients, items, k], [], self.position)
+        self.model.constraints.append(item)
 
     def compare(self, x: Ref | int, operator: str, y: Ref | int) -> None:
         self.linear(operator, [1, -1], [x, y], 0)
@@ -142,6 +155,7 @@ class Emitter:
         return value
 
 
+@lru_cache(maxsize=4096)
 def shifted(expression: Expression) -> Expression:
     """The code of `first operand = expression of the others`."""
     code = [("arg", value + 1) if symbol == "arg" else (symbol, value) for symbol, value in expression.code]

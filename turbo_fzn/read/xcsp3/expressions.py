@@ -25,8 +25,11 @@ ARITY: dict[str, tuple[int, int]] = {
     "set": (0, MANY),
 }
 ONE_IS_ENOUGH = {"add", "mul", "min", "max", "and", "or"}  # which the specification gives two; with one they are it
-TOKEN = re.compile(r"\s*(?:([A-Za-z]+)\s*\(|([A-Za-z_][\w\[\]]*|%\d+)|([+-]?\d+)(?:\.\.([+-]?\d+))?|([,)]))\s*")
-NEGATED = {"lt": "ge", "ge": "lt", "le": "gt", "gt": "le", "eq": "ne", "ne": "eq"}
+MEMBERSHIP = ("in", "notin")
+OPENS = {f"{operator}(": operator for operator in ARITY}
+TOKEN = re.compile(r"([A-Za-z]+\(|[A-Za-z_][\w\[\]]*|%\d+|[+-]?\d+(?:\.\.[+-]?\d+)?|\S)\s*")
+OPERAND = re.compile(r"(%\d+|\b[A-Za-z_]\w*(?:\[[\d\]\[]*\])?(?![\w\[]|\s*\())")  # names, and no operators
+MIRRORED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
 
 
 class Term(NamedTuple):
@@ -47,68 +50,76 @@ def read_expression(text: str) -> Term:
     """The code of an expression, its operands being the distinct names in it. ModelError says what is wrong."""
     code: list[tuple[str, Any]] = []
     places: dict[str, int] = {}
-    open_calls: list[list] = []  # [operator, number of operands so far]
-    position, wants_operand = 0, True
-    while position < len(text):
-        match = TOKEN.match(text, position)
-        if match is None or (match[5] != ")" and (match[5] is None) != wants_operand):
-            raise ModelError(f"unexpected `{text[position : position + 20]}` in an expression")
-        call, name, number, high, mark = match.groups()
-        position = match.end()
-        if call is not None:
-            if call not in ARITY:
-                raise ModelError(f"the operator `{call}` is not read")
-            open_calls.append([call, 0])
+    operators: list[str] = []  # those that are open
+    counts: list[int] = [0]  # of the operands of each so far, and of the expressions, which is to be one
+    wants_operand = True
+    for token in TOKEN.findall(text):
+        if token == ",":
+            if wants_operand or not operators:
+                raise unexpected(token)
+            wants_operand = True
             continue
-        if mark == ",":
-            wants_operand = bool(open_calls)
-            if not open_calls:
-                raise ModelError("a comma outside of an operator in an expression")
+        if token == ")":
+            close(code, operators, counts, wants_operand)
+        elif not wants_operand or counts[0]:
+            raise unexpected(token)
+        elif token in OPENS:
+            operators.append(OPENS[token])
+            counts.append(0)
             continue
-        if mark == ")":
-            close(code, open_calls, wants_operand)
-        elif name is not None:
-            code.append(("arg", places.setdefault(name, len(places))))
+        elif token[0] in "+-0123456789":
+            code.append(number(token, operators, counts[-1]))
+        elif token[0] == "%" or (token.isidentifier() or "[" in token) and token[0] != "[":
+            code.append(("arg", places.setdefault(token, len(places))))
         else:
-            code.append(("int", to_integer(number)) if high is None else interval(number, high, open_calls))
-        if open_calls:
-            open_calls[-1][1] += 1
-        elif position < len(text):
-            raise ModelError(f"unexpected `{text[position : position + 20]}` behind an expression")
+            raise unexpected(token)
+        counts[-1] += 1
         wants_operand = False
-    if open_calls or not code:
-        raise ModelError("the expression does not end" if code or open_calls else "an empty expression")
+    if operators or not code:
+        raise ModelError("the expression does not end" if operators else "an empty expression")
     return Term(Expression(tuple(code)), tuple(places))
 
 
-def close(code: list[tuple[str, Any]], open_calls: list[list], wants_operand: bool) -> None:
+def unexpected(token: str) -> ModelError:
+    if token[-1] == "(" and token[0].isalpha():
+        operator = token[:-1].rstrip()
+        if operator not in ARITY:
+            return ModelError(f"the operator `{operator[:20]}` is not read")
+    return ModelError(f"unexpected `{token[:20]}` in an expression")
+
+
+def close(code: list[tuple[str, Any]], operators: list[str], counts: list[int], wants_operand: bool) -> None:
     """The parenthesis that ends the innermost operator."""
-    if not open_calls or (wants_operand and open_calls[-1] != ["set", 0]):
+    if not operators or (wants_operand and (operators[-1] != "set" or counts[-1])):
         raise ModelError("a parenthesis too many in an expression")
-    operator, count = open_calls.pop()
+    operator, count = operators.pop(), counts.pop()
     least, most = ARITY[operator]
-    if not (1 if operator in ONE_IS_ENOUGH else least) <= count <= most:
+    if not least <= count <= most and not (count == 1 and operator in ONE_IS_ENOUGH):
         raise ModelError(f"the operator `{operator}` with {count} operands")
-    if operator == "set" and not (open_calls and open_calls[-1][0] in ("in", "notin") and open_calls[-1][1] == 1):
+    if operator == "set" and not (operators and operators[-1] in MEMBERSHIP and counts[-1] == 1):
         raise ModelError("`set` is read as the second operand of `in` and `notin`")
-    if operator in ("in", "notin") and code[-1][0] not in ("set", "interval"):
+    if operator in MEMBERSHIP and code[-1][0] not in ("set", "interval"):
         raise ModelError(f"the second operand of `{operator}` is to be a set")
     code.append((operator, count))
 
 
-def interval(low: str, high: str, open_calls: list[list]) -> tuple[str, tuple[int, int]]:
-    allowed = [("set",), ("in", 1), ("notin", 1)]
-    if not open_calls or (tuple(open_calls[-1]) not in allowed and open_calls[-1][0] != "set"):
+def number(token: str, operators: list[str], count: int) -> tuple[str, Any]:
+    """An integer, or an interval where a set may be."""
+    low, dots, high = token.partition("..")
+    if not dots:
+        return "int", int(token) if len(token) < MAX_DIGITS else to_integer(token)
+    if not operators or not (operators[-1] == "set" or (operators[-1] in MEMBERSHIP and count == 1)):
         raise ModelError(f"the interval {low[:20]}..{high[:20]} is read in sets only")
     return "interval", (to_integer(low), to_integer(high))
 
 
 class Linear(NamedTuple):
-    """The sum of coefficients[i] * operand i, and `constant`, compared with 0 by `operator`."""
+    """The sum of coefficients[i] * operand places[i] compared with k by `operator`, which is le, eq or ne."""
 
     operator: str
-    coefficients: dict[int, int]
-    constant: int
+    coefficients: list[int]
+    k: int
+    places: list[int]
 
 
 Sum = tuple[dict[int, int], int]
@@ -119,13 +130,21 @@ def as_comparison(expression: Expression) -> Linear | None:
     """A comparison of two linear expressions, as one sum compared with 0; None for anything else."""
     code = expression.code
     operator, count = code[-1]
-    if operator not in NEGATED or count != 2:
+    if operator not in MIRRORED or count != 2:
         return None
     values = linear_values(code[:-1])
     if values is None:
         return None
     (left, k), (right, j) = values
-    return Linear(operator, *combine(left, k, right, j, -1))
+    coefficients, constant = combine(left, k, right, j, -1)
+    return Linear(*at_most(operator, list(coefficients.values()), -constant), list(coefficients))
+
+
+def at_most(operator: str, coefficients: list[int], k: int) -> tuple[str, list[int], int]:
+    """A comparison of a sum with k, by le, eq or ne."""
+    if operator in ("ge", "gt"):
+        operator, coefficients, k = MIRRORED[operator], [-c for c in coefficients], -k
+    return ("le", coefficients, k - 1) if operator == "lt" else (operator, coefficients, k)
 
 
 @lru_cache(maxsize=4096)

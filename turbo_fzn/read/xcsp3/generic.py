@@ -7,7 +7,9 @@ or a comparison with a constant (<=5, !=2), which makes it a table of intervals.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Sequence
 from itertools import product
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -15,17 +17,22 @@ import numpy as np
 from turbo_fzn.domains import INFINITY, IntSet
 from turbo_fzn.errors import ModelError, UnsupportedError
 from turbo_fzn.read.model import Array, Ref
-from turbo_fzn.read.xcsp3.arguments import Arguments
+from turbo_fzn.read.xcsp3.arguments import PLAIN, Arguments
 from turbo_fzn.read.xcsp3.automata import mdd, regular
 from turbo_fzn.read.xcsp3.emitter import Condition, Emitter, allowed_by, complement
-from turbo_fzn.read.xcsp3.expressions import Term, to_integer
-from turbo_fzn.read.xcsp3.tokens import Scope, as_set
+from turbo_fzn.read.xcsp3.expressions import Linear, Term, as_comparison, to_integer
+from turbo_fzn.read.xcsp3.tokens import REST, Parameter, Scope, as_set
 
-PLAIN_TABLE = re.compile(r"[-+\d,()\s]*")
+OTHERS = bytes(set(range(256)) - set(b"(),"))
+BLANKS = bytes.maketrans(b"(),", b"   ")
+LARGE = re.compile(rb"\d{19}")
+NOT_PLAIN = re.compile(rb"\d\s+\d|\d\s*[-+]|[-+](?!\d)|\d{19}")  # two numbers in a cell, a sign alone, a large one
+TWO_WORDS = re.compile(rb"[^\s(),]\s+[^\s(),]")  # in one cell
+CHUNK = 2**20
 CELL = re.compile(r"(<=|>=|<|>|!=|=|[@#!$~])?([+-]?\d+)|\^?(?:([+-]?\d+)\.\.([+-]?\d+)|\{([^{}]*)\})")
 COMPARISON = {"<=": "le", ">=": "ge", "<": "lt", ">": "gt", "!=": "ne", "=": "eq", None: "eq"}
 COMPARISON |= {"@": "le", "#": "ge", "$": "lt", "~": "gt", "!": "ne"}  # ≤ ≥ ﹤ ﹥ ≠, and ^ for ¬ (document.py)
-MAX_SPLIT_ROWS = 10**6
+MAX_SPLIT_CELLS = 10**7
 
 
 def intension(a: Arguments) -> None:
@@ -39,10 +46,43 @@ def intension(a: Arguments) -> None:
         a.emitter.compare(a.emitter.scalar(items[0]), "ne", 0)
 
 
+def intensions(a: Arguments, members: Iterable[Sequence[Any]]) -> None:
+    """Those of a group or a slide, of a template that mostly has no operands but parameters."""
+    e, (item, *_) = a.emitter, [*a.scope.items_in((a.child("function") or a.element).text), None]
+    if type(item) is not Term or not all(map(is_numbered, item.operands)):
+        for a.values in members:
+            intension(a)
+        return
+    expression, (operator, coefficients, k, places) = item.expression, as_comparison(item.expression) or UNKNOWN
+    choose = chooser([item.operands[i].number for i in places or range(len(item.operands))])
+    for a.values in members:
+        operands = choose(a.values) if len(a.values) >= a.n_named else ()
+        if not operands or not PLAIN.issuperset(map(type, operands)):
+            intension(a)
+        elif places:
+            e.state(operator, coefficients, list(operands), k)
+        else:
+            e.holds(Term(expression, operands))
+
+
+UNKNOWN = Linear("", [], 0, [])
+
+
+def is_numbered(item: Any) -> bool:
+    return isinstance(item, Parameter) and item != REST
+
+
+def chooser(numbers: list[int]) -> Callable[[Sequence[Any]], tuple]:
+    """What makes a tuple of the elements with these numbers."""
+    return itemgetter(*numbers) if len(numbers) > 1 else lambda values: tuple(values[i] for i in numbers)
+
+
 # Tables
 
 
 def extension(a: Arguments) -> None:
+    if a.element.attributes.get("type", "hybrid-1").strip() not in ("hybrid-1", "hybrid-2"):
+        raise UnsupportedError(f"an <extension> of type {a.element.attributes['type'][:40]} is not read")
     e, items = a.emitter, a.scalars()
     child = a.child("supports") or a.needed("conflicts")
     supports = child.name == "supports"
@@ -78,9 +118,55 @@ def keep(e: Emitter, table: tuple[str, int, int, list[np.ndarray]]) -> tuple[str
 
 def read_table(scope: Scope, text: str, width: int) -> tuple[str, int, int, list[np.ndarray]]:
     """(predicate, width, number of rows, cells)."""
-    if PLAIN_TABLE.fullmatch(text):
-        return "turbo_table_int", *plain_table(text, width)
-    rows: list[list[tuple[int, int]]] = []
+    data = text.encode("ascii", "replace")
+    marks = data.translate(None, OTHERS)
+    n_rows = marks.count(b"(")
+    as_expected = marks == (b"(" + b"," * (width - 1) + b")") * n_rows
+    if as_expected and is_plain(data):
+        cells = np.fromstring(data.translate(BLANKS), np.int64, sep=" ") if n_rows else np.zeros(0, np.int64)
+        if cells.size == n_rows * width:
+            return "turbo_table_int", width, n_rows, [cells]
+    is_simple = as_expected and b"{" not in data and not TWO_WORDS.search(data)
+    ends = single_intervals(scope, data.translate(BLANKS)) if is_simple else None
+    if ends is None or len(ends) != n_rows * width:
+        ends = split_rows(scope, text, width)
+    low, high = ends[:, 0], ends[:, 1]
+    if (low == high).all():
+        return "turbo_table_int", width, len(ends) // width, [low]
+    return "turbo_table_interval", width, len(ends) // width, [low, high]
+
+
+def is_plain(data: bytes) -> bool:
+    """Whether there are integers and blanks only, one integer in a cell. Nearly all tables have no blanks."""
+    if data.translate(None, b"0123456789(),-+ \t\r\n"):
+        return False
+    is_usual = data.count(b"-") == data.count(b"(-") + data.count(b",-")
+    if not is_usual or any(mark in data for mark in (b"-,", b"-)", *b" \t\r\n+")):
+        return not NOT_PLAIN.search(data)
+    return not LARGE.search(data)
+
+
+def single_intervals(scope: Scope, data: bytes) -> np.ndarray | None:
+    """The intervals that the words are, one each; None where some word is several."""
+    distinct: dict[bytes, int] = {}
+    places = [np.zeros(0, np.int32)]
+    start = 0
+    while start < len(data):  # in pieces, since words take more memory than their text
+        end = data.find(b" ", start + CHUNK)
+        words = data[start : end if end >= 0 else len(data)].split()
+        for word in words:
+            distinct.setdefault(word, len(distinct))
+        places.append(np.fromiter(map(distinct.__getitem__, words), np.int32, len(words)))
+        start = end if end >= 0 else len(data)
+    intervals = [read_cell(scope, word.decode()) for word in distinct]
+    if any(len(one) != 1 for one in intervals):
+        return None
+    return np.array(intervals, np.int64).reshape(-1, 2)[np.concatenate(places)]
+
+
+def split_rows(scope: Scope, text: str, width: int) -> np.ndarray:
+    """The intervals of all cells, of several rows where a cell is several intervals."""
+    rows: list[tuple[int, int]] = []
     cells: dict[str, list[tuple[int, int]]] = {}
     for line in re.split(r"\)\s*\(", text.strip().removeprefix("(").removesuffix(")")):
         words = re.split(r"\s*,\s*(?![^{]*\})", line.strip())
@@ -89,31 +175,11 @@ def read_table(scope: Scope, text: str, width: int) -> tuple[str, int, int, list
         for word in words:
             if word not in cells:
                 cells[word] = read_cell(scope, word)
-        rows += product(*(cells[word] for word in words))  # type: ignore[arg-type]
-        if len(rows) > MAX_SPLIT_ROWS:
-            raise UnsupportedError(f"a table of more than {MAX_SPLIT_ROWS} tuples that are not all integers")
-    ends = np.array(rows, np.int64).reshape(-1, 2)
-    if (ends[:, 0] == ends[:, 1]).all():
-        return "turbo_table_int", width, len(rows), [ends[:, 0]]
-    return "turbo_table_interval", width, len(rows), [ends[:, 0], ends[:, 1]]
-
-
-def plain_table(text: str, width: int) -> tuple[int, int, list[np.ndarray]]:
-    """A table of integers; the separators must be where the shape says that they are."""
-    words = text.replace("(", " ( ").replace(")", " ) ").replace(",", " , ").split() if len(text) < 200 else None
-    marks = re.sub(r"[-+\d\s]", "", text)
-    row = "(" + "," * (width - 1) + ")"
-    n_rows = marks.count("(")
-    numbers = text.translate(str.maketrans("(),", "   ")).split()
-    if marks != row * n_rows or len(numbers) != width * n_rows or words == []:
-        if not text:
-            return width, 0, [np.zeros(0, np.int64)]
-        raise ModelError(f"the tuples of a table are not all of {width} integers")
-    try:
-        cells = np.array(numbers, np.int64)
-    except (ValueError, OverflowError):
-        raise ModelError("a table has what is no integer of 64 bits") from None
-    return width, n_rows, [cells]
+        for row in product(*(cells[word] for word in words)):
+            rows += row
+        if len(rows) > MAX_SPLIT_CELLS:
+            raise UnsupportedError(f"a table of more than {MAX_SPLIT_CELLS} cells, some of which are several intervals")
+    return np.array(rows, np.int64).reshape(-1, 2)
 
 
 def read_cell(scope: Scope, word: str) -> list[tuple[int, int]]:
@@ -154,7 +220,7 @@ def clause(a: Arguments) -> None:
 CONSTRAINTS = {
     "intension": (intension, "function", ""),
     "extension": (extension, "list supports conflicts", "type"),
-    "regular": (regular, "list transitions start final", "type"),
+    "regular": (regular, "list transitions start final", ""),
     "mdd": (mdd, "list transitions", ""),
     "instantiation": (instantiation, "list values", ""),
     "clause": (clause, "list", ""),

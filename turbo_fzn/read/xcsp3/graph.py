@@ -14,8 +14,9 @@ def circuit(a: Arguments) -> None:
     e, items, first = a.emitter, a.scalars(), a.start("list")
     e.add("turbo_subcircuit", items, first)
     moved = [Term(Expression((("arg", 0), ("int", i), ("ne", 2))), (item,)) for i, item in enumerate(items, first)]
-    size = Condition("eq", a.scalar("size")) if a.has("size") else Condition("ge", 2)
-    state_sum(e, moved, [1] * len(items), size)
+    sizes = [Condition("ge", 2), *([Condition("eq", a.scalar("size"))] if a.has("size") else [])]
+    for size in sizes:
+        state_sum(e, moved, [1] * len(items), size)
 
 
 CONSTRAINTS = {"circuit": (circuit, "list size", "startIndex")}

@@ -101,7 +101,7 @@ def bin_packing(a: Arguments) -> None:
             return
         loads = [e.target(Condition("le", one), span(sizes)) for one in limits]
     else:
-        conditions = a.listed("conditions")
+        conditions = a.bind(a.listed("conditions"))
         if not all(isinstance(one, Condition) for one in conditions):
             raise ModelError("<conditions> of <binPacking> are to be conditions, such as (le,5)")
         loads = [e.target(one, span(sizes)) for one in conditions]

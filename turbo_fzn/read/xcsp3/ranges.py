@@ -71,6 +71,12 @@ RANGES: dict[str, Callable[..., Range | None]] = {
 }
 
 
+def is_truth(expression: Expression) -> bool:
+    """Whether its outermost operator is a comparison or a connective."""
+    symbol, _ = expression.code[-1]
+    return symbol not in RANGES and symbol not in ("arg", "int")
+
+
 def range_of(expression: Expression, operands: Sequence[Range | None]) -> Range | None:
     """The range of the expression, given those of its operands."""
     stack: list[Any] = []

@@ -6,8 +6,7 @@ What is not read is refused by its name: an element, a constraint, an attribute 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
 
 from turbo_fzn.collector import without_collector
 from turbo_fzn.errors import ModelError, UnsupportedError
@@ -21,17 +20,14 @@ from turbo_fzn.read.xcsp3.tokens import REST, Scope, refuse_many
 from turbo_fzn.read.xcsp3.variables import Declarations
 
 SOLUTION = "#solution"  # the output array of all variables
-COMMON = {"id", "class", "note"}  # attributes that say nothing to a solver
+COMMON = frozenset(("id", "class", "note"))  # attributes that say nothing to a solver
 
 Post = Callable[[Arguments], None]
 # Name of the constraint: (what states it, its possible children, the attributes of it or of its children).
-CONSTRAINTS: dict[str, tuple[Post, str, str]] = {
-    **generic.CONSTRAINTS,
-    **comparison.CONSTRAINTS,
-    **counting.CONSTRAINTS,
-    **connection.CONSTRAINTS,
-    **packing.CONSTRAINTS,
-    **graph.CONSTRAINTS,
+CONSTRAINTS: dict[str, tuple[Post, frozenset[str], frozenset[str]]] = {
+    name: (post, frozenset(children.split()), COMMON.union(attributes.split()))
+    for family in (generic, comparison, counting, connection, packing, graph)
+    for name, (post, children, attributes) in family.CONSTRAINTS.items()
 }
 
 
@@ -54,7 +50,6 @@ class Reader:
         self.declarations = Declarations(self.model, self.scope)
         self.document = Document(text, file, self.consume)
         self.annotations: list = []
-        self.checked: set[int] = set()
 
     def read(self) -> Model:
         self.document.read()
@@ -71,7 +66,10 @@ class Reader:
 
     def consume(self, section: str, element: Element) -> None:
         self.emitter.position = element.position
-        if section == "instance":
+        if section == "":
+            if element.attributes.get("type", "CSP").strip().upper() not in ("CSP", "COP"):
+                raise UnsupportedError(f"an instance of type {element.attributes['type'][:40]} is not read")
+        elif section == "instance":
             if element.name not in ("variables", "constraints", "objectives", "annotations"):
                 raise UnsupportedError(f"<{element.name}> is not read")
         elif section == "variables":
@@ -96,33 +94,50 @@ class Reader:
         elif element.name == "slide":
             self.read_slide(element)
         else:
-            self.post(element, None, 0)
+            post, arguments = self.form(element)
+            post(arguments)
 
-    def post(self, element: Element, values: Any, n_named: int) -> None:
+    def form(self, element: Element) -> tuple[Post, Arguments]:
+        """What states a constraint, and its arguments; those of a template get other values for each of its members."""
         found = CONSTRAINTS.get(element.name)
         if found is None:
             raise UnsupportedError(f"the constraint <{element.name}> is not read")
-        if id(element) not in self.checked:
-            check_form(element, found[1].split(), {*COMMON, *found[2].split()})
-            self.checked = {id(element)}
-        found[0](Arguments(self.scope, self.emitter, element, values, n_named))
+        post, children, attributes = found
+        check_attributes(element, attributes)
+        for child in element.children:
+            if child.name not in children:
+                raise UnsupportedError(f"<{child.name}> of <{element.name}> is not read")
+            check_attributes(child, attributes)
+        return post, Arguments(self.scope, self.emitter, element)
 
     def read_group(self, group: Element) -> None:
         if not group.children or any(child.name != "args" for child in group.children[1:]):
             raise ModelError("a group is a constraint and <args> behind it")
         check_attributes(group, COMMON)
         template, *members = group.children
-        n_named = arity(template)
+        try:
+            self.post_all(template, self.read_arguments(members))
+        except ModelError as error:
+            raise self.located(error) from None
+
+    def read_arguments(self, members: list[Element]) -> Iterator[list]:
         for member in members:
             self.emitter.position = member.position
-            try:
-                self.post(template, self.scope.items_in(member.text), n_named)
-            except ModelError as error:
-                raise self.located(error, member) from None
+            yield self.scope.items_in(member.text)
+
+    def post_all(self, template: Element, members: Iterable[list]) -> None:
+        """The constraints of a template, given the arguments of each."""
+        post, arguments = self.form(template)
+        arguments.n_named = arity(template)
+        if template.name == "intension":
+            generic.intensions(arguments, members)
+            return
+        for arguments.values in members:
+            post(arguments)
 
     def read_slide(self, slide: Element) -> None:
         """The window moves over each list by its offset, and takes `collect` elements of it."""
-        check_attributes(slide, {*COMMON, "circular"})
+        check_attributes(slide, COMMON | {"circular"})
         lists, template = slide.children[:-1], slide.children[-1] if slide.children else slide
         if not lists or any(child.name != "list" for child in lists):
             raise ModelError("a slide is lists and a constraint behind them")
@@ -132,26 +147,25 @@ class Reader:
         if any(REST in one for one in sequences) or min(map(len, sequences)) == 0:
             raise ModelError("a slide over an empty list")
         circular = slide.attributes.get("circular", "false").strip() == "true"
-        for values in windows(sequences, offsets, collects, circular):
-            self.post(template, values, arity(template))
+        self.post_all(template, windows(sequences, offsets, collects, circular))
 
-    def located(self, error: ModelError, element: Element) -> ModelError:
-        """An error without a place gets that of the element."""
-        place = locate(self.document.text, element.position)
+    def located(self, error: ModelError) -> ModelError:
+        """An error without a place gets that of the element that is being read."""
+        place = locate(self.document.text, self.emitter.position)
         return error if error.line is not None else type(error)(error.message, self.document.file, *place)
 
 
-def windows(sequences: list[list], offsets: list[int], collects: list[int], circular: bool) -> list[list]:
-    found = []
+def windows(sequences: list[list], offsets: list[int], collects: list[int], circular: bool) -> Iterator[list]:
+    if len(sequences) == 1 and not circular:
+        (one,), (offset,), (width,) = sequences, offsets, collects
+        yield from (one[start : start + width] for start in range(0, len(one) - width + 1, offset))
+        return
     starts = [0] * len(sequences)
     while starts[0] < len(sequences[0]):
         if not circular and any(s + c > len(one) for s, c, one in zip(starts, collects, sequences)):
             break
-        found.append(
-            [one[(s + i) % len(one)] for s, c, one in zip(starts, collects, sequences) for i in range(c)]
-        )
+        yield [one[(s + i) % len(one)] for s, c, one in zip(starts, collects, sequences) for i in range(c)]
         starts = [s + offset for s, offset in zip(starts, offsets)]
-    return found
 
 
 def whole(child: Element, name: str, default: int) -> int:
@@ -162,15 +176,7 @@ def whole(child: Element, name: str, default: int) -> int:
     return int(text[:9])
 
 
-def check_form(element: Element, children: list[str], attributes: set[str]) -> None:
-    check_attributes(element, attributes)
-    for child in element.children:
-        if child.name not in children:
-            raise UnsupportedError(f"<{child.name}> of <{element.name}> is not read")
-        check_attributes(child, attributes)
-
-
-def check_attributes(element: Element, known: set[str]) -> None:
+def check_attributes(element: Element, known: frozenset[str]) -> None:
     for name in element.attributes:
         if name not in known:
             raise UnsupportedError(f"the attribute {name[:40]} of <{element.name}> is not read")

@@ -15,12 +15,14 @@ from typing import Any, NamedTuple
 
 from turbo_fzn.domains import IntSet
 from turbo_fzn.errors import ModelError
-from turbo_fzn.read.model import Ref
+from turbo_fzn.read.model import Expression, Ref
 from turbo_fzn.read.xcsp3.emitter import Condition
-from turbo_fzn.read.xcsp3.expressions import Term, read_expression, to_integer
+from turbo_fzn.read.xcsp3.expressions import OPERAND, Term, read_expression, to_integer
 
 MAX_ITEMS = 10**7  # of one list: a run such as 0x1000000000 is a few characters
 MAX_CELLS = 2 * 10**6  # of one array
+SHORT = 400  # characters of an expression
+MAX_SHAPES = 2**15
 INTEGER = re.compile(r"[+-]?\d+")
 RUN = re.compile(r"([+-]?\d+)x(\d+)")
 INTERVAL = re.compile(r"([+-]?\d+)\.\.([+-]?\d+)")
@@ -37,6 +39,7 @@ class Parameter(NamedTuple):
 
 
 REST = Parameter(-1)
+SCALARS = frozenset((int, Ref, Parameter))
 
 
 @dataclass
@@ -62,6 +65,7 @@ class Scope(dict[str, tuple]):
 
     single: dict[str, Any] = field(default_factory=dict)  # names, and words that were found to stand for one item
     arrays: dict[str, Cells] = field(default_factory=dict)
+    shapes: dict[tuple, Expression] = field(default_factory=dict)
     symbols: dict[str, int] = field(default_factory=dict)  # values of symbolic variables, numbered as they come
 
     def __missing__(self, word: str) -> tuple:
@@ -73,6 +77,8 @@ class Scope(dict[str, tuple]):
     def read(self, word: str) -> tuple:
         if word in self.single:
             return (self.single[word],)
+        if "(" in word:
+            return (self.expression(word),)
         if INTEGER.fullmatch(word):
             return (to_integer(word),)
         if word[0] == "%":
@@ -86,10 +92,6 @@ class Scope(dict[str, tuple]):
             if not interval:
                 raise ModelError(f"the interval {word[:40]} is empty")
             return (interval,)
-        if word[0] == "(":
-            return (self.pair(word),)
-        if "(" in word:
-            return (self.term(word),)
         if word[0] == "{":
             return (self.set_of(word),)
         if (match := CELLS.fullmatch(word)) is not None:
@@ -100,13 +102,18 @@ class Scope(dict[str, tuple]):
 
     def items_in(self, text: str) -> list:
         """The items of a list."""
-        words = text.split() if "(" not in text and "{" not in text else split(text)
+        words = text.split()
+        if ("(" in text or "{" in text) and not are_whole(text, words):
+            words = split(text)
         try:
             return list(map(self.single.__getitem__, words))
         except KeyError:  # some word is new, or stands for several
             pass
         found: list = []
         for word in words:
+            if "(" in word:
+                found.append(self.expression(word))  # which is not kept: there may be many
+                continue
             found += self[word]
             if len(found) > MAX_ITEMS:
                 refuse_many(len(found))
@@ -131,16 +138,68 @@ class Scope(dict[str, tuple]):
     def cells(self, name: str, brackets: str) -> list[Ref]:
         return self.arrays[name].slice(ranges) if (ranges := self.ranges(name, brackets)) else []
 
-    def term(self, word: str) -> Term:
-        """An expression, its operands resolved."""
-        expression, operands = read_expression(word)
+    def expression(self, word: str) -> Any:
+        """A condition or a tuple, or a term, its operands resolved."""
+        if word[0] == "(":
+            return self.pair(word)
+        head, _, tail = word.partition(",")
+        operator, _, first = head.partition("(")
+        name, known = self.single.get(first), self.shapes.get((operator, tail))
+        if known is not None and type(name) is Ref:  # such as eq(x,5), of which there are lists without end
+            return Term(known, (name,))
+        if word.count("(") == 1 and (term := self.call(operator, word[len(operator) + 1 :])) is not None:
+            return term
+        expression, names = self.shape(word)
+        try:
+            return Term(expression, tuple(map(self.single.__getitem__, names)))
+        except KeyError:
+            return Term(expression, tuple(self.resolved(names)))
+
+    def call(self, operator: str, rest: str) -> Term | None:
+        """One operator with names and integers, which is what many lists consist of; None for anything else."""
+        words = rest[:-1].split(",")
+        try:
+            items = [self.single[word] for word in words]
+        except KeyError:
+            items = [self[word][0] if INTEGER.fullmatch(word) else self.single.get(word) for word in words]
+        key = (operator, *[item if type(item) is int else type(item) for item in items])
+        known = self.shapes.get(key)
+        if known is None:
+            if rest[-1:] != ")" or not SCALARS.issuperset(map(type, items)):
+                return None
+            numbered = [str(item) if type(item) is int else f"%{place}" for place, item in enumerate(items)]
+            known = read_expression(f"{operator}({','.join(numbered)})").expression
+            if len(self.shapes) < MAX_SHAPES:
+                self.shapes[key] = known
+                if len(items) == 2 and key[1] is Ref and type(items[1]) is int:
+                    self.shapes[operator, f"{words[1]})"] = known
+        return Term(known, tuple([item for item in items if type(item) is not int]))
+
+    def shape(self, word: str) -> tuple[Expression, Sequence[str]]:
+        """Expressions that differ in their names alone are read once, but for long ones, which are seldom alike."""
+        if len(word) > SHORT:
+            return read_expression(word)
+        pieces = OPERAND.split(word)
+        names, key = pieces[1::2], tuple(pieces[::2])
+        if len(set(names)) < len(names):
+            key += tuple(map(names.index, names))
+            names = list(dict.fromkeys(names))
+        known = self.shapes.get(key)
+        if known is None:
+            known, operands = read_expression(word)
+            if list(operands) != names or len(self.shapes) >= MAX_SHAPES:  # what stands for a name is to be a name
+                return known, operands
+            self.shapes[key] = known
+        return known, names
+
+    def resolved(self, operands: Sequence[str]) -> list:
         resolved = []
         for operand in operands:
             items = self[operand]
             if len(items) != 1:
                 raise ModelError(f"`{operand}` in an expression stands for {len(items)} values")
             resolved.append(items[0])
-        return Term(expression, tuple(resolved))
+        return resolved
 
     def pair(self, word: str) -> Any:
         """`(le,5)`, a condition; or a tuple."""
@@ -175,8 +234,8 @@ class Scope(dict[str, tuple]):
 
 def make_condition(operator: str, operand: Any) -> Condition:
     if operator in COMPARISONS:
-        if not isinstance(operand, (int, Ref, Parameter)):
-            raise ModelError(f"the operand of `{operator}` is to be a variable or an integer")
+        if not isinstance(operand, (int, Ref, Term, Parameter)):
+            raise ModelError(f"the operand of `{operator}` is to be an integer, a variable or an expression")
         return Condition(operator, operand)
     return Condition(operator, operand if isinstance(operand, Parameter) else as_set(operand))
 
@@ -212,6 +271,13 @@ def number_in(word: str) -> int:
 def refuse_many(count: int, most: int = MAX_ITEMS) -> None:
     if count > most:
         raise ModelError(f"a list or an array of {count} elements is too large")
+
+
+def are_whole(text: str, words: list[str]) -> bool:
+    """Whether no expression or tuple in a list has blanks in it, and each is a word."""
+    if ")(" in text or "{" in text:
+        return False
+    return all(word.count("(") == word.count(")") for word in words)
 
 
 def split(text: str) -> list[str]:

@@ -16,6 +16,7 @@ from turbo_fzn.read.model import Model, Ref, Variable
 from turbo_fzn.read.xcsp3.document import Element
 from turbo_fzn.read.xcsp3.tokens import CELLS, INTEGER, INTERVAL, MAX_CELLS, NAME, Cells, Scope, refuse_many, to_integer
 
+NOTHING: dict[str, str] = {}
 SIZES = re.compile(r"(?:\[\d{1,18}\])+")
 
 
@@ -38,12 +39,12 @@ class Declarations:
         kind = element.attributes.get("type", "integer")
         if kind not in ("integer", "symbolic"):
             raise UnsupportedError(f"`{name}`: variables of type {kind} are not read")
-        source = self.source(element)
-        self.known[name] = element
+        source = self.known[name] = self.source(element)
         if element.name == "var":
             self.declare(name, self.domain(source.text, kind), element.position, kind)
             self.scope.single[name] = Ref(name)
             self.listing.append(name)
+            element.attributes = NOTHING  # the element is kept, for `as`
         elif element.name == "array":
             self.read_array(element, source, name, kind)
         else:
@@ -51,13 +52,12 @@ class Declarations:
 
     def source(self, element: Element) -> Element:
         """Where the domain stands: `as` refers to another element."""
-        seen = 0
-        while "as" in element.attributes:
-            name, seen = element.attributes["as"], seen + 1
-            if name not in self.known or seen > len(self.known):
-                raise ModelError(f"`as` refers to `{name[:40]}`, which is not declared before")
-            element = self.known[name]
-        return element
+        if "as" not in element.attributes:
+            return element
+        name = element.attributes["as"]
+        if name not in self.known:
+            raise ModelError(f"`as` refers to `{name[:40]}`, which is not declared before")
+        return self.known[name]
 
     def domain(self, text: str, kind: str) -> IntSet:
         known = self.domains.get(kind + text)
@@ -111,9 +111,10 @@ class Declarations:
         domains: list[IntSet | None] = [None] * len(cells.members)
         numbers = Cells(cells.sizes, list(range(len(domains))))  # type: ignore[arg-type]
         for child in source.children:
+            source_of_child = self.source(child)
             if "id" in child.attributes:
-                self.known[child.attributes["id"]] = child
-            domain = self.domain(self.source(child).text, kind)
+                self.known[child.attributes["id"]] = source_of_child
+            domain = self.domain(source_of_child.text, kind)
             for word in child.attributes.get("for", "").split():
                 if word == "others":
                     domains = [domain if known is None else known for known in domains]
