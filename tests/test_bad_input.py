@@ -163,6 +163,17 @@ def test_a_window_of_less_than_nothing_is_refused() -> None:
         lower(parse_text(text.format(-1), "m.fzn"))
 
 
+def test_a_diagram_that_one_value_leaves_along_two_edges_is_refused() -> None:
+    """It is read as if there were one way, so solutions could be lost."""
+    text = (
+        "var 0..2: x;\nvar 0..2: y;\n"
+        "constraint turbo_mdd([x,y],3,[1,2,2],4,[1,1,2,3],[{{0,1}},{{{}}},1..1,2..2],[2,3,0,0]);\nsolve satisfy;"
+    )
+    lower(parse_text(text.format(2), "m.fzn"))
+    with pytest.raises(ModelError, match=r"^m\.fzn:3:1: turbo_mdd: .* two edges from a node share a value"):
+        lower(parse_text(text.format(1), "m.fzn"))
+
+
 # ---- damage
 
 

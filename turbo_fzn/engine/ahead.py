@@ -1,7 +1,7 @@
 """Compiling ahead: into the cache before a run needs the kernels, into a wheel, and, to check them, for every GPU.
 
-    python -m turbo_fzn.engine.ahead              what `fzn-turbo --build-kernels` does
-    python -m turbo_fzn.engine.ahead --check-gpu  every variant for every architecture, strictly; needs nvcc, but no GPU
+python -m turbo_fzn.engine.ahead              what `fzn-turbo --build-kernels` does
+python -m turbo_fzn.engine.ahead --check-gpu  every variant for every architecture, strictly; needs nvcc, but no GPU
 """
 
 from __future__ import annotations

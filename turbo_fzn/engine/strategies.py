@@ -34,9 +34,7 @@ def inside(gaps: np.ndarray, variable: int, lower: np.ndarray, upper: np.ndarray
     return gaps[(gaps[:, 0] >= lower[variable]) & (gaps[:, 1] <= upper[variable])].reshape(-1)
 
 
-def with_floats(
-    records: np.ndarray, gaps: np.ndarray, n_tables: int, floats: Floats
-) -> tuple[np.ndarray, np.ndarray]:
+def with_floats(records: np.ndarray, gaps: np.ndarray, n_tables: int, floats: Floats) -> tuple[np.ndarray, np.ndarray]:
     """The records and the gaps with what kernels/floats/decided.h wants: one record more, and behind the gaps the words
     of float_abi.py and a bit for each variable."""
     bits = np.zeros(-len(floats.mask) % 64 + len(floats.mask), bool)

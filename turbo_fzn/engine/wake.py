@@ -92,4 +92,3 @@ def begin() -> Waking:
 def seconds() -> float:
     """How long the driver was at work; 0 when it was not asked, or still is."""
     return begin().seconds if begin.cache_info().currsize else 0.0
-

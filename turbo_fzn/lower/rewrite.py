@@ -257,7 +257,10 @@ def misfit(name: str, arguments: list) -> ModelError:
     if "_lin_" in name:
         return ModelError(f"{name}: {len(arguments[0])} coefficients for {len(arguments[1])} variables")
     sizes = [str(len(argument)) for argument in arguments if isinstance(argument, list)]
-    return ModelError(f"{name}: the sizes of its arguments do not fit, with arrays of {', '.join(sizes)} elements")
+    also = ", or two edges from a node share a value" if "mdd" in name else ""
+    return ModelError(
+        f"{name}: the sizes of its arguments do not fit, with arrays of {', '.join(sizes)} elements{also}"
+    )
 
 
 def index_ranges(annotation: Call, n_elements: int) -> list[tuple[int, int]]:

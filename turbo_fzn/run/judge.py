@@ -85,9 +85,7 @@ class Judge:
         if not self.floats:
             return [(item, found.values[positions]) for item, positions in self.items]
         lower, upper = np.split(found.values, 2)
-        return [
-            (item, points(lower[at], upper[at]) if item.kind == "float" else lower[at]) for item, at in self.items
-        ]
+        return [(item, points(lower[at], upper[at]) if item.kind == "float" else lower[at]) for item, at in self.items]
 
     def check(self, arrived: list[Found]) -> Iterator[Found]:
         """Those that hold, in order. Raises InternalError at the first that fails the check."""

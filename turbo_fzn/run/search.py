@@ -79,9 +79,7 @@ class Choice(Protocol):
     def worth_printing(self, arrived: list[Found]) -> list[Found]: ...
 
 
-def search(
-    prepared: Prepared, options: Options, interrupt: Interrupt
-) -> Generator[Solution | Finished, None, None]:
+def search(prepared: Prepared, options: Options, interrupt: Interrupt) -> Generator[Solution | Finished, None, None]:
     """Solves a prepared model. The engine is closed when the iterator is, however it ends."""
     with closing(Search(prepared, options, interrupt)) as begun:
         yield from begun.events()
@@ -169,9 +167,7 @@ class Search:
         complete = yield from self.run(fixed, lambda engine: choice, limit)
         return complete or self.n_solutions >= limit > 0
 
-    def run(
-        self, tnf: TNF, make_choice: Callable[[Engine], Choice], limit: int
-    ) -> Generator[Solution, None, bool]:
+    def run(self, tnf: TNF, make_choice: Callable[[Engine], Choice], limit: int) -> Generator[Solution, None, bool]:
         """The answers that an engine finds, until there are `limit` in all (0: no limit); at the end, whether the whole
         space was searched. What it leaves undecided, as boxes of real variables, another one searches with smaller
         boxes."""

@@ -192,9 +192,7 @@ def state_costs(b: Builder, graph: Graph, steps: list[np.ndarray], total: int) -
     linear.eq_variable(b, [1] * len(places), places, total, b.true)
 
 
-def elements(
-    b: Builder, x: Sequence[int], target: np.ndarray, least: int, first: int, accepting: np.ndarray
-) -> None:
+def elements(b: Builder, x: Sequence[int], target: np.ndarray, least: int, first: int, accepting: np.ndarray) -> None:
     """A variable for each state in between, and target[state, letter] as an element of one table."""
     n_states, n_letters = target.shape
     cells = target.reshape(-1).tolist()

@@ -8,6 +8,7 @@ the table of check/meanings.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 from turbo_fzn.domains import IntSet
@@ -88,10 +89,17 @@ def is_automaton(_: Any, n_states: int, letters: IntSet, d: Sequence[int], *rest
 def is_diagram(
     _: Any, n: int, level: Sequence[int], n_edges: int, source: Sequence[int], *sides: Sequence[Any]
 ) -> bool:
-    """Every edge leaves one of the nodes 1 to n and leads to one of 0 to n."""
+    """Every edge leaves one of the nodes 1 to n and leads to one of 0 to n; no value leads from a node along two."""
     lists = [side for side in sides if isinstance(side, list)]
     nodes = all(1 <= node <= n for node in source) and all(0 <= node <= n for node in lists[-1])
-    return nodes and len(level) == n and all(len(side) == n_edges for side in (source, *lists))
+    fits = nodes and len(level) == n and all(len(side) == n_edges for side in (source, *lists))
+    return fits and is_deterministic(source, lists[0])
+
+
+def is_deterministic(source: Sequence[int], labels: Sequence[IntSet]) -> bool:
+    """Whether the labels (IntSet) of the edges that leave one node have no value in common."""
+    leaving = sorted((node, *pair) for node, label in zip(source, labels) for pair in label.ranges)
+    return all(node != following or high < low for (node, _, high), (following, low, _) in pairwise(leaving))
 
 
 def is_window(low: int, high: int, length: int, *_: Any) -> bool:

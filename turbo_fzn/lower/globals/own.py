@@ -32,9 +32,7 @@ def element(b: Builder, x: Sequence[int], first: int, i: int, z: int, r: int) ->
     return integer.element(b, index, x, z, r)
 
 
-def table_interval(
-    b: Builder, x: Sequence[int], n_rows: int, low: Sequence[int], high: Sequence[int], r: int
-) -> None:
+def table_interval(b: Builder, x: Sequence[int], n_rows: int, low: Sequence[int], high: Sequence[int], r: int) -> None:
     """r = (some row has each of x within low to high; the cells of a row follow one after the other)."""
     if not x:
         return b.merge(r, b.true if n_rows else b.false)
@@ -60,9 +58,7 @@ def table_interval(
     return None
 
 
-def truths_of_cells(
-    b: Builder, x: Sequence[int], low: np.ndarray, high: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def truths_of_cells(b: Builder, x: Sequence[int], low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The truth of each cell, and whether it leaves all values of its variable."""
     truths, is_open = np.full(low.shape, b.true), np.zeros(low.shape, dtype=bool)
     for column, v in enumerate(map(b.find, x)):

@@ -24,9 +24,7 @@ from turbo_fzn.tnf.language import ADD, LEQ, MAX, MIN
 CELLS_FOR_EACH_PAIR = 2
 
 
-def cumulative(
-    b: Builder, s: Sequence[int], d: Sequence[int], r: Sequence[int], capacity: int, result: int
-) -> None:
+def cumulative(b: Builder, s: Sequence[int], d: Sequence[int], r: Sequence[int], capacity: int, result: int) -> None:
     """result = (at each time the tasks from s to s + d use at most the capacity, r each)."""
     if not s:
         return b.merge(result, b.true)

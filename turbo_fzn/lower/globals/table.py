@@ -210,9 +210,7 @@ def state_conflicts(b: Builder, truths: list[np.ndarray]) -> None:
     bulk.state(b, MIN, b.false, left, last)
 
 
-def truths_of_rows(
-    b: Builder, x: Sequence[int], plan: Plan
-) -> tuple[np.ndarray, list[tuple[np.ndarray, np.ndarray]]]:
+def truths_of_rows(b: Builder, x: Sequence[int], plan: Plan) -> tuple[np.ndarray, list[tuple[np.ndarray, np.ndarray]]]:
     """The truth of each row; and for each column the truths of its values, and which of them each row has."""
     columns = [(plan.truths_of(b, column, v), plan.places[column]) for column, v in enumerate(x)]
     leaves = np.stack([truth_of_value[place] for truth_of_value, place in columns], axis=1)

@@ -153,16 +153,12 @@ def diagram(a: Arguments, child: Element, n: int) -> tuple[int, Ref, int, Ref, R
     return numbered(a.emitter, [node for node in order if node in ahead], ahead, level)
 
 
-def without_dead_ends(
-    order: list[int], ahead: dict[int, dict[int, list[int]]], level: dict[int, int], n: int
-) -> None:
+def without_dead_ends(order: list[int], ahead: dict[int, dict[int, list[int]]], level: dict[int, int], n: int) -> None:
     """Takes away what does not lead to the end, the level behind the n-th; nodes come in the order of their levels."""
     for node in reversed(order):
         if level[node] <= n:
             ahead[node] = {
-                target: values
-                for target, values in ahead.get(node, {}).items()
-                if level[target] > n or target in ahead
+                target: values for target, values in ahead.get(node, {}).items() if level[target] > n or target in ahead
             }
             if not ahead[node] and level[node] > 1:
                 del ahead[node]

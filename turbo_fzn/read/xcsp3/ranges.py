@@ -94,5 +94,3 @@ def range_of(expression: Expression, operands: Sequence[Range | None]) -> Range 
 
 def is_stored(one: Range) -> bool:
     return -INFINITY < one[0] and one[1] < INFINITY
-
-
