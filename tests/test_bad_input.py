@@ -71,6 +71,8 @@ def message(text: str) -> str:
         ("constraint p([1,\n 1x]);", "2:2: `1x` is no literal and no name"),
         ("constraint p({x});", "1:15: unexpected `x`"),
         ("constraint p(9223372036854775808);", "1:14: the integer 9223372036854775808 does not fit in 64 bits"),
+        ("constraint p(1e999);", "1:14: the number 1e999 does not fit in a double"),
+        ("constraint p([1.0,-1e999]);", "1:19: the number -1e999 does not fit in a double"),
         ("constraint p([-9223372036854775809]);", "1:15: the integer -9223372036854775809 does not fit in 64 bits"),
         ("var int: x :: f(;", "1:17: unexpected `;`"),
         ("var int: x :: ;", "1:15: unexpected `;`"),

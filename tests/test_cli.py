@@ -59,6 +59,7 @@ def uses(row: Row, tmp_path: Path) -> Iterator[list[str]]:
         "choice": [choice for choice in choices if choice != "gpu"],  # a GPU need not be here
         "text": [{"without": "probe", "learn": "prover,finder"}.get(row.field, str(tmp_path / "written"))],
         "pair": ["3,9"],  # a port where nobody listens
+        "number": ["0.001"],
     }.get(kind)
     for flag in row.flags:
         yield from ([flag, value] for value in values) if values else [[flag]]

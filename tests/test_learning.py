@@ -30,6 +30,8 @@ from turbo_fzn.run.prepare import prepare
 from turbo_fzn.tnf.language import TNF
 
 CHECKED = {"TURBO_FZN_KERNEL_FLAGS": "-DCHECK_EXPLANATIONS"}
+FLOAT = re.compile(r"^var (float|-?\d+\.\d)", re.MULTILINE)
+EXAMPLES = [entry for entry in EXPECTED if not FLOAT.search(text_of(entry))]  # learning is for integers
 HARD = ("canteen", "golomb", "hamilton", "photo", "pigeons", "removal", "rota", "taxicab", "wide", "workshop")
 FILLING = [("finder",), ("soloist",)]  # those that fill a small memory with clauses
 TEAMS = [(role,) for role in LEARNERS] + [("prover", "finder"), LEARNERS]
@@ -43,7 +45,7 @@ def status_to_expect(kind: str, solvable: bool) -> str:
     return "UNSATISFIABLE" if not solvable else "SATISFIED" if kind == "satisfy" else "ALL_SOLUTIONS"
 
 
-@pytest.mark.parametrize("entry", EXPECTED, ids=lambda entry: entry["model"])
+@pytest.mark.parametrize("entry", EXAMPLES, ids=lambda entry: entry["model"])
 @pytest.mark.parametrize("team", TEAMS, ids="+".join)
 def test_an_example_has_the_figure_that_gecode_found(team, entry):
     result = solve(text_of(entry), team)
@@ -54,7 +56,7 @@ def test_an_example_has_the_figure_that_gecode_found(team, entry):
 
 
 def test_learners_beside_tree_and_neighbourhoods_prove_the_same():
-    for entry in EXPECTED:
+    for entry in EXAMPLES:
         if entry["kind"] != "count":
             result = solve(text_of(entry), ("prover", "finder"), blocks=4, free_search=True)
             assert (result.status, result.objective) == ("ALL_SOLUTIONS", entry["figure"]), entry["model"]

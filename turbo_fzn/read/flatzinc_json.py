@@ -21,6 +21,7 @@ from typing import Any, NoReturn
 from turbo_fzn.collector import without_collector
 from turbo_fzn.domains import IntSet
 from turbo_fzn.errors import ModelError, UnsupportedError
+from turbo_fzn.read.grammar import make_float
 from turbo_fzn.read.model import Array, Call, Constraint, FloatRange, FloatSet, Goal, Model, Ref, Text, Variable
 
 METHODS = ("satisfy", "minimize", "maximize")
@@ -45,7 +46,7 @@ class JsonReader:
     def __init__(self, text: str, file: str):
         self.text = text
         self.model = Model(file=file, text=text)
-        self.decode = json.JSONDecoder(parse_constant=self.constant).raw_decode
+        self.decode = json.JSONDecoder(parse_constant=self.constant, parse_float=self.real).raw_decode
         self.position = 0
         self.output: list[Any] = []
         self.sections: dict[str, Callable[[int], int]] = {
@@ -139,6 +140,12 @@ class JsonReader:
 
     def constant(self, word: str) -> NoReturn:
         self.fail(f"no JSON: {word}")
+
+    def real(self, word: str) -> float:
+        try:
+            return make_float(word)
+        except ValueError as error:
+            return self.fail(str(error))
 
     # ---- expressions
 

@@ -20,9 +20,10 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from turbo_fzn import cache
 from turbo_fzn.domains import IntSet
@@ -31,6 +32,8 @@ from turbo_fzn.read.model import Call, FloatRange, FloatSet, Index, Ref, Text
 
 if TYPE_CHECKING:
     from lark import Lark
+
+Number = TypeVar("Number", int, float)
 
 GRAMMAR = Path(__file__).with_name("flatzinc.lark")
 BLANKS = " \t\r\n"
@@ -174,13 +177,16 @@ class Words(dict[str, Any]):
     def _number(self, text: str) -> int | float:
         word = text.strip(BLANKS)
         if self.is_integer(word):
-            try:
-                return make_integer(word)
-            except ValueError as error:
-                raise NotAWord(str(error)) from None
+            return self._made(make_integer, word)
         if self.is_float(word):
-            return float(word)
+            return self._made(make_float, word)
         raise NotAWord
+
+    def _made(self, make: Callable[[str], Number], word: str) -> Number:
+        try:
+            return make(word)
+        except ValueError as error:
+            raise NotAWord(str(error)) from None
 
 
 def make_integer(word: str) -> int:
@@ -189,6 +195,14 @@ def make_integer(word: str) -> int:
     value = int(word, base) if len(word) < MAX_DIGITS else 2**64
     if not -(2**63) <= value < 2**63:
         raise ValueError(f"the integer {word[:MAX_DIGITS]} does not fit in 64 bits")
+    return value
+
+
+def make_float(word: str) -> float:
+    """The value of a FLOAT. Raises ValueError when no double is near it."""
+    value = float(word)
+    if not isfinite(value):
+        raise ValueError(f"the number {word[:MAX_DIGITS]} does not fit in a double")
     return value
 
 
@@ -275,8 +289,11 @@ class _Actions:
         except ValueError as error:
             raise Refused(str(error), token.start_pos) from None
 
-    def FLOAT(self, token: str) -> float:
-        return float(token)
+    def FLOAT(self, token: Any) -> float:
+        try:
+            return make_float(str(token))
+        except ValueError as error:
+            raise Refused(str(error), token.start_pos) from None
 
     def STRING(self, token: str) -> Text:
         return make_text(str(token))
