@@ -12,6 +12,7 @@ functions those of Python's math.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
@@ -41,7 +42,11 @@ def excess(x: float, y: float) -> Missed:
 
 def linear(coefficients: Sequence[float], values: Sequence[float], k: float) -> Missed:
     terms = [Fraction(c) * Fraction(x) for c, x in zip(coefficients, values)]
-    return Missed(float(sum(terms) - Fraction(k)), float(sum(map(abs, terms)) + abs(Fraction(k))))
+    measure, size = sum(terms) - Fraction(k), sum(map(abs, terms)) + abs(Fraction(k))
+    try:
+        return Missed(float(measure), float(size))
+    except OverflowError:
+        return Missed(float(measure / size), 1.0)
 
 
 def linear_distance(coefficients: Sequence[float], values: Sequence[float], k: float) -> Missed:
@@ -162,7 +167,7 @@ def find_form(name: str) -> Form | None:
 def may_be(truth: bool, missed: Missed, precision: float) -> bool:
     """Whether a relation may have this truth value, to within the precision."""
     measure, size = missed
-    within = precision * max(1.0, size)
+    within = precision * max(1.0, min(size, sys.float_info.max))  # what overflows is no number
     return measure <= within if truth else measure >= -within
 
 
