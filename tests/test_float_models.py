@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import math
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -182,6 +183,8 @@ def test_between_two_doubles_there_are_numbers():
         "var 1..4: n; var float: x; constraint int2float(n,x); constraint float_in(x,1.25,1.75); solve satisfy;",
         "var -9.0..9.0: x; var float: y; constraint float_div(x,y,2.0); constraint float_eq(y,0.0); solve satisfy;",
         "var 2.0..1.0: x; solve satisfy;",
+        "var 0.0..5.0: x; constraint float_in(x,3.0,1.0); solve satisfy;",
+        "var 0.0..5.0: x; constraint float_dom(x,[4.0,2.0,3.0,1.0]); solve satisfy;",
         "var 0.0..1.0: x; var 0.0..1.0: y; var bool: b = false; constraint float_lin_le_reif([1.0,1.0],[x,y],2.0,b);"
         " solve satisfy;",
     ],
@@ -189,6 +192,27 @@ def test_between_two_doubles_there_are_numbers():
 @pytest.mark.parametrize("simplify", [True, False])
 def test_what_no_numbers_satisfy_is_unsatisfiable(model, simplify):
     assert solve(model, simplify=simplify).status == "UNSATISFIABLE"
+
+
+@pytest.mark.parametrize(
+    ("coefficients", "at", "form"),
+    [
+        ([0.1], [5], "eq"),
+        ([27.9, -0.243], [1, 9], "eq"),
+        ([-0.106, 10.3], [7, 6], "le"),
+        ([0.1, 0.2, -0.3], [1, 1, 1], "eq"),
+        ([0.1, 0.7, 0.2], [1, 1, 1], "eq"),
+    ],
+)
+@pytest.mark.parametrize("room", [0, 3])
+def test_a_sum_of_decimal_fractions_is_what_it_is_on_paper(coefficients, at, form, room):
+    """Their doubles miss it by a last place or two. `room`: the integers are not known beforehand."""
+    k = sum(Decimal(str(c)) * x for c, x in zip(coefficients, at))
+    integers = [f"var {x}..{x + room}: n{i} :: output_var; var float: x{i};" for i, x in enumerate(at)]
+    links = [f"constraint int2float(n{i},x{i});" for i in range(len(at))]
+    total = f"constraint float_lin_{form}({coefficients},[{','.join(f'x{i}' for i in range(len(at)))}],{float(k)!r});"
+    result = solve("".join([*integers, *links, total, "solve satisfy;"]), all_solutions=True)
+    assert at in [list(solution.values()) for solution in result.solutions]
 
 
 @pytest.mark.parametrize(
@@ -287,6 +311,12 @@ def test_a_relation_holds_to_within_the_precision_and_near_the_border_its_negati
     assert may_be(True, excess(1.0 + 1e-7, 1.0), 1e-6) and may_be(False, excess(1.0 - 1e-7, 1.0), 1e-6)
     assert not may_be(True, excess(1.1, 1.0), 1e-6) and not may_be(False, excess(0.9, 1.0), 1e-6)
     assert linear([1.0, -1.0], [1e9, 1e9], 0.5) == (-0.5, 2e9 + 0.5)
+
+
+def test_what_overflows_equals_nothing():
+    assert not may_be(True, distance(math.inf, 1e154), 1e-6) and may_be(False, distance(math.inf, 1e154), 1e-6)
+    assert not may_be(True, linear([1e300, -1e300], [2e100, 1e100], 0.0), 1e-6)
+    assert may_be(True, linear([1e300, -1e300], [1e100, 1e100], 0.0), 1e-6)
 
 
 @pytest.mark.parametrize(("name", "index"), FORMS)

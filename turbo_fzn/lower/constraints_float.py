@@ -8,6 +8,7 @@ them here is exact, too, or an interval (Builder.real_constant).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
@@ -19,6 +20,10 @@ from turbo_fzn.lower.builder import Builder
 from turbo_fzn.tnf.language import FLOAT_ADD, FLOAT_EQ, FLOAT_LEQ, FLOAT_MUL, INT2FLOAT, LEQ, MAX, MIN
 
 TOP = INFINITY - 1  # the greatest code
+ROUNDING = Fraction(1, 2**52)  # of a product of two numbers that are rounded, in relation to its size
+MOST_OF_TERMS = Fraction(2**28)  # for the rounding of sums with wide variables; so it stays far below the precision
+USUAL_SIZE = 2.0**10  # of a number without a bound
+SHORT = 2**20  # the denominator of a fraction that is meant as it is
 
 
 # Rows
@@ -135,7 +140,8 @@ def within(b: Builder, x: int, low: floats.Real, high: floats.Real, r: int) -> N
 
 
 def in_ranges(b: Builder, x: int, ends: Sequence[floats.Real], r: int) -> None:
-    """r = x lies in one of the ranges, whose ends come one after the other."""
+    """r = x lies in one of the ranges, whose ends come one after the other; some may be empty."""
+    ends = [end for low, high in zip(ends[::2], ends[1::2]) if low <= high for end in (low, high)]
     if b.value(r) == 1 and ends:
         b.restrict(x, floats.below(min(ends)), floats.above(max(ends)))
         if len(ends) == 2:
@@ -174,9 +180,10 @@ def lin_lt(b: Builder, coefficients: Sequence[float], variables: Sequence[int], 
 
 def sides(b: Builder, coefficients: Sequence[float], variables: Sequence[int], k: float) -> tuple[int, int]:
     """Two variables: the sum of the positive terms, and that of the others without their sign; the constant is on the
-    side where it is positive."""
+    side where it is positive, or on the right where its rounding hides the sign."""
     total: dict[int, Fraction] = {}
     rest = Fraction(k)
+    slack = rounding(b, coefficients, variables, k)
     for c, v in zip(coefficients, map(b.find, variables)):
         if b.value(v) is not None:
             rest -= Fraction(c) * Fraction(floats.number(b.lower[v]))
@@ -184,9 +191,23 @@ def sides(b: Builder, coefficients: Sequence[float], variables: Sequence[int], k
             total[v] = total.get(v, Fraction(0)) + Fraction(c)
     left = [scaled(b, c, v) for v, c in total.items() if c > 0]
     right = [scaled(b, -c, v) for v, c in total.items() if c < 0]
-    if rest:
-        (right if rest > 0 else left).append(b.real_constant(abs(rest)))
+    if rest or slack:
+        side, size = (left, -rest) if rest < -slack else (right, rest)
+        side.append(b.real(floats.below(size - slack), floats.above(size + slack)) if slack else b.real_constant(size))
     return sum_of(b, left), sum_of(b, right)
+
+
+def rounding(b: Builder, coefficients: Sequence[float], variables: Sequence[int], k: float) -> Fraction:
+    """By how much a sum may miss its constant since decimal fractions, as 0.1, are written as doubles: each of them is
+    off by at most a half of its last place. 0 where all numbers are whole, or short binary fractions."""
+    pairs = [(floats.number(b.lower[v]), floats.number(b.upper[v])) for v in map(b.find, variables)]
+    ends = [end for pair in pairs for end in pair if math.isfinite(end)]
+    if all(Fraction(number).denominator <= SHORT for number in (k, *coefficients, *ends)):
+        return Fraction(0)
+    constant = abs(Fraction(k))
+    sizes = [max(abs(end) if math.isfinite(end) else USUAL_SIZE for end in pair) for pair in pairs]
+    terms = sum((abs(Fraction(c)) * Fraction(size) for c, size in zip(coefficients, sizes)), Fraction(0))
+    return (constant + min(terms, max(constant, MOST_OF_TERMS))) * ROUNDING
 
 
 def scaled(b: Builder, c: Fraction, v: int) -> int:
@@ -205,6 +226,9 @@ def sum_of(b: Builder, terms: list[int]) -> int:
 
 
 def int2float(b: Builder, x: int, y: int) -> None:
+    low, high = b.lower[b.find(x)], b.upper[b.find(x)]
+    if -INFINITY < low <= high < INFINITY:
+        b.restrict(y, floats.below(low), floats.above(high))
     real_define(b, y, INT2FLOAT, x, x)
 
 
