@@ -238,7 +238,7 @@ def test_what_neither_the_cache_nor_the_temporary_folder_takes_is_told_with_the_
 # Stands for c++: what is compiled with all optimisation waits until the test lets it go.
 TWO_SPEEDS = """#!/bin/sh
 cd "{folder}"
-case "$*" in *-O1*) ;; *) echo $$ $PPID >> runs; while [ ! -e go ]; do sleep 0.02; done;; esac
+case "$*" in *-Og*) ;; *) echo $$ $PPID >> runs; while [ ! -e go ]; do sleep 0.02; done;; esac
 exec {compiler} "$@" -O0
 """
 

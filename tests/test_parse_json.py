@@ -133,6 +133,7 @@ WRONG = [
     (MODEL.replace("[[1, 9]]", "[[1, 9]"), "model.json:3:"),
     (MODEL.replace("[[1, 9]]", "[[1, NaN]]"), "model.json:3:3: no JSON: NaN"),
     (MODEL.replace("[[1, 9]]", "[[1, 9.5]]"), "model.json:3:3: the domain of the variable x is not of integers"),
+    (MODEL.replace("[[1, 9]]", "[[1, 1e400]]"), "model.json:3:3: the number 1e400 does not fit in a double"),
     (MODEL.replace("[[1, 9]]", "[1, 9]"), "model.json:3:3: [1, 9] is no list of ranges"),
     (MODEL.replace("[[1, 9]]", f"[[1, {2**63}]]"), "model.json:3:3: the integer 9223372036854775808 does not fit"),
     (MODEL.replace("[[1, 9]]", f"[[1, {'9' * 5000}]]"), "model.json:3:8: an integer has thousands of digits"),
