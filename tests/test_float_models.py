@@ -215,6 +215,16 @@ def test_a_sum_of_decimal_fractions_is_what_it_is_on_paper(coefficients, at, for
     assert at in [list(solution.values()) for solution in result.solutions]
 
 
+@pytest.mark.parametrize("precision", [1e-6, 1e-9, 1e-12])
+def test_decimal_fractions_and_wide_domains_leave_room_for_a_small_precision(precision):
+    model = (
+        "var 0.0..1e7: x :: output_var; var 0.0..1e7: y :: output_var;"
+        "constraint float_lin_eq([0.1,1.3],[x,y],0.3); constraint float_lin_le([0.7,-1.1],[x,y],0.1); solve maximize x;"
+    )
+    result = solve(model, float_precision=precision)
+    assert result.status == "ALL_SOLUTIONS" and result.objective == pytest.approx(0.46 / 1.02, abs=2 * precision)
+
+
 @pytest.mark.parametrize(
     "model",
     [

@@ -8,7 +8,6 @@ them here is exact, too, or an interval (Builder.real_constant).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
@@ -21,8 +20,6 @@ from turbo_fzn.tnf.language import FLOAT_ADD, FLOAT_EQ, FLOAT_LEQ, FLOAT_MUL, IN
 
 TOP = INFINITY - 1  # the greatest code
 ROUNDING = Fraction(1, 2**52)  # of a product of two numbers that are rounded, in relation to its size
-MOST_OF_TERMS = Fraction(2**28)  # for the rounding of sums with wide variables; so it stays far below the precision
-USUAL_SIZE = 2.0**10  # of a number without a bound
 SHORT = 2**20  # the denominator of a fraction that is meant as it is
 
 
@@ -181,37 +178,33 @@ def lin_lt(b: Builder, coefficients: Sequence[float], variables: Sequence[int], 
 def sides(b: Builder, coefficients: Sequence[float], variables: Sequence[int], k: float) -> tuple[int, int]:
     """Two variables: the sum of the positive terms, and that of the others without their sign; the constant is on the
     side where it is positive, or on the right where its rounding hides the sign."""
-    total: dict[int, Fraction] = {}
+    total: dict[int, tuple[Fraction, Fraction]] = {}  # the coefficient as a double, and as its shortest decimal text
     rest = Fraction(k)
-    slack = rounding(b, coefficients, variables, k)
+    size, numbers = abs(rest), [rest, *map(Fraction, coefficients)]
     for c, v in zip(coefficients, map(b.find, variables)):
         if b.value(v) is not None:
-            rest -= Fraction(c) * Fraction(floats.number(b.lower[v]))
+            value = Fraction(floats.number(b.lower[v]))
+            rest -= Fraction(c) * value
+            size += abs(Fraction(c) * value)
+            numbers.append(value)
         else:
-            total[v] = total.get(v, Fraction(0)) + Fraction(c)
-    left = [scaled(b, c, v) for v, c in total.items() if c > 0]
-    right = [scaled(b, -c, v) for v, c in total.items() if c < 0]
+            double, decimal = total.get(v, (Fraction(0), Fraction(0)))
+            total[v] = double + Fraction(c), decimal + Fraction(repr(c))
+    slack = Fraction(0) if all(number.denominator <= SHORT for number in numbers) else size * ROUNDING
+    left = [scaled(b, double, decimal, v) for v, (double, decimal) in total.items() if double > 0]
+    right = [scaled(b, -double, -decimal, v) for v, (double, decimal) in total.items() if double < 0]
     if rest or slack:
         side, size = (left, -rest) if rest < -slack else (right, rest)
         side.append(b.real(floats.below(size - slack), floats.above(size + slack)) if slack else b.real_constant(size))
     return sum_of(b, left), sum_of(b, right)
 
 
-def rounding(b: Builder, coefficients: Sequence[float], variables: Sequence[int], k: float) -> Fraction:
-    """By how much a sum may miss its constant since decimal fractions, as 0.1, are written as doubles: each of them is
-    off by at most a half of its last place. 0 where all numbers are whole, or short binary fractions."""
-    pairs = [(floats.number(b.lower[v]), floats.number(b.upper[v])) for v in map(b.find, variables)]
-    ends = [end for pair in pairs for end in pair if math.isfinite(end)]
-    if all(Fraction(number).denominator <= SHORT for number in (k, *coefficients, *ends)):
-        return Fraction(0)
-    constant = abs(Fraction(k))
-    sizes = [max(abs(end) if math.isfinite(end) else USUAL_SIZE for end in pair) for pair in pairs]
-    terms = sum((abs(Fraction(c)) * Fraction(size) for c, size in zip(coefficients, sizes)), Fraction(0))
-    return (constant + min(terms, max(constant, MOST_OF_TERMS))) * ROUNDING
-
-
-def scaled(b: Builder, c: Fraction, v: int) -> int:
-    return v if c == 1 else real_row(b, FLOAT_MUL, v, b.real_constant(c))
+def scaled(b: Builder, double: Fraction, decimal: Fraction, v: int) -> int:
+    """A number times v: of a number such as 0.1, what it is as a double and what it is on paper, and all between."""
+    if double == decimal == 1:
+        return v
+    ends = floats.below(min(double, decimal)), floats.above(max(double, decimal))
+    return real_row(b, FLOAT_MUL, v, b.real_between(*ends))
 
 
 def sum_of(b: Builder, terms: list[int]) -> int:
@@ -226,9 +219,6 @@ def sum_of(b: Builder, terms: list[int]) -> int:
 
 
 def int2float(b: Builder, x: int, y: int) -> None:
-    low, high = b.lower[b.find(x)], b.upper[b.find(x)]
-    if -INFINITY < low <= high < INFINITY:
-        b.restrict(y, floats.below(low), floats.above(high))
     real_define(b, y, INT2FLOAT, x, x)
 
 

@@ -24,6 +24,7 @@ class Variables:
         self.upper: list[int] = []
         self.parent: list[int] = []
         self.constants: dict[int, int] = {}  # value -> variable
+        self.numbers: dict[tuple[int, int], int] = {}  # those that are known between two codes
         self.reals: set[int] = set()  # the variables that are real: their bounds are codes (floats.py)
 
     def variable(self, lower: int, upper: int) -> int:
@@ -50,6 +51,15 @@ class Variables:
         """A number, or, where it has no code, a variable between the nearest ones."""
         low, high = floats.interval(value)
         return self.constant(low) if low == high else self.real(low, high)
+
+    def real_between(self, low: int, high: int) -> int:
+        """A number that is always the same one between two codes."""
+        if low == high:
+            return self.constant(low)
+        known = self.numbers.get((low, high))
+        if known is None:
+            known = self.numbers[low, high] = self.real(low, high)
+        return known
 
     def find(self, variable: int) -> int:
         parent = self.parent
