@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,14 @@ from turbo_fzn import solve_text
 
 TESTS = Path(__file__).resolve().parent
 EXPECTED = json.loads((TESTS.parent / "examples" / "expected.json").read_text())
+
+
+FLOAT = re.compile(r"^var (float|-?\d+\.\d)", re.MULTILINE)
+
+
+def has_floats(text: str) -> bool:
+    """Whether a flattened model has float variables."""
+    return bool(FLOAT.search(text))
 
 
 def text_of(entry: dict) -> str:

@@ -20,6 +20,7 @@ from pathlib import Path
 import pytest
 from both_ways import read_by_lark, typed
 from command import run
+from test_corpus import has_floats
 
 from turbo_fzn import solve_text
 from turbo_fzn.bench.front import (
@@ -255,7 +256,11 @@ class Branch:
         return bool(self.tnf.lower[number] <= self.tnf.upper[number]) and self.propagate()
 
 
-@pytest.mark.parametrize("path", MODEL_FILES, ids=lambda path: path.stem)
+# Rows of floats leave small steps alone, so that their order matters.
+INTEGER_FILES = [path for path in MODEL_FILES if not has_floats(path.read_text(encoding="utf-8"))]
+
+
+@pytest.mark.parametrize("path", INTEGER_FILES, ids=lambda path: path.stem)
 def test_a_simplified_model_has_bounds_as_tight_along_a_branch(path):
     text = path.read_text(encoding="utf-8")
     for seed in range(3):

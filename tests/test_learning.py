@@ -12,7 +12,7 @@ from command import wait_until
 from engines import OpenEngine, labelled
 from hypothesis import given
 from oracle import all_solutions, optimum
-from test_corpus import EXPECTED, text_of
+from test_corpus import EXPECTED, has_floats, text_of
 from test_overflow import BY_BRANCHING, sum_text
 from test_portfolio import search_for_ever
 from test_random_models import models
@@ -30,8 +30,7 @@ from turbo_fzn.run.prepare import prepare
 from turbo_fzn.tnf.language import TNF
 
 CHECKED = {"TURBO_FZN_KERNEL_FLAGS": "-DCHECK_EXPLANATIONS"}
-FLOAT = re.compile(r"^var (float|-?\d+\.\d)", re.MULTILINE)
-EXAMPLES = [entry for entry in EXPECTED if not FLOAT.search(text_of(entry))]  # learning is for integers
+EXAMPLES = [entry for entry in EXPECTED if not has_floats(text_of(entry))]  # learning is for integers
 HARD = ("canteen", "golomb", "hamilton", "photo", "pigeons", "removal", "rota", "taxicab", "wide", "workshop")
 FILLING = [("finder",), ("soloist",)]  # those that fill a small memory with clauses
 TEAMS = [(role,) for role in LEARNERS] + [("prover", "finder"), LEARNERS]
