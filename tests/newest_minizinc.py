@@ -24,6 +24,7 @@ from global_cases import CASES
 from global_models import assignments, model_of, plain_name
 from global_notation import Case, identify
 from look import BROWSER
+from test_globals import FORMS
 
 from turbo_fzn import solve_text
 from turbo_fzn.install import configuration
@@ -31,11 +32,6 @@ from turbo_fzn.install import configuration
 ROOT = Path(__file__).resolve().parent.parent
 PATIENCE = 600  # seconds for one model, on any machine
 EXAMPLE_MS = 120_000
-FORMS = {
-    "posted": ("constraint {call};", lambda holds, truth: holds),
-    "reified": ("var bool: truth; constraint truth <-> {call};", lambda holds, truth: holds == truth),
-    "negated": ("constraint not {call};", lambda holds, truth: not holds),
-}
 PAGE = """<script type="module">
 import * as MiniZinc from "./node_modules/minizinc/dist/minizinc.mjs";
 const post = answer => fetch("/", {method: "POST", body: JSON.stringify(answer)});

@@ -15,10 +15,11 @@ import pytest
 from conftest import needs_minizinc
 from fuzz.bounds import Watch, check_bounds, judge_bounds, point_of
 from global_cases import CASES
-from global_models import Compiler, assignments, model_of, plain_name
+from global_models import Compiler, assignments, model_of
 from global_notation import Case, ints, one
 from hypothesis import given
 from hypothesis import strategies as st
+from test_global_meanings import names_of
 
 from turbo_fzn.bounds import counting, energy, flows, tours
 from turbo_fzn.bounds.highs import Program
@@ -90,16 +91,6 @@ def compiled(tmp_path_factory) -> list[tuple[Case, str]]:
     compiler = Compiler(tmp_path_factory.mktemp("bounds"))
     texts = [(case, compiler.flatten(model_of(case, "constraint {call};"))) for case in [*CASES, *MORE]]
     return [(case, text) for case, text in texts if text and any(f"constraint {name}(" in text for name in FORMS)]
-
-
-def names_of(case: Case, model: Model) -> list[str] | None:
-    """The FlatZinc variables of a case in the order of its values; None where there are others."""
-    names: list[str] = []
-    for name, variables in case.variables.items():
-        plain = plain_name(name, variables)
-        elements = [plain] if variables.length is None else getattr(model.arrays.get(plain), "elements", [None])
-        names.extend(elements)
-    return names if sorted(map(str, names)) == sorted(model.variables) else None
 
 
 def solutions_of(case: Case, names: list[str]) -> list[dict[str, int]]:

@@ -16,6 +16,7 @@ from turbo_fzn import floats
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.errors import UnsupportedError
 from turbo_fzn.lower.builder import Builder
+from turbo_fzn.lower.constraints_int import clamp
 from turbo_fzn.tnf.language import FLOAT_ADD, FLOAT_EQ, FLOAT_LEQ, FLOAT_MUL, INT2FLOAT, LEQ, MAX, MIN
 
 TOP = INFINITY - 1  # the greatest code
@@ -276,8 +277,7 @@ def element(b: Builder, i: int, members: Sequence[int], z: int, r: int) -> None:
         return b.merge(r, b.false)
     if b.value(r) == 1:
         return define_element(b, z, i, members)
-    inside = b.truth_of_interval(i, 1, len(members))
-    index = b.row(MIN, b.row(MAX, i, b.true), b.constant(len(members)))
+    inside, index = clamp(b, i, len(members))
     result, same = b.real(), b.variable(0, 1)
     define_element(b, result, index, members)
     truth(b, FLOAT_EQ, result, z, same)

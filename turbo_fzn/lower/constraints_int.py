@@ -111,14 +111,18 @@ def member(b: Builder, x: int, values: IntSet, r: int) -> None:
 # Element
 
 
+def clamp(b: Builder, i: int, n: int) -> tuple[int, int]:
+    """(the truth of 1 <= i <= n, the index nearest to i)."""
+    return b.truth_of_interval(i, 1, n), b.row(MIN, b.row(MAX, i, b.true), b.constant(n))
+
+
 def element(b: Builder, i: int, members: Sequence[int], z: int, r: int) -> None:
     """r = (i is an index, from 1, and z = members[i]); the members are variables."""
     if not members:
         return b.merge(r, b.false)
     if b.value(r) == 1:
         return define_element(b, z, i, members)
-    inside = b.truth_of_interval(i, 1, len(members))
-    index = b.row(MIN, b.row(MAX, i, b.true), b.constant(len(members)))
+    inside, index = clamp(b, i, len(members))
     result = b.variable(-INFINITY, INFINITY)
     define_element(b, result, index, members)
     return b.define(r, MIN, inside, b.row(EQ, result, z))
