@@ -100,13 +100,13 @@ def test_every_standard_flag_is_passed_on_and_accepted(minizinc, model, flag):
 @pytest.mark.covers("C8")
 @needs_minizinc
 @pytest.mark.parametrize("entry", minizinc_extra_flags(), ids=lambda entry: entry[0])
-def test_every_extra_flag_is_passed_on_and_accepted(minizinc, model, entry):
+def test_every_extra_flag_is_passed_on_and_accepted(minizinc, model, entry, tmp_path):
     flag, _, kind, default = entry
     values = {
         "int": "64",
         "float": "0.001",
         "opt": "cpu" if flag == "--arch" else default,
-        "string": {"--learn": "prover"}.get(flag, "probe"),
+        "string": {"--learn": "prover", "--without": "probe"}.get(flag, str(tmp_path / "written")),
     }
     value = values.get(kind.partition(":")[0])
     done = minizinc(flag, *([value] if value else []), model(SMALL))
