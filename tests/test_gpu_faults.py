@@ -108,15 +108,22 @@ def told(answer: Answer, fault: str) -> bool:
     return True
 
 
+@pytest.fixture(scope="module")
+def alone(short: Path) -> tuple[float, list[str]]:
+    """When the CPU engine alone has the answer, and the answer. Its threads are now and then a third slower."""
+    runs = [solve("--arch", "cpu", short) for _ in range(5 if REPEATS else 1)]
+    return max(claimed for claimed, _, _ in runs), runs[0][2].solutions
+
+
 @EVERY_FAULT
 @REPEAT
-def test_the_answer_is_there_when_the_cpu_engine_has_it(machine, short, fault, repeat):
-    alone, _, expected = solve("--arch", "cpu", short)
+def test_the_answer_is_there_when_the_cpu_engine_has_it(machine, short, alone, fault, repeat):
+    seconds, solutions = alone
     claimed, ended, answer = solve("-s", *BLOCKS, short, **machine(fault))
-    print(f"{fault}: claimed {claimed - alone:+.2f} s, ended {ended - claimed:.3f} s later")
-    assert (answer.code, answer.markers, answer.solutions[-1:]) == (0, ["=========="], expected.solutions)
+    print(f"{fault}: claimed {claimed - seconds:+.2f} s, ended {ended - claimed:.3f} s later")
+    assert (answer.code, answer.markers, answer.solutions[-1:]) == (0, ["=========="], solutions)
     assert told(answer, fault)
-    assert not REPEATS or ended < alone + LATE_SECONDS
+    assert not REPEATS or ended < seconds + LATE_SECONDS
 
 
 def test_a_gpu_that_is_ready_joins_and_a_failure_of_it_is_told(machine, endless):
