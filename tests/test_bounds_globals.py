@@ -236,6 +236,20 @@ def test_a_point_of_several_tours_is_cut_off_and_no_circuit_is(loops: bool, hold
             assert factors @ values[columns] - side == pytest.approx(excess)
 
 
+def test_a_cut_is_found_that_no_threshold_shows() -> None:
+    """Two halves in which all arcs are alike and thin, tied by one thick edge: leaving out arcs leaves single nodes."""
+    half = 23
+    tour = a_tour(2 * half, loops=False)
+    edges = np.zeros((2 * half, 2 * half))  # their sum at each node is 2
+    for first in (0, half):
+        inside = slice(first + 1, first + half)
+        edges[inside, inside] = (2 - 1.1 / (half - 1)) / (half - 2)
+        edges[first, inside] = edges[inside, first] = 1.1 / (half - 1)
+    edges[0, half] = edges[half, 0] = 0.9
+    values = np.array([edges[arc] / 2 for arc in tour.arcs])
+    assert [excess for _, _, excess in tour.cuts(values)] == [pytest.approx(1 - 0.9 / 2)]
+
+
 @given(st.integers(2, 6), st.randoms(use_true_random=False))
 def test_a_least_cut_is_the_least_of_all_cuts(size: int, random: Random) -> None:
     weights = np.zeros((size, size))

@@ -13,6 +13,7 @@ MAX_BLOCKS_PER_SM = 32
 GLOBAL_BLOCKS_PER_SM = 8  # where stores lie in global memory
 LNS_GLOBAL_BLOCKS_PER_SM = 2  # the same with neighbourhoods: some that end sooner are worth more than many at once
 WARP = 32
+SHARED_GRANULE = 256  # bytes: what a block takes of the shared memory is a multiple (128 from sm_80 on)
 FLOAT_THREADS = 256  # at most, with real variables: their rows want more registers
 THREADS_BY_FIT = ((12, 32), (6, 64), (3, 128), (2, 256), (1, 512))  # (blocks that fit an SM, at least; threads a block)
 
@@ -36,10 +37,11 @@ def launch_shape(here: Any, layout: Layout, registers: dict[bool, int], settings
     docs/performance.md). The propagation lists get what shared memory the stores leave.
     """
     fixed = STATE_BYTES + here.shared_reserved
+    granules = here.shared_per_sm // SHARED_GRANULE
     least_lists = 2 * align16(4 * min(max(layout.queue_capacity, layout.changed_capacity), SHORT_LIST))
     shared = settings.store != "global" and layout.store_bytes + least_lists + STATE_BYTES <= here.shared_per_block
     store = layout.store_bytes if shared else 0
-    fitting = max(here.shared_per_sm // (store + least_lists + fixed), 1)
+    fitting = max(granules // -(-(store + least_lists + fixed) // SHARED_GRANULE), 1)
     most = MAX_BLOCKS_PER_SM if shared else LNS_GLOBAL_BLOCKS_PER_SM if settings.lns_percent else GLOBAL_BLOCKS_PER_SM
     wanted = min(fitting, most)
     threads = settings.threads or next(t for least, t in THREADS_BY_FIT if wanted >= least)
@@ -47,7 +49,8 @@ def launch_shape(here: Any, layout: Layout, registers: dict[bool, int], settings
     per_warp = -(-registers[shared] * WARP // 256) * 256
     by_registers = here.registers_per_sm // (per_warp * (threads // WARP))
     per_sm = max(min(wanted, by_registers, here.threads_per_sm // threads), 1)
-    room = min(here.shared_per_sm // per_sm - here.shared_reserved, here.shared_per_block) - STATE_BYTES - store
+    share = granules // per_sm * SHARED_GRANULE
+    room = min(share - here.shared_reserved, here.shared_per_block) - STATE_BYTES - store
     entries = min(max(layout.queue_capacity, layout.changed_capacity), room // 2 // 16 * 16 // 4)
     blocks = settings.blocks or per_sm * here.sms
     return Shape(blocks, threads, shared, store + 2 * align16(4 * entries), entries)
