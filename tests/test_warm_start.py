@@ -130,7 +130,7 @@ def test_a_hopeless_suggestion_is_given_up():
     text = labelled({"one": "0..1"} | dict.fromkeys(names, "1..8"), more)
     engine = OpenEngine(text.replace("solve ::", "solve :: warm_start([one],[1]) ::"), blocks=1)
     engine.start()
-    assert engine.search_until(lambda: engine.common.ring_head)
+    assert engine.search_until(lambda: engine.common.consumed)
     assert 100 <= engine.counted("failures")[0] <= 110
 
 
