@@ -274,4 +274,60 @@ HOST = [
          "tests/test_cache.py"),
 ]  # fmt: skip
 
-MUTATIONS = [*SUBPROBLEMS, *TRAIL, *ROUNDS, *BRANCHING, *PUBLISHING, *FREE_SEARCH, *LEARNING, *HOST]
+FLOAT_ROWS, FLOAT_MODELS = "tests/test_float_rows.py", "tests/test_float_models.py"
+FLOATS = [
+    kernel("real variables", "a sum is rounded inwards", "floats/rows.h",
+           "raise(x, sum_below(b.l, c.l));", "raise(x, sum_above(b.l, c.l));", f"{FLOAT_ROWS} -k arithmetic"),
+    kernel("real variables", "a factor about 0 is cut on one side", "floats/rows.h",
+           "if (!fits_below) raise(y, least);", "raise(y, least);", f"{FLOAT_ROWS} -k no_solution"),
+    kernel("real variables", "a square has one root", "floats/rows.h",
+           "if (y.l > -root) raise(y, root);", "raise(y, root);", FLOAT_MODELS),
+    kernel("real variables", "between two codes there is nothing", "floats/rows.h",
+           "same = y.l == z.u && z.l == y.u;", "same = y.l == z.l && z.u == y.u;", f"{FLOAT_ROWS} -k comparisons"),
+    kernel("real variables", "functions are thought exact", "floats/rows.h",
+           "raise(x, function_below(OP_FLOAT_EXP, b.l));", "raise(x, function_above(OP_FLOAT_EXP, b.l));",
+           f"{FLOAT_ROWS} -k functions"),
+    kernel("real variables", "they are split to the last place", "floats/decided.h",
+           "return u - l <= tolerance(b, FLOAT_WIDTH, minimum(maximum(l, -l), maximum(u, -u)));", "return false;",
+           f"{FLOAT_MODELS} -k optimum"),
+    kernel("real variables", "an optimum is one to within a thousand steps", "floats/decided.h",
+           "value - tolerance(b, FLOAT_STEP,", "value - 1000 * tolerance(b, FLOAT_STEP,", f"{FLOAT_MODELS} -k optimum"),
+    host("real variables", "any box is a solution", "check/reals.py",
+         "return Missed(abs(x - y), max(abs(x), abs(y)))", "return Missed(0.0, 1.0)", FLOAT_MODELS),
+]  # fmt: skip
+
+BOUNDS, GLOBAL_ROWS = "tests/test_bounds.py", "tests/test_bounds_globals.py"
+RELAXATION = [
+    host("relaxation", "a bound is rounded the wrong way", "bounds/certificate.py",
+         "-(-self.value // self.denominator)", "self.value // self.denominator + 1", BOUNDS),
+    host("relaxation", "a column's other end is taken", "bounds/certificate.py",
+         "ends = np.where(reduced[used] > 0, lower[used], upper[used])",
+         "ends = np.where(reduced[used] < 0, lower[used], upper[used])", BOUNDS),
+    host("relaxation", "sums may overflow", "bounds/certificate.py",
+         "if first.dtype == object or estimate >= SAFE_SUM:", "if first.dtype == object:", BOUNDS),
+    host("relaxation", "duals of sides that are not there count", "bounds/certificate.py",
+         "multipliers[(multipliers > 0) & self.without_lower] = 0", "pass", BOUNDS),
+    host("relaxation", "one step too many is fixed", "bounds/certificate.py",
+         "lows.append(low if cost > 0 else high - steps)", "lows.append(low if cost > 0 else high - steps + 1)", BOUNDS),
+    host("relaxation", "an all_different takes every value", "bounds/counting.py",
+         "m.builder.add([(1, literal) for literal in literals], int(len(every) == len(terms)), 1)",
+         "m.builder.add([(1, literal) for literal in literals], 1, 1)", GLOBAL_ROWS),
+    host("relaxation", "an open cardinality is a closed one", "bounds/counting.py",
+         "for values in truths if closed else ():", "for values in truths:", GLOBAL_ROWS),
+    host("relaxation", "a negative capacity bounds empty bins", "bounds/counting.py",
+         "if m.term(capacity).constant >= 0 else None", "", GLOBAL_ROWS),
+    host("relaxation", "a part of a circuit is cut off too sharply", "bounds/tours.py",
+         "(1 - int(inside.sum()), Affine(-1, 0, 1))]", "(2 - int(inside.sum()), Affine(-1, 0, 1))]", GLOBAL_ROWS),
+    host("relaxation", "no least cut is looked for", "bounds/tours.py",
+         "yield least_cut(both)", "yield from ()", GLOBAL_ROWS),
+    host("relaxation", "what has no length keeps its order", "bounds/energy.py",
+         "m.builder.range([(1, other_length)])[0]) < 1:", "m.builder.range([(1, other_length)])[0]) < 0:", GLOBAL_ROWS),
+    host("relaxation", "a machine has more to do than its tasks", "bounds/energy.py",
+         "low=earliest - (-area // capacity))", "low=earliest + 1 - (-area // capacity))", GLOBAL_ROWS),
+    host("relaxation", "paths that end nowhere count", "bounds/flows.py",
+         "kept[place] = [edge for edge in kept[place] if edge.target in states]", "pass", GLOBAL_ROWS),
+]  # fmt: skip
+
+MUTATIONS = [
+    *SUBPROBLEMS, *TRAIL, *ROUNDS, *BRANCHING, *PUBLISHING, *FREE_SEARCH, *LEARNING, *RELAXATION, *FLOATS, *HOST,
+]  # fmt: skip
