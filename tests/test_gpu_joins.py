@@ -5,6 +5,7 @@ In most tests what joins is another CPU engine, made as late as the test wants, 
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -18,6 +19,7 @@ from turbo_fzn.engine import cpu, maker, wake
 from turbo_fzn.engine.contract import Engine, Found
 from turbo_fzn.engine.layout import Settings
 from turbo_fzn.engine.team import Team
+from turbo_fzn.errors import EngineError
 from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options
 from turbo_fzn.read.flatzinc import parse_text
@@ -141,6 +143,21 @@ def test_the_gpu_joins_the_search_of_a_model_without_end(slow_gpu, monkeypatch):
     finished = search_until_joined(monkeypatch)
     assert made and finished.statistics["engine"] == "cpu+gpu" and finished.statistics["blocks"] == 2
     assert "joinTime" in finished.statistics and not finished.complete
+
+
+def test_while_an_engine_is_made_threads_hand_over_soon():
+    """Else what the search has found waits until the other thread has had its 5 ms, again and again."""
+    intervals: list[float] = []
+
+    def fail() -> Engine:
+        intervals.append(sys.getswitchinterval())
+        raise EngineError("there is none")
+
+    before = sys.getswitchinterval()
+    making = maker.Maker(fail)
+    making.start()
+    making.thread.join(PATIENCE)
+    assert intervals == [pytest.approx(maker.TURN_SECONDS)] and sys.getswitchinterval() == pytest.approx(before)
 
 
 @pytest.mark.gpu

@@ -7,9 +7,11 @@ step may fail. Many a small model is solved before; then the GPU is never used.
 from __future__ import annotations
 
 import logging
+import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from turbo_fzn.engine.contract import Engine
 from turbo_fzn.errors import EngineError, TurboError
@@ -17,6 +19,7 @@ from turbo_fzn.errors import EngineError, TurboError
 log = logging.getLogger("turbo_fzn")
 
 HEAD_START_SECONDS = 0.15  # what is solved by then never wakes the GPU
+TURN_SECONDS = 0.0005  # for which the thread keeps the interpreter to itself: what the search has found is to be printed
 _turn = threading.Lock()  # one engine is made at a time, since each takes most of the GPU's memory
 
 
@@ -48,7 +51,8 @@ class Maker:
     def _make(self, make: Callable[[], Engine]) -> Engine | None:
         start = time.monotonic()
         try:
-            engine = make()
+            with short_turns():
+                engine = make()
         except EngineError as error:
             log.info("no GPU engine: %s", error)
         except Exception as error:  # a fault, but none that should cost the user the answer of the others
@@ -69,6 +73,18 @@ class Maker:
             self.unwanted.set()
         if self.engine is not None:
             close(self.engine)
+
+
+@contextmanager
+def short_turns() -> Iterator[None]:
+    """Threads of Python hand over to each other after TURN_SECONDS: by default it takes 5 ms each time, in which an answer
+    would wait for a module to be imported."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(min(before, TURN_SECONDS))
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
 
 
 def close(engine: Engine) -> None:
