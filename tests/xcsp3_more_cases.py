@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable
 from itertools import combinations
@@ -71,7 +72,8 @@ def element_of_matrix(d: Draw, form: str) -> Case:
         return 0 <= p < 2 and 0 <= q < 3 and suits(rows[p][q].value(v), v)
 
     body = f"<matrix> {matrix} </matrix><index> {i.text} {j.text} </index><condition> {text} </condition>"
-    return Case(f"<element>{body}</element>", holds, operator == "eq")
+    apart = not {i.text, j.text} & set(re.findall(r"[\w\[\]]+", matrix + text))
+    return Case(f"<element>{body}</element>", holds, apart and operator == "eq")
 
 
 def member(d: Draw, _: str) -> Case:
