@@ -28,10 +28,11 @@ WE_ARE = "we are"
 
 
 class Verdict(NamedTuple):
-    """`status` as in the competitions, or "" where ACE gave no proof; `best` the last objective; `solutions` as the
-    values of the variables by name, without those that ACE leaves out."""
+    """`status` as in the competitions, or "" where ACE has not searched the whole space; `said`, the same all the same;
+    `best` the last objective; `solutions` as the values of the variables by name, without those that ACE leaves out."""
 
     status: str
+    said: str
     best: int | None
     solutions: list[dict[str, int]]
 
@@ -69,8 +70,10 @@ def read_verdict(body: str) -> Verdict:
     bests = re.findall(r"^o (-?\d+)", body, re.MULTILINE)
     found = re.findall(r"^v .*<list>(.*)</list> <values>(.*)</values>", body, re.MULTILINE)
     complete = status is not None and "\nd COMPLETE EXPLORATION" in body
+    said = status[1].strip() if status else ""
     return Verdict(
-        status[1].strip() if status and complete else "",
+        said if complete else "",
+        said,
         int(bests[-1]) if bests else None,
         [instantiation(names.split(), values.split()) for names, values in found],
     )
@@ -99,7 +102,7 @@ def disagreements(seeds: Iterable[int]) -> tuple[int, list[str]]:
         verdicts = ask(paths.values(), "-s=all", "-xe")
     compared, found = 0, []
     for seed, instance in instances.items():
-        verdict = verdicts.get(str(paths[seed]), Verdict("", None, []))
+        verdict = verdicts.get(str(paths[seed]), Verdict("", "", None, []))
         compared += bool(verdict.status)
         if verdict.status and not agree(instance, verdict):
             who = "ACE is wrong" if is_right(instance) else WE_ARE
@@ -151,7 +154,8 @@ def main(arguments: list[str]) -> int:
             print(*found, summary, sep="\n", flush=True)
         return 1 if ours else 0
     for path, verdict in ask(map(Path, arguments), "-t=120s").items():
-        print(json.dumps({Path(path).name: [verdict.status, verdict.best]}))
+        is_enough = verdict.best is None and verdict.said == "SATISFIABLE"  # without an objective
+        print(json.dumps({Path(path).name: [verdict.said if is_enough else verdict.status, verdict.best]}))
     return 0
 
 
