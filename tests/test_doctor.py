@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -166,6 +167,25 @@ def test_the_command_that_mends_a_cache_open_to_others_mends_it(tmp_path, monkey
     assert finding.state == doctor.WRONG
     subprocess.run(finding.mend, shell=True, check=True)
     assert doctor.kernel_cache().state == doctor.OK
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "part"),
+    [
+        ("CXX", "/no/such/c++", "C++ compiler"),
+        ("NVCC", "/no/such/nvcc", "CUDA toolkit"),
+        ("TURBO_FZN_CACHE", "/dev/null/cache", "cache"),
+    ],
+)
+def test_the_command_that_is_named_for_a_wrong_variable_mends_it(gpu_machine, whole, name, value, part):
+    """Typed into the same shell, as a user does."""
+    machine = {**whole, **gpu_machine("none:fail")}
+    mend = run(**{**machine, name: value})[1][part][2]
+    machine = {variable: text for variable, text in machine.items() if text is not None}
+    script = f"export {name}={value}; {shlex.join(COMMAND)} --doctor; echo; {mend}; {shlex.join(COMMAND)} --doctor"
+    done = subprocess.run(["sh", "-c", script], env=environment(**machine), capture_output=True, text=True)
+    before, after = done.stdout.split("\n\n")
+    assert f"wrong  {part}: " in before and f"ok     {part}: " in after
 
 
 def test_without_minizinc(whole, tmp_path):
