@@ -65,7 +65,7 @@ def figures(record: Record) -> Iterable[str]:
     rates = draw_line("Speed", "nodes a second", record.rates(), record.seconds)
     yield figure(rates, "On average between two looks at the engine.")
     if idle := record.idle():
-        drawn = draw_line("Idle", "per cent", idle, record.seconds)
+        drawn = draw_line("Idle", "per cent", idle, record.seconds, most=100)
         yield figure(drawn, "Share of the blocks' time without work; a wait is counted where it ends.")
     shares = method_bars(record.statistics)
     if shares:
