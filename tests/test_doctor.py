@@ -7,6 +7,7 @@ is, and the doctor is asked again.
 from __future__ import annotations
 
 import ast
+import configparser
 import json
 import os
 import shlex
@@ -247,10 +248,10 @@ def test_an_old_python_can_read_the_files_that_refuse_it(name):
 
 
 def test_the_oldest_python_and_the_packages_are_those_of_the_metadata():
-    text = (PACKAGE.parent / "setup.cfg").read_text()
-    assert f"python_requires = >={'.'.join(map(str, entry.OLDEST_PYTHON))}\n" in text
-    required = text.partition("install_requires =\n")[2].partition("\n\n")[0].split()
-    assert set(required) == {*doctor.NEEDED, *doctor.HELPFUL}
+    settings = configparser.ConfigParser()
+    settings.read(PACKAGE.parent / "setup.cfg")
+    assert settings["options"]["python_requires"] == f">={'.'.join(map(str, entry.OLDEST_PYTHON))}"
+    assert set(settings["options"]["install_requires"].split()) == {*doctor.NEEDED, *doctor.HELPFUL}
 
 
 def test_a_package_that_is_missing_is_named_and_ends_the_examination(monkeypatch):
