@@ -60,7 +60,7 @@ class Record:
         return [(a[0], max(b[1] - a[1], 0) / (b[0] - a[0])) for a, b in pairs if b[0] > a[0]]
 
     def idle(self) -> list[tuple[float, float]]:
-        """(seconds, per cent of the blocks' time until the next sample that they waited for work); none of one block."""
+        """(seconds, per cent of the blocks' time until the next sample they waited for work); none of one block."""
         blocks = self.statistics.get("blocks", 1)
         if blocks < 2:
             return []
