@@ -11,6 +11,7 @@
 #   make look       the pages of --report, of the benchmarks and of the site in a headless Chromium, at two widths
 #   make docs       the site of the documentation, in build/site
 #   make cpmpy      the examples of the page about CPMpy, with PyPI's CPMpy in an environment of its own
+#   make pycsp3     what the page about XCSP3 says of PyCSP3 and ACE, with PyPI's pycsp3
 #   make docker-check   lint the Dockerfiles, without Docker
 #   make install    make the solver known to MiniZinc    make uninstall      take it away again
 #   make clean      remove what make made
@@ -47,7 +48,7 @@ provide = $(1) >/dev/null 2>&1 || { \
     { apt-get update -qq && apt-get install -y -qq --no-install-recommends $(2); } >/dev/null; \
   else echo "$(2) is missing. Type: sudo apt-get install $(2)" >&2; false; fi; }
 
-.PHONY: all venv compiler demo test test-gpu fuzz soak coverage mutate bench bench-anytime check check-kernels cpmpy docker-check docs look \
+.PHONY: all venv compiler demo test test-gpu fuzz soak coverage mutate bench bench-anytime check check-kernels cpmpy pycsp3 docker-check docs look \
         newest-minizinc install uninstall clean
 
 all: $(READY) compiler
@@ -141,6 +142,9 @@ endif
 
 cpmpy: $(READY) compiler
 	@$(RUN) tests/try_cpmpy.py
+
+pycsp3: $(READY) compiler
+	@$(RUN) tests/try_pycsp3.py
 
 docker-check: $(READY)
 	@$(RUN) tests/docker.py

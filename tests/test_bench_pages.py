@@ -219,6 +219,24 @@ def test_a_point_of_a_scatter_stands_where_both_axes_say():
     assert value_at(x, below) == pytest.approx(20, abs=0.1) and value_at(y, up_ticks(svg)) == pytest.approx(70, abs=0.2)
 
 
+def test_a_label_covers_neither_a_point_nor_another_label():
+    points = [(f"model{i}", 10.0 * i, 10.0 * i + 3 * (i % 3)) for i in range(8)]
+    text = charts.draw_scatter("s", "old", "new", [*points, ("beside", 21.0, 20.0)], Axis(0, 100))
+    labels = re.findall(r'<text x="([\d.]+)" y="([\d.]+)" text-anchor="(\w+)">((?:model|beside)\w*)</text>', text)
+    assert len(labels) >= 3
+    circles = [tuple(map(float, one)) for one in re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)"', text)]
+    for x, y, anchor, name in labels:
+        left = float(x) - (charts.CHARACTER * len(name) if anchor == "end" else 0)
+        for cx, cy in circles:
+            assert not (left < cx + 3 and cx - 3 < left + charts.CHARACTER * len(name) and abs(cy + 4 - float(y)) < 10)
+
+
+def test_a_share_is_written_where_there_is_room_beside_it():
+    parts = (("a", "red", "white"), ("b", "blue", "white"), ("c", "green", "white"))
+    text = charts.draw_stacks("s", [("m", (90, 5, 5))], parts, lambda value: f"{value}%")
+    assert re.findall(r">(\d+%)</text>", text) == ["90%"]
+
+
 def test_the_band_lies_between_the_least_and_the_greatest_of_all_seeds():
     runs = [[(1.0, 9, "tree"), (4.0, 5, "tree")], [(2.0, 7, "tree"), (3.0, 6, "tree")]]
     assert charts.extremes(runs) == [(2.0, 7, 9), (3.0, 6, 9), (4.0, 5, 6)]

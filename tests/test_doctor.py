@@ -7,8 +7,10 @@ is, and the doctor is asked again.
 from __future__ import annotations
 
 import ast
+import configparser
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -168,6 +170,25 @@ def test_the_command_that_mends_a_cache_open_to_others_mends_it(tmp_path, monkey
     assert doctor.kernel_cache().state == doctor.OK
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "part"),
+    [
+        ("CXX", "/no/such/c++", "C++ compiler"),
+        ("NVCC", "/no/such/nvcc", "CUDA toolkit"),
+        ("TURBO_FZN_CACHE", "/dev/null/cache", "cache"),
+    ],
+)
+def test_the_command_that_is_named_for_a_wrong_variable_mends_it(gpu_machine, whole, name, value, part):
+    """Typed into the same shell, as a user does."""
+    machine = {**whole, **gpu_machine("none:fail")}
+    mend = run(**{**machine, name: value})[1][part][2]
+    machine = {variable: text for variable, text in machine.items() if text is not None}
+    script = f"export {name}={value}; {shlex.join(COMMAND)} --doctor; echo; {mend}; {shlex.join(COMMAND)} --doctor"
+    done = subprocess.run(["sh", "-c", script], env=environment(**machine), capture_output=True, text=True)
+    before, after = done.stdout.split("\n\n")
+    assert f"wrong  {part}: " in before and f"ok     {part}: " in after
+
+
 def test_without_minizinc(whole, tmp_path):
     code, report, _ = run(**whole, PATH=path_with(tmp_path / "bin", "c++", "as", "ld", "sh"))
     assert code == 0 and wrong(report) == {"MiniZinc"}
@@ -227,10 +248,10 @@ def test_an_old_python_can_read_the_files_that_refuse_it(name):
 
 
 def test_the_oldest_python_and_the_packages_are_those_of_the_metadata():
-    text = (PACKAGE.parent / "setup.cfg").read_text()
-    assert f"python_requires = >={'.'.join(map(str, entry.OLDEST_PYTHON))}\n" in text
-    required = text.partition("install_requires =\n")[2].partition("\n\n")[0].split()
-    assert set(required) == {*doctor.NEEDED, *doctor.HELPFUL}
+    settings = configparser.ConfigParser()
+    settings.read(PACKAGE.parent / "setup.cfg")
+    assert settings["options"]["python_requires"] == f">={'.'.join(map(str, entry.OLDEST_PYTHON))}"
+    assert set(settings["options"]["install_requires"].split()) == {*doctor.NEEDED, *doctor.HELPFUL}
 
 
 def test_a_package_that_is_missing_is_named_and_ends_the_examination(monkeypatch):

@@ -74,7 +74,7 @@ def test_the_page_needs_nothing_from_elsewhere_and_says_what_was_asked_for(tmp_p
     assert (settings["threads"], settings["free_search"], settings["arch"]) == ("2", "True", "cpu")
     defaults = settings["at their defaults"].split(", ")
     assert "relaxation" in defaults and "threads" not in defaults
-    assert {"Objective", "Speed", "Methods", "The model on its way"} == set(titles(root))
+    assert {"Objective", "Speed", "Idle", "Methods", "The model on its way"} == set(titles(root))
 
 
 def test_a_satisfaction_model_shows_its_solutions_over_time(tmp_path):
@@ -154,14 +154,28 @@ def test_of_many_solutions_the_first_and_last_are_listed(monkeypatch):
     assert re.findall(r"<tr><td>(\d+)</td>", text) == ["1", "2", "9", "10"]
 
 
+def test_idle_time_is_the_share_of_all_blocks_that_waited_between_two_looks():
+    samples = [Sample(1.0, 10, None, 0.0), Sample(2.0, 20, None, 1.0), Sample(3.0, 30, None, 5.0)]
+    run_of = kept(1, samples=samples, seconds=4.0, statistics={"blocks": 2, "idleTime": 5.5})
+    assert run_of.idle() == [(0.0, 0.0), (1.0, 50.0), (2.0, 100.0), (3.0, 25.0)]
+    assert "Idle" in "".join(page.figures(run_of))
+    assert kept(1, samples=samples, seconds=4.0, statistics={"blocks": 1}).idle() == []
+
+
+def test_a_run_without_an_objective_has_no_column_for_it():
+    assert "objective" not in page.solutions(kept(0, (0.1, 1)))
+    assert "objective" in page.solutions(kept(1, (0.1, 1)))
+
+
 def test_ticks_are_round_and_cover_the_axis():
     assert axes.nice_ticks(0, 10) == [0, 2, 4, 6, 8, 10]
     assert axes.nice_ticks(93, 107) == [95, 100, 105]
-    assert axes.time_axis(0.0).ticks() == pytest.approx([0.01])
+    assert axes.time_axis(0.0).ticks() == pytest.approx([0.0001, 0.0003, 0.001])
+    assert axes.time_axis(0.05).ticks() == pytest.approx([0.001, 0.003, 0.01, 0.03])
     assert axes.time_axis(5.0).ticks() == pytest.approx([0.01, 0.03, 0.1, 0.3, 1, 3])
     assert axes.time_axis(1000.0).ticks() == pytest.approx([0.01, 0.1, 1, 10, 100, 1000])
-    assert [axes.plain_number(value) for value in (0, 2.5, 99_999, 123_456, 2e6, -3e9)] == [
-        "0", "2.5", "99999", "123.5k", "2M", "-3G"
+    assert [axes.plain_number(value) for value in (0, 2.5, 9_999, 30_000, 123_456, 2e6, -3e9)] == [
+        "0", "2.5", "9999", "30k", "123.5k", "2M", "-3G"
     ]  # fmt: skip
 
 

@@ -59,7 +59,9 @@ def test_its_own_tests_run(unpacked):
     asked = f"turbo_fzn.__file__.startswith({str(unpacked)!r})"
     shown.write_text(f"import turbo_fzn\ndef test_place():\n    assert {asked}\n")
     alone = {name: text for name, text in os.environ.items() if not name.startswith(("PYTEST", "PYTHONPATH"))}
-    some = ["tests/test_place.py", "tests/test_house.py", "tests/test_manual.py", "tests/test_tnf_text.py"]
+    names = ("place", "house", "manual", "tnf_text", "reference", "docs")
+    metadata = "tests/test_doctor.py::test_the_oldest_python_and_the_packages_are_those_of_the_metadata"
+    some = [*(f"tests/test_{name}.py" for name in names), metadata]
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *some]
     done = subprocess.run(
         command, cwd=unpacked, capture_output=True, text=True, timeout=PATIENCE, env={**alone, "PYTHONPATH": "."}

@@ -24,7 +24,7 @@ if default_driver.parsed_version < CPM_minizinc.required_version:
     print("MiniZinc", ".".join(map(str, default_driver.parsed_version)), "is older than CPMpy asks for, and taken")
     CPM_minizinc.required_version = default_driver.parsed_version
 """
-EXPECTED = (("True [ 0 ", " 11]", "ExitStatus.OPTIMAL"), ("4 solutions",))  # of each example
+EXPECTED = (("True [ 0 ", " 11]", "ExitStatus.OPTIMAL"), ("4 solutions",), ("True [4 5 0] 8.25",))  # of each example
 
 
 def main() -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable
 from itertools import combinations
@@ -38,6 +39,69 @@ def extreme_place(name: str) -> Callable[[Draw, str], Case]:
     return make
 
 
+def extreme_at(d: Draw, form: str) -> Case:
+    """With an index, as XCSP3 3.0 has it: of some extreme element, or of the first or last one."""
+    name, rank, numbered = form.split()
+    items, (index,), first = d.variables(2, 4), d.indices(1), int(numbered)
+    text, suits = d.condition("ge", "variable", 0, 3)
+
+    def holds(v: dict[str, int]) -> bool:
+        x = of(items, v)
+        best = max(x) if name == "maximum" else min(x)
+        places = [i for i, one in enumerate(x, first) if one == best]
+        chosen = {"any": places, "first": places[:1], "last": places[-1:]}[rank]
+        return index.value(v) in chosen and suits(best, v)
+
+    body = f'<list startIndex="{first}"> {texts(items)} </list><index rank="{rank}"> {index.text} </index>'
+    return Case(f"<{name}>{body}<condition> {text} </condition></{name}>", holds, False)
+
+
+def hybrid(d: Draw, table: str) -> Case:
+    """Cells may compare columns; ACE 2.6 adds solutions."""
+    items = d.variables(3, 3)
+
+    def cell() -> tuple[str, Callable[[int, list[int]], bool]]:
+        sign, name = d.random.choice([("", "eq"), ("≠", "ne"), ("≤", "le"), ("≥", "ge"), ("﹤", "lt"), ("﹥", "gt")])
+        column, more, value = d.random.randrange(3), d.random.randint(-2, 2), d.random.randint(-1, 3)
+        compare = COMPARE[name]
+        return d.random.choice([
+            ("*", lambda one, x: True),
+            (f"{sign}{value}", lambda one, x: compare(one, value)),
+            (f"{value}..3", lambda one, x: value <= one <= 3),
+            (f"{sign}c{column}" + (f"{more:+d}" if more else ""), lambda one, x: compare(one, x[column] + more)),
+        ])  # fmt: skip
+
+    rows = [[cell() for _ in items] for _ in range(d.random.randint(1, 4))]
+    body = "".join(f"({','.join(text for text, _ in row)})" for row in rows)
+
+    def holds(v: dict[str, int]) -> bool:
+        x = of(items, v)
+        return any(all(suits(one, x) for one, (_, suits) in zip(x, row)) for row in rows) == (table == "supports")
+
+    text = f'<extension type="hybrid-2"><list> {texts(items)} </list><{table}> {body} </{table}></extension>'
+    return Case(text, holds, False)
+
+
+def flow(d: Draw, form: str) -> Case:
+    """Through three nodes, the least of which has any number."""
+    items, least = d.variables(2, 4), d.random.randint(0, 2)
+    arcs = [(0, 2), *(tuple(d.random.sample(range(3), 2)) for _ in items[1:])]
+    balances = [d.integer(-2, 3) if form != "variables" else d.scalar() for _ in range(3)]
+    weights = [d.integer(-1, 3) for _ in items]
+    text, suits = d.condition("le", "variable", 0, 3)
+
+    def holds(v: dict[str, int]) -> bool:
+        x = of(items, v)
+        net = [sum(one * ((i == node) - (j == node)) for one, (i, j) in zip(x, arcs)) for node in range(3)]
+        weight = sum(w * one for w, one in zip(of(weights, v), x))
+        return net == of(balances, v) and (form != "weights" or suits(weight, v))
+
+    body = f"<list> {texts(items)} </list><balance> {texts(balances)} </balance>"
+    body += f"<arcs> {''.join(f'({i + least},{j + least})' for i, j in arcs)} </arcs>"
+    more = f"<weights> {texts(weights)} </weights><condition> {text} </condition>" if form == "weights" else ""
+    return Case(f"<flow>{body}{more}</flow>", holds, False)
+
+
 def element(d: Draw, form: str) -> Case:
     *condition, variant = form.split()
     items = [d.integer(0, 3) for _ in range(4)] if variant == "constants" else d.variables(3, 4)
@@ -71,7 +135,8 @@ def element_of_matrix(d: Draw, form: str) -> Case:
         return 0 <= p < 2 and 0 <= q < 3 and suits(rows[p][q].value(v), v)
 
     body = f"<matrix> {matrix} </matrix><index> {i.text} {j.text} </index><condition> {text} </condition>"
-    return Case(f"<element>{body}</element>", holds, operator == "eq")
+    apart = not {i.text, j.text} & set(re.findall(r"[\w\[\]]+", matrix + text))
+    return Case(f"<element>{body}</element>", holds, apart and operator == "eq")
 
 
 def member(d: Draw, _: str) -> Case:
@@ -257,11 +322,15 @@ def group(d: Draw, form: str) -> Case:
 
 
 OPERANDS, BINS = ("constants", "variables"), ("limits", "loads", "conditions")
+EXTREMES, RANKS = ("minimum", "maximum"), ("any", "first", "last")
 FORMS |= {
     "minimum": (extreme("minimum"), conditional("plain", "expressions")),
     "maximum": (extreme("maximum"), conditional("plain", "expressions")),
     "minimumArg": (extreme_place("minimumArg"), conditional("any", "first", "last")),
     "maximumArg": (extreme_place("maximumArg"), conditional("any", "first", "last")),
+    "extreme with an index": (extreme_at, [f"{n} {r} {i}" for n in EXTREMES for r in RANKS for i in "01"]),
+    "hybrid": (hybrid, ["supports", "conflicts"]),
+    "flow": (flow, ["plain", "variables", "weights"]),
     "element": (element, ["constants", "variables", *conditional("constants", "variables")]),
     "element of a matrix": (element_of_matrix, conditional("constants", "variables")),
     "element without an index": (member, [""]),

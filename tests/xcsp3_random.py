@@ -2,8 +2,9 @@
 
 What ACE is to solve too has only the forms that it implements, and gets right (`Case.core`). ACE 2.6 takes `notin` of a
 condition for `in`, misreads expressions in which an operator has constants only, an `if` twice the same branch or a
-`mod` the divisor 1, and loses or adds solutions where a variable occurs twice in an <ordered>, <element>, <sum> or
-<cardinality>, where the values of a closed <cardinality> are not in order, and where a table has a tuple twice.
+`mod` the divisor 1, takes an inequality of a variable and a `pow` for an equation, and loses or adds solutions where a
+variable occurs twice in an <ordered>, <element>, <sum> or <cardinality>, where the values of a closed <cardinality> are
+not in order, and where a table has a tuple twice.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ from xcsp3_more_cases import FORMS
 SETS_DOMAINS = {"element", "element of a matrix", "channel", "circuit", "clause", "precedence"}  # so comes first
 OF_CONSTANTS = re.compile(r"\b(?!set)\w+\((?:[-\d,]|set\([-\d,]*\))+\)")  # an operator without a variable
 MODULO_1 = re.compile(r"mod\((?:[^()]|\([^()]*\))*,1\)")
+NO_EQUATION = r"\b(?:lt|le|ge|gt|ne)"
+POWER = r"pow\((?:[^()]|\([^()]*\))*\)"
+OF_POWER = re.compile(rf"{NO_EQUATION}\((?:[\w\[\]]+,{POWER}|{POWER},[\w\[\]]+)\)")
 SAME_BRANCHES = re.compile(r"if\(.*,([^,()]+),\1\)")
 KINDS = ("expression", "sum", "minimum", "maximum", "nValues", "product", "lex")
 
@@ -64,7 +68,7 @@ def random_instance(seed: int, core: bool) -> Instance:
 
 
 def is_read_by_ace(text: str) -> bool:
-    return not any(pattern.search(text) for pattern in (OF_CONSTANTS, SAME_BRANCHES, MODULO_1))
+    return not any(pattern.search(text) for pattern in (OF_CONSTANTS, SAME_BRANCHES, MODULO_1, OF_POWER))
 
 
 def draw_objective(d: Draw, goal: str, core: bool) -> tuple[Item, str]:

@@ -97,7 +97,7 @@ def missing(names: tuple[str, ...]) -> list[str]:
 def kernel_cache() -> Finding:
     folder = wanted_cache_folder()
     if cache.find_folder() is None:
-        said = f"{folder} cannot be used, so that each run compiles its kernels: it must be yours, and no one else's"
+        said = f"{folder} cannot be used, so nothing is kept that was compiled: it must be yours, and no one else's"
         return Finding("cache", WRONG, said, *mend_cache(folder))
     try:
         with tempfile.TemporaryFile(dir=folder) as file:

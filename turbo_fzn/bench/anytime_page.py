@@ -97,7 +97,7 @@ def multiples(models: dict[str, list[Curve]], known: dict[str, float | None], ol
     methods = (who for runs in optimised.values() for run in runs for *_, who in run.improvements)
     entries = seed_entries() + entries_of(methods)
     left = len(models) - len(optimised)
-    remark = f" {left} without an objective stand in the table only." if left else ""
+    remark = f" Without an objective, and so in the table only: {left}." if left else ""
     text = f"<p>The band lies between the best and the worst seed.{remark}</p>"
     body = "".join(drawn)
     return f'<section><h2>Objective over time</h2>{text}{key(entries)}<div class="grid">{body}</div></section>'

@@ -111,7 +111,7 @@ def objectives(runs: Sequence[Run]) -> str:
     drawn = [draw_seeds(name_of(run, runs), Lines([run.improvements]), seconds) for run in optimised]
     entries = entries_of(who for run in optimised for *_, who in run.improvements)
     left = len(runs) - len(optimised)
-    remark = f"<p>{left} of the runs, without an objective, stand in the table only.</p>" if left else ""
+    remark = f"<p>Without an objective, and so in the table only: {left}.</p>" if left else ""
     body = f'{remark}{key(entries)}<div class="grid">{"".join(drawn)}</div>'
     return f"<section><h2>Objective over time</h2>{body}</section>"
 

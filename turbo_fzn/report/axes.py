@@ -12,7 +12,9 @@ from html import escape
 from typing import NamedTuple
 
 GRID_COLOUR = "#e4e4e4"
-FIRST_SECONDS = 0.01  # time is on a logarithmic axis, which has to begin somewhere
+FIRST_SECONDS = 0.01  # time is on a logarithmic axis, which has to begin somewhere; that of short runs sooner
+LEAST_SECONDS, LEAST_SPAN = 1e-4, 20.0
+WRITTEN_OUT = 1e4  # numbers below it
 TICKS = 5  # about so many
 CHARACTER = 8  # the width of one, about
 TICK_ROOM = 52  # that a number below an axis takes, with the space beside it
@@ -63,7 +65,9 @@ class Axis(NamedTuple):
 
 
 def time_axis(seconds: float) -> Axis:
-    return Axis(FIRST_SECONDS, max(seconds, 2 * FIRST_SECONDS), logarithmic=True)
+    last = max(seconds, LEAST_SPAN * LEAST_SECONDS)
+    first = min(FIRST_SECONDS, 10.0 ** math.floor(math.log10(last / LEAST_SPAN) + 1e-9))
+    return Axis(first, last, logarithmic=True)
 
 
 def decades(values: Sequence[float]) -> Axis:
@@ -169,8 +173,8 @@ def nice_ticks(least: float, most: float, apart: float = 0.0) -> list[float]:
 
 
 def plain_number(value: float) -> str:
-    """1234567.0 as "1.23M"; what is short is written out."""
-    for size, unit in ((1e9, "G"), (1e6, "M"), (1e5, "k")):
-        if abs(value) >= size:
-            return f"{value / (1e3 if unit == 'k' else size):.4g}{unit}"
+    """1234567.0 as "1.235M"; what is short is written out."""
+    for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= max(size, WRITTEN_OUT):
+            return f"{value / size:.4g}{unit}"
     return f"{value:.6g}"

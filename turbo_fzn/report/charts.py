@@ -127,7 +127,7 @@ def draw_stacks(
             hint = f"<title>{escape(name)}: {part} {text(value)}</title>"
             box = f'x="{x:.1f}" y="{y + 2}" width="{width:.1f}" height="{high - 7}"'
             drawn.append(f'<rect {box} fill="{colour}">{hint}</rect>' if value else "")
-            if width > CHARACTER * len(text(value)):
+            if width > CHARACTER * (len(text(value)) + 1):
                 drawn.append(f'<g fill="{ink}">{text_at(x + width / 2, y + 18, text(value), "middle")}</g>')
             x += width
     return with_legend(title, drawn, [Entry(part, colour) for part, colour, _ in parts], size)
@@ -164,13 +164,21 @@ def draw_scatter(title: str, below: str, above: str, points: Sequence[tuple[str,
 def labels(frame: Frame, points: Sequence[tuple[str, float, float]]) -> Iterator[str]:
     """The names of the points that are farthest from the diagonal, where there is room for them."""
     farthest = sorted(points, key=lambda point: -abs(frame.up.share(point[2]) - frame.across.share(point[1])))
-    taken: list[tuple[float, float, float]] = []
+    taken = [(frame.x(x) - 4, 8.0, frame.y(y)) for _, x, y in points]
     for name, *place in farthest[:MOST_LABELS]:
-        x, y, width = frame.x(place[0]), frame.y(place[1]), CHARACTER * len(name)
-        start = x + 8 if x + 8 + width < frame.size.width else x - 8 - width
-        if all(start + width < left or left + wide < start or abs(y - other) > LETTER for left, wide, other in taken):
-            taken.append((start, width, y))
-            yield text_at(start, y + 4, name, "start") if start > x else text_at(x - 8, y + 4, name, "end")
+        x, y, width = frame.x(place[0]), frame.y(place[1]), float(CHARACTER * len(name))
+        for start, end, anchor in ((x + 8, x + 8, "start"), (x - 8 - width, x - 8, "end")):
+            inside = frame.size.left < start and start + width < frame.size.width
+            if inside and not any(cover(start, width, y, one) for one in taken):
+                taken.append((start, width, y))
+                yield text_at(end, y + 4, name, anchor)
+                break
+
+
+def cover(start: float, width: float, y: float, other: tuple[float, float, float]) -> bool:
+    """Whether a text lies upon another one, or a point: (left, width, y)."""
+    left, wide, height = other
+    return start <= left + wide and left <= start + width and abs(y - height) <= LETTER
 
 
 def draw_dots(title: str, below: str, series: Sequence[str], rows: Sequence[tuple[str, Sequence[float | None]]]) -> str:

@@ -64,6 +64,9 @@ def figures(record: Record) -> Iterable[str]:
         yield figure(draw_line("Solutions", "solutions found", counts, record.seconds), "How many, over time.")
     rates = draw_line("Speed", "nodes a second", record.rates(), record.seconds)
     yield figure(rates, "On average between two looks at the engine.")
+    if idle := record.idle():
+        drawn = draw_line("Idle", "per cent", idle, record.seconds, most=100)
+        yield figure(drawn, "Share of the blocks' time without work; a wait is counted where it ends.")
     shares = method_bars(record.statistics)
     if shares:
         caption = "Share of the blocks' time; in brackets, uses and improvements."
@@ -102,12 +105,12 @@ def machine(record: Record) -> list[tuple[str, object]]:
 
 def solutions(record: Record) -> str:
     """Times of all, or of the first and last ones."""
-    rows = [(number, f"{answer.seconds:.3f}", "" if answer.objective is None else answer.objective, answer.method,
+    head = ["solution", "seconds", *(["objective"] if record.sense else []), "method", "block"]
+    rows = [(number, f"{answer.seconds:.3f}", *([answer.objective] if record.sense else []), answer.method,
              answer.block) for number, answer in enumerate(record.answers, 1)]  # fmt: skip
     left_out = len(rows) - MOST_ROWS
     if left_out > 0:
         rows = rows[: MOST_ROWS // 2] + rows[-MOST_ROWS // 2 :]
     remark = f"<p>{left_out} in the middle are left out.</p>" if left_out > 0 else ""
-    head = ("solution", "seconds", "objective", "method", "block")
     body = row(head, "th") + "".join(map(row, rows))
     return f'<section><h2>Solutions</h2>{remark}<div class="long"><table>{body}</table></div></section>'

@@ -46,9 +46,10 @@ def entries_of(methods: Iterator[str]) -> list[Entry]:
     return [Entry(method, COLOURS[method]) for method in METHODS if method in used]
 
 
-def draw_line(title: str, caption: str, points: Sequence[Point], seconds: float) -> str:
-    """A figure that is not negative, over time."""
-    frame = Frame(time_axis(seconds), Axis(0, max([value for _, value in points], default=1) or 1))
+def draw_line(title: str, caption: str, points: Sequence[Point], seconds: float, most: float | None = None) -> str:
+    """A figure that is not negative, over time; the axis ends at its greatest value, or at `most`."""
+    greatest = max([value for _, value in points], default=1) if most is None else most
+    frame = Frame(time_axis(seconds), Axis(0, greatest or 1))
     lines = frame.steps(points, COLOURS[METHODS[0]], end=seconds)
     return picture(title, [*frame.axes(SINCE, caption, " s"), *lines])
 

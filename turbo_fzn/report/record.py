@@ -58,3 +58,13 @@ class Record:
         counted = [(0.0, 0), *(look for look in looks if look[0] < LAST_STRETCH * self.seconds), end]
         pairs = zip(counted, counted[1:])
         return [(a[0], max(b[1] - a[1], 0) / (b[0] - a[0])) for a, b in pairs if b[0] > a[0]]
+
+    def idle(self) -> list[tuple[float, float]]:
+        """(seconds, per cent of the blocks' time until the next sample they waited for work); none of one block."""
+        blocks = self.statistics.get("blocks", 1)
+        if blocks < 2:
+            return []
+        end = self.seconds, self.statistics.get("idleTime", 0.0)
+        waited = [(0.0, 0.0), *((sample.seconds, sample.idle_seconds) for sample in self.samples), end]
+        pairs = [(a, b, blocks * (b[0] - a[0])) for a, b in zip(waited, waited[1:]) if b[0] > a[0]]
+        return [(a[0], 100 * min(max(b[1] - a[1], 0.0) / time, 1.0)) for a, b, time in pairs]

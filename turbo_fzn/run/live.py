@@ -27,11 +27,13 @@ UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 
 
 class Sample(NamedTuple):
-    """How the search went at a moment: seconds since it began, nodes so far, and what is proved of the objective."""
+    """How the search went at a moment: seconds since it began, nodes so far, what is proved of the objective, and how
+    long blocks have waited for work, all together."""
 
     seconds: float
     nodes: int
     bound: float | None
+    idle_seconds: float = 0.0
 
 
 @dataclass
@@ -61,7 +63,8 @@ class Live:
         if self.samples is not None and now >= self.sample_due:
             self.sample_due = now + max(FIRST_SAMPLE_SECONDS, (now - self.began) * SAMPLE_SHARE)
             bound = self.value(self.sense * engine.bound) if self.sense else None
-            self.samples.append(Sample(now - self.began, engine.statistics()["nodes"], bound))
+            counted = engine.statistics()
+            self.samples.append(Sample(now - self.began, counted["nodes"], bound, counted.get("idle_ns", 0) / 1e9))
         logged = log.isEnabledFor(logging.INFO)
         if now < self.due or not (logged or progress.is_shown()):
             return

@@ -20,7 +20,13 @@ def extreme(name: str) -> Callable[[Arguments], None]:
         items = a.scalars()
         if not items:
             raise ModelError(f"<{a.element.name}> of nothing")
-        a.emitter.add(f"array_int_{name}", a.emitter.target(a.condition(), a.emitter.hull(items)), items)
+        if not a.has("index"):
+            a.emitter.add(f"array_int_{name}", a.emitter.target(a.condition(), a.emitter.hull(items)), items)
+            return
+        first, rank = a.start("list"), a.attribute("index", "rank", "any").strip()
+        most = place_of(a, name, items, a.scalar("index"), first, rank)
+        if a.has("condition"):
+            a.emitter.require(most, a.condition())
 
     return post
 
@@ -31,19 +37,28 @@ def extreme_place(name: str) -> Callable[[Arguments], None]:
     def post(a: Arguments) -> None:
         e, items = a.emitter, a.scalars()
         first, rank = a.start("list"), a.attribute("list", "rank", "any").strip()
-        if not items or rank not in ("any", "first", "last"):
-            raise ModelError(f"<{a.element.name}> of nothing, or of rank {rank[:20]!r}")
+        if not items:
+            raise ModelError(f"<{a.element.name}> of nothing")
         place = e.target(a.condition(), IntSet.interval(first, first + len(items) - 1))
-        most = e.variable(e.hull(items))
-        e.add(f"array_int_{name}", most, items)
-        e.add("turbo_element", items, first, place, most)
-        for i, item in enumerate(items, first):
-            if rank != "any":  # i does not come on the wrong side of the place, or is not extreme
-                side = "ge" if rank == "first" else "le"
-                code = (("int", i), ("arg", 0), (side, 2), ("arg", 1), ("arg", 2), ("ne", 2), ("or", 2))
-                e.holds(Term(Expression(code), (place, item, most)))
+        place_of(a, name, items, place, first, rank)
 
     return post
+
+
+def place_of(a: Arguments, name: str, items: Items, place: Ref | int, first: int, rank: str) -> Ref:
+    """States that an extreme element, or the first or last of them, is at the place; returns its value."""
+    if rank not in ("any", "first", "last"):
+        raise ModelError(f"<{a.element.name}> of rank {rank[:20]!r}")
+    e = a.emitter
+    most = e.variable(e.hull(items))
+    e.add(f"array_int_{name}", most, items)
+    e.add("turbo_element", items, first, place, most)
+    for i, item in enumerate(items, first):
+        if rank != "any":  # i does not come on the wrong side of the place, or is not extreme
+            side = "ge" if rank == "first" else "le"
+            code = (("int", i), ("arg", 0), (side, 2), ("arg", 1), ("arg", 2), ("ne", 2), ("or", 2))
+            e.holds(Term(Expression(code), (place, item, most)))
+    return most
 
 
 # Element
@@ -121,8 +136,8 @@ def channel_into(e: Emitter, lists: list[Items], starts: list[int]) -> None:
 
 
 CONSTRAINTS: dict[str, tuple[Callable[[Arguments], None], str, str]] = {
-    "minimum": (extreme("minimum"), "list condition", ""),
-    "maximum": (extreme("maximum"), "list condition", ""),
+    "minimum": (extreme("minimum"), "list index condition", "startIndex rank"),
+    "maximum": (extreme("maximum"), "list index condition", "startIndex rank"),
     "minimumArg": (extreme_place("minimum"), "list condition", "startIndex rank"),
     "maximumArg": (extreme_place("maximum"), "list condition", "startIndex rank"),
     "element": (element, "list matrix index value condition", "startIndex startRowIndex startColIndex rank"),

@@ -1,13 +1,14 @@
 """intension, extension, regular and mdd; instantiation and clause.
 
 A table is read as columns of numbers, by NumPy, where it has nothing but integers; a cell may also be `*`, an interval
-or a comparison with a constant (<=5, !=2), which makes it a table of intervals.
+or a comparison with a constant (<=5, !=2), which makes it a table of intervals. Cells that compare columns are read by
+hybrid.py.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
 from operator import itemgetter
 from typing import Any
@@ -21,7 +22,8 @@ from turbo_fzn.read.xcsp3.arguments import PLAIN, Arguments
 from turbo_fzn.read.xcsp3.automata import mdd, regular
 from turbo_fzn.read.xcsp3.emitter import Condition, Emitter, allowed_by, complement
 from turbo_fzn.read.xcsp3.expressions import Linear, Term, as_comparison, to_integer
-from turbo_fzn.read.xcsp3.tokens import REST, Parameter, Scope, as_set
+from turbo_fzn.read.xcsp3.hybrid import as_expression, compares_columns
+from turbo_fzn.read.xcsp3.tokens import REST, Parameter, Scope, as_set, number_in
 
 OTHERS = bytes(set(range(256)) - set(b"(),"))
 BLANKS = bytes.maketrans(b"(),", b"   ")
@@ -92,12 +94,25 @@ def extension(a: Arguments) -> None:
         unary(a, items[0], child, supports)
         return
     if child.parsed is None:
-        child.parsed = keep(e, read_table(a.scope, child.text, len(items)))
+        child.parsed = table_of(a, child, len(items), supports)
+    if type(child.parsed) is Term:
+        e.holds(Term(child.parsed.expression, tuple(items[number_in(name)] for name in child.parsed.operands)))
+        return
     name, width, n_rows, cells = child.parsed
     if width != len(items):
         raise ModelError(f"tuples of {width} values for {len(items)} variables")
     arguments = (items, n_rows, *cells)
     e.add(name, *arguments) if supports else e.add(f"{name}_reif", *arguments, False)
+
+
+def table_of(a: Arguments, child: Any, width: int, supports: bool) -> Any:
+    """What `keep` makes of a table, or a Term where cells compare columns."""
+    hybrid = a.element.attributes.get("type", "").strip() == "hybrid-2" and compares_columns(child.text)
+    if not hybrid:
+        return keep(a.emitter, read_table(a.scope, child.text, width))
+    rows = list(read_rows(child.text, width))
+    plain = {word for row in rows for word in row if not compares_columns(word)}
+    return as_expression(rows, width, supports, {word: read_cell(a.scope, word) for word in plain})
 
 
 def unary(a: Arguments, item: Ref | int, child: Any, supports: bool) -> None:
@@ -168,10 +183,7 @@ def split_rows(scope: Scope, text: str, width: int) -> np.ndarray:
     """The intervals of all cells, of several rows where a cell is several intervals."""
     rows: list[tuple[int, int]] = []
     cells: dict[str, list[tuple[int, int]]] = {}
-    for line in re.split(r"\)\s*\(", text.strip().removeprefix("(").removesuffix(")")):
-        words = re.split(r"\s*,\s*(?![^{]*\})", line.strip())
-        if len(words) != width:
-            raise ModelError(f"a tuple of {len(words)} values for {width} variables")
+    for words in read_rows(text, width):
         for word in words:
             if word not in cells:
                 cells[word] = read_cell(scope, word)
@@ -180,6 +192,15 @@ def split_rows(scope: Scope, text: str, width: int) -> np.ndarray:
         if len(rows) > MAX_SPLIT_CELLS:
             raise UnsupportedError(f"a table of more than {MAX_SPLIT_CELLS} cells, some of which are several intervals")
     return np.array(rows, np.int64).reshape(-1, 2)
+
+
+def read_rows(text: str, width: int) -> Iterator[list[str]]:
+    """The words of each tuple."""
+    for line in re.split(r"\)\s*\(", text.strip().removeprefix("(").removesuffix(")")):
+        words = re.split(r"\s*,\s*(?![^{]*\})", line.strip())
+        if len(words) != width:
+            raise ModelError(f"a tuple of {len(words)} values for {width} variables")
+        yield words
 
 
 def read_cell(scope: Scope, word: str) -> list[tuple[int, int]]:

@@ -1,12 +1,17 @@
-"""circuit."""
+"""circuit and flow: what speaks of the nodes and arcs of a graph."""
 
 from __future__ import annotations
 
-from turbo_fzn.read.model import Expression
+from collections.abc import Callable
+
+from turbo_fzn.errors import ModelError
+from turbo_fzn.read.model import Expression, Ref
 from turbo_fzn.read.xcsp3.arguments import Arguments
-from turbo_fzn.read.xcsp3.counting import state_sum
+from turbo_fzn.read.xcsp3.counting import same_length, state_sum
 from turbo_fzn.read.xcsp3.emitter import Condition
 from turbo_fzn.read.xcsp3.expressions import Term
+
+Items = list[Ref | int]
 
 
 def circuit(a: Arguments) -> None:
@@ -19,4 +24,33 @@ def circuit(a: Arguments) -> None:
         state_sum(e, moved, [1] * len(items), size)
 
 
-CONSTRAINTS = {"circuit": (circuit, "list size", "startIndex")}
+def flow(a: Arguments) -> None:
+    """What leaves a node less what comes to it is its balance; the nodes are numbered on from the least one.
+
+    With weights, the sum of what flows times its weight satisfies a condition.
+    """
+    e, flows, balances, arcs = a.emitter, a.scalars(), a.scalars("balance"), a.matrix("arcs")
+    same_length(flows, arcs, "the list and the arcs of a flow")
+    numbers = [node for arc in arcs for node in arc if isinstance(node, int)]
+    if len(numbers) != 2 * len(arcs) or any(len(arc) != 2 for arc in arcs):
+        raise ModelError("the arcs of a flow are to be pairs of integers")
+    least = min(numbers, default=0)
+    if max(numbers, default=0) - least >= len(balances):
+        raise ModelError(f"the node {max(numbers)} of a flow has no balance")
+    nodes: list[tuple[list[int], Items]] = [([], []) for _ in balances]
+    for place, node in enumerate(numbers):  # sources and targets in turn
+        signs, amounts = nodes[node - least]
+        signs.append(-1 if place % 2 else 1)
+        amounts.append(flows[place // 2])
+    for (signs, amounts), balance in zip(nodes, balances):
+        state_sum(e, amounts, signs, Condition("eq", balance))
+    if a.has("weights"):
+        weights = a.scalars("weights")
+        same_length(flows, weights, "the list and the weights of a flow")
+        state_sum(e, flows, weights, a.condition())
+
+
+CONSTRAINTS: dict[str, tuple[Callable[[Arguments], None], str, str]] = {
+    "circuit": (circuit, "list size", "startIndex"),
+    "flow": (flow, "list balance arcs weights condition", ""),
+}
