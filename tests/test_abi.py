@@ -104,9 +104,9 @@ def test_a_library_compiled_for_another_table_is_refused(monkeypatch):
 def test_a_gpu_binary_compiled_for_another_table_is_refused(fake_gpu):
     assert solve_text(MODEL, arch="gpu").solutions
     fake_gpu.digest = b"0123456789abcdef\0"
-    from turbo_fzn.engine import gpu
+    from turbo_fzn.engine import context
 
-    gpu._context.cache_clear()
+    context._context.cache_clear()
     with pytest.raises(InternalError, match="host and kernels differ"):
         solve_text(MODEL, arch="gpu")
 

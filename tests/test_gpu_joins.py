@@ -195,9 +195,15 @@ def run_to_the_end(engine: Engine, incumbent: Found | None) -> list[Found]:
 
 
 def driver(**results: int) -> type:
-    """A driver whose functions return 0, or what is given."""
+    """A driver of one GPU, whose functions return 0, or what is given."""
     names = ("cuInit", "cuDeviceGet", "cuDevicePrimaryCtxRetain")
-    return type("Driver", (), {name: staticmethod(lambda *_, name=name: results.get(name, 0)) for name in names})
+
+    def count(there) -> int:
+        there._obj.value = 1
+        return results.get("cuDeviceGetCount", 0)
+
+    functions = {name: staticmethod(lambda *_, name=name: results.get(name, 0)) for name in names}
+    return type("Driver", (), {**functions, "cuDeviceGetCount": staticmethod(count)})
 
 
 @pytest.mark.parametrize(

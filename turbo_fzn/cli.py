@@ -161,7 +161,7 @@ def wake_gpu(options: Options) -> None:
     if options.arch == "gpu" or size_of(options.file) >= LONG_READ_BYTES:
         from turbo_fzn.engine import wake
 
-        wake.begin()
+        wake.begin(options.gpus)
 
 
 def size_of(path: str) -> int:

@@ -224,7 +224,7 @@ DEVICE bool is_worth_sharing(const Block& b) {
 DEVICE void poll(const Block& b) {
   if (lane() == 0) {
     look_around(b);
-    transfer(b).donate = !claim(b).limited && is_worth_sharing(b) && is_pool_low(b);
+    transfer(b).donate = !claim(b).limited && is_worth_sharing(b) && is_wanted(b);
     tell_counts(b);
   }
   barrier();

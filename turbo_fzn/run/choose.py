@@ -101,16 +101,16 @@ def choose_engine(prepared: Prepared, options: Options, exports: np.ndarray, wan
     if options.cp_profiler:
         return cpu.CpuEngine(tnf, exports, Settings(seed=options.seed or 0, trace=True))
     if options.arch == "gpu":
-        from turbo_fzn.engine import gpu
+        from turbo_fzn.engine import fleet
 
-        return gpu.GpuEngine(tnf, exports, gpu_settings(chosen, options))
+        return fleet.make(tnf, exports, gpu_settings(chosen, options), options.gpus)
     first = cpu.CpuEngine(tnf, exports, cpu_settings(tnf, chosen, options, gpu_joins))
     if not gpu_joins:
         if options.arch == "auto":
             log.info("no GPU engine: %s", wake.absence())
         return first
     settings = gpu_settings(plan(tnf, options, wanted), options)  # --blocks is meant for the GPU
-    return Team(first, [lambda: make_gpu_engine(prepared, exports, settings)], tnf.sense)
+    return Team(first, [lambda: make_gpu_engine(prepared, exports, settings, options.gpus)], tnf.sense)
 
 
 def begin_bounding(prepared: Prepared, options: Options, exports: np.ndarray) -> Bounding | None:
@@ -134,15 +134,15 @@ def is_alone(tnf: TNF, options: Options) -> bool:
     return options.blocks == 1 or (on_cpu and plan(tnf, options, 1).threads == 1)
 
 
-def make_gpu_engine(prepared: Prepared, exports: np.ndarray, settings: Settings) -> Engine:
+def make_gpu_engine(prepared: Prepared, exports: np.ndarray, settings: Settings, wanted: str) -> Engine:
     """Called in a thread of its own."""
-    waking = wake.begin()
+    waking = wake.begin(wanted)
     waking.wait()  # PyCUDA would keep Python's lock while it waits for the driver
     if waking.failure is not None:
         raise EngineError(waking.failure)
-    from turbo_fzn.engine import gpu
+    from turbo_fzn.engine import fleet
 
-    return gpu.make_elsewhere(prepared.tnf, exports, settings)
+    return fleet.make(prepared.tnf, exports, settings, wanted)
 
 
 def by_failures(tnf: TNF) -> TNF:

@@ -1,0 +1,144 @@
+"""One search tree that several engines share: who has nothing left gets a part of what another one has.
+
+No engine begins with anything. What the host has is in its `hand`, at first the root, and goes to those whose blocks
+wait. The hand is kept from being empty: before an engine runs dry, those that have most to do are asked for a few of
+their shallowest open alternatives (parcels.py), which are the largest parts that they have. So an engine that runs dry
+finds its next work in the hand, and does not wait for another one to answer.
+
+The tree is exhausted when the hand is empty, and every engine is dry: none has anything left, and nothing is on its way
+from it. Work comes to an engine by this hand alone, so what was found dry stays so, and they may be asked one after the
+other. Only then they are released, and say of themselves that they are complete. Where a part was lost, they are
+stopped instead, and do not. An engine that fails loses no part: what it was given since it was last dry is dealt anew.
+(That may be searched twice, which costs time, and whoever wants all solutions drops repetitions anyhow.)
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import TypeVar, cast
+
+from turbo_fzn.engine.contract import Engine
+from turbo_fzn.engine.member import Member
+from turbo_fzn.engine.parcels import ROOT, Load, Parcels, Path, Sharer
+
+log = logging.getLogger("turbo_fzn")
+T = TypeVar("T")
+
+BLOCKS_A_RESERVE = 32  # for so many blocks a subproblem is to lie ready; half of what they see to themselves
+STOCK = 8  # subproblems in the hand for each engine
+MEAL = 32  # for one that is hungry
+RICHER = 2  # so many times less a share of an engine's blocks must wait, or it is not asked for the sake of another
+IDLE = Load(0, 0, 0)
+
+
+class Branch:
+    """The part of the tree that an engine of the team has."""
+
+    def __init__(self, member: Member):
+        self.member = member
+        self.given: list[Path] = []  # since it was last dry
+        self.load = IDLE
+        self.blocks = self.ask(lambda parcels: parcels.blocks, 0)
+
+    def ask(self, ask: Callable[[Parcels], T], otherwise: T) -> T:
+        def of_engine(engine: Engine) -> T:
+            return ask(cast(Sharer, engine).parcels)
+
+        return self.member.ask(of_engine, otherwise)
+
+    @property
+    def is_at_work(self) -> bool:
+        return self.member.engine is not None
+
+    @property
+    def lack(self) -> int:
+        """How many subproblems it could do with; fewer than 1: none."""
+        return min(-(-self.blocks // BLOCKS_A_RESERVE) - self.load.ready, self.load.room) if self.is_at_work else 0
+
+    @property
+    def need(self) -> float:
+        """For each of its blocks."""
+        return max(self.lack, 0) / max(self.blocks, 1)
+
+    def look(self) -> None:
+        self.load = self.ask(Parcels.load, IDLE)
+        if self.load.open == 0 and self.given and self.is_dry():
+            self.given.clear()
+
+    def is_dry(self) -> bool:
+        return self.ask(Parcels.is_dry, True)
+
+    def give(self, paths: Sequence[Path]) -> None:
+        self.given += [] if ROOT in self.given else paths
+        self.load = self.load._replace(room=self.load.room - len(paths), ready=self.load.ready + len(paths))
+        self.ask(lambda parcels: parcels.bring(paths), None)
+
+
+class Tree:
+    """Shared by the engines of `members`, which are asked and told by `exchange`, again and again."""
+
+    def __init__(self, members: Sequence[Member]):
+        self.branches = [Branch(member) for member in members]
+        self.hand: deque[Path] = deque([ROOT])
+        self.moved = 0  # subproblems that have changed the engine
+        self.settled = False
+
+    def exchange(self) -> None:
+        if self.settled:
+            return
+        self._collect()
+        hungry = sorted((branch for branch in self.branches if branch.lack > 0), key=lambda branch: -branch.need)
+        self._deal(hungry)
+        self._order(hungry)
+        if self.is_exhausted():
+            self.settle(whole=True)
+
+    def _collect(self) -> None:
+        """What engines have sent, and what those had that have failed."""
+        for branch in self.branches:
+            sent = branch.ask(Parcels.take, list[Path]())
+            self.moved += len(sent)
+            self.hand += sent
+            branch.look()
+            if not branch.is_at_work:
+                self.hand += branch.given
+                branch.given, branch.load = [], IDLE
+
+    def _deal(self, hungry: list[Branch]) -> None:
+        """To each that is hungry about the same number of subproblems, from the hand."""
+        for place, branch in enumerate(hungry):
+            share = -(-len(self.hand) // (len(hungry) - place))
+            if count := min(share, branch.lack, MEAL):
+                branch.give([self.hand.popleft() for _ in range(count)])
+
+    def _order(self, hungry: list[Branch]) -> None:
+        """Fills the hand again, from the engine that has most to do; for others than itself it is asked only where
+        their blocks wait more than its own."""
+        fed = [branch for branch in self.branches if branch.load.open]
+        richest = min(fed, key=lambda branch: (branch.need, -branch.load.ready), default=None)
+        poorest = hungry[0].need if hungry else 0.0
+        wanted = STOCK * (len(self.branches) - 1) + MEAL * len(hungry) - len(self.hand)
+        for branch in self.branches:
+            is_asked = branch is richest and RICHER * branch.need <= poorest
+            count = max(wanted, 0) if is_asked else 0
+            branch.ask(lambda parcels, count=count: parcels.want(count), None)  # type: ignore[misc]
+
+    def is_exhausted(self) -> bool:
+        """Whether there is nothing left in the hand nor in any engine."""
+        if self.hand or not any(branch.is_at_work for branch in self.branches):
+            return False
+        return all(branch.load.open == 0 for branch in self.branches) and all(
+            branch.is_dry() for branch in self.branches
+        )
+
+    def settle(self, whole: bool) -> None:
+        """The end of it. `whole`: no part was lost on the way; but an engine may have given up one."""
+        self.settled = True
+        gave_up = [branch.ask(Parcels.gave_up, False) for branch in self.branches]
+        for branch in self.branches:
+            if whole and not any(gave_up):
+                branch.ask(Parcels.release, None)
+            else:
+                branch.member.ask(lambda engine: engine.stop(), None)
