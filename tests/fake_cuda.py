@@ -59,6 +59,7 @@ class Driver:
         self.fail_after_launch: Error | None = None
         self.seconds_to_failure = float("inf")
         self.fails_at_a_solution = False
+        self.broken: set[int] = set()  # devices whose kernels fail as soon as they have made some nodes
         self.hangs = False
         self.digest = b""  # that compiled kernels carry; empty: the host's
         self.thread = threading.local()  # the number of the device that is current there
@@ -108,6 +109,9 @@ class Stream:
     def is_done(self) -> bool:
         self.must_be_current()
         driver = self.driver
+        if self.device in driver.broken and self.has_begun():
+            self.kill()
+            raise Error("an illegal memory access")
         if driver.fail_after_launch is not None and self.must_fail():
             self.kill()
         done = not driver.hangs and not any(thread.is_alive() for thread in self.threads)
@@ -129,6 +133,11 @@ class Stream:
         published = ctypes.c_int64.from_address(self.problem.ring).value == 1
         late = time.monotonic() - self.launched > self.driver.seconds_to_failure
         return late or (published and self.driver.fails_at_a_solution)
+
+    def has_begun(self) -> bool:
+        """Whether its blocks have had a subproblem, or have found nothing to do at all."""
+        common = gpu.Common.from_address(self.problem.common)
+        return common.fetched > 0 or not any(thread.is_alive() for thread in self.threads)
 
     def kill(self) -> None:
         """Ends the kernel, which must not outlive the memory that it works on."""

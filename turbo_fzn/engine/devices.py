@@ -9,7 +9,7 @@ from typing import Any
 
 from turbo_fzn.errors import EngineError, UsageError
 
-WANTED = re.compile(r"all|[1-9]\d*|\d+(,\d+)*,?")  # of --gpus: all, so many, or their numbers
+WANTED = re.compile(r"all|[1-9]\d*|\d+,(\d+(,\d+)*,?)?")  # of --gpus: all, so many, or their numbers
 
 
 @lru_cache(maxsize=1)

@@ -69,7 +69,7 @@ class Team:
 
     @property
     def name(self) -> str:
-        return "+".join(engine.name for engine in self._at_work())
+        return "+".join(engine.name for engine in self._at_work()) or "whole"  # that has failed
 
     @property
     def shape(self) -> dict[str, Any]:

@@ -39,6 +39,7 @@ class Branch:
     def __init__(self, member: Member):
         self.member = member
         self.given: list[Path] = []  # since it was last dry
+        self.gave_up = False  # a part of what it had by then
         self.load = IDLE
         self.blocks = self.ask(lambda parcels: parcels.blocks, 0)
 
@@ -65,10 +66,16 @@ class Branch:
     def look(self) -> None:
         self.load = self.ask(Parcels.load, IDLE)
         if self.load.open == 0 and self.given and self.is_dry():
+            self.gave_up |= self.ask(Parcels.gave_up, True)
             self.given.clear()
 
     def is_dry(self) -> bool:
-        return self.ask(Parcels.is_dry, True)
+        """Whether the engine has nothing left: one that has failed has what it was given."""
+        return self.ask(Parcels.is_dry, False)
+
+    @property
+    def has_nothing(self) -> bool:
+        return self.is_dry() if self.is_at_work else not self.given
 
     def give(self, paths: Sequence[Path]) -> None:
         self.given += [] if ROOT in self.given else paths
@@ -129,14 +136,14 @@ class Tree:
         """Whether there is nothing left in the hand nor in any engine."""
         if self.hand or not any(branch.is_at_work for branch in self.branches):
             return False
-        return all(branch.load.open == 0 for branch in self.branches) and all(
-            branch.is_dry() for branch in self.branches
-        )
+        if any(branch.load.open for branch in self.branches):
+            return False
+        return all(branch.has_nothing for branch in self.branches)
 
     def settle(self, whole: bool) -> None:
         """The end of it. `whole`: no part was lost on the way; but an engine may have given up one."""
         self.settled = True
-        gave_up = [branch.ask(Parcels.gave_up, False) for branch in self.branches]
+        gave_up = [branch.gave_up or branch.is_at_work and branch.ask(Parcels.gave_up, True) for branch in self.branches]
         for branch in self.branches:
             if whole and not any(gave_up):
                 branch.ask(Parcels.release, None)
