@@ -39,7 +39,7 @@ def slow_gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[float | None
     end, made = threading.Event(), []
 
     def set_delay(seconds: float | None) -> list[Late]:
-        def make(prepared, exports, options):
+        def make(prepared, exports, options, wanted):
             end.wait(seconds if seconds is not None else PATIENCE)
             made.append(Late(prepared.tnf, exports, Settings(blocks=2, lns_percent=50)))
             return made[-1]
@@ -162,7 +162,7 @@ def test_the_first_takes_no_more_threads_than_were_granted(slow_gpu, monkeypatch
     prepared = prepare(parse_text(MANY), Options(), Interrupt())
     exports = np.arange(prepared.tnf.n_vars, dtype=np.int32)
     team = choose_engine(prepared, Options(arch="auto", blocks=500, threads=2), exports)
-    assert isinstance(team, Team) and team.first.shape == {"blocks": 2}
+    assert isinstance(team, Team) and team.core[0].engine.shape == {"blocks": 2}
 
 
 @pytest.mark.parametrize("name", ["golomb", "knights", "max_clique"])

@@ -106,8 +106,8 @@ OPTIONS = (
         more="With `auto` the search starts on the CPU; the GPU, if there is one, joins it as soon as it is ready."),
     Row(("--gpus",), "gpus", "text:WHICH",
         "the GPUs to use: all, so many of them, or a list of their numbers, as in 0,2", "string",
-        more="The numbers are the driver's, from 0 on; `1,` is GPU 1 alone. They search one tree together. With `--blocks "
-             "1` there is one."),
+        more="The numbers are the driver's, from 0 on; `1,` is GPU 1 alone. They search one tree together. With "
+             "`--blocks 1` there is one."),
     Row(("--blocks",), "blocks", "int",
         "how many subproblems are searched at once (default: on a CPU -p, else as many as each GPU holds)",
         "int:1:1000000"),

@@ -9,7 +9,7 @@ import atexit
 import ctypes
 import threading
 import time
-from functools import lru_cache
+from functools import cache
 from typing import Any
 from weakref import WeakSet
 
@@ -95,7 +95,7 @@ def leave() -> None:
         here.context.pop()
 
 
-@lru_cache(maxsize=None)
+@cache
 def _context(number: int) -> Context:
     return Context(number)
 

@@ -51,9 +51,12 @@ class Team:
     repeats = True  # a member finds again what another has found
 
     def __init__(self, first: Engine | Sequence[Engine], makers: Sequence[Callable[[], Engine]], sense: int):
-        shares = isinstance(first, Sequence)
-        self.core: list[Member] = [Dispensable(engine) for engine in first] if shares else [Member(first)]
-        self.tree = Tree(self.core) if shares else None
+        self.tree: Tree | None = None
+        if isinstance(first, Sequence):
+            self.core: list[Member] = [Dispensable(engine) for engine in first]
+            self.tree = Tree(self.core)
+        else:
+            self.core = [Member(first)]
         self.others = [Joining(make) for make in makers]
         self.members = [*self.core, *self.others]
         self.sense = sense

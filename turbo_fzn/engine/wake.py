@@ -2,8 +2,8 @@
 
 Making a CUDA context takes the driver some tenths of a second, in which it needs neither the model nor Python. PyCUDA
 holds Python's lock for as long, so the driver is called here by ctypes, which does not. What wakes are the primary
-contexts of the GPUs that are wanted, side by side, which belong to the process: whoever asks for them later, PyCUDA that
-is, finds them awake. They are never given back, since they are wanted until the process ends.
+contexts of the GPUs that are wanted, side by side, which belong to the process: whoever asks for them later, PyCUDA
+that is, finds them awake. They are never given back, since they are wanted until the process ends.
 
 Where a small model may be solved first, nobody wakes the driver before the search has had a head start (maker.py): the
 system takes a tenth of a second to clear up after it, in which it is busy, though nobody waits for that (worker.py).
