@@ -4,9 +4,10 @@
 
 A form is flags of fzn-turbo, behind a launcher and two colons where it has one; the first is what the others are
 compared with. Each run is a process of its own. Tree search (`--lns off`) tells nodes a second, the share of time that
-blocks were idle, and the seconds of solving where the search has ended; free search (`--free-seconds`, so long for each
-of `--seeds`) the median objective. Below stand the geometric mean and the least of the ratios of nodes, the greatest
-ratio of the times of proofs that take the first form more than a second, and how often free search was better and worse.
+blocks were idle, and the seconds of solving where the search has ended; free search (`--free-seconds`, so long for
+each of `--seeds`) the median objective. Below stand the geometric mean and the least of the ratios of nodes, the
+greatest ratio of the times of proofs that take the first form more than a second, and how often free search was better
+and worse.
 """
 
 from __future__ import annotations
@@ -144,7 +145,8 @@ def contradict(old: Cell, new: Cell) -> bool:
 
 
 def read_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m turbo_fzn.bench.scale", description=(__doc__ or "").splitlines()[0])
+    told = (__doc__ or "").splitlines()[0]
+    parser = argparse.ArgumentParser(prog="python -m turbo_fzn.bench.scale", description=told)
     add_arguments(parser, needed=True)
     parser.add_argument("--form", action="append", required=True, help="flags, perhaps behind a launcher and ::")
     parser.add_argument("--seconds", type=duration, default=10.0, help="of tree search for each model")

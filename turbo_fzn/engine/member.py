@@ -1,4 +1,4 @@
-"""An engine as a member of a team (team.py): one that the others cannot do without, one that they can, one that joins."""
+"""An engine as a member of a team (team.py): one that is needed, one that the others can do without, one that joins."""
 
 from __future__ import annotations
 

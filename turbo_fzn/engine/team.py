@@ -87,7 +87,7 @@ class Team:
             blocks = shape.get("blocks", 0)
             shape |= member.ask(lambda engine: engine.shape, {"blocks": 0})
             shape["blocks"] += blocks
-        return shape if self.tree is None else {**shape, "parcels": self.tree.moved}
+        return shape if self.tree is None else {**shape, "parcels": self.tree.ledger.sent}
 
     def start(self, incumbent: Found | None = None) -> None:
         self.began = time.monotonic()
@@ -126,6 +126,8 @@ class Team:
             self._tell_best(self.best, finder)
         if self.tree is not None and not self.stopped:
             self.tree.exchange()
+            if any(member.ask(lambda engine: engine.complete, False) for member in self.core):
+                self.stop()  # by a bound, or all of them
         if exchanges:
             self._tell_bound()
             self._tell_roots()
@@ -188,6 +190,9 @@ class Team:
 
     @property
     def complete(self) -> bool:
+        """Where the tree is shared, what one has not searched another has: so all must have published what they found."""
+        if self.tree is not None and any(member.ask(lambda engine: engine.running, False) for member in self.core):
+            return False
         return any(member.ask(lambda engine: engine.complete, False) for member in self.members)
 
     @property

@@ -10,6 +10,11 @@ from it. Work comes to an engine by this hand alone, so what was found dry stays
 other. Only then they are released, and say of themselves that they are complete. Where a part was lost, they are
 stopped instead, and do not. An engine that fails loses no part: what it was given since it was last dry is dealt anew.
 (That may be searched twice, which costs time, and whoever wants all solutions drops repetitions anyhow.)
+
+Books are kept of what has come into the hand and gone out of it (Ledger). Where they do not balance, something was lost
+that the rule above cannot see, and there is no claim either.
+
+Other ranks may share the tree (turbo_fzn/ranks). Then it is for them all to say when it is exhausted.
 """
 
 from __future__ import annotations
@@ -17,6 +22,7 @@ from __future__ import annotations
 import logging
 from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TypeVar, cast
 
 from turbo_fzn.engine.contract import Engine
@@ -60,8 +66,8 @@ class Branch:
 
     @property
     def need(self) -> float:
-        """For each of its blocks."""
-        return max(self.lack, 0) / max(self.blocks, 1)
+        """The share of its blocks that wait."""
+        return max(-self.load.ready, 0) / max(self.blocks, 1)
 
     def look(self) -> None:
         self.load = self.ask(Parcels.load, IDLE)
@@ -77,20 +83,50 @@ class Branch:
     def has_nothing(self) -> bool:
         return self.is_dry() if self.is_at_work else not self.given
 
+    @property
+    def has_given_up(self) -> bool:
+        return self.gave_up or (self.is_at_work and self.ask(Parcels.gave_up, True))
+
     def give(self, paths: Sequence[Path]) -> None:
         self.given += [] if ROOT in self.given else paths
         self.load = self.load._replace(room=self.load.room - len(paths), ready=self.load.ready + len(paths))
         self.ask(lambda parcels: parcels.bring(paths), None)
 
 
+@dataclass
+class Ledger:
+    """Subproblems that have come into a hand, and that have left it."""
+
+    begun: int = 0  # the root
+    sent: int = 0  # by engines
+    recovered: int = 0  # of engines that have failed
+    imported: int = 0  # from other ranks
+    brought: int = 0  # to engines
+    exported: int = 0  # to other ranks
+
+    def balances(self, held: int) -> bool:
+        return self.begun + self.sent + self.recovered + self.imported == self.brought + self.exported + held
+
+
 class Tree:
-    """Shared by the engines of `members`, which are asked and told by `exchange`, again and again."""
+    """Shared by the engines of `members`, which are asked and told by `exchange`, again and again.
+
+    Where it is shared with other ranks (`abroad`), one of them begins with the root, and all are told to `settle`."""
 
     def __init__(self, members: Sequence[Member]):
         self.branches = [Branch(member) for member in members]
         self.hand: deque[Path] = deque([ROOT])
-        self.moved = 0  # subproblems that have changed the engine
+        self.ledger = Ledger(begun=1)
         self.settled = False
+        self.abroad = False
+        self.thieves = 0  # other ranks that wait for something
+
+    def go_abroad(self, has_root: bool) -> None:
+        """Other ranks share it, of which one has the root. Before the search."""
+        self.abroad = True
+        if not has_root:
+            self.hand.clear()
+            self.ledger.begun = 0
 
     def exchange(self) -> None:
         if self.settled:
@@ -99,17 +135,18 @@ class Tree:
         hungry = sorted((branch for branch in self.branches if branch.lack > 0), key=lambda branch: -branch.need)
         self._deal(hungry)
         self._order(hungry)
-        if self.is_exhausted():
-            self.settle(whole=True)
+        if not self.abroad and self.is_exhausted():
+            self.settle(whole=self.is_balanced)
 
     def _collect(self) -> None:
         """What engines have sent, and what those had that have failed."""
         for branch in self.branches:
             sent = branch.ask(Parcels.take, list[Path]())
-            self.moved += len(sent)
+            self.ledger.sent += len(sent)
             self.hand += sent
             branch.look()
             if not branch.is_at_work:
+                self.ledger.recovered += len(branch.given)
                 self.hand += branch.given
                 branch.given, branch.load = [], IDLE
 
@@ -119,14 +156,16 @@ class Tree:
             share = -(-len(self.hand) // (len(hungry) - place))
             if count := min(share, branch.lack, MEAL):
                 branch.give([self.hand.popleft() for _ in range(count)])
+                self.ledger.brought += count
 
     def _order(self, hungry: list[Branch]) -> None:
         """Fills the hand again, from the engine that has most to do; for others than itself it is asked only where
         their blocks wait more than its own."""
         fed = [branch for branch in self.branches if branch.load.open]
         richest = min(fed, key=lambda branch: (branch.need, -branch.load.ready), default=None)
-        poorest = hungry[0].need if hungry else 0.0
-        wanted = STOCK * (len(self.branches) - 1) + MEAL * len(hungry) - len(self.hand)
+        poorest = 1.0 if self.thieves else hungry[0].need if hungry else 0.0
+        others = len(self.branches) - 1 + self.abroad
+        wanted = STOCK * others + MEAL * (len(hungry) + self.thieves) - len(self.hand)
         for branch in self.branches:
             is_asked = branch is richest and RICHER * branch.need <= poorest
             count = max(wanted, 0) if is_asked else 0
@@ -134,18 +173,44 @@ class Tree:
 
     def is_exhausted(self) -> bool:
         """Whether there is nothing left in the hand nor in any engine."""
-        if self.hand or not any(branch.is_at_work for branch in self.branches):
-            return False
-        if any(branch.load.open for branch in self.branches):
+        if self.hand or any(branch.load.open for branch in self.branches):
             return False
         return all(branch.has_nothing for branch in self.branches)
+
+    @property
+    def is_balanced(self) -> bool:
+        return self.ledger.balances(len(self.hand))
+
+    @property
+    def is_starving(self) -> bool:
+        """Whether nobody here has anything for those that are hungry."""
+        working = [branch for branch in self.branches if branch.is_at_work and branch.blocks]
+        return not self.settled and not self.hand and bool(working) and all(branch.lack > 0 for branch in working)
+
+    def spare(self, most: int) -> list[Path]:
+        """Subproblems for another rank: half of what the hand has."""
+        count = min(most, -(-len(self.hand) // 2))
+        self.ledger.exported += count
+        return [self.hand.popleft() for _ in range(count)]
+
+    def accept(self, paths: Sequence[Path]) -> None:
+        """From another rank."""
+        self.ledger.imported += len(paths)
+        self.hand += paths
+
+    @property
+    def gave_up(self) -> bool:
+        """Whether a part of it was left out here."""
+        return any(branch.has_given_up for branch in self.branches)
 
     def settle(self, whole: bool) -> None:
         """The end of it. `whole`: no part was lost on the way; but an engine may have given up one."""
         self.settled = True
-        gave_up = [branch.gave_up or branch.is_at_work and branch.ask(Parcels.gave_up, True) for branch in self.branches]
+        if not whole:
+            log.warning("a part of the search tree was lost: nothing is claimed of it")
+        whole = whole and not self.gave_up
         for branch in self.branches:
-            if whole and not any(gave_up):
+            if whole:
                 branch.ask(Parcels.release, None)
             else:
                 branch.member.ask(lambda engine: engine.stop(), None)
