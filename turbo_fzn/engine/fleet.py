@@ -44,24 +44,28 @@ class Making:
             self.failure = error
 
 
+def devices(wanted: str) -> list[int]:
+    """The numbers of the GPUs that `wanted` names (devices.chosen)."""
+    return chosen(wanted, driver().Device.count())
+
+
 def make(tnf: TNF, exports: np.ndarray, settings: Settings, wanted: str) -> Engine:
     """An engine on the GPUs that `wanted` names (devices.chosen). One block alone is on the first of them."""
-    devices = chosen(wanted, driver().Device.count())
+    numbers = devices(wanted)
     if settings.blocks == 1:
-        devices = devices[:1]
-    if len(devices) == 1:
-        return gpu.make_elsewhere(tnf, exports, replace(settings, device=devices[0] or None))
-    engines = make_all(tnf, exports, settings, devices)
-    return Team(engines, [], tnf.sense)
+        numbers = numbers[:1]
+    if len(numbers) == 1:
+        return gpu.make_elsewhere(tnf, exports, replace(settings, device=numbers[0] or None))
+    return Team(make_all(tnf, exports, settings, numbers), [], tnf.sense)
 
 
-def make_all(tnf: TNF, exports: np.ndarray, settings: Settings, devices: Sequence[int]) -> list[gpu.GpuEngine]:
+def make_all(tnf: TNF, exports: np.ndarray, settings: Settings, numbers: Sequence[int]) -> list[gpu.GpuEngine]:
     """Those that can be made; raises EngineError where none can."""
     makings = [
         Making(tnf, exports, replace(settings, device=device, seed=settings.seed + SEEDS_APART * place, shares=True))
-        for place, device in enumerate(devices)
+        for place, device in enumerate(numbers)
     ]
-    for making, device in zip(makings, devices):
+    for making, device in zip(makings, numbers):
         making.thread.join()
         if making.failure is not None:
             log.warning("GPU %d is left out: %s", device, describe(making.failure))
