@@ -4,9 +4,22 @@ from __future__ import annotations
 
 import pickle
 import random
+import time
 from collections import deque
 
+import numpy as np
+from command import wait_until
+
+from turbo_fzn.engine.contract import Found
+from turbo_fzn.engine.cpu import CpuEngine
+from turbo_fzn.engine.layout import Settings
+from turbo_fzn.engine.team import Team
+from turbo_fzn.interrupt import Interrupt
+from turbo_fzn.options import Options
+from turbo_fzn.ranks.ranks import Ranks
 from turbo_fzn.ranks.wire import Kind, Message
+from turbo_fzn.read.flatzinc import parse_text
+from turbo_fzn.run.prepare import prepare
 
 
 class Network:
@@ -51,3 +64,60 @@ class Loopback:
                 _, kind, data = queue.popleft()
                 arrived.append(Message(kind, source, pickle.loads(data)))
         return arrived
+
+
+class Crew:
+    """The ranks of a search of one model, each a team of CPU engines, driven in turns as their processes drive them.
+
+    `dies` is asked before each turn of a rank whether it has died: then it does nothing any more."""
+
+    def __init__(self, text: str, size: int, engines: int = 1, dies=lambda rank, turn: False, **network):
+        tnf = prepare(parse_text(text), Options(arch="cpu"), Interrupt()).tnf
+        self.tnf, self.dies = tnf, dies
+        exports = np.arange(tnf.n_vars, dtype=np.int32)
+        self.network = Network(size, **network)
+        self.ranks = [
+            Ranks(Team([self.make(exports, rank, place) for place in range(engines)], [], tnf.sense), wire)
+            for rank, wire in enumerate(self.network.wires)
+        ]
+        self.found: list[Found] = []
+        self.over: set[int] = set()
+        self.turn = 0
+
+    def make(self, exports: np.ndarray, rank: int, place: int) -> CpuEngine:
+        return CpuEngine(self.tnf, exports, Settings(shares=True, seed=rank + 100 * place))
+
+    def start(self) -> None:
+        for rank in self.ranks:
+            rank.start()
+
+    def step(self) -> bool:
+        """A turn of every rank; whether rank 0 has come to its end."""
+        self.turn += 1
+        first = self.ranks[0]
+        ended = not first.running
+        self.found += first.poll()
+        for number, rank in enumerate(self.ranks[1:], 1):
+            if number in self.over or self.dies(number, self.turn):
+                continue
+            came_to_end = not rank.here
+            rank.poll()
+            if came_to_end and (rank.is_over or rank.whole is not None):
+                rank.report()
+                self.over.add(number)
+        time.sleep(0.0005)
+        return ended
+
+    def run(self, enough=lambda crew: False) -> bool:
+        """Until the end, or until there is enough; whether rank 0 claims that all was searched."""
+        self.start()
+        try:
+            wait_until(lambda: self.step() or enough(self))
+            return self.ranks[0].complete
+        finally:
+            for rank in self.ranks:
+                rank.team.close()
+
+    @property
+    def best(self) -> int | None:
+        return min((self.tnf.sense * found.objective for found in self.found), default=None)
