@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import pickle
 import random
 import time
 from collections import deque
+from collections.abc import Iterator
 
 import numpy as np
 from command import wait_until
@@ -16,15 +18,18 @@ from turbo_fzn.engine.layout import Settings
 from turbo_fzn.engine.team import Team
 from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options
+from turbo_fzn.ranks import world
 from turbo_fzn.ranks.ranks import Ranks
+from turbo_fzn.ranks.serve import Job
 from turbo_fzn.ranks.wire import Kind, Message
 from turbo_fzn.read.flatzinc import parse_text
+from turbo_fzn.run.choose import own_team
 from turbo_fzn.run.prepare import prepare
 
 
 class Network:
-    """The wires of `size` ranks. A message arrives after a random number of looks, at most `delay`, and never before one
-    that the same rank has sent before. What is pickled is what travels. `loses` is asked of each whether it is lost."""
+    """The wires of `size` ranks. A message arrives after a random number of looks, at most `delay`, and never before
+    one that the same rank has sent before. What is pickled is what travels. `loses` says of each whether it is lost."""
 
     def __init__(self, size: int, delay: int = 0, seed: int = 0, loses=lambda kind, source, target: False):
         self.size, self.delay, self.loses = size, delay, loses
@@ -100,10 +105,7 @@ class Crew:
         for number, rank in enumerate(self.ranks[1:], 1):
             if number in self.over or self.dies(number, self.turn):
                 continue
-            came_to_end = not rank.here
-            rank.poll()
-            if came_to_end and (rank.is_over or rank.whole is not None):
-                rank.report()
+            if has_turn(rank):
                 self.over.add(number)
         time.sleep(0.0005)
         return ended
@@ -121,3 +123,67 @@ class Crew:
     @property
     def best(self) -> int | None:
         return min((self.tnf.sense * found.objective for found in self.found), default=None)
+
+
+class Stand:
+    """What a rank that is no process sees of the world (world.World)."""
+
+    def __init__(self, wire: Loopback):
+        self.wire, self.rank, self.size, self.place, self.neighbours = wire, wire.rank, wire.size, 0, 1
+
+
+class InProcess(Stand):
+    """The world of rank 0, where the others are no processes: they have a turn whenever rank 0 looks for messages."""
+
+    def __init__(self, size: int, **network):
+        self.network = Network(size, **network)
+        super().__init__(self.network.wires[0])
+        self.others: dict[int, Ranks] = {}
+        self.ended: list[Ranks] = []
+
+    def publish(self, job: Job) -> None:
+        self.end()
+        self.network.queues.clear()
+        for wire in self.network.wires[1:]:
+            world._world = Stand(wire)  # type: ignore[assignment]
+            rank = self.others[wire.rank] = Ranks(own_team(pickle.loads(pickle.dumps(job))), wire)
+            rank.start()
+        world._world = self  # type: ignore[assignment]
+
+    def send(self, kind: Kind, target: int, payload: object = None) -> None:
+        self.wire.send(kind, target, payload)
+
+    def receive(self) -> list[Message]:
+        for number, rank in list(self.others.items()):
+            if has_turn(rank):
+                self.ended.append(self.others.pop(number))
+        return self.wire.receive()
+
+    def end(self) -> None:
+        for rank in [*self.others.values(), *self.ended]:
+            rank.team.close()
+        self.others, self.ended = {}, []
+
+
+def has_turn(rank: Ranks) -> bool:
+    """What serve.drive does again and again; whether the rank has come to its end."""
+    came_to_end = not rank.here
+    rank.poll()
+    over = came_to_end and (rank.is_over or rank.whole is not None)
+    if over:
+        rank.report()
+    return over
+
+
+@contextlib.contextmanager
+def in_process(size: int, **network) -> Iterator[None]:
+    """What is solved meanwhile is solved by so many ranks; by this process alone, where there is one."""
+    if size == 1:
+        yield
+        return
+    world._world = everybody = InProcess(size, **network)  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        world._world = None
+        everybody.end()

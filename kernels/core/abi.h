@@ -69,6 +69,28 @@ enum TraceStatus {
   TRACE_SOLVED = 0, TRACE_FAILED = 1, TRACE_BRANCH = 2, TRACE_SKIPPED = 3,
 };
 
+// A node: the place among its siblings and the decision that led to it (var -1: none). A tree is searched by each
+// task, and each numbers its nodes from 0; the parent of a root is -1.
+struct TraceRecord {
+  i64 lower, upper;
+  i32 tree, node, parent, alternative, children, status, var;
+};
+
+// The choice point of an open level.
+struct TraceBranch {
+  i32 node, children;
+};
+
+// The ring of the search tree's nodes, from the block that searches to the host.
+struct Trace {
+  TraceRecord* records;
+  TraceBranch* branches;
+  i64 capacity, written, taken;
+  i64 lower;  // the decision that leads to the current node
+  i64 upper;
+  i32 tree, next, parent, alternative, var;
+};
+
 // A propagator x = y op z; 16 bytes, so that a lane loads it at once.
 struct alignas(16) Row {
   i32 op, x, y, z;
@@ -126,7 +148,7 @@ struct alignas(64) Common {
   alignas(64) i64 pool_head;    // blocks that have asked the pool for a subproblem
   alignas(64) i64 pool_tail;    // subproblems put into it
   alignas(64) i32 outstanding;  // subproblems that exist, in pool or blocks; 0: nothing is open here
-  i32 shared;                   // set by the host: others search the same tree; nothing open here does not mean that it is exhausted
+  i32 shared;                   // set by the host: other engines may still have parts of the tree
   alignas(64) i64 wanted;       // set by the host: parcels that it would like to have, in all
   i64 sent;                     // parcels put into the outbox
   i64 brought;                  // set by the host: parcels that it has put into the inbox
@@ -236,28 +258,6 @@ struct Problem {
   LearnStatistics* learn_statistics;  // one a block
   char* exchange;                     // what learners tell each other (learn/exchange.h); null where there is one
   i64 learn_bytes;                    // of a learner's memory
-};
-
-// A node: the place among its siblings and the decision that led to it (var -1: none). A tree is searched by each
-// task, and each numbers its nodes from 0; the parent of a root is -1.
-struct TraceRecord {
-  i64 lower, upper;
-  i32 tree, node, parent, alternative, children, status, var;
-};
-
-// The choice point of an open level.
-struct TraceBranch {
-  i32 node, children;
-};
-
-// The ring of the search tree's nodes, from the block that searches to the host.
-struct Trace {
-  TraceRecord* records;
-  TraceBranch* branches;
-  i64 capacity, written, taken;
-  i64 lower;  // the decision that leads to the current node
-  i64 upper;
-  i32 tree, next, parent, alternative, var;
 };
 
 #include "abi_check.h"

@@ -6,7 +6,7 @@
 
 #define SAME(expression, value) \
   static_assert((expression) == (value), "host and kernels differ: python -m turbo_fzn.engine.header --write")
-#define ABI_DIGEST "05c6c60ba337c824"
+#define ABI_DIGEST "db7f6a25da7a5327"
 
 SAME(INFINITE_BOUND, 4611686018427387904);
 SAME(NO_INCUMBENT, 9223372036854775807);
@@ -75,6 +75,32 @@ SAME(TRACE_SKIPPED, 3);
 
 #define BY_WIDTH(narrow, wide) (BOUND_BITS == 32 ? (narrow) : (wide))
 
+SAME(sizeof(TraceRecord), 48);
+SAME(offsetof(TraceRecord, lower), 0);
+SAME(offsetof(TraceRecord, upper), 8);
+SAME(offsetof(TraceRecord, tree), 16);
+SAME(offsetof(TraceRecord, node), 20);
+SAME(offsetof(TraceRecord, parent), 24);
+SAME(offsetof(TraceRecord, alternative), 28);
+SAME(offsetof(TraceRecord, children), 32);
+SAME(offsetof(TraceRecord, status), 36);
+SAME(offsetof(TraceRecord, var), 40);
+SAME(sizeof(TraceBranch), 8);
+SAME(offsetof(TraceBranch, node), 0);
+SAME(offsetof(TraceBranch, children), 4);
+SAME(sizeof(Trace), 80);
+SAME(offsetof(Trace, records), 0);
+SAME(offsetof(Trace, branches), 8);
+SAME(offsetof(Trace, capacity), 16);
+SAME(offsetof(Trace, written), 24);
+SAME(offsetof(Trace, taken), 32);
+SAME(offsetof(Trace, lower), 40);
+SAME(offsetof(Trace, upper), 48);
+SAME(offsetof(Trace, tree), 56);
+SAME(offsetof(Trace, next), 60);
+SAME(offsetof(Trace, parent), 64);
+SAME(offsetof(Trace, alternative), 68);
+SAME(offsetof(Trace, var), 72);
 SAME(sizeof(Row), 16);
 SAME(offsetof(Row, op), 0);
 SAME(offsetof(Row, x), 4);
@@ -241,32 +267,6 @@ SAME(offsetof(Problem, roles), 384);
 SAME(offsetof(Problem, learn_statistics), 392);
 SAME(offsetof(Problem, exchange), 400);
 SAME(offsetof(Problem, learn_bytes), 408);
-SAME(sizeof(TraceRecord), 48);
-SAME(offsetof(TraceRecord, lower), 0);
-SAME(offsetof(TraceRecord, upper), 8);
-SAME(offsetof(TraceRecord, tree), 16);
-SAME(offsetof(TraceRecord, node), 20);
-SAME(offsetof(TraceRecord, parent), 24);
-SAME(offsetof(TraceRecord, alternative), 28);
-SAME(offsetof(TraceRecord, children), 32);
-SAME(offsetof(TraceRecord, status), 36);
-SAME(offsetof(TraceRecord, var), 40);
-SAME(sizeof(TraceBranch), 8);
-SAME(offsetof(TraceBranch, node), 0);
-SAME(offsetof(TraceBranch, children), 4);
-SAME(sizeof(Trace), 80);
-SAME(offsetof(Trace, records), 0);
-SAME(offsetof(Trace, branches), 8);
-SAME(offsetof(Trace, capacity), 16);
-SAME(offsetof(Trace, written), 24);
-SAME(offsetof(Trace, taken), 32);
-SAME(offsetof(Trace, lower), 40);
-SAME(offsetof(Trace, upper), 48);
-SAME(offsetof(Trace, tree), 56);
-SAME(offsetof(Trace, next), 60);
-SAME(offsetof(Trace, parent), 64);
-SAME(offsetof(Trace, alternative), 68);
-SAME(offsetof(Trace, var), 72);
 
 #undef BY_WIDTH
 #undef SAME

@@ -1,14 +1,14 @@
 // Subproblems on their way from one engine to another, where several search one tree: other GPUs, other hosts.
 //
 // The host says by `wanted` how many it would like to have in all. A block that has something to give puts it into the
-// outbox, which the host reads, instead of the pool. What comes from elsewhere the host puts into the inbox, and counts
-// in `brought`; a block that waits for work moves it into the pool, from where it goes its way like any other. A parcel
-// is a subproblem as the pool holds it: the path of decisions.
+// outbox, which the host reads, instead of the pool. What comes from elsewhere the host puts into the inbox, and
+// counts in `brought`; a block that waits for work moves it into the pool, from where it goes its way like any other.
+// A parcel is a subproblem as the pool holds it: the path of decisions.
 //
 // A parcel in the outbox is the host's: `outstanding` does not count it. One in the inbox is the host's until a block
 // has counted it, which it does before `fetched` says that it was fetched. So the engine has nothing left when, one
-// after the other, all parcels are fetched, `outstanding` is 0, and the host has taken all that were sent. While `shared`
-// is set, an engine that has nothing left waits for more.
+// after the other, all parcels are fetched, `outstanding` is 0, and the host has taken all that were sent. While
+// `shared` is set, an engine that has nothing left waits for more.
 #pragma once
 
 #include "queue.h"

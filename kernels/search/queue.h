@@ -1,9 +1,9 @@
 // The pool: a bounded queue of subproblems between the blocks of an engine.
 //
-// Its slots have sequence numbers (after Vyukov's multi-producer multi-consumer queue): slot i is free for ticket t when
-// its sequence is t, and filled with it when its sequence is t + 1 (so there must be two). Who wants a subproblem draws a
-// ticket and waits at its own slot, so that thousands who wait do not fight for each subproblem. More tickets drawn than
-// subproblems put in: so many blocks are idle.
+// Its slots have sequence numbers (after Vyukov's multi-producer multi-consumer queue): slot i is free for ticket t
+// when its sequence is t, and filled with it when its sequence is t + 1 (so there must be two). Who wants a subproblem
+// draws a ticket and waits at its own slot, so that thousands who wait do not fight for each subproblem. More tickets
+// drawn than subproblems put in: so many blocks are idle.
 #pragma once
 
 #include "../core/profile.h"

@@ -13,6 +13,7 @@ from enum import IntEnum
 from typing import Annotated, NamedTuple
 
 from turbo_fzn.domains import INFINITY
+from turbo_fzn.engine import trace_records as trace_records  # they are printed, too
 from turbo_fzn.engine.records import CACHE_LINE, OWN_LINE, Bounded, Times, bound_t, fields_of, i32, i64, pointer, record
 from turbo_fzn.tnf.language import Op, ValueChoice, VarChoice
 
@@ -192,7 +193,7 @@ class Common(ctypes.Structure):
     pool_head: Annotated[i64, OWN_LINE]  # blocks that have asked the pool for a subproblem
     pool_tail: Annotated[i64, OWN_LINE]  # subproblems put into it
     outstanding: Annotated[i32, OWN_LINE]  # subproblems that exist, in pool or blocks; 0: nothing is open here
-    shared: i32  # set by the host: others search the same tree; nothing open here does not mean that it is exhausted
+    shared: i32  # set by the host: other engines may still have parts of the tree
     wanted: Annotated[i64, OWN_LINE]  # set by the host: parcels that it would like to have, in all
     sent: i64  # parcels put into the outbox
     brought: i64  # set by the host: parcels that it has put into the inbox
@@ -374,48 +375,6 @@ class Problem(ctypes.Structure):
     learn_statistics: Annotated[pointer, "LearnStatistics"]  # one a block
     exchange: Annotated[pointer, "char"]  # what learners tell each other (learn/exchange.h); null where there is one
     learn_bytes: i64  # of a learner's memory
-
-
-@record()
-class TraceRecord(ctypes.Structure):
-    """A node: the place among its siblings and the decision that led to it (var -1: none). A tree is searched by each
-    task, and each numbers its nodes from 0; the parent of a root is -1."""
-
-    lower: i64
-    upper: i64
-    tree: i32
-    node: i32
-    parent: i32
-    alternative: i32
-    children: i32
-    status: i32
-    var: i32
-
-
-@record()
-class TraceBranch(ctypes.Structure):
-    """The choice point of an open level."""
-
-    node: i32
-    children: i32
-
-
-@record()
-class Trace(ctypes.Structure):
-    """The ring of the search tree's nodes, from the block that searches to the host."""
-
-    records: Annotated[pointer, "TraceRecord"]
-    branches: Annotated[pointer, "TraceBranch"]
-    capacity: i64
-    written: i64
-    taken: i64
-    lower: i64  # the decision that leads to the current node
-    upper: i64
-    tree: i32
-    next: i32
-    parent: i32
-    alternative: i32
-    var: i32
 
 
 STATISTICS = [field.name for field in fields_of(Statistics) if field.name != "activity_ticks"]

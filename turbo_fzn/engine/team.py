@@ -190,7 +190,7 @@ class Team:
 
     @property
     def complete(self) -> bool:
-        """Where the tree is shared, what one has not searched another has: so all must have published what they found."""
+        """Where the tree is shared, what one has not searched another has: all must have published what they found."""
         if self.tree is not None and any(member.ask(lambda engine: engine.running, False) for member in self.core):
             return False
         return any(member.ask(lambda engine: engine.complete, False) for member in self.members)

@@ -1,5 +1,5 @@
-"""The ranks that MPI has started, over mpi4py: whether there are any, their messages, the jobs that rank 0 gives, and an
-end that waits for nobody who hangs.
+"""The ranks that MPI has started, over mpi4py: whether there are any, their messages, the jobs that rank 0 gives, and
+an end that waits for nobody who hangs.
 
 MPI is entered only where a launcher (mpiexec, srun) has started more than one process; nobody else needs mpi4py. All
 calls of MPI come from one thread.

@@ -132,8 +132,8 @@ def all_ranks(prepared: Prepared, options: Options, exports: np.ndarray, wanted:
 
 
 def own_team(job: Job) -> Team:
-    """The engines of this rank, which share the tree: its GPUs, and beside them threads of the CPU that learn; without a
-    GPU, threads of the CPU."""
+    """The engines of this rank, which share the tree: its GPUs, and beside them threads of the CPU that learn; without
+    a GPU, threads of the CPU."""
     everybody = world()
     assert everybody is not None
     tnf, exports, options, wanted = job
