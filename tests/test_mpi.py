@@ -13,6 +13,8 @@ import pytest
 from command import CORPUS, MARKERS, golomb, grid, one_solution_soon, value, wait_until, write
 from command import run as run_alone
 
+from turbo_fzn.run.glossary import GLOSSARY, RANKED, SHARED
+
 pytestmark = mpi.needs_mpi
 
 KILLS = int(os.environ.get("TURBO_FZN_KILLS", "3"))
@@ -31,6 +33,8 @@ def test_the_answer_is_that_of_one_process(name, ranks):
         assert many.solutions[-1:] == one.solutions[-1:] or name == "golomb"
         assert name != "golomb" or many.statistics["objective"] == "17"
     assert many.statistics["ranks"] == str(ranks)
+    own = {entry.name for entry in GLOSSARY if entry.when in (SHARED, RANKED)}
+    assert own <= many.statistics.keys()
 
 
 def test_free_search_and_learners_take_part(tmp_path):
