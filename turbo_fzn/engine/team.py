@@ -1,15 +1,16 @@
 """Engines that search one model at the same time and tell each other what they know: the GPU finds, the host proves.
 
 The first member is there from the start; the others join when they are ready (maker.py), and each is asked and told
-the same, whatever it is: so a second GPU, or another host, would be one more member. With `--arch auto` the first is
-the CPU engine, and the GPU engine joins it. The first goes on to its end whatever becomes of the others: the answer
-comes no later than from it alone.
+the same, whatever it is. With `--arch auto` the first is the CPU engine, and the GPU engine joins it. The first goes
+on to its end whatever becomes of the others: the answer comes no later than from it alone. Several GPUs are there from
+the start, and share one tree (tree.py).
 
 What passes between members are words that only get better, so it does not matter when they arrive, in which order, or
 how often: the best solution, with its values (as it is found), and, now and then, the proved bound of the objective and
 the root bounds of all variables. No claim is made that is not true:
 
-* Each member begins at the root. The space was searched when one of them has searched all of it.
+* Each member begins at the root. The space was searched when one of them has searched all of it. Where they share a
+  tree, it was when the tree says so, and all of them have published what they found.
 * Optimisation: only a solution that is handed out by the same call is told to the others, or bounds one that joins. So
   the claim of a member, that there is nothing better, is about a solution that the caller has. (Where solutions are
   handed out without all their values, nobody is told, and the search drops what is no improvement.)
