@@ -35,7 +35,7 @@ NEIGHBOURHOOD, BANDIT = "free/neighbourhood.h", "free/portfolio.h"
 
 SUBPROBLEMS = [
     kernel("donation", "nothing is given away", SEARCH,
-           "is_worth_sharing(b) && is_wanted(b)", "false", SHARING),
+           "is_worth_sharing(b) ? who_wants(b)", "false ? who_wants(b)", SHARING),
     kernel("donation", "what is given away is not counted", POOL,
            "global_add(&b.problem->common->outstanding, 1)", "(void)0", SHARING),
     kernel("donation", "what is exhausted is not counted", POOL,

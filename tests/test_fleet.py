@@ -5,15 +5,18 @@ On a CUDA driver in Python (fake_cuda.py), which refuses what is asked of a devi
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import fake_cuda
 import numpy as np
 import pytest
 from command import CORPUS, golomb
 
 from turbo_fzn import solve_text
-from turbo_fzn.engine import devices, gpu
+from turbo_fzn.engine import devices, gpu, maker
 from turbo_fzn.engine.devices import chosen
 from turbo_fzn.errors import EngineError, UsageError
+from turbo_fzn.run import choose
 
 
 @pytest.fixture
@@ -129,6 +132,20 @@ def test_solutions_are_wanted_that_are_better_than_an_incumbent_of_another(three
     assert (result.status, result.objective) == ("ALL_SOLUTIONS", 25)
     objectives = [found["m6"] for found in result.solutions]
     assert objectives == sorted(objectives, reverse=True) and np.all(np.diff(objectives) < 0)
+
+
+@pytest.mark.parametrize("broken", [set(), {1}, {0, 1, 2}])
+def test_with_auto_they_join_the_cpu_together(three_gpus, monkeypatch, broken):
+    """When they fail, all of them too, the CPU engine goes on."""
+    awake = SimpleNamespace(wait=lambda: None, failure=None)
+    monkeypatch.setattr(choose.wake, "absence", lambda: None)
+    monkeypatch.setattr(choose.wake, "begin", lambda wanted: awake)
+    monkeypatch.setattr(maker, "HEAD_START_SECONDS", 0.0)
+    three_gpus.broken = broken
+    result = solve_text(golomb(9), arch="auto", blocks=2, lns="off", check=True)
+    assert (result.status, result.objective) == ("ALL_SOLUTIONS", 44)
+    left = [f"gpu{number}" for number in range(3) if number not in broken]
+    assert result.statistics["engine"] in ("cpu", "+".join(["cpu", *left]))
 
 
 # ---- on real GPUs

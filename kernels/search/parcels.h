@@ -13,6 +13,9 @@
 
 #include "queue.h"
 
+// By whom a subproblem is wanted: by nobody, by other engines alone, or by blocks of this one, too.
+enum Wanted { UNWANTED, WANTED_ELSEWHERE, WANTED_HERE };
+
 // Where a subproblem may be put.
 enum Reserved { NOWHERE, IN_POOL, IN_OUTBOX };
 

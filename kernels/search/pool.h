@@ -19,8 +19,10 @@ DEVICE bool is_pool_low(const Block& b) {
   return ready < b.problem->n_blocks / BLOCKS_A_RESERVE;
 }
 
-// Whether somebody waits for a subproblem, or soon would.
-DEVICE bool is_wanted(const Block& b) { return is_pool_low(b) || is_wanted_elsewhere(b.problem); }
+// Who waits for a subproblem, or soon would.
+DEVICE Wanted who_wants(const Block& b) {
+  return is_pool_low(b) ? WANTED_HERE : is_wanted_elsewhere(b.problem) ? WANTED_ELSEWHERE : UNWANTED;
+}
 
 // Lane 0: the alternative is another block's now; where nothing open is left, the level is never returned to.
 DEVICE void forget_last_alternative(const Block& b, Level* level) {
@@ -34,9 +36,10 @@ DEVICE void forget_last_alternative(const Block& b, Level* level) {
 }
 
 // Lane 0: a place for a subproblem that is one decision longer than `length`. Other engines come first: they have
-// nothing, or nearly so.
+// nothing, or nearly so. When they want a few, a thousand blocks hear of it, and those that come too late keep theirs.
 DEVICE i32 reserve_place(const Block& b, i32 length) {
   if (reserve_parcel(b, length)) return IN_OUTBOX;
+  if (transfer(b).donate == WANTED_ELSEWHERE) return NOWHERE;
   if (length >= b.problem->pool_path || !reserve_slot(b)) return NOWHERE;
   global_add(&b.problem->common->outstanding, 1);
   return IN_POOL;
@@ -79,7 +82,8 @@ DEVICE bool donate_alternative(const Block& b) {
       Decision last = {shallowest->lower[0], shallowest->upper[0], shallowest->var};
       path[length] = last;
     }
-    fence();
+    if (reserved == IN_OUTBOX) fence_host();
+    else fence();
     barrier();
     if (lane() == 0) {
       hand_over(b, length + 1);

@@ -12,7 +12,7 @@
 // A subproblem that leaves the block or comes to it.
 struct Transfer {
   i64 ticket;    // of the slot that is being written or read
-  i32 donate;    // the pool runs low: give a subproblem away
+  i32 donate;    // lane 0's answer for whom a subproblem is to be given away (Wanted)
   i32 reserved;  // lane 0's answer where there is a slot for it (Reserved)
   i32 arrived;   // lane 0's answer whether there is a subproblem
 };

@@ -215,7 +215,8 @@ class Cluster:
 
 
 HEADER = (
-    f"{'ranks':>7}{'end/s':>9}{'idle':>10}{'spread/ms':>11}{'known/ms':>10}{'messages/s':>13}{'of rank 0':>13}{'kB/s':>11}"
+    f"{'ranks':>7}{'end/s':>9}{'idle':>10}{'spread/ms':>11}{'known/ms':>10}"
+    f"{'messages/s':>13}{'of rank 0':>13}{'kB/s':>11}"
 )
 
 

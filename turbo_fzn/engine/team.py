@@ -73,7 +73,7 @@ class Team:
 
     @property
     def name(self) -> str:
-        return "+".join(engine.name for engine in self._at_work()) or "whole"  # that has failed
+        return "+".join(engine.name for engine in self._at_work()) or "team"  # that has failed
 
     @property
     def shape(self) -> dict[str, Any]:
