@@ -29,7 +29,7 @@ from turbo_fzn.run.prepare import prepare
 
 class Network:
     """The wires of `size` ranks. A message arrives after a random number of looks, at most `delay`, and never before
-    one that the same rank has sent before. What is pickled is what travels. `loses` says of each whether it is lost."""
+    one that the same rank has sent before; What is pickled is what travels. `loses` says of each whether it is lost."""
 
     def __init__(self, size: int, delay: int = 0, seed: int = 0, loses=lambda kind, source, target: False):
         self.size, self.delay, self.loses = size, delay, loses

@@ -9,14 +9,18 @@ import random
 from collections import Counter
 from collections.abc import Sequence
 
+import numpy as np
 import pytest
 from command import CORPUS, golomb, grid
 from loopback import Crew, Network
 
 from turbo_fzn import solve_text
+from turbo_fzn.engine.contract import Found
+from turbo_fzn.engine.layout import NO_INCUMBENT
 from turbo_fzn.engine.member import Dispensable
 from turbo_fzn.engine.tree import Tree
 from turbo_fzn.ranks.census import Census, Sum
+from turbo_fzn.ranks.ranks import News
 from turbo_fzn.ranks.stealing import Stealing
 from turbo_fzn.ranks.wire import Kind, children, parent
 
@@ -132,18 +136,23 @@ def test_a_rank_that_dies_before_its_end_takes_the_claim_with_it(turn):
 
 
 def test_a_solution_of_another_rank_is_handed_out_when_rank_0_knows_it():
-    """Never earlier: else rank 0 could claim that nothing is better than what it has not."""
-    crew = Crew(golomb(8), 3, delay=3)
-    adopted = []
-    adopt = crew.ranks[0].team.adopt
-
-    def note(found) -> None:
-        adopted.append(found.objective)
-        adopt(found)
-
-    crew.ranks[0].team.adopt = note
-    assert crew.run()
-    assert set(adopted) <= {found.objective for found in crew.found}
+    """Never earlier, however soon the news of it comes: else rank 0 could claim that nothing is better than what it has
+    not. The others take it from the news."""
+    crew = Crew(golomb(6), 3)
+    adopted: list[tuple[int, int]] = []
+    for rank in crew.ranks:
+        rank.team.adopt = lambda found, number=rank.wire.rank: adopted.append((number, found.objective))
+    solution = Found(17, 0, "tree", np.zeros(crew.tnf.n_vars, np.int64), "cpu")
+    other = crew.network.wires[2]
+    for target in (0, 1):
+        other.send(Kind.NEWS, target, News(2, solution, -NO_INCUMBENT))
+    assert crew.ranks[0].poll() == [] and crew.ranks[1].poll() == []
+    assert adopted == [(1, 17)]
+    other.send(Kind.FOUND, 0, [solution])
+    assert [found.objective for found in crew.ranks[0].poll()] == [17]
+    assert adopted == [(1, 17), (0, 17)]
+    for rank in crew.ranks:
+        rank.team.stop()
 
 
 def test_what_a_rank_has_whose_engines_fail_is_stolen_from_it(caplog):
