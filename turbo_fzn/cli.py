@@ -153,7 +153,7 @@ def solve(options: Options, started: float, leave: bool) -> int:
         catch_signals(interrupt, options)
         let_signals_in()
         set_up_logging(options.verbose)
-        if options.arch != "cpu":
+        if options.arch != "cpu" and not is_launched():  # a rank wakes its share of the GPUs
             wake_gpu(options)
         with without_collector(keep=True):
             prepared = prepare_file(options, interrupt)

@@ -162,7 +162,7 @@ def own_gpus(job: Job, options: Options, everybody: World) -> list[Engine]:
         own = numbers[everybody.place :: everybody.neighbours] if len(numbers) > 1 else numbers
         if not own:
             return []
-        chosen = plan(job.tnf, options, job.wanted)
+        chosen = plan(job.tnf, job.options, job.wanted)
         tnf = by_failures(job.tnf) if chosen.by_failures else job.tnf
         return [*fleet.make_all(tnf, job.exports, gpu_settings(chosen, options), own)]
     except EngineError as error:
