@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import random
 import signal
+import sys
 import time
 
 import mpi
@@ -115,3 +116,26 @@ def test_a_rank_that_is_killed_costs_the_claim_and_no_solution_that_was_printed(
     if before and victim:
         assert lines.count("----------") >= 1
     wait_until(lambda: not any(map(mpi.is_alive, processes)))
+
+
+def test_a_rank_without_an_engine_leaves_the_work_to_the_others(tmp_path):
+    """Here rank 1 has no GPU, which it was told to use; rank 0 has the CPU."""
+    script = tmp_path / "command.py"
+    script.write_text(
+        "import os, sys\n"
+        "from turbo_fzn.run import choose\n"
+        "from turbo_fzn.errors import EngineError\n"
+        "whole = choose.own_team\n"
+        "def own_team(job):\n"
+        "    if os.environ['OMPI_COMM_WORLD_RANK'] == '1':\n"
+        "        raise EngineError('no GPU on this host')\n"
+        "    return whole(job)\n"
+        "choose.own_team = own_team\n"
+        "from turbo_fzn.__main__ import main\n"
+        "main()\n"
+    )
+    path = write(tmp_path, golomb(7))
+    with mpi.start(3, "--arch", "cpu", path, command=[sys.executable, str(script)]) as process:
+        answer = mpi.finish(process)
+    assert answer.markers == ["=========="] and value(answer, "m6") == 25
+    assert "rank 1 has no engine any more, the others go on" in answer.errors

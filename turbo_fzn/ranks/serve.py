@@ -13,7 +13,6 @@ from turbo_fzn.engine.team import Team
 from turbo_fzn.errors import TurboError
 from turbo_fzn.options import Options
 from turbo_fzn.ranks.ranks import Ranks
-from turbo_fzn.ranks.wire import Kind
 from turbo_fzn.ranks.world import World
 from turbo_fzn.tnf.language import TNF
 
@@ -42,8 +41,8 @@ def help_with(job: Job, world: World, make_team: Callable[[Job], Team]) -> None:
     try:
         team = make_team(job)
     except TurboError as error:
-        world.send(Kind.LOST, 0, str(error))
-        team = Team([], [], job.tnf.sense)
+        log.info("rank %d has no engine: %s", world.rank, error)
+        team = Team([], [], job.tnf.sense)  # which says so to rank 0
     ranks = Ranks(team, world)
     ranks.start()
     drive(ranks)
