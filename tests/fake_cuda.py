@@ -59,18 +59,24 @@ class Driver:
         self.fail_after_launch: Error | None = None
         self.seconds_to_failure = float("inf")
         self.fails_at_a_solution = False
+        self.broken: set[int] = set()  # devices whose kernels fail as soon as they have made some nodes
         self.hangs = False
         self.digest = b""  # that compiled kernels carry; empty: the host's
+        self.thread = threading.local()  # the number of the device that is current there
 
     def meet(self, name: str) -> None:
         if name in self.fail_at:
             raise self.fail_at[name]
 
+    @property
+    def current(self) -> int:
+        """The device whose context is current in this thread."""
+        return self.thread.number
+
     def must_be_idle(self, name: str) -> None:
         """What a real driver does only when no kernel runs any more. The host must not ask for it before."""
-        assert not any(thread.is_alive() for stream in self.streams for thread in stream.threads), (
-            f"{name} waits for the kernel"
-        )
+        own = [stream for stream in self.streams if stream.device == self.current]
+        assert not any(thread.is_alive() for stream in own for thread in stream.threads), f"{name} waits for the kernel"
 
 
 class Allocation:
@@ -79,24 +85,33 @@ class Allocation:
         driver.must_be_idle("an allocation")
         if size > driver.free_bytes:
             raise MemoryError("cuMemAlloc failed: out of memory")
-        self.driver, self.memory = driver, np.zeros(size, np.uint8)
+        self.driver, self.memory, self.device = driver, np.zeros(size, np.uint8), driver.current
         driver.held.add(id(self))
 
     def __int__(self) -> int:
         return self.memory.ctypes.data
 
     def free(self) -> None:
+        assert self.device == self.driver.current
         self.driver.meet("free")
         self.driver.held.discard(id(self))
 
 
 class Stream:
     def __init__(self, driver: Driver):
-        self.driver, self.threads = driver, []
+        self.driver, self.threads, self.device = driver, [], driver.current
         driver.streams.append(self)
 
+    def must_be_current(self) -> None:
+        """The context of its device must be, in this thread."""
+        assert self.device == self.driver.current
+
     def is_done(self) -> bool:
+        self.must_be_current()
         driver = self.driver
+        if self.device in driver.broken and self.has_begun():
+            self.kill()
+            raise Error("an illegal memory access")
         if driver.fail_after_launch is not None and self.must_fail():
             self.kill()
         done = not driver.hangs and not any(thread.is_alive() for thread in self.threads)
@@ -105,6 +120,7 @@ class Stream:
         return done
 
     def launch(self, solve_block, problem: bytes, blocks: int) -> None:
+        self.must_be_current()
         self.problem, self.launched = gpu.Problem.from_buffer_copy(problem), time.monotonic()
         self.threads = [
             threading.Thread(target=solve_block, args=(ctypes.byref(self.problem), index), daemon=True)
@@ -117,6 +133,11 @@ class Stream:
         published = ctypes.c_int64.from_address(self.problem.ring).value == 1
         late = time.monotonic() - self.launched > self.driver.seconds_to_failure
         return late or (published and self.driver.fails_at_a_solution)
+
+    def has_begun(self) -> bool:
+        """Whether its blocks have had a subproblem, or have found nothing to do at all."""
+        common = gpu.Common.from_address(self.problem.common)
+        return common.fetched > 0 or not any(thread.is_alive() for thread in self.threads)
 
     def kill(self) -> None:
         """Ends the kernel, which must not outlive the memory that it works on."""
@@ -152,6 +173,7 @@ def make_device(driver: Driver):
     class Device:
         def __init__(self, index: int):
             assert 0 <= index < driver.count
+            self.index = index
 
         @staticmethod
         def count() -> int:
@@ -171,7 +193,17 @@ def make_device(driver: Driver):
 
         def retain_primary_context(self):
             driver.meet("context")
-            return SimpleNamespace(push=lambda: None, pop=lambda: None, detach=lambda: None)
+            driver.meet(f"context {self.index}")
+
+            def push(number: int = self.index) -> None:
+                assert getattr(driver.thread, "number", None) is None
+                driver.thread.number = number
+
+            def pop() -> None:
+                assert driver.current == self.index
+                driver.thread.number = None
+
+            return SimpleNamespace(push=push, pop=pop, detach=lambda: None)
 
     return Device
 
@@ -191,8 +223,10 @@ def pagelocked_zeros(shape, kind, mem_flags: int = 0) -> np.ndarray:
 def memory_functions(driver: Driver) -> dict[str, Callable]:
     """What allocates, fills and copies. What has no stream waits for the kernels."""
 
-    def copy(target: int, source: int, size: int) -> None:
+    def copy(target: int, source: int, size: int, stream: Stream | None = None) -> None:
         driver.meet("copy")
+        if stream is not None:
+            stream.must_be_current()
         ctypes.memmove(int(target), int(source), size)
 
     def copy_at_once(target: int, source: int, size: int) -> None:
@@ -208,9 +242,9 @@ def memory_functions(driver: Driver) -> dict[str, Callable]:
         "mem_alloc": lambda size: Allocation(driver, int(size)),
         "memset_d8": lambda target, value, size: ctypes.memset(int(target), value, size),
         "memcpy_htod": lambda target, array: copy_at_once(target, array.ctypes.data, array.nbytes),
-        "memcpy_htod_async": lambda target, array, stream: copy(target, array.ctypes.data, array.nbytes),
+        "memcpy_htod_async": lambda target, array, stream: copy(target, array.ctypes.data, array.nbytes, stream),
         "memcpy_dtoh": lambda array, source: copy_at_once(array.ctypes.data, source, array.nbytes),
-        "memcpy_dtoh_async": lambda array, source, stream: copy(array.ctypes.data, source, array.nbytes),
+        "memcpy_dtoh_async": lambda array, source, stream: copy(array.ctypes.data, source, array.nbytes, stream),
         "pagelocked_zeros": host_memory,
     }
 

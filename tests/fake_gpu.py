@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 from fake_cuda import Driver, make_module
 
-from turbo_fzn.engine import compiler, cpu, gpu
+from turbo_fzn.engine import compiler, context, cpu, devices
 from turbo_fzn.read.grammar import terminals
 
 NVCC = Path(__file__).parent / "fake_machine" / "nvcc"
@@ -37,5 +37,6 @@ def fake_gpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Driver
 
 def forget() -> None:
     """What the modules remember of the machine."""
-    for function in (gpu.driver, gpu._context, compiler.find_nvcc):
+    context.leave()
+    for function in (devices.driver, context._context, compiler.find_nvcc):
         function.cache_clear()

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
-from turbo_fzn.engine import compiler, gpu
+from turbo_fzn.engine import compiler, context
 from turbo_fzn.engine.abi import Common, Problem
 from turbo_fzn.engine.cpu import point_to
+from turbo_fzn.engine.devices import driver
 from turbo_fzn.engine.layout import Layout, Settings, align16, make_common
 from turbo_fzn.resources import kernels_folder
 from turbo_fzn.tnf.language import TNF
@@ -53,11 +54,11 @@ def cpu_rows(bits: int, floats: bool = False) -> ctypes.CDLL:
 
 @lru_cache(maxsize=3)
 def gpu_rows(bits: int, floats: bool = False):
-    architecture = gpu.context().architecture
+    architecture = context.context().architecture
     kind = compiler.GPU_FLOAT_FLAGS if floats else ()
     command = [*compiler.find_nvcc(), "-std=c++17", "-O3", *kind, "-cubin", f"-arch=sm_{architecture}"]
     compiled = compile_rows(command, "rows.cu", f"rows{bits}.cubin", bits, floats).read_bytes()
-    module = gpu.driver().module_from_buffer(compiled)
+    module = driver().module_from_buffer(compiled)
     function = module.get_function("propagate_rows")
     function.prepare([f"{ctypes.sizeof(Problem)}s", "P", "P", "P"])
     return module, function
@@ -107,7 +108,7 @@ def explain_rows(tnf: TNF, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
 
 
 def run_on_gpu(layout: Layout, *results: np.ndarray) -> None:
-    cuda, problem = gpu.driver(), Problem()
+    cuda, problem = driver(), Problem()
     _, function = gpu_rows(layout.bits, layout.tnf.floats is not None)
     layout.fill(problem, align16(layout.store_bytes + layout.list_bytes))
     held = {name: cuda.to_device(np.ascontiguousarray(array)) for name, array in layout.arrays.items() if array.nbytes}

@@ -19,6 +19,7 @@ from turbo_fzn import solve_text
 from turbo_fzn.engine import abi, agreement, compiler, cpu, header
 from turbo_fzn.engine.layout import Layout, Settings
 from turbo_fzn.engine.records import RECORDS, WIDTHS, fields_of
+from turbo_fzn.engine.trace_records import TraceRecord
 from turbo_fzn.errors import InternalError
 from turbo_fzn.resources import kernels_folder
 from turbo_fzn.run.profiler import Profiler
@@ -104,9 +105,9 @@ def test_a_library_compiled_for_another_table_is_refused(monkeypatch):
 def test_a_gpu_binary_compiled_for_another_table_is_refused(fake_gpu):
     assert solve_text(MODEL, arch="gpu").solutions
     fake_gpu.digest = b"0123456789abcdef\0"
-    from turbo_fzn.engine import gpu
+    from turbo_fzn.engine import context
 
-    gpu._context.cache_clear()
+    context._context.cache_clear()
     with pytest.raises(InternalError, match="host and kernels differ"):
         solve_text(MODEL, arch="gpu")
 
@@ -148,7 +149,7 @@ def test_what_the_host_writes_by_place_has_the_places_of_the_table():
     assert names_of(abi.MethodBook)[:3] == ["tries", "busy_ns", "improvements"]  # contract.method_statistics
     assert {field.type for field in fields_of(abi.Statistics)} == {"i64"}
     assert ctypes.sizeof(abi.Statistics) == 8 * len(abi.STATISTICS)
-    assert set(inspect.signature(Profiler.add_node).parameters) == {"self", *names_of(abi.TraceRecord)}
+    assert set(inspect.signature(Profiler.add_node).parameters) == {"self", *names_of(TraceRecord)}
 
 
 def test_the_header_is_written_and_compared_by_one_command(tmp_path, monkeypatch, capsys):

@@ -44,7 +44,12 @@ def test_random_models_are_solved_as_enumeration_says(engine):
 
 
 def test_random_models_are_solved_by_learning_as_enumeration_says():
-    faults = [failure for number in range(500) if (failure := try_instance(SEED, number, "cpu", None, learn=True)[1])]
+    faults = [failure for number in range(500) if (failure := try_instance(SEED, number, "cpu", None, "learn")[1])]
+    assert not faults, f"{len(faults)} faults, first: {faults[0]}"
+
+
+def test_random_models_are_solved_by_several_ranks_as_enumeration_says():
+    faults = [failure for number in range(200) if (failure := try_instance(SEED, number, "cpu", None, "ranks")[1])]
     assert not faults, f"{len(faults)} faults, first: {faults[0]}"
 
 

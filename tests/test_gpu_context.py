@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from command import PATIENCE
 
-from turbo_fzn.engine import gpu
+from turbo_fzn.engine import context, gpu
 from turbo_fzn.engine.layout import Settings
 from turbo_fzn.errors import EngineError
 from turbo_fzn.lower.rewrite import lower
@@ -48,6 +48,7 @@ class FakeContext:
 @pytest.fixture
 def primary(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeContext]:
     """The context that the driver gives out."""
+    context.leave()
     primary = FakeContext()
     device = SimpleNamespace(
         retain_primary_context=lambda: primary,
@@ -60,11 +61,12 @@ def primary(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeContext]:
             return name
 
     driver = SimpleNamespace(Device=lambda number: device, Error=RuntimeError, device_attribute=Attributes())
-    monkeypatch.setattr(gpu, "driver", lambda: driver)
-    monkeypatch.setattr(gpu.atexit, "register", lambda function: None)
-    gpu._context.cache_clear()
+    monkeypatch.setattr(context, "driver", lambda: driver)
+    monkeypatch.setattr(context.atexit, "register", lambda function: None)
+    context._context.cache_clear()
     yield primary
-    gpu._context.cache_clear()
+    context.leave()
+    context._context.cache_clear()
 
 
 def in_another_thread(work: Any) -> Any:
@@ -77,8 +79,8 @@ def in_another_thread(work: Any) -> Any:
 
 
 def test_a_thread_has_the_context_once_however_often_it_asks(primary):
-    here = gpu.context()
-    assert gpu.context() is here and primary.depth == 1
+    here = context.context()
+    assert context.context() is here and primary.depth == 1
     here.enter()
     assert primary.depth == 1
     here.close()
@@ -86,13 +88,13 @@ def test_a_thread_has_the_context_once_however_often_it_asks(primary):
 
 
 def test_every_thread_enters_by_itself(primary):
-    here = gpu.context()
-    assert in_another_thread(lambda: (gpu.context(), primary.depth)) == (here, 1)
+    here = context.context()
+    assert in_another_thread(lambda: (context.context(), primary.depth)) == (here, 1)
     assert primary.depth == 1
 
 
 def test_a_thread_that_makes_an_engine_for_another_leaves_no_context_behind(primary, monkeypatch):
-    monkeypatch.setattr(gpu, "GpuEngine", lambda *arguments: (gpu.context(), primary.depth))
+    monkeypatch.setattr(gpu, "GpuEngine", lambda *arguments: (context.context(), primary.depth))
     engine, depth = in_another_thread(lambda: (gpu.make_elsewhere(None, np.arange(1), Settings()), primary.depth))
     assert engine[1] == 1 and depth == 0
     engine[0].enter()
@@ -101,7 +103,7 @@ def test_a_thread_that_makes_an_engine_for_another_leaves_no_context_behind(prim
 
 def test_also_when_the_engine_cannot_be_made(primary, monkeypatch):
     def fail(*arguments: object) -> None:
-        gpu.context()
+        context.context()
         raise EngineError("not enough memory on the GPU")
 
     monkeypatch.setattr(gpu, "GpuEngine", fail)
@@ -119,16 +121,16 @@ def test_an_orderly_exit_leaves_the_context_to_a_thread_that_still_makes_an_engi
     going, end = threading.Event(), threading.Event()
 
     def make(*arguments: object) -> None:
-        gpu.context()
+        context.context()
         going.set()
         assert end.wait(PATIENCE)
 
     monkeypatch.setattr(gpu, "GpuEngine", make)
-    monkeypatch.setattr(gpu, "PATIENCE_SECONDS", 0.01)
+    monkeypatch.setattr(context, "PATIENCE_SECONDS", 0.01)
     maker = threading.Thread(target=gpu.make_elsewhere, args=(None, np.arange(1), Settings()))
     maker.start()
     assert going.wait(PATIENCE)
-    here = gpu.context()
+    here = context.context()
     here.close()
     assert primary.depth == 0 and not primary.detached
     end.set()
@@ -143,7 +145,7 @@ def test_an_engine_that_is_closed_by_another_thread_leaves_it_no_context(fake_gp
 
     def close() -> bool:
         engine.close()
-        return getattr(engine.here.of_thread, "entered", False)
+        return getattr(context._thread, "context", None) is not None
 
     assert not in_another_thread(close)
     assert fake_gpu.held == set()

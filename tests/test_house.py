@@ -22,6 +22,7 @@ FLOORS = (
     ("lower",),
     ("check",),
     ("engine",),
+    ("ranks",),
     ("bounds",),
     ("run",),
     ("report",),

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from command import PATIENCE
 from conftest import needs_minizinc
+from mpi import LAUNCHER, SETTINGS, needs_mpi
 
 from turbo_fzn import __version__, install
 from turbo_fzn.errors import UsageError
@@ -139,6 +140,41 @@ def test_a_second_configuration_asks_for_json_where_minizinc_knows_that(tmp_path
         assert list(folder.iterdir()) == []
 
 
+def test_a_third_configuration_starts_ranks_where_mpi4py_is(tmp_path, monkeypatch):
+    for present in (True, False):
+        folder = tmp_path / f"ü {present}"
+        monkeypatch.setattr(install, "has_mpi", lambda present=present: present)
+        first = read(install.install_solver(folder))
+        assert (folder / install.MPI_CONFIGURATION).is_file() == (folder / install.MPI_LAUNCHER).is_file() == present
+        if present:
+            third = read(folder / install.MPI_CONFIGURATION)
+            assert third["executable"] == str(folder / install.MPI_LAUNCHER) and third["id"] != first["id"]
+            own = {name: first[name] for name in ("id", "name", "executable")}
+            assert third | own == first
+        assert (folder / install.MPI_LAUNCHER in install.uninstall_solver(folder)) == present
+        assert list(folder.iterdir()) == []
+
+
+def test_the_command_that_starts_ranks_is_asked_of_the_environment(tmp_path, monkeypatch):
+    monkeypatch.setattr(install, "has_mpi", lambda: True)
+    install.install_solver(tmp_path)
+    command = [str(tmp_path / install.MPI_LAUNCHER), "-a", "two words"]
+    environment = {**os.environ, "TURBO_FZN_MPIEXEC": "echo -n 4 --host a,b"}
+    said = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+    assert said.startswith("4 --host a,b ") and said.endswith(" -a two words")
+
+
+@needs_minizinc
+@needs_mpi
+def test_minizinc_starts_ranks(tmp_path, monkeypatch, minizinc, model):
+    install.install_solver(tmp_path)
+    launcher = f"{LAUNCHER} -n 3"
+    text = "include \"alldifferent.mzn\"; array[1..5] of var 1..5: x; constraint alldifferent(x); solve satisfy;"
+    flags = ("--solver", "turbo-mpi", "-a", "-s", "--arch", "cpu")
+    done = minizinc(*flags, model(text), MZN_SOLVER_PATH=str(tmp_path), TURBO_FZN_MPIEXEC=launcher, **SETTINGS)
+    assert done.stdout.count("----------") == 120 and "==========" in done.stdout and "ranks=3" in done.stdout
+
+
 def test_the_version_of_minizinc_is_asked_of_it(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     assert install.minizinc_version() == (0,)
@@ -164,6 +200,8 @@ def test_installing_again_replaces_the_file_and_leaves_nothing_else(tmp_path):
         install.CONFIGURATION,
         install.JSON_CONFIGURATION,
         install.LAUNCHER,
+        install.MPI_CONFIGURATION,
+        install.MPI_LAUNCHER,
     }
 
 
@@ -174,6 +212,7 @@ def test_a_relative_folder_becomes_absolute(tmp_path, monkeypatch):
 
 def test_uninstalling_removes_what_was_installed_and_nothing_else(tmp_path, monkeypatch):
     monkeypatch.setattr(install, "console_script", lambda: None)
+    monkeypatch.setattr(install, "has_mpi", lambda: False)
     install.install_solver(tmp_path)
     (tmp_path / "other.msc").touch()
     assert install.uninstall_solver(tmp_path) == [tmp_path / install.CONFIGURATION, tmp_path / install.LAUNCHER]

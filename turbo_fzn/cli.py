@@ -26,6 +26,7 @@ from turbo_fzn.collector import without_collector
 from turbo_fzn.errors import InternalError, TurboError, UnsupportedError
 from turbo_fzn.interrupt import Interrupt, Interrupted, deadline
 from turbo_fzn.options import Command, Options, parse_arguments
+from turbo_fzn.ranks.world import World, is_launched, join
 from turbo_fzn.run import output
 
 if TYPE_CHECKING:
@@ -48,6 +49,9 @@ def run(argv: Sequence[str], leave: bool) -> int:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no BLAS is used here, and its idle threads cost 0.1 s of CPU
     streams.open_missing()
     try:
+        everybody = join() if leave else None
+        if everybody is not None and everybody.rank:
+            return serve_rank(everybody)
         return obey(argv, started, leave)
     except BrokenPipeError:
         streams.forget_stdout()
@@ -60,6 +64,21 @@ def run(argv: Sequence[str], leave: bool) -> int:
         if leave:
             leave_process(code)  # here, where the error still holds what has failed: nothing of it is taken down
     return code
+
+
+def serve_rank(everybody: World) -> int:
+    """This process is a rank whose work rank 0 gives. A stop is rank 0's to obey: it gets it too."""
+    import signal
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    let_signals_in()
+    set_up_logging("-v" in sys.argv[1:])
+    from turbo_fzn.ranks.serve import serve
+    from turbo_fzn.run.choose import own_team
+
+    serve(everybody, own_team)
+    return 0
 
 
 def obey(argv: Sequence[str], started: float, leave: bool) -> int:
@@ -129,12 +148,12 @@ def solve(options: Options, started: float, leave: bool) -> int:
     end = deadline(options.time_limit, started, STOP_MARGIN_SECONDS)
     interrupt = Stopped(end) if options.dump_tnf is None else Interrupt(end)  # a file needs no reader
     try:
-        if leave and options.arch == "auto":
+        if leave and options.arch == "auto" and not is_launched():
             work_behind()
         catch_signals(interrupt, options)
         let_signals_in()
         set_up_logging(options.verbose)
-        if options.arch != "cpu":
+        if options.arch != "cpu" and not is_launched():  # a rank wakes its share of the GPUs
             wake_gpu(options)
         with without_collector(keep=True):
             prepared = prepare_file(options, interrupt)
@@ -161,7 +180,7 @@ def wake_gpu(options: Options) -> None:
     if options.arch == "gpu" or size_of(options.file) >= LONG_READ_BYTES:
         from turbo_fzn.engine import wake
 
-        wake.begin()
+        wake.begin(options.gpus)
 
 
 def size_of(path: str) -> int:
@@ -232,7 +251,7 @@ def leave_unknown(options: Options) -> NoReturn:
 
 def leave_process(code: int = 0) -> NoReturn:
     """Ends the process without tearing anything down, but for the files that it would leave behind."""
-    for name in ("turbo_fzn.engine.compiler", "turbo_fzn.progress"):
+    for name in ("turbo_fzn.engine.compiler", "turbo_fzn.progress", "turbo_fzn.ranks.world"):
         abandon = getattr(sys.modules.get(name), "abandon", None)
         if abandon is not None:
             abandon()

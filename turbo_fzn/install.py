@@ -10,6 +10,9 @@ A second configuration, `turbo-json.msc`, makes the solver `turbo-json`, which g
 needs a field of MiniZinc 2.8, and an older MiniZinc would complain of it at each run: so it is written where MiniZinc
 knows it.
 
+A third, `turbo-mpi.msc`, makes the solver `turbo-mpi`, which starts several ranks; it is written where mpi4py is. The
+command that starts them is asked of `TURBO_FZN_MPIEXEC` at each run, since it names the hosts.
+
 Where the package is used without being installed (from a source tree), there is no `fzn-turbo` script to name;
 then a launcher of three lines is written beside the configuration.
 """
@@ -24,6 +27,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 
 from turbo_fzn import __version__, options
@@ -36,6 +40,8 @@ LAUNCHER = "turbo-launcher.sh"
 SCRIPT = "fzn-turbo"
 JSON_CONFIGURATION = "turbo-json.msc"
 JSON_SINCE = (2, 8)
+MPI_CONFIGURATION = "turbo-mpi.msc"
+MPI_LAUNCHER = "turbo-mpi-launcher.sh"
 STD_FLAGS = ["-a", "-n", "-i", "-a-o", "-n-o", "-f", "-p", "-r", "-s", "-t", "-v", "--cp-profiler"]
 
 
@@ -49,6 +55,9 @@ def install_solver(folder: Path | None = None) -> Path:
         _write(path, _json_text(configuration(executable)), 0o644)
         if minizinc_version() >= JSON_SINCE:
             _write(folder / JSON_CONFIGURATION, _json_text(json_configuration(executable)), 0o644)
+        if has_mpi():
+            launcher = _write_mpi_launcher(folder, executable)
+            _write(folder / MPI_CONFIGURATION, _json_text(mpi_configuration(launcher)), 0o644)
     except OSError as error:
         raise UsageError(f"cannot install the solver in {folder}: {error.strerror or error}") from error
     return path
@@ -58,7 +67,7 @@ def uninstall_solver(folder: Path | None = None) -> list[Path]:
     """Remove what `install_solver` wrote there. Returns the files removed, none if there were none."""
     folder = _solvers_folder(folder)
     removed = []
-    for name in (CONFIGURATION, JSON_CONFIGURATION, LAUNCHER):
+    for name in (CONFIGURATION, JSON_CONFIGURATION, LAUNCHER, MPI_CONFIGURATION, MPI_LAUNCHER):
         try:
             (folder / name).unlink()
         except (FileNotFoundError, NotADirectoryError):
@@ -93,6 +102,15 @@ def json_configuration(executable: Path) -> dict[str, object]:
         "name": "Turbo (FlatZinc-JSON)",
         "inputType": "JSON",
     }
+
+
+def mpi_configuration(launcher: Path) -> dict[str, object]:
+    """The configuration of the solver that several ranks are."""
+    return {**configuration(launcher), "id": f"{SOLVER_ID}-mpi", "name": "Turbo (MPI)"}
+
+
+def has_mpi() -> bool:
+    return find_spec("mpi4py") is not None
 
 
 def minizinc_version() -> tuple[int, ...]:
@@ -156,6 +174,17 @@ def _write_launcher(folder: Path) -> Path:
     python_path = shlex.quote(str(PACKAGE.parent))
     command = f'{shlex.quote(sys.executable)} -m turbo_fzn "$@"'
     _write(path, f"#!/bin/sh\nexport PYTHONPATH={python_path}${{PYTHONPATH:+:$PYTHONPATH}}\nexec {command}\n", 0o755)
+    return path
+
+
+def _write_mpi_launcher(folder: Path, executable: Path) -> Path:
+    """Starts the ranks: by the command that TURBO_FZN_MPIEXEC holds, else by the mpiexec of this Python's environment,
+    else by that of the system."""
+    path = folder / MPI_LAUNCHER
+    beside = Path(sys.executable).parent / "mpiexec"
+    usual = shlex.quote(str(beside)) if beside.is_file() else "mpiexec"
+    command = f'exec ${{TURBO_FZN_MPIEXEC:-{usual}}} {shlex.quote(str(executable))} "$@"'
+    _write(path, f"#!/bin/sh\n{command}\n", 0o755)
     return path
 
 

@@ -31,6 +31,8 @@ VARIABLES = (
     ("CXX", "the C++ compiler of the CPU engine (default: c++, g++ or clang++), also with flags; where it is set, it "
      "compiles the engine even if the package has one; one that is not there is an error"),
     ("NVCC", "the compiler of the GPU engine (default: nvcc, or /usr/local/cuda/bin/nvcc), in the same way"),
+    ("TURBO_FZN_MPIEXEC", "what starts the ranks of MiniZinc's solver turbo-mpi, with their number and hosts (default: "
+     "mpiexec)"),
 )  # fmt: skip
 TAKE_FOLDER = tuple(flag for flag, _ in ACTIONS if flag.endswith("solver"))
 PLAIN_FLAGS = (("-h", "--help"), ("--version",))

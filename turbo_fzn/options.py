@@ -32,6 +32,7 @@ class Options:
     time_limit: int | None = None
     verbose: bool = False
     arch: str = "auto"
+    gpus: str = "all"
     blocks: int | None = None
     lns: str = "auto"
     without: str | None = None
@@ -103,8 +104,12 @@ OPTIONS = (
     Row(("--arch",), "arch", "choice:auto:gpu:cpu",
         "engine: the GPU, CPU threads, or the CPU until the GPU is ready", "opt:auto:gpu:cpu",
         more="With `auto` the search starts on the CPU; the GPU, if there is one, joins it as soon as it is ready."),
+    Row(("--gpus",), "gpus", "text:WHICH",
+        "the GPUs to use: all, so many of them, or a list of their numbers, as in 0,2", "string",
+        more="The numbers are the driver's, from 0 on; `1,` is GPU 1 alone. They search one tree together. With "
+             "`--blocks 1` there is one."),
     Row(("--blocks",), "blocks", "int",
-        "how many subproblems are searched at once (default: on a CPU -p, else as many as the GPU holds)",
+        "how many subproblems are searched at once (default: on a CPU -p, else as many as each GPU holds)",
         "int:1:1000000"),
     Row(("--lns",), "lns", "choice:auto:on:off", "large neighbourhood search in some of the blocks", "opt:auto:on:off",
         more="For optimisation; `auto`: on a GPU, and with `-f`."),

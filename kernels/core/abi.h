@@ -69,6 +69,28 @@ enum TraceStatus {
   TRACE_SOLVED = 0, TRACE_FAILED = 1, TRACE_BRANCH = 2, TRACE_SKIPPED = 3,
 };
 
+// A node: the place among its siblings and the decision that led to it (var -1: none). A tree is searched by each
+// task, and each numbers its nodes from 0; the parent of a root is -1.
+struct TraceRecord {
+  i64 lower, upper;
+  i32 tree, node, parent, alternative, children, status, var;
+};
+
+// The choice point of an open level.
+struct TraceBranch {
+  i32 node, children;
+};
+
+// The ring of the search tree's nodes, from the block that searches to the host.
+struct Trace {
+  TraceRecord* records;
+  TraceBranch* branches;
+  i64 capacity, written, taken;
+  i64 lower;  // the decision that leads to the current node
+  i64 upper;
+  i32 tree, next, parent, alternative, var;
+};
+
 // A propagator x = y op z; 16 bytes, so that a lane loads it at once.
 struct alignas(16) Row {
   i32 op, x, y, z;
@@ -125,7 +147,12 @@ struct alignas(64) Common {
   i32 proved_by;                // the method that has raised `bound` last
   alignas(64) i64 pool_head;    // blocks that have asked the pool for a subproblem
   alignas(64) i64 pool_tail;    // subproblems put into it
-  alignas(64) i32 outstanding;  // subproblems that exist, in pool or blocks; 0: the search is complete
+  alignas(64) i32 outstanding;  // subproblems that exist, in pool or blocks; 0: nothing is open here
+  i32 shared;                   // set by the host: other engines may still have parts of the tree
+  alignas(64) i64 wanted;       // set by the host: parcels that it would like to have, in all
+  i64 sent;                     // parcels put into the outbox
+  i64 brought;                  // set by the host: parcels that it has put into the inbox
+  i64 fetched;                  // twice the number of those that were taken out; odd while one is
 };
 
 // What a block counts.
@@ -173,6 +200,12 @@ struct alignas(16) PoolSlot {
   i32 length;
 };
 
+// A subproblem on its way to another engine, or from one; followed by parcel_path decisions.
+struct alignas(16) Parcel {
+  i64 sequence;  // in the outbox, of the parcel that is there: its number, from 1 on
+  i32 length;
+};
+
 // A solution; followed by n_exports values of type bound_t.
 struct RingSlot {
   i64 sequence, objective, block, method;
@@ -204,13 +237,17 @@ struct Problem {
   i64* pool_sequences;                // one a slot
   char* pool;
   char* ring;                         // in host memory
+  char* outbox;                       // in host memory
+  char* inbox;
   char* workspace;                    // workspace_bytes a block
-  i64 workspace_bytes, pool_slot_bytes, ring_slot_bytes;
+  i64 workspace_bytes, pool_slot_bytes, ring_slot_bytes, parcel_bytes;
   i64 seed;
   i32 n_vars, n_rows, n_strategies, n_exports, n_neighbours, n_groups, n_islands;
   i32 objective, sense;
   i32 changed_capacity, queue_capacity, trail_capacity, level_capacity, path_capacity;
   i32 pool_slots, pool_path, ring_slots;
+  i32 parcels;                        // that outbox and inbox have room for; 0 where no others share the tree
+  i32 parcel_path;
   i32 lns_percent;                    // share of the blocks that search neighbourhoods once there is an incumbent
   i32 n_blocks, use_weights;
   i32 project;                        // one solution for each assignment of the output variables is enough
@@ -221,28 +258,6 @@ struct Problem {
   LearnStatistics* learn_statistics;  // one a block
   char* exchange;                     // what learners tell each other (learn/exchange.h); null where there is one
   i64 learn_bytes;                    // of a learner's memory
-};
-
-// A node: the place among its siblings and the decision that led to it (var -1: none). A tree is searched by each
-// task, and each numbers its nodes from 0; the parent of a root is -1.
-struct TraceRecord {
-  i64 lower, upper;
-  i32 tree, node, parent, alternative, children, status, var;
-};
-
-// The choice point of an open level.
-struct TraceBranch {
-  i32 node, children;
-};
-
-// The ring of the search tree's nodes, from the block that searches to the host.
-struct Trace {
-  TraceRecord* records;
-  TraceBranch* branches;
-  i64 capacity, written, taken;
-  i64 lower;  // the decision that leads to the current node
-  i64 upper;
-  i32 tree, next, parent, alternative, var;
 };
 
 #include "abi_check.h"

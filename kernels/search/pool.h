@@ -5,59 +5,23 @@
 // search (Régin, Rezgui, Malapert, CP 2013) with the decomposition made on demand: the first subproblem is the root
 // itself. `outstanding` counts the subproblems that exist. A giver adds one before it lets go of the alternative, a
 // block subtracts one when its subproblem is exhausted: at 0 nothing is open anywhere and the search is complete.
-//
-// The pool is a bounded queue of slots with sequence numbers (after Vyukov's multi-producer multi-consumer queue): slot
-// i is free for ticket t when its sequence is t, and filled with it when its sequence is t + 1 (so there must be two).
-// Who wants a subproblem draws a ticket and waits at its own slot, so that thousands who wait do not fight for each
-// subproblem. More tickets drawn than subproblems put in: so many blocks are idle.
+// (Where several engines share the tree, that only says that nothing is open here: parcels.h.)
 #pragma once
 
-#include "../core/profile.h"
-#include "levels.h"
+#include "parcels.h"
 
 #define BLOCKS_A_RESERVE 16  // one subproblem is kept ready for so many blocks, or a short one's end would mean a wait
-
-// A subproblem that leaves the block or comes to it.
-struct Transfer {
-  i64 ticket;    // of the slot that is being written or read
-  i32 donate;    // the pool runs low: give a subproblem away
-  i32 reserved;  // lane 0's answer whether there is a slot for it
-  i32 arrived;   // lane 0's answer whether there is a subproblem
-};
-
-DEVICE Transfer& transfer(const Block& b);
-
-DEVICE PoolSlot* pool_slot(const Block& b, i64 ticket) {
-  const Problem* p = b.problem;
-  return (PoolSlot*)(p->pool + (u64)(ticket & (p->pool_slots - 1)) * (u64)p->pool_slot_bytes);
-}
-
-DEVICE i64* slot_sequence(const Block& b, i64 ticket) {
-  return &b.problem->pool_sequences[ticket & (b.problem->pool_slots - 1)];
-}
-
-DEVICE Decision* slot_path(PoolSlot* slot) { return (Decision*)(slot + 1); }
-
-// Lane 0: reserves a slot to fill. False when the pool is full.
-DEVICE bool reserve_slot(const Block& b) {
-  Common* common = b.problem->common;
-  for (;;) {
-    i64 ticket = global_load(&common->pool_tail);
-    i64 sequence = global_load(slot_sequence(b, ticket));
-    ASSERT(((sequence - ticket) & (b.problem->pool_slots - 1)) <= 1);  // free or filled, for a ticket of this slot
-    if (sequence < ticket) return false;
-    if (sequence == ticket && global_replace(&common->pool_tail, ticket, ticket + 1)) {
-      transfer(b).ticket = ticket;
-      return true;
-    }
-  }
-}
 
 // Whether fewer subproblems are ready than are wanted. It is below 0 by as many as blocks wait.
 DEVICE bool is_pool_low(const Block& b) {
   const Common* common = b.problem->common;
   i64 ready = global_load(&common->pool_tail) - global_load(&common->pool_head);
   return ready < b.problem->n_blocks / BLOCKS_A_RESERVE;
+}
+
+// Who waits for a subproblem, or soon would.
+DEVICE Wanted who_wants(const Block& b) {
+  return is_pool_low(b) ? WANTED_HERE : is_wanted_elsewhere(b.problem) ? WANTED_ELSEWHERE : UNWANTED;
 }
 
 // Lane 0: the alternative is another block's now; where nothing open is left, the level is never returned to.
@@ -71,6 +35,35 @@ DEVICE void forget_last_alternative(const Block& b, Level* level) {
   propagation(b).trailing = s.level > s.trail_base;
 }
 
+// Lane 0: a place for a subproblem that is one decision longer than `length`. Other engines come first: they have
+// nothing, or nearly so. When they want a few, a thousand blocks hear of it, and those that come too late keep theirs.
+DEVICE i32 reserve_place(const Block& b, i32 length) {
+  if (reserve_parcel(b, length)) return IN_OUTBOX;
+  if (transfer(b).donate == WANTED_ELSEWHERE) return NOWHERE;
+  if (length >= b.problem->pool_path || !reserve_slot(b)) return NOWHERE;
+  global_add(&b.problem->common->outstanding, 1);
+  return IN_POOL;
+}
+
+DEVICE Decision* reserved_path(const Block& b) {
+  const Transfer& s = transfer(b);
+  if (s.reserved == IN_POOL) return slot_path(pool_slot(b, s.ticket));
+  return (Decision*)(parcel_of(b.problem, b.problem->outbox, s.ticket) + 1);
+}
+
+// Lane 0: the path is written, and whoever it is for may have it.
+DEVICE void hand_over(const Block& b, i32 length) {
+  const Transfer& s = transfer(b);
+  if (s.reserved == IN_OUTBOX) {
+    send_parcel(b, length);
+    return;
+  }
+  pool_slot(b, s.ticket)->length = length;
+  fence();
+  ASSERT(global_load(slot_sequence(b, s.ticket)) == s.ticket);
+  global_store(slot_sequence(b, s.ticket), s.ticket + 1);
+}
+
 // Gives away the last open alternative of the shallowest open level. All lanes; false when it cannot be done.
 DEVICE bool donate_alternative(const Block& b) {
   Transfer& s = transfer(b);
@@ -78,26 +71,22 @@ DEVICE bool donate_alternative(const Block& b) {
   i32 length = shallowest->path_start;
   if (lane() == 0) {
     ASSERT(stack(b).level > stack(b).base && shallowest->pending > 0);
-    s.reserved = length < b.problem->pool_path && length <= b.problem->path_capacity && reserve_slot(b);
-    if (s.reserved) global_add(&b.problem->common->outstanding, 1);
+    s.reserved = length <= b.problem->path_capacity ? reserve_place(b, length) : NOWHERE;
   }
   barrier();
-  bool reserved = s.reserved;
+  i32 reserved = s.reserved;
   if (reserved) {
-    PoolSlot* slot = pool_slot(b, s.ticket);
-    Decision* path = slot_path(slot);
+    Decision* path = reserved_path(b);
     for (i32 i = lane(); i < length; i += lanes()) path[i] = b.path[i];
     if (lane() == 0) {
       Decision last = {shallowest->lower[0], shallowest->upper[0], shallowest->var};
       path[length] = last;
-      slot->length = length + 1;
     }
-    fence();
+    if (reserved == IN_OUTBOX) fence_host();
+    else fence();
     barrier();
     if (lane() == 0) {
-      fence();
-      ASSERT(global_load(slot_sequence(b, s.ticket)) == s.ticket);
-      global_store(slot_sequence(b, s.ticket), s.ticket + 1);
+      hand_over(b, length + 1);
       ++statistics(b).donations;
       forget_last_alternative(b, shallowest);
     }
@@ -116,6 +105,7 @@ DEVICE void wait_for_subproblem(const Block& b) {
     s.arrived = global_load(slot_sequence(b, ticket)) == ticket + 1;
     bool stop = global_load(&common->stop);
     if (s.arrived || stop || is_search_over(common)) break;
+    if (b.problem->parcels) fetch_parcel(b);
     pause_briefly(tries);
   }
   statistics(b).idle_ns += now_ns() - since;

@@ -224,7 +224,7 @@ DEVICE bool is_worth_sharing(const Block& b) {
 DEVICE void poll(const Block& b) {
   if (lane() == 0) {
     look_around(b);
-    transfer(b).donate = !claim(b).limited && is_worth_sharing(b) && is_pool_low(b);
+    transfer(b).donate = !claim(b).limited && is_worth_sharing(b) ? who_wants(b) : UNWANTED;
     tell_counts(b);
   }
   barrier();
@@ -311,6 +311,7 @@ DEVICE Next visit_node(const Block& b, bool consistent) {
   if (transfer(b).donate && stack(b).level > stack(b).base) donate_alternative(b);
   if (push_level(b, before)) return NODE;
   // The stack is full: make room at its base, where a level may have two alternatives.
+  if (lane() == 0) transfer(b).donate = WANTED_HERE;
   while (!claim(b).limited && donate_alternative(b)) {
     if (push_level(b, before)) return NODE;
   }

@@ -63,9 +63,14 @@ DEVICE void apply_proved_bound(const Block& b) {
   else tighten_upper(b, p->objective, (value_t)-bound);
 }
 
+// Whether no subproblem is left, here or in another engine that shares the tree.
+DEVICE bool is_tree_exhausted(const Common* common) {
+  return global_load(&common->outstanding) == 0 && !global_load(&common->shared);
+}
+
 // Whether nothing better can be found: the tree is exhausted, or the proved bound has met the incumbent.
 DEVICE bool is_search_over(const Common* common) {
-  return global_load(&common->outstanding) == 0 || proved_bound(common) >= global_load(&common->best);
+  return is_tree_exhausted(common) || proved_bound(common) >= global_load(&common->best);
 }
 
 // Lane 0: whether a limited search has had its share of failures, or, after a few of them, of work.
@@ -88,7 +93,7 @@ DEVICE void look_around(const Block& b) {
   propagation(b).stop = global_load(&common->stop);
   s.best = known_best(common);
   bool has_first = s.early && s.best != NO_INCUMBENT;
-  bool proved = proved_bound(common) >= s.best || (claim(b).limited && global_load(&common->outstanding) == 0);
+  bool proved = proved_bound(common) >= s.best || (claim(b).limited && is_tree_exhausted(common));
   s.over = has_first || proved;
 }
 

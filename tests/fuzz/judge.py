@@ -14,6 +14,7 @@ from random import Random
 from typing import Any
 
 from flatzinc_text import with_text
+from loopback import in_process
 from oracle import all_solutions, fingerprint, is_small, objective_of, outputs_of
 
 from turbo_fzn import Result, solve_model, solve_text
@@ -39,9 +40,10 @@ class Way:
     n_solutions: int | None = None
     learn: str = "off"
     by_text: bool = False
+    ranks: int = 1
 
     def settings(self) -> dict[str, Any]:
-        return {name: value for name, value in asdict(self).items() if name != "by_text"}
+        return {name: value for name, value in asdict(self).items() if name not in ("by_text", "ranks")}
 
 
 def draw_way(random: Random, arch: str = "cpu") -> Way:
@@ -63,6 +65,11 @@ def draw_way(random: Random, arch: str = "cpu") -> Way:
 def draw_learning_way(random: Random) -> Way:
     """One in which a block learns."""
     return replace(draw_way(random), learn=random.choice(TEAMS), n_solutions=1)
+
+
+def draw_ranks_way(random: Random) -> Way:
+    """One in which several ranks search."""
+    return replace(draw_way(random), ranks=random.choice((2, 3, 8)))
 
 
 def every_way() -> Iterator[Way]:
@@ -116,10 +123,11 @@ def judge(model: Model, way: Way, expected: Expected | None = None) -> Verdict:
     milliseconds = SECONDS * 1000 if expected.is_small else 300
     settings: dict[str, Any] = {**way.settings(), "all_solutions": way.n_solutions is None, "time_limit": milliseconds}
     try:
-        if way.by_text:
-            result = solve_text(model.text or with_text(model).text, **settings)
-        else:
-            result = solve_model(model, **settings)
+        with in_process(way.ranks, delay=way.seed % 4, seed=way.seed):
+            if way.by_text:
+                result = solve_text(model.text or with_text(model).text, **settings)
+            else:
+                result = solve_model(model, **settings)
     except (UnsupportedError, EngineError) as error:
         return Verdict("refused") if not expected.is_small else Verdict("crash", f"refused: {error}")
     except InternalError as error:

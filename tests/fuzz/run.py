@@ -9,6 +9,7 @@ Instance number i of seed s is the same model and the same way to solve it on ev
 
     python tests/fuzz --count 1000000 --processes 16     # on CPU threads
     python tests/fuzz --arch gpu --count 10000           # in one process, with one GPU context
+    python tests/fuzz --ranks                            # several ranks a model, in one process
     TURBO_FZN_KERNEL_FLAGS=-DCHECK_EXPLANATIONS python tests/fuzz --learn    # each explanation is checked
 """
 
@@ -38,7 +39,7 @@ from oracle import WindowTooSmall
 from fuzz.bounds import try_bounds
 from fuzz.damage import draw_text, judge_text
 from fuzz.generate import draw_model
-from fuzz.judge import Expected, Verdict, Way, draw_learning_way, draw_way, judge
+from fuzz.judge import Expected, Verdict, Way, draw_learning_way, draw_ranks_way, draw_way, judge
 from fuzz.peers import try_flatzinc, try_minizinc
 from fuzz.reals import try_reals
 from fuzz.shrink import shrink
@@ -58,17 +59,18 @@ class Failure:
     text: str
 
 
-def instance(seed: int, number: int, arch: str, flavour: str | None, learn: bool = False) -> tuple[Model, Way]:
+def instance(seed: int, number: int, arch: str, flavour: str | None, special: str = "") -> tuple[Model, Way]:
     """The model and the way to solve it that belong to a number."""
     random = Random(f"{seed}/{number}")
-    return draw_model(random, flavour), draw_learning_way(random) if learn else draw_way(random, arch)
+    ways = {"learn": draw_learning_way, "ranks": draw_ranks_way}
+    return draw_model(random, flavour), ways[special](random) if special else draw_way(random, arch)
 
 
 def try_instance(
-    seed: int, number: int, arch: str, flavour: str | None, learn: bool = False
+    seed: int, number: int, arch: str, flavour: str | None, special: str = ""
 ) -> tuple[str, Failure | None]:
     """The kind of the verdict, and the failure if it is one."""
-    model, way = instance(seed, number, arch, flavour, learn)
+    model, way = instance(seed, number, arch, flavour, special)
     try:
         expected = Expected(model)
     except WindowTooSmall:
@@ -97,7 +99,7 @@ def try_number(arguments: argparse.Namespace, number: int) -> tuple[str, Failure
         random = Random(f"{arguments.kind}/{arguments.seed}/{number}")
         verdict, text = try_flatzinc(random, arguments.arch) if arguments.kind == "flatzinc" else try_minizinc(random)
         return verdict.kind, Failure(number, verdict, Way(), text) if verdict.is_fault else None
-    return try_instance(arguments.seed, number, arguments.arch, arguments.flavour, arguments.learn)
+    return try_instance(arguments.seed, number, arguments.arch, arguments.flavour, arguments.special)
 
 
 def work(index: int, arguments: argparse.Namespace, results: Any, stop: Any) -> None:
@@ -215,7 +217,7 @@ class Run:
 
 def keep_regression(arguments: argparse.Namespace, failure: Failure) -> Path:
     """Shrinks the model and writes it into the folder of regressions."""
-    model, way = instance(arguments.seed, failure.number, arguments.arch, arguments.flavour, arguments.learn)
+    model, way = instance(arguments.seed, failure.number, arguments.arch, arguments.flavour, arguments.special)
 
     def fails(candidate: Model) -> bool:
         try:
@@ -252,7 +254,10 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     kinds = ("models", "damage", "flatzinc", "minizinc", "bounds", "floats")
     parser.add_argument("--kind", choices=kinds, default="models")
     parser.add_argument("--arch", choices=("cpu", "gpu"), default="cpu")
-    parser.add_argument("--learn", action="store_true", help="every instance with blocks that learn")
+    parser.add_argument("--learn", dest="special", action="store_const", const="learn", default="",
+                        help="every instance with blocks that learn")  # fmt: skip
+    parser.add_argument("--ranks", dest="special", action="store_const", const="ranks", default="",
+                        help="every instance by several ranks")  # fmt: skip
     parser.add_argument("--flavour", default=None, help="only models of this flavour (see generate.py)")
     parser.add_argument("--keep", type=Path, default=REGRESSIONS, metavar="FOLDER", help="where shrunk failures go")
     arguments = parser.parse_args(argv)

@@ -13,6 +13,7 @@ from enum import IntEnum
 from typing import Annotated, NamedTuple
 
 from turbo_fzn.domains import INFINITY
+from turbo_fzn.engine import trace_records as trace_records  # they are printed, too
 from turbo_fzn.engine.records import CACHE_LINE, OWN_LINE, Bounded, Times, bound_t, fields_of, i32, i64, pointer, record
 from turbo_fzn.tnf.language import Op, ValueChoice, VarChoice
 
@@ -191,12 +192,22 @@ class Common(ctypes.Structure):
     proved_by: i32  # the method that has raised `bound` last
     pool_head: Annotated[i64, OWN_LINE]  # blocks that have asked the pool for a subproblem
     pool_tail: Annotated[i64, OWN_LINE]  # subproblems put into it
-    outstanding: Annotated[i32, OWN_LINE]  # subproblems that exist, in pool or blocks; 0: the search is complete
+    outstanding: Annotated[i32, OWN_LINE]  # subproblems that exist, in pool or blocks; 0: nothing is open here
+    shared: i32  # set by the host: other engines may still have parts of the tree
+    wanted: Annotated[i64, OWN_LINE]  # set by the host: parcels that it would like to have, in all
+    sent: i64  # parcels put into the outbox
+    brought: i64  # set by the host: parcels that it has put into the inbox
+    fetched: i64  # twice the number of those that were taken out; odd while one is
 
     @property
     def is_complete(self) -> bool:
         """After the last block has left: nothing better than what was published exists."""
-        return (self.outstanding == 0 or self.proved >= self.best) and not self.incomplete
+        return (self.is_exhausted or self.proved >= self.best) and not self.incomplete
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether the tree is, which others may share."""
+        return self.outstanding == 0 and not self.shared
 
     @property
     def proved(self) -> int:
@@ -276,6 +287,14 @@ class PoolSlot(ctypes.Structure):
     length: i32
 
 
+@record(alignment=16)
+class Parcel(ctypes.Structure):
+    """A subproblem on its way to another engine, or from one; followed by parcel_path decisions."""
+
+    sequence: i64  # in the outbox, of the parcel that is there: its number, from 1 on
+    length: i32
+
+
 @record()
 class RingSlot(ctypes.Structure):
     """A solution; followed by n_exports values of type bound_t."""
@@ -314,10 +333,13 @@ class Problem(ctypes.Structure):
     pool_sequences: Annotated[pointer, "i64"]  # one a slot
     pool: Annotated[pointer, "char"]
     ring: Annotated[pointer, "char"]  # in host memory
+    outbox: Annotated[pointer, "char"]  # in host memory
+    inbox: Annotated[pointer, "char"]
     workspace: Annotated[pointer, "char"]  # workspace_bytes a block
     workspace_bytes: i64
     pool_slot_bytes: i64
     ring_slot_bytes: i64
+    parcel_bytes: i64
 
     seed: i64
     n_vars: i32
@@ -340,6 +362,8 @@ class Problem(ctypes.Structure):
     pool_slots: i32
     pool_path: i32
     ring_slots: i32
+    parcels: i32  # that outbox and inbox have room for; 0 where no others share the tree
+    parcel_path: i32
     lns_percent: i32  # share of the blocks that search neighbourhoods once there is an incumbent
     n_blocks: i32
     use_weights: i32
@@ -351,48 +375,6 @@ class Problem(ctypes.Structure):
     learn_statistics: Annotated[pointer, "LearnStatistics"]  # one a block
     exchange: Annotated[pointer, "char"]  # what learners tell each other (learn/exchange.h); null where there is one
     learn_bytes: i64  # of a learner's memory
-
-
-@record()
-class TraceRecord(ctypes.Structure):
-    """A node: the place among its siblings and the decision that led to it (var -1: none). A tree is searched by each
-    task, and each numbers its nodes from 0; the parent of a root is -1."""
-
-    lower: i64
-    upper: i64
-    tree: i32
-    node: i32
-    parent: i32
-    alternative: i32
-    children: i32
-    status: i32
-    var: i32
-
-
-@record()
-class TraceBranch(ctypes.Structure):
-    """The choice point of an open level."""
-
-    node: i32
-    children: i32
-
-
-@record()
-class Trace(ctypes.Structure):
-    """The ring of the search tree's nodes, from the block that searches to the host."""
-
-    records: Annotated[pointer, "TraceRecord"]
-    branches: Annotated[pointer, "TraceBranch"]
-    capacity: i64
-    written: i64
-    taken: i64
-    lower: i64  # the decision that leads to the current node
-    upper: i64
-    tree: i32
-    next: i32
-    parent: i32
-    alternative: i32
-    var: i32
 
 
 STATISTICS = [field.name for field in fields_of(Statistics) if field.name != "activity_ticks"]

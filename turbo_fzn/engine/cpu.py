@@ -5,16 +5,19 @@ from __future__ import annotations
 import ctypes
 import logging
 import threading
+from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
 
 from turbo_fzn.engine import compiler
-from turbo_fzn.engine.abi import LEARN_STATISTICS, METHODS, STATISTICS, Common, Problem, Trace, TraceRecord, Units
+from turbo_fzn.engine.abi import LEARN_STATISTICS, METHODS, STATISTICS, Common, Problem, Units
 from turbo_fzn.engine.agreement import digest
 from turbo_fzn.engine.contract import Found, Roots, merge_statistics, method_statistics
-from turbo_fzn.engine.layout import Layout, Settings, first_books, make_common
+from turbo_fzn.engine.layout import Layout, Settings, first_books, line_aligned, make_common
+from turbo_fzn.engine.parcels import Parcels
 from turbo_fzn.engine.ring import Ring
+from turbo_fzn.engine.trace_records import Trace, TraceRecord
 from turbo_fzn.errors import EngineError, InternalError
 from turbo_fzn.tnf.language import TNF
 
@@ -136,7 +139,7 @@ class Propagator:
 
 def prover_of(engine: str, common: Common) -> str:
     """Of an engine that is complete. Where the host has told it the proof, the prover is another one: empty."""
-    if common.outstanding == 0:
+    if common.is_exhausted:
         return f"{engine} tree"
     return f"{engine} {METHODS[common.proved_by]}" if common.bound >= common.best else ""
 
@@ -166,6 +169,24 @@ class Tracer:
         self.compiled.set_trace(None)
 
 
+class OwnMemory:
+    """How parcels reach an engine in this process (parcels.Reach)."""
+
+    def __init__(self, common: Common, inbox: np.ndarray, fence: Callable[[], None]):
+        self.shared, self.inbox, self.fence = common, inbox, fence
+
+    def common(self) -> Common:
+        self.fence()
+        return self.shared
+
+    def send_word(self, name: str, value: int) -> None:
+        self.fence()
+        setattr(self.shared, name, value)
+
+    def put_parcel(self, place: int, parcel: np.ndarray) -> None:
+        self.inbox[place : place + len(parcel)] = parcel
+
+
 class CpuEngine:
     """`settings.blocks` threads search `tnf`, whose root must be at its fixpoint. See engine.Engine."""
 
@@ -178,24 +199,7 @@ class CpuEngine:
         self.blocks_statistics = np.zeros((settings.blocks, len(STATISTICS)), np.int64)
         self.learn_statistics = np.zeros((settings.blocks, len(LEARN_STATISTICS)), np.int64)
         self.books = first_books()
-        islands, incumbents = layout.first_islands()
-        self.memory = {
-            "weights": layout.weights,
-            "islands": islands,
-            "incumbents": incumbents,
-            "phases": np.zeros(tnf.n_vars, layout.bound_type),
-            "units": layout.first_units(),
-            "books": self.books,
-            "statistics": self.blocks_statistics,
-            "learn_statistics": self.learn_statistics,
-            "roles": layout.roles(),
-            "pool_sequences": layout.first_sequences(),
-            "pool": np.zeros(layout.pool_slots * layout.pool_slot_bytes, np.uint8),
-            "ring": np.zeros(layout.ring_slots * layout.ring_slot_bytes, np.uint8),
-            "workspace": np.zeros(settings.blocks * layout.stack_bytes, np.uint8),
-        }
-        if (exchange := layout.first_exchange()) is not None:
-            self.memory["exchange"] = exchange
+        self.memory = self._first_memory(layout)
         self.problem = Problem()
         layout.fill(self.problem, layout.stack_bytes)
         check_sums(layout, self.problem)
@@ -203,6 +207,8 @@ class CpuEngine:
         self.problem.common = ctypes.addressof(self.common)
         self.units_read = 0  # version
         self.ring = Ring(layout, self.memory["ring"], self.library.memory_fence)
+        reach = OwnMemory(self.common, self.memory["inbox"], self.library.memory_fence)
+        self.parcels = Parcels(layout, self.memory["outbox"], reach, self.library.memory_fence)
         self.shape = {"blocks": settings.blocks}
         self.repeats = layout.repeats
         self.tracer = Tracer(layout, self.library) if settings.trace else None
@@ -211,6 +217,30 @@ class CpuEngine:
             threading.Thread(target=self._run, args=(index,), name=f"block-{index}", daemon=True)
             for index in range(settings.blocks)
         ]
+
+    def _first_memory(self, layout: Layout) -> dict[str, np.ndarray]:
+        """What the blocks write to, by its name in Problem."""
+        islands, incumbents = layout.first_islands()
+        memory = {
+            "weights": layout.weights,
+            "islands": islands,
+            "incumbents": incumbents,
+            "phases": np.zeros(layout.tnf.n_vars, layout.bound_type),
+            "units": layout.first_units(),
+            "books": self.books,
+            "statistics": self.blocks_statistics,
+            "learn_statistics": self.learn_statistics,
+            "roles": layout.roles(),
+            "pool_sequences": layout.first_sequences(),
+            "pool": np.zeros(layout.pool_slots * layout.pool_slot_bytes, np.uint8),
+            "ring": np.zeros(layout.ring_slots * layout.ring_slot_bytes, np.uint8),
+            "workspace": np.zeros(layout.settings.blocks * layout.stack_bytes, np.uint8),
+            "outbox": line_aligned(layout.parcels * layout.parcel_bytes),
+            "inbox": line_aligned(layout.parcels * layout.parcel_bytes),
+        }
+        if (exchange := layout.first_exchange()) is not None:
+            memory["exchange"] = exchange
+        return memory
 
     def _run(self, index: int) -> None:
         if self.library.solve_block(ctypes.byref(self.problem), index) != 0:

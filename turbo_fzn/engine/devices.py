@@ -1,11 +1,15 @@
-"""The driver, through PyCUDA, and which GPUs there are. The only file that works with PyCUDA."""
+"""The driver, through PyCUDA, which GPUs there are, and which of them are wanted. What else works with PyCUDA gets it
+here."""
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import Any
 
-from turbo_fzn.errors import EngineError
+from turbo_fzn.errors import EngineError, UsageError
+
+WANTED = re.compile(r"all|[1-9]\d*|\d+,(\d+(,\d+)*,?)?")  # of --gpus: all, so many, or their numbers
 
 
 @lru_cache(maxsize=1)
@@ -23,6 +27,18 @@ def driver() -> Any:
     if count == 0:
         raise EngineError("no NVIDIA GPU found")
     return cuda
+
+
+def chosen(wanted: str, count: int) -> list[int]:
+    """The numbers of the GPUs that --gpus names, of so many. Raises UsageError for those that are not there."""
+    if not WANTED.fullmatch(wanted):
+        raise UsageError(f"--gpus: expected all, a number from 1 on, or a list as in 0,2, found {wanted[:40]!r}")
+    if wanted == "all":
+        return list(range(count))
+    numbers = [int(word) for word in wanted.split(",") if word] if "," in wanted else list(range(int(wanted)))
+    if missing := [number for number in numbers if number >= count]:
+        raise UsageError(f"--gpus {wanted}: there is no GPU {missing[0]}, the last one is {count - 1}")
+    return sorted(set(numbers))
 
 
 def architectures() -> list[str]:

@@ -1,33 +1,32 @@
-"""The GPU engine over PyCUDA.
+"""The GPU engine over PyCUDA, on one GPU. Several are a fleet (fleet.py).
 
 The whole search is one launch of resident blocks that meet only through atomics, so no grid barrier is needed.
 Solutions come out through a ring in mapped host memory; the stop flag, the count of solutions taken and what others
 have found go in by asynchronous copies on a second stream, which run beside the kernel (dispatch.py). Both streams are
-non-blocking ones, or a copy would wait for the kernel. One context for the process, retained on first use and given
-back at exit.
+non-blocking ones, or a copy would wait for the kernel.
 """
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import ctypes
 import threading
 import time
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any
-from weakref import WeakSet
 
 import numpy as np
 
-from turbo_fzn.engine import compiler, wake
+from turbo_fzn.engine import compiler
+from turbo_fzn.engine import context as contexts
 from turbo_fzn.engine.abi import METHODS, STATE_BYTES, STATISTICS, Common, Island, Problem, Statistics
+from turbo_fzn.engine.context import Context
 from turbo_fzn.engine.contract import Found, Roots, merge_statistics, method_statistics
-from turbo_fzn.engine.cpu import check_digest, check_sums, library, profile_flags, prover_of
+from turbo_fzn.engine.cpu import check_sums, library, profile_flags, prover_of
 from turbo_fzn.engine.devices import driver
 from turbo_fzn.engine.dispatch import Dispatch
 from turbo_fzn.engine.layout import NO_INCUMBENT, Layout, Settings, align16, first_books
+from turbo_fzn.engine.parcels import Parcels
 from turbo_fzn.engine.ring import Ring
 from turbo_fzn.engine.shape import Shape, launch_shape
 from turbo_fzn.errors import EngineError
@@ -35,100 +34,18 @@ from turbo_fzn.tnf.language import TNF
 
 NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING
 WORKSPACE_SHARE = 0.7  # of the free device memory
-PATIENCE_SECONDS = 2.0  # of an orderly exit with makers at work
-_makers: WeakSet[threading.Thread] = WeakSet()  # the threads that make an engine
-
-
-class Context:
-    """The primary context of the first GPU.
-
-    A thread that uses it enters it first. One that ends must leave it before: PyCUDA aborts the process otherwise.
-    """
-
-    def __init__(self) -> None:
-        start = time.monotonic()
-        cuda = driver()
-        self.device = cuda.Device(0)
-        try:
-            self.context = self.device.retain_primary_context()
-        except cuda.Error as error:
-            raise EngineError(f"the GPU cannot be used: {error}") from error
-        self.seconds = max(wake.seconds(), time.monotonic() - start)
-        self.of_thread = threading.local()
-        self.kernels: dict[tuple[int, bool, tuple[str, ...]], Any] = {}
-        self.modules: dict[tuple[int, bool, tuple[str, ...]], Any] = {}
-        self.architecture = "".join(map(str, self.device.compute_capability()))
-        attribute = cuda.device_attribute
-        self.sms = self.device.get_attribute(attribute.MULTIPROCESSOR_COUNT)
-        self.shared_per_sm = self.device.get_attribute(attribute.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)
-        self.shared_per_block = self.device.get_attribute(attribute.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)
-        self.shared_reserved = self.device.get_attribute(attribute.RESERVED_SHARED_MEMORY_PER_BLOCK)
-        self.registers_per_sm = self.device.get_attribute(attribute.MAX_REGISTERS_PER_MULTIPROCESSOR)
-        self.threads_per_sm = self.device.get_attribute(attribute.MAX_THREADS_PER_MULTIPROCESSOR)
-        atexit.register(self.close)
-
-    def enter(self) -> None:
-        """Makes the context current in this thread, unless it is."""
-        if not getattr(self.of_thread, "entered", False):
-            self.context.push()
-            self.of_thread.entered = True
-
-    def leave(self) -> None:
-        if getattr(self.of_thread, "entered", False):
-            self.context.pop()
-            self.of_thread.entered = False
-
-    def kernel(self, bits: int, shared: bool, *extra: str) -> Any:
-        """The compiled kernel for this variant, loaded once."""
-        key = (bits, shared, extra)
-        if key not in self.kernels:
-            cuda = driver()
-            module = cuda.module_from_buffer(compiler.gpu_binary(bits, shared, self.architecture, *extra).read_bytes())
-            place, size = module.get_global("abi_digest")
-            carried = np.zeros(size, np.uint8)
-            cuda.memcpy_dtoh(carried, place)
-            check_digest("the GPU engine", carried.tobytes().rstrip(b"\0"), compiler.FLOAT_FLAG in extra)
-            function = module.get_function("solve")
-            function.prepare([f"{ctypes.sizeof(Problem)}s"])
-            self.modules[key] = module
-            self.kernels[key] = function
-        return self.kernels[key]
-
-    def close(self) -> None:
-        """Modules must go before the context; a context left on PyCUDA's stack at exit aborts the process. Where
-        another thread is still making an engine, they stay."""
-        self.leave()
-        for maker in (makers := [thread for thread in _makers if thread is not threading.current_thread()]):
-            maker.join(PATIENCE_SECONDS)
-        if not any(maker.is_alive() for maker in makers):
-            self.kernels.clear()
-            self.modules.clear()
-            self.context.detach()
-
-
-@lru_cache(maxsize=1)
-def _context() -> Context:
-    return Context()
-
-
-def context() -> Context:
-    """The context, current in this thread."""
-    here = _context()
-    here.enter()
-    return here
 
 
 class GpuEngine:
-    """Searches `tnf`, whose root must be at its fixpoint, on the first GPU. See engine.Engine.
+    """Searches `tnf`, whose root must be at its fixpoint, on one GPU. See engine.Engine.
 
     `settings.blocks` 0 means as many as fit. Raises EngineError when there is no GPU or not enough memory on it.
     """
 
-    name = "gpu"
-
     def __init__(self, tnf: TNF, exports: np.ndarray, settings: Settings):
         self.cuda = driver()
-        self.here = here = context()
+        self.name = "gpu" if settings.device is None else f"gpu{settings.device}"
+        self.here = here = contexts.context(settings.device or 0)
         self.memory: dict[str, Any] = {}
         try:
             self._prepare(here, tnf, exports, settings)
@@ -193,6 +110,7 @@ class GpuEngine:
             "phases": layout.tnf.n_vars * layout.bits // 8,
             "statistics": self.launch.blocks * ctypes.sizeof(Statistics),
             "pool": layout.pool_slots * layout.pool_slot_bytes,
+            "inbox": layout.parcels * layout.parcel_bytes,
         }
         for name, size in zeroed.items():
             self.memory[name] = cuda.mem_alloc(max(size, 16))
@@ -201,12 +119,13 @@ class GpuEngine:
         self.memory["common"] = self._upload(np.frombuffer(bytes(layout.first_common()), np.uint8))
         for name, allocation in self.memory.items():
             setattr(problem, name, int(allocation))
-        size = layout.ring_slots * layout.ring_slot_bytes
-        self.ring_memory = cuda.pagelocked_zeros(size, np.uint8, mem_flags=cuda.host_alloc_flags.DEVICEMAP)
-        problem.ring = int(self.ring_memory.base.get_device_pointer())
-        self.ring = Ring(layout, self.ring_memory, library(layout.bits).memory_fence)
+        fence = library(layout.bits).memory_fence
+        self.ring_memory, problem.ring = self._mapped(layout.ring_slots * layout.ring_slot_bytes)
+        self.ring = Ring(layout, self.ring_memory, fence)
         # Made ahead, as that waits for a running kernel: what is sent, what is read of Common, and statistics.
-        self.dispatch = Dispatch(cuda, self.copies, self.memory, layout)
+        self.dispatch = Dispatch(self.here, self.copies, self.memory, layout)
+        self.outbox, problem.outbox = self._mapped(max(layout.parcels * layout.parcel_bytes, 16))
+        self.parcels = Parcels(layout, self.outbox, DeviceMemory(self), fence)
         self.seen = cuda.pagelocked_zeros(ctypes.sizeof(Common), np.uint8)
         self.counters = cuda.pagelocked_zeros((self.launch.blocks, len(STATISTICS)), np.int64)
         self.problem = problem
@@ -216,6 +135,11 @@ class GpuEngine:
         if array.nbytes:
             self.cuda.memcpy_htod(allocation, array)
         return allocation
+
+    def _mapped(self, size: int) -> tuple[np.ndarray, int]:
+        """Host memory (uint8) that the blocks write to, and where they find it."""
+        memory = self.cuda.pagelocked_zeros(size, np.uint8, mem_flags=self.cuda.host_alloc_flags.DEVICEMAP)
+        return memory, int(memory.base.get_device_pointer())
 
     def start(self, incumbent: Found | None = None) -> None:
         self.here.enter()
@@ -241,6 +165,7 @@ class GpuEngine:
     @property
     def running(self) -> bool:
         if self.running_kernel:
+            self.here.enter()
             try:
                 self.running_kernel = not self.compute.is_done()
             except self.cuda.Error as error:
@@ -264,8 +189,9 @@ class GpuEngine:
     def stop(self) -> None:
         self.dispatch.send_word("stop", 1)
 
-    def _common(self) -> Common:
+    def common(self) -> Common:
         """As it is now, also while the kernel runs."""
+        self.here.enter()
         self.cuda.memcpy_dtoh_async(self.seen, self.memory["common"], self.copies)
         self.copies.synchronize()
         return Common.from_buffer_copy(self.seen)
@@ -274,15 +200,15 @@ class GpuEngine:
     def complete(self) -> bool:
         if self.running:
             return False
-        return self._common().is_complete
+        return self.common().is_complete
 
     @property
     def bound(self) -> int:
-        return int(self._common().proved)
+        return int(self.common().proved)
 
     @property
     def prover(self) -> str:
-        return prover_of(self.name, self._common()) if self.complete else ""
+        return prover_of(self.name, self.common()) if self.complete else ""
 
     def adopt(self, found: Found) -> None:
         """Where it has all values, the blocks want better ones from their next node on, and use them from their next
@@ -306,16 +232,18 @@ class GpuEngine:
 
     @property
     def open_work(self) -> int:
-        return int(self._common().outstanding)
+        return int(self.common().outstanding)
 
     def statistics(self) -> dict[str, int]:
         """Sums over the blocks; of those that still run, up to a few nodes ago."""
+        self.here.enter()
         self.cuda.memcpy_dtoh_async(self.counters, self.memory["statistics"], self.copies)
         self.copies.synchronize()
         return merge_statistics(self.counters, STATISTICS)
 
     def methods(self) -> dict[str, float]:
         """After the kernel has ended."""
+        self.here.enter()
         books = first_books()
         self.cuda.memcpy_dtoh(books, self.memory["books"])
         return method_statistics(books, METHODS)
@@ -334,16 +262,28 @@ class GpuEngine:
             with contextlib.suppress(self.cuda.Error):  # after a failed kernel nothing can be freed one by one
                 allocation.free()
         self.memory.clear()
-        del self.ring, self.ring_memory, self.dispatch, self.counters
+        del self.ring, self.ring_memory, self.outbox, self.parcels, self.dispatch, self.counters
         if threading.current_thread() is not threading.main_thread():
-            self.here.leave()  # it may end now
+            contexts.leave()  # it may end now
+
+
+class DeviceMemory:
+    """How parcels reach an engine on a GPU (parcels.Reach)."""
+
+    def __init__(self, engine: GpuEngine):
+        self.common, self.dispatch = engine.common, engine.dispatch
+
+    def send_word(self, name: str, value: int) -> None:
+        self.dispatch.send_word(name, value)
+
+    def put_parcel(self, place: int, parcel: np.ndarray) -> None:
+        self.dispatch.put_parcel(place, parcel)
 
 
 def make_elsewhere(tnf: TNF, exports: np.ndarray, settings: Settings) -> GpuEngine:
     """An engine for another thread than this one to start, and to use from then on."""
-    _makers.add(threading.current_thread())
+    contexts.makers.add(threading.current_thread())
     try:
         return GpuEngine(tnf, exports, settings)
     finally:
-        if _context.cache_info().currsize:
-            _context().leave()
+        contexts.leave()

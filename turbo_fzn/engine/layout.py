@@ -29,6 +29,7 @@ from turbo_fzn.engine.abi import (
     Level,
     MethodBook,
     OwnValueChoice,
+    Parcel,
     PoolSlot,
     Problem,
     RingSlot,
@@ -48,6 +49,7 @@ MAX_RING_SLOTS = 1024
 MAX_LEVELS = 2**20
 MAX_ISLANDS = 33
 FURTHEST_OWNER = 16
+PARCELS, PARCEL_PATH = 64, 1024  # that outbox and inbox have room for, and how many decisions each
 EXCHANGE_SLOTS, EXCHANGE_LITERALS = 512, 8  # of kernels/learn/exchange.h
 
 
@@ -131,6 +133,8 @@ class Settings:
     threads: int | None = None  # a block, whole warps, GPU only
     store: str | None = None  # shared or global, GPU only
     memory_bytes: int | None = None  # of the device, at most
+    device: int | None = None  # the number of the GPU, where several are at work
+    shares: bool = False  # the tree with other engines: it begins with none of it
     profile: bool = False
     trace: bool = False  # records of the search tree, CPU and one block only
 
@@ -253,11 +257,14 @@ class Layout:
         self.trail_capacity = max(settings.trail_capacity or 4 * n + 65536, n)
         self.queue_capacity = settings.queue_capacity or self.tnf.n_rows
         self.changed_capacity = settings.queue_capacity or n
-        decision = ctypes.sizeof(Decision.of(self.bits))
+        self.decision_bytes = decision = ctypes.sizeof(Decision.of(self.bits))
         self.pool_slots = power_of_two(max(2 * settings.blocks, 64))
         fitting = max(POOL_BYTES // self.pool_slots // decision, 64)
         self.pool_path = min(self.path_capacity, fitting if settings.pool_path is None else settings.pool_path)
         self.pool_slot_bytes = align16(ctypes.sizeof(PoolSlot) + self.pool_path * decision)
+        self.parcels = PARCELS if settings.shares else 0
+        self.parcel_path = min(self.pool_path, PARCEL_PATH)
+        self.parcel_bytes = align16(ctypes.sizeof(Parcel) + self.parcel_path * decision)
         self.ring_slot_bytes = align16(ctypes.sizeof(RingSlot) + len(self.exports) * self.bits // 8)
         self.ring_slots = settings.ring_slots or min(MAX_RING_SLOTS, max(RING_BYTES // self.ring_slot_bytes, 2))
 
@@ -266,6 +273,16 @@ class Layout:
         """One for the best solution, and one for each of the others that blocks may start from."""
         blocks = self.settings.blocks * self.settings.lns_percent // 100
         return 1 + min(blocks, MAX_ISLANDS - 1) if blocks else 1
+
+    @property
+    def tree_blocks(self) -> int:
+        """How many take part in the tree search: those that neither learn nor search neighbourhoods; but block 0 does,
+        where there are no others and nobody learns."""
+        settings = self.settings
+        if "tree" not in settings.methods and settings.lns_percent:
+            return 0
+        rest = settings.blocks - settings.blocks * settings.lns_percent // 100 - len(settings.roles)
+        return max(rest, 0 if settings.roles else 1)
 
     @property
     def repeats(self) -> bool:
@@ -342,21 +359,24 @@ class Layout:
         problem.project, problem.outputs = int(tnf.sense == 0), self.outputs
         problem.learn_bytes = self.learn_bytes() if settings.roles else 0
         for name in ("changed_capacity", "queue_capacity", "trail_capacity", "level_capacity", "path_capacity",
-                     "pool_slots", "pool_path", "ring_slots"):  # fmt: skip
+                     "pool_slots", "pool_path", "ring_slots", "parcels", "parcel_path", "parcel_bytes"):  # fmt: skip
             setattr(problem, name, getattr(self, name))
 
     def first_sequences(self) -> np.ndarray:
-        """Sequence numbers (int64) of a pool with one subproblem in it, the empty path: slot i is free for ticket i."""
+        """Sequence numbers (int64) of a pool with one subproblem in it, the empty path, where the tree is not shared:
+        slot i is free for ticket i."""
         sequences = np.arange(self.pool_slots, dtype=np.int64)
-        sequences[0] = 1
+        sequences[0] += not self.settings.shares
         return sequences
 
     def first_common(self, incumbent: Found | None = None) -> Common:
-        """One subproblem, the root; only solutions better than the incumbent are wanted."""
+        """One subproblem, the root, where the tree is not shared; only solutions better than the incumbent are
+        wanted."""
         best = NO_INCUMBENT if incumbent is None else self.tnf.sense * incumbent.objective
         bound = self.root_bound()
         words = {"bound": bound, "host_bound": bound, "host_best": NO_INCUMBENT}
-        return make_common(best=best, pool_tail=1, outstanding=1, **words)
+        begun = int(not self.settings.shares)
+        return make_common(best=best, pool_tail=begun, outstanding=begun, shared=1 - begun, **words)
 
     def first_islands(self, incumbent: Found | None = None) -> tuple[np.ndarray, np.ndarray]:
         """(islands uint8, incumbents [islands * n]), the host's too: nothing but the incumbent, on island 0."""

@@ -1,15 +1,16 @@
 """Engines that search one model at the same time and tell each other what they know: the GPU finds, the host proves.
 
 The first member is there from the start; the others join when they are ready (maker.py), and each is asked and told
-the same, whatever it is: so a second GPU, or another host, would be one more member. With `--arch auto` the first is
-the CPU engine, and the GPU engine joins it. The first goes on to its end whatever becomes of the others: the answer
-comes no later than from it alone.
+the same, whatever it is. With `--arch auto` the first is the CPU engine, and the GPU engine joins it. The first goes
+on to its end whatever becomes of the others: the answer comes no later than from it alone. Several GPUs are there from
+the start, and share one tree (tree.py).
 
 What passes between members are words that only get better, so it does not matter when they arrive, in which order, or
 how often: the best solution, with its values (as it is found), and, now and then, the proved bound of the objective and
 the root bounds of all variables. No claim is made that is not true:
 
-* Each member begins at the root. The space was searched when one of them has searched all of it.
+* Each member begins at the root. The space was searched when one of them has searched all of it. Where they share a
+  tree, it was when the tree says so, and all of them have published what they found.
 * Optimisation: only a solution that is handed out by the same call is told to the others, or bounds one that joins. So
   the claim of a member, that there is nothing better, is about a solution that the caller has. (Where solutions are
   handed out without all their values, nobody is told, and the search drops what is no improvement.)
@@ -24,87 +25,41 @@ the root bounds of all variables. No claim is made that is not true:
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 from turbo_fzn.engine.contract import MAXIMA, Engine, Found, Roots
 from turbo_fzn.engine.layout import NO_INCUMBENT
-from turbo_fzn.engine.maker import Maker, describe
+from turbo_fzn.engine.member import Dispensable, Joining, Member
+from turbo_fzn.engine.tree import Tree
+from turbo_fzn.errors import EngineError
 
 log = logging.getLogger("turbo_fzn")
-T = TypeVar("T")
 
 EXCHANGE_SECONDS = 0.02  # between two exchanges of what is proved
 EXCHANGE_SHARE = 0.1  # of the time that they may take
 
 
-class Member:
-    """An engine at work from the start; its failure is the caller's."""
-
-    def __init__(self, engine: Engine | None):
-        self.engine = engine  # while it is at work
-        self.roots: Roots | None = None  # that it has told, and that were not passed on
-
-    def ask(self, ask: Callable[[Engine], T], otherwise: T) -> T:
-        """What the engine answers; `otherwise` when it is not at work."""
-        return otherwise if self.engine is None else ask(self.engine)
-
-    def tighten(self, roots: Roots) -> None:
-        self.ask(lambda engine: engine.tighten(roots), None)
-
-    def take(self) -> list[Found]:
-        """The solutions that have arrived."""
-        return self.ask(lambda engine: engine.poll(), list[Found]())
-
-
-class Joining(Member):
-    """One that is made beside the search, and perhaps at work. When it fails it is not at work any more."""
-
-    def __init__(self, make: Callable[[], Engine]):
-        super().__init__(None)
-        self.maker = Maker(make)
-        self.joined: float | None = None  # after how many seconds of search
-        self.left: list[Found] = []  # when it has failed
-
-    def ask(self, ask: Callable[[Engine], T], otherwise: T) -> T:
-        engine = self.engine
-        try:
-            return super().ask(ask, otherwise)
-        except Exception as error:
-            assert engine is not None
-            self.engine = None
-            with contextlib.suppress(Exception):
-                self.left = engine.poll()
-            told = engine.name.upper(), describe(error)
-            log.warning("the %s engine has failed, the search goes on without it: %s", *told)
-            return otherwise
-
-    def take(self) -> list[Found]:
-        found = super().take()
-        left, self.left = self.left, []
-        return [*found, *left]
-
-    @property
-    def is_expected(self) -> bool:
-        """Whether it may still come to work."""
-        return self.joined is None and self.maker.expected
-
-
 class Team:
     """Drives `first`, and beside it what each of `makers`, which are called in threads, returns. See engine.Engine.
 
-    `sense` is that of the objective: 1 to minimise, -1 to maximise, 0 to satisfy.
+    Several engines that share a tree are at work from the start, and all but the last of them may fail. `sense` is that
+    of the objective: 1 to minimise, -1 to maximise, 0 to satisfy.
     """
 
     repeats = True  # a member finds again what another has found
 
-    def __init__(self, first: Engine, makers: Sequence[Callable[[], Engine]], sense: int):
-        self.first = first
+    def __init__(self, first: Engine | Sequence[Engine], makers: Sequence[Callable[[], Engine]], sense: int):
+        self.tree: Tree | None = None
+        if isinstance(first, Sequence):
+            self.core: list[Member] = [Dispensable(engine) for engine in first]
+            self.tree = Tree(self.core)
+        else:
+            self.core = [Member(first)]
         self.others = [Joining(make) for make in makers]
-        self.members = [Member(first), *self.others]
+        self.members = [*self.core, *self.others]
         self.sense = sense
         self.best: Found | None = None
         self.raised = -NO_INCUMBENT  # what anybody has proved of the objective
@@ -118,21 +73,28 @@ class Team:
 
     @property
     def name(self) -> str:
-        return "+".join(engine.name for engine in self._at_work())
+        return "+".join(engine.name for engine in self._at_work()) or "team"  # that has failed
 
     @property
     def shape(self) -> dict[str, Any]:
-        """Of those that have joined, or else of the first."""
+        """Of those that have joined, or else of those that were there from the start."""
         shape: dict[str, Any] = {}
         for other in self.others:
             if other.engine is not None:
                 shape |= other.engine.shape | {"joinTime": other.joined}
-        return shape or self.first.shape
+        if shape:
+            return shape
+        for member in self.core:
+            blocks = shape.get("blocks", 0)
+            shape |= member.ask(lambda engine: engine.shape, {"blocks": 0})
+            shape["blocks"] += blocks
+        return shape if self.tree is None else {**shape, "parcels": self.tree.ledger.sent}
 
     def start(self, incumbent: Found | None = None) -> None:
         self.began = time.monotonic()
         self.best = incumbent
-        self.first.start(incumbent)
+        for member in self.core:
+            member.ask(lambda engine: engine.start(incumbent), None)
         for other in self.others:
             other.maker.start()
 
@@ -140,11 +102,13 @@ class Team:
     def running(self) -> bool:
         """Also while the first has given up before another is ready."""
         running = [member.ask(lambda engine: engine.running, False) for member in self.members]
+        if not self._at_work():
+            raise EngineError("all of them have failed")
         return any(running) or (self._has_room() and any(other.is_expected for other in self.others))
 
     def _has_room(self) -> bool:
         """Whether one that is ready may still join."""
-        return not (self.stopped or self.first.complete)
+        return not (self.stopped or any(member.ask(lambda engine: engine.complete, False) for member in self.core))
 
     def poll(self) -> list[Found]:
         began = time.monotonic()
@@ -157,10 +121,14 @@ class Team:
             engine, best = member.engine, self.best
             arrived += self._note(member.take())
             finder = finder if self.best is best else engine
-            if member is self.members[0]:
+            if member is self.core[-1]:
                 self._let_join()
         if self.best is not None and self.best is not before:
             self._tell_best(self.best, finder)
+        if self.tree is not None and not self.stopped:
+            self.tree.exchange()
+            if any(member.ask(lambda engine: engine.complete, False) for member in self.core):
+                self.stop()  # by a bound, or all of them
         if exchanges:
             self._tell_bound()
             self._tell_roots()
@@ -223,6 +191,9 @@ class Team:
 
     @property
     def complete(self) -> bool:
+        """Where the tree is shared, what one has not searched another has: all must have published what they found."""
+        if self.tree is not None and any(member.ask(lambda engine: engine.running, False) for member in self.core):
+            return False
         return any(member.ask(lambda engine: engine.complete, False) for member in self.members)
 
     @property
@@ -273,9 +244,9 @@ class Team:
 
     def statistics(self) -> dict[str, int]:
         """Of all engines, as of the blocks of one."""
-        counted = self.first.statistics()
-        for other in self.others:
-            for name, count in other.ask(lambda engine: engine.statistics(), dict[str, int]()).items():
+        counted: dict[str, int] = {}
+        for member in self.members:
+            for name, count in member.ask(lambda engine: engine.statistics(), dict[str, int]()).items():
                 before = counted.get(name, 0)
                 counted[name] = max(before, count) if name in MAXIMA else before + count
         return counted
@@ -283,6 +254,5 @@ class Team:
     def close(self) -> None:
         """Does not wait for an engine that is still being made."""
         self.stopped = True
-        self.first.close()
-        for other in self.others:
-            other.maker.abandon()
+        for member in self.members:
+            member.close()

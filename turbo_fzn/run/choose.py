@@ -31,11 +31,13 @@ from turbo_fzn.engine.layout import Settings
 from turbo_fzn.engine.team import Team
 from turbo_fzn.errors import EngineError, UsageError
 from turbo_fzn.options import Options
+from turbo_fzn.ranks.world import World, world
 from turbo_fzn.run.judge import Prepared
 from turbo_fzn.run.roles import choose_roles
 from turbo_fzn.tnf.language import TNF, VarChoice
 
 if TYPE_CHECKING:
+    from turbo_fzn.ranks.serve import Job
     from turbo_fzn.run.bounding import Bounding
 
 log = logging.getLogger("turbo_fzn")
@@ -46,6 +48,7 @@ MOST_THREADS = 16
 GPU_LNS_PERCENT = 75  # a GPU has blocks to spare
 CPU_LNS_PERCENT = 50
 SHARE_BESIDE_ONE = 0.1  # of the time, for dividing relaxations beside a single block
+SEEDS_APART = 15_485_863  # of two ranks
 RESTARTS = {"weighted", "annotated"}  # one of them proves what the tree does not
 
 
@@ -91,7 +94,10 @@ def threads_beside_gpu() -> int:
 
 def choose_engine(prepared: Prepared, options: Options, exports: np.ndarray, wanted: int = 1) -> Engine:
     """The engine that --arch names; with `auto` the GPU, when there is a usable one, joins as soon as it is ready. The
-    profiler wants one CPU block. `exports` are the variables whose values are wanted; `wanted` is as in `plan`."""
+    profiler wants one CPU block. `exports` are the variables whose values are wanted; `wanted` is as in `plan`. Where
+    there are other ranks, they take part."""
+    if world() is not None and not options.cp_profiler:
+        return all_ranks(prepared, options, exports, wanted)
     gpu_joins = options.arch == "auto" and not options.cp_profiler and wake.absence() is None
     chosen = plan(prepared.tnf, replace(options, blocks=None) if gpu_joins else options, wanted, gpu_joins)
     count = "" if options.arch == "gpu" else f", {chosen.threads} thread{'s' * (chosen.threads > 1)} of the CPU"
@@ -101,16 +107,69 @@ def choose_engine(prepared: Prepared, options: Options, exports: np.ndarray, wan
     if options.cp_profiler:
         return cpu.CpuEngine(tnf, exports, Settings(seed=options.seed or 0, trace=True))
     if options.arch == "gpu":
-        from turbo_fzn.engine import gpu
+        from turbo_fzn.engine import fleet
 
-        return gpu.GpuEngine(tnf, exports, gpu_settings(chosen, options))
+        return fleet.make(tnf, exports, gpu_settings(chosen, options), options.gpus)
     first = cpu.CpuEngine(tnf, exports, cpu_settings(tnf, chosen, options, gpu_joins))
     if not gpu_joins:
         if options.arch == "auto":
             log.info("no GPU engine: %s", wake.absence())
         return first
     settings = gpu_settings(plan(tnf, options, wanted), options)  # --blocks is meant for the GPU
-    return Team(first, [lambda: make_gpu_engine(prepared, exports, settings)], tnf.sense)
+    return Team(first, [lambda: make_gpu_engine(prepared, exports, settings, options.gpus)], tnf.sense)
+
+
+def all_ranks(prepared: Prepared, options: Options, exports: np.ndarray, wanted: int) -> Engine:
+    """Rank 0 gives the others the prepared model."""
+    from turbo_fzn.ranks.ranks import Ranks
+    from turbo_fzn.ranks.serve import Job
+
+    everybody = world()
+    assert everybody is not None
+    job = Job(prepared.tnf, exports, options, wanted)
+    everybody.publish(job)
+    return Ranks(own_team(job), everybody)
+
+
+def own_team(job: Job) -> Team:
+    """The engines of this rank, which share the tree: its GPUs, and beside them threads of the CPU that learn; without
+    a GPU, threads of the CPU."""
+    everybody = world()
+    assert everybody is not None
+    tnf, exports, options, wanted = job
+    seed = (options.seed or 0) + SEEDS_APART * everybody.rank
+    options = replace(options, seed=seed)
+    gpus: list[Engine] = []
+    if options.arch != "cpu" and wake.absence() is None:
+        gpus = own_gpus(job, options, everybody)
+    if not gpus and options.arch == "gpu":
+        raise EngineError(f"rank {everybody.rank} has no GPU: with --arch auto it takes the CPU")
+    chosen = plan(tnf, replace(options, blocks=None, seed=job.options.seed), wanted, bool(gpus))
+    tnf = by_failures(tnf) if chosen.by_failures else tnf
+    log.info("search of rank %d: %s", everybody.rank, chosen.reason)
+    settings = replace(cpu_settings(tnf, chosen, options, bool(gpus)), shares=True)
+    if gpus and not settings.roles:
+        return Team(gpus, [], tnf.sense)
+    return Team([*gpus, cpu.CpuEngine(tnf, exports, settings)], [], tnf.sense)
+
+
+def own_gpus(job: Job, options: Options, everybody: World) -> list[Engine]:
+    """Of the GPUs of a host each rank takes its share; where it sees but one, as some launchers see to, that one."""
+    from turbo_fzn.engine import fleet
+
+    try:
+        numbers = fleet.devices(options.gpus)
+        own = numbers[everybody.place :: everybody.neighbours] if len(numbers) > 1 else numbers
+        if not own:
+            return []
+        chosen = plan(job.tnf, job.options, job.wanted)
+        tnf = by_failures(job.tnf) if chosen.by_failures else job.tnf
+        return [*fleet.make_all(tnf, job.exports, gpu_settings(chosen, options), own)]
+    except EngineError as error:
+        if options.arch == "gpu":
+            raise
+        log.info("no GPU engine on rank %d: %s", everybody.rank, error)
+        return []
 
 
 def begin_bounding(prepared: Prepared, options: Options, exports: np.ndarray) -> Bounding | None:
@@ -134,15 +193,15 @@ def is_alone(tnf: TNF, options: Options) -> bool:
     return options.blocks == 1 or (on_cpu and plan(tnf, options, 1).threads == 1)
 
 
-def make_gpu_engine(prepared: Prepared, exports: np.ndarray, settings: Settings) -> Engine:
+def make_gpu_engine(prepared: Prepared, exports: np.ndarray, settings: Settings, wanted: str) -> Engine:
     """Called in a thread of its own."""
-    waking = wake.begin()
+    waking = wake.begin(wanted)
     waking.wait()  # PyCUDA would keep Python's lock while it waits for the driver
     if waking.failure is not None:
         raise EngineError(waking.failure)
-    from turbo_fzn.engine import gpu
+    from turbo_fzn.engine import fleet
 
-    return gpu.make_elsewhere(prepared.tnf, exports, settings)
+    return fleet.make(prepared.tnf, exports, settings, wanted)
 
 
 def by_failures(tnf: TNF) -> TNF:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from turbo_fzn.engine.abi import ACTIVITIES, METHODS
 
 EVERYWHERE, SEARCHED, FOUND, OPTIMISED = "always", "after a search", "with a solution", "of optimisation models"
+SHARED, RANKED = "with several GPUs or ranks", "with several ranks"
 LEARNED, PROFILED, GPU = "where clauses were learned", "with `--profile`", "on a GPU"
 
 
@@ -51,10 +52,13 @@ GLOSSARY = (
     Entry("engineTime", SEARCHED, "part of `initTime`: starting the engine"),
     Entry("compileTime", SEARCHED, "part of `engineTime`: compiling kernels that are not in the cache"),
     Entry("firstNodeTime", SEARCHED, "from the start of the process to the start of the search"),
-    Entry("engine", SEARCHED, "`cpu`, `gpu`, or `cpu+gpu` where the GPU joined; counts are then of both"),
+    Entry("engine", SEARCHED, "`cpu`, `gpu`, `cpu+gpu` where the GPU joined, `gpu0+gpu1`; counts are of all"),
     Entry("blocks", SEARCHED, "subproblems that are searched at once"),
     Entry("iterations", SEARCHED, "rounds of propagation"),
     Entry("donations", SEARCHED, "subproblems given to other blocks"),
+    Entry("parcels", SHARED, "subproblems that engines of this rank have given to the others, through the host"),
+    Entry("ranks", RANKED, "of MPI; counts are of all of them"),
+    Entry("stolen", RANKED, "subproblems that rank 0 got from other ranks"),
     Entry("replays", SEARCHED, "stores rebuilt because the trail was forgotten"),
     Entry("fixpointErrors", SEARCHED, "0, except in a faulty debug build"),
     Entry("busyTime", SEARCHED, "sum over the blocks"),

@@ -1,0 +1,1 @@
+"""Many hosts: ranks of MPI that search one tree together."""

@@ -1,0 +1,283 @@
+"""The engine that all ranks are together: one team of engines a rank, which share the tree and what they know.
+
+Rank 0 drives it for the search, which checks and prints; the others drive theirs for it (serve.py). Each solution goes
+to rank 0. One that is the best so far goes to everybody, as do bounds of the objective: straight from whoever has found
+them, by a tree of messages, so that no rank is in the middle. Subproblems go from rank to rank (stealing.py), and all
+count together when none are left (census.py).
+
+The claims are those of a team (team.py), and rank 0 makes them:
+
+* It adopts a solution in the same call that hands it out, never earlier. So its own engines prove nothing of a solution
+  that the caller has not.
+* The tree was searched as a whole when the census says so, and every rank has reported its end: that comes behind its
+  last solution, and messages of a rank keep their order. A rank that dies never reports.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from turbo_fzn.engine.contract import MAXIMA, Found, Roots
+from turbo_fzn.engine.layout import NO_INCUMBENT
+from turbo_fzn.engine.team import Team
+from turbo_fzn.engine.tree import Tree
+from turbo_fzn.errors import EngineError
+from turbo_fzn.ranks.census import Census, Sum
+from turbo_fzn.ranks.stealing import Stealing
+from turbo_fzn.ranks.wire import Kind, Message, Wire, spread
+
+log = logging.getLogger("turbo_fzn")
+
+ALIVE_SECONDS = 1.0  # between two signs of life
+SILENCE_SECONDS = 10.0  # after which a rank is said to be missing
+NEWS_SECONDS = 0.02  # between two looks at what is proved of the objective
+
+
+class News(NamedTuple):
+    """What `origin` has found or proved: a solution, or a bound of sense * objective."""
+
+    origin: int
+    found: Found | None
+    bound: int
+
+
+class Ranks:
+    """This rank's part. `team` shares a tree. See contract.Engine."""
+
+    repeats = True
+
+    def __init__(self, team: Team, wire: Wire, clock: Callable[[], float] = time.monotonic):
+        assert team.tree is not None
+        self.team, self.wire, self.clock = team, wire, clock
+        self.tree: Tree = team.tree
+        self.tree.go_abroad(has_root=wire.rank == 0)
+        self.sense = team.sense
+        self.stealing = Stealing(wire, self.tree, clock)
+        self.census = Census(wire, self._count, clock)
+        self.best = NO_INCUMBENT  # sense * objective of what all were told
+        self.told = -NO_INCUMBENT  # the bound that all were told
+        self.failed = False  # all engines of this rank have
+        self.is_over = False  # rank 0 has said so
+        self.whole: bool | None = None  # when the tree is exhausted: whether nothing was left out
+        self.counted: dict[int, dict[str, int]] = {}  # by the other ranks, so far
+        self.final: set[int] = set()  # those that have come to their end
+        self.heard: dict[int, float] = {}
+        self.missing: set[int] = set()
+        self.next_sign = self.next_news = 0.0
+        self.answers: dict[Kind, Callable[[Message], None]] = {
+            Kind.STEAL: lambda message: self.stealing.on_steal(message.source),
+            Kind.WORK: lambda message: self.stealing.on_work(message.payload),
+            Kind.FOUND: lambda message: self.arrived.extend(message.payload),
+            Kind.NEWS: self._on_news,
+            Kind.COUNT: lambda message: self.census.on_count(),
+            Kind.SUM: lambda message: self.census.on_sum(message.payload),
+            Kind.SETTLE: lambda message: self._settle(message.payload),
+            Kind.STOP: lambda message: self._end(),
+            Kind.ALIVE: lambda message: self.counted.update({message.source: message.payload}),
+            Kind.FINAL: self._on_final,
+            Kind.LOST: self._on_lost,
+        }
+        self.arrived: list[Found] = []
+
+    def _count(self) -> Sum:
+        passive = self.tree.is_exhausted()
+        return Sum(passive, self.stealing.sent, self.stealing.received, self.tree.is_balanced and not self.tree.gave_up)
+
+    # ---- the engine
+
+    @property
+    def name(self) -> str:
+        return f"{self.team.name} x {self.wire.size}"
+
+    @property
+    def shape(self) -> dict[str, Any]:
+        return {**self.team.shape, "ranks": self.wire.size, "stolen": self.stealing.received}
+
+    def start(self, incumbent: Found | None = None) -> None:
+        self.heard = {rank: self.clock() for rank in range(self.wire.size) if rank != self.wire.rank}
+        self.team.start(incumbent)
+
+    @property
+    def here(self) -> bool:
+        """Whether engines of this rank are at work."""
+        try:
+            return not self.failed and self.team.running
+        except EngineError as error:
+            self.failed = True
+            if self.wire.size == 1:
+                raise
+            if self.wire.rank:
+                self.wire.send(Kind.LOST, 0, str(error))
+            log.warning("rank %d has no engine any more, the others go on: %s", self.wire.rank, error)
+            return False
+
+    @property
+    def running(self) -> bool:
+        """Of rank 0: also while another has not come to its end."""
+        others = self.wire.size - 1 - len(self.final)
+        return self.here or others > 0
+
+    @property
+    def complete(self) -> bool:
+        """By a bound, rank 0 says so for itself."""
+        if self.whole is None:
+            return not self.failed and self.team.complete
+        return self.whole and not self.running
+
+    def poll(self) -> list[Found]:
+        """Of rank 0: what all have found."""
+        self._note_failure()
+        own = self.team.poll()
+        if self.wire.rank:
+            if own:
+                self.wire.send(Kind.FOUND, 0, own)
+        else:
+            self.arrived += own
+        self._tell_best(own)
+        for message in self.wire.receive():
+            self.heard[message.source] = self.clock()
+            self.answers[message.kind](message)
+        if not self.is_over:
+            self._step()
+        arrived, self.arrived = self.arrived, []
+        self._adopt(arrived)
+        return arrived
+
+    def _note_failure(self) -> None:
+        """Looks whether the engines are still at work, and says so once."""
+        if not self.failed:
+            _ = self.here
+
+    def _step(self) -> None:
+        self.stealing.step()
+        self.census.step()
+        if self.census.outcome is not None and self.whole is None:
+            self._settle(self.census.outcome)
+        self._tell_bound()
+        self._give_sign()
+
+    def _adopt(self, arrived: list[Found]) -> None:
+        """Of rank 0, what others have found, as it is handed out."""
+        for found in arrived if self.sense and not self.wire.rank else ():
+            if self.team.best is None or self.sense * found.objective < self.sense * self.team.best.objective:
+                self.team.adopt(found)
+
+    def _tell_best(self, own: list[Found]) -> None:
+        """The best of what was found here goes to everybody, where it is better than what they know."""
+        if not self.sense or not own:
+            return
+        best = min(own, key=lambda found: self.sense * found.objective)
+        if self.sense * best.objective < self.best:
+            self.best = self.sense * best.objective
+            spread(self.wire, Kind.NEWS, News(self.wire.rank, best, self.told), self.wire.rank)
+
+    def _tell_bound(self) -> None:
+        now = self.clock()
+        if not self.sense or self.failed or now < self.next_news:
+            return
+        self.next_news = now + NEWS_SECONDS
+        bound = self.team.bound
+        if bound > self.told:
+            self.told = bound
+            spread(self.wire, Kind.NEWS, News(self.wire.rank, None, bound), self.wire.rank)
+
+    def _on_news(self, message: Message) -> None:
+        news: News = message.payload
+        spread(self.wire, Kind.NEWS, news, news.origin)
+        if news.bound > self.told:
+            self.told = news.bound
+            self.team.raise_bound(news.bound)
+        if news.found is None or self.sense * news.found.objective >= self.best:
+            return
+        self.best = self.sense * news.found.objective
+        if self.wire.rank:  # to rank 0 it comes as a solution, to be handed out
+            self.team.adopt(news.found)
+
+    def _settle(self, whole: bool) -> None:
+        self.whole = whole
+        spread(self.wire, Kind.SETTLE, whole)
+        self.tree.settle(whole)
+
+    # ---- the end
+
+    def stop(self) -> None:
+        """Of rank 0."""
+        if not self.is_over:
+            self._end()
+
+    def _end(self) -> None:
+        self.is_over = True
+        spread(self.wire, Kind.STOP, None)
+        self.team.stop()
+
+    def report(self) -> None:
+        """Of the others, when their engines have come to their end and all that they have found was sent."""
+        self.wire.send(Kind.FINAL, 0, self.team.statistics())
+
+    def _on_final(self, message: Message) -> None:
+        self.final.add(message.source)
+        self.counted[message.source] = message.payload
+
+    def _on_lost(self, message: Message) -> None:
+        log.warning("rank %d has no engine any more, the others go on: %s", message.source, message.payload)
+
+    def _give_sign(self) -> None:
+        """Of life; and rank 0 says of whom it has heard nothing for long."""
+        now = self.clock()
+        if now < self.next_sign:
+            return
+        self.next_sign = now + ALIVE_SECONDS
+        if self.wire.rank:
+            self.wire.send(Kind.ALIVE, 0, self.team.statistics())
+            return
+        spread(self.wire, Kind.NEWS, News(0, None, self.told))
+        silent = {rank for rank, heard in self.heard.items() if now - heard > SILENCE_SECONDS} - self.final
+        for rank in sorted(silent - self.missing):
+            log.warning("nothing is heard of rank %d: the search goes on, but cannot be complete without it", rank)
+        self.missing |= silent
+
+    # ---- what is told by the caller, and asked
+
+    @property
+    def bound(self) -> int:
+        return self.told if self.failed else max(self.told, self.team.bound)
+
+    @property
+    def prover(self) -> str:
+        return self.team.prover
+
+    @property
+    def open_work(self) -> int:
+        return self.team.open_work + len(self.tree.hand)
+
+    def adopt(self, found: Found) -> None:
+        self.team.adopt(found)
+        self._tell_best([found])
+
+    def raise_bound(self, bound: int) -> None:
+        self.team.raise_bound(bound)
+
+    def roots(self) -> Roots | None:
+        return self.team.roots()
+
+    def tighten(self, roots: Roots) -> None:
+        self.team.tighten(roots)
+
+    def methods(self) -> dict[str, float]:
+        return self.team.methods()
+
+    def statistics(self) -> dict[str, int]:
+        """Of all ranks, as far as they have told."""
+        counted = self.team.statistics()
+        for others in self.counted.values():
+            for name, count in others.items():
+                before = counted.get(name, 0)
+                counted[name] = max(before, count) if name in MAXIMA else before + count
+        return counted
+
+    def close(self) -> None:
+        self.stop()
+        self.team.close()

@@ -1,0 +1,150 @@
+"""The ranks that MPI has started, over mpi4py: whether there are any, their messages, the jobs that rank 0 gives, and
+an end that waits for nobody who hangs.
+
+MPI is entered only where a launcher (mpiexec, srun) has started more than one process; nobody else needs mpi4py. All
+calls of MPI come from one thread.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import pickle
+import signal
+import time
+from typing import Any
+
+from turbo_fzn.errors import UsageError
+from turbo_fzn.ranks.wire import Kind, Message, spread
+
+# What launchers tell a process: of Open MPI, of those with PMI (MPICH, Intel MPI, Slurm), of Slurm with PMIx.
+SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
+PAUSE_SECONDS = 0.001
+PATIENCE_SECONDS = 2.0  # at the end, with ranks that do not answer
+PR_SET_PDEATHSIG = 1  # see prctl(2)
+
+_world: World | None = None
+
+
+def is_launched() -> bool:
+    """Whether this process is one of several ranks."""
+    sizes = [os.environ[name] for name in SIZES if name in os.environ]
+    if "PMIX_RANK" in os.environ and "SLURM_NTASKS" in os.environ:
+        sizes.append(os.environ["SLURM_NTASKS"])
+    return any(size.isdecimal() and int(size) > 1 for size in sizes)
+
+
+class World:
+    """All ranks. `epoch` is the number of the job: messages of an earlier one are dropped."""
+
+    def __init__(self, mpi: Any):
+        self.mpi, self.everybody = mpi, mpi.COMM_WORLD
+        self.rank, self.size = self.everybody.rank, self.everybody.size
+        host = self.everybody.Split_type(mpi.COMM_TYPE_SHARED)
+        self.place, self.neighbours = host.rank, host.size  # among the ranks of this host
+        self.epoch = 0
+        self.under_way: list[Any] = []  # what has been sent, perhaps not yet received
+        self.left = False
+
+    # ---- the wire of the current job
+
+    def send(self, kind: Kind, target: int, payload: Any = None) -> None:
+        self.under_way = [request for request in self.under_way if not request.Test()]
+        self.under_way.append(self.everybody.isend((self.epoch, payload), target, int(kind)))
+
+    def receive(self) -> list[Message]:
+        arrived: list[Message] = []
+        status = self.mpi.Status()
+        while (message := self.everybody.improbe(self.mpi.ANY_SOURCE, self.mpi.ANY_TAG, status)) is not None:
+            epoch, payload = message.recv(status)
+            if epoch == self.epoch:
+                arrived.append(Message(Kind(status.Get_tag()), status.Get_source(), payload))
+        return arrived
+
+    # ---- jobs
+
+    def publish(self, job: object) -> None:
+        """Of rank 0: the next thing to do, for all."""
+        data = pickle.dumps(job)
+        self.epoch += 1
+        self._broadcast(bytearray(data))
+
+    def next_job(self) -> Any:
+        """Of the others: waits for it; None at the end of all."""
+        size = bytearray(8)
+        self._wait(self.everybody.Ibcast([size, self.mpi.BYTE], 0))
+        count = int.from_bytes(size, "little")
+        if count == 0:
+            return None
+        data = bytearray(count)
+        self._wait(self.everybody.Ibcast([data, self.mpi.BYTE], 0))
+        self.epoch += 1
+        return pickle.loads(data)
+
+    def _broadcast(self, data: bytearray) -> None:
+        for part in (bytearray(len(data).to_bytes(8, "little")), data):
+            if part:
+                self.under_way.append(self.everybody.Ibcast([part, self.mpi.BYTE], 0))
+
+    def _wait(self, request: Any) -> None:
+        """With pauses: a rank that waits must leave the processor to those that work."""
+        while not request.Test():
+            time.sleep(PAUSE_SECONDS)
+
+    # ---- the end
+
+    def leave(self, code: int = 0) -> None:
+        """Ends MPI: in order, where all ranks come to the end; else what is left of them is ended by the launcher."""
+        if self.left:
+            return
+        self.left = True
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+        if self.rank == 0:
+            spread(self, Kind.STOP, None)  # where the search was left in the midst of it
+            self._broadcast(bytearray())
+        end = self.everybody.Ibarrier()
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not end.Test():
+            self.receive()
+            if time.monotonic() > deadline and self.rank == 0:
+                self.everybody.Abort(code)
+            time.sleep(PAUSE_SECONDS)
+        self.mpi.Finalize()
+
+
+def join() -> World | None:
+    """The world, where this process is one of several ranks."""
+    global _world
+    if _world is None and is_launched():
+        try:
+            import mpi4py
+        except ImportError as error:
+            raise UsageError(f"several ranks need mpi4py ({error}): pip install 'turbo_fzn[mpi]'") from error
+        mpi4py.rc.thread_level, mpi4py.rc.finalize = "funneled", False
+        die_with_the_launcher()
+        from mpi4py import MPI
+
+        _world = World(MPI) if MPI.COMM_WORLD.size > 1 else None
+        if _world is not None:
+            atexit.register(_world.leave)
+    return _world
+
+
+def die_with_the_launcher() -> None:
+    """No rank outlives whoever has started it."""
+    import ctypes
+
+    parent = os.getppid()
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def world() -> World | None:
+    return _world
+
+
+def abandon() -> None:
+    """Before the process leaves without taking anything down (cli.leave_process)."""
+    if _world is not None:
+        _world.leave()
