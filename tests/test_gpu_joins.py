@@ -141,7 +141,7 @@ def search_until_joined(monkeypatch: pytest.MonkeyPatch) -> Finished:
 def test_the_gpu_joins_the_search_of_a_model_without_end(slow_gpu, monkeypatch):
     made = slow_gpu(0.05)
     finished = search_until_joined(monkeypatch)
-    assert made and finished.statistics["engine"] == "cpu+gpu" and finished.statistics["blocks"] == 2
+    assert made and finished.statistics["engine"].startswith("cpu+gpu") and finished.statistics["blocks"] == 2
     assert "joinTime" in finished.statistics and not finished.complete
 
 
