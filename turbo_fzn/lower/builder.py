@@ -27,6 +27,7 @@ from turbo_fzn.lower.variables import Infeasible, Variables
 from turbo_fzn.tnf.language import ADD, COMMUTATIVE, DIV, ELEMENT, EQ, LEQ, MAX, MIN, MOD, MUL, TNF, Floats
 
 LOGICAL = frozenset((MIN, MAX, EQ, LEQ))
+TRUTH = (0, 1)
 TABLE_LIMIT = 4096  # a domain with holes and at most that many values becomes a table
 
 
@@ -35,7 +36,8 @@ class Builder(Variables):
         super().__init__()
         self.share = share
         self.rows: list[tuple[int, int, int, int]] = []  # (op, x, y, z)
-        self.blocks: list[np.ndarray] = []  # the same as columns, int64 [4, k]: see bulk.py
+        self.settled: list[np.ndarray] = []  # the rows before these as columns, int64 [4, k]
+        self.blocks: list[np.ndarray] = []  # the rows behind these, likewise: see bulk.py
         self.tables: list[int] = []
         self.results: dict[tuple[int, int, int], int] = {}  # (op, y, z) -> x
         self.negated: dict[int, int] = {}  # x -> y for the rows x = (y = 0) with a Boolean y
@@ -58,8 +60,9 @@ class Builder(Variables):
             known = self.results.get(key)
             if known is not None:
                 return known
-            if y != z and op in LOGICAL and self.are_open(y, z):  # most rows of most models; nothing to fold
-                x = self.variable(0, 1)
+            span = self.unfolded(*key)
+            if span is not None:
+                x = self.variable(*span)
                 self.rows.append((op, x, key[1], key[2]))
                 self.results[key] = x
                 return x
@@ -74,24 +77,32 @@ class Builder(Variables):
     def define(self, x: int, op: int, y: int, z: int) -> None:
         """State x = y op z."""
         key = (op, z, y) if z < y and op in COMMUTATIVE else (op, y, z)
+        span = None
         if self.share:
             known = self.results.get(key)
             if known is None:
-                if y != z and op in LOGICAL and self.is_boolean(x) and self.are_open(y, z):
-                    if self.lower[x] == self.upper[x] and self.solve(self.lower[x], *key):
-                        return None
-                    self.rows.append((op, x, key[1], key[2]))
-                    self.results[key] = x
-                    return None
-                known = self.fold(*key)
+                span = self.unfolded(*key)
+                known = self.fold(*key) if span is None else None
+                if known is not None:
+                    self.results[key] = known
             if known is not None:
-                self.results[key] = known
                 return self.merge(x, known)
             if self.lower[x] == self.upper[x] and self.solve(self.lower[x], *key):
                 return None
-        self.restrict(x, *self.range_of(op, y, z))
+        if span != TRUTH or not self.is_boolean(x):
+            self.restrict(x, *(span or self.range_of(op, y, z)))
         self.emit(x, key)
         return None
+
+    def unfolded(self, op: int, y: int, z: int) -> intervals.Interval | None:
+        """The bounds of y op z where it is plain at sight that `fold` finds nothing, as for most rows; or None."""
+        lower, upper = self.lower, self.upper
+        ly, uy, lz, uz = lower[y], upper[y], lower[z], upper[z]
+        if y == z or ly == uy or lz == uz:
+            return None
+        if op >= MIN and op in LOGICAL and ly < uz and lz < uy:
+            return TRUTH if op >= EQ else intervals.RESULT[op](ly, uy, lz, uz)
+        return intervals.add(ly, uy, lz, uz) if op == ADD else None
 
     def emit(self, x: int, key: tuple[int, int, int]) -> None:
         op, y, z = key
@@ -314,13 +325,25 @@ class Builder(Variables):
 
     # The end
 
+    def add_rows(self, block: np.ndarray) -> None:
+        """Rows as columns, behind those that there are."""
+        self.settle()
+        self.settled.append(block)
+
+    def settle(self) -> None:
+        """Make columns of the rows, which take a quarter of the memory."""
+        if self.rows:
+            flat = np.fromiter(chain.from_iterable(self.rows), np.int64, 4 * len(self.rows))
+            self.settled.append(flat.reshape(-1, 4).T)
+            self.rows.clear()
+
     def finish(self, kept: Sequence[int], infeasible: bool = False) -> tuple[TNF, np.ndarray]:
         """The TNF of the rows, and its variable for each of ours (-1 for those that occur nowhere and are not kept)."""
         representative = np.array(self.parent, dtype=np.int64)
         while np.any(representative != representative[representative]):
             representative = representative[representative]
-        flat = np.fromiter(chain.from_iterable(self.rows), np.int64, 4 * len(self.rows))
-        op, x, y, z = np.concatenate([flat.reshape(-1, 4).T, *self.blocks], axis=1)
+        self.settle()
+        op, x, y, z = np.concatenate([np.zeros((4, 0), np.int64), *self.settled, *self.blocks], axis=1)
         ternary = op != ELEMENT
         x, y, z[ternary] = representative[x], representative[y], representative[z[ternary]]
         used = np.zeros(len(representative), dtype=bool)

@@ -1,0 +1,136 @@
+"""Runs of constraints of one shape, which are lowered in columns (columns.py) as far as they are usual.
+
+Which predicates that can be is the table FORMS; all others, short runs, and each odd constraint are lowered one at a
+time. Both ways make the same rows. Where odd ones are many, columns would be made in vain; so their length follows what
+could be kept of the last ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from turbo_fzn.lower import expression_columns as expressions
+from turbo_fzn.lower.columns import Column, Columns
+from turbo_fzn.lower.scope import Scope
+from turbo_fzn.read.model import Constraint, Expression, Ref
+from turbo_fzn.tnf.language import EQ, LEQ
+
+LEAST = 32  # places that are worth columns
+FIRST = 256
+MOST = 2**14
+PATIENCE = 64  # constraints that are lowered one at a time where columns were in vain; doubled each time
+
+LowerOne = Callable[[Constraint], None]
+
+
+class Form(NamedTuple):
+    """How constraints of one shape are lowered: the slots that each needs, the operands, int or name, of a constraint's
+    arguments, the kind of each, and what states them all."""
+
+    width: int
+    operands: Callable[[Sequence[Any]], Sequence[Any]]
+    kinds: str
+    state: Callable[[Columns, Sequence[Column]], None]
+
+
+def comparison(kinds: str, state: Callable[..., None]) -> Form:
+    return Form(1, lambda arguments: arguments, kinds, lambda c, operands: state(c, *operands))
+
+
+COMPARISONS: dict[str, Form] = {
+    "int_ne": comparison("II", lambda c, x, y: c.define(0, c.b.false, EQ, x, y)),
+    "int_le": comparison("II", lambda c, x, y: c.define(0, c.b.true, LEQ, x, y)),
+    "int_lt": comparison("II", lambda c, x, y: c.define_strict(0, x, y)),
+    "bool_le": comparison("BB", lambda c, x, y: c.define(0, c.b.true, LEQ, x, y)),
+    "int_eq_reif": comparison("IIB", lambda c, x, y, r: c.define(0, r, EQ, x, y)),
+    "int_le_reif": comparison("IIB", lambda c, x, y, r: c.define(0, r, LEQ, x, y)),
+    "bool_eq_reif": comparison("BBB", lambda c, x, y, r: c.define(0, r, EQ, x, y)),
+    "bool_le_reif": comparison("BBB", lambda c, x, y, r: c.define(0, r, LEQ, x, y)),
+}
+EXPRESSION = "int_expression"
+
+
+def form_of(constraint: Constraint) -> Form | None:
+    """The same object for constraints of the same shape; None for those that are lowered one at a time."""
+    name, arguments, _, _ = constraint
+    if name == EXPRESSION:
+        return expression_form(arguments) if len(arguments) == 2 and type(arguments[1]) is list else None
+    form = COMPARISONS.get(name)
+    return form if form is not None and len(arguments) == len(form.kinds) else None
+
+
+def expression_form(arguments: Sequence[Any]) -> Form | None:
+    expression, operands = arguments
+    if type(expression) is not Expression:
+        return None
+    program = expressions.program_of(expressions.split(expression)[0], len(operands))
+    if program is None:
+        return None
+    known = FORMS_OF_PROGRAMS.get(program)
+    if known is None:
+        known = FORMS_OF_PROGRAMS[program] = Form(program.width, expressions.given, "I" * program.n_given, program.run)
+    return known
+
+
+FORMS_OF_PROGRAMS: dict[expressions.Program, Form] = {}
+
+
+class Runs:
+    """Lowers the constraints of a model that has this scope; `lower_one` is the way for one."""
+
+    def __init__(self, scope: Scope, lower_one: LowerOne, is_infeasible: Callable[[], bool]):
+        self.scope, self.builder, self.lower_one, self.is_infeasible = scope, scope.builder, lower_one, is_infeasible
+
+    def lower(self, constraints: Iterable[Constraint]) -> None:
+        for form, members in groupby(constraints, form_of):
+            if form is None:
+                for constraint in members:
+                    self.lower_one(constraint)
+            else:
+                self.lower_run(form, list(members))
+
+    def lower_run(self, form: Form, run: list[Constraint]) -> None:
+        start, size, patience = 0, FIRST, PATIENCE
+        while len(run) - start >= LEAST and not self.is_infeasible():
+            part = run[start : start + size]
+            n = self.lower_columns(form, part)
+            start += n
+            if n == len(part):
+                size, patience = min(2 * size, MOST), PATIENCE
+                continue
+            alone = 1
+            if n < LEAST:
+                alone, patience = patience, 2 * patience
+            for constraint in run[start : start + alone]:
+                self.lower_one(constraint)
+            start += alone
+            size = max(2 * n, 2 * LEAST)
+        for constraint in run[start:]:
+            self.lower_one(constraint)
+
+    def lower_columns(self, form: Form, run: list[Constraint]) -> int:
+        """How many of the first constraints could be lowered together."""
+        operands = zip(*[form.operands(constraint.args) for constraint in run])
+        columns = [self.numbers(kind, column) for kind, column in zip(form.kinds, operands)]
+        n = min(map(len, columns))
+        if n < LEAST:
+            return 0
+        made = Columns(self.builder, n, form.width)
+        form.state(made, [column[:n] for column in columns])
+        return made.commit()
+
+    def numbers(self, kind: str, operands: Sequence[Any]) -> Column:
+        """The variables of operands, up to the first that has none yet, or is wrong."""
+        names, constants = self.scope.variables[KINDS[kind]], self.builder.constants if kind == "I" else {}
+        found = [
+            names.get(operand) if type(operand) is Ref else constants.get(operand) if type(operand) is int else None
+            for operand in operands
+        ]
+        return np.array(found[: found.index(None)] if None in found else found, np.int64)
+
+
+KINDS = {"I": "int", "B": "bool"}
