@@ -23,6 +23,7 @@ from turbo_fzn.lower import constraints_bool as boolean
 from turbo_fzn.lower import constraints_int as integer
 from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.variables import Infeasible
+from turbo_fzn.tnf.arrays import distinct
 from turbo_fzn.tnf.language import ADD, EQ, MAX, MIN, MUL
 
 STEP_LIMIT = 20_000
@@ -147,7 +148,7 @@ def automaton(
         if (x and not all(len(layer.before) for layer in layers)) or not (x or accepting[first - 1]):
             raise Infeasible
         for v, layer in zip(x, layers):
-            bulk.restrict_to(b, v, np.unique(layer.label))
+            bulk.restrict_to(b, v, distinct(layer.label))
         if total is None and sum(len(layer.before) for layer in layers) > STEP_LIMIT:
             return elements(b, x, target, least, first - 1, accepting)
     labels = []
@@ -268,7 +269,7 @@ def diagram(
         return b.merge(r, b.false)
     labels, sets = [], []
     for v, layer in zip(x, layers):
-        sets.append([distinct[i] for i in np.unique(layer.label)])
+        sets.append([distinct[i] for i in distinct(layer.label)])
         layer.label = np.unique(layer.label, return_inverse=True)[1].reshape(-1)
         if b.value(r) == 1:
             bulk.restrict_to(b, v, IntSet.of_ranges(pair for values in sets[-1] for pair in values.ranges))
