@@ -6,9 +6,11 @@ A set is written once and never changed. The unbounded integer domain is the sin
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from operator import itemgetter
 
 INFINITY = 2**62
 
@@ -60,7 +62,8 @@ class IntSet:
         return bool(self.ranges)
 
     def __contains__(self, value: object) -> bool:
-        return any(low <= value <= high for low, high in self.ranges)  # type: ignore[operator]
+        place = bisect_right(self.ranges, value, key=itemgetter(0)) - 1  # type: ignore[type-var]
+        return place >= 0 and value <= self.ranges[place][1]  # type: ignore[operator]
 
     def __iter__(self) -> Iterator[int]:
         for low, high in self.ranges:

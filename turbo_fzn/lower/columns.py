@@ -13,6 +13,7 @@ looks at none behind it; so the places before the first odd one can be kept, and
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import cycle
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -69,7 +70,7 @@ class Columns:
         self.base = len(b.parent)
         self.place = np.arange(n)
         self.odd = np.zeros(n, bool)
-        self.fresh: dict[tuple[int, int, int], int] = {}  # as Builder.results
+        self.fresh: list[dict[int, int]] = [{} for _ in b.results]
         self.fresh_negatives: dict[int, int] = {}
         self.shared: list[tuple[Column, np.ndarray]] = []  # (numbers, places) where a place needs another's
         # Of each slot:
@@ -115,32 +116,30 @@ class Columns:
     def rows(self, *requests: Request) -> list[Column]:
         """For each request the variables that equal y op z. No request asks for what another one does."""
         slots = np.stack([self.numbers(slot) for slot, *_ in requests], axis=1)
-        ranges, keys = [], []
-        for _, op, y, z in requests:
-            operands = self.operands(op, y, z)
+        every = [self.operands(op, y, z) for _, op, y, z in requests]
+        keys = np.stack([bulk.keys(operands.y, operands.z) for operands in every], axis=1)
+        found = self.find([op for _, op, *_ in requests], keys, slots)
+        for k, ((slot, op, *_), operands) in enumerate(zip(requests, every)):
             self.require(is_unfolded(self.b, op, operands))
-            ranges.append(RANGES[op](*operands[2:]))
-            keys.append((np.full(self.n, op), operands.y, operands.z))
-        columns = [np.stack(parts, axis=1).reshape(-1).tolist() for parts in zip(*keys)]
-        found = self.find(zip(*columns), slots.reshape(-1)).reshape(slots.shape)
-        for k, (slot, op, *_) in enumerate(requests):
             new = found[:, k] == slots[:, k]
-            self.fill(slot, new, op, slots[:, k], *keys[k][1:])
-            low, high = ranges[k]
+            self.fill(slot, new, op, slots[:, k], operands.y, operands.z)
+            low, high = RANGES[op](*operands[2:])
             self.require(np.broadcast_to((np.abs(low) < INFINITY) & (np.abs(high) < INFINITY), self.n))
             self.low[:, slot], self.high[:, slot] = low, high
             self.is_variable[:, slot] = new
         return list(found.T)
 
-    def find(self, keys: zip, numbers: np.ndarray) -> np.ndarray:
-        """The variable that is known under each key: to the builder, to this run before, or from now on."""
-        known, fresh = self.b.results.get, self.fresh.setdefault
-        found = np.array(
-            [fresh(key, number) if (x := known(key)) is None else x for key, number in zip(keys, numbers.tolist())],
-            np.int64,
-        )
-        self.note_shared(found, numbers)
-        return found
+    def find(self, ops: Sequence[int], keys: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+        """The variables that are known under the keys, place by place: to the builder, to this run before, or from now
+        on."""
+        ways = [(self.b.results[op].get, self.fresh[op].setdefault) for op in ops]
+        found = [
+            fresh(key, number) if (x := known(key)) is None else x
+            for (known, fresh), key, number in zip(cycle(ways), keys.reshape(-1).tolist(), numbers.reshape(-1).tolist())
+        ]
+        column = np.array(found, np.int64)
+        self.note_shared(column, numbers.reshape(-1))
+        return column.reshape(numbers.shape)
 
     def require_representatives(self, x: Column) -> None:
         """Variables that were merged have other numbers, and maybe other bounds, by now."""
@@ -194,11 +193,9 @@ class Columns:
 
     def is_new(self, slot: int, x: Operand, op: int, operands: Operands) -> np.ndarray:
         """Where nobody has stated x = y op z before; a place is odd where y op z is known as another variable."""
-        known, fresh, numbers = self.b.results.get, self.fresh.setdefault, self.numbers(slot)
-        keys = zip([op] * self.n, operands.y.tolist(), operands.z.tolist())
-        found = [
-            fresh(key, number) if (v := known(key)) is None else ~v for key, number in zip(keys, numbers.tolist())
-        ]
+        known, fresh, numbers = self.b.results[op].get, self.fresh[op].setdefault, self.numbers(slot)
+        pairs = zip(bulk.keys(operands.y, operands.z).tolist(), numbers.tolist())
+        found = [fresh(key, number) if (v := known(key)) is None else ~v for key, number in pairs]
         column = np.array(found, np.int64)
         new, again = column == numbers, np.zeros(self.n, bool)
         if isinstance(x, int):
@@ -251,8 +248,10 @@ class Columns:
         for column in block[1:]:
             column[:] = renamed(column)
         b.add_rows(block)
-        op, x, y, z = block.tolist()
-        b.results.update(zip(zip(op, y, z), x))
+        keys = bulk.keys(block[2], block[3])
+        for op in np.flatnonzero(np.bincount(block[0])).tolist():
+            here = block[0] == op
+            b.results[op].update(zip(keys[here].tolist(), block[1][here].tolist()))
         pairs = [(v, w) for v, w in self.fresh_negatives.items() if w < end]
         if pairs:
             positive, negative = (renamed(np.array(side, np.int64)).tolist() for side in zip(*pairs))

@@ -15,7 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from operator import length_hint
+from itertools import groupby
+from operator import itemgetter, length_hint
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from turbo_fzn.domains import IntSet
 from turbo_fzn.errors import ModelError, UnsupportedError
 from turbo_fzn.lower import branching
 from turbo_fzn.lower.builder import Builder
-from turbo_fzn.lower.early import EARLY, Domains, find_handler
+from turbo_fzn.lower.early import EARLY, OF_CONSTANTS, Domains, find_handler
 from turbo_fzn.lower.globals.table import flush
 from turbo_fzn.lower.runs import Runs
 from turbo_fzn.lower.scope import Scope
@@ -37,6 +38,7 @@ from turbo_fzn.read.model import Array, Call, Constraint, Goal, Model, Ref, Vari
 from turbo_fzn.tnf.language import TNF, Output
 
 SENSES = {"satisfy": 0, "minimize": 1, "maximize": -1}
+MOST_TUPLES = 2**16  # rows that are tuples of Python
 GLOBAL = "turbo_"  # the names of global constraints begin so
 LATE = {"int_lin_eq", "int_lin_ne", "int_lin_le", "bool_lin_eq", "bool_lin_le", "bool_clause", "array_bool_or"}
 
@@ -58,7 +60,7 @@ def lower(model: Model, share: bool = True) -> Lowered:
     with stage("lower", rewriter.progress):
         lowered = rewriter.run()
     rewriter.scope.binders.clear()  # they refer to the scope, and so would keep the builder with all its rows
-    rewriter.forms.clear()
+    del rewriter.runs, rewriter.forms  # likewise
     return lowered
 
 
@@ -71,6 +73,7 @@ class Rewriter:
         self.scope = Scope(model, self.builder)
         self.infeasible = self.scope.infeasible
         self.forms: dict[tuple[str, int], Form] = {}
+        self.runs = Runs(self.scope, self.lower_one, lambda: self.infeasible)
         self.n_seen = 0
         self.rest: Iterator[Constraint] = iter(())
 
@@ -86,12 +89,9 @@ class Rewriter:
         prompt: list[Constraint] = []
         late: list[Constraint] = []
         last: list[Constraint] = []
-        share = self.builder.share
-        for item in self.walk(self.model.constraints):
-            name = item[0]
-            handler = find_handler(item) if share and name in EARLY else None
-            if handler is None or not self.take_early(domains, item, handler):
-                (late if name in LATE else last if name.startswith(GLOBAL) else prompt).append(item)
+        for name, members in groupby(self.walk(self.model.constraints), itemgetter(0)):
+            rest = members if name not in EARLY else self.take_early(domains, name, list(members))
+            (late if name in LATE else last if name.startswith(GLOBAL) else prompt).extend(rest)
         self.attempt(domains.define)
         self.scope.rename(self.builder.find)
         for constraints in (prompt, late, last):
@@ -137,8 +137,19 @@ class Rewriter:
         for number in self.scope.array(array.kind, Ref(array.name)):
             domains.sets.append((number, array.domain))  # type: ignore[arg-type]  # its kind has an IntSet
 
-    def take_early(self, domains: Domains, constraint: Constraint, handler: Callable[..., bool]) -> bool:
-        """Whether the constraint is done with before any row exists."""
+    def take_early(self, domains: Domains, name: str, constraints: list[Constraint]) -> list[Constraint]:
+        """What is left of constraints of that name: some are done with before any row exists."""
+        share = self.builder.share
+        if not share or (name in OF_CONSTANTS and self.runs.are_open(constraints)):
+            return constraints
+        handlers = map(find_handler, constraints)
+        return [
+            one
+            for one, handler in zip(constraints, handlers)
+            if handler is None or not self.is_early(domains, one, handler)
+        ]
+
+    def is_early(self, domains: Domains, constraint: Constraint, handler: Callable[..., bool]) -> bool:
         try:
             _, arguments = self.bind(constraint)
             return self.infeasible or handler(domains, *arguments)
@@ -161,12 +172,14 @@ class Rewriter:
     def lower_all(self, constraints: list[Constraint]) -> None:
         walk = self.walk(constraints)
         if self.builder.share:
-            Runs(self.scope, self.lower_one, lambda: self.infeasible).lower(walk)
+            self.runs.lower(walk)
         else:
             for constraint in walk:
                 self.lower_one(constraint)
 
     def lower_one(self, constraint: Constraint) -> None:
+        if len(self.builder.rows) > MOST_TUPLES:
+            self.builder.settle()
         try:
             predicate, arguments = self.bind(constraint)
             if not self.infeasible:

@@ -114,14 +114,28 @@ class Runs:
 
     def lower_columns(self, form: Form, run: list[Constraint]) -> int:
         """How many of the first constraints could be lowered together."""
-        operands = zip(*[form.operands(constraint.args) for constraint in run])
-        columns = [self.numbers(kind, column) for kind, column in zip(form.kinds, operands)]
+        columns = self.columns(form, run)
         n = min(map(len, columns))
         if n < LEAST:
             return 0
         made = Columns(self.builder, n, form.width)
         form.state(made, [column[:n] for column in columns])
         return made.commit()
+
+    def are_open(self, run: list[Constraint]) -> bool:
+        """Whether these are many comparisons, none of which has an operand with a value."""
+        form = form_of(run[0])
+        if len(run) < LEAST or form is None or any(len(constraint.args) != len(form.kinds) for constraint in run):
+            return False
+        columns = self.columns(form, run)
+        if min(map(len, columns)) < len(run):
+            return False
+        made = Columns(self.builder, len(run), 0)
+        return all(bool((low < high).all()) for low, high in map(made.bounds, columns))
+
+    def columns(self, form: Form, run: list[Constraint]) -> list[Column]:
+        operands = zip(*[form.operands(constraint.args) for constraint in run])
+        return [self.numbers(kind, column) for kind, column in zip(form.kinds, operands)]
 
     def numbers(self, kind: str, operands: Sequence[Any]) -> Column:
         """The variables of operands, up to the first that has none yet, or is wrong."""

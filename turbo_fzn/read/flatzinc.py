@@ -44,7 +44,7 @@ from turbo_fzn.read.grammar import (
     read_nested,
     terminals,
 )
-from turbo_fzn.read.model import Array, Call, Constraint, FloatSet, Goal, Model, Variable
+from turbo_fzn.read.model import NO_ANNOTATIONS, Array, Call, Constraint, FloatSet, Goal, Model, Variable
 
 MAX_NESTING = 100
 MAX_NESTED_CHARACTERS = 2**23  # of a statement for Lark, which needs some seconds for that
@@ -197,7 +197,7 @@ class FlatZincReader:
             Constraint(
                 self.heads[head],
                 self._flat_values(arguments),
-                self._flat_annotations(annotations) if annotations[0] != ";" else [],
+                self._flat_annotations(annotations) if annotations[0] != ";" else NO_ANNOTATIONS,
                 position,
             )
         )
