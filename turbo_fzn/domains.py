@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from operator import itemgetter
+from typing import Any
 
 INFINITY = 2**62
 
@@ -61,9 +62,9 @@ class IntSet:
     def __bool__(self) -> bool:
         return bool(self.ranges)
 
-    def __contains__(self, value: object) -> bool:
-        place = bisect_right(self.ranges, value, key=itemgetter(0)) - 1  # type: ignore[type-var]
-        return place >= 0 and value <= self.ranges[place][1]  # type: ignore[operator]
+    def __contains__(self, value: Any) -> bool:
+        place = bisect_right(self.ranges, value, key=itemgetter(0)) - 1
+        return place >= 0 and value <= self.ranges[place][1]
 
     def __iter__(self) -> Iterator[int]:
         for low, high in self.ranges:

@@ -191,6 +191,13 @@ class Columns:
             new &= ~self.narrow(x == self.b.true, op, operands, new)
         self.fill(slot, new, op, x, operands.y, operands.z)
 
+    def define_less(self, slot: int, x: Column, y: Column) -> None:
+        """State x < y, for variables without a value."""
+        for variable in (x, y):
+            low, high = self.bounds(variable)
+            self.require(low < high)
+        self.define(slot, self.b.false, LEQ, y, x)
+
     def is_new(self, slot: int, x: Operand, op: int, operands: Operands) -> np.ndarray:
         """Where nobody has stated x = y op z before; a place is odd where y op z is known as another variable."""
         known, fresh, numbers = self.b.results[op].get, self.fresh[op].setdefault, self.numbers(slot)
@@ -263,8 +270,8 @@ def gather(values: list[int], places: Column) -> np.ndarray:
 
 
 def is_unfolded(b: Builder, op: int, operands: Operands) -> np.ndarray:
-    """Where y op z is a row of its own: see Builder.fold. Both operands are unknown, or one of them is a constant in the
-    midst of the other."""
+    """Where y op z is a row of its own: see Builder.fold. Both operands are unknown, or one of them is a constant
+    between the bounds of the other."""
     y, z, ly, uy, lz, uz = operands
     known_y, known_z = ly == uy, lz == uz
     usual = (y != z) & ~(known_y & known_z) & operands.are_finite()

@@ -33,6 +33,8 @@ class Program:
     """The nodes of an expression, each of which is a slot, and the relation `truth = left op right` that is stated."""
 
     def __init__(self, shape: Shape, n_args: int):
+        if any(symbol == "arg" and value >= n_args for symbol, value in shape):
+            raise ValueError("an operand is missing")
         self.n_args = n_args
         self.n_given = self.n_args + sum(symbol == "int" for symbol, _ in shape)
         self.nodes: list[Node] = []
@@ -116,6 +118,7 @@ class Program:
             low, high = c.bounds(values[v])
             c.require((low < 0) & (high > 0))
         for v in self.literals:
+            c.require_representatives(values[v])
             c.require_no_negations(values[v])
 
 
@@ -153,8 +156,7 @@ def split(expression: Expression) -> tuple[Shape, list[int]]:
     )
 
 
-@lru_cache(maxsize=4096)
-def program_of(shape: Shape, n_args: int) -> Program | None:
+def compiled(shape: Shape, n_args: int) -> Program | None:
     """None for what is left to expressions.py. There may be more operands than the expression has."""
     try:
         return Program(shape, n_args)

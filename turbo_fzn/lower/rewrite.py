@@ -89,8 +89,9 @@ class Rewriter:
         prompt: list[Constraint] = []
         late: list[Constraint] = []
         last: list[Constraint] = []
-        for name, members in groupby(self.walk(self.model.constraints), itemgetter(0)):
-            rest = members if name not in EARLY else self.take_early(domains, name, list(members))
+        for name, group in groupby(self.walk(self.model.constraints), itemgetter(0)):
+            members = list(group)
+            rest = self.take_early(domains, name, members) if name in EARLY else members
             (late if name in LATE else last if name.startswith(GLOBAL) else prompt).extend(rest)
         self.attempt(domains.define)
         self.scope.rename(self.builder.find)

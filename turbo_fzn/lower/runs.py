@@ -1,13 +1,14 @@
 """Runs of constraints of one shape, which are lowered in columns (columns.py) as far as they are usual.
 
-Which predicates that can be is the table FORMS; all others, short runs, and each odd constraint are lowered one at a
-time. Both ways make the same rows. Where odd ones are many, columns would be made in vain; so their length follows what
-could be kept of the last ones.
+Which constraints can be is the table COMPARISONS, and what expression_columns.py knows of expressions. All others, short
+runs, and each odd constraint are lowered one at a time; both ways make the same rows. Where odd ones are many, columns
+would be made in vain; so the length of columns follows what could be kept of the last ones.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -44,7 +45,7 @@ def comparison(kinds: str, state: Callable[..., None]) -> Form:
 COMPARISONS: dict[str, Form] = {
     "int_ne": comparison("II", lambda c, x, y: c.define(0, c.b.false, EQ, x, y)),
     "int_le": comparison("II", lambda c, x, y: c.define(0, c.b.true, LEQ, x, y)),
-    "int_lt": comparison("II", lambda c, x, y: c.define_strict(0, x, y)),
+    "int_lt": comparison("II", lambda c, x, y: c.define_less(0, x, y)),
     "bool_le": comparison("BB", lambda c, x, y: c.define(0, c.b.true, LEQ, x, y)),
     "int_eq_reif": comparison("IIB", lambda c, x, y, r: c.define(0, r, EQ, x, y)),
     "int_le_reif": comparison("IIB", lambda c, x, y, r: c.define(0, r, LEQ, x, y)),
@@ -57,26 +58,16 @@ EXPRESSION = "int_expression"
 def form_of(constraint: Constraint) -> Form | None:
     """The same object for constraints of the same shape; None for those that are lowered one at a time."""
     name, arguments, _, _ = constraint
-    if name == EXPRESSION:
-        return expression_form(arguments) if len(arguments) == 2 and type(arguments[1]) is list else None
+    if name == EXPRESSION and [type(argument) for argument in arguments] == [Expression, list]:
+        return form_of_shape(expressions.split(arguments[0])[0], len(arguments[1]))
     form = COMPARISONS.get(name)
     return form if form is not None and len(arguments) == len(form.kinds) else None
 
 
-def expression_form(arguments: Sequence[Any]) -> Form | None:
-    expression, operands = arguments
-    if type(expression) is not Expression:
-        return None
-    program = expressions.program_of(expressions.split(expression)[0], len(operands))
-    if program is None:
-        return None
-    known = FORMS_OF_PROGRAMS.get(program)
-    if known is None:
-        known = FORMS_OF_PROGRAMS[program] = Form(program.width, expressions.given, "I" * program.n_given, program.run)
-    return known
-
-
-FORMS_OF_PROGRAMS: dict[expressions.Program, Form] = {}
+@lru_cache(maxsize=4096)
+def form_of_shape(shape: expressions.Shape, n_operands: int) -> Form | None:
+    program = expressions.compiled(shape, n_operands)
+    return program and Form(program.width, expressions.given, "I" * program.n_given, program.run)
 
 
 class Runs:

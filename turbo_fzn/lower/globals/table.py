@@ -198,7 +198,7 @@ def exclude_few(b: Builder, x: Sequence[int], cells: Sequence[int]) -> None:
     variables = list(map(b.find, x))
     for start in range(0, len(cells), len(x)):
         row = list(zip(variables, cells[start : start + len(x)]))
-        if all([b.lower[v] <= k <= b.upper[v] and (v not in b.domains or k in b.domains[v]) for v, k in row]):
+        if all(b.lower[v] <= k <= b.upper[v] and (v not in b.domains or k in b.domains[v]) for v, k in row):
             truths = [bulk.shared(b, EQ, v, b.constant(value)) for v, value in row]
             b.define(b.false, MIN, b.tree(MIN, truths[:-1], 1), truths[-1])
 
