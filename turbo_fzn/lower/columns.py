@@ -174,6 +174,7 @@ class Columns:
         self.note_shared(found, numbers)
         new = found == numbers
         self.fill(slot, new, ADD, self.b.false, x, numbers)
+        self.fresh[ADD].update(dict.fromkeys(bulk.keys(x, numbers)[new].tolist(), self.b.false))
         self.low[:, slot], self.high[:, slot] = -high, -low
         self.is_variable[:, slot] = new
         return found
