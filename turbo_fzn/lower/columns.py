@@ -121,6 +121,9 @@ class Columns:
         found = self.find([op for _, op, *_ in requests], keys, slots)
         for k, ((slot, op, *_), operands) in enumerate(zip(requests, every)):
             self.require(is_unfolded(self.b, op, operands))
+            if op == ADD:  # y + 0 = y
+                y, z, ly, uy, lz, uz = operands
+                found[:, k] = np.where((ly == 0) & (uy == 0), z, np.where((lz == 0) & (uz == 0), y, found[:, k]))
             new = found[:, k] == slots[:, k]
             self.fill(slot, new, op, slots[:, k], operands.y, operands.z)
             low, high = RANGES[op](*operands[2:])
@@ -277,10 +280,10 @@ def is_unfolded(b: Builder, op: int, operands: Operands) -> np.ndarray:
     known_y, known_z = ly == uy, lz == uz
     usual = (y != z) & ~(known_y & known_z) & operands.are_finite()
     if op == ADD:
-        return usual & ~(known_y & (ly == 0)) & ~(known_z & (lz == 0))
+        return usual  # but for 0, which `rows` sees to
     if op in (MIN, MAX):
         return usual & ~known_y & ~known_z & operands.overlap()
-    usual &= operands.overlap() if op == LEQ else (ly <= uz) & (lz <= uy)
+    usual &= (ly <= uz) & (lz < uy) & (~(known_y | known_z) | (ly < uz)) if op == LEQ else (ly <= uz) & (lz <= uy)
     if op == EQ:
         pairs = ((known_y, z, lz, uz), (known_z, y, ly, uy))
         for constant, other, low, high in pairs:

@@ -1,8 +1,8 @@
 """Runs of constraints of one shape, which are lowered in columns (columns.py) as far as they are usual.
 
-Which constraints can be is the table COMPARISONS, and what expression_columns.py knows of expressions. All others, short
-runs, and each odd constraint are lowered one at a time; both ways make the same rows. Where odd ones are many, columns
-would be made in vain; so the length of columns follows what could be kept of the last ones.
+Which constraints can be says the table COMPARISONS, and of expressions expression_columns.py. All others, short runs,
+and each odd constraint are lowered one at a time; both ways make the same rows. Where odd ones are many, columns would
+be made in vain; so their length follows what could be kept of the last ones.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def form_of(constraint: Constraint) -> Form | None:
 @lru_cache(maxsize=4096)
 def form_of_shape(shape: expressions.Shape, n_operands: int) -> Form | None:
     program = expressions.compiled(shape, n_operands)
-    return program and Form(program.width, expressions.given, "I" * program.n_given, program.run)
+    return None if program is None else Form(program.width, expressions.given, "I" * program.n_given, program.run)
 
 
 class Runs:
