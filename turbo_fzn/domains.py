@@ -6,9 +6,12 @@ A set is written once and never changed. The unbounded integer domain is the sin
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from operator import itemgetter
+from typing import Any
 
 INFINITY = 2**62
 
@@ -59,8 +62,9 @@ class IntSet:
     def __bool__(self) -> bool:
         return bool(self.ranges)
 
-    def __contains__(self, value: object) -> bool:
-        return any(low <= value <= high for low, high in self.ranges)  # type: ignore[operator]
+    def __contains__(self, value: Any) -> bool:
+        place = bisect_right(self.ranges, value, key=itemgetter(0)) - 1
+        return place >= 0 and value <= self.ranges[place][1]
 
     def __iter__(self) -> Iterator[int]:
         for low, high in self.ranges:

@@ -3,6 +3,7 @@
     python -m turbo_fzn.bench.front models/*.fzn                             a line a model
     python -m turbo_fzn.bench.front --markdown docs/simplifier.md FILES...   the table of the simplifier as well
     python -m turbo_fzn.bench.front --growth                                 time for 1, 2, 4 and 8 times the size
+    python -m turbo_fzn.bench.front --large 100                              a generated model of so many megabytes
 
 Times are CPU seconds (user + system, all threads) from the start of a process to its first node on the CPU engine:
 the machine may have other work. Every run is a process of its own, so that peak memory is its own and no cache is warm
@@ -20,6 +21,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from itertools import pairwise
 from pathlib import Path
@@ -48,6 +50,7 @@ EXPLANATION = (
 GROWTH_SIZES = (1, 2, 4, 8)
 GROWTH_LIMIT = 1.15
 GROWTH_UNIT = 20000  # constraints; so many that nothing fits into the caches of the processor
+LONG_NAMES = "X_INTRODUCED_"
 REPEATS = 5
 
 
@@ -195,19 +198,31 @@ def markdown(results: list[dict[str, Any]], command: str) -> str:
 # Growth
 
 
-def growing_model(size: int) -> str:
-    """A model with about `size` constraints of several kinds; its parts do not depend on its size."""
+def growing_model(size: int, names: str = "") -> str:
+    """A model with about `size` constraints of several kinds; its parts do not depend on its size. The names of its
+    variables begin with `names`."""
     n = max(size // 5, 1)
-    lines = [f"var 0..{20 + i % 7}: x{i} :: output_var;\nvar bool: b{i};\nvar bool: c{i};" for i in range(n + 1)]
+    x, b, c = (names + letter for letter in "xbc")
+    lines = [f"var 0..{20 + i % 7}: {x}{i} :: output_var;\nvar bool: {b}{i};\nvar bool: {c}{i};" for i in range(n + 1)]
     lines.append("array [1..3] of int: units = [1,1,-1];")
     for i in range(n):
         j = i * 7 % n
-        lines.append(f"constraint int_lin_le(units,[x{i},x{i + 1},x{j}],{5 + i % 11});")
-        lines.append(f"constraint int_lin_le_reif([2,-3],[x{i},x{i + 1}],{i % 5},b{i}) :: defines_var(b{i});")
-        lines.append(f"constraint int_eq_reif(x{i},{i % 20},c{i});")
-        lines.append(f"constraint bool_clause([b{i},c{i + 1}],[c{j}]);")
-        lines.append(f"constraint array_bool_or([b{i + 1},c{i},b{j}],true);")
+        lines.append(f"constraint int_lin_le(units,[{x}{i},{x}{i + 1},{x}{j}],{5 + i % 11});")
+        lines.append(f"constraint int_lin_le_reif([2,-3],[{x}{i},{x}{i + 1}],{i % 5},{b}{i}) :: defines_var({b}{i});")
+        lines.append(f"constraint int_eq_reif({x}{i},{i % 20},{c}{i});")
+        lines.append(f"constraint bool_clause([{b}{i},{c}{i + 1}],[{c}{j}]);")
+        lines.append(f"constraint array_bool_or([{b}{i + 1},{c}{i},{b}{j}],true);")
     return "\n".join([*lines, "solve satisfy;", ""])
+
+
+def measure_large(megabytes: float, repeats: int) -> str:
+    """The line of a generated model of that size, with names as long as those that MiniZinc introduces."""
+    unit = len(growing_model(GROWTH_UNIT, LONG_NAMES)) / GROWTH_UNIT  # bytes of a constraint
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "large.fzn"
+        path.write_text(growing_model(int(megabytes * 1e6 / unit), LONG_NAMES), encoding="ascii")
+        result = measure_apart(str(path), repeats)
+    return f"{line(result)}, {result['peak'] / result['megabytes']:.1f} MB for each MB"
 
 
 def front_end_seconds(text: str) -> float:
@@ -240,19 +255,22 @@ def main() -> int:
     parser.add_argument(
         "--growth", action="store_true", help="measure generated models of 1, 2, 4 and 8 times the size"
     )
+    parser.add_argument("--large", type=float, metavar="MB", help="measure a generated model of that size")
     parser.add_argument(
         "--repeats", type=int, default=REPEATS, help="runs, of which the median counts (default: %(default)s)"
     )
     parser.add_argument("--one", metavar="MODEL", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if not (options.files or options.growth or options.one):
-        parser.error("no model given, and no --growth")
+    if not (options.files or options.growth or options.large or options.one):
+        parser.error("no model given, and neither --growth nor --large")
     if missing := [path for path in options.files if not Path(path).is_file()]:
         parser.error(f"no such file: {missing[0]}")
     if options.one:
         gc.disable()  # as the command does
         print(json.dumps(measure(options.one)))
         return 0
+    if options.large:
+        print(measure_large(options.large, options.repeats), flush=True)
     results = []
     for path in options.files:
         results.append(measure_apart(path, options.repeats))

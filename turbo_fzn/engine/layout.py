@@ -41,6 +41,7 @@ from turbo_fzn.engine.abi import Strategy as StrategyRecord
 from turbo_fzn.engine.contract import Found
 from turbo_fzn.engine.records import CACHE_LINE, align, fields_of, offset
 from turbo_fzn.engine.watch import watch_lists
+from turbo_fzn.tnf.arrays import distinct
 from turbo_fzn.tnf.language import TNF, Op, Strategy, ValueChoice, VarChoice
 
 POOL_BYTES = 2**28
@@ -242,7 +243,7 @@ class Layout:
     def _output_variables(self) -> np.ndarray:
         """The unfixed variables of the output items, each once."""
         shown = [np.asarray(item.variables, np.int64) for item in self.tnf.outputs]
-        every = np.unique(np.concatenate(shown)) if shown else np.empty(0, np.int64)
+        every = distinct(np.concatenate(shown)) if shown else np.empty(0, np.int64)
         return every[self.tnf.lower[every] < self.tnf.upper[every]].astype(np.int32)
 
     def _degrees(self) -> np.ndarray:
@@ -346,7 +347,7 @@ class Layout:
         problem.n_vars, problem.n_rows, problem.n_exports = tnf.n_vars, tnf.n_rows, len(self.exports)
         problem.n_strategies = len(self.arrays["strategies"]) - (tnf.floats is not None)
         problem.n_neighbours = len(self.arrays["neighbours"])
-        problem.n_groups = len(np.unique(self.arrays["neighbour_groups"]))
+        problem.n_groups = len(distinct(self.arrays["neighbour_groups"]))
         problem.n_hints = len(self.hints)
         problem.objective, problem.sense = tnf.objective, tnf.sense
         alone = settings.blocks == 1 and "tree" in settings.methods  # somebody must search the tree

@@ -2,7 +2,7 @@
 
 A constraint is lowered by calls of two methods: `row(op, y, z)` returns a variable that equals `y op z`, and
 `define(x, op, y, z)` states `x = y op z` for a variable x that exists. What is known already costs nothing: a
-constant result is folded, an equal expression is shared (hash-consing, as in any compiler: the key is (op, y, z) with
+constant result is folded, an equal expression is shared (hash-consing, as in any compiler: the key is op, y and z, with
 the operands of commutative operators ordered), `1 = (y = z)` merges two variables, and `1 = (y <= c)` narrows a
 domain. So the lowering of constraints needs no special case for constants: `sum <= 7` is `define(true, LEQ, sum,
 seven)`.
@@ -24,9 +24,12 @@ from turbo_fzn.domains import INFINITY, IntSet
 from turbo_fzn.errors import InternalError, UnsupportedError
 from turbo_fzn.lower import intervals
 from turbo_fzn.lower.variables import Infeasible, Variables
-from turbo_fzn.tnf.language import ADD, COMMUTATIVE, DIV, ELEMENT, EQ, LEQ, MAX, MIN, MOD, MUL, TNF, Floats
+from turbo_fzn.tnf.language import ADD, COMMUTATIVE, DIV, ELEMENT, EQ, LEQ, MAX, MIN, MOD, MUL, TNF, FloatOp, Floats, Op
 
 LOGICAL = frozenset((MIN, MAX, EQ, LEQ))
+TRUTH = (0, 1)
+KEY_BITS = 32  # of one operand: a number is a key of less than half the memory that a tuple takes
+N_OPERATORS = 1 + max(max(Op), max(FloatOp))
 TABLE_LIMIT = 4096  # a domain with holes and at most that many values becomes a table
 
 
@@ -35,9 +38,10 @@ class Builder(Variables):
         super().__init__()
         self.share = share
         self.rows: list[tuple[int, int, int, int]] = []  # (op, x, y, z)
-        self.blocks: list[np.ndarray] = []  # the same as columns, int64 [4, k]: see bulk.py
+        self.settled: list[np.ndarray] = []  # the rows before these as columns, int64 [4, k]
+        self.blocks: list[np.ndarray] = []  # the rows behind these, likewise: see bulk.py
         self.tables: list[int] = []
-        self.results: dict[tuple[int, int, int], int] = {}  # (op, y, z) -> x
+        self.results: list[dict[int, int]] = [{} for _ in range(N_OPERATORS)]  # of each op: (y << KEY_BITS) + z -> x
         self.negated: dict[int, int] = {}  # x -> y for the rows x = (y = 0) with a Boolean y
         self.opposite: dict[int, int] = {}  # the same, and y -> x
         self.negatives: dict[int, int] = {}  # x -> -x
@@ -53,50 +57,64 @@ class Builder(Variables):
 
     def row(self, op: int, y: int, z: int) -> int:
         """A variable that equals y op z."""
-        key = (op, z, y) if z < y and op in COMMUTATIVE else (op, y, z)
+        if z < y and op in COMMUTATIVE:
+            y, z = z, y
         if self.share:
-            known = self.results.get(key)
+            known = self.results[op].get((y << KEY_BITS) + z)
             if known is not None:
                 return known
-            if y != z and op in LOGICAL and self.are_open(y, z):  # most rows of most models; nothing to fold
-                x = self.variable(0, 1)
-                self.rows.append((op, x, key[1], key[2]))
-                self.results[key] = x
+            span = self.unfolded(op, y, z)
+            if span is not None:
+                x = self.variable(*span)
+                self.rows.append((op, x, y, z))
+                self.results[op][(y << KEY_BITS) + z] = x
                 return x
-            known = self.fold(*key)
+            known = self.fold(op, y, z)
             if known is not None:
-                self.results[key] = known
+                self.results[op][(y << KEY_BITS) + z] = known
                 return known
         x = self.variable(*self.range_of(op, y, z))
-        self.emit(x, key)
+        self.emit(x, op, y, z)
         return x
 
     def define(self, x: int, op: int, y: int, z: int) -> None:
         """State x = y op z."""
-        key = (op, z, y) if z < y and op in COMMUTATIVE else (op, y, z)
+        if z < y and op in COMMUTATIVE:
+            y, z = z, y
+        span = None
         if self.share:
-            known = self.results.get(key)
+            known = self.results[op].get((y << KEY_BITS) + z)
             if known is None:
-                if y != z and op in LOGICAL and self.is_boolean(x) and self.are_open(y, z):
-                    if self.lower[x] == self.upper[x] and self.solve(self.lower[x], *key):
-                        return None
-                    self.rows.append((op, x, key[1], key[2]))
-                    self.results[key] = x
-                    return None
-                known = self.fold(*key)
+                span = self.unfolded(op, y, z)
+                known = self.fold(op, y, z) if span is None else None
+                if known is not None:
+                    self.results[op][(y << KEY_BITS) + z] = known
             if known is not None:
-                self.results[key] = known
                 return self.merge(x, known)
-            if self.lower[x] == self.upper[x] and self.solve(self.lower[x], *key):
+            if self.lower[x] == self.upper[x] and self.solve(self.lower[x], op, y, z):
                 return None
-        self.restrict(x, *self.range_of(op, y, z))
-        self.emit(x, key)
+        if span != TRUTH or not self.is_boolean(x):
+            self.restrict(x, *(span or self.range_of(op, y, z)))
+        self.emit(x, op, y, z)
         return None
 
-    def emit(self, x: int, key: tuple[int, int, int]) -> None:
-        op, y, z = key
+    def unfolded(self, op: int, y: int, z: int) -> intervals.Interval | None:
+        """The bounds of y op z where it is plain at sight that `fold` finds nothing, as for most rows; or None."""
+        lower, upper = self.lower, self.upper
+        ly, uy, lz, uz = lower[y], upper[y], lower[z], upper[z]
+        if y == z or ly == uy or lz == uz:
+            return None
+        if op >= MIN and op in LOGICAL and ly < uz and lz < uy:
+            return TRUTH if op >= EQ else intervals.RESULT[op](ly, uy, lz, uz)
+        return intervals.add(ly, uy, lz, uz) if op == ADD else None
+
+    def known(self, op: int, y: int, z: int) -> int | None:
+        """The variable that is known to equal y op z; the operands are in order."""
+        return self.results[op].get((y << KEY_BITS) + z)
+
+    def emit(self, x: int, op: int, y: int, z: int) -> None:
         self.rows.append((op, x, y, z))
-        self.results[key] = x
+        self.results[op][(y << KEY_BITS) + z] = x
         y, z = (z, y) if self.lower[y] == self.upper[y] else (y, z)
         if (op == EQ or op == MUL) and self.lower[z] == self.upper[z] and self.is_boolean(y):
             if op == MUL:
@@ -245,14 +263,15 @@ class Builder(Variables):
         return leaves
 
     def pair_known(self, op: int, leaves: list[int], at_most: int) -> list[int]:
-        results = self.results
+        results = self.results[op]
         for i, y in enumerate(leaves):
+            key = y << KEY_BITS
             for z in leaves[i + 1 :]:
-                if (op, y, z) in results and len(leaves) > at_most:
+                if key + z in results and len(leaves) > at_most:
                     rest = list(leaves)
                     rest.remove(y)
                     rest.remove(z)
-                    return self.pair_known(op, sorted([*rest, self.find(results[op, y, z])]), at_most)
+                    return self.pair_known(op, sorted([*rest, self.find(results[key + z])]), at_most)
         return leaves
 
     def tree(self, op: int, leaves: Sequence[int], neutral: int) -> int:
@@ -289,12 +308,12 @@ class Builder(Variables):
         self.restrict(x, min(reached), max(reached))
         if self.share and low == high:
             return
-        key = (ELEMENT, y, self.table(values) - first)
-        known = self.results.get(key)
+        offset = self.table(values) - first
+        known = self.known(ELEMENT, y, offset)
         if self.share and known is not None:
             self.merge(x, known)
         elif not self.share or min(reached) < max(reached):
-            self.emit(x, key)
+            self.emit(x, ELEMENT, y, offset)
 
     def define_membership(self, x: int, values: IntSet) -> None:
         """State that x is in a set: bounds, then a table of the values, or two rows for each gap."""
@@ -314,19 +333,29 @@ class Builder(Variables):
 
     # The end
 
+    def add_rows(self, block: np.ndarray) -> None:
+        """Rows as columns, behind those that there are."""
+        self.settle()
+        self.settled.append(compact(block))
+
+    def settle(self) -> None:
+        """Make columns of the rows, which take a fifth of the memory."""
+        if self.rows:
+            flat = np.fromiter(chain.from_iterable(self.rows), np.int64, 4 * len(self.rows))
+            self.settled.append(compact(flat.reshape(-1, 4).T))
+            self.rows.clear()
+
     def finish(self, kept: Sequence[int], infeasible: bool = False) -> tuple[TNF, np.ndarray]:
         """The TNF of the rows, and its variable for each of ours (-1 for those that occur nowhere and are not kept)."""
         representative = np.array(self.parent, dtype=np.int64)
         while np.any(representative != representative[representative]):
             representative = representative[representative]
-        flat = np.fromiter(chain.from_iterable(self.rows), np.int64, 4 * len(self.rows))
-        op, x, y, z = np.concatenate([flat.reshape(-1, 4).T, *self.blocks], axis=1)
+        op, x, y, z = self.all_rows()
         ternary = op != ELEMENT
-        x, y, z[ternary] = representative[x], representative[y], representative[z[ternary]]
         used = np.zeros(len(representative), dtype=bool)
-        for column in (x, y, z[ternary], representative[np.array(kept, dtype=np.int64)]):
-            used[column] = True
-        number = np.where(used, np.cumsum(used) - 1, -1)
+        for column in (x, y, z[ternary], np.array(kept, dtype=np.int64)):
+            used[representative[column]] = True
+        number = np.where(used, np.cumsum(used) - 1, -1)[representative]
         z[ternary] = number[z[ternary]]
         lower, upper = np.array(self.lower, dtype=np.int64)[used], np.array(self.upper, dtype=np.int64)[used]
         if z.size and max(abs(int(z.min())), abs(int(z.max()))) >= 2**31:
@@ -334,6 +363,19 @@ class Builder(Variables):
         op, x, y, z = (column.astype(np.int32) for column in (op, number[x], number[y], z))
         tnf = TNF(op, x, y, z, lower, upper, np.array(self.tables, dtype=np.int64), infeasible=infeasible)
         if self.reals:
-            real = number[representative[sorted(self.reals)]]
-            tnf.floats = Floats(np.isin(np.arange(len(lower)), real))
-        return tnf, number[representative]
+            tnf.floats = Floats(np.isin(np.arange(len(lower)), number[sorted(self.reals)]))
+        return tnf, number
+
+    def all_rows(self) -> list[np.ndarray]:
+        """The columns of all rows, of which the builder forgets what it knew: memory is what large models need most."""
+        for known in self.results:
+            known.clear()
+        self.settle()
+        blocks = self.settled + self.blocks
+        self.settled, self.blocks = [], []
+        return [np.concatenate([np.zeros(0, np.int32), *(block[k] for block in blocks)]) for k in range(4)]
+
+
+def compact(block: np.ndarray) -> np.ndarray:
+    """In 32 bits where that is enough, as it is but for the offsets of very large tables."""
+    return block.astype(np.int32) if not block.size or np.abs(block).max() < 2**31 else block

@@ -15,7 +15,7 @@ import numpy as np
 
 from turbo_fzn.domains import INFINITY, IntSet
 from turbo_fzn.errors import UnsupportedError
-from turbo_fzn.lower.builder import Builder
+from turbo_fzn.lower.builder import KEY_BITS, Builder, compact
 from turbo_fzn.lower.intervals import BEYOND
 from turbo_fzn.lower.variables import Infeasible
 from turbo_fzn.tnf.language import ADD, COMMUTATIVE, EQ, LEQ
@@ -43,7 +43,7 @@ def state(b: Builder, op: int, x: Column, y: Column, z: Column) -> None:
     if count:
         block = np.empty((4, count), np.int64)
         block[0], block[1], block[2], block[3] = op, x, y, z
-        b.blocks.append(block)
+        b.blocks.append(compact(block))
 
 
 def truths(b: Builder, op: int, y: Column, z: Column) -> np.ndarray:
@@ -59,9 +59,15 @@ def constants(b: Builder, values: np.ndarray) -> np.ndarray:
     return np.array([b.constant(v) for v in distinct.tolist()], np.int64)[place.reshape(-1)]
 
 
+def keys(y: np.ndarray, z: np.ndarray) -> np.ndarray:
+    """Those of the builder's `results`."""
+    return (y << KEY_BITS) + z
+
+
 def comparisons(b: Builder, y: np.ndarray, z: np.ndarray) -> np.ndarray:
     """The Booleans y <= z, those that other constraints have stated among them."""
-    x = np.array([b.results.get((LEQ, *pair), -1) for pair in zip(y.tolist(), z.tolist())], np.int64)
+    known = b.results[LEQ].get
+    x = np.array([known(key, -1) for key in keys(y, z).tolist()], np.int64)
     new = np.flatnonzero(x < 0)
     x[new] = truths(b, LEQ, y[new], z[new])
     return x
@@ -142,7 +148,7 @@ def merge(b: Builder, first: np.ndarray, second: np.ndarray) -> None:
 
 def shared(b: Builder, op: int, y: int, z: int) -> int:
     """y op z, the same variable for all who ask: several globals find more about what they have in common."""
-    known = b.results.get((op, z, y) if z < y and op in COMMUTATIVE else (op, y, z))
+    known = b.known(op, z, y) if z < y and op in COMMUTATIVE else b.known(op, y, z)
     return b.row(op, y, z) if known is None else known
 
 
@@ -164,6 +170,9 @@ def are_finite(b: Builder, x: Iterable[int], most: int) -> bool:
 
 def possible(b: Builder, x: int, values: np.ndarray) -> np.ndarray:
     """Which of the values x can have."""
+    x = b.find(x)
+    if x not in b.domains:
+        return (b.lower[x] <= values) & (values <= b.upper[x])
     ranges = np.array(domain(b, x).ranges, np.int64).reshape(-1, 2)
     place = np.searchsorted(ranges[:, 0], values, side="right") - 1
     return (place >= 0) & (values <= ranges[place, 1])

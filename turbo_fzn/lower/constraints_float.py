@@ -30,21 +30,21 @@ SHORT = 2**20  # the denominator of a fraction that is meant as it is
 def real_row(b: Builder, op: int, y: int, z: int) -> int:
     """A real variable that equals y op z."""
     key = ordered(op, y, z)
-    known = b.results.get(key) if b.share else None
+    known = b.known(*key) if b.share else None
     if known is not None:
         return b.find(known)
     x = b.real()
-    b.emit(x, key)
+    b.emit(x, *key)
     return x
 
 
 def real_define(b: Builder, x: int, op: int, y: int, z: int) -> None:
     """State x = y op z."""
     key = ordered(op, y, z)
-    known = b.results.get(key) if b.share else None
+    known = b.known(*key) if b.share else None
     if known is not None:
         return b.merge(x, known)
-    return b.emit(x, key)
+    return b.emit(x, *key)
 
 
 def ordered(op: int, y: int, z: int) -> tuple[int, int, int]:
@@ -62,8 +62,8 @@ def truth(b: Builder, op: int, y: int, z: int, r: int) -> None:
     if apart or (op == FLOAT_EQ and b.lower[z] > b.upper[y]):
         return b.merge(r, b.false)
     key = ordered(op, y, z)
-    known = b.results.get(key) if b.share else None
-    return b.emit(r, key) if known is None else b.merge(r, known)
+    known = b.known(*key) if b.share else None
+    return b.emit(r, *key) if known is None else b.merge(r, known)
 
 
 def untruth(b: Builder, op: int, y: int, z: int, r: int) -> None:
@@ -78,7 +78,7 @@ def real_negative(b: Builder, x: int) -> int:
     if known is None:
         known = b.negatives[x] = b.real(-b.upper[x], -b.lower[x])
         b.negatives[known] = x
-        b.emit(b.false, ordered(FLOAT_ADD, x, known))
+        b.emit(b.false, *ordered(FLOAT_ADD, x, known))
     return known
 
 

@@ -152,6 +152,7 @@ EARLY: dict[str, Callable[..., bool]] = {
     "int_lin_ne": single_different,
     "int_lin_le": single_less_or_equal,
 }
+OF_CONSTANTS = frozenset(("int_ne", "int_le", "int_lt"))  # whose handlers look for an argument with a value
 
 
 def find_handler(constraint: Constraint) -> Callable[..., bool] | None:

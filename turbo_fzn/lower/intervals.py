@@ -37,6 +37,9 @@ def add(ly: int, uy: int, lz: int, uz: int) -> Interval:
 
 
 def multiply(ly: int, uy: int, lz: int, uz: int) -> Interval:
+    if -INFINITY < ly and uy < INFINITY and -INFINITY < lz and uz < INFINITY:
+        products = (ly * lz, ly * uz, uy * lz, uy * uz)
+        return saturate(min(products), max(products))
     y, z = (widen(ly), widen(uy)), (widen(lz), widen(uz))
     corners = [0 if a == 0 or b == 0 else a * b for a in y for b in z]
     return saturate(min(corners), max(corners))

@@ -121,6 +121,11 @@ def is_plain_clause(b: Builder, coefficients: Sequence[int], variables: Sequence
     n_positive = coefficients.count(1)
     if k != n_positive - 1 or n_positive + coefficients.count(-1) != len(coefficients) or len(coefficients) < 2:
         return False
+    return are_plain_literals(b, variables)
+
+
+def are_plain_literals(b: Builder, variables: Sequence[int]) -> bool:
+    """Whether they are distinct Booleans without a value, none of them to be renamed."""
     lower, upper, parent = b.lower, b.upper, b.parent
     for v in variables:
         if lower[v] != 0 or upper[v] != 1 or parent[v] != v:
@@ -230,6 +235,8 @@ def cost(terms: Terms) -> int:
 
 def clause(b: Builder, positive: Sequence[int], negative: Sequence[int], r: int) -> None:
     """r = (some of `positive` or not all of `negative`); the first is a maximum, the second a minimum."""
+    if b.share and (positive or negative) and are_plain_literals(b, [*positive, *negative]):
+        return state_clause(b, list(positive), list(negative), r)
     some, every = literals(b, positive, negative)
     if any(b.value(v) == 1 for v in some) or any(b.value(v) == 0 for v in every) or some & every:
         return b.merge(r, b.true)

@@ -15,7 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from operator import length_hint
+from itertools import groupby
+from operator import itemgetter, length_hint
 from typing import Any
 
 import numpy as np
@@ -26,8 +27,9 @@ from turbo_fzn.domains import IntSet
 from turbo_fzn.errors import ModelError, UnsupportedError
 from turbo_fzn.lower import branching
 from turbo_fzn.lower.builder import Builder
-from turbo_fzn.lower.early import EARLY, Domains, find_handler
+from turbo_fzn.lower.early import EARLY, OF_CONSTANTS, Domains, find_handler
 from turbo_fzn.lower.globals.table import flush
+from turbo_fzn.lower.runs import Runs
 from turbo_fzn.lower.scope import Scope
 from turbo_fzn.lower.table import PREDICATES, Predicate
 from turbo_fzn.lower.variables import Infeasible
@@ -36,8 +38,11 @@ from turbo_fzn.read.model import Array, Call, Constraint, Goal, Model, Ref, Vari
 from turbo_fzn.tnf.language import TNF, Output
 
 SENSES = {"satisfy": 0, "minimize": 1, "maximize": -1}
+MOST_TUPLES = 2**16  # rows that are tuples of Python
 GLOBAL = "turbo_"  # the names of global constraints begin so
 LATE = {"int_lin_eq", "int_lin_ne", "int_lin_le", "bool_lin_eq", "bool_lin_le", "bool_clause", "array_bool_or"}
+
+Form = tuple[Predicate, list[Callable[[Any], Any]]]
 
 
 @dataclass
@@ -55,6 +60,7 @@ def lower(model: Model, share: bool = True) -> Lowered:
     with stage("lower", rewriter.progress):
         lowered = rewriter.run()
     rewriter.scope.binders.clear()  # they refer to the scope, and so would keep the builder with all its rows
+    del rewriter.runs, rewriter.forms  # likewise
     return lowered
 
 
@@ -66,6 +72,8 @@ class Rewriter:
         self.builder = Builder(share)
         self.scope = Scope(model, self.builder)
         self.infeasible = self.scope.infeasible
+        self.forms: dict[tuple[str, int], Form] = {}
+        self.runs = Runs(self.scope, self.lower_one, lambda: self.infeasible)
         self.n_seen = 0
         self.rest: Iterator[Constraint] = iter(())
 
@@ -81,11 +89,10 @@ class Rewriter:
         prompt: list[Constraint] = []
         late: list[Constraint] = []
         last: list[Constraint] = []
-        share = self.builder.share
-        for item in self.walk(self.model.constraints):
-            handler = find_handler(item) if share and item[0] in EARLY else None
-            if handler is None or not self.take_early(domains, item, handler):
-                (late if item[0] in LATE else last if item[0].startswith(GLOBAL) else prompt).append(item)
+        for name, group in groupby(self.walk(self.model.constraints), itemgetter(0)):
+            members = list(group)
+            rest = self.take_early(domains, name, members) if name in EARLY else members
+            (late if name in LATE else last if name.startswith(GLOBAL) else prompt).extend(rest)
         self.attempt(domains.define)
         self.scope.rename(self.builder.find)
         for constraints in (prompt, late, last):
@@ -131,10 +138,27 @@ class Rewriter:
         for number in self.scope.array(array.kind, Ref(array.name)):
             domains.sets.append((number, array.domain))  # type: ignore[arg-type]  # its kind has an IntSet
 
-    def take_early(self, domains: Domains, constraint: Constraint, handler: Callable[..., bool]) -> bool:
-        """Whether the constraint is done with before any row exists."""
-        _, arguments = self.at(constraint.position, self.bind, constraint)
-        return self.at(constraint.position, self.attempt, handler, domains, *arguments) is not False
+    def take_early(self, domains: Domains, name: str, constraints: list[Constraint]) -> list[Constraint]:
+        """What is left of constraints of that name: some are done with before any row exists."""
+        share = self.builder.share
+        if not share or (name in OF_CONSTANTS and self.runs.are_open(constraints)):
+            return constraints
+        handlers = map(find_handler, constraints)
+        return [
+            one
+            for one, handler in zip(constraints, handlers)
+            if handler is None or not self.is_early(domains, one, handler)
+        ]
+
+    def is_early(self, domains: Domains, constraint: Constraint, handler: Callable[..., bool]) -> bool:
+        try:
+            _, arguments = self.bind(constraint)
+            return self.infeasible or handler(domains, *arguments)
+        except Infeasible:
+            self.infeasible = True
+            return True
+        except ModelError as error:
+            raise self.locate(error, constraint.position) from None
 
     def walk(self, constraints: list[Constraint]) -> Iterator[Constraint]:
         """Goes over constraints, in the sight of `progress`."""
@@ -147,31 +171,45 @@ class Rewriter:
         return (self.n_seen - length_hint(self.rest)) / max(2 * len(self.model.constraints), 1)
 
     def lower_all(self, constraints: list[Constraint]) -> None:
-        builder, bind = self.builder, self.bind
-        for constraint in self.walk(constraints):
-            try:
-                predicate, arguments = bind(constraint)
-                if not self.infeasible:
-                    predicate.post(builder, *arguments)
-            except Infeasible:
-                self.infeasible = True
-            except ModelError as error:
-                raise self.locate(error, constraint.position) from None
+        walk = self.walk(constraints)
+        if self.builder.share:
+            self.runs.lower(walk)
+        else:
+            for constraint in walk:
+                self.lower_one(constraint)
+
+    def lower_one(self, constraint: Constraint) -> None:
+        if len(self.builder.rows) > MOST_TUPLES:
+            self.builder.settle()
+        try:
+            predicate, arguments = self.bind(constraint)
+            if not self.infeasible:
+                predicate.post(self.builder, *arguments)
+        except Infeasible:
+            self.infeasible = True
+        except ModelError as error:
+            raise self.locate(error, constraint.position) from None
 
     def bind(self, constraint: Constraint) -> tuple[Predicate, list]:
         """The row of the table for a constraint, and its arguments as that row wants them."""
         name, expressions, _, _ = constraint
-        predicate = PREDICATES.get(name)
-        if predicate is None or len(predicate.kinds) != len(expressions):
-            predicate = find_other_form(name, len(expressions))
-        binders = self.scope.binders
+        form = self.forms.get((name, len(expressions))) or self.find_form(name, len(expressions))
+        predicate, binders = form
         try:
-            arguments = [binders[kind](expression) for kind, expression in zip(predicate.kinds, expressions)]
+            arguments = [bind(expression) for bind, expression in zip(binders, expressions)]
         except ModelError:
             raise self.explain(predicate, constraint) from None
-        if not predicate.fits(*arguments):
+        if predicate.fits is not None and not predicate.fits(*arguments):
             raise misfit(name, arguments)
         return predicate, arguments
+
+    def find_form(self, name: str, n_arguments: int) -> Form:
+        """The predicate of that name and number of arguments, and what binds each of them."""
+        predicate = PREDICATES.get(name)
+        if predicate is None or len(predicate.kinds) != n_arguments:
+            predicate = find_other_form(name, n_arguments)
+        form = self.forms[name, n_arguments] = predicate, [self.scope.binders[kind] for kind in predicate.kinds]
+        return form
 
     def explain(self, predicate: Predicate, constraint: Constraint) -> ModelError:
         """The error of the first argument that is wrong, with its number."""

@@ -101,16 +101,13 @@ CONSTRAINTS: dict[str, tuple[str, Post]] = {
 }
 
 
-def always(*_: Any) -> bool:
-    return True
-
-
 class Predicate(NamedTuple):
-    """What a FlatZinc predicate takes, `post(builder, *arguments)`, and whether the sizes of arguments fit."""
+    """What a FlatZinc predicate takes, `post(builder, *arguments)`, and whether the sizes of arguments fit, if they may
+    not."""
 
     kinds: tuple[str, ...]
     post: Post
-    fits: Callable[..., bool]
+    fits: Callable[..., bool] | None
 
 
 def plain(relation: Post) -> Post:
@@ -142,12 +139,12 @@ def all_forms() -> dict[str, Predicate]:
             ("_reif", " B", relation),
             ("_imp", " B", implied(relation)),
         ):
-            predicate = Predicate(tuple((kinds + more).split()), post, SIZES.get(name, always))
+            predicate = Predicate(tuple((kinds + more).split()), post, SIZES.get(name))
             key = name + suffix
             predicates[key if key not in predicates else f"{key}/{len(predicate.kinds)}"] = predicate
     # These two are half of their base, not a form of it: the last argument is already a truth value.
-    predicates["array_bool_and_imp"] = Predicate(("[B]", "B"), implied(boolean.conjunction), always)
-    predicates["array_bool_or_imp"] = Predicate(("[B]", "B"), implied(boolean.disjunction), always)
+    predicates["array_bool_and_imp"] = Predicate(("[B]", "B"), implied(boolean.conjunction), None)
+    predicates["array_bool_or_imp"] = Predicate(("[B]", "B"), implied(boolean.disjunction), None)
     return predicates
 
 

@@ -44,7 +44,7 @@ from turbo_fzn.read.grammar import (
     read_nested,
     terminals,
 )
-from turbo_fzn.read.model import Array, Call, Constraint, FloatSet, Goal, Model, Variable
+from turbo_fzn.read.model import NO_ANNOTATIONS, Array, Call, Constraint, FloatSet, Goal, Model, Variable
 
 MAX_NESTING = 100
 MAX_NESTED_CHARACTERS = 2**23  # of a statement for Lark, which needs some seconds for that
@@ -197,7 +197,7 @@ class FlatZincReader:
             Constraint(
                 self.heads[head],
                 self._flat_values(arguments),
-                self._flat_annotations(annotations) if annotations[0] != ";" else [],
+                self._flat_annotations(annotations) if annotations[0] != ";" else NO_ANNOTATIONS,
                 position,
             )
         )
@@ -295,15 +295,17 @@ class FlatZincReader:
         if "{" in text:
             text = re.sub(r"\{[^{}]*\}", lambda match: match.group().replace(",", INSIDE_SET), text)
         if "[" not in text:
-            if not text or text.isspace():
-                return []
-            return list(map(self.words.__getitem__, text.split(",")))
-        parts = re.split(r"[][]", text)
-        lists = iter(parts[1::2])
+            return self._flat_list(text)
+        parts = text.replace("]", "[").split("[")
+        lists = map(self._flat_list, parts[1::2])
         return [
-            value if value is not NESTED else self._flat_values(next(lists))
+            value if value is not NESTED else next(lists)
             for value in map(self.words.__getitem__, NESTED.join(parts[::2]).split(","))
         ]
+
+    def _flat_list(self, text: str) -> list:
+        """The values of `word, word, …`."""
+        return list(map(self.words.__getitem__, text.split(","))) if text and not text.isspace() else []
 
     # ---- items
 

@@ -79,6 +79,9 @@ class Expression:
         return stack[0]
 
 
+NO_ANNOTATIONS: list = []  # of all constraints that have none: do not modify
+
+
 class FloatSet(NamedTuple):
     values: list
 
@@ -89,7 +92,7 @@ class FloatRange(FloatSet):
     __slots__ = ()
 
 
-@dataclass
+@dataclass(slots=True)
 class Variable:
     """`var TYPE: name :: annotations = value;` with `kind` one of bool, int, float, set.
 
@@ -105,7 +108,7 @@ class Variable:
     position: int
 
 
-@dataclass
+@dataclass(slots=True)
 class Array:
     """`array [1..n] of TYPE: name :: annotations = elements;`, of variables or of parameters.
 

@@ -21,6 +21,7 @@ from turbo_fzn.engine.contract import Found
 from turbo_fzn.errors import InternalError
 from turbo_fzn.options import Options
 from turbo_fzn.read.model import Model
+from turbo_fzn.tnf.arrays import distinct
 from turbo_fzn.tnf.language import TNF, Output
 from turbo_fzn.tnf.simplify import Reconstruction
 
@@ -62,7 +63,7 @@ class Judge:
             self.exports = np.concatenate((self.exports, self.exports + np.int32(prepared.tnf.n_vars)))
         self.items = [(item, place[item.variables]) for item in prepared.tnf.outputs]
         every = [positions for _, positions in self.items]
-        self.places = np.unique(np.concatenate(every)) if every else np.empty(0, np.int64)
+        self.places = distinct(np.concatenate(every)) if every else np.empty(0, np.int64)
 
     def _checker(self, options: Options) -> Checker | None:
         model = self.prepared.model
@@ -78,7 +79,7 @@ class Judge:
         if self.checker is not None or tnf.sense or tnf.floats is not None:
             return np.arange(tnf.n_vars, dtype=np.int32)
         needed = [item.variables for item in tnf.outputs] or [np.empty(0, np.int32)]
-        return np.unique(np.concatenate(needed)).astype(np.int32)
+        return distinct(np.concatenate(needed)).astype(np.int32)
 
     def outputs(self, found: Found) -> list[tuple[Output, np.ndarray]]:
         """Each output item with the values of its variables: of real ones a number within the box."""

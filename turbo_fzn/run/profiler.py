@@ -12,17 +12,19 @@ from __future__ import annotations
 
 import json
 import logging
-import socket
 import struct
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options
 from turbo_fzn.run.judge import Prepared
+
+if TYPE_CHECKING:
+    import socket
 
 log = logging.getLogger("turbo_fzn")
 
@@ -53,6 +55,8 @@ class Profiler:
     def connect(cls, prepared: Prepared, options: Options) -> Profiler | None:
         """None where no profiler listens, which is warned of."""
         assert options.cp_profiler is not None
+        import socket  # only here: it costs 4 ms that no other run need pay
+
         number, port = options.cp_profiler
         try:
             connection = socket.create_connection(("127.0.0.1", port), timeout=CONNECT_SECONDS)

@@ -22,6 +22,7 @@ import numpy as np
 
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.tnf import columns
+from turbo_fzn.tnf.arrays import distinct
 from turbo_fzn.tnf.columns import Rows
 from turbo_fzn.tnf.language import ADD, DIV, ELEMENT, EQ, LEQ, MAX, MIN, MUL, TNF, Floats, Output
 
@@ -104,7 +105,7 @@ class Simplifier:
         mentioned += [strategy.measured for strategy in tnf.strategies]
         mentioned += [tnf.warm_start[0]] if tnf.warm_start is not None else []
         mentioned += [np.array([tnf.objective])] if tnf.objective >= 0 else []
-        self.mentioned = np.unique(np.concatenate([np.zeros(0, np.int64), *mentioned]).astype(np.int64))
+        self.mentioned = distinct(np.concatenate([np.zeros(0, np.int64), *mentioned]).astype(np.int64))
 
     def run(self, propagate: Propagate) -> None:
         while True:

@@ -23,6 +23,7 @@ from turbo_fzn.lower import constraints_bool as boolean
 from turbo_fzn.lower import constraints_int as integer
 from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.variables import Infeasible
+from turbo_fzn.tnf.arrays import distinct, ranked
 from turbo_fzn.tnf.language import ADD, EQ, MAX, MIN, MUL
 
 STEP_LIMIT = 20_000
@@ -147,7 +148,7 @@ def automaton(
         if (x and not all(len(layer.before) for layer in layers)) or not (x or accepting[first - 1]):
             raise Infeasible
         for v, layer in zip(x, layers):
-            bulk.restrict_to(b, v, np.unique(layer.label))
+            bulk.restrict_to(b, v, distinct(layer.label))
         if total is None and sum(len(layer.before) for layer in layers) > STEP_LIMIT:
             return elements(b, x, target, least, first - 1, accepting)
     labels = []
@@ -253,13 +254,13 @@ def diagram(
     r: int,
 ) -> None:
     here = np.array(level, np.int64)[np.array(source, np.int64) - 1] if source else np.zeros(0, np.int64)
-    distinct = list(dict.fromkeys(label))
-    number = {values: i for i, values in enumerate(distinct)}
+    letters = list(dict.fromkeys(label))
+    number = {values: i for i, values in enumerate(letters)}
     every = Layer(*(np.array(side, np.int64) for side in (source, target, [number[values] for values in label], cost)))
     can = []
     for place, v in enumerate(x, 1):
         values = bulk.domain(b, v)
-        open_ = np.array([bool(one & values) for one in distinct], dtype=bool)
+        open_ = np.array([bool(one & values) for one in letters], dtype=bool)
         can.append(every.select((here == place) & open_[every.label]))
     accepting = np.zeros(n_nodes + 1, dtype=bool)
     accepting[0] = True
@@ -268,8 +269,8 @@ def diagram(
         return b.merge(r, b.false)
     labels, sets = [], []
     for v, layer in zip(x, layers):
-        sets.append([distinct[i] for i in np.unique(layer.label)])
-        layer.label = np.unique(layer.label, return_inverse=True)[1].reshape(-1)
+        present, layer.label = ranked(layer.label)
+        sets.append([letters[i] for i in present])
         if b.value(r) == 1:
             bulk.restrict_to(b, v, IntSet.of_ranges(pair for values in sets[-1] for pair in values.ranges))
         labels.append(np.array([truth_of_set(b, v, values) for values in sets[-1]], np.int64))

@@ -74,6 +74,10 @@ GLOBALS: dict[str, tuple[str, Callable[..., None]]] = {
 
 
 def same_length(*positions: int) -> Callable[..., bool]:
+    first, *others = positions
+    if len(others) == 1:
+        (other,) = others
+        return lambda *arguments: len(arguments[first]) == len(arguments[other])
     return lambda *arguments: len({len(arguments[position]) for position in positions}) == 1
 
 

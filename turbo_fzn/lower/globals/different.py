@@ -42,7 +42,7 @@ def all_different(b: Builder, x: Sequence[int], r: int) -> None:
 def refute_equal_pairs(b: Builder, x: Sequence[int]) -> None:
     """Where the model asks whether two of them are the same, the answer is no, which truth values do not find."""
     for y, z in combinations(sorted(map(b.find, x)), 2):
-        known = b.results.get((EQ, y, z))
+        known = b.known(EQ, y, z)
         if known is not None:
             b.merge(known, b.false)
 

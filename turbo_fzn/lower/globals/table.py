@@ -22,10 +22,10 @@ from functools import cached_property
 
 import numpy as np
 
-from turbo_fzn.domains import UNBOUNDED
 from turbo_fzn.lower import bulk
 from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.variables import Infeasible
+from turbo_fzn.tnf.arrays import distinct_rows, ranked
 from turbo_fzn.tnf.language import ELEMENT, EQ, MAX, MIN
 
 CELLS_LIMIT = 20_000  # of a table of truth values
@@ -86,8 +86,8 @@ def plan_of(b: Builder, x: Sequence[int], n_rows: int, cells: Sequence[int]) -> 
 
 def make_plan(b: Builder, x: Sequence[int], cells: Sequence[int], every: np.ndarray) -> Plan:
     rows = possible_rows(b, x, every)
-    columns = [np.unique(column, return_inverse=True) for column in rows.T]
-    values, places = [values for values, _ in columns], [place.reshape(-1) for _, place in columns]
+    columns = [ranked(column) for column in rows.T]
+    values, places = [values for values, _ in columns], [place for _, place in columns]
     narrows = [len(one) < bulk.domain(b, v).size for v, one in zip(x, values)]
     return Plan(cells, rows, values, places, narrows, math.prod(map(len, values)))
 
@@ -115,8 +115,9 @@ def possible_rows(b: Builder, x: Sequence[int], rows: np.ndarray) -> np.ndarray:
     allowed = np.ones(len(rows), dtype=bool)
     for column, variable in enumerate(map(b.find, x)):
         allowed &= bulk.possible(b, variable, rows[:, column])
-        allowed &= rows[:, column] == rows[:, first.setdefault(variable, column)]
-    return np.unique(rows[allowed], axis=0)
+        if first.setdefault(variable, column) != column:
+            allowed &= rows[:, column] == rows[:, first[variable]]
+    return distinct_rows(rows[allowed])
 
 
 def state_table(b: Builder, x: Sequence[int], plan: Plan) -> None:
@@ -197,7 +198,7 @@ def exclude_few(b: Builder, x: Sequence[int], cells: Sequence[int]) -> None:
     variables = list(map(b.find, x))
     for start in range(0, len(cells), len(x)):
         row = list(zip(variables, cells[start : start + len(x)]))
-        if all(b.lower[v] <= value <= b.upper[v] and value in b.domains.get(v, UNBOUNDED) for v, value in row):
+        if all(b.lower[v] <= k <= b.upper[v] and (v not in b.domains or k in b.domains[v]) for v, k in row):
             truths = [bulk.shared(b, EQ, v, b.constant(value)) for v, value in row]
             b.define(b.false, MIN, b.tree(MIN, truths[:-1], 1), truths[-1])
 

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 from turbo_fzn.domains import BOOLEAN, INFINITY, UNBOUNDED, IntSet
 from turbo_fzn.errors import ModelError
+from turbo_fzn.read.model import NO_ANNOTATIONS, Expression, Model, Ref, Text, Variable
 from turbo_fzn.read.model import Constraint as Item
-from turbo_fzn.read.model import Expression, Model, Ref, Text, Variable
 from turbo_fzn.read.xcsp3.expressions import Term, as_comparison, at_most, with_constants
 from turbo_fzn.read.xcsp3.ranges import Range, is_truth, range_of
 
@@ -41,7 +41,7 @@ class Emitter:
         self.hulls: dict[tuple, IntSet] = {}
 
     def add(self, name: str, *arguments: Any) -> None:
-        self.model.constraints.append(Item(name, list(arguments), [], self.position))
+        self.model.constraints.append(Item(name, list(arguments), NO_ANNOTATIONS, self.position))
 
     # Variables
 
@@ -122,9 +122,9 @@ class Emitter:
     def state(self, operator: str, coefficients: list[int], items: list[Ref | int], k: int) -> None:
         """The same, the operator being le, eq or ne."""
         if operator != "le" and k == 0 and len(items) == 2 and coefficients in ONE_EACH:
-            item = Item(f"int_{operator}", items, [], self.position)
+            item = Item(f"int_{operator}", items, NO_ANNOTATIONS, self.position)
         else:
-            item = Item(LINEAR[operator], [coefficients, items, k], [], self.position)
+            item = Item(LINEAR[operator], [coefficients, items, k], NO_ANNOTATIONS, self.position)
         self.model.constraints.append(item)
 
     def compare(self, x: Ref | int, operator: str, y: Ref | int) -> None:

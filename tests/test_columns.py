@@ -1,0 +1,139 @@
+"""Lowering in columns makes what one constraint at a time makes: the same variables, rows and numbers."""
+
+import io
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from command import CORPUS
+
+from turbo_fzn.bench.xcsp3 import write_instance
+from turbo_fzn.errors import TurboError
+from turbo_fzn.lower import runs
+from turbo_fzn.lower.rewrite import Lowered, lower
+from turbo_fzn.read.flatzinc import parse_text
+from turbo_fzn.read.languages import parse_file
+from turbo_fzn.read.model import Constraint, Expression, Model, Ref
+from turbo_fzn.tnf.text import write
+
+INSTANCES = Path(__file__).resolve().parent / "xcsp3"
+FILES = [*sorted(CORPUS.glob("*.fzn")), *sorted(INSTANCES.glob("*.xml"))]
+NEVER = 10**9
+
+
+class Counter:
+    """How many places were lowered together."""
+
+    def __init__(self, monkeypatch):
+        self.monkeypatch, self.places = monkeypatch, 0
+        lower_columns = runs.Runs.lower_columns
+
+        def count(some, form, run):
+            n = lower_columns(some, form, run)
+            self.places += n
+            return n
+
+        monkeypatch.setattr(runs.Runs, "lower_columns", count)
+
+    def lower(self, model: Model, least: int, first: int = 4) -> Lowered:
+        for name, value in (("LEAST", least), ("FIRST", first), ("PATIENCE", 1)):
+            self.monkeypatch.setattr(runs, name, value)
+        return lower(model)
+
+
+
+def told(lowered: Lowered) -> tuple:
+    text = io.StringIO()
+    write(lowered.tnf, text)
+    return text.getvalue(), lowered.origin
+
+
+@pytest.fixture
+def both_ways(monkeypatch):
+    return Counter(monkeypatch)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_a_model_is_lowered_alike_in_columns(path, both_ways):
+    model = parse_file(str(path))
+    alone = told(both_ways.lower(model, NEVER))
+    for first in (1, 4, 1000):
+        assert told(both_ways.lower(model, 1, first)) == alone
+
+
+@pytest.mark.parametrize(("name", "share"), [("group", 0.5), ("slide", 0.9)])
+def test_large_groups_are_lowered_in_columns(tmp_path, both_ways, name, share):
+    path = tmp_path / "model.xml"
+    write_instance(path, name, 0.05)
+    model = parse_file(str(path))
+    alone = told(both_ways.lower(model, NEVER))
+    both_ways.places = 0
+    assert told(both_ways.lower(model, 32, 256)) == alone
+    assert both_ways.places >= share * len(model.constraints)
+
+
+OPERATORS = ("add", "sub", "dist", "min", "max", "mul", "eq", "le", "ge", "lt", "and", "or", "imp")
+OUTERMOST = ("ne", "ne", "ne", "or", "or", "or", "imp", "le", "eq")
+DOMAINS = ("0..1", "0..1", "0..9", "-5..5", "-5..5", "3..12", "0..20", "{1,4,6}", "2..2", "int")
+
+
+def draw_shape(rng: random.Random, depth: int) -> list:
+    """The code of an expression over three operands; its integers are put in later."""
+    if depth == 0 or rng.random() < 0.2:
+        return [("arg", rng.randrange(3))] if rng.random() < 0.8 else [("int", 0)]
+    if rng.random() < 0.2:
+        return [*draw_shape(rng, depth - 1), (rng.choice(("neg", "abs")), 1)]
+    return [*draw_shape(rng, depth - 1), *draw_shape(rng, depth - 1), (rng.choice(OPERATORS), 2)]
+
+
+def draw_run(rng: random.Random, integers: list, booleans: list) -> Iterator[Constraint]:
+    shape = [*draw_shape(rng, 2), *draw_shape(rng, 2), (rng.choice(OUTERMOST), 2)]
+    name = rng.choice([*(name for name in runs.COMPARISONS if name.endswith("reif")), "int_ne", *[runs.EXPRESSION] * 9])
+    name = name if rng.random() < 0.95 else rng.choice([*runs.COMPARISONS])
+    for _ in range(rng.randint(1, 40)):
+        x = [Ref(rng.choice(integers)) if rng.random() < 0.98 else rng.randint(-2, 9) for _ in range(3)]
+        if name == runs.EXPRESSION:
+            code = tuple((symbol, rng.randint(-3, 9) if symbol == "int" else k) for symbol, k in shape)
+            yield Constraint(name, [Expression(code), x], [], 0)
+        else:
+            kinds = runs.COMPARISONS[name].kinds
+            arguments = [Ref(rng.choice(booleans)) if kind == "B" else x[i] for i, kind in enumerate(kinds)]
+            yield Constraint(name, arguments, [], 0)
+
+
+def draw_model(rng: random.Random) -> Model:
+    """Few variables, some Boolean, some known: much is shared, and places are odd for many reasons."""
+    integers, booleans = [f"x{i}" for i in range(rng.randint(4, 30))], [f"b{i}" for i in range(10)]
+    lines = [f"var {rng.choice(DOMAINS)}: {name};" for name in integers] + [f"var bool: {name};" for name in booleans]
+    model = parse_text("\n".join([*lines, "solve satisfy;", ""]))
+    for _ in range(rng.randint(1, 4)):
+        model.constraints.extend(draw_run(rng, integers, booleans))
+    return model
+
+
+def outcome(both_ways: Counter, model: Model, least: int) -> tuple:
+    try:
+        return told(both_ways.lower(model, least))
+    except TurboError as error:
+        return type(error), error.message
+
+
+def test_a_difference_of_a_variable_with_itself_is_known(both_ways):
+    """0 = x + (-x) is what states -x."""
+    model = parse_text("".join(f"var 0..9: x{i};\n" for i in range(8)) + "solve satisfy;\n")
+    code = (("arg", 0), ("arg", 1), ("arg", 1), ("sub", 2), ("arg", 1), ("ge", 2), ("ne", 2))
+    model.constraints.extend(
+        Constraint(runs.EXPRESSION, [Expression(code), [Ref(f"x{i}"), Ref(f"x{7 - i}")]], [], 0) for i in range(8)
+    )
+    assert outcome(both_ways, model, 1) == outcome(both_ways, model, NEVER)
+
+
+def test_random_runs_are_lowered_alike(both_ways):
+    rng, n = random.Random(1), 0
+    for _ in range(300):
+        model = draw_model(rng)
+        alone, both_ways.places = outcome(both_ways, model, NEVER), 0
+        assert outcome(both_ways, model, 1) == alone
+        n += both_ways.places
+    assert n > 1000

@@ -1,0 +1,141 @@
+"""Runs of constraints of one shape, which are lowered in columns (columns.py) as far as they are usual.
+
+Which constraints can be says the table COMPARISONS, and of expressions expression_columns.py. All others, short runs,
+and each odd constraint are lowered one at a time; both ways make the same rows. Where odd ones are many, columns would
+be made in vain; so their length follows what could be kept of the last ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from turbo_fzn.lower import expression_columns as expressions
+from turbo_fzn.lower.columns import Column, Columns
+from turbo_fzn.lower.scope import Scope
+from turbo_fzn.read.model import Constraint, Expression, Ref
+from turbo_fzn.tnf.language import EQ, LEQ
+
+LEAST = 32  # places that are worth columns
+FIRST = 256
+MOST = 2**14
+PATIENCE = 64  # constraints that are lowered one at a time where columns were in vain; doubled each time
+
+LowerOne = Callable[[Constraint], None]
+
+
+class Form(NamedTuple):
+    """How constraints of one shape are lowered: the slots that each needs, the operands, int or name, of a constraint's
+    arguments, the kind of each, and what states them all."""
+
+    width: int
+    operands: Callable[[Sequence[Any]], Sequence[Any]]
+    kinds: str
+    state: Callable[[Columns, Sequence[Column]], None]
+
+
+def comparison(kinds: str, state: Callable[..., None]) -> Form:
+    return Form(1, lambda arguments: arguments, kinds, lambda c, operands: state(c, *operands))
+
+
+COMPARISONS: dict[str, Form] = {
+    "int_ne": comparison("II", lambda c, x, y: c.define(0, c.b.false, EQ, x, y)),
+    "int_le": comparison("II", lambda c, x, y: c.define(0, c.b.true, LEQ, x, y)),
+    "int_lt": comparison("II", lambda c, x, y: c.define_less(0, x, y)),
+    "bool_le": comparison("BB", lambda c, x, y: c.define(0, c.b.true, LEQ, x, y)),
+    "int_eq_reif": comparison("IIB", lambda c, x, y, r: c.define(0, r, EQ, x, y)),
+    "int_le_reif": comparison("IIB", lambda c, x, y, r: c.define(0, r, LEQ, x, y)),
+    "bool_eq_reif": comparison("BBB", lambda c, x, y, r: c.define(0, r, EQ, x, y)),
+    "bool_le_reif": comparison("BBB", lambda c, x, y, r: c.define(0, r, LEQ, x, y)),
+}
+EXPRESSION = "int_expression"
+
+
+def form_of(constraint: Constraint) -> Form | None:
+    """The same object for constraints of the same shape; None for those that are lowered one at a time."""
+    name, arguments, _, _ = constraint
+    if name == EXPRESSION and [type(argument) for argument in arguments] == [Expression, list]:
+        return form_of_shape(expressions.split(arguments[0])[0], len(arguments[1]))
+    form = COMPARISONS.get(name)
+    return form if form is not None and len(arguments) == len(form.kinds) else None
+
+
+@lru_cache(maxsize=4096)
+def form_of_shape(shape: expressions.Shape, n_operands: int) -> Form | None:
+    program = expressions.compiled(shape, n_operands)
+    return None if program is None else Form(program.width, expressions.given, "I" * program.n_given, program.run)
+
+
+class Runs:
+    """Lowers the constraints of a model that has this scope; `lower_one` is the way for one."""
+
+    def __init__(self, scope: Scope, lower_one: LowerOne, is_infeasible: Callable[[], bool]):
+        self.scope, self.builder, self.lower_one, self.is_infeasible = scope, scope.builder, lower_one, is_infeasible
+
+    def lower(self, constraints: Iterable[Constraint]) -> None:
+        for form, members in groupby(constraints, form_of):
+            if form is None:
+                for constraint in members:
+                    self.lower_one(constraint)
+            else:
+                self.lower_run(form, list(members))
+
+    def lower_run(self, form: Form, run: list[Constraint]) -> None:
+        start, size, patience = 0, FIRST, PATIENCE
+        while len(run) - start >= LEAST and not self.is_infeasible():
+            part = run[start : start + size]
+            n = self.lower_columns(form, part)
+            start += n
+            if n == len(part):
+                size, patience = min(2 * size, MOST), PATIENCE
+                continue
+            alone = 1
+            if n < LEAST:
+                alone, patience = patience, 2 * patience
+            for constraint in run[start : start + alone]:
+                self.lower_one(constraint)
+            start += alone
+            size = max(2 * n, 2 * LEAST)
+        for constraint in run[start:]:
+            self.lower_one(constraint)
+
+    def lower_columns(self, form: Form, run: list[Constraint]) -> int:
+        """How many of the first constraints could be lowered together."""
+        columns = self.columns(form, run)
+        n = min(map(len, columns))
+        if n < LEAST:
+            return 0
+        made = Columns(self.builder, n, form.width)
+        form.state(made, [column[:n] for column in columns])
+        return made.commit()
+
+    def are_open(self, run: list[Constraint]) -> bool:
+        """Whether these are many comparisons, none of which has an operand with a value."""
+        form = form_of(run[0])
+        if len(run) < LEAST or form is None or any(len(constraint.args) != len(form.kinds) for constraint in run):
+            return False
+        columns = self.columns(form, run)
+        if min(map(len, columns)) < len(run):
+            return False
+        made = Columns(self.builder, len(run), 0)
+        return all(bool((low < high).all()) for low, high in map(made.bounds, columns))
+
+    def columns(self, form: Form, run: list[Constraint]) -> list[Column]:
+        operands = zip(*[form.operands(constraint.args) for constraint in run])
+        return [self.numbers(kind, column) for kind, column in zip(form.kinds, operands)]
+
+    def numbers(self, kind: str, operands: Sequence[Any]) -> Column:
+        """The variables of operands, up to the first that has none yet, or is wrong."""
+        names, constants = self.scope.variables[KINDS[kind]], self.builder.constants if kind == "I" else {}
+        found = [
+            names.get(operand) if type(operand) is Ref else constants.get(operand) if type(operand) is int else None
+            for operand in operands
+        ]
+        return np.array(found[: found.index(None)] if None in found else found, np.int64)
+
+
+KINDS = {"I": "int", "B": "bool"}
