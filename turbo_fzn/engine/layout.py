@@ -371,8 +371,7 @@ class Layout:
         return sequences
 
     def first_common(self, incumbent: Found | None = None) -> Common:
-        """One subproblem, the root, where the tree is not shared; only solutions better than the incumbent are
-        wanted."""
+        """One subproblem, the root, where the tree is not shared; wanted is what is better than the incumbent."""
         best = NO_INCUMBENT if incumbent is None else self.tnf.sense * incumbent.objective
         bound = self.root_bound()
         words = {"bound": bound, "host_bound": bound, "host_best": NO_INCUMBENT}

@@ -19,7 +19,7 @@ from turbo_fzn.errors import EngineError, TurboError
 log = logging.getLogger("turbo_fzn")
 
 HEAD_START_SECONDS = 0.15  # what is solved by then never wakes the GPU
-TURN_SECONDS = 0.0005  # for which the thread keeps the interpreter to itself: what the search has found is to be printed
+TURN_SECONDS = 0.0005  # that the thread may keep the interpreter, which whoever prints an answer waits for
 _turn = threading.Lock()  # one engine is made at a time, since each takes most of the GPU's memory
 
 
@@ -77,8 +77,8 @@ class Maker:
 
 @contextmanager
 def short_turns() -> Iterator[None]:
-    """Threads of Python hand over to each other after TURN_SECONDS: by default it takes 5 ms each time, in which an answer
-    would wait for a module to be imported."""
+    """Threads of Python hand over to each other after TURN_SECONDS: by default it takes 5 ms each time, in which an
+    answer would wait for a module to be imported."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(min(before, TURN_SECONDS))
     try:
