@@ -20,6 +20,10 @@ NEGATIVE = -1  # in the place of a row's operator
 TRUTHS = frozenset((EQ, LEQ))
 
 
+class UnusualError(Exception):
+    """An expression that is not lowered in columns."""
+
+
 class Node(NamedTuple):
     """`op` of two values, which are numbered: the operands first, then the integers of the code, then the nodes."""
 
@@ -34,7 +38,7 @@ class Program:
 
     def __init__(self, shape: Shape, n_args: int):
         if any(symbol == "arg" and value >= n_args for symbol, value in shape):
-            raise ValueError("an operand is missing")
+            raise UnusualError("an operand is missing")
         self.n_args = n_args
         self.n_given = self.n_args + sum(symbol == "int" for symbol, _ in shape)
         self.nodes: list[Node] = []
@@ -42,9 +46,10 @@ class Program:
         self.mixed: set[int] = set()  # values that must be able to be negative, and positive
         self.literals: list[int] = []
         *code, (operator, count) = shape
-        left, right = self.evaluate(code)
-        if count != 2 or operator not in STATED:
-            raise NotImplementedError(operator)
+        values = self.evaluate(code)
+        if (count, len(values)) != (2, 2) or operator not in STATED:
+            raise UnusualError(operator)
+        left, right = values
         self.stated = STATED[operator](self, left, right)
         self.width = len(self.nodes) + 1
 
@@ -62,7 +67,7 @@ class Program:
                 operands = stack[start:]
                 del stack[start:]
                 if (symbol, value) not in OPERATIONS:
-                    raise NotImplementedError(symbol)
+                    raise UnusualError(symbol)
                 stack.append(OPERATIONS[symbol, value](self, *operands))
         return stack
 
@@ -160,7 +165,7 @@ def compiled(shape: Shape, n_args: int) -> Program | None:
     """None for what is left to expressions.py. There may be more operands than the expression has."""
     try:
         return Program(shape, n_args)
-    except (NotImplementedError, ValueError):  # an operator, or not two operands of the outermost
+    except UnusualError:
         return None
 
 
