@@ -42,6 +42,7 @@ JSON_CONFIGURATION = "turbo-json.msc"
 JSON_SINCE = (2, 8)
 MPI_CONFIGURATION = "turbo-mpi.msc"
 MPI_LAUNCHER = "turbo-mpi-launcher.sh"
+FILES = (CONFIGURATION, JSON_CONFIGURATION, LAUNCHER, MPI_CONFIGURATION, MPI_LAUNCHER)  # that may be written
 STD_FLAGS = ["-a", "-n", "-i", "-a-o", "-n-o", "-f", "-p", "-r", "-s", "-t", "-v", "--cp-profiler"]
 
 
@@ -67,7 +68,7 @@ def uninstall_solver(folder: Path | None = None) -> list[Path]:
     """Remove what `install_solver` wrote there. Returns the files removed, none if there were none."""
     folder = _solvers_folder(folder)
     removed = []
-    for name in (CONFIGURATION, JSON_CONFIGURATION, LAUNCHER, MPI_CONFIGURATION, MPI_LAUNCHER):
+    for name in FILES:
         try:
             (folder / name).unlink()
         except (FileNotFoundError, NotADirectoryError):

@@ -62,12 +62,12 @@ class Program:
             elif symbol == "int":
                 stack.append(n_integers)
                 n_integers += 1
+            elif (symbol, value) not in OPERATIONS:
+                raise UnusualError(symbol)
             else:
                 start = len(stack) - value
                 operands = stack[start:]
                 del stack[start:]
-                if (symbol, value) not in OPERATIONS:
-                    raise UnusualError(symbol)
                 stack.append(OPERATIONS[symbol, value](self, *operands))
         return stack
 
