@@ -21,8 +21,8 @@ def usage(s: Sequence[int], d: Sequence[int], r: Sequence[int], t: int) -> int:
 
 
 def fits(s: Sequence[int], d: Sequence[int], r: Sequence[int], b: int) -> bool:
-    """Use rises only where a task starts; of others times nothing is said even if a use is negative."""
-    times = [start for start, length in zip(s, d) if length > 0]
+    """Not even between two starts is more used, where a task that gave something has ended."""
+    times = [*s, *(start + length for start, length in zip(s, d))]
     return not s or (b >= 0 and all(usage(s, d, r, t) <= b for t in times))
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from math import prod
+from random import Random
 
 import pytest
 from conftest import needs_minizinc
@@ -62,3 +64,25 @@ def test_a_global_over_one_variable_many_times_has_the_solutions_that_the_checke
         result = solve_text(model.text, arch="cpu", all_solutions=True, check=True)
         found = [[int(solution[name]) for name in names] for solution in result.solutions]
         assert sorted(found) == wanted, identify(case)
+
+
+def stays_within(starts: list[int], lengths: list[int], uses: list[int], capacity: int) -> bool:
+    """The meaning of cumulative, time by time."""
+    tasks = list(zip(starts, lengths, uses))
+    times = range(-3, 15)  # before all tasks, and until after them
+    return all(sum(use for s, d, use in tasks if s <= time < s + d) <= capacity for time in times)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_tasks_that_give_something_count_at_every_time(seed):
+    random = Random(seed)
+    n = random.randint(1, 4)
+    domains = [tuple(sorted(random.choices(values, k=2))) for values in (range(6), range(-1, 4), range(-3, 4)) * n]
+    model = "".join(f"var {low}..{high}: v{i} :: output_var;\n" for i, (low, high) in enumerate(domains))
+    sides = ",".join(f"[{','.join(f'v{i}' for i in range(side, 3 * n, 3))}]" for side in range(3))
+    model += f"var bool: b :: output_var;\nconstraint turbo_cumulative_reif({sides},1,b);\nsolve satisfy;\n"
+    result = solve_text(model, arch="cpu", all_solutions=True, n_solutions=200, check=True)
+    values = [[solution[f"v{i}"] for i in range(3 * n)] for solution in result.solutions]
+    assert len(result.solutions) == min(200, prod(high - low + 1 for low, high in domains))
+    truths = [solution["b"] for solution in result.solutions]
+    assert truths == [stays_within(v[::3], v[1::3], v[2::3], 1) for v in values]

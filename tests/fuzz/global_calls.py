@@ -14,7 +14,7 @@ from itertools import accumulate
 from typing import Any
 
 from fuzz.drawer import Drawer
-from fuzz.scope import a_bool, an_int, value_in
+from fuzz.scope import LIMIT, a_bool, an_int, value_in
 from turbo_fzn.domains import IntSet
 
 # ---- values that differ, and graphs
@@ -145,7 +145,8 @@ def cumulative(d: Drawer) -> list:
     starts = d.ints(n) if d.random.random() < 0.4 else d.hold_all([d.near() for _ in range(n)])
     lengths, uses = [d.amount() for _ in range(n)], [d.use() for _ in range(n)]
     tasks = list(zip(d.values(starts), d.values(lengths), d.values(uses)))
-    most = max((sum(r for s, length, r in tasks if s <= t < s + length) for t, _, _ in tasks), default=0)
+    times = [time for s, length, _ in tasks for time in (s, s + length)]
+    most = max((sum(r for s, length, r in tasks if s <= t < s + length) for t in times), default=0)
     return [starts, lengths, uses, d.hold(most + d.slack())]
 
 
@@ -312,7 +313,8 @@ def sliding_sum(d: Drawer) -> list:
     x = d.ints(d.size())
     length = d.random.randint(d.random.random() > 0.1, len(x) + 1)
     sums = [sum(d.values(x)[start : start + length]) for start in range(len(x) - length + 1)] or [d.near()]
-    return [min(sums) - d.slack(), max(sums) + d.slack(), length, x]
+    least, most = min(sums) - d.slack(), max(sums) + d.slack()
+    return [max(least, -LIMIT), min(most, LIMIT), length, x]
 
 
 Calls = dict[str, Callable[[Drawer], list]]

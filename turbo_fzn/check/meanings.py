@@ -134,10 +134,10 @@ def is_path_at_cost(
 
 
 def fits(s: Values, d: Values, r: Values, capacity: int) -> bool:
-    """At no start of a task, where alone use can rise, is more used than the capacity."""
-    tasks = [(start, start + length, use) for start, length, use in zip(s, d, r) if length > 0]
-    most = [sum(use for low, high, use in tasks if low <= time < high) for time, _, _ in tasks]
-    return not s or (capacity >= 0 and max(most, default=0) <= capacity)
+    """At no time is more used than the capacity. What is used changes only where a task starts or ends."""
+    tasks = [(start, start + length, use) for start, length, use in zip(s, d, r)]
+    most = [sum(use for low, high, use in tasks if low <= time < high) for task in tasks for time in task[:2]]
+    return not s or (capacity >= 0 and max(most) <= capacity)
 
 
 def are_apart(sides: Sequence[tuple[Values, Values]], strict: bool) -> bool:
