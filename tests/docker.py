@@ -7,6 +7,7 @@ installed without recommendations and lists left behind, what is copied is there
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -73,6 +74,19 @@ def complaints_of_run(rest: str) -> Iterator[str]:
     checked = subprocess.run(["sh", "-n", "-c", rest], capture_output=True, text=True)
     if checked.returncode:
         yield f"no command of a shell: {rest}: {checked.stderr.strip()}"
+
+
+def documented(image: str) -> list[str]:
+    """The lines of the page about Docker that run this image."""
+    lines = (ROOT / "docs" / "howto" / "docker.md").read_text(encoding="utf-8").splitlines()
+    return [line.strip() for line in lines if line.startswith("    docker run") and image in line.split()]
+
+
+def inside(line: str, image: str, entry_point: list[str]) -> list[str]:
+    """The command that such a line runs in the container."""
+    before, after = line.split(f" {image} ")
+    named = re.search(r"--entrypoint (\S+)", before)
+    return [*([named[1]] if named else entry_point), *shlex.split(after)]
 
 
 def main() -> int:

@@ -9,13 +9,16 @@ import subprocess
 import sys
 from pathlib import Path
 
+import docker
 import pytest
 from command import CORPUS, PATIENCE, environment
 from conftest import needs_gecode, needs_minizinc
 from doc_commands import DOCUMENTS, ROOT, Command, commands
 
+DOCKER = ("docker build -t turbo .", *docker.documented("turbo"))
 ELSEWHERE = {  # command -> the test that runs it
     "pip install .": "test_sdist.py::test_pip_installs_it_and_the_first_model_of_the_readme_is_solved",
+    **dict.fromkeys(DOCKER, "test_docker.py::test_the_steps_of_the_cpu_image_make_what_docker_runs"),
 }
 LINKED = ("turbo_fzn", "kernels", "share", "tests", "Makefile", "setup.py", "setup.cfg", "pyproject.toml")
 COPIED = ("docs", "examples", "README.md", "LICENSE")  # what some command writes into
@@ -60,7 +63,7 @@ def surroundings(folder: Path) -> dict[str, str]:
     """Environment variables: this Python and its solver by the names that the documents use, and a home of its own."""
     programs = folder / "programs"
     programs.mkdir()
-    for name, call in {"python": "", "fzn-turbo": " -m turbo_fzn"}.items():
+    for name, call in {"python": "", "pip": " -m pip", "fzn-turbo": " -m turbo_fzn"}.items():
         (programs / name).write_text(f'#!/bin/sh\nexec {sys.executable}{call} "$@"\n')
         (programs / name).chmod(0o755)
     (folder / "home").mkdir()
@@ -100,9 +103,9 @@ def test_there_are_commands_and_marks_are_not_the_rule():
 
 
 def test_what_is_not_run_here_is_run_by_ci_or_needs_what_ci_has_not():
-    """A GPU, a cluster, Docker, another network; CONTRIBUTING has what takes hours, too."""
+    """A GPU, or a cluster; CONTRIBUTING has what takes hours, too."""
     ci = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
-    elsewhere = re.compile(r"needs (?:a GPU|a cluster|Docker|a network|suite16)")
+    elsewhere = re.compile(r"needs (?:a GPU|a cluster)")
     unexplained = []
     for path in DOCUMENTS:
         for command in of(path) if path.name != "CONTRIBUTING.md" else []:

@@ -40,7 +40,7 @@ def test_what_breaks_a_rule_is_seen(change, complaint):
 
 
 @needs_minizinc
-def test_the_steps_of_the_cpu_image_make_a_solver_that_its_entry_point_runs(tmp_path, wheel):  # noqa: F811
+def test_the_steps_of_the_cpu_image_make_what_docker_runs(tmp_path, wheel):  # noqa: F811
     """As an ordinary process: the system's packages are here already, and what pip installs is the wheel of
     test_package.py, which is made as the first stage makes it."""
     there = Installation(tmp_path, wheel).begin(tmp_path)
@@ -55,7 +55,9 @@ def test_the_steps_of_the_cpu_image_make_a_solver_that_its_entry_point_runs(tmp_
     }
 
     def run(command: list[str]) -> str:
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE)
+        done = subprocess.run(
+            command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=PATIENCE
+        )
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
@@ -63,7 +65,8 @@ def test_the_steps_of_the_cpu_image_make_a_solver_that_its_entry_point_runs(tmp_
     ours = [step.rest for step in steps if step.word == "RUN" and "fzn-turbo" in step.rest]
     assert len(ours) == 1 and solvers in ours[0]
     run(["sh", "-c", ours[0].replace(solvers, str(tmp_path / "solvers"))])
-    entry = next(step.rest for step in steps if step.word == "ENTRYPOINT")
-    model = Path(tmp_path, "model.mzn")
-    model.write_text("var 2..3: x;\nconstraint x != 2;\nsolve satisfy;\n")
-    assert run([*json.loads(entry), str(model)]) == "x = 3;\n----------\n"
+    entry = json.loads(next(step.rest for step in steps if step.word == "ENTRYPOINT"))
+    Path(tmp_path, "model.mzn").write_text("int: n;\nvar 2..3: x;\nconstraint x != n;\nsolve satisfy;\n")
+    Path(tmp_path, "data.dzn").write_text("n = 2;\n")
+    said = [run(docker.inside(line, "turbo", entry)) for line in docker.documented("turbo")]
+    assert said[0] == "x = 3;\n----------\n" and said[1].splitlines()[-1] == "nothing is wrong"
