@@ -296,6 +296,16 @@ def test_a_fault_of_the_relaxation_costs_no_answer(monkeypatch, caplog) -> None:
         raise ZeroDivisionError("a fault")
 
     monkeypatch.setattr("turbo_fzn.run.bounding.relaxation_of", fail)
+    monkeypatch.setattr(Beside, "_begin", Beside.run)  # without a head start of the search, which would end before
     text, optimum = knapsack(2, items=4)
     assert solve_text(text, arch="cpu", threads=2).objective == optimum
     assert "ZeroDivisionError: a fault" in caplog.text
+
+
+def test_a_search_that_ends_within_its_head_start_makes_no_relaxation(monkeypatch) -> None:
+    monkeypatch.setattr("turbo_fzn.bounds.beside.HEAD_START_SECONDS", 10**6)
+    beside = beside_of(knapsack(1)[0])
+    beside.start()
+    beside.stop()
+    beside.thread.join(PATIENCE)
+    assert not beside.thread.is_alive() and beside.bound == -NO_SOLUTION

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("turbo_fzn")
 
 NO_SOLUTION = 2**63 - 1  # a bound that nothing is above
+HEAD_START_SECONDS = 0.05  # what is solved by then waits for no linear program, nor for its library to be imported
 END_SECONDS = 0.2
 PATIENCE_SECONDS = 4.0  # of the thread, in branch and bound, at least
 REST_SECONDS = 0.05
@@ -54,10 +55,10 @@ class Beside:
         self.make, self.boxes, self.share = make, boxes, share
         self.bound = -NO_SOLUTION  # sense * objective of any solution is at least this
         self.best = NO_SOLUTION  # sense * objective of the best solution known
-        self.stopped = False
+        self.told_to_stop = threading.Event()
         self.n_nodes = self.n_cuts = 0
         self.fault: Exception | None = None
-        self.thread = threading.Thread(target=self.run, name="relaxation", daemon=True)
+        self.thread = threading.Thread(target=self._begin, name="relaxation", daemon=True)
 
     def start(self) -> None:
         try:
@@ -70,12 +71,20 @@ class Beside:
         self.best = min(self.best, best)
 
     def stop(self) -> None:
-        self.stopped = True
+        self.told_to_stop.set()
+
+    @property
+    def stopped(self) -> bool:
+        return self.told_to_stop.is_set()
 
     def join(self) -> None:
         """Waits a moment: a linear program looks up between its iterations, but not before the first."""
         if self.thread.ident is not None:  # else the search has failed before
             self.thread.join(END_SECONDS)
+
+    def _begin(self) -> None:
+        if not self.told_to_stop.wait(HEAD_START_SECONDS):
+            self.run()
 
     def run(self) -> None:
         """What the thread does, to its end."""

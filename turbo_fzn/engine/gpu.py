@@ -249,7 +249,8 @@ class GpuEngine:
         return method_statistics(books, METHODS)
 
     def close(self) -> None:
-        """Stops the kernel if it runs, and frees the device memory."""
+        """Stops the kernel if it runs, and frees the memory and the streams, while the context is current: whatever
+        PyCUDA frees later, in a thread that has another, it warns of."""
         if not self.memory:
             return
         self.here.enter()
@@ -262,7 +263,8 @@ class GpuEngine:
             with contextlib.suppress(self.cuda.Error):  # after a failed kernel nothing can be freed one by one
                 allocation.free()
         self.memory.clear()
-        del self.ring, self.ring_memory, self.outbox, self.parcels, self.dispatch, self.counters
+        del self.ring, self.ring_memory, self.outbox, self.parcels, self.dispatch, self.counters, self.seen
+        del self.compute, self.copies
         if threading.current_thread() is not threading.main_thread():
             contexts.leave()  # it may end now
 

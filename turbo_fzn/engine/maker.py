@@ -18,7 +18,7 @@ from turbo_fzn.errors import EngineError, TurboError
 
 log = logging.getLogger("turbo_fzn")
 
-HEAD_START_SECONDS = 0.15  # what is solved by then never wakes the GPU
+HEAD_START_SECONDS = 0.25  # what is solved by then never wakes the GPU
 TURN_SECONDS = 0.0005  # that the thread may keep the interpreter, which whoever prints an answer waits for
 _turn = threading.Lock()  # one engine is made at a time, since each takes most of the GPU's memory
 
