@@ -15,7 +15,7 @@ Merged variables form classes (variables.py); `finish` renames everything to rep
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
+from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
@@ -249,6 +249,17 @@ class Builder(Variables):
         parts += [self.row(LEQ, x, self.constant(high))] if high < self.upper[x] else []
         return self.tree(MIN, parts, 1)
 
+    def scaled(self, terms: Sequence[tuple[int, int]]) -> list[int]:
+        """The variables c * x of the terms (c, x). Most products are known."""
+        known, products = self.results[MUL] if self.share else {}, []
+        for c, x in terms:
+            if c != 1:
+                factor = self.constant(c)
+                key = (x << KEY_BITS) + factor if x < factor else (factor << KEY_BITS) + x
+                x = known[key] if key in known else self.row(MUL, x, factor)
+            products.append(x)
+        return products
+
     def pair(self, op: int, leaves: list[int], at_most: int) -> list[int]:
         """Combine neighbours level by level until at most that many are left; known pairs first when there are few."""
         leaves = sorted(leaves)
@@ -264,6 +275,8 @@ class Builder(Variables):
 
     def pair_known(self, op: int, leaves: list[int], at_most: int) -> list[int]:
         results = self.results[op]
+        if results.keys().isdisjoint([(y << KEY_BITS) + z for y, z in combinations(leaves, 2)]):
+            return leaves  # as for most
         for i, y in enumerate(leaves):
             key = y << KEY_BITS
             for z in leaves[i + 1 :]:
@@ -276,6 +289,8 @@ class Builder(Variables):
 
     def tree(self, op: int, leaves: Sequence[int], neutral: int) -> int:
         """A balanced tree; `neutral` is the value without leaves."""
+        if len(leaves) == 2:
+            return self.find(self.row(op, *leaves))
         return self.pair(op, list(leaves), 1)[0] if leaves else self.constant(neutral)
 
     def define_tree(self, x: int, op: int, leaves: Sequence[int], neutral: int) -> None:

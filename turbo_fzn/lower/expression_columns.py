@@ -46,8 +46,10 @@ class Program:
         self.mixed: set[int] = set()  # values that must be able to be negative, and positive
         self.literals: list[int] = []
         *code, (operator, count) = shape
+        if count != 2 or operator not in STATED:
+            raise UnusualError(operator)
         values = self.evaluate(code)
-        if (count, len(values)) != (2, 2) or operator not in STATED:
+        if len(values) != 2:
             raise UnusualError(operator)
         left, right = values
         self.stated = STATED[operator](self, left, right)

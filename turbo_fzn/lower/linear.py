@@ -67,14 +67,9 @@ def positive_form(b: Builder, v: int) -> int:
     return v if b.value(base) is not None else base
 
 
-def scaled(b: Builder, terms: Terms) -> list[int]:
-    """The variables c * x, for c > 0."""
-    return [v if c == 1 else b.row(MUL, v, b.constant(c)) for c, v in terms]
-
-
 def split(b: Builder, terms: Terms) -> tuple[list[int], list[int]]:
     """The positive terms, and the negative ones with their sign removed."""
-    return scaled(b, [t for t in terms if t[0] > 0]), scaled(b, [(-c, v) for c, v in terms if c < 0])
+    return b.scaled([t for t in terms if t[0] > 0]), b.scaled([(-c, v) for c, v in terms if c < 0])
 
 
 def le(b: Builder, coefficients: Sequence[int], variables: Sequence[int], k: int, r: int) -> None:
@@ -220,12 +215,12 @@ def state_eq(b: Builder, terms: Terms, k: int) -> None:
     if not root or (rest and cost(rest) < cost(root)):
         root, rest, k = rest, root, -k
     if not rest:
-        return b.define_tree(b.constant(k), ADD, scaled(b, root), 0)
-    top = b.tree(ADD, scaled(b, root), 0)
+        return b.define_tree(b.constant(k), ADD, b.scaled(root), 0)
+    top = b.tree(ADD, b.scaled(root), 0)
     if len(rest) == 1 and k == 0:
         (c, v) = rest[0]
         return b.define(top, MUL, v, b.constant(c))
-    return b.define_tree(top, ADD, scaled(b, rest) + ([b.constant(k)] if k else []), 0)
+    return b.define_tree(top, ADD, b.scaled(rest) + ([b.constant(k)] if k else []), 0)
 
 
 def cost(terms: Terms) -> int:
