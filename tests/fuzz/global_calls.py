@@ -313,8 +313,8 @@ def sliding_sum(d: Drawer) -> list:
     x = d.ints(d.size())
     length = d.random.randint(d.random.random() > 0.1, len(x) + 1)
     sums = [sum(d.values(x)[start : start + length]) for start in range(len(x) - length + 1)] or [d.near()]
-    least, most = min(sums) - d.slack(), max(sums) + d.slack()
-    return [max(least, -LIMIT), min(most, LIMIT), length, x]
+    ends = min(sums) - d.slack(), max(sums) + d.slack()
+    return [*(max(-LIMIT, min(end, LIMIT)) for end in ends), length, x]
 
 
 Calls = dict[str, Callable[[Drawer], list]]
