@@ -19,9 +19,20 @@ from turbo_fzn.engine.layout import Settings
 from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options
 from turbo_fzn.read.flatzinc import parse_text
+from turbo_fzn.run.judge import Prepared
 from turbo_fzn.run.prepare import prepare
 
 MOST_FOUND = 1_000_000  # solutions; no test has so many
+
+
+def make_engine(name: str, prepared: Prepared, settings: Settings) -> Engine:
+    """The engine of that name, as --arch and the fixture `engine` have it, for all variables."""
+    exports = np.arange(prepared.tnf.n_vars, dtype=np.int32)
+    if name == "gpu":
+        from turbo_fzn.engine.gpu import GpuEngine  # needs PyCUDA
+
+        return GpuEngine(prepared.tnf, exports, settings)
+    return CpuEngine(prepared.tnf, exports, settings)
 
 
 def drain(engine: Engine, pause: float = 0.0, enough: Callable[[], object] = lambda: False) -> list[Found]:

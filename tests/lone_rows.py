@@ -69,10 +69,10 @@ def propagate_rows(engine: str, tnf: TNF) -> tuple[np.ndarray, np.ndarray, np.nd
 
     Returns (lower, upper, consistent): int64 [n] twice and bool [m].
     """
-    layout = Layout(tnf, np.empty(0, np.int32), Settings(blocks=1 if engine == "cpu" else BLOCKS))
+    layout = Layout(tnf, np.empty(0, np.int32), Settings(blocks=BLOCKS if engine == "gpu" else 1))
     lower, upper = tnf.lower.astype(layout.bound_type), tnf.upper.astype(layout.bound_type)
     consistent = np.zeros(tnf.n_rows, np.int32)
-    run = run_on_cpu if engine == "cpu" else run_on_gpu
+    run = run_on_gpu if engine == "gpu" else run_on_cpu
     run(layout, lower, upper, consistent)
     return lower.astype(np.int64), upper.astype(np.int64), consistent.astype(bool)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from engines import OpenEngine, drain, labelled
+from engines import OpenEngine, drain, labelled, make_engine
 
 from turbo_fzn.engine import cpu
 from turbo_fzn.engine.contract import Engine
@@ -36,13 +36,7 @@ def queens_text(goal: str = "satisfy") -> str:
 
 
 def engine_for(name: str, goal: str, settings: Settings) -> Engine:
-    prepared = prepare(parse_text(queens_text(goal)), Options(), Interrupt())
-    exports = np.arange(prepared.tnf.n_vars, dtype=np.int32)
-    if name == "cpu":
-        return cpu.CpuEngine(prepared.tnf, exports, settings)
-    from turbo_fzn.engine import gpu
-
-    return gpu.GpuEngine(prepared.tnf, exports, settings)
+    return make_engine(name, prepare(parse_text(queens_text(goal)), Options(), Interrupt()), settings)
 
 
 def run(name: str, goal: str = "satisfy", pause: float = 0.0, **settings) -> tuple[list, Engine, dict[str, int]]:

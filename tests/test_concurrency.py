@@ -18,10 +18,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from command import PATIENCE, long_propagation, wait_until
-from engines import drain
+from engines import drain, make_engine
 from test_capacities import QUEENS_SOLUTIONS, TOO_SMALL, engine_for, run
 
-from turbo_fzn.engine import cpu
 from turbo_fzn.engine.contract import Engine
 from turbo_fzn.engine.layout import Settings
 from turbo_fzn.interrupt import Interrupt
@@ -87,13 +86,7 @@ def prepare_plainly(text: str) -> Prepared:
 
 
 def engine_of(name: str, text: str, settings: Settings) -> Engine:
-    prepared = prepare_plainly(text)
-    exports = np.arange(prepared.tnf.n_vars, dtype=np.int32)
-    if name == "cpu":
-        return cpu.CpuEngine(prepared.tnf, exports, settings)
-    from turbo_fzn.engine import gpu
-
-    return gpu.GpuEngine(prepared.tnf, exports, settings)
+    return make_engine(name, prepare_plainly(text), settings)
 
 
 @pytest.mark.parametrize("ring_slots", [1, 2, 64])

@@ -13,13 +13,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from turbo_fzn import __version__
-from turbo_fzn.options import ACTIONS, OPTIONS, Row, grouped, help_of, metavar_of
+from turbo_fzn.options import ACTIONS, OPTIONS, SOLVED, Row, grouped, help_of, metavar_of
 from turbo_fzn.resources import share_folder
 
 DESCRIPTION = (
-    "solves a FlatZinc model (.fzn, .json) or a model in ternary normal form (.tnf), perhaps packed (.gz, .xz). "
-    "MiniZinc runs it as the solver turbo, once fzn-turbo --install-solver has made it known. The search runs on CPU "
-    "threads, and on an NVIDIA GPU where there is one."
+    f"solves {SOLVED}. MiniZinc runs it as the solver turbo, once fzn-turbo --install-solver has made it known. The "
+    "search runs on CPU threads, and on an NVIDIA GPU where there is one."
 )
 EXIT = (
     "0 for every answer, also unsatisfiable and unknown; 1 for an error, which is one line on stderr. With --doctor, 0 "

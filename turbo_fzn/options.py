@@ -165,6 +165,10 @@ GROUPS = (
     ("--profile", "a look inside"),
 )
 
+SOLVED = (  # for --help and the manual page
+    "a FlatZinc model (.fzn, .json), an XCSP3 instance (.xml) or a model in ternary normal form (.tnf), perhaps packed "
+    "(.gz, .xz, .lzma)"
+)
 ACTIONS = (
     ("--install-solver", "write the solver configuration to ~/.minizinc/solvers, or to FOLDER"),
     ("--uninstall-solver", "remove it from there"),
@@ -242,12 +246,7 @@ def _parser() -> Any:
         def error(self, message: str) -> NoReturn:
             raise UsageError(message)
 
-    parser = Parser(
-        prog="fzn-turbo",
-        description="Solve a FlatZinc model (.fzn, .json), an XCSP3 instance (.xml) or a model in ternary normal form "
-        "(.tnf), perhaps packed (.gz, .xz, .lzma).",
-        allow_abbrev=False,
-    )
+    parser = Parser(prog="fzn-turbo", description=f"Solve {SOLVED}.", allow_abbrev=False)
     parser.add_argument("file", nargs="?", help="the model; - is standard input")
     parser.add_argument("--version", action="version", version=f"fzn-turbo {__version__}")
     for title, rows in grouped():

@@ -1,4 +1,5 @@
-"""What an engine is to the rest: start, poll, stop, close. Two keep this contract, cpu.py and gpu.py."""
+"""What an engine is to the rest: start, poll, stop, close. cpu.py and gpu.py keep this contract, and so do
+the teams of them (team.py) and all ranks together (ranks/ranks.py)."""
 
 from __future__ import annotations
 
