@@ -215,11 +215,12 @@ DEVICE void propagate_element(Interval& x, Interval& y, const bound_t* table) {
   while (first <= last && (table[first] < x.l || table[first] > x.u)) ++first;
   while (first <= last && (table[last] < x.l || table[last] > x.u)) --last;
   if (first > last) return make_empty(y);
+  const value_t low = x.l, high = x.u;
   bound_t least = table[first], most = table[first];
-  for (bound_t i = first + 1; i <= last; ++i) {
+  for (bound_t i = first + 1; i <= last; ++i) {  // without branches, which nobody could predict
     bound_t value = table[i];
-    if (value < least && value >= x.l) least = value;
-    if (value > most && value <= x.u) most = value;
+    least = (value < least) & (value >= low) ? value : least;
+    most = (value > most) & (value <= high) ? value : most;
   }
   raise(y, first);
   reduce(y, last);
