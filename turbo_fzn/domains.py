@@ -71,6 +71,8 @@ class IntSet:
             yield from range(low, high + 1)
 
     def __and__(self, other: IntSet) -> IntSet:
+        if self.ranges == other.ranges:
+            return self
         for one, whole in ((self, other), (other, self)):
             if len(whole.ranges) == 1 and one.ranges and whole.lower <= one.lower and one.upper <= whole.upper:
                 return one

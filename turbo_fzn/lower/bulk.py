@@ -10,6 +10,7 @@ Variables are int64 arrays of the builder's numbers; an operand of one number st
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 
 import numpy as np
 
@@ -57,6 +58,17 @@ def constants(b: Builder, values: np.ndarray) -> np.ndarray:
     """The variables of these constants."""
     distinct, place = np.unique(values, return_inverse=True)
     return np.array([b.constant(v) for v in distinct.tolist()], np.int64)[place.reshape(-1)]
+
+
+def pairs(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """The places i < j of all pairs of n: arrays that nobody may change."""
+    return small_pairs(n) if n <= FEW else np.triu_indices(n, 1)
+
+
+@cache
+def small_pairs(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """The same, kept for the next time: NumPy takes as long for a few as for hundreds."""
+    return np.triu_indices(n, 1)
 
 
 def keys(y: np.ndarray, z: np.ndarray) -> np.ndarray:

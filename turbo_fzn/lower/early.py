@@ -63,6 +63,8 @@ class Domains:
 
 def without(domain: IntSet, removed: set[int]) -> IntSet:
     """The domain less some values."""
+    if not removed:
+        return domain
     ranges = []
     values = sorted(removed)
     position = 0

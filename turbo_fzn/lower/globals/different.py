@@ -28,7 +28,7 @@ def all_different(b: Builder, x: Sequence[int], r: int) -> None:
     """r = (no two of x are the same)."""
     n = len(x)
     if b.value(r) == 1 and bulk.are_finite(b, x, n * max(n * n, 10_000)):
-        values = IntSet.of_ranges(pair for v in x for pair in bulk.domain(b, v).ranges)
+        values = IntSet.of_ranges({pair for v in x for pair in bulk.domain(b, v).ranges})
         if values.size < n:
             raise Infeasible
         if values.size == n <= PERMUTATION_LIMIT:
@@ -51,7 +51,7 @@ def differ(b: Builder, x: Sequence[int], r: int) -> None:
     """The pairs, but for those without a value in common."""
     numbers = np.array(x, np.int64)
     low, high = bulk.bounds(b, x)
-    i, j = np.triu_indices(len(x), 1)
+    i, j = bulk.pairs(len(x))
     meet = (low[i] <= high[j]) & (low[j] <= high[i])
     y, z = numbers[i[meet]], numbers[j[meet]]
     if b.value(r) == 1:
@@ -87,7 +87,7 @@ def state_clauses(b: Builder, x: Sequence[int], others: list[IntSet]) -> None:
         for value in values:
             places.setdefault(value, []).append(bulk.shared(b, EQ, v, b.constant(value)))
     for taken in places.values():
-        i, j = np.triu_indices(len(taken), 1)
+        i, j = bulk.pairs(len(taken))
         column = np.array(taken, np.int64)
         bulk.state(b, MIN, b.false, column[i], column[j])
 

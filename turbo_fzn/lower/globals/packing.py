@@ -39,7 +39,7 @@ def tasks(b: Builder, s: Sequence[int], d: Sequence[int], strict: bool, r: int) 
     """r = (no two tasks from s to s + d overlap, and no d is negative)."""
     parts: list[int] = []
     all_of(b, [(LEQ, b.false, length) for length in d], truth(b, r, parts))
-    one_follows_the_other(b, [(s, d)], strict, np.triu_indices(len(s), 1), truth(b, r, parts))
+    one_follows_the_other(b, [(s, d)], strict, bulk.pairs(len(s)), truth(b, r, parts))
     conclude(b, r, parts)
 
 
@@ -64,7 +64,7 @@ def diffn_nonstrict_k(b: Builder, k: int, positions: Sequence[int], sizes: Seque
 def boxes(b: Builder, dimensions: list[Dimension], strict: bool, r: int) -> None:
     """r = (no two boxes overlap); `strict`: one of size 0 does not lie within another either."""
     n = len(dimensions[0][0]) if dimensions else 0
-    one_follows_the_other(b, dimensions, strict, np.triu_indices(n, 1), r)
+    one_follows_the_other(b, dimensions, strict, bulk.pairs(n), r)
     if b.value(r) == 1 and len(dimensions) == 2:
         across, along = dimensions
         state_crossing(b, across, along)

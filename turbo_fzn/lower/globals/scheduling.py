@@ -75,7 +75,7 @@ def totals_at_moments(b: Builder, tasks: Tasks) -> list[int]:
 
 def state_followers(b: Builder, tasks: Tasks, capacity: int) -> None:
     """Of two tasks that use too much together, one follows the other."""
-    i, j = np.triu_indices(len(tasks.s), 1)
+    i, j = bulk.pairs(len(tasks.s))
     sure = (tasks.d_low > 0)[i] & (tasks.d_low > 0)[j]
     crowded = sure & (tasks.r_low[i].astype(object) + tasks.r_low[j] > capacity).astype(bool)
     one_follows_the_other(b, [(tasks.s.tolist(), tasks.d.tolist())], True, (i[crowded], j[crowded]), b.true)
