@@ -19,6 +19,7 @@ from turbo_fzn.engine.contract import Found
 from turbo_fzn.engine.layout import NO_INCUMBENT
 from turbo_fzn.engine.member import Dispensable
 from turbo_fzn.engine.tree import Tree
+from turbo_fzn.ranks import serve
 from turbo_fzn.ranks.census import Census, Sum
 from turbo_fzn.ranks.ranks import News
 from turbo_fzn.ranks.stealing import Stealing
@@ -133,6 +134,21 @@ def test_a_rank_that_dies_before_its_end_takes_the_claim_with_it(turn):
     crew = Crew(PIGEONS, 3, dies=lambda rank, now: rank == 2 and now > turn)
     claimed = crew.run(enough_turns)
     assert claimed == (2 in crew.over) and (turn or not claimed)
+
+
+def test_every_rank_hears_that_rank_0_is_alive():
+    """Also one that rank 0 sends nothing to: its sign of life goes down the tree of ranks. Here nobody steals."""
+    crew, now = Crew(golomb(9), 8, loses=lambda kind, source, target: kind == Kind.STEAL), [0.0]
+    for rank in crew.ranks:
+        rank.clock = lambda: now[0]
+    crew.start()
+    for _ in range(3 * int(serve.SILENCE_SECONDS)):
+        now[0] += 1.0
+        for rank in crew.ranks:
+            rank.poll()
+    assert all(now[0] - rank.heard[0] < serve.SILENCE_SECONDS / 2 for rank in crew.ranks[1:])
+    for rank in crew.ranks:
+        rank.team.close()
 
 
 def test_a_solution_of_another_rank_is_handed_out_when_rank_0_knows_it():

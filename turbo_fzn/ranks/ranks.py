@@ -186,6 +186,7 @@ class Ranks:
 
     def _on_news(self, message: Message) -> None:
         news: News = message.payload
+        self.heard[news.origin] = self.clock()  # of rank 0, most ranks hear by way of others
         spread(self.wire, Kind.NEWS, news, news.origin)
         if news.bound > self.told:
             self.told = news.bound
