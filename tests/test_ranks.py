@@ -12,18 +12,24 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 from command import CORPUS, golomb, grid
+from engines import labelled
 from loopback import Crew, Network
 
 from turbo_fzn import solve_text
 from turbo_fzn.engine.contract import Found
-from turbo_fzn.engine.layout import NO_INCUMBENT
+from turbo_fzn.engine.cpu import CpuEngine
+from turbo_fzn.engine.layout import NO_INCUMBENT, Layout, Settings
 from turbo_fzn.engine.member import Dispensable
 from turbo_fzn.engine.tree import Tree
+from turbo_fzn.interrupt import Interrupt
+from turbo_fzn.options import Options
 from turbo_fzn.ranks import serve
 from turbo_fzn.ranks.census import Census, Sum
 from turbo_fzn.ranks.ranks import News
 from turbo_fzn.ranks.stealing import Stealing
 from turbo_fzn.ranks.wire import Kind, children, parent
+from turbo_fzn.read.flatzinc import parse_text
+from turbo_fzn.run.prepare import prepare
 
 PIGEONS = """\
 array [1..7] of var int: p :: output_array([1..7]) = [a,b,c,d,e,f,g];
@@ -76,6 +82,34 @@ def test_work_is_stolen():
     assert crew.run() and crew.best == 34
     assert sum(rank.stealing.received for rank in crew.ranks) > 0
     assert sum(rank.team.statistics()["nodes"] > 0 for rank in crew.ranks) > 1
+
+
+HALF_OF_14 = labelled(  # 3432 solutions
+    {f"x{i}": "0..1" for i in range(14)},
+    f"constraint int_lin_eq({[1] * 14},[{','.join(f'x{i}' for i in range(14))}],7);\n",
+)
+
+
+class Uneven(Crew):
+    """Rank 1 has no room for paths of more than three decisions."""
+
+    def make(self, exports: np.ndarray, rank: int, place: int) -> CpuEngine:
+        return CpuEngine(self.tnf, exports, Settings(shares=True, pool_path=3 if rank == 1 else None))
+
+
+def test_nothing_is_cut_off_a_subproblem_that_an_engine_has_no_room_for():
+    crew = Uneven(HALF_OF_14, 2)
+    assert crew.run() and len({found.values.tobytes() for found in crew.found}) == 3432
+
+
+@pytest.mark.parametrize("domain", ["0..1", "0..1000000000000"])
+def test_engines_that_share_a_tree_have_room_for_the_same_paths(domain):
+    """Else a GPU with thousands of blocks had less room for each."""
+    text = "".join(f"var {domain}: x{i};\n" for i in range(1500)) + "solve satisfy;\n"
+    tnf = prepare(parse_text(text), Options(arch="cpu", simplify=False), Interrupt()).tnf
+    layouts = [Layout(tnf, np.empty(0, np.int32), Settings(blocks=blocks, shares=True)) for blocks in (1, 300, 20_000)]
+    assert len({layout.parcel_path for layout in layouts}) == 1
+    assert all(layout.parcel_path <= layout.pool_path for layout in layouts)
 
 
 def enough_turns(crew: Crew) -> bool:
