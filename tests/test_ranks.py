@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Sequence
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -28,6 +29,7 @@ from turbo_fzn.ranks.census import Census, Sum
 from turbo_fzn.ranks.ranks import News
 from turbo_fzn.ranks.stealing import Stealing
 from turbo_fzn.ranks.wire import Kind, children, parent
+from turbo_fzn.ranks.world import World
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run.prepare import prepare
 
@@ -223,6 +225,43 @@ def test_what_a_rank_has_whose_engines_fail_is_stolen_from_it(caplog):
     crew.step = step_and_break
     assert crew.run() and crew.best == 34
     assert "rank 1 has no engine any more, the others go on" in caplog.text
+
+
+class Mail:
+    """What World uses of MPI, for a single rank: the messages that it gets (source, kind, epoch)."""
+
+    ANY_SOURCE = ANY_TAG = COMM_TYPE_SHARED = rank = 0
+    size = 3
+
+    def __init__(self):
+        self.COMM_WORLD = self
+        self.waiting: list[tuple[int, Kind, int]] = []
+
+    def Split_type(self, kind):
+        return self
+
+    def Status(self):
+        return SimpleNamespace()
+
+    def improbe(self, source, tag, status):
+        if not self.waiting:
+            return None
+        who, kind, epoch = self.waiting.pop(0)
+        status.Get_source, status.Get_tag = lambda: who, lambda: int(kind)
+        return SimpleNamespace(recv=lambda status: (epoch, f"{kind.name} of {epoch}"))
+
+
+def test_messages_of_a_later_job_wait_until_this_rank_has_come_to_it():
+    """One that ends the first job late must not lose what others ask it in the second: no count would end."""
+    world = World(mail := Mail())
+    world.epoch = 1
+    mail.waiting = [(1, Kind.STEAL, 2), (2, Kind.NEWS, 1), (1, Kind.STEAL, 3), (0, Kind.COUNT, 2)]
+    assert [message.payload for message in world.receive()] == ["NEWS of 1"]
+    assert world.receive() == []
+    world.epoch, mail.waiting = 2, [(2, Kind.FINAL, 1), (1, Kind.ALIVE, 2)]
+    assert [message.payload for message in world.receive()] == ["STEAL of 2", "COUNT of 2", "ALIVE of 2"]
+    world.epoch = 3
+    assert [(message.kind, message.source) for message in world.receive()] == [(Kind.STEAL, 1)]
 
 
 # ---- the census alone, on ranks that pass tokens to each other
