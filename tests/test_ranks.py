@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from command import CORPUS, golomb, grid
+from command import CORPUS, golomb, grid, wait_until
 from engines import labelled
 from loopback import Crew, Network
 
@@ -22,11 +22,12 @@ from turbo_fzn.engine.cpu import CpuEngine
 from turbo_fzn.engine.layout import NO_INCUMBENT, Layout, Settings
 from turbo_fzn.engine.member import Dispensable
 from turbo_fzn.engine.tree import Tree
+from turbo_fzn.errors import EngineError
 from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options
 from turbo_fzn.ranks import serve
 from turbo_fzn.ranks.census import Census, Sum
-from turbo_fzn.ranks.ranks import News
+from turbo_fzn.ranks.ranks import News, Ranks
 from turbo_fzn.ranks.stealing import Stealing
 from turbo_fzn.ranks.wire import Kind, children, parent
 from turbo_fzn.ranks.world import World
@@ -207,19 +208,36 @@ def test_a_solution_of_another_rank_is_handed_out_when_rank_0_knows_it():
         rank.team.stop()
 
 
+def break_down(rank: Ranks) -> None:
+    """As where there is no memory for a block."""
+    member = rank.tree.branches[0].member
+    if isinstance(member, Dispensable) and isinstance(member.engine, CpuEngine):
+        member.engine.failures.append(0)
+        member.engine.common.stop = 1
+
+
+@pytest.mark.parametrize("size", [2, 4])
+def test_when_no_rank_has_an_engine_any_more_there_is_an_error(size):
+    """Behind the solutions that were found before."""
+    crew = Crew(golomb(13), size, delay=3)
+    crew.start()
+    wait_until(lambda: crew.step() or crew.found)
+    for rank in crew.ranks:
+        break_down(rank)
+    with pytest.raises(EngineError, match="no rank has an engine any more"):
+        wait_until(crew.step)
+    assert crew.over == set(range(1, size)) and not crew.ranks[0].complete
+    for rank in crew.ranks:
+        rank.team.close()
+
+
 def test_what_a_rank_has_whose_engines_fail_is_stolen_from_it(caplog):
     crew = Crew(golomb(8), 3)
-
-    def break_down() -> None:
-        branch = crew.ranks[1].tree.branches[0]
-        if branch.given and isinstance(branch.member, Dispensable) and branch.member.engine is not None:
-            branch.member.engine.failures.append(0)  # as where there is no memory for a block
-            branch.member.engine.common.stop = 1
-
     step = crew.step
 
     def step_and_break() -> bool:
-        break_down()
+        if crew.ranks[1].tree.branches[0].given:
+            break_down(crew.ranks[1])
         return step()
 
     crew.step = step_and_break

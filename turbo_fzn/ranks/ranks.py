@@ -64,6 +64,7 @@ class Ranks:
         self.whole: bool | None = None  # when the tree is exhausted: whether nothing was left out
         self.counted: dict[int, dict[str, int]] = {}  # by the other ranks, so far
         self.final: set[int] = set()  # those that have come to their end
+        self.lost: set[int] = set()  # those that have no engine any more
         self.heard: dict[int, float] = {}
         self.missing: set[int] = set()
         self.next_sign = self.next_news = 0.0
@@ -116,9 +117,15 @@ class Ranks:
 
     @property
     def running(self) -> bool:
-        """Of rank 0: also while another has not come to its end."""
-        others = self.wire.size - 1 - len(self.final)
-        return self.here or others > 0
+        """Of rank 0: also while another has not come to its end. Where no rank has an engine any more, all are told to
+        end, and that is an error when all have told what they had found."""
+        if self.here:
+            return True
+        if self.failed and self.whole is None and len(self.lost | self.missing) == self.wire.size - 1:
+            self.stop()
+            if self.lost <= self.final:
+                raise EngineError("no rank has an engine any more")
+        return len(self.final) < self.wire.size - 1
 
     @property
     def complete(self) -> bool:
@@ -223,6 +230,7 @@ class Ranks:
         self.counted[message.source] = message.payload
 
     def _on_lost(self, message: Message) -> None:
+        self.lost.add(message.source)
         log.warning("rank %d has no engine any more, the others go on: %s", message.source, message.payload)
 
     def _give_sign(self) -> None:
