@@ -5,12 +5,13 @@ In one process (loopback.py), as in test_ranks.py.
 
 from __future__ import annotations
 
+import time
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from command import golomb, wait_until
-from engines import labelled
+from engines import OpenEngine, labelled
 from loopback import Crew
 
 from turbo_fzn.engine.cpu import CpuEngine
@@ -66,6 +67,20 @@ class WithLearner(Crew):
     def make(self, exports: np.ndarray, rank: int, place: int) -> CpuEngine:
         roles = ("soloist",) if rank == 1 else ()
         return CpuEngine(self.tnf, exports, Settings(blocks=2, roles=roles, shares=True, learn_bytes=2**24))
+
+
+@pytest.mark.parametrize("percent", [0, 50, 75, 100])
+@pytest.mark.parametrize(("blocks", "learners"), [(1, 0), (2, 1), (3, 1), (4, 2), (5, 0), (6, 3), (6, 5)])
+def test_it_is_known_how_many_blocks_take_part_in_the_tree(blocks, learners, percent):
+    """A rank that knows of none steals nothing for those that wait."""
+    settings = {"roles": ("soloist",) * learners, "lns_percent": percent, "learn_bytes": 2**24}
+    engine = OpenEngine(golomb(13), blocks=blocks, shares=True, **settings)
+    engine.start()
+    expected = engine.layout.tree_blocks
+    wait_until(lambda: engine.common.pool_head >= expected)
+    time.sleep(0.05)
+    assert engine.common.pool_head == expected
+    engine.close()
 
 
 def test_what_the_learner_of_another_rank_proves_without_an_objective_is_the_end():

@@ -282,8 +282,8 @@ class Layout:
         settings = self.settings
         if "tree" not in settings.methods and settings.lns_percent:
             return 0
-        rest = settings.blocks - settings.blocks * settings.lns_percent // 100 - len(settings.roles)
-        return max(rest, 0 if settings.roles else 1)
+        rest = settings.blocks - len(settings.roles)
+        return max(rest - rest * settings.lns_percent // 100, 0 if settings.roles else 1)
 
     @property
     def repeats(self) -> bool:
