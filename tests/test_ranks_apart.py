@@ -17,6 +17,7 @@ from loopback import Crew
 from turbo_fzn.engine.cpu import CpuEngine
 from turbo_fzn.engine.layout import Layout, Settings
 from turbo_fzn.engine.member import Dispensable
+from turbo_fzn.engine.team import Team
 from turbo_fzn.errors import EngineError
 from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options
@@ -67,6 +68,40 @@ class WithLearner(Crew):
     def make(self, exports: np.ndarray, rank: int, place: int) -> CpuEngine:
         roles = ("soloist",) if rank == 1 else ()
         return CpuEngine(self.tnf, exports, Settings(blocks=2, roles=roles, shares=True, learn_bytes=2**24))
+
+
+class Cramped(Crew):
+    """Whoever has the root must leave out parts of it, and can give nobody any."""
+
+    def make(self, exports: np.ndarray, rank: int, place: int) -> CpuEngine:
+        return CpuEngine(self.tnf, exports, Settings(shares=True, level_capacity=1, pool_path=0))
+
+
+@pytest.mark.parametrize(("size", "engines"), [(1, 2), (2, 1), (3, 2)])
+def test_what_one_engine_has_left_out_no_other_claims(size, engines):
+    """Those that had nothing left out nothing."""
+    crew = Cramped(HALF_OF_14, size, engines)
+    assert not crew.run() and len(crew.found) < 3432
+
+
+def test_a_team_claims_neither_what_is_in_its_hand_nor_what_was_left_out():
+    tnf = prepare(parse_text(HALF_OF_14), Options(arch="cpu"), Interrupt()).tnf
+    exports = np.arange(tnf.n_vars, dtype=np.int32)
+    cramped = Settings(shares=True, level_capacity=1, pool_path=0)
+    team = Team([CpuEngine(tnf, exports, cramped) for _ in range(2)], [], tnf.sense)
+    assert team.tree is not None and not team.tree.is_exhausted(), "the root is in the hand"
+    team.start()
+    wait_until(lambda: not team.running or team.poll() is None)
+    assert team.tree.settled and not team.complete
+    team.close()
+
+
+@pytest.mark.parametrize(("word", "value"), [("fetched", 2), ("outstanding", 1), ("sent", 1)])
+def test_an_engine_that_has_something_under_way_is_not_dry(word, value):
+    engine = OpenEngine(HALF_OF_14, shares=True)
+    assert engine.parcels.is_dry()
+    setattr(engine.common, word, value)
+    assert not engine.parcels.is_dry()
 
 
 @pytest.mark.parametrize("percent", [0, 50, 75, 100])
