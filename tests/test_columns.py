@@ -129,6 +129,42 @@ def test_a_difference_of_a_variable_with_itself_is_known(both_ways):
     assert outcome(both_ways, model, 1) == outcome(both_ways, model, NEVER)
 
 
+def arg(*places: int) -> list[tuple[str, int]]:
+    return [("arg", place) for place in places]
+
+
+SUM_IS_NOT_7 = [*arg(0, 1), ("add", 2), ("int", 7), ("ne", 2)]
+SIZE_IS_NOT_4 = [*arg(0), ("abs", 1), ("int", 4), ("ne", 2)]
+EITHER = [*arg(0, 1), ("or", 2)]
+NEGATED = "".join(f"constraint int_eq_reif(x{i},0,b{i});\nconstraint bool2int(b{i},x{i + 6});\n" for i in range(6))
+LARGE = 2**62 - 1
+
+
+@pytest.mark.parametrize(
+    ("domain", "first", "code"),
+    [
+        ("0..9", [*arg(0, 1), ("eq", 2)], SUM_IS_NOT_7),  # variables that were merged behind the first constraints
+        ("0..1", NEGATED, EITHER),
+        ("int", "", SUM_IS_NOT_7),
+        (f"0..{LARGE}", "", SUM_IS_NOT_7),
+        (f"{-LARGE}..0", "", SUM_IS_NOT_7),
+        (f"{2**61}..{LARGE}", "", SUM_IS_NOT_7),
+        ("3..12", "", SIZE_IS_NOT_4),
+        ("-12..-3", "", SIZE_IS_NOT_4),
+        ("-5..5", "", SIZE_IS_NOT_4),
+    ],
+)
+def test_runs_of_unusual_variables_are_lowered_alike(both_ways, domain, first, code):
+    text = "".join(f"var {domain}: x{i};\n" for i in range(12)) + "".join(f"var bool: b{i};\n" for i in range(6))
+    model = parse_text(text + (first if isinstance(first, str) else "") + "solve satisfy;\n")
+    codes = [(code, (i * 5 % 12, (i * 5 + 4) % 12)) for i in range(10)]
+    codes[:0] = [] if isinstance(first, str) else [(first, (2 * i, 2 * i + 1)) for i in range(4)]
+    for one, places in codes:
+        operands = [Ref(f"x{place}") for place in places]
+        model.constraints.append(Constraint(runs.EXPRESSION, [Expression(tuple(one)), operands], [], 0))
+    assert outcome(both_ways, model, 1) == outcome(both_ways, model, NEVER)
+
+
 def test_random_runs_are_lowered_alike(both_ways):
     rng, n = random.Random(1), 0
     for _ in range(300):

@@ -50,7 +50,7 @@ MAX_RING_SLOTS = 1024
 MAX_LEVELS = 2**20
 MAX_ISLANDS = 33
 FURTHEST_OWNER = 16
-PARCELS, PARCEL_PATH = 64, 1024  # that outbox and inbox have room for, and how many decisions each
+PARCELS, PARCEL_PATH = 64, 1024  # that outbox and inbox have room for, and how many decisions each, on all engines
 EXCHANGE_SLOTS, EXCHANGE_LITERALS = 512, 8  # of kernels/learn/exchange.h
 
 
@@ -260,7 +260,7 @@ class Layout:
         self.changed_capacity = settings.queue_capacity or n
         self.decision_bytes = decision = ctypes.sizeof(Decision.of(self.bits))
         self.pool_slots = power_of_two(max(2 * settings.blocks, 64))
-        fitting = max(POOL_BYTES // self.pool_slots // decision, 64)
+        fitting = max(POOL_BYTES // self.pool_slots // decision, PARCEL_PATH if settings.shares else 64)
         self.pool_path = min(self.path_capacity, fitting if settings.pool_path is None else settings.pool_path)
         self.pool_slot_bytes = align16(ctypes.sizeof(PoolSlot) + self.pool_path * decision)
         self.parcels = PARCELS if settings.shares else 0
@@ -282,8 +282,8 @@ class Layout:
         settings = self.settings
         if "tree" not in settings.methods and settings.lns_percent:
             return 0
-        rest = settings.blocks - settings.blocks * settings.lns_percent // 100 - len(settings.roles)
-        return max(rest, 0 if settings.roles else 1)
+        rest = settings.blocks - len(settings.roles)
+        return max(rest - rest * settings.lns_percent // 100, 0 if settings.roles else 1)
 
     @property
     def repeats(self) -> bool:

@@ -15,6 +15,7 @@ import numpy as np
 from turbo_fzn.engine.abi import Common, Parcel
 from turbo_fzn.engine.contract import Engine
 from turbo_fzn.engine.layout import Layout
+from turbo_fzn.errors import InternalError
 
 Path = bytes
 ROOT: Path = b""
@@ -78,7 +79,9 @@ class Parcels:
             self.reach.send_word("wanted", wanted)
 
     def bring(self, paths: Sequence[Path]) -> None:
-        """Gives the engine subproblems, of which it must have room for all."""
+        """Gives the engine subproblems, of which it must have room for all. Nothing is cut off one that is too long."""
+        if not all(map(self.fits, paths)):
+            raise InternalError(f"a subproblem of another engine has more than {self.longest} decisions")
         for path in paths:
             parcel = np.zeros(ctypes.sizeof(Parcel) + len(path), np.uint8)
             Parcel.from_buffer(parcel.data).length = len(path) // self.decision_bytes

@@ -1,9 +1,10 @@
 """When is nothing left anywhere? Mattern's four counters (Algorithms for distributed termination detection, 1987).
 
-Every rank counts what it has sent and received of all that must not be under way at the end: subproblems, and solutions
-on their way to rank 0. Rank 0 has all ranks counted, and counted again; the questions go down a binomial tree of the
-ranks, the sums come up. The search is over when in both counts every rank was passive (has nothing in its hand, and all
-its engines are dry), and as much was received by the first count as was sent by the second.
+Every rank counts the subproblems that it has sent to others and received from them. (Solutions need no count: they come
+to rank 0 before the report of their rank, which it waits for.) Rank 0 has all ranks counted, and counted again; the
+questions go down a binomial tree of the ranks, the sums come up. The search is over when in both counts every rank was
+passive (has nothing in its hand, and all its engines are dry), and as much was received by the first count as was sent
+by the second.
 
 Why that is enough: counters only grow. Let R1 be what the first count has summed up as received, and t the moment when
 it ended; S2 what the second, begun after t, has summed up as sent. R1 <= R(t) <= S(t) <= S2, so where R1 = S2 all four

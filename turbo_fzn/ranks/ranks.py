@@ -61,9 +61,11 @@ class Ranks:
         self.told = -NO_INCUMBENT  # the bound that all were told
         self.failed = False  # all engines of this rank have
         self.is_over = False  # rank 0 has said so
+        self.proved = False  # without an objective: a rank has searched the whole space by itself
         self.whole: bool | None = None  # when the tree is exhausted: whether nothing was left out
         self.counted: dict[int, dict[str, int]] = {}  # by the other ranks, so far
         self.final: set[int] = set()  # those that have come to their end
+        self.lost: set[int] = set()  # those that have no engine any more
         self.heard: dict[int, float] = {}
         self.missing: set[int] = set()
         self.next_sign = self.next_news = 0.0
@@ -75,6 +77,7 @@ class Ranks:
             Kind.COUNT: lambda message: self.census.on_count(),
             Kind.SUM: lambda message: self.census.on_sum(message.payload),
             Kind.SETTLE: lambda message: self._settle(message.payload),
+            Kind.PROVED: self._on_proved,
             Kind.STOP: lambda message: self._end(),
             Kind.ALIVE: lambda message: self.counted.update({message.source: message.payload}),
             Kind.FINAL: self._on_final,
@@ -116,26 +119,40 @@ class Ranks:
 
     @property
     def running(self) -> bool:
-        """Of rank 0: also while another has not come to its end."""
-        others = self.wire.size - 1 - len(self.final)
-        return self.here or others > 0
+        """Of rank 0: also while another has not come to its end. Where no rank has an engine any more, all are told to
+        end, and that is an error when all have told what they had found."""
+        if self.here:
+            return True
+        if self.failed and self.whole is None and len(self.lost | self.missing) == self.wire.size - 1:
+            self.stop()
+            if self.lost <= self.final:
+                raise EngineError("no rank has an engine any more")
+        return len(self.final) < self.wire.size - 1
 
     @property
     def complete(self) -> bool:
         """By a bound, rank 0 says so for itself."""
         if self.whole is None:
-            return not self.failed and self.team.complete
+            return self.proved or self._team_is_complete
         return self.whole and not self.running
+
+    @property
+    def _team_is_complete(self) -> bool:
+        return not self.failed and self.team.complete
 
     def poll(self) -> list[Found]:
         """Of rank 0: what all have found."""
         self._note_failure()
+        proves = self._proves()  # before the poll, so that no solution is missed
         own = self.team.poll()
         if self.wire.rank:
             if own:
                 self.wire.send(Kind.FOUND, 0, own)
         else:
             self.arrived += own
+        if proves:
+            self.proved = True
+            self.wire.send(Kind.PROVED, 0)
         self._tell_best(own)
         for message in self.wire.receive():
             self.heard[message.source] = self.clock()
@@ -145,6 +162,13 @@ class Ranks:
         arrived, self.arrived = self.arrived, []
         self._adopt(arrived)
         return arrived
+
+    def _proves(self) -> bool:
+        """Of the others: whether engines of this rank have just searched the whole space. With an objective, that is
+        news of the bound, and meets a solution that may still be on its way to rank 0."""
+        if self.wire.rank == 0 or self.sense or self.proved or self.whole is not None:
+            return False
+        return self._team_is_complete
 
     def _note_failure(self) -> None:
         """Looks whether the engines are still at work, and says so once."""
@@ -186,6 +210,7 @@ class Ranks:
 
     def _on_news(self, message: Message) -> None:
         news: News = message.payload
+        self.heard[news.origin] = self.clock()  # of rank 0, most ranks hear by way of others
         spread(self.wire, Kind.NEWS, news, news.origin)
         if news.bound > self.told:
             self.told = news.bound
@@ -221,7 +246,11 @@ class Ranks:
         self.final.add(message.source)
         self.counted[message.source] = message.payload
 
+    def _on_proved(self, message: Message) -> None:
+        self.proved = True
+
     def _on_lost(self, message: Message) -> None:
+        self.lost.add(message.source)
         log.warning("rank %d has no engine any more, the others go on: %s", message.source, message.payload)
 
     def _give_sign(self) -> None:

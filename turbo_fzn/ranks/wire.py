@@ -14,6 +14,7 @@ class Kind(IntEnum):
     COUNT = auto()  # what is under way? for the ranks below in the tree of ranks
     SUM = auto()  # the answer, for the one above
     SETTLE = auto()  # the tree is exhausted
+    PROVED = auto()  # there is no more than what this rank has found: without an objective, for rank 0
     STOP = auto()  # the search is over
     ALIVE = auto()  # what was counted so far, for rank 0
     FINAL = auto()  # the same, at the end

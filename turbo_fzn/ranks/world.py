@@ -34,7 +34,8 @@ def is_launched() -> bool:
 
 
 class World:
-    """All ranks. `epoch` is the number of the job: messages of an earlier one are dropped."""
+    """All ranks. `epoch` is the number of the job: messages of an earlier one are dropped, those of a later one wait
+    until this rank has come to it, for not all end a job at the same time."""
 
     def __init__(self, mpi: Any):
         self.mpi, self.everybody = mpi, mpi.COMM_WORLD
@@ -42,6 +43,7 @@ class World:
         host = self.everybody.Split_type(mpi.COMM_TYPE_SHARED)
         self.place, self.neighbours = host.rank, host.size  # among the ranks of this host
         self.epoch = 0
+        self.early: list[tuple[int, Message]] = []  # messages of a later job
         self.under_way: list[Any] = []  # what has been sent, perhaps not yet received
         self.left = False
 
@@ -52,12 +54,16 @@ class World:
         self.under_way.append(self.everybody.isend((self.epoch, payload), target, int(kind)))
 
     def receive(self) -> list[Message]:
-        arrived: list[Message] = []
+        arrived = [message for epoch, message in self.early if epoch == self.epoch]
+        self.early = [(epoch, message) for epoch, message in self.early if epoch > self.epoch]
         status = self.mpi.Status()
-        while (message := self.everybody.improbe(self.mpi.ANY_SOURCE, self.mpi.ANY_TAG, status)) is not None:
-            epoch, payload = message.recv(status)
+        while (waiting := self.everybody.improbe(self.mpi.ANY_SOURCE, self.mpi.ANY_TAG, status)) is not None:
+            epoch, payload = waiting.recv(status)
+            message = Message(Kind(status.Get_tag()), status.Get_source(), payload)
             if epoch == self.epoch:
-                arrived.append(Message(Kind(status.Get_tag()), status.Get_source(), payload))
+                arrived.append(message)
+            elif epoch > self.epoch:
+                self.early.append((epoch, message))
         return arrived
 
     # ---- jobs
