@@ -15,9 +15,11 @@ from engines import OpenEngine, labelled
 from loopback import Crew
 
 from turbo_fzn.engine.cpu import CpuEngine
-from turbo_fzn.engine.layout import Layout, Settings
+from turbo_fzn.engine.layout import NO_INCUMBENT, Layout, Settings
 from turbo_fzn.engine.member import Dispensable
+from turbo_fzn.engine.parcels import ROOT
 from turbo_fzn.engine.team import Team
+from turbo_fzn.engine.tree import Branch
 from turbo_fzn.errors import EngineError
 from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options
@@ -102,6 +104,18 @@ def test_an_engine_that_has_something_under_way_is_not_dry(word, value):
     assert engine.parcels.is_dry()
     setattr(engine.common, word, value)
     assert not engine.parcels.is_dry()
+
+
+def test_what_an_engine_was_given_is_forgotten_when_its_best_solution_has_arrived():
+    """Before that it may have left out a part for a solution that a failure would take with it."""
+    engine = OpenEngine(golomb(9), shares=True)
+    branch = Branch(Dispensable(engine))
+    branch.give([ROOT])
+    engine.common.fetched, engine.common.best = 2, 50
+    for known, given in ((NO_INCUMBENT, [ROOT]), (51, [ROOT]), (50, [])):
+        branch.look(known)
+        assert branch.given == given
+    engine.close()
 
 
 @pytest.mark.parametrize("percent", [0, 50, 75, 100])

@@ -108,6 +108,10 @@ class Parcels:
             and self.reach.common().sent == self.taken
         )
 
+    def best(self) -> int:
+        """sense * objective of the best solution that the engine has found or was told."""
+        return int(self.reach.common().best)
+
     def gave_up(self) -> bool:
         """Whether the engine has left out a part of what it had."""
         return bool(self.reach.common().incomplete)

@@ -126,7 +126,7 @@ class Team:
         if self.best is not None and self.best is not before:
             self._tell_best(self.best, finder)
         if self.tree is not None and not self.stopped:
-            self.tree.exchange()
+            self.tree.exchange(NO_INCUMBENT if self.best is None else self.sense * self.best.objective)
             if any(member.ask(lambda engine: engine.complete, False) for member in self.core):
                 self.stop()  # by a bound, or all of them
         if exchanges:

@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from typing import TypeVar, cast
 
 from turbo_fzn.engine.contract import Engine
+from turbo_fzn.engine.layout import NO_INCUMBENT
 from turbo_fzn.engine.member import Member
 from turbo_fzn.engine.parcels import ROOT, Load, Parcels, Path, Sharer
 
@@ -69,9 +70,11 @@ class Branch:
         """The share of its blocks that wait."""
         return max(-self.load.ready, 0) / max(self.blocks, 1)
 
-    def look(self) -> None:
+    def look(self, known: int) -> None:
+        """`known` is as in Tree.exchange. What the engine was given is its own as long as a better solution is on its
+        way from it, for which it may have left out a part: if it fails now, the solution is lost."""
         self.load = self.ask(Parcels.load, IDLE)
-        if self.load.open == 0 and self.given and self.is_dry():
+        if self.load.open == 0 and self.given and self.is_dry() and self.ask(Parcels.best, known) >= known:
             self.gave_up |= self.ask(Parcels.gave_up, True)
             self.given.clear()
 
@@ -128,23 +131,24 @@ class Tree:
             self.hand.clear()
             self.ledger.begun = 0
 
-    def exchange(self) -> None:
+    def exchange(self, known: int = NO_INCUMBENT) -> None:
+        """`known`: sense * objective of the best solution that has arrived, or was told."""
         if self.settled:
             return
-        self._collect()
+        self._collect(known)
         hungry = sorted((branch for branch in self.branches if branch.lack > 0), key=lambda branch: -branch.need)
         self._deal(hungry)
         self._order(hungry)
         if not self.abroad and self.is_exhausted():
             self.settle(whole=self.is_balanced)
 
-    def _collect(self) -> None:
+    def _collect(self, known: int) -> None:
         """What engines have sent, and what those had that have failed."""
         for branch in self.branches:
             sent = branch.ask(Parcels.take, list[Path]())
             self.ledger.sent += len(sent)
             self.hand += sent
-            branch.look()
+            branch.look(known)
             if not branch.is_at_work:
                 self.ledger.recovered += len(branch.given)
                 self.hand += branch.given
