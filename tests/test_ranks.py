@@ -110,8 +110,8 @@ def test_a_subproblem_that_is_dropped_is_missed(where, monkeypatch, caplog):
 
     whole_collect, whole_accept = Tree._collect, Tree.accept
 
-    def collect(tree: Tree) -> None:
-        whole_collect(tree)
+    def collect(tree: Tree, known: int) -> None:
+        whole_collect(tree, known)
         if where in ("hand", "taken"):
             drop_from_hand(tree)
 
