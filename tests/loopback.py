@@ -87,6 +87,7 @@ class Crew:
         ]
         self.found: list[Found] = []
         self.over: set[int] = set()
+        self.dead: set[int] = set()
         self.turn = 0
 
     def make(self, exports: np.ndarray, rank: int, place: int) -> CpuEngine:
@@ -103,7 +104,9 @@ class Crew:
         ended = not first.running
         self.found += first.poll()
         for number, rank in enumerate(self.ranks[1:], 1):
-            if number in self.over or self.dies(number, self.turn):
+            if self.dies(number, self.turn):
+                self.dead.add(number)
+            if number in self.over | self.dead:
                 continue
             if has_turn(rank):
                 self.over.add(number)

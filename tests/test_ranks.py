@@ -78,8 +78,10 @@ def test_work_is_stolen():
 
 
 def enough_turns(crew: Crew) -> bool:
-    """So many turns after all engines have nothing left that a census would long have come to its end."""
-    idle = all(rank.tree.is_exhausted() for rank in crew.ranks)
+    """So many turns after all that live have nothing left that a census would long have come to its end. One that is
+    dead may have something in its hand for ever."""
+    living = [rank for number, rank in enumerate(crew.ranks) if number not in crew.dead]
+    idle = all(rank.tree.is_exhausted() for rank in living)
     crew.idle_turns = getattr(crew, "idle_turns", 0) + idle
     return crew.idle_turns > 300
 
