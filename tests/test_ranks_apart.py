@@ -17,7 +17,7 @@ from loopback import Crew
 from turbo_fzn.engine.cpu import CpuEngine
 from turbo_fzn.engine.layout import NO_INCUMBENT, Layout, Settings
 from turbo_fzn.engine.member import Dispensable
-from turbo_fzn.engine.parcels import ROOT
+from turbo_fzn.engine.parcels import ROOT, Parcels
 from turbo_fzn.engine.team import Team
 from turbo_fzn.engine.tree import Branch
 from turbo_fzn.errors import EngineError
@@ -115,6 +115,17 @@ def test_what_an_engine_was_given_is_forgotten_when_its_best_solution_has_arrive
     for known, given in ((NO_INCUMBENT, [ROOT]), (51, [ROOT]), (50, [])):
         branch.look(known)
         assert branch.given == given
+    engine.close()
+
+
+def test_what_an_engine_was_given_that_fails_while_it_is_asked_is_not_forgotten(monkeypatch):
+    engine = OpenEngine(golomb(9), shares=True)
+    branch = Branch(Dispensable(engine))
+    branch.give([ROOT])
+    engine.common.fetched = 2
+    monkeypatch.setattr(Parcels, "best", lambda parcels: 1 // 0)
+    branch.look(NO_INCUMBENT)
+    assert branch.given == [ROOT] and not branch.is_at_work and not branch.gave_up
     engine.close()
 
 

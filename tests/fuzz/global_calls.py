@@ -14,8 +14,10 @@ from itertools import accumulate
 from typing import Any
 
 from fuzz.drawer import Drawer
-from fuzz.scope import LIMIT, a_bool, an_int, value_in
+from fuzz.scope import a_bool, an_int, value_in
 from turbo_fzn.domains import IntSet
+
+LARGEST = 2**63 - 1  # that FlatZinc can have here
 
 # ---- values that differ, and graphs
 
@@ -314,7 +316,7 @@ def sliding_sum(d: Drawer) -> list:
     length = d.random.randint(d.random.random() > 0.1, len(x) + 1)
     sums = [sum(d.values(x)[start : start + length]) for start in range(len(x) - length + 1)] or [d.near()]
     ends = min(sums) - d.slack(), max(sums) + d.slack()
-    return [*(max(-LIMIT, min(end, LIMIT)) for end in ends), length, x]
+    return [*(max(-LARGEST, min(end, LARGEST)) for end in ends), length, x]
 
 
 Calls = dict[str, Callable[[Drawer], list]]

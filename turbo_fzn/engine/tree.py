@@ -74,7 +74,7 @@ class Branch:
         """`known` is as in Tree.exchange. What the engine was given is its own as long as a better solution is on its
         way from it, for which it may have left out a part: if it fails now, the solution is lost."""
         self.load = self.ask(Parcels.load, IDLE)
-        if self.load.open == 0 and self.given and self.is_dry() and self.ask(Parcels.best, known) >= known:
+        if self.load.open == 0 and self.given and self.is_dry() and self.ask(Parcels.best, -NO_INCUMBENT) >= known:
             self.gave_up |= self.ask(Parcels.gave_up, True)
             self.given.clear()
 
@@ -131,7 +131,7 @@ class Tree:
             self.hand.clear()
             self.ledger.begun = 0
 
-    def exchange(self, known: int = NO_INCUMBENT) -> None:
+    def exchange(self, known: int) -> None:
         """`known`: sense * objective of the best solution that has arrived, or was told."""
         if self.settled:
             return

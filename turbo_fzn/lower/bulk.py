@@ -68,7 +68,10 @@ def pairs(n: int) -> tuple[np.ndarray, np.ndarray]:
 @cache
 def small_pairs(n: int) -> tuple[np.ndarray, np.ndarray]:
     """The same, kept for the next time: NumPy takes as long for a few as for hundreds."""
-    return np.triu_indices(n, 1)
+    places = np.triu_indices(n, 1)
+    for side in places:
+        side.flags.writeable = False
+    return places
 
 
 def keys(y: np.ndarray, z: np.ndarray) -> np.ndarray:
