@@ -15,14 +15,14 @@ PACKAGE = Path(turbo_fzn.__file__).parent
 # From the ground up. A module may import from its own floor and from those below. What is no folder stands here by its
 # file's name.
 FLOORS = (
-    ("errors", "domains", "floats", "collector", "interrupt", "progress", "resources", "cache", "spellings", "options"),
+    ("errors", "domains", "floats", "collector", "interrupt", "progress", "resources", "cache", "spellings"),
     ("streams", "worker"),
     ("read",),
     ("tnf",),
     ("lower",),
     ("check",),
     ("engine",),
-    ("ranks",),
+    ("options", "ranks"),
     ("bounds",),
     ("run",),
     ("report",),

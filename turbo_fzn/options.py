@@ -12,6 +12,8 @@ from math import inf
 from typing import Any, NamedTuple, NoReturn
 
 from turbo_fzn.errors import UsageError
+from turbo_fzn.read.files import PACKED
+from turbo_fzn.read.languages import known
 from turbo_fzn.spellings import translate
 
 
@@ -165,10 +167,7 @@ GROUPS = (
     ("--profile", "a look inside"),
 )
 
-SOLVED = (  # for --help and the manual page
-    "a FlatZinc model (.fzn, .json), an XCSP3 instance (.xml) or a model in ternary normal form (.tnf), perhaps packed "
-    "(.gz, .xz, .lzma)"
-)
+SOLVED = f"{known()} or a model in ternary normal form (.tnf), perhaps packed ({', '.join(PACKED)})"  # for --help
 ACTIONS = (
     ("--install-solver", "write the solver configuration to ~/.minizinc/solvers, or to FOLDER"),
     ("--uninstall-solver", "remove it from there"),

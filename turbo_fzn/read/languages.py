@@ -1,24 +1,34 @@
 """The input languages: which reader makes a Model of which file, by the end of its name.
 
 Where that says nothing, as with standard input, FlatZinc-JSON begins with `{` and XCSP3 with `<`, as no FlatZinc does.
-Another language is another reader, and a row of LANGUAGES; all behind the Model stays as it is.
+Another language is another reader, and a row of LANGUAGES; all behind the Model stays as it is, and --help and the
+manual page take its name from there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from turbo_fzn.errors import UsageError
 from turbo_fzn.read.files import read_text, shown, suffix_of
 from turbo_fzn.read.model import Model
+
+Reader = Callable[[str, str], Model]  # of the text, and of the file's name for messages
 
 
 def parse_file(path: str) -> Model:
     """The model in a file. UsageError when it cannot be read, ModelError when it is no model."""
     text = read_text(path)
     first = text[:HEAD].lstrip("\ufeff \t\r\n")[:1]
-    read = LANGUAGES.get(suffix_of(path)) or BY_FIRST_CHARACTER.get(first, read_flatzinc)
+    language = LANGUAGES.get(suffix_of(path))
+    read = language.read if language else BY_FIRST_CHARACTER.get(first, read_flatzinc)
     return read(text, shown(path))
+
+
+def known() -> str:
+    """The languages that are read, for --help: "a FlatZinc model (.fzn), ..."."""
+    return ", ".join(f"{language.name} ({suffix})" for suffix, language in LANGUAGES.items() if language.name)
 
 
 def read_flatzinc(text: str, file: str) -> Model:
@@ -47,13 +57,18 @@ def read_xcsp3(text: str, file: str) -> Model:
     return parse_xcsp3(text, file)
 
 
+class Language(NamedTuple):
+    read: Reader
+    name: str = ""  # what one file of it is; "" for those that are refused
+
+
 HEAD = 1000  # characters, of which blanks may be the first
-BY_FIRST_CHARACTER: dict[str, Callable[[str, str], Model]] = {"{": read_flatzinc_json, "<": read_xcsp3}
+BY_FIRST_CHARACTER: dict[str, Reader] = {"{": read_flatzinc_json, "<": read_xcsp3}
 # What is not here is FlatZinc: MiniZinc may give any name to its files.
-LANGUAGES: dict[str, Callable[[str, str], Model]] = {
-    ".fzn": read_flatzinc,
-    ".json": read_flatzinc_json,
-    ".mzn": refuse_minizinc,
-    ".dzn": refuse_data,
-    ".xml": read_xcsp3,
+LANGUAGES = {
+    ".fzn": Language(read_flatzinc, "a FlatZinc model"),
+    ".json": Language(read_flatzinc_json, "one in FlatZinc-JSON"),
+    ".xml": Language(read_xcsp3, "an XCSP3 instance"),
+    ".mzn": Language(refuse_minizinc),
+    ".dzn": Language(refuse_data),
 }
