@@ -91,7 +91,7 @@ DEVICE void clear_learner(Learner& l) {
   l.cut = NO_INCUMBENT;
   l.reduce_at = FIRST_REDUCTION;
   l.probe_gap = INT64_MAX;
-  l.probe_step = 1;
+  l.probe_step = l.leap = 1;
   l.conflict_limit = LUBY_UNIT;
   take_part(l);
   for (i32 v = 0; v < p->n_vars; ++v) insert(l, v);
@@ -188,6 +188,7 @@ DEVICE bool tell_solution(Learner& l) {
   statistics(*b).propagations = l.runs;
   publish_solution(*b);
   if (l.problem->sense == 0) return false;
+  l.leap = minimum(2 * l.leap, (i64)1 << 60);
   backtrack(l, 0);
   tighten_objective(l);
   return !l.exhausted;
@@ -223,7 +224,9 @@ DEVICE bool step(Learner& l) {
       restart(l);
       return true;
     }
+    i64 leap = l.level == 0 ? next_leap(l) : 1;
     if (l.level == 0 && l.probing && !is_fixed(l, l.problem->objective)) a = probe_literal(l);
+    else if (leap > 1) a = leap_literal(l, leap);
     else if (!choose_literal(l, l.part == METHOD_FOLLOWER, &a)) return tell_solution(l);
   }
   if (!has_room_to_suppose(l)) return make_room_by_restart(l);

@@ -129,7 +129,7 @@ struct Learner {
   i32 turns, luby_runs, prover_runs;
   i64 conflicts_in_turn;            // of a soloist
   double recent_lbd, usual_lbd;
-  i64 probe_step, probe_gap;
+  i64 probe_step, probe_gap, leap;
   i64 runs, polls;                  // of rows; calls of wants_end
   i64* heard;                       // of each block: the clauses of its ring that were read
   i64 units_seen;

@@ -6,6 +6,11 @@
 // little above it: if that fails, the bound rises, and the step with it (a lower bound search, as in destructive lower
 // bounds: Klein, Scholl, EJOR 1999). Whoever probes finds fewer solutions, so only the prover does.
 //
+// A finder's phases lead it to solutions beside the incumbent, which may be better by one where the objective has a range
+// of 100,000. So after each solution it begins by supposing a leap, an improvement twice as large as the last one that it
+// asked for, up to half of the way to the proved bound; a run without a solution makes the leap smaller again. A leap
+// that fails is a bound that is proved.
+//
 // A soloist has nobody beside it, so it plays the parts of the others in turn, with the same clauses and activities, as
 // SAT solvers alternate between long and short runs (Oh, SAT 2015; Biere, Fleury 2020). Turns are counted in conflicts
 // and become longer, so that each part gets its share of any time, and time enough at last.
@@ -62,6 +67,7 @@ DEVICE void restart(Learner& l) {
   ++l.restarts;
   ++statistics(*l.block).restarts;
   l.conflicts_here = 0;
+  l.leap = maximum(l.leap / 2, (i64)1);
   if (!is_prover(l)) l.conflict_limit = luby(++l.luby_runs % RESTART_CYCLE + 1) * LUBY_UNIT;
   l.recent_lbd = l.usual_lbd;
   l.pending_level = NO_LEVEL;
@@ -80,4 +86,14 @@ DEVICE Literal probe_literal(Learner& l) {
   l.probe_step = bound < l.probe_gap ? minimum(2 * l.probe_step, (i64)1 << 60) : maximum(l.probe_step / 4, (i64)1);
   l.probe_gap = bound;
   return literal(side, (bound_t)maximum(bound - minimum(l.probe_step - 1, bound - least), least));
+}
+
+// At level 0, with an incumbent: how much better a finder wants to be in this run.
+DEVICE i64 next_leap(const Learner& l) {
+  if (l.part != METHOD_FINDER || l.problem->sense == 0 || l.cut == NO_INCUMBENT) return 1;
+  return minimum(l.leap, (l.cut - (i64)l.now[goal_side(l.problem)]) / 2);
+}
+
+DEVICE Literal leap_literal(const Learner& l, i64 leap) {
+  return literal(cut_side(l.problem), (bound_t)(leap - l.cut));
 }
