@@ -15,7 +15,7 @@ Merged variables form classes (variables.py); `finish` renames everything to rep
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain, combinations
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -23,17 +23,17 @@ import numpy as np
 from turbo_fzn.domains import INFINITY, IntSet
 from turbo_fzn.errors import InternalError, UnsupportedError
 from turbo_fzn.lower import intervals
-from turbo_fzn.lower.variables import Infeasible, Variables
+from turbo_fzn.lower.trees import KEY_BITS, Trees
+from turbo_fzn.lower.variables import Infeasible
 from turbo_fzn.tnf.language import ADD, COMMUTATIVE, DIV, ELEMENT, EQ, LEQ, MAX, MIN, MOD, MUL, TNF, FloatOp, Floats, Op
 
 LOGICAL = frozenset((MIN, MAX, EQ, LEQ))
 TRUTH = (0, 1)
-KEY_BITS = 32  # of one operand: a number is a key of less than half the memory that a tuple takes
 N_OPERATORS = 1 + max(max(Op), max(FloatOp))
 TABLE_LIMIT = 4096  # a domain with holes and at most that many values becomes a table
 
 
-class Builder(Variables):
+class Builder(Trees):
     def __init__(self, share: bool = True):
         super().__init__()
         self.share = share
@@ -41,7 +41,7 @@ class Builder(Variables):
         self.settled: list[np.ndarray] = []  # the rows before these as columns, int64 [4, k]
         self.blocks: list[np.ndarray] = []  # the rows behind these, likewise: see bulk.py
         self.tables: list[int] = []
-        self.results: list[dict[int, int]] = [{} for _ in range(N_OPERATORS)]  # of each op: (y << KEY_BITS) + z -> x
+        self.results = [{} for _ in range(N_OPERATORS)]
         self.negated: dict[int, int] = {}  # x -> y for the rows x = (y = 0) with a Boolean y
         self.opposite: dict[int, int] = {}  # the same, and y -> x
         self.negatives: dict[int, int] = {}  # x -> -x
@@ -248,59 +248,6 @@ class Builder(Variables):
         parts = [self.row(LEQ, self.constant(low), x)] if low > self.lower[x] else []
         parts += [self.row(LEQ, x, self.constant(high))] if high < self.upper[x] else []
         return self.tree(MIN, parts, 1)
-
-    def scaled(self, terms: Sequence[tuple[int, int]]) -> list[int]:
-        """The variables c * x of the terms (c, x). Most products are known."""
-        known, products = self.results[MUL] if self.share else {}, []
-        for c, x in terms:
-            if c != 1:
-                factor = self.constant(c)
-                key = (x << KEY_BITS) + factor if x < factor else (factor << KEY_BITS) + x
-                x = known[key] if key in known else self.row(MUL, x, factor)
-            products.append(x)
-        return products
-
-    def pair(self, op: int, leaves: list[int], at_most: int) -> list[int]:
-        """Combine neighbours level by level until at most that many are left; known pairs first when there are few."""
-        leaves = sorted(leaves)
-        n_leaves = len(leaves)
-        if self.share and at_most < n_leaves <= 8:
-            leaves = self.pair_known(op, leaves, at_most)
-        if n_leaves == 3 and at_most == 2 and len(leaves) == 3:
-            return [self.row(op, leaves[0], leaves[1]), leaves[2]]
-        while len(leaves) > at_most:
-            odd = leaves[-1:] if len(leaves) % 2 else []
-            leaves = [self.row(op, y, z) for y, z in zip(leaves[::2], leaves[1::2])] + odd
-        return leaves
-
-    def pair_known(self, op: int, leaves: list[int], at_most: int) -> list[int]:
-        results = self.results[op]
-        if results.keys().isdisjoint([(y << KEY_BITS) + z for y, z in combinations(leaves, 2)]):
-            return leaves  # as for most
-        for i, y in enumerate(leaves):
-            key = y << KEY_BITS
-            for z in leaves[i + 1 :]:
-                if key + z in results and len(leaves) > at_most:
-                    rest = list(leaves)
-                    rest.remove(y)
-                    rest.remove(z)
-                    return self.pair_known(op, sorted([*rest, self.find(results[key + z])]), at_most)
-        return leaves
-
-    def tree(self, op: int, leaves: Sequence[int], neutral: int) -> int:
-        """A balanced tree; `neutral` is the value without leaves."""
-        if len(leaves) == 2:
-            return self.find(self.row(op, *leaves))
-        return self.pair(op, list(leaves), 1)[0] if leaves else self.constant(neutral)
-
-    def define_tree(self, x: int, op: int, leaves: Sequence[int], neutral: int) -> None:
-        """State x = the leaves combined by op."""
-        if len(leaves) < 2:
-            return self.merge(x, leaves[0] if leaves else self.constant(neutral))
-        rest = self.pair(op, list(leaves), 2)
-        if len(rest) == 2:
-            return self.define(x, op, *rest)
-        return self.merge(x, rest[0])
 
     # Tables
 
