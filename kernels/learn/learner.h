@@ -224,7 +224,7 @@ DEVICE bool step(Learner& l) {
       restart(l);
       return true;
     }
-    i64 leap = l.level == 0 ? next_leap(l) : 1;
+    i64 leap = l.level == 0 ? next_leap(l) : 0;
     if (l.level == 0 && l.probing && !is_fixed(l, l.problem->objective)) a = probe_literal(l);
     else if (leap > 1) a = leap_literal(l, leap);
     else if (!choose_literal(l, l.part == METHOD_FOLLOWER, &a)) return tell_solution(l);

@@ -88,12 +88,15 @@ DEVICE Literal probe_literal(Learner& l) {
   return literal(side, (bound_t)maximum(bound - minimum(l.probe_step - 1, bound - least), least));
 }
 
-// At level 0, with an incumbent: how much better a finder wants to be in this run.
+// At level 0, with an incumbent: how much better than it must be a finder wants the objective to be in this run. At
+// most half of what is open, so that the leap is neither true nor false yet: bounds never move back.
 DEVICE i64 next_leap(const Learner& l) {
-  if (l.part != METHOD_FINDER || l.problem->sense == 0 || l.cut == NO_INCUMBENT) return 1;
-  return minimum(l.leap, (l.cut - (i64)l.now[goal_side(l.problem)]) / 2);
+  if (l.part != METHOD_FINDER || l.problem->sense == 0 || l.cut == NO_INCUMBENT) return 0;
+  i64 open = -(i64)l.now[cut_side(l.problem)] - (i64)l.now[goal_side(l.problem)];
+  return minimum(l.leap, open / 2);
 }
 
 DEVICE Literal leap_literal(const Learner& l, i64 leap) {
-  return literal(cut_side(l.problem), (bound_t)(leap - l.cut));
+  i32 side = cut_side(l.problem);
+  return literal(side, (bound_t)((i64)l.now[side] + leap));
 }
