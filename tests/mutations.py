@@ -205,6 +205,8 @@ LEARNING = [
            "if (!l.problem->exchange || !is_told(l)) return;", "return;", "tests/test_learning.py -k hear"),
     kernel("learners", "a finder never leaps", "learn/learner.h",
            "l.leap = minimum(2 * l.leap, (i64)1 << 60);", "", "tests/test_learning.py -k leaps"),
+    kernel("learners", "a leap takes a bound of level 0 back", "learn/restart.h",
+           "i64 open = -(i64)l.now[cut_side(l.problem)] -", "i64 open = l.cut -", "tests/test_learning.py -k leap"),
     kernel("learners", "one that has seen all does not say so", "learn/learner.h",
            "if (l.exhausted) tell_end(l);", "", "tests/test_learning.py -k creep"),
     kernel("learners", "the bound at level 0 is not told", "learn/learner.h",

@@ -219,12 +219,12 @@ def test_root_bounds_go_to_a_running_gpu(fake_gpu):
 
 def test_a_learner_tells_what_holds_at_its_root_and_hears_what_holds_at_others():
     settings = {"blocks": 1, "roles": ("finder",), "learn_bytes": 2**24}
-    teller = OpenEngine(golomb(6), **settings)
+    teller = OpenEngine(golomb(7), **settings)
     teller.run()
     roots = teller.roots()
-    assert roots is not None and roots.under == 17 and (roots.sides > sides_of_root(teller)).any()
-    hearer = OpenEngine(golomb(6), **settings)
-    hearer.common.best = 17
+    assert roots is not None and roots.under == 25 and (roots.sides > sides_of_root(teller)).any()
+    hearer = OpenEngine(golomb(7), **settings)
+    hearer.common.best = 25
     hearer.tighten(roots)
     assert hearer.run() == [] and hearer.complete
     assert sum(hearer.counted("failures")) < sum(teller.counted("failures")) / 10

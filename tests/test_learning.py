@@ -160,6 +160,20 @@ def test_a_finder_leaps_where_the_next_solution_is_better_by_one():
     assert result.statistics["nodes"] < 1000
 
 
+@pytest.mark.parametrize("role", LEARNERS)
+@pytest.mark.parametrize(("goal", "sign"), [("maximize", 1), ("minimize", -1)])
+def test_a_leap_never_takes_a_bound_back(checked, role, goal, sign):
+    """Values grow faster than leaps: beyond the last solution but one is only one value, which level 0 knows."""
+    values = [0, *(sign * 4 * 16**i for i in range(4)), sign * 20000]
+    more = f"var {{{','.join(map(str, sorted(values)))}}}: z :: output_var;\n"
+    text = labelled(dict.fromkeys("abcd", "0..9"), more, goal=f"{goal} z")
+    engine = OpenEngine(text, simplify=False, blocks=1, roles=(role,), learn_bytes=2**24)
+    engine.start()
+    found = engine.search_until(lambda: engine.statistics()["explanation_errors"])
+    assert engine.statistics()["explanation_errors"] == 0
+    assert engine.complete and found[-1].objective == sign * 20000
+
+
 def test_the_bound_that_a_learner_has_at_level_0_is_told_at_once():
     """The host has proved 5, the domain leaves nothing up to 10. At its second solution the learner waits for room."""
     text = labelled(dict.fromkeys("ab", "0..9"), more="var {0,1,10,11,12,13,14,15,16,17,18}: z;\n"

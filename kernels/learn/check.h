@@ -112,3 +112,8 @@ OUTLINE void check_fixpoint(const Learner& l) {
   if (!run_rows_plainly(l, sides, &changed) || changed) ++l.statistics->explanation_errors;
   delete[] sides;
 }
+
+// Bounds grow: what is supposed is neither true nor false.
+OUTLINE void check_supposed(const Learner& l, Literal a) {
+  if (l.now[a.side] >= a.k || l.now[opposite(a.side)] >= 1 - a.k) ++l.statistics->explanation_errors;
+}

@@ -230,6 +230,9 @@ DEVICE bool step(Learner& l) {
     else if (!choose_literal(l, l.part == METHOD_FOLLOWER, &a)) return tell_solution(l);
   }
   if (!has_room_to_suppose(l)) return make_room_by_restart(l);
+#ifdef CHECK_EXPLANATIONS
+  check_supposed(l, a);
+#endif
   suppose(l, a);
   tell_counts(*l.block);
   return true;

@@ -7,9 +7,9 @@
 // bounds: Klein, Scholl, EJOR 1999). Whoever probes finds fewer solutions, so only the prover does.
 //
 // A finder's phases lead it to solutions beside the incumbent, which may be better by one where the objective has a
-// range of 100,000. So after each solution it begins by supposing a leap, an improvement twice as large as the last one
-// that it asked for, up to half of the way to the proved bound; a run without a solution makes the leap smaller again.
-// A leap that fails is a bound that is proved.
+// range of 100,000. So after each solution it begins by supposing a leap, an improvement by so much at once: each
+// solution doubles it, up to half of the way to the proved bound, and each restart halves it. A leap that fails is a
+// bound that is proved.
 //
 // A soloist has nobody beside it, so it plays the parts of the others in turn, with the same clauses and activities, as
 // SAT solvers alternate between long and short runs (Oh, SAT 2015; Biere, Fleury 2020). Turns are counted in conflicts
