@@ -7,7 +7,8 @@ Lowering folds what it sees when it sees it; here the whole model is there, and 
 * rows are put into one of several equal forms (`y * z` of Booleans is their minimum, `y <= c` at a bound of y is
   `y = c`, a clause with a negation is an implication), so that equal rows meet;
 * equal (op, y, z) share their result;
-* a definition whose result occurs nowhere else is removed, when it has a value whatever its operands are.
+* a definition whose result occurs nowhere else is removed, when it has a value whatever its operands are;
+* at the fixpoint, bounds from things that stand in a row (spans.py), and on from there.
 
 A row may go only if *every* assignment within the bounds satisfies it, or if its result is free. What goes is
 remembered by the Reconstruction, which gives every original variable its value in a solution of the small model.
@@ -25,6 +26,7 @@ from turbo_fzn.tnf import columns
 from turbo_fzn.tnf.arrays import distinct
 from turbo_fzn.tnf.columns import Rows
 from turbo_fzn.tnf.language import ADD, DIV, ELEMENT, EQ, LEQ, MAX, MIN, MUL, TNF, Floats, Output
+from turbo_fzn.tnf.spans import stretch
 
 Propagate = Callable[[TNF], "tuple[np.ndarray, np.ndarray] | None"]
 Observer = Callable[[str, int, int], None]  # (pass, variables, rows), after each pass: what bench/front.py tabulates
@@ -108,6 +110,14 @@ class Simplifier:
         self.mentioned = distinct(np.concatenate([np.zeros(0, np.int64), *mentioned]).astype(np.int64))
 
     def run(self, propagate: Propagate) -> None:
+        self.reach_fixpoint(propagate)
+        variables, low = stretch(self.rows, self.lower, self.upper)
+        self.merged = False
+        self.restrict(variables, low, self.upper[variables])
+        if self.merged:
+            self.reach_fixpoint(propagate)
+
+    def reach_fixpoint(self, propagate: Propagate) -> None:
         while True:
             bounds = propagate(self.current())
             if bounds is None:
