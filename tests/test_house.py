@@ -19,7 +19,7 @@ FLOORS = (
     ("streams", "worker"),
     ("read",),
     ("tnf",),
-    ("lower",),
+    ("lower", "symmetry"),
     ("check",),
     ("engine",),
     ("options", "ranks"),

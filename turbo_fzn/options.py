@@ -41,6 +41,7 @@ class Options:
     learn: str = "auto"
     memory: int | None = None
     relaxation: str = "auto"
+    symmetry: str = "auto"
     check: str = "auto"
     float_precision: float = 1e-6
     simplify: bool = True
@@ -129,6 +130,9 @@ OPTIONS = (
         "linear relaxation beside the search, which proves bounds of the objective", "opt:auto:on:off",
         more="It often finds the best solution, too. `auto`: where the search has more than one block, and with "
              "`-f`."),
+    Row(("--symmetry",), "symmetry", "choice:auto:on:off",
+        "of solutions that are symmetric to each other, look for one only", "opt:auto:on:off",
+        more="Never where several solutions are wanted. `auto`: with `-f`."),
     Row(("--float-precision",), "float_precision", "number:P",
         "how far float variables may be off, beyond 1 in relation to their size", "float:0:1",
         more="At least 1e-12. docs/floats.md says what an answer means."),

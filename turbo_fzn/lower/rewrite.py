@@ -13,7 +13,7 @@ After a contradiction the rest is still checked for names and types, but no long
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter, length_hint
@@ -28,6 +28,7 @@ from turbo_fzn.errors import ModelError, UnsupportedError
 from turbo_fzn.lower import branching
 from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.early import EARLY, OF_CONSTANTS, Domains, find_handler
+from turbo_fzn.lower.globals.order import lex_lesseq
 from turbo_fzn.lower.globals.table import flush
 from turbo_fzn.lower.runs import Runs
 from turbo_fzn.lower.scope import Scope
@@ -43,6 +44,7 @@ GLOBAL = "turbo_"  # the names of global constraints begin so
 LATE = {"int_lin_eq", "int_lin_ne", "int_lin_le", "bool_lin_eq", "bool_lin_le", "bool_clause", "array_bool_or"}
 
 Form = tuple[Predicate, list[Callable[[Any], Any]]]
+Order = tuple[list[str], list[str]]
 
 
 @dataclass
@@ -54,9 +56,10 @@ class Lowered:
 
 
 @without_collector()
-def lower(model: Model, share: bool = True) -> Lowered:
-    """The TNF of a model; `share=False` folds and shares nothing that need not be."""
-    rewriter = Rewriter(model, share)
+def lower(model: Model, share: bool = True, orders: Sequence[Order] = ()) -> Lowered:
+    """The TNF of a model; `share=False` folds and shares nothing that need not be. `orders` are pairs of lists of names
+    of variables, of which the first is lexicographically no greater in what is to be found (symmetry/breaking.py)."""
+    rewriter = Rewriter(model, share, orders)
     with stage("lower", rewriter.progress):
         lowered = rewriter.run()
     rewriter.scope.binders.clear()  # they refer to the scope, and so would keep the builder with all its rows
@@ -67,8 +70,8 @@ def lower(model: Model, share: bool = True) -> Lowered:
 class Rewriter:
     """One model on its way; `infeasible` is set when a domain has become empty."""
 
-    def __init__(self, model: Model, share: bool):
-        self.model = model
+    def __init__(self, model: Model, share: bool, orders: Sequence[Order]):
+        self.model, self.orders = model, orders
         self.builder = Builder(share)
         self.scope = Scope(model, self.builder)
         self.infeasible = self.scope.infeasible
@@ -98,7 +101,14 @@ class Rewriter:
         for constraints in (prompt, late, last):
             self.lower_all(constraints)
         self.attempt(flush, self.builder)
+        for names in self.orders:
+            first, second = ([self.number(name) for name in side] for side in names)
+            self.attempt(lex_lesseq, self.builder, first, second, self.builder.true)
         return self.finish()
+
+    def number(self, name: str) -> int:
+        """The builder's number of a FlatZinc variable."""
+        return self.builder.find(self.scope.variables[self.model.variables[name].kind][name])
 
     # Errors and contradictions
 

@@ -23,6 +23,7 @@ from turbo_fzn.lower.rewrite import lower
 from turbo_fzn.options import Options
 from turbo_fzn.read.model import Model
 from turbo_fzn.run.judge import Prepared
+from turbo_fzn.symmetry.breaking import leaders
 from turbo_fzn.tnf.language import TNF
 from turbo_fzn.tnf.simplify import simplify
 
@@ -34,7 +35,7 @@ T = TypeVar("T")
 def prepare(model: Model, options: Options, interrupt: Interrupt) -> Prepared:
     """Lowers, simplifies and propagates the root. Raises Interrupted, ModelError or EngineError."""
     start = time.monotonic()
-    lowered = lower(model, share=options.simplify)
+    lowered = lower(model, share=options.simplify, orders=leaders(model) if breaks_symmetry(model, options) else [])
     times = {"lowerTime": time.monotonic() - start}
     log_phase("lower", times["lowerTime"], lowered.tnf)
     set_precision(lowered.tnf, options.float_precision)
@@ -53,6 +54,14 @@ def prepare(model: Model, options: Options, interrupt: Interrupt) -> Prepared:
         log_phase("simplify", time.monotonic() - start, prepared.tnf)
     times["simplifyTime"] = time.monotonic() - start
     return settle_root(prepared, interrupt)
+
+
+def breaks_symmetry(model: Model, options: Options) -> bool:
+    """Whether one solution of several that are symmetric will do, and is looked for."""
+    is_optimisation = model.goal is not None and model.goal.method != "satisfy"
+    wanted = options.optimal_limit() if is_optimisation else options.solution_limit()
+    chosen = options.symmetry == "on" or (options.symmetry == "auto" and options.free_search)
+    return chosen and wanted == 1 and options.cp_profiler is None
 
 
 def set_precision(tnf: TNF, precision: float) -> None:

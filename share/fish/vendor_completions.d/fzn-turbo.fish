@@ -31,6 +31,7 @@ complete -c fzn-turbo -l learn -r -d 'blocks that learn from conflicts: auto (wi
 complete -c fzn-turbo -l memory -r -d 'memory of all blocks that learn, together and at most, in MiB (default: a quarter of the machine\'s)'
 complete -c fzn-turbo -l without -r -d 'methods that free search leaves out, comma-separated, as in window,probe (default: none)'
 complete -c fzn-turbo -l relaxation -x -a 'auto on off' -d 'linear relaxation beside the search, which proves bounds of the objective'
+complete -c fzn-turbo -l symmetry -x -a 'auto on off' -d 'of solutions that are symmetric to each other, look for one only'
 complete -c fzn-turbo -l float-precision -r -d 'how far float variables may be off, beyond 1 in relation to their size'
 complete -c fzn-turbo -l check -d 'check every solution against the FlatZinc, however large'
 complete -c fzn-turbo -l no-check -d 'print solutions unchecked'

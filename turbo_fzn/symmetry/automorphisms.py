@@ -1,0 +1,242 @@
+"""Automorphisms of a coloured graph that swap two variables: found by refinement, and checked exactly.
+
+First all vertices are coloured by what is around them, until no colour splits (Weisfeiler and Leman 1968; McKay 1981):
+only variables of one colour can go to each other. To swap two of them, two copies of the graph are coloured alike but
+for these two, which have each other's new colours, and so differ; then so do the constraints around them, and what is
+around those, where the one copy does not have just what the other has. Variables that come to have one colour in both
+copies stay where they are, and the others go to where their colour is in the other copy, in their order. That is a
+guess where several share a colour, so it is checked: a permutation is an automorphism if it takes the arcs to the arcs.
+A guess that fails is repeated with one more pair told apart. All this looks only at what differs, so that swapping two
+in a corner of a large graph costs little.
+
+Colours are hashes of 64 bits. Two that are equal by chance may cost a symmetry, but never make one: the check compares
+the arcs themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from turbo_fzn.symmetry.graph import Graph
+
+MOST_ROUNDS = 60
+MOST_GUESSES = 6  # of one swap
+MOST_FAILURES = 3  # one after another, of variables of one colour
+MOST_WORK = 10_000_000  # arcs looked at
+
+Column = np.ndarray
+
+
+class Swap(NamedTuple):
+    """moved goes to images, both int64, and everything else to itself; it is its own inverse."""
+
+    moved: Column
+    images: Column
+
+
+class Copies(NamedTuple):
+    """Colours (uint64 [variables]) in both copies, and the variables that differ."""
+
+    here: Column
+    there: Column
+    differing: Column
+
+
+def mixed(x: Column) -> Column:
+    """A hash of each number (uint64), as in splitmix64."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+def hashed(numbers: Column, salt: int) -> Column:
+    return mixed(numbers.astype(np.uint64) + np.uint64(salt * 0x9E3779B97F4A7C15 % 2**64))
+
+
+def starts(numbers: Column, n: int) -> Column:
+    """Where each of 0 … n begins in the sorted column."""
+    return np.searchsorted(numbers, np.arange(n + 1))
+
+
+def places(start: Column, chosen: Column) -> tuple[Column, Column]:
+    """The places of the chosen segments, one behind the other, and where each of these begins among them."""
+    lengths = start[chosen + 1] - start[chosen]
+    begins = np.cumsum(lengths) - lengths
+    return np.repeat(start[chosen] - begins, lengths) + np.arange(lengths.sum()), begins
+
+
+class Automorphisms:
+    """Of one graph. `work` counts the arcs that were looked at."""
+
+    def __init__(self, graph: Graph):
+        self.graph, self.work = graph, 0
+        n = len(graph.colours)
+        self.label, self.kind = hashed(graph.label, 1), hashed(graph.kinds, 2)
+        self.by_variable = np.argsort(graph.variable, kind="stable")
+        self.variable_start = starts(graph.variable[self.by_variable], n)
+        self.constraint_start = starts(graph.constraint, len(graph.kinds))
+        self.special = hashed(np.arange(2 * MOST_GUESSES + 2), 3)
+        self.orbit = np.arange(n)
+
+    def swaps(self) -> Iterator[Swap]:
+        """Together they may generate all symmetries, or not."""
+        colours = self.refine(hashed(self.graph.colours, 4))
+        cells: dict[int, list[int]] = {}
+        ordered = np.argsort(self.graph.rank, kind="stable")
+        for variable in ordered[np.diff(self.variable_start)[ordered] > 0].tolist():
+            cells.setdefault(int(colours[variable]), []).append(variable)
+        for cell in cells.values():
+            if len(cell) > 1:
+                yield from self.within(colours, cell)
+
+    def refine(self, colours: Column) -> Column:
+        """Until no colour splits."""
+        graph = self.graph
+        present = np.flatnonzero(np.diff(self.variable_start))
+        n_colours = 0
+        for _ in range(MOST_ROUNDS):
+            n_before, n_colours = n_colours, len(np.unique(colours))
+            if n_colours == n_before or not len(present):
+                break
+            self.work += len(graph.variable)
+            kinds = self.kinds_around(colours, np.arange(len(graph.kinds)))
+            back = mixed(kinds[graph.constraint] ^ self.label)[self.by_variable]
+            colours = colours.copy()
+            colours[present] = mixed(
+                colours[present] * np.uint64(3) + np.add.reduceat(back, self.variable_start[present])
+            )
+        return colours
+
+    def kinds_around(self, colours: Column, constraints: Column) -> Column:
+        """Hashes of constraints by their kinds and the colours in them."""
+        arcs, begins = places(self.constraint_start, constraints)
+        around = mixed(colours[self.graph.variable[arcs]] ^ self.label[arcs])
+        return mixed(self.kind[constraints] + np.add.reduceat(around, begins))
+
+    def within(self, colours: Column, cell: list[int]) -> Iterator[Swap]:
+        """Those that swap a variable with one before it in the cell, where nothing so far takes it there."""
+        heads, n_failures = [cell[0]], 0
+        for position in range(1, len(cell)):
+            variable = cell[position]
+            if n_failures == MOST_FAILURES or self.work > MOST_WORK:
+                return
+            if self.orbit[variable] not in self.orbit[cell[:position]]:
+                found = self.least_swap(colours, variable, [heads[-1], cell[position - 1], heads[0]])
+                n_failures = n_failures + 1 if found is None else 0
+                heads.append(variable)
+                if found is not None:
+                    self.join(found)
+                    yield found
+
+    def join(self, swap: Swap) -> None:
+        """What goes to each other is in one orbit, which goes by its least member."""
+        one, other = self.orbit[swap.moved], self.orbit[swap.images]
+        while np.any(one != other):
+            low, high = np.minimum(one, other), np.maximum(one, other)
+            least = np.arange(len(self.orbit))
+            np.minimum.at(least, high, low)
+            self.orbit = least[self.orbit]
+            one, other = self.orbit[swap.moved], self.orbit[swap.images]
+
+    def least_swap(self, colours: Column, variable: int, others: list[int]) -> Swap | None:
+        """The automorphism that swaps the variable with one of the others and moves the fewest."""
+        found = [self.swap(colours, other, variable) for other in dict.fromkeys(others)]
+        return min((one for one in found if one is not None), key=lambda one: len(one.moved), default=None)
+
+    def swap(self, colours: Column, first: int, second: int) -> Swap | None:
+        """An automorphism that swaps the two."""
+        pairs = [(first, second)]
+        for _ in range(MOST_GUESSES):
+            copies = self.compare(colours, pairs)
+            swap = self.match(copies)
+            if swap is None or self.is_automorphism(swap):
+                return swap
+            pair = self.next_pair(copies, swap)
+            if pair is None:
+                return None
+            pairs.append(pair)
+        return None
+
+    def compare(self, colours: Column, pairs: list[tuple[int, int]]) -> Copies:
+        """The copies with pairs of variables swapped in one of them, refined where they differ."""
+        own_here, own_there = colours.copy(), colours.copy()
+        for number, (first, second) in enumerate(pairs):
+            one, other = self.special[2 * number], self.special[2 * number + 1]
+            own_here[first], own_here[second] = one, other
+            own_there[first], own_there[second] = other, one
+        special = np.unique(np.array(pairs))
+        copies, size = Copies(own_here, own_there, special), (0, 0)
+        for _ in range(MOST_ROUNDS):
+            copies = self.spread(own_here, own_there, copies, special)
+            before, size = size, (len(copies.differing), len(np.unique(copies.here[copies.differing])))
+            if size == before:
+                break
+        return copies
+
+    def spread(self, own_here: Column, own_there: Column, copies: Copies, special: Column) -> Copies:
+        """One round: from variables that differ to constraints that do, and back."""
+        graph = self.graph
+        arcs = self.by_variable[places(self.variable_start, copies.differing)[0]]
+        constraints = np.unique(graph.constraint[arcs])
+        here, there = own_here.copy(), own_there.copy()
+        if not len(constraints):
+            return Copies(here, there, special)
+        kinds = [self.kinds_around(side, constraints) for side in copies[:2]]
+        differ = kinds[0] != kinds[1]
+        arcs, _ = places(self.constraint_start, constraints[differ])
+        self.work += len(arcs)
+        lengths = np.diff(self.constraint_start)[constraints[differ]]
+        variables, place = np.unique(graph.variable[arcs], return_inverse=True)
+        for side, own, kind in ((here, own_here, kinds[0]), (there, own_there, kinds[1])):
+            sums = np.zeros(len(variables), np.uint64)
+            np.add.at(sums, place, mixed(np.repeat(kind[differ], lengths) ^ self.label[arcs]))
+            side[variables] = mixed(own[variables] * np.uint64(3) + sums)
+        return Copies(here, there, np.union1d(variables[here[variables] != there[variables]], special))
+
+    def match(self, copies: Copies) -> Swap | None:
+        """The guess; None where the copies do not fit."""
+        here, there, differing = copies
+        ordered = differing[np.argsort(self.graph.rank[differing], kind="stable")]
+        sources = ordered[np.argsort(here[ordered], kind="stable")]
+        targets = ordered[np.argsort(there[ordered], kind="stable")]
+        return Swap(sources, targets) if np.array_equal(here[sources], there[targets]) else None
+
+    def next_pair(self, copies: Copies, swap: Swap) -> tuple[int, int] | None:
+        """The first of those that share a colour, and where it went."""
+        colour, inverse, sizes = np.unique(copies.here[swap.moved], return_inverse=True, return_counts=True)
+        shared = np.flatnonzero(sizes[inverse] > 1)
+        if not len(shared):
+            return None
+        place = shared[np.argmin(self.graph.rank[swap.moved[shared]])]
+        return int(swap.moved[place]), int(swap.images[place])
+
+    def is_automorphism(self, swap: Swap) -> bool:
+        """Whether it is its own inverse, keeps the colours, and takes the arcs to the arcs."""
+        graph = self.graph
+        image = np.arange(len(graph.colours))
+        image[swap.moved] = swap.images
+        if np.any(image[swap.images] != swap.moved) or np.any(graph.colours[swap.moved] != graph.colours[swap.images]):
+            return False
+        touched = np.unique(graph.constraint[self.by_variable[places(self.variable_start, swap.moved)[0]]])
+        arcs, _ = places(self.constraint_start, touched)
+        self.work += len(arcs)
+        before, after = (
+            self.canonical(arcs, variable[graph.variable[arcs]]) for variable in (np.arange(len(image)), image)
+        )
+        return np.array_equal(before, after)
+
+    def canonical(self, arcs: Column, variable: Column) -> Column:
+        """Constraints, counted anew, with their kinds, labels and variables (int64 [4, arcs]) in an order that does not
+        depend on the numbers that they have, unless hashes are equal by chance."""
+        graph = self.graph
+        constraint, label = graph.constraint[arcs], graph.label[arcs]
+        start = np.flatnonzero(np.diff(constraint, prepend=-1))
+        sums = np.add.reduceat(mixed(hashed(variable, 5) ^ self.label[arcs]), start)
+        sums = np.repeat(sums, np.diff(np.append(start, len(arcs))))
+        kind = graph.kinds[constraint]
+        order = np.lexsort((variable, label, constraint, sums, kind))
+        number = np.cumsum(np.diff(constraint[order], prepend=-1) != 0)
+        return np.stack((number, kind[order], label[order], variable[order]))

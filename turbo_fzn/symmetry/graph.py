@@ -1,0 +1,213 @@
+"""Model -> a coloured graph whose automorphisms are symmetries of the model.
+
+A vertex is a variable or a constraint. An arc says that a variable stands in a constraint, and its label at which
+place. Variables of one colour have the same domain; constraints of one colour have the same name, and the same
+constants at the same places. Where the order of arguments does not matter, a label does not say which place it is
+(`UNORDERED`).
+
+So a permutation of the variables that keeps colours, and takes the constraints to the constraints, takes solutions to
+solutions; the objective is a colour of its own, so it keeps the objective's value, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from turbo_fzn.read.model import Call, Constraint, Index, Model, Ref
+
+MOST_CONSTRAINTS = 30_000
+MOST_ARCS = 300_000
+
+# Of constraints, the arguments that may be permuted: together, where there are several in a group.
+ONE, TWO = ((0,),), ((1,),)
+UNORDERED: dict[str, tuple[tuple[int, ...], ...]] = {
+    **dict.fromkeys(("int_lin_eq", "int_lin_ne", "int_lin_le", "bool_lin_eq", "bool_lin_le"), ((0, 1),)),
+    **dict.fromkeys(("array_bool_and", "array_bool_or", "array_bool_xor"), ONE),
+    **dict.fromkeys(("array_int_minimum", "array_int_maximum"), TWO),
+    "bool_clause": ((0,), (1,)),
+    **dict.fromkeys(("turbo_all_different", "turbo_all_different_except", "turbo_all_equal"), ONE),
+    **dict.fromkeys(("turbo_member_int", "turbo_member_bool"), ONE),
+    **dict.fromkeys((f"turbo_count_{kind}" for kind in ("eq", "neq", "lt", "leq", "gt", "geq")), ONE),
+    **dict.fromkeys(("turbo_among", "turbo_nvalue"), TWO),
+    **dict.fromkeys(("turbo_global_cardinality", "turbo_global_cardinality_closed"), ((0,), (1, 2))),
+    **dict.fromkeys(("turbo_global_cardinality_low_up", "turbo_global_cardinality_low_up_closed"), ((0,), (1, 2, 3))),
+    "turbo_cumulative": ((0, 1, 2),),
+    **dict.fromkeys(("turbo_disjunctive", "turbo_disjunctive_strict"), ((0, 1),)),
+    **dict.fromkeys(("turbo_diffn", "turbo_diffn_nonstrict"), ((0, 1, 2, 3),)),
+    "turbo_bin_packing": ((1, 2),),
+}
+# Of these, the first two arguments.
+COMMUTATIVE = frozenset(
+    ("int_eq", "int_ne", "bool_eq", "bool_not", "bool_xor", "bool_and", "bool_or")
+    + ("int_plus", "int_times", "int_min", "int_max")
+)
+
+
+@dataclass
+class Graph:
+    """colours: int64 [variables]; kinds: int64 [constraints]; an arc is a constraint, a variable and a label, int64
+    [arcs], sorted by constraint, of which every one has some. `names` are those of the variables; `rank` (int64
+    [variables]) orders them as the search should."""
+
+    names: list[str]
+    colours: np.ndarray
+    kinds: np.ndarray
+    constraint: np.ndarray
+    variable: np.ndarray
+    label: np.ndarray
+    rank: np.ndarray
+
+
+def graph_of(model: Model) -> Graph | None:
+    """None for a model that is too large for it, has variables that are no integers, or is wrong, which whoever lowers
+    it will say."""
+    kinds = {variable.kind for variable in model.variables.values()}
+    if len(model.constraints) > MOST_CONSTRAINTS or not kinds <= {"int", "bool"}:
+        return None
+    try:
+        return Reader(model).read()
+    except (LookupError, TypeError):
+        return None
+
+
+class Reader:
+    """Numbers colours and labels as it meets them."""
+
+    def __init__(self, model: Model):
+        self.model = model
+        self.number = {name: number for number, name in enumerate(model.variables)}
+        self.known: dict[Hashable, int] = {}
+        self.plans: dict[str, tuple[tuple[tuple[int, ...], ...], set[int], bool]] = {}
+        self.arrays: dict[str, list] = {}
+        self.constraint: list[int] = []
+        self.variable: list[int] = []
+        self.label: list[int] = []
+
+    def read(self) -> Graph | None:
+        variables, goal = self.model.variables, self.model.goal
+        objective = None if goal is None else self.scalar(goal.objective)
+        colours = [self.name(("domain", v.kind, v.domain, v.name == objective)) for v in variables.values()]
+        kinds = []
+        for number, constraint in enumerate(self.constraints()):
+            kinds.append(self.add(number, constraint.name, constraint.args))
+            if len(self.variable) > MOST_ARCS:
+                return None
+        present, constraints = np.unique(np.array(self.constraint, np.int64), return_inverse=True)
+        return Graph(
+            names=list(variables),
+            colours=np.array(colours, np.int64),
+            kinds=np.array(kinds, np.int64)[present],
+            constraint=constraints,
+            variable=np.array(self.variable, np.int64),
+            label=np.array(self.label, np.int64),
+            rank=self.rank(),
+        )
+
+    def constraints(self) -> Iterator[Constraint]:
+        """Those of the model, and what its declarations say."""
+        yield from self.model.constraints
+        for variable in self.model.variables.values():
+            if variable.value is not None:
+                yield Constraint("is", [Ref(variable.name), variable.value], [], 0)
+        for array in self.model.arrays.values():
+            if array.is_variable and array.domain is not None:
+                yield from (Constraint("in", [element, array.domain], [], 0) for element in array.elements)
+
+    def name(self, key: Hashable) -> int:
+        """The same number for the same key."""
+        return self.known.setdefault(key, len(self.known))
+
+    def add(self, number: int, name: str, arguments: list) -> int:
+        """The arcs of a constraint; its kind."""
+        groups, grouped, commutes = self.plans.get(name) or self.plan(name)
+        kind: list[Hashable] = [name]
+        for group in groups:
+            kind.append(self.add_group(number, group, [self.elements(arguments[place]) for place in group]))
+        for place, argument in enumerate(arguments):
+            if place not in grouped:
+                kind.append(self.add_argument(number, 0 if commutes and place == 1 else place, argument))
+        if commutes:
+            kind[1:3] = sorted(kind[1:3], key=repr)
+        return self.name(tuple(kind))
+
+    def plan(self, name: str) -> tuple[tuple[tuple[int, ...], ...], set[int], bool]:
+        """The groups of a predicate, the arguments in them, and whether the first two of the others commute."""
+        base = name.removesuffix("_reif").removesuffix("_imp")
+        groups = UNORDERED.get(base, ())
+        plan = self.plans[name] = groups, {place for group in groups for place in group}, base in COMMUTATIVE
+        return plan
+
+    def add_group(self, number: int, group: tuple[int, ...], columns: list[list]) -> Hashable:
+        """Elements that may be permuted together: a variable among constants is told apart by those. Where several of
+        one element are variables, none is permuted."""
+        constants: list[Hashable] = []
+        for i, members in enumerate(zip(*columns)):
+            variables = [place for place, member in enumerate(members) if type(member) is Ref]
+            if not variables:
+                constants.append(members)
+                continue
+            others = tuple([None if type(member) is Ref else member for member in members])
+            where = (group, others) if len(variables) == 1 else (group, others, i)
+            for place in variables:
+                self.arc(number, members[place], (where, place))
+        return tuple(map(len, columns)), tuple(sorted(constants, key=repr))
+
+    def add_argument(self, number: int, label: Hashable, argument: object) -> Hashable:
+        """Everything in its place; what stands for constants in the kind."""
+        if type(argument) is list or (type(argument) is Ref and argument in self.model.arrays):
+            elements = self.elements(argument)
+            if Ref not in map(type, elements):
+                return tuple(elements)
+            return tuple(self.add_argument(number, (label, i), element) for i, element in enumerate(elements))
+        member = self.scalar(argument)
+        if type(member) is not Ref:
+            return member
+        self.arc(number, member, label)
+        return Ref("")
+
+    def arc(self, number: int, variable: Ref, label: Hashable) -> None:
+        self.constraint.append(number)
+        self.variable.append(self.number[variable])
+        self.label.append(self.name(("label", label)))
+
+    def scalar(self, argument: object) -> object:
+        """Parameters as what they are; variables as Ref."""
+        if type(argument) is Index:
+            return self.scalar(self.model.arrays[argument.array].elements[argument.index - 1])
+        if type(argument) is Ref and argument not in self.number:
+            return self.model.parameters[argument]
+        return argument
+
+    def elements(self, argument: object) -> list:
+        """Of an array, by name or not."""
+        if type(argument) is Ref:
+            if argument not in self.arrays:
+                self.arrays[argument] = list(map(self.scalar, self.model.arrays[argument].elements))
+            return self.arrays[argument]
+        return list(map(self.scalar, argument))  # type: ignore[call-overload]
+
+    def rank(self) -> np.ndarray:
+        """First what the search annotation names, in its order, then the others; what is defined by others last."""
+        goal = self.model.goal
+        annotated = dict.fromkeys(self.mentioned(goal.annotations if goal is not None else []))
+        place = {number: i for i, number in enumerate(annotated)}
+        n = len(self.number)
+        rank = np.zeros(n, np.int64)
+        for variable, number in self.number.items():
+            defined = "is_defined_var" in self.model.variables[variable].annotations
+            rank[number] = place.get(number, n + number + n * defined)
+        return rank
+
+    def mentioned(self, expressions: Iterable) -> Iterator[int]:
+        for expression in expressions:
+            if isinstance(expression, Call):
+                yield from self.mentioned(expression.args)
+            elif isinstance(expression, list):
+                yield from self.mentioned(expression)
+            elif type(expression) is Ref and expression in self.model.arrays:
+                yield from self.mentioned(self.elements(expression))
+            elif type(expression) is Ref and expression in self.number:
+                yield self.number[expression]
