@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,8 +12,9 @@ import pytest
 from command import CORPUS, environment
 from conftest import needs_minizinc
 
-from turbo_fzn.bench import files
+from turbo_fzn.bench import ablation, files
 from turbo_fzn.bench.files import Instance, instances
+from turbo_fzn.resources import kernels_folder
 
 MODEL = 'int: n; array[1..n] of var 1..n: q; include "globals.mzn"; constraint all_different(q); solve satisfy;'
 
@@ -88,3 +90,20 @@ def test_flags_are_compared_model_by_model():
     assert rows[0] == ["model", "`-p 1`", "`-a -p 1`"], done.stderr
     assert rows[2][0] == "golomb" and all(cell.endswith(" s") for cell in rows[2][1:]), "both prove the optimum"
     assert rows[3][:2] == ["queens", "found"] and rows[3][2].endswith(" s"), "all of them only with -a"
+
+
+def test_what_is_left_out_of_learning_is_known_to_the_kernels():
+    text = (kernels_folder() / "learn" / "rules.h").read_text()
+    bits = {name.lower(): int(bit) for name, bit in re.findall(r"#define WITHOUT_(\w+) +(\d+)", text)}
+    flags = {flag for variant in ablation.variants() for flag in variant.flags}
+    assert ablation.PARTS.items() <= bits.items() and flags == {f"-DLEARN_WITHOUT={bit}" for bit in bits.values()}
+
+
+def test_a_cell_of_an_ablation_has_what_the_proof_took():
+    finder = ablation.Variant("nothing", ("finder",))
+    seconds, conflicts = ablation.cell(CORPUS / "golomb.fzn", finder, 60).split(", ")
+    assert float(seconds) >= 0 and int(conflicts) > 0
+
+
+def test_an_ablation_is_a_table_of_markdown():
+    assert ablation.markdown(["a", "b"], [["1", "2"]]) == "| a | b |\n| --- | --- |\n| 1 | 2 |"

@@ -72,7 +72,7 @@ DEVICE void tell_clause(Learner& l) {
 
 // The clause just learned, if others may want it.
 DEVICE void tell_others(Learner& l) {
-  if (!l.problem->exchange || !is_told(l)) return;
+  if (!l.problem->exchange || (LEARN_WITHOUT & WITHOUT_SHARING) || !is_told(l)) return;
   ++l.statistics->told;
   if (l.n_learned > 1) tell_clause(l);  // a unit is told with all that holds at level 0
 }

@@ -71,7 +71,8 @@ DEVICE void restart(Learner& l) {
   if (!is_prover(l)) l.conflict_limit = luby(++l.luby_runs % RESTART_CYCLE + 1) * LUBY_UNIT;
   l.recent_lbd = l.usual_lbd;
   l.pending_level = NO_LEVEL;
-  l.probing = is_prover(l) && l.problem->sense != 0 && ++l.prover_runs % PROBE_EVERY == PROBE_EVERY - 1;
+  bool may_probe = is_prover(l) && l.problem->sense != 0 && !(LEARN_WITHOUT & WITHOUT_PROBES);
+  l.probing = may_probe && ++l.prover_runs % PROBE_EVERY == PROBE_EVERY - 1;
 }
 
 // The side that grows with the proved bound of the objective, and the opposite one, which grows with the incumbent.
@@ -92,6 +93,7 @@ DEVICE Literal probe_literal(Learner& l) {
 // most half of what is open, so that the leap is neither true nor false yet: bounds never move back.
 DEVICE i64 next_leap(const Learner& l) {
   if (l.part != METHOD_FINDER || l.problem->sense == 0 || l.cut == NO_INCUMBENT) return 0;
+  if (LEARN_WITHOUT & WITHOUT_LEAPS) return 0;
   i64 open = -(i64)l.now[cut_side(l.problem)] - (i64)l.now[goal_side(l.problem)];
   return minimum(l.leap, open / 2);
 }

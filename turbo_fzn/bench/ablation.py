@@ -1,0 +1,137 @@
+"""What each part of learning from conflicts is good for: the same models with one part left out.
+
+    python -m turbo_fzn.bench.ablation FILES --seconds 20
+    python -m turbo_fzn.bench.ablation FILES --operators
+
+Parts are left out when the kernels are compiled (LEARN_WITHOUT, kernels/learn/rules.h), or, of roles, by `--learn`. A
+finder and a prover are alone, on one thread; roles and what they share are looked at with four threads that learn. A
+cell has the CPU seconds of the search until the proof and the conflicts behind it, or else the objective and its proved
+bound. `--operators`: how many explanations a finder needs of each operator, and their mean number of premises.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+from turbo_fzn.bench.files import add_arguments, chosen_files, name_of
+from turbo_fzn.bench.nodes import UNUSABLE, duration
+from turbo_fzn.engine.abi import LEARNERS
+from turbo_fzn.tnf.language import Op
+
+# The bits of LEARN_WITHOUT.
+PARTS = {"rules": 1, "lifting": 2, "minimisation": 4, "phases": 8, "splits": 16, "leaps": 128}
+STATISTIC = re.compile(r"^%%%mzn-stat: (\w+)=(.*)$", re.MULTILINE)
+ENDED = re.compile(r"^(==========|=====UNSATISFIABLE=====)$", re.MULTILINE)
+WITH_FLAGS = "import sys; from turbo_fzn.engine import compiler, cpu; compiler.CPU_FLAGS.extend({flags!r});"
+SEARCH = WITH_FLAGS + "from turbo_fzn.cli import main; sys.exit(main())"
+COMPILE = WITH_FLAGS + "cpu.library(32); cpu.library(64)"
+
+
+class Variant(NamedTuple):
+    """What is left out, with which roles it is searched, and the flags of the compiler."""
+
+    without: str
+    roles: tuple[str, ...]
+    flags: tuple[str, ...] = ()
+
+
+def leaving_out(bits: int) -> tuple[str, ...]:
+    return (f"-DLEARN_WITHOUT={bits}",) if bits else ()
+
+
+def variants() -> list[Variant]:
+    """All that are compared: of a finder, of a prover, of all roles together."""
+    chosen = [Variant(part, ("finder",), leaving_out(bit)) for part, bit in {"nothing": 0, **PARTS}.items()]
+    provers = {"nothing": 0, **PARTS, "probes": 64}
+    del provers["leaps"]  # a prover takes none
+    chosen += [Variant(part, ("prover",), leaving_out(bit)) for part, bit in provers.items()]
+    chosen += [Variant("nothing", LEARNERS), Variant("sharing", LEARNERS, leaving_out(32))]
+    return chosen + [Variant(role, tuple(other for other in LEARNERS if other != role)) for role in LEARNERS]
+
+
+def python(text: str, flags: Sequence[str], arguments: Sequence[str] = ()) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", text.format(flags=list(flags)), *arguments]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def compile_all(pool: ThreadPoolExecutor, flags: Iterable[Sequence[str]]) -> None:
+    list(pool.map(lambda one: python(COMPILE, one), set(flags)))
+
+
+def run(path: Path, roles: Sequence[str], flags: Sequence[str], seconds: float) -> tuple[bool, dict[str, str]]:
+    """Whether it has ended, and the statistics; all searches begin alike."""
+    arguments = ["--arch", "cpu", "-f", "-r", "1", "-s", "--relaxation", "off", "--lns", "off"]
+    arguments += ["-p", str(len(roles)), "--learn", ",".join(roles), "-t", str(round(seconds * 1000)), str(path)]
+    done = python(SEARCH, flags, arguments)
+    return ENDED.search(done.stdout) is not None, dict(STATISTIC.findall(done.stdout))
+
+
+def cell(path: Path, variant: Variant, seconds: float) -> str:
+    ended, known = run(path, variant.roles, variant.flags, seconds)
+    if ended:
+        return f"{float(known['busyTime']):.1f}, {int(known['nogoods']):,}"
+    return f"{known.get('objective', 'none')}; {known.get('objectiveBound', '')}".rstrip("; ")
+
+
+def table(paths: Sequence[Path], seconds: float, jobs: int) -> str:
+    """As Markdown: a row for each variant, a column for each model."""
+    chosen = variants()
+    with ThreadPoolExecutor(jobs) as pool:
+        compile_all(pool, {variant.flags for variant in chosen})
+        cells = pool.map(lambda pair: cell(pair[1], pair[0], seconds), [(v, path) for v in chosen for path in paths])
+        rows = [[roles_of(variant), variant.without, *(next(cells) for _ in paths)] for variant in chosen]
+    return markdown(["roles", "without", *map(name_of, paths)], rows)
+
+
+def roles_of(variant: Variant) -> str:
+    return variant.roles[0] if len(variant.roles) == 1 else "all" if variant.roles == LEARNERS else "the others"
+
+
+def operators(paths: Sequence[Path], seconds: float, jobs: int) -> str:
+    """Explanations by operator, in thousands, and their mean number of premises, of a finder."""
+
+    def flags(op: Op) -> tuple[str, ...]:
+        return (f"-DCOUNTED_OPERATOR={int(op)}",)
+
+    def counted(pair: tuple[Op, Path]) -> str:
+        _, known = run(pair[1], ("finder",), flags(pair[0]), seconds)
+        n = int(known.get("explanations", 0))
+        return f"{n / 1000:,.0f}, {float(known['explanationLength']):.2f}" if n else ""
+
+    with ThreadPoolExecutor(jobs) as pool:
+        compile_all(pool, map(flags, Op))
+        cells = pool.map(counted, [(op, path) for op in Op for path in paths])
+        rows = [[op.name, *(next(cells) for _ in paths)] for op in Op]
+    return markdown(["operator", *map(name_of, paths)], [row for row in rows if any(row[1:])])
+
+
+def markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m turbo_fzn.bench.ablation", description=__doc__.splitlines()[0])
+    add_arguments(parser, needed=True)
+    parser.add_argument("--seconds", type=duration, default=20.0, help="of each search (default: 20)")
+    parser.add_argument("--jobs", type=int, default=max(len(os.sched_getaffinity(0)) // 4, 1), help="runs at once")
+    parser.add_argument("--operators", action="store_true", help="count explanations by operator instead")
+    options = parser.parse_args()
+    try:
+        paths = chosen_files(options)
+    except UNUSABLE as error:
+        parser.error(str(error))
+    print((operators if options.operators else table)(paths, options.seconds, options.jobs))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
