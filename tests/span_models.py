@@ -157,7 +157,8 @@ def spans(draw: st.DrawFn, sheet: Sheet, starts: list[int], ends: list[int], roo
 def behind(draw: st.DrawFn, sheet: Sheet, starts: list[int], ends: list[int], room: int) -> None:
     """m >= p + c in one step or two, or the greatest of some."""
     low = draw(st.integers(-2, 4))
-    m = sheet.variable(low, low + draw(st.integers(1, 1 + room)))
+    far = any(sheet.domains[start][0] <= -INFINITY for start in starts)
+    m = sheet.variable(-INFINITY if far else low, low + draw(st.integers(1, 1 + room)))
     sheet.mentioned.append(m)
     for p in draw(st.permutations(starts + ends)):
         step = draw(st.sampled_from(("none", "comparison", "comparison", "chain", "extreme", "sum")))
@@ -165,11 +166,11 @@ def behind(draw: st.DrawFn, sheet: Sheet, starts: list[int], ends: list[int], ro
             sheet.holds(sheet.more(p, draw(st.integers(-2, 3))), m, draw(st.booleans()))
         elif step == "chain":
             low = draw(st.integers(-2, 3))
-            between = sheet.variable(low, low + room)
+            between = sheet.variable(-INFINITY if far else low, low + room)
             sheet.holds(sheet.more(p, draw(st.integers(-2, 2))), between)
             sheet.holds(sheet.more(between, draw(st.integers(-2, 2))), m, draw(st.booleans()))
         elif step == "extreme":
-            greatest = sheet.variable(-30, 30)
+            greatest = sheet.variable(-INFINITY if far else -30, 30)
             sheet.rows.append((Op.MAX, greatest, *draw(st.permutations((p, draw(st.sampled_from(starts)))))))
             sheet.holds(greatest, m)
         elif step == "sum":

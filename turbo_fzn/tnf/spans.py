@@ -16,7 +16,7 @@ Which sets of things to look at is a question for the heaviest clique; a greedy 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from heapq import heapreplace, heappop, heappush
+from heapq import heappop, heappush, heapreplace
 from typing import NamedTuple
 
 import numpy as np
@@ -84,20 +84,34 @@ class Spans:
     # Pairs
 
     def pairs(self) -> tuple[Column, Column, Column, Column]:
-        """p, q, h, k: p + h <= q or q + k <= p. Each of two comparisons has behind it where the other one's left ends.
-
-        Sets the places.
-        """
+        """p, q, h, k: p + h <= q or q + k <= p. On the right of each comparison begins what ends on the left of the other."""
         one, other = self.alternatives()
         forward, backward = self.length(one.left, other.right), self.length(other.left, one.right)
         p, q = self.base[other.right], self.base[one.right]
-        self.place = np.zeros(len(self.lower), np.int64)
-        self.place[q], self.place[p] = self.offset[one.right], self.offset[other.right]
+        self.place = self.places(one, other)
         shift = (self.offset[other.right] - self.place[p]) - (self.offset[one.right] - self.place[q])
         ahead, behind = forward + one.gap + shift, backward + other.gap - shift
         fits = (forward > UNKNOWN) & (backward > UNKNOWN) & (ahead > 0) & (behind > 0) & (p != q)
         found = np.flatnonzero(fits)[:MOST_PAIRS]
         return p[found], q[found], np.minimum(ahead[found], LARGEST), np.minimum(behind[found], LARGEST)
+
+    def places(self, one: Comparisons, other: Comparisons) -> Column:
+        """Of each thing the offset that most pairs have it at, or that is nearest to 0.
+
+        By another one a thing is ahead of some too little. A strict comparison counts its 1 on either side.
+        """
+        sides = [(side.right, before) for side in (one, other) for before in (0, side.gap)]
+        base = np.concatenate([self.base[right] for right, _ in sides])
+        offset = np.concatenate([self.offset[right] - before for right, before in sides])
+        found = np.zeros(len(self.lower), np.int64)
+        if np.any(offset):
+            order = np.lexsort((offset, base))
+            base, offset = base[order], offset[order]
+            first = np.flatnonzero((np.diff(base, prepend=-1) != 0) | (np.diff(offset, prepend=0) != 0))
+            n, base, offset = np.diff(first, append=len(base)), base[first], offset[first]
+            best_last = np.lexsort((-np.abs(offset), n))
+            found[base[best_last]] = offset[best_last]
+        return found
 
     def alternatives(self) -> tuple[Comparisons, Comparisons]:
         """The clauses of two literals that are truths of comparisons."""
@@ -233,7 +247,8 @@ class Spans:
         places = self.place[self.things[clique]].tolist()
         tasks = [(b, tails[p] - place - w, w) for p, b, place, w in zip(clique, begins, places, weights)]
         tasks.sort()
-        best, now, waiting = UNKNOWN, tasks[0][0], []
+        best, now = UNKNOWN, tasks[0][0]
+        waiting: list[tuple[int, int]] = []
         for (begin, tail, weight), (until, *_) in zip(tasks, [*tasks[1:], (-UNKNOWN,)]):
             now = max(now, begin)
             heappush(waiting, (-tail, weight))
