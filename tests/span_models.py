@@ -7,6 +7,7 @@ in one of the forms that models have, or not at all; then there are spans, and v
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import combinations, permutations
 
 import naive
 import numpy as np
@@ -117,7 +118,7 @@ def sheets(draw: st.DrawFn, large: bool = True) -> Sheet:
     sheet.mentioned = list(starts)
     ends = [draw(ends_of(sheet, start)) for start in starts]
     n = len(starts)
-    for i, j in ((i, j) for i in range(n) for j in range(i)):
+    for j, i in combinations(range(n), 2):
         if draw(st.integers(0, 5)):
             first = sheet.more(ends[i], draw(few) // 2), starts[j]
             second = ends[j], sheet.more(starts[i], -(draw(few) // 2))
@@ -274,7 +275,7 @@ def texts(draw: st.DrawFn) -> Text:
     sizes: list[object] = [draw(st.integers(1, 3)) for _ in range(n)]
     if draw(st.booleans()):
         sizes[0] = text.variable("d", "1..2")
-    pairs = [(i, j) for i in range(n) for j in range(i) if draw(st.integers(0, 5))]
+    pairs = [(i, j) for j, i in combinations(range(n), 2) if draw(st.integers(0, 5))]
     for i, j in pairs:
         state_pair(text, draw(st.sampled_from(TEXT_FORMS)), starts[i], sizes[i], starts[j], sizes[j])
     if draw(st.integers(0, 3)) == 0:
@@ -283,7 +284,7 @@ def texts(draw: st.DrawFn) -> Text:
     if draw(st.integers(0, 2)):
         low = draw(st.integers(-2, 3))
         text.variable("s", draw(st.sampled_from((f"{low}..{low + 6}", f"{low}..{low + 2}"))))
-        for i, j in ((i, j) for i in range(n) for j in range(n) if i != j):
+        for i, j in permutations(range(n), 2):
             if draw(st.integers(0, 4)):
                 text.post(f"int_lin_le([1,-1,-1],[x{i},x{j},s],{draw(st.integers(-3, 2))})")
     if draw(st.integers(0, 2)):
@@ -308,4 +309,5 @@ def ends_in_text(draw: st.DrawFn, text: Text, starts: list[str]) -> None:
             text.post(f"int_lin_le([1,-1],[{x},between],{draw(st.integers(-2, 1))})")
     else:
         for x in before:
-            text.post(f"int_lt({x},m)" if draw(st.booleans()) else f"int_lin_le([1,-1],[{x},m],{draw(st.integers(-3, 2))})")
+            shifted = f"int_lin_le([1,-1],[{x},m],{draw(st.integers(-3, 2))})"
+            text.post(draw(st.sampled_from((f"int_lt({x},m)", shifted))))

@@ -27,6 +27,7 @@ from turbo_fzn.tnf.language import ADD, LEQ, MAX, MIN
 
 HOPS = 3  # doubled, from a variable to what it is a constant more than
 LARGEST = 2**40  # numbers beyond it are left alone, so that nothing overflows
+NEAR = 2**20  # offsets beyond it are no places
 UNKNOWN = -(2**60)  # a distance of which nothing is known; all that are known are above -2**50
 
 # What keeps the time within half a second. Beyond, bounds are not found, and nothing else happens.
@@ -84,7 +85,7 @@ class Spans:
     # Pairs
 
     def pairs(self) -> tuple[Column, Column, Column, Column]:
-        """p, q, h, k: p + h <= q or q + k <= p. On the right of each comparison begins what ends on the left of the other."""
+        """p, q, h, k: p + h <= q or q + k <= p. What ends on the left of one begins on the right of the other."""
         one, other = self.alternatives()
         forward, backward = self.length(one.left, other.right), self.length(other.left, one.right)
         p, q = self.base[other.right], self.base[one.right]
@@ -103,14 +104,13 @@ class Spans:
         sides = [(side.right, before) for side in (one, other) for before in (0, side.gap)]
         base = np.concatenate([self.base[right] for right, _ in sides])
         offset = np.concatenate([self.offset[right] - before for right, before in sides])
+        near = np.abs(offset) < NEAR
+        keys = np.sort(base[near] * (2 * NEAR) + offset[near] + NEAR)
+        first = np.flatnonzero(np.diff(keys, prepend=-1))
+        n, base, offset = np.diff(first, append=len(keys)), keys[first] // (2 * NEAR), keys[first] % (2 * NEAR) - NEAR
+        best_last = np.lexsort((-np.abs(offset), n))
         found = np.zeros(len(self.lower), np.int64)
-        if np.any(offset):
-            order = np.lexsort((offset, base))
-            base, offset = base[order], offset[order]
-            first = np.flatnonzero((np.diff(base, prepend=-1) != 0) | (np.diff(offset, prepend=0) != 0))
-            n, base, offset = np.diff(first, append=len(base)), base[first], offset[first]
-            best_last = np.lexsort((-np.abs(offset), n))
-            found[base[best_last]] = offset[best_last]
+        found[base[best_last]] = offset[best_last]
         return found
 
     def alternatives(self) -> tuple[Comparisons, Comparisons]:
