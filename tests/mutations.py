@@ -384,7 +384,7 @@ SPANS = [
          "bounded = np.abs(self.begin[things]) < LARGEST", "bounded = things >= 0", ROW),
     host("things in a row", "paths have one arc", "tnf/spans.py",
          "for _ in range(MOST_DEPTH):", "for _ in range(1):", ROW),
-    host("things in a row", "a hundred seeds are all", "tnf/spans.py",
+    host("things in a row", "a few seeds are all", "tnf/spans.py",
          "if covered >> seed & 1 and seeds >= MOST_SEEDS:", "if seeds >= MOST_SEEDS:", ROW),
 ]  # fmt: skip
 

@@ -100,7 +100,7 @@ def sheets(draw: st.DrawFn, large: bool = True) -> Sheet:
     sheet = Sheet()
     room = 6 if large else 1
     far = large and draw(st.integers(0, 3)) == 0  # then without cycles, where naive propagation might have no end
-    kinds = ["own", "own", "own", "shifted", "same", "far" if far else "cycle"]
+    kinds = ["own", "own", "moved", "moved", "shifted", "same", "far" if far else "cycle"]
     few = st.integers(0, 3)
     starts: list[int] = []
     for _ in range(draw(st.integers(2, 4 if large else 3))):
@@ -114,7 +114,8 @@ def sheets(draw: st.DrawFn, large: bool = True) -> Sheet:
                 sheet.rows.append((Op.ADD, start, starts[-1], sheet.constant(draw(st.integers(-2, 2)))))
         else:
             low = draw(st.integers(-2, 2))
-            starts.append(sheet.variable(low, low + draw(st.integers(1, 1 + room))))
+            moved = draw(st.integers(-3, 3)) if kind == "moved" else 0
+            starts.append(sheet.more(sheet.variable(low, low + draw(st.integers(1, 1 + room))), moved))
     sheet.mentioned = list(starts)
     ends = [draw(ends_of(sheet, start)) for start in starts]
     n = len(starts)

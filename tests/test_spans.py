@@ -162,6 +162,21 @@ def test_sizes_that_vary_count_at_their_least():
     assert bounds_of(text) == {"m": 2 + 3 + 4}
 
 
+@pytest.mark.parametrize("moved", [-7, 4])
+def test_things_may_stand_a_constant_beside_a_variable(moved):
+    sheet = Sheet()
+    bases = [sheet.variable(10 - moved * number, 30 - moved * number) for number in range(3)]
+    starts = [sheet.more(base, moved * number) for number, base in enumerate(bases)]
+    ends = [sheet.more(start, size) for start, size in zip(starts, (2, 3, 4))]
+    s, m = sheet.variable(0, 90), sheet.variable(0, 90)
+    for i, j in combinations(range(3), 2):
+        sheet.either("or", (ends[i], starts[j]), (ends[j], starts[i]))
+    for i, j in permutations(range(3), 2):
+        sheet.holds(ends[i], sheet.sum(s, starts[j]))
+        sheet.holds(ends[i], m)
+    assert stretched(sheet.tnf()) == {s: 9, m: 10 + 9}
+
+
 def test_of_setup_times_the_shortest_counts():
     text = Text()
     starts = [text.variable(f"x{i}", "0..30") for i in range(3)]

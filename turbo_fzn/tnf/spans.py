@@ -33,10 +33,11 @@ UNKNOWN = -(2**60)  # a distance of which nothing is known; all that are known a
 # What keeps the time within half a second. Beyond, bounds are not found, and nothing else happens.
 MOST_PAIRS = 2**20
 MOST_THINGS = 2**14  # the heaviest; a thing has a bit for each
+MOST_GROUPS = 1000  # variables that span things, and that are right behind some: those of the most things
 MOST_SPANNED = 1000  # things for one span
 MOST_LAST = 100  # variables that all paths to are looked at,
 MOST_ARCS, MOST_DEPTH = 2**21, 200  # so many arcs in all, and paths of so many
-MOST_SEEDS = 100  # of cliques in a set of things that are in other cliques already
+MOST_SEEDS = 30  # of cliques in a set of things that are in other cliques already
 MOST_STEPS = 2**19  # of cliques, in all
 
 Column = np.ndarray
@@ -101,7 +102,7 @@ class Spans:
 
         By another one a thing is ahead of some too little. A strict comparison counts its 1 on either side.
         """
-        sides = [(side.right, before) for side in (one, other) for before in (0, side.gap)]
+        sides = [(side.right, before) for side in (one, other) for before in (0, side.gap)[: 1 + np.any(side.gap)]]
         base = np.concatenate([self.base[right] for right, _ in sides])
         offset = np.concatenate([self.offset[right] - before for right, before in sides])
         near = np.abs(offset) < NEAR
@@ -319,11 +320,13 @@ class Paths:
 
 
 def groups(column: Column, *others: Column) -> Iterator[tuple]:
-    """Of each number that is at least twice in the column: the number, and the parts of the others."""
+    """Of each number that is at least twice in the column, the most frequent first: it, and the parts of the others."""
     order = np.argsort(column, kind="stable")
     ordered = column[order]
     cuts = np.flatnonzero(np.diff(ordered, prepend=-1, append=-1))
-    often = np.flatnonzero(np.diff(cuts) > 1)
+    size = np.diff(cuts)
+    often = np.flatnonzero(size > 1)
+    often = often[np.argsort(-size[often], kind="stable")[:MOST_GROUPS]]
     for start, end in zip(cuts[often].tolist(), cuts[often + 1].tolist()):
         yield int(ordered[start]), *(other[order[start:end]] for other in others)
 
