@@ -360,6 +360,35 @@ RELAXATION = [
          "kept[place] = [edge for edge in kept[place] if edge.target in states]", "pass", GLOBAL_ROWS),
 ]  # fmt: skip
 
+ROW = "tests/test_spans.py"
+SPANS = [
+    host("things in a row", "the length of the last one counts", "tnf/spans.py",
+         "known[np.ix_(clique, clique)] - weight[:, None]", "known[np.ix_(clique, clique)]", ROW),
+    host("things in a row", "a distance in one direction is enough", "tnf/spans.py",
+         "(known > UNKNOWN) & (known.T > UNKNOWN)", "(known > UNKNOWN) | (known.T > UNKNOWN)", ROW),
+    host("things in a row", "lengths hold before some of the others", "tnf/spans.py",
+         "        np.minimum.at(weight, q, behind)\n", "", ROW),
+    host("things in a row", "a strict comparison counts as one more", "tnf/spans.py",
+         "np.where(true, 0, 1)", "np.where(true, 0, 2)", ROW),
+    host("things in a row", "a clause of two opposites is one of two truths", "tnf/spans.py",
+         "self.comparisons(z, op != MIN)", "self.comparisons(z, op >= MIN)", ROW),
+    host("things in a row", "where a thing is ahead, the other one is not behind", "tnf/spans.py",
+         "backward + other.gap - shift", "backward + other.gap + shift", ROW),
+    host("things in a row", "heads do not count", "tnf/spans.py",
+         "now = max(now, begin)", "now = max(now, 0)", ROW),
+    host("things in a row", "tails count from the variable, not from the place", "tnf/spans.py",
+         "tails[p] - place - w", "tails[p] - w", ROW),
+    host("things in a row", "what has begun goes on to its end", "tnf/spans.py",
+         "if left > until - now:", "if False:", ROW),
+    host("things in a row", "what has no bound begins somewhere", "tnf/spans.py",
+         "bounded = np.abs(self.begin[things]) < LARGEST", "bounded = things >= 0", ROW),
+    host("things in a row", "paths have one arc", "tnf/spans.py",
+         "for _ in range(MOST_DEPTH):", "for _ in range(1):", ROW),
+    host("things in a row", "a few seeds are all", "tnf/spans.py",
+         "if covered >> seed & 1 and seeds >= MOST_SEEDS:", "if seeds >= MOST_SEEDS:", ROW),
+]  # fmt: skip
+
 MUTATIONS = [
-    *SUBPROBLEMS, *TRAIL, *ROUNDS, *BRANCHING, *PUBLISHING, *FREE_SEARCH, *LEARNING, *RELAXATION, *FLOATS, *HOST,
+    *SUBPROBLEMS, *TRAIL, *ROUNDS, *BRANCHING, *PUBLISHING, *FREE_SEARCH, *LEARNING, *RELAXATION, *SPANS, *FLOATS,
+    *HOST,
 ]  # fmt: skip

@@ -6,32 +6,41 @@ Of two tasks on a machine, or two boxes that meet in all directions but one, one
 
 Things of which any two are so stand in a row, each at least h behind the one before it; from the first to the last
 there are at least the h of all but the last. What is at least as far as any of them is from any other, for all pairs
-`s >= p - q + c`, or behind all of them, `s >= p + c`, is so at least that (for one machine with heads, lengths and
-tails the bound of Carlier 1982). Neither propagation nor learning sees it without trying all orders.
+`s >= p - q + c`, or behind all of them, `s >= p + c`, is so at least that: for one machine with heads, lengths and
+tails the bound of Carlier 1982, by the preemptive schedule of Jackson 1955. Neither propagation nor learning sees it
+without trying all orders.
 
 Which sets of things to look at is a question for the heaviest clique; a greedy answer is as right as the best one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import permutations
+from collections.abc import Iterator
+from heapq import heappop, heappush, heapreplace
 from typing import NamedTuple
 
 import numpy as np
 
+from turbo_fzn.tnf.arrays import distinct, ranked
 from turbo_fzn.tnf.columns import Rows
 from turbo_fzn.tnf.language import ADD, LEQ, MAX, MIN
 
 HOPS = 3  # doubled, from a variable to what it is a constant more than
-MOST_LAST, MOST_STEPS = 8, 30  # variables that all paths to are looked at, and their lengths
-MOST_PAIRS = 2**18
-MOST_THINGS = 2000  # that are looked at for one variable
-MOST_SEEDS = 100  # of cliques, for each variable
 LARGEST = 2**40  # numbers beyond it are left alone, so that nothing overflows
+NEAR = 2**20  # offsets beyond it are no places
+UNKNOWN = -(2**60)  # a distance of which nothing is known; all that are known are above -2**50
+
+# What keeps the time within half a second. Beyond, bounds are not found, and nothing else happens.
+MOST_PAIRS = 2**20
+MOST_THINGS = 2**14  # the heaviest; a thing has a bit for each
+MOST_GROUPS = 1000  # variables that span things, and that are right behind some: those of the most things
+MOST_SPANNED = 1000  # things for one span
+MOST_LAST = 100  # variables that all paths to are looked at,
+MOST_ARCS, MOST_DEPTH = 2**21, 200  # so many arcs in all, and paths of so many
+MOST_SEEDS = 30  # of cliques in a set of things that are in other cliques already
+MOST_STEPS = 2**19  # of cliques, in all
 
 Column = np.ndarray
-Distances = dict[tuple[int, int], int]
 
 
 class Comparisons(NamedTuple):
@@ -45,21 +54,20 @@ class Comparisons(NamedTuple):
 def stretch(rows: Rows, lower: Column, upper: Column) -> tuple[Column, Column]:
     """Variables and lower bounds (int64 [k]) that they have in every solution; `lower`, `upper` at the fixpoint."""
     spans = Spans(rows, lower, upper)
-    found = [*spans.reaches(), *spans.ends()] if spans.weight else []
+    found = [*spans.reaches(), *spans.ends()] if len(spans.things) else []
     columns = np.array(found, np.int64).reshape(-1, 2)
     return columns[:, 0], columns[:, 1]
 
 
 class Spans:
-    """What rows say of distances. A thing goes by the number of its `base`, and is at base + `place`."""
+    """What rows say of distances. A thing is a variable, and where it stands is a constant more, its `place`."""
 
     def __init__(self, rows: Rows, lower: Column, upper: Column):
         self.rows, self.lower = rows, lower
         self.fixed = lower == upper
+        self.steps = MOST_STEPS
         self.find_bases()
-        self.weight: dict[int, int] = {}  # of each thing: by how much it is before what is behind it, at least
-        self.neighbours: dict[int, set[int]] = {}  # of each thing: those that cannot stand beside it
-        self.find_pairs()
+        self.number_things(*self.pairs())
 
     def find_bases(self) -> None:
         """Rows x = y + k make x a `base` and an `offset`; other sums have a `first` and a `second`."""
@@ -77,22 +85,34 @@ class Spans:
 
     # Pairs
 
-    def find_pairs(self) -> None:
-        """One comparison or the other holds, and each says that the one's right side is behind the other's."""
+    def pairs(self) -> tuple[Column, Column, Column, Column]:
+        """p, q, h, k: p + h <= q or q + k <= p. What ends on the left of one begins on the right of the other."""
         one, other = self.alternatives()
         forward, backward = self.length(one.left, other.right), self.length(other.left, one.right)
         p, q = self.base[other.right], self.base[one.right]
-        self.place = np.zeros(len(self.lower), np.int64)
-        self.place[q], self.place[p] = self.offset[one.right], self.offset[other.right]
+        self.place = self.places(one, other)
         shift = (self.offset[other.right] - self.place[p]) - (self.offset[one.right] - self.place[q])
         ahead, behind = forward + one.gap + shift, backward + other.gap - shift
-        fits = (forward > -LARGEST) & (backward > -LARGEST) & (ahead > 0) & (behind > 0) & (p != q)
-        found = np.stack((p, q, ahead, behind), axis=1)[fits][:MOST_PAIRS]
-        for first, second, before, after in found.tolist():
-            self.neighbours.setdefault(first, set()).add(second)
-            self.neighbours.setdefault(second, set()).add(first)
-            self.weight[first] = min(before, self.weight.get(first, before))
-            self.weight[second] = min(after, self.weight.get(second, after))
+        fits = (forward > UNKNOWN) & (backward > UNKNOWN) & (ahead > 0) & (behind > 0) & (p != q)
+        found = np.flatnonzero(fits)[:MOST_PAIRS]
+        return p[found], q[found], np.minimum(ahead[found], LARGEST), np.minimum(behind[found], LARGEST)
+
+    def places(self, one: Comparisons, other: Comparisons) -> Column:
+        """Of each thing the offset that most pairs have it at, or that is nearest to 0.
+
+        By another one a thing is ahead of some too little. A strict comparison counts its 1 on either side.
+        """
+        sides = [(side.right, before) for side in (one, other) for before in (0, side.gap)[: 1 + np.any(side.gap)]]
+        base = np.concatenate([self.base[right] for right, _ in sides])
+        offset = np.concatenate([self.offset[right] - before for right, before in sides])
+        near = np.abs(offset) < NEAR
+        keys = np.sort(base[near] * (2 * NEAR) + offset[near] + NEAR)
+        first = np.flatnonzero(np.diff(keys, prepend=-1))
+        n, base, offset = np.diff(first, append=len(keys)), keys[first] // (2 * NEAR), keys[first] % (2 * NEAR) - NEAR
+        best_last = np.lexsort((-np.abs(offset), n))
+        found = np.zeros(len(self.lower), np.int64)
+        found[base[best_last]] = offset[best_last]
+        return found
 
     def alternatives(self) -> tuple[Comparisons, Comparisons]:
         """The clauses of two literals that are truths of comparisons."""
@@ -113,11 +133,35 @@ class Spans:
         return Comparisons(np.where(true, y, z), np.where(true, 0, 1), np.where(true, z, y))
 
     def length(self, end: Column, start: Column) -> Column:
-        """end - start, at least; -LARGEST where nothing is known."""
-        found = np.where(self.base[end] == self.base[start], self.offset[end] - self.offset[start], -LARGEST)
+        """end - start, at least."""
+        found = np.where(self.base[end] == self.base[start], self.offset[end] - self.offset[start], UNKNOWN)
         for part, rest in ((self.first, self.second), (self.second, self.first)):
-            found = np.where((part[end] == start) & (found == -LARGEST), self.lower[rest[end]], found)
-        return np.maximum(found, -LARGEST)
+            known = (part[end] == start) & (self.lower[rest[end]] > -LARGEST)
+            found = np.where(known, np.maximum(found, self.lower[rest[end]]), found)
+        return found
+
+    def number_things(self, p: Column, q: Column, ahead: Column, behind: Column) -> None:
+        """The heaviest first: a `weight`, by how much it is before what is behind it, and the bits of `neighbours`."""
+        present = np.zeros(len(self.lower), bool)
+        present[p] = present[q] = True
+        things, number = np.flatnonzero(present), np.cumsum(present) - 1
+        n, p, q = len(things), number[p], number[q]
+        weight = np.full(n, LARGEST)
+        np.minimum.at(weight, p, ahead)
+        np.minimum.at(weight, q, behind)
+        first, second = np.divmod(distinct(np.concatenate((p * n + q, q * n + p))), max(n, 1))
+        load = weight.copy()
+        np.add.at(load, first, weight[second])
+        order = np.argsort(-load, kind="stable")[:MOST_THINGS]
+        rank = np.full(n, -1)
+        rank[order] = np.arange(len(order))
+        self.things, self.weight = things[order], weight[order]
+        self.number = np.full(len(self.lower), -1)
+        self.number[self.things] = np.arange(len(order))
+        self.begin = self.lower[self.things] + self.place[self.things]
+        kept = (rank[first] >= 0) & (rank[second] >= 0)
+        self.keys = np.sort(rank[first[kept]] * len(order) + rank[second[kept]])
+        self.neighbours = masks(self.keys, len(order))
 
     # What is as far as they reach
 
@@ -128,62 +172,61 @@ class Spans:
 
     def reaches(self) -> Iterator[tuple[int, int]]:
         """Of each s >= p - q + c for pairs of things: (s, what it is at least)."""
-        left, gap, right = self.known()
-        sums = self.first[self.base[right]] >= 0
-        left, gap, right = left[sums], gap[sums], right[sums]
-        gap = gap + self.offset[left] - self.offset[right]
-        parts = self.first[self.base[right]], self.second[self.base[right]]
-        gap -= self.offset[parts[0]] + self.offset[parts[1]]
-        farthest: dict[int, Distances] = {}
-        for q, s in (parts, parts[::-1]):
-            p, q = self.base[left], self.base[q]
-            columns = (self.base[s], p, q, gap - self.place[p] + self.place[q])
-            for span, p, q, c in zip(*(column.tolist() for column in columns)):
-                if q in self.neighbours.get(p, ()):
-                    known = farthest.setdefault(span, {})
-                    known[p, q] = max(c, known.get((p, q), c))
-        for span, distances in farthest.items():
-            joined: dict[int, set[int]] = {}
-            for p, q in distances:
-                if (q, p) in distances:
-                    joined.setdefault(p, set()).add(q)
-            reach = [self.reach_of(clique, distances) for clique in self.cliques(joined)]
+        for span, p, q, c in groups(*self.distances()):
+            things, number = ranked(np.concatenate((p, q)))
+            n, (p, q) = len(things), number.reshape(2, -1)
+            known = np.full((n, n), UNKNOWN)
+            np.maximum.at(known, (p, q), c)
+            known = known[:MOST_SPANNED, :MOST_SPANNED]
+            first, second = np.nonzero((known > UNKNOWN) & (known.T > UNKNOWN))
+            joined = masks(first * len(known) + second, len(known))
+            reach = []
+            for clique in self.cliques((1 << len(known)) - 1, joined):
+                weight = self.weight[things[clique]]
+                last = known[np.ix_(clique, clique)] - weight[:, None]
+                reach.append(int(weight.sum() + last[~np.eye(len(clique), dtype=bool)].min()))
             if reach:
                 yield span, max(reach)
 
-    def reach_of(self, clique: list[int], distances: Distances) -> int:
-        """Wherever the first and the last of them are."""
-        return self.total(clique) + min(distances[p, q] - self.weight[p] for p, q in permutations(clique, 2))
+    def distances(self) -> tuple[Column, Column, Column, Column]:
+        """s, p, q, c: s >= p - q + c, of neighbours, by their numbers: the rows p <= s + q."""
+        left, gap, right = self.known()
+        sums = self.first[self.base[right]] >= 0
+        left, gap, right = left[sums], gap[sums], right[sums]
+        one, other = self.first[self.base[right]], self.second[self.base[right]]
+        gap = gap + self.offset[left] - self.offset[right] - self.offset[one] - self.offset[other]
+        p, gap = np.tile(self.base[left], 2), np.tile(gap, 2)
+        q, s = self.base[np.concatenate((one, other))], self.base[np.concatenate((other, one))]
+        c, p, q = gap - self.place[p] + self.place[q], self.number[p], self.number[q]
+        fits = (p >= 0) & (q >= 0)
+        key = p * len(self.things) + q
+        fits &= self.keys[np.searchsorted(self.keys, key) % max(len(self.keys), 1)] == key
+        return s[fits], p[fits], q[fits], c[fits]
 
     def ends(self) -> Iterator[tuple[int, int]]:
         """Of each s >= p + c for things: (s, what it is at least)."""
-        for s, tails in self.tails().items():
-            joined = {p: self.neighbours[p] & tails.keys() for p in tails}
-            end = [self.end_of(clique, tails) for clique in self.cliques(joined)]
+        for s, things, tails in self.tails():
+            bounded = np.abs(self.begin[things]) < LARGEST
+            tail = dict(zip(things[bounded].tolist(), tails[bounded].tolist()))
+            among = sum(1 << p for p in tail)
+            end = [self.end_of(clique, tail) for clique in self.cliques(among, self.neighbours)]
             if end:
                 yield s, max(end)
 
-    def tails(self) -> dict[int, dict[int, int]]:
-        """Of each s the things p with s >= p + c, and c; where nothing is behind s, by steps over others too."""
-        behind: dict[int, dict[int, int]] = {}
-        p, c, s = self.differences()
-        for start, gap, end in zip(*(column.tolist() for column in (p, c, s))):
-            if start in self.weight:
-                known = behind.setdefault(end, {})
-                known[start] = max(gap, known.get(start, gap))
-        last, n_before = np.unique(s[~np.isin(s, p)], return_counts=True)
-        things = np.array(sorted(self.weight))
-        for end in last[np.argsort(-n_before, kind="stable")[:MOST_LAST]].tolist():
-            longest = np.full(len(self.lower), -LARGEST)
-            longest[end] = 0
-            for _ in range(MOST_STEPS):
-                before = longest.copy()
-                np.maximum.at(longest, p, np.minimum(before[s] + c, LARGEST))
-                if np.array_equal(before, longest):
-                    break
-            reached = things[longest[things] > -LARGEST // 2]
-            behind[end] = dict(zip(reached.tolist(), longest[reached].tolist()))
-        return behind
+    def tails(self) -> Iterator[tuple[int, Column, Column]]:
+        """s, things p, c: s >= p + c; where nothing is behind s, by steps over others too."""
+        paths = Paths(self.differences(), len(self.lower))
+        done = np.zeros(len(self.lower), bool)
+        for end in paths.last(self.lower):
+            done[end] = True
+            longest = paths.to(end)[self.things]
+            reached = np.flatnonzero(longest > UNKNOWN)
+            yield end, reached, longest[reached]
+        p, c, s = paths.arcs
+        near = (self.number[p] >= 0) & ~done[s]
+        p, c, s = self.number[p[near]], c[near], s[near]
+        order = np.argsort(c, kind="stable")  # so that the greatest of several is the last one
+        yield from groups(s[order], p[order], c[order])
 
     def differences(self) -> Comparisons:
         """All that is known as p + c <= s of bases: from comparisons, extremes and sums."""
@@ -200,36 +243,109 @@ class Spans:
         return Comparisons(left[fits], gap[fits], right[fits])
 
     def end_of(self, clique: list[int], tails: dict[int, int]) -> int:
-        """Of those that begin at some time or later, and have some tail or more, the greatest sum of all three."""
-        best = -LARGEST
-        rest = {p: tails[p] - int(self.place[p]) - self.weight[p] for p in clique}
-        begin = {p: int(self.lower[p] + self.place[p]) for p in clique}
-        order = sorted(clique, key=lambda p: -rest[p])
-        for earliest in set(begin.values()):
-            total = 0
-            for p in order:
-                if begin[p] >= earliest:
-                    total += self.weight[p]
-                    best = max(best, earliest + total + rest[p])
+        """When all ends that begins as early as it may and always goes on with what has the longest tail."""
+        weights, begins = self.weight[clique].tolist(), self.begin[clique].tolist()
+        places = self.place[self.things[clique]].tolist()
+        tasks = [(b, tails[p] - place - w, w) for p, b, place, w in zip(clique, begins, places, weights)]
+        tasks.sort()
+        best, now = UNKNOWN, tasks[0][0]
+        waiting: list[tuple[int, int]] = []
+        for (begin, tail, weight), (until, *_) in zip(tasks, [*tasks[1:], (-UNKNOWN,)]):
+            now = max(now, begin)
+            heappush(waiting, (-tail, weight))
+            while waiting and now < until:
+                tail, left = waiting[0]
+                if left > until - now:
+                    heapreplace(waiting, (tail, left - (until - now)))
+                    now = until
+                else:
+                    heappop(waiting)
+                    now += left
+                    best = max(best, now - tail)
         return best
 
-    def total(self, things: Iterable[int]) -> int:
-        return sum(self.weight[p] for p in things)
-
-    # Cliques
-
-    def cliques(self, joined: dict[int, set[int]]) -> Iterator[list[int]]:
+    def cliques(self, among: int, joined: list[int]) -> Iterator[list[int]]:
         """Sets of two things or more of which any two are joined: from each seed on the weightiest neighbours."""
-        order = sorted(joined, key=lambda p: (-self.weight[p] - self.total(joined[p]), p))[:MOST_THINGS]
-        number = {p: i for i, p in enumerate(order)}
-        masks = [sum(1 << number[q] for q in joined[p] if q in number) for p in order]
         seen: set[int] = set()
-        for seed, candidates in enumerate(masks[:MOST_SEEDS]):
-            clique = 1 << seed
-            while candidates:
+        covered, seeds = 0, 0
+        for seed in members(among):
+            if covered >> seed & 1 and seeds >= MOST_SEEDS:
+                continue
+            candidates, clique = joined[seed] & among, 1 << seed
+            seeds, self.steps = seeds + 1, self.steps - 1
+            while candidates and self.steps > 0:
                 best = candidates & -candidates
                 clique |= best
-                candidates &= masks[best.bit_length() - 1]
+                candidates &= joined[best.bit_length() - 1]
+                self.steps -= 1
+            covered |= clique
             if clique not in seen and clique != 1 << seed:
                 seen.add(clique)
-                yield [p for i, p in enumerate(order) if clique >> i & 1]
+                yield members(clique)
+
+
+class Paths:
+    """Arcs p + c <= s, and what they are in a row."""
+
+    def __init__(self, arcs: Comparisons, n: int):
+        order = np.argsort(arcs.right, kind="stable")
+        self.arcs = Comparisons(*(column[order] for column in arcs))
+        self.starts = np.searchsorted(self.arcs.right, np.arange(n + 1))
+        self.is_last = np.bincount(arcs.right, minlength=n) > 0
+        self.is_last[arcs.left] = False
+        self.left = MOST_ARCS
+
+    def last(self, lower: Column) -> list[int]:
+        """Variables that nothing is behind, the latest first."""
+        last = np.flatnonzero(self.is_last)
+        return last[np.argsort(-lower[last], kind="stable")[:MOST_LAST]].tolist()
+
+    def to(self, end: int) -> Column:
+        """Of each variable the longest path from there to the end, or one that is shorter."""
+        p, c, s = self.arcs
+        longest = np.full(len(self.is_last), UNKNOWN)
+        longest[end] = 0
+        front = np.array([end])
+        for _ in range(MOST_DEPTH):
+            n = self.starts[front + 1] - self.starts[front]
+            arcs = np.repeat(self.starts[front] - np.cumsum(n) + n, n) + np.arange(n.sum())
+            self.left -= len(arcs)
+            if not len(arcs) or self.left < 0:
+                break
+            length = np.minimum(longest[s[arcs]] + c[arcs], LARGEST)
+            longer = length > longest[p[arcs]]
+            np.maximum.at(longest, p[arcs], length)
+            front = distinct(p[arcs][longer])
+        return longest
+
+
+def groups(column: Column, *others: Column) -> Iterator[tuple]:
+    """Of each number that is at least twice in the column, the most frequent first: it, and the parts of the others."""
+    order = np.argsort(column, kind="stable")
+    ordered = column[order]
+    cuts = np.flatnonzero(np.diff(ordered, prepend=-1, append=-1))
+    size = np.diff(cuts)
+    often = np.flatnonzero(size > 1)
+    often = often[np.argsort(-size[often], kind="stable")[:MOST_GROUPS]]
+    for start, end in zip(cuts[often].tolist(), cuts[often + 1].tolist()):
+        yield int(ordered[start]), *(other[order[start:end]] for other in others)
+
+
+def masks(keys: Column, n: int) -> list[int]:
+    """For each i < n the set of j with i * n + j among the keys, which are in order, as bits."""
+    found, cuts = [], np.searchsorted(keys, np.arange(n + 1) * n)
+    for i in range(n):
+        row = np.zeros(n, bool)
+        row[keys[cuts[i] : cuts[i + 1]] - i * n] = True
+        found.append(int.from_bytes(np.packbits(row, bitorder="little").tobytes(), "little"))
+    return found
+
+
+def members(mask: int) -> list[int]:
+    """The numbers of the bits that are set."""
+    found = []
+    while mask:
+        least = mask & -mask
+        found.append(least.bit_length() - 1)
+        mask ^= least
+    return found
