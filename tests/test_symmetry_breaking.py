@@ -181,6 +181,7 @@ constraint turbo_all_different([a,b,c,d,e,f]);
 """
 
 
+@pytest.mark.covers("A8")
 def test_the_solution_that_a_warm_start_suggests_is_found_with_free_search(engine):
     text = f"{DIFFERENT}solve :: warm_start([a,b,c,d,e,f],[5,4,3,2,1,0]) satisfy;\n"
     assert solve_text(text, arch=engine, free_search=True).solutions == [{"x": [5, 4, 3, 2, 1, 0]}]
@@ -190,6 +191,7 @@ def test_without_a_warm_start_the_first_solution_is_the_least(engine):
     assert solve_text(f"{DIFFERENT}solve satisfy;\n", arch=engine, symmetry="on").solutions == [{"x": list(range(6))}]
 
 
+@pytest.mark.covers("F20")
 @pytest.mark.parametrize(
     ("goal", "settings", "count"),
     [
@@ -205,6 +207,7 @@ def test_where_several_solutions_are_wanted_none_is_left_out(engine, goal, setti
     assert len(found if goal == "satisfy" else {one for one in found if one[0] == 0}) == count
 
 
+@pytest.mark.covers("F20")
 def test_the_command_counts_alike_and_finds_the_same_optimum(tmp_path):
     path, best = write(tmp_path, f"{DIFFERENT}solve satisfy;\n"), CORPUS / "lights_out.fzn"
     assert len(run("--arch", "cpu", "-a", "-f", "--symmetry", "on", path).solutions) == 720
