@@ -388,7 +388,39 @@ SPANS = [
          "if covered >> seed & 1 and seeds >= MOST_SEEDS:", "if seeds >= MOST_SEEDS:", ROW),
 ]  # fmt: skip
 
+SWAPS, ORDERS, GRAPH = "tests/test_symmetry.py", "tests/test_symmetry_breaking.py", "symmetry/graph.py"
+SYMMETRY = [
+    host("symmetry", "any guess will do", "symmetry/automorphisms.py",
+         "return np.array_equal(before, after)", "return True", SWAPS),
+    host("symmetry", "domains are not compared", "symmetry/automorphisms.py",
+         " or np.any(graph.colours[swap.moved] != graph.colours[swap.images])", "", SWAPS),
+    host("symmetry", "the work has no limit", "symmetry/automorphisms.py",
+         "return self.work > MOST_WORK", "return False", ORDERS),
+    host("symmetry", "the objective is a variable like others", GRAPH,
+         "v.domain, v.name == objective", "v.domain", SWAPS),
+    host("symmetry", "a variable's constants do not tell it apart", GRAPH,
+         "else member for member in members])", "else None for member in members])", SWAPS),
+    host("symmetry", "constants among variables do not count", GRAPH,
+         "tuple(map(len, columns)), tuple(sorted(constants, key=repr))", "tuple(map(len, columns))", SWAPS),
+    host("symmetry", "an element forgets its place", GRAPH,
+         "(number, (label, i), element)", "(number, label, element)", SWAPS),
+    host("symmetry", "every constraint is commutative", GRAPH, "base in COMMUTATIVE", "True", SWAPS),
+    host("symmetry", "right-hand sides say nothing", GRAPH, "if variable.value is not None", "if False", SWAPS),
+    host("symmetry", "one order is the other way round", "symmetry/breaking.py",
+         "return [one for one, _ in chosen], [other for _, other in chosen]",
+         "return [pair[len(chosen) % 2] for pair in chosen], [pair[1 - len(chosen) % 2] for pair in chosen]", SWAPS),
+    host("symmetry", "orders differ in what comes first", "symmetry/breaking.py",
+         "np.argsort(graph.rank[swap.moved[first]])", "np.argsort((-1) ** first.sum() * graph.rank[swap.moved[first]])",
+         SWAPS),
+    host("symmetry", "large values are compared", "symmetry/breaking.py",
+         "domain.upper) <= LARGEST", "0) >= 0", ORDERS),
+    host("symmetry", "solutions are left out where several are wanted", "run/prepare.py",
+         " and wanted == 1", "", ORDERS),
+    host("symmetry", "what a warm start suggests is left out", "run/prepare.py",
+         " and not has_warm_start(goal.annotations)", "", ORDERS),
+]  # fmt: skip
+
 MUTATIONS = [
-    *SUBPROBLEMS, *TRAIL, *ROUNDS, *BRANCHING, *PUBLISHING, *FREE_SEARCH, *LEARNING, *RELAXATION, *SPANS, *FLOATS,
-    *HOST,
+    *SUBPROBLEMS, *TRAIL, *ROUNDS, *BRANCHING, *PUBLISHING, *FREE_SEARCH, *LEARNING, *RELAXATION, *SPANS, *SYMMETRY,
+    *FLOATS, *HOST,
 ]  # fmt: skip

@@ -132,7 +132,7 @@ OPTIONS = (
              "`-f`."),
     Row(("--symmetry",), "symmetry", "choice:auto:on:off",
         "of solutions that are symmetric to each other, look for one only", "opt:auto:on:off",
-        more="Never where several solutions are wanted. `auto`: with `-f`."),
+        more="Never where several solutions are wanted. `auto`: with `-f`, where the model has no warm start."),
     Row(("--float-precision",), "float_precision", "number:P",
         "how far float variables may be off, beyond 1 in relation to their size", "float:0:1",
         more="At least 1e-12. docs/floats.md says what an answer means."),

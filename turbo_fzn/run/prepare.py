@@ -21,7 +21,7 @@ from turbo_fzn.errors import EngineError
 from turbo_fzn.interrupt import Interrupt, Interrupted
 from turbo_fzn.lower.rewrite import lower
 from turbo_fzn.options import Options
-from turbo_fzn.read.model import Model
+from turbo_fzn.read.model import Call, Goal, Model
 from turbo_fzn.run.judge import Prepared
 from turbo_fzn.symmetry.breaking import leaders
 from turbo_fzn.tnf.language import TNF
@@ -57,11 +57,18 @@ def prepare(model: Model, options: Options, interrupt: Interrupt) -> Prepared:
 
 
 def breaks_symmetry(model: Model, options: Options) -> bool:
-    """Whether one solution of several that are symmetric will do, and is looked for."""
-    is_optimisation = model.goal is not None and model.goal.method != "satisfy"
-    wanted = options.optimal_limit() if is_optimisation else options.solution_limit()
-    chosen = options.symmetry == "on" or (options.symmetry == "auto" and options.free_search)
-    return chosen and wanted == 1 and options.cp_profiler is None
+    """Whether one solution of several that are symmetric will do, and is looked for. The solution that a warm start
+    suggests may not be the least of its class."""
+    goal = model.goal or Goal("satisfy", None, [], 0)
+    wanted = options.solution_limit() if goal.method == "satisfy" else options.optimal_limit()
+    is_left_to_us = options.symmetry == "auto" and options.free_search and not has_warm_start(goal.annotations)
+    return (options.symmetry == "on" or is_left_to_us) and wanted == 1 and options.cp_profiler is None
+
+
+def has_warm_start(annotation: object) -> bool:
+    if isinstance(annotation, Call):
+        return annotation.name.startswith("warm_start") or has_warm_start(annotation.args)
+    return isinstance(annotation, list) and any(map(has_warm_start, annotation))
 
 
 def set_precision(tnf: TNF, precision: float) -> None:

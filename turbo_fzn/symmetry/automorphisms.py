@@ -16,6 +16,7 @@ the arcs themselves.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -25,7 +26,8 @@ from turbo_fzn.symmetry.graph import Graph
 MOST_ROUNDS = 60
 MOST_GUESSES = 6  # of one swap
 MOST_FAILURES = 3  # one after another, of variables of one colour
-MOST_WORK = 10_000_000  # arcs looked at
+MOST_WORK = 10_000_000  # arcs looked at: a second or two
+ROUND = 5000  # what a round takes beside its arcs, in arcs
 
 Column = np.ndarray
 
@@ -69,7 +71,7 @@ def places(start: Column, chosen: Column) -> tuple[Column, Column]:
 
 
 class Automorphisms:
-    """Of one graph. `work` counts the arcs that were looked at."""
+    """Of one graph. `work` counts the arcs that were looked at, and what each round takes beside them."""
 
     def __init__(self, graph: Graph):
         self.graph, self.work = graph, 0
@@ -101,7 +103,6 @@ class Automorphisms:
             n_before, n_colours = n_colours, len(np.unique(colours))
             if n_colours == n_before or not len(present):
                 break
-            self.work += len(graph.variable)
             kinds = self.kinds_around(colours, np.arange(len(graph.kinds)))
             back = mixed(kinds[graph.constraint] ^ self.label)[self.by_variable]
             colours = colours.copy()
@@ -113,23 +114,26 @@ class Automorphisms:
     def kinds_around(self, colours: Column, constraints: Column) -> Column:
         """Hashes of constraints by their kinds and the colours in them."""
         arcs, begins = places(self.constraint_start, constraints)
+        self.work += len(arcs)
         around = mixed(colours[self.graph.variable[arcs]] ^ self.label[arcs])
         return mixed(self.kind[constraints] + np.add.reduceat(around, begins))
 
     def within(self, colours: Column, cell: list[int]) -> Iterator[Swap]:
         """Those that swap a variable with one before it in the cell, where nothing so far takes it there."""
-        heads, n_failures = [cell[0]], 0
-        for position in range(1, len(cell)):
-            variable = cell[position]
-            if n_failures == MOST_FAILURES or self.work > MOST_WORK:
+        heads, n_failures = [cell[0]], 0  # every variable before this one is in the orbit of a head
+        for before, variable in pairwise(cell):
+            if n_failures == MOST_FAILURES or self.is_spent():
                 return
-            if self.orbit[variable] not in self.orbit[cell[:position]]:
-                found = self.least_swap(colours, variable, [heads[-1], cell[position - 1], heads[0]])
+            if self.orbit[variable] not in self.orbit[heads]:
+                found = self.least_swap(colours, variable, [heads[-1], before, heads[0]])
                 n_failures = n_failures + 1 if found is None else 0
                 heads.append(variable)
                 if found is not None:
                     self.join(found)
                     yield found
+
+    def is_spent(self) -> bool:
+        return self.work > MOST_WORK
 
     def join(self, swap: Swap) -> None:
         """What goes to each other is in one orbit, which goes by its least member."""
@@ -155,7 +159,7 @@ class Automorphisms:
             if swap is None or self.is_automorphism(swap):
                 return swap
             pair = self.next_pair(copies, swap)
-            if pair is None:
+            if pair is None or self.is_spent():
                 return None
             pairs.append(pair)
         return None
@@ -172,13 +176,14 @@ class Automorphisms:
         for _ in range(MOST_ROUNDS):
             copies = self.spread(own_here, own_there, copies, special)
             before, size = size, (len(copies.differing), len(np.unique(copies.here[copies.differing])))
-            if size == before:
+            if size == before or self.is_spent():
                 break
         return copies
 
     def spread(self, own_here: Column, own_there: Column, copies: Copies, special: Column) -> Copies:
         """One round: from variables that differ to constraints that do, and back."""
         graph = self.graph
+        self.work += ROUND
         arcs = self.by_variable[places(self.variable_start, copies.differing)[0]]
         constraints = np.unique(graph.constraint[arcs])
         here, there = own_here.copy(), own_there.copy()
@@ -187,7 +192,6 @@ class Automorphisms:
         kinds = [self.kinds_around(side, constraints) for side in copies[:2]]
         differ = kinds[0] != kinds[1]
         arcs, _ = places(self.constraint_start, constraints[differ])
-        self.work += len(arcs)
         lengths = np.diff(self.constraint_start)[constraints[differ]]
         variables, place = np.unique(graph.variable[arcs], return_inverse=True)
         for side, own, kind in ((here, own_here, kinds[0]), (there, own_there, kinds[1])):

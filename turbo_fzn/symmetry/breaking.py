@@ -21,6 +21,7 @@ from itertools import islice
 
 import numpy as np
 
+from turbo_fzn.domains import BOOLEAN, IntSet
 from turbo_fzn.read.model import Model
 from turbo_fzn.symmetry.automorphisms import Automorphisms, Swap
 from turbo_fzn.symmetry.graph import Graph, graph_of
@@ -28,6 +29,7 @@ from turbo_fzn.symmetry.graph import Graph, graph_of
 log = logging.getLogger("turbo_fzn")
 
 MOST_PAIRS = 40  # of variables, for each symmetry
+LARGEST = 2**28  # value of a variable that is compared: sums of a few are nowhere near the limits of a store
 LEAST_SYMMETRIES, MOST_SYMMETRIES = 4, 100
 
 Order = tuple[list[str], list[str]]  # names of variables: the first list is lexicographically no greater
@@ -50,10 +52,12 @@ def order_of(graph: Graph, model: Model, swap: Swap) -> Order:
     order = np.argsort(graph.rank[swap.moved[first]])
     sides = (side[first][order].tolist() for side in swap)
     pairs = [(graph.names[one], graph.names[other]) for one, other in zip(*sides)]
-    chosen = [pair for pair in pairs if is_bounded(model, pair[0])][:MOST_PAIRS]
+    chosen = [pair for pair in pairs if has_small_values(model, pair[0])][:MOST_PAIRS]
     return [one for one, _ in chosen], [other for _, other in chosen]
 
 
-def is_bounded(model: Model, name: str) -> bool:
+def has_small_values(model: Model, name: str) -> bool:
+    """Symmetries keep domains, so what is left out here is left out of all orders alike."""
     variable = model.variables[name]
-    return variable.kind == "bool" or variable.domain is not None
+    domain = BOOLEAN if variable.kind == "bool" else variable.domain
+    return isinstance(domain, IntSet) and bool(domain) and max(-domain.lower, domain.upper) <= LARGEST
