@@ -62,7 +62,7 @@ def test_a_model_is_lowered_alike_in_columns(path, both_ways):
         assert told(both_ways.lower(model, 1, first)) == alone
 
 
-@pytest.mark.parametrize(("name", "share"), [("group", 0.5), ("slide", 0.9)])
+@pytest.mark.parametrize(("name", "share"), [("group", 0.5), ("slide", 0.9), ("all different", 0.9)])
 def test_large_groups_are_lowered_in_columns(tmp_path, both_ways, name, share):
     path = tmp_path / "model.xml"
     write_instance(path, name, 0.05)
@@ -102,6 +102,14 @@ def draw_run(rng: random.Random, integers: list, booleans: list) -> Iterator[Con
             yield Constraint(name, arguments, [], 0)
 
 
+def draw_lists(rng: random.Random, integers: list) -> Iterator[Constraint]:
+    """all_different, mostly of fewer variables than these have values."""
+    length = rng.choice((2, 2, 3, 3, 4, 9))
+    for _ in range(rng.randint(1, 40)):
+        x = [Ref(rng.choice(integers)) if rng.random() < 0.99 else rng.randint(-2, 9) for _ in range(length)]
+        yield Constraint(runs.ALL_DIFFERENT, [x], [], 0)
+
+
 def draw_model(rng: random.Random) -> Model:
     """Few variables, some Boolean, some known: much is shared, and places are odd for many reasons."""
     integers, booleans = [f"x{i}" for i in range(rng.randint(4, 30))], [f"b{i}" for i in range(10)]
@@ -109,7 +117,24 @@ def draw_model(rng: random.Random) -> Model:
     model = parse_text("\n".join([*lines, "solve satisfy;", ""]))
     for _ in range(rng.randint(1, 4)):
         model.constraints.extend(draw_run(rng, integers, booleans))
+    if rng.random() < 0.3:
+        model.constraints.extend(draw_lists(rng, integers))
     return model
+
+
+def test_random_lists_are_lowered_alike(both_ways):
+    """Some of them have as many variables as values, or fewer values, or variables with holes, or with one value."""
+    rng, n = random.Random(2), 0
+    for _ in range(300):
+        names = [f"x{i}" for i in range(rng.randint(4, 30))]
+        domains = rng.choices((*DOMAINS, "0..1", "{1,3,5,7,9,11,13,15,17,19}"), k=3)
+        lines = [f"var {rng.choice(domains)}: {name};" for name in names]
+        model = parse_text("\n".join([*lines, "solve satisfy;", ""]))
+        model.constraints.extend(draw_lists(rng, names))
+        alone, both_ways.places = outcome(both_ways, model, NEVER), 0
+        assert outcome(both_ways, model, 1) == alone
+        n += both_ways.places
+    assert n > 1000
 
 
 def outcome(both_ways: Counter, model: Model, least: int) -> tuple:

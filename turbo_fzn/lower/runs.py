@@ -1,8 +1,9 @@
 """Runs of constraints of one shape, which are lowered in columns (columns.py) as far as they are usual.
 
-Which constraints can be says the table COMPARISONS, and of expressions expression_columns.py. All others, short runs,
-and each odd constraint are lowered one at a time; both ways make the same rows. Where odd ones are many, columns would
-be made in vain; so their length follows what could be kept of the last ones.
+Which constraints can be says the table COMPARISONS, and of expressions expression_columns.py; all_different can be, of
+lists of one length (globals/different.py). All others, short runs, and each odd constraint are lowered one at a time;
+both ways make the same rows. Where odd ones are many, columns would be made in vain; so their length follows what could
+be kept of the last ones.
 """
 
 from __future__ import annotations
@@ -10,12 +11,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from itertools import groupby
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from turbo_fzn.lower import expression_columns as expressions
+from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.columns import Column, Columns
+from turbo_fzn.lower.globals import different
 from turbo_fzn.lower.scope import Scope
 from turbo_fzn.read.model import Constraint, Expression, Ref
 from turbo_fzn.tnf.language import EQ, LEQ
@@ -29,17 +33,27 @@ LowerOne = Callable[[Constraint], None]
 
 
 class Form(NamedTuple):
-    """How constraints of one shape are lowered: the slots that each needs, the operands, int or name, of a constraint's
-    arguments, the kind of each, and what states them all."""
+    """How constraints of one shape are lowered: the operands, int or name, of a constraint's arguments, the kind of
+    each, and what lowers columns of them up to the first odd place, and returns how many places these are."""
 
-    width: int
     operands: Callable[[Sequence[Any]], Sequence[Any]]
     kinds: str
-    state: Callable[[Columns, Sequence[Column]], None]
+    lower: Callable[[Builder, Sequence[Column]], int]
+
+
+def in_slots(width: int, state: Callable[[Columns, Sequence[Column]], None]) -> Callable[..., int]:
+    """What lowers places that need so many slots each, which `state` fills."""
+
+    def lower(b: Builder, operands: Sequence[Column]) -> int:
+        made = Columns(b, len(operands[0]), width)
+        state(made, operands)
+        return made.commit()
+
+    return lower
 
 
 def comparison(kinds: str, state: Callable[..., None]) -> Form:
-    return Form(1, lambda arguments: arguments, kinds, lambda c, operands: state(c, *operands))
+    return Form(lambda arguments: arguments, kinds, in_slots(1, lambda c, operands: state(c, *operands)))
 
 
 COMPARISONS: dict[str, Form] = {
@@ -53,6 +67,7 @@ COMPARISONS: dict[str, Form] = {
     "bool_le_reif": comparison("BBB", lambda c, x, y, r: c.define(0, r, LEQ, x, y)),
 }
 EXPRESSION = "int_expression"
+ALL_DIFFERENT = "turbo_all_different"
 
 
 def form_of(constraint: Constraint) -> Form | None:
@@ -60,6 +75,8 @@ def form_of(constraint: Constraint) -> Form | None:
     name, arguments, _, _ = constraint
     if name == EXPRESSION and [type(argument) for argument in arguments] == [Expression, list]:
         return form_of_shape(expressions.split(arguments[0])[0], len(arguments[1]))
+    if name == ALL_DIFFERENT and [type(argument) for argument in arguments] == [list]:
+        return form_of_list(len(arguments[0]))
     form = COMPARISONS.get(name)
     return form if form is not None and len(arguments) == len(form.kinds) else None
 
@@ -67,7 +84,16 @@ def form_of(constraint: Constraint) -> Form | None:
 @lru_cache(maxsize=4096)
 def form_of_shape(shape: expressions.Shape, n_operands: int) -> Form | None:
     program = expressions.compiled(shape, n_operands)
-    return None if program is None else Form(program.width, expressions.given, "I" * program.n_given, program.run)
+    if program is None:
+        return None
+    return Form(expressions.given, "I" * program.n_given, in_slots(program.width, program.run))
+
+
+@lru_cache(maxsize=4096)
+def form_of_list(length: int) -> Form | None:
+    if length < 2:
+        return None
+    return Form(itemgetter(0), "I" * length, different.differ_in_columns)
 
 
 class Runs:
@@ -109,9 +135,7 @@ class Runs:
         n = min(map(len, columns))
         if n < LEAST:
             return 0
-        made = Columns(self.builder, n, form.width)
-        form.state(made, [column[:n] for column in columns])
-        return made.commit()
+        return form.lower(self.builder, [column[:n] for column in columns])
 
     def are_open(self, run: list[Constraint]) -> bool:
         """Whether these are many comparisons, none of which has an operand with a value."""
