@@ -10,7 +10,7 @@ from command import CORPUS
 
 from turbo_fzn.bench.xcsp3 import write_instance
 from turbo_fzn.errors import TurboError
-from turbo_fzn.lower import runs
+from turbo_fzn.lower import early, runs
 from turbo_fzn.lower.rewrite import Lowered, lower
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.read.languages import parse_file
@@ -135,6 +135,24 @@ def test_random_lists_are_lowered_alike(both_ways):
         assert outcome(both_ways, model, 1) == alone
         n += both_ways.places
     assert n > 1000
+
+
+def test_domains_with_holes_are_defined_alike(both_ways, monkeypatch):
+    """All together, but for those that have lost values; some are the domains of variables that are the same."""
+    rng = random.Random(3)
+    holes = ["{1,4,6}", "{1,4,6}", "{0,2,4,5}", "{-9,-8,3}", "{1,2,3,9}", "0..9", "int", "2..2"]
+    for _ in range(100):
+        names = [f"x{i}" for i in range(rng.randint(4, 30))]
+        lines = [f"var {rng.choice(holes)}: {name};" for name in names]
+        for _ in range(rng.randint(0, 20)):
+            x, y, v = rng.choice(names), rng.choice(names), rng.randint(0, 6)
+            known = (f"set_in({x},{{{v},{v + 1},{v + 4}}})", f"int_ne({x},{v})", f"int_eq({x},{y})", f"int_le({x},{v})")
+            lines.append(f"constraint {rng.choice(known)};")
+        model = parse_text("\n".join([*lines, "solve satisfy;", ""]))
+        together = outcome(both_ways, model, NEVER)
+        with monkeypatch.context() as patch:
+            patch.setattr(early, "is_table", lambda _: False)
+            assert outcome(both_ways, model, NEVER) == together
 
 
 def outcome(both_ways: Counter, model: Model, least: int) -> tuple:
