@@ -10,7 +10,7 @@ from command import CORPUS
 
 from turbo_fzn.bench.xcsp3 import write_instance
 from turbo_fzn.errors import TurboError
-from turbo_fzn.lower import early, runs
+from turbo_fzn.lower import early, runs, trees
 from turbo_fzn.lower.rewrite import Lowered, lower
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.read.languages import parse_file
@@ -131,6 +131,37 @@ def test_random_lists_are_lowered_alike(both_ways):
         lines = [f"var {rng.choice(domains)}: {name};" for name in names]
         model = parse_text("\n".join([*lines, "solve satisfy;", ""]))
         model.constraints.extend(draw_lists(rng, names))
+        alone, both_ways.places = outcome(both_ways, model, NEVER), 0
+        assert outcome(both_ways, model, 1) == alone
+        n += both_ways.places
+    assert n > 1000
+
+
+def draw_sums(rng: random.Random, names: list) -> Iterator[Constraint]:
+    """Inequalities whose coefficients have the same signs; the first half of them is made of few coefficients."""
+    n = rng.choice((2, 2, 3, 4, 8, 9))
+    signs = [rng.choice(rng.choice(((1,), (-1,), (1, -1)))) for _ in range(n)]
+    bounds = [rng.randint(-30, 60) for _ in range(rng.choice((1, 1, 3)))]
+    factor = rng.choice((1, 1, 1, 2))
+    for i in range(rng.randint(1, 60)):
+        variables = rng.choices(names, k=n) if rng.random() < 0.05 else rng.sample(names, n)
+        coefficients = [factor * sign * rng.choice((1, 2, 3) if i < 30 else (1, 1, 5)) for sign in signs]
+        yield Constraint(runs.SUM, [coefficients, list(map(Ref, variables)), rng.choice(bounds)], [], 0)
+
+
+def test_random_sums_are_lowered_alike(both_ways, monkeypatch):
+    """Of some of them pairs are looked for, some are clauses, some have Booleans and their negations as terms."""
+    rng, n = random.Random(4), 0
+    for _ in range(400):
+        monkeypatch.setattr(trees, "MANY_RESULTS", rng.choice((0, 0, 0, 20)))
+        names = [f"x{i}" for i in range(rng.randint(9, 30))]
+        domains = rng.choices((*DOMAINS, "0..9", "-90..90", f"{-LARGE}..{LARGE}"), k=3)
+        lines = [f"var {rng.choice(domains)}: {name};" for name in names]
+        lines += ["var 0..1: y;", "var 0..1: z;", "var bool: b;"]
+        lines += ["constraint int_eq_reif(y,0,b);", "constraint bool2int(b,z);"]
+        model = parse_text("\n".join([*lines, "solve satisfy;", ""]))
+        for _ in range(rng.randint(1, 3)):
+            model.constraints.extend(draw_sums(rng, [*names, "y", "z"]))
         alone, both_ways.places = outcome(both_ways, model, NEVER), 0
         assert outcome(both_ways, model, 1) == alone
         n += both_ways.places

@@ -51,11 +51,14 @@ class Trees(Variables):
         """Combine neighbours level by level until at most that many are left; known pairs first when there are few."""
         leaves = sorted(leaves)
         n_leaves = len(leaves)
-        if self.share and at_most < n_leaves <= PAIRED and len(self.results[op]) < MANY_RESULTS:
+        if self.looks_for_pairs(op, n_leaves, at_most):
             self.pair_known(op, leaves, at_most)
         if n_leaves == 3 and at_most == 2 and len(leaves) == 3:
             return [self.row(op, leaves[0], leaves[1]), leaves[2]]
         return self.levels(op, leaves, at_most)
+
+    def looks_for_pairs(self, op: int, n_leaves: int, at_most: int) -> bool:
+        return self.share and at_most < n_leaves <= PAIRED and len(self.results[op]) < MANY_RESULTS
 
     def levels(self, op: int, leaves: list[int], at_most: int) -> list[int]:
         while len(leaves) > at_most:
