@@ -10,7 +10,7 @@ from command import CORPUS
 
 from turbo_fzn.bench.xcsp3 import write_instance
 from turbo_fzn.errors import TurboError
-from turbo_fzn.lower import runs
+from turbo_fzn.lower import early, runs, trees
 from turbo_fzn.lower.rewrite import Lowered, lower
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.read.languages import parse_file
@@ -62,7 +62,7 @@ def test_a_model_is_lowered_alike_in_columns(path, both_ways):
         assert told(both_ways.lower(model, 1, first)) == alone
 
 
-@pytest.mark.parametrize(("name", "share"), [("group", 0.5), ("slide", 0.9)])
+@pytest.mark.parametrize(("name", "share"), [("group", 0.5), ("slide", 0.9), ("all different", 0.9)])
 def test_large_groups_are_lowered_in_columns(tmp_path, both_ways, name, share):
     path = tmp_path / "model.xml"
     write_instance(path, name, 0.05)
@@ -102,6 +102,14 @@ def draw_run(rng: random.Random, integers: list, booleans: list) -> Iterator[Con
             yield Constraint(name, arguments, [], 0)
 
 
+def draw_lists(rng: random.Random, integers: list) -> Iterator[Constraint]:
+    """all_different, mostly of fewer variables than these have values."""
+    length = rng.choice((2, 2, 3, 3, 4, 9))
+    for _ in range(rng.randint(1, 40)):
+        x = [Ref(rng.choice(integers)) if rng.random() < 0.99 else rng.randint(-2, 9) for _ in range(length)]
+        yield Constraint(runs.ALL_DIFFERENT, [x], [], 0)
+
+
 def draw_model(rng: random.Random) -> Model:
     """Few variables, some Boolean, some known: much is shared, and places are odd for many reasons."""
     integers, booleans = [f"x{i}" for i in range(rng.randint(4, 30))], [f"b{i}" for i in range(10)]
@@ -109,7 +117,73 @@ def draw_model(rng: random.Random) -> Model:
     model = parse_text("\n".join([*lines, "solve satisfy;", ""]))
     for _ in range(rng.randint(1, 4)):
         model.constraints.extend(draw_run(rng, integers, booleans))
+    if rng.random() < 0.3:
+        model.constraints.extend(draw_lists(rng, integers))
     return model
+
+
+def test_random_lists_are_lowered_alike(both_ways):
+    """Some of them have as many variables as values, or fewer values, or variables with holes, or with one value."""
+    rng, n = random.Random(2), 0
+    for _ in range(300):
+        names = [f"x{i}" for i in range(rng.randint(4, 30))]
+        domains = rng.choices((*DOMAINS, "0..1", "{1,3,5,7,9,11,13,15,17,19}"), k=3)
+        lines = [f"var {rng.choice(domains)}: {name};" for name in names]
+        model = parse_text("\n".join([*lines, "solve satisfy;", ""]))
+        model.constraints.extend(draw_lists(rng, names))
+        alone, both_ways.places = outcome(both_ways, model, NEVER), 0
+        assert outcome(both_ways, model, 1) == alone
+        n += both_ways.places
+    assert n > 1000
+
+
+def draw_sums(rng: random.Random, names: list) -> Iterator[Constraint]:
+    """Inequalities whose coefficients have the same signs; the first half of them is made of few coefficients."""
+    n = rng.choice((2, 2, 3, 4, 8, 9))
+    signs = [rng.choice(rng.choice(((1,), (-1,), (1, -1)))) for _ in range(n)]
+    bounds = [rng.randint(-30, 60) for _ in range(rng.choice((1, 1, 3)))]
+    factor = rng.choice((1, 1, 1, 2))
+    for i in range(rng.randint(1, 60)):
+        variables = rng.choices(names, k=n) if rng.random() < 0.05 else rng.sample(names, n)
+        coefficients = [factor * sign * rng.choice((1, 2, 3) if i < 30 else (1, 1, 5)) for sign in signs]
+        yield Constraint(runs.SUM, [coefficients, list(map(Ref, variables)), rng.choice(bounds)], [], 0)
+
+
+def test_random_sums_are_lowered_alike(both_ways, monkeypatch):
+    """Of some of them pairs are looked for, some are clauses, some have Booleans and their negations as terms."""
+    rng, n = random.Random(4), 0
+    for _ in range(400):
+        monkeypatch.setattr(trees, "MANY_RESULTS", rng.choice((0, 0, 0, 20)))
+        names = [f"x{i}" for i in range(rng.randint(9, 30))]
+        domains = rng.choices((*DOMAINS, "0..9", "-90..90", f"{-LARGE}..{LARGE}"), k=3)
+        lines = [f"var {rng.choice(domains)}: {name};" for name in names]
+        lines += ["var 0..1: y;", "var 0..1: z;", "var bool: b;"]
+        lines += ["constraint int_eq_reif(y,0,b);", "constraint bool2int(b,z);"]
+        model = parse_text("\n".join([*lines, "solve satisfy;", ""]))
+        for _ in range(rng.randint(1, 3)):
+            model.constraints.extend(draw_sums(rng, [*names, "y", "z"]))
+        alone, both_ways.places = outcome(both_ways, model, NEVER), 0
+        assert outcome(both_ways, model, 1) == alone
+        n += both_ways.places
+    assert n > 1000
+
+
+def test_domains_with_holes_are_defined_alike(both_ways, monkeypatch):
+    """All together, but for those that have lost values; some are the domains of variables that are the same."""
+    rng = random.Random(3)
+    holes = ["{1,4,6}", "{1,4,6}", "{0,2,4,5}", "{-9,-8,3}", "{1,2,3,9}", "0..9", "int", "2..2"]
+    for _ in range(100):
+        names = [f"x{i}" for i in range(rng.randint(4, 30))]
+        lines = [f"var {rng.choice(holes)}: {name};" for name in names]
+        for _ in range(rng.randint(0, 20)):
+            x, y, v = rng.choice(names), rng.choice(names), rng.randint(0, 6)
+            known = (f"set_in({x},{{{v},{v + 1},{v + 4}}})", f"int_ne({x},{v})", f"int_eq({x},{y})", f"int_le({x},{v})")
+            lines.append(f"constraint {rng.choice(known)};")
+        model = parse_text("\n".join([*lines, "solve satisfy;", ""]))
+        together = outcome(both_ways, model, NEVER)
+        with monkeypatch.context() as patch:
+            patch.setattr(early, "is_table", lambda _: False)
+            assert outcome(both_ways, model, NEVER) == together
 
 
 def outcome(both_ways: Counter, model: Model, least: int) -> tuple:

@@ -16,7 +16,7 @@ What is not known is ignored, with one warning: annotations are advice.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -43,6 +43,7 @@ VARIABLE_CHOICES: dict[str, VarChoice] = {
     "dom_w_deg": VarChoice.DOM_W_DEG,
     "impact": VarChoice.DOM_W_DEG,
 }
+INTRODUCED = frozenset(("var_is_introduced", "is_defined_var"))  # annotations of variables that no user declared
 SORTED_BY_DEGREE = {"occurrence", "most_constrained"}
 
 VALUE_CHOICES: dict[str, ValueChoice] = {
@@ -129,8 +130,11 @@ class Holes(NamedTuple):
 
     @classmethod
     def of(cls, builder: Builder, number: np.ndarray) -> Holes:
-        known = {int(number[variable]): domain for variable, domain in builder.domains.items()}
-        pairs = [(int(number[variable]), int(number[index])) for variable, index in builder.index_of.items()]
+        def named(variables: Iterable[int]) -> list[int]:
+            return number[np.fromiter(variables, np.int64)].tolist()
+
+        pairs = zip(named(builder.index_of), named(builder.index_of.values()))
+        known = dict(zip(named(builder.domains), builder.domains.values()))
         return cls(known, {variable: index for variable, index in pairs if variable >= 0 <= index})
 
     def gaps(self, variable: int) -> np.ndarray:
@@ -230,10 +234,10 @@ def default_steps(model: Model, scope: Scope, objective: int | None) -> list[Ste
     declared = [
         scope.variables[variable.kind][variable.name]
         for variable in model.variables.values()
-        if not {"var_is_introduced", "is_defined_var"} & {*map(str, variable.annotations)}
+        if not variable.annotations or INTRODUCED.isdisjoint(map(str, variable.annotations))
     ]
     reals = scope.builder.reals
-    if any(variable in reals for variable in declared) or objective in reals:
+    if not reals.isdisjoint(declared) or objective in reals:
         return default_real_steps(model, [v for v in declared if v != objective], reals, objective)
     steps = [Step("first_fail", "indomain_min", [v for v in declared if v != objective], asked=False)]
     if objective is not None:

@@ -286,7 +286,7 @@ class Builder(Trees):
             return
         x = self.find(x)
         self.domains[x] = values & self.domains.get(x, values)
-        if values.size <= max(TABLE_LIMIT, 8 * len(values.ranges)):
+        if is_table(values):
             index = self.index_of[x] = self.variable(0, values.size - 1)
             self.define_element(x, index, list(values), 0)
             return
@@ -336,6 +336,11 @@ class Builder(Trees):
         blocks = self.settled + self.blocks
         self.settled, self.blocks = [], []
         return [np.concatenate([np.zeros(0, np.int32), *(block[k] for block in blocks)]) for k in range(4)]
+
+
+def is_table(values: IntSet) -> bool:
+    """Whether a domain has holes and becomes a table of its values."""
+    return values.has_holes and values.size <= max(TABLE_LIMIT, 8 * len(values.ranges))
 
 
 def compact(block: np.ndarray) -> np.ndarray:

@@ -20,7 +20,7 @@ from turbo_fzn.lower.builder import Builder, compact
 from turbo_fzn.lower.intervals import BEYOND
 from turbo_fzn.lower.trees import KEY_BITS
 from turbo_fzn.lower.variables import Infeasible
-from turbo_fzn.tnf.language import ADD, COMMUTATIVE, EQ, LEQ
+from turbo_fzn.tnf.language import ADD, COMMUTATIVE, ELEMENT, EQ, LEQ
 
 Column = np.ndarray | int
 FEW = 64  # leaves of trees, which are not worth array operations
@@ -192,6 +192,24 @@ def possible(b: Builder, x: int, values: np.ndarray) -> np.ndarray:
     ranges = np.array(domain(b, x).ranges, np.int64).reshape(-1, 2)
     place = np.searchsorted(ranges[:, 0], values, side="right") - 1
     return (place >= 0) & (values <= ranges[place, 1])
+
+
+def define_memberships(b: Builder, x: Sequence[int], domains: Sequence[IntSet]) -> None:
+    """`define_membership` of variables of which only bounds are known, for domains within these that become tables
+    (builder.is_table). Many variables have the same domain, the same object."""
+    tables: dict[int, tuple[int, ...]] = {}
+    for variable, values in zip(x, domains):
+        table = tables.get(id(values))
+        if table is None:
+            table = tables[id(values)] = values.lower, values.upper, b.table(tuple(values)), values.size - 1
+        b.lower[variable], b.upper[variable], _, _ = table
+    offsets, last = ([tables[id(values)][k] for values in domains] for k in (2, 3))
+    index = variables(b, [0] * len(x), last)
+    block = np.stack([np.full(len(x), ELEMENT), np.array(x, np.int64), index, np.array(offsets, np.int64)])
+    b.add_rows(block)
+    b.results[ELEMENT].update(zip(keys(block[2], block[3]).tolist(), x))
+    b.domains.update(zip(x, domains))
+    b.index_of.update(zip(x, index.tolist()))
 
 
 def truths_of_values(b: Builder, x: int, values: Iterable[int]) -> np.ndarray:

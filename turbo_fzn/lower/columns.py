@@ -22,17 +22,20 @@ import numpy as np
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.lower import bulk
 from turbo_fzn.lower.builder import LOGICAL, Builder
-from turbo_fzn.tnf.language import ADD, COMMUTATIVE, EQ, LEQ, MAX, MIN
+from turbo_fzn.tnf.language import ADD, COMMUTATIVE, EQ, LEQ, MAX, MIN, MUL
 
 Column = np.ndarray  # int64, an element for each place
 Operand = np.ndarray | int
 RANGES: dict[int, Callable[..., tuple[Operand, Operand]]] = {
     ADD: lambda ly, uy, lz, uz: (ly + lz, uy + uz),
+    MUL: lambda *bounds: multiplied(*bounds),
     MIN: lambda ly, uy, lz, uz: (np.minimum(ly, lz), np.minimum(uy, uz)),
     MAX: lambda ly, uy, lz, uz: (np.maximum(ly, lz), np.maximum(uy, uz)),
     EQ: lambda *_: (0, 1),
     LEQ: lambda *_: (0, 1),
 }
+NEUTRAL = {ADD: 0, MUL: 1}
+SMALL = 2**30  # products of smaller numbers fit
 NO_ROW = -1
 
 
@@ -120,10 +123,9 @@ class Columns:
         keys = np.stack([bulk.keys(operands.y, operands.z) for operands in every], axis=1)
         found = self.find([op for _, op, *_ in requests], keys, slots)
         for k, ((slot, op, *_), operands) in enumerate(zip(requests, every)):
-            self.require(is_unfolded(self.b, op, operands))
-            if op == ADD:  # y + 0 = y
-                y, z, ly, uy, lz, uz = operands
-                found[:, k] = np.where((ly == 0) & (uy == 0), z, np.where((lz == 0) & (uz == 0), y, found[:, k]))
+            self.require(is_unfolded(self.b, op, operands) | ((op == MUL) & (found[:, k] < self.base)))
+            if op in NEUTRAL:  # y + 0 = y
+                found[:, k] = without_neutral(NEUTRAL[op], operands, found[:, k])
             new = found[:, k] == slots[:, k]
             self.fill(slot, new, op, slots[:, k], operands.y, operands.z)
             low, high = RANGES[op](*operands[2:])
@@ -280,7 +282,12 @@ def is_unfolded(b: Builder, op: int, operands: Operands) -> np.ndarray:
     known_y, known_z = ly == uy, lz == uz
     usual = (y != z) & ~(known_y & known_z) & operands.are_finite()
     if op == ADD:
-        return usual  # but for 0, which `rows` sees to
+        return usual  # but for 0, which `rows` sees to, as to 1
+    if op == MUL:
+        is_small = (np.minimum(ly, lz) > -SMALL) & (np.maximum(uy, uz) < SMALL)
+        is_truth = np.where(known_y, (lz >= 0) & (uz <= 1), (ly >= 0) & (uy <= 1))  # see Builder.multiples
+        factor = np.where(known_y, ly, lz)
+        return usual & (known_y | known_z) & is_small & ((factor == 1) | (factor > 1) & ~is_truth)
     if op in (MIN, MAX):
         return usual & ~known_y & ~known_z & operands.overlap()
     usual &= (ly <= uz) & (lz < uy) & (~(known_y | known_z) | (ly < uz)) if op == LEQ else (ly <= uz) & (lz <= uy)
@@ -291,6 +298,17 @@ def is_unfolded(b: Builder, op: int, operands: Operands) -> np.ndarray:
             special = [v in b.multiples or v in b.domains for v in other[constant].tolist()]
             usual[constant] &= ~np.array(special, bool)
     return usual
+
+
+def multiplied(ly: Column, uy: Column, lz: Column, uz: Column) -> tuple[Column, Column]:
+    corners = np.stack((ly * lz, ly * uz, uy * lz, uy * uz))
+    return corners.min(axis=0), corners.max(axis=0)
+
+
+def without_neutral(neutral: int, operands: Operands, found: Column) -> Column:
+    """The other operand where one is neutral, else what was found."""
+    y, z, ly, uy, lz, uz = operands
+    return np.where((ly == neutral) & (uy == neutral), z, np.where((lz == neutral) & (uz == neutral), y, found))
 
 
 def not_solved(truth: bool, op: int, operands: Operands) -> np.ndarray:

@@ -10,9 +10,11 @@ A handler gets the bound arguments, and returns whether it has said all that the
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import groupby
 
 from turbo_fzn.domains import INFINITY, IntSet
-from turbo_fzn.lower.builder import TABLE_LIMIT, Builder
+from turbo_fzn.lower import bulk
+from turbo_fzn.lower.builder import TABLE_LIMIT, Builder, is_table
 from turbo_fzn.lower.variables import Infeasible
 from turbo_fzn.read.model import Constraint
 from turbo_fzn.tnf.language import EQ
@@ -30,20 +32,40 @@ class Domains:
 
     def define(self) -> None:
         """Narrow the domains of the builder's variables, by rows where there are holes."""
+        domains = self.common()
+        removed: dict[int, set[int]] = {}
+        find, lower, upper = self.builder.find, self.builder.lower, self.builder.upper
+        for variable, value in self.removed:
+            removed.setdefault(find(variable), set()).add(value)
+
+        def is_listed(variable: int) -> bool:
+            return variable not in removed and is_table(domains[variable])
+
+        for together, variables in groupby(sorted(domains.keys() | removed.keys()), is_listed):
+            if together:
+                numbers = list(variables)
+                bulk.define_memberships(self.builder, numbers, [domains[variable] for variable in numbers])
+                continue
+            for variable in variables:
+                domain = domains.get(variable) or IntSet.interval(lower[variable], upper[variable])
+                self.define_one(variable, domain, removed.get(variable, set()))
+
+    def common(self) -> dict[int, IntSet]:
+        """For each variable that must lie in sets, what these and its bounds have in common."""
         find, lower, upper = self.builder.find, self.builder.lower, self.builder.upper
         domains: dict[int, IntSet] = {}
         for variable, values in self.sets:
             variable = find(variable)
-            known = domains.get(variable) or IntSet.interval(lower[variable], upper[variable])
+            known = domains.get(variable)
+            if known is None:
+                if values and lower[variable] <= values.lower and values.upper <= upper[variable]:
+                    domains[variable] = values  # as for most
+                    continue
+                known = IntSet.interval(lower[variable], upper[variable])
             domains[variable] = known & values
             if not domains[variable]:
                 raise Infeasible
-        removed: dict[int, set[int]] = {}
-        for variable, value in self.removed:
-            removed.setdefault(find(variable), set()).add(value)
-        for variable in sorted(domains.keys() | removed.keys()):
-            domain = domains.get(variable) or IntSet.interval(lower[variable], upper[variable])
-            self.define_one(variable, domain, removed.get(variable, set()))
+        return domains
 
     def define_one(self, variable: int, domain: IntSet, removed: set[int]) -> None:
         b = self.builder

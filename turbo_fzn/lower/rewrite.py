@@ -248,7 +248,8 @@ class Rewriter:
         tnf.outputs = outputs
         tnf.objective, tnf.sense = (-1, 0) if objective is None else (int(number[objective]), SENSES[goal.method])
         tnf.strategies, tnf.warm_start = plan.finish(tnf, number, branching.Holes.of(self.builder, number))
-        return Lowered(tnf, {name: int(number[names[name]]) for name in self.model.variables})
+        known = number[[names[name] for name in self.model.variables]] if names else number
+        return Lowered(tnf, dict(zip(self.model.variables, known.tolist())))
 
     def objective(self, goal: Goal) -> int | None:
         if goal.method == "satisfy":

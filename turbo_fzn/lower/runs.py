@@ -1,8 +1,9 @@
 """Runs of constraints of one shape, which are lowered in columns (columns.py) as far as they are usual.
 
-Which constraints can be says the table COMPARISONS, and of expressions expression_columns.py. All others, short runs,
-and each odd constraint are lowered one at a time; both ways make the same rows. Where odd ones are many, columns would
-be made in vain; so their length follows what could be kept of the last ones.
+Which constraints can be says the table COMPARISONS, of expressions expression_columns.py, of sums linear_columns.py;
+all_different can be, of lists of one length (globals/different.py). All others, short runs, and each odd constraint are
+lowered one at a time; both ways make the same rows. Where odd ones are many, columns would be made in vain; so their
+length follows what could be kept of the last ones.
 """
 
 from __future__ import annotations
@@ -10,36 +11,54 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from itertools import groupby
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from turbo_fzn.lower import expression_columns as expressions
+from turbo_fzn.lower import linear_columns as sums
+from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.columns import Column, Columns
-from turbo_fzn.lower.scope import Scope
+from turbo_fzn.lower.globals import different
+from turbo_fzn.lower.scope import ONLY_NAMES, Scope
 from turbo_fzn.read.model import Constraint, Expression, Ref
 from turbo_fzn.tnf.language import EQ, LEQ
 
 LEAST = 32  # places that are worth columns
 FIRST = 256
 MOST = 2**14
-PATIENCE = 64  # constraints that are lowered one at a time where columns were in vain; doubled each time
+MOST_SLOTS = 2**19
+PATIENCE = 64  # constraints that are lowered one at a time where columns were in vain; doubled each time, to at most:
+MOST_PATIENCE = 2**12
 
 LowerOne = Callable[[Constraint], None]
 
 
 class Form(NamedTuple):
-    """How constraints of one shape are lowered: the slots that each needs, the operands, int or name, of a constraint's
-    arguments, the kind of each, and what states them all."""
+    """How constraints of one shape are lowered: the operands, int or name, of a constraint's arguments, the kind of
+    each, what lowers columns of them up to the first odd place and returns how many places these are, and how many
+    fit into memory."""
 
-    width: int
     operands: Callable[[Sequence[Any]], Sequence[Any]]
     kinds: str
-    state: Callable[[Columns, Sequence[Column]], None]
+    lower: Callable[[Builder, Sequence[Column]], int]
+    most: int = MOST
+
+
+def in_slots(width: int, state: Callable[[Columns, Sequence[Column]], None]) -> Callable[..., int]:
+    """What lowers places that need so many slots each, which `state` fills."""
+
+    def lower(b: Builder, operands: Sequence[Column]) -> int:
+        made = Columns(b, len(operands[0]), width)
+        state(made, operands)
+        return made.commit()
+
+    return lower
 
 
 def comparison(kinds: str, state: Callable[..., None]) -> Form:
-    return Form(1, lambda arguments: arguments, kinds, lambda c, operands: state(c, *operands))
+    return Form(lambda arguments: arguments, kinds, in_slots(1, lambda c, operands: state(c, *operands)))
 
 
 COMPARISONS: dict[str, Form] = {
@@ -53,6 +72,8 @@ COMPARISONS: dict[str, Form] = {
     "bool_le_reif": comparison("BBB", lambda c, x, y, r: c.define(0, r, LEQ, x, y)),
 }
 EXPRESSION = "int_expression"
+SUM = "int_lin_le"
+ALL_DIFFERENT = "turbo_all_different"
 
 
 def form_of(constraint: Constraint) -> Form | None:
@@ -60,6 +81,11 @@ def form_of(constraint: Constraint) -> Form | None:
     name, arguments, _, _ = constraint
     if name == EXPRESSION and [type(argument) for argument in arguments] == [Expression, list]:
         return form_of_shape(expressions.split(arguments[0])[0], len(arguments[1]))
+    if name == SUM:
+        shape = sums.shape_of(arguments)
+        return None if shape is None else form_of_sum(shape)
+    if name == ALL_DIFFERENT and [type(argument) for argument in arguments] == [list]:
+        return form_of_list(len(arguments[0]))
     form = COMPARISONS.get(name)
     return form if form is not None and len(arguments) == len(form.kinds) else None
 
@@ -67,7 +93,22 @@ def form_of(constraint: Constraint) -> Form | None:
 @lru_cache(maxsize=4096)
 def form_of_shape(shape: expressions.Shape, n_operands: int) -> Form | None:
     program = expressions.compiled(shape, n_operands)
-    return None if program is None else Form(program.width, expressions.given, "I" * program.n_given, program.run)
+    if program is None:
+        return None
+    return Form(expressions.given, "I" * program.n_given, in_slots(program.width, program.run))
+
+
+@lru_cache(maxsize=4096)
+def form_of_sum(shape: sums.Shape) -> Form:
+    one = sums.Sum(shape)
+    return Form(sums.given, one.kinds, in_slots(one.width, one.run), min(MOST, MOST_SLOTS // one.width))
+
+
+@lru_cache(maxsize=4096)
+def form_of_list(length: int) -> Form | None:
+    if length < 2:
+        return None
+    return Form(itemgetter(0), "I" * length, different.differ_in_columns)
 
 
 class Runs:
@@ -85,17 +126,17 @@ class Runs:
                 self.lower_run(form, list(members))
 
     def lower_run(self, form: Form, run: list[Constraint]) -> None:
-        start, size, patience = 0, FIRST, PATIENCE
+        start, size, patience = 0, min(FIRST, form.most), PATIENCE
         while len(run) - start >= LEAST and not self.is_infeasible():
             part = run[start : start + size]
             n = self.lower_columns(form, part)
             start += n
             if n == len(part):
-                size, patience = min(2 * size, MOST), PATIENCE
+                size, patience = min(2 * size, form.most), PATIENCE
                 continue
             alone = 1
             if n < LEAST:
-                alone, patience = patience, 2 * patience
+                alone, patience = patience, min(2 * patience, MOST_PATIENCE)
             for constraint in run[start : start + alone]:
                 self.lower_one(constraint)
             start += alone
@@ -109,9 +150,7 @@ class Runs:
         n = min(map(len, columns))
         if n < LEAST:
             return 0
-        made = Columns(self.builder, n, form.width)
-        form.state(made, [column[:n] for column in columns])
-        return made.commit()
+        return form.lower(self.builder, [column[:n] for column in columns])
 
     def are_open(self, run: list[Constraint]) -> bool:
         """Whether these are many comparisons, none of which has an operand with a value."""
@@ -131,10 +170,13 @@ class Runs:
     def numbers(self, kind: str, operands: Sequence[Any]) -> Column:
         """The variables of operands, up to the first that has none yet, or is wrong."""
         names, constants = self.scope.variables[KINDS[kind]], self.builder.constants if kind == "I" else {}
-        found = [
-            names.get(operand) if type(operand) is Ref else constants.get(operand) if type(operand) is int else None
-            for operand in operands
-        ]
+        if set(map(type, operands)) == ONLY_NAMES:
+            found = list(map(names.get, operands))
+        else:
+            found = [
+                names.get(operand) if type(operand) is Ref else constants.get(operand) if type(operand) is int else None
+                for operand in operands
+            ]
         return np.array(found[: found.index(None)] if None in found else found, np.int64)
 
 

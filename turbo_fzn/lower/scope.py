@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from turbo_fzn import floats
@@ -48,9 +49,9 @@ class Scope:
             "f": lambda expression: self.parameter("float", expression),
             "s": self.set_parameter,
             "e": self.expression,
-            "[I]": self.array_binder("int"),
-            "[B]": self.array_binder("bool"),
-            "[F]": self.array_binder("float"),
+            "[I]": partial(self.array, "int"),
+            "[B]": partial(self.array, "bool"),
+            "[F]": partial(self.array, "float"),
             "[f]": lambda expression: self.parameter_array("float", expression),
             "[i]": self.coefficients_binder(),
             "[b]": lambda expression: self.parameter_array("bool", expression),
@@ -133,19 +134,6 @@ class Scope:
 
         return bind
 
-    def array_binder(self, kind: str) -> Callable[[object], list[int]]:
-        name_of, array = self.variables[kind].__getitem__, self.array
-
-        def bind(expression: object) -> list[int]:
-            if type(expression) is list and set(map(type, expression)) == ONLY_NAMES:
-                try:
-                    return list(map(name_of, expression))
-                except KeyError:
-                    pass
-            return array(kind, expression)
-
-        return bind
-
     def coefficients_binder(self) -> Callable[[object], list[int]]:
         arrays, parameter_array = self.arrays, self.parameter_array
 
@@ -183,6 +171,11 @@ class Scope:
     def array(self, kind: str, expression: object) -> list[int]:
         """The TNF variables of an array of variables or parameters; the list must not be modified."""
         if type(expression) is list:
+            if set(map(type, expression)) == ONLY_NAMES:  # as for most
+                try:
+                    return list(map(self.variables[kind].__getitem__, expression))
+                except KeyError:
+                    pass
             return [self.scalar(kind, element) for element in expression]
         if type(expression) is Ref:
             key = (kind, expression)

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from bisect import insort
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import combinations
 
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.lower.variables import Variables
-from turbo_fzn.tnf.language import ADD, MUL
+from turbo_fzn.tnf.language import ADD, MAX, MIN, MUL
 
 KEY_BITS = 32  # of one operand: a number is a key of less than half the memory that a tuple takes
 PAIRED = 8  # leaves of a tree for which known pairs are looked for
@@ -51,11 +51,14 @@ class Trees(Variables):
         """Combine neighbours level by level until at most that many are left; known pairs first when there are few."""
         leaves = sorted(leaves)
         n_leaves = len(leaves)
-        if self.share and at_most < n_leaves <= PAIRED and len(self.results[op]) < MANY_RESULTS:
+        if self.looks_for_pairs(op, n_leaves, at_most):
             self.pair_known(op, leaves, at_most)
         if n_leaves == 3 and at_most == 2 and len(leaves) == 3:
             return [self.row(op, leaves[0], leaves[1]), leaves[2]]
         return self.levels(op, leaves, at_most)
+
+    def looks_for_pairs(self, op: int, n_leaves: int, at_most: int) -> bool:
+        return self.share and at_most < n_leaves <= PAIRED and len(self.results[op]) < MANY_RESULTS
 
     def levels(self, op: int, leaves: list[int], at_most: int) -> list[int]:
         while len(leaves) > at_most:
@@ -64,11 +67,17 @@ class Trees(Variables):
         return leaves
 
     def level(self, op: int, leaves: list[int]) -> list[int]:
-        """`row` of neighbours, two by two. A new sum of what has bounds, as most are, is made in place: large sums and
-        many small ones take most of their time here."""
+        """`row` of neighbours, two by two. What is new and as usual is made in place: large trees, and many small ones,
+        take most of their time here."""
         pairs = zip(leaves[::2], leaves[1::2])
-        if op != ADD or not self.share:
-            return [self.row(op, y, z) for y, z in pairs]
+        if self.share and op == ADD:
+            return self.sums(pairs)
+        if self.share and op in (MIN, MAX):
+            return self.extremes(op, pairs)
+        return [self.row(op, y, z) for y, z in pairs]
+
+    def sums(self, pairs: Iterable[tuple[int, int]]) -> list[int]:
+        """Those of two variables without a value that have bounds are as usual."""
         lower, upper, parent, known, rows = self.lower, self.upper, self.parent, self.results[ADD], self.rows
         made = []
         for y, z in pairs:
@@ -86,6 +95,27 @@ class Trees(Variables):
                     rows.append((ADD, x, y, z))
                 else:
                     x = self.row(ADD, y, z)
+            made.append(x)
+        return made
+
+    def extremes(self, op: int, pairs: Iterable[tuple[int, int]]) -> list[int]:
+        """Those of two Booleans without a value are as usual."""
+        lower, upper, parent, known, rows = self.lower, self.upper, self.parent, self.results[op], self.rows
+        made = []
+        for y, z in pairs:
+            if y > z:
+                y, z = z, y
+            key = (y << KEY_BITS) + z
+            x = known.get(key)
+            if x is None:
+                if y != z and lower[y] == 0 == lower[z] and upper[y] == 1 == upper[z]:
+                    x = known[key] = len(parent)
+                    lower.append(0)
+                    upper.append(1)
+                    parent.append(x)
+                    rows.append((op, x, y, z))
+                else:
+                    x = self.row(op, y, z)
             made.append(x)
         return made
 

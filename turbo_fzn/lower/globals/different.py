@@ -22,6 +22,7 @@ from turbo_fzn.tnf.language import EQ, MAX, MIN
 
 PERMUTATION_LIMIT = 150  # variables: their n * n truth values; a longer one is stated in n * n / 2 rows instead
 CLAUSES_FOR_EACH_PAIR = 50
+PAIRS_AT_ONCE = 2**18  # of many lists: their columns are to fit into memory
 
 
 def all_different(b: Builder, x: Sequence[int], r: int) -> None:
@@ -62,6 +63,34 @@ def differ(b: Builder, x: Sequence[int], r: int) -> None:
     else:
         same = bulk.truths(b, EQ, y, z)
         b.merge(r, b.negation(b.tree(MAX, same.tolist(), 0)))
+
+
+def differ_in_columns(b: Builder, columns: Sequence[np.ndarray]) -> int:
+    """`all_different` of many lists of one length, up to the first that is odd: it needs more than its pairs, or some
+    of its variables are not as usual (`choices`). Returns how many lists these are."""
+    lists, n = np.stack(columns, axis=1), len(columns)
+    variables, place = np.unique(lists, return_inverse=True)
+    place, numbers = place.reshape(lists.shape), variables.tolist()
+    size = np.array([min(choices(b, v), n + 1) for v in numbers], np.int64)[place]
+    usual = (size > 0).all(axis=1) & (size.max(axis=1) > n)
+    count = len(usual) if usual.all() else int(np.argmin(usual))
+    low, high = bulk.bounds(b, numbers)
+    i, j = bulk.pairs(n)
+    step = max(PAIRS_AT_ONCE // len(i), 1)
+    for start in range(0, count, step):
+        here = slice(start, min(start + step, count))
+        x, least, most = lists[here], low[place[here]], high[place[here]]
+        meet = (least[:, i] <= most[:, j]) & (least[:, j] <= most[:, i])
+        bulk.state(b, EQ, b.false, x[:, i][meet], x[:, j][meet])
+    return count
+
+
+def choices(b: Builder, x: int) -> int:
+    """How many values a variable can have; 0 where it has one, or none, or is the same as another by now."""
+    if b.parent[x] != x or b.value(x) is not None:
+        return 0
+    interval = IntSet.interval(b.lower[x], b.upper[x])
+    return (b.domains[x] & interval if x in b.domains else interval).size
 
 
 def all_different_except(b: Builder, x: Sequence[int], values: IntSet, r: int) -> None:

@@ -173,9 +173,15 @@ def numbered(
     intervals: dict[tuple[int, int], IntSet] = {}
     for node in nodes:
         for other, values in ahead[node].items():
-            for values_in_a_row in IntSet.of_values(values).ranges:  # whose truth is less work than that of any set
+            if len(values) == 1:  # as on most edges
+                in_a_row: tuple[tuple[int, int], ...] = ((values[0], values[0]),)
+            else:
+                in_a_row = IntSet.of_values(values).ranges  # whose truth is less work than that of any set
+            for one in in_a_row:
+                if one not in intervals:
+                    intervals[one] = IntSet((one,))
                 source.append(number[node])
-                label.append(intervals.setdefault(values_in_a_row, IntSet((values_in_a_row,))))
+                label.append(intervals[one])
                 target.append(number.get(other, 0))
     levels = keep(e, "int", [level[node] for node in nodes])
     sides = keep(e, "int", source), keep(e, "set", label), keep(e, "int", target)
