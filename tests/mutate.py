@@ -23,7 +23,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
-from mutations import MUTATIONS, Mutation
+from mutation import Mutation
+from mutations import MUTATIONS
 
 SOURCE = Path(__file__).resolve().parent.parent
 PAGE = SOURCE / "docs" / "correctness.md"

@@ -1,0 +1,65 @@
+"""The mutations of what is found in a model before the search: things in a row, symmetries. See mutations.py."""
+
+from __future__ import annotations
+
+from mutation import host
+
+ROW = "tests/test_spans.py"
+SPANS = [
+    host("things in a row", "the length of the last one counts", "tnf/spans.py",
+         "known[np.ix_(clique, clique)] - weight[:, None]", "known[np.ix_(clique, clique)]", ROW),
+    host("things in a row", "a distance in one direction is enough", "tnf/spans.py",
+         "(known > UNKNOWN) & (known.T > UNKNOWN)", "(known > UNKNOWN) | (known.T > UNKNOWN)", ROW),
+    host("things in a row", "lengths hold before some of the others", "tnf/spans.py",
+         "        np.minimum.at(weight, q, behind)\n", "", ROW),
+    host("things in a row", "a strict comparison counts as one more", "tnf/spans.py",
+         "np.where(true, 0, 1)", "np.where(true, 0, 2)", ROW),
+    host("things in a row", "a clause of two opposites is one of two truths", "tnf/spans.py",
+         "self.comparisons(z, op != MIN)", "self.comparisons(z, op >= MIN)", ROW),
+    host("things in a row", "where a thing is ahead, the other one is not behind", "tnf/spans.py",
+         "backward + other.gap - shift", "backward + other.gap + shift", ROW),
+    host("things in a row", "heads do not count", "tnf/spans.py",
+         "now = max(now, begin)", "now = max(now, 0)", ROW),
+    host("things in a row", "tails count from the variable, not from the place", "tnf/spans.py",
+         "tails[p] - place - w", "tails[p] - w", ROW),
+    host("things in a row", "what has begun goes on to its end", "tnf/spans.py",
+         "if left > until - now:", "if False:", ROW),
+    host("things in a row", "what has no bound begins somewhere", "tnf/spans.py",
+         "bounded = np.abs(self.begin[things]) < LARGEST", "bounded = things >= 0", ROW),
+    host("things in a row", "paths have one arc", "tnf/spans.py",
+         "for _ in range(MOST_DEPTH):", "for _ in range(1):", ROW),
+    host("things in a row", "a few seeds are all", "tnf/spans.py",
+         "if covered >> seed & 1 and seeds >= MOST_SEEDS:", "if seeds >= MOST_SEEDS:", ROW),
+]  # fmt: skip
+
+SWAPS, ORDERS, GRAPH = "tests/test_symmetry.py", "tests/test_symmetry_breaking.py", "symmetry/graph.py"
+SYMMETRY = [
+    host("symmetry", "any guess will do", "symmetry/automorphisms.py",
+         "return np.array_equal(before, after)", "return True", SWAPS),
+    host("symmetry", "domains are not compared", "symmetry/automorphisms.py",
+         " or np.any(graph.colours[swap.moved] != graph.colours[swap.images])", "", SWAPS),
+    host("symmetry", "the work has no limit", "symmetry/automorphisms.py",
+         "return self.work > MOST_WORK", "return False", ORDERS),
+    host("symmetry", "the objective is a variable like others", GRAPH,
+         "v.domain, v.name == objective", "v.domain", SWAPS),
+    host("symmetry", "a variable's constants do not tell it apart", GRAPH,
+         "else member for member in members])", "else None for member in members])", SWAPS),
+    host("symmetry", "constants among variables do not count", GRAPH,
+         "tuple(map(len, columns)), tuple(sorted(constants, key=repr))", "tuple(map(len, columns))", SWAPS),
+    host("symmetry", "an element forgets its place", GRAPH,
+         "(number, (label, i), element)", "(number, label, element)", SWAPS),
+    host("symmetry", "every constraint is commutative", GRAPH, "base in COMMUTATIVE", "True", SWAPS),
+    host("symmetry", "right-hand sides say nothing", GRAPH, "if variable.value is not None", "if False", SWAPS),
+    host("symmetry", "one order is the other way round", "symmetry/breaking.py",
+         "return [one for one, _ in chosen], [other for _, other in chosen]",
+         "return [pair[len(chosen) % 2] for pair in chosen], [pair[1 - len(chosen) % 2] for pair in chosen]", SWAPS),
+    host("symmetry", "orders differ in what comes first", "symmetry/breaking.py",
+         "np.argsort(graph.rank[swap.moved[first]])", "np.argsort((-1) ** first.sum() * graph.rank[swap.moved[first]])",
+         SWAPS),
+    host("symmetry", "large values are compared", "symmetry/breaking.py",
+         "domain.upper) <= LARGEST", "0) >= 0", ORDERS),
+    host("symmetry", "solutions are left out where several are wanted", "run/prepare.py",
+         " and wanted == 1", "", ORDERS),
+    host("symmetry", "what a warm start suggests is left out", "run/prepare.py",
+         " and not has_warm_start(goal.annotations)", "", ORDERS),
+]  # fmt: skip
