@@ -98,12 +98,12 @@ FORMS = ("or", "not both opposites", "implication", "the other implication")
 def sheets(draw: st.DrawFn, large: bool = True) -> Sheet:
     """`large`: four things, and variables without bounds; else there are few solutions."""
     sheet = Sheet()
-    room = 6 if large else 1
+    room = 9 if large else 1
     far = large and draw(st.integers(0, 3)) == 0  # then without cycles, where naive propagation might have no end
-    kinds = ["own", "own", "moved", "moved", "shifted", "same", "far" if far else "cycle"]
+    kinds = ["own", "own", "own", "moved", "moved", "moved", "shifted", "same", "far" if far else "cycle"]
     few = st.integers(0, 3)
     starts: list[int] = []
-    for _ in range(draw(st.integers(2, 4 if large else 3))):
+    for _ in range(draw(st.sampled_from((2, 3, 3, 4 if large else 3)))):
         kind = draw(st.sampled_from(kinds))
         if kind == "far":
             starts.append(sheet.variable(-INFINITY, draw(st.sampled_from((INFINITY, 5, -(2**41))))))
@@ -111,22 +111,23 @@ def sheets(draw: st.DrawFn, large: bool = True) -> Sheet:
             start = draw(st.sampled_from(starts))
             starts.append(sheet.more(start, 0 if kind == "same" else draw(st.integers(-2, 2))))
             if kind == "cycle":
-                sheet.rows.append((Op.ADD, start, starts[-1], sheet.constant(draw(st.integers(-2, 2)))))
+                starts[-1] = sheet.more(start, 1)
+                sheet.rows.append((Op.ADD, start, starts[-1], sheet.constant(draw(st.sampled_from((-1, -1, 0))))))
         else:
             low = draw(st.integers(-2, 2))
             moved = draw(st.integers(-3, 3)) if kind == "moved" else 0
-            starts.append(sheet.more(sheet.variable(low, low + draw(st.integers(1, 1 + room))), moved))
+            starts.append(sheet.more(sheet.variable(low, low + draw(st.integers(1, 1 + room)) + room // 3), moved))
     sheet.mentioned = list(starts)
     ends = [draw(ends_of(sheet, start)) for start in starts]
     n = len(starts)
     for j, i in combinations(range(n), 2):
-        if draw(st.integers(0, 5)):
+        if draw(st.integers(0, 9)):
             first = sheet.more(ends[i], draw(few) // 2), starts[j]
             second = ends[j], sheet.more(starts[i], -(draw(few) // 2))
             sheet.either(draw(st.sampled_from(FORMS)), *draw(st.permutations((first, second))))
     for _ in range(0 if far else draw(st.integers(0, 2))):
         draw(spans(sheet, starts, ends, room))
-    for _ in range(draw(st.integers(0, 2))):
+    for _ in range(draw(st.integers(1, 2))):
         draw(behind(sheet, starts, ends, room))
     return sheet
 
@@ -134,8 +135,8 @@ def sheets(draw: st.DrawFn, large: bool = True) -> Sheet:
 @st.composite
 def ends_of(draw: st.DrawFn, sheet: Sheet, start: int) -> int:
     if draw(st.booleans()):
-        return sheet.more(start, draw(st.integers(0, 4)))
-    low = draw(st.integers(-1, 2))
+        return sheet.more(start, draw(st.sampled_from((0, 1, 2, 2, 3, 3, 4))))
+    low = draw(st.sampled_from((-1, 0, 1, 1, 2, 2)))
     size = sheet.variable(low, low + 1)
     return sheet.sum(*draw(st.permutations((start, size))))
 
@@ -143,14 +144,14 @@ def ends_of(draw: st.DrawFn, sheet: Sheet, start: int) -> int:
 @st.composite
 def spans(draw: st.DrawFn, sheet: Sheet, starts: list[int], ends: list[int], room: int) -> None:
     """s >= p - q + c."""
-    low = draw(st.integers(-2, 3))
-    s = sheet.variable(low, low + draw(st.integers(1, 1 + room)))
+    low = draw(st.integers(-2, 3)) - room // 3
+    s = sheet.variable(low, low + draw(st.integers(1, 1 + room)) + room)
     sheet.mentioned.append(s)
     s = sheet.more(s, draw(st.sampled_from((0, 0, 1))))
     all_of_them = draw(st.booleans())
     for i, p in enumerate(starts):
         for j, q in enumerate(starts):
-            if i != j and (all_of_them or draw(st.booleans())):
+            if i != j and (all_of_them or draw(st.integers(0, 3))):
                 left = ends[i] if draw(st.integers(0, 3)) == 0 else sheet.more(p, draw(st.integers(-2, 3)))
                 sheet.holds(left, sheet.sum(*draw(st.permutations((s, q)))), draw(st.booleans()))
 
@@ -158,9 +159,9 @@ def spans(draw: st.DrawFn, sheet: Sheet, starts: list[int], ends: list[int], roo
 @st.composite
 def behind(draw: st.DrawFn, sheet: Sheet, starts: list[int], ends: list[int], room: int) -> None:
     """m >= p + c in one step or two, or the greatest of some."""
-    low = draw(st.integers(-2, 4))
+    low = draw(st.integers(-2, 4)) - room // 3
     far = any(sheet.domains[start][0] <= -INFINITY for start in starts)
-    m = sheet.variable(-INFINITY if far else low, low + draw(st.integers(1, 1 + room)))
+    m = sheet.variable(-INFINITY if far else low, low + draw(st.integers(1, 1 + room)) + 2 * (room // 3))
     sheet.mentioned.append(m)
     for p in draw(st.permutations(starts + ends)):
         step = draw(st.sampled_from(("none", "comparison", "comparison", "chain", "extreme", "sum")))
@@ -270,13 +271,13 @@ def texts(draw: st.DrawFn) -> Text:
     starts = []
     for i in range(n):
         low = draw(st.integers(-1, 2))
-        starts.append(text.variable(f"x{i}", f"{low}..{low + draw(st.integers(2, 4))}"))
-    if draw(st.integers(0, 4)) == 0:
+        starts.append(text.variable(f"x{i}", f"{low}..{low + draw(st.integers(2, 6)) + 2 * (n < 4)}"))
+    if draw(st.integers(0, 9)) == 0:
         text.post(f"int_lin_eq([1,-1],[x0,x1],{draw(st.integers(-2, 2))})")
     sizes: list[object] = [draw(st.integers(1, 3)) for _ in range(n)]
     if draw(st.booleans()):
         sizes[0] = text.variable("d", "1..2")
-    pairs = [(i, j) for j, i in combinations(range(n), 2) if draw(st.integers(0, 5))]
+    pairs = [(i, j) for j, i in combinations(range(n), 2) if draw(st.integers(0, 9))]
     for i, j in pairs:
         state_pair(text, draw(st.sampled_from(TEXT_FORMS)), starts[i], sizes[i], starts[j], sizes[j])
     if draw(st.integers(0, 3)) == 0:
@@ -284,9 +285,9 @@ def texts(draw: st.DrawFn) -> Text:
         text.post(f"turbo_disjunctive([{','.join(starts)}],[{lengths}])")
     if draw(st.integers(0, 2)):
         low = draw(st.integers(-2, 3))
-        text.variable("s", draw(st.sampled_from((f"{low}..{low + 6}", f"{low}..{low + 2}"))))
+        text.variable("s", draw(st.sampled_from((f"{low}..{low + 10}", f"{low}..{low + 5}"))))
         for i, j in permutations(range(n), 2):
-            if draw(st.integers(0, 4)):
+            if draw(st.integers(0, 9)):
                 text.post(f"int_lin_le([1,-1,-1],[x{i},x{j},s],{draw(st.integers(-3, 2))})")
     if draw(st.integers(0, 2)):
         draw(ends_in_text(text, starts))
@@ -296,15 +297,15 @@ def texts(draw: st.DrawFn) -> Text:
 @st.composite
 def ends_in_text(draw: st.DrawFn, text: Text, starts: list[str]) -> None:
     low = draw(st.integers(-2, 4))
-    text.variable("m", f"{low}..{low + draw(st.integers(2, 8))}")
+    text.variable("m", f"{low}..{low + draw(st.integers(4, 12))}")
     before = [x for x in starts if draw(st.integers(0, 5))]
     form = draw(st.sampled_from(("comparisons", "chain", "maximum")))
     if form == "maximum" and before:
-        text.variable("top", "-2..8")
+        text.variable("top", "-2..12")
         text.post(f"array_int_maximum(top,[{','.join(before)}])")
         text.post(f"int_lin_le([1,-1],[top,m],{draw(st.integers(-3, 1))})")
     elif form == "chain":
-        text.variable("between", "-2..7")
+        text.variable("between", "-2..12")
         text.post(f"int_lin_le([1,-1],[between,m],{draw(st.integers(-2, 1))})")
         for x in before:
             text.post(f"int_lin_le([1,-1],[{x},between],{draw(st.integers(-2, 1))})")

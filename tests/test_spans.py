@@ -177,6 +177,18 @@ def test_things_may_stand_a_constant_beside_a_variable(moved):
     assert stretched(sheet.tnf()) == {s: 9, m: 10 + 9}
 
 
+def test_sizes_that_vary_have_setup_times_too():
+    sheet = Sheet()
+    starts = [sheet.more(sheet.variable(0, 20), number) for number in range(3)]
+    ends = [sheet.sum(sheet.variable(size, 9), start) for start, size in zip(starts, (2, 3, 4))]
+    m = sheet.variable(0, 90)
+    for i, j in combinations(range(3), 2):
+        sheet.either("or", (sheet.more(ends[i], 5), starts[j]), (sheet.more(ends[j], 5), starts[i]))
+    for end in ends:
+        sheet.holds(end, m)
+    assert stretched(sheet.tnf()) == {m: 9 + 2 * 5}
+
+
 def test_of_setup_times_the_shortest_counts():
     text = Text()
     starts = [text.variable(f"x{i}", "0..30") for i in range(3)]

@@ -134,10 +134,12 @@ class Spans:
 
     def length(self, end: Column, start: Column) -> Column:
         """end - start, at least."""
-        found = np.where(self.base[end] == self.base[start], self.offset[end] - self.offset[start], UNKNOWN)
+        more, end, start = self.offset[end] - self.offset[start], self.base[end], self.base[start]
+        found = np.where(end == start, more, UNKNOWN)
         for part, rest in ((self.first, self.second), (self.second, self.first)):
-            known = (part[end] == start) & (self.lower[rest[end]] > -LARGEST)
-            found = np.where(known, np.maximum(found, self.lower[rest[end]]), found)
+            length = self.lower[rest[end]]
+            known = (part[end] >= 0) & (self.base[part[end]] == start) & (length > -LARGEST)
+            found = np.where(known, np.maximum(found, length + self.offset[part[end]] + more), found)
         return found
 
     def number_things(self, p: Column, q: Column, ahead: Column, behind: Column) -> None:
