@@ -308,12 +308,13 @@ def test_a_hundred_megabytes_of_garbage_are_refused_soon_and_in_little_memory(tm
     path = tmp_path / "garbage.fzn"
     path.write_text(eval(GARBAGE[kind], {"N": HUGE}))
     code = (
-        "import sys, resource\n"
+        "import sys\n"
+        "from turbo_fzn.bench.front import peak_bytes\n"
         "from turbo_fzn.read.languages import parse_file\n"
         "from turbo_fzn.errors import ModelError\n"
         "try: parse_file(sys.argv[1])\n"
         "except ModelError as error: print(error)\n"
-        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)"
+        "print(peak_bytes() >> 20)"
     )
     before = processor_seconds()
     run = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True)

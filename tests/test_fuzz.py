@@ -11,10 +11,12 @@ from collections import Counter
 from pathlib import Path
 from random import Random
 
+import numpy as np
 import pytest
 from command import PATIENCE
 from conftest import needs_gecode, needs_minizinc
 from flatzinc_text import with_text
+from fuzz import damage
 from fuzz.drawer import Drawer
 from fuzz.generate import FLAVOURS, FORMS, declare_variables, draw_model, is_satisfied
 from fuzz.global_calls import CALLS
@@ -61,6 +63,15 @@ def test_damaged_input_is_refused_or_solved():
         assert failure is None, failure
         kinds[kind] += 1
     assert kinds["solved"] > 50 and kinds["refused"] > 500
+
+
+def test_a_text_answers_for_the_memory_that_it_takes_and_for_no_other(monkeypatch):
+    monkeypatch.setattr(damage, "MEGABYTES", 100)
+    text, parse = b"var 1..2: x; solve satisfy;", damage.parse_file
+    np.ones(200 << 20, np.uint8)  # what ran before in this process
+    assert damage.judge_text(text).kind == "solved"
+    monkeypatch.setattr(damage, "parse_file", lambda path: (np.ones(200 << 20, np.uint8), parse(path))[1])
+    assert damage.judge_text(text).kind == "large"
 
 
 def test_models_with_floats_are_solved_about_the_point_that_satisfies_them():
