@@ -236,7 +236,7 @@ def test_decimal_fractions_and_wide_domains_leave_room_for_a_small_precision(pre
 )
 def test_where_nothing_can_be_said_nothing_is(model):
     for settings in ({"check": True}, {"check": False}, {"threads": 2}):
-        assert solve(model, time_limit=5000, **settings).status == "UNKNOWN"
+        assert solve(model, time_limit=2000, **settings).status == "UNKNOWN"
 
 
 @pytest.mark.parametrize("precision", [1e-3, 1e-6])

@@ -33,6 +33,7 @@ from turbo_fzn.options import Options
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.read.model import Constraint, Goal, Model, Ref, Variable
 from turbo_fzn.run.bounding import Bounding, root_bounds
+from turbo_fzn.run.judge import Judge
 from turbo_fzn.run.prepare import prepare
 
 MOST_NODES = 60
@@ -244,7 +245,7 @@ def check_bounds(random: Random, relaxation: Relaxation, watch: Watch, objective
             raise Unsound(f"{objective} is not {relaxation.residue} modulo {relaxation.step}")
     liar = random.random() < 0.5
     Liar.random = random
-    bounding = Bounding(prepared, np.arange(prepared.tnf.n_vars))
+    bounding = Bounding(Judge(prepared, Options()))
     nodes = iter(range(MOST_NODES))
     beside = Beside(lambda: relaxation, bounding.boxes)
     watch.best = lambda: beside.best

@@ -188,6 +188,7 @@ def try_reals(random: Random) -> tuple[Verdict, str]:
     drawn = draw_model(random)
     way = {"threads": random.choice((1, 2)), "simplify": random.random() < 0.8, "seed": random.randint(0, 99)}
     way["free_search"] = random.random() < 0.3
+    way["relaxation"] = random.choice(("auto", "on", "off"))
     try:
         result = solve_text(drawn.text, arch="cpu", time_limit=MILLISECONDS, **way)
     except TurboError as error:

@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from turbo_fzn import floats
 from turbo_fzn.bounds.relaxation import Relaxation
 from turbo_fzn.domains import INFINITY
+from turbo_fzn.tnf.language import TNF
 
 if TYPE_CHECKING:
     from turbo_fzn.bounds.root import Root
@@ -30,6 +32,9 @@ END_SECONDS = 0.2
 PATIENCE_SECONDS = 4.0  # of the thread, in branch and bound, at least
 REST_SECONDS = 0.05
 HOPE = 20  # times as far as the bound has risen so far is as far as it is hoped to rise
+
+
+Store = tuple[np.ndarray, np.ndarray]
 
 
 class Boxes(Protocol):
@@ -47,12 +52,40 @@ class Boxes(Protocol):
         ...
 
 
-class Beside:
-    """`make` gives the relaxation, or None where there is none to speak of; `boxes` narrows boxes of it by propagation.
-    Both are called in the thread, which divides with at most this share of the time, or as much as a processor has."""
+class RealBoxes(Protocol):
+    """The same for boxes of all variables of a TNF."""
 
-    def __init__(self, make: Callable[[], Relaxation | None], boxes: Boxes, share: float = 1):
-        self.make, self.boxes, self.share = make, boxes, share
+    def attach(self) -> None: ...
+
+    def narrow(self, lower: np.ndarray, upper: np.ndarray, most: int) -> Store | None: ...
+
+    def offer(self, lower: np.ndarray, upper: np.ndarray, point: np.ndarray, most: int) -> int | None:
+        """sense * objective of the solution that is near the point, if one is."""
+        ...
+
+
+class Divided(Protocol):
+    """A branch and bound; `bound` is what is left to prove, None where nothing is."""
+
+    n_nodes: int
+
+    @property
+    def bound(self) -> int | None: ...
+
+    def can_rise(self) -> bool: ...
+
+    def is_full(self) -> bool: ...
+
+    def step(self) -> None: ...
+
+
+class Bounder:
+    """A thread that divides boxes with at most this share of the time, or as much as a processor has."""
+
+    sense: int
+
+    def __init__(self, share: float = 1):
+        self.share = share
         self.bound = -NO_SOLUTION  # sense * objective of any solution is at least this
         self.best = NO_SOLUTION  # sense * objective of the best solution known
         self.told_to_stop = threading.Event()
@@ -86,38 +119,23 @@ class Beside:
         if not self.told_to_stop.wait(HEAD_START_SECONDS):
             self.run()
 
+    def work(self) -> None:
+        """To be told what it is: bounds, until there are no more or none is wanted."""
+        raise NotImplementedError
+
     def run(self) -> None:
         """What the thread does, to its end."""
         try:
-            relaxation = self.make()
-            if relaxation is not None and not self.stopped:
-                self._work(relaxation)
+            self.began, self.worked = time.monotonic(), time.thread_time()
+            self.work()
         except ImportError as error:
             log.info("no bounds from relaxations: %s", error)
         except Exception as error:  # a fault, but none that should cost the user the answer of the search
             self.fault = error
             log.warning("the relaxation ends, the search goes on: %s: %s", type(error).__name__, error)
 
-    def _work(self, relaxation: Relaxation) -> None:
-        from turbo_fzn.bounds.root import Root
-
-        self.began, self.worked, self.sense = time.monotonic(), time.thread_time(), relaxation.sense
-        self.boxes.attach(relaxation)
-        root = Root(relaxation, self)
-        root.settle()
-        self.say("relaxation")
-        root.cut()
-        self.say("relaxation with cuts")
-        if not self.is_done():
-            self.search(root)
-        self.say("relaxation ends")
-
-    def search(self, root: Root) -> None:
-        from turbo_fzn.bounds.tree import Node, Tree
-
-        tree = Tree(root.relaxation, root.program, root.certifier, self)
-        tree.lower, tree.upper = root.lower, root.upper
-        tree.push(Node(root.bound, (), None))
+    def divide(self, tree: Divided) -> None:
+        """Steps of a branch and bound, until it is done or not worth it."""
         self.first, self.divided = self.bound, time.thread_time()
         while not self.is_done() and tree.can_rise() and not tree.is_full() and not self.is_hopeless():
             tree.step()
@@ -136,6 +154,56 @@ class Beside:
         seconds = time.thread_time() - self.divided
         return seconds > PATIENCE_SECONDS and self.best < NO_SOLUTION and missing > HOPE * risen
 
+    def publish(self, bound: int) -> None:
+        """Solutions that are better than the best known have at least this."""
+        self.bound = max(self.bound, min(bound, self.best))
+
+    def is_done(self) -> bool:
+        return self.stopped or self.bound >= self.best
+
+    def meaning(self, bound: int) -> float:
+        """The objective of this sense * objective."""
+        return self.sense * bound
+
+    def say(self, what: str) -> None:
+        seconds = time.monotonic() - self.began
+        counts = self.n_cuts, self.n_nodes
+        log.info("%s: %.2f s, bound %s, %d cuts, %d nodes", what, seconds, self.meaning(self.bound), *counts)
+
+
+class Beside(Bounder):
+    """`make` gives the relaxation, or None where there is none to speak of; `boxes` narrows boxes of it by propagation.
+    Both are called in the thread."""
+
+    def __init__(self, make: Callable[[], Relaxation | None], boxes: Boxes, share: float = 1):
+        super().__init__(share)
+        self.make, self.boxes = make, boxes
+
+    def work(self) -> None:
+        relaxation = self.make()
+        if relaxation is None or self.stopped:
+            return
+        from turbo_fzn.bounds.root import Root
+
+        self.sense = relaxation.sense
+        self.boxes.attach(relaxation)
+        root = Root(relaxation, self)
+        root.settle()
+        self.say("relaxation")
+        root.cut()
+        self.say("relaxation with cuts")
+        if not self.is_done():
+            self.search(root)
+        self.say("relaxation ends")
+
+    def search(self, root: Root) -> None:
+        from turbo_fzn.bounds.tree import Node, Tree
+
+        tree = Tree(root.relaxation, root.program, root.certifier, self)
+        tree.lower, tree.upper = root.lower, root.upper
+        tree.push(Node(root.bound, (), None))
+        self.divide(tree)
+
     def narrow(self, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
         """The bounds of better solutions in a box; None where there are none. What is found on the way is told."""
         narrower = self.boxes.narrow(lower, upper, min(self.best - 1, INFINITY))
@@ -151,14 +219,34 @@ class Beside:
             if np.all((relaxation.lower <= point) & (point <= relaxation.upper)):
                 self.narrow(point, point)
 
-    def publish(self, bound: int) -> None:
-        """Solutions that are better than the best known have at least this."""
-        self.bound = max(self.bound, min(bound, self.best))
 
-    def is_done(self) -> bool:
-        return self.stopped or self.bound >= self.best
+class RealBeside(Bounder):
+    """The same for a TNF with real variables: branch and bound over its boxes (spatial.py). All bounds and objectives
+    are as in its store; `tell` wants the least sense * objective that is of no use any more."""
 
-    def say(self, what: str) -> None:
-        seconds = time.monotonic() - self.began
-        counts = self.n_cuts, self.n_nodes
-        log.info("%s: %.2f s, bound %d, %d cuts, %d nodes", what, seconds, self.sense * self.bound, *counts)
+    def __init__(self, tnf: TNF, boxes: RealBoxes, share: float = 1):
+        super().__init__(share)
+        self.tnf, self.boxes, self.sense = tnf, boxes, tnf.sense
+
+    def work(self) -> None:
+        from turbo_fzn.bounds.spatial import Tree
+
+        self.boxes.attach()
+        tree = Tree(self.tnf, self)
+        self.divide(tree)
+        self.say("relaxation ends")
+
+    def narrow(self, lower: np.ndarray, upper: np.ndarray) -> Store | None:
+        return self.boxes.narrow(lower, upper, self.most())
+
+    def offer(self, lower: np.ndarray, upper: np.ndarray, point: np.ndarray) -> None:
+        value = self.boxes.offer(lower, upper, point, self.most())
+        if value is not None:
+            self.tell(self.tnf.sense * self.tnf.better_than(self.tnf.sense * value) + 1)
+
+    def meaning(self, bound: int) -> float:
+        code = int(np.clip(self.sense * bound, -INFINITY, INFINITY))
+        return floats.number(code) if self.tnf.has_real_objective else self.sense * bound
+
+    def most(self) -> int:
+        return min(self.best - 1, INFINITY)

@@ -5,18 +5,20 @@ What it says is a suggestion: primal values to branch and cut by, and duals that
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import Any, NamedTuple
 
 import highspy
 import numpy as np
 
+from turbo_fzn.bounds.envelopes import Row
 from turbo_fzn.bounds.relaxation import LinearRows, Relaxation
 from turbo_fzn.domains import INFINITY
 
 Status = highspy.HighsModelStatus
 ROW_BY_ROW = 2  # kRowwise
+TIGHT = 1e-10  # the smallest tolerance that HiGHS knows
 
 
 class Outcome(Enum):
@@ -34,21 +36,37 @@ class Answer(NamedTuple):
     duals: np.ndarray
 
 
+def quiet_solver(is_over: Callable[[], bool]) -> Any:
+    """A solver that says nothing, on this thread."""
+    solver: Any = highspy.Highs()
+    for option, value in (("output_flag", False), ("threads", 1)):
+        solver.setOptionValue(option, value)
+
+    def look_up(kind: Any, message: str, state: Any, answer: Any, user: Any) -> None:
+        if is_over():
+            answer.user_interrupt = True
+
+    solver.setCallback(look_up, None)
+    solver.startCallback(highspy.cb.HighsCallbackType.kCallbackSimplexInterrupt)
+    return solver
+
+
+def solve(solver: Any) -> Answer:
+    solver.run()
+    status = solver.getModelStatus()
+    if status == Status.kInfeasible:
+        _, exists, ray = solver.getDualRay()
+        return Answer(Outcome.INFEASIBLE, np.empty(0), np.asarray(ray) if exists else np.empty(0))
+    solution = solver.getSolution()
+    values, duals = np.array(solution.col_value), np.array(solution.row_dual)
+    return Answer(Outcome.OPTIMAL if status == Status.kOptimal else Outcome.UNFINISHED, values, duals)
+
+
 class Program:
     """The linear program of a relaxation, whose bounds and rows change. `is_over` says when to give up."""
 
     def __init__(self, relaxation: Relaxation, is_over: Callable[[], bool]):
-        solver: Any = highspy.Highs()
-        self.solver = solver
-        for option, value in (("output_flag", False), ("threads", 1)):
-            solver.setOptionValue(option, value)
-
-        def look_up(kind: Any, message: str, state: Any, answer: Any, user: Any) -> None:
-            if is_over():
-                answer.user_interrupt = True
-
-        solver.setCallback(look_up, None)
-        solver.startCallback(highspy.cb.HighsCallbackType.kCallbackSimplexInterrupt)
+        self.solver = solver = quiet_solver(is_over)
         n, rows = relaxation.n_columns, relaxation.rows
         cost = np.zeros(n)
         cost[relaxation.objective] = relaxation.sense
@@ -74,15 +92,7 @@ class Program:
 
     def solve(self) -> Answer:
         """From the last basis on."""
-        solver = self.solver
-        solver.run()
-        status = solver.getModelStatus()
-        if status == Status.kInfeasible:
-            _, exists, ray = solver.getDualRay()
-            return Answer(Outcome.INFEASIBLE, np.empty(0), np.asarray(ray) if exists else np.empty(0))
-        solution = solver.getSolution()
-        values, duals = np.array(solution.col_value), np.array(solution.row_dual)
-        return Answer(Outcome.OPTIMAL if status == Status.kOptimal else Outcome.UNFINISHED, values, duals)
+        return solve(self.solver)
 
     def basis(self) -> highspy.HighsBasis:
         return self.solver.getBasis()
@@ -101,6 +111,25 @@ class Program:
         """The row of the inverse basis at this position: of each row, its part in the tableau's row (float [m])."""
         _, row = self.solver.getBasisInverseRow(position)
         return np.asarray(row)
+
+
+def solve_reals(
+    cost: np.ndarray, lower: np.ndarray, upper: np.ndarray, rows: Sequence[Row], is_over: Callable[[], bool]
+) -> Answer:
+    """The least cost x (float64 [n]) within the bounds and the rows, by a program of its own."""
+    solver = quiet_solver(is_over)
+    for option in ("primal_feasibility_tolerance", "dual_feasibility_tolerance"):
+        solver.setOptionValue(option, TIGHT)
+    solver.setOptionValue("presolve", "off")  # which keeps no ray of what is infeasible
+    start = np.cumsum([0] + [len(entries) for entries, _, _ in rows])
+    columns = np.fromiter((v for entries, _, _ in rows for v in entries), np.int32, start[-1])
+    values = np.fromiter((float(c) for entries, _, _ in rows for c in entries.values()), float, start[-1])
+    low = np.array([-np.inf if row.low is None else float(row.low) for row in rows])
+    high = np.array([np.inf if row.high is None else float(row.high) for row in rows])
+    n = len(cost)
+    sizes, entries = (n, len(rows), len(values)), (start[:-1].astype(np.int32), columns, values)
+    solver.passModel(*sizes, ROW_BY_ROW, 1, 0.0, cost, lower, upper, low, high, *entries, np.zeros(n, np.int32))
+    return solve(solver)
 
 
 def entries_of(rows: LinearRows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -8,30 +8,47 @@ Names that the simplifier found equal are one variable.
 from __future__ import annotations
 
 from collections import deque
+from typing import Protocol
 
 import numpy as np
 
-from turbo_fzn.bounds.beside import Beside
+from turbo_fzn import floats
+from turbo_fzn.bounds.beside import Beside, Bounder, RealBeside, Store
 from turbo_fzn.bounds.relaxation import Relaxation
 from turbo_fzn.domains import BOOLEAN, INFINITY, IntSet
 from turbo_fzn.engine import cpu
 from turbo_fzn.engine.contract import Engine, Found
 from turbo_fzn.errors import EngineError
 from turbo_fzn.read.model import Model
-from turbo_fzn.run.judge import Prepared
+from turbo_fzn.run.judge import Judge, Prepared
 
+NEAR = 1 / 4  # of the width of a decided interval: how far a box about a point reaches
+LARGEST = 2.0**62  # of a number in a point
 RELAXATION = -1  # the block that such solutions are said to be of
 
 
-class Bounding:
-    """A relaxation at work beside a search, and the engine that it helps. Solutions carry the values of `exports`."""
+class Helper(Protocol):
+    """What boxes are narrowed by; `found` gets the solutions that come to light."""
 
-    def __init__(self, prepared: Prepared, exports: np.ndarray, share: float = 1):
-        """`share` is as in Beside."""
-        self.boxes = Boxes(prepared, exports)
-        self.beside = Beside(lambda: relaxation_of(prepared), self.boxes, share)
-        self.sense = prepared.tnf.sense
+    found: deque[Found]
+
+
+class Bounding:
+    """A relaxation at work beside a search, and the engine that it helps. Solutions carry the values that the judge
+    wants."""
+
+    boxes: Helper
+    beside: Bounder
+
+    def __init__(self, judge: Judge, share: float = 1):
+        """`share` is as in Bounder."""
+        self.tnf = judge.prepared.tnf
+        self.begin(judge, share)
         self.told = self.beside.bound
+
+    def begin(self, judge: Judge, share: float) -> None:
+        self.boxes = boxes = Boxes(judge.prepared, judge.exports)
+        self.beside = Beside(lambda: relaxation_of(judge.prepared), boxes, share)
 
     def start(self) -> None:
         self.beside.start()
@@ -40,7 +57,7 @@ class Bounding:
         """Tells the relaxation the objective of the best solution, and the engine what was proved; returns the
         solutions that the relaxation has led to."""
         if best is not None:
-            self.beside.tell(self.sense * best)
+            self.beside.tell(self.least_of_no_use(best))
         bound = self.beside.bound
         if bound > self.told:
             self.told = bound
@@ -51,7 +68,11 @@ class Bounding:
         return new
 
     def proves(self, best: int | None) -> bool:
-        return best is not None and self.told >= self.sense * best
+        return best is not None and self.told >= self.least_of_no_use(best)
+
+    def least_of_no_use(self, best: int) -> int:
+        """sense * objective from which on solutions do not improve on the best one."""
+        return self.tnf.sense * self.tnf.better_than(best) + 1
 
     def close(self) -> None:
         self.beside.stop()
@@ -130,6 +151,71 @@ class Boxes:
         equal = (lower[column] == value) & (upper[column] == value)
         lower[truth[equal]] = 1
         return (lower, upper) if np.all(lower <= upper) else None
+
+
+class RealBounding(Bounding):
+    """The same of a model with real variables: branch and bound over its boxes."""
+
+    def begin(self, judge: Judge, share: float) -> None:
+        self.boxes = boxes = RealBoxes(judge)
+        self.beside = RealBeside(self.tnf, boxes, share)
+
+
+class RealBoxes:
+    """Boxes of a TNF with real variables, narrowed by its rows. `found` gets what the judge takes for a solution."""
+
+    def __init__(self, judge: Judge):
+        self.judge, self.tnf = judge, judge.prepared.tnf
+        self.found: deque[Found] = deque()
+        self.propagator: cpu.Propagator | None = None
+
+    def attach(self) -> None:
+        self.propagator = cpu.Propagator(self.tnf)
+
+    def narrow(self, lower: np.ndarray, upper: np.ndarray, most: int) -> Store | None:
+        """The bounds (int64 [n]) of what the box has of solutions with sense * objective <= most; None where it has
+        none."""
+        if self.propagator is None:
+            return lower, upper
+        low, high = lower.copy(), upper.copy()
+        objective, sense = self.tnf.objective, self.tnf.sense
+        if abs(most) < INFINITY:
+            side, better = (high, min) if sense > 0 else (low, max)
+            side[objective] = better(side[objective], sense * most)
+        try:
+            return self.propagator(low, high) if np.all(low <= high) else None
+        except EngineError:  # numbers too large for a store
+            self.propagator = None
+            return lower, upper
+
+    def offer(self, lower: np.ndarray, upper: np.ndarray, point: np.ndarray, most: int) -> int | None:
+        """A point (float64 [n]) within a box, which may be near a solution: a small box about it, narrowed. Returns
+        sense * objective where it is one."""
+        tnf = self.tnf
+        assert tnf.floats is not None
+        point = np.clip(np.nan_to_num(point), -LARGEST, LARGEST)
+        near = NEAR * tnf.floats.width * np.maximum(np.abs(point), 1)
+        nearest = np.rint(point).astype(np.int64)
+        low, high = (np.where(tnf.floats.mask, floats.codes(end), nearest) for end in (point - near, point + near))
+        low, high = np.clip(low, lower, upper), np.clip(high, lower, upper)
+        box = self.narrow(low, high, most)
+        if box is None or not self.is_decided(*box):
+            return None
+        low, high = box
+        objective = int((low if tnf.sense > 0 else high)[tnf.objective])
+        found = Found(objective, RELAXATION, "relaxation", np.concatenate(box)[self.judge.exports])
+        if not self.judge.is_solution(found):
+            return None
+        self.found.append(found)
+        return tnf.sense * objective
+
+    def is_decided(self, lower: np.ndarray, upper: np.ndarray) -> bool:
+        """Whether integers have one value and intervals are as small as a search makes them (floats/decided.h)."""
+        assert self.tnf.floats is not None
+        low, high = floats.numbers(lower), floats.numbers(upper)
+        tolerance = self.tnf.floats.width * np.maximum(np.minimum(np.abs(low), np.abs(high)), 1)
+        small = (high - low <= tolerance) | (upper - lower <= 1)
+        return bool(np.all(np.where(self.tnf.floats.mask, small, lower == upper)))
 
 
 def relaxation_of(prepared: Prepared) -> Relaxation | None:

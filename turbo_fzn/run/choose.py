@@ -32,7 +32,7 @@ from turbo_fzn.engine.team import Team
 from turbo_fzn.errors import EngineError, UsageError
 from turbo_fzn.options import Options
 from turbo_fzn.ranks.world import World, world
-from turbo_fzn.run.judge import Prepared
+from turbo_fzn.run.judge import Judge, Prepared
 from turbo_fzn.run.roles import choose_roles
 from turbo_fzn.tnf.language import TNF, VarChoice
 
@@ -70,7 +70,9 @@ def plan(tnf: TNF, options: Options, wanted: int, beside_gpu: bool = False) -> P
     plain = asked == 1 or (asked is None and options.seed is not None) or options.lns == "off"
     several = tnf.sense == 0 and wanted != 1
     free = not several and (options.free_search or not (tnf.annotated or plain or options.cp_profiler))
-    free = free or (asked == 1 and has_real_objective(tnf) and options.lns != "off" and not options.cp_profiler)
+    # A tree of ours that halves a real objective first may be long without a solution.
+    halves = tnf.has_real_objective and not tnf.annotated
+    free = free or (asked == 1 and halves and options.lns != "off" and not options.cp_profiler)
     by_failures = not (tnf.annotated or several)
     threads = asked or (FREE_THREADS if free and not options.cp_profiler else 1)
     if beside_gpu and not asked and free and choose_roles(tnf, options, FREE_THREADS, free):
@@ -81,11 +83,6 @@ def plan(tnf: TNF, options: Options, wanted: int, beside_gpu: bool = False) -> P
         order = "by failure weights" if by_failures else "as annotated" if tnf.annotated else "smallest domain first"
         reason = f"the tree, {order}"
     return Plan(threads, free, not several and (tnf.sense != 0 or free), by_failures, reason)
-
-
-def has_real_objective(tnf: TNF) -> bool:
-    """Whether the objective is real and the search ours: a tree that halves it first may be long without a solution."""
-    return tnf.floats is not None and tnf.sense != 0 and bool(tnf.floats.mask[tnf.objective]) and not tnf.annotated
 
 
 def threads_beside_gpu() -> int:
@@ -172,19 +169,19 @@ def own_gpus(job: Job, options: Options, everybody: World) -> list[Engine]:
         return []
 
 
-def begin_bounding(prepared: Prepared, options: Options, exports: np.ndarray) -> Bounding | None:
+def begin_bounding(judge: Judge, options: Options) -> Bounding | None:
     """What seeks bounds of the objective beside the search. With one block it would be as much as the search itself,
     and equal runs would not print the same: there free search alone has it, without a seed, and with little time."""
+    prepared = judge.prepared
     if prepared.model is None or options.cp_profiler or options.relaxation == "off":
         return None
-    if prepared.tnf.floats is not None:
-        return None
     alone = is_alone(prepared.tnf, options)
-    if options.relaxation == "auto" and alone and (options.seed is not None or not options.free_search):
+    if options.relaxation == "auto" and alone and (options.seed is not None or not plan(prepared.tnf, options, 1).free):
         return None
-    from turbo_fzn.run.bounding import Bounding
+    from turbo_fzn.run.bounding import Bounding, RealBounding
 
-    return Bounding(prepared, exports, SHARE_BESIDE_ONE if alone else 1)
+    kind = Bounding if prepared.tnf.floats is None else RealBounding
+    return kind(judge, SHARE_BESIDE_ONE if alone else 1)
 
 
 def is_alone(tnf: TNF, options: Options) -> bool:

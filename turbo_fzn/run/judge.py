@@ -130,6 +130,13 @@ class Judge:
         log.info("a box is too wide: %s", missed)
         return False
 
+    def is_solution(self, found: Found) -> bool:
+        """Whether a box that somebody suggests holds to within the precision; it counts for nothing where not."""
+        if self.checker is None or np.any(np.abs(found.values) >= INFINITY):
+            return False
+        values = self._box(found)
+        return self.checker.violation(values) is None and self.checker.undecided(values) is None
+
     def _assignment(self, found: Found) -> Mapping[str, Any]:
         plain = self.prepared.original(found.values).tolist()
         return {name: plain[number] for name, number in self.prepared.origin.items()}

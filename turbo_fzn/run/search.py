@@ -118,7 +118,7 @@ class Search:
         else:
             self.judge = Judge(self.prepared, self.options)
             if tnf.sense:
-                self.bounding = begin_bounding(self.prepared, self.options, self.judge.exports)
+                self.bounding = begin_bounding(self.judge, self.options)
                 complete = proved = yield from self.run(tnf, self.improvements, 0)
                 if proved and self.last is not None and self.options.optimal_limit() != 1 and self.meaning is int:
                     complete = yield from self.enumerate_optimal()
@@ -320,8 +320,7 @@ def engine_is_misled(tnf: TNF, judge: Judge) -> bool:
 
 def objective_meaning(tnf: TNF) -> Callable[[int], float]:
     """From the bound that the search has of the objective to its value."""
-    is_float = tnf.floats is not None and tnf.objective >= 0 and tnf.floats.mask[tnf.objective]
-    return floats.number if is_float else int
+    return floats.number if tnf.has_real_objective else int
 
 
 def refine(tnf: TNF, best: int | None) -> TNF | None:
@@ -333,11 +332,7 @@ def refine(tnf: TNF, best: int | None) -> TNF | None:
     width = tnf.floats.width / REFINEMENT if tnf.floats.width > SMALLEST_WIDTH else 0.0
     finer = replace(tnf, lower=tnf.lower.copy(), upper=tnf.upper.copy(), floats=replace(tnf.floats, width=width))
     if best is not None:
-        ends, better = (finer.upper, best - 1) if tnf.sense > 0 else (finer.lower, best + 1)
-        if objective_meaning(tnf) is not int:
-            value = floats.number(best)
-            step = tnf.floats.step * max(1.0, abs(value))
-            better = floats.below(value - step) if tnf.sense > 0 else floats.above(value + step)
+        ends, better = finer.upper if tnf.sense > 0 else finer.lower, tnf.better_than(best)
         ends[tnf.objective] = better if tnf.sense * (ends[tnf.objective] - better) > 0 else ends[tnf.objective]
         finer.infeasible = bool(finer.lower[tnf.objective] > finer.upper[tnf.objective])
     return finer

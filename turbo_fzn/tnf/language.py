@@ -36,6 +36,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from turbo_fzn import floats
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.errors import ModelError
 
@@ -205,6 +206,18 @@ class TNF:
     def annotated(self) -> bool:
         """Whether the model says how it is to be searched."""
         return any(strategy.asked for strategy in self.strategies)
+
+    @property
+    def has_real_objective(self) -> bool:
+        return self.floats is not None and self.sense != 0 and bool(self.floats.mask[self.objective])
+
+    def better_than(self, best: int) -> int:
+        """The objective that a solution has at least (at most, to maximise) where it is to improve on `best`."""
+        if not self.has_real_objective:
+            return best - self.sense
+        value = floats.number(best)
+        step = self.floats.step * max(1.0, abs(value))  # type: ignore[union-attr]
+        return floats.below(value - step) if self.sense > 0 else floats.above(value + step)
 
     def is_narrow(self) -> bool:
         """Whether 32-bit stores hold every bound."""
