@@ -203,9 +203,9 @@ def solved(
         return None
     place = places[0]
     others = [(c, x) for at, (c, x) in enumerate(zip(coefficients, members, strict=True)) if at != place]
-    return names_in(model, [x for _, x in others]), lambda table: coefficients[place] * (
-        table.evaluate(k) - total(c * table.evaluate(x) for c, x in others)
-    )
+    return names_in(
+        model, [x for _, x in others]
+    ), lambda table: coefficients[place] * (table.evaluate(k) - total(c * table.evaluate(x) for c, x in others))
 
 
 class Table:

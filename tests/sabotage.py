@@ -8,7 +8,7 @@ from pathlib import Path
 from turbo_fzn.resources import PACKAGE
 
 # Python imports a module of this name at its start (documentation of `site`).
-SITE = '''\
+SITE = """\
 import importlib.util
 import sys
 
@@ -31,7 +31,7 @@ class Sabotage:
 
 
 sys.meta_path.insert(0, Sabotage)
-'''
+"""
 
 
 def sabotage(folder: Path, module: str, code: str) -> str:

@@ -71,8 +71,7 @@ EVEN: dict[str, Even] = {
     },
     "turbo_cumulative": Even(lambda x: [x, [2, 2, 2], [1, 1, 1], 2], lambda x: [x, [2, 2, 2], [1, 2, 1], 2]),
     **{
-        f"turbo_disjunctive{kind}": Even(lambda x: [x, [1, 1, 1]], lambda x: [x, [1, 2, 1]])
-        for kind in ("", "_strict")
+        f"turbo_disjunctive{kind}": Even(lambda x: [x, [1, 1, 1]], lambda x: [x, [1, 2, 1]]) for kind in ("", "_strict")
     },
     **{
         f"turbo_diffn{kind}": Even(

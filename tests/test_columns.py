@@ -42,7 +42,6 @@ class Counter:
         return lower(model)
 
 
-
 def told(lowered: Lowered) -> tuple:
     text = io.StringIO()
     write(lowered.tnf, text)

@@ -55,9 +55,7 @@ def test_the_steps_of_the_cpu_image_make_what_docker_runs(tmp_path, wheel):  # n
     }
 
     def run(command: list[str]) -> str:
-        done = subprocess.run(
-            command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=PATIENCE
-        )
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=PATIENCE)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 

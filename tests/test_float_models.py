@@ -239,6 +239,18 @@ def test_where_nothing_can_be_said_nothing_is(model):
         assert solve(model, time_limit=2000, **settings).status == "UNKNOWN"
 
 
+def test_numbers_beyond_a_store_in_the_second_search_are_no_error():
+    """The quotient has no greatest value; each box that is undecided asks for more."""
+    model = (
+        "var -50.375..49.625: y :: output_var; var -52.0..48.0: x :: output_var; var bool: a :: output_var;"
+        "var 1..3: i :: output_var; var float: d :: output_var; var float: q :: output_var; var bool: b :: output_var;"
+        "constraint float_lin_le_reif([-2.5,0.25],[y,x],1.4375,a); constraint float_lin_le_reif([3.0],[x],-5.875,b);"
+        "constraint array_var_float_element(i,[y,2.75,-3.25],d); constraint float_div(x,d,q); solve maximize q;"
+    )
+    for settings in ({"threads": 1, "seed": 60}, {"threads": 2}, {"relaxation": "on"}):
+        assert solve(model, time_limit=2000, **settings).status in ("UNKNOWN", "SATISFIED")
+
+
 @pytest.mark.parametrize("precision", [1e-3, 1e-6])
 @pytest.mark.parametrize("way", [{"threads": 1}, {"threads": 2}, {"free_search": True}, {"lns": "off"}], ids=str)
 def test_the_optimum_is_found_and_proved_to_within_the_precision(precision, way):
@@ -267,9 +279,7 @@ def test_integers_that_determine_all_floats_leave_one_number():
 
 @pytest.mark.parametrize(("choice", "first"), [("indomain_split", 1.0), ("indomain_reverse_split", 4.0)])
 def test_a_float_search_is_followed(choice, first):
-    model = (
-        f"var 1.0..4.0: x :: output_var; solve :: float_search([x],0.001,input_order,{choice},complete) satisfy;"
-    )
+    model = f"var 1.0..4.0: x :: output_var; solve :: float_search([x],0.001,input_order,{choice},complete) satisfy;"
     (solution,) = solve(model).solutions
     assert solution["x"] == pytest.approx(first, abs=1e-6)
 

@@ -169,7 +169,7 @@ def test_the_command_that_starts_ranks_is_asked_of_the_environment(tmp_path, mon
 def test_minizinc_starts_ranks(tmp_path, monkeypatch, minizinc, model):
     install.install_solver(tmp_path)
     launcher = f"{LAUNCHER} -n 3"
-    text = "include \"alldifferent.mzn\"; array[1..5] of var 1..5: x; constraint alldifferent(x); solve satisfy;"
+    text = 'include "alldifferent.mzn"; array[1..5] of var 1..5: x; constraint alldifferent(x); solve satisfy;'
     flags = ("--solver", "turbo-mpi", "-a", "-s", "--arch", "cpu")
     done = minizinc(*flags, model(text), MZN_SOLVER_PATH=str(tmp_path), TURBO_FZN_MPIEXEC=launcher, **SETTINGS)
     assert done.stdout.count("----------") == 120 and "==========" in done.stdout and "ranks=3" in done.stdout

@@ -19,6 +19,7 @@ from conftest import needs_minizinc
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 EXPECTED = json.loads((EXAMPLES / "expected.json").read_text())
 
+
 def count_solutions(run: subprocess.CompletedProcess) -> int:
     return run.stdout.splitlines().count("----------")
 

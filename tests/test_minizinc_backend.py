@@ -220,7 +220,7 @@ def test_annotations_that_are_known_change_no_solution_and_say_nothing(minizinc,
     )
     text = SEARCHED.replace("ANNOTATIONS", known).replace("alldifferent(c);", "alldifferent(c) :: domain :: bounds;")
     text += 'constraint :: "a name; with % and |" (x != 8) :: value_propagation :: bounds_propagation;\n'
-    text += "var 1..1: unused :: fancy(1, \"shown\"); constraint (x != 8) :: domain_propagation :: fancy(3, \"why\");\n"
+    text += 'var 1..1: unused :: fancy(1, "shown"); constraint (x != 8) :: domain_propagation :: fancy(3, "why");\n'
     done = minizinc("-a", "--output-mode", "dzn", "--keep-paths", model(text))
     assert done.stderr == ""
     blocks = {block for block in plain.stdout.split("----------\n") if "x = 8;" not in block}

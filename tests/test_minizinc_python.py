@@ -145,5 +145,8 @@ def test_threads_seeds_free_search_and_our_own_flags_are_passed_on(solver):
 
 def test_an_error_is_an_exception_that_names_it(solver):
     with pytest.raises(minizinc.error.MiniZincError, match="reified"):
-        instance(solver, "predicate float_sqrt_reif(var float: x, var float: y, var bool: b);"
-            "var 0.0..1.0: x; var bool: b; constraint float_sqrt_reif(x, x, b); solve satisfy;").solve()
+        instance(
+            solver,
+            "predicate float_sqrt_reif(var float: x, var float: y, var bool: b);"
+            "var 0.0..1.0: x; var bool: b; constraint float_sqrt_reif(x, x, b); solve satisfy;",
+        ).solve()

@@ -24,12 +24,14 @@ from turbo_fzn.ranks.ranks import News
 from turbo_fzn.ranks.stealing import Stealing
 from turbo_fzn.ranks.wire import Kind, children, parent
 
-PIGEONS = """\
+PIGEONS = (
+    """\
 array [1..7] of var int: p :: output_array([1..7]) = [a,b,c,d,e,f,g];
 var 1..6: a;\nvar 1..6: b;\nvar 1..6: c;\nvar 1..6: d;\nvar 1..6: e;\nvar 1..6: f;\nvar 1..6: g;
-""" + "".join(
-    f"constraint int_ne({x},{y});\n" for i, x in enumerate("abcdefg") for y in "abcdefg"[i + 1 :]
-) + "solve satisfy;\n"
+"""
+    + "".join(f"constraint int_ne({x},{y});\n" for i, x in enumerate("abcdefg") for y in "abcdefg"[i + 1 :])
+    + "solve satisfy;\n"
+)
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 8, 13, 64])

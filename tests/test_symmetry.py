@@ -109,7 +109,7 @@ def guess(found: graph.Graph, random: Random) -> Swap | None:
     present = sorted({found.names[number] for number in found.variable.tolist()})
     by_line = random.choice((1, 2))
     first, second, *_ = random.sample("0123", 4)
-    pairs = [(one, f"{one[:by_line]}{second}{one[by_line + 1:]}") for one in present if one[by_line:][:1] == first]
+    pairs = [(one, f"{one[:by_line]}{second}{one[by_line + 1 :]}") for one in present if one[by_line:][:1] == first]
     if random.random() < 0.5:
         some = random.sample(present, min(len(present), 2 * random.randint(1, 3)))
         pairs = list(zip(some[::2], some[1::2]))

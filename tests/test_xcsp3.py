@@ -42,8 +42,6 @@ def test_a_constraint_has_the_solutions_of_its_meaning(name, form, engine):
         assert solutions_of(draw.instance([case]), engine) == expected, case.text
 
 
-
-
 @pytest.mark.parametrize("seed", range(150))
 def test_random_instances_have_the_solutions_and_the_optimum_of_their_meaning(seed, engine):
     instance = random_instance(seed, core=False)
@@ -89,8 +87,6 @@ def test_constraints_that_share_a_table_have_its_solutions(monkeypatch, kind, ce
         f"<constraints><group>{constraint}{args}</group></constraints></instance>"
     )
     expected = [
-        x
-        for x in product(range(13), repeat=3)
-        if all(((x[i], x[j]) in rows) == (kind == "supports") for i, j in pairs)
+        x for x in product(range(13), repeat=3) if all(((x[i], x[j]) in rows) == (kind == "supports") for i, j in pairs)
     ]
     assert solutions_of(text, "cpu") == expected

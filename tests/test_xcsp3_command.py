@@ -22,9 +22,7 @@ HARD = """<instance type="COP"><variables><array id="x" size="[40]"> 0..99 </arr
 def run(*arguments: object) -> subprocess.CompletedProcess[str]:
     """The command to its end; command.run knows MiniZinc's protocol only."""
     command = [*COMMAND, *map(str, arguments)]
-    return subprocess.run(
-        command, capture_output=True, text=True, check=False, env=environment(), timeout=PATIENCE
-    )
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment(), timeout=PATIENCE)
 
 
 def lines(answer: subprocess.CompletedProcess[str]) -> list[str]:

@@ -1,8 +1,8 @@
 """ACE (Lecoutre, arXiv 2302.05405), the solver in PyPI's pycsp3, as an oracle: many instances in one run of Java.
 
-    python tests/xcsp3_ace.py 2000 [SEED]    # until so many random instances are solved by both; what disagrees,
-                                             # and who is wrong by enumeration; exit code 1 where we are
-    python tests/xcsp3_ace.py FILE...        # status and optimum of these by ACE, as tests/xcsp3/expected.json has them
+python tests/xcsp3_ace.py 2000 [SEED]    # until so many random instances are solved by both; what disagrees,
+                                         # and who is wrong by enumeration; exit code 1 where we are
+python tests/xcsp3_ace.py FILE...        # status and optimum of these by ACE, as tests/xcsp3/expected.json has them
 """
 
 from __future__ import annotations

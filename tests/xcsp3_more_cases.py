@@ -181,9 +181,7 @@ def no_overlap(d: Draw, form: str) -> Case:
     def holds(v: dict[str, int]) -> bool:
         placed = [list(zip(of(box, v), of(size, v))) for box, size in zip(boxes, sizes)]
         placed = [box for box in placed if ignored == "false" or all(size for _, size in box)]
-        return all(
-            any(p + a <= q or q + b <= p for (p, a), (q, b) in zip(*pair)) for pair in combinations(placed, 2)
-        )
+        return all(any(p + a <= q or q + b <= p for (p, a), (q, b) in zip(*pair)) for pair in combinations(placed, 2))
 
     def shown(rows: list[list[Item]]) -> str:
         return texts([row[0] for row in rows]) if k == 1 else "".join(f"({','.join(i.text for i in r)})" for r in rows)
@@ -207,9 +205,7 @@ def cumulative(d: Draw, form: str) -> Case:
         s, length, h = of(starts, v), of(lengths, v), of(heights, v)
         if ends and any(p + q != e for p, q, e in zip(s, length, of(ends, v))):
             return False
-        return all(
-            suits(sum(use for p, q, use in zip(s, length, h) if p <= time < p + q), v) for time in range(-3, 12)
-        )
+        return all(suits(sum(use for p, q, use in zip(s, length, h) if p <= time < p + q), v) for time in range(-3, 12))
 
     more = f"<ends> {texts(ends)} </ends>" if ends else ""
     body = f"<origins> {texts(starts)} </origins><lengths> {texts(lengths)} </lengths>{more}"

@@ -116,7 +116,6 @@ class Watch:
                 if not (low == -INFINITY or total >= low) or not (high == INFINITY or total <= high):
                     raise Unsound(f"{low} <= {entries} <= {high} excludes the solution {point}")
 
-
     def fixed(self, before: Box, after: Box, most: int) -> None:
         for point, objective in self.points:
             if objective <= most and is_in(point, before) and not is_in(point, after):

@@ -17,7 +17,7 @@ from turbo_fzn.api import Result, solve_text
 from turbo_fzn.errors import TurboError
 
 TOLERANCE = 1e-5  # ten times the precision
-MILLISECONDS = 2000
+MILLISECONDS = 500
 
 FUNCTIONS: dict[str, Callable[[float], float]] = {
     "float_abs": abs, "float_exp": math.exp, "float_sin": math.sin, "float_cos": math.cos, "float_atan": math.atan,
@@ -86,6 +86,7 @@ def add_function(drawn: Drawn) -> None:
             return near(function(v[x]), v[y]) or near(function(v[x] + 1e-9), v[y]) or near(function(v[x] - 1e-9), v[y])
         except (ValueError, OverflowError):
             return abs(v[y]) < TOLERANCE  # a root just below 0
+
     drawn.state(f"{name}({x},{y})", holds)
 
 

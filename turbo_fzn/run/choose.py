@@ -70,9 +70,7 @@ def plan(tnf: TNF, options: Options, wanted: int, beside_gpu: bool = False) -> P
     plain = asked == 1 or (asked is None and options.seed is not None) or options.lns == "off"
     several = tnf.sense == 0 and wanted != 1
     free = not several and (options.free_search or not (tnf.annotated or plain or options.cp_profiler))
-    # A tree of ours that halves a real objective first may be long without a solution.
-    halves = tnf.has_real_objective and not tnf.annotated
-    free = free or (asked == 1 and halves and options.lns != "off" and not options.cp_profiler)
+    free = free or (asked == 1 and halves_real_objective(tnf) and options.lns != "off" and not options.cp_profiler)
     by_failures = not (tnf.annotated or several)
     threads = asked or (FREE_THREADS if free and not options.cp_profiler else 1)
     if beside_gpu and not asked and free and choose_roles(tnf, options, FREE_THREADS, free):
@@ -83,6 +81,11 @@ def plan(tnf: TNF, options: Options, wanted: int, beside_gpu: bool = False) -> P
         order = "by failure weights" if by_failures else "as annotated" if tnf.annotated else "smallest domain first"
         reason = f"the tree, {order}"
     return Plan(threads, free, not several and (tnf.sense != 0 or free), by_failures, reason)
+
+
+def halves_real_objective(tnf: TNF) -> bool:
+    """Whether a tree of ours would halve a real objective first, which may be long without a solution."""
+    return tnf.has_real_objective and not tnf.annotated
 
 
 def threads_beside_gpu() -> int:

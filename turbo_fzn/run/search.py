@@ -182,6 +182,9 @@ class Search:
                 settle_root(replace(self.prepared, tnf=tnf, times={}), self.interrupt)
             except Interrupted:
                 return False
+            except EngineError as error:  # what is asked for now takes numbers beyond a store: that is no answer
+                log.info("no search of smaller boxes: %s", error)
+                return False
             complete = tnf.infeasible or (yield from self.run_once(tnf, make_choice, limit))
         return complete and not self.judge.undecided
 
