@@ -290,6 +290,7 @@ HOST = [
 ]  # fmt: skip
 
 FLOAT_ROWS, FLOAT_MODELS = "tests/test_float_rows.py", "tests/test_float_models.py"
+REAL_BOUNDS = "tests/test_real_bounds.py"
 FLOATS = [
     kernel("real variables", "a sum is rounded inwards", "floats/rows.h",
            "raise(x, sum_below(b.l, c.l));", "raise(x, sum_above(b.l, c.l));", f"{FLOAT_ROWS} -k arithmetic"),
@@ -309,6 +310,24 @@ FLOATS = [
            "value - tolerance(b, FLOAT_STEP,", "value - 1000 * tolerance(b, FLOAT_STEP,", f"{FLOAT_MODELS} -k optimum"),
     host("real variables", "any box is a solution", "check/reals.py",
          "return Missed(abs(x - y), max(abs(x), abs(y)))", "return Missed(0.0, 1.0)", FLOAT_MODELS),
+    host("real bounds", "a plane of a product is on its other side", "bounds/envelopes.py",
+         "for low, at in ((a, d), (b, c))]", "for low, at in ((a, c), (b, d))]", REAL_BOUNDS),
+    host("real bounds", "constants of real places are integers", "bounds/envelopes.py",
+         "if real and not self.real[v]:", "if False:", REAL_BOUNDS),
+    host("real bounds", "rows of another box are kept", "bounds/envelopes.py",
+         "np.any(ends != self.ends, axis=0)", "np.any(np.isnan(self.ends), axis=0)", REAL_BOUNDS),
+    host("real bounds", "a column's other end is taken", "bounds/spatial.py",
+         "box.lower[v] if value > 0 else box.upper[v]", "box.upper[v] if value > 0 else box.lower[v]", REAL_BOUNDS),
+    host("real bounds", "a row's other side is taken", "bounds/spatial.py",
+         "scaled(low if factor > 0 else high, scale)", "scaled(low if low is not None else high, scale)", REAL_BOUNDS),
+    host("real bounds", "a bound is rounded up", "bounds/spatial.py",
+         "return floats.below(least) if", "return floats.above(least + 1) if", REAL_BOUNDS),
+    host("real bounds", "a cut loses the upper part", "bounds/spatial.py",
+         "for side, end in ((upper, below), (lower, above)):", "for side, end in ((upper, below),):", REAL_BOUNDS),
+    host("real bounds", "what is stuck bounds nothing", "bounds/spatial.py",
+         "self.stuck = bound if self.stuck is None else min(bound, self.stuck)", "pass", REAL_BOUNDS),
+    host("real bounds", "an offered point is not checked", "run/bounding.py",
+         "if not self.judge.is_solution(found):", "if False:", REAL_BOUNDS),
 ]  # fmt: skip
 
 BOUNDS, GLOBAL_ROWS = "tests/test_bounds.py", "tests/test_bounds_globals.py"

@@ -17,10 +17,11 @@ from turbo_fzn.bounds import spatial
 from turbo_fzn.bounds.beside import NO_SOLUTION, RealBeside
 from turbo_fzn.bounds.envelopes import FORMS, Box, Row
 from turbo_fzn.bounds.highs import Answer, Outcome
+from turbo_fzn.domains import INFINITY
 from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options
 from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.run.bounding import RealBounding
+from turbo_fzn.run.bounding import RealBounding, RealBoxes
 from turbo_fzn.run.judge import Judge
 from turbo_fzn.run.prepare import prepare
 from turbo_fzn.tnf.language import (
@@ -206,6 +207,18 @@ def test_no_bound_of_a_random_model_is_above_a_point_that_satisfies_it(lies: boo
         ends = prepared.tnf.lower if sense > 0 else prepared.tnf.upper
         n_moved += beside.bound > sense * int(ends[prepared.tnf.objective])
     assert n_known > 20 and n_moved > (0 if lies else 10)
+
+
+def test_a_point_is_a_solution_only_to_the_judge() -> None:
+    text = "var 1.0..2.0: x; var 1.0..2.0: y; constraint float_times(x,y,2.0); solve minimize x;"
+    prepared = prepare(parse_text(text), Options(), Interrupt(None))
+    tnf = prepared.tnf
+    point = np.where(tnf.floats.mask, 2.0**0.5, floats.numbers(tnf.lower))
+    for precision, n_found in ((1e-6, 1), (1e-12, 0)):  # of what the judge wants; the box is of the first
+        boxes = RealBoxes(Judge(prepared, Options(float_precision=precision)))
+        boxes.attach()
+        assert (boxes.offer(tnf.lower, tnf.upper, point, INFINITY) is not None) == bool(n_found)
+        assert len(boxes.found) == n_found
 
 
 # ---- whole models, beside the exact optimum by corners
