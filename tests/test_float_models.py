@@ -395,3 +395,13 @@ def test_the_ternary_form_with_real_variables_is_written_read_and_solved(tmp_pat
         assert np.array_equal(getattr(again, name), getattr(tnf, name)), name
     assert np.array_equal(again.floats.mask, tnf.floats.mask)
     assert [output.kind for output in again.outputs] == ["float"]
+
+
+@pytest.mark.parametrize("sense", [1, -1])
+@pytest.mark.parametrize("best", [1e150, floats.GREATEST])
+def test_the_second_search_wants_better_where_the_objective_has_no_bound(sense, best):
+    tnf = lower(parse_text(f"var float: x; solve {'minimize' if sense > 0 else 'maximize'} x;")).tnf
+    with np.errstate(all="raise"):
+        finer = refine(tnf, -sense * floats.below(best))
+    end = finer.upper if sense > 0 else finer.lower
+    assert floats.number(int(end[tnf.objective])) * sense < -best

@@ -335,8 +335,8 @@ def refine(tnf: TNF, best: int | None) -> TNF | None:
     width = tnf.floats.width / REFINEMENT if tnf.floats.width > SMALLEST_WIDTH else 0.0
     finer = replace(tnf, lower=tnf.lower.copy(), upper=tnf.upper.copy(), floats=replace(tnf.floats, width=width))
     if best is not None:
-        ends, better = finer.upper if tnf.sense > 0 else finer.lower, tnf.better_than(best)
-        ends[tnf.objective] = better if tnf.sense * (ends[tnf.objective] - better) > 0 else ends[tnf.objective]
+        ends, nearer = (finer.upper, min) if tnf.sense > 0 else (finer.lower, max)
+        ends[tnf.objective] = nearer(ends[tnf.objective], tnf.better_than(best))
         finer.infeasible = bool(finer.lower[tnf.objective] > finer.upper[tnf.objective])
     return finer
 
