@@ -80,6 +80,7 @@ class Automorphisms:
         self.by_variable = np.argsort(graph.variable, kind="stable")
         self.variable_start = starts(graph.variable[self.by_variable], n)
         self.constraint_start = starts(graph.constraint, len(graph.kinds))
+        self.n_arcs = np.diff(self.constraint_start)
         self.special = hashed(np.arange(2 * MOST_GUESSES + 2), 3)
         self.orbit = np.arange(n)
 
@@ -120,15 +121,16 @@ class Automorphisms:
 
     def within(self, colours: Column, cell: list[int]) -> Iterator[Swap]:
         """Those that swap a variable with one before it in the cell, where nothing so far takes it there."""
-        heads, n_failures = [cell[0]], 0  # every variable before this one is in the orbit of a head
+        heads, n_failures, few = [cell[0]], 0, 0  # every variable before this one is in the orbit of a head
         for before, variable in pairwise(cell):
             if n_failures == MOST_FAILURES or self.is_spent():
                 return
             if self.orbit[variable] not in self.orbit[heads]:
-                found = self.least_swap(colours, variable, [heads[-1], before, heads[0]])
+                found = self.least_swap(colours, variable, [before, heads[-1], heads[0]], few)
                 n_failures = n_failures + 1 if found is None else 0
                 heads.append(variable)
                 if found is not None:
+                    few = len(found.moved)
                     self.join(found)
                     yield found
 
@@ -145,10 +147,17 @@ class Automorphisms:
             self.orbit = least[self.orbit]
             one, other = self.orbit[swap.moved], self.orbit[swap.images]
 
-    def least_swap(self, colours: Column, variable: int, others: list[int]) -> Swap | None:
-        """The automorphism that swaps the variable with one of the others and moves the fewest."""
-        found = [self.swap(colours, other, variable) for other in dict.fromkeys(others)]
-        return min((one for one in found if one is not None), key=lambda one: len(one.moved), default=None)
+    def least_swap(self, colours: Column, variable: int, others: list[int], few: int) -> Swap | None:
+        """The automorphism that swaps the variable with one of the others and moves the fewest, or the first one that
+        moves `few` at most: where variables are alike, so are their swaps."""
+        least = None
+        for other in dict.fromkeys(others):
+            found = self.swap(colours, other, variable)
+            if found is not None and (least is None or len(found.moved) < len(least.moved)):
+                least = found
+            if least is not None and len(least.moved) <= few:
+                break
+        return least
 
     def swap(self, colours: Column, first: int, second: int) -> Swap | None:
         """An automorphism that swaps the two."""
@@ -192,7 +201,7 @@ class Automorphisms:
         kinds = [self.kinds_around(side, constraints) for side in copies[:2]]
         differ = kinds[0] != kinds[1]
         arcs, _ = places(self.constraint_start, constraints[differ])
-        lengths = np.diff(self.constraint_start)[constraints[differ]]
+        lengths = self.n_arcs[constraints[differ]]
         variables, place = np.unique(graph.variable[arcs], return_inverse=True)
         for side, own, kind in ((here, own_here, kinds[0]), (there, own_there, kinds[1])):
             sums = np.zeros(len(variables), np.uint64)

@@ -82,6 +82,7 @@ class Reader:
         self.known: dict[Hashable, int] = {}
         self.plans: dict[str, tuple[tuple[tuple[int, ...], ...], set[int], bool]] = {}
         self.arrays: dict[str, list] = {}
+        self.labels: dict[tuple[int, ...], dict[Hashable, list[int]]] = {}  # by group, constants and place
         self.constraint: list[int] = []
         self.variable: list[int] = []
         self.label: list[int] = []
@@ -144,15 +145,20 @@ class Reader:
         """Elements that may be permuted together: a variable among constants is told apart by those. Where several of
         one element are variables, none is permuted."""
         constants: list[Hashable] = []
+        labels = self.labels.setdefault(group, {})
         for i, members in enumerate(zip(*columns)):
-            variables = [place for place, member in enumerate(members) if type(member) is Ref]
-            if not variables:
+            others = tuple([None if type(member) is Ref else member for member in members])
+            n_variables = others.count(None)
+            if n_variables == 0:
                 constants.append(members)
                 continue
-            others = tuple([None if type(member) is Ref else member for member in members])
-            where = (group, others) if len(variables) == 1 else (group, others, i)
-            for place in variables:
-                self.arc(number, members[place], (where, place))
+            where = others if n_variables == 1 else (others, i)
+            known = labels.get(where)
+            if known is None:
+                known = labels[where] = [self.name(("label", group, where, place)) for place in range(len(members))]
+            for place, other in enumerate(others):
+                if other is None:
+                    self.arc(number, members[place], known[place])
         return tuple(map(len, columns)), tuple(sorted(constants, key=repr))
 
     def add_argument(self, number: int, label: Hashable, argument: object) -> Hashable:
@@ -165,13 +171,13 @@ class Reader:
         member = self.scalar(argument)
         if type(member) is not Ref:
             return member
-        self.arc(number, member, label)
+        self.arc(number, member, self.name(("label", label)))
         return Ref("")
 
-    def arc(self, number: int, variable: Ref, label: Hashable) -> None:
+    def arc(self, number: int, variable: Ref, label: int) -> None:
         self.constraint.append(number)
         self.variable.append(self.number[variable])
-        self.label.append(self.name(("label", label)))
+        self.label.append(label)
 
     def scalar(self, argument: object) -> object:
         """Parameters as what they are; variables as Ref."""
