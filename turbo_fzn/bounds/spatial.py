@@ -3,7 +3,7 @@ Sahinidis 2002), every leaf of it proved.
 
 Of each box, narrowed by propagation, the linear rows of envelopes.py are made anew, since they are the closer to the
 model the smaller the box is. HiGHS suggests multipliers of the rows; what is claimed is the sum of the rows with these,
-reckoned in fractions (`prove`), so no rounding has a say in it. A box is divided at an integer that the linear
+reckoned in integers (`prove`), so no rounding has a say in it. A box is divided at an integer that the linear
 program's point breaks, else at a factor of the product that the point is farthest from. The point itself is offered:
 a small box about it, propagated, may be a solution.
 
