@@ -361,6 +361,8 @@ RELAXATION = [
          "low=earliest - (-area // capacity))", "low=earliest + 1 - (-area // capacity))", GLOBAL_ROWS),
     host("relaxation", "paths that end nowhere count", "bounds/flows.py",
          "kept[place] = [edge for edge in kept[place] if edge.target in states]", "pass", GLOBAL_ROWS),
+    host("relaxation", "where things are placed is divided like amounts", "bounds/tree.py",
+         "if broken.max(initial=0) > 0:", "if False:", "tests/test_bounds_tree.py"),
 ]  # fmt: skip
 
 MUTATIONS = [
