@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import highspy
 import numpy as np
 
-from turbo_fzn.bounds.envelopes import Row
 from turbo_fzn.bounds.relaxation import LinearRows, Relaxation
 from turbo_fzn.domains import INFINITY
+
+if TYPE_CHECKING:
+    from turbo_fzn.bounds.envelopes import Row
 
 Status = highspy.HighsModelStatus
 ROW_BY_ROW = 2  # kRowwise
