@@ -272,6 +272,9 @@ class Columns:
 
 
 def gather(values: list[int], places: Column) -> np.ndarray:
+    first, end = int(places.min()), int(places.max()) + 1
+    if end - first <= len(places):  # many constraints speak of few variables
+        return np.array(values[first:end], np.int64)[places - first]
     return np.array(itemgetter(*places.tolist())(values), np.int64)
 
 
