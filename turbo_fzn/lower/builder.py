@@ -93,6 +93,8 @@ class Builder(Trees):
                 return self.merge(x, known)
             if self.lower[x] == self.upper[x] and self.solve(self.lower[x], op, y, z):
                 return None
+            if op == EQ or op == LEQ:  # `fold` would have found its value
+                span = TRUTH
         if span != TRUTH or not self.is_boolean(x):
             self.restrict(x, *(span or self.range_of(op, y, z)))
         self.emit(x, op, y, z)

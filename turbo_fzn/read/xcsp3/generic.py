@@ -39,8 +39,7 @@ MAX_SPLIT_CELLS = 10**7
 
 
 def intension(a: Arguments) -> None:
-    child = a.child("function") or a.element
-    items = a.items_of(child)
+    items = a.items_of(a.child("function") or a.element if a.element.children else a.element)
     if len(items) != 1:
         raise ModelError("an intension is one expression")
     if isinstance(items[0], Term):

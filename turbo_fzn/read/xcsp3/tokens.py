@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import product
+from itertools import chain, product
 from typing import Any, NamedTuple
 
 from turbo_fzn.domains import IntSet
@@ -184,10 +184,10 @@ class Scope(dict[str, tuple]):
         """Expressions that differ in their names alone are read once, but for long ones, which are seldom alike."""
         if len(word) > SHORT:
             return read_expression(word)
-        words = list(map(without_names, word.split(",")))
-        key, names = tuple([rest for rest, _ in words]), [name for _, some in words for name in some]
+        key, parts = zip(*map(without_names, word.split(",")))
+        names = list(chain.from_iterable(parts))
         if len(set(names)) < len(names):
-            key += tuple(map(names.index, names))  # type: ignore[arg-type]
+            key += tuple(map(names.index, names))
             names = list(dict.fromkeys(names))
         known = self.shapes.get(key)
         if known is None:
@@ -289,6 +289,8 @@ def are_whole(text: str, words: list[str]) -> bool:
     """Whether no expression or tuple in a list has blanks in it, and each is a word."""
     if ")(" in text or "{" in text:
         return False
+    if len(words) == 1:  # as for most
+        return text.count("(") == text.count(")")
     return [word.count("(") for word in words] == [word.count(")") for word in words]
 
 
