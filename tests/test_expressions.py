@@ -7,8 +7,8 @@ import pytest
 
 from turbo_fzn.check.expressions import OPERATIONS, Undefined, holds, value_of
 from turbo_fzn.check.own import OWN_MEANINGS
+from turbo_fzn.lower.expressions import BINARY, PARTIAL
 from turbo_fzn.lower.expressions import OPERATIONS as LOWERED
-from turbo_fzn.lower.expressions import PARTIAL
 from turbo_fzn.read.xcsp3.expressions import ARITY, read_expression
 
 PINS = {
@@ -72,7 +72,7 @@ def test_what_is_not_defined_does_not_hold(text):
 
 def test_every_operator_is_pinned_read_and_lowered():
     pinned = {text.partition("(")[0] for text in PINS} | {"set"}
-    assert pinned == set(OPERATIONS) == set(ARITY) == set(LOWERED) | set(PARTIAL)
+    assert pinned == set(OPERATIONS) == set(ARITY) == set(LOWERED) | set(BINARY) | set(PARTIAL)
 
 
 def test_an_expression_is_shown_as_it_is_written():

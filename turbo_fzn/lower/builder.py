@@ -60,18 +60,18 @@ class Builder(Trees):
         if z < y and op in COMMUTATIVE:
             y, z = z, y
         if self.share:
-            known = self.results[op].get((y << KEY_BITS) + z)
+            results, key = self.results[op], (y << KEY_BITS) + z
+            known = results.get(key)
             if known is not None:
                 return known
             span = self.unfolded(op, y, z)
             if span is not None:
-                x = self.variable(*span)
+                x = results[key] = self.variable(*span)
                 self.rows.append((op, x, y, z))
-                self.results[op][(y << KEY_BITS) + z] = x
                 return x
             known = self.fold(op, y, z)
             if known is not None:
-                self.results[op][(y << KEY_BITS) + z] = known
+                results[key] = known
                 return known
         x = self.variable(*self.range_of(op, y, z))
         self.emit(x, op, y, z)
@@ -93,6 +93,8 @@ class Builder(Trees):
                 return self.merge(x, known)
             if self.lower[x] == self.upper[x] and self.solve(self.lower[x], op, y, z):
                 return None
+            if op == EQ or op == LEQ:  # `fold` would have found its value
+                span = TRUTH
         if span != TRUTH or not self.is_boolean(x):
             self.restrict(x, *(span or self.range_of(op, y, z)))
         self.emit(x, op, y, z)
@@ -115,8 +117,13 @@ class Builder(Trees):
     def emit(self, x: int, op: int, y: int, z: int) -> None:
         self.rows.append((op, x, y, z))
         self.results[op][(y << KEY_BITS) + z] = x
+        if op == EQ or op == MUL:
+            self.note_product_or_negation(x, op, y, z)
+
+    def note_product_or_negation(self, x: int, op: int, y: int, z: int) -> None:
+        """What later rows may use of the row x = y op z, if that is a multiple or a negation of a Boolean."""
         y, z = (z, y) if self.lower[y] == self.upper[y] else (y, z)
-        if (op == EQ or op == MUL) and self.lower[z] == self.upper[z] and self.is_boolean(y):
+        if self.lower[z] == self.upper[z] and self.is_boolean(y):
             if op == MUL:
                 self.multiples[x] = y, self.lower[z]
             elif self.lower[z] == 0:
@@ -238,7 +245,7 @@ class Builder(Trees):
             return self.constant(-self.lower[x])
         if x not in self.negatives:
             self.negatives[x] = self.variable(-self.upper[x], -self.lower[x])
-            self.define(self.false, ADD, x, self.negatives[x])
+            self.emit(self.false, ADD, x, self.negatives[x])
         return self.negatives[x]
 
     def truth_of_interval(self, x: int, low: int, high: int) -> int:

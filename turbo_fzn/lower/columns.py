@@ -36,6 +36,7 @@ RANGES: dict[int, Callable[..., tuple[Operand, Operand]]] = {
 }
 NEUTRAL = {ADD: 0, MUL: 1}
 SMALL = 2**30  # products of smaller numbers fit
+MANY = 2**10  # places that are worth a look for their range
 NO_ROW = -1
 
 
@@ -272,6 +273,10 @@ class Columns:
 
 
 def gather(values: list[int], places: Column) -> np.ndarray:
+    if len(places) >= MANY:
+        first, end = int(places.min()), int(places.max()) + 1
+        if end - first <= len(places):  # many constraints speak of few variables
+            return np.array(values[first:end], np.int64)[places - first]
     return np.array(itemgetter(*places.tolist())(values), np.int64)
 
 

@@ -45,14 +45,12 @@ class Program:
         self.truths: set[int] = set()  # values that must be Booleans
         self.mixed: set[int] = set()  # values that must be able to be negative, and positive
         self.literals: list[int] = []
-        *code, (operator, count) = shape
-        if count != 2 or operator not in STATED:
-            raise UnusualError(operator)
+        *code, statement = shape
         values = self.evaluate(code)
-        if len(values) != 2:
-            raise UnusualError(operator)
+        if len(values) != 2 or statement not in STATED:
+            raise UnusualError
         left, right = values
-        self.stated = STATED[operator](self, left, right)
+        self.stated = STATED[statement](self, left, right)
         self.width = len(self.nodes) + 1
 
     def evaluate(self, code: Sequence[tuple[str, int]]) -> list[int]:
@@ -145,12 +143,12 @@ OPERATIONS: dict[tuple[str, int], Operation] = {
     ("or", 2): lambda p, x, y: p.logical(MAX, x, y),
     ("imp", 2): lambda p, x, y: p.logical(LEQ, x, y),
 }
-STATED: dict[str, Callable[[Program, int, int], tuple[bool, int, int, int]]] = {
-    "ne": lambda p, x, y: (False, EQ, x, y),
-    "le": lambda p, x, y: (True, LEQ, x, y),
-    "ge": lambda p, x, y: (True, LEQ, y, x),
-    "or": lambda p, x, y: p.clause(MAX, x, y),
-    "imp": lambda p, x, y: p.clause(LEQ, x, y),
+STATED: dict[tuple[str, int], Callable[[Program, int, int], tuple[bool, int, int, int]]] = {
+    ("ne", 2): lambda p, x, y: (False, EQ, x, y),
+    ("le", 2): lambda p, x, y: (True, LEQ, x, y),
+    ("ge", 2): lambda p, x, y: (True, LEQ, y, x),
+    ("or", 2): lambda p, x, y: p.clause(MAX, x, y),
+    ("imp", 2): lambda p, x, y: p.clause(LEQ, x, y),
 }
 
 

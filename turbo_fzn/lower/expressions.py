@@ -23,7 +23,7 @@ Operands = list[Any]  # variables; a set is a list of variables and IntSets
 
 def int_expression(b: Builder, expression: Expression, x: list[int], r: int) -> None:
     """r = (the expression of the variables x is defined, and true)."""
-    *code, (operator, count) = expression.code
+    code, (operator, count) = expression.code[:-1], expression.code[-1]
     evaluation = Evaluation(b, b.value(r) == 1)
     operands = evaluation.run(code, x) if operator not in ("arg", "int") else []
     if evaluation.certain and operator in STATED and count == len(operands):
@@ -42,13 +42,17 @@ class Evaluation:
 
     def run(self, code: Any, x: list[int]) -> Operands:
         """The stack behind the code."""
-        b = self.b
+        b, parent = self.b, self.b.parent
         stack: Operands = []
         for symbol, value in code:
             if symbol == "arg":
-                stack.append(b.find(x[value]))
+                v = x[value]
+                stack.append(v if parent[v] == v else b.find(v))
             elif symbol == "int":
                 stack.append(b.constant(value))
+            elif value == 2 and symbol in BINARY:
+                last = stack.pop()
+                stack[-1] = BINARY[symbol](b, stack[-1], last)
             elif symbol == "interval":
                 stack.append(IntSet.interval(*value))
             else:
@@ -100,7 +104,7 @@ PARTIAL: dict[str, Callable[..., int]] = {
 
 def truth_of(b: Builder, v: int) -> int:
     """v != 0."""
-    return v if b.is_boolean(v) else b.negation(b.row(EQ, v, b.false))
+    return v if b.lower[v] >= 0 and b.upper[v] <= 1 else b.negation(b.row(EQ, v, b.false))
 
 
 def truths_of(b: Builder, operands: Operands) -> list[int]:
@@ -189,29 +193,37 @@ def constants_of(b: Builder, members: Any) -> tuple[IntSet, list[int]]:
     return IntSet.of_ranges(ranges), others
 
 
+# Of two operands, which some may have more of, or only one.
+BINARY: dict[str, Callable[[Builder, int, int], int]] = {
+    "add": lambda b, x, y: b.find(b.row(ADD, x, y)),
+    "sub": difference,
+    "dist": lambda b, x, y: absolute(b, difference(b, x, y)),
+    "eq": lambda b, x, y: b.row(EQ, x, y),
+    "ne": lambda b, x, y: b.negation(b.row(EQ, x, y)),
+    "lt": less,
+    "gt": lambda b, x, y: less(b, y, x),
+    "le": lambda b, x, y: b.row(LEQ, x, y),
+    "ge": lambda b, x, y: b.row(LEQ, y, x),
+    "and": lambda b, x, y: b.find(b.row(MIN, truth_of(b, x), truth_of(b, y))),
+    "or": lambda b, x, y: b.find(b.row(MAX, truth_of(b, x), truth_of(b, y))),
+    "imp": lambda b, x, y: b.row(LEQ, truth_of(b, x), truth_of(b, y)),
+}
+
 OPERATIONS: dict[str, Callable[[Builder, Operands], Any]] = {
     "add": lambda b, operands: b.tree(ADD, operands, 0),
-    "sub": lambda b, operands: difference(b, *operands),
     "mul": product,
     "neg": lambda b, operands: b.negative(operands[0]),
     "abs": lambda b, operands: absolute(b, *operands),
     "sqr": lambda b, operands: b.row(MUL, operands[0], operands[0]),
-    "dist": lambda b, operands: absolute(b, difference(b, *operands)),
     "min": lambda b, operands: b.tree(MIN, operands, 0),
     "max": lambda b, operands: b.tree(MAX, operands, 0),
     "if": choose,
     "eq": equal,
-    "ne": lambda b, operands: b.negation(b.row(EQ, *operands)),
-    "lt": lambda b, operands: less(b, *operands),
-    "gt": lambda b, operands: less(b, *reversed(operands)),
-    "le": lambda b, operands: b.row(LEQ, *operands),
-    "ge": lambda b, operands: b.row(LEQ, *reversed(operands)),
     "not": lambda b, operands: b.negation(truth_of(b, *operands)),
     "and": lambda b, operands: b.tree(MIN, truths_of(b, operands), 1),
     "or": lambda b, operands: b.tree(MAX, truths_of(b, operands), 0),
     "xor": parity,
     "iff": equivalent,
-    "imp": lambda b, operands: b.row(LEQ, *truths_of(b, operands)),
     "set": lambda b, operands: operands,
     "in": member,
     "notin": lambda b, operands: b.negation(member(b, operands)),

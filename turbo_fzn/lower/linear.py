@@ -233,9 +233,10 @@ def clause(b: Builder, positive: Sequence[int], negative: Sequence[int], r: int)
     if b.share and (positive or negative) and are_plain_literals(b, [*positive, *negative]):
         return state_clause(b, list(positive), list(negative), r)
     some, every = literals(b, positive, negative)
-    if any(b.value(v) == 1 for v in some) or any(b.value(v) == 0 for v in every) or some & every:
+    lower, upper = b.lower, b.upper
+    if 1 in [lower[v] for v in some] or 0 in [upper[v] for v in every] or not some.isdisjoint(every):
         return b.merge(r, b.true)
-    some, every = ({v for v in side if b.value(v) is None} for side in (some, every))
+    some, every = ({v for v in side if lower[v] < upper[v]} for side in (some, every))
     return state_clause(b, list(some), list(every), r) if some or every else b.merge(r, b.false)
 
 

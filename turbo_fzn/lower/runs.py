@@ -8,9 +8,9 @@ length follows what could be kept of the last ones.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
-from itertools import groupby
+from itertools import chain, islice, takewhile
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -32,15 +32,16 @@ MOST_SLOTS = 2**19
 PATIENCE = 64  # constraints that are lowered one at a time where columns were in vain; doubled each time, to at most:
 MOST_PATIENCE = 2**12
 
+NAME, ARGUMENTS = itemgetter(0), itemgetter(1)  # of a constraint
 LowerOne = Callable[[Constraint], None]
 
 
 class Form(NamedTuple):
-    """How constraints of one shape are lowered: the operands, int or name, of a constraint's arguments, the kind of
-    each, what lowers columns of them up to the first odd place and returns how many places these are, and how many
-    fit into memory."""
+    """How constraints of one shape are lowered: the operands, int or name, of a constraint's arguments (None where they
+    are the arguments), the kind of each, what lowers columns of them up to the first odd place and returns how many
+    places these are, and how many fit into memory."""
 
-    operands: Callable[[Sequence[Any]], Sequence[Any]]
+    operands: Callable[[Sequence[Any]], Sequence[Any]] | None
     kinds: str
     lower: Callable[[Builder, Sequence[Column]], int]
     most: int = MOST
@@ -58,7 +59,7 @@ def in_slots(width: int, state: Callable[[Columns, Sequence[Column]], None]) -> 
 
 
 def comparison(kinds: str, state: Callable[..., None]) -> Form:
-    return Form(lambda arguments: arguments, kinds, in_slots(1, lambda c, operands: state(c, *operands)))
+    return Form(None, kinds, in_slots(1, lambda c, operands: state(c, *operands)))
 
 
 COMPARISONS: dict[str, Form] = {
@@ -80,6 +81,8 @@ def form_of(constraint: Constraint) -> Form | None:
     """The same object for constraints of the same shape; None for those that are lowered one at a time."""
     name, arguments, _, _ = constraint
     if name == EXPRESSION and [type(argument) for argument in arguments] == [Expression, list]:
+        if arguments[0].code[-1] not in expressions.STATED:
+            return None
         return form_of_shape(expressions.split(arguments[0])[0], len(arguments[1]))
     if name == SUM:
         shape = sums.shape_of(arguments)
@@ -111,23 +114,45 @@ def form_of_list(length: int) -> Form | None:
     return Form(itemgetter(0), "I" * length, different.differ_in_columns)
 
 
+def length_of_run(form: Form | None, constraints: Sequence[Constraint]) -> int:
+    """How many of the first constraints are of this form, which may be none."""
+    if form is None:
+        return 0
+    if form.operands is None and is_one_comparison(form, constraints):
+        return len(constraints)
+    return sum(1 for _ in takewhile(lambda constraint: form_of(constraint) is form, constraints))
+
+
+def is_one_comparison(form: Form, constraints: Sequence[Constraint]) -> bool:
+    """Whether all are comparisons of this form, which is told faster than the form of each."""
+    names, lengths = set(map(NAME, constraints)), set(map(len, map(ARGUMENTS, constraints)))
+    return len(names) == 1 and COMPARISONS.get(*names) is form and lengths == {len(form.kinds)}
+
+
 class Runs:
     """Lowers the constraints of a model that has this scope; `lower_one` is the way for one."""
 
     def __init__(self, scope: Scope, lower_one: LowerOne, is_infeasible: Callable[[], bool]):
         self.scope, self.builder, self.lower_one, self.is_infeasible = scope, scope.builder, lower_one, is_infeasible
 
-    def lower(self, constraints: Iterable[Constraint]) -> None:
-        for form, members in groupby(constraints, form_of):
-            if form is None:
-                for constraint in members:
-                    self.lower_one(constraint)
-            else:
-                self.lower_run(form, list(members))
+    def lower(self, constraints: Iterator[Constraint]) -> None:
+        """A run that is worth columns has the last constraint of some block: the forms of others are not looked for."""
+        form, run = None, []
+        while block := list(islice(constraints, LEAST)):
+            n = length_of_run(form, block)
+            run += block[:n]
+            if n == len(block):
+                continue
+            self.lower_run(form, run)
+            form = form_of(block[-1])
+            start = max(len(block) - length_of_run(form, block[::-1]), n)
+            self.lower_run(None, block[n:start])
+            run = block[start:]
+        self.lower_run(form, run)
 
-    def lower_run(self, form: Form, run: list[Constraint]) -> None:
-        start, size, patience = 0, min(FIRST, form.most), PATIENCE
-        while len(run) - start >= LEAST and not self.is_infeasible():
+    def lower_run(self, form: Form | None, run: list[Constraint]) -> None:
+        start, size, patience = 0, FIRST if form is None else min(FIRST, form.most), PATIENCE
+        while form is not None and len(run) - start >= LEAST and not self.is_infeasible():
             part = run[start : start + size]
             n = self.lower_columns(form, part)
             start += n
@@ -155,16 +180,17 @@ class Runs:
     def are_open(self, run: list[Constraint]) -> bool:
         """Whether these are many comparisons, none of which has an operand with a value."""
         form = form_of(run[0])
-        if len(run) < LEAST or form is None or any(len(constraint.args) != len(form.kinds) for constraint in run):
+        if form is None or not LEAST <= len(run) == length_of_run(form, run):
             return False
-        columns = self.columns(form, run)
-        if min(map(len, columns)) < len(run):
+        if set(map(type, chain.from_iterable(map(ARGUMENTS, run)))) != ONLY_NAMES:
             return False
-        made = Columns(self.builder, len(run), 0)
-        return all(bool((low < high).all()) for low, high in map(made.bounds, columns))
+        names, (lower, upper) = self.scope.variables["int"], (self.builder.lower, self.builder.upper)
+        numbers = map(names.get, set(chain.from_iterable(map(ARGUMENTS, run))))
+        return all(number is not None and lower[number] < upper[number] for number in numbers)
 
     def columns(self, form: Form, run: list[Constraint]) -> list[Column]:
-        operands = zip(*[form.operands(constraint.args) for constraint in run])
+        arguments = map(ARGUMENTS, run)
+        operands = zip(*(arguments if form.operands is None else map(form.operands, arguments)))
         return [self.numbers(kind, column) for kind, column in zip(form.kinds, operands)]
 
     def numbers(self, kind: str, operands: Sequence[Any]) -> Column:

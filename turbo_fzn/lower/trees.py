@@ -148,12 +148,16 @@ class Trees(Variables):
         """A balanced tree; `neutral` is the value without leaves."""
         if len(leaves) == 2:
             return self.find(self.row(op, *leaves))
+        if len(leaves) == 1:
+            return leaves[0]
         return self.pair(op, list(leaves), 1)[0] if leaves else self.constant(neutral)
 
     def define_tree(self, x: int, op: int, leaves: Sequence[int], neutral: int) -> None:
         """State x = the leaves combined by op."""
         if len(leaves) < 2:
             return self.merge(x, leaves[0] if leaves else self.constant(neutral))
+        if len(leaves) == 2:
+            return self.define(x, op, *leaves)
         rest = self.pair(op, list(leaves), 2)
         if len(rest) == 2:
             return self.define(x, op, *rest)

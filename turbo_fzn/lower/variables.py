@@ -28,10 +28,12 @@ class Variables:
         self.reals: set[int] = set()  # the variables that are real: their bounds are codes (floats.py)
 
     def variable(self, lower: int, upper: int) -> int:
+        parent = self.parent
+        number = len(parent)
+        parent.append(number)
         self.lower.append(lower)
         self.upper.append(upper)
-        self.parent.append(len(self.parent))
-        return len(self.parent) - 1
+        return number
 
     def constant(self, value: int) -> int:
         known = self.constants.get(value)

@@ -96,8 +96,13 @@ def table(b: Builder, x: Sequence[int], n_rows: int, cells: Sequence[int], r: in
     """r = (x is one of the n_rows rows, whose cells follow one after the other)."""
     if not x:
         return b.merge(r, b.true if n_rows else b.false)
-    if b.value(r) == 0 and len(cells) <= FEW_CELLS:
-        return exclude_few(b, x, cells)
+    if len(cells) <= FEW_CELLS and b.value(r) is not None:
+        variables = list(map(b.find, x))
+        rows = few_rows(b, variables, cells)
+        if b.value(r) == 0:
+            return exclude_few(b, variables, rows)
+        if len(set(rows)) <= 1 and len(set(variables)) == len(x):
+            return state_few(b, variables, rows)
     plan = plan_of(b, x, n_rows, cells)
     if b.value(r) == 1:
         return state_table(b, x, plan)
@@ -156,7 +161,8 @@ def flush(b: Builder) -> None:
             state_excluded(b, plan.excluded[start : start + size], plan)
         for start in range(0, len(plan.waiting[:most]), size):
             state_plan(b, plan.waiting[start : min(start + size, most)], plan)
-        numbers_of_rows(b, plan.waiting[most:], plan)
+        if len(plan.waiting) > most:
+            numbers_of_rows(b, plan.waiting[most:], plan)
         left -= cells * len(plan.waiting[:most])
         plan.waiting.clear()
         plan.excluded.clear()
@@ -193,14 +199,32 @@ def exclude(b: Builder, x: Sequence[int], plan: Plan) -> None:
         state_excluded(b, [x], plan)
 
 
-def exclude_few(b: Builder, x: Sequence[int], cells: Sequence[int]) -> None:
-    """State that x is none of the rows, one at a time."""
-    variables = list(map(b.find, x))
-    for start in range(0, len(cells), len(x)):
-        row = list(zip(variables, cells[start : start + len(x)]))
-        if all(b.lower[v] <= k <= b.upper[v] and (v not in b.domains or k in b.domains[v]) for v, k in row):
-            truths = [bulk.shared(b, EQ, v, b.constant(value)) for v, value in row]
+def few_rows(b: Builder, x: Sequence[int], cells: Sequence[int]) -> list[tuple[int, ...]]:
+    """The rows that the domains allow, each as often as it is there."""
+    rows = list(zip(*[iter(cells)] * len(x)))
+    for column, v in enumerate(x):
+        low, high = b.lower[v], b.upper[v]
+        rows = [row for row in rows if low <= row[column] <= high]
+    for column, v in enumerate(x):
+        if v in b.domains:
+            rows = [row for row in rows if row[column] in b.domains[v]]
+    return rows
+
+
+def exclude_few(b: Builder, x: Sequence[int], rows: list[tuple[int, ...]]) -> None:
+    """State that x is none of the rows, one at a time: the one before may leave no values for the next."""
+    for row in rows:
+        if few_rows(b, x, row):
+            truths = [bulk.shared(b, EQ, v, b.constant(value)) for v, value in zip(x, row)]
             b.define(b.false, MIN, b.tree(MIN, truths[:-1], 1), truths[-1])
+
+
+def state_few(b: Builder, x: Sequence[int], rows: list[tuple[int, ...]]) -> None:
+    """State that x is the only row, as for most where each constraint has a table of its own."""
+    if not rows:
+        raise Infeasible
+    for v, value in zip(x, rows[0]):
+        b.restrict(v, value, value)
 
 
 def state_conflicts(b: Builder, truths: list[np.ndarray]) -> None:

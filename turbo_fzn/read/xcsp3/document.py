@@ -89,13 +89,13 @@ class Document:
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         position = self.parser.CurrentByteIndex
-        if not self.stack and name != "instance":
+        depth = len(self.stack)
+        if not depth and name != "instance":
             self.fail(f"not an XCSP3 instance: its element is `{name}`", position)
-        if len(self.stack) >= MAX_DEPTH:
+        if depth >= MAX_DEPTH:
             self.fail(f"elements nested more than {MAX_DEPTH} deep", position)
-        for value in attributes.values():
-            if len(value) > MAX_ATTRIBUTE:
-                self.fail("an attribute of megabytes", position)
+        if attributes and max(map(len, attributes.values())) > MAX_ATTRIBUTE:
+            self.fail("an attribute of megabytes", position)
         pieces = self.pieces
         if pieces:
             if len(pieces) > 1 or not pieces[0].isspace():

@@ -26,8 +26,10 @@ ARITY: dict[str, tuple[int, int]] = {
 }
 ONE_IS_ENOUGH = {"add", "mul", "min", "max", "and", "or"}  # which the specification gives two; with one they are it
 MEMBERSHIP = ("in", "notin")
+ORDINARY = ARITY.keys() - {"set", *MEMBERSHIP}
 OPENS = {f"{operator}(": operator for operator in ARITY}
 TOKEN = re.compile(r"([A-Za-z]+\(|[A-Za-z_][\w\[\]]*|%\d+|[+-]?\d+(?:\.\.[+-]?\d+)?|\S)\s*")
+WORD = re.compile(r"\s*((?:[A-Za-z]+\()*)(?:([+-]?\d{1,18})|(%\d+|[A-Za-z_]\w*(?:\[[\d\]\[]*\])?))(\)*)\s*", re.ASCII)
 OPERAND = re.compile(r"(%\d+|\b[A-Za-z_]\w*(?:\[[\d\]\[]*\])?(?![\w\[]|\s*\())")  # names, and no operators
 MIRRORED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
 
@@ -46,8 +48,69 @@ def to_integer(text: str) -> int:
     raise ModelError(f"the integer {text[: MAX_DIGITS + 1]} does not fit in 64 bits")
 
 
+class Word(NamedTuple):
+    """What stands between two commas: operators that it opens, with no operands so far, its operand, a name or an
+    integer's code, and how many operators it closes."""
+
+    opened: list[str]
+    counts: list[int]
+    operand: str | tuple[str, int]
+    n_closed: int
+
+
 def read_expression(text: str) -> Term:
     """The code of an expression, its operands being the distinct names in it. ModelError says what is wrong."""
+    return read_words(text) or read_tokens(text)
+
+
+def read_words(text: str) -> Term | None:
+    """The same by words, which repeat more than tokens are many; None for sets, and for most of what is wrong."""
+    code: list[tuple[str, Any]] = []
+    names: dict[str, tuple[str, int]] = {}
+    operators: list[str] = []  # those that are open
+    counts: list[int] = [0]  # of the operands of each so far, and of the expressions
+    for text_of_word in text.split(","):
+        word = word_of(text_of_word)
+        if word is None or (code and not operators):
+            return None
+        opened, zeros, operand, n_closed = word
+        operators += opened
+        counts += zeros
+        if type(operand) is str:
+            operand = names.get(operand) or names.setdefault(operand, ("arg", len(names)))
+        code.append(operand)  # type: ignore[arg-type]
+        counts[-1] += 1
+        if n_closed > len(operators):
+            return None
+        for _ in range(n_closed):
+            code.append(call(operators.pop(), counts.pop()))
+            counts[-1] += 1
+    return None if operators else Term(Expression(tuple(code)), tuple(names))
+
+
+@lru_cache(maxsize=2**14)
+def word_of(text: str) -> Word | None:
+    match = WORD.fullmatch(text)
+    if match is None:
+        return None
+    opened, integer, name, closed = match.groups()
+    operators = opened.split("(")[:-1]
+    if not ORDINARY.issuperset(operators):
+        return None
+    return Word(operators, [0] * len(operators), name or ("int", int(integer)), len(closed))
+
+
+@lru_cache(maxsize=4096)
+def call(operator: str, count: int) -> tuple[str, int]:
+    """The code of an operator with so many operands."""
+    least, most = ARITY[operator]
+    if not least <= count <= most and not (count == 1 and operator in ONE_IS_ENOUGH):
+        raise ModelError(f"the operator `{operator}` with {count} operands")
+    return operator, count
+
+
+def read_tokens(text: str) -> Term:
+    """The same for all expressions."""
     code: list[tuple[str, Any]] = []
     places: dict[str, int] = {}
     operators: list[str] = []  # those that are open
@@ -92,15 +155,12 @@ def close(code: list[tuple[str, Any]], operators: list[str], counts: list[int], 
     """The parenthesis that ends the innermost operator."""
     if not operators or (wants_operand and (operators[-1] != "set" or counts[-1])):
         raise ModelError("a parenthesis too many in an expression")
-    operator, count = operators.pop(), counts.pop()
-    least, most = ARITY[operator]
-    if not least <= count <= most and not (count == 1 and operator in ONE_IS_ENOUGH):
-        raise ModelError(f"the operator `{operator}` with {count} operands")
+    operator, count = called = call(operators.pop(), counts.pop())
     if operator == "set" and not (operators and operators[-1] in MEMBERSHIP and counts[-1] == 1):
         raise ModelError("`set` is read as the second operand of `in` and `notin`")
     if operator in MEMBERSHIP and code[-1][0] not in ("set", "interval"):
         raise ModelError(f"the second operand of `{operator}` is to be a set")
-    code.append((operator, count))
+    code.append(called)
 
 
 def number(token: str, operators: list[str], count: int) -> tuple[str, Any]:

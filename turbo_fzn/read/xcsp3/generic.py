@@ -27,7 +27,8 @@ from turbo_fzn.read.xcsp3.tokens import REST, Parameter, Scope, as_set, number_i
 
 OTHERS = bytes(set(range(256)) - set(b"(),"))
 BLANKS = bytes.maketrans(b"(),", b"   ")
-LARGE = re.compile(rb"\d{19}")
+LARGE, AS_ZEROS = b"0" * 19, bytes.maketrans(b"123456789", b"0" * 9)
+UNUSUAL = (b"-,", b"-)", *b" \t\r\n+")
 NOT_PLAIN = re.compile(rb"\d\s+\d|\d\s*[-+]|[-+](?!\d)|\d{19}")  # two numbers in a cell, a sign alone, a large one
 TWO_WORDS = re.compile(rb"[^\s(),]\s+[^\s(),]")  # in one cell
 CHUNK = 2**20
@@ -38,8 +39,7 @@ MAX_SPLIT_CELLS = 10**7
 
 
 def intension(a: Arguments) -> None:
-    child = a.child("function") or a.element
-    items = a.items_of(child)
+    items = a.items_of(a.child("function") or a.element if a.element.children else a.element)
     if len(items) != 1:
         raise ModelError("an intension is one expression")
     if isinstance(items[0], Term):
@@ -48,8 +48,9 @@ def intension(a: Arguments) -> None:
         a.emitter.compare(a.emitter.scalar(items[0]), "ne", 0)
 
 
-def intensions(a: Arguments, members: Iterable[Sequence[Any]]) -> None:
-    """Those of a group or a slide, of a template that mostly has no operands but parameters."""
+def intensions(a: Arguments, members: Iterable[Sequence[Any]], are_plain: bool) -> None:
+    """Those of a group or a slide, of a template that mostly has no operands but parameters. `are_plain`: each member
+    has names and integers only, as many as are needed."""
     e, (item, *_) = a.emitter, [*a.scope.items_in((a.child("function") or a.element).text), None]
     if type(item) is not Term or not all(map(is_numbered, item.operands)):
         for a.values in members:
@@ -57,14 +58,22 @@ def intensions(a: Arguments, members: Iterable[Sequence[Any]]) -> None:
         return
     expression, (operator, coefficients, k, places) = item.expression, as_comparison(item.expression) or UNKNOWN
     choose = chooser([item.operands[i].number for i in places or range(len(item.operands))])
+    chosen = map(choose, members) if are_plain else plain_operands(a, members, choose)
+    if places:
+        e.state_all(operator, coefficients, map(list, chosen), k)
+    else:
+        for operands in chosen:
+            e.holds(Term(expression, operands))
+
+
+def plain_operands(a: Arguments, members: Iterable[Sequence[Any]], choose: Callable[..., tuple]) -> Iterator[tuple]:
+    """Of the members that are plain; the others are stated by the way."""
     for a.values in members:
         operands = choose(a.values) if len(a.values) >= a.n_named else ()
-        if not operands or not PLAIN.issuperset(map(type, operands)):
-            intension(a)
-        elif places:
-            e.state(operator, coefficients, list(operands), k)
+        if operands and PLAIN.issuperset(map(type, operands)):
+            yield operands
         else:
-            e.holds(Term(expression, operands))
+            intension(a)
 
 
 UNKNOWN = Linear("", [], 0, [])
@@ -156,9 +165,9 @@ def is_plain(data: bytes) -> bool:
     if data.translate(None, b"0123456789(),-+ \t\r\n"):
         return False
     is_usual = data.count(b"-") == data.count(b"(-") + data.count(b",-")
-    if not is_usual or any(mark in data for mark in (b"-,", b"-)", *b" \t\r\n+")):
+    if not is_usual or any(map(data.__contains__, UNUSUAL)):
         return not NOT_PLAIN.search(data)
-    return not LARGE.search(data)
+    return LARGE not in data.translate(AS_ZEROS)
 
 
 def single_intervals(scope: Scope, data: bytes) -> np.ndarray | None:

@@ -7,13 +7,14 @@ What is not read is refused by its name: an element, a constraint, an attribute 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 
 from turbo_fzn.collector import without_collector
 from turbo_fzn.errors import ModelError, UnsupportedError
 from turbo_fzn.progress import stage
 from turbo_fzn.read.model import Array, Call, Goal, Model, Ref
 from turbo_fzn.read.xcsp3 import comparison, connection, counting, generic, graph, objectives, packing
-from turbo_fzn.read.xcsp3.arguments import Arguments, arity
+from turbo_fzn.read.xcsp3.arguments import PLAIN, Arguments, arity
 from turbo_fzn.read.xcsp3.document import Document, Element, locate
 from turbo_fzn.read.xcsp3.emitter import Emitter
 from turbo_fzn.read.xcsp3.tokens import REST, Scope, refuse_many
@@ -66,7 +67,9 @@ class Reader:
 
     def consume(self, section: str, element: Element) -> None:
         self.emitter.position = element.position
-        if section == "":
+        if section in ("constraints", "block"):
+            self.read_constraint(element)
+        elif section == "":
             if element.attributes.get("type", "CSP").strip().upper() not in ("CSP", "COP"):
                 raise UnsupportedError(f"an instance of type {element.attributes['type'][:40]} is not read")
         elif section == "instance":
@@ -74,8 +77,6 @@ class Reader:
                 raise UnsupportedError(f"<{element.name}> is not read")
         elif section == "variables":
             self.declarations.read(element)
-        elif section in ("constraints", "block"):
-            self.read_constraint(element)
         elif section == "objectives":
             objectives.read(self.model, Arguments(self.scope, self.emitter, element))
         elif element.name == "decision":
@@ -103,11 +104,13 @@ class Reader:
         if found is None:
             raise UnsupportedError(f"the constraint <{element.name}> is not read")
         post, children, attributes = found
-        check_attributes(element, attributes)
+        if element.attributes:
+            check_attributes(element, attributes)
         for child in element.children:
             if child.name not in children:
                 raise UnsupportedError(f"<{child.name}> of <{element.name}> is not read")
-            check_attributes(child, attributes)
+            if child.attributes:
+                check_attributes(child, attributes)
         return post, Arguments(self.scope, self.emitter, element)
 
     def read_group(self, group: Element) -> None:
@@ -116,7 +119,7 @@ class Reader:
         check_attributes(group, COMMON)
         template, *members = group.children
         try:
-            self.post_all(template, self.read_arguments(members))
+            self.post_all(template, self.read_arguments(members), False)
         except ModelError as error:
             raise self.located(error) from None
 
@@ -125,12 +128,12 @@ class Reader:
             self.emitter.position = member.position
             yield self.scope.items_in(member.text)
 
-    def post_all(self, template: Element, members: Iterable[list]) -> None:
-        """The constraints of a template, given the arguments of each."""
+    def post_all(self, template: Element, members: Iterable[list], are_plain: bool) -> None:
+        """The constraints of a template, given the arguments of each; `are_plain` as in `generic.intensions`."""
         post, arguments = self.form(template)
         arguments.n_named = arity(template)
         if template.name == "intension":
-            generic.intensions(arguments, members)
+            generic.intensions(arguments, members, are_plain)
             return
         for arguments.values in members:
             post(arguments)
@@ -147,7 +150,8 @@ class Reader:
         if any(REST in one for one in sequences) or min(map(len, sequences)) == 0:
             raise ModelError("a slide over an empty list")
         circular = slide.attributes.get("circular", "false").strip() == "true"
-        self.post_all(template, windows(sequences, offsets, collects, circular))
+        are_plain = sum(collects) >= arity(template) and PLAIN.issuperset(map(type, chain(*sequences)))
+        self.post_all(template, windows(sequences, offsets, collects, circular), are_plain)
 
     def located(self, error: ModelError) -> ModelError:
         """An error without a place gets that of the element that is being read."""
@@ -156,10 +160,14 @@ class Reader:
 
 
 def windows(sequences: list[list], offsets: list[int], collects: list[int], circular: bool) -> Iterator[list]:
-    if len(sequences) == 1 and not circular:
-        (one,), (offset,), (width,) = sequences, offsets, collects
-        yield from (one[start : start + width] for start in range(0, len(one) - width + 1, offset))
-        return
+    if len(sequences) > 1 or circular:
+        return windows_together(sequences, offsets, collects, circular)
+    (one,), (offset,), (width,) = sequences, offsets, collects
+    return (one[start : start + width] for start in range(0, len(one) - width + 1, offset))
+
+
+def windows_together(sequences: list[list], offsets: list[int], collects: list[int], circular: bool) -> Iterator[list]:
+    """Over several lists at once, or around one."""
     starts = [0] * len(sequences)
     while starts[0] < len(sequences[0]):
         if not circular and any(s + c > len(one) for s, c, one in zip(starts, collects, sequences)):

@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import product
+from functools import lru_cache
+from itertools import chain, product
 from typing import Any, NamedTuple
 
 from turbo_fzn.domains import IntSet
@@ -103,8 +104,11 @@ class Scope(dict[str, tuple]):
     def items_in(self, text: str) -> list:
         """The items of a list."""
         words = text.split()
-        if ("(" in text or "{" in text) and not are_whole(text, words):
-            words = split(text)
+        if "(" in text or "{" in text:
+            if not are_whole(text, words):
+                words = split(text)
+            if len(words) == 1 and "(" in text:
+                return [self.expression(text)]
         try:
             return list(map(self.single.__getitem__, words))
         except KeyError:  # some word is new, or stands for several
@@ -142,13 +146,14 @@ class Scope(dict[str, tuple]):
         """A condition or a tuple, or a term, its operands resolved."""
         if word[0] == "(":
             return self.pair(word)
-        head, _, tail = word.partition(",")
-        operator, _, first = head.partition("(")
-        name, known = self.single.get(first), self.shapes.get((operator, tail))
-        if known is not None and type(name) is Ref:  # such as eq(x,5), of which there are lists without end
-            return Term(known, (name,))
-        if word.count("(") == 1 and (term := self.call(operator, word[len(operator) + 1 :])) is not None:
-            return term
+        if word.count("(") == 1:
+            head, _, tail = word.partition(",")
+            operator, _, first = head.partition("(")
+            name, known = self.single.get(first), self.shapes.get((operator, tail))
+            if known is not None and type(name) is Ref:  # such as eq(x,5), of which there are lists without end
+                return Term(known, (name,))
+            if (term := self.call(operator, word[len(operator) + 1 :])) is not None:
+                return term
         expression, names = self.shape(word)
         try:
             return Term(expression, tuple(map(self.single.__getitem__, names)))
@@ -179,8 +184,8 @@ class Scope(dict[str, tuple]):
         """Expressions that differ in their names alone are read once, but for long ones, which are seldom alike."""
         if len(word) > SHORT:
             return read_expression(word)
-        pieces = OPERAND.split(word)
-        names, key = pieces[1::2], tuple(pieces[::2])
+        key, parts = zip(*map(without_names, word.split(",")))
+        names = list(chain.from_iterable(parts))
         if len(set(names)) < len(names):
             key += tuple(map(names.index, names))
             names = list(dict.fromkeys(names))
@@ -232,6 +237,13 @@ class Scope(dict[str, tuple]):
         return [cells.slice([*ranges[: wide[0]], range(i, i + 1), *ranges[wide[0] + 1 :]]) for i in rows]
 
 
+@lru_cache(maxsize=2**14)
+def without_names(word: str) -> tuple[str, list[str]]:
+    """What is left of a piece of an expression, and the names in it, which no comma divides."""
+    pieces = OPERAND.split(word)
+    return "\0".join(pieces[::2]), pieces[1::2]
+
+
 def make_condition(operator: str, operand: Any) -> Condition:
     if operator in COMPARISONS:
         if not isinstance(operand, (int, Ref, Term, Parameter)):
@@ -277,7 +289,9 @@ def are_whole(text: str, words: list[str]) -> bool:
     """Whether no expression or tuple in a list has blanks in it, and each is a word."""
     if ")(" in text or "{" in text:
         return False
-    return all(word.count("(") == word.count(")") for word in words)
+    if len(words) == 1:  # as for most
+        return text.count("(") == text.count(")")
+    return [word.count("(") for word in words] == [word.count(")") for word in words]
 
 
 def split(text: str) -> list[str]:
