@@ -18,6 +18,7 @@ from conftest import needs_gecode, needs_minizinc
 from flatzinc_text import with_text
 from fuzz import damage
 from fuzz.drawer import Drawer
+from fuzz.float_peers import try_float_peers
 from fuzz.generate import FLAVOURS, FORMS, declare_variables, draw_model, is_satisfied
 from fuzz.global_calls import CALLS
 from fuzz.judge import Expected, Way, every_way, judge
@@ -78,6 +79,13 @@ def test_models_with_floats_are_solved_about_the_point_that_satisfies_them():
     verdicts = [try_reals(Random(f"floats/{SEED}/{number}")) for number in range(25)]
     assert [(verdict.fault, text) for verdict, text in verdicts if verdict.is_fault] == []
     assert sum(verdict.kind == "right" for verdict, _ in verdicts) > 12
+
+
+@needs_gecode
+def test_small_models_with_floats_are_solved_as_gecode_says():
+    verdicts = [try_float_peers(Random(f"float-peers/{SEED}/{number}")) for number in range(60)]
+    assert [(verdict.fault, text) for verdict, text in verdicts if verdict.is_fault] == []
+    assert sum(verdict.kind == "right" for verdict, _ in verdicts) > 20
 
 
 @needs_gecode

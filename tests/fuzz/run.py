@@ -2,7 +2,8 @@
 
 Kinds of instances: `models` compares with enumeration (generate.py, global_calls.py, judge.py), `damage` reads damaged
 input (damage.py), `flatzinc` and `minizinc` compare with Gecode (peers.py), `bounds` checks what linear relaxations
-prove (bounds.py), `floats` has float variables (reals.py).
+prove (bounds.py), `floats` has float variables (reals.py), and `float-peers` compares small ones with Gecode
+(float_peers.py).
 
 Instance number i of seed s is the same model and the same way to solve it on every machine: `--seed s --first i
 --count 1` makes it again. Processes take the numbers in turn, so their number does not change what is tried.
@@ -27,6 +28,7 @@ import sys
 import time
 import traceback
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from queue import Empty
@@ -38,6 +40,7 @@ from oracle import WindowTooSmall
 
 from fuzz.bounds import try_bounds
 from fuzz.damage import draw_text, judge_text
+from fuzz.float_peers import try_float_peers
 from fuzz.generate import draw_model
 from fuzz.judge import Expected, Verdict, Way, draw_learning_way, draw_ranks_way, draw_way, judge
 from fuzz.peers import try_flatzinc, try_minizinc
@@ -49,6 +52,12 @@ REGRESSIONS = Path(__file__).resolve().parent.parent / "regressions"
 REPORT_SECONDS = 5.0
 MOST_FAILURES = 20  # after that many the run ends: one fault shows in many models
 WATCHDOG_SECONDS = 600  # without a sign of life, a process is said to hang
+# Kinds that draw a model and say whether it was solved rightly: the verdict, and the text.
+ON_THEIR_OWN: dict[str, Callable[[Random], tuple[Verdict, str]]] = {
+    "bounds": lambda random: try_bounds(random)[:2],
+    "floats": try_reals,
+    "float-peers": try_float_peers,
+}
 
 
 @dataclass
@@ -91,9 +100,9 @@ def try_damage(seed: int, number: int) -> tuple[str, Failure | None]:
 def try_number(arguments: argparse.Namespace, number: int) -> tuple[str, Failure | None]:
     if arguments.kind == "damage":
         return try_damage(arguments.seed, number)
-    if arguments.kind in ("bounds", "floats"):
+    if arguments.kind in ON_THEIR_OWN:
         random = Random(f"{arguments.kind}/{arguments.seed}/{number}")
-        verdict, text = try_bounds(random)[:2] if arguments.kind == "bounds" else try_reals(random)
+        verdict, text = ON_THEIR_OWN[arguments.kind](random)
         return verdict.kind, Failure(number, verdict, Way(), text) if verdict.is_fault else None
     if arguments.kind in ("flatzinc", "minizinc"):
         random = Random(f"{arguments.kind}/{arguments.seed}/{number}")
@@ -251,7 +260,7 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     )
     parser.add_argument("--seconds", type=float, default=0, metavar="S", help="stop after that time")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, metavar="N")
-    kinds = ("models", "damage", "flatzinc", "minizinc", "bounds", "floats")
+    kinds = ("models", "damage", "flatzinc", "minizinc", *ON_THEIR_OWN)
     parser.add_argument("--kind", choices=kinds, default="models")
     parser.add_argument("--arch", choices=("cpu", "gpu"), default="cpu")
     parser.add_argument("--learn", dest="special", action="store_const", const="learn", default="",
