@@ -221,6 +221,41 @@ def test_a_point_is_a_solution_only_to_the_judge() -> None:
         assert len(boxes.found) == n_found
 
 
+SHARED = """
+var 5..2305843009213693952: m; var 1.0..4.0: x; var 1.0..3.0: z; var 0.0..9.0: y;
+var bool: b; var float: truth; var -9000.0..9000.0: cost;
+constraint float_lin_le([1.0,1.0],[x,z],2.0);
+constraint int_le_reif(m,2301339409586323457,b);
+constraint bool2float(b,truth);
+constraint float_times(y,x,z);
+constraint float_lin_eq([2.0,1.0,-1.0],[truth,y,cost],5.0);
+solve minimize cost;
+"""
+
+
+def test_an_integer_that_is_the_code_of_a_real_constant_remains_an_integer(monkeypatch) -> None:
+    """The simplifier makes one variable of the integer and of x and z, which are 1.0: all that a store knows are
+    codes."""
+    assert floats.below(1.0) == 2301339409586323457
+    monkeypatch.setattr(RealBeside, "is_hopeless", lambda beside: beside.n_nodes > 40)
+    prepared = prepare(parse_text(SHARED), Options(), Interrupt(None))
+    monkeypatch.setattr(RealBeside, "is_hopeless", lambda beside: beside.n_nodes > 40)
+    beside = RealBounding(Judge(prepared, Options())).beside
+    beside.run()
+    assert beside.fault is None and beside.bound <= floats.below(-4.0)
+
+
+def test_a_product_that_is_a_constant_is_divided_only_where_it_is_missed() -> None:
+    text = "var 1.0..2.0: x; var 1.0..2.0: y; constraint float_times(x,y,2.0); solve minimize x;"
+    judge = Judge(prepare(parse_text(text), Options(), Interrupt(None)), Options())
+    tnf = judge.prepared.tnf
+    tree = spatial.Tree(tnf, RealBeside(tnf, RealBoxes(judge)))
+    for factor, is_missed in ((1.5, True), (2.0**0.5, False)):
+        point = np.where(tnf.floats.mask, factor, spatial.FAR)  # of a column that is in no row
+        chosen = tree.factor((tnf.lower, tnf.upper), np.ones(tnf.n_vars), point)
+        assert (chosen is not None) == is_missed
+
+
 # ---- whole models, beside the exact optimum by corners
 
 

@@ -76,8 +76,7 @@ class Box:
     """The variables of a TNF between numbers: `lower` and `upper` (float64 [n]), infinite where there is no bound."""
 
     def __init__(self, tnf: TNF, lower: np.ndarray, upper: np.ndarray):
-        assert tnf.floats is not None
-        self.tnf, self.real, self.codes = tnf, tnf.floats.mask, lower
+        self.tnf, self.real, self.codes = tnf, real_variables(tnf), lower
         self.lower, self.upper = (numbers_of(ends, self.real) for ends in (lower, upper))
 
     def term(self, v: int, real: bool) -> Term:
@@ -87,6 +86,10 @@ class Box:
             number = floats.number(int(self.codes[v]))
             return Term(-1, number, number)
         return Term(v, float(self.lower[v]), float(self.upper[v]))
+
+    def is_integer(self, v: int) -> bool:
+        """Whether it is known to be one, as of a constant it is not."""
+        return bool(not self.real[v] and self.tnf.lower[v] < self.tnf.upper[v])
 
     def terms(self, *variables: int) -> list[Term]:
         """Variables of one kind: real ones if any of them is."""
@@ -112,6 +115,12 @@ class Envelopes:
             self.known[at] = tuple(FORMS[op](box, x, y, z))
         self.ends = ends
         return [row for rows in self.known for row in rows]
+
+
+def real_variables(tnf: TNF) -> np.ndarray:
+    """The real variables (bool [n]), but for constants: one may be an integer elsewhere, which has the same code."""
+    assert tnf.floats is not None
+    return tnf.floats.mask & (tnf.lower < tnf.upper)
 
 
 def numbers_of(ends: np.ndarray, real: np.ndarray) -> np.ndarray:
@@ -174,7 +183,7 @@ def product(x: Term, y: Term, z: Term) -> Iterable[Row]:
 
 def leq(box: Box, x: int, y: int, z: int) -> Iterable[Row]:
     first, second = box.terms(y, z)
-    return comparison(box.term(x, False), first, second, 0 if box.real[y] or box.real[z] else 1)
+    return comparison(box.term(x, False), first, second, int(box.is_integer(y) or box.is_integer(z)))
 
 
 def float_leq(box: Box, x: int, y: int, z: int) -> Iterable[Row]:

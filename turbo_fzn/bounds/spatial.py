@@ -22,7 +22,7 @@ from typing import Protocol
 import numpy as np
 
 from turbo_fzn import floats
-from turbo_fzn.bounds.envelopes import Box, Envelopes, Exact, Row
+from turbo_fzn.bounds.envelopes import Box, Envelopes, Exact, Row, real_variables
 from turbo_fzn.bounds.highs import Answer, Outcome, solve_reals
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.tnf.language import FLOAT_MUL, MUL, TNF
@@ -55,7 +55,7 @@ class Tree:
 
     def __init__(self, tnf: TNF, search: Search):
         assert tnf.floats is not None
-        self.tnf, self.search, self.real = tnf, search, tnf.floats.mask
+        self.tnf, self.search, self.real = tnf, search, real_variables(tnf)
         self.numbers = itertools.count()
         self.open: list[tuple[int, int, Store]] = []
         self.stuck: int | None = None  # the least bound of boxes that cannot be divided
@@ -63,6 +63,7 @@ class Tree:
         self.envelopes, self.diving = Envelopes(tnf), Envelopes(tnf)
         self.accuracy = tnf.floats.width / 8  # of a product: what it is missed by, in relation to numbers beyond 1
         self.products = np.flatnonzero((tnf.op == MUL) | (tnf.op == FLOAT_MUL))
+        self.is_constant = (tnf.op == FLOAT_MUL)[self.products] & ~self.real[tnf.x[self.products]]
         self.push(-INFINITY, (tnf.lower, tnf.upper))
 
     def push(self, bound: int, store: Store) -> None:
@@ -193,7 +194,8 @@ class Tree:
         lower, upper = store
         x, y, z = tnf.x[at], tnf.y[at], tnf.z[at]
         free = (upper[y] - lower[y] > 1) & (upper[z] - lower[z] > 1)
-        missed = np.where(free, np.abs(values[x] - values[y] * values[z]), 0) / np.maximum(np.abs(values[x]), 1)
+        wanted = np.where(self.is_constant, floats.numbers(lower[x]), values[x])
+        missed = np.where(free, np.abs(wanted - values[y] * values[z]), 0) / np.maximum(np.abs(wanted), 1)
         if missed.max(initial=0) <= self.accuracy:
             return None
         worst = int(missed.argmax())
