@@ -140,6 +140,26 @@ def in_shell(first: str, *arguments: object) -> Answer:
     return read(done.stdout, done.stderr, done.returncode)
 
 
+# ---- what a library prints
+
+# Below Python, as HiGHS 1.16 greets whoever makes a solver.
+GREETING = """
+import ctypes, os
+libc = ctypes.CDLL(None)
+libc.puts(b"Good day.")
+libc.fflush(None)
+os.write(1, b"Good day.\\n")
+"""
+
+
+@pytest.mark.parametrize("module", ["numpy", "turbo_fzn.engine.cpu"])
+def test_what_a_library_prints_is_not_among_the_answers(tmp_path, module):
+    talkative = sabotage(tmp_path, module, GREETING)
+    answer = run("-s", "--arch", "cpu", write(tmp_path, golomb(9)), PYTHONPATH=talkative)
+    assert (answer.code, answer.errors, answer.markers) == (0, "", ["=========="])
+    assert value(answer, "m8") == 44 and "day" not in answer.text
+
+
 # ---- stops that come early
 
 MODULES = ("turbo_fzn.collector", "turbo_fzn.options", "turbo_fzn.run.output", "argparse")

@@ -48,6 +48,8 @@ def run(argv: Sequence[str], leave: bool) -> int:
     started = process_start()
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no BLAS is used here, and its idle threads cost 0.1 s of CPU
     streams.open_missing()
+    if leave:
+        streams.keep_libraries_out()
     try:
         everybody = join() if leave else None
         if everybody is not None and everybody.rank:

@@ -1,4 +1,4 @@
-"""Standard streams that are missing, or that nobody reads any more."""
+"""Standard streams: that stdout carries answers alone; those that are missing, or that nobody reads any more."""
 
 from __future__ import annotations
 
@@ -23,6 +23,22 @@ def pipe_without_reader() -> int:
     return lowest
 
 
+def keep_libraries_out() -> None:
+    """Of stdout, which carries answers alone. A library may write there by itself, below Python (HiGHS 1.16 greets):
+    that goes nowhere from now on, and `sys.stdout` has a file of its own."""
+    shared = sys.stdout
+    own = os.dup(shared.fileno())
+    sys.stdout = open(own, "w", encoding=shared.encoding, errors=shared.errors)
+    discard(shared.fileno())
+
+
 def forget_stdout() -> None:
     """What is still to be written goes nowhere: the reader has left, or the disk is full."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    discard(sys.stdout.fileno())
+
+
+def discard(number: int) -> None:
+    """What is written to this file descriptor from now on."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, number)
+    os.close(nowhere)
