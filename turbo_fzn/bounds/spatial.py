@@ -32,7 +32,7 @@ LARGEST_MULTIPLIER = 1e15
 MOST_BYTES = 2**28  # of open boxes
 FRACTIONAL = 1e-6
 MARGIN = 0.1  # of an interval, from its ends, in which it is not divided
-FAR = 1e20  # beyond, a bound is none to HiGHS
+FAR = 1e19  # beyond, a bound is none: HiGHS takes 1e20 for infinite, and refuses a lower bound of as much
 
 Store = tuple[np.ndarray, np.ndarray]  # the bounds (int64 [n] each) of all variables
 
