@@ -282,6 +282,8 @@ HOST = [
          "OVERTIME_SECONDS = 0.3", "OVERTIME_SECONDS = 0.0", "tests/test_delivery.py -k spent"),
     host("stops", "the reader's end is not noticed", "cli.py",
          "or bool(self.stdout.poll(0))", "", "tests/test_protocol.py -k reader"),
+    host("streams", "what a library prints is among the answers", "cli.py",
+         "streams.keep_libraries_out()", "pass", "tests/test_delivery.py -k library"),
     host("cache", "a damaged file is used", "cache.py",
          "return data if trailer ==", "return data if data or trailer ==", "tests/test_cache.py"),
     host("cache", "a folder that others can write is used", "cache.py",
@@ -328,6 +330,8 @@ FLOATS = [
          "self.stuck = bound if self.stuck is None else min(bound, self.stuck)", "pass", REAL_BOUNDS),
     host("real bounds", "an offered point is not checked", "run/bounding.py",
          "if not self.judge.is_solution(found):", "if False:", REAL_BOUNDS),
+    host("real bounds", "a second engine is told nothing", "run/bounding.py",
+         "        self.told = -NO_SOLUTION\n", "", REAL_BOUNDS),
 ]  # fmt: skip
 
 BOUNDS, GLOBAL_ROWS = "tests/test_bounds.py", "tests/test_bounds_globals.py"

@@ -18,6 +18,7 @@ from turbo_fzn.bounds.beside import NO_SOLUTION, RealBeside
 from turbo_fzn.bounds.envelopes import FORMS, Box, Row
 from turbo_fzn.bounds.highs import Answer, Outcome
 from turbo_fzn.domains import INFINITY
+from turbo_fzn.engine.contract import Found
 from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options
 from turbo_fzn.read.flatzinc import parse_text
@@ -237,7 +238,6 @@ def test_an_integer_that_is_the_code_of_a_real_constant_remains_an_integer(monke
     """The simplifier makes one variable of the integer and of x and z, which are 1.0: all that a store knows are
     codes."""
     assert floats.below(1.0) == 2301339409586323457
-    monkeypatch.setattr(RealBeside, "is_hopeless", lambda beside: beside.n_nodes > 40)
     prepared = prepare(parse_text(SHARED), Options(), Interrupt(None))
     monkeypatch.setattr(RealBeside, "is_hopeless", lambda beside: beside.n_nodes > 40)
     beside = RealBounding(Judge(prepared, Options())).beside
@@ -254,6 +254,42 @@ def test_a_product_that_is_a_constant_is_divided_only_where_it_is_missed() -> No
         point = np.where(tnf.floats.mask, factor, spatial.FAR)  # of a column that is in no row
         chosen = tree.factor((tnf.lower, tnf.upper), np.ones(tnf.n_vars), point)
         assert (chosen is not None) == is_missed
+
+
+MIXED = """
+var 0..9: n; var 0..9: k; var float: a; var float: b; var 0.0..20.0: x; var 0.0..99.0: cost;
+constraint int2float(n,a); constraint int2float(k,b);
+constraint float_lin_le([-3.0,-2.0,-1.0],[a,b,x],-10.5);
+constraint float_lin_eq([2.5,1.75,1.0,-1.0],[a,b,x,cost],0.0);
+solve minimize cost;
+"""  # n = 3, k = 0, x = 1.5 cost 9.0
+
+
+class Listener:
+    """What an engine is told."""
+
+    def __init__(self) -> None:
+        self.bound, self.adopted = -NO_SOLUTION, list[Found]()
+
+    def raise_bound(self, bound: int) -> None:
+        self.bound = bound
+
+    def adopt(self, found: Found) -> None:
+        self.adopted.append(found)
+
+
+def test_a_second_engine_hears_what_the_first_one_did(monkeypatch) -> None:
+    """The first has ended over a box that was no solution: what was found after it counted for worse."""
+    bounding = RealBounding(Judge(prepare(parse_text(MIXED), Options(), Interrupt(None)), Options()))
+    bounding.beside.run()
+    monkeypatch.setattr(bounding.beside, "_begin", lambda: None)
+    assert bounding.beside.bound > floats.below(8.999) and bounding.boxes.found
+    first, second = Listener(), Listener()
+    for engine in (first, second):
+        bounding.start()
+        assert [found.objective for found in bounding.exchange(engine, None)][-1:] == [first.adopted[-1].objective]
+        assert engine.bound == bounding.beside.bound and engine.adopted[-1] == first.adopted[-1]
+        assert bounding.proves(first.adopted[-1].objective)
 
 
 # ---- whole models, beside the exact optimum by corners

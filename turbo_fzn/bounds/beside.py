@@ -94,6 +94,9 @@ class Bounder:
         self.thread = threading.Thread(target=self._begin, name="relaxation", daemon=True)
 
     def start(self) -> None:
+        """Once, however often it is called."""
+        if self.thread.ident is not None:
+            return
         try:
             self.thread.start()
         except RuntimeError as error:

@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from turbo_fzn import floats
-from turbo_fzn.bounds.beside import Beside, Bounder, RealBeside, Store
+from turbo_fzn.bounds.beside import NO_SOLUTION, Beside, Bounder, RealBeside, Store
 from turbo_fzn.bounds.relaxation import Relaxation
 from turbo_fzn.domains import BOOLEAN, INFINITY, IntSet
 from turbo_fzn.engine import cpu
@@ -45,12 +45,18 @@ class Bounding:
         self.tnf = judge.prepared.tnf
         self.begin(judge, share)
         self.told = self.beside.bound
+        self.latest: Found | None = None  # which is the best one that it has led to
 
     def begin(self, judge: Judge, share: float) -> None:
         self.boxes = boxes = Boxes(judge.prepared, judge.exports)
         self.beside = Beside(lambda: relaxation_of(judge.prepared), boxes, share)
 
     def start(self) -> None:
+        """An engine has begun. Where it is not the first, it hears again what the one before was told: that took a box
+        for a solution that is none, and what came after it may have counted for worse."""
+        self.told = -NO_SOLUTION
+        if self.latest is not None:
+            self.boxes.found.appendleft(self.latest)
         self.beside.start()
 
     def exchange(self, engine: Engine, best: int | None) -> list[Found]:
@@ -65,6 +71,7 @@ class Bounding:
         new = [self.boxes.found.popleft() for _ in range(len(self.boxes.found))]
         for found in new:
             engine.adopt(found)
+            self.latest = found
         return new
 
     def proves(self, best: int | None) -> bool:
