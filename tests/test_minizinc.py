@@ -166,6 +166,18 @@ def test_sets_of_enums_unions_and_empty_sets_come_out_right(minizinc, model):
     assert found == {("{}", "{red, green, blue}"), ("{red, blue}", "{green}")}
 
 
+@needs_minizinc
+def test_a_value_is_implied_to_be_in_a_known_set_by_one_constraint(minizinc, model, tmp_path):
+    """The library that writes sets as Booleans would say it once more with an array of them."""
+    path = model("var bool: b; var 0..9: x; constraint b -> x in {2, 3, 7}; constraint x >= 3; solve satisfy;")
+    flat = tmp_path / "model.fzn"
+    assert minizinc("-c", "--fzn", flat, path).returncode == 0
+    assert re.findall("constraint ([a-z_]+)", flat.read_text()) == ["set_in_imp"]
+    found = re.findall(r"b = (\w+);\nx = (\d);", minizinc("-a", path).stdout)
+    truths = [("false", str(x)) for x in range(3, 10)] + [("true", "3"), ("true", "7")]
+    assert sorted(found) == truths
+
+
 @pytest.mark.covers("O4")
 @needs_minizinc
 def test_an_empty_array_of_sets_is_printed(minizinc, model):
