@@ -8,6 +8,9 @@ whose values have one is tied by two equations,
 
 which make the relaxation as strong as it can be on one variable. Otherwise x has at least the values of the ones that
 there are.
+
+A variable that a linear equation makes another one's image (an index that is a variable and an offset) has that one's
+truths, not some of its own: they would be tied by the two sums alone.
 """
 
 from __future__ import annotations
@@ -30,13 +33,33 @@ class Encoding:
         self.domain = domain
         self.literals: dict[int, dict[int, Affine]] = {}
         self.values: dict[int, list[int]] = {}  # of the columns that have them all
+        self.images: dict[int, Affine] = {}  # of the columns that another one determines: which, and how
+
+    def source(self, x: Affine) -> Affine:
+        """The same by a column that is no other one's image."""
+        column, coefficient, constant = x
+        while column in self.images:
+            column, factor, added = self.images[column]
+            coefficient, constant = coefficient * factor, coefficient * added + constant
+        return Affine(column, coefficient, constant)
+
+    def relate(self, a: int, x: Affine, b: int, y: Affine, k: int) -> None:
+        """a x + b y = k: one of the two is the other's image, unless that would need a division."""
+        (column, f, p), (other, g, q) = self.source(x), self.source(y)
+        f, g, k = a * f, b * g, k - a * p - b * q
+        if column == other or column < 0 or other < 0:
+            return
+        if abs(f) == 1:
+            self.images[column] = Affine(other, -f * g, f * k)
+        elif abs(g) == 1:
+            self.images[other] = Affine(column, -g * f, g * k)
 
     def is_boolean(self, column: int) -> bool:
         return self.builder.lower[column] >= 0 and self.builder.upper[column] <= 1
 
     def known(self, x: Affine, value: int) -> Affine | None:
         """The truth of x = value, where it is known without a new column."""
-        column, coefficient, constant = x
+        column, coefficient, constant = self.source(x)
         if column < 0:
             return TRUE if constant == value else FALSE
         value, rest = divmod(value - constant, coefficient)
@@ -46,13 +69,22 @@ class Encoding:
             return Affine(column, 1, 0) if value else Affine(column, -1, 1)
         return self.literals.get(column, {}).get(value)
 
+    def named(self, x: Affine) -> dict[int, Affine]:
+        """The truths of x = v that there are."""
+        column, coefficient, constant = self.source(x)
+        return {coefficient * value + constant: truth for value, truth in self.literals.get(column, {}).items()}
+
+    def has_all(self, x: Affine) -> bool:
+        """Whether all values of x have their truths."""
+        return self.source(x).column in self.values
+
     def name(self, x: Affine, value: int, literal: Affine) -> None:
         """The model says that `literal` is the truth of x = value."""
         known = self.known(x, value)
         if known is not None:
             self.builder.add([(1, known), (-1, literal)], 0, 0)
         else:
-            column, coefficient, constant = x
+            column, coefficient, constant = self.source(x)
             self.literals.setdefault(column, {})[(value - constant) // coefficient] = literal
 
     def equals(self, x: Affine, value: int) -> Affine:
@@ -60,14 +92,14 @@ class Encoding:
         known = self.known(x, value)
         if known is not None:
             return known
-        column, coefficient, constant = x
+        column, coefficient, constant = self.source(x)
         value = (value - constant) // coefficient
         literal = self.literals.setdefault(column, {})[value] = self.builder.truth(column, value)
         return literal
 
     def all_values(self, x: Affine) -> dict[int, Affine] | None:
         """The truth of x = v for each value v that x may have; None where there are too many."""
-        column, coefficient, constant = x
+        column, coefficient, constant = self.source(x)
         if column < 0:
             return {constant: TRUE}
         if column not in self.values:

@@ -50,6 +50,7 @@ class Linearizer:
         self.distinct: list[list[Affine]] = []  # terms that all differ
         self.machines: list[energy.Machine] = []
         self.steps: energy.Steps | None = None
+        self.places: list[tuple[list[int], list[Affine], int]] = []  # equations that may make an index of others
         self.n_ordered = 0  # pairs of tasks
         self.n_split = 0  # values of equations that were looked at
         self.reads: dict[tuple[Affine, ...], dict[int, Affine]] = {}  # of each array: what is read by each index
@@ -61,6 +62,7 @@ class Linearizer:
         goal = self.model.goal
         assert goal is not None
         self.find_holes()
+        self.find_images()
         objective = self.term(goal.objective)
         if objective.column < 0:
             return None
@@ -68,6 +70,7 @@ class Linearizer:
         self.add_constraints()
         self.add_differences()
         self.add_meetings()
+        nonlinear.add_places(self)
         for machine in self.machines:
             energy.add_machine(self, machine)
         self.encoding.finish()
@@ -114,6 +117,17 @@ class Linearizer:
                 if column >= 0:
                     self.domains[column] = self.domain(column) & variable.domain
 
+    def find_images(self) -> None:
+        """Equations of two variables, before any truth is named."""
+        for constraint in self.model.constraints:
+            if constraint.name == "int_lin_eq":
+                factors, terms = self.integers(constraint.args[0]), self.array(constraint.args[1])
+                k = self.term(constraint.args[2])
+                if len(terms) == 2 and k.column < 0:
+                    self.encoding.relate(factors[0], terms[0], factors[1], terms[1], k.constant)
+                elif 3 <= len(terms) <= nonlinear.MOST_PLACES and k.column < 0:
+                    self.places.append((factors, terms, k.constant))
+
     def domain(self, column: int) -> IntSet:
         """The values that a column may have."""
         values = self.domains.get(column)
@@ -121,7 +135,7 @@ class Linearizer:
 
     def is_named(self, term: Affine) -> bool:
         """Whether the model has a truth value for some value of the term."""
-        return term.column in self.encoding.literals
+        return bool(self.encoding.named(term))
 
     def is_small(self, term: Affine) -> bool:
         """Whether it may have a column for each value."""
@@ -145,7 +159,7 @@ class Linearizer:
 
     def add_conflicts_of(self, x: int, y: int, k: int) -> None:
         """x - y != k: the truths of x = v + k and y = v."""
-        first, second = self.encoding.literals.get(x, {}), self.encoding.literals.get(y, {})
+        first, second = (self.encoding.named(Affine(column, 1, 0)) for column in (x, y))
         for value in first.keys() & {value + k for value in second}:
             self.conflicts.add([first[value], second[value - k]])
 

@@ -6,16 +6,24 @@ finite.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
+from math import floor, prod
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from turbo_fzn.bounds.relaxation import Affine
+import numpy as np
+
+from turbo_fzn.bounds.relaxation import Affine, collect
 from turbo_fzn.domains import INFINITY
 
 if TYPE_CHECKING:
     from turbo_fzn.bounds.linearise import Linearizer
 
+LEAST_EXCESS = 0.01
+LARGEST_ROOT = 2**25  # the square of which is a side of a row
 MOST_CHOICES = 256  # of an element constraint
+MOST_PLACES = 4  # variables of an equation that makes an index of some of them: an array of three dimensions
+MOST_TOGETHER = 2_000  # values of those
 
 
 def finite(low: int, high: int) -> bool:
@@ -42,11 +50,37 @@ def times(m: Linearizer, x: Any, y: Any, z: Any) -> None:
 
 def square(m: Linearizer, x: Affine, product: Affine) -> None:
     """Under the secant, above the lines through neighbouring integers at both ends: (x - a)(x - a - 1) >= 0."""
+    m.builder.separators.append(Square(x, product))
     low, high = m.builder.range([(1, x)])
     if finite(low, high):
         m.builder.add([(1, product), (-low - high, x)], high=-low * high)
         for a in {low, high - 1, (low + high) // 2}:
             m.builder.add([(1, product), (-2 * a - 1, x)], low=-a * (a + 1))
+
+
+def power(m: Linearizer, x: Any, exponent: Any, z: Any) -> None:
+    if m.term(exponent) == Affine(-1, 0, 2):
+        square(m, m.term(x), m.term(z))
+
+
+class Square(NamedTuple):
+    """product = x x: above the line through the squares of any two neighbouring integers."""
+
+    x: Affine
+    product: Affine
+
+    def cuts(self, values: np.ndarray) -> Iterator[tuple[dict[int, int], int, float]]:
+        """Of the integers about x, as of any Separator."""
+        below = floor(value_at(self.x, values))
+        entries, constant = collect([(2 * below + 1, self.x), (-1, self.product)])
+        side = below * (below + 1) - constant
+        excess = sum(factor * values[column] for column, factor in entries.items()) - side
+        if entries and excess > LEAST_EXCESS and abs(below) < LARGEST_ROOT:
+            yield entries, side, float(excess)
+
+
+def value_at(term: Affine, values: np.ndarray) -> float:
+    return term.constant + (term.coefficient * float(values[term.column]) if term.column >= 0 else 0)
 
 
 def maximum(m: Linearizer, members: Sequence[Affine], result: Affine, sign: int = 1) -> None:
@@ -137,6 +171,43 @@ def name_values(m: Linearizer, index: Affine, chosen: list[tuple[Affine, Affine]
             m.builder.add([*((1, literal) for literal in literals), (-1, known)], 0, 0)
 
 
+def add_places(m: Linearizer) -> None:
+    """An index that several variables make, as those of an array of two dimensions: each value of it says theirs."""
+    groups = [{term.column for term in terms} for terms in m.distinct]
+    for factors, terms, k in m.places:
+        sizes = [m.domain(term.column).size if term.column >= 0 else 1 for term in terms]
+        index = max(range(len(terms)), key=sizes.__getitem__)
+        size = prod(sizes[:index] + sizes[index + 1 :])
+        if abs(factors[index]) == 1 and size <= MOST_TOGETHER and m.encoding.has_all(terms[index]):
+            others = [(factor, term) for place, (factor, term) in enumerate(zip(factors, terms)) if place != index]
+            together = [column for _, (column, _, _) in others]
+            add_index(m, terms[index], factors[index], others, k, any(group.issuperset(together) for group in groups))
+
+
+def add_index(m: Linearizer, index: Affine, sign: int, others: list, k: int, are_distinct: bool) -> None:
+    """sign * index + the sum of the others = k."""
+    values = [m.encoding.all_values(term) for _, term in others]
+    literals = m.encoding.all_values(index)
+    by_index: dict[int, tuple[int, ...]] = {}
+    if literals is None or None in values:
+        return
+    for chosen in product(*values):  # type: ignore[arg-type]
+        value = sign * (k - sum(factor * v for (factor, _), v in zip(others, chosen)))
+        if value in literals and not (are_distinct and len(set(chosen)) < len(chosen)):
+            if value in by_index:
+                return  # it does not say which
+            by_index[value] = chosen
+    for value, literal in literals.items():
+        if value not in by_index:
+            m.builder.add([(1, literal)], high=0)
+    for place, truths in enumerate(values):
+        sums: dict[int, list[tuple[int, Affine]]] = {}
+        for value, chosen in by_index.items():
+            sums.setdefault(chosen[place], []).append((1, literals[value]))
+        for value, truth in truths.items():  # type: ignore[union-attr]
+            m.builder.add([*sums.get(value, ()), (-1, truth)], 0, 0)
+
+
 def choose(m: Linearizer, chosen: list[tuple[Affine, Affine]], result: Affine) -> None:
     """Where a literal is 1, the result is its member. From below, z >= sum of least values of the members that are
     chosen, and from above likewise."""
@@ -152,6 +223,7 @@ def choose(m: Linearizer, chosen: list[tuple[Affine, Affine]], result: Affine) -
 FORMS: dict[str, Callable[..., Any]] = {
     "int_plus": plus,
     "int_times": times,
+    "int_pow": power,
     "int_max": int_max,
     "int_min": int_min,
     "array_int_maximum": array_maximum,

@@ -6,16 +6,15 @@ program is dropped, and so is one that the bounds imply. All arithmetic here is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import gcd
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
 if TYPE_CHECKING:
     from turbo_fzn.bounds.cliques import Conflicts
-    from turbo_fzn.bounds.tours import Tour
 
 from turbo_fzn.domains import INFINITY
 
@@ -40,6 +39,16 @@ def negation(literal: Affine) -> Affine:
 
 
 Terms = Iterable[tuple[int, Affine]]
+
+
+class Separator(Protocol):
+    """Rows without end, given where they are violated."""
+
+    def cuts(self, values: np.ndarray) -> Iterator[tuple[dict[int, int], int, float]]:
+        """(entries, side, excess) of rows entries <= side that the point (float [n]) violates by so much."""
+        ...
+
+
 Meaning = Callable[[Callable[[Affine], int]], int]  # from the values of terms in a solution to that of a column
 
 
@@ -93,8 +102,8 @@ class Relaxation:
 
     lower, upper: int64 [n], ±INFINITY for none. `variables` (int64 [n]) is the caller's number of each column, or -1
     for one of `truths`: a column that stands for the truth of "column = value". `conflicts` are sets of literals of
-    which at most one is 1, `tours` are circuits to be cut by (tours.py). Every solution has sense * objective = residue
-    modulo `step`. `choices` are the columns that stand for something else, each with its value in a solution.
+    which at most one is 1, `separators` have more rows than can be listed. Every solution has sense * objective =
+    residue modulo `step`. `choices` are the columns that stand for something else, each with its value in a solution.
     """
 
     lower: np.ndarray
@@ -107,7 +116,7 @@ class Relaxation:
     conflicts: Conflicts
     step: int = 1
     residue: int = 0
-    tours: Sequence[Tour] = ()
+    separators: Sequence[Separator] = ()
     choices: Mapping[int, Meaning] = field(default_factory=dict)
 
     @property
@@ -129,7 +138,7 @@ class Builder:
         self.rows: list[tuple[dict[int, int], int, int]] = []
         self.truths: dict[int, tuple[int, int]] = {}
         self.choices: dict[int, Meaning] = {}
-        self.tours: list[Tour] = []
+        self.separators: list[Separator] = []
 
     def choice(self, meaning: Meaning) -> Affine:
         """A new column that is 0 or 1 in every solution, as its values say."""
@@ -225,7 +234,7 @@ class Builder:
             conflicts,
             step,
             sense * residue % step,
-            self.tours,
+            self.separators,
             self.choices,
         )
 

@@ -33,7 +33,7 @@ class Tour(NamedTuple):
     loops: bool
 
     def cuts(self, values: np.ndarray) -> Iterator[tuple[dict[int, int], int, float]]:
-        """(entries, side, excess) of inequalities that the point (float [n]) violates, each once."""
+        """As of any Separator, each once."""
         weights = self.weights(values)
         seen: set[bytes] = set()
         for part in parts(weights):
@@ -138,7 +138,7 @@ def tour(loops: bool) -> Callable[..., None]:
         }
         for i in range(len(terms)):
             m.builder.add([(1, arc) for (source, _), arc in arcs.items() if source == i], 1, 1)
-        m.builder.tours.append(Tour(len(terms), arcs, loops))
+        m.builder.separators.append(Tour(len(terms), arcs, loops))
 
     return form
 

@@ -1,0 +1,109 @@
+"""Indices that are made of variables, and squares: what the relaxation says of them holds, and is as strong as it can
+be.
+"""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from fuzz.bounds import judge_bounds
+from test_bounds import beside_of
+
+from turbo_fzn.bounds.root import Root
+from turbo_fzn.read.flatzinc import parse_text
+
+OFFSET = """
+array [1..3] of int: pay = [0,9,5];
+var 0..2: x :: output_var; var 0..2: y :: output_var; var 1..3: i; var 1..3: j; var 0..9: p; var 0..9: q;
+var bool: b; var bool: c; var 0..1: n; var 0..1: k; var 0..18: total;
+constraint int_lin_eq([1,-1],[x,i],-1);
+constraint int_lin_eq([1,-1],[y,j],-1);
+constraint array_int_element(i,pay,p);
+constraint array_int_element(j,pay,q);
+constraint int_eq_reif(x,1,b);
+constraint int_eq_reif(y,1,c);
+constraint bool2int(b,n);
+constraint bool2int(c,k);
+constraint int_lin_le([1,1],[n,k],1);
+constraint int_lin_eq([1,1,-1],[p,q,total],0);
+solve maximize total;
+"""  # 14: only one of them may be 1
+MATRIX = """
+array [1..9] of int: cost = [9,4,7, 8,9,2, 3,6,9];
+var 1..3: x :: output_var; var 1..3: y :: output_var; var 1..3: z :: output_var;
+var 1..9: i; var 1..9: j; var 0..9: p; var 0..9: q; var 0..18: total;
+constraint int_lin_eq([3,1,-1],[x,y,i],3);
+constraint int_lin_eq([3,1,-1],[y,z,j],3);
+constraint array_int_element(i,cost,p);
+constraint array_int_element(j,cost,q);
+constraint turbo_all_different([x,y,z]);
+constraint int_lin_eq([1,1,-1],[p,q,total],0);
+solve minimize total;
+"""  # 5: 2, 3, 1
+SQUARES = """
+var 0..40: x :: output_var; var 0..40: y :: output_var; var 0..40: z :: output_var;
+var 0..1600: p; var 0..1600: q; var 0..1600: r; var 0..4800: total;
+constraint int_lin_eq([1,1,1],[x,y,z],41);
+constraint int_times(x,x,p);
+constraint int_pow(y,2,q);
+constraint int_times(z,z,r);
+constraint int_lin_eq([1,1,1,-1],[p,q,r,total],0);
+solve minimize total;
+"""  # 561 = 13 13 + 14 14 + 14 14
+
+
+@pytest.mark.parametrize(("text", "with_cuts", "bound"), [(OFFSET, False, -14), (MATRIX, False, 5), (SQUARES, True, 561)])
+def test_the_relaxation_is_as_strong_as_can_be(text: str, with_cuts: bool, bound: int) -> None:
+    beside = beside_of(text)
+    relaxation = beside.make()
+    assert relaxation is not None
+    beside.boxes.attach(relaxation)
+    root = Root(relaxation, beside)
+    root.settle()
+    if with_cuts:
+        assert beside.bound < bound
+        root.cut()
+    assert beside.bound == bound
+
+
+def drawn(random: Random) -> str:
+    """Variables, images of them, indices of two or three of them, arrays read by all of those, a square."""
+    names, lines = ["x", "y", "z"], [f"var {random.randint(-2, 1)}..{random.randint(2, 3)}: {name};" for name in "xyz"]
+    constraints = ["turbo_all_different([x,y,z])"] * (random.random() < 0.5)
+    for number in range(random.randint(1, 4)):
+        chosen = random.sample(names[:3], k=random.choice((1, 1, 2, 2, 3))) if number else [random.choice(names)]
+        factors = [random.choice((-5, -2, -1, 1, 1, 2, 4, 5)) for _ in chosen]
+        name, sign = f"i{number}", random.choice((1, -1, 1, -1, 2))
+        k = random.randint(-3, 3)
+        constraints.append(f"int_lin_eq({[*factors, sign]},[{','.join([*chosen, name])}],{k})")
+        lines.append(f"var {random.randint(-20, 1)}..{random.randint(2, 25)}: {name};")
+        if random.random() < 0.5:
+            names.append(name)
+        if random.random() < 0.5:
+            lines.append(f"var bool: b{number};")
+            constraints.append(f"int_eq_reif({name},{random.randint(-1, 3)},b{number})")
+    costs = []
+    for number, name in enumerate(random.sample(names, k=random.randint(1, len(names)))):
+        costs.append(f"c{number}")
+        lines.append(f"var -20..400: c{number};")
+        if random.random() < 0.3:
+            constraints.append(f"int_times({name},{name},c{number})")
+        else:
+            values = [random.randint(-9, 9) for _ in range(random.randint(2, 20))]
+            constraints.append(f"array_int_element({name},{values},c{number})")
+    lines.append("var -1000..1000: total;")
+    factors = [random.choice((-2, -1, 1, 3)) for _ in costs]
+    constraints.append(f"int_lin_eq({[*factors, -1]},[{','.join([*costs, 'total'])}],0)")
+    lines += [f"constraint {constraint};" for constraint in constraints]
+    return "\n".join([*lines, f"solve {random.choice(('minimize', 'maximize'))} total;"])
+
+
+def test_no_row_about_indices_and_no_cut_of_squares_excludes_a_solution() -> None:
+    kinds = []
+    for number in range(300):
+        text = drawn(Random(f"indices/{number}"))
+        verdict, _, _ = judge_bounds(parse_text(text), Random(number))
+        assert not verdict.is_fault, f"{number}: {verdict.fault}\n{text}"
+        kinds.append(verdict.kind)
+    assert kinds.count("right") > 150
