@@ -334,7 +334,7 @@ FLOATS = [
          "        self.told = -NO_SOLUTION\n", "", REAL_BOUNDS),
 ]  # fmt: skip
 
-BOUNDS, GLOBAL_ROWS = "tests/test_bounds.py", "tests/test_bounds_globals.py"
+BOUNDS, GLOBAL_ROWS, INDICES = "tests/test_bounds.py", "tests/test_bounds_globals.py", "tests/test_bounds_indices.py"
 RELAXATION = [
     host("relaxation", "a bound is rounded the wrong way", "bounds/certificate.py",
          "-(-self.value // self.denominator)", "self.value // self.denominator + 1", BOUNDS),
@@ -365,6 +365,17 @@ RELAXATION = [
          "low=earliest - (-area // capacity))", "low=earliest + 1 - (-area // capacity))", GLOBAL_ROWS),
     host("relaxation", "paths that end nowhere count", "bounds/flows.py",
          "kept[place] = [edge for edge in kept[place] if edge.target in states]", "pass", GLOBAL_ROWS),
+    host("relaxation", "an index has truths of its own", "bounds/linearise.py",
+         "self.encoding.relate(factors[0], terms[0], factors[1], terms[1], k.constant)", "pass", INDICES),
+    host("relaxation", "an index says nothing of those that make it", "bounds/nonlinear.py",
+         "m.builder.add([*sums.get(value, ()), (-1, truth)], 0, 0)", "pass", INDICES),
+    host("relaxation", "a line is above the square", "bounds/nonlinear.py",
+         "side = below * (below + 1) - constant", "side = below * (below + 1) - 1 - constant", INDICES),
+    host("relaxation", "the least likely value is wished", "run/bounding.py",
+         "np.argsort(values[self.truths[:, 0]], kind=\"stable\")",
+         "np.argsort(-values[self.truths[:, 0]], kind=\"stable\")", "tests/test_wishes.py"),
+    kernel("relaxation", "nobody tries what it wishes", "learn/restart.h",
+           "if (l.by_wish) take_wishes(l);", "", "tests/test_wishes.py"),
     host("relaxation", "where things are placed is divided like amounts", "bounds/tree.py",
          "if broken.max(initial=0) > 0:", "if False:", "tests/test_bounds_tree.py"),
 ]  # fmt: skip

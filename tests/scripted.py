@@ -66,6 +66,10 @@ class Scripted:
         self.meet("stop")
         self.asked.append("stop")
 
+    def suggest(self, values: np.ndarray) -> None:
+        self.meet("suggest")
+        self.asked.append(("suggest", values.tolist()))
+
     def raise_bound(self, bound: int) -> None:
         self.meet("raise_bound")
         self.asked.append(("bound", bound))

@@ -145,6 +145,7 @@ struct alignas(64) Common {
   i64 host_best;                // of a solution that was found elsewhere; `best` follows it. The host alone sets it
   i64 improved_ns;              // when `best` was last improved, by now_ns()
   i32 proved_by;                // the method that has raised `bound` last
+  i32 wished;                   // set by the host: there are `wishes`
   alignas(64) i64 pool_head;    // blocks that have asked the pool for a subproblem
   alignas(64) i64 pool_tail;    // subproblems put into it
   alignas(64) i32 outstanding;  // subproblems that exist, in pool or blocks; 0: nothing is open here
@@ -230,6 +231,7 @@ struct Problem {
   Island* islands;                    // island 0 holds the best solution so far; behind the last is the host's
   bound_t* incumbents;                // n_vars values an island
   bound_t* phases;                    // the value that each variable was last fixed to, by a decision of any block
+  bound_t* wishes;                    // the value of each variable that learners are to try, or one out of range
   Units* units;
   MethodBook* books;                  // one a method
   Common* common;

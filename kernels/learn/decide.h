@@ -17,7 +17,7 @@ DEVICE bool is_splitting(const Learner& l, i32 var) {
 
 DEVICE bound_t wanted_value(const Learner& l, i32 var) {
   if (LEARN_WITHOUT & WITHOUT_PHASES) return l.now[lower_side(var)];
-  return l.has_best ? l.best[var] : l.phase[var];
+  return l.has_best && !l.by_wish ? l.best[var] : l.phase[var];
 }
 
 // The literal by which an unfixed variable is split.

@@ -123,10 +123,10 @@ struct Learner {
   i32 strategy, position;
   i64 cut;                          // only solutions better than this value of sense * objective are wanted
   i64 best_version;                 // of the incumbent in `best`
-  i32 has_best;
+  i32 has_best, by_wish;
   i32 exhausted;                    // the space holds nothing better than the cut
   i32 restarts, conflicts_here, conflict_limit, probing, full_restarts;
-  i32 turns, luby_runs, prover_runs;
+  i32 turns, luby_runs, prover_runs, wish_runs;
   i64 conflicts_in_turn;            // of a soloist
   double recent_lbd, usual_lbd;
   i64 probe_step, probe_gap, leap;

@@ -11,6 +11,10 @@
 // solution doubles it, up to half of the way to the proved bound, and each restart halves it. A leap that fails is a
 // bound that is proved.
 //
+// Until there is an incumbent, and then in every fourth of a finder's runs, phases are what a linear relaxation would
+// like, as far as it has told: where constraints are tight that leads to solutions that failures do not teach (CP-SAT
+// tries the values of its linear programs: Perron, Didier, Gay, CP 2023).
+//
 // A soloist has nobody beside it, so it plays the parts of the others in turn, with the same clauses and activities, as
 // SAT solvers alternate between long and short runs (Oh, SAT 2015; Biere, Fleury 2020). Turns are counted in conflicts
 // and become longer, so that each part gets its share of any time, and time enough at last.
@@ -26,6 +30,7 @@
 #define RECENT_SHARE (1.0 / 32)
 #define USUAL_SHARE (1.0 / 8192)
 #define PROBE_EVERY 3          // runs
+#define WISH_EVERY 4           // runs of a finder
 #define N_TURNS 5              // of a soloist, until it begins again with longer ones
 #define TURN_CONFLICTS 500     // of the first turns, and so many more each time
 
@@ -61,9 +66,25 @@ DEVICE void take_part(Learner& l) {
   l.conflicts_in_turn = 0;
 }
 
+DEVICE bool tries_wishes(Learner& l) {
+  if (!global_load(&l.problem->common->wished)) return false;
+  return !l.has_best || (l.part == METHOD_FINDER && ++l.wish_runs % WISH_EVERY == 0);
+}
+
+// A wish out of range is none.
+DEVICE void take_wishes(Learner& l) {
+  const Problem* p = l.problem;
+  for (i32 v = 0; v < p->n_vars; ++v) {
+    bound_t wish = global_load(&p->wishes[v]);
+    if (wish >= p->root_lower[v] && wish <= p->root_upper[v]) l.phase[v] = wish;
+  }
+}
+
 DEVICE void restart(Learner& l) {
   backtrack(l, 0);
   take_part(l);
+  l.by_wish = tries_wishes(l);
+  if (l.by_wish) take_wishes(l);
   ++l.restarts;
   ++statistics(*l.block).restarts;
   l.conflicts_here = 0;

@@ -31,6 +31,7 @@ HEAD_START_SECONDS = 0.05  # what is solved by then waits for no linear program,
 END_SECONDS = 0.2
 PATIENCE_SECONDS = 4.0  # of the thread, in branch and bound, at least
 REST_SECONDS = 0.05
+SUGGESTION_SECONDS = 0.1
 HOPE = 20  # times as far as the bound has risen so far is as far as it is hoped to rise
 
 
@@ -49,6 +50,10 @@ class Boxes(Protocol):
 
     def take_best(self) -> int | None:
         """sense * objective of the best solution found since the last call."""
+        ...
+
+    def suggest(self, values: np.ndarray) -> None:
+        """A point (float [columns]) that the relaxation would like."""
         ...
 
 
@@ -181,6 +186,7 @@ class Beside(Bounder):
     def __init__(self, make: Callable[[], Relaxation | None], boxes: Boxes, share: float = 1):
         super().__init__(share)
         self.make, self.boxes = make, boxes
+        self.suggested = -np.inf  # when
 
     def work(self) -> None:
         relaxation = self.make()
@@ -214,6 +220,13 @@ class Beside(Bounder):
         if found is not None:
             self.tell(found)
         return narrower
+
+    def suggest(self, values: np.ndarray) -> None:
+        """The point (float [n]) of a linear program: the search may try it, now and then."""
+        now = time.monotonic()
+        if now - self.suggested > SUGGESTION_SECONDS:
+            self.suggested = now
+            self.boxes.suggest(values)
 
     def offer(self, relaxation: Relaxation, values: np.ndarray) -> None:
         """An integral point (float [n]) of the relaxation: it may be a solution."""

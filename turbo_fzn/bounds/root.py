@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -53,6 +52,7 @@ class Root:
         if answer.outcome is not Outcome.OPTIMAL or not np.all(np.isfinite(answer.values)):
             return None
         self.value = self.relaxation.sense * float(answer.values[self.relaxation.objective])
+        self.beside.suggest(answer.values)
         if is_integral(answer.values):
             self.beside.offer(self.relaxation, answer.values)
         return answer
@@ -99,9 +99,9 @@ class Root:
         cutter = cuts.Cutter(self.rows, self.lower, self.upper, answer.values)
         found = [*cutter.of_rows(), *cutter.of_tableau(self.program, MOST_TABLEAU_ROWS)]
         found += cutter.of_duals(answer.duals, self.relaxation.objective)
-        tours = chain.from_iterable(tour.cuts(answer.values) for tour in self.relaxation.tours)
-        for entries, side, excess in chain(self.relaxation.conflicts.cuts(answer.values), tours):
-            found.append(cuts.Cut(entries, side, excess / len(entries) ** 0.5))
+        for separator in (self.relaxation.conflicts, *self.relaxation.separators):
+            for entries, side, excess in separator.cuts(answer.values):
+                found.append(cuts.Cut(entries, side, excess / sum(value * value for value in entries.values()) ** 0.5))
         chosen = cuts.select(found, MOST_CUTS)
         if chosen:
             self.drop_slack_cuts(answer)

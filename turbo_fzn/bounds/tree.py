@@ -143,6 +143,7 @@ class Tree:
     def divide(self, bound: int, changes: tuple, answer: Answer, lower: np.ndarray, upper: np.ndarray) -> None:
         """Two children: a column at most, and at least."""
         if answer.outcome is Outcome.OPTIMAL and np.all(np.isfinite(answer.values)):
+            self.beside.suggest(answer.values)
             if is_integral(answer.values):
                 self.beside.offer(self.relaxation, answer.values)
             values = np.clip(answer.values, lower.astype(float), upper.astype(float))

@@ -190,6 +190,7 @@ class Common(ctypes.Structure):
     host_best: i64  # of a solution that was found elsewhere; `best` follows it. The host alone sets it
     improved_ns: i64  # when `best` was last improved, by now_ns()
     proved_by: i32  # the method that has raised `bound` last
+    wished: i32  # set by the host: there are `wishes`
     pool_head: Annotated[i64, OWN_LINE]  # blocks that have asked the pool for a subproblem
     pool_tail: Annotated[i64, OWN_LINE]  # subproblems put into it
     outstanding: Annotated[i32, OWN_LINE]  # subproblems that exist, in pool or blocks; 0: nothing is open here
@@ -326,6 +327,7 @@ class Problem(ctypes.Structure):
     islands: Annotated[pointer, "Island"]  # island 0 holds the best solution so far; behind the last is the host's
     incumbents: Annotated[pointer, "bound_t"]  # n_vars values an island
     phases: Annotated[pointer, "bound_t"]  # the value that each variable was last fixed to, by a decision of any block
+    wishes: Annotated[pointer, "bound_t"]  # the value of each variable that learners are to try, or one out of range
     units: Annotated[pointer, "Units"]
     books: Annotated[pointer, "MethodBook"]  # one a method
     common: Annotated[pointer, "Common"]

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+NO_WISH = -(2**63)
+
 
 class Found(NamedTuple):
     """A solution out of an engine: objective value (0 to satisfy), the block that found it and by which method
@@ -82,6 +84,11 @@ class Engine(Protocol):
 
     def adopt(self, found: Found) -> None:
         """The caller has found a solution itself: better ones are wanted from now on. An engine may leave it."""
+        ...
+
+    def suggest(self, values: np.ndarray) -> None:
+        """Values of the TNF's variables (int64 [n], NO_WISH where there is none) near which good solutions may be, at
+        any time. An engine may leave it."""
         ...
 
     def raise_bound(self, bound: int) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from turbo_fzn.engine import compiler
 from turbo_fzn.engine.abi import LEARN_STATISTICS, METHODS, STATISTICS, Common, Problem, Units
 from turbo_fzn.engine.agreement import digest
-from turbo_fzn.engine.contract import Found, Roots, merge_statistics, method_statistics
+from turbo_fzn.engine.contract import NO_WISH, Found, Roots, merge_statistics, method_statistics
 from turbo_fzn.engine.layout import Layout, Settings, first_books, line_aligned, make_common
 from turbo_fzn.engine.parcels import Parcels
 from turbo_fzn.engine.ring import Ring
@@ -226,6 +226,7 @@ class CpuEngine:
             "islands": islands,
             "incumbents": incumbents,
             "phases": np.zeros(layout.tnf.n_vars, layout.bound_type),
+            "wishes": np.zeros(layout.tnf.n_vars, layout.bound_type),
             "units": layout.first_units(),
             "books": self.books,
             "statistics": self.blocks_statistics,
@@ -287,6 +288,11 @@ class CpuEngine:
             values = np.ascontiguousarray(found.values, self.layout.bound_type)
             value = self.layout.tnf.sense * found.objective
             self.library.adopt_solution(ctypes.byref(self.problem), values.ctypes.data, value)
+
+    def suggest(self, values: np.ndarray) -> None:
+        """Learners try them first in some of their runs. A mixture of two suggestions is one, too."""
+        self.memory["wishes"][:] = np.where(values == NO_WISH, np.iinfo(self.layout.bound_type).min, values)
+        self.common.wished = 1
 
     def raise_bound(self, bound: int) -> None:
         self.common.host_bound = max(self.common.host_bound, bound)

@@ -217,6 +217,9 @@ class GpuEngine:
             self.dispatch.send_solution(self.layout.tnf.sense * found.objective, found.values)
             self._note([found])
 
+    def suggest(self, values: np.ndarray) -> None:
+        """No block learns."""
+
     def raise_bound(self, bound: int) -> None:
         self.raised = max(self.raised, bound)
         if self.running_kernel:

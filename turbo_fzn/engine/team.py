@@ -30,6 +30,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from turbo_fzn.engine.contract import MAXIMA, Engine, Found, Roots
 from turbo_fzn.engine.layout import NO_INCUMBENT
 from turbo_fzn.engine.member import Dispensable, Joining, Member
@@ -214,6 +216,10 @@ class Team:
         self._note([found])
         for member in self.members:
             member.ask(lambda engine: engine.adopt(found), None)
+
+    def suggest(self, values: np.ndarray) -> None:
+        for member in self.members:
+            member.ask(lambda engine: engine.suggest(values), None)
 
     def raise_bound(self, bound: int) -> None:
         self.raised = max(self.raised, bound)

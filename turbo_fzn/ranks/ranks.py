@@ -20,6 +20,8 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from turbo_fzn.engine.contract import MAXIMA, Found, Roots
 from turbo_fzn.engine.layout import NO_INCUMBENT
 from turbo_fzn.engine.team import Team
@@ -285,6 +287,9 @@ class Ranks:
     def adopt(self, found: Found) -> None:
         self.team.adopt(found)
         self._tell_best([found])
+
+    def suggest(self, values: np.ndarray) -> None:
+        self.team.suggest(values)
 
     def raise_bound(self, bound: int) -> None:
         self.team.raise_bound(bound)

@@ -17,10 +17,11 @@ from turbo_fzn.bounds.beside import NO_SOLUTION, Beside, Bounder, RealBeside, St
 from turbo_fzn.bounds.relaxation import Relaxation
 from turbo_fzn.domains import BOOLEAN, INFINITY, IntSet
 from turbo_fzn.engine import cpu
-from turbo_fzn.engine.contract import Engine, Found
+from turbo_fzn.engine.contract import NO_WISH, Engine, Found
 from turbo_fzn.errors import EngineError
 from turbo_fzn.read.model import Model
 from turbo_fzn.run.judge import Judge, Prepared
+from turbo_fzn.tnf.language import Op
 
 NEAR = 1 / 4  # of the width of a decided interval: how far a box about a point reaches
 LARGEST = 2.0**62  # of a number in a point
@@ -28,9 +29,10 @@ RELAXATION = -1  # the block that such solutions are said to be of
 
 
 class Helper(Protocol):
-    """What boxes are narrowed by; `found` gets the solutions that come to light."""
+    """What boxes are narrowed by; `found` gets the solutions that come to light, `wishes` what is tried for one."""
 
     found: deque[Found]
+    wishes: np.ndarray | None
 
 
 class Bounding:
@@ -72,6 +74,9 @@ class Bounding:
         for found in new:
             engine.adopt(found)
             self.latest = found
+        wishes, self.boxes.wishes = self.boxes.wishes, None
+        if wishes is not None:
+            engine.suggest(wishes)
         return new
 
     def proves(self, best: int | None) -> bool:
@@ -94,6 +99,7 @@ class Boxes:
     def __init__(self, prepared: Prepared, exports: np.ndarray):
         self.tnf, self.back, self.exports = prepared.tnf, prepared.reconstruction, exports
         self.found: deque[Found] = deque()
+        self.wishes: np.ndarray | None = None  # as Engine.suggest takes them
         self.best: int | None = None  # sense * objective of what was found last
         self.propagator: cpu.Propagator | None = None
 
@@ -105,6 +111,7 @@ class Boxes:
             self.columns, self.places = self.columns[self.places >= 0], self.places[self.places >= 0]
         truths = [(truth, *meaning) for truth, meaning in relaxation.truths.items()]
         self.truths = np.array(truths, np.int64).reshape(-1, 3)  # column, and of which column and value it is the truth
+        self.are_small = (relaxation.upper - relaxation.lower)[self.columns] == 1
         self.propagator = cpu.Propagator(self.tnf)
 
     def narrow(self, lower: np.ndarray, upper: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray] | None:
@@ -137,6 +144,27 @@ class Boxes:
         upper[self.columns] = np.minimum(upper[self.columns], high[places])
         return self.conclude_truths(lower, upper)
 
+    def suggest(self, values: np.ndarray) -> None:
+        """A point (float [columns]): its truth values, the most true value of each variable that has such, and what
+        follows from those for the TNF's sums and comparisons. The amounts of a fractional point are nobody's wish."""
+        tnf, wishes = self.tnf, np.full(self.tnf.n_vars, NO_WISH)
+        wishes[self.places[self.are_small]] = np.rint(values[self.columns[self.are_small]])
+        truth, column, value = self.truths[np.argsort(values[self.truths[:, 0]], kind="stable")].T
+        likeliest = np.full(len(values), NO_WISH)
+        likeliest[column] = value  # the last one, which is the most true
+        wished = likeliest[self.columns] != NO_WISH
+        wishes[self.places[wished]] = likeliest[self.columns[wished]]
+        fixed = tnf.lower == tnf.upper
+        wishes[fixed] = tnf.lower[fixed]
+        sums, equals, orders = (np.flatnonzero(tnf.op == op) for op in (Op.ADD, Op.EQ, Op.LEQ))
+        x, y, z = (side[sums] for side in (tnf.x, tnf.y, tnf.z))
+        conclude(wishes, x, y, z, np.add)
+        conclude(wishes, y, x, z, np.subtract)
+        conclude(wishes, z, x, y, np.subtract)
+        conclude(wishes, tnf.x[equals], tnf.y[equals], tnf.z[equals], np.equal)
+        conclude(wishes, tnf.x[orders], tnf.y[orders], tnf.z[orders], np.less_equal)
+        self.wishes = wishes
+
     def take_best(self) -> int | None:
         best, self.best = self.best, None
         return best
@@ -160,6 +188,13 @@ class Boxes:
         return (lower, upper) if np.all(lower <= upper) else None
 
 
+def conclude(wishes: np.ndarray, x: np.ndarray, y: np.ndarray, z: np.ndarray, operator: np.ufunc) -> None:
+    """wishes[x] = wishes[y] operator wishes[z], where only that of x is missing."""
+    first, second = wishes[y], wishes[z]
+    follows = (wishes[x] == NO_WISH) & (first != NO_WISH) & (second != NO_WISH)
+    wishes[x[follows]] = operator(first[follows], second[follows])
+
+
 class RealBounding(Bounding):
     """The same of a model with real variables: branch and bound over its boxes."""
 
@@ -174,6 +209,7 @@ class RealBoxes:
     def __init__(self, judge: Judge):
         self.judge, self.tnf = judge, judge.prepared.tnf
         self.found: deque[Found] = deque()
+        self.wishes: np.ndarray | None = None
         self.propagator: cpu.Propagator | None = None
 
     def attach(self) -> None:
