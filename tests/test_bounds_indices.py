@@ -53,7 +53,9 @@ solve minimize total;
 """  # 561 = 13 13 + 14 14 + 14 14
 
 
-@pytest.mark.parametrize(("text", "with_cuts", "bound"), [(OFFSET, False, -14), (MATRIX, False, 5), (SQUARES, True, 561)])
+@pytest.mark.parametrize(
+    ("text", "with_cuts", "bound"), [(OFFSET, False, -14), (MATRIX, False, 5), (SQUARES, True, 561)]
+)
 def test_the_relaxation_is_as_strong_as_can_be(text: str, with_cuts: bool, bound: int) -> None:
     beside = beside_of(text)
     relaxation = beside.make()

@@ -1,4 +1,4 @@
-"""What a linear relaxation would like: how it reaches the learners, that they try it, and that nothing follows from it."""
+"""What a linear relaxation would like: how it reaches the learners, that they try it, and that no claim rests on it."""
 
 from __future__ import annotations
 
