@@ -69,12 +69,40 @@ def test_the_relaxation_is_as_strong_as_can_be(text: str, with_cuts: bool, bound
     assert beside.bound == bound
 
 
+TWICE = """
+array [1..9] of int: cost = [9,4,7,8,1,2,3,6,9];
+var 1..3: x :: output_var; var 1..3: y; var 1..9: i; var 0..9: p; var 0..18: total;
+constraint turbo_all_different([x,y]);
+constraint int_lin_eq([3,1,-1],[x,x,i],3);
+constraint array_int_element(i,cost,p);
+constraint int_lin_eq([1,1,-1],[p,y,total],0);
+solve minimize total;
+"""  # i is 4 x - 3
+FIXED = """
+array [1..9] of int: cost = [9,4,7,8,9,5,3,6,1];
+var 1..3: x :: output_var; var 1..3: y; var 3..3: three; var 1..9: i; var 0..9: p; var 0..18: total;
+constraint turbo_all_different([x,y,2]);
+constraint int_lin_eq([3,1,-1],[x,three,i],3);
+constraint array_int_element(i,cost,p);
+constraint int_lin_eq([1,1,-1],[p,y,total],0);
+solve minimize total;
+"""  # x and y differ from 2, and x may be 3
+
+
+@pytest.mark.parametrize("text", [TWICE, FIXED])
+def test_what_makes_an_index_twice_or_is_fixed_differs_from_nothing(text: str) -> None:
+    for number in range(10):
+        verdict, _, _ = judge_bounds(parse_text(text), Random(number))
+        assert verdict.kind == "right", verdict.fault
+
+
 def drawn(random: Random) -> str:
     """Variables, images of them, indices of two or three of them, arrays read by all of those, a square."""
     names, lines = ["x", "y", "z"], [f"var {random.randint(-2, 1)}..{random.randint(2, 3)}: {name};" for name in "xyz"]
-    constraints = ["turbo_all_different([x,y,z])"] * (random.random() < 0.5)
+    constraints = [f"turbo_all_different([x,y,{random.choice('zz12')}])"] * (random.random() < 0.5)
     for number in range(random.randint(1, 4)):
-        chosen = random.sample(names[:3], k=random.choice((1, 1, 2, 2, 3))) if number else [random.choice(names)]
+        pick = random.choices if random.random() < 0.3 else random.sample  # perhaps one twice, or a constant
+        chosen = pick([*names[:3], *"12"[: number % 3]], k=random.choice((1, 1, 2, 2, 3)) if number else 1)
         factors = [random.choice((-5, -2, -1, 1, 1, 2, 4, 5)) for _ in chosen]
         name, sign = f"i{number}", random.choice((1, -1, 1, -1, 2))
         k = random.randint(-3, 3)

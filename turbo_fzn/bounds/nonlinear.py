@@ -24,6 +24,7 @@ LARGEST_ROOT = 2**25  # the square of which is a side of a row
 MOST_CHOICES = 256  # of an element constraint
 MOST_PLACES = 4  # variables of an equation that makes an index of some of them: an array of three dimensions
 MOST_TOGETHER = 2_000  # values of those
+MOST_IN_ALL = 200_000
 
 
 def finite(low: int, high: int) -> bool:
@@ -174,25 +175,29 @@ def name_values(m: Linearizer, index: Affine, chosen: list[tuple[Affine, Affine]
 def add_places(m: Linearizer) -> None:
     """An index that several variables make, as those of an array of two dimensions: each value of it says theirs."""
     groups = [{term.column for term in terms} for terms in m.distinct]
+    left = MOST_IN_ALL
     for factors, terms, k in m.places:
-        sizes = [m.domain(term.column).size if term.column >= 0 else 1 for term in terms]
-        index = max(range(len(terms)), key=sizes.__getitem__)
-        size = prod(sizes[:index] + sizes[index + 1 :])
-        if abs(factors[index]) == 1 and size <= MOST_TOGETHER and m.encoding.has_all(terms[index]):
-            others = [(factor, term) for place, (factor, term) in enumerate(zip(factors, terms)) if place != index]
-            together = [column for _, (column, _, _) in others]
-            add_index(m, terms[index], factors[index], others, k, any(group.issuperset(together) for group in groups))
+        entries, constant = collect(zip(factors, terms))
+        sizes = {column: m.domain(column).size for column in entries}
+        index = max(sizes, key=sizes.__getitem__, default=-1)
+        size = prod(sizes.values()) // max(sizes.get(index, 0), 1)
+        if len(entries) < 3 or abs(entries[index]) != 1 or size > min(left, MOST_TOGETHER):
+            continue
+        left -= size
+        sign = entries.pop(index)
+        are_distinct = any(group.issuperset(entries) for group in groups)
+        add_index(m, Affine(index, sign, 0), entries, k - constant, are_distinct)
 
 
-def add_index(m: Linearizer, index: Affine, sign: int, others: list, k: int, are_distinct: bool) -> None:
-    """sign * index + the sum of the others = k."""
-    values = [m.encoding.all_values(term) for _, term in others]
-    literals = m.encoding.all_values(index)
+def add_index(m: Linearizer, index: Affine, others: dict[int, int], k: int, are_distinct: bool) -> None:
+    """index + the sum of the others = k, and all truths of the index are there."""
+    literals = m.encoding.all_values(index) if m.encoding.has_all(index) else None
+    values = [m.encoding.all_values(Affine(column, 1, 0)) for column in others]
     by_index: dict[int, tuple[int, ...]] = {}
     if literals is None or None in values:
         return
     for chosen in product(*values):  # type: ignore[arg-type]
-        value = sign * (k - sum(factor * v for (factor, _), v in zip(others, chosen)))
+        value = k - sum(factor * v for factor, v in zip(others.values(), chosen))
         if value in literals and not (are_distinct and len(set(chosen)) < len(chosen)):
             if value in by_index:
                 return  # it does not say which
