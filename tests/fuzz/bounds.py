@@ -79,7 +79,9 @@ class Liar(Program):
         duals = np.array([draw.choice((0, draw.uniform(-1, 1) * scale, draw.randint(-3, 3))) for _ in range(m)], float)
         if draw.random() < 0.2 and m:
             duals[draw.randrange(m)] = draw.choice((np.nan, np.inf, -np.inf))
-        values = np.array([draw.uniform(-5, 5) if draw.random() < 0.5 else draw.randint(-3, 3) for _ in range(n)])
+        values = np.array(
+            [draw.uniform(-5, 5) if draw.random() < 0.5 else draw.randint(-3, 3) for _ in range(n)], float
+        )
         if draw.random() < 0.1:
             values[draw.randrange(n)] = np.nan
         outcome = draw.choice(list(Outcome))
