@@ -12,14 +12,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from command import PATIENCE
-from fuzz.bounds import proved_value, try_bounds
+from fuzz.bounds import judge_bounds, proved_value, try_bounds
 from hypothesis import given
 from hypothesis import strategies as st
 
 from turbo_fzn import solve_text
 from turbo_fzn.bounds.beside import NO_SOLUTION, Beside
 from turbo_fzn.bounds.certificate import Certifier, fix
-from turbo_fzn.bounds.cliques import Conflicts, groups
+from turbo_fzn.bounds.cliques import Conflicts, groups, inequality
 from turbo_fzn.bounds.cuts import Cutter, as_fractions
 from turbo_fzn.bounds.relaxation import LinearRows, Relaxation
 from turbo_fzn.bounds.tree import refute
@@ -309,3 +309,36 @@ def test_a_search_that_ends_within_its_head_start_makes_no_relaxation(monkeypatc
     beside.stop()
     beside.thread.join(PATIENCE)
     assert not beside.thread.is_alive() and beside.bound == -NO_SOLUTION
+
+
+BOTH_SIDES = """
+var 0..5: x; var 0..5: y; var 0..9: z; var bool: b; var bool: c; var 0..1: n; var 0..1: m; var -200..2000: total;
+var 0..1: u; var 0..1: v; var 0..1: t; var 0..9: e;
+constraint int_eq_reif(x,2,b);
+constraint int_eq_reif(z,5,c);
+constraint int_ne_reif(y,1,b);
+constraint int_lin_ne([1,-1],[x,y],1);
+constraint int_lin_ne([1,-1],[x,z],-3);
+constraint int_lin_ne([1,-1],[y,z],-4);
+constraint bool2int(b,n);
+constraint bool2int(c,m);
+constraint int_lin_le([60,31,31,20],[n,u,v,t],80);
+constraint int_lin_eq([101,53,53,10,3,-1],[n,u,v,t,m,total],0);
+solve maximize total;
+"""  # 111; of b, its complement and c at most one is 1
+
+
+def test_a_clique_with_a_literal_and_its_complement_says_that_the_others_are_0():
+    for number in range(8):
+        dummies = "".join(f"var bool: d{i}; constraint int_eq_reif(e,{i},d{i});\n" for i in range(number))
+        text = BOTH_SIDES.replace("constraint int_eq_reif(x", f"{dummies}constraint int_eq_reif(x", 1)
+        verdict, _, _ = judge_bounds(parse_text(text), Random(number))
+        assert not verdict.is_fault, verdict.fault
+
+
+@given(st.sets(st.integers(0, 9), min_size=2))
+def test_the_inequality_of_a_clique_holds_where_at_most_one_is_1(clique):
+    entries, side = inequality(clique)
+    for point in itertools.product((0, 1), repeat=5):
+        n_true = sum(point[literal >> 1] != literal & 1 for literal in clique)
+        assert (sum(value * point[column] for column, value in entries.items()) <= side) == (n_true <= 1)

@@ -89,6 +89,12 @@ solve minimize total;
 """  # x and y differ from 2, and x may be 3
 
 
+def test_a_sum_that_is_no_index_makes_no_truths() -> None:
+    text = "var 0..3: x; var 0..3: y; var 0..12: s; constraint int_lin_eq([1,3,-1],[x,y,s],0); solve minimize s;"
+    relaxation = beside_of(text).make()
+    assert relaxation is not None and relaxation.truths == {}
+
+
 @pytest.mark.parametrize("text", [TWICE, FIXED])
 def test_what_makes_an_index_twice_or_is_fixed_differs_from_nothing(text: str) -> None:
     for number in range(10):

@@ -66,8 +66,9 @@ class Conflicts:
             excess = sum(active[literal] for literal in clique) - 1
             if excess > LEAST_EXCESS and clique not in seen:
                 seen.add(clique)
-                complements = sum(literal & 1 for literal in clique)
-                yield {literal >> 1: -1 if literal & 1 else 1 for literal in clique}, 1 - complements, excess
+                entries, side = inequality(clique)
+                if entries:
+                    yield entries, side, excess
 
     def active(self, values: np.ndarray) -> dict[Literal, float]:
         """The literals of sets that are of some value, with that."""
@@ -76,6 +77,16 @@ class Conflicts:
         valued = {literal: 1 - point[literal >> 1] if literal & 1 else point[literal >> 1] for literal in mentioned}
         found = [(value, literal) for literal, value in valued.items() if value > ACTIVE]
         return {literal: value for value, literal in sorted(found, reverse=True)[:MOST_ACTIVE]}
+
+
+def inequality(clique: Iterable[Literal]) -> tuple[dict[int, int], int]:
+    """At most one is 1, as (entries, side). A column and its complement cancel out: the others are 0 then."""
+    entries: dict[int, int] = {}
+    side = 1
+    for literal in clique:
+        entries[literal >> 1] = entries.get(literal >> 1, 0) + (-1 if literal & 1 else 1)
+        side -= literal & 1
+    return {column: value for column, value in entries.items() if value}, side
 
 
 def grow(seed: Literal, neighbours: dict[Literal, set[Literal]], active: dict[Literal, float]) -> frozenset[Literal]:

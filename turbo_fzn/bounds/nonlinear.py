@@ -190,8 +190,10 @@ def add_places(m: Linearizer) -> None:
 
 
 def add_index(m: Linearizer, index: Affine, others: dict[int, int], k: int, are_distinct: bool) -> None:
-    """index + the sum of the others = k, and all truths of the index are there."""
-    literals = m.encoding.all_values(index) if m.encoding.has_all(index) else None
+    """index + the sum of the others = k. Where the index has no truths, nobody needs those of the others."""
+    if not m.encoding.has_all(index):
+        return
+    literals = m.encoding.all_values(index)
     values = [m.encoding.all_values(Affine(column, 1, 0)) for column in others]
     by_index: dict[int, tuple[int, ...]] = {}
     if literals is None or None in values:
