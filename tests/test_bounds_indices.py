@@ -53,8 +53,28 @@ solve minimize total;
 """  # 561 = 13 13 + 14 14 + 14 14
 
 
+HOLE = """
+array [1..4] of int: cost = [5,1,6,8];
+var 0..3: x; var {1,3,4}: i; var 0..9: c; var 0..99: total;
+constraint int_lin_eq([-1,1],[i,x],-1);
+constraint array_int_element(i,cost,c);
+constraint int_lin_eq([1,1,-1],[c,c,total],0);
+solve minimize total;
+"""  # the second place cannot be had
+LOST = """
+array [1..4] of int: cost = [5,7,6,8]; array [1..4] of int: rest = [8,6,7,5];
+var int: x :: is_defined_var; var 1..4: i; var 0..9: c; var 0..9: d; var 0..99: total;
+constraint int_lin_eq([-1,1],[i,x],-1) :: defines_var(x);
+constraint array_int_element(i,cost,c);
+constraint array_int_element(i,rest,d);
+constraint int_lin_eq([1,1,-1],[c,d,total],0);
+solve minimize total;
+"""  # the simplifier removes x
+
+
 @pytest.mark.parametrize(
-    ("text", "with_cuts", "bound"), [(OFFSET, False, -14), (MATRIX, False, 5), (SQUARES, True, 561)]
+    ("text", "with_cuts", "bound"),
+    [(OFFSET, False, -14), (MATRIX, False, 5), (HOLE, False, 10), (LOST, False, 13), (SQUARES, True, 561)],
 )
 def test_the_relaxation_is_as_strong_as_can_be(text: str, with_cuts: bool, bound: int) -> None:
     beside = beside_of(text)

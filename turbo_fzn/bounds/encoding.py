@@ -44,12 +44,14 @@ class Encoding:
         return Affine(column, coefficient, constant)
 
     def relate(self, a: int, x: Affine, b: int, y: Affine, k: int) -> None:
-        """a x + b y = k: one of the two is the other's image, unless that would need a division."""
+        """a x + b y = k: one of the two is the other's image, unless that would need a division. The one with fewer
+        values keeps its truths: the other lacks holes, or has no bounds at all where the TNF has lost it."""
         (column, f, p), (other, g, q) = self.source(x), self.source(y)
         f, g, k = a * f, b * g, k - a * p - b * q
-        if column == other or column < 0 or other < 0:
+        if column == other or column < 0 or other < 0 or f == 0 or g == 0:
             return
-        if abs(f) == 1:
+        is_smaller = self.domain(column).size < self.domain(other).size
+        if abs(f) == 1 and not (abs(g) == 1 and is_smaller):  # f column + g other = k
             self.images[column] = Affine(other, -f * g, f * k)
         elif abs(g) == 1:
             self.images[other] = Affine(column, -g * f, g * k)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from turbo_fzn.bounds.relaxation import Affine, collect
+from turbo_fzn.bounds.relaxation import LARGEST_SIDE, Affine, collect
 from turbo_fzn.domains import INFINITY
 
 if TYPE_CHECKING:
@@ -73,10 +73,12 @@ class Square(NamedTuple):
     def cuts(self, values: np.ndarray) -> Iterator[tuple[dict[int, int], int, float]]:
         """Of the integers about x, as of any Separator."""
         below = floor(value_at(self.x, values))
+        if abs(below) >= LARGEST_ROOT:
+            return
         entries, constant = collect([(2 * below + 1, self.x), (-1, self.product)])
         side = below * (below + 1) - constant
         excess = sum(factor * values[column] for column, factor in entries.items()) - side
-        if entries and excess > LEAST_EXCESS and abs(below) < LARGEST_ROOT:
+        if entries and excess > LEAST_EXCESS and abs(side) <= LARGEST_SIDE:
             yield entries, side, float(excess)
 
 
