@@ -21,7 +21,7 @@ from turbo_fzn.bounds.beside import NO_SOLUTION, Beside
 from turbo_fzn.bounds.certificate import Certifier, fix
 from turbo_fzn.bounds.cliques import Conflicts, groups, inequality
 from turbo_fzn.bounds.cuts import Cutter, as_fractions
-from turbo_fzn.bounds.relaxation import LinearRows, Relaxation
+from turbo_fzn.bounds.relaxation import Affine, Builder, LinearRows, Relaxation
 from turbo_fzn.bounds.tree import refute
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.interrupt import Interrupt
@@ -159,6 +159,19 @@ def test_a_row_is_rounded_by_its_coefficients() -> None:
     """2 x + 2 y + 3 z <= 3 excludes x = y = 1, and z beside either."""
     rows = [({0: 2, 1: 2, 2: 3}, -INFINITY, 3)]
     assert (((0, 1), (1, 1), (2, 1)), 1) in cuts_of_rows(rows, [0, 0, 0], [1, 1, 1], [1, 0.5, 0])
+
+
+@pytest.mark.parametrize("constant", [2**63, -(2**63), 2**80, INFINITY, -INFINITY])
+def test_a_row_with_a_side_beyond_all_bounds_is_no_row(constant: int) -> None:
+    builder = Builder()
+    x, y = (Affine(builder.column(0, 9), 1, 0) for _ in "xy")
+    terms = [(1, x), (-1, y), (constant, Affine(-1, 0, 1))]
+    builder.add(terms, high=0)
+    builder.add(terms, low=0)
+    builder.add(terms, 0, 0)
+    assert not builder.rows
+    builder.add(terms, 3 + constant, 2 * constant if constant > 0 else INFINITY)
+    assert [row[1:] for row in builder.rows] == [(3, INFINITY)]
 
 
 def test_fractions_are_found_again_and_nonsense_is_none() -> None:
