@@ -41,10 +41,10 @@ def drain(engine: Engine, pause: float = 0.0, enough: Callable[[], object] = lam
 
     def is_over() -> bool:
         time.sleep(pause)
-        over = not engine.running
+        over = not engine.running or bool(enough())  # before the look, or what is found in between is missed
         found.extend(engine.poll())
         assert len(found) < MOST_FOUND
-        return over or bool(enough())
+        return over
 
     wait_until(is_over)
     return found
