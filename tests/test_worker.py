@@ -6,6 +6,7 @@ import contextlib
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -102,3 +103,40 @@ def test_without_a_gpu_there_is_no_child(tmp_path):
         assert any(": solution 1, " in line for line in process.stderr)
         assert not Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
         process.kill()
+
+
+BESIDE_A_DRIVER = """
+import ctypes, os, sys, threading
+from turbo_fzn import worker
+
+worker.move_to_child()
+system = ctypes.PyDLL(None)  # like PyCUDA, which does not let go of Python's lock while the driver works
+calls = []
+
+def make_ready():
+    while True:
+        calls.append(system.usleep(2000))
+
+threading.Thread(target=make_ready, daemon=True).start()
+while not calls:
+    os.sched_yield()
+print("the answer", flush=True)
+sys.setswitchinterval(10)  # nobody is interrupted before
+before = len(calls)
+worker.tell_parent(7)
+waited = len(calls) - before
+sys.setswitchinterval(0.005)
+with open(sys.argv[1], "w") as file:
+    file.write(str(waited))
+os._exit(0)
+"""
+
+
+def test_the_last_word_to_the_parent_waits_for_no_driver(tmp_path):
+    """It took eight calls of the driver, a tenth of a second, where each step let go of Python's lock."""
+    waited = tmp_path / "waited"
+    command = [sys.executable, "-c", BESIDE_A_DRIVER, str(waited)]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+    assert (run.stdout, run.stderr, run.returncode) == ("the answer\n", "", 7)
+    assert comes_true(lambda: waited.exists() and waited.read_text() != "")
+    assert int(waited.read_text()) == 0

@@ -81,11 +81,18 @@ def end_like(code: int) -> NoReturn:
 
 
 def tell_parent(code: int) -> None:
-    """That the work is done, all is printed, and the parent may end. Nothing where this process has none that waits."""
+    """That the work is done, all is printed, and the parent may end. Nothing where this process has none that waits.
+
+    By functions of the system's that keep Python's lock. Those of `os` let go of it each time, and would get it back
+    only when the thread that makes a GPU ready is between two calls of the driver: that took a tenth of a second.
+    """
     if _report is None:
         return
-    nowhere = os.open(os.devnull, os.O_RDWR)
+    import ctypes
+
+    system = ctypes.PyDLL(None)
+    nowhere = system.open(os.devnull.encode(), os.O_RDWR)
     for stream in range(3):
-        os.dup2(nowhere, stream)
-    os.write(_report, bytes([code]))
-    os.kill(os.getppid(), signal.SIGCHLD)
+        system.dup2(nowhere, stream)
+    system.write(_report, bytes([code]), 1)
+    system.kill(os.getppid(), signal.SIGCHLD.value)
