@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from turbo_fzn.symmetry.graph import Graph
+from turbo_fzn.tnf.arrays import distinct
 
 MOST_ROUNDS = 60
 MOST_GUESSES = 6  # of one swap
@@ -101,7 +102,7 @@ class Automorphisms:
         present = np.flatnonzero(np.diff(self.variable_start))
         n_colours = 0
         for _ in range(MOST_ROUNDS):
-            n_before, n_colours = n_colours, len(np.unique(colours))
+            n_before, n_colours = n_colours, len(distinct(colours))
             if n_colours == n_before or not len(present):
                 break
             kinds = self.kinds_around(colours, np.arange(len(graph.kinds)))
@@ -180,11 +181,11 @@ class Automorphisms:
             one, other = self.special[2 * number], self.special[2 * number + 1]
             own_here[first], own_here[second] = one, other
             own_there[first], own_there[second] = other, one
-        special = np.unique(np.array(pairs))
+        special = distinct(np.array(pairs).reshape(-1))
         copies, size = Copies(own_here, own_there, special), (0, 0)
         for _ in range(MOST_ROUNDS):
             copies = self.spread(own_here, own_there, copies, special)
-            before, size = size, (len(copies.differing), len(np.unique(copies.here[copies.differing])))
+            before, size = size, (len(copies.differing), len(distinct(copies.here[copies.differing])))
             if size == before or self.is_spent():
                 break
         return copies
@@ -194,7 +195,7 @@ class Automorphisms:
         graph = self.graph
         self.work += ROUND
         arcs = self.by_variable[places(self.variable_start, copies.differing)[0]]
-        constraints = np.unique(graph.constraint[arcs])
+        constraints = distinct(graph.constraint[arcs])
         here, there = own_here.copy(), own_there.copy()
         if not len(constraints):
             return Copies(here, there, special)
@@ -207,7 +208,7 @@ class Automorphisms:
             sums = np.zeros(len(variables), np.uint64)
             np.add.at(sums, place, mixed(np.repeat(kind[differ], lengths) ^ self.label[arcs]))
             side[variables] = mixed(own[variables] * np.uint64(3) + sums)
-        return Copies(here, there, np.union1d(variables[here[variables] != there[variables]], special))
+        return Copies(here, there, distinct(np.append(variables[here[variables] != there[variables]], special)))
 
     def match(self, copies: Copies) -> Swap | None:
         """The guess; None where the copies do not fit."""
@@ -233,7 +234,7 @@ class Automorphisms:
         image[swap.moved] = swap.images
         if np.any(image[swap.images] != swap.moved) or np.any(graph.colours[swap.moved] != graph.colours[swap.images]):
             return False
-        touched = np.unique(graph.constraint[self.by_variable[places(self.variable_start, swap.moved)[0]]])
+        touched = distinct(graph.constraint[self.by_variable[places(self.variable_start, swap.moved)[0]]])
         arcs, _ = places(self.constraint_start, touched)
         self.work += len(arcs)
         before, after = (
