@@ -36,12 +36,18 @@ class Encoding:
         self.images: dict[int, Affine] = {}  # of the columns that another one determines: which, and how
 
     def source(self, x: Affine) -> Affine:
-        """The same by a column that is no other one's image."""
-        column, coefficient, constant = x
+        """The same by a column that is no other one's image. Chains of images become short on the way."""
+        chain = []
+        column = x.column
         while column in self.images:
-            column, factor, added = self.images[column]
-            coefficient, constant = coefficient * factor, coefficient * added + constant
-        return Affine(column, coefficient, constant)
+            chain.append(column)
+            column = self.images[column].column
+        image = Affine(column, 1, 0)
+        for behind in reversed(chain):
+            _, coefficient, constant = self.images[behind]
+            image = Affine(column, coefficient * image.coefficient, coefficient * image.constant + constant)
+            self.images[behind] = image
+        return Affine(column, x.coefficient * image.coefficient, x.coefficient * image.constant + x.constant)
 
     def relate(self, a: int, x: Affine, b: int, y: Affine, k: int) -> None:
         """a x + b y = k: one of the two is the other's image, unless that would need a division. The one with fewer

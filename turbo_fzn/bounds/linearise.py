@@ -12,7 +12,7 @@ every constraint sees those that the model has.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 
@@ -166,12 +166,11 @@ class Linearizer:
     def add_meetings(self) -> None:
         """Values of two columns of a table that are in no row of it together."""
         for columns in self.tables.values():
-            for (x, x_values), (y, y_values) in combinations(columns, 2):
-                for value, literals in x_values.items():
-                    for other, literals_there in y_values.items():
-                        first, second = self.encoding.known(x, value), self.encoding.known(y, other)
-                        if first is not None and second is not None and not set(literals) & set(literals_there):
-                            self.conflicts.add([first, second])
+            found = [[(self.encoding.known(x, value), set(at)) for value, at in rows.items()] for x, rows in columns]
+            for one, other in combinations(found, 2):
+                for (first, rows), (second, rows_there) in product(one, other):
+                    if first is not None and second is not None and rows.isdisjoint(rows_there):
+                        self.conflicts.add([first, second])
 
     # Arguments
 
