@@ -140,3 +140,29 @@ def test_the_last_word_to_the_parent_waits_for_no_driver(tmp_path):
     assert (run.stdout, run.stderr, run.returncode) == ("the answer\n", "", 7)
     assert comes_true(lambda: waited.exists() and waited.read_text() != "")
     assert int(waited.read_text()) == 0
+
+
+THAT_STAYS = """
+import ctypes, os, sys
+from turbo_fzn import streams, worker
+
+streams.keep_libraries_out()
+worker.move_to_child()
+ctypes.CDLL(None).prctl(worker.PR_SET_PDEATHSIG, 0)  # as if the system were still at work taking it down
+print("the answer", flush=True)
+worker.tell_parent(7)
+open(sys.argv[1]).read()  # until the test has seen the end of the streams
+"""
+
+
+def test_who_reads_to_the_end_does_not_wait_for_the_child(tmp_path):
+    """It did as long as the child had a file of its own for stdout, which was still open."""
+    latch = tmp_path / "latch"
+    os.mkfifo(latch)
+    command = [sys.executable, "-c", THAT_STAYS, str(latch)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        assert process.wait(PATIENCE) == 7
+        os.set_blocking(process.stdout.fileno(), False)
+        told = [os.read(process.stdout.fileno(), 100) for _ in range(2)]
+        latch.write_text("")  # waits until the child, which is alive, opens it
+    assert told == [b"the answer\n", b""]

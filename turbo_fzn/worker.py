@@ -17,6 +17,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import sys
 from typing import NoReturn
 
 HANDED_ON = {signal.SIGINT, signal.SIGTERM}
@@ -92,7 +93,7 @@ def tell_parent(code: int) -> None:
 
     system = ctypes.PyDLL(None)
     nowhere = system.open(os.devnull.encode(), os.O_RDWR)
-    for stream in range(3):
+    for stream in (0, 1, 2, sys.stdout.fileno()):  # the last is one of its own in the command (streams.py)
         system.dup2(nowhere, stream)
     system.write(_report, bytes([code]), 1)
     system.kill(os.getppid(), signal.SIGCHLD.value)
