@@ -151,6 +151,32 @@ def test_bounds_that_creep_through_a_large_domain_end_in_a_proof(checked, role):
     assert result.statistics["explanationErrors"] == 0
 
 
+FUNCTIONS_THAT_CREEP = """
+array [1..10] of int: power = [0, 2, 8, 18, 32, 50, 72, 98, 128, 162];
+var 1..10: i;
+var 1..10: j;
+var 0..162: of_i;
+var 0..162: of_j;
+var 0..1296000: here;
+var 0..1296000: there;
+var bool: both :: output_var;
+constraint array_int_element(i, power, of_i);
+constraint array_int_element(j, power, of_j);
+constraint int_lin_eq([7919, -1], [of_i, here], 0);
+constraint int_lin_eq([7907, -1], [of_j, there], 0);
+constraint int_lin_le_reif([1, -1], [here, there], -1, both);
+constraint int_lin_le_reif([1, -1], [there, here], -1, both);
+solve :: bool_search([both], input_order, indomain_max) satisfy;
+"""
+
+
+def test_what_creeps_does_not_keep_from_running_what_takes_great_steps():
+    """Two values of ten are each to be above the other: by ones that took 1,024 conflicts and two million rows."""
+    result = solve(FUNCTIONS_THAT_CREEP, ("follower",), simplify=False)
+    assert result.status == "SATISFIED" and result.statistics["failures"] == 1
+    assert result.statistics["propagations"] < 1000
+
+
 def test_a_finder_leaps_where_the_next_solution_is_better_by_one():
     """Beside each solution is one that moves e by one, and the best is 100,000 of them away."""
     text = labelled(dict.fromkeys("abcde", "0..20000"), more="var 0..100000: y;\n"

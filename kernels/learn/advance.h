@@ -4,10 +4,11 @@
 // the list (Sörensson, Eén, SAT-Race 2008), then wakes rows (wake.h): those that cost little run at once, the others
 // when all entries have been told.
 //
-// Bounds can creep: x >= y + 1 and y >= x push each other through a domain of a million values, an entry a step. Past
-// so many entries the search goes on before the fixpoint, by supposing that what creeps comes half way; the queue is
-// kept, and no row runs at once. When a conflict has emptied the queue, and the level that was left so is still there,
-// all rows are queued again.
+// Bounds can creep: x >= y + 1 and y >= x push each other through a domain of a million values, an entry a step. Rows
+// that creep cost little, so they would run on and on before a product or an element that takes a thousand of their
+// steps at once. So past some entries no row runs at once any more, and what costs most runs first. Past many the
+// search goes on before the fixpoint, by supposing that what creeps comes half way; the queue is kept. When a conflict
+// has emptied the queue, and the level that was left so is still there, all rows are queued again.
 #pragma once
 
 #include "explain.h"
@@ -15,6 +16,7 @@
 
 #define POLL_EVERY 1024       // rows or fixpoints between looks at the stop flag
 #define CREEP_ENTRIES 2000    // on top of one a side
+#define CREEP_WARNING 64      // the part of these after which what costs most runs first
 #define CREEP_DOMAIN 8        // what creeps has more values left than that
 #define CREEP_LOOK_BACK 200
 #define ROOT_PATIENCE 20      // times as many entries at level 0, which is propagated once for all
@@ -146,13 +148,14 @@ DEVICE bool wants_end(Learner& l) {
 OUTLINE Outcome propagate(Learner& l) {
   i64 entries = 0, enough = 2 * (i64)l.problem->n_vars + CREEP_ENTRIES;
   if (l.level == 0) enough *= ROOT_PATIENCE;
+  const i64 few = enough / CREEP_WARNING;
   l.outcome = CONSISTENT;
   l.creeping = -1;
   for (;;) {
     while (l.head < l.trail_size && l.outcome == CONSISTENT) {
       Entry e = l.trail[l.head++];
       ++entries;
-      if (tell_clauses(l, e.side, e.was, e.now)) wake_rows(l, e, entries <= enough);
+      if (tell_clauses(l, e.side, e.was, e.now)) wake_rows(l, e, entries <= few);
     }
     if (l.outcome != CONSISTENT) break;
     if (wants_end(l)) return LEAVE;
@@ -165,7 +168,7 @@ OUTLINE Outcome propagate(Learner& l) {
       l.suspended = minimum(l.suspended, l.level);
       return CONSISTENT;
     }
-    i32 row = take_row(l);
+    i32 row = take_row(l, entries > few);
     if (row < 0) {
       if (l.level <= l.suspended) l.suspended = NO_LEVEL;  // nothing is left undone below
 #ifdef CHECK_EXPLANATIONS

@@ -6,7 +6,8 @@
 //   of a variable with a hundred such rows a change wakes one or two. They are sorted by threshold, like the literals
 //   of a lazily generated encoding (Feydy, Stuckey, CP 2009).
 // * Rows that cost little run at once, without a queue: hardly ever would one have waited for a second change.
-// * Sums wait until these have nothing more to say; what costs most waits for the sums.
+// * Sums wait until these have nothing more to say; what costs most waits for the sums. After many entries it is the
+//   other way round (advance.h).
 //
 // A row does not wake itself where one run tells all that it knows.
 #pragma once
@@ -115,8 +116,9 @@ DEVICE void queue_row(Learner& l, i32 row, i32 priority) {
 }
 
 // The next row, or -1.
-DEVICE i32 take_row(Learner& l) {
-  for (i32 priority = AT_ONCE; priority <= COSTLY; ++priority) {
+DEVICE i32 take_row(Learner& l, bool costly_first) {
+  for (i32 i = AT_ONCE; i <= COSTLY; ++i) {
+    i32 priority = costly_first ? COSTLY - i : i;
     i32 row = l.first_row[priority];
     if (row < 0) continue;
     l.first_row[priority] = l.next_row[row];
@@ -133,5 +135,5 @@ DEVICE void queue_all_rows(Learner& l) {
 }
 
 DEVICE void empty_queue(Learner& l) {
-  while (take_row(l) >= 0) {}
+  while (take_row(l, false) >= 0) {}
 }
