@@ -88,21 +88,20 @@ class Judge:
         lower, upper = np.split(found.values, 2)
         return [(item, points(lower[at], upper[at]) if item.kind == "float" else lower[at]) for item, at in self.items]
 
-    def check(self, arrived: list[Found]) -> Iterator[Found]:
+    def split(self, arrived: list[Found]) -> tuple[list[Found], list[Found]]:
+        """Those that are best checked together, and the rest."""
+        size = len(arrived) if self.checker is None else max(BATCH_ELEMENTS // max(self.checker.cost, 1), 1)
+        return arrived[:size], arrived[size:]
+
+    def check(self, batch: list[Found]) -> Iterator[Found]:
         """Those that hold, in order. Raises InternalError at the first that fails the check."""
         checker = self.checker
         if self.floats:
-            arrived = [found for found in arrived if self._is_bounded(found)]
-        if checker is None:
-            yield from arrived
-            return
-        size = max(BATCH_ELEMENTS // max(checker.cost, 1), 1)
-        for start in range(0, len(arrived), size):
-            batch = arrived[start : start + size]
-            trusted = len(batch) > 1 and not self.floats and self._all_hold(batch)
-            for found in batch:
-                if trusted or self._check_one(checker, found):
-                    yield found
+            batch = [found for found in batch if self._is_bounded(found)]
+        trusted = checker is None or (len(batch) > 1 and not self.floats and self._all_hold(batch))
+        for found in batch:
+            if trusted or (checker is not None and self._check_one(checker, found)):
+                yield found
 
     def _is_bounded(self, found: Found) -> bool:
         """Whether the box has ends everywhere: one that has none holds numbers that a store cannot hold, and an

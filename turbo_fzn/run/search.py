@@ -262,14 +262,28 @@ class Search:
                 self.live.look(engine, self.n_solutions)
             arrived, new = [], arrived
             answers = choice.worth_printing(new)
-            for found in self.judge.check(answers[: limit - self.n_solutions] if limit else answers):
-                yield self.answer(found, engine)
+            all_told = yield from self.tell(answers[: limit - self.n_solutions] if limit else answers, engine, patience)
+            complete = complete and all_told
             if not running:
                 break
             time.sleep(POLL_SECONDS)
         if failure is not None:
             raise failure
         return complete
+
+    def tell(self, answers: list[Found], engine: Engine, patience: Patience) -> Generator[Solution, None, bool]:
+        """Those that hold. When the search is to end there may be more than can be checked soon: of improvements the
+        best is told alone, of others as many as there is patience for. Returns whether nothing is kept back."""
+        improving = self.prepared.tnf.sense != 0 and not self.all_are_optimal
+        while answers:
+            if improving and self.interrupt:
+                answers = answers[-1:]
+            batch, answers = self.judge.split(answers)
+            for found in self.judge.check(batch):
+                yield self.answer(found, engine)
+            if self.interrupt and not improving and not patience.is_left():
+                return not answers
+        return True
 
     def told(self, objective: int | None) -> float | None:
         """What the search has of the objective, as its value."""
