@@ -378,6 +378,11 @@ RELAXATION = [
          "np.argsort(-values[self.truths[:, 0]], kind=\"stable\")", "tests/test_wishes.py"),
     kernel("relaxation", "nobody tries what it wishes", "learn/restart.h",
            "if (l.by_wish) take_wishes(l);", "", "tests/test_wishes.py"),
+    host("relaxation", "values of a table that meet exclude each other", "bounds/linearise.py",
+         "rows.isdisjoint(", "not rows.isdisjoint(", "tests/test_bounds_indices.py -k never_meet"),
+    host("relaxation", "an image of an image loses what is added", "bounds/encoding.py",
+         "coefficient * image.constant + constant)", "image.constant + constant)",
+         "tests/test_bounds_indices.py -k images_of"),
     host("relaxation", "where things are placed is divided like amounts", "bounds/tree.py",
          "if broken.max(initial=0) > 0:", "if False:", "tests/test_bounds_tree.py"),
 ]  # fmt: skip

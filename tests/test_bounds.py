@@ -171,7 +171,8 @@ def test_a_row_with_a_side_beyond_all_bounds_is_no_row(constant: int) -> None:
     builder.add(terms, 0, 0)
     assert not builder.rows
     builder.add(terms, 3 + constant, 2 * constant if constant > 0 else INFINITY)
-    assert [row[1:] for row in builder.rows] == [(3, INFINITY)]
+    builder.add(terms, 2 * constant if constant < 0 else -INFINITY, 3 + constant)
+    assert [row[1:] for row in builder.rows] == [(3, INFINITY), (-INFINITY, 3)]
 
 
 def test_fractions_are_found_again_and_nonsense_is_none() -> None:

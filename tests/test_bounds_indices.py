@@ -10,7 +10,10 @@ import pytest
 from fuzz.bounds import judge_bounds
 from test_bounds import beside_of
 
+from turbo_fzn.bounds.encoding import Encoding
+from turbo_fzn.bounds.relaxation import Affine, Builder
 from turbo_fzn.bounds.root import Root
+from turbo_fzn.domains import IntSet
 from turbo_fzn.read.flatzinc import parse_text
 
 OFFSET = """
@@ -119,6 +122,44 @@ def test_a_sum_that_is_no_index_makes_no_truths() -> None:
 def test_what_makes_an_index_twice_or_is_fixed_differs_from_nothing(text: str) -> None:
     for number in range(10):
         verdict, _, _ = judge_bounds(parse_text(text), Random(number))
+        assert verdict.kind == "right", verdict.fault
+
+
+def test_images_of_images_are_those_of_their_source() -> None:
+    """a = 2 b + 3, b = 4 - 3 c and c = 5 d - 7: what is said of a is said of d, now and when the chain is short."""
+    builder = Builder()
+    a, b, c, d = (builder.column(0, 9) for _ in "abcd")
+    encoding = Encoding(builder, lambda column: IntSet.interval(0, 9))
+    encoding.images.update({a: Affine(b, 2, 3), b: Affine(c, -3, 4), c: Affine(d, 5, -7)})
+    assert [encoding.source(Affine(a, 2, 1)) for _ in range(2)] == [Affine(d, -60, 107)] * 2
+    assert [encoding.source(Affine(column, 1, 0)) for column in (b, c, d)] == [
+        Affine(d, -15, 25),
+        Affine(d, 5, -7),
+        Affine(d, 1, 0),
+    ]
+
+
+MEETING = """
+array [1..4] of int: first = [1,1,2,2]; array [1..4] of int: second = [5,5,6,6];
+var 1..4: i :: output_var; var 1..2: p; var 5..6: q;
+var bool: b; var bool: c; var 0..1: n; var 0..1: k; var 0..9: total;
+constraint int_eq_reif(p,1,b);
+constraint int_eq_reif(q,{value},c);
+constraint bool2int(b,n);
+constraint bool2int(c,k);
+constraint array_int_element(i,first,p);
+constraint array_int_element(i,second,q);
+constraint int_lin_eq([2,3,-1],[n,k,total],0);
+solve maximize total;
+"""
+
+
+@pytest.mark.parametrize("value", [5, 6])
+def test_only_values_of_a_table_that_never_meet_exclude_each_other(value: int) -> None:
+    """Where p is 1, q is 5."""
+    model = parse_text(MEETING.format(value=value))
+    for number in range(10):
+        verdict, _, _ = judge_bounds(model, Random(number))
         assert verdict.kind == "right", verdict.fault
 
 

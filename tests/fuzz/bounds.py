@@ -241,6 +241,9 @@ def check_bounds(random: Random, relaxation: Relaxation, watch: Watch, objective
     for point in watch.better():
         if not is_in(point, (relaxation.lower, relaxation.upper)):
             raise Unsound(f"the bounds exclude the solution {point}")
+        for literals in relaxation.conflicts.sets:
+            if sum(int(point[literal >> 1]) != literal & 1 for literal in literals) > 1:
+                raise Unsound(f"of {literals} at most one is to be 1, in {point}")
     for objective in objectives:
         if (objective - relaxation.residue) % relaxation.step:
             raise Unsound(f"{objective} is not {relaxation.residue} modulo {relaxation.step}")

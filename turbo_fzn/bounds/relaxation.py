@@ -188,7 +188,6 @@ class Builder:
             self.keep(entries, low, high)
 
     def keep(self, entries: dict[int, int], low: int, high: int) -> None:
-        low, high = max(low, -INFINITY), min(high, INFINITY)  # a huge constant may have moved a side beyond
         sides = [low] * (low > -INFINITY) + [high] * (high < INFINITY)
         if max(map(abs, entries.values())) <= LARGEST_COEFFICIENT and max(map(abs, sides)) <= LARGEST_SIDE:
             self.rows.append((entries, low, high))
