@@ -35,6 +35,12 @@ def test_a_model_that_is_solved_before_the_second_is_ready_never_starts_it():
     assert scene.second.asked == ["close"]
 
 
+def test_the_nodes_of_one_that_fails_meanwhile_are_not_told():
+    scene = Scene(0).joined()
+    scene.second.failing.add("statistics")
+    assert scene.team.shape["nodesBy"] == "first 10"
+
+
 @pytest.mark.parametrize(("sense", "best"), [(1, 4), (-1, 9), (0, None)])
 def test_the_second_begins_with_the_best_solution_that_was_handed_out_and_the_first_goes_on(sense, best):
     scene = Scene(sense)
@@ -42,7 +48,7 @@ def test_the_second_begins_with_the_best_solution_that_was_handed_out_and_the_fi
     assert objectives(scene.team.poll()) == [9, 4]
     scene.joined()
     assert scene.second.asked == [("start", best)] and "stop" not in scene.first.asked
-    assert scene.team.shape["joinTime"] >= 0
+    assert scene.team.shape["joinTime"] >= 0 and scene.team.shape["nodesBy"] == "first 10, second 10"
     scene.first.arrived, scene.second.arrived = [found(3)], [found(2)]
     assert objectives(scene.team.poll()) == [3, 2]
     assert scene.team.running and not scene.team.complete
