@@ -192,7 +192,7 @@ LEARNING = [
     kernel("learners", "a leap takes a bound of level 0 back", "learn/restart.h",
            "i64 open = -(i64)l.now[cut_side(l.problem)] -", "i64 open = l.cut -", "tests/test_learning.py -k leap"),
     kernel("learners", "what creeps goes first for ever", "learn/advance.h",
-           "take_row(l, entries > few)", "take_row(l, false)", "tests/test_learning.py -k great_steps"),
+           "take_row(l, again > few)", "take_row(l, false)", "tests/test_learning.py -k great_steps"),
     kernel("learners", "one that has seen all does not say so", "learn/learner.h",
            "if (l.exhausted) tell_end(l);", "", "tests/test_learning.py -k creep"),
     kernel("learners", "the bound at level 0 is not told", "learn/learner.h",

@@ -157,6 +157,9 @@ solve maximize total;
 @pytest.mark.parametrize("value", [5, 6])
 def test_only_values_of_a_table_that_never_meet_exclude_each_other(value: int) -> None:
     """Where p is 1, q is 5."""
+    relaxation = beside_of(MEETING.format(value=value)).make()
+    p_is_1, q_is_value = 0, 2  # literals of the first two columns
+    assert ([p_is_1, q_is_value] in relaxation.conflicts.sets) == (value == 6)
     model = parse_text(MEETING.format(value=value))
     for number in range(10):
         verdict, _, _ = judge_bounds(model, Random(number))

@@ -151,7 +151,7 @@ worker.move_to_child()
 ctypes.CDLL(None).prctl(worker.PR_SET_PDEATHSIG, 0)  # as if the system were still at work taking it down
 print("the answer", flush=True)
 worker.tell_parent(7)
-open(sys.argv[1]).read()  # until the test has seen the end of the streams
+open(sys.argv[1]).read(1)  # until the test has seen the end of the streams
 """
 
 
@@ -160,9 +160,13 @@ def test_who_reads_to_the_end_does_not_wait_for_the_child(tmp_path):
     latch = tmp_path / "latch"
     os.mkfifo(latch)
     command = [sys.executable, "-c", THAT_STAYS, str(latch)]
+    opened = os.open(latch, os.O_RDWR)  # so that nobody waits for the other in opening it
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
-        assert process.wait(PATIENCE) == 7
-        os.set_blocking(process.stdout.fileno(), False)
-        told = [os.read(process.stdout.fileno(), 100) for _ in range(2)]
-        latch.write_text("")  # waits until the child, which is alive, opens it
+        try:
+            assert process.wait(PATIENCE) == 7
+            os.set_blocking(process.stdout.fileno(), False)
+            told = [os.read(process.stdout.fileno(), 100) for _ in range(2)]
+        finally:
+            os.write(opened, b"x")  # ends the child, which is alive until then
+    os.close(opened)
     assert told == [b"the answer\n", b""]

@@ -6,9 +6,9 @@
 //
 // Bounds can creep: x >= y + 1 and y >= x push each other through a domain of a million values, an entry a step. Rows
 // that creep cost little, so they would run on and on before a product or an element that takes a thousand of their
-// steps at once. So past some entries no row runs at once any more, and what costs most runs first. Past many the
-// search goes on before the fixpoint, by supposing that what creeps comes half way; the queue is kept. When a conflict
-// has emptied the queue, and the level that was left so is still there, all rows are queued again.
+// steps at once. So when sides have moved again and again no row runs at once any more, and what costs most runs first.
+// Past many entries the search goes on before the fixpoint, by supposing that what creeps comes half way; the queue is
+// kept. When a conflict has emptied the queue, and the level left so is still there, all rows are queued again.
 #pragma once
 
 #include "explain.h"
@@ -16,7 +16,7 @@
 
 #define POLL_EVERY 1024       // rows or fixpoints between looks at the stop flag
 #define CREEP_ENTRIES 2000    // on top of one a side
-#define CREEP_WARNING 64      // the part of these after which what costs most runs first
+#define CREEP_WARNING 256     // the part of these that sides move again before what costs most runs first
 #define CREEP_DOMAIN 8        // what creeps has more values left than that
 #define CREEP_LOOK_BACK 200
 #define ROOT_PATIENCE 20      // times as many entries at level 0, which is propagated once for all
@@ -144,18 +144,25 @@ DEVICE bool wants_end(Learner& l) {
   return global_load(&common->stop) || is_search_over(common);
 }
 
+// Whether the side has moved at this level before. At level 0 nobody remembers.
+DEVICE bool moves_again(const Learner& l, const Entry& e) {
+  return e.previous >= 0 && l.trail[e.previous].level == l.level;
+}
+
 // To the fixpoint: CONSISTENT, then, or with something in l.creeping. After a CONFLICT or when FULL the queue is empty.
 OUTLINE Outcome propagate(Learner& l) {
-  i64 entries = 0, enough = 2 * (i64)l.problem->n_vars + CREEP_ENTRIES;
+  i64 entries = 0, again = 0, enough = 2 * (i64)l.problem->n_vars + CREEP_ENTRIES;
   if (l.level == 0) enough *= ROOT_PATIENCE;
   const i64 few = enough / CREEP_WARNING;
+  if (l.level == 0) again = -2 * (i64)l.problem->n_vars;  // of the entries so many may be first ones
   l.outcome = CONSISTENT;
   l.creeping = -1;
   for (;;) {
     while (l.head < l.trail_size && l.outcome == CONSISTENT) {
       Entry e = l.trail[l.head++];
       ++entries;
-      if (tell_clauses(l, e.side, e.was, e.now)) wake_rows(l, e, entries <= few);
+      again += l.level == 0 || moves_again(l, e);
+      if (tell_clauses(l, e.side, e.was, e.now)) wake_rows(l, e, again <= few);
     }
     if (l.outcome != CONSISTENT) break;
     if (wants_end(l)) return LEAVE;
@@ -168,7 +175,7 @@ OUTLINE Outcome propagate(Learner& l) {
       l.suspended = minimum(l.suspended, l.level);
       return CONSISTENT;
     }
-    i32 row = take_row(l, entries > few);
+    i32 row = take_row(l, again > few);
     if (row < 0) {
       if (l.level <= l.suspended) l.suspended = NO_LEVEL;  // nothing is left undone below
 #ifdef CHECK_EXPLANATIONS

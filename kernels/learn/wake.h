@@ -6,8 +6,8 @@
 //   of a variable with a hundred such rows a change wakes one or two. They are sorted by threshold, like the literals
 //   of a lazily generated encoding (Feydy, Stuckey, CP 2009).
 // * Rows that cost little run at once, without a queue: hardly ever would one have waited for a second change.
-// * Sums wait until these have nothing more to say; what costs most waits for the sums. After many entries it is the
-//   other way round (advance.h).
+// * Sums wait until these have nothing more to say; what costs most waits for the sums. Where bounds creep it is
+//   the other way round (advance.h).
 //
 // A row does not wake itself where one run tells all that it knows.
 #pragma once

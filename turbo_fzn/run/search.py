@@ -240,7 +240,7 @@ class Search:
         """The same, while the engine runs. One that does not end soon after it was told to is left alone."""
         arrived: list[Found] = []
         failure: EngineError | None = None
-        patience = Patience()
+        patience, hurry, all_told = Patience(), Patience(), True
         while True:
             try:
                 running, complete = engine.running, engine.complete  # before the poll, so that no solution is missed
@@ -262,14 +262,14 @@ class Search:
                 self.live.look(engine, self.n_solutions)
             arrived, new = [], arrived
             answers = choice.worth_printing(new)
-            all_told = yield from self.tell(answers[: limit - self.n_solutions] if limit else answers, engine, patience)
-            complete = complete and all_told
+            wanted = answers[: limit - self.n_solutions] if limit else answers
+            all_told = (yield from self.tell(wanted, engine, hurry)) and all_told
             if not running:
                 break
             time.sleep(POLL_SECONDS)
         if failure is not None:
             raise failure
-        return complete
+        return complete and all_told
 
     def tell(self, answers: list[Found], engine: Engine, patience: Patience) -> Generator[Solution, None, bool]:
         """Those that hold. When the search is to end there may be more than can be checked soon: of improvements the
@@ -277,13 +277,21 @@ class Search:
         improving = self.prepared.tnf.sense != 0 and not self.all_are_optimal
         while answers:
             if improving and self.interrupt:
-                answers = answers[-1:]
+                yield from self.tell_best(answers, engine)
+                return True
             batch, answers = self.judge.split(answers)
             for found in self.judge.check(batch):
                 yield self.answer(found, engine)
             if self.interrupt and not improving and not patience.is_left():
                 return not answers
         return True
+
+    def tell_best(self, improvements: list[Found], engine: Engine) -> Generator[Solution, None, None]:
+        """The last one that holds, which is the best: boxes may be undecided."""
+        for found in reversed(improvements):
+            for held in self.judge.check([found]):
+                yield self.answer(held, engine)
+                return
 
     def told(self, objective: int | None) -> float | None:
         """What the search has of the objective, as its value."""
