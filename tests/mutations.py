@@ -282,6 +282,8 @@ HOST = [
          "tests/test_delivery.py -k before_the_error"),
     host("time limit", "one that passes early leaves no dive", "interrupt.py",
          "OVERTIME_SECONDS = 0.3", "OVERTIME_SECONDS = 0.0", "tests/test_delivery.py -k spent"),
+    host("time limit", "what is kept back is claimed", "run/search.py",
+         "return complete and all_told", "return complete", "tests/test_late_answers.py"),
     host("stops", "the reader's end is not noticed", "cli.py",
          "or bool(self.stdout.poll(0))", "", "tests/test_protocol.py -k reader"),
     host("streams", "what a library prints is among the answers", "cli.py",

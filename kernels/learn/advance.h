@@ -144,24 +144,24 @@ DEVICE bool wants_end(Learner& l) {
   return global_load(&common->stop) || is_search_over(common);
 }
 
-// Whether the side has moved at this level before. At level 0 nobody remembers.
+// Whether the side has moved at this level before. At level 0 nobody remembers: there every entry may be such a one.
 DEVICE bool moves_again(const Learner& l, const Entry& e) {
-  return e.previous >= 0 && l.trail[e.previous].level == l.level;
+  return l.level == 0 || (e.previous >= 0 && l.trail[e.previous].level == l.level);
 }
 
 // To the fixpoint: CONSISTENT, then, or with something in l.creeping. After a CONFLICT or when FULL the queue is empty.
 OUTLINE Outcome propagate(Learner& l) {
-  i64 entries = 0, again = 0, enough = 2 * (i64)l.problem->n_vars + CREEP_ENTRIES;
+  const i64 n_sides = 2 * (i64)l.problem->n_vars;
+  i64 entries = 0, again = 0, enough = n_sides + CREEP_ENTRIES;
   if (l.level == 0) enough *= ROOT_PATIENCE;
-  const i64 few = enough / CREEP_WARNING;
-  if (l.level == 0) again = -2 * (i64)l.problem->n_vars;  // of the entries so many may be first ones
+  const i64 few = enough / CREEP_WARNING + (l.level == 0 ? n_sides : 0);
   l.outcome = CONSISTENT;
   l.creeping = -1;
   for (;;) {
     while (l.head < l.trail_size && l.outcome == CONSISTENT) {
       Entry e = l.trail[l.head++];
       ++entries;
-      again += l.level == 0 || moves_again(l, e);
+      again += moves_again(l, e);
       if (tell_clauses(l, e.side, e.was, e.now)) wake_rows(l, e, again <= few);
     }
     if (l.outcome != CONSISTENT) break;

@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
@@ -84,7 +85,7 @@ class Divided(Protocol):
     def step(self) -> None: ...
 
 
-class Bounder:
+class Bounder(ABC):
     """A thread that divides boxes with at most this share of the time, or as much as a processor has."""
 
     sense: int
@@ -127,9 +128,9 @@ class Bounder:
         if not self.told_to_stop.wait(HEAD_START_SECONDS):
             self.run()
 
+    @abstractmethod
     def work(self) -> None:
-        """To be told what it is: bounds, until there are no more or none is wanted."""
-        raise NotImplementedError
+        """Bounds, until there are no more or none is wanted."""
 
     def run(self) -> None:
         """What the thread does, to its end."""

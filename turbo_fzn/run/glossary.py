@@ -83,7 +83,7 @@ GLOSSARY = (
     Entry("workspaceMebibytes", GPU, "memory of all blocks"),
     Entry("contextTime", GPU, "making the CUDA context"),
     Entry("joinTime", GPU, "from the start of the search to where the GPU joined it, with `--arch auto`"),
-    Entry("nodesBy", GPU, "how many of the nodes are whose, where the GPU joined: `cpu 120, gpu 4500`"),
+    Entry("nodesBy", GPU, "whose the nodes are, of the first search, where the GPU joined: `cpu 120, gpu 4500`"),
 )  # fmt: skip
 
 

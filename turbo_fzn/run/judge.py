@@ -95,12 +95,11 @@ class Judge:
 
     def check(self, batch: list[Found]) -> Iterator[Found]:
         """Those that hold, in order. Raises InternalError at the first that fails the check."""
-        checker = self.checker
         if self.floats:
             batch = [found for found in batch if self._is_bounded(found)]
-        trusted = checker is None or (len(batch) > 1 and not self.floats and self._all_hold(batch))
+        trusted = self.checker is None or (len(batch) > 1 and not self.floats and self._all_hold(batch))
         for found in batch:
-            if trusted or (checker is not None and self._check_one(checker, found)):
+            if trusted or self._check_one(found):
                 yield found
 
     def _is_bounded(self, found: Found) -> bool:
@@ -116,8 +115,10 @@ class Judge:
         numbers = [self.prepared.origin[name] for name in self.checker.model.variables]
         return self.checker.all_hold(originals[:, numbers])
 
-    def _check_one(self, checker: Checker, found: Found) -> bool:
+    def _check_one(self, found: Found) -> bool:
         """Whether the solution holds; only that of a box may be open."""
+        checker = self.checker
+        assert checker is not None, "asked by check"
         values = self._box(found) if self.floats else self._assignment(found)
         violation = checker.violation(values)
         if violation is not None:
