@@ -66,6 +66,14 @@ DEVICE void take_part(Learner& l) {
   l.conflicts_in_turn = 0;
 }
 
+// The next of the sets that the block decides first, in turn.
+DEVICE void take_set(Learner& l) {
+  i32 sets = l.problem->decides[l.block->index], set = l.set;
+  do set = (set + 1) % N_DECISION_SETS;
+  while (!(sets >> set & 1));
+  decide_first(l, set);
+}
+
 DEVICE bool tries_wishes(Learner& l) {
   if (!global_load(&l.problem->common->wished)) return false;
   return !l.has_best || (l.part == METHOD_FINDER && ++l.wish_runs % WISH_EVERY == 0);
@@ -83,6 +91,7 @@ DEVICE void take_wishes(Learner& l) {
 DEVICE void restart(Learner& l) {
   backtrack(l, 0);
   take_part(l);
+  take_set(l);
   l.by_wish = tries_wishes(l);
   if (l.by_wish) take_wishes(l);
   ++l.restarts;
