@@ -100,11 +100,20 @@ DEVICE bool annotated_literal(Learner& l, Literal* a) {
   return false;
 }
 
+// Whether a variable of the set is open, so that no other one's turn has come.
+DEVICE bool has_open_first(const Learner& l) {
+  for (i32 v = 0; v < l.problem->n_vars; ++v) {
+    if (is_first(l, v) && !is_fixed(l, v)) return true;
+  }
+  return false;
+}
+
 // The next literal to suppose. False when all variables are fixed.
 DEVICE bool choose_literal(Learner& l, bool annotated, Literal* a) {
   if (annotated && annotated_literal(l, a)) return true;
   i32 var = most_active(l);
   if (var < 0) return false;
+  ASSERT(is_first(l, var) || !has_open_first(l));
   *a = split_literal(l, var);
   return true;
 }

@@ -38,8 +38,8 @@ class Learner(NamedTuple):
 
 def named_learner(text: str) -> Learner:
     """As in `finder` or `finder:all+truths`. Raises UsageError for a name that is none."""
-    role, _, sets = text.partition(":")
-    learner = Learner(role, tuple(sets.split("+"))) if sets else Learner(role)
+    role, colon, sets = text.partition(":")
+    learner = Learner(role, tuple(sets.split("+"))) if colon else Learner(role)
     if role not in LEARNERS:
         raise UsageError(f"--learn: no role {role}; there are {', '.join(LEARNERS)}")
     if unknown := set(learner.sets) - set(DECISION_SETS):
