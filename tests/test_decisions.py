@@ -98,9 +98,14 @@ def test_a_name_that_is_none_is_refused(name):
         named_learner(name)
 
 
-def conflicts(seed: int) -> int:
+def conflicts(seed: int, sets: str = "all") -> int:
     text = (CORPUS / "removal.fzn").read_text()
-    return solve_text(text, arch="cpu", learn="finder", blocks=1, seed=seed).statistics["nogoods"]
+    return solve_text(text, arch="cpu", learn=f"finder:{sets}", blocks=1, seed=seed).statistics["nogoods"]
+
+
+def test_sets_have_their_turns_from_restart_to_restart():
+    once = {sets: conflicts(1, sets) for sets in ("all", "truths", "all+truths")}
+    assert len(set(once.values())) == 3, once
 
 
 def test_seeds_perturb_a_learner_and_equal_seeds_search_alike():

@@ -1,8 +1,9 @@
 // What to suppose next: by activity, or as the annotation says.
 //
-// By activity, the most active variable is split at the threshold at which the last conflict looked at it: what it was
-// about is decided, not some value of the domain. The side is the one of the incumbent's value, for good solutions lie
-// near good ones (as in Demirović, Chu, Stuckey, CP 2018), else of the value that the variable had last.
+// By activity, the most active variable of the set that this run decides first (and behind the last of the set, of all
+// others) is split at the threshold at which the last conflict looked at it: what it was about is decided, not some
+// value of the domain. The side is the one of the incumbent's value, for good solutions lie near good ones (as in
+// Demirović, Chu, Stuckey, CP 2018), else of the value that the variable had last.
 //
 // The annotation is followed like in the tree (branch.h), but a branch that fails is not the other one's turn: the
 // learned clause says what follows.

@@ -2,8 +2,9 @@
 //
 // VSIDS (Moskewicz et al., DAC 2001) as in MiniSat (Eén, Sörensson, SAT 2003): a variable gains when it enters a
 // resolvent, and the gain grows by a twentieth with each conflict, so that old gains fade. A binary heap holds the
-// variables that may be unfixed, the most active first; auxiliary variables of the normal form are in it like all
-// others, since the inner nodes of a long sum are what clauses can name.
+// variables that may be unfixed: those of the set that this run decides first (abi.h, DecisionSet), then all others,
+// each the most active first. Auxiliary variables of the normal form are in it too, since the inner nodes of a long sum
+// are what clauses can name.
 #pragma once
 
 #include "advance.h"

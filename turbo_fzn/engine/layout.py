@@ -127,7 +127,7 @@ class Settings:
     lns_percent: int = 0
     methods: frozenset[str] = frozenset(METHODS)  # that blocks may use
     roles: tuple[str, ...] = ()  # of the last blocks, those that learn (LEARNERS); CPU only
-    decides: tuple[tuple[str, ...], ...] = ()  # of each of them: the sets that it decides first, in turn; all if missing
+    decides: tuple[tuple[str, ...], ...] = ()  # of each of them: what it decides first, in turn
     learn_bytes: int | None = None  # of memory for each of them
     trail_capacity: int | None = None
     level_capacity: int | None = None

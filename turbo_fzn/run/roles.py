@@ -26,7 +26,7 @@ BESIDE_GPU = ("prover", "finder", "follower", "soloist")
 
 
 # Which sets of variables learners decide first, in turn (docs/learning.md#what-is-decided-first).
-IN_TURN = ("all", "truths")
+IN_TURN = ("all", "truths", "labelled")
 
 
 class Learner(NamedTuple):
