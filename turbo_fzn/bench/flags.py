@@ -1,7 +1,7 @@
 """What different flags make of the same models.
 
     python -m turbo_fzn.bench.flags FILES --seconds 20 --with "-p 1" --with "-f"
-    python -m turbo_fzn.bench.flags FILES --seconds 20 --seeds 3 --jobs 14 --with "-f -p 1" --with "-f -p 2" --json NEW.json
+    python -m turbo_fzn.bench.flags FILES --seconds 20 --seeds 3 --jobs 14 --with "-p 1" --with "-f" --json NEW.json
 
 Each run is a process of its own, `fzn-turbo --arch cpu FLAGS FILE`, which may take so many CPU seconds, all its threads
 together: so the machine may have other work, and one thread is compared with several at equal cost. A cell of the table
