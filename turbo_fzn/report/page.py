@@ -19,6 +19,7 @@ from turbo_fzn.report.record import Record
 MOST_ROWS = 500  # of the table of solutions; the first and the last ones
 VERDICTS = {
     "ALL_SOLUTIONS": "The whole space was searched",
+    "OPTIMAL_SOLUTION": "The optimum is proved",
     "SATISFIED": "There may be more or better solutions",
     "UNSATISFIABLE": "There is no solution: proved",
     "UNKNOWN": "No solution was found, and it was not proved that there is none",
@@ -47,9 +48,8 @@ def verdict(record: Record) -> str:
     statistics = record.statistics
     parts = [VERDICTS[record.status]]
     if "objective" in statistics:
-        proved = record.status == "ALL_SOLUTIONS" and record.sense
-        parts = ["The optimum is proved" if proved else VERDICTS["SATISFIED"], f"objective {statistics['objective']}"]
-        if not proved and "objectiveBound" in statistics:
+        parts.append(f"objective {statistics['objective']}")
+        if record.status != "OPTIMAL_SOLUTION" and "objectiveBound" in statistics:
             parts.append(f"bound {statistics['objectiveBound']}")
     parts.append(f"{statistics.get('solutions', 0)} solutions in {record.seconds:.2f} s of search")
     return "; ".join(parts) + "."

@@ -34,7 +34,7 @@ def recorder(options: Options, search: Search) -> Callable[[Solution | Finished]
     def note(event: Solution | Finished) -> None:
         record.seconds = time.monotonic() - search.start
         if isinstance(event, Finished):
-            record.status, record.statistics = status_of(event), event.statistics
+            record.status, record.statistics = status_of(event, record.sense), event.statistics
             write_page(record)
         elif len(record.answers) < MOST_ANSWERS:
             record.answers.append(Answer(record.seconds, event.objective, event.method, event.block))

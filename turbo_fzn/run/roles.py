@@ -26,9 +26,7 @@ BESIDE_GPU = ("prover", "finder", "follower", "soloist")
 def choose_roles(tnf: TNF, options: Options, blocks: int, free: bool, beside_gpu: bool = False) -> tuple[str, ...]:
     """The roles of the blocks that learn, at most `blocks`. None do where all solutions are wanted, where a bound is
     infinite, or where there are real variables. Raises UsageError for a name that is no role."""
-    named = tuple(options.learn.replace(",", " ").split())
-    if named not in (("auto",), ("off",)) and (unknown := set(named) - set(LEARNERS)):
-        raise UsageError(f"--learn: no role {', '.join(sorted(unknown))}; there are {', '.join(LEARNERS)}")
+    named = named_roles(options)
     one_is_enough = options.solution_limit() == options.optimal_limit() == 1
     finite = bool(np.all(tnf.lower > -INFINITY) and np.all(tnf.upper < INFINITY))
     if named == ("off",) or not finite or tnf.floats is not None or (tnf.sense == 0 and not one_is_enough):
@@ -41,3 +39,11 @@ def choose_roles(tnf: TNF, options: Options, blocks: int, free: bool, beside_gpu
         return tuple(BESIDE_GPU[i % len(BESIDE_GPU)] for i in range(blocks - 1))
     table = TO_OPTIMISE if tnf.sense else TO_SATISFY
     return tuple(role for role, least in table.items() if blocks >= least) or ("soloist",)
+
+
+def named_roles(options: Options) -> tuple[str, ...]:
+    """What --learn names. Raises UsageError for a name that is no role."""
+    named = tuple(options.learn.replace(",", " ").split())
+    if named not in (("auto",), ("off",)) and (unknown := set(named) - set(LEARNERS)):
+        raise UsageError(f"--learn: no role {', '.join(sorted(unknown))}; there are {', '.join(LEARNERS)}")
+    return named
