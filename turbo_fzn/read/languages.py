@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
+from turbo_fzn.domains import IntSet
 from turbo_fzn.errors import ModelError, UnsupportedError, UsageError
 from turbo_fzn.read.files import read_text, shown, suffix_of
 from turbo_fzn.read.model import Model
@@ -71,9 +72,15 @@ def refuse_data(text: str, file: str) -> Model:
 
 
 def read_xcsp3(text: str, file: str) -> Model:
+    """A variable that nothing names gets one value, since any will do: solutions differ in what is constrained."""
     from turbo_fzn.read.xcsp3.reader import parse_xcsp3
 
-    return parse_xcsp3(text, file)
+    model = parse_xcsp3(text, file)
+    for name in model.unnamed:
+        variable = model.variables[name]
+        if isinstance(variable.domain, IntSet):
+            variable.domain = IntSet.interval(variable.domain.lower, variable.domain.lower)
+    return model
 
 
 class Language(NamedTuple):
