@@ -153,8 +153,9 @@ OPTIONS = (
     Row(("--report",), "report", "text",
         "write the run as a page with pictures (HTML) to this file (default: none)", "string",
         more="Objective and bound over time, who improved, nodes a second, shares of the methods, sizes of the "
-             "model, settings, machine, the time of every solution. The page needs no network. It is written "
-             "behind the answer, and stays empty where the run ends before the search."),
+             "model, date, commands, settings, machine, the time of every solution. Its title is the model's name, "
+             "through MiniZinc too. The page needs no network. It is written behind the answer, and stays empty "
+             "where the run ends before the search."),
     Row(("--dump-tnf",), "dump_tnf", "text",
         "write the model in ternary normal form to this file, and stop (default: solve it)",
         more="`fzn-turbo FILE.tnf` solves it."),
