@@ -118,7 +118,9 @@ OPTIONS = (
         more="For optimisation; `auto`: on a GPU, and with `-f`."),
     Row(("--learn",), "learn", "text:ROLES",
         "blocks that learn from conflicts: auto (with -f), off, or their roles, as in prover,finder", "string",
-        more="The roles are `prover`, `finder`, `follower` and `soloist`; only threads of a CPU learn."),
+        more="The roles are `prover`, `finder`, `follower` and `soloist`; only threads of a CPU learn. Behind a role "
+             "may stand what it decides first, as in `finder:truths`, or several sets in turn, as in "
+             "`finder:all+labelled`; the sets are `all`, `truths`, `unlinked` and `labelled`."),
     Row(("--memory",), "memory", "int",
         "memory of all blocks that learn, together and at most, in MiB (default: a quarter of the machine's)",
         "int:1:1000000"),

@@ -59,18 +59,18 @@ DEVICE bool is_twin(const Problem* p, i32 block) {
   return false;
 }
 
-// Of a twin: ties are broken at random, until conflicts tell.
+// Ties are broken at random, until conflicts tell.
 DEVICE double random_activity(const Learner& l, i32 var) {
   return fine_fraction(hash_of((u64)l.problem->seed + (u64)l.block->index * SPREAD, var));
 }
 
 DEVICE void clear_learner(Learner& l) {
   const Problem* p = l.problem;
-  bool twin = is_twin(p, l.block->index);
+  bool perturbed = p->seed != 0 || is_twin(p, l.block->index);
   for (i32 v = 0; v < p->n_vars; ++v) {
     l.now[lower_side(v)] = l.root[lower_side(v)] = p->root_lower[v];
     l.now[upper_side(v)] = l.root[upper_side(v)] = -p->root_upper[v];
-    l.activity[v] = twin ? random_activity(l, v) : 0;
+    l.activity[v] = perturbed ? random_activity(l, v) : 0;
     l.split[v] = p->root_lower[v];  // no threshold: it is not above the lower bound
     l.place[v] = -1;
   }
@@ -94,6 +94,8 @@ DEVICE void clear_learner(Learner& l) {
   l.probe_step = l.leap = 1;
   l.conflict_limit = LUBY_UNIT;
   take_part(l);
+  l.set = N_DECISION_SETS - 1;
+  take_set(l);
   for (i32 v = 0; v < p->n_vars; ++v) insert(l, v);
 }
 

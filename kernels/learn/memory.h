@@ -116,7 +116,7 @@ struct Learner {
   i32 n_touched, n_learned, lbd, conflict_level, open_here, stamp;
   i32 outcome;                      // why the last change was refused
   i32 creeping, suspended;          // see advance.h
-  i32 heap_size;
+  i32 heap_size, set;               // the decision set that comes first
   double activity_step;
   i32 pending_side, pending_level;  // the second half of a decision, see decide.h
   bound_t pending_k;

@@ -232,6 +232,8 @@ class CpuEngine:
             "statistics": self.blocks_statistics,
             "learn_statistics": self.learn_statistics,
             "roles": layout.roles(),
+            "decides": layout.decides(),
+            "decision_sets": layout.decision_sets() if layout.settings.roles else np.zeros(1, np.uint8),
             "pool_sequences": layout.first_sequences(),
             "pool": np.zeros(layout.pool_slots * layout.pool_slot_bytes, np.uint8),
             "ring": np.zeros(layout.ring_slots * layout.ring_slot_bytes, np.uint8),

@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from turbo_fzn.domains import INFINITY
-from turbo_fzn.engine import strategies
+from turbo_fzn.engine import decisions, strategies
 from turbo_fzn.engine.abi import (
+    DECISION_SETS,
     FIRST_ANNOTATED,
     FREE_STRATEGY,
     METHODS,
@@ -25,6 +26,7 @@ from turbo_fzn.engine.abi import (
     WARM_START,
     Common,
     Decision,
+    DecisionSet,
     Island,
     Level,
     MethodBook,
@@ -125,6 +127,7 @@ class Settings:
     lns_percent: int = 0
     methods: frozenset[str] = frozenset(METHODS)  # that blocks may use
     roles: tuple[str, ...] = ()  # of the last blocks, those that learn (LEARNERS); CPU only
+    decides: tuple[tuple[str, ...], ...] = ()  # of each of them: what it decides first, in turn
     learn_bytes: int | None = None  # of memory for each of them
     trail_capacity: int | None = None
     level_capacity: int | None = None
@@ -317,6 +320,19 @@ class Layout:
         for block, role in enumerate(reversed(self.settings.roles), 1):
             roles[-block] = METHODS.index(role)
         return roles
+
+    def decides(self) -> np.ndarray:
+        """Of each block the decision sets that have their turns, as bits (int32 [blocks])."""
+        settings = self.settings
+        decides = np.full(settings.blocks, 1 << DecisionSet.ALL, np.int32)
+        first = settings.blocks - len(settings.roles)
+        for block, names in enumerate(settings.decides, first):
+            decides[block] = sum(1 << DECISION_SETS.index(name) for name in names)
+        return decides
+
+    def decision_sets(self) -> np.ndarray:
+        """In which sets each variable is, as bits (uint8 [n])."""
+        return decisions.decision_sets(self.tnf, self.arrays["neighbours"])
 
     def learn_bytes(self) -> int:
         """Memory of each block that learns: what is allowed, but no more than the fastest of them fills in days."""

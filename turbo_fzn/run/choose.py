@@ -33,7 +33,7 @@ from turbo_fzn.errors import EngineError, UsageError
 from turbo_fzn.options import Options
 from turbo_fzn.ranks.world import World, world
 from turbo_fzn.run.judge import Judge, Prepared
-from turbo_fzn.run.roles import choose_roles, named_roles
+from turbo_fzn.run.roles import choose_learners, named_learners
 from turbo_fzn.tnf.language import TNF, VarChoice
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def plan(tnf: TNF, options: Options, wanted: int, beside_gpu: bool = False) -> P
     free = free or (asked == 1 and halves_real_objective(tnf) and options.lns != "off" and not options.cp_profiler)
     by_failures = not (tnf.annotated or several)
     threads = asked or (FREE_THREADS if free and not options.cp_profiler else 1)
-    if beside_gpu and not asked and free and choose_roles(tnf, options, FREE_THREADS, free):
+    if beside_gpu and not asked and free and choose_learners(tnf, options, FREE_THREADS, free):
         threads = threads_beside_gpu()
     if free:
         reason = "free search, by -f" if options.free_search else "free search: there is no search annotation to follow"
@@ -216,20 +216,21 @@ def cpu_settings(tnf: TNF, chosen: Plan, options: Options, beside_gpu: bool = Fa
     where a learner, or a restart of its own, proves what the tree would."""
     methods = wanted_methods(options)
     wanted = chosen.portfolio and (options.lns == "on" or (options.lns == "auto" and chosen.free))
-    every = choose_roles(tnf, options, chosen.threads, chosen.free, beside_gpu)
-    roles = tuple(role for role in every if role in methods)
+    every = choose_learners(tnf, options, chosen.threads, chosen.free, beside_gpu)
+    learners = [learner for learner in every if learner.role in methods]
     percent = CPU_LNS_PERCENT if wanted else 0
-    if wanted and roles and chosen.threads - len(roles) == 1:
+    if wanted and learners and chosen.threads - len(learners) == 1:
         percent = 100
-    elif wanted and chosen.free and chosen.threads == 1 and not roles and methods & RESTARTS:
+    elif wanted and chosen.free and chosen.threads == 1 and not learners and methods & RESTARTS:
         percent, methods = 100, methods - {"tree"}
     return Settings(
         blocks=chosen.threads,
         seed=options.seed or 0,
         lns_percent=percent,
         methods=methods,
-        roles=roles,
-        learn_bytes=None if options.memory is None else (options.memory << 20) // max(len(roles), 1),
+        roles=tuple(learner.role for learner in learners),
+        decides=tuple(learner.sets for learner in learners),
+        learn_bytes=None if options.memory is None else (options.memory << 20) // max(len(learners), 1),
         profile=options.profile,
     )
 
@@ -250,7 +251,7 @@ def gpu_settings(chosen: Plan, options: Options) -> Settings:
 def check_names(options: Options) -> None:
     """Raises UsageError for GPUs, methods and roles that there cannot be, also where the run would not use them."""
     wanted_methods(options)
-    named_roles(options)
+    named_learners(options)
     devices.check_form(options.gpus)
 
 

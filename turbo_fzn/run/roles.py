@@ -7,10 +7,12 @@ neighbourhoods, as without learners.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from turbo_fzn.domains import INFINITY
-from turbo_fzn.engine.abi import LEARNERS
+from turbo_fzn.engine.abi import DECISION_SETS, LEARNERS
 from turbo_fzn.errors import UsageError
 from turbo_fzn.options import Options
 from turbo_fzn.tnf.language import TNF
@@ -23,27 +25,55 @@ TO_SATISFY = {"finder": 3, "prover": 3, "follower": 6}
 BESIDE_GPU = ("prover", "finder", "follower", "soloist")
 
 
-def choose_roles(tnf: TNF, options: Options, blocks: int, free: bool, beside_gpu: bool = False) -> tuple[str, ...]:
-    """The roles of the blocks that learn, at most `blocks`. None do where all solutions are wanted, where a bound is
-    infinite, or where there are real variables. Raises UsageError for a name that is no role."""
-    named = named_roles(options)
+# Which sets of variables learners decide first, in turn (docs/learning.md#what-is-decided-first).
+IN_TURN = ("all", "truths", "labelled")
+
+
+class Learner(NamedTuple):
+    """A block that learns: its role, and the sets of variables that it decides first, in turn."""
+
+    role: str
+    sets: tuple[str, ...] = IN_TURN
+
+
+def named_learner(text: str) -> Learner:
+    """As in `finder` or `finder:all+truths`. Raises UsageError for a name that is none."""
+    role, colon, sets = text.partition(":")
+    learner = Learner(role, tuple(sets.split("+"))) if colon else Learner(role)
+    if role not in LEARNERS:
+        raise UsageError(f"--learn: no role {role}; there are {', '.join(LEARNERS)}")
+    if unknown := set(learner.sets) - set(DECISION_SETS):
+        raise UsageError(f"--learn: no set {', '.join(sorted(unknown))}; there are {', '.join(DECISION_SETS)}")
+    return learner
+
+
+def names_of(options: Options) -> tuple[str, ...]:
+    """The words of --learn."""
+    return tuple(options.learn.replace(",", " ").split())
+
+
+def named_learners(options: Options) -> tuple[Learner, ...]:
+    """The learners that --learn names; none for `auto` and `off`. Raises UsageError for a name that is none."""
+    named = names_of(options)
+    return () if named in (("auto",), ("off",)) else tuple(map(named_learner, named))
+
+
+def choose_learners(
+    tnf: TNF, options: Options, blocks: int, free: bool, beside_gpu: bool = False
+) -> tuple[Learner, ...]:
+    """The blocks that learn, at most `blocks`. None do where all solutions are wanted, where a bound is infinite, or
+    where there are real variables. Raises UsageError for a name that is no role, and for one that is no set."""
+    named = names_of(options)
+    learners = named_learners(options)
     one_is_enough = options.solution_limit() == options.optimal_limit() == 1
     finite = bool(np.all(tnf.lower > -INFINITY) and np.all(tnf.upper < INFINITY))
     if named == ("off",) or not finite or tnf.floats is not None or (tnf.sense == 0 and not one_is_enough):
         return ()
     if named != ("auto",):
-        return named[:blocks]
+        return learners[:blocks]
     if not free:
         return ()
     if beside_gpu and blocks > 2:
-        return tuple(BESIDE_GPU[i % len(BESIDE_GPU)] for i in range(blocks - 1))
+        return tuple(Learner(BESIDE_GPU[i % len(BESIDE_GPU)]) for i in range(blocks - 1))
     table = TO_OPTIMISE if tnf.sense else TO_SATISFY
-    return tuple(role for role, least in table.items() if blocks >= least) or ("soloist",)
-
-
-def named_roles(options: Options) -> tuple[str, ...]:
-    """What --learn names. Raises UsageError for a name that is no role."""
-    named = tuple(options.learn.replace(",", " ").split())
-    if named not in (("auto",), ("off",)) and (unknown := set(named) - set(LEARNERS)):
-        raise UsageError(f"--learn: no role {', '.join(sorted(unknown))}; there are {', '.join(LEARNERS)}")
-    return named
+    return tuple(Learner(role) for role, least in table.items() if blocks >= least) or (Learner("soloist"),)
