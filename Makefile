@@ -10,7 +10,7 @@
 #   make newest-minizinc   globals and examples through the newest MiniZinc, which npm has
 #   make look       the pages of --report, of the benchmarks and of the site in a headless Chromium, at two widths
 #   make docs       the site of the documentation, in build/site
-#   make cpmpy      the examples of the page about CPMpy, with PyPI's CPMpy in an environment of its own
+#   make cpmpy      the examples of the page about CPMpy, with PyPI's CPMpy and OR-Tools beside it
 #   make pycsp3     what the page about XCSP3 says of PyCSP3 and ACE, with PyPI's pycsp3
 #   make docker-check   lint the Dockerfiles, without Docker
 #   make install    make the solver known to MiniZinc    make uninstall      take it away again

@@ -73,7 +73,8 @@ def test_the_best_solution_is_printed_before_the_error_that_follows_it(tmp_path,
 
 
 @pytest.mark.parametrize("error", [EngineError("the kernel failed"), MemoryError(), KeyboardInterrupt()], ids=repr)
-def test_a_caller_of_the_package_finds_the_solutions_with_the_error(monkeypatch, error):
+@pytest.mark.parametrize("intermediate", [True, False])
+def test_a_caller_of_the_package_finds_the_solutions_with_the_error(monkeypatch, error, intermediate):
     check = Judge.check
 
     def check_two(judge, arrived):
@@ -86,9 +87,10 @@ def test_a_caller_of_the_package_finds_the_solutions_with_the_error(monkeypatch,
     passed: list[object] = []
     monkeypatch.setattr(Judge, "check", check_two)
     with pytest.raises(type(error)) as raised:
-        solve_text(CLIMB, arch="cpu", threads=1, seed=1)
+        solve_text(CLIMB, arch="cpu", threads=1, seed=1, intermediate=intermediate)
     result = raised.value.result
-    assert (result.status, len(result.solutions), result.objective) == ("SATISFIED", 2, passed[-1].objective)
+    found = result.status, len(result.solutions), result.objective
+    assert found == ("SATISFIED", 2 if intermediate else 1, passed[-1].objective)
 
 
 @pytest.mark.covers("O11")
@@ -233,5 +235,5 @@ def test_a_preparation_that_goes_on_and_on_ends_as_unknown_soon_behind_its_limit
 
 @pytest.mark.covers("F13")
 def test_a_time_limit_of_zero_is_none_for_a_caller_of_the_package_too(tmp_path):
-    assert solve_text(LEAST_SUM, time_limit=0, arch="cpu").status == "ALL_SOLUTIONS"
+    assert solve_text(LEAST_SUM, time_limit=0, arch="cpu").status == "OPTIMAL_SOLUTION"
     assert run("-t", 0, write(tmp_path, LEAST_SUM)).markers == ["=========="]

@@ -26,7 +26,8 @@ FLOORS = (
     ("bounds",),
     ("run",),
     ("report",),
-    ("api", "bench", "info", "install", "manual"),
+    ("settings", "bench", "info", "install", "manual"),
+    ("api",),
     ("doctor", "reference"),
     ("__init__", "cli", "__main__"),
 )

@@ -274,8 +274,10 @@ def set_up_logging(verbose: bool) -> None:
 
 def prepare_file(options: Options, interrupt: Interrupt) -> Prepared:
     from turbo_fzn.read.files import suffix_of
+    from turbo_fzn.run.choose import check_names
     from turbo_fzn.run.prepare import log, prepare, set_precision, settle_root
 
+    check_names(options)
     if suffix_of(options.file) == ".tnf":
         from turbo_fzn.run.judge import Prepared
         from turbo_fzn.tnf.text import read
@@ -296,14 +298,9 @@ def prepare_file(options: Options, interrupt: Interrupt) -> Prepared:
 
 
 def dump(prepared: Prepared, path: str) -> int:
-    from turbo_fzn.errors import UsageError
-    from turbo_fzn.tnf.text import write
+    from turbo_fzn.tnf.text import write_file
 
-    try:
-        with open(path, "w", encoding="utf-8") as file:
-            write(prepared.tnf, file)
-    except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror}") from error
+    write_file(prepared.tnf, path)
     return 0
 
 

@@ -19,7 +19,7 @@ class TurboError(Exception):
         self.column = column
 
     def __str__(self) -> str:
-        place = [str(part) for part in (self.file, self.line, self.column) if part is not None]
+        place = [str(part) for part in (self.file, self.line, self.column) if part not in (None, "")]
         text = " ".join(self.message.split())
         text = text if len(text) <= LONGEST_MESSAGE else text[: LONGEST_MESSAGE - 1] + "…"
         return ":".join(place) + ": " + text if place else text

@@ -155,8 +155,9 @@ OPTIONS = (
     Row(("--report",), "report", "text",
         "write the run as a page with pictures (HTML) to this file (default: none)", "string",
         more="Objective and bound over time, who improved, nodes a second, shares of the methods, sizes of the "
-             "model, settings, machine, the time of every solution. The page needs no network. It is written "
-             "behind the answer, and stays empty where the run ends before the search."),
+             "model, date, commands, settings, machine, the time of every solution. Its title is the model's name, "
+             "through MiniZinc too. The page needs no network. It is written behind the answer, and stays empty "
+             "where the run ends before the search."),
     Row(("--dump-tnf",), "dump_tnf", "text",
         "write the model in ternary normal form to this file, and stop (default: solve it)",
         more="`fzn-turbo FILE.tnf` solves it."),
@@ -318,9 +319,14 @@ def _precision(text: str) -> float:
         value = float(text)
     except ValueError:
         raise ArgumentTypeError(f"expected a number, found {text[:40]!r}") from None
-    if not LEAST_PRECISION <= value <= 1:
-        raise ArgumentTypeError(f"{text[:40]} is not within {LEAST_PRECISION}..1")
+    if fault := fault_of_precision(value):
+        raise ArgumentTypeError(fault)
     return value
+
+
+def fault_of_precision(value: float) -> str:
+    """Why this is no precision of floats; empty where it is one."""
+    return "" if LEAST_PRECISION <= value <= 1 else f"{value!r} is not within {LEAST_PRECISION}..1"
 
 
 def _pair(text: str) -> tuple[int, int]:
@@ -330,9 +336,15 @@ def _pair(text: str) -> tuple[int, int]:
         number, port = map(int, text.split(","))
     except ValueError:
         raise ArgumentTypeError(f"expected an execution ID and a port, as in 1,6565, found {text[:40]!r}") from None
-    if not (-(2**31) <= number < 2**31 and 0 < port < 2**16):
-        raise ArgumentTypeError(f"{text[:40]!r} is out of range")
+    if fault := fault_of_pair((number, port)):
+        raise ArgumentTypeError(fault)
     return number, port
+
+
+def fault_of_pair(pair: tuple[int, int]) -> str:
+    """Why these are not an execution ID and a port; empty where they are."""
+    number, port = pair
+    return "" if -(2**31) <= number < 2**31 and 0 < port < 2**16 else f"'{number},{port}' is out of range"
 
 
 def integer(field: str) -> Any:
@@ -350,12 +362,17 @@ def integer_within(least: float, most: float = inf, *step: float) -> Any:
             value = int(text)
         except ValueError:
             raise ArgumentTypeError(f"expected an integer, found {text[:40]!r}") from None
-        if value < least:
-            raise ArgumentTypeError(f"{value} is less than {least}")
-        if value > most:
-            raise ArgumentTypeError(f"{value} is more than {most}")
-        if step and value % step[0]:
-            raise ArgumentTypeError(f"{value} is not a multiple of {step[0]}")
+        if fault := fault_of_integer(value, least, most, *step):
+            raise ArgumentTypeError(fault)
         return value
 
     return read
+
+
+def fault_of_integer(value: int, least: float, most: float = inf, *step: float) -> str:
+    """Why this is no integer from `least` to `most`, and a multiple of `step`; empty where it is one."""
+    if value < least:
+        return f"{value} is less than {least}"
+    if value > most:
+        return f"{value} is more than {most}"
+    return f"{value} is not a multiple of {step[0]}" if step and value % step[0] else ""

@@ -148,7 +148,7 @@ def compare(result: Result, way: Way, expected: Expected) -> Verdict:
     if fault:
         return Verdict("wrong", fault)
     limited = not expected.optimise and way.n_solutions and len(printed) == way.n_solutions
-    if result.status in ("ALL_SOLUTIONS", "UNSATISFIABLE") or limited:
+    if result.complete or limited:
         return Verdict("right")
     if not expected.is_small:
         return Verdict("unclaimed")
@@ -160,7 +160,7 @@ def wrong_solutions(result: Result, printed: list[str], way: Way, expected: Expe
     twice = [shown for shown, count in Counter(printed).items() if count > 1]
     if twice:
         return f"printed twice: {twice[0]}"
-    claims = result.status in ("ALL_SOLUTIONS", "UNSATISFIABLE")
+    claims = result.complete
     missing = expected.objectives.keys() - set(printed)
     if claims and missing:
         return f"status {result.status}, {len(missing)} of {len(expected.objectives)} missing: {min(missing)}"
@@ -180,7 +180,7 @@ def wrong_optimum(result: Result, printed: list[str], way: Way, expected: Expect
         if not better:
             return f"no improvement: {shown}"
         bound = max(better)
-    claims = result.status in ("ALL_SOLUTIONS", "UNSATISFIABLE")
+    claims = result.complete
     optimum = expected.optimum
     if claims and result.objective != optimum:
         return f"status {result.status}, objective {result.objective} where {optimum} is the optimum"

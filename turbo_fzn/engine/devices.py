@@ -29,10 +29,15 @@ def driver() -> Any:
     return cuda
 
 
-def chosen(wanted: str, count: int) -> list[int]:
-    """The numbers of the GPUs that --gpus names, of so many. Raises UsageError for those that are not there."""
+def check_form(wanted: str) -> None:
+    """Raises UsageError for what --gpus cannot mean on any machine."""
     if not WANTED.fullmatch(wanted):
         raise UsageError(f"--gpus: expected all, a number from 1 on, or a list as in 0,2, found {wanted[:40]!r}")
+
+
+def chosen(wanted: str, count: int) -> list[int]:
+    """The numbers of the GPUs that --gpus names, of so many. Raises UsageError for those that are not there."""
+    check_form(wanted)
     if wanted == "all":
         return list(range(count))
     numbers = [int(word) for word in wanted.split(",") if word] if "," in wanted else list(range(int(wanted)))

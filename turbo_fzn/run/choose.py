@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from turbo_fzn.engine import cpu, wake
+from turbo_fzn.engine import cpu, devices, wake
 from turbo_fzn.engine.abi import METHODS
 from turbo_fzn.engine.contract import Engine
 from turbo_fzn.engine.layout import Settings
@@ -33,7 +33,7 @@ from turbo_fzn.errors import EngineError, UsageError
 from turbo_fzn.options import Options
 from turbo_fzn.ranks.world import World, world
 from turbo_fzn.run.judge import Judge, Prepared
-from turbo_fzn.run.roles import choose_learners
+from turbo_fzn.run.roles import choose_learners, named_learners
 from turbo_fzn.tnf.language import TNF, VarChoice
 
 if TYPE_CHECKING:
@@ -246,6 +246,13 @@ def gpu_settings(chosen: Plan, options: Options) -> Settings:
         memory_bytes=None if options.gpu_memory is None else options.gpu_memory << 20,
         profile=options.profile,
     )
+
+
+def check_names(options: Options) -> None:
+    """Raises UsageError for GPUs, methods and roles that there cannot be, also where the run would not use them."""
+    wanted_methods(options)
+    named_learners(options)
+    devices.check_form(options.gpus)
 
 
 def wanted_methods(options: Options) -> frozenset[str]:

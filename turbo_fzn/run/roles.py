@@ -47,13 +47,24 @@ def named_learner(text: str) -> Learner:
     return learner
 
 
+def names_of(options: Options) -> tuple[str, ...]:
+    """The words of --learn."""
+    return tuple(options.learn.replace(",", " ").split())
+
+
+def named_learners(options: Options) -> tuple[Learner, ...]:
+    """The learners that --learn names; none for `auto` and `off`. Raises UsageError for a name that is none."""
+    named = names_of(options)
+    return () if named in (("auto",), ("off",)) else tuple(map(named_learner, named))
+
+
 def choose_learners(
     tnf: TNF, options: Options, blocks: int, free: bool, beside_gpu: bool = False
 ) -> tuple[Learner, ...]:
     """The blocks that learn, at most `blocks`. None do where all solutions are wanted, where a bound is infinite, or
     where there are real variables. Raises UsageError for a name that is no role, and for one that is no set."""
-    named = tuple(options.learn.replace(",", " ").split())
-    learners = () if named in (("auto",), ("off",)) else tuple(map(named_learner, named))
+    named = names_of(options)
+    learners = named_learners(options)
     one_is_enough = options.solution_limit() == options.optimal_limit() == 1
     finite = bool(np.all(tnf.lower > -INFINITY) and np.all(tnf.upper < INFINITY))
     if named == ("off",) or not finite or tnf.floats is not None or (tnf.sense == 0 and not one_is_enough):

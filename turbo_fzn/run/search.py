@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 POLL_SECONDS = 0.001
 REFINEMENT, SMALLEST_WIDTH = 1000, 1e-16  # of boxes that are no solution yet
+CLOSED = ("ALL_SOLUTIONS", "OPTIMAL_SOLUTION", "UNSATISFIABLE")  # statuses: the whole space was searched
 PATIENCE_SECONDS = 0.15  # less than the 0.2 s that MiniZinc leaves between SIGTERM and SIGKILL
 
 
@@ -363,7 +364,8 @@ def refine(tnf: TNF, best: int | None) -> TNF | None:
     return finer
 
 
-def status_of(finished: Finished) -> str:
+def status_of(finished: Finished, sense: int) -> str:
+    """The outcome of a search by the names of MiniZinc's Python package; `sense` is that of the TNF."""
     if finished.complete:
-        return "ALL_SOLUTIONS" if finished.n_solutions else "UNSATISFIABLE"
+        return ("OPTIMAL_SOLUTION" if sense else "ALL_SOLUTIONS") if finished.n_solutions else "UNSATISFIABLE"
     return "SATISFIED" if finished.n_solutions else "UNKNOWN"

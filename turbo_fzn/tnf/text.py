@@ -28,13 +28,22 @@ import numpy as np
 
 from turbo_fzn import floats
 from turbo_fzn.domains import INFINITY
-from turbo_fzn.errors import ModelError
+from turbo_fzn.errors import ModelError, UsageError
 from turbo_fzn.read.files import read_text
 from turbo_fzn.tnf.language import TNF, BrokenRule, FloatOp, Floats, Op, Output, Strategy, ValueChoice, VarChoice
 
 OPERATORS: dict[str, Op | FloatOp] = {op.name: op for op in (*Op, *FloatOp)}
 GOALS = {"minimize": 1, "maximize": -1}
 TABLE_VALUES_PER_LINE = 20
+
+
+def write_file(tnf: TNF, path: str) -> None:
+    """The text of a TNF, as a file. Raises UsageError where it cannot be written."""
+    try:
+        with open(path, "w", encoding="utf-8") as file:
+            write(tnf, file)
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}") from error
 
 
 def write(tnf: TNF, file: TextIO) -> None:
