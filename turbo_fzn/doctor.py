@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from turbo_fzn import __version__, cache, install
-from turbo_fzn.engine import compiler, wake
+from turbo_fzn.engine import ahead, compiler, wake
 from turbo_fzn.errors import TurboError
 from turbo_fzn.resources import wanted_cache_folder
 
@@ -99,12 +99,26 @@ def kernel_cache() -> Finding:
     if cache.find_folder() is None:
         said = f"{folder} cannot be used, so nothing is kept that was compiled: it must be yours, and no one else's"
         return Finding("cache", WRONG, said, *mend_cache(folder))
+    if cache.writable_folder() is None:
+        return read_only_cache(folder)
     try:
         with tempfile.TemporaryFile(dir=folder) as file:
             file.write(bytes(1 << 20))
     except OSError as error:
         return Finding("cache", WRONG, f"{folder}: {error.strerror}", "export TURBO_FZN_CACHE=/var/tmp/turbo_fzn")
     return Finding("cache", OK, str(folder))
+
+
+def read_only_cache(folder: Path) -> Finding:
+    """A cache folder that can be read and not written, which does where the CPU engine is ready."""
+    try:
+        lacking = [bits for bits, kind in ahead.CPU_ENGINES if not compiler.is_ready(bits, *kind)]
+    except TurboError:  # no compiler, which is told elsewhere
+        lacking = []
+    if not lacking:
+        return Finding("cache", OK, f"{folder}, to which nothing can be added; the CPU engine needs nothing")
+    said = f"{folder} cannot be written, and lacks the CPU engine: it is compiled for each run"
+    return Finding("cache", WRONG, said, *mend_cache(folder))
 
 
 def mend_cache(folder: Path) -> tuple[str, str]:

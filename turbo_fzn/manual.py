@@ -26,7 +26,7 @@ EXIT = (
 )
 VARIABLES = (
     ("TURBO_FZN_CACHE", "the folder of compiled kernels and grammar tables (default: turbo_fzn in the user's cache "
-     "folder); it must be the user's own, and nobody else may write to it"),
+     "folder); it must be the user's own, and nobody else may write to it; one that is read-only is read"),
     ("CXX", "the C++ compiler of the CPU engine (default: c++, g++ or clang++), also with flags; where it is set, it "
      "compiles the engine even if the package has one; one that is not there is an error"),
     ("NVCC", "the compiler of the GPU engine (default: nvcc, or /usr/local/cuda/bin/nvcc), in the same way"),

@@ -20,6 +20,8 @@ from turbo_fzn.errors import EngineError
 from turbo_fzn.resources import kernels_folder
 
 GPU_ARCHITECTURES = ("80", "90", "100")
+# Those that a run without further wishes may need: (bits, flags).
+CPU_ENGINES: tuple[tuple[int, tuple[str, ...]], ...] = ((32, ()), (64, ()), (64, compiler.CPU_FLOAT_FLAGS))
 GPU_VARIANTS: tuple[tuple[int, bool, tuple[str, ...]], ...] = tuple(
     (bits, shared, ()) for bits in (32, 64) for shared in (True, False)
 )
@@ -63,8 +65,7 @@ def fill_package(folder: Path) -> None:
 
 def fill_cache(report: Callable[[str], object] = print) -> None:
     """Compiles the CPU engine, unless the package has it, and the GPU engine for the GPUs that are here; says so."""
-    variants: tuple[tuple[int, tuple[str, ...]], ...] = ((32, ()), (64, ()), (64, compiler.CPU_FLOAT_FLAGS))
-    for bits, kind in variants:
+    for bits, kind in CPU_ENGINES:
         path = compiler.packaged_library(bits, *kind) or compiler.cpu_library(bits, *kind)
         report(f"CPU engine, {bits}-bit{', real variables' if kind else ''}: {path}")
     try:
