@@ -13,6 +13,7 @@ from turbo_fzn.domains import INFINITY
 from turbo_fzn.engine.abi import LEARNERS
 from turbo_fzn.errors import UsageError
 from turbo_fzn.options import Options
+from turbo_fzn.spellings import no_such
 from turbo_fzn.tnf.language import TNF
 
 # With free search: from how many blocks on there is one in this role. With fewer, there is a soloist.
@@ -28,7 +29,7 @@ def choose_roles(tnf: TNF, options: Options, blocks: int, free: bool, beside_gpu
     infinite, or where there are real variables. Raises UsageError for a name that is no role."""
     named = tuple(options.learn.replace(",", " ").split())
     if named not in (("auto",), ("off",)) and (unknown := set(named) - set(LEARNERS)):
-        raise UsageError(f"--learn: no role {', '.join(sorted(unknown))}; there are {', '.join(LEARNERS)}")
+        raise UsageError(no_such("--learn: no role", unknown, LEARNERS, ("auto", "off")))
     one_is_enough = options.solution_limit() == options.optimal_limit() == 1
     finite = bool(np.all(tnf.lower > -INFINITY) and np.all(tnf.upper < INFINITY))
     if named == ("off",) or not finite or tnf.floats is not None or (tnf.sense == 0 and not one_is_enough):
