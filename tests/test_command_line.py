@@ -30,7 +30,7 @@ from turbo_fzn.spellings import did_you_mean, unknown_flags
         ("--docter", "unrecognized arguments: --docter; did you mean --doctor?"),
         ("--frobnicate model.fzn", "unrecognized arguments: --frobnicate"),
         ("-t soon model.fzn", "argument -t/--time-limit: expected an integer, found 'soon'"),
-        ("--data x.dzn model.mzn", "MiniZinc has to make FlatZinc of this; type: minizinc --solver turbo x.dzn model.mzn"),
+        ("--data x.dzn m.mzn", "MiniZinc has to make FlatZinc of this; type: minizinc --solver turbo x.dzn m.mzn"),
     ],
 )  # fmt: skip
 def test_what_is_no_flag_is_named_with_the_nearest_one(line, said):
@@ -140,6 +140,7 @@ def test_a_path_whose_bytes_are_no_utf_8_is_printed_as_it_is(tmp_path):
 
 def test_an_identifier_may_be_longer_than_65536_characters(tmp_path):
     name = "x" * 65_537
-    text = f"var 1..3: {name} :: output_var;\nconstraint int_le({name},2) :: a_{name}(b(c(1)));\nsolve maximize {name};\n"
+    constraint = f"constraint int_le({name},2) :: a_{name}(b(c(1)));"
+    text = f"var 1..3: {name} :: output_var;\n{constraint}\nsolve maximize {name};\n"
     answer = run("--arch", "cpu", write(tmp_path, text))
     assert (answer.code, answer.errors, value(answer, name)) == (0, "", 2)

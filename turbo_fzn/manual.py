@@ -22,8 +22,8 @@ DESCRIPTION = (
 )
 EXIT = (
     "0 for every answer, also unsatisfiable and unknown; 1 for an error, which is one line on stderr. With --doctor, 0 "
-    "when the CPU engine solves models and nothing is wrong that was asked for: what CXX, NVCC or TURBO_FZN_CACHE names, "
-    "the GPU where PyCUDA is installed or --arch gpu is given, MiniZinc where --install-solver has been typed."
+    "when the CPU engine solves models and nothing is wrong that was asked for: what CXX, NVCC or TURBO_FZN_CACHE "
+    "names, the GPU where PyCUDA is installed or --arch gpu is given, MiniZinc where --install-solver has been typed."
 )
 VARIABLES = (
     ("TURBO_FZN_CACHE", "the folder of compiled kernels and grammar tables (default: turbo_fzn in the user's cache "

