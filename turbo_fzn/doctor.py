@@ -5,8 +5,8 @@ engines solve a small model, the driver wakes its GPU, MiniZinc hands a model to
 without an NVIDIA driver is whole without the rest of the GPU's parts.
 
 The exit code is for scripts. It is 1 where the CPU engine does not solve models, or where a part is wrong that was
-asked for: by a variable that names it, by `--arch gpu`, or by what was installed for it (`asked_for`). So a machine with
-a GPU that nobody has set up, or without MiniZinc, is no failure.
+asked for: by a variable that names it, by `--arch gpu`, or by what was installed for it (`asked_for`). So a machine
+with a GPU that nobody has set up, or without MiniZinc, is no failure.
 
 Nothing heavy is imported before the packages have been looked for, so that a missing one is told like all else. A
 Python that is too old never comes here: `__main__.py` says so before it reads any other file.

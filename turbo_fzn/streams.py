@@ -1,5 +1,4 @@
-"""Standard streams: that stdout carries answers alone, in UTF-8; those that are missing, or that nobody reads any more.
-"""
+"""Standard streams: that stdout carries answers alone, in UTF-8, and streams that are missing or that nobody reads."""
 
 from __future__ import annotations
 
