@@ -175,7 +175,7 @@ def test_a_table_that_a_blank_line_parts_would_be_seen():
 def test_the_readme_says_how_many_models_are_proved_as_the_measurement_does():
     """The first row of ours, and CP-SAT's, in the table of docs/search.md."""
     rows = re.findall(r"^\| (ours|CP-SAT)[^|]*\| (\d+) \| (\d+) \| 41 \|", (ROOT / "docs/search.md").read_text(), re.M)
-    ours, theirs = rows[0][1:], dict((row[0], row[1:]) for row in rows)["CP-SAT"]
+    ours, theirs = rows[0][1:], {row[0]: row[1:] for row in rows}["CP-SAT"]
     readme = " ".join((ROOT / "README.md").read_text().split())
     assert f"proved {ours[0]} of 41 Challenge models within 20 s (CP-SAT on 13 threads: {theirs[0]})" in readme
     assert f"or a better one, on {ours[1]} (CP-SAT: {theirs[1]})" in readme
