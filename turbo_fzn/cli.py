@@ -268,10 +268,10 @@ def leave_process(code: int = 0) -> NoReturn:
 def set_up_logging(verbose: bool) -> None:
     import logging
 
-    logging.basicConfig(stream=sys.stderr, format="fzn-turbo: %(message)s")
+    handler = logging.StreamHandler(sys.stderr)
+    handler.addFilter(progress.make_way)
+    logging.basicConfig(handlers=[handler], format="fzn-turbo: %(message)s")
     logging.getLogger("turbo_fzn").setLevel(logging.INFO if verbose else logging.WARNING)
-    for handler in logging.getLogger().handlers:
-        handler.addFilter(progress.make_way)
     if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
         progress.show(sys.stderr)
 
