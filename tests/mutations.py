@@ -8,6 +8,7 @@ neighbourhood that finds nothing.
 
 from __future__ import annotations
 
+from command_mutations import CACHE
 from front_mutations import SPANS, SYMMETRY
 from mutation import host, kernel
 
@@ -302,11 +303,6 @@ HOST = [
          "or bool(self.stdout.poll(0))", "", "tests/test_protocol.py -k reader"),
     host("streams", "what a library prints is among the answers", "cli.py",
          "streams.keep_libraries_out()", "pass", "tests/test_delivery.py -k library"),
-    host("cache", "a damaged file is used", "cache.py",
-         "return data if trailer ==", "return data if data or trailer ==", "tests/test_cache.py"),
-    host("cache", "a folder that others can write is used", "cache.py",
-         "return status.st_uid == os.geteuid() and not status.st_mode & OTHERS_MAY_WRITE", "return True",
-         "tests/test_cache.py"),
 ]  # fmt: skip
 
 FLOAT_ROWS, FLOAT_MODELS = "tests/test_float_rows.py", "tests/test_float_models.py"
@@ -405,5 +401,5 @@ RELAXATION = [
 
 MUTATIONS = [
     *SUBPROBLEMS, *TRAIL, *ROUNDS, *BRANCHING, *PUBLISHING, *FREE_SEARCH, *LEARNING, *RELAXATION, *SPANS, *FLOATS,
-    *SYMMETRY, *HOST,
+    *SYMMETRY, *HOST, *CACHE,
 ]  # fmt: skip

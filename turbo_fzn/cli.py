@@ -23,10 +23,11 @@ from typing import TYPE_CHECKING, NoReturn
 
 from turbo_fzn import progress, streams, worker
 from turbo_fzn.collector import without_collector
-from turbo_fzn.errors import InternalError, TurboError, UnsupportedError
+from turbo_fzn.errors import InternalError, TurboError, UnsupportedError, one_line
 from turbo_fzn.interrupt import Interrupt, Interrupted, deadline
 from turbo_fzn.options import Command, Options, parse_arguments
 from turbo_fzn.ranks.world import World, is_launched, join
+from turbo_fzn.read.files import refuse_overwriting
 from turbo_fzn.run import output
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ def run(argv: Sequence[str], leave: bool) -> int:
     streams.open_missing()
     if leave:
         streams.keep_libraries_out()
+        streams.complain_in_utf8()
     try:
         everybody = join() if leave else None
         if everybody is not None and everybody.rank:
@@ -109,7 +111,7 @@ def explain(error: BaseException) -> str | None:
     if isinstance(error, RecursionError):
         return "the model is nested too deeply"
     if isinstance(error, OSError):
-        return f"{error.filename or 'input or output'}: {error.strerror or error}"
+        return one_line(f"{error.filename or 'input or output'}: {error.strerror or error}")
     return unexpected(error) if isinstance(error, Exception) else None
 
 
@@ -117,7 +119,7 @@ def unexpected(error: Exception) -> str:
     import logging
 
     logging.getLogger("turbo_fzn").info("an unexpected error", exc_info=error)
-    text = " ".join(str(error).split())
+    text = one_line(" ".join(str(error).split()))
     return f"internal error: {type(error).__name__}: {text} (-v shows where)"
 
 
@@ -147,6 +149,8 @@ def process_start() -> float:
 
 
 def solve(options: Options, started: float, leave: bool) -> int:
+    for flag, path in (("--report", options.report), ("--dump-tnf", options.dump_tnf)):
+        refuse_overwriting(options.file, flag, path)
     end = deadline(options.time_limit, started, STOP_MARGIN_SECONDS)
     interrupt = Stopped(end) if options.dump_tnf is None else Interrupt(end)  # a file needs no reader
     try:
@@ -264,12 +268,12 @@ def leave_process(code: int = 0) -> NoReturn:
 def set_up_logging(verbose: bool) -> None:
     import logging
 
-    logging.basicConfig(stream=sys.stderr, format="fzn-turbo: %(message)s")
+    handler = logging.StreamHandler(sys.stderr)
+    handler.addFilter(progress.make_way)
+    logging.basicConfig(handlers=[handler], format="fzn-turbo: %(message)s")
     logging.getLogger("turbo_fzn").setLevel(logging.INFO if verbose else logging.WARNING)
     if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
         progress.show(sys.stderr)
-        for handler in logging.getLogger().handlers:
-            handler.addFilter(lambda record: progress.erase() or True)  # type: ignore[func-returns-value]
 
 
 def prepare_file(options: Options, interrupt: Interrupt) -> Prepared:
@@ -360,7 +364,7 @@ def act(command: Command) -> int:
     elif command.action == "--doctor":
         from turbo_fzn.doctor import examine
 
-        return examine(lambda line: print(line, flush=True))
+        return examine(lambda line: print(line, flush=True), command.options.arch)
     else:
         from turbo_fzn.info import describe
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, NoReturn
 from turbo_fzn.errors import UsageError
 from turbo_fzn.read.files import PACKED
 from turbo_fzn.read.languages import known
-from turbo_fzn.spellings import translate
+from turbo_fzn.spellings import did_you_mean, translate, unknown_flags
 
 
 @dataclass
@@ -179,9 +179,12 @@ ACTIONS = (
     ("--install-solver", "write the solver configuration to ~/.minizinc/solvers, or to FOLDER"),
     ("--uninstall-solver", "remove it from there"),
     ("--info", "show version, engines, GPUs and the kernel cache"),
-    ("--doctor", "look for what is missing or broken here, and say which command mends it"),
+    ("--doctor", "look for what is missing or broken here, and say which command mends it (--arch gpu asks for a GPU)"),
     ("--build-kernels", "compile the kernels into the cache"),
 )
+
+HIDDEN = ("-b", "--backend")  # of a MiniZinc that tells a solver which it is
+OTHER_FLAGS = {"-h": False, "--help": False, "--version": False, **dict.fromkeys(HIDDEN, True)}
 
 
 def minizinc_extra_flags() -> list[list[str]]:
@@ -222,25 +225,34 @@ class Command(NamedTuple):
 def parse_arguments(argv: Sequence[str]) -> Command:
     """The command line, read. Raises UsageError; exits only for --help and --version."""
     words, notes = translate(argv)
+    if unknown := unknown_flags(words, _flags()):
+        raise UsageError(_explain(words, unknown))
     arguments, unknown = _parser().parse_known_args(words)
     if unknown:
         raise UsageError(_explain([arguments.file, *unknown], unknown))
+    options = Options(**{field.name: getattr(arguments, field.name) for field in fields(Options)})
     for flag, _ in ACTIONS:
         value = getattr(arguments, flag[2:].replace("-", "_"))
         if value is not None:
-            return Command(flag, value or None, Options())
+            return Command(flag, value or None, options)
     if not arguments.file:
         raise UsageError("no FlatZinc file given (try --help)")
-    options = Options(**{field.name: getattr(arguments, field.name) for field in fields(Options)})
     return Command("", None, options, tuple(notes))
 
 
-def _explain(files: list[str | None], unknown: list[str]) -> str:
+def _flags() -> dict[str, bool]:
+    """Every flag, and whether a value follows it."""
+    ours = {flag: bool(metavar_of(row)) for row in OPTIONS for flag in row.flags}
+    return {**ours, **dict.fromkeys(dict(ACTIONS), True), **OTHER_FLAGS}
+
+
+def _explain(words: Sequence[str | None], unknown: list[str]) -> str:
     """What is wrong with words that are no flags of ours."""
-    names = [name for name in files if name and not name.startswith("-")]
+    names = [name for name in words if name and not name.startswith("-")]
     if len(names) > 1 and any(name.endswith((".mzn", ".dzn")) for name in names):
         return f"MiniZinc has to make FlatZinc of this; type: minizinc --solver turbo {' '.join(names)}"
-    return f"unrecognized arguments: {' '.join(unknown)}"
+    known = [flag for flag in _flags() if flag not in HIDDEN]
+    return f"unrecognized arguments: {' '.join(unknown)}{did_you_mean(unknown, known)}"
 
 
 def _parser() -> Any:
@@ -265,7 +277,7 @@ def _parser() -> Any:
             group.add_argument(flag, nargs="?", const="", default=None, help=text, metavar="FOLDER")
         else:
             group.add_argument(flag, action="store_const", const="", default=None, help=text)
-    parser.add_argument("-b", "--backend", dest="ignored", help=argparse.SUPPRESS)
+    parser.add_argument(*HIDDEN, dest="ignored", help=argparse.SUPPRESS)
     return parser
 
 

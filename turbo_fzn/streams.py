@@ -1,7 +1,8 @@
-"""Standard streams: that stdout carries answers alone; those that are missing, or that nobody reads any more."""
+"""Standard streams: that stdout carries answers alone, in UTF-8, and streams that are missing or that nobody reads."""
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 
@@ -26,10 +27,15 @@ def pipe_without_reader() -> int:
 def keep_libraries_out() -> None:
     """Of stdout, which carries answers alone. A library may write there by itself, below Python (HiGHS 1.16 greets):
     that goes nowhere from now on, and `sys.stdout` has a file of its own."""
-    shared = sys.stdout
-    own = os.dup(shared.fileno())
-    sys.stdout = open(own, "w", encoding=shared.encoding, errors=shared.errors)
-    discard(shared.fileno())
+    shared = sys.stdout.fileno()
+    sys.stdout = open(os.dup(shared), "w", encoding="utf-8", errors="surrogateescape")
+    discard(shared)
+
+
+def complain_in_utf8() -> None:
+    """Lets stderr be UTF-8, as stdout is: what MiniZinc and the competitions read, whatever PYTHONIOENCODING says."""
+    if isinstance(sys.stderr, io.TextIOWrapper):
+        sys.stderr.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
 def forget_stdout() -> None:

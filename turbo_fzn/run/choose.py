@@ -34,6 +34,7 @@ from turbo_fzn.options import Options
 from turbo_fzn.ranks.world import World, world
 from turbo_fzn.run.judge import Judge, Prepared
 from turbo_fzn.run.roles import choose_learners, named_learners
+from turbo_fzn.spellings import no_such
 from turbo_fzn.tnf.language import TNF, VarChoice
 
 if TYPE_CHECKING:
@@ -259,5 +260,5 @@ def wanted_methods(options: Options) -> frozenset[str]:
     """Raises UsageError for a name that is no method."""
     unwanted = frozenset((options.without or "").replace(",", " ").split())
     if unknown := unwanted - frozenset(METHODS):
-        raise UsageError(f"--without: no method {', '.join(sorted(unknown))}; there are {', '.join(METHODS)}")
+        raise UsageError(no_such("--without: no method", unknown, METHODS))
     return frozenset(METHODS) - unwanted

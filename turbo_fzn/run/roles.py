@@ -15,6 +15,7 @@ from turbo_fzn.domains import INFINITY
 from turbo_fzn.engine.abi import DECISION_SETS, LEARNERS
 from turbo_fzn.errors import UsageError
 from turbo_fzn.options import Options
+from turbo_fzn.spellings import no_such
 from turbo_fzn.tnf.language import TNF
 
 # With free search: from how many blocks on there is one in this role. With fewer, there is a soloist.
@@ -41,9 +42,9 @@ def named_learner(text: str) -> Learner:
     role, colon, sets = text.partition(":")
     learner = Learner(role, tuple(sets.split("+"))) if colon else Learner(role)
     if role not in LEARNERS:
-        raise UsageError(f"--learn: no role {role}; there are {', '.join(LEARNERS)}")
+        raise UsageError(no_such("--learn: no role", {role}, LEARNERS, ("auto", "off")))
     if unknown := set(learner.sets) - set(DECISION_SETS):
-        raise UsageError(f"--learn: no set {', '.join(sorted(unknown))}; there are {', '.join(DECISION_SETS)}")
+        raise UsageError(no_such("--learn: no set", unknown, DECISION_SETS))
     return learner
 
 

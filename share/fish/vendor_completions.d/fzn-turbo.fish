@@ -45,7 +45,7 @@ complete -c fzn-turbo -l dump-tnf -r -d 'write the model in ternary normal form 
 complete -c fzn-turbo -l install-solver -d 'write the solver configuration to ~/.minizinc/solvers, or to FOLDER'
 complete -c fzn-turbo -l uninstall-solver -d 'remove it from there'
 complete -c fzn-turbo -l info -d 'show version, engines, GPUs and the kernel cache'
-complete -c fzn-turbo -l doctor -d 'look for what is missing or broken here, and say which command mends it'
+complete -c fzn-turbo -l doctor -d 'look for what is missing or broken here, and say which command mends it (--arch gpu asks for a GPU)'
 complete -c fzn-turbo -l build-kernels -d 'compile the kernels into the cache'
 complete -c fzn-turbo -s h -d ''
 complete -c fzn-turbo -l help -d ''
