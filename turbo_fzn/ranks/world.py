@@ -103,7 +103,7 @@ class World:
         if self.left:
             return
         self.left = True
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
         if self.rank == 0:
             spread(self, Kind.STOP, None)  # where the search was left in the midst of it
             self._broadcast(bytearray())
@@ -150,6 +150,6 @@ def world() -> World | None:
 
 
 def abandon() -> None:
-    """Before the process leaves without taking anything down (cli.leave_process)."""
+    """Before the process leaves without taking anything down (stopping.leave_process)."""
     if _world is not None:
         _world.leave()
