@@ -26,7 +26,7 @@ FLOORS = (
     ("bounds",),
     ("run",),
     ("report",),
-    ("api", "bench", "info", "install", "manual"),
+    ("api", "bench", "info", "install", "manual", "stopping"),
     ("doctor", "reference"),
     ("__init__", "cli", "__main__"),
 )
