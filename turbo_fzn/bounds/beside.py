@@ -8,6 +8,7 @@ solutions it is the lesser of the two that holds, and that is what is told.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import logging
 import threading
@@ -131,9 +132,10 @@ class Bounder(ABC):
             self.thread.join(END_SECONDS)
 
     def _begin(self) -> None:
-        time.sleep(HEAD_START_SECONDS)
-        if not self.stopped:
-            self.run()
+        with contextlib.suppress(SystemExit):  # of `halt`
+            time.sleep(HEAD_START_SECONDS)
+            if not self.stopped:
+                self.run()
 
     @abstractmethod
     def work(self) -> None:
