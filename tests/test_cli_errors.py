@@ -247,7 +247,7 @@ def run_in_shell(folder: Path, arguments: str) -> subprocess.CompletedProcess[st
 @pytest.fixture
 def call(capfd):
     """A function that runs the command here, where things can be replaced."""
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM)
     handlers = [signal.getsignal(number) for number in numbers]
 
     def run_here(*arguments: object) -> Answer:

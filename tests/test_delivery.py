@@ -167,7 +167,7 @@ MODULES = ("turbo_fzn.collector", "turbo_fzn.options", "turbo_fzn.run.output", "
 
 
 @pytest.mark.covers("T3", "T4", "T5")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=["INT", "TERM", "HUP"])
 @pytest.mark.parametrize("module", MODULES)
 def test_a_stop_at_the_very_beginning_is_an_answer_too(tmp_path, module, number):
     """While the first modules are imported, before the command line is read."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import threading
 import time
 
+import command
 import pytest
 from command import (
     GREATEST_SUM,
@@ -18,7 +20,6 @@ from command import (
     golomb,
     grid,
     run,
-    start,
     write,
 )
 from sabotage import sabotage
@@ -54,6 +55,16 @@ def check(self, arrived):
 
 Judge.check = check
 """
+
+
+@contextlib.contextmanager
+def start(*arguments: object, **changes: str):
+    """A process that does not outlive the test."""
+    with command.start(*arguments, **changes) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def stop_in_check(folder, number: int, *flags: object):
@@ -290,13 +301,15 @@ def test_who_takes_nothing_has_left(pipe, monkeypatch):
 # ---- signals and limits of all kinds
 
 
+@contextlib.contextmanager
+def ignored(number: int):
+    before = signal.signal(number, signal.SIG_IGN)
+    yield
+    signal.signal(number, before)
+
+
 def test_a_signal_that_nohup_ignores_stays_ignored(tmp_path):
-    hup = signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    try:
-        process = start("-v", "--arch", "cpu", write(tmp_path, golomb(12)))
-    finally:
-        signal.signal(signal.SIGHUP, hup)
-    with process:
+    with ignored(signal.SIGHUP), start("-v", "--arch", "cpu", write(tmp_path, golomb(12))) as process:
         assert any(": solution 1, " in line for line in process.stderr)
         process.send_signal(signal.SIGHUP)
         assert not has_ended(process, 1)
