@@ -1,12 +1,11 @@
-"""How soon the command ends when it is told to, and whether it loses a solution: signals at random moments, time limits.
+"""How soon the command ends when it is told to, and whether it loses a solution: random signals, and time limits.
 
     python tests/stops.py --moments 300 --limits 160 FILE.fzn.gz …
 
-runs the files in turn. With `--moments` each run gets SIGTERM (and MiniZinc's 2.6 would kill it 0.2 s later) at a
-moment drawn from its start to its last second: half of them from the first second of the search, where most is still
-being made. With `--limits` runs are left to their time limit `-t`. Several runs are at work at once, each on processors
-of its own (`--cores`). What is measured, from the signal to the end of the process: wall time, and the processor time of
-all threads. What is looked at: the best solution of the log (`-v`) is printed, whole, and nothing takes it back.
+runs the files in turn. With `--moments` each run gets SIGTERM (MiniZinc 2.6 would kill it 0.2 s later) at a moment drawn
+from its start to its last second: half of them from the first second of the search, where most is still being made.
+With `--limits` runs are left to their time limit `-t`. Several runs are at work at once, each on processors of its own
+(`--cores`). What is measured, from the signal to the end of the process: wall time, and processor time of all threads. What is looked at: the best solution of the log (`-v`) is printed, whole, and nothing takes it back.
 
 The exit code is 1 where a solution was lost.
 """
@@ -129,7 +128,7 @@ def run(drawn: Draw, flags: list[str], place: set[int]) -> Outcome:
         killer.cancel()
         process.returncode = os.waitstatus_to_exitcode(status)
         output, log = streams.end()
-    processor = usage.ru_utime + usage.ru_stime - spent if due is not None else 0.0
+    processor = 0.0 if due is None or drawn.moment is None else usage.ru_utime + usage.ru_stime - spent
     solutions, verdict = judge(output, log, process.returncode)
     due = ended if due is None else due
     return Outcome(drawn, max(ended - due, 0.0), processor, solutions, verdict)
@@ -138,7 +137,7 @@ def run(drawn: Draw, flags: list[str], place: set[int]) -> Outcome:
 def wait_for_moment(
     process: subprocess.Popen[str], streams: Streams, drawn: Draw, began: float
 ) -> tuple[float, float | None]:
-    """Sends the signal; the processor seconds until then, and when that was. A run that ends before has no such time."""
+    """Sends the signal; the processor seconds until then, and when that was: None where the run has ended before."""
     if drawn.moment is None:
         return 0.0, began + drawn.limit
     if drawn.in_search:

@@ -24,7 +24,7 @@ from turbo_fzn.interrupt import Interrupt, Interrupted, deadline
 from turbo_fzn.options import Command, Options, parse_arguments
 from turbo_fzn.ranks.world import World, is_launched, join
 from turbo_fzn.run import output
-from turbo_fzn.stopping import LastCall, Stopped, catch_signals, leave_process, leave_unknown, let_signals_in
+from turbo_fzn.stopping import LastCall, Stopped, catch_signals, leave_process, let_signals_in
 
 if TYPE_CHECKING:
     from turbo_fzn.run.judge import Prepared
@@ -244,7 +244,8 @@ class Telling:
 
     def __init__(self, answers: output.MiniZincStyle, search: Search, note: Callable[[Solution | Finished], object]):
         self.answers, self.search, self.note = answers, search, note
-        self.n_told, self.objective = 0, None
+        self.n_told = 0
+        self.objective: float | None = None
 
     def add(self, solution: Solution) -> None:
         self.answers.add(solution)
@@ -265,7 +266,7 @@ class Telling:
 
 
 def print_answers(prepared: Prepared, options: Options, interrupt: Interrupt, last_call: LastCall | None) -> int:
-    """With a `last_call` the process ends after the last line: taking a GPU context down in order costs another 0.1 s."""
+    """With a `last_call` the process ends after the last line: a GPU context takes 0.1 s to be taken down in order."""
     from turbo_fzn.report.recorder import recorder
     from turbo_fzn.run.search import Finished, Search
 

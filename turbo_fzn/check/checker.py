@@ -8,7 +8,8 @@ of whole columns, tables.py is the model made ready for them.
 With `-a` there are many solutions of a small model. `all_hold` looks at all of them at once; only when something fails
 are they taken one by one, to say what.
 
-Only the names and argument counts are looked at when a Checker is made; the tables are built on first use, or by `make_ready`.
+Only the names and argument counts are looked at when a Checker is made; the tables are built on
+first use, or by `make_ready`.
 """
 
 from __future__ import annotations
