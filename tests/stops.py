@@ -2,10 +2,13 @@
 
     python tests/stops.py --moments 300 --limits 160 FILE.fzn.gz …
 
-runs the files in turn. With `--moments` each run gets SIGTERM (MiniZinc 2.6 would kill it 0.2 s later) at a moment drawn
-from its start to its last second: half of them from the first second of the search, where most is still being made.
-With `--limits` runs are left to their time limit `-t`. Several runs are at work at once, each on processors of its own
-(`--cores`). What is measured, from the signal to the end of the process: wall time, and processor time of all threads. What is looked at: the best solution of the log (`-v`) is printed, whole, and nothing takes it back.
+runs the files in turn. With `--moments` each run gets SIGTERM (MiniZinc 2.6 would kill it 0.2 s later) at a moment
+drawn from its start to its last second: half of them from the first second of the search, where most is still being
+made. With `--limits` runs are left to their time limit `-t`. Several runs are at work at once, each on processors of
+its own (`--cores`).
+
+What is measured, from the signal to the end of the process: wall time, and processor time of all threads. What is
+looked at: the best solution of the log (`-v`) is printed, whole, and nothing takes it back.
 
 The exit code is 1 where a solution was lost.
 """

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import signal
+import termios
 import threading
 import time
+from array import array
 
 import command
 import pytest
@@ -21,6 +24,7 @@ from command import (
     grid,
     run,
     time_limits,
+    wait_until,
     write,
 )
 from sabotage import sabotage
@@ -37,6 +41,7 @@ from turbo_fzn.stopping import FIRM_SECONDS
 
 CLIMB = GREATEST_SUM.replace("indomain_max", "indomain_min")  # improves many times
 STEPS = ["-r", "1", "--arch", "cpu", "-s", "-v"]  # each improvement by itself, in the same order in each run
+MUCH = 60_000  # bytes, of the 65,536 that a pipe holds
 UNKNOWN = ["=====UNKNOWN====="]
 
 # The check of one solution comes to no end.
@@ -188,17 +193,15 @@ def test_of_two_who_tell_solutions_at_once_the_better_one_counts():
 # ---- readers
 
 
-def fill(process) -> None:
-    """Until the process has filled the pipe to its reader, and waits."""
-    before = -1
-    while before != (now := processor_ticks(process.pid)) or now == 0:
-        before = now
-        time.sleep(0.5)
+def fill(stream) -> None:
+    """Until what the process has written fills the pipe to its reader, and it waits."""
+    waiting = array("i", [0])
 
+    def is_full() -> bool:
+        fcntl.ioctl(stream, termios.FIONREAD, waiting)
+        return waiting[0] > MUCH
 
-def processor_ticks(pid: int) -> int:
-    with open(f"/proc/{pid}/stat") as file:
-        return sum(map(int, file.read().rpartition(")")[2].split()[11:13]))
+    wait_until(is_full)
 
 
 def is_cut_behind_a_solution_or_in_it(text: str) -> bool:
@@ -220,7 +223,7 @@ def test_at_the_time_limit_a_reader_who_does_not_read_is_waited_for_no_longer(tm
 @pytest.mark.parametrize("again", [False, True], ids=["once", "twice"])
 def test_a_signal_ends_a_process_whose_reader_does_not_read(tmp_path, again):
     with start("-a", "--arch", "cpu", write(tmp_path, grid(300))) as process:
-        fill(process)
+        fill(process.stdout)
         process.send_signal(signal.SIGTERM)
         if again:
             time.sleep(0.1)
@@ -233,7 +236,7 @@ def test_a_log_that_nobody_reads_holds_no_process_either(tmp_path):
     with start("-a", "-v", "--arch", "cpu", write(tmp_path, grid(300))) as process:
         reader = threading.Thread(target=process.stdout.read)
         reader.start()
-        fill(process)
+        fill(process.stderr)
         process.send_signal(signal.SIGTERM)
         if not has_ended(process, FIRM_SECONDS + 1):
             process.send_signal(signal.SIGTERM)
@@ -260,7 +263,7 @@ def long_solutions() -> str:
 def test_a_solution_that_is_being_printed_when_a_stop_comes_is_printed_to_its_end(tmp_path):
     with start("-a", "-s", "--arch", "cpu", write(tmp_path, long_solutions())) as process:
         first = process.stdout.read(1000)
-        fill(process)
+        fill(process.stdout)
         process.send_signal(signal.SIGTERM)
         time.sleep(0.4)  # behind the last call, and before the reader counts for gone
         answer = finish(process, first)

@@ -153,7 +153,7 @@ def solve(options: Options, started: float, leave: bool) -> int:
         catch_signals(interrupt, options, last_call)
         let_signals_in()
         set_up_logging(options.verbose)
-        if interrupt:  # MiniZinc passes what flattening has left of its limit, which may be less than nothing
+        if (options.time_limit or 0) < 0:  # MiniZinc 2.6 passes what flattening has left of its limit
             raise Interrupted
         if options.arch != "cpu" and not is_launched():  # a rank wakes its share of the GPUs
             wake_gpu(options)
