@@ -30,7 +30,7 @@ from turbo_fzn.options import Options
 from turbo_fzn.run import output
 
 LAST_CALL_SECONDS = 0.15  # less than the 0.2 s that MiniZinc leaves between SIGTERM and SIGKILL
-FIRST_SOLUTION_SECONDS = 0.15, 1.0  # of processor and of wall time, where not one is checked yet
+FIRST_SOLUTION_SECONDS = 0.12, 1.0  # of processor and of wall time, where not one is checked yet
 AGAIN_SECONDS = 0.02
 FIRM_SECONDS = 1.0  # a signal so long after the first one does not wait for anything
 LONGEST_TIMER_SECONDS = 1e9
