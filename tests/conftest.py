@@ -17,6 +17,7 @@ import pytest
 from command import PATIENCE, without_home
 from fake_gpu import fake_gpu  # noqa: F401
 from hypothesis import HealthCheck, settings
+from watchdog import pytest_configure, pytest_runtest_protocol  # noqa: F401
 
 from turbo_fzn.install import install_solver
 
@@ -44,9 +45,9 @@ needs_gecode = pytest.mark.skipif(
 def signals_arrive() -> None:
     """The processes that a test starts and stops inherit what is ignored or held back here.
 
-    A shell has its background jobs ignore SIGINT; turbo_fzn/__main__.py, imported, holds back two signals.
+    A shell has its background jobs ignore SIGINT; turbo_fzn/__main__.py, imported, holds back some.
     """
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

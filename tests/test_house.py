@@ -26,7 +26,7 @@ FLOORS = (
     ("bounds",),
     ("run",),
     ("report",),
-    ("settings", "bench", "info", "install", "manual"),
+    ("settings", "bench", "info", "install", "manual", "stopping"),
     ("api",),
     ("doctor", "reference"),
     ("__init__", "cli", "__main__"),

@@ -213,7 +213,9 @@ def test_without_the_flag_there_are_no_statistics_and_verbose_goes_to_stderr_alo
 
 # ---- stops
 
-SIGNALS = pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
+SIGNALS = pytest.mark.parametrize(
+    "number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=["SIGINT", "SIGTERM", "SIGHUP"]
+)
 
 
 def stop(process: subprocess.Popen[str], number: int, already: str = "") -> Answer:

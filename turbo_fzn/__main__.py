@@ -31,7 +31,7 @@ def refuse_python() -> None:
 
 
 refuse_python()
-signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
 
 from turbo_fzn.cli import main  # noqa: E402
 

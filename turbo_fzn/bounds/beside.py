@@ -8,6 +8,8 @@ solutions it is the lesser of the two that holds, and that is what is told.
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import logging
 import threading
 import time
@@ -94,7 +96,8 @@ class Bounder(ABC):
         self.share = share
         self.bound = -NO_SOLUTION  # sense * objective of any solution is at least this
         self.best = NO_SOLUTION  # sense * objective of the best solution known
-        self.told_to_stop = threading.Event()
+        self.telling = threading.Lock()
+        self.stopped = False
         self.n_nodes = self.n_cuts = 0
         self.fault: Exception | None = None
         self.thread = threading.Thread(target=self._begin, name="relaxation", daemon=True)
@@ -109,15 +112,19 @@ class Bounder(ABC):
             log.info("no bounds from relaxations: %s", error)
 
     def tell(self, best: int) -> None:
-        """sense * objective of a solution."""
-        self.best = min(self.best, best)
+        """sense * objective of a solution; by this thread, or by whoever drives the search."""
+        with self.telling:
+            self.best = min(self.best, best)
 
     def stop(self) -> None:
-        self.told_to_stop.set()
+        self.stopped = True
 
-    @property
-    def stopped(self) -> bool:
-        return self.told_to_stop.is_set()
+    def halt(self) -> None:
+        """In a signal handler, of a process that will not come back to this: the thread ends wherever it stands in
+        Python. What a linear program is in the midst of sees `stopped` at its next iteration."""
+        self.stop()
+        if self.thread.ident is not None:
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self.thread.ident), ctypes.py_object(SystemExit))
 
     def join(self) -> None:
         """Waits a moment: a linear program looks up between its iterations, but not before the first."""
@@ -125,8 +132,10 @@ class Bounder(ABC):
             self.thread.join(END_SECONDS)
 
     def _begin(self) -> None:
-        if not self.told_to_stop.wait(HEAD_START_SECONDS):
-            self.run()
+        with contextlib.suppress(SystemExit):  # of `halt`
+            time.sleep(HEAD_START_SECONDS)
+            if not self.stopped:
+                self.run()
 
     @abstractmethod
     def work(self) -> None:

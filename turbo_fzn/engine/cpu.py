@@ -320,6 +320,9 @@ class CpuEngine:
     def stop(self) -> None:
         self.common.stop = 1
 
+    def halt(self) -> None:
+        self.stop()
+
     def trace(self, most: int) -> np.ndarray:
         """The next records of the search tree (TRACE_RECORD, at most `most`); only with the setting `trace`."""
         assert self.tracer is not None

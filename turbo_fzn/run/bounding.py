@@ -86,6 +86,10 @@ class Bounding:
         """sense * objective from which on solutions do not improve on the best one."""
         return self.tnf.sense * self.tnf.better_than(best) + 1
 
+    def halt(self) -> None:
+        """See Bounder."""
+        self.beside.halt()
+
     def close(self) -> None:
         self.beside.stop()
         self.beside.join()

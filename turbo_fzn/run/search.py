@@ -9,6 +9,7 @@ are wanted, a second search enumerates them, with the objective fixed.
 from __future__ import annotations
 
 import logging
+import math
 import time
 from collections import Counter
 from collections.abc import Callable, Generator
@@ -38,7 +39,8 @@ if TYPE_CHECKING:
 POLL_SECONDS = 0.001
 REFINEMENT, SMALLEST_WIDTH = 1000, 1e-16  # of boxes that are no solution yet
 CLOSED = ("ALL_SOLUTIONS", "OPTIMAL_SOLUTION", "UNSATISFIABLE")  # statuses: the whole space was searched
-PATIENCE_SECONDS = 0.15  # less than the 0.2 s that MiniZinc leaves between SIGTERM and SIGKILL
+PATIENCE_SECONDS = 0.1  # less than the 0.2 s that MiniZinc leaves between SIGTERM and SIGKILL
+READY_SECONDS = 0.05  # of search without a solution, after which the check is made ready for one
 
 
 @dataclass
@@ -94,6 +96,7 @@ class Search:
 
     def __init__(self, prepared: Prepared, options: Options, interrupt: Interrupt):
         self.prepared, self.options, self.interrupt = prepared, options, interrupt
+        interrupt.halt = self.halt
         self.engine: Engine | None = None
         self.start = time.monotonic()
         self.counted: dict[str, int] = {}  # by the engines that are closed
@@ -127,11 +130,29 @@ class Search:
                 complete = yield from self.run(tnf, self.new_outputs, self.options.solution_limit())
         if self.profiler:
             self.profiler.finish(self.interrupt)
+        best, bound = map(self.told, (self.best, self.best if proved else self.bound))
+        yield self.finished(complete, self.n_solutions, best, bound)
+
+    def finished(self, complete: bool, n_solutions: int, best: float | None, bound: float | None) -> Finished:
         if self.finders:
             self.shape["foundBy"] = report.shares(self.finders)
-        best, bound = map(self.told, (self.best, self.best if proved else self.bound))
-        counts = self.prepared, self.counted, self.shape, self.start, self.n_solutions, best, bound
-        yield Finished(complete, self.n_solutions, report.final(*counts))
+        counts = self.prepared, self.counted, self.shape, self.start, n_solutions, best, bound
+        return Finished(complete, n_solutions, report.final(*counts))
+
+    def halt(self) -> None:
+        """In a signal handler: whatever is at work leaves the processors to the end of the search."""
+        if self.engine is not None:
+            self.engine.halt()
+        if self.bounding is not None:
+            self.bounding.halt()
+
+    def so_far(self, n_solutions: int, best: float | None) -> Finished:
+        """The end of a search that is left in the midst of it, for a caller who was given so many solutions, the last
+        one with this objective. In a signal handler: the engine may be in any state but that of a step half done."""
+        if self.engine is not None and self.options.statistics:
+            self.counted = report.merge_counts(self.counted, self.engine.statistics())
+            self.shape = {"engine": self.engine.name, **self.engine.shape, **self.shape}
+        return self.finished(False, n_solutions, best, self.told(self.bound))
 
     def wants_every_step(self) -> bool:
         """With a seed and one block, equal runs are to print the same; else steps that come together are one."""
@@ -242,6 +263,7 @@ class Search:
         arrived: list[Found] = []
         failure: EngineError | None = None
         patience, hurry, all_told = Patience(), Patience(), True
+        ready = time.monotonic() + READY_SECONDS
         while True:
             try:
                 running, complete = engine.running, engine.complete  # before the poll, so that no solution is missed
@@ -261,6 +283,9 @@ class Search:
                 running = False
             if running:
                 self.live.look(engine, self.n_solutions)
+                if time.monotonic() > ready:
+                    self.judge.make_ready()
+                    ready = math.inf
             arrived, new = [], arrived
             answers = choice.worth_printing(new)
             wanted = answers[: limit - self.n_solutions] if limit else answers
@@ -281,8 +306,10 @@ class Search:
                 yield from self.tell_best(answers, engine)
                 return True
             batch, answers = self.judge.split(answers)
-            for found in self.judge.check(batch):
-                yield self.answer(found, engine)
+            for place, found in enumerate(self.judge.check(batch), 1):
+                yield from self.answer(found, engine)
+                if place < len(batch) and self.interrupt and not improving and not patience.is_left():
+                    return False
             if self.interrupt and not improving and not patience.is_left():
                 return not answers
         return True
@@ -291,7 +318,7 @@ class Search:
         """The last one that holds, which is the best: boxes may be undecided."""
         for found in reversed(improvements):
             for held in self.judge.check([found]):
-                yield self.answer(held, engine)
+                yield from self.answer(held, engine)
                 return
 
     def told(self, objective: int | None) -> float | None:
@@ -317,8 +344,8 @@ class Search:
         if self.prepared.tnf.sense and not self.all_are_optimal:
             self.bound = report.finite(self.prepared.tnf.sense * engine.bound)
 
-    def answer(self, found: Found, engine: Engine) -> Solution:
-        """The solution that was found, counted and remembered."""
+    def answer(self, found: Found, engine: Engine) -> Generator[Solution, None, None]:
+        """The solution that was found, counted and remembered. `-v` tells of it when the caller has it."""
         self.n_solutions += 1
         self.finders[found.finder] += 1
         self.live.note(found)
@@ -335,8 +362,8 @@ class Search:
         seconds = time.monotonic() - self.start
         objective = "" if best is None else f" objective {best}{'' if told is None else f' (bound {told})'},"
         what = self.n_solutions, objective, found.finder, found.block
+        yield Solution(self.judge.outputs(found), best, found.block, found.method, statistics)
         log.info("%.2f s: solution %d,%s by %s in block %d", seconds, *what)
-        return Solution(self.judge.outputs(found), best, found.block, found.method, statistics)
 
 
 def engine_is_misled(tnf: TNF, judge: Judge) -> bool:
