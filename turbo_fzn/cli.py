@@ -323,6 +323,8 @@ def print_answers(prepared: Prepared, options: Options, interrupt: Interrupt, le
                 continue
             answers.end(event)
             note(event)
+            if not event.complete and interrupt.is_late:
+                advise(prepared, options)
             if leave:
                 leave_process()
     except BaseException as error:
@@ -333,6 +335,15 @@ def print_answers(prepared: Prepared, options: Options, interrupt: Interrupt, le
         if not leave:
             search.close()
     return 0
+
+
+def advise(prepared: Prepared, options: Options) -> None:
+    """A line on stderr, where another search may do more within the same time."""
+    from turbo_fzn.run.choose import advice
+
+    words = advice(prepared.tnf, options)
+    if words:
+        print(f"fzn-turbo: {words}", file=sys.stderr, flush=True)
 
 
 def compile_ahead() -> None:
