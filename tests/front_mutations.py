@@ -1,8 +1,9 @@
-"""The mutations of what is found in a model before the search: things in a row, symmetries. See mutations.py."""
+"""The mutations of what is found in a model before the search, as things in a row and symmetries, and of who waits for
+whom. See mutations.py."""
 
 from __future__ import annotations
 
-from mutation import host
+from mutation import host, kernel
 
 ROW = "tests/test_spans.py"
 SPANS = [
@@ -62,4 +63,15 @@ SYMMETRY = [
          " and wanted == 1", "", ORDERS),
     host("symmetry", "what a warm start suggests is left out", "run/prepare.py",
          " and not has_warm_start(goal.annotations)", "", ORDERS),
+]  # fmt: skip
+
+TURNS = [
+    host("turns", "the search does not wait for the relaxation", "bounds/turns.py",
+         "return self.declared <= self.reached", "return False", "tests/test_turns.py"),
+    kernel("turns", "a learner does not wait for its next turn", "learn/turns.h",
+           "while (global_load(&common->turn_end) == end &&", "while (false &&", "tests/test_turns.py"),
+    host("cumulative", "no time table stands beside the pairs", "lower/globals/scheduling.py",
+         "if not b.learns and", "if False and", "tests/test_global_limits.py -k nothing_learns"),
+    kernel("turns", "a learner that is alone gives up the search, too", "learn/learner.h",
+           "return !l.gave_up || p->n_blocks > 1;", "return true;", "tests/test_learning.py -k gives_up"),
 ]  # fmt: skip

@@ -9,7 +9,7 @@ neighbourhood that finds nothing.
 from __future__ import annotations
 
 from command_mutations import CACHE
-from front_mutations import SPANS, SYMMETRY
+from front_mutations import SPANS, SYMMETRY, TURNS
 from mutation import host, kernel
 
 SHARING, CAPACITIES, FREE = "tests/test_sharing.py", "tests/test_capacities.py", "tests/test_free_search.py"
@@ -100,6 +100,8 @@ BRANCHING = [
            "add_weight(&b.problem->weights[owner])", "add_weight(&b.problem->weights[var])", PORTFOLIO),
     kernel("warm start", "it is not tried", "block.h",
            "b.problem->n_hints > 0", "false", "tests/test_warm_start.py"),
+    kernel("warm start", "a learner that is alone does without", "solve.cpp",
+           "if (b.index != 0 || b.problem->n_hints == 0) return false;", "return false;", "tests/test_warm_start.py"),
     kernel("warm start", "it is never given up", NEIGHBOURHOOD,
            "failures_left = FAILURE_LIMIT;", "failures_left = INT32_MAX;", "tests/test_warm_start.py"),
     kernel("warm start", "values outside of the bounds become the least", "search/branch.h",
@@ -404,6 +406,6 @@ RELAXATION = [
 ]  # fmt: skip
 
 MUTATIONS = [
-    *SUBPROBLEMS, *TRAIL, *ROUNDS, *BRANCHING, *PUBLISHING, *FREE_SEARCH, *LEARNING, *RELAXATION, *SPANS, *FLOATS,
-    *SYMMETRY, *HOST, *CACHE,
+    *SUBPROBLEMS, *TRAIL, *ROUNDS, *BRANCHING, *PUBLISHING, *FREE_SEARCH, *LEARNING, *RELAXATION, *TURNS, *SPANS,
+    *FLOATS, *SYMMETRY, *HOST, *CACHE,
 ]  # fmt: skip

@@ -251,14 +251,15 @@ def test_nothing_is_proved_of_an_objective_that_no_row_has() -> None:
     assert beside.bound == -NO_SOLUTION and beside.fault is None
 
 
-@pytest.mark.parametrize("settings", [{"threads": 1}, {"threads": 2, "relaxation": "off"}, {"threads": 2, "blocks": 1}])
-def test_there_is_none_beside_a_single_block_or_where_it_is_not_wanted(settings, monkeypatch) -> None:
+@pytest.mark.parametrize("settings", [{"threads": 1}, {"seed": 1}, {"threads": 2, "relaxation": "off"}, {"blocks": 1}])
+def test_there_is_none_beside_a_tree_of_one_block_or_where_it_is_not_wanted(settings, monkeypatch) -> None:
     started = []
     monkeypatch.setattr(Beside, "start", lambda beside: started.append(beside))
     monkeypatch.setattr(Beside, "join", lambda beside: None)
     text, optimum = knapsack(1, items=4)
-    assert solve_text(text, arch="cpu", **settings).objective == optimum and started == []
-    assert solve_text(text, arch="cpu", **{**settings, "relaxation": "on"}).objective == optimum and len(started) == 1
+    settings = {"arch": "cpu", "learn": "off", **settings}
+    assert solve_text(text, **settings).objective == optimum and started == []
+    assert solve_text(text, **{**settings, "relaxation": "on"}).objective == optimum and len(started) == 1
 
 
 def test_free_search_on_one_thread_has_it_with_a_share_of_the_time(monkeypatch) -> None:
@@ -266,9 +267,9 @@ def test_free_search_on_one_thread_has_it_with_a_share_of_the_time(monkeypatch) 
     monkeypatch.setattr(Beside, "start", lambda beside: started.append(beside.share))
     monkeypatch.setattr(Beside, "join", lambda beside: None)
     text, optimum = knapsack(1, items=4)
-    for threads, seed in ((1, None), (1, 7), (2, 7)):  # with a seed and one thread, equal runs print the same
+    for threads, seed in ((1, None), (1, 7), (2, 7)):
         assert solve_text(text, arch="cpu", threads=threads, seed=seed, free_search=True).objective == optimum
-    assert started == [SHARE_BESIDE_ONE, 1]
+    assert started == [SHARE_BESIDE_ONE, SHARE_BESIDE_ONE, 1]
 
 
 def test_dividing_rests_while_it_has_had_its_share(monkeypatch) -> None:

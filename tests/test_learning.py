@@ -151,6 +151,15 @@ def test_bounds_that_creep_through_a_large_domain_end_in_a_proof(checked, role):
     assert result.statistics["explanationErrors"] == 0
 
 
+@pytest.mark.parametrize("role", LEARNERS)
+def test_where_a_learner_that_is_alone_gives_up_the_search_goes_on(monkeypatch, role):
+    """Its trail is too short for what creeps. It left, and the run ended as unknown long before its time was over."""
+    monkeypatch.setattr(Layout, "learn_bytes", lambda layout: 200_000)
+    result = solve(CREEPING, (role,), simplify=False)
+    assert (result.status, result.objective) == ("ALL_SOLUTIONS", 0)
+    assert result.statistics[f"{role}Tries"] == 1
+
+
 FUNCTIONS_THAT_CREEP = """
 array [1..10] of int: power = [0, 2, 8, 18, 32, 50, 72, 98, 128, 162];
 var 1..10: i;
@@ -236,7 +245,7 @@ def test_a_restart_that_proves_is_named():
 
 def test_what_is_stopped_has_no_prover():
     result = solve_text("var 1..3: x :: output_var; solve satisfy;", arch="cpu", blocks=1)
-    assert "provedBy" not in result.statistics and result.statistics["foundBy"] == "cpu tree 1"
+    assert "provedBy" not in result.statistics and result.statistics["foundBy"] == "cpu soloist 1"
 
 
 def test_equal_runs_of_one_learner_are_equal():
@@ -311,8 +320,16 @@ def test_free_search_learns_in_some_blocks(goal, blocks, roles):
     text = f"var 0..9: x; solve :: int_search([x], input_order, indomain_min, complete) {goal};"
     tnf = prepare(parse_text(text), Options(), Interrupt()).tnf
     assert roles_of(tnf, Options(free_search=True, threads=blocks)) == roles
-    assert roles_of(tnf, Options(threads=blocks)) == ()
     assert roles_of(tnf, Options(free_search=True, threads=blocks, learn="off")) == ()
+
+
+@pytest.mark.parametrize("threads", [None, 1, 2, 5])
+@pytest.mark.parametrize(("goal", "roles"), [("minimize x", ("follower",)), ("satisfy", ())])
+def test_an_annotation_is_followed_by_a_learner_to_optimise(goal, roles, threads):
+    text = f"var 0..9: x; solve :: int_search([x], input_order, indomain_min, complete) {goal};"
+    tnf = prepare(parse_text(text), Options(), Interrupt()).tnf
+    assert roles_of(tnf, Options(threads=threads)) == roles
+    assert roles_of(tnf, Options(threads=threads, learn="off")) == ()
 
 
 def roles_of(tnf: TNF, options: Options) -> tuple[str, ...]:
@@ -348,18 +365,18 @@ def test_beside_a_gpu_the_hosts_threads_learn(monkeypatch, cores, asked, threads
 
 
 @pytest.mark.parametrize(
-    ("text", "asked", "wanted"),
+    ("text", "asked", "wanted", "roles"),
     [
-        ("var 0..9: x; solve :: int_search([x], input_order, indomain_min, complete) minimize x;", {}, 1),
-        ("var 0..9: x; solve satisfy;", {"all_solutions": True}, 0),
+        ("var 0..9: x; solve :: int_search([x],input_order,indomain_min,complete) minimize x;", {}, 1, ("follower",)),
+        ("var 0..9: x; solve satisfy;", {"all_solutions": True}, 0, ()),
     ],
     ids=["annotated", "all solutions"],
 )
-def test_beside_a_gpu_one_thread_follows_an_annotation_or_enumerates(text, asked, wanted):
+def test_beside_a_gpu_one_thread_follows_an_annotation_or_enumerates(text, asked, wanted, roles):
     options = Options(**asked)
     tnf = prepare(parse_text(text), options, Interrupt()).tnf
     plan = choose.plan(tnf, options, wanted, beside_gpu=True)
-    assert plan.threads == 1 and choose.cpu_settings(tnf, plan, options, beside_gpu=True).roles == ()
+    assert plan.threads == 1 and choose.cpu_settings(tnf, plan, options, beside_gpu=True).roles == roles
 
 
 def test_learners_in_the_same_role_do_not_do_the_same():

@@ -286,6 +286,8 @@ def print_answers(prepared: Prepared, options: Options, interrupt: Interrupt, la
                 answers.end(event)
                 ending.is_told = True
                 note(event)
+                if not event.complete and interrupt.is_late:
+                    advise(prepared, options)
         if last_call is not None:
             leave_process()
     except BaseException as error:
@@ -298,6 +300,15 @@ def print_answers(prepared: Prepared, options: Options, interrupt: Interrupt, la
         if last_call is None:
             search.close()
     return 0
+
+
+def advise(prepared: Prepared, options: Options) -> None:
+    """A line on stderr, where another search may do more within the same time."""
+    from turbo_fzn.run.choose import advice
+
+    words = advice(prepared.tnf, options)
+    if words:
+        print(f"fzn-turbo: {words}", file=sys.stderr, flush=True)
 
 
 def compile_ahead() -> None:

@@ -57,6 +57,11 @@ class Interrupt:
         """When the time is up, as things stand."""
         return self.deadline if self.deadline is None or self.settled else self.deadline + OVERTIME_SECONDS
 
-    def __bool__(self) -> bool:
+    @property
+    def is_late(self) -> bool:
+        """Whether the time is up."""
         end = self.end
-        return self.requested or (end is not None and time.monotonic() >= end)
+        return end is not None and time.monotonic() >= end
+
+    def __bool__(self) -> bool:
+        return self.requested or self.is_late

@@ -94,8 +94,8 @@ OPTIONS = (
     Row(("-p", "--parallel"), "threads", "int",
         "threads of the CPU engine (default: 1; free search: 2, beside a GPU up to 16)"),
     Row(("-r", "--random-seed"), "seed", "int",
-        "seed of the random choices; equal runs with -p 1 print the same (default: 0)",
-        more="With `-r` and without `-p` a model without a search annotation is searched by one thread on a CPU."),
+        "seed of the random choices; equal runs of one thread print the same (default: 0)",
+        more="With `-r` and without `-p` and `-f` there is one thread on a CPU."),
     Row(("-s", "--statistics"), "statistics", "switch", "print statistics"),
     Row(("-t", "--time-limit"), "time_limit", "int",
         "time limit in milliseconds, from the start of the process (0, the default: none)",
@@ -117,10 +117,11 @@ OPTIONS = (
     Row(("--lns",), "lns", "choice:auto:on:off", "large neighbourhood search in some of the blocks", "opt:auto:on:off",
         more="For optimisation; `auto`: on a GPU, and with `-f`."),
     Row(("--learn",), "learn", "text:ROLES",
-        "blocks that learn from conflicts: auto (with -f), off, or their roles, as in prover,finder", "string",
-        more="The roles are `prover`, `finder`, `follower` and `soloist`; only threads of a CPU learn. Behind a role "
-             "may stand what it decides first, as in `finder:truths`, or several sets in turn, as in "
-             "`finder:all+labelled`; the sets are `all`, `truths`, `unlinked` and `labelled`."),
+        "blocks that learn from conflicts: auto, off, or their roles, as in prover,finder", "string",
+        more="The roles are `prover`, `finder`, `follower` and `soloist`; only threads of a CPU learn. `auto`: in free "
+             "search, and to optimise along an annotation. Behind a role may stand what it decides first, as in "
+             "`finder:truths`, or several sets in turn, as in `finder:all+labelled`; the sets are `all`, `truths`, "
+             "`unlinked` and `labelled`."),
     Row(("--memory",), "memory", "int",
         "memory of all blocks that learn, together and at most, in MiB (default: a quarter of the machine's)",
         "int:1:1000000"),
@@ -130,8 +131,8 @@ OPTIONS = (
              "and the roles of `--learn`."),
     Row(("--relaxation",), "relaxation", "choice:auto:on:off",
         "linear relaxation beside the search, which proves bounds of the objective", "opt:auto:on:off",
-        more="It often finds the best solution, too. `auto`: where the search has more than one block, and with "
-             "`-f`."),
+        more="It often finds the best solution, too. `auto`: where the search has more than one block, and in free "
+             "search; with one thread and a seed, beside a learner."),
     Row(("--symmetry",), "symmetry", "choice:auto:on:off",
         "of solutions that are symmetric to each other, look for one only", "opt:auto:on:off",
         more="Never where several solutions are wanted. `auto`: with `-f`, where the model has no warm start."),

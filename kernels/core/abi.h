@@ -155,6 +155,8 @@ struct alignas(64) Common {
   i64 improved_ns;              // when `best` was last improved, by now_ns()
   i32 proved_by;                // the method that has raised `bound` last
   i32 wished;                   // set by the host: there are `wishes`
+  i64 turn_end;                 // set by the host: the work after which a learner that is alone waits for it; 0: never
+  i64 turn_over;                // the `turn_end` at which it waits, or has waited last
   alignas(64) i64 pool_head;    // blocks that have asked the pool for a subproblem
   alignas(64) i64 pool_tail;    // subproblems put into it
   alignas(64) i32 outstanding;  // subproblems that exist, in pool or blocks; 0: nothing is open here

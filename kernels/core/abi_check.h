@@ -6,7 +6,7 @@
 
 #define SAME(expression, value) \
   static_assert((expression) == (value), "host and kernels differ: python -m turbo_fzn.engine.header --write")
-#define ABI_DIGEST "96e7c4dc11d612fa"
+#define ABI_DIGEST "5e498dd65eac734d"
 
 SAME(INFINITE_BOUND, 4611686018427387904);
 SAME(NO_INCUMBENT, 9223372036854775807);
@@ -152,6 +152,8 @@ SAME(offsetof(Common, host_best), 56);
 SAME(offsetof(Common, improved_ns), 64);
 SAME(offsetof(Common, proved_by), 72);
 SAME(offsetof(Common, wished), 76);
+SAME(offsetof(Common, turn_end), 80);
+SAME(offsetof(Common, turn_over), 88);
 SAME(offsetof(Common, pool_head), 128);
 SAME(offsetof(Common, pool_tail), 192);
 SAME(offsetof(Common, outstanding), 256);

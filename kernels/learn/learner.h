@@ -11,6 +11,7 @@
 
 #include "../solver.h"
 #include "exchange.h"
+#include "turns.h"
 
 #define FIRST_REDUCTION 4000   // clauses
 #define REDUCTION_STEP 300
@@ -198,7 +199,8 @@ DEVICE bool tell_solution(Learner& l) {
 
 // The trail is full: begins again, unless that was of no use before.
 DEVICE bool make_room_by_restart(Learner& l) {
-  if (l.level == 0 || ++l.full_restarts > MOST_FULL_RESTARTS) return false;
+  l.gave_up = l.level == 0 || ++l.full_restarts > MOST_FULL_RESTARTS;
+  if (l.gave_up) return false;
   restart(l);
   return true;
 }
@@ -216,6 +218,7 @@ DEVICE bool has_room_to_suppose(const Learner& l) {
 // One step behind a fixpoint. False when there is nothing more to do.
 DEVICE bool step(Learner& l) {
   Literal a;
+  if (ends_turn(l)) wait_for_next_turn(l);
   if (l.creeping >= 0) {
     a = creeping_literal(l);
   } else {
@@ -251,7 +254,8 @@ DEVICE void search_learning(Learner& l) {
   if (l.exhausted) tell_end(l);
 }
 
-// Runs a learner in `memory`, of problem->learn_bytes zeros. False, and nothing is done, when that is too little.
+// Runs a learner in `memory`, of problem->learn_bytes zeros. False when that is too little, so that the block is to
+// search in another way: nothing is done, or, where the learner is alone, it has given up.
 OUTLINE bool run_learner(Block& b, char* memory) {
   const Problem* p = b.problem;
   Learner l = {};
@@ -272,5 +276,5 @@ OUTLINE bool run_learner(Block& b, char* memory) {
     statistics(b).peak_level = l.peak_level;
   }
   keep_books(b);
-  return true;
+  return !l.gave_up || p->n_blocks > 1;
 }

@@ -126,6 +126,7 @@ struct Learner {
   i32 has_best, by_wish;
   i32 exhausted;                    // the space holds nothing better than the cut
   i32 restarts, conflicts_here, conflict_limit, probing, full_restarts;
+  i32 gave_up;                      // the trail was full, and restarts were in vain
   i32 turns, luby_runs, prover_runs, wish_runs;
   i64 conflicts_in_turn;            // of a soloist
   double recent_lbd, usual_lbd;

@@ -137,6 +137,18 @@ class Bounder(ABC):
             if not self.stopped:
                 self.run()
 
+    def now(self) -> float:
+        """Seconds, from some moment on."""
+        return time.monotonic()
+
+    def work_time(self) -> float:
+        """Seconds of work of the thread."""
+        return time.thread_time()
+
+    def account(self, seconds: float) -> None:
+        """So much was done, counted and not measured. Where clocks tell, nobody wants to know; see turns.py."""
+        return
+
     @abstractmethod
     def work(self) -> None:
         """Bounds, until there are no more or none is wanted."""
@@ -144,7 +156,7 @@ class Bounder(ABC):
     def run(self) -> None:
         """What the thread does, to its end."""
         try:
-            self.began, self.worked = time.monotonic(), time.thread_time()
+            self.began, self.worked = self.now(), self.work_time()
             self.work()
         except ImportError as error:
             log.info("no bounds from relaxations: %s", error)
@@ -154,7 +166,7 @@ class Bounder(ABC):
 
     def divide(self, tree: Divided) -> None:
         """Steps of a branch and bound, until it is done or not worth it."""
-        self.first, self.divided = self.bound, time.thread_time()
+        self.first, self.divided = self.bound, self.work_time()
         while not self.is_done() and tree.can_rise() and not tree.is_full() and not self.is_hopeless():
             tree.step()
             self.rest()
@@ -163,13 +175,13 @@ class Bounder(ABC):
 
     def rest(self) -> None:
         """Leaves the processor to the search for as long as the share asks for."""
-        while not self.stopped and time.thread_time() - self.worked > self.share * (time.monotonic() - self.began):
+        while not self.stopped and self.work_time() - self.worked > self.share * (self.now() - self.began):
             time.sleep(REST_SECONDS)
 
     def is_hopeless(self) -> bool:
         """Whether dividing would take many times as long as it has taken: a thread is worth more to the search then."""
         risen, missing = self.bound - self.first, self.best - self.bound
-        seconds = time.thread_time() - self.divided
+        seconds = self.work_time() - self.divided
         return seconds > PATIENCE_SECONDS and self.best < NO_SOLUTION and missing > HOPE * risen
 
     def publish(self, bound: int) -> None:
@@ -184,7 +196,7 @@ class Bounder(ABC):
         return self.sense * bound
 
     def say(self, what: str) -> None:
-        seconds = time.monotonic() - self.began
+        seconds = self.now() - self.began
         counts = self.n_cuts, self.n_nodes
         log.info("%s: %.2f s, bound %s, %d cuts, %d nodes", what, seconds, self.meaning(self.bound), *counts)
 
@@ -233,7 +245,7 @@ class Beside(Bounder):
 
     def suggest(self, values: np.ndarray) -> None:
         """The point (float [n]) of a linear program: the search may try it, now and then."""
-        now = time.monotonic()
+        now = self.now()
         if now - self.suggested > SUGGESTION_SECONDS:
             self.suggested = now
             self.boxes.suggest(values)

@@ -203,6 +203,8 @@ class Common(ctypes.Structure):
     improved_ns: i64  # when `best` was last improved, by now_ns()
     proved_by: i32  # the method that has raised `bound` last
     wished: i32  # set by the host: there are `wishes`
+    turn_end: i64  # set by the host: the work after which a learner that is alone waits for it; 0: never
+    turn_over: i64  # the `turn_end` at which it waits, or has waited last
     pool_head: Annotated[i64, OWN_LINE]  # blocks that have asked the pool for a subproblem
     pool_tail: Annotated[i64, OWN_LINE]  # subproblems put into it
     outstanding: Annotated[i32, OWN_LINE]  # subproblems that exist, in pool or blocks; 0: nothing is open here

@@ -299,6 +299,17 @@ class CpuEngine:
     def raise_bound(self, bound: int) -> None:
         self.common.host_bound = max(self.common.host_bound, bound)
 
+    def end_turn_at(self, work: int) -> None:
+        """A learner that is alone waits after so much work in all (kernels/learn/turns.h); 0: no more."""
+        self.common.turn_end = work
+
+    @property
+    def turn_over(self) -> int:
+        """The end of the turn after which it waits; 0 while it does not. What it has found is in the ring."""
+        over = self.common.turn_over
+        self.library.memory_fence()
+        return int(over) if over == self.common.turn_end else 0
+
     def roots(self) -> Roots | None:
         version = Units.from_buffer(self.memory["units"].data).version
         if version == self.units_read:

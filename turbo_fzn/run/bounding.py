@@ -61,23 +61,29 @@ class Bounding:
             self.boxes.found.appendleft(self.latest)
         self.beside.start()
 
-    def exchange(self, engine: Engine, best: int | None) -> list[Found]:
+    def pace(self, engine: Engine) -> None:
+        """An engine is about to start."""
+
+    def exchange(self, engine: Engine, best: int | None, arrived: list[Found]) -> list[Found]:
         """Tells the relaxation the objective of the best solution, and the engine what was proved; returns the
-        solutions that the relaxation has led to."""
+        solutions that the relaxation has led to. `arrived`: what the engine has found and nobody has checked yet."""
         if best is not None:
             self.beside.tell(self.least_of_no_use(best))
-        bound = self.beside.bound
+        wishes, self.boxes.wishes = self.boxes.wishes, None
+        new = [self.boxes.found.popleft() for _ in range(len(self.boxes.found))]
+        self.hand_over(engine, self.beside.bound, new, wishes)
+        return new
+
+    def hand_over(self, engine: Engine, bound: int, new: list[Found], wishes: np.ndarray | None) -> None:
+        """What the relaxation has, to the engine."""
         if bound > self.told:
             self.told = bound
             engine.raise_bound(bound)
-        new = [self.boxes.found.popleft() for _ in range(len(self.boxes.found))]
         for found in new:
             engine.adopt(found)
             self.latest = found
-        wishes, self.boxes.wishes = self.boxes.wishes, None
         if wishes is not None:
             engine.suggest(wishes)
-        return new
 
     def proves(self, best: int | None) -> bool:
         return best is not None and self.told >= self.least_of_no_use(best)

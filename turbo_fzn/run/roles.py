@@ -15,12 +15,16 @@ from turbo_fzn.domains import INFINITY
 from turbo_fzn.engine.abi import DECISION_SETS, LEARNERS
 from turbo_fzn.errors import UsageError
 from turbo_fzn.options import Options
+from turbo_fzn.ranks.world import world
+from turbo_fzn.read.model import Goal, Model
 from turbo_fzn.spellings import no_such
 from turbo_fzn.tnf.language import TNF
 
 # With free search: from how many blocks on there is one in this role. With fewer, there is a soloist.
 TO_OPTIMISE = {"prover": 3, "finder": 3, "follower": 6}
 TO_SATISFY = {"finder": 3, "prover": 3, "follower": 6}
+# Without free search, where there is an annotation to follow: who does, to optimise (True) and to satisfy.
+AS_ANNOTATED: dict[bool, tuple[str, ...]] = {True: ("follower",), False: ()}
 # Beside a GPU, which has blocks enough for the rest: in this order, again and again, but for one block that searches
 # neighbourhoods until the GPU does.
 BESIDE_GPU = ("prover", "finder", "follower", "soloist")
@@ -73,8 +77,21 @@ def choose_learners(
     if named != ("auto",):
         return learners[:blocks]
     if not free:
-        return ()
+        roles = AS_ANNOTATED[tnf.sense != 0] if tnf.annotated and world() is None else ()
+        return tuple(map(Learner, roles))
     if beside_gpu and blocks > 2:
         return tuple(Learner(BESIDE_GPU[i % len(BESIDE_GPU)]) for i in range(blocks - 1))
     table = TO_OPTIMISE if tnf.sense else TO_SATISFY
     return tuple(Learner(role) for role, least in table.items() if blocks >= least) or (Learner("soloist"),)
+
+
+def may_learn(model: Model, options: Options) -> bool:
+    """Whether some block is likely to learn, as far as can be told before the model is lowered."""
+    goal = model.goal or Goal("satisfy", None, [], 0)
+    optimises = goal.method != "satisfy"
+    several = not optimises and options.solution_limit() != 1
+    if options.learn != "auto":
+        return options.learn != "off"
+    if options.arch == "gpu" or options.cp_profiler or several:
+        return False
+    return options.free_search or not goal.annotations or bool(AS_ANNOTATED[optimises])

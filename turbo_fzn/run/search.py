@@ -245,6 +245,8 @@ class Search:
 
     def drive(self, engine: Engine, choice: Choice, limit: int) -> Generator[Solution, None, bool]:
         """Yields the answers until the engine ends; returns whether it has searched the whole space."""
+        if self.bounding and not self.all_are_optimal:
+            self.bounding.pace(engine)
         engine.start()
         if self.bounding and not self.all_are_optimal:
             self.bounding.start()
@@ -271,7 +273,7 @@ class Search:
                 running, complete, failure = False, False, error
             arrived += engine.poll()
             if self.bounding and not self.all_are_optimal:
-                arrived += self.bounding.exchange(engine, self.best)
+                arrived += self.bounding.exchange(engine, self.best, arrived)
             if self.profiler:
                 self.profiler.pump(engine)
             misled = engine_is_misled(self.prepared.tnf, self.judge)
