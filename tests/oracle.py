@@ -8,8 +8,8 @@ all its variables are there. Columns are 64 bits wide where every number of the 
 integers.
 
 An unbounded variable takes the one value that a constraint leaves it, if one defines it by others (`DEFINITION`).
-Otherwise it is tried in -WINDOW..WINDOW; a solution at the window's edge is a `WindowTooSmall`, because solutions may
-then lie outside.
+Otherwise it, and one of very many values, is tried in -WINDOW..WINDOW; a solution at the window's edge is a
+`WindowTooSmall`, because solutions may then lie outside.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from turbo_fzn.domains import BOOLEAN, IntSet
 from turbo_fzn.read.model import Call, Constraint, Index, Model, Ref, Variable
 
 WINDOW = 60
+MOST_VALUES = 10_000  # of a domain that is tried; of a larger one, which must be an interval, the window is
 SMALL = 2**20  # sums and products of a few numbers up to that fit into 64 bits
 
 Column = np.ndarray
@@ -47,10 +48,11 @@ def remainder(x: Column, y: Column) -> Column:
 
 
 def is_power(x: Column, y: Column, z: Column) -> Column:
+    @cache
     def holds(base: int, exponent: int, result: int) -> bool:
         return not (base == 0 and exponent < 0) and int(Fraction(base) ** exponent) == result
 
-    return np.array([holds(*map(int, row)) for row in zip(x, y, z)], dtype=bool)
+    return np.array([holds(*row) for row in zip(x.tolist(), y.tolist(), z.tolist())], dtype=bool)
 
 
 def total(columns: Iterable[Column]) -> Column | int:
@@ -248,7 +250,7 @@ class Table:
 
 
 def is_small(model: Model) -> bool:
-    """Whether 64 bits hold whatever the formulas compute."""
+    """Whether 64 bits hold whatever the formulas compute of the values that are tried."""
 
     def numbers(value: object) -> Iterable[int]:
         if isinstance(value, list):
@@ -259,7 +261,8 @@ def is_small(model: Model) -> bool:
         elif isinstance(value, int):
             yield value
 
-    declared = [item.domain for item in [*model.variables.values(), *model.arrays.values()]]
+    tried = [variable for variable in model.variables.values() if is_tried_whole(variable)]
+    declared = [item.domain for item in [*tried, *model.arrays.values()]]
     named = [array.elements for array in model.arrays.values()]
     arguments = [item.args for item in model.constraints]
     return all(abs(n) <= SMALL for n in numbers([*declared, *named, *model.parameters.values(), *arguments]))
@@ -268,7 +271,20 @@ def is_small(model: Model) -> bool:
 def candidates(variable: Variable) -> Iterable[int]:
     if variable.kind == "bool":
         return BOOLEAN
-    return range(-WINDOW, WINDOW + 1) if variable.domain is None else variable.domain
+    return variable.domain if is_tried_whole(variable) else range(*window_of(variable))
+
+
+def is_tried_whole(variable: Variable) -> bool:
+    """Whether its domain is small enough that each value is tried."""
+    return variable.kind == "bool" or (variable.domain is not None and variable.domain.size <= MOST_VALUES)
+
+
+def window_of(variable: Variable) -> tuple[int, int]:
+    """The range of values that are tried, where it has no domain, or too large an interval."""
+    low, high = -WINDOW, WINDOW
+    if variable.domain is not None:
+        low, high = max(low, variable.domain.lower), min(high, variable.domain.upper)
+    return low, high + 1
 
 
 def names_in(model: Model, expression: object) -> set[str]:
@@ -333,7 +349,7 @@ def all_solutions(model: Model) -> list[dict[str, int]]:
     assert not waiting
     for name in values:
         variable = model.variables[name]
-        if variable.kind == "int" and variable.domain is None and np.any(np.abs(table.columns[name]) == WINDOW):
+        if not is_tried_whole(variable) and np.any(np.abs(table.columns[name]) == WINDOW):
             raise WindowTooSmall(name)
     names = list(model.variables)
     return (

@@ -55,11 +55,10 @@ def test_a_small_run_goes_the_way_of_a_long_one(monkeypatch):
     made: list[int] = []
     original = runs.Columns.commit
     monkeypatch.setattr(runs.Columns, "commit", lambda self: made.append(1) or original(self))
-    text = "var 0..2: x; var 0..2: y; var 0..2: z; " + "".join(
-        f"constraint int_ne({a},{b}); " for a, b in ("xy", "yz", "xz")
-    )
+    variables = "".join(f"var 0..2: {name} :: output_var; " for name in "xyz")
+    text = variables + "".join(f"constraint int_ne({a},{b}); " for a, b in ("xy", "yz", "xz")) + "solve satisfy;"
     for least, columns in ((32, False), (2, True)):
         made.clear()
         with with_thresholds({"lower.runs.LEAST": least} if columns else {}):
-            assert len(solve_text(f"{text}solve satisfy;", arch="cpu", all_solutions=True).solutions) == 6
+            assert len(solve_text(text, arch="cpu", all_solutions=True).solutions) == 6
         assert bool(made) == columns

@@ -41,10 +41,10 @@ from oracle import WindowTooSmall
 from fuzz.bounds import try_bounds
 from fuzz.damage import draw_text, judge_text
 from fuzz.float_peers import try_float_peers
-from fuzz.generate import draw_model
 from fuzz.judge import Expected, Verdict, Way, draw_learning_way, draw_ranks_way, draw_way, judge
 from fuzz.peers import try_flatzinc, try_minizinc
 from fuzz.reals import try_reals
+from fuzz.shapes import draw_any
 from fuzz.shrink import shrink
 from turbo_fzn.read.model import Model
 
@@ -72,7 +72,7 @@ def instance(seed: int, number: int, arch: str, flavour: str | None, special: st
     """The model and the way to solve it that belong to a number."""
     random = Random(f"{seed}/{number}")
     ways = {"learn": draw_learning_way, "ranks": draw_ranks_way}
-    return draw_model(random, flavour), ways[special](random) if special else draw_way(random, arch)
+    return draw_any(random, flavour), ways[special](random) if special else draw_way(random, arch)
 
 
 def try_instance(
@@ -267,7 +267,7 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
                         help="every instance with blocks that learn")  # fmt: skip
     parser.add_argument("--ranks", dest="special", action="store_const", const="ranks", default="",
                         help="every instance by several ranks")  # fmt: skip
-    parser.add_argument("--flavour", default=None, help="only models of this flavour (see generate.py)")
+    parser.add_argument("--flavour", default=None, help="only models of this flavour (generate.py) or shape (shapes.py)")
     parser.add_argument("--keep", type=Path, default=REGRESSIONS, metavar="FOLDER", help="where shrunk failures go")
     arguments = parser.parse_args(argv)
     if not arguments.count and not arguments.seconds:

@@ -15,6 +15,7 @@ import ast
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from random import Random
@@ -209,7 +210,7 @@ def with_thresholds(values: Mapping[str, float]) -> Iterator[None]:
     with ExitStack() as stack:
         for name, value in values.items():
             origin, constant = find(name)
-            for module in (origin, *importers(origin, constant)):
+            for module in (origin, *importers(origin.__name__, constant, len(sys.modules))):
                 stack.enter_context(patch.object(module, constant, value))
                 changed.append(module)
         forget(changed)
@@ -219,24 +220,19 @@ def with_thresholds(values: Mapping[str, float]) -> Iterator[None]:
             forget(changed)
 
 
-def importers(origin: ModuleType, constant: str) -> list[ModuleType]:
-    """The loaded modules that have imported the constant from its own."""
-    wanted = getattr(origin, constant)
-    ours = [module for name, module in sys.modules.items() if name.startswith("turbo_fzn.") and module is not origin]
-    source = {module: _imported(module) for module in ours if vars(module).get(constant) is wanted}
-    return [module for module, names in source.items() if (origin.__name__, constant) in names]
+@cache
+def importers(origin: str, constant: str, n_modules: int) -> list[ModuleType]:
+    """The loaded modules, so many, that import the constant by name from its own."""
+    ours = [module for name, module in sys.modules.items() if name.startswith("turbo_fzn.") and name != origin]
+    return [module for module in ours if constant in vars(module) and (origin, constant) in imported(module.__file__)]
 
 
-_imports: dict[str, set[tuple[str, str]]] = {}
-
-
-def _imported(module: ModuleType) -> set[tuple[str, str]]:
+@cache
+def imported(file: str | None) -> set[tuple[str, str]]:
     """(module, name) of all that a module imports by name."""
-    if module.__name__ not in _imports:
-        tree = ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8"))
-        found = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
-        _imports[module.__name__] = {(str(node.module), one.name) for node in found for one in node.names}
-    return _imports[module.__name__]
+    tree = ast.parse(Path(str(file)).read_text(encoding="utf-8"))
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    return {(str(node.module), one.name) for node in found for one in node.names}
 
 
 def forget(modules: list[ModuleType]) -> None:
