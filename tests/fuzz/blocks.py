@@ -111,6 +111,7 @@ OPTIONAL = [
     plain("alternative($o, 1, $oo, $d)", 1),
     plain("span($o, $z, $oo, $d)", 1),
 ]
+SINGLE = {"z": "0..4", "u": "0..2", "i": "", "w": "bool", "cost": "-20..20"}  # and their domains
 FORMS = ("{} <-> $w", "$w -> ({})", "({}) \\/ $w", "not ({})", "({}) xor $w")
 GOALS = (None, None, "$z - $u", "sum($x)", "sum($y) - $z", "$u")
 HELPERS = 'include "globals.mzn";\narray[1..2, 1..4] of int: A = [|1, 2, 0, 1|2, 2, 1, 0|];\n'
@@ -118,7 +119,8 @@ HELPERS = 'include "globals.mzn";\narray[1..2, 1..4] of int: A = [|1, 2, 0, 1|2,
 
 @dataclass
 class Block:
-    """`shown` are the names of what its solutions are compared by; `cost` is that of its objective, if it has one."""
+    """`shown` are the names of what its solutions are compared by; `cost` is that of its objective, if it has
+    one, an array of one element."""
 
     number: int
     lines: list[str] = field(default_factory=list)
@@ -140,7 +142,7 @@ def draw_block(random: Random, number: int) -> Block:
         parts.append(f"$cost = {goal}")
     first = random.choice((-2, 0, 1, 1, 2, 5))
     names = set(re.findall(r"\$(\w+)", " ".join(parts)))
-    values = {name: f"{name}_{number}" for name in names} | {"F": f"{first}", "L": f"{first + n - 1}"}
+    values = {name: f"{name}_{number}{'[1]' * (name in SINGLE)}" for name in names} | {"F": f"{first}", "L": f"{first + n - 1}"}
     values = {key: f"({value})" if value.startswith("-") else value for key, value in values.items()}
     declare(block, random, names, n, first)
     block.lines += [f"constraint {Template(part).substitute(values)};" for part in parts]
@@ -171,9 +173,9 @@ def declare(block: Block, random: Random, names: set[str], n: int, first: int) -
     for name in sorted(names & {"d", "e"}):
         numbers = ", ".join(str(random.randint(0, 2)) for _ in range(n))
         block.lines.append(f"array[{own}] of int: {name}_{k} = array1d({own}, [{numbers}]);")
-    singles = {"z": "0..4", "u": "0..2", "i": own, "w": "bool", "cost": "-20..20"}
+    singles = SINGLE | {"i": own}
     for name in sorted(names & singles.keys()):
-        block.lines.append(f"var {singles[name]}: {name}_{k};")
+        block.lines.append(f"array[1..1] of var {singles[name]}: {name}_{k};")  # a variable is not shown once it is fixed
         block.shown.append(f"{name}_{k}")
     if "s" in names:
         block.lines += [
@@ -190,8 +192,8 @@ def declare_optional(block: Block, names: set[str], n: int, own: str) -> None:
     k = block.number
     told = "(occurs({0}) <-> {1} >= 0) /\\ (occurs({0}) -> deopt({0}) = {1})"
     if "o" in names:
-        block.lines.append(f"var opt 0..2: o_{k}; var -1..2: has_{k};")
-        block.lines.append(f"constraint {told.format(f'o_{k}', f'has_{k}')};")
+        block.lines.append(f"var opt 0..2: o_{k}; array[1..1] of var -1..2: has_{k};")
+        block.lines.append(f"constraint {told.format(f'o_{k}', f'has_{k}[1]')};")
         block.shown.append(f"has_{k}")
     if "oo" in names:
         block.lines.append(f"array[{own}] of var opt 0..2: oo_{k}; array[{own}] of var -1..2: have_{k};")

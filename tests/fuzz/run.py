@@ -1,7 +1,8 @@
 """Run the fuzzer: many processes, seeded, for a time or a count; failures are shrunk and kept.
 
-Kinds of instances: `models` compares with enumeration (generate.py, global_calls.py, judge.py), `damage` reads damaged
-input (damage.py), `flatzinc` and `minizinc` compare with Gecode (peers.py), `bounds` checks what linear relaxations
+Kinds of instances: `models` compares with enumeration (generate.py, shapes.py, thresholds.py, judge.py), `damage` reads damaged
+input (damage.py), `flatzinc` and `minizinc` compare with Gecode (peers.py), and so do `blocks`, MiniZinc models by the
+batch, so many a number (batches.py, blocks.py); `bounds` checks what linear relaxations
 prove (bounds.py), `floats` has float variables (reals.py), and `float-peers` compares small ones with Gecode
 (float_peers.py).
 
@@ -38,6 +39,7 @@ from typing import Any
 from flatzinc_text import with_text
 from oracle import WindowTooSmall
 
+from fuzz.batches import try_batch
 from fuzz.bounds import try_bounds
 from fuzz.damage import draw_text, judge_text
 from fuzz.float_peers import try_float_peers
@@ -97,7 +99,17 @@ def try_damage(seed: int, number: int) -> tuple[str, Failure | None]:
     return verdict.kind, failure
 
 
-def try_number(arguments: argparse.Namespace, number: int) -> tuple[str, Failure | None]:
+def try_number(arguments: argparse.Namespace, number: int) -> tuple[list[str], Failure | None]:
+    """The kinds of the verdicts, one where the number is that of one instance, and a failure if there is one."""
+    if arguments.kind == "blocks":
+        verdicts, text = try_batch(Random(f"blocks/{arguments.seed}/{number}"))
+        faults = [verdict for verdict in verdicts if verdict.is_fault]
+        return [verdict.kind for verdict in verdicts], Failure(number, faults[0], Way(), text) if faults else None
+    kind, failure = try_one(arguments, number)
+    return [kind], failure
+
+
+def try_one(arguments: argparse.Namespace, number: int) -> tuple[str, Failure | None]:
     if arguments.kind == "damage":
         return try_damage(arguments.seed, number)
     if arguments.kind in ON_THEIR_OWN:
@@ -120,10 +132,10 @@ def work(index: int, arguments: argparse.Namespace, results: Any, stop: Any) -> 
     last = arguments.first + arguments.count if arguments.count else None
     while not stop.is_set() and (last is None or number < last):
         try:
-            kind, failure = try_number(arguments, number)
+            kinds, failure = try_number(arguments, number)
         except Exception:
-            kind, failure = "fuzzer", Failure(number, Verdict("fuzzer", traceback.format_exc()), Way(), "")
-        counts[kind] += 1
+            kinds, failure = ["fuzzer"], Failure(number, Verdict("fuzzer", traceback.format_exc()), Way(), "")
+        counts.update(kinds)
         if failure is not None:
             results.put((index, number, Counter(), failure))
         number += arguments.processes
@@ -260,7 +272,7 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     )
     parser.add_argument("--seconds", type=float, default=0, metavar="S", help="stop after that time")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, metavar="N")
-    kinds = ("models", "damage", "flatzinc", "minizinc", *ON_THEIR_OWN)
+    kinds = ("models", "damage", "flatzinc", "minizinc", "blocks", *ON_THEIR_OWN)
     parser.add_argument("--kind", choices=kinds, default="models")
     parser.add_argument("--arch", choices=("cpu", "gpu"), default="cpu")
     parser.add_argument("--learn", dest="special", action="store_const", const="learn", default="",
