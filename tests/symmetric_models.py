@@ -104,9 +104,7 @@ def cells(names: str, bools: bool) -> dict[str, IntSet]:
 # ---- random models
 
 
-def draw_symmetric(
-    random: Random, sizes: Sequence[tuple[int, int]] = SIZES, most: int = MOST_ASSIGNMENTS
-) -> Model:
+def draw_symmetric(random: Random, sizes: Sequence[tuple[int, int]] = SIZES, most: int = MOST_ASSIGNMENTS) -> Model:
     """One of at most so many assignments, with so many rows and columns as one of the sizes says."""
     while True:
         model = draw_any(random, sizes)

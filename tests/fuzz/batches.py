@@ -35,7 +35,7 @@ INCONSISTENT = "inconsistency"
 
 
 class Flat(NamedTuple):
-    """What flattening made of a block: FlatZinc without its solve item, `false` where it has no solution, or an error."""
+    """What flattening made of a block: FlatZinc without its solve item, or that there is no solution, or an error."""
 
     lines: list[str]
     is_false: bool = False
@@ -138,7 +138,8 @@ def compare(block: Block, ours: Flat, theirs: Flat, way: Way) -> Verdict:
     if ours.error and not ours.is_false:
         return Verdict("wrong", f"no FlatZinc where Gecode has some: {ours.error}")
     if ours.is_false:
-        return Verdict("wrong", "a contradiction where Gecode has solutions") if expected.solutions else Verdict("right")
+        fault = "a contradiction where Gecode has solutions" if expected.solutions else ""
+        return Verdict("wrong" if fault else "right", fault)
     text = "\n".join([*ours.lines, goal(block, ours.lines)])
     several = {"n_solutions": None, "n_optimal": None, "all_solutions": True}
     settings: dict[str, Any] = {**way.settings(), **({} if block.cost else several)}

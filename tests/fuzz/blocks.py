@@ -28,17 +28,19 @@ def plain(text: str, least: int = 0) -> Part:
 
 
 # x and y are arrays of integers over one index set, v one over another; p and q permute each other's index sets; b are
-# Booleans over that of x, d and e numbers, not negative; z, u and i are single variables, i an index of x; s is a set, o
-# an optional variable, oo an array of them over the index set of x. $F..$L is that index set.
+# Booleans over that of x, d and e numbers, not negative; z, u and i are single variables, i an index of x; s is a set,
+# o an optional variable, oo an array of them over the index set of x. $F..$L is that index set.
 GLOBALS = [
-    *map(Part, ("all_different($x)", "all_different_except_0($x)", "all_equal($x)", "increasing($x)", "decreasing($v)")),
-    *map(Part, ("strictly_increasing($x)", "nvalue($z, $x)", "count($x, #k, $z)", "count($v, #k) <= $z", "count($x, $u, $z)")),
-    *map(Part, ("count_leq($x, $u, $z)", "count_neq($v, #k, $z)", "among($z, $v, {0, 2})", "at_most(1, $x, #k)", "at_least(1, $v, #k)")),
-    *map(Part, ("exactly(1, $x, #k)", "sum($x) != $z", "lex_lesseq($x, $y)", "lex_less($x, $y)", "lex_greater($x, $y)")),
+    *map(Part, ("all_different($x)", "all_different_except_0($x)", "all_equal($x)", "increasing($x)")),
+    *map(Part, ("decreasing($v)", "strictly_increasing($x)", "nvalue($z, $x)", "count($x, #k, $z)")),
+    *map(Part, ("count($v, #k) <= $z", "count($x, $u, $z)", "count_leq($x, $u, $z)", "count_neq($v, #k, $z)")),
+    *map(Part, ("among($z, $v, {0, 2})", "at_most(1, $x, #k)", "at_least(1, $v, #k)", "exactly(1, $x, #k)")),
+    *map(Part, ("sum($x) != $z", "lex_lesseq($x, $y)", "lex_less($x, $y)", "lex_greater($x, $y)")),
     *map(Part, ("global_cardinality($v, [0, 1], [$z, $u])", "global_cardinality_closed($x, [0, #k], [$z, $u])")),
     Part("global_cardinality_low_up($x, [0, 1], [0, 0], [1, 2])"),
     *map(plain, ("sort($x, $y)", "inverse($p, $q)", "circuit($r)", "subcircuit($r)", "regular($x, 2, 4, A, 1, {2})")),
-    *map(Part, ("cumulative($x, $d, $e, 2)", "cumulative($x, $y, $e, $z)", "disjunctive($x, $d)", "disjunctive_strict($x, $d)")),
+    *map(Part, ("cumulative($x, $d, $e, 2)", "cumulative($x, $y, $e, $z)", "disjunctive($x, $d)")),
+    Part("disjunctive_strict($x, $d)"),
     *map(Part, ("diffn($x, $y, $d, $e)", "diffn_nonstrict($x, $y, $d, $e)", "bin_packing(2, $x, $d)")),
     *map(Part, ("knapsack($d, $e, $x, $z, $u)", "value_precede(0, 1, $v)", "value_precede_chain([0, 1, 2], $x)")),
     *map(Part, ("sliding_sum(0, 2, 2, $v)", "member($x, $z)", "xorall($b)", "iffall($b)", "exists($b)", "forall($b)")),
@@ -111,7 +113,8 @@ OPTIONAL = [
     plain("alternative($o, 1, $oo, $d)", 1),
     plain("span($o, $z, $oo, $d)", 1),
 ]
-SINGLE = {"z": "0..4", "u": "0..2", "i": "", "w": "bool", "cost": "-20..20"}  # and their domains
+# Arrays of one variable, since a single variable is in no FlatZinc any more once flattening has fixed it.
+SINGLE = {"z": "0..4", "u": "0..2", "i": "", "w": "bool", "cost": "-20..20"}
 FORMS = ("{} <-> $w", "$w -> ({})", "({}) \\/ $w", "not ({})", "({}) xor $w")
 GOALS = (None, None, "$z - $u", "sum($x)", "sum($y) - $z", "$u")
 HELPERS = 'include "globals.mzn";\narray[1..2, 1..4] of int: A = [|1, 2, 0, 1|2, 2, 1, 0|];\n'
@@ -142,8 +145,8 @@ def draw_block(random: Random, number: int) -> Block:
         parts.append(f"$cost = {goal}")
     first = random.choice((-2, 0, 1, 1, 2, 5))
     names = set(re.findall(r"\$(\w+)", " ".join(parts)))
-    values = {name: f"{name}_{number}{'[1]' * (name in SINGLE)}" for name in names} | {"F": f"{first}", "L": f"{first + n - 1}"}
-    values = {key: f"({value})" if value.startswith("-") else value for key, value in values.items()}
+    values = {name: f"{name}_{number}{'[1]' * (name in SINGLE)}" for name in names}
+    values |= {name: f"({end})" if end < 0 else f"{end}" for name, end in (("F", first), ("L", first + n - 1))}
     declare(block, random, names, n, first)
     block.lines += [f"constraint {Template(part).substitute(values)};" for part in parts]
     return block
@@ -175,7 +178,7 @@ def declare(block: Block, random: Random, names: set[str], n: int, first: int) -
         block.lines.append(f"array[{own}] of int: {name}_{k} = array1d({own}, [{numbers}]);")
     singles = SINGLE | {"i": own}
     for name in sorted(names & singles.keys()):
-        block.lines.append(f"array[1..1] of var {singles[name]}: {name}_{k};")  # a variable is not shown once it is fixed
+        block.lines.append(f"array[1..1] of var {singles[name]}: {name}_{k};")
         block.shown.append(f"{name}_{k}")
     if "s" in names:
         block.lines += [

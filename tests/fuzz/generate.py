@@ -324,7 +324,7 @@ def draw_searches(scope: Scope, model: Model) -> list:
 
 
 def draw_warm_start(scope: Scope) -> Call:
-    """Values for some variables, mostly near the witness's; a variable may have two, and a value may be in no domain."""
+    """Values for some variables, mostly near the witness's; a variable may have two, and one beyond its domain."""
     random = scope.random
     calls = []
     for kind, names, spread in (("int", scope.ints, (0, 0, 0, 1, -2)), ("bool", scope.bools, (0, 0, 1))):

@@ -9,6 +9,7 @@ from unittest.mock import patch
 
 import numpy as np
 
+from fuzz.thresholds import with_thresholds
 from turbo_fzn.engine.contract import Engine
 from turbo_fzn.engine.cpu import CpuEngine
 from turbo_fzn.engine.layout import Settings
@@ -17,8 +18,6 @@ from turbo_fzn.options import Options
 from turbo_fzn.run import search
 from turbo_fzn.run.choose import by_failures, cpu_settings, plan
 from turbo_fzn.run.judge import Prepared
-
-from fuzz.thresholds import with_thresholds
 
 FORMS = ("shared", "joining")  # they share one tree; the second one joins the first
 AT_ONCE = {"engine.maker.HEAD_START_SECONDS": 0.0, "engine.team.EXCHANGE_SECONDS": 0.0}

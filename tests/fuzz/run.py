@@ -1,10 +1,9 @@
 """Run the fuzzer: many processes, seeded, for a time or a count; failures are shrunk and kept.
 
-Kinds of instances: `models` compares with enumeration (generate.py, shapes.py, thresholds.py, judge.py), `damage` reads damaged
-input (damage.py), `flatzinc` and `minizinc` compare with Gecode (peers.py), and so do `blocks`, MiniZinc models by the
-batch, so many a number (batches.py, blocks.py); `bounds` checks what linear relaxations
-prove (bounds.py), `floats` has float variables (reals.py), and `float-peers` compares small ones with Gecode
-(float_peers.py).
+Kinds of instances: `models` compares with enumeration (generate.py, shapes.py, thresholds.py, judge.py), `damage` reads
+damaged input (damage.py), `flatzinc` and `minizinc` compare with Gecode (peers.py), and so does `blocks`, with a batch of
+MiniZinc models a number (batches.py, blocks.py), `bounds` checks what linear relaxations prove (bounds.py), `floats` has
+float variables (reals.py), and `float-peers` compares small ones with Gecode (float_peers.py).
 
 Instance number i of seed s is the same model and the same way to solve it on every machine: `--seed s --first i
 --count 1` makes it again. Processes take the numbers in turn, so their number does not change what is tried.
@@ -279,7 +278,7 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
                         help="every instance with blocks that learn")  # fmt: skip
     parser.add_argument("--ranks", dest="special", action="store_const", const="ranks", default="",
                         help="every instance by several ranks")  # fmt: skip
-    parser.add_argument("--flavour", default=None, help="only models of this flavour (generate.py) or shape (shapes.py)")
+    parser.add_argument("--flavour", default=None, help="only models of this flavour (generate.py, shapes.py)")
     parser.add_argument("--keep", type=Path, default=REGRESSIONS, metavar="FOLDER", help="where shrunk failures go")
     arguments = parser.parse_args(argv)
     if not arguments.count and not arguments.seconds:

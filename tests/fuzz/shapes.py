@@ -6,7 +6,8 @@
 | runs      | 32 and more constraints of one shape, now and then an odd one between                         |
 | tables    | several constraints over one named table: plain, negated and reified                          |
 | symmetric | five and more lines that may be exchanged, so four and more generators                        |
-| selves    | constraints that have one variable in several places: int_ne(x,x)                             |
+| selves    | constraints that have one variable in several places: int_ne(x,x)                              |
+| calls     | two to four calls of one global over the same variables                                        |
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from fuzz.generate import declare_variables, draw_constraint, draw_goal, draw_mo
 from fuzz.global_calls import CALLS
 from fuzz.scope import Scope, a_bool, add_variable, an_int, small_number, value_in
 from turbo_fzn.domains import BOOLEAN, IntSet
-from turbo_fzn.read.model import Array, Call, Constraint, Model, Ref
+from turbo_fzn.read.model import Array, Constraint, Model, Ref
 
 HUGE = (2**16, 2**31 - 1, 2**31, 2**32)  # ends of domains
 MOST_SYMMETRIC = 2500  # assignments
@@ -68,7 +69,7 @@ def draw_squares(random: Random) -> Model:
 
 
 def declare_side(model: Model, scope: Scope, side: Ref) -> None:
-    """A variable with a bound on one side of the witness's value, said by a constraint or by a domain with a far end."""
+    """A variable bounded on one side of the witness's value, by a constraint or by a domain with a far end."""
     random, value = scope.random, scope.witness[side]
     near = value + random.choice((-1, 1)) * random.choice((0, 0, 1, 2, 6))
     is_lower, form = near <= value, random.choice(("none", "int_le", "int_lt", "int_lin_le", "domain", "domain"))
