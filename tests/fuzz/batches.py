@@ -3,7 +3,7 @@
 A start of `minizinc`, which reads the whole library, takes as long as some dozens of small models to flatten. So many
 blocks (blocks.py) are flattened at once, with our library and, for Gecode, with the plain standard library. They share
 no variable; so the FlatZinc falls into parts, one for each block, which get a solve item of their own. Where flattening
-finds a contradiction, or an error, the batch is halved until the block that has it is alone.
+finds a contradiction, or an error, or something that is in no part, the batch is halved until that block is alone.
 """
 
 from __future__ import annotations
@@ -65,10 +65,12 @@ def wrong_text(block: Block) -> str:
 def flatten(blocks: Sequence[Block], flags: Sequence[str]) -> dict[int, Flat]:
     text = HELPERS + "".join(block.text for block in blocks) + "solve satisfy;\n"
     lines, said = flattened(text, flags)
-    if lines is not None and INCONSISTENT not in said:
-        return {number: Flat(part) for number, part in split(lines, [block.number for block in blocks]).items()}
     if len(blocks) == 1:
-        return {blocks[0].number: Flat([], INCONSISTENT in said, said)}
+        is_false, body = INCONSISTENT in said, [line for line in lines or [] if not line.startswith("solve")]
+        return {blocks[0].number: Flat(body, is_false, said if lines is None or is_false else "")}
+    parts = split(lines, [block.number for block in blocks]) if lines and INCONSISTENT not in said else None
+    if parts is not None:
+        return {number: Flat(part) for number, part in parts.items()}
     middle = len(blocks) // 2
     return flatten(blocks[:middle], flags) | flatten(blocks[middle:], flags)
 
@@ -85,9 +87,9 @@ def flattened(text: str, flags: Sequence[str]) -> tuple[list[str] | None, str]:
     return lines, done.stdout + done.stderr
 
 
-def split(lines: list[str], numbers: Sequence[int]) -> dict[int, list[str]]:
-    """The lines of each block: those of the variables that its own are connected to. What no block's variables are
-    connected to (constants, predicates, variables of the library's alone) belongs to every block."""
+def split(lines: list[str], numbers: Sequence[int]) -> dict[int, list[str]] | None:
+    """The lines of each block: those of the variables that its own are connected to. Constants and predicates belong to
+    every block. None where there are constraints that no block's variables are connected to."""
     declared = [found[1] if (found := DECLARED.match(line)) else "" for line in lines]
     constants = {name for name, line in zip(declared, lines) if name and is_constant(line)}
     variables = {name for name in declared if name} - constants
@@ -100,9 +102,10 @@ def split(lines: list[str], numbers: Sequence[int]) -> dict[int, list[str]]:
             raise AssertionError(f"blocks {number} and {owner[leader[name]]} are connected by {name}")
     parts: dict[int, list[str]] = {number: [] for number in numbers}
     for line, inside in zip(lines, words):
-        number = owner.get(leader[inside[0]]) if inside else None
+        if inside and leader[inside[0]] not in owner:
+            return None
         if not line.startswith("solve"):
-            for part in parts.values() if number is None else (parts[number],):
+            for part in (parts[owner[leader[inside[0]]]],) if inside else parts.values():
                 part.append(line)
     return parts
 
