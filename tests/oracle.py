@@ -205,9 +205,8 @@ def solved(
         return None
     place = places[0]
     others = [(c, x) for at, (c, x) in enumerate(zip(coefficients, members, strict=True)) if at != place]
-    return names_in(
-        model, [x for _, x in others]
-    ), lambda table: coefficients[place] * (table.evaluate(k) - total(c * table.evaluate(x) for c, x in others))
+    names = names_in(model, [x for _, x in others])
+    return names, lambda t: coefficients[place] * (t.evaluate(k) - total(c * t.evaluate(x) for c, x in others))
 
 
 class Table:
@@ -269,22 +268,15 @@ def is_small(model: Model) -> bool:
 
 
 def candidates(variable: Variable) -> Iterable[int]:
-    if variable.kind == "bool":
-        return BOOLEAN
-    return variable.domain if is_tried_whole(variable) else range(*window_of(variable))
+    """Its values, or of too many those in the window."""
+    domain = BOOLEAN if variable.kind == "bool" else variable.domain
+    if domain is None:
+        return range(-WINDOW, WINDOW + 1)
+    return domain if is_tried_whole(variable) else range(max(-WINDOW, domain.lower), min(WINDOW, domain.upper) + 1)
 
 
 def is_tried_whole(variable: Variable) -> bool:
-    """Whether its domain is small enough that each value is tried."""
     return variable.kind == "bool" or (variable.domain is not None and variable.domain.size <= MOST_VALUES)
-
-
-def window_of(variable: Variable) -> tuple[int, int]:
-    """The range of values that are tried, where it has no domain, or too large an interval."""
-    low, high = -WINDOW, WINDOW
-    if variable.domain is not None:
-        low, high = max(low, variable.domain.lower), min(high, variable.domain.upper)
-    return low, high + 1
 
 
 def names_in(model: Model, expression: object) -> set[str]:

@@ -1,9 +1,9 @@
 """Run the fuzzer: many processes, seeded, for a time or a count; failures are shrunk and kept.
 
 Kinds of instances: `models` compares with enumeration (generate.py, shapes.py, thresholds.py, judge.py), `damage` reads
-damaged input (damage.py), `flatzinc` and `minizinc` compare with Gecode (peers.py), and so does `blocks`, with a batch of
-MiniZinc models a number (batches.py, blocks.py), `bounds` checks what linear relaxations prove (bounds.py), `floats` has
-float variables (reals.py), and `float-peers` compares small ones with Gecode (float_peers.py).
+damaged input (damage.py), `flatzinc` and `minizinc` compare with Gecode (peers.py), and so does `blocks`, with a batch
+of MiniZinc models a number (batches.py, blocks.py), `bounds` checks what linear relaxations prove (bounds.py), `floats`
+has float variables (reals.py), and `float-peers` compares small ones with Gecode (float_peers.py).
 
 Instance number i of seed s is the same model and the same way to solve it on every machine: `--seed s --first i
 --count 1` makes it again. Processes take the numbers in turn, so their number does not change what is tried.
