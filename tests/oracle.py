@@ -364,8 +364,7 @@ def alone(model: Model, name: str, tests: list[tuple[set[str], Callable[[Table],
 def objective_of(model: Model, solution: Mapping[str, int]) -> int:
     assert model.goal is not None
     value = model.goal.objective
-    if isinstance(value, Index):
-        value = model.arrays[value.array].elements[value.index - 1]
+    value = model.arrays[value.array].elements[value.index - 1] if isinstance(value, Index) else value
     value = model.parameters.get(value, value) if isinstance(value, Ref) else value
     return solution[value] if isinstance(value, Ref) else int(value)  # type: ignore[call-overload]
 
