@@ -5,10 +5,13 @@ from __future__ import annotations
 from random import Random
 
 import pytest
+from fuzz import editions
 from fuzz.thresholds import KEPT, THRESHOLDS, constants, draw_thresholds, find, is_kept, with_thresholds
 
 from turbo_fzn import solve_text
+from turbo_fzn.engine import compiler
 from turbo_fzn.lower import builder, early, runs
+from turbo_fzn.resources import kernels_folder
 
 
 @pytest.mark.parametrize("name", THRESHOLDS)
@@ -62,3 +65,29 @@ def test_a_small_run_goes_the_way_of_a_long_one(monkeypatch):
         with with_thresholds({"lower.runs.LEAST": least} if columns else {}):
             assert len(solve_text(text, arch="cpu", all_solutions=True).solutions) == 6
         assert bool(made) == columns
+
+
+# ---- of the kernels
+
+KERNELS = {path: path.read_text(encoding="utf-8") for path in kernels_folder().rglob("*.h")}
+
+
+@pytest.mark.parametrize("name", editions.THRESHOLDS)
+def test_a_threshold_of_the_kernels_is_there_once_and_is_given_other_numbers(name):
+    own = [numbers[name] for text in KERNELS.values() if name in (numbers := editions.numbers_of(text))]
+    assert len(own) == 1 and own[0] not in editions.THRESHOLDS[name]
+
+
+def test_an_edition_has_other_numbers_and_nothing_else(monkeypatch):
+    monkeypatch.setattr(compiler, "kernels_folder", kernels_folder)
+    usual = compiler.source_hash()
+    numbers = editions.use(3)
+    assert numbers == editions.draw_numbers(Random("edition/3")) and compiler.source_hash() != usual
+    for path, text in KERNELS.items():
+        changed = (compiler.kernels_folder() / path.relative_to(kernels_folder())).read_text(encoding="utf-8")
+        own, others = editions.numbers_of(text), editions.numbers_of(changed)
+        assert others == {**own, **{name: number for name, number in numbers.items() if name in own}}
+        assert editions.rewritten(changed, {name: own[name] for name in numbers if name in own}) == text
+    monkeypatch.undo()
+    compiler.source_hash.cache_clear()
+    assert editions.use(0) == {} and compiler.source_hash() == usual

@@ -29,9 +29,9 @@ def plain(text: str, least: int = 0) -> Part:
 
 # x and y are arrays of integers over one index set, v one over another; p and q permute each other's index sets; b are
 # Booleans over that of x, d and e numbers, not negative; z, u and i are single variables, i an index of x; s is a set,
-# o an optional variable, oo an array of them over the index set of x. $F..$L is that index set. What the standard
-# library of MiniZinc 2.6 gets wrong or refuses is left out: a reified table over indices that do not begin at 1, a cover
-# with a value twice, and some calls without elements or reified.
+# o an optional variable, oo an array of them over the index set of x. $F..$L is that index set. Left out is what the
+# standard library of MiniZinc 2.6 gets wrong or refuses: a reified table over indices that do not begin at 1, a cover
+# that has a value twice, and some calls without elements, or reified.
 GLOBALS = [
     *map(Part, ("all_different($x)", "all_different_except_0($x)", "all_equal($x)", "increasing($x)")),
     *map(Part, ("decreasing($v)", "strictly_increasing($x)", "nvalue($z, $x)", "count($x, #k, $z)")),
@@ -40,7 +40,8 @@ GLOBALS = [
     *map(Part, ("sum($x) != $z", "lex_lesseq($x, $y)", "lex_less($x, $y)", "lex_greater($x, $y)")),
     *map(Part, ("global_cardinality($v, [0, 1], [$z, $u])", "global_cardinality_closed($x, [0, 2], [$z, $u])")),
     Part("global_cardinality_low_up($x, [0, 1], [0, 0], [1, 2])"),
-    *map(plain, ("sort($x, $y)", "inverse($p, $q)", "circuit($r)", "subcircuit($r)")),
+    *map(plain, ("sort($x, $y)", "inverse($p, $q)", "circuit($r)")),
+    plain("subcircuit($r)", 1),
     plain("regular([k + 2 | k in $x], 2, 4, A, 1, {2})", 1),
     plain("value_precede(0, 1, $v)", 1),
     plain("value_precede_chain([0, 1, 2], $x)", 1),

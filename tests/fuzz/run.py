@@ -38,6 +38,7 @@ from typing import Any
 from flatzinc_text import with_text
 from oracle import WindowTooSmall
 
+from fuzz import editions
 from fuzz.batches import try_batch
 from fuzz.bounds import try_bounds
 from fuzz.damage import draw_text, judge_text
@@ -280,6 +281,8 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
                         help="every instance by several ranks")  # fmt: skip
     parser.add_argument("--flavour", default=None, help="only models of this flavour (generate.py, shapes.py)")
     parser.add_argument("--keep", type=Path, default=REGRESSIONS, metavar="FOLDER", help="where shrunk failures go")
+    parser.add_argument("--edition", type=int, default=0, metavar="N",
+                        help="of the kernels, with thresholds that this number draws (editions.py)")  # fmt: skip
     arguments = parser.parse_args(argv)
     if not arguments.count and not arguments.seconds:
         arguments.count = 1000
@@ -287,7 +290,9 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
 
 
 def main() -> int:
-    return Run(parse_arguments())()
+    arguments = parse_arguments()
+    editions.use(arguments.edition)
+    return Run(arguments)()
 
 
 if __name__ == "__main__":
