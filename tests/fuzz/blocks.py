@@ -68,7 +68,7 @@ GLOBALS = [
     Part("array2d(0..1, $F..$L, $x ++ $y)[$u, $i] = $z", 1),
     Part("let {array[-1..0, $F..$L] of var 0..9: g = array2d(-1..0, $F..$L, $x ++ $y)} in sum(g) = $z + #k"),
     Part("knapsack($d, $e, $x, $z, $u)", 1),
-    plain("arg_sort($x, $r)"),
+    plain("arg_sort($x, [k | k in $r])"),
 ]  # fmt: skip
 NESTED = [
     Part("count($x, max($v ++ [0])) = $z"),
