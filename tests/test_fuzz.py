@@ -41,7 +41,7 @@ TESTS = Path(__file__).resolve().parent
 REGRESSIONS = sorted((TESTS / "regressions").glob("*.fzn"))
 FOUND_IN = re.compile(r"^% (\{.*\})$", re.MULTILINE)  # the way in which the fuzzer found it
 SEED = 20
-COUNT, COUNT_ON_GPU = 1000, 300
+COUNT, COUNT_ON_GPU = 600, 300
 
 
 def test_random_models_are_solved_as_enumeration_says(engine):
@@ -51,12 +51,12 @@ def test_random_models_are_solved_as_enumeration_says(engine):
 
 
 def test_random_models_are_solved_by_learning_as_enumeration_says():
-    faults = [failure for number in range(500) if (failure := try_instance(SEED, number, "cpu", None, "learn")[1])]
+    faults = [failure for number in range(300) if (failure := try_instance(SEED, number, "cpu", None, "learn")[1])]
     assert not faults, f"{len(faults)} faults, first: {faults[0]}"
 
 
 def test_random_models_are_solved_by_several_ranks_as_enumeration_says():
-    faults = [failure for number in range(200) if (failure := try_instance(SEED, number, "cpu", None, "ranks")[1])]
+    faults = [failure for number in range(120) if (failure := try_instance(SEED, number, "cpu", None, "ranks")[1])]
     assert not faults, f"{len(faults)} faults, first: {faults[0]}"
 
 
