@@ -102,10 +102,11 @@ def split(lines: list[str], numbers: Sequence[int]) -> dict[int, list[str]] | No
             raise AssertionError(f"blocks {number} and {owner[leader[name]]} are connected by {name}")
     parts: dict[int, list[str]] = {number: [] for number in numbers}
     for line, inside in zip(lines, words):
-        if inside and leader[inside[0]] not in owner:
+        if line.startswith("constraint") and not (inside and leader[inside[0]] in owner):
             return None
         if not line.startswith("solve"):
-            for part in (parts[owner[leader[inside[0]]]],) if inside else parts.values():
+            number = owner.get(leader[inside[0]]) if inside else None
+            for part in parts.values() if number is None else (parts[number],):
                 part.append(line)
     return parts
 
