@@ -17,11 +17,14 @@ from fuzz.blocks import GLOBALS, NESTED, OPTIONAL, draw_block
 from fuzz.judge import Expected, Way, compare, draw_way, judge
 from fuzz.pairs import FORMS, as_team
 from fuzz.run import try_instance
-from fuzz.shapes import SHAPES, draw_any
+from fuzz.shapes import COLUMNS, SHAPES, draw_any
 from oracle import WindowTooSmall, all_solutions
 
 from turbo_fzn import Result, solve_text
 from turbo_fzn.errors import UnsupportedError
+from turbo_fzn.lower import runs
+from turbo_fzn.lower.globals import table
+from turbo_fzn.lower.rewrite import lower
 from turbo_fzn.read.flatzinc import parse_text
 
 SEED = 48
@@ -56,6 +59,33 @@ def test_a_run_is_long_and_a_table_has_a_name_and_several_constraints():
         named = Counter(one.args[2] for one in table.constraints if one.name.startswith("turbo_table"))
         assert min(named.values()) >= 2 and set(named) <= set(table.arrays)
     assert long > COUNT / 2
+
+
+def test_each_form_that_is_lowered_in_columns_gets_there(monkeypatch):
+    lengths: Counter[str] = Counter()
+    original = runs.Runs.lower_columns
+
+    def count(self, form, run):
+        n = original(self, form, run)
+        lengths[run[0].name] += n
+        return n
+
+    monkeypatch.setattr(runs.Runs, "lower_columns", count)
+    for number in range(150):
+        lower(SHAPES["runs"](Random(f"run/{number}")))
+    assert {name for name, n in lengths.items() if n >= runs.LEAST} == set(COLUMNS)
+
+
+def test_tables_are_shared_by_constraints_and_excluded_by_others(monkeypatch):
+    members: dict[str, list[int]] = {"state_plan": [], "state_excluded": []}
+    for name, seen in members.items():
+        original = getattr(table, name)
+        monkeypatch.setattr(
+            table, name, lambda b, x, plan, seen=seen, original=original: (seen.append(len(x)), original(b, x, plan))[1]
+        )
+    for number in range(150):
+        lower(SHAPES["tables"](Random(f"table/{number}")))
+    assert all(sum(n > 1 for n in seen) > 1 for seen in members.values()), members
 
 
 def test_every_way_is_drawn():

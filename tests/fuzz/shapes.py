@@ -20,7 +20,7 @@ import symmetric_models
 from fuzz.drawer import Drawer
 from fuzz.generate import declare_variables, draw_constraint, draw_goal, draw_model, hide_some, is_satisfied
 from fuzz.global_calls import CALLS
-from fuzz.scope import Scope, a_bool, add_variable, an_int, small_number, value_in
+from fuzz.scope import Scope, add_variable, value_in
 from turbo_fzn.domains import BOOLEAN, IntSet
 from turbo_fzn.read.model import Array, Constraint, Model, Ref
 
@@ -113,77 +113,119 @@ def enclose_area(model: Model, scope: Scope, area: Ref, sides: list[Ref]) -> Non
 
 # ---- runs
 
+Arguments = Callable[[Scope], list]
 
-def sum_of(n: int) -> Callable[[Scope], list]:
+
+def some(scope: Scope, names: list[Ref], n: int) -> list:
+    """So many variables, which differ."""
+    return scope.random.sample(names, n) if n <= len(names) else scope.random.choices(names, k=n)
+
+
+def of(ints: int, bools: int = 0) -> Callable[[Random], Arguments]:
+    """Arguments for so many integers, then so many Booleans."""
+    return lambda random: lambda scope: [*some(scope, scope.ints, ints), *some(scope, scope.bools, bools)]
+
+
+def sums(random: Random) -> Arguments:
+    """Sums with the same coefficients, just below the greatest that the common domain has."""
+    n = random.choice((2, 2, 2, 3, 4))
+    coefficients = [random.choice((-1, 1)) * random.choice((1, 1, 1, 2, 3)) for _ in range(n)]
+    below = random.choice((0, 1, 1, 1, 2, 3))
+
     def arguments(scope: Scope) -> list:
-        members = [an_int(scope) for _ in range(n)]
-        coefficients = [scope.random.choice((-2, -1, 1, 1, 2, 3)) for _ in members]
-        total = sum(c * value_in(scope, x) for c, x in zip(coefficients, members, strict=True))
-        return [coefficients, members, total + scope.random.choice((0, 0, 1, 3, 9, -1))]
+        greatest = sum(max(c * end for end in COMMON) for c in coefficients)
+        return [coefficients, some(scope, scope.ints, len(coefficients)), greatest - below]
 
     return arguments
 
 
-def ints(n: int) -> Callable[[Scope], list]:
-    return lambda scope: [an_int(scope) for _ in range(n)]
+def lists(random: Random) -> Arguments:
+    n = random.choice((2, 2, 3))
+    return lambda scope: [some(scope, scope.ints, n)]
 
 
-RUNS: dict[str, Callable[[Scope], list]] = {
-    **{name: ints(2) for name in ("int_ne", "int_le", "int_lt", "int_eq", "int_abs")},
-    "bool_le": lambda scope: [a_bool(scope), a_bool(scope)],
-    **{name: lambda s: [an_int(s), an_int(s), a_bool(s)] for name in ("int_eq_reif", "int_le_reif", "int_ne_reif")},
-    **{name: lambda s: [a_bool(s), a_bool(s), a_bool(s)] for name in ("bool_eq_reif", "bool_le_reif", "bool_xor")},
-    "int_plus": ints(3),
-    "int_times": ints(3),
-    **{f"{name}/{n}": sum_of(n) for name in ("int_lin_le", "int_lin_ne", "int_lin_eq") for n in (1, 2, 3)},
-    "bool_clause": lambda s: [[a_bool(s), a_bool(s)], [a_bool(s)]],
-    **{f"turbo_all_different/{n}": lambda s, n=n: [[an_int(s) for _ in range(n)]] for n in (2, 3)},  # type: ignore
-    "turbo_table_int": lambda s: [[an_int(s), an_int(s)], 2, [small_number(s.random) for _ in range(4)]],
-}  # fmt: skip
+COLUMNS: dict[str, Callable[[Random], Arguments]] = {  # that lower/runs.py lowers in columns
+    **dict.fromkeys(("int_ne", "int_le", "int_lt"), of(2)),
+    **dict.fromkeys(("int_eq_reif", "int_le_reif"), of(2, 1)),
+    **dict.fromkeys(("bool_eq_reif", "bool_le_reif"), of(0, 3)),
+    "bool_le": of(0, 2),
+    "int_lin_le": sums,
+    "turbo_all_different": lists,
+}
+OTHERS: dict[str, Callable[[Random], Arguments]] = {
+    **dict.fromkeys(("int_eq", "int_abs"), of(2)),
+    **dict.fromkeys(("int_plus", "int_times", "int_max"), of(3)),
+    **dict.fromkeys(("int_lin_eq", "int_lin_ne"), sums),
+    "int_ne_reif": of(2, 1),
+    "bool_xor": of(0, 3),
+    "turbo_all_different_reif": lambda random: lambda scope: [*lists(random)(scope), *some(scope, scope.bools, 1)],
+}
+LENGTHS = (32, 33, 40, 64, 110, 150)
+COMMON = (0, 2)  # the domain of most variables: constraints that narrow one, or that hold anyhow, are odd
 
 
 def draw_runs(random: Random) -> Model:
-    """One run or two; the witness satisfies what they say, but for an odd one now and then."""
-    model, scope = begin(random)
-    for number in range(random.randint(0, 3)):
-        add_variable(model, scope, f"c{number}", BOOLEAN if random.random() < 0.5 else IntSet.interval(0, 1))
-    for _ in range(random.choice((1, 1, 2))):
-        key = random.choice(list(RUNS))
-        name, length = key.partition("/")[0], random.choice((32, 33, 40, 64, 70))
-        odd = 0.0 if random.random() < 0.9 else 0.05
-        for _ in range(12 * length):
-            arguments = RUNS[key](scope)
-            if is_satisfied(scope, model, name, arguments) or random.random() < odd:
-                model.constraints.append(Constraint(name, arguments, [], 0))
-                length -= 1
-            if not length:
-                break
-            if random.random() < 0.01:
-                model.constraints.extend(draw_constraint(scope, model, True))
+    """One run or two, kept by the witness but for odd constraints. Reified ones are over many variables of two values:
+    two with the same operands are odd."""
+    model, scope = Model(file="fuzz.fzn"), Scope(random, "small")
+    kinds = COLUMNS if random.random() < 0.8 else OTHERS
+    names = [random.choice(list(kinds)) for _ in range(random.choice((1, 1, 2)))]
+    n_ints, n_bools = random.randint(4, 7), random.randint(3, 4)
+    if names[0].endswith("_reif"):
+        n_ints, n_bools = (2, 10) if names[0].startswith("bool") else (9, 4)
+    for number in range(n_ints):
+        low, high = COMMON if random.random() < 0.95 else (random.randint(-1, 0), random.randint(1, 4))
+        add_variable(model, scope, f"x{number}", IntSet.interval(low, 1 if n_ints == 9 else high))
+    for number in range(n_bools):
+        add_variable(model, scope, f"b{number}", BOOLEAN)
+    for name in names:
+        add_run(model, scope, name, kinds[name](random))
     add_some(model, scope, 3, random.random() < 0.8)
     return end(model, scope)
+
+
+def add_run(model: Model, scope: Scope, name: str, draw: Arguments) -> None:
+    random = scope.random
+    length, odd = random.choice(LENGTHS), random.choice((0.0, 0.0, 0.0, 0.01))
+    seen: set[str] = set()
+    for _ in range(15 * length):  # in vain, where the witness keeps too few
+        arguments = draw(scope)
+        operands = repr(sorted(map(repr, arguments[:2]))) if name.endswith("_reif") else ""
+        if random.random() < odd:
+            arguments[0] = arguments[1] if len(arguments) > 1 and isinstance(arguments[1], Ref) else arguments[0]
+        elif operands in seen or not is_satisfied(scope, model, name, arguments):
+            continue
+        seen |= {operands} - {""}
+        model.constraints.append(Constraint(name, arguments, [], 0))
+        length -= 1
+        if not length:
+            break
 
 
 # ---- tables
 
 
 def draw_tables(random: Random) -> Model:
-    """One named table or two, each with two to six constraints."""
-    model, scope = begin(random)
-    for number in range(random.randint(0, 3)):
-        add_variable(model, scope, f"c{number}", IntSet.interval(0, random.randint(1, 2)))
+    """One named table or two, each with two to six constraints. Most variables have the same domain: only so is what is
+    known of the table for one list known for another."""
+    model, scope = Model(file="fuzz.fzn"), Scope(random, "small")
+    common = random.choice((IntSet.interval(0, 2), IntSet.interval(-1, 1), IntSet.of_values([-1, 0, 2])))
+    for number in range(random.randint(3, 6)):
+        other = IntSet.interval(0, random.randint(1, 3))
+        add_variable(model, scope, f"x{number}", common if random.random() < 0.9 else other)
+    for number in range(random.randint(2, 4)):
+        add_variable(model, scope, f"b{number}", BOOLEAN)
     for number in range(random.choice((1, 1, 2))):
-        is_bool = random.random() < 0.2
-        add_table(model, scope, f"t{number}", random.choice((1, 2, 2, 2, 3)), is_bool)
+        add_table(model, scope, f"t{number}", random.choice((1, 2, 2, 3, 3)), random.random() < 0.2)
     add_some(model, scope, 2, random.random() < 0.8)
     return end(model, scope)
 
 
 def add_table(model: Model, scope: Scope, name: str, width: int, is_bool: bool) -> None:
-    random = scope.random
-    draw = a_bool if is_bool else an_int
-    lists = [[draw(scope) for _ in range(width)] for _ in range(random.randint(2, 6))]
-    beside = [[small_number(random) for _ in range(width)] for _ in range(random.randint(0, 12))]
+    random, names = scope.random, scope.bools if is_bool else scope.ints
+    lists = [some(scope, names, width) for _ in range(random.randint(2, 6))]
+    n_beside = random.choice((0, 2, 5, 12, 40, 80))  # the cells of few rows are not worth array operations
+    beside = [[random.randint(-1, 3) for _ in range(width)] for _ in range(n_beside)]
     rows = [[value_in(scope, x) for x in members] for members in lists if random.random() < 0.6] + beside
     random.shuffle(rows)
     cells = [bool(cell % 2) if is_bool else cell for row in rows for cell in row]
