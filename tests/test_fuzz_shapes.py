@@ -85,7 +85,7 @@ def test_tables_are_shared_by_constraints_and_excluded_by_others(monkeypatch):
         )
     for number in range(150):
         lower(SHAPES["tables"](Random(f"table/{number}")))
-    assert all(sum(n > 1 for n in seen) > 1 for seen in members.values()), members
+    assert all(any(n > 1 for n in seen) for seen in members.values()), members
 
 
 def test_every_way_is_drawn():

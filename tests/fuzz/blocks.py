@@ -30,8 +30,8 @@ def plain(text: str, least: int = 0) -> Part:
 # x and y are arrays of integers over one index set, v one over another; p and q permute each other's index sets; b are
 # Booleans over that of x, d and e numbers, not negative; z, u and i are single variables, i an index of x; s is a set,
 # o an optional variable, oo an array of them over the index set of x. $F..$L is that index set. Left out is what the
-# standard library of MiniZinc 2.6 gets wrong or refuses: a reified table over indices that do not begin at 1, a cover
-# that has a value twice, and some calls without elements, or reified.
+# standard library of MiniZinc 2.6 gets wrong or refuses: a reified table over indices that do not begin at 1, a reified
+# sliding_sum, a cover that has a value twice, and some calls without elements, or reified.
 GLOBALS = [
     *map(Part, ("all_different($x)", "all_different_except_0($x)", "all_equal($x)", "increasing($x)")),
     *map(Part, ("decreasing($v)", "strictly_increasing($x)", "nvalue($z, $x)", "count($x, #k, $z)")),
@@ -51,7 +51,8 @@ GLOBALS = [
     Part("bin_packing(2, $x, $d)", 1),
     *map(Part, ("diffn($x, $y, $d, $e)", "diffn_nonstrict($x, $y, $d, $e)")),
     *map(Part, ("xorall($b)", "iffall($b)", "exists($b)", "forall($b)")),
-    *map(Part, ("sliding_sum(0, 2, 2, $v)", "member($x, $z)")),
+    plain("sliding_sum(0, 2, 2, $v)"),
+    Part("member($x, $z)"),
     plain("table($x, array2d(1..3, $F..$L, [i + j mod 3 | i in 1..3, j in $F..$L]))"),
     Part("not table([k | k in $x], array2d(1..2, 1..length($x), [i * j mod 2 | i in 1..2, j in index_set($x)]))", 1),
     Part("bin_packing_load([$z, $u], array1d($F..$L, [1 + (k mod 2) | k in $x]), $d)", 1),

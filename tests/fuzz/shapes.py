@@ -224,7 +224,7 @@ def draw_tables(random: Random) -> Model:
 def add_table(model: Model, scope: Scope, name: str, width: int, is_bool: bool) -> None:
     random, names = scope.random, scope.bools if is_bool else scope.ints
     lists = [some(scope, names, width) for _ in range(random.randint(2, 6))]
-    n_beside = random.choice((0, 2, 5, 12, 40, 80))  # the cells of few rows are not worth array operations
+    n_beside = random.choice((0, 2, 12, 40, 40, 80))  # the cells of few rows are not worth array operations
     beside = [[random.randint(-1, 3) for _ in range(width)] for _ in range(n_beside)]
     rows = [[value_in(scope, x) for x in members] for members in lists if random.random() < 0.6] + beside
     random.shuffle(rows)
@@ -237,7 +237,7 @@ def add_table(model: Model, scope: Scope, name: str, width: int, is_bool: bool) 
         truth = is_satisfied(scope, model, predicate, arguments)
         form = random.choice(("", "", "_reif", "_imp")) if truth else random.choice(("_reif", "_reif", "_imp"))
         if form:
-            negated = random.random() < 0.5
+            negated = random.random() < 0.7
             arguments.append(truth if negated else Drawer(scope, model).truth(truth))
         model.constraints.append(Constraint(predicate + form, arguments, [], 0))
 
