@@ -192,7 +192,7 @@ def add_run(model: Model, scope: Scope, name: str, draw: Arguments) -> None:
         arguments = draw(scope)
         operands = repr(sorted(map(repr, arguments[:2]))) if name.endswith("_reif") else ""
         if random.random() < odd:
-            arguments[0] = arguments[1] if len(arguments) > 1 and isinstance(arguments[1], Ref) else arguments[0]
+            arguments[0] = arguments[1] if len(arguments) > 1 and isinstance(arguments[0], Ref) else arguments[0]
         elif operands in seen or not is_satisfied(scope, model, name, arguments):
             continue
         seen |= {operands} - {""}
