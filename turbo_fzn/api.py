@@ -21,7 +21,8 @@ from turbo_fzn.run.search import Finished, search, status_of
 @dataclass
 class Result:
     """What `solve_text` returns. `status`: SATISFIED, ALL_SOLUTIONS (space exhausted, so an optimum is proved),
-    UNSATISFIABLE or UNKNOWN. `solutions`: one dict a solution, output name -> bool, int, float or flat list."""
+    UNSATISFIABLE, UNBOUNDED (it is proved that the objective is) or UNKNOWN. `solutions`: one dict a solution, output
+    name -> bool, int, float or flat list."""
 
     status: str
     solutions: list[dict[str, object]]

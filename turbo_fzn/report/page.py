@@ -21,6 +21,7 @@ VERDICTS = {
     "ALL_SOLUTIONS": "The whole space was searched",
     "SATISFIED": "There may be more or better solutions",
     "UNSATISFIABLE": "There is no solution: proved",
+    "UNBOUNDED": "The objective is unbounded: proved",
     "UNKNOWN": "No solution was found, and it was not proved that there is none",
 }
 PIPELINE = (
@@ -48,7 +49,7 @@ def verdict(record: Record) -> str:
     parts = [VERDICTS[record.status]]
     if "objective" in statistics:
         proved = record.status == "ALL_SOLUTIONS" and record.sense
-        parts = ["The optimum is proved" if proved else VERDICTS["SATISFIED"], f"objective {statistics['objective']}"]
+        parts = ["The optimum is proved" if proved else VERDICTS[record.status], f"objective {statistics['objective']}"]
         if not proved and "objectiveBound" in statistics:
             parts.append(f"bound {statistics['objectiveBound']}")
     parts.append(f"{statistics.get('solutions', 0)} solutions in {record.seconds:.2f} s of search")

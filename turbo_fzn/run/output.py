@@ -29,6 +29,7 @@ if TYPE_CHECKING:  # the status lines are wanted also where NumPy is not loaded 
 SEPARATOR = "----------"
 COMPLETE = "=========="
 UNSATISFIABLE = "=====UNSATISFIABLE====="
+UNBOUNDED = "=====UNBOUNDED====="
 UNKNOWN = "=====UNKNOWN====="
 ERROR = "=====ERROR====="
 PYTHON_TYPES: dict[str, Any] = {"bool": bool, "float": float}  # of values; all others are int
@@ -136,6 +137,8 @@ class MiniZincStyle:
 
 def status_line(finished: Finished) -> str:
     """The last line of the answer; empty where solutions were found and there may be more."""
+    if finished.unbounded:
+        return UNBOUNDED
     if finished.n_solutions == 0:
         return UNSATISFIABLE if finished.complete else UNKNOWN
     return COMPLETE if finished.complete else ""
@@ -167,6 +170,8 @@ class CompetitionStyle(MiniZincStyle):
         write_line(self.stream, f"s {status}")
         self.print_held(status)
         write_line(self.stream, f"d FOUND SOLUTIONS {finished.n_solutions}")
+        if finished.unbounded:  # for which the competitions have no status
+            write_line(self.stream, "d UNBOUNDED")
         if self.options.statistics:
             self.print_statistics(finished.statistics)
 
