@@ -66,6 +66,12 @@ def test_every_point_of_a_ray_is_a_solution_that_is_better_than_the_one_before()
     assert set(found) == {Op.ADD, Op.MUL, Op.MIN, Op.MAX, Op.EQ, Op.LEQ} and min(found.values()) > 20, found
 
 
+def test_a_ray_is_looked_for_in_bounded_work(monkeypatch):
+    tnf, values = next(drawn for seed in range(4000) if Rays(*(drawn := draw_rows(random.Random(seed)))).find())
+    monkeypatch.setattr("turbo_fzn.run.unbounded.MOST_CHECKS", 0)
+    assert Rays(tnf, values).find() is None
+
+
 # ---- claims, against enumeration
 
 MEANING = {

@@ -182,6 +182,8 @@ def wrong_optimum(result: Result, printed: list[str], way: Way, expected: Expect
         bound = max(better)
     claims = result.status in ("ALL_SOLUTIONS", "UNSATISFIABLE")
     optimum = expected.optimum
+    if result.status == "UNBOUNDED":
+        return f"called unbounded where {optimum} is the optimum"
     if claims and result.objective != optimum:
         return f"status {result.status}, objective {result.objective} where {optimum} is the optimum"
     if claims and (result.status == "UNSATISFIABLE") != (not printed):

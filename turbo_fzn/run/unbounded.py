@@ -3,9 +3,9 @@
 Where the root leaves the objective without a bound in its good direction, a solution is looked at, and a *ray* from
 it: a direction of some variables, the objective among them, along which every row keeps holding, however far. That is
 the recession direction of linear programs, row by row. A sum is kept where the directions add up, a product where one
-factor stands still, a comparison where the sides do not come closer, a minimum where the smaller operand stays the smaller.
-Variables that move have no bound in their direction. Directions are rational numbers, and the rows that are broken are
-mended one by one, by another variable that moves.
+factor stands still, a comparison where the sides do not come closer, a minimum where the smaller operand stays the
+smaller. Variables that move have no bound in their direction. Directions are rational numbers, and the rows that are
+broken are mended one by one, by another variable that moves.
 
 A ray is a proof for the TNF. Before anything is claimed, points far out on it (2^200 steps) are put to the checker,
 which knows the original constraints and nothing of rows.
@@ -30,7 +30,9 @@ from turbo_fzn.tnf.language import ADD, ELEMENT, EQ, LEQ, MAX, MIN, MUL, TNF
 
 log = logging.getLogger("turbo_fzn")
 
-MOST_MOVING, MOST_ROWS, MOST_TRIES = 100, 1000, 500  # variables of a ray, rows of one of them, choices on the way
+MOST_MOVING = 100  # variables of a ray
+MOST_CHECKS = 50_000  # of a row, on the way to one
+MOST_LOOKED_AT = 2**27  # rows, for those that name a variable
 MOST_SOLUTIONS = 2**14  # each better than the one before
 FAR_STEPS = (0, 1, 2**40, 2**70, 2**200)  # no constant of a model is as large
 LEAP = 2**20  # steps after which truths that nobody uses have changed once and for all
@@ -134,7 +136,7 @@ class Rays:
 
     def __init__(self, tnf: TNF, values: list[int]):
         self.tnf, self.values = tnf, values
-        self.tries = MOST_TRIES
+        self.checks = MOST_CHECKS
         self.rows: dict[int, list[tuple[int, int, int, int]]] = {}
 
     def find(self) -> dict[int, int] | None:
@@ -158,12 +160,11 @@ class Rays:
 
     def extend(self, direction: Direction) -> Direction | None:
         """A direction with these steps that keeps all rows."""
-        self.tries -= 1
-        if self.tries < 0 or len(direction) > MOST_MOVING:
-            return None
         for v in direction:
             rows = self.rows_of(v)
-            if len(rows) > MOST_ROWS:
+            self.checks -= len(rows) + 1
+            looked_at = len(self.rows) * self.tnf.n_rows
+            if self.checks < 0 or looked_at > MOST_LOOKED_AT or len(direction) > MOST_MOVING:
                 return None
             broken = next((row for row in rows if not self.is_kept(row, direction)), None)
             if broken is not None:
