@@ -403,9 +403,22 @@ RELAXATION = [
          "tests/test_bounds_indices.py -k images_of"),
     host("relaxation", "where things are placed is divided like amounts", "bounds/tree.py",
          "if broken.max(initial=0) > 0:", "if False:", "tests/test_bounds_tree.py"),
+    host("relaxation", "it is made to its end behind a stop", "run/bounding.py",
+         "lambda: self.beside.stopped)", "lambda: False)", f"{BOUNDS} -k once_the_search"),
+    host("relaxation", "sets that differ are grown without a limit", "bounds/cliques.py",
+         "while candidates and work < MOST_WORK:", "while candidates:", f"{BOUNDS} -k however_much"),
+]  # fmt: skip
+
+UNBOUNDED = [
+    host("unbounded objective", "a minimum changes sides", "run/unbounded.py",
+         "(x == y <= z and dx == dy <= dz)", "(x == y <= z and dx == dy)", "tests/test_unbounded.py -k ray"),
+    host("unbounded objective", "what has a bound moves", "run/unbounded.py",
+         "self.tnf.upper[v] >= INFINITY if step > 0", "True if step > 0", "tests/test_unbounded.py -k ray"),
+    host("unbounded objective", "the checker is not asked", "run/unbounded.py",
+         "if checker.violation(point) is not None:", "if False:", "tests/test_unbounded.py -k beyond_all"),
 ]  # fmt: skip
 
 MUTATIONS = [
-    *SUBPROBLEMS, *TRAIL, *ROUNDS, *BRANCHING, *PUBLISHING, *FREE_SEARCH, *LEARNING, *RELAXATION, *TURNS, *SPANS,
-    *FLOATS, *SYMMETRY, *HOST, *CACHE,
+    *SUBPROBLEMS, *TRAIL, *ROUNDS, *BRANCHING, *PUBLISHING, *FREE_SEARCH, *LEARNING, *RELAXATION, *TURNS, *UNBOUNDED,
+    *SPANS, *FLOATS, *SYMMETRY, *HOST, *CACHE,
 ]  # fmt: skip

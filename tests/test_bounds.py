@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from turbo_fzn import solve_text
 from turbo_fzn.bounds.beside import NO_SOLUTION, Beside
 from turbo_fzn.bounds.certificate import Certifier, fix
-from turbo_fzn.bounds.cliques import Conflicts, groups, inequality
+from turbo_fzn.bounds.cliques import MOST_WORK, Conflicts, groups, inequality
 from turbo_fzn.bounds.cuts import Cutter, as_fractions
 from turbo_fzn.bounds.relaxation import Affine, Builder, LinearRows, Relaxation
 from turbo_fzn.bounds.tree import refute
@@ -28,8 +28,9 @@ from turbo_fzn.domains import INFINITY
 from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options
 from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.run.bounding import Boxes, relaxation_of
+from turbo_fzn.run.bounding import Bounding, Boxes, relaxation_of
 from turbo_fzn.run.choose import SHARE_BESIDE_ONE
+from turbo_fzn.run.judge import Judge
 from turbo_fzn.run.prepare import prepare
 
 
@@ -196,6 +197,44 @@ def test_what_differs_in_pairs_is_covered_by_sets_that_all_differ() -> None:
     assert sorted(groups(pairs)) == [[0, 1, 2], [2, 3]]
 
 
+@pytest.mark.parametrize("most", [0, 40, MOST_WORK])
+def test_every_pair_that_differs_is_in_a_set_however_much_work_is_allowed(monkeypatch, most) -> None:
+    monkeypatch.setattr("turbo_fzn.bounds.cliques.MOST_WORK", most)
+    rng = Random(most)
+    for _ in range(20):
+        pairs = {tuple(sorted(rng.sample(range(9), 2))) for _ in range(rng.randint(1, 30))}
+        found = groups([*pairs, (3, 3)])
+        inside = {pair for group in found for pair in itertools.combinations(group, 2)}
+        assert inside == pairs
+        assert most > 0 or len(found) == len(pairs)
+
+
+def test_a_variable_that_differs_from_itself_ends_the_search_for_sets() -> None:
+    """In a process of its own: it went on for ever."""
+    script = "from turbo_fzn.bounds.cliques import groups; print(groups([(1, 1), (1, 2), (1, 3), (2, 3)]))"
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=PATIENCE)
+    assert run.stdout == "[[1, 2, 3]]\n", run.stderr
+
+
+def test_the_search_for_sets_that_differ_stops_when_told() -> None:
+    seen: list[int] = []
+
+    def is_stopped() -> bool:
+        seen.append(len(seen))
+        return len(seen) > 2
+
+    assert groups({(0, 1), (2, 3), (4, 5), (6, 7)}, is_stopped) == [[0, 1], [2, 3]]
+
+
+def test_a_relaxation_is_not_made_to_its_end_once_the_search_is_over() -> None:
+    options = Options()
+    prepared = prepare(parse_text(knapsack(2, items=4)[0]), options, Interrupt(None))
+    bounding = Bounding(Judge(prepared, options))
+    assert bounding.beside.make() is not None
+    bounding.beside.stop()
+    assert bounding.beside.make() is None
+
+
 # ---- the whole
 
 
@@ -317,7 +356,7 @@ def test_no_other_package_can_take_its_library_for_its_own() -> None:
 
 
 def test_a_fault_of_the_relaxation_costs_no_answer(monkeypatch, caplog) -> None:
-    def fail(prepared):
+    def fail(prepared, stopped):
         raise ZeroDivisionError("a fault")
 
     monkeypatch.setattr("turbo_fzn.run.bounding.relaxation_of", fail)

@@ -223,6 +223,8 @@ def wrong_optimum(result: Result, printed: list[str], way: Way, expected: Expect
             return f"no improvement: {shown}"
         bound = max(better)
     claims = result.complete
+    if result.status == "UNBOUNDED":
+        return f"called unbounded where {optimum} is the optimum"
     if claims and result.objective != optimum:
         return f"status {result.status}, objective {result.objective} where {optimum} is the optimum"
     printed = printed + rest

@@ -24,6 +24,7 @@ VERDICTS = {
     "OPTIMAL_SOLUTION": "The optimum is proved",
     "SATISFIED": "There may be more or better solutions",
     "UNSATISFIABLE": "There is no solution: proved",
+    "UNBOUNDED": "The objective is unbounded: proved",
     "UNKNOWN": "No solution was found, and it was not proved that there is none",
 }
 PIPELINE = (

@@ -8,6 +8,7 @@ Names that the simplifier found equal are one variable.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
@@ -51,7 +52,7 @@ class Bounding:
 
     def begin(self, judge: Judge, share: float) -> None:
         self.boxes = boxes = Boxes(judge.prepared, judge.exports)
-        self.beside = Beside(lambda: relaxation_of(judge.prepared), boxes, share)
+        self.beside = Beside(lambda: relaxation_of(judge.prepared, lambda: self.beside.stopped), boxes, share)
 
     def start(self) -> None:
         """An engine has begun. Where it is not the first, it hears again what the one before was told: that took a box
@@ -271,12 +272,12 @@ class RealBoxes:
         return bool(np.all(np.where(self.tnf.floats.mask, small, lower == upper)))
 
 
-def relaxation_of(prepared: Prepared) -> Relaxation | None:
+def relaxation_of(prepared: Prepared, stopped: Callable[[], bool] = lambda: False) -> Relaxation | None:
     from turbo_fzn.bounds.linearise import linearise
 
     assert prepared.model is not None
     numbers, lower, upper = root_bounds(prepared)
-    return linearise(prepared.model, numbers, lower, upper)
+    return linearise(prepared.model, numbers, lower, upper, stopped)
 
 
 def root_bounds(prepared: Prepared) -> tuple[dict[str, int], np.ndarray, np.ndarray]:

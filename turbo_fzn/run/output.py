@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # the status lines are wanted also where NumPy is not loaded 
 SEPARATOR = "----------"
 COMPLETE = "=========="
 UNSATISFIABLE = "=====UNSATISFIABLE====="
+UNBOUNDED = "=====UNBOUNDED====="
 UNKNOWN = "=====UNKNOWN====="
 ERROR = "=====ERROR====="
 INCOMPLETE = "d INCOMPLETE EXPLORATION"  # so ACE, a solver of XCSP3, says that there may be other or better solutions
@@ -138,6 +139,8 @@ class MiniZincStyle:
 
 def status_line(finished: Finished) -> str:
     """The last line of the answer; empty where solutions were found and there may be more."""
+    if finished.unbounded:
+        return UNBOUNDED
     if finished.n_solutions == 0:
         return UNSATISFIABLE if finished.complete else UNKNOWN
     return COMPLETE if finished.complete else ""
@@ -170,6 +173,8 @@ class CompetitionStyle(MiniZincStyle):
         self.print_held(status)
         write_line(self.stream, f"d FOUND SOLUTIONS {finished.n_solutions}")
         write_line(self.stream, "d COMPLETE EXPLORATION" if finished.complete else INCOMPLETE)
+        if finished.unbounded:  # for which the competitions have no status
+            write_line(self.stream, "d UNBOUNDED")
         if self.options.statistics:
             self.print_statistics(finished.statistics)
 
