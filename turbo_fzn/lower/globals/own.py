@@ -17,9 +17,9 @@ from turbo_fzn.lower import bulk
 from turbo_fzn.lower import constraints_int as integer
 from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.expressions import int_expression
-from turbo_fzn.lower.globals.table import CELLS_LIMIT
 from turbo_fzn.tnf.language import ADD, EQ, LEQ, MAX, MIN
 
+CELLS_LIMIT = 20_000  # of intervals that have truth values
 SUPPORTS_LIMIT = 20_000  # pairs of a value and a row that has it, of one column
 
 
