@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
-from turbo_fzn import progress, streams, worker
+from turbo_fzn import memory, progress, streams, worker
 from turbo_fzn.collector import without_collector
 from turbo_fzn.errors import InternalError, TurboError, UnsupportedError
 from turbo_fzn.interrupt import Interrupt, Interrupted, deadline
@@ -149,6 +149,7 @@ def process_start() -> float:
 def solve(options: Options, started: float, leave: bool) -> int:
     end = deadline(options.time_limit, started, STOP_MARGIN_SECONDS)
     interrupt = Stopped(end) if options.dump_tnf is None else Interrupt(end)  # a file needs no reader
+    memory.require(memory.LIBRARIES_BYTES)
     try:
         if leave and options.arch == "auto" and not is_launched():
             work_behind()
