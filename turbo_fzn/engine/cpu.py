@@ -10,6 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from turbo_fzn import memory
 from turbo_fzn.engine import compiler
 from turbo_fzn.engine.abi import LEARN_STATISTICS, METHODS, STATISTICS, Common, Problem, Units
 from turbo_fzn.engine.agreement import digest
@@ -256,6 +257,7 @@ class CpuEngine:
             for thread in self.threads:
                 thread.start()
         except RuntimeError as error:
+            memory.require(memory.STACK_BYTES)
             raise EngineError(f"cannot run {len(self.threads)} threads: {error}") from error
 
     @property
