@@ -8,7 +8,7 @@ neighbourhood that finds nothing.
 
 from __future__ import annotations
 
-from front_mutations import SPANS, SYMMETRY
+from front_mutations import READING, SPANS, SYMMETRY, TABLES
 from mutation import host, kernel
 
 SHARING, CAPACITIES, FREE = "tests/test_sharing.py", "tests/test_capacities.py", "tests/test_free_search.py"
@@ -391,5 +391,5 @@ RELAXATION = [
 
 MUTATIONS = [
     *SUBPROBLEMS, *TRAIL, *ROUNDS, *BRANCHING, *PUBLISHING, *FREE_SEARCH, *LEARNING, *RELAXATION, *SPANS, *FLOATS,
-    *SYMMETRY, *HOST,
+    *SYMMETRY, *TABLES, *READING, *HOST,
 ]  # fmt: skip

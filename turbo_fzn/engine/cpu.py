@@ -41,6 +41,7 @@ def load(bits: int, *extra: str) -> ctypes.CDLL:
     try:
         return ctypes.CDLL(str(path))
     except OSError as error:
+        memory.require(memory.STACK_BYTES)
         raise EngineError(f"cannot load the CPU engine (remove {path}, and it is made again): {error}") from error
 
 
