@@ -9,7 +9,7 @@ neighbourhood that finds nothing.
 from __future__ import annotations
 
 from command_mutations import CACHE
-from front_mutations import SPANS, SYMMETRY, TURNS
+from front_mutations import READING, SPANS, SYMMETRY, TABLES, TURNS
 from mutation import host, kernel
 
 SHARING, CAPACITIES, FREE = "tests/test_sharing.py", "tests/test_capacities.py", "tests/test_free_search.py"
@@ -420,5 +420,5 @@ UNBOUNDED = [
 
 MUTATIONS = [
     *SUBPROBLEMS, *TRAIL, *ROUNDS, *BRANCHING, *PUBLISHING, *FREE_SEARCH, *LEARNING, *RELAXATION, *TURNS, *UNBOUNDED,
-    *SPANS, *FLOATS, *SYMMETRY, *HOST, *CACHE,
+    *SPANS, *FLOATS, *SYMMETRY, *TABLES, *READING, *HOST, *CACHE,
 ]  # fmt: skip

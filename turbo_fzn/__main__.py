@@ -33,7 +33,12 @@ def refuse_python() -> None:
 refuse_python()
 signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
 
-from turbo_fzn.cli import main  # noqa: E402
+try:
+    from turbo_fzn.cli import main
+except MemoryError:
+    sys.stderr.write("fzn-turbo: out of memory\n")
+    sys.stdout.write("=====ERROR=====\n")
+    sys.exit(1)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from turbo_fzn import progress, streams, worker
+from turbo_fzn import memory, progress, streams, worker
 from turbo_fzn.collector import without_collector
 from turbo_fzn.errors import InternalError, TurboError, UnsupportedError, one_line
 from turbo_fzn.interrupt import Interrupt, Interrupted, deadline
@@ -150,6 +150,7 @@ def solve(options: Options, started: float, leave: bool) -> int:
         refuse_overwriting(options.file, flag, path)
     end = deadline(options.time_limit, started, STOP_MARGIN_SECONDS)
     interrupt = Stopped(end) if options.dump_tnf is None else Interrupt(end)  # a file needs no reader
+    memory.require(memory.LIBRARIES_BYTES)
     try:
         if leave and options.arch == "auto" and not is_launched():
             work_behind()

@@ -10,6 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from turbo_fzn import memory
 from turbo_fzn.engine import compiler
 from turbo_fzn.engine.abi import LEARN_STATISTICS, METHODS, STATISTICS, Common, Problem, Units
 from turbo_fzn.engine.agreement import digest
@@ -40,6 +41,7 @@ def load(bits: int, *extra: str) -> ctypes.CDLL:
     try:
         return ctypes.CDLL(str(path))
     except OSError as error:
+        memory.require(memory.STACK_BYTES)
         raise EngineError(f"cannot load the CPU engine (remove {path}, and it is made again): {error}") from error
 
 
@@ -258,6 +260,7 @@ class CpuEngine:
             for thread in self.threads:
                 thread.start()
         except RuntimeError as error:
+            memory.require(memory.STACK_BYTES)
             raise EngineError(f"cannot run {len(self.threads)} threads: {error}") from error
 
     @property

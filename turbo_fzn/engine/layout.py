@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from turbo_fzn import memory
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.engine import decisions, strategies
 from turbo_fzn.engine.abi import (
@@ -47,6 +48,7 @@ from turbo_fzn.tnf.arrays import distinct
 from turbo_fzn.tnf.language import TNF, Op, Strategy, ValueChoice, VarChoice
 
 POOL_BYTES = 2**28
+BYTES_A_ROW = 128  # while the arrays are made; where these are missing, NumPy has been seen to crash
 RING_BYTES = 2**24
 MAX_RING_SLOTS = 1024
 MAX_LEVELS = 2**20
@@ -147,6 +149,7 @@ class Layout:
     """The arrays and sizes of one run. `bits` is the width of a bound; `arrays` what the kernels only read."""
 
     def __init__(self, tnf: TNF, exports: np.ndarray, settings: Settings):
+        memory.require(tnf.n_rows * BYTES_A_ROW)
         self.tnf = tnf
         self.settings = settings
         self.bits = 32 if tnf.is_narrow() else 64

@@ -50,7 +50,8 @@ class Builder(Trees):
         self.domains: dict[int, IntSet] = {}  # the domain of a variable with holes, as it was declared
         self.index_of: dict[int, int] = {}  # a variable with holes -> the index of its value
         self.offsets: dict[tuple[int, ...], int] = {}  # a table -> where it begins in `tables`
-        self.plans: dict[tuple, Any] = {}  # what globals/table.py has found out about a table
+        self.plans: dict[tuple, Any] = {}  # what globals/table_plan.py has found out about a table
+        self.rows_of_tables = 0  # of truth values, as globals/table.py has reckoned
         self.false = self.constant(0)
         self.true = self.constant(1)
 

@@ -15,7 +15,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from turbo_fzn import progress
+from turbo_fzn import memory, progress
 from turbo_fzn.engine import cpu
 from turbo_fzn.errors import EngineError
 from turbo_fzn.interrupt import Interrupt, Interrupted
@@ -126,6 +126,7 @@ def in_thread(work: Callable[[], T], interrupt: Interrupt, stop: Callable[[], No
     try:
         thread.start()
     except RuntimeError as error:
+        memory.require(memory.STACK_BYTES)
         raise EngineError(f"cannot run a thread: {error}") from error
     try:
         while thread.is_alive() and not interrupt:
