@@ -41,15 +41,17 @@ LOWER: dict[str, Values] = {
     "lower.globals.different.CLAUSES_FOR_EACH_PAIR": (0, 1),
     "lower.globals.different.PAIRS_AT_ONCE": (1, 4),
     "lower.globals.different.PERMUTATION_LIMIT": (0, 2, 3),
+    "lower.globals.own.CELLS_LIMIT": (0, 6),
     "lower.globals.own.SUPPORTS_LIMIT": (0, 4),
     "lower.globals.packing.CELLS_FOR_EACH_PAIR": (0, 1, NEVER),
     "lower.globals.packing.FILLED": (0.0, 0.1, 1.0),
     "lower.globals.scheduling.CELLS_FOR_EACH_PAIR": (0, NEVER),
-    "lower.globals.table.ALL_CELLS": (0, 1, 8, 30),
-    "lower.globals.table.CELLS_LIMIT": (0, 6),
+    "lower.globals.scheduling.MOST_CELLS": (0, 10),
+    "lower.globals.table.ALONE_LIMIT": (0, 1, 8, 30),
+    "lower.globals.table.AT_ONCE": (1, 8),
     "lower.globals.table.FEW_CELLS": (0, 6, NEVER),
-    "lower.globals.table.MOST_CELLS": (1, 8),
-    "lower.globals.table.ROWS_FOR_EACH_CONFLICT": (0, 1, 100),
+    "lower.globals.table.MOST_ROWS": (0, 1, 8, 30),
+    "lower.globals.table_plan.ROWS_FOR_EACH_CONFLICT": (0, 1, 100),
     "lower.rewrite.MOST_TUPLES": (0, 1, 4),
     "lower.runs.FIRST": (1, 2, 8),
     "lower.runs.LEAST": (1, 2, 5),
@@ -96,6 +98,7 @@ BOUNDS: dict[str, Values] = {
     "bounds.cliques.LEAST_EXCESS": (0.5,),
     "bounds.cliques.MOST_ACTIVE": (1, 3),
     "bounds.cliques.MOST_SEEDS": (1,),
+    "bounds.cliques.MOST_WORK": (0, 10),
     "bounds.counting.MOST_TRUTHS": (0, 5),
     "bounds.cuts.DIVISORS": (1, 2),
     "bounds.cuts.DUAL_UNITS": (1, 7),
@@ -157,6 +160,10 @@ ENGINE: dict[str, Values] = {
     "run.choose.FREE_THREADS": (1, 3),
     "run.choose.SHARE_BESIDE_ONE": (1.0,),
     "run.judge.BATCH_ELEMENTS": (1, 10),
+    "run.unbounded.MOST_CHECKS": (0, 3),
+    "run.unbounded.MOST_LOOKED_AT": (0, 3),
+    "run.unbounded.MOST_MOVING": (0, 1),
+    "run.unbounded.MOST_SOLUTIONS": (1, 3),
 }
 FAMILIES = (LOWER, SYMMETRY, TNF, BOUNDS, ENGINE)
 THRESHOLDS: dict[str, Values] = {name: values for family in FAMILIES for name, values in family.items()}
@@ -168,7 +175,8 @@ KEPT: dict[str, str] = {
         lower.columns.NO_ROW lower.expression_columns.NEGATIVE lower.trees.KEY_BITS lower.power.LARGEST_EXPONENT
         engine.abi engine.float_abi engine.contract engine.records engine.header run.profiler run.bounding.RELAXATION
         bounds.certificate.LARGEST_MULTIPLIER bounds.certificate.SAFE_SUM bounds.certificate.LEAST_DENOMINATOR
-        bounds.cuts.EXACT bounds.envelopes.LARGEST_INTEGER ranks.world engine.layout.MAX_LEVELS""",
+        bounds.cuts.EXACT bounds.envelopes.LARGEST_INTEGER ranks.world engine.layout.MAX_LEVELS
+        engine.layout.BYTES_A_ROW run.unbounded.LEAP run.unbounded.LARGEST_FLOAT""",
     "of the GPU, of compilers and of how output looks": """
         engine.shape engine.gpu engine.compilation engine.context
         engine.wake engine.fleet.SEEDS_APART engine.cpu.TRACE_CAPACITY run.choose.GPU_LNS_PERCENT
@@ -179,7 +187,8 @@ KEPT: dict[str, str] = {
     "whether a solution is checked at all": "run.judge.CHECK_LIMIT",
     "how long something waits, which no answer comes sooner by": """
         bounds.beside.END_SECONDS bounds.beside.PATIENCE_SECONDS bounds.root.CUT_SECONDS engine.maker.TURN_SECONDS
-        ranks.ranks.ALIVE_SECONDS ranks.ranks.SILENCE_SECONDS ranks.serve run.search""",
+        ranks.ranks.ALIVE_SECONDS ranks.ranks.SILENCE_SECONDS ranks.serve run.search
+        bounds.tree.NODE_SECONDS bounds.turns run.turns""",
 }
 
 
