@@ -77,7 +77,7 @@ def test_each_form_that_is_lowered_in_columns_gets_there(monkeypatch):
 
 
 def test_tables_are_shared_by_constraints_and_excluded_by_others(monkeypatch):
-    members: dict[str, list[int]] = {"state_plan": [], "state_excluded": []}
+    members: dict[str, list[int]] = {"state_members": [], "exclude_members": []}
     for name, seen in members.items():
         original = getattr(table, name)
         monkeypatch.setattr(
