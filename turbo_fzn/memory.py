@@ -15,6 +15,6 @@ STACK_BYTES = 8 << 20  # of a thread, by the usual limit
 def require(size: int) -> None:
     """MemoryError where the process cannot have so many bytes more. They are not touched, and given back."""
     try:
-        mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE).close()
-    except (OSError, ValueError):
+        mmap.mmap(-1, max(size, 1), flags=mmap.MAP_PRIVATE).close()
+    except (OSError, OverflowError):
         raise MemoryError from None
