@@ -53,7 +53,8 @@ def read_text(path: str) -> str:
 
 def _pieces(stream: io.BufferedReader, path: str) -> list[str]:
     """The text of a stream, in pieces: between two of them a signal can end the process."""
-    decoder, pieces, left = codecs.getincrementaldecoder("utf-8")(), [], most_bytes()
+    decoder, left = codecs.getincrementaldecoder("utf-8")(), most_bytes()
+    pieces: list[str] = []
     while piece := stream.read(min(PIECE_BYTES, left + 1)):
         left -= len(piece)
         if left < 0:

@@ -196,7 +196,7 @@ def relation_of(b: Builder, cells: Sequence[int], n_rows: int, width: int) -> Re
     relation: Any = b.plans.get(key)
     if relation is None:
         rows = distinct_rows(np.array(cells, np.int64).reshape(n_rows, width))
-        content = "rows", rows.shape, zlib.crc32(np.ascontiguousarray(rows))
+        content = "rows", rows.shape, zlib.crc32(np.ascontiguousarray(rows).data)
         equal = b.plans.get(content)
         if equal is not None and np.array_equal(equal.rows, rows):
             relation = Relation(equal.number, cells, equal.rows)
