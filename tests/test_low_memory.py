@@ -70,5 +70,7 @@ def test_a_thread_without_room_for_its_stack_is_missing_memory(monkeypatch, stac
 def test_room_is_asked_for_and_given_back():
     for _ in range(3):
         memory.require(2**30)
-    with pytest.raises(MemoryError):
-        memory.require(2**60)
+    memory.require(0)
+    for size in (2**60, 2**70):
+        with pytest.raises(MemoryError):
+            memory.require(size)

@@ -16,5 +16,5 @@ def require(size: int) -> None:
     """MemoryError where the process cannot have so many bytes more. They are not touched, and given back."""
     try:
         mmap.mmap(-1, max(size, 1), flags=mmap.MAP_PRIVATE).close()
-    except (OSError, ValueError):
+    except (OSError, OverflowError):
         raise MemoryError from None

@@ -54,7 +54,7 @@ def state_table(b: Builder, x: Sequence[int], plan: Plan) -> None:
             bulk.restrict_to(b, variable, values)
     if len(x) == 1 or len(plan.rows) == plan.n_combinations:
         return
-    if not plan.has_few_conflicts and plan.cost_alone > ALONE_LIMIT:
+    if not plan.has_few_conflicts and (len(plan.rows) > ALONE_LIMIT or plan.cost_alone > ALONE_LIMIT):
         forms.numbers_of_rows(b, [x], plan)
     elif plan.is_shared and plan.is_known:
         plan.waiting.append(x)

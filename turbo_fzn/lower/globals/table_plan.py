@@ -8,6 +8,7 @@ depends on the variables is stated by table_forms.py; `Plan.cost` says how many 
 from __future__ import annotations
 
 import math
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -195,7 +196,7 @@ def relation_of(b: Builder, cells: Sequence[int], n_rows: int, width: int) -> Re
     relation: Any = b.plans.get(key)
     if relation is None:
         rows = distinct_rows(np.array(cells, np.int64).reshape(n_rows, width))
-        content = "rows", rows.shape, hash(rows.tobytes())
+        content = "rows", rows.shape, zlib.crc32(np.ascontiguousarray(rows).data)
         equal = b.plans.get(content)
         if equal is not None and np.array_equal(equal.rows, rows):
             relation = Relation(equal.number, cells, equal.rows)
