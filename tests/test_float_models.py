@@ -223,7 +223,7 @@ def test_decimal_fractions_and_wide_domains_leave_room_for_a_small_precision(pre
     "model",
     [
         "var float: x :: output_var; constraint float_eq(x,1e200); solve satisfy;",  # beyond all codes
-        "var float: x :: output_var; solve maximize x;",
+        "var float: x :: output_var; var float: y; constraint float_lin_eq([1.0,-2.0],[x,y],0.0); solve maximize x;",
         "var float: x :: output_var; var float: y; constraint float_exp(x,y); constraint float_lt(400.0,x);"
         " solve satisfy;",
     ],
@@ -231,6 +231,13 @@ def test_decimal_fractions_and_wide_domains_leave_room_for_a_small_precision(pre
 def test_where_nothing_can_be_said_nothing_is(model):
     for settings in ({"check": True}, {"check": False}, {"threads": 2}):
         assert solve(model, time_limit=2000, **settings).status == "UNKNOWN"
+
+
+def test_an_unbounded_real_objective_is_claimed_where_the_check_is_on_only():
+    model = "var float: x :: output_var; var 1.0..2.0: y :: output_var; solve maximize x;"
+    checked, trusted = (solve(model, time_limit=2000, check=check) for check in (True, False))
+    assert (checked.status, trusted.status) == ("UNBOUNDED", "SATISFIED")
+    assert len(checked.solutions) == 1 and 1 <= checked.solutions[0]["y"] <= 2
 
 
 @pytest.mark.parametrize("precision", [1e-3, 1e-6])
