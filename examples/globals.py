@@ -39,7 +39,7 @@ MEASURED: list[tuple[str, str, str]] = [
     ("regular", "stretches", "truth values of states and steps"),
     ("cost_regular", "toll_roads", "the same, costs with a truth value for each amount"),
     ("mdd", "diagram", "nodes and edges defined, not searched for"),
-    ("cumulative", "workshop", "pairs of tasks and a time table"),
+    ("cumulative", "workshop", "pairs of tasks or time table, the smaller"),
     ("diffn", "squared_rectangle", "pairs, and time tables in small spaces"),
     ("lex_less(eq), lex_chain, lex2", "lecture_halls", "one comparison a place"),
     ("value_precede", "visitors", "a chain of MAX rows"),

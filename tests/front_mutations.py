@@ -70,8 +70,6 @@ TURNS = [
          "return self.declared <= self.reached", "return False", "tests/test_turns.py"),
     kernel("turns", "a learner does not wait for its next turn", "learn/turns.h",
            "while (global_load(&common->turn_end) == end &&", "while (false &&", "tests/test_turns.py"),
-    host("cumulative", "no time table stands beside the pairs", "lower/globals/scheduling.py",
-         "if not b.learns and", "if False and", "tests/test_global_limits.py -k nothing_learns"),
     kernel("turns", "a learner that is alone gives up the search, too", "learn/learner.h",
            "return !l.gave_up || p->n_blocks > 1;", "return true;", "tests/test_learning.py -k gives_up"),
 ]  # fmt: skip

@@ -7,7 +7,6 @@ from math import prod
 from random import Random
 
 import pytest
-from command import CORPUS
 from conftest import needs_minizinc
 from global_cases import CASES
 from global_models import Compiler, model_of
@@ -65,14 +64,6 @@ def test_a_global_over_one_variable_many_times_has_the_solutions_that_the_checke
         result = solve_text(model.text, arch="cpu", all_solutions=True, check=True)
         found = [[int(solution[name]) for name in names] for solution in result.solutions]
         assert sorted(found) == wanted, identify(case)
-
-
-def test_where_nothing_learns_a_time_table_stands_beside_the_pairs():
-    """The pairs alone need 60,183 nodes, the time table alone 96,073."""
-    text = (CORPUS / "workshop.fzn").read_text()
-    tree, learning = (solve_text(text, arch="cpu", learn=learn).statistics for learn in ("off", "follower"))
-    assert tree["nodes"] < 45_000
-    assert tree["loweredPropagators"] > 1.5 * learning["loweredPropagators"]
 
 
 def stays_within(starts: list[int], lengths: list[int], uses: list[int], capacity: int) -> bool:

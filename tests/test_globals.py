@@ -16,7 +16,6 @@ from turbo_fzn import solve_text
 
 pytestmark = needs_minizinc
 
-BY_SEARCH = ("turbo_cumulative",)  # lowered in another form where the search learns from conflicts
 FORMS = {
     "posted": ("constraint {call};", lambda holds, truth: holds),
     "reified": ("var bool: truth; constraint truth <-> {call};", lambda holds, truth: holds == truth),
@@ -33,15 +32,9 @@ def solutions_of(tmp_path_factory):
         flat = compiler.flatten(text)
         if flat is None:
             return []
-        ways = ("auto", "follower") if any(name in flat for name in BY_SEARCH) else ("auto",)
-        found = [solutions(flat, learn) for learn in ways]
-        assert all(sorted(map(str, other)) == sorted(map(str, found[0])) for other in found)
-        return [{**compiler.fixed_values(), **solution} for solution in found[0]]
-
-    def solutions(flat: str, learn: str) -> list[dict]:
-        result = solve_text(flat, arch="cpu", all_solutions=True, check=True, learn=learn)
+        result = solve_text(flat, arch="cpu", all_solutions=True, check=True)
         assert result.complete
-        return result.solutions
+        return [{**compiler.fixed_values(), **solution} for solution in result.solutions]
 
     return solve
 

@@ -34,8 +34,9 @@ class Result:
 
     `status`, by the names of MiniZinc's Python package: SATISFIED (there may be more or better solutions),
     ALL_SOLUTIONS and OPTIMAL_SOLUTION (the whole space was searched, of a model without and with an objective),
-    UNSATISFIABLE, UNBOUNDED (the objective is proved to be) or UNKNOWN. `solutions`: those that the command would print,
-    each one dict, output name -> bool, int, float or flat list; the best is the last. `objective` is that of the last, None to satisfy.
+    UNSATISFIABLE, UNBOUNDED (the objective is proved to be) or UNKNOWN. `solutions`: those that the command would
+    print, each one dict, output name -> bool, int, float or flat list; the best is the last. `objective` is that of
+    the last, None to satisfy.
     """
 
     status: str

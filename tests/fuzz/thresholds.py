@@ -46,7 +46,6 @@ LOWER: dict[str, Values] = {
     "lower.globals.packing.CELLS_FOR_EACH_PAIR": (0, 1, NEVER),
     "lower.globals.packing.FILLED": (0.0, 0.1, 1.0),
     "lower.globals.scheduling.CELLS_FOR_EACH_PAIR": (0, NEVER),
-    "lower.globals.scheduling.MOST_CELLS": (0, 10),
     "lower.globals.table.ALONE_LIMIT": (0, 1, 8, 30),
     "lower.globals.table.AT_ONCE": (1, 8),
     "lower.globals.table.FEW_CELLS": (0, 6, NEVER),

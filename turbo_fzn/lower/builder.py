@@ -37,7 +37,6 @@ class Builder(Trees):
     def __init__(self, share: bool = True):
         super().__init__()
         self.share = share
-        self.learns = True  # the search, from conflicts: see globals/scheduling.py
         self.rows: list[tuple[int, int, int, int]] = []  # (op, x, y, z)
         self.settled: list[np.ndarray] = []  # the rows before these as columns, int64 [4, k]
         self.blocks: list[np.ndarray] = []  # the rows behind these, likewise: see bulk.py

@@ -56,12 +56,10 @@ class Lowered:
 
 
 @without_collector()
-def lower(model: Model, share: bool = True, orders: Sequence[Order] = (), learns: bool = True) -> Lowered:
+def lower(model: Model, share: bool = True, orders: Sequence[Order] = ()) -> Lowered:
     """The TNF of a model; `share=False` folds and shares nothing that need not be. `orders` are pairs of lists of names
-    of variables, of which the first is lexicographically no greater in what is to be found (symmetry/breaking.py).
-    `learns`: the search will learn from conflicts, so that few rows do better than many that propagate more."""
+    of variables, of which the first is lexicographically no greater in what is to be found (symmetry/breaking.py)."""
     rewriter = Rewriter(model, share, orders)
-    rewriter.builder.learns = learns
     with stage("lower", rewriter.progress):
         lowered = rewriter.run()
     rewriter.scope.binders.clear()  # they refer to the scope, and so would keep the builder with all its rows

@@ -23,7 +23,6 @@ from turbo_fzn.lower.rewrite import lower
 from turbo_fzn.options import Options
 from turbo_fzn.read.model import Call, Goal, Model
 from turbo_fzn.run.judge import Prepared
-from turbo_fzn.run.roles import may_learn
 from turbo_fzn.symmetry.breaking import leaders
 from turbo_fzn.tnf.language import TNF
 from turbo_fzn.tnf.simplify import simplify
@@ -37,7 +36,7 @@ def prepare(model: Model, options: Options, interrupt: Interrupt) -> Prepared:
     """Lowers, simplifies and propagates the root. Raises Interrupted, ModelError or EngineError."""
     start = time.monotonic()
     orders = leaders(model) if breaks_symmetry(model, options) else []
-    lowered = lower(model, options.simplify, orders, may_learn(model, options))
+    lowered = lower(model, options.simplify, orders)
     times = {"lowerTime": time.monotonic() - start}
     log_phase("lower", times["lowerTime"], lowered.tnf)
     set_precision(lowered.tnf, options.float_precision)

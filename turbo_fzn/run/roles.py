@@ -16,7 +16,6 @@ from turbo_fzn.engine.abi import DECISION_SETS, LEARNERS
 from turbo_fzn.errors import UsageError
 from turbo_fzn.options import Options
 from turbo_fzn.ranks.world import world
-from turbo_fzn.read.model import Goal, Model
 from turbo_fzn.spellings import no_such
 from turbo_fzn.tnf.language import TNF
 
@@ -83,15 +82,3 @@ def choose_learners(
         return tuple(Learner(BESIDE_GPU[i % len(BESIDE_GPU)]) for i in range(blocks - 1))
     table = TO_OPTIMISE if tnf.sense else TO_SATISFY
     return tuple(Learner(role) for role, least in table.items() if blocks >= least) or (Learner("soloist"),)
-
-
-def may_learn(model: Model, options: Options) -> bool:
-    """Whether some block is likely to learn, as far as can be told before the model is lowered."""
-    goal = model.goal or Goal("satisfy", None, [], 0)
-    optimises = goal.method != "satisfy"
-    several = not optimises and options.solution_limit() != 1
-    if options.learn != "auto":
-        return options.learn != "off"
-    if options.arch == "gpu" or options.cp_profiler or several:
-        return False
-    return options.free_search or not goal.annotations or bool(AS_ANNOTATED[optimises])

@@ -3,15 +3,13 @@
 Use rises only where a task starts, so there are two sets of times that are enough: all at which some task can start,
 or the starts of the tasks themselves. The first is a time table (Lahrichi 1982); its size grows with the horizon. The
 second compares each pair of tasks (Schutt et al. 2009), and gains from saying of two that together use too much that
-one follows the other. A cell of the time table costs half of a pair, and the smaller is taken where the search learns
-from conflicts. Where it does not, a time table is worth more rows, since it says more: then it is taken up to many
-cells, beside the pairs. Where a use may be negative (MiniZinc allows none) use rises where such a task ends, too: then
-the second is taken, with these times.
+one follows the other. The smaller is taken; a cell of the time table costs half of a pair. Where a use may be negative
+(MiniZinc allows none) use rises where such a task ends, too: then the second is taken, with these times.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -23,9 +21,6 @@ from turbo_fzn.lower.globals.time_table import Tasks, products, tasks_of, time_t
 from turbo_fzn.tnf.language import ADD, LEQ, MIN
 
 CELLS_FOR_EACH_PAIR = 2
-MOST_CELLS = 50_000  # of a time table where nothing learns
-
-Form = Callable[[Builder, Tasks, int, int], None]
 
 
 def cumulative(b: Builder, s: Sequence[int], d: Sequence[int], r: Sequence[int], capacity: int, result: int) -> None:
@@ -35,19 +30,11 @@ def cumulative(b: Builder, s: Sequence[int], d: Sequence[int], r: Sequence[int],
     parts: list[int] = []
     all_of(b, [(LEQ, b.false, capacity)], truth(b, result, parts))
     tasks = tasks_of(b, s, d, r)
-    for form in forms_of(b, tasks):
-        form(b, tasks, capacity, truth(b, result, parts))
-    return conclude(b, result, parts)
-
-
-def forms_of(b: Builder, tasks: Tasks) -> tuple[Form, ...]:
-    """What says it: one of the two, or both."""
     n_pairs = len(tasks.s) * (len(tasks.s) - 1)
-    if tasks.may_give():
-        return (task_pairs,)
-    if not b.learns and tasks.cells() <= MOST_CELLS:
-        return (time_table, task_pairs)
-    return (time_table,) if tasks.cells() <= CELLS_FOR_EACH_PAIR * n_pairs else (task_pairs,)
+    is_small = tasks.cells() <= CELLS_FOR_EACH_PAIR * n_pairs and not tasks.may_give()
+    form = time_table if is_small else task_pairs
+    form(b, tasks, capacity, truth(b, result, parts))
+    return conclude(b, result, parts)
 
 
 def task_pairs(b: Builder, tasks: Tasks, capacity: int, result: int) -> None:
