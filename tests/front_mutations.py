@@ -1,5 +1,5 @@
-"""The mutations of what comes before the search: reading, tables, things in a row, symmetries; and of who waits for whom.
-See mutations.py."""
+"""The mutations of what comes before the search: reading, tables, things in a row, symmetries; and of who waits for
+whom. See mutations.py."""
 
 from __future__ import annotations
 
