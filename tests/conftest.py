@@ -13,6 +13,7 @@ import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import builds
 import processor_time
 import pytest
 from command import PATIENCE, without_home
@@ -68,6 +69,15 @@ def home_of_nobody(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         for name, value in without_home(home).items():
             patch.setenv(name, value)
         yield home
+
+
+@pytest.fixture(scope="session", autouse=True)
+def builds_of_this_run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Where builds.py keeps what is built once, also for the processes that tests start."""
+    folder = builds.place_of_run(tmp_path_factory)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(builds.VARIABLE, str(folder))
+        yield folder
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import platform
 import shutil
@@ -10,63 +9,21 @@ import socket
 import subprocess
 import sys
 import sysconfig
-import venv
 import zipfile
 from pathlib import Path
 
-import lark
-import numpy
-import platformdirs
 import pytest
-import setuptools
-from command import LEAST_SUM, PATIENCE, Answer, read, value, write
+from builds import quick_compiler
+from command import LEAST_SUM, value
+from installation import SOURCE, Installation, build, build_wheel, install, shared_installation, shared_wheel
 
 from turbo_fzn import manual, resources
 from turbo_fzn.engine import compiler
 
-SOURCE = Path(__file__).resolve().parent.parent
-BUILT_FROM = ("setup.py", "setup.cfg", "pyproject.toml", "README.md", "LICENSE")
-
-
-def quick_compiler(folder: Path) -> Path:
-    """A C++ compiler that does not optimise, and notes each of its runs."""
-    path = folder / "quick-c++"
-    path.write_text(f'#!/bin/sh\necho run >> "{folder}/runs"\nexec c++ "$@" -O0\n')
-    path.chmod(0o755)
-    return path
-
-
-def build(folder: Path, **changes: str) -> subprocess.CompletedProcess[str]:
-    """`pip wheel`, of a copy, so that nothing is left in the source tree; the wheel goes to `folder`/out."""
-    copy = folder / "source"
-    for name in ("turbo_fzn", "kernels", "share"):
-        shutil.copytree(SOURCE / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in BUILT_FROM:
-        shutil.copy(SOURCE / name, copy)
-    command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "-w", folder / "out", copy]
-    environment = {**os.environ, **changes}
-    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env=environment)
-
-
-def build_wheel(folder: Path, **changes: str) -> Path:
-    run = build(folder, **changes)
-    assert run.returncode == 0, run.stdout + run.stderr
-    (wheel,) = (folder / "out").iterdir()
-    return wheel
-
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory) -> Path:
-    """Built once, also for several workers of pytest-xdist, the folder above whose folders is theirs alone."""
-    folder = tmp_path_factory.getbasetemp()
-    folder = (folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder) / "wheel"
-    folder.mkdir(exist_ok=True)
-    with open(folder / "lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (folder / "out").exists():
-            build_wheel(folder, CXX=str(quick_compiler(folder)))
-    (wheel,) = (folder / "out").iterdir()
-    return wheel
+def wheel() -> Path:
+    return shared_wheel()
 
 
 def source_files(folder: Path, *patterns: str) -> set[str]:
@@ -117,49 +74,9 @@ WIDE = LEAST_SUM.replace("var 2..20: z", "var 2..100000000000: z")
 ENGINES = {"32 bits": (LEAST_SUM, []), "64 bits": (WIDE, []), "profile": (LEAST_SUM, ["--profile", "-s"])}
 
 
-class Installation:
-    """An environment that has the wheel, or what else pip installs, and what it depends on, but neither a compiler nor
-    anything in a cache. `changes`: environment variables of pip's."""
-
-    def __init__(self, folder: Path, wheel: Path, **changes: str):
-        venv.create(folder / "venv", symlinks=True)
-        self.scripts = folder / "venv" / "bin"
-        (self.package,) = (folder / "venv" / "lib").glob("python*/site-packages")
-        needed = {str(Path(module.__file__).parent.parent) for module in (numpy, lark, platformdirs, setuptools)}
-        (self.package / "needed.pth").write_text("\n".join(needed))
-        command = [sys.executable, "-m", "pip", "--python", self.scripts / "python", "install"]
-        command += ["--quiet", "--no-deps", "--no-index", "--no-build-isolation", "--ignore-installed", wheel]
-        alone = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}  # which may hold the source
-        subprocess.run(command, check=True, timeout=PATIENCE, env={**alone, **changes})
-        self.package /= "turbo_fzn"
-        self.compiled = self.package / compiler.PACKAGED
-
-    def begin(self, folder: Path) -> Installation:
-        """For a test: from now on the user's home and cache are there."""
-        self.home, self.cache = folder, folder / "cache"
-        return self
-
-    def run(self, *arguments: object, **changes: str) -> subprocess.CompletedProcess[str]:
-        """`fzn-turbo`, with nothing of this process's environment but `changes`."""
-        environment = {"PATH": "", "HOME": str(self.home), "TURBO_FZN_CACHE": str(self.cache), **changes}
-        command = [self.scripts / "fzn-turbo", *map(str, arguments)]
-        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE)
-
-    def solve(self, text: str, *flags: object, **changes: str) -> Answer:
-        done = self.run("--arch", "cpu", *flags, write(self.home, text), **changes)
-        return read(done.stdout, done.stderr, done.returncode)
-
-    def refuses(self, **changes: str) -> bool:
-        answer = self.solve(LEAST_SUM, **changes)
-        return answer.code == 1 and "no C++ compiler found for the CPU engine" in answer.errors
-
-    def compiled_here(self) -> list[Path]:
-        return list(self.cache.glob("*.so"))
-
-
 @pytest.fixture(scope="module")
-def installation(tmp_path_factory, wheel) -> Installation:
-    return Installation(tmp_path_factory.mktemp("installation"), wheel)
+def installation() -> Installation:
+    return shared_installation()
 
 
 @pytest.fixture
@@ -170,7 +87,8 @@ def installed(tmp_path, installation) -> Installation:
 
 @pytest.fixture
 def of_its_own(tmp_path, wheel) -> Installation:
-    return Installation(tmp_path, wheel).begin(tmp_path)
+    install(tmp_path, wheel)
+    return Installation(tmp_path).begin(tmp_path)
 
 
 def test_the_wheel_is_for_its_platform_and_every_python_and_has_all_of_the_cpu_engine(wheel):
