@@ -1,8 +1,8 @@
 """What takes long to build is built once a run of the tests: wheels, kernels with special flags, fake drivers.
 
 The workers of pytest-xdist share a folder of the run, which conftest.py names in the environment. Whoever needs a thing
-first holds a lock while he makes it, and the others wait for him. A name stands for what is made; where the same is made
-of different ingredients, a hash of these is part of it.
+first holds a lock while it is made, and the others wait. A name stands for what is made; where that depends on further
+ingredients, a hash of these is part of it.
 """
 
 from __future__ import annotations

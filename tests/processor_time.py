@@ -1,12 +1,12 @@
 """What each test costs, in processor seconds of this process and of those that it has waited for.
 
-`--processor-times FILE` writes them as JSON. With `--quick` (`make test` where CI is set) a run fails when a test costs
-more than LIMIT and is not marked `slow`. A fixture of a wider scope than one test is measured by itself, or the test that
-comes first would pay for it.
+`--processor-times FILE` writes them as JSON. With `--quick` (`make test` where CI is set) a run fails when a test that
+is not marked `slow` costs more than LIMIT. A fixture of a wider scope than one test is measured by itself, or the test
+that comes first would pay for it.
 
-A busy machine must not fail a run. Processor time is not wall time, but it rises too where hardware threads share a core,
-and whoever needs a kernel first compiles it. So whatever seems to cost too much is run once more in the end, by one
-process; the lesser figure counts, and fails the run above SLACK times the limit. What is between the two is only named.
+A busy machine must not fail a run. Processor time is not wall time, but it rises too where hardware threads share a
+core, and the first test that needs a kernel compiles it. So whatever seems to cost too much is run once more in the
+end, by one process. The lesser figure counts: above SLACK times the limit it fails the run, below it is only named.
 """
 
 from __future__ import annotations

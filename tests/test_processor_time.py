@@ -1,4 +1,4 @@
-"""A run with `--quick` fails where an unmarked test takes too much processor time, and only there (processor_time.py)."""
+"""A run with `--quick` fails where an unmarked test takes too much processor time, and only there."""
 
 from __future__ import annotations
 
