@@ -1,46 +1,38 @@
-"""What takes long to build is built once a run of the tests: wheels, kernels with special flags, fake drivers.
+"""What takes long to build is built once a run of the tests: wheels, kernels with special flags, quick compilations.
 
-The workers of pytest-xdist share a folder of the run, which conftest.py names in the environment. Whoever needs a thing
-first holds a lock while it is made, and the others wait. A name stands for what is made; where that depends on further
-ingredients, a hash of these is part of it.
+The processes of a run share a folder, which its first process makes and names in the environment: the workers of
+pytest-xdist, and what the tests start. Whoever needs a thing first holds a lock while it is made, and the others wait. A
+name stands for what is made; where that depends on further ingredients, a hash of these is part of it.
 """
 
 from __future__ import annotations
 
-import atexit
 import fcntl
 import hashlib
 import os
 import shutil
 import tempfile
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
-
-import pytest
 
 VARIABLE = "TURBO_FZN_TEST_BUILDS"
 
 
-def place_of_run(factory: pytest.TempPathFactory) -> Path:
-    """A folder that all workers of a run share, and no other run; pytest removes it some runs later."""
-    base = factory.getbasetemp()  # of a worker: one of those in the folder of the run
-    folder = (base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base) / "builds"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    return folder
+def open_place() -> Callable[[], None]:
+    """Makes the folder of the run, unless a process above has. Returns what ends it."""
+    if VARIABLE in os.environ:
+        return lambda: None
+    folder = os.environ[VARIABLE] = tempfile.mkdtemp(prefix="turbo_fzn-builds-")
 
+    def close() -> None:
+        del os.environ[VARIABLE]
+        shutil.rmtree(folder, ignore_errors=True)
 
-@cache
-def _place_of_process() -> Path:
-    folder = Path(tempfile.mkdtemp(prefix="turbo_fzn-builds-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return folder
+    return close
 
 
 def place() -> Path:
-    """The folder of the run; where pytest does not run, one that ends with the process."""
-    named = os.environ.get(VARIABLE)
-    return Path(named) if named else _place_of_process()
+    return Path(os.environ[VARIABLE])
 
 
 def build_once(name: str, make: Callable[[Path], object], *ingredients: object) -> Path:
@@ -64,10 +56,31 @@ def kernel_cache() -> dict[str, str]:
     return {"TURBO_FZN_CACHE": str(place() / "kernels")}
 
 
-def quick_compiler(folder: Path) -> Path:
-    """A C++ compiler that does not optimise, and notes each of its runs in the file `runs` beside it."""
+# Copies what was compiled before with the same words. A copy is renamed, for whoever makes it may be killed.
+QUICK = """#!/bin/sh
+{first}
+for word; do
+  [ "$last" = -o ] && target=$word
+  last=$word
+done
+[ -n "$target" ] || exec {real} "$@"
+kept="{store}/$(echo "$@" | sed "s|$target||" | cksum | tr " " -)"
+if [ ! -e "$kept" ]; then
+  {real} "$@" -O0 || exit
+  cp "$target" "$kept.$$" && mv "$kept.$$" "$kept"
+else
+  cp "$kept" "$target"
+fi
+"""
+
+
+def quick_compiler(folder: Path, first: str = 'echo run >> "{folder}/runs"') -> Path:
+    """A C++ compiler that does not optimise, and compiles once a run what it is given. `first`: the shell's words for
+    what its process does first; by default it notes each of its runs in a file."""
     path = folder / "quick-c++"
+    store = place() / "quick"
+    store.mkdir(exist_ok=True)
     real = os.environ.get("CXX") or "c++"
-    path.write_text(f'#!/bin/sh\necho run >> "{folder}/runs"\nexec {real} "$@" -O0\n')
+    path.write_text(QUICK.format(first=first.format(folder=folder), real=real, store=store))
     path.chmod(0o755)
     return path

@@ -33,6 +33,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.add_cleanup(builds.open_place())
     processor_time.register(config)
 
 
@@ -69,15 +70,6 @@ def home_of_nobody(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         for name, value in without_home(home).items():
             patch.setenv(name, value)
         yield home
-
-
-@pytest.fixture(scope="session", autouse=True)
-def builds_of_this_run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Where builds.py keeps what is built once, also for the processes that tests start."""
-    folder = builds.place_of_run(tmp_path_factory)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(builds.VARIABLE, str(folder))
-        yield folder
 
 
 @pytest.fixture(scope="session")

@@ -18,6 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from builds import quick_compiler
 from command import COMMAND, PATIENCE, environment
 from conftest import needs_minizinc
 from fake_machine import build_driver, changes, fill_cache
@@ -154,7 +155,7 @@ def test_with_a_driver_but_no_device(gpu_machine, whole):
 
 def test_with_a_cache_that_cannot_be_written(whole, tmp_path):
     """Such a cache costs time, and no answer."""
-    code, report, _ = run(**whole, TURBO_FZN_CACHE="/dev/null/cache")
+    code, report, _ = run(**whole, TURBO_FZN_CACHE="/dev/null/cache", CXX=str(quick_compiler(tmp_path)))
     assert code == 0 and report["cache"][0] == doctor.WRONG
     assert report["cache"][2] == "unset TURBO_FZN_CACHE"
 
@@ -178,9 +179,11 @@ def test_the_command_that_mends_a_cache_open_to_others_mends_it(tmp_path, monkey
         ("TURBO_FZN_CACHE", "/dev/null/cache", "cache"),
     ],
 )
-def test_the_command_that_is_named_for_a_wrong_variable_mends_it(gpu_machine, whole, name, value, part):
+def test_the_command_that_is_named_for_a_wrong_variable_mends_it(gpu_machine, whole, tmp_path, name, value, part):
     """Typed into the same shell, as a user does."""
     machine = {**whole, **gpu_machine("none:fail")}
+    if part == "cache":
+        machine |= {"XDG_CACHE_HOME": str(tmp_path), "CXX": str(quick_compiler(tmp_path))}
     mend = run(**{**machine, name: value})[1][part][2]
     machine = {variable: text for variable, text in machine.items() if text is not None}
     script = f"export {name}={value}; {shlex.join(COMMAND)} --doctor; echo; {mend}; {shlex.join(COMMAND)} --doctor"
