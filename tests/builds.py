@@ -1,8 +1,8 @@
 """What takes long to build is built once a run of the tests: wheels, kernels with special flags, quick compilations.
 
 The processes of a run share a folder, which its first process makes and names in the environment: the workers of
-pytest-xdist, and what the tests start. Whoever needs a thing first holds a lock while it is made, and the others wait. A
-name stands for what is made; where that depends on further ingredients, a hash of these is part of it.
+pytest-xdist, and what the tests start. Whoever needs a thing first holds a lock while it is made, and the others wait.
+A name stands for what is made; where that depends on further ingredients, a hash of these is part of it.
 """
 
 from __future__ import annotations

@@ -225,6 +225,7 @@ print("done")
 """
 
 
+@pytest.mark.slow
 def test_the_blocks_have_no_data_race():
     """The ring is large here: that a slot is free again is told through the host, which ThreadSanitizer cannot see."""
     compiler = shutil.which("g++")

@@ -91,6 +91,7 @@ def example(name: str) -> dict:
     return next(entry for entry in EXPECTED if entry["model"] == f"{name}.mzn")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("role", LEARNERS)
 @pytest.mark.parametrize("model", HARD)
 def test_every_explanation_and_every_learned_clause_is_right(checked, model, role):
@@ -104,6 +105,7 @@ def check_explanations_of(model):
         assert solve(model.text, (role,)).statistics.get("explanationErrors", 0) == 0, model.text
 
 
+@pytest.mark.slow
 def test_every_explanation_in_random_models_is_right(checked):
     check_explanations_of()
 

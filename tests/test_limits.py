@@ -201,6 +201,7 @@ print("done")
 """
 
 
+@pytest.mark.slow
 def test_the_arithmetic_has_no_undefined_behaviour():
     """By UndefinedBehaviorSanitizer: no signed overflow, no division by zero, no shift too far, no bad conversion."""
     compiler = shutil.which("g++")

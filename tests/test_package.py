@@ -31,6 +31,7 @@ def source_files(folder: Path, *patterns: str) -> set[str]:
     return {path.relative_to(folder).as_posix() for path in paths}
 
 
+@pytest.mark.slow
 def test_the_wheel_holds_every_source_file_that_is_needed_to_run(wheel):
     names = set(zipfile.ZipFile(wheel).namelist())
     kernels = source_files(SOURCE / "kernels", "*")
@@ -42,16 +43,19 @@ def test_the_wheel_holds_every_source_file_that_is_needed_to_run(wheel):
     assert {f"turbo_fzn/{name}" for name in package} <= names
 
 
+@pytest.mark.slow
 def test_the_wheel_holds_nothing_outside_the_package(wheel):
     top = {name.split("/")[0] for name in zipfile.ZipFile(wheel).namelist()}
     assert {name for name in top if not name.endswith((".dist-info", ".data"))} == {"turbo_fzn"}
 
 
+@pytest.mark.slow
 def test_the_wheel_puts_the_manual_and_the_completions_where_they_are_looked_for(installation):
     for name in manual.FILES:
         assert (installation.scripts.parent / "share" / name).read_text(encoding="utf-8") == manual.FILES[name]()
 
 
+@pytest.mark.slow
 def test_the_metadata_has_the_licence_and_says_that_the_package_is_typed(wheel):
     archive = zipfile.ZipFile(wheel)
     name = next(name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
@@ -60,6 +64,7 @@ def test_the_metadata_has_the_licence_and_says_that_the_package_is_typed(wheel):
     assert any(name.endswith("LICENSE") and ".dist-info/" in name for name in archive.namelist())
 
 
+@pytest.mark.slow
 def test_an_unpacked_wheel_finds_its_own_kernels_and_library(wheel, tmp_path):
     zipfile.ZipFile(wheel).extractall(tmp_path)
     script = "from turbo_fzn import resources as r; print(r.kernels_folder()); print(r.share_folder())"
@@ -91,6 +96,7 @@ def of_its_own(tmp_path, wheel) -> Installation:
     return Installation(tmp_path).begin(tmp_path)
 
 
+@pytest.mark.slow
 def test_the_wheel_is_for_its_platform_and_every_python_and_has_all_of_the_cpu_engine(wheel):
     name, version, python, abi, platform = wheel.stem.split("-")
     assert (name, python, abi) == ("turbo_fzn", "py3", "none")
@@ -100,6 +106,7 @@ def test_the_wheel_is_for_its_platform_and_every_python_and_has_all_of_the_cpu_e
     assert libraries == {f"turbo_fzn/compiled/{name}" for name in expected}
 
 
+@pytest.mark.slow
 def test_in_an_empty_environment_without_a_compiler_the_wheel_solves_on_the_cpu(installed):
     for text, flags in ENGINES.values():
         answer = installed.solve(text, *flags)
@@ -109,6 +116,7 @@ def test_in_an_empty_environment_without_a_compiler_the_wheel_solves_on_the_cpu(
     assert f"CPU engine: in the package, {installed.compiled}\n" in installed.run("--info").stdout
 
 
+@pytest.mark.slow
 def test_the_profiler_gets_its_engine_from_the_wheel_too(installed):
     with socket.create_server(("127.0.0.1", 0)) as silent:
         answer = installed.solve(LEAST_SUM, "--cp-profiler", f"1,{silent.getsockname()[1]}")
@@ -116,12 +124,14 @@ def test_the_profiler_gets_its_engine_from_the_wheel_too(installed):
     assert installed.compiled_here() == []
 
 
+@pytest.mark.slow
 def test_the_solver_is_installed_at_once_where_the_wheel_has_its_engine(installed):
     done = installed.run("--install-solver")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.count(str(installed.compiled)) == 3  # for stores of 32 and 64 bits, and for real variables
 
 
+@pytest.mark.slow
 def test_a_compiler_or_flags_of_the_users_own_make_an_engine_of_his_own(installed, tmp_path):
     answer = installed.solve(LEAST_SUM, CXX=str(quick_compiler(tmp_path)), PATH=os.environ["PATH"])
     assert (answer.errors, value(answer, "z")) == ("", 7)
@@ -129,12 +139,14 @@ def test_a_compiler_or_flags_of_the_users_own_make_an_engine_of_his_own(installe
     assert installed.refuses(TURBO_FZN_KERNEL_FLAGS="-DCHECK_FIXPOINT")
 
 
+@pytest.mark.slow
 def test_of_kernels_that_were_edited_the_engine_of_the_wheel_is_not_used(of_its_own):
     with open(of_its_own.package / "kernels" / "solver.h", "a") as file:
         file.write("// edited\n")
     assert of_its_own.refuses()
 
 
+@pytest.mark.slow
 def test_an_engine_that_this_system_cannot_load_is_compiled_here(of_its_own, tmp_path):
     for path in of_its_own.compiled.iterdir():
         path.write_text("for another system")
@@ -148,6 +160,7 @@ def test_an_engine_that_this_system_cannot_load_is_compiled_here(of_its_own, tmp
     assert len(of_its_own.compiled_here()) == 1
 
 
+@pytest.mark.slow
 def test_without_a_compiler_the_wheel_is_for_every_platform_and_with_a_wrong_one_there_is_none(tmp_path):
     pure = build_wheel(tmp_path / "none", CXX="", PATH="")
     assert pure.name.endswith("-py3-none-any.whl")
@@ -156,6 +169,7 @@ def test_without_a_compiler_the_wheel_is_for_every_platform_and_with_a_wrong_one
     assert wrong.returncode != 0 and "no compiler /no/such/c++, which CXX names" in wrong.stdout + wrong.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     platform.machine() != "x86_64" or shutil.which("objdump") is None, reason="objdump on an x86-64 machine is needed"
 )
@@ -169,6 +183,7 @@ def test_the_engine_runs_on_every_x86_64_machine(wheel, tmp_path):
         assert not {name for name in instructions if name.startswith("v")} - {"verr", "verw"}
 
 
+@pytest.mark.slow
 def test_the_wheel_declares_the_console_script(wheel):
     archive = zipfile.ZipFile(wheel)
     name = next(name for name in archive.namelist() if name.endswith("entry_points.txt"))

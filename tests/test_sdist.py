@@ -38,12 +38,14 @@ def files(folder: Path) -> set[str]:
     return {path.relative_to(folder).as_posix() for path in found if path.suffix not in made}
 
 
+@pytest.mark.slow
 def test_it_holds_every_source_file_test_example_and_page(unpacked):
     assert files(unpacked) == files(SOURCE)
     tops = {"CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md", "setup.py"}
     assert {name for name in tops if not (unpacked / name).is_file()} == set()
 
 
+@pytest.mark.slow
 def test_its_own_tests_run(unpacked, tmp_path):
     """Those that take a second; that they test this source is seen by where they find the package."""
     source = shutil.copytree(unpacked, tmp_path / "source")
@@ -61,6 +63,7 @@ def test_its_own_tests_run(unpacked, tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 @needs_minizinc
 def test_pip_installs_it_and_the_first_model_of_the_readme_is_solved(sdist, unpacked, tmp_path):
     compiler = str(quick_compiler(tmp_path))
