@@ -21,6 +21,7 @@ import pytest
 from builds import quick_compiler
 from command import COMMAND, PATIENCE, environment
 from conftest import needs_minizinc
+from fake_machine import FOLDER as FAKE_MACHINE
 from fake_machine import build_driver, changes, fill_cache
 
 from turbo_fzn import __main__ as entry
@@ -181,7 +182,7 @@ def test_the_command_that_mends_a_cache_open_to_others_mends_it(tmp_path, monkey
 )
 def test_the_command_that_is_named_for_a_wrong_variable_mends_it(gpu_machine, whole, tmp_path, name, value, part):
     """Typed into the same shell, as a user does."""
-    machine = {**whole, **gpu_machine("none:fail")}
+    machine = {**whole, **gpu_machine("none:fail"), "PATH": f"{FAKE_MACHINE}{os.pathsep}{os.environ['PATH']}"}
     if part == "cache":
         machine |= {"XDG_CACHE_HOME": str(tmp_path), "CXX": str(quick_compiler(tmp_path))}
     mend = run(**{**machine, name: value})[1][part][2]
