@@ -24,9 +24,9 @@ FORMS = {
 
 
 @pytest.fixture(scope="module")
-def solutions_of(tmp_path_factory):
+def solutions_of():
     """A function from a model's text to its solutions, as compiled with our library."""
-    compiler = Compiler(tmp_path_factory.mktemp("globals"))
+    compiler = Compiler()
 
     def solve(text: str) -> list[dict]:
         flat = compiler.flatten(text)

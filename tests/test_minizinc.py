@@ -51,7 +51,12 @@ def example(entry: dict) -> list[Path]:
 
 
 def examples_of_kind(kind: str) -> list:
-    return [pytest.param(entry, id=entry["model"][:-4]) for entry in EXPECTED if entry["kind"] == kind]
+    """The longest of them is marked."""
+    return [
+        pytest.param(entry, id=entry["model"][:-4], marks=[pytest.mark.slow] * (entry["model"] == "ladder.mzn"))
+        for entry in EXPECTED
+        if entry["kind"] == kind
+    ]
 
 
 def test_every_example_has_an_expected_figure():

@@ -21,7 +21,7 @@ pytestmark = mpi.needs_mpi
 KILLS = int(os.environ.get("TURBO_FZN_KILLS", "3"))
 
 
-@pytest.mark.parametrize("ranks", [2, 3, 8])
+@pytest.mark.parametrize("ranks", [2, *(pytest.param(ranks, marks=pytest.mark.slow) for ranks in (3, 8))])
 @pytest.mark.parametrize("name", ["queens", "golomb", "steiner_triples", "pigeons"])
 def test_the_answer_is_that_of_one_process(name, ranks):
     path = CORPUS / f"{name}.fzn"
