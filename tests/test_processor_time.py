@@ -18,6 +18,7 @@ sys.path.append({str(TESTS)!r})
 import processor_time
 processor_time.LIMIT = 0.1
 processor_time.SLACK = {{slack}}
+processor_time.load = lambda: {{load}}
 pytest_addoption = processor_time.add_options
 pytest_configure = processor_time.register
 """
@@ -60,9 +61,9 @@ DEAR = ("fixture hot of test_cases.py", "test_cases.py::test_busy", "test_cases.
 def run(tmp_path):
     """A function that runs the cases."""
 
-    def run(slack: float, *flags: str) -> subprocess.CompletedProcess[str]:
+    def run(slack: float, load: float, *flags: str) -> subprocess.CompletedProcess[str]:
         (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = slow\n")
-        (tmp_path / "conftest.py").write_text(CONFTEST.format(slack=slack))
+        (tmp_path / "conftest.py").write_text(CONFTEST.format(slack=slack, load=load))
         (tmp_path / "test_cases.py").write_text(CASES)
         alone = {name: text for name, text in os.environ.items() if not name.startswith("PYTEST")}
         alone["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # their imports take longer than the cases
@@ -77,20 +78,21 @@ def complaints(output: str, word: str) -> list[str]:
 
 
 def test_what_is_too_slow_fails_a_quick_run_also_where_workers_run_it(run, tmp_path):
-    done = run(1.2, "--quick", "-p", "xdist", "-n", "1", "--processor-times", "times.json")
+    done = run(1.2, 1.0, "--quick", "-p", "xdist", "-n", "1", "--processor-times", "times.json")
     assert done.returncode == 1 and "6 passed" in done.stdout, done.stdout + done.stderr
     assert complaints(done.stdout, "TOO SLOW") == [f"TOO SLOW {name}" for name in DEAR]
     times = json.loads((tmp_path / "times.json").read_text())
-    assert times["test_cases.py::test_marked"] >= 0.15 > 0.1 > times["test_cases.py::test_cheap"]
-    assert times["test_cases.py::test_fixture"] < 0.1 and times["test_cases.py::test_only_at_first"] >= 0.15
+    assert times["test_cases.py::test_marked"] > 0.1 > times["test_cases.py::test_cheap"]
+    assert times["test_cases.py::test_fixture"] < 0.1 and times["test_cases.py::test_only_at_first"] > 0.1
 
 
-def test_what_may_be_the_machine_is_only_named(run):
-    done = run(1000, "--quick")
+@pytest.mark.parametrize(("slack", "load", "word"), [(1000, 1.0, "RATHER SLOW"), (1.2, 10.0, "TOO SLOW")])
+def test_what_may_be_the_machine_is_only_named(run, slack, load, word):
+    done = run(slack, load, "--quick")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert complaints(done.stdout, "RATHER SLOW") == [f"RATHER SLOW {name}" for name in DEAR]
+    assert complaints(done.stdout, word) == [f"{word} {name}" for name in DEAR]
 
 
 def test_no_other_run_complains(run):
-    done = run(1)
+    done = run(1, 1.0)
     assert done.returncode == 0 and "SLOW" not in done.stdout
