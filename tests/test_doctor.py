@@ -208,7 +208,10 @@ def test_with_a_minizinc_that_is_too_old(tmp_path, monkeypatch):
 
 
 @needs_minizinc
-@pytest.mark.parametrize("field", ["version", "executable", "mznlib", "extraFlags"])
+@pytest.mark.parametrize(
+    "field",
+    ["version", *(pytest.param(name, marks=pytest.mark.slow) for name in ("executable", "mznlib", "extraFlags"))],
+)
 def test_a_stale_configuration_is_mended_by_the_command_that_is_named(whole, field):
     path = Path(whole["MZN_SOLVER_PATH"]) / install.CONFIGURATION
     stale = {"version": "0.0.1", "executable": "/no/such/fzn-turbo", "mznlib": "/no/such/share", "extraFlags": []}
