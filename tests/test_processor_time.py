@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from command import PATIENCE
 
 TESTS = Path(__file__).resolve().parent
+ROOT = TESTS.parent
 CONFTEST = f"""
 import sys
 sys.path.append({str(TESTS)!r})
@@ -91,6 +93,15 @@ def test_what_may_be_the_machine_is_only_named(run, slack, load, word):
     done = run(slack, load, "--quick")
     assert done.returncode == 0, done.stdout + done.stderr
     assert complaints(done.stdout, word) == [f"{word} {name}" for name in DEAR]
+
+
+def test_ci_runs_every_test_that_needs_no_gpu_once():
+    makefile, ci = ((ROOT / name).read_text(encoding="utf-8") for name in ("Makefile", ".ci/run"))
+    marked = dict(re.findall(r"^([\w-]+): MARKED = (.*)$", makefile, re.MULTILINE))
+    runs = re.findall(r"^make ([\w-]+) \| unskipped$", ci, re.MULTILINE)
+    for gpu, slow in ((False, False), (False, True), (True, False), (True, True)):
+        taken = [target for target in marked if eval(marked[target], {"gpu": gpu, "slow": slow})]
+        assert ("test-all" in taken, len(set(taken) & set(runs))) == (not gpu, int(not gpu))
 
 
 def test_no_other_run_complains(run):
