@@ -2,7 +2,8 @@
 #
 #   make            compile the kernels ahead (the CPU engine, and the GPU engine for the GPUs that are here)
 #   make demo       solve a job shop through MiniZinc
-#   make test       all tests that need no GPU           make test-gpu       the tests that need one
+#   make test       what a change needs, in minutes      make test-all       all tests that need no GPU
+#   make test-slow  what the one has and the other not   make test-gpu       the tests that need a GPU
 #   make bench      nodes per second                     make bench-anytime  best solution at any time
 #   make fuzz       random models, damaged input         make soak       an hour at full load, memory measured
 #   make coverage   of the package and of the operators  make mutate     break the solver, see that a test notices
@@ -50,8 +51,8 @@ provide = $(1) >/dev/null 2>&1 || { \
     { apt-get update -qq && apt-get install -y -qq --no-install-recommends $(2); } >/dev/null; \
   else echo "$(2) is missing. Type: sudo apt-get install $(2)" >&2; false; fi; }
 
-.PHONY: all venv compiler demo test test-gpu fuzz soak coverage mutate bench bench-anytime check check-kernels cpmpy pycsp3 docker-check docs look \
-        newest-minizinc install uninstall clean
+.PHONY: all venv compiler demo test test-all test-slow test-gpu fuzz soak coverage mutate bench bench-anytime check \
+        check-kernels cpmpy pycsp3 docker-check docs look newest-minizinc install uninstall clean
 
 all: $(TESTED) compiler
 	@$(RUN) -m turbo_fzn --build-kernels
@@ -79,10 +80,15 @@ demo: $(READY) compiler
 	else echo "Without MiniZinc, the FlatZinc that it would give is solved:"; set -x; \
 	  $(RUN) -m turbo_fzn -i examples/demo.fzn; fi
 
-# Without MiniZinc the tests that run it are skipped, and say so.
-test: $(TESTED) compiler
+# Without MiniZinc the tests that run it are skipped, and say so. CI complains of tests that ought to be marked `slow`.
+test: MARKED = not gpu and not slow
+test: QUICK = $(if $(CI),--quick)
+test-all: MARKED = not gpu
+test-slow: MARKED = slow and not gpu
+
+test test-all test-slow: $(TESTED) compiler
 	@$(call provide,command -v minizinc,minizinc) || true
-	@$(RUN) -m pytest -q -rs -m "not gpu" $(PARALLEL) $(TESTFLAGS)
+	@$(RUN) -m pytest -q -rs -m "$(MARKED)" $(QUICK) $(PARALLEL) $(TESTFLAGS)
 
 test-gpu: $(READY) compiler
 ifneq ($(VENV),none)

@@ -172,7 +172,7 @@ def ends_soon(after: float = 0.0) -> Iterator[None]:
         assert seconds <= 2 * slow * SECONDS_TO_STOP, f"{seconds:.2f} s late, on a machine slowed down {slow:.1f} times"
 
 
-def time_limits(searching: float = 1.0) -> Iterator[int]:
+def time_limits(searching: float = 0.3) -> Iterator[int]:
     """Time limits in milliseconds that leave about so many seconds to a search, the start taking what it takes now.
 
     Each is four times the one before, for where the machine has become busier meanwhile: take the first with which the

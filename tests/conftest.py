@@ -13,6 +13,8 @@ import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import builds
+import processor_time
 import pytest
 from command import PATIENCE, without_home
 from fake_gpu import fake_gpu  # noqa: F401
@@ -25,6 +27,15 @@ UNHURRIED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("repeatable", **UNHURRIED, derandomize=True, max_examples=100, database=None)
 settings.register_profile("explore", **UNHURRIED, max_examples=3000, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    processor_time.add_options(parser)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.add_cleanup(builds.open_place())
+    processor_time.register(config)
 
 
 @pytest.fixture(scope="session", params=["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])

@@ -7,26 +7,35 @@ import subprocess
 from itertools import product
 from pathlib import Path
 
+from builds import build_once
 from command import PATIENCE
 from global_notation import Case, Vars, values_of
 
-from turbo_fzn.install import install_solver
+from turbo_fzn.install import CONFIGURATION, install_solver
+
+UNSATISFIABLE = "UNSATISFIABLE"
 
 
 class Compiler:
-    """MiniZinc with our library; its files are in a folder of the caller's."""
+    """MiniZinc with our library; a model is compiled once a run of the tests."""
 
-    def __init__(self, folder: Path):
-        self.model, self.flat, self.output = (folder / f"model.{suffix}" for suffix in ("mzn", "fzn", "ozn"))
-        files = ["--fzn", self.flat, "--ozn", self.output, self.model]
-        self.command = ["minizinc", "-c", "--solver", install_solver(folder), *files]
+    def __init__(self) -> None:
+        self.solver = build_once("library", install_solver) / CONFIGURATION
 
     def flatten(self, text: str) -> str | None:
         """The FlatZinc of a model, or None where MiniZinc finds that it has no solution."""
-        self.model.write_text(text)
-        run = subprocess.run(self.command, capture_output=True, text=True, timeout=PATIENCE)
+        folder = build_once("model", lambda folder: self._compile(folder, text), text)
+        self.output = folder / "model.ozn"
+        return None if (folder / UNSATISFIABLE).exists() else (folder / "model.fzn").read_text()
+
+    def _compile(self, folder: Path, text: str) -> None:
+        model = folder / "model.mzn"
+        model.write_text(text)
+        command = ["minizinc", "-c", "--solver", self.solver, model]  # writes its files beside the model
+        run = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
         assert run.returncode == 0, run.stderr
-        return None if "=====UNSATISFIABLE=====" in run.stdout else self.flat.read_text()
+        if f"====={UNSATISFIABLE}=====" in run.stdout:
+            (folder / UNSATISFIABLE).touch()
 
     def fixed_values(self) -> dict[str, object]:
         """What MiniZinc has found out while compiling: it is no variable of the FlatZinc."""

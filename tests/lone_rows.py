@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import atexit
 import ctypes
-import shutil
 import subprocess
-import tempfile
 from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
+from builds import build_once
 
 from turbo_fzn.engine import compiler, context
 from turbo_fzn.engine.abi import Common, Problem
@@ -25,20 +23,15 @@ BLOCKS = 256  # on a GPU
 RECORD_WORDS = 21  # of probe_rows.h
 
 
-@lru_cache(maxsize=1)
-def folder() -> Path:
-    """Where this process compiles."""
-    made = tempfile.mkdtemp(prefix="turbo_fzn-rows-")
-    atexit.register(shutil.rmtree, made, ignore_errors=True)
-    return Path(made)
-
-
 def compile_rows(command: list[str], source: str, target: str, bits: int, floats: bool) -> Path:
-    target = f"floats-{target}" if floats else target
+    """The compiled file, which all processes of a run of the tests share."""
     flags = [f"-DBOUND_BITS={bits}", f"-I{kernels_folder()}", *compiler.developer_flags()]
-    made = folder() / target
-    subprocess.run([*command, *flags, "-o", str(made), str(SOURCES / source)], check=True, capture_output=True)
-    return made
+    command = [*command, *flags, str(SOURCES / source), "-o"]
+
+    def compile_here(folder: Path) -> None:
+        subprocess.run([*command, str(folder / target)], check=True, capture_output=True)
+
+    return build_once("rows", compile_here, command, compiler.source_hash()) / target
 
 
 @lru_cache(maxsize=3)

@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 from command import CORPUS, PATIENCE, environment, run
 
+pytestmark = pytest.mark.slow
+
 ASSERTING = {"TURBO_FZN_KERNEL_FLAGS": "-DCHECK_ASSERTIONS"}
 TESTS = Path(__file__).resolve().parent
 MODELS = ("crossword", "golomb", "hamilton", "job_shop", "lights_out", "magic_square", "rcpsp", "remainders")

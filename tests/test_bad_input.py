@@ -303,7 +303,9 @@ GARBAGE = {
 }
 
 
-@pytest.mark.parametrize("kind", sorted(GARBAGE))
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=[pytest.mark.slow] * (kind != "quotes")) for kind in sorted(GARBAGE)]
+)
 def test_a_hundred_megabytes_of_garbage_are_refused_soon_and_in_little_memory(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "garbage.fzn"
     path.write_text(eval(GARBAGE[kind], {"N": HUGE}))

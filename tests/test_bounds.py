@@ -392,12 +392,13 @@ solve maximize total;
 """  # 111; of b, its complement and c at most one is 1
 
 
-def test_a_clique_with_a_literal_and_its_complement_says_that_the_others_are_0():
-    for number in range(8):
-        dummies = "".join(f"var bool: d{i}; constraint int_eq_reif(e,{i},d{i});\n" for i in range(number))
-        text = BOTH_SIDES.replace("constraint int_eq_reif(x", f"{dummies}constraint int_eq_reif(x", 1)
-        verdict, _, _ = judge_bounds(parse_text(text), Random(number))
-        assert not verdict.is_fault, verdict.fault
+@pytest.mark.parametrize("number", [0, *(pytest.param(number, marks=pytest.mark.slow) for number in range(1, 8))])
+def test_a_clique_with_a_literal_and_its_complement_says_that_the_others_are_0(number):
+    """Whatever the order of the variables, which further ones change."""
+    dummies = "".join(f"var bool: d{i}; constraint int_eq_reif(e,{i},d{i});\n" for i in range(number))
+    text = BOTH_SIDES.replace("constraint int_eq_reif(x", f"{dummies}constraint int_eq_reif(x", 1)
+    verdict, _, _ = judge_bounds(parse_text(text), Random(number))
+    assert not verdict.is_fault, verdict.fault
 
 
 @given(st.sets(st.integers(0, 9), min_size=2))

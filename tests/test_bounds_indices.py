@@ -201,9 +201,9 @@ def drawn(random: Random) -> str:
 
 def test_no_row_about_indices_and_no_cut_of_squares_excludes_a_solution() -> None:
     kinds = []
-    for number in range(300):
+    for number in range(200):
         text = drawn(Random(f"indices/{number}"))
         verdict, _, _ = judge_bounds(parse_text(text), Random(number))
         assert not verdict.is_fault, f"{number}: {verdict.fault}\n{text}"
         kinds.append(verdict.kind)
-    assert kinds.count("right") > 150
+    assert kinds.count("right") > 100

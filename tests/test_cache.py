@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from builds import quick_compiler
 from command import LEAST_SUM, PATIENCE, environment, run, value, write
 
 from turbo_fzn import cache
@@ -36,11 +37,7 @@ def folder(tmp_path, monkeypatch) -> Path:
 
 @pytest.fixture
 def compiler(tmp_path) -> str:
-    """A C++ compiler that does not optimise, and notes each of its runs."""
-    path = tmp_path / "quick-c++"
-    path.write_text(f'#!/bin/sh\necho run >> "{tmp_path}/runs"\nexec c++ "$@" -O0\n')
-    path.chmod(0o755)
-    return str(path)
+    return str(quick_compiler(tmp_path))
 
 
 def runs(tmp_path: Path) -> int:

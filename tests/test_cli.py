@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import builds
 import pytest
 from command import (
     COMMAND,
@@ -242,12 +242,7 @@ def test_the_solver_is_installed_in_a_folder_and_uninstalled_from_it(tmp_path):
 
 @pytest.fixture
 def quick_compiler(tmp_path) -> str:
-    """A C++ compiler that does not optimise, and notes each of its runs."""
-    path = tmp_path / "quick-c++"
-    real = os.environ.get("CXX") or "c++"
-    path.write_text(f'#!/bin/sh\necho run >> "{tmp_path}/runs"\nexec {real} "$@" -O0\n')
-    path.chmod(0o755)
-    return str(path)
+    return str(builds.quick_compiler(tmp_path))
 
 
 @pytest.mark.parametrize("action", ["--build-kernels", "--install-solver"])

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from builds import kernel_cache
 from command import PATIENCE, long_propagation, wait_until
 from engines import drain, make_engine
 from test_capacities import QUEENS_SOLUTIONS, TOO_SMALL, engine_for, run
@@ -224,7 +225,8 @@ print("done")
 """
 
 
-def test_the_blocks_have_no_data_race(tmp_path):
+@pytest.mark.slow
+def test_the_blocks_have_no_data_race():
     """The ring is large here: that a slot is free again is told through the host, which ThreadSanitizer cannot see."""
     compiler = shutil.which("g++")
     library = (
@@ -242,7 +244,7 @@ def test_the_blocks_have_no_data_race(tmp_path):
         "CXX": compiler,
         "LD_PRELOAD": library,
         "TURBO_FZN_KERNEL_FLAGS": "-fsanitize=thread -O1 -g",
-        "TURBO_FZN_CACHE": str(tmp_path / "cache"),
+        **kernel_cache(),
         "TSAN_OPTIONS": "exitcode=66",
     }
     done = subprocess.run(

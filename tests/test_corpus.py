@@ -22,11 +22,18 @@ def has_floats(text: str) -> bool:
     return bool(FLOAT.search(text))
 
 
+def is_long(entry: dict) -> bool:
+    """Whether it takes seconds: boxes of real variables down to the usual precision."""
+    return entry["model"] == "ladder.mzn"
+
+
 def text_of(entry: dict) -> str:
     return (TESTS / "corpus" / (Path(entry["model"]).stem + ".fzn")).read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("entry", EXPECTED, ids=lambda entry: entry["model"])
+@pytest.mark.parametrize(
+    "entry", [pytest.param(entry, id=entry["model"], marks=[pytest.mark.slow] * is_long(entry)) for entry in EXPECTED]
+)
 @pytest.mark.parametrize("blocks", [1, None], ids=["one-block", "default-blocks"])
 def test_an_example_has_the_optimum_or_count_that_gecode_found(engine, blocks, entry):
     settings = {"blocks": blocks or (4 if engine == "cpu" else None), "all_solutions": entry["kind"] == "count"}

@@ -12,13 +12,12 @@ from math import comb, factorial, perm
 from pathlib import Path
 
 import pytest
-from command import PATIENCE
 from conftest import needs_minizinc
 
 from turbo_fzn import solve_text
 
 FOLDER = Path(__file__).parent / "counting"
-BLOCKS = (1, 2, 64)
+BLOCKS = (64, *(pytest.param(blocks, marks=pytest.mark.slow) for blocks in (1, 2)))  # through MiniZinc
 
 
 def count(predicate, *ranges) -> int:
@@ -79,6 +78,8 @@ EXPECTED = {
     "bell": lambda: bell(8),
     "pigeons": lambda: 0,
 }
+# With a hundred thousand solutions it takes seconds.
+NAMES = [pytest.param(name, marks=[pytest.mark.slow] * (name == "digits")) for name in EXPECTED]
 
 
 def test_every_model_has_a_number_and_a_flattened_copy():
@@ -88,19 +89,17 @@ def test_every_model_has_a_number_and_a_flattened_copy():
 
 @pytest.mark.covers("F3", "F9")
 @needs_minizinc
-@pytest.mark.parametrize("name", EXPECTED)
-def test_minizinc_gets_every_solution_once_whatever_the_number_of_blocks(start_minizinc, name):
-    flags = ["-a", "--non-unique", FOLDER / f"{name}.mzn"]
-    processes = [start_minizinc("--blocks", blocks, *flags, CUDA_VISIBLE_DEVICES="") for blocks in BLOCKS]
-    for process in processes:  # beside each other
-        output, errors = process.communicate(timeout=PATIENCE)
-        lines = output.splitlines()
-        assert lines.count("----------") == EXPECTED[name](), errors
-        assert lines[-1] == ("==========" if EXPECTED[name]() else "=====UNSATISFIABLE=====")
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("blocks", BLOCKS)
+def test_minizinc_gets_every_solution_once_whatever_the_number_of_blocks(minizinc, name, blocks):
+    done = minizinc("--blocks", blocks, "-a", "--non-unique", FOLDER / f"{name}.mzn", CUDA_VISIBLE_DEVICES="")
+    lines = done.stdout.splitlines()
+    assert lines.count("----------") == EXPECTED[name](), done.stderr
+    assert lines[-1] == ("==========" if EXPECTED[name]() else "=====UNSATISFIABLE=====")
 
 
 @pytest.mark.covers("F3")
-@pytest.mark.parametrize("name", EXPECTED)
+@pytest.mark.parametrize("name", NAMES)
 def test_every_engine_counts_right_with_any_number_of_blocks(engine, name):
     text = (FOLDER / f"{name}.fzn").read_text()
     for blocks in (3, 64) if engine == "cpu" else (64,):

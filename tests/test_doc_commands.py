@@ -72,6 +72,7 @@ def surroundings(folder: Path) -> dict[str, str]:
     return environment(PATH=paths, HOME=str(folder / "home"), VENV="none", PYTHON=sys.executable, **alone)
 
 
+@pytest.mark.slow
 @needs_minizinc
 @needs_gecode
 @pytest.mark.parametrize("path", [path for path in DOCUMENTS if to_run(path)], ids=NAME.get)

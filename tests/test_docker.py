@@ -11,7 +11,7 @@ import docker
 import pytest
 from command import PATIENCE
 from conftest import needs_minizinc
-from test_package import Installation, wheel  # noqa: F401
+from installation import Installation, install, shared_wheel
 
 ORDINARY = "FROM base:1.2\nRUN true\nUSER somebody\n"
 
@@ -39,11 +39,13 @@ def test_what_breaks_a_rule_is_seen(change, complaint):
     assert any(complaint in found for found in docker.complaints(ORDINARY.replace(*change)))
 
 
+@pytest.mark.slow
 @needs_minizinc
-def test_the_steps_of_the_cpu_image_make_what_docker_runs(tmp_path, wheel):  # noqa: F811
+def test_the_steps_of_the_cpu_image_make_what_docker_runs(tmp_path):
     """As an ordinary process: the system's packages are here already, and what pip installs is the wheel of
-    test_package.py, which is made as the first stage makes it."""
-    there = Installation(tmp_path, wheel).begin(tmp_path)
+    installation.py, which is made as the first stage makes it."""
+    install(tmp_path, shared_wheel())
+    there = Installation(tmp_path).begin(tmp_path)
     solvers = "/usr/share/minizinc/solvers"
     environment = {
         **os.environ,

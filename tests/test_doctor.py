@@ -18,8 +18,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from builds import quick_compiler
 from command import COMMAND, PATIENCE, environment
 from conftest import needs_minizinc
+from fake_machine import FOLDER as FAKE_MACHINE
 from fake_machine import build_driver, changes, fill_cache
 
 from turbo_fzn import __main__ as entry
@@ -166,7 +168,7 @@ def test_with_a_driver_but_no_device(gpu_machine, whole):
 
 def test_with_a_cache_that_cannot_be_written(whole, tmp_path):
     """Such a cache costs time, and no answer; here it was asked for by its name."""
-    code, report, last = run(**whole, TURBO_FZN_CACHE="/dev/null/cache")
+    code, report, last = run(**whole, TURBO_FZN_CACHE="/dev/null/cache", CXX=str(quick_compiler(tmp_path)))
     assert code == 1 and last.endswith("1 of 8 parts is wrong, asked for: cache") and report["cache"][0] == doctor.WRONG
     assert report["cache"][2] == "unset TURBO_FZN_CACHE"
 
@@ -190,9 +192,11 @@ def test_the_command_that_mends_a_cache_open_to_others_mends_it(tmp_path, monkey
         ("TURBO_FZN_CACHE", "/dev/null/cache", "cache"),
     ],
 )
-def test_the_command_that_is_named_for_a_wrong_variable_mends_it(gpu_machine, whole, name, value, part):
+def test_the_command_that_is_named_for_a_wrong_variable_mends_it(gpu_machine, whole, tmp_path, name, value, part):
     """Typed into the same shell, as a user does."""
-    machine = {**whole, **gpu_machine("none:fail")}
+    machine = {**whole, **gpu_machine("none:fail"), "PATH": f"{FAKE_MACHINE}{os.pathsep}{os.environ['PATH']}"}
+    if part == "cache":
+        machine |= {"XDG_CACHE_HOME": str(tmp_path), "CXX": str(quick_compiler(tmp_path))}
     mend = run(**{**machine, name: value})[1][part][2]
     machine = {variable: text for variable, text in machine.items() if text is not None}
     script = f"export {name}={value}; {shlex.join(COMMAND)} --doctor; echo; {mend}; {shlex.join(COMMAND)} --doctor"
@@ -220,7 +224,10 @@ def test_with_a_minizinc_that_is_too_old(tmp_path, monkeypatch):
 
 
 @needs_minizinc
-@pytest.mark.parametrize("field", ["version", "executable", "mznlib", "extraFlags"])
+@pytest.mark.parametrize(
+    "field",
+    ["version", *(pytest.param(name, marks=pytest.mark.slow) for name in ("executable", "mznlib", "extraFlags"))],
+)
 def test_a_stale_configuration_is_mended_by_the_command_that_is_named(whole, field):
     path = Path(whole["MZN_SOLVER_PATH"]) / install.CONFIGURATION
     stale = {"version": "0.0.1", "executable": "/no/such/fzn-turbo", "mznlib": "/no/such/share", "extraFlags": []}

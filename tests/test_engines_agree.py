@@ -9,6 +9,7 @@ from turbo_fzn import Result, solve_text
 
 TREES = [entry for entry in EXPECTED if entry["model"] != "two_circles.mzn"]  # that one's is long without restarts
 LONG = {"can.mzn", "ladder.mzn", "beam.mzn"}  # whose trees have millions of boxes down to the usual precision
+TAKE_SECONDS = {"can.mzn", "fence.mzn", "refraction.mzn"}
 COUNTED = ("nodes", "failures", "peakDepth", "propagators", "variables")
 
 
@@ -29,7 +30,10 @@ def test_gpu_and_cpu_walk_the_same_tree(entry):
         assert cpu.solutions[-1:] == gpu.solutions[-1:]
 
 
-@pytest.mark.parametrize("entry", TREES, ids=lambda entry: entry["model"])
+@pytest.mark.parametrize(
+    "entry",
+    [pytest.param(one, id=one["model"], marks=[pytest.mark.slow] * (one["model"] in TAKE_SECONDS)) for one in TREES],
+)
 def test_a_run_repeats_itself(engine, entry):
     first, second = run(entry, engine), run(entry, engine)
     assert first.statistics["nodes"] == second.statistics["nodes"]

@@ -13,6 +13,7 @@ MODELS = ("crossword", "golomb", "hamilton", "job_shop", "lights_out", "magic_sq
 CHECKED = {"TURBO_FZN_KERNEL_FLAGS": "-DCHECK_FIXPOINT"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("flags", [("--lns", "off"), ("-f", "-p", "3")], ids=["tree", "free"])
 @pytest.mark.parametrize("model", MODELS)
 def test_no_row_can_tighten_anything_at_a_fixpoint(model, flags):

@@ -142,8 +142,8 @@ def test_with_auto_they_join_the_cpu_together(three_gpus, monkeypatch, broken):
     monkeypatch.setattr(choose.wake, "begin", lambda wanted: awake)
     monkeypatch.setattr(maker, "HEAD_START_SECONDS", 0.0)
     three_gpus.broken = broken
-    result = solve_text(golomb(9), arch="auto", blocks=2, lns="off", check=True)
-    assert (result.status, result.objective) == ("OPTIMAL_SOLUTION", 44)
+    result = solve_text(golomb(8), arch="auto", blocks=2, lns="off", check=True)
+    assert (result.status, result.objective) == ("OPTIMAL_SOLUTION", 34)
     left = [f"gpu{number}" for number in range(3) if number not in broken]
     assert result.statistics["engine"] in ("cpu", "+".join(["cpu", *left]))
 

@@ -228,9 +228,10 @@ def test_decimal_fractions_and_wide_domains_leave_room_for_a_small_precision(pre
         " solve satisfy;",
     ],
 )
-def test_where_nothing_can_be_said_nothing_is(model):
+@pytest.mark.parametrize("time_limit", [300, pytest.param(2000, marks=pytest.mark.slow)])
+def test_where_nothing_can_be_said_nothing_is(model, time_limit):
     for settings in ({"check": True}, {"check": False}, {"threads": 2}):
-        assert solve(model, time_limit=2000, **settings).status == "UNKNOWN"
+        assert solve(model, time_limit=time_limit, **settings).status == "UNKNOWN"
 
 
 def test_an_unbounded_real_objective_is_claimed_where_the_check_is_on_only():

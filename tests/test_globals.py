@@ -24,9 +24,9 @@ FORMS = {
 
 
 @pytest.fixture(scope="module")
-def solutions_of(tmp_path_factory):
+def solutions_of():
     """A function from a model's text to its solutions, as compiled with our library."""
-    compiler = Compiler(tmp_path_factory.mktemp("globals"))
+    compiler = Compiler()
 
     def solve(text: str) -> list[dict]:
         flat = compiler.flatten(text)
@@ -47,7 +47,7 @@ def calls() -> list:
     """Each case posted and reified; the first one of each global negated as well."""
     first = {case.name: case for case in reversed(CASES)}
     return [
-        pytest.param(case, form, id=f"{identify(case)}-{form}")
+        pytest.param(case, form, id=f"{identify(case)}-{form}", marks=[pytest.mark.slow] * (form == "negated"))
         for case in CASES
         for form in FORMS
         if form != "negated" or case is first[case.name]

@@ -116,6 +116,7 @@ def alone(short: Path) -> tuple[float, list[str]]:
     return statistics.median(claimed for claimed, _, _ in runs), runs[0][2].solutions
 
 
+@pytest.mark.slow
 @EVERY_FAULT
 @REPEAT
 def test_the_answer_is_there_when_the_cpu_engine_has_it(machine, short, alone, fault, repeat):
@@ -127,6 +128,7 @@ def test_the_answer_is_there_when_the_cpu_engine_has_it(machine, short, alone, f
     assert not REPEATS or ended < seconds + LATE_SECONDS
 
 
+@pytest.mark.slow
 def test_a_gpu_that_is_ready_joins_and_a_failure_of_it_is_told(machine, endless):
     """That the faults take place, which the other tests cannot see."""
     for fault in ("none:fail", *TOLD):
@@ -145,6 +147,7 @@ def wait_for(process: subprocess.Popen[str], text: str) -> None:
     raise AssertionError(f"never said: {text}")
 
 
+@pytest.mark.slow
 @SOME_FAULTS
 @REPEAT
 def test_the_time_limit_is_kept_and_the_best_solution_delivered(machine, endless, fault, repeat):
@@ -158,6 +161,7 @@ def test_the_time_limit_is_kept_and_the_best_solution_delivered(machine, endless
     assert int(answer.statistics["objective"]) == value(answer, "m11")
 
 
+@pytest.mark.slow
 @SOME_FAULTS
 @REPEAT
 def test_a_signal_ends_it_soon_and_the_best_solution_is_delivered(machine, endless, fault, repeat):

@@ -96,7 +96,7 @@ def test_little_memory_means_fewer_blocks(fake_gpu):
 
 
 def test_a_store_too_large_for_shared_memory_lies_in_the_workspace(fake_gpu):
-    text = "".join(f"var 1..2: x{i} :: output_var;\n" for i in range(40_000)) + SATISFY
+    text = WIDE + "".join(f"var 1..2: x{i} :: output_var;\n" for i in range(16_000)) + SATISFY
     result = solve_text(text, arch="gpu", blocks=1, n_solutions=1, simplify=False, check=False)
     assert (result.status, result.statistics["store"]) == ("SATISFIED", "global")
 

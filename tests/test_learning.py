@@ -6,6 +6,7 @@ The build of TURBO_FZN_KERNEL_FLAGS=-DCHECK_EXPLANATIONS checks each explanation
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import pytest
 from command import wait_until
@@ -77,8 +78,7 @@ def test_a_random_model_has_a_solution_where_the_oracle_has(team, model):
     assert solve(model.text, team).status == status_to_expect("satisfy", bool(solutions)), model.text
 
 
-@pytest.fixture
-def checked(monkeypatch):
+def use_checked(monkeypatch) -> Iterator[None]:
     """The engine of this process is the one that checks."""
     for name, flags in CHECKED.items():
         monkeypatch.setenv(name, flags)
@@ -87,10 +87,22 @@ def checked(monkeypatch):
     cpu.library.cache_clear()  # the next test takes the usual one
 
 
+@pytest.fixture
+def checked(monkeypatch):
+    yield from use_checked(monkeypatch)
+
+
+@pytest.fixture(params=["usual", pytest.param("checked", marks=pytest.mark.slow)])
+def maybe_checked(request, monkeypatch):
+    """The test is for both engines; the usual one counts no errors in explanations."""
+    yield from use_checked(monkeypatch) if request.param == "checked" else [None]
+
+
 def example(name: str) -> dict:
     return next(entry for entry in EXPECTED if entry["model"] == f"{name}.mzn")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("role", LEARNERS)
 @pytest.mark.parametrize("model", HARD)
 def test_every_explanation_and_every_learned_clause_is_right(checked, model, role):
@@ -104,13 +116,14 @@ def check_explanations_of(model):
         assert solve(model.text, (role,)).statistics.get("explanationErrors", 0) == 0, model.text
 
 
+@pytest.mark.slow
 def test_every_explanation_in_random_models_is_right(checked):
     check_explanations_of()
 
 
 @pytest.mark.parametrize("kilobytes", [150, 160, 170, 180, 195, 210])  # now the clauses are full first, now the lists
 @pytest.mark.parametrize("team", TEAMS, ids="+".join)
-def test_a_full_memory_costs_clauses_and_no_answer(monkeypatch, checked, team, kilobytes):
+def test_a_full_memory_costs_clauses_and_no_answer(monkeypatch, maybe_checked, team, kilobytes):
     monkeypatch.setattr(Layout, "learn_bytes", lambda layout: 500 * layout.tnf.n_vars + 1000 * kilobytes)
     entry = example("removal")
     result = solve(text_of(entry), team)
@@ -145,7 +158,7 @@ solve maximize gain;
 
 
 @pytest.mark.parametrize("role", LEARNERS)
-def test_bounds_that_creep_through_a_large_domain_end_in_a_proof(checked, role):
+def test_bounds_that_creep_through_a_large_domain_end_in_a_proof(maybe_checked, role):
     result = solve(CREEPING, (role,), simplify=False)
     assert (result.status, result.objective) == ("OPTIMAL_SOLUTION", 0)
     assert result.statistics["explanationErrors"] == 0
@@ -197,7 +210,7 @@ def test_a_finder_leaps_where_the_next_solution_is_better_by_one():
 
 @pytest.mark.parametrize("role", LEARNERS)
 @pytest.mark.parametrize(("goal", "sign"), [("maximize", 1), ("minimize", -1)])
-def test_a_leap_never_takes_a_bound_back(checked, role, goal, sign):
+def test_a_leap_never_takes_a_bound_back(maybe_checked, role, goal, sign):
     """Values grow faster than leaps: beyond the last solution but one is only one value, which level 0 knows."""
     values = [0, *(sign * 4 * 16**i for i in range(4)), sign * 20000]
     more = f"var {{{','.join(map(str, sorted(values)))}}}: z :: output_var;\n"

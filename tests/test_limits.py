@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from builds import kernel_cache
 from builtin_cases import FUNCTIONAL, PREDICATES, calls_of, model_of
 from command import PATIENCE
 from fuzz.judge import Expected, Way, judge
@@ -200,7 +201,8 @@ print("done")
 """
 
 
-def test_the_arithmetic_has_no_undefined_behaviour(tmp_path):
+@pytest.mark.slow
+def test_the_arithmetic_has_no_undefined_behaviour():
     """By UndefinedBehaviorSanitizer: no signed overflow, no division by zero, no shift too far, no bad conversion."""
     compiler = shutil.which("g++")
     if compiler is None:
@@ -213,7 +215,7 @@ def test_the_arithmetic_has_no_undefined_behaviour(tmp_path):
         "PYTHONPATH": str(tests.parent),
         "CXX": compiler,
         "TURBO_FZN_KERNEL_FLAGS": "-fsanitize=undefined -fno-sanitize-recover=undefined -O0",
-        "TURBO_FZN_CACHE": str(tmp_path / "cache"),
+        **kernel_cache(),
     }
     command = [sys.executable, "-c", ARITHMETIC, str(tests)]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=PATIENCE)

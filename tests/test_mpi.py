@@ -21,7 +21,7 @@ pytestmark = mpi.needs_mpi
 KILLS = int(os.environ.get("TURBO_FZN_KILLS", "3"))
 
 
-@pytest.mark.parametrize("ranks", [2, 3, 8])
+@pytest.mark.parametrize("ranks", [2, *(pytest.param(ranks, marks=pytest.mark.slow) for ranks in (3, 8))])
 @pytest.mark.parametrize("name", ["queens", "golomb", "steiner_triples", "pigeons"])
 def test_the_answer_is_that_of_one_process(name, ranks):
     path = CORPUS / f"{name}.fzn"
@@ -57,6 +57,7 @@ def test_so_many_solutions_and_no_more(tmp_path):
     assert len(answer.solutions) == len(set(answer.solutions)) == 7 and answer.markers == []
 
 
+@pytest.mark.slow
 def test_a_time_limit_ends_all_ranks(tmp_path):
     began = time.monotonic()
     answer = mpi.run(3, "--arch", "cpu", "-t", "15000", write(tmp_path, golomb(13)))
@@ -91,6 +92,7 @@ def run_alone_text(*arguments: str) -> tuple[str, str, int]:
     return text, errors, process.returncode
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(KILLS))
 def test_a_rank_that_is_killed_costs_the_claim_and_no_solution_that_was_printed(tmp_path, number):
     """Whichever it is, whenever. The others end; where rank 0 lives, it prints the best."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import platform
 import shutil
@@ -10,63 +9,21 @@ import socket
 import subprocess
 import sys
 import sysconfig
-import venv
 import zipfile
 from pathlib import Path
 
-import lark
-import numpy
-import platformdirs
 import pytest
-import setuptools
-from command import LEAST_SUM, PATIENCE, Answer, read, value, write
+from builds import quick_compiler
+from command import LEAST_SUM, value
+from installation import SOURCE, Installation, build, build_wheel, install, shared_installation, shared_wheel
 
 from turbo_fzn import manual, resources
 from turbo_fzn.engine import compiler
 
-SOURCE = Path(__file__).resolve().parent.parent
-BUILT_FROM = ("setup.py", "setup.cfg", "pyproject.toml", "README.md", "LICENSE")
-
-
-def quick_compiler(folder: Path) -> Path:
-    """A C++ compiler that does not optimise, and notes each of its runs."""
-    path = folder / "quick-c++"
-    path.write_text(f'#!/bin/sh\necho run >> "{folder}/runs"\nexec c++ "$@" -O0\n')
-    path.chmod(0o755)
-    return path
-
-
-def build(folder: Path, **changes: str) -> subprocess.CompletedProcess[str]:
-    """`pip wheel`, of a copy, so that nothing is left in the source tree; the wheel goes to `folder`/out."""
-    copy = folder / "source"
-    for name in ("turbo_fzn", "kernels", "share"):
-        shutil.copytree(SOURCE / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in BUILT_FROM:
-        shutil.copy(SOURCE / name, copy)
-    command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "-w", folder / "out", copy]
-    environment = {**os.environ, **changes}
-    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env=environment)
-
-
-def build_wheel(folder: Path, **changes: str) -> Path:
-    run = build(folder, **changes)
-    assert run.returncode == 0, run.stdout + run.stderr
-    (wheel,) = (folder / "out").iterdir()
-    return wheel
-
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory) -> Path:
-    """Built once, also for several workers of pytest-xdist, the folder above whose folders is theirs alone."""
-    folder = tmp_path_factory.getbasetemp()
-    folder = (folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder) / "wheel"
-    folder.mkdir(exist_ok=True)
-    with open(folder / "lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (folder / "out").exists():
-            build_wheel(folder, CXX=str(quick_compiler(folder)))
-    (wheel,) = (folder / "out").iterdir()
-    return wheel
+def wheel() -> Path:
+    return shared_wheel()
 
 
 def source_files(folder: Path, *patterns: str) -> set[str]:
@@ -74,6 +31,7 @@ def source_files(folder: Path, *patterns: str) -> set[str]:
     return {path.relative_to(folder).as_posix() for path in paths}
 
 
+@pytest.mark.slow
 def test_the_wheel_holds_every_source_file_that_is_needed_to_run(wheel):
     names = set(zipfile.ZipFile(wheel).namelist())
     kernels = source_files(SOURCE / "kernels", "*")
@@ -85,16 +43,19 @@ def test_the_wheel_holds_every_source_file_that_is_needed_to_run(wheel):
     assert {f"turbo_fzn/{name}" for name in package} <= names
 
 
+@pytest.mark.slow
 def test_the_wheel_holds_nothing_outside_the_package(wheel):
     top = {name.split("/")[0] for name in zipfile.ZipFile(wheel).namelist()}
     assert {name for name in top if not name.endswith((".dist-info", ".data"))} == {"turbo_fzn"}
 
 
+@pytest.mark.slow
 def test_the_wheel_puts_the_manual_and_the_completions_where_they_are_looked_for(installation):
     for name in manual.FILES:
         assert (installation.scripts.parent / "share" / name).read_text(encoding="utf-8") == manual.FILES[name]()
 
 
+@pytest.mark.slow
 def test_the_metadata_has_the_licence_and_says_that_the_package_is_typed(wheel):
     archive = zipfile.ZipFile(wheel)
     name = next(name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
@@ -103,6 +64,7 @@ def test_the_metadata_has_the_licence_and_says_that_the_package_is_typed(wheel):
     assert any(name.endswith("LICENSE") and ".dist-info/" in name for name in archive.namelist())
 
 
+@pytest.mark.slow
 def test_an_unpacked_wheel_finds_its_own_kernels_and_library(wheel, tmp_path):
     zipfile.ZipFile(wheel).extractall(tmp_path)
     script = "from turbo_fzn import resources as r; print(r.kernels_folder()); print(r.share_folder())"
@@ -117,49 +79,9 @@ WIDE = LEAST_SUM.replace("var 2..20: z", "var 2..100000000000: z")
 ENGINES = {"32 bits": (LEAST_SUM, []), "64 bits": (WIDE, []), "profile": (LEAST_SUM, ["--profile", "-s"])}
 
 
-class Installation:
-    """An environment that has the wheel, or what else pip installs, and what it depends on, but neither a compiler nor
-    anything in a cache. `changes`: environment variables of pip's."""
-
-    def __init__(self, folder: Path, wheel: Path, **changes: str):
-        venv.create(folder / "venv", symlinks=True)
-        self.scripts = folder / "venv" / "bin"
-        (self.package,) = (folder / "venv" / "lib").glob("python*/site-packages")
-        needed = {str(Path(module.__file__).parent.parent) for module in (numpy, lark, platformdirs, setuptools)}
-        (self.package / "needed.pth").write_text("\n".join(needed))
-        command = [sys.executable, "-m", "pip", "--python", self.scripts / "python", "install"]
-        command += ["--quiet", "--no-deps", "--no-index", "--no-build-isolation", "--ignore-installed", wheel]
-        alone = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}  # which may hold the source
-        subprocess.run(command, check=True, timeout=PATIENCE, env={**alone, **changes})
-        self.package /= "turbo_fzn"
-        self.compiled = self.package / compiler.PACKAGED
-
-    def begin(self, folder: Path) -> Installation:
-        """For a test: from now on the user's home and cache are there."""
-        self.home, self.cache = folder, folder / "cache"
-        return self
-
-    def run(self, *arguments: object, **changes: str) -> subprocess.CompletedProcess[str]:
-        """`fzn-turbo`, with nothing of this process's environment but `changes`."""
-        environment = {"PATH": "", "HOME": str(self.home), "TURBO_FZN_CACHE": str(self.cache), **changes}
-        command = [self.scripts / "fzn-turbo", *map(str, arguments)]
-        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE)
-
-    def solve(self, text: str, *flags: object, **changes: str) -> Answer:
-        done = self.run("--arch", "cpu", *flags, write(self.home, text), **changes)
-        return read(done.stdout, done.stderr, done.returncode)
-
-    def refuses(self, **changes: str) -> bool:
-        answer = self.solve(LEAST_SUM, **changes)
-        return answer.code == 1 and "no C++ compiler found for the CPU engine" in answer.errors
-
-    def compiled_here(self) -> list[Path]:
-        return list(self.cache.glob("*.so"))
-
-
 @pytest.fixture(scope="module")
-def installation(tmp_path_factory, wheel) -> Installation:
-    return Installation(tmp_path_factory.mktemp("installation"), wheel)
+def installation() -> Installation:
+    return shared_installation()
 
 
 @pytest.fixture
@@ -170,9 +92,11 @@ def installed(tmp_path, installation) -> Installation:
 
 @pytest.fixture
 def of_its_own(tmp_path, wheel) -> Installation:
-    return Installation(tmp_path, wheel).begin(tmp_path)
+    install(tmp_path, wheel)
+    return Installation(tmp_path).begin(tmp_path)
 
 
+@pytest.mark.slow
 def test_the_wheel_is_for_its_platform_and_every_python_and_has_all_of_the_cpu_engine(wheel):
     name, version, python, abi, platform = wheel.stem.split("-")
     assert (name, python, abi) == ("turbo_fzn", "py3", "none")
@@ -182,6 +106,7 @@ def test_the_wheel_is_for_its_platform_and_every_python_and_has_all_of_the_cpu_e
     assert libraries == {f"turbo_fzn/compiled/{name}" for name in expected}
 
 
+@pytest.mark.slow
 def test_in_an_empty_environment_without_a_compiler_the_wheel_solves_on_the_cpu(installed):
     for text, flags in ENGINES.values():
         answer = installed.solve(text, *flags)
@@ -191,6 +116,7 @@ def test_in_an_empty_environment_without_a_compiler_the_wheel_solves_on_the_cpu(
     assert f"CPU engine: in the package, {installed.compiled}\n" in installed.run("--info").stdout
 
 
+@pytest.mark.slow
 def test_the_profiler_gets_its_engine_from_the_wheel_too(installed):
     with socket.create_server(("127.0.0.1", 0)) as silent:
         answer = installed.solve(LEAST_SUM, "--cp-profiler", f"1,{silent.getsockname()[1]}")
@@ -198,12 +124,14 @@ def test_the_profiler_gets_its_engine_from_the_wheel_too(installed):
     assert installed.compiled_here() == []
 
 
+@pytest.mark.slow
 def test_the_solver_is_installed_at_once_where_the_wheel_has_its_engine(installed):
     done = installed.run("--install-solver")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.count(str(installed.compiled)) == 3  # for stores of 32 and 64 bits, and for real variables
 
 
+@pytest.mark.slow
 def test_a_compiler_or_flags_of_the_users_own_make_an_engine_of_his_own(installed, tmp_path):
     answer = installed.solve(LEAST_SUM, CXX=str(quick_compiler(tmp_path)), PATH=os.environ["PATH"])
     assert (answer.errors, value(answer, "z")) == ("", 7)
@@ -211,12 +139,14 @@ def test_a_compiler_or_flags_of_the_users_own_make_an_engine_of_his_own(installe
     assert installed.refuses(TURBO_FZN_KERNEL_FLAGS="-DCHECK_FIXPOINT")
 
 
+@pytest.mark.slow
 def test_of_kernels_that_were_edited_the_engine_of_the_wheel_is_not_used(of_its_own):
     with open(of_its_own.package / "kernels" / "solver.h", "a") as file:
         file.write("// edited\n")
     assert of_its_own.refuses()
 
 
+@pytest.mark.slow
 def test_an_engine_that_this_system_cannot_load_is_compiled_here(of_its_own, tmp_path):
     for path in of_its_own.compiled.iterdir():
         path.write_text("for another system")
@@ -230,6 +160,7 @@ def test_an_engine_that_this_system_cannot_load_is_compiled_here(of_its_own, tmp
     assert len(of_its_own.compiled_here()) == 1
 
 
+@pytest.mark.slow
 def test_without_a_compiler_the_wheel_is_for_every_platform_and_with_a_wrong_one_there_is_none(tmp_path):
     pure = build_wheel(tmp_path / "none", CXX="", PATH="")
     assert pure.name.endswith("-py3-none-any.whl")
@@ -238,6 +169,7 @@ def test_without_a_compiler_the_wheel_is_for_every_platform_and_with_a_wrong_one
     assert wrong.returncode != 0 and "no compiler /no/such/c++, which CXX names" in wrong.stdout + wrong.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     platform.machine() != "x86_64" or shutil.which("objdump") is None, reason="objdump on an x86-64 machine is needed"
 )
@@ -251,6 +183,7 @@ def test_the_engine_runs_on_every_x86_64_machine(wheel, tmp_path):
         assert not {name for name in instructions if name.startswith("v")} - {"verr", "verw"}
 
 
+@pytest.mark.slow
 def test_the_wheel_declares_the_console_script(wheel):
     archive = zipfile.ZipFile(wheel)
     name = next(name for name in archive.namelist() if name.endswith("entry_points.txt"))

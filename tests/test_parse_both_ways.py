@@ -12,7 +12,7 @@ from turbo_fzn.read import flatzinc as parse
 from turbo_fzn.read.flatzinc import parse_text
 
 
-@settings(suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=list(HealthCheck), max_examples=settings.default.max_examples * 6 // 10)
 @given(models())
 def test_the_scan_and_lark_read_what_was_written(pair: tuple) -> None:
     text, expected = pair

@@ -56,7 +56,7 @@ def judge(tmp_path, xs: range, ys: range, zs: range | tuple[int | None, int | No
         assert beyond or late_beyond, f"{model}{answer.text}{answer.errors}"
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", [*range(3), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(3, 12))])
 def test_powers_at_the_limits(tmp_path, seed):
     rng = random.Random(seed)
     for _ in range(4):

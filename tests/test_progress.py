@@ -213,6 +213,7 @@ def test_a_terminal_sees_how_the_search_goes_and_is_clean_in_the_end(tmp_path):
     assert text.rindex(ERASE) < text.index("m0 = 0;") and text.count("nodes/s") == text.count(f"{ERASE}fzn-turbo: ")
 
 
+@pytest.mark.slow
 @pytest.mark.covers("F12")
 def test_a_pipe_sees_how_the_search_goes_with_v_alone(tmp_path):
     path = write(tmp_path, golomb(12))

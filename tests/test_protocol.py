@@ -265,7 +265,14 @@ def test_a_signal_stops_the_enumeration_of_many_solutions_between_two_of_them(tm
 
 @pytest.mark.covers("T3", "T5", "O10")
 @SIGNALS
-@pytest.mark.parametrize("behind", ["", "parse: ", "lower: "], ids=["reading", "lowering", "simplifying"])
+@pytest.mark.parametrize(
+    "behind",
+    [
+        pytest.param("", id="reading"),
+        pytest.param("parse: ", id="lowering"),
+        pytest.param("lower: ", id="simplifying", marks=pytest.mark.slow),
+    ],
+)
 def test_a_signal_in_the_preparation_of_a_large_model_ends_it_as_unknown(tmp_path, number, behind):
     """`-v` tells when a stage is over, and the next one takes a second."""
     with start("-s", "-v", write(tmp_path, large())) as process:

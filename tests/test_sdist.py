@@ -6,35 +6,26 @@ import os
 import shutil
 import subprocess
 import sys
-import tarfile
 from pathlib import Path
 
 import pytest
+from builds import quick_compiler
 from command import PATIENCE
 from conftest import needs_minizinc
-from test_package import SOURCE, Installation, quick_compiler
+from installation import SOURCE, Installation, install, shared_sdist
 
 from turbo_fzn import __version__
 
-LEFT_OUT = ("__pycache__", ".git*", ".venv", ".hypothesis", ".pytest_cache", ".*_cache", "build", "dist", "*.egg-info")
 FOLDERS = (".ci", "docs", "examples", "kernels", "share", "site", "tests", "turbo_fzn")
 
 
 @pytest.fixture(scope="module")
-def sdist(tmp_path_factory) -> Path:
-    """Made of a copy, so that nothing is left in the source tree."""
-    folder = tmp_path_factory.mktemp("sdist")
-    shutil.copytree(SOURCE, folder / "source", ignore=shutil.ignore_patterns(*LEFT_OUT))
-    command = [sys.executable, "-c", "from setuptools import build_meta; build_meta.build_sdist('..')"]
-    subprocess.run(command, cwd=folder / "source", check=True, timeout=PATIENCE, stdout=subprocess.DEVNULL)
-    (path,) = folder.glob("*.tar.gz")
-    return path
+def sdist() -> Path:
+    return shared_sdist()
 
 
 @pytest.fixture(scope="module")
 def unpacked(sdist) -> Path:
-    with tarfile.open(sdist) as archive:
-        archive.extractall(sdist.parent)
     (folder,) = sdist.parent.glob("turbo_fzn-*/")
     return folder
 
@@ -47,16 +38,19 @@ def files(folder: Path) -> set[str]:
     return {path.relative_to(folder).as_posix() for path in found if path.suffix not in made}
 
 
+@pytest.mark.slow
 def test_it_holds_every_source_file_test_example_and_page(unpacked):
     assert files(unpacked) == files(SOURCE)
     tops = {"CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md", "setup.py"}
     assert {name for name in tops if not (unpacked / name).is_file()} == set()
 
 
-def test_its_own_tests_run(unpacked):
+@pytest.mark.slow
+def test_its_own_tests_run(unpacked, tmp_path):
     """Those that take a second; that they test this source is seen by where they find the package."""
-    shown = unpacked / "tests" / "test_place.py"
-    asked = f"turbo_fzn.__file__.startswith({str(unpacked)!r})"
+    source = shutil.copytree(unpacked, tmp_path / "source")
+    shown = source / "tests" / "test_place.py"
+    asked = f"turbo_fzn.__file__.startswith({str(source)!r})"
     shown.write_text(f"import turbo_fzn\ndef test_place():\n    assert {asked}\n")
     alone = {name: text for name, text in os.environ.items() if not name.startswith(("PYTEST", "PYTHONPATH"))}
     names = ("place", "house", "manual", "tnf_text", "reference", "docs")
@@ -64,15 +58,17 @@ def test_its_own_tests_run(unpacked):
     some = [*(f"tests/test_{name}.py" for name in names), metadata]
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *some]
     done = subprocess.run(
-        command, cwd=unpacked, capture_output=True, text=True, timeout=PATIENCE, env={**alone, "PYTHONPATH": "."}
+        command, cwd=source, capture_output=True, text=True, timeout=PATIENCE, env={**alone, "PYTHONPATH": "."}
     )
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 @needs_minizinc
 def test_pip_installs_it_and_the_first_model_of_the_readme_is_solved(sdist, unpacked, tmp_path):
     compiler = str(quick_compiler(tmp_path))
-    there = Installation(tmp_path, sdist, CXX=compiler).begin(tmp_path)
+    install(tmp_path, sdist, CXX=compiler)
+    there = Installation(tmp_path).begin(tmp_path)
     assert len(list(there.compiled.glob("*.so"))) == len((tmp_path / "runs").read_text().split())
     assert there.run("--install-solver", tmp_path / "solvers").returncode == 0
     demo = [unpacked / "examples" / name for name in ("demo.mzn", "demo.dzn")]

@@ -67,5 +67,5 @@ def test_what_a_command_writes_to_its_terminal_is_drawn():
 
 def test_a_command_that_goes_on_is_ended():
     terminal = load("terminal")
-    text = terminal.watch([sys.executable, "-u", "-c", "print('begun')\nwhile True: pass"], 3)
+    text = terminal.watch([sys.executable, "-u", "-c", "print('begun')\nwhile True: pass"], 1)
     assert terminal.screen(text)[0] in ("begun", "")

@@ -6,11 +6,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from command import PATIENCE, time_limits
 
 SOAK = Path(__file__).resolve().parent / "soak.py"
 
 
+@pytest.mark.slow
 def test_solutions_stream_and_memory_does_not_grow(engine):
     for limit in time_limits(searching=4):
         command = [sys.executable, str(SOAK), "--seconds", str(2 * limit / 1000), "--arch", engine, "--threads", "2"]

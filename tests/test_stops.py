@@ -18,6 +18,8 @@ import pytest
 from command import PATIENCE, ends_soon, slowness, time_limits
 from conftest import needs_minizinc
 
+pytestmark = pytest.mark.slow
+
 REPEATS = int(os.environ.get("TURBO_FZN_STOPS", "1"))
 BUSY = 1.5  # times slower than an idle machine
 TRIES = 10

@@ -112,6 +112,7 @@ from turbo_fzn import worker
 worker.move_to_child()
 ctypes.CDLL(None).prctl(worker.PR_SET_PDEATHSIG, 0)  # what is behind the last word is done, though the parent has ended
 system = ctypes.PyDLL(None)  # like PyCUDA, which does not let go of Python's lock while the driver works
+system.prctl(worker.PR_SET_PDEATHSIG, 0)  # it is to live until it has told the test
 calls = []
 
 def make_ready():
