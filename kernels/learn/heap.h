@@ -60,7 +60,8 @@ DEVICE void decide_first(Learner& l, i32 set) {
   for (i32 i = l.heap_size / 2 - 1; i >= 0; --i) sink(l, i);
 }
 
-// The first unfixed variable, the most active of its kind, or -1. Fixed ones before it leave the heap; `backtrack` brings them back.
+// The first unfixed variable, the most active of its kind, or -1. Fixed ones before it leave the heap; `backtrack`
+// brings them back.
 DEVICE i32 most_active(Learner& l) {
   while (l.heap_size > 0) {
     i32 var = l.heap[0];

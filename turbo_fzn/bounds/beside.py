@@ -133,7 +133,9 @@ class Bounder(ABC):
 
     def _begin(self) -> None:
         with contextlib.suppress(SystemExit):  # of `halt`
-            time.sleep(HEAD_START_SECONDS)
+            begin = time.monotonic() + HEAD_START_SECONDS
+            while not self.stopped and time.monotonic() < begin:  # no lock: a signal handler may say stop
+                time.sleep(min(HEAD_START_SECONDS, REST_SECONDS))
             if not self.stopped:
                 self.run()
 
