@@ -16,10 +16,10 @@ from pathlib import Path
 import builds
 import processor_time
 import pytest
+import watchdog
 from command import PATIENCE, without_home
 from fake_gpu import fake_gpu  # noqa: F401
 from hypothesis import HealthCheck, settings
-from watchdog import pytest_configure, pytest_runtest_protocol  # noqa: F401
 
 from turbo_fzn.install import install_solver
 
@@ -34,6 +34,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(watchdog)
     config.add_cleanup(builds.open_place())
     processor_time.register(config)
 

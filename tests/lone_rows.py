@@ -12,9 +12,10 @@ from builds import build_once
 
 from turbo_fzn.engine import compiler, context
 from turbo_fzn.engine.abi import Common, Problem
+from turbo_fzn.engine.aligned import align16, make_common
 from turbo_fzn.engine.cpu import point_to
 from turbo_fzn.engine.devices import driver
-from turbo_fzn.engine.layout import Layout, Settings, align16, make_common
+from turbo_fzn.engine.layout import Layout, Settings
 from turbo_fzn.resources import kernels_folder
 from turbo_fzn.tnf.language import TNF
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from command_mutations import CACHE
 from front_mutations import READING, SPANS, SYMMETRY, TABLES, TURNS
+from learning_mutations import LEARNING
 from mutation import host, kernel
 
 SHARING, CAPACITIES, FREE = "tests/test_sharing.py", "tests/test_capacities.py", "tests/test_free_search.py"
@@ -178,51 +179,6 @@ FREE_SEARCH = [
            "return global_load(&b.problem->phases[var]);", "return b.lower[var];", FREE),
 ]  # fmt: skip
 
-LEARNING = [
-    kernel("learners", "an explanation is too weak", "learn/rules.h",
-           "2 * r.y + d, 2 * r.z + d, a.k, t)", "2 * r.y + d, 2 * r.z + d, a.k - 1, t)", "tests/test_explanations.py"),
-    kernel("learners", "a comparison with a constant wakes a step too late", "learn/wake.h",
-           "is_y == upper ? at : at + 1", "at + 1", "tests/test_learning.py -k canteen"),
-    kernel("learners", "a clause passes over a literal when the lists are full", "learn/advance.h",
-           "if (another) return !watch_instead(l, watcher->clause, literals, another);",
-           "if (another && watch_instead(l, watcher->clause, literals, another)) return false;",
-           "tests/test_learning.py -k full_memory"),
-    kernel("learners", "they tell each other nothing", "learn/exchange.h",
-           "if (!l.problem->exchange || (LEARN_WITHOUT & WITHOUT_SHARING) || !is_told(l)) return;", "return;",
-           "tests/test_learning.py -k hear"),
-    kernel("learners", "a finder never leaps", "learn/learner.h",
-           "l.leap = minimum(2 * l.leap, (i64)1 << 60);", "", "tests/test_learning.py -k leaps"),
-    kernel("learners", "a leap takes a bound of level 0 back", "learn/restart.h",
-           "i64 open = -(i64)l.now[cut_side(l.problem)] -", "i64 open = l.cut -", "tests/test_learning.py -k leap"),
-    kernel("learners", "no set is decided first", "learn/heap.h",
-           "return first != is_first(l, b) ? first : l.activity", "return l.activity",
-           "tests/test_decisions.py -k is_of_the_set"),
-    kernel("learners", "the heap keeps the order of the last set", "learn/heap.h",
-           "for (i32 i = l.heap_size / 2 - 1; i >= 0; --i) sink(l, i);", "",
-           "tests/test_decisions.py -k is_of_the_set"),
-    kernel("learners", "a set that was not named has its turn", "learn/restart.h",
-           "while (!(sets >> set & 1));", "while (false);", "tests/test_decisions.py -k is_of_the_set"),
-    kernel("learners", "sets take no turns", "learn/restart.h",
-           "  take_part(l);\n  take_set(l);", "  take_part(l);", "tests/test_decisions.py -k turns"),
-    kernel("learners", "a seed changes nothing", "learn/learner.h",
-           "p->seed != 0 || ", "", "tests/test_decisions.py -k seeds"),
-    host("learners", "an operand of another row is a link", "engine/decisions.py",
-         "& (uses == 1) ", "", "tests/test_decisions.py -k no_link"),
-    kernel("learners", "what creeps goes first for ever", "learn/advance.h",
-           "take_row(l, again > few)", "take_row(l, false)", "tests/test_learning.py -k great_steps"),
-    kernel("learners", "one that has seen all does not say so", "learn/learner.h",
-           "if (l.exhausted) tell_end(l);", "", "tests/test_learning.py -k creep"),
-    kernel("learners", "the bound at level 0 is not told", "learn/learner.h",
-           "raise_bound(*l.block, minimum(proved, global_load(&p->common->best)));", "(void)proved;",
-           "tests/test_learning.py -k level_0"),
-    kernel("learners", "bounds that are none are explained", "learn/learner.h",
-           "if (!has_infinite_bound(p)) {", "if (true) {", "tests/test_learning.py -k claims_nothing"),
-    host("learners", "they are given models without bounds", "run/roles.py",
-         "not finite or ", "", "tests/test_learning.py -k left_to_the_tree"),
-    kernel("relaxation", "its bound is not read", TASK,
-           "told = global_load(&common->host_bound)", "told = own", SHARING),
-]  # fmt: skip
-
 HOST = [
     host("check", "a wrong solution passes", "run/judge.py",
          "if violation is not None:", "if False:", "tests/test_cli_errors.py -k check"),
@@ -356,6 +312,8 @@ FLOATS = [
 
 BOUNDS, GLOBAL_ROWS, INDICES = "tests/test_bounds.py", "tests/test_bounds_globals.py", "tests/test_bounds_indices.py"
 RELAXATION = [
+    kernel("relaxation", "its bound is not read", TASK,
+           "told = global_load(&common->host_bound)", "told = own", SHARING),
     host("relaxation", "a bound is rounded the wrong way", "bounds/certificate.py",
          "-(-self.value // self.denominator)", "self.value // self.denominator + 1", BOUNDS),
     host("relaxation", "a column's other end is taken", "bounds/certificate.py",
@@ -406,7 +364,7 @@ RELAXATION = [
     host("relaxation", "it is made to its end behind a stop", "run/bounding.py",
          "lambda: self.beside.stopped)", "lambda: False)", f"{BOUNDS} -k once_the_search"),
     host("relaxation", "sets that differ are grown without a limit", "bounds/cliques.py",
-         "while candidates and work < MOST_WORK:", "while candidates:", f"{BOUNDS} -k however_much"),
+         "while candidates and work < MOST_WORK:", "while candidates:", "tests/test_cliques.py -k however_much"),
 ]  # fmt: skip
 
 UNBOUNDED = [

@@ -26,8 +26,9 @@ from turbo_fzn.options import Options
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run import choose
 from turbo_fzn.run.choose import choose_engine
+from turbo_fzn.run.outcome import Finished
 from turbo_fzn.run.prepare import prepare
-from turbo_fzn.run.search import Finished, search
+from turbo_fzn.run.search import search
 
 
 class Late(cpu.CpuEngine):

@@ -23,12 +23,6 @@ from turbo_fzn.engine import cpu
 from turbo_fzn.engine.abi import LEARNERS
 from turbo_fzn.engine.layout import Layout, Settings
 from turbo_fzn.errors import UsageError
-from turbo_fzn.interrupt import Interrupt
-from turbo_fzn.options import Options
-from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.run import choose
-from turbo_fzn.run.prepare import prepare
-from turbo_fzn.tnf.language import TNF
 
 CHECKED = {"TURBO_FZN_KERNEL_FLAGS": "-DCHECK_EXPLANATIONS"}
 EXAMPLES = [entry for entry in EXPECTED if not has_floats(text_of(entry))]  # learning is for integers
@@ -315,81 +309,6 @@ def test_a_learner_that_meets_a_model_without_bounds_claims_nothing(role):
     engine = OpenEngine(sum_text(BY_BRANCHING), simplify=False, blocks=1, roles=(role,), learn_bytes=2**24)
     assert engine.run() == [] and not engine.complete
     assert engine.statistics()["propagations"] == engine.statistics()["nodes"] == 0
-
-
-@pytest.mark.parametrize(
-    ("goal", "blocks", "roles"),
-    [
-        ("minimize x", 1, ("soloist",)),
-        ("satisfy", 1, ("soloist",)),
-        ("maximize x", 2, ("soloist",)),
-        ("satisfy", 2, ("soloist",)),
-        ("satisfy", 3, ("finder", "prover")),
-        ("minimize x", 3, ("prover", "finder")),
-        ("maximize x", 9, ("prover", "finder", "follower")),
-    ],
-)
-def test_free_search_learns_in_some_blocks(goal, blocks, roles):
-    text = f"var 0..9: x; solve :: int_search([x], input_order, indomain_min, complete) {goal};"
-    tnf = prepare(parse_text(text), Options(), Interrupt()).tnf
-    assert roles_of(tnf, Options(free_search=True, threads=blocks)) == roles
-    assert roles_of(tnf, Options(free_search=True, threads=blocks, learn="off")) == ()
-
-
-@pytest.mark.parametrize("threads", [None, 1, 2, 5])
-@pytest.mark.parametrize(("goal", "roles"), [("minimize x", ("follower",)), ("satisfy", ())])
-def test_an_annotation_is_followed_by_a_learner_to_optimise(goal, roles, threads):
-    text = f"var 0..9: x; solve :: int_search([x], input_order, indomain_min, complete) {goal};"
-    tnf = prepare(parse_text(text), Options(), Interrupt()).tnf
-    assert roles_of(tnf, Options(threads=threads)) == roles
-    assert roles_of(tnf, Options(threads=threads, learn="off")) == ()
-
-
-def roles_of(tnf: TNF, options: Options) -> tuple[str, ...]:
-    return choose.cpu_settings(tnf, choose.plan(tnf, options, wanted=1), options).roles
-
-
-@pytest.mark.parametrize(("beside_gpu", "learners"), [(False, 3), (True, 5)])
-def test_the_memory_is_for_all_learners_together(beside_gpu, learners):
-    tnf = prepare(parse_text("var 0..9: x; solve minimize x;"), Options(), Interrupt()).tnf
-    options = Options(free_search=True, threads=6, memory=60)
-    settings = choose.cpu_settings(tnf, choose.plan(tnf, options, 1, beside_gpu), options, beside_gpu)
-    assert len(settings.roles) == learners
-    assert settings.learn_bytes == 60 * 2**20 // learners
-
-
-@pytest.mark.parametrize(
-    ("cores", "asked", "threads"),
-    [(16, {}, 14), (64, {}, 16), (3, {}, 2), (1, {}, 2), (16, {"threads": 5}, 5), (16, {"learn": "off"}, 2)],
-)
-def test_beside_a_gpu_the_hosts_threads_learn(monkeypatch, cores, asked, threads):
-    """All but one, which searches neighbourhoods; each role comes again and again."""
-    monkeypatch.setattr(choose.os, "sched_getaffinity", lambda process: range(cores))
-    tnf = prepare(parse_text("var 0..9: x; solve minimize x;"), Options(), Interrupt()).tnf
-    options = Options(**asked)
-    plan = choose.plan(tnf, options, wanted=1, beside_gpu=True)
-    settings = choose.cpu_settings(tnf, plan, options, beside_gpu=True)
-    assert plan.threads == settings.blocks == threads
-    learning = 0 if asked.get("learn") else threads - 1
-    assert len(settings.roles) == learning
-    if learning > 1:
-        assert set(settings.roles) == set(LEARNERS) and settings.lns_percent == 100
-        assert max(map(settings.roles.count, LEARNERS)) - min(map(settings.roles.count, LEARNERS)) <= 1
-
-
-@pytest.mark.parametrize(
-    ("text", "asked", "wanted", "roles"),
-    [
-        ("var 0..9: x; solve :: int_search([x],input_order,indomain_min,complete) minimize x;", {}, 1, ("follower",)),
-        ("var 0..9: x; solve satisfy;", {"all_solutions": True}, 0, ()),
-    ],
-    ids=["annotated", "all solutions"],
-)
-def test_beside_a_gpu_one_thread_follows_an_annotation_or_enumerates(text, asked, wanted, roles):
-    options = Options(**asked)
-    tnf = prepare(parse_text(text), options, Interrupt()).tnf
-    plan = choose.plan(tnf, options, wanted, beside_gpu=True)
-    assert plan.threads == 1 and choose.cpu_settings(tnf, plan, options, beside_gpu=True).roles == roles
 
 
 def test_learners_in_the_same_role_do_not_do_the_same():

@@ -21,7 +21,7 @@ from turbo_fzn.options import Options
 from turbo_fzn.report import axes, origin, page, plot, recorder
 from turbo_fzn.report.record import Answer, Record
 from turbo_fzn.run.live import Sample
-from turbo_fzn.run.search import Finished
+from turbo_fzn.run.outcome import Finished
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -16,8 +16,9 @@ from turbo_fzn.engine.layout import Settings
 from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options
 from turbo_fzn.read.flatzinc import parse_text
+from turbo_fzn.run.outcome import Finished
 from turbo_fzn.run.prepare import prepare
-from turbo_fzn.run.search import Finished, Search
+from turbo_fzn.run.search import Search
 
 
 def knapsack(seed: int, items: int = 40) -> str:

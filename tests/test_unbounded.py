@@ -13,8 +13,8 @@ from operators import apply_operator
 from turbo_fzn import solve_text
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.options import Options
+from turbo_fzn.run.outcome import Finished
 from turbo_fzn.run.output import CompetitionStyle
-from turbo_fzn.run.search import Finished
 from turbo_fzn.run.unbounded import Rays
 from turbo_fzn.tnf.language import TNF, Op
 

@@ -29,7 +29,8 @@ from turbo_fzn.stopping import LastCall, Stopped, catch_signals, leave_process, 
 
 if TYPE_CHECKING:
     from turbo_fzn.run.judge import Prepared
-    from turbo_fzn.run.search import Finished, Search, Solution
+    from turbo_fzn.run.outcome import Finished, Solution
+    from turbo_fzn.run.search import Search
 
 STOP_MARGIN_SECONDS = 0.1  # how long before the time limit to stop, so that the last solution is out in time
 LONG_READ_BYTES = 500_000  # of a model that takes the tenths of a second to read in which a GPU wakes
@@ -270,7 +271,8 @@ class Telling:
 def print_answers(prepared: Prepared, options: Options, interrupt: Interrupt, last_call: LastCall | None) -> int:
     """With a `last_call` the process ends after the last line: a GPU context takes 0.1 s to be taken down in order."""
     from turbo_fzn.report.recorder import recorder
-    from turbo_fzn.run.search import Finished, Search
+    from turbo_fzn.run.outcome import Finished
+    from turbo_fzn.run.search import Search
 
     answers = output.style_of(options.file, prepared.model)(sys.stdout, options, prepared.model)
     search = Search(prepared, options, interrupt)

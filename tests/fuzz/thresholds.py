@@ -139,7 +139,7 @@ BOUNDS: dict[str, Values] = {
     "bounds.tree.MOST_BYTES": (1, 1000),
 }
 ENGINE: dict[str, Values] = {
-    "engine.layout.FIRST_SHARE": (0, 65_000),
+    "engine.aligned.FIRST_SHARE": (0, 65_000),
     "engine.layout.FURTHEST_OWNER": (1, 2),
     "engine.layout.MAX_ISLANDS": (2, 3),
     "engine.layout.MAX_RING_SLOTS": (1, 2),

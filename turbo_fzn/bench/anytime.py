@@ -33,8 +33,9 @@ from turbo_fzn.options import Options, integer, integer_within
 from turbo_fzn.read.files import read_text
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.report.plot import draw
+from turbo_fzn.run.outcome import CLOSED, Finished, status_of
 from turbo_fzn.run.prepare import prepare
-from turbo_fzn.run.search import CLOSED, Finished, search, status_of
+from turbo_fzn.run.search import search
 
 TIMES = (1, 5, 20, 60)
 

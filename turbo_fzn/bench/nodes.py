@@ -28,8 +28,9 @@ from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options, integer
 from turbo_fzn.read.files import read_text
 from turbo_fzn.read.flatzinc import parse_text
+from turbo_fzn.run.outcome import Finished, status_of
 from turbo_fzn.run.prepare import prepare
-from turbo_fzn.run.search import Finished, search, status_of
+from turbo_fzn.run.search import search
 
 PEER_SPEED = "nodes_per_s"
 UNUSABLE = (OSError, ValueError)  # what may be wrong with a table or a path

@@ -11,7 +11,6 @@ import ctypes
 import itertools
 import os
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -30,7 +29,6 @@ from turbo_fzn.engine.abi import (
     DecisionSet,
     Island,
     Level,
-    MethodBook,
     OwnValueChoice,
     Parcel,
     PoolSlot,
@@ -41,8 +39,9 @@ from turbo_fzn.engine.abi import (
     Units,
 )
 from turbo_fzn.engine.abi import Strategy as StrategyRecord
+from turbo_fzn.engine.aligned import align16, columns, line_aligned, make_common
 from turbo_fzn.engine.contract import Found
-from turbo_fzn.engine.records import CACHE_LINE, align, fields_of, offset
+from turbo_fzn.engine.records import CACHE_LINE, align
 from turbo_fzn.engine.watch import watch_lists
 from turbo_fzn.tnf.arrays import distinct
 from turbo_fzn.tnf.language import TNF, Op, Strategy, ValueChoice, VarChoice
@@ -56,41 +55,6 @@ MAX_ISLANDS = 33
 FURTHEST_OWNER = 16
 PARCELS, PARCEL_PATH = 64, 1024  # that outbox and inbox have room for, and how many decisions each, on all engines
 EXCHANGE_SLOTS, EXCHANGE_LITERALS = 512, 8  # of kernels/learn/exchange.h
-
-
-def line_aligned(size: int) -> np.ndarray:
-    """Zeros (uint8 [size]) from the beginning of a cache line on, where abi.py wants what many blocks write to."""
-    memory = np.zeros(size + CACHE_LINE, np.uint8)
-    start = -memory.ctypes.data % CACHE_LINE
-    return memory[start : start + size]
-
-
-def make_common(**values: int) -> Common:
-    """A Common where abi.py wants it, at the beginning of a cache line."""
-    common = Common.from_buffer(line_aligned(ctypes.sizeof(Common)).data)
-    for name, value in values.items():
-        setattr(common, name, value)
-    return common
-
-
-FIRST_SHARE = 40000  # of SHARE_UNIT: neighbourhoods start by fixing so much
-
-
-def first_books() -> np.ndarray:
-    """The books (int64 [methods, words]) at the start of a run."""
-    books = line_aligned(len(METHODS) * ctypes.sizeof(MethodBook)).view(np.int64).reshape(len(METHODS), -1)
-    start = offset(MethodBook, "share") // 4
-    books.view(np.int32)[:, start : start + 8] = FIRST_SHARE
-    return books
-
-
-def align16(size: int) -> int:
-    return align(size, 16)
-
-
-def columns(record: type[ctypes.Structure], **values: Any) -> np.ndarray:
-    """An array of a record whose fields are all int32: int32 [records, fields], from the values of each field."""
-    return np.ascontiguousarray(np.stack([values[field.name] for field in fields_of(record)], axis=1), np.int32)
 
 
 # Value choices whose first branch may cut off a single value, so that a variable can need a level for each.

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from turbo_fzn.engine.abi import STATE_BYTES
-from turbo_fzn.engine.layout import Layout, Settings, align16
+from turbo_fzn.engine.aligned import align16
+from turbo_fzn.engine.layout import Layout, Settings
 
 SHORT_LIST = 256  # entries that a propagation list has at least (measured: docs/performance.md)
 MAX_BLOCKS_PER_SM = 32

@@ -14,7 +14,8 @@ from turbo_fzn.errors import UsageError
 from turbo_fzn.options import Options
 from turbo_fzn.report.origin import origin_of
 from turbo_fzn.report.record import Answer, Record
-from turbo_fzn.run.search import Finished, Search, Solution, status_of
+from turbo_fzn.run.outcome import Finished, Solution, status_of
+from turbo_fzn.run.search import Search
 
 log = logging.getLogger("turbo_fzn")
 

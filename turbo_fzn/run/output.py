@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # the status lines are wanted also where NumPy is not loaded 
 
     from turbo_fzn.options import Options
     from turbo_fzn.read.model import Model
-    from turbo_fzn.run.search import Finished, Solution
+    from turbo_fzn.run.outcome import Finished, Solution
     from turbo_fzn.tnf.language import Output
 
 SEPARATOR = "----------"

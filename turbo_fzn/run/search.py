@@ -14,10 +14,8 @@ import time
 from collections import Counter
 from collections.abc import Callable, Generator
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
-
-import numpy as np
 
 from turbo_fzn import floats, progress
 from turbo_fzn.engine.contract import Engine, Found
@@ -29,42 +27,19 @@ from turbo_fzn.run.answers import Distinct, Everything, Improvements, output_det
 from turbo_fzn.run.choose import begin_bounding, choose_engine, plan
 from turbo_fzn.run.judge import Judge, Prepared
 from turbo_fzn.run.live import Live, Sample
+from turbo_fzn.run.outcome import Finished, Solution
 from turbo_fzn.run.prepare import log, log_phase, settle_root
 from turbo_fzn.run.profiler import Profiler
 from turbo_fzn.run.refinement import refine
 from turbo_fzn.run.unbounded import Horizon, has_no_bound
-from turbo_fzn.tnf.language import TNF, Output
+from turbo_fzn.tnf.language import TNF
 
 if TYPE_CHECKING:
     from turbo_fzn.run.bounding import Bounding
 
 POLL_SECONDS = 0.001
-CLOSED = ("ALL_SOLUTIONS", "OPTIMAL_SOLUTION", "UNSATISFIABLE")  # statuses: the whole space was searched
 PATIENCE_SECONDS = 0.1  # less than the 0.2 s that MiniZinc leaves between SIGTERM and SIGKILL
 READY_SECONDS = 0.05  # of search without a solution, after which the check is made ready for one
-
-
-@dataclass
-class Solution:
-    """An answer: each output item with the values of its variables, the objective (None to satisfy), and who found it.
-    `statistics` are those of that moment, where they were asked for."""
-
-    outputs: list[tuple[Output, np.ndarray]]
-    objective: float | None
-    block: int
-    method: str
-    statistics: dict[str, Any] | None = None
-
-
-@dataclass
-class Finished:
-    """The end: whether all that was asked for is known, how many answers were given, the statistics, and whether the
-    objective is proved to improve for ever."""
-
-    complete: bool
-    n_solutions: int
-    statistics: dict[str, Any]
-    unbounded: bool = False
 
 
 class Patience:
@@ -295,15 +270,7 @@ class Search:
                 arrived += self.bounding.exchange(engine, self.best, arrived)
             if self.profiler:
                 self.profiler.pump(engine)
-            misled = engine_is_misled(self.prepared.tnf, self.judge)
-            if running and (
-                complete
-                or self.interrupt
-                or self.has_enough(limit)
-                or self.is_proved()
-                or self.walks_on(engine, arrived)
-                or misled
-            ):
+            if running and (complete or self.is_over(engine, arrived, limit)):
                 engine.stop()
                 if patience.is_left():  # soon it is not running, and then only the best of what arrived needs a check
                     time.sleep(POLL_SECONDS)
@@ -324,6 +291,12 @@ class Search:
         if failure is not None:
             raise failure
         return complete and all_told
+
+    def is_over(self, engine: Engine, arrived: list[Found], limit: int) -> bool:
+        """Whether the engine need not go on, though it has not searched the whole space."""
+        misled = engine_is_misled(self.prepared.tnf, self.judge)
+        done = bool(self.interrupt) or self.has_enough(limit) or self.is_proved()
+        return done or self.walks_on(engine, arrived) or misled
 
     def tell(self, answers: list[Found], engine: Engine, patience: Patience) -> Generator[Solution, None, bool]:
         """Those that hold. When the search is to end there may be more than can be checked soon: of improvements the
@@ -412,12 +385,3 @@ def engine_is_misled(tnf: TNF, judge: Judge) -> bool:
 def objective_meaning(tnf: TNF) -> Callable[[int], float]:
     """From the bound that the search has of the objective to its value."""
     return floats.number if tnf.has_real_objective else int
-
-
-def status_of(finished: Finished, sense: int) -> str:
-    """The outcome of a search by the names of MiniZinc's Python package; `sense` is that of the TNF."""
-    if finished.unbounded:
-        return "UNBOUNDED"
-    if finished.complete:
-        return ("OPTIMAL_SOLUTION" if sense else "ALL_SOLUTIONS") if finished.n_solutions else "UNSATISFIABLE"
-    return "SATISFIED" if finished.n_solutions else "UNKNOWN"

@@ -1,0 +1,48 @@
+"""The mutations of blocks that learn from conflicts. See mutations.py."""
+
+from __future__ import annotations
+
+from mutation import host, kernel
+
+LEARNING = [
+    kernel("learners", "an explanation is too weak", "learn/rules.h",
+           "2 * r.y + d, 2 * r.z + d, a.k, t)", "2 * r.y + d, 2 * r.z + d, a.k - 1, t)", "tests/test_explanations.py"),
+    kernel("learners", "a comparison with a constant wakes a step too late", "learn/wake.h",
+           "is_y == upper ? at : at + 1", "at + 1", "tests/test_learning.py -k canteen"),
+    kernel("learners", "a clause passes over a literal when the lists are full", "learn/advance.h",
+           "if (another) return !watch_instead(l, watcher->clause, literals, another);",
+           "if (another && watch_instead(l, watcher->clause, literals, another)) return false;",
+           "tests/test_learning.py -k full_memory"),
+    kernel("learners", "they tell each other nothing", "learn/exchange.h",
+           "if (!l.problem->exchange || (LEARN_WITHOUT & WITHOUT_SHARING) || !is_told(l)) return;", "return;",
+           "tests/test_learning.py -k hear"),
+    kernel("learners", "a finder never leaps", "learn/learner.h",
+           "l.leap = minimum(2 * l.leap, (i64)1 << 60);", "", "tests/test_learning.py -k leaps"),
+    kernel("learners", "a leap takes a bound of level 0 back", "learn/restart.h",
+           "i64 open = -(i64)l.now[cut_side(l.problem)] -", "i64 open = l.cut -", "tests/test_learning.py -k leap"),
+    kernel("learners", "no set is decided first", "learn/heap.h",
+           "return first != is_first(l, b) ? first : l.activity", "return l.activity",
+           "tests/test_decisions.py -k is_of_the_set"),
+    kernel("learners", "the heap keeps the order of the last set", "learn/heap.h",
+           "for (i32 i = l.heap_size / 2 - 1; i >= 0; --i) sink(l, i);", "",
+           "tests/test_decisions.py -k is_of_the_set"),
+    kernel("learners", "a set that was not named has its turn", "learn/restart.h",
+           "while (!(sets >> set & 1));", "while (false);", "tests/test_decisions.py -k is_of_the_set"),
+    kernel("learners", "sets take no turns", "learn/restart.h",
+           "  take_part(l);\n  take_set(l);", "  take_part(l);", "tests/test_decisions.py -k turns"),
+    kernel("learners", "a seed changes nothing", "learn/learner.h",
+           "p->seed != 0 || ", "", "tests/test_decisions.py -k seeds"),
+    host("learners", "an operand of another row is a link", "engine/decisions.py",
+         "& (uses == 1) ", "", "tests/test_decisions.py -k no_link"),
+    kernel("learners", "what creeps goes first for ever", "learn/advance.h",
+           "take_row(l, again > few)", "take_row(l, false)", "tests/test_learning.py -k great_steps"),
+    kernel("learners", "one that has seen all does not say so", "learn/learner.h",
+           "if (l.exhausted) tell_end(l);", "", "tests/test_learning.py -k creep"),
+    kernel("learners", "the bound at level 0 is not told", "learn/learner.h",
+           "raise_bound(*l.block, minimum(proved, global_load(&p->common->best)));", "(void)proved;",
+           "tests/test_learning.py -k level_0"),
+    kernel("learners", "bounds that are none are explained", "learn/learner.h",
+           "if (!has_infinite_bound(p)) {", "if (true) {", "tests/test_learning.py -k claims_nothing"),
+    host("learners", "they are given models without bounds", "run/roles.py",
+         "not finite or ", "", "tests/test_learning.py -k left_to_the_tree"),
+]  # fmt: skip
