@@ -95,6 +95,8 @@ def explain_rows(tnf: TNF, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
     box = [np.ascontiguousarray(bounds, layout.bound_type) for bounds in (lower, upper)]
     common = make_common()
     problem = problem_on_cpu(layout, common)
+    decided = layout.decides(), layout.decision_sets()
+    problem.decides, problem.decision_sets = (array.ctypes.data for array in decided)
     places = [array.ctypes.data for array in (*box, records)]
     count = cpu_rows(layout.bits).explain_rows(ctypes.byref(problem), *places, len(records))
     assert count >= 0

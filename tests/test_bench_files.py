@@ -88,7 +88,7 @@ def test_flags_are_compared_model_by_model():
     done = subprocess.run(command, capture_output=True, text=True, env=environment())
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in done.stdout.splitlines()]
     assert rows[0] == ["model", "`-p 1`", "`-a -p 1`"], done.stderr
-    assert rows[2][0] == "golomb" and all(cell.endswith(" s") for cell in rows[2][1:]), "both prove the optimum"
+    assert rows[2][0] == "golomb" and all(" s" in cell for cell in rows[2][1:]), "both prove the optimum"
     assert rows[3][:2] == ["queens", "found"] and rows[3][2].endswith(" s"), "all of them only with -a"
 
 

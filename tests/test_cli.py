@@ -58,7 +58,7 @@ def uses(row: Row, tmp_path: Path) -> Iterator[list[str]]:
     values = {
         "int": [SAMPLES.get(row.field, "2")],
         "choice": [choice for choice in choices if choice != "gpu"],  # a GPU need not be here
-        "text": [{"without": "probe", "learn": "prover,finder"}.get(row.field, str(tmp_path / "written"))],
+        "text": [{"without": "probe", "learn": "prover,finder", "gpus": "all"}.get(row.field, str(tmp_path / "written"))],
         "pair": ["3,9"],  # a port where nobody listens
         "number": ["0.001"],
     }.get(kind)

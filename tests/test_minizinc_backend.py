@@ -106,7 +106,7 @@ def test_every_extra_flag_is_passed_on_and_accepted(minizinc, model, entry, tmp_
         "int": "64",
         "float": "0.001",
         "opt": "cpu" if flag == "--arch" else default,
-        "string": {"--learn": "prover", "--without": "probe"}.get(flag, str(tmp_path / "written")),
+        "string": {"--learn": "prover", "--without": "probe", "--gpus": "all"}.get(flag, str(tmp_path / "written")),
     }
     value = values.get(kind.partition(":")[0])
     done = minizinc(flag, *([value] if value else []), model(SMALL))

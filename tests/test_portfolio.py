@@ -102,9 +102,10 @@ def test_a_name_that_is_no_method_is_an_error():
         solve_text(KNAPSACK, arch="cpu", without="window,magic")
 
 
-def test_without_free_search_one_thread_uses_the_tree_alone():
-    statistics = solve_text(KNAPSACK, arch="cpu").statistics
-    assert not [name for name in statistics if name.endswith("Tries")]
+def test_without_free_search_one_thread_follows_the_annotation_and_does_nothing_else():
+    names = {name for name in solve_text(KNAPSACK, arch="cpu").statistics if name.endswith("Tries")}
+    assert names == {"followerTries"}
+    assert not [name for name in solve_text(KNAPSACK, arch="cpu", learn="off").statistics if name.endswith("Tries")]
 
 
 def search_for_ever(settings: Settings, enough) -> CpuEngine:

@@ -173,7 +173,7 @@ def test_a_search_tells_its_state_once_a_second(monkeypatch):
 
 def test_a_search_without_objective_counts_its_solutions(monkeypatch):
     last = lines_of(3.5, 0, monkeypatch, [])[-1]
-    assert last == "3 s: 1k nodes/s, 1 solutions, 12 open, last by window in block 3 at 3.0 s"
+    assert last == "3 s: 1k nodes/s, 1 solution, 12 open, last by window in block 3 at 3.0 s"
 
 
 def test_a_log_is_told_ever_more_rarely(monkeypatch, caplog):

@@ -227,6 +227,7 @@ def run_all(arguments: argparse.Namespace, peers: dict[str, float]) -> list[Run]
         for path in arguments.files:
             options = Options(arch=arch, blocks=arguments.blocks, threads=arguments.threads, lns=lns,
                               free_search=arguments.free, relaxation="auto" if arguments.free else "off",
+                              learn="auto" if arguments.free else "off",
                               gpu_threads=arguments.gpu_threads,
                               profile=arguments.profile, check="never" if arguments.no_check else "always")  # fmt: skip
             run = run_model(path, options, arguments.seconds)
