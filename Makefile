@@ -22,7 +22,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 TESTFLAGS ?=
-# Tests run on all cores; not with VENV=none, where pytest-xdist may be missing.
+# Tests run on all cores, by one process more, as some tests wait; not with VENV=none, where pytest-xdist may be missing.
 FUZZFLAGS ?= --seed 1
 SOAKFLAGS ?=
 MUTATEFLAGS ?=
@@ -37,7 +37,7 @@ SOLVERS := build/solvers
 else
 RUN := $(VENV)/bin/python
 READY := $(VENV)/.ready
-PARALLEL ?= -n auto --dist worksteal
+PARALLEL ?= -n $$(($$(nproc) + 1)) --dist worksteal
 SOLVERS := $(VENV)/solvers
 endif
 
