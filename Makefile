@@ -11,7 +11,7 @@
 #   make newest-minizinc   globals and examples through the newest MiniZinc, which npm has
 #   make look       the pages of --report, of the benchmarks and of the site in a headless Chromium, at two widths
 #   make docs       the site of the documentation, in build/site
-#   make cpmpy      the examples of the page about CPMpy, with PyPI's CPMpy in an environment of its own
+#   make cpmpy      the examples of the page about CPMpy, with PyPI's CPMpy and OR-Tools beside it
 #   make pycsp3     what the page about XCSP3 says of PyCSP3 and ACE, with PyPI's pycsp3
 #   make docker-check   lint the Dockerfiles, without Docker
 #   make install    make the solver known to MiniZinc    make uninstall      take it away again
@@ -22,7 +22,6 @@
 PYTHON ?= python3
 VENV ?= .venv
 TESTFLAGS ?=
-# Tests run on all cores, by one process more, as some tests wait; not with VENV=none, where pytest-xdist may be missing.
 FUZZFLAGS ?= --seed 1
 SOAKFLAGS ?=
 MUTATEFLAGS ?=
@@ -32,11 +31,14 @@ BENCHFLAGS ?=
 ifeq ($(VENV),none)
 RUN := PYTHONPATH="$(CURDIR)$${PYTHONPATH:+:$$PYTHONPATH}" $(PYTHON)
 READY :=
+TESTED :=
 PARALLEL ?=
 SOLVERS := build/solvers
 else
 RUN := $(VENV)/bin/python
 READY := $(VENV)/.ready
+TESTED := $(VENV)/.tested
+# On all cores, by one process more, for some tests wait. With VENV=none, pytest-xdist may be missing.
 PARALLEL ?= -n $$(($$(nproc) + 1)) --dist worksteal
 SOLVERS := $(VENV)/solvers
 endif
@@ -52,14 +54,19 @@ provide = $(1) >/dev/null 2>&1 || { \
 .PHONY: all venv compiler demo test test-all test-slow test-gpu fuzz soak coverage mutate bench bench-anytime check \
         check-kernels cpmpy pycsp3 docker-check docs look newest-minizinc install uninstall clean
 
-all: $(READY) compiler
+all: $(TESTED) compiler
 	@$(RUN) -m turbo_fzn --build-kernels
 
-venv: $(READY)
+venv: $(TESTED)
 
 $(VENV)/.ready: setup.py setup.cfg pyproject.toml
 	@$(call provide,$(PYTHON) -c 'import ensurepip; import venv',python3-venv)
 	@test -x $(VENV)/bin/pip || $(PYTHON) -m venv $(VENV)
+	@$(VENV)/bin/pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+# What the tests need, beyond what a run needs.
+$(VENV)/.tested: $(VENV)/.ready
 	@$(VENV)/bin/pip install --quiet --disable-pip-version-check --editable '.[test]'
 	@touch $@
 
@@ -79,7 +86,7 @@ test: QUICK = $(if $(CI),--quick)
 test-all: MARKED = not gpu
 test-slow: MARKED = slow and not gpu
 
-test test-all test-slow: $(READY) compiler
+test test-all test-slow: $(TESTED) compiler
 	@$(call provide,command -v minizinc,minizinc) || true
 	@$(RUN) -m pytest -q -rs -m "$(MARKED)" $(QUICK) $(PARALLEL) $(TESTFLAGS)
 
@@ -90,17 +97,17 @@ endif
 	@$(RUN) -m pytest -q -m gpu $(TESTFLAGS)
 
 # FUZZFLAGS: see python tests/fuzz --help
-fuzz: $(READY) compiler
+fuzz: $(TESTED) compiler
 	@$(RUN) tests/fuzz --count 1000000 $(FUZZFLAGS)
 	@$(RUN) tests/fuzz --kind damage --count 100000 $(FUZZFLAGS)
 
 # SOAKFLAGS: see python tests/soak.py --help
-soak: $(READY) compiler
+soak: $(TESTED) compiler
 	@$(RUN) tests/soak.py $(SOAKFLAGS)
 
 # Fails below 95 % of the lines or 90 % of the branches of the package, or where a line or branch of the operators is
 # never run.
-coverage: $(READY) compiler
+coverage: $(TESTED) compiler
 ifneq ($(VENV),none)
 	@$(VENV)/bin/pip install --quiet --disable-pip-version-check coverage
 endif
@@ -110,7 +117,7 @@ endif
 	@$(RUN) tests/kernel_coverage.py
 
 # MUTATEFLAGS: words of the mutations to try, or --write; see python tests/mutate.py --help
-mutate: $(READY) compiler
+mutate: $(TESTED) compiler
 	@$(RUN) tests/mutate.py $(MUTATEFLAGS)
 
 # FILES: FlatZinc files or folders of them; BENCHFLAGS: see python -m turbo_fzn.bench --help
@@ -129,11 +136,11 @@ endif
 check-kernels: $(READY)
 	@$(RUN) -m turbo_fzn.engine.ahead --check-gpu
 
-look: $(READY) compiler docs
+look: $(TESTED) compiler docs
 	@$(call provide,command -v chromium,chromium)
 	@$(RUN) tests/look.py
 
-newest-minizinc: $(READY) compiler
+newest-minizinc: $(TESTED) compiler
 	@$(call provide,command -v chromium,chromium)
 	@$(call provide,command -v npm,npm)
 	@$(RUN) tests/newest_minizinc.py
@@ -146,13 +153,13 @@ endif
 	@NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --strict --config-file site/mkdocs.yml
 	@$(RUN) site/check.py
 
-cpmpy: $(READY) compiler
+cpmpy: $(TESTED) compiler
 	@$(RUN) tests/try_cpmpy.py
 
-pycsp3: $(READY) compiler
+pycsp3: $(TESTED) compiler
 	@$(RUN) tests/try_pycsp3.py
 
-docker-check: $(READY)
+docker-check: $(TESTED)
 	@$(RUN) tests/docker.py
 
 install: $(READY)

@@ -28,13 +28,28 @@ def has_compiler() -> bool:
     return True
 
 
+class Teller:
+    """Says what is done: on the terminal, for pip shows nothing of a build unless asked to; without one, on stderr."""
+
+    def __init__(self) -> None:
+        self.begin = "\n"  # pip has a line open, at whose end something turns
+
+    def __call__(self, text: str) -> None:
+        try:
+            with open("/dev/tty", "w") as terminal:
+                terminal.write(f"{self.begin}turbo_fzn: {text}\n")
+            self.begin = "\r"
+        except OSError:
+            print(f"turbo_fzn: {text}", file=sys.stderr, flush=True)
+
+
 class BuildPackage(build_py):
     def run(self) -> None:
         super().run()
         folder = Path(self.build_lib, "turbo_fzn", compiler.PACKAGED)
         shutil.rmtree(folder, ignore_errors=True)  # of an earlier build
         if not self.editable_mode and has_compiler():
-            ahead.fill_package(folder)
+            ahead.fill_package(folder, Teller())
 
 
 class BuildWheel(bdist_wheel):

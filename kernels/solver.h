@@ -32,22 +32,24 @@ DEVICE void finish_task(const Block& b, bool exhausted) {
 }
 
 // One propagation site and one backtracking site: the code stays small, and every lane is always at the same place.
-DEVICE void search_tasks(Block& b) {
-  while (start_task(b)) {
-    if (lane() == 0 && b.problem->lns_percent) open_books(b);
-    Next next = NODE;
-    while (next == NODE || next == REPLAY) {
-      turn_to(b, ACTIVITY_FIXPOINT);
-      bool consistent = fixpoint(b);
-      turn_to(b, ACTIVITY_CHOICE);
-      next = next == REPLAY ? end_replay(b, consistent) : visit_node(b, consistent);
-      turn_to(b, ACTIVITY_BACKTRACK);
-      if (next == FAILED) next = backtrack(b);
-    }
-    turn_to(b, ACTIVITY_DIVE);
-    barrier();  // lane 0 goes on to overwrite `over`, which others may still be reading
-    finish_task(b, next == EXHAUSTED);
+DEVICE void search_task(Block& b) {
+  if (lane() == 0 && b.problem->lns_percent) open_books(b);
+  Next next = NODE;
+  while (next == NODE || next == REPLAY) {
+    turn_to(b, ACTIVITY_FIXPOINT);
+    bool consistent = fixpoint(b);
+    turn_to(b, ACTIVITY_CHOICE);
+    next = next == REPLAY ? end_replay(b, consistent) : visit_node(b, consistent);
+    turn_to(b, ACTIVITY_BACKTRACK);
+    if (next == FAILED) next = backtrack(b);
   }
+  turn_to(b, ACTIVITY_DIVE);
+  barrier();  // lane 0 goes on to overwrite `over`, which others may still be reading
+  finish_task(b, next == EXHAUSTED);
+}
+
+DEVICE void search_tasks(Block& b) {
+  while (start_task(b)) search_task(b);
 }
 
 // The block's work is over.

@@ -24,7 +24,7 @@ import platformdirs
 from turbo_fzn.resources import PACKAGE
 
 SEPARATOR = "----------"
-MARKERS = ("==========", "=====UNSATISFIABLE=====", "=====UNKNOWN=====", "=====ERROR=====")
+MARKERS = ("==========", "=====UNSATISFIABLE=====", "=====UNBOUNDED=====", "=====UNKNOWN=====", "=====ERROR=====")
 COMMAND = [sys.executable, "-m", "turbo_fzn"]
 CORPUS = Path(__file__).resolve().parent / "corpus"
 PATIENCE = float(os.environ.get("TURBO_FZN_PATIENCE", "600"))  # seconds; what takes longer hangs, on any machine

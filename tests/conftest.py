@@ -16,6 +16,7 @@ from pathlib import Path
 import builds
 import processor_time
 import pytest
+import watchdog
 from command import PATIENCE, without_home
 from fake_gpu import fake_gpu  # noqa: F401
 from hypothesis import HealthCheck, settings
@@ -34,6 +35,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.add_cleanup(builds.open_place())
+    config.pluginmanager.register(watchdog)
     processor_time.register(config)
 
 
@@ -55,9 +57,9 @@ needs_gecode = pytest.mark.skipif(
 def signals_arrive() -> None:
     """The processes that a test starts and stops inherit what is ignored or held back here.
 
-    A shell has its background jobs ignore SIGINT; turbo_fzn/__main__.py, imported, holds back two signals.
+    A shell has its background jobs ignore SIGINT; turbo_fzn/__main__.py, imported, holds back some.
     """
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

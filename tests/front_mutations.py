@@ -1,8 +1,9 @@
-"""The mutations of what is found in a model before the search: things in a row, symmetries. See mutations.py."""
+"""The mutations of what comes before the search: reading, tables, things in a row, symmetries; and of who waits for
+whom. See mutations.py."""
 
 from __future__ import annotations
 
-from mutation import host
+from mutation import host, kernel
 
 ROW = "tests/test_spans.py"
 SPANS = [
@@ -62,4 +63,45 @@ SYMMETRY = [
          " and wanted == 1", "", ORDERS),
     host("symmetry", "what a warm start suggests is left out", "run/prepare.py",
          " and not has_warm_start(goal.annotations)", "", ORDERS),
+]  # fmt: skip
+
+TURNS = [
+    host("turns", "the search does not wait for the relaxation", "bounds/turns.py",
+         "return self.declared <= self.reached", "return False", "tests/test_turns.py"),
+    kernel("turns", "a learner does not wait for its next turn", "learn/turns.h",
+           "while (global_load(&common->turn_end) == end &&", "while (false &&", "tests/test_turns.py"),
+    kernel("turns", "a learner that is alone gives up the search, too", "learn/learner.h",
+           "return !l.gave_up || p->n_blocks > 1;", "return true;", "tests/test_learning.py -k gives_up"),
+]  # fmt: skip
+
+TABLE_TESTS = "tests/test_tables.py"
+TABLES = [
+    host("tables", "each name is a table of its own", "lower/globals/table_plan.py",
+         "if equal is not None and np.array_equal(equal.rows, rows):", "if False:", TABLE_TESTS),
+    host("tables", "each constraint has disjunctions of its own", "lower/globals/table_forms.py",
+         "if key not in sets.unions:", "if True:", TABLE_TESTS),
+    host("tables", "there is no limit for all of them", "lower/globals/table.py",
+         "if b.rows_of_tables + rows > MOST_ROWS:", "if False:", TABLE_TESTS),
+    host("tables", "there is none for those of intervals", "lower/globals/own.py",
+         " or b.rows_of_tables + rows.n_truths > MOST_ROWS", "", TABLE_TESTS),
+    host("tables", "supports are looked for in one direction", "lower/globals/table_forms.py",
+         "for heads in (plan.heads, plan.backwards):\n        (held,)", "for heads in (plan.heads,):\n        (held,)",
+         TABLE_TESTS),
+    host("tables", "a value of the last column needs no head", "lower/globals/table_forms.py",
+         "_imply(b, values.reshape(-1), bulk.grouped(b, MAX, held[rows], group, values.size))", "", TABLE_TESTS),
+    host("tables", "a head needs no value of the last column", "lower/globals/table_forms.py",
+         "    _imply(b, held, one_of.reshape(-1))\n", "", TABLE_TESTS),
+    host("tables", "the codes of two rows are the same", "lower/globals/table_forms.py",
+         "factors.append(factors[-1] * (high - low + 1))", "factors.append(factors[-1] * (high - low))", TABLE_TESTS),
+]  # fmt: skip
+
+TEXTS = "tests/test_large_texts.py"
+READING = [
+    host("large texts", "all is read at once", "read/files.py",
+         "while piece := stream.read(min(PIECE_BYTES, left + 1)):", "while piece := stream.read():", TEXTS),
+    host("large texts", "there may be any amount", "read/files.py", "if left < 0:", "if False:", TEXTS),
+    host("large texts", "expat gets all at once", "read/xcsp3/document.py",
+         "PIECE_CHARACTERS = 2**20", "PIECE_CHARACTERS = 2**40", TEXTS),
+    host("little memory", "the room is not tried", "cli.py",
+         "    memory.require(memory.LIBRARIES_BYTES)\n", "", "tests/test_low_memory.py"),
 ]  # fmt: skip

@@ -8,7 +8,8 @@ neighbourhood that finds nothing.
 
 from __future__ import annotations
 
-from front_mutations import SPANS, SYMMETRY
+from command_mutations import CACHE
+from front_mutations import READING, SPANS, SYMMETRY, TABLES, TURNS
 from mutation import host, kernel
 
 SHARING, CAPACITIES, FREE = "tests/test_sharing.py", "tests/test_capacities.py", "tests/test_free_search.py"
@@ -99,6 +100,8 @@ BRANCHING = [
            "add_weight(&b.problem->weights[owner])", "add_weight(&b.problem->weights[var])", PORTFOLIO),
     kernel("warm start", "it is not tried", "block.h",
            "b.problem->n_hints > 0", "false", "tests/test_warm_start.py"),
+    kernel("warm start", "a learner that is alone does without", "solve.cpp",
+           "if (b.index != 0 || b.problem->n_hints == 0) return false;", "return false;", "tests/test_warm_start.py"),
     kernel("warm start", "it is never given up", NEIGHBOURHOOD,
            "failures_left = FAILURE_LIMIT;", "failures_left = INT32_MAX;", "tests/test_warm_start.py"),
     kernel("warm start", "values outside of the bounds become the least", "search/branch.h",
@@ -191,6 +194,20 @@ LEARNING = [
            "l.leap = minimum(2 * l.leap, (i64)1 << 60);", "", "tests/test_learning.py -k leaps"),
     kernel("learners", "a leap takes a bound of level 0 back", "learn/restart.h",
            "i64 open = -(i64)l.now[cut_side(l.problem)] -", "i64 open = l.cut -", "tests/test_learning.py -k leap"),
+    kernel("learners", "no set is decided first", "learn/heap.h",
+           "return first != is_first(l, b) ? first : l.activity", "return l.activity",
+           "tests/test_decisions.py -k is_of_the_set"),
+    kernel("learners", "the heap keeps the order of the last set", "learn/heap.h",
+           "for (i32 i = l.heap_size / 2 - 1; i >= 0; --i) sink(l, i);", "",
+           "tests/test_decisions.py -k is_of_the_set"),
+    kernel("learners", "a set that was not named has its turn", "learn/restart.h",
+           "while (!(sets >> set & 1));", "while (false);", "tests/test_decisions.py -k is_of_the_set"),
+    kernel("learners", "sets take no turns", "learn/restart.h",
+           "  take_part(l);\n  take_set(l);", "  take_part(l);", "tests/test_decisions.py -k turns"),
+    kernel("learners", "a seed changes nothing", "learn/learner.h",
+           "p->seed != 0 || ", "", "tests/test_decisions.py -k seeds"),
+    host("learners", "an operand of another row is a link", "engine/decisions.py",
+         "& (uses == 1) ", "", "tests/test_decisions.py -k no_link"),
     kernel("learners", "what creeps goes first for ever", "learn/advance.h",
            "take_row(l, again > few)", "take_row(l, false)", "tests/test_learning.py -k great_steps"),
     kernel("learners", "one that has seen all does not say so", "learn/learner.h",
@@ -281,18 +298,17 @@ HOST = [
          'all there is to say."""\n        self.print_held()', 'all there is to say."""',
          "tests/test_delivery.py -k before_the_error"),
     host("time limit", "one that passes early leaves no dive", "interrupt.py",
-         "OVERTIME_SECONDS = 0.3", "OVERTIME_SECONDS = 0.0", "tests/test_delivery.py -k spent"),
+         "OVERTIME_SECONDS = 0.28", "OVERTIME_SECONDS = 0.0", "tests/test_delivery.py -k spent"),
     host("time limit", "what is kept back is claimed", "run/search.py",
          "return complete and all_told", "return complete", "tests/test_late_answers.py"),
-    host("stops", "the reader's end is not noticed", "cli.py",
+    host("stops", "the reader's end is not noticed", "stopping.py",
          "or bool(self.stdout.poll(0))", "", "tests/test_protocol.py -k reader"),
+    host("stops", "the engine is not told by the signal itself", "run/search.py",
+         "self.engine.halt()", "pass", "tests/test_last_call.py -k request"),
+    host("stops", "the first check builds its tables", "run/search.py",
+         "self.judge.make_ready()", "pass", "tests/test_last_call.py -k ready"),
     host("streams", "what a library prints is among the answers", "cli.py",
          "streams.keep_libraries_out()", "pass", "tests/test_delivery.py -k library"),
-    host("cache", "a damaged file is used", "cache.py",
-         "return data if trailer ==", "return data if data or trailer ==", "tests/test_cache.py"),
-    host("cache", "a folder that others can write is used", "cache.py",
-         "return status.st_uid == os.geteuid() and not status.st_mode & OTHERS_MAY_WRITE", "return True",
-         "tests/test_cache.py"),
 ]  # fmt: skip
 
 FLOAT_ROWS, FLOAT_MODELS = "tests/test_float_rows.py", "tests/test_float_models.py"
@@ -387,9 +403,22 @@ RELAXATION = [
          "tests/test_bounds_indices.py -k images_of"),
     host("relaxation", "where things are placed is divided like amounts", "bounds/tree.py",
          "if broken.max(initial=0) > 0:", "if False:", "tests/test_bounds_tree.py"),
+    host("relaxation", "it is made to its end behind a stop", "run/bounding.py",
+         "lambda: self.beside.stopped)", "lambda: False)", f"{BOUNDS} -k once_the_search"),
+    host("relaxation", "sets that differ are grown without a limit", "bounds/cliques.py",
+         "while candidates and work < MOST_WORK:", "while candidates:", f"{BOUNDS} -k however_much"),
+]  # fmt: skip
+
+UNBOUNDED = [
+    host("unbounded objective", "a minimum changes sides", "run/unbounded.py",
+         "(x == y <= z and dx == dy <= dz)", "(x == y <= z and dx == dy)", "tests/test_unbounded.py -k ray"),
+    host("unbounded objective", "what has a bound moves", "run/unbounded.py",
+         "self.tnf.upper[v] >= INFINITY if step > 0", "True if step > 0", "tests/test_unbounded.py -k ray"),
+    host("unbounded objective", "the checker is not asked", "run/unbounded.py",
+         "if checker.violation(point) is not None:", "if False:", "tests/test_unbounded.py -k beyond_all"),
 ]  # fmt: skip
 
 MUTATIONS = [
-    *SUBPROBLEMS, *TRAIL, *ROUNDS, *BRANCHING, *PUBLISHING, *FREE_SEARCH, *LEARNING, *RELAXATION, *SPANS, *FLOATS,
-    *SYMMETRY, *HOST,
+    *SUBPROBLEMS, *TRAIL, *ROUNDS, *BRANCHING, *PUBLISHING, *FREE_SEARCH, *LEARNING, *RELAXATION, *TURNS, *UNBOUNDED,
+    *SPANS, *FLOATS, *SYMMETRY, *TABLES, *READING, *HOST, *CACHE,
 ]  # fmt: skip

@@ -8,8 +8,8 @@ all its variables are there. Columns are 64 bits wide where every number of the 
 integers.
 
 An unbounded variable takes the one value that a constraint leaves it, if one defines it by others (`DEFINITION`).
-Otherwise it is tried in -WINDOW..WINDOW; a solution at the window's edge is a `WindowTooSmall`, because solutions may
-then lie outside.
+Otherwise it, and one of very many values, is tried in -WINDOW..WINDOW; a solution at the window's edge is a
+`WindowTooSmall`, because solutions may then lie outside.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from turbo_fzn.domains import BOOLEAN, IntSet
 from turbo_fzn.read.model import Call, Constraint, Index, Model, Ref, Variable
 
 WINDOW = 60
+MOST_VALUES = 10_000  # of a domain that is tried; of a larger one, which must be an interval, the window is
 SMALL = 2**20  # sums and products of a few numbers up to that fit into 64 bits
 
 Column = np.ndarray
@@ -47,10 +48,11 @@ def remainder(x: Column, y: Column) -> Column:
 
 
 def is_power(x: Column, y: Column, z: Column) -> Column:
+    @cache
     def holds(base: int, exponent: int, result: int) -> bool:
         return not (base == 0 and exponent < 0) and int(Fraction(base) ** exponent) == result
 
-    return np.array([holds(*map(int, row)) for row in zip(x, y, z)], dtype=bool)
+    return np.array([holds(*row) for row in zip(x.tolist(), y.tolist(), z.tolist())], dtype=bool)
 
 
 def total(columns: Iterable[Column]) -> Column | int:
@@ -203,9 +205,8 @@ def solved(
         return None
     place = places[0]
     others = [(c, x) for at, (c, x) in enumerate(zip(coefficients, members, strict=True)) if at != place]
-    return names_in(
-        model, [x for _, x in others]
-    ), lambda table: coefficients[place] * (table.evaluate(k) - total(c * table.evaluate(x) for c, x in others))
+    names = names_in(model, [x for _, x in others])
+    return names, lambda t: coefficients[place] * (t.evaluate(k) - total(c * t.evaluate(x) for c, x in others))
 
 
 class Table:
@@ -248,7 +249,7 @@ class Table:
 
 
 def is_small(model: Model) -> bool:
-    """Whether 64 bits hold whatever the formulas compute."""
+    """Whether 64 bits hold whatever the formulas compute of the values that are tried."""
 
     def numbers(value: object) -> Iterable[int]:
         if isinstance(value, list):
@@ -259,16 +260,23 @@ def is_small(model: Model) -> bool:
         elif isinstance(value, int):
             yield value
 
-    declared = [item.domain for item in [*model.variables.values(), *model.arrays.values()]]
+    tried = [variable for variable in model.variables.values() if is_tried_whole(variable)]
+    declared = [item.domain for item in [*tried, *model.arrays.values()]]
     named = [array.elements for array in model.arrays.values()]
     arguments = [item.args for item in model.constraints]
     return all(abs(n) <= SMALL for n in numbers([*declared, *named, *model.parameters.values(), *arguments]))
 
 
 def candidates(variable: Variable) -> Iterable[int]:
-    if variable.kind == "bool":
-        return BOOLEAN
-    return range(-WINDOW, WINDOW + 1) if variable.domain is None else variable.domain
+    """Its values, or of too many those in the window."""
+    domain = BOOLEAN if variable.kind == "bool" else variable.domain
+    if domain is None:
+        return range(-WINDOW, WINDOW + 1)
+    return domain if is_tried_whole(variable) else range(max(-WINDOW, domain.lower), min(WINDOW, domain.upper) + 1)
+
+
+def is_tried_whole(variable: Variable) -> bool:
+    return variable.kind == "bool" or (variable.domain is not None and variable.domain.size <= MOST_VALUES)
 
 
 def names_in(model: Model, expression: object) -> set[str]:
@@ -333,7 +341,7 @@ def all_solutions(model: Model) -> list[dict[str, int]]:
     assert not waiting
     for name in values:
         variable = model.variables[name]
-        if variable.kind == "int" and variable.domain is None and np.any(np.abs(table.columns[name]) == WINDOW):
+        if not is_tried_whole(variable) and np.any(np.abs(table.columns[name]) == WINDOW):
             raise WindowTooSmall(name)
     names = list(model.variables)
     return (
@@ -356,8 +364,7 @@ def alone(model: Model, name: str, tests: list[tuple[set[str], Callable[[Table],
 def objective_of(model: Model, solution: Mapping[str, int]) -> int:
     assert model.goal is not None
     value = model.goal.objective
-    if isinstance(value, Index):
-        value = model.arrays[value.array].elements[value.index - 1]
+    value = model.arrays[value.array].elements[value.index - 1] if isinstance(value, Index) else value
     value = model.parameters.get(value, value) if isinstance(value, Ref) else value
     return solution[value] if isinstance(value, Ref) else int(value)  # type: ignore[call-overload]
 

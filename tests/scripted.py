@@ -66,6 +66,9 @@ class Scripted:
         self.meet("stop")
         self.asked.append("stop")
 
+    def halt(self) -> None:
+        self.asked.append("halt")
+
     def suggest(self, values: np.ndarray) -> None:
         self.meet("suggest")
         self.asked.append(("suggest", values.tolist()))

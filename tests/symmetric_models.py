@@ -7,7 +7,7 @@ where the part treats its variables alike, and all of it now and then but for on
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import prod
 from random import Random
 from typing import NamedTuple
@@ -21,6 +21,8 @@ from turbo_fzn.domains import BOOLEAN, IntSet
 from turbo_fzn.read.model import Array, Constraint, Goal, Index, Model, Ref, Variable
 
 MOST_ASSIGNMENTS = 60_000  # of a random model
+SIZES = ((2, 2), (2, 2), (2, 3), (3, 2), (3, 3), (4, 2), (2, 4), (4, 1), (5, 1))  # rows and columns
+LONG = ((5, 1), (6, 1), (7, 1), (5, 2), (2, 5), (6, 2), (2, 6), (5, 2))  # four and more generators of one kind
 THREE = IntSet.interval(0, 2)
 
 
@@ -102,11 +104,11 @@ def cells(names: str, bools: bool) -> dict[str, IntSet]:
 # ---- random models
 
 
-def draw_symmetric(random: Random) -> Model:
-    """One that can be enumerated."""
+def draw_symmetric(random: Random, sizes: Sequence[tuple[int, int]] = SIZES, most: int = MOST_ASSIGNMENTS) -> Model:
+    """One of at most so many assignments, with so many rows and columns as one of the sizes says."""
     while True:
-        model = draw_any(random)
-        if assignments(model) <= MOST_ASSIGNMENTS:
+        model = draw_any(random, sizes)
+        if assignments(model) <= most:
             return with_text(model)
 
 
@@ -120,9 +122,9 @@ def is_defined(variable: Variable) -> bool:
     return variable.kind == "int" and variable.domain is None
 
 
-def draw_any(random: Random) -> Model:
+def draw_any(random: Random, sizes: Sequence[tuple[int, int]]) -> Model:
     model, bools = Model(file="symmetric.fzn", goal=Goal("satisfy", None, [], 0)), random.random() < 0.5
-    n_rows, n_columns = random.choice([(2, 2), (2, 2), (2, 3), (3, 2), (3, 3), (4, 2), (2, 4), (4, 1), (5, 1)])
+    n_rows, n_columns = random.choice(sizes)
     domain = BOOLEAN if bools else random.choice([IntSet.interval(0, 1), THREE, IntSet.of_values([-1, 2])])
     if domain.size ** (n_rows * n_columns) > MOST_ASSIGNMENTS // 60:
         domain = BOOLEAN if bools else IntSet.interval(0, 1)

@@ -68,7 +68,7 @@ def test_a_run_is_traced_to_its_proof_and_ends_early_when_told_so(tmp_path):
     path.write_text(KNAPSACK)
     options = Options(arch="cpu", threads=2, free_search=True, seed=1)
     run = run_model(path, options, PATIENCE)
-    assert (run.status, run.objective, run.bound) == ("ALL_SOLUTIONS", BEST_GAIN, BEST_GAIN)
+    assert (run.status, run.objective, run.bound) == ("OPTIMAL_SOLUTION", BEST_GAIN, BEST_GAIN)
     assert run.improvements == sorted(run.improvements)
     assert run_model(path, options, PATIENCE, known=0).objective is not None
 
@@ -131,7 +131,7 @@ def test_a_file_that_cannot_be_read_does_not_end_the_others(tool, tmp_path):
     call = [sys.executable, "-m", f"turbo_fzn.{tool}", str(tmp_path), "--seconds", str(PATIENCE), "--arch", "cpu"]
     done = subprocess.run(call, capture_output=True, text=True, timeout=PATIENCE)
     lines = {line.split()[0]: line for line in done.stdout.splitlines() if line}
-    assert done.returncode == 1 and "error: " in lines["a"] and "ALL_SOLUTIONS" in lines["b"]
+    assert done.returncode == 1 and "error: " in lines["a"] and "OPTIMAL_SOLUTION" in lines["b"]
 
 
 @pytest.mark.parametrize(

@@ -110,7 +110,7 @@ def test_the_table_and_the_outcome_are_those_of_the_text(kept):
     for row, curve in zip(rows, curves):
         assert (row[0], row[1]) == (curve.model, str(curve.seed))
         assert row[2] == str(curve.objective) and row[8] in lines[row[0], row[1]]
-    closed = sum(curve.status == "ALL_SOLUTIONS" for curve in curves)
+    closed = sum(curve.status == "OPTIMAL_SOLUTION" for curve in curves)
     assert f"8 runs of 60 s of search: {closed} searched the whole space" in next(root.iter("p")).text
     hints = [title.text for title in titles(root)["How soon"].iter(f"{SVG}title")]
     assert hints == ["a solution: 8 of 8", "within 1 %: 8 of 8", "best known: 8 of 8", f"proved: {closed} of 8"]

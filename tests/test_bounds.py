@@ -6,6 +6,7 @@ import itertools
 import subprocess
 import sys
 from collections import Counter
+from pathlib import Path
 from random import Random
 from types import SimpleNamespace
 
@@ -19,7 +20,7 @@ from hypothesis import strategies as st
 from turbo_fzn import solve_text
 from turbo_fzn.bounds.beside import NO_SOLUTION, Beside
 from turbo_fzn.bounds.certificate import Certifier, fix
-from turbo_fzn.bounds.cliques import Conflicts, groups, inequality
+from turbo_fzn.bounds.cliques import MOST_WORK, Conflicts, groups, inequality
 from turbo_fzn.bounds.cuts import Cutter, as_fractions
 from turbo_fzn.bounds.relaxation import Affine, Builder, LinearRows, Relaxation
 from turbo_fzn.bounds.tree import refute
@@ -27,8 +28,9 @@ from turbo_fzn.domains import INFINITY
 from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options
 from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.run.bounding import Boxes, relaxation_of
+from turbo_fzn.run.bounding import Bounding, Boxes, relaxation_of
 from turbo_fzn.run.choose import SHARE_BESIDE_ONE
+from turbo_fzn.run.judge import Judge
 from turbo_fzn.run.prepare import prepare
 
 
@@ -195,6 +197,44 @@ def test_what_differs_in_pairs_is_covered_by_sets_that_all_differ() -> None:
     assert sorted(groups(pairs)) == [[0, 1, 2], [2, 3]]
 
 
+@pytest.mark.parametrize("most", [0, 40, MOST_WORK])
+def test_every_pair_that_differs_is_in_a_set_however_much_work_is_allowed(monkeypatch, most) -> None:
+    monkeypatch.setattr("turbo_fzn.bounds.cliques.MOST_WORK", most)
+    rng = Random(most)
+    for _ in range(20):
+        pairs = {tuple(sorted(rng.sample(range(9), 2))) for _ in range(rng.randint(1, 30))}
+        found = groups([*pairs, (3, 3)])
+        inside = {pair for group in found for pair in itertools.combinations(group, 2)}
+        assert inside == pairs
+        assert most > 0 or len(found) == len(pairs)
+
+
+def test_a_variable_that_differs_from_itself_ends_the_search_for_sets() -> None:
+    """In a process of its own: it went on for ever."""
+    script = "from turbo_fzn.bounds.cliques import groups; print(groups([(1, 1), (1, 2), (1, 3), (2, 3)]))"
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=PATIENCE)
+    assert run.stdout == "[[1, 2, 3]]\n", run.stderr
+
+
+def test_the_search_for_sets_that_differ_stops_when_told() -> None:
+    seen: list[int] = []
+
+    def is_stopped() -> bool:
+        seen.append(len(seen))
+        return len(seen) > 2
+
+    assert groups({(0, 1), (2, 3), (4, 5), (6, 7)}, is_stopped) == [[0, 1], [2, 3]]
+
+
+def test_a_relaxation_is_not_made_to_its_end_once_the_search_is_over() -> None:
+    options = Options()
+    prepared = prepare(parse_text(knapsack(2, items=4)[0]), options, Interrupt(None))
+    bounding = Bounding(Judge(prepared, options))
+    assert bounding.beside.make() is not None
+    bounding.beside.stop()
+    assert bounding.beside.make() is None
+
+
 # ---- the whole
 
 
@@ -220,7 +260,7 @@ def knapsack(seed: int, items: int = 25, copies: int = 3) -> tuple[str, int]:
 def test_a_knapsack_is_proved(engine: str, seed: int) -> None:
     text, optimum = knapsack(seed)
     result = solve_text(text, arch=engine, threads=2, check=True)
-    assert (result.status, result.objective) == ("ALL_SOLUTIONS", optimum)
+    assert (result.status, result.objective) == ("OPTIMAL_SOLUTION", optimum)
     assert result.statistics["objectiveBound"] == optimum
 
 
@@ -250,14 +290,15 @@ def test_nothing_is_proved_of_an_objective_that_no_row_has() -> None:
     assert beside.bound == -NO_SOLUTION and beside.fault is None
 
 
-@pytest.mark.parametrize("settings", [{"threads": 1}, {"threads": 2, "relaxation": "off"}, {"threads": 2, "blocks": 1}])
-def test_there_is_none_beside_a_single_block_or_where_it_is_not_wanted(settings, monkeypatch) -> None:
+@pytest.mark.parametrize("settings", [{"threads": 1}, {"seed": 1}, {"threads": 2, "relaxation": "off"}, {"blocks": 1}])
+def test_there_is_none_beside_a_tree_of_one_block_or_where_it_is_not_wanted(settings, monkeypatch) -> None:
     started = []
     monkeypatch.setattr(Beside, "start", lambda beside: started.append(beside))
     monkeypatch.setattr(Beside, "join", lambda beside: None)
     text, optimum = knapsack(1, items=4)
-    assert solve_text(text, arch="cpu", **settings).objective == optimum and started == []
-    assert solve_text(text, arch="cpu", **{**settings, "relaxation": "on"}).objective == optimum and len(started) == 1
+    settings = {"arch": "cpu", "learn": "off", **settings}
+    assert solve_text(text, **settings).objective == optimum and started == []
+    assert solve_text(text, **{**settings, "relaxation": "on"}).objective == optimum and len(started) == 1
 
 
 def test_free_search_on_one_thread_has_it_with_a_share_of_the_time(monkeypatch) -> None:
@@ -265,9 +306,9 @@ def test_free_search_on_one_thread_has_it_with_a_share_of_the_time(monkeypatch) 
     monkeypatch.setattr(Beside, "start", lambda beside: started.append(beside.share))
     monkeypatch.setattr(Beside, "join", lambda beside: None)
     text, optimum = knapsack(1, items=4)
-    for threads, seed in ((1, None), (1, 7), (2, 7)):  # with a seed and one thread, equal runs print the same
+    for threads, seed in ((1, None), (1, 7), (2, 7)):
         assert solve_text(text, arch="cpu", threads=threads, seed=seed, free_search=True).objective == optimum
-    assert started == [SHARE_BESIDE_ONE, 1]
+    assert started == [SHARE_BESIDE_ONE, SHARE_BESIDE_ONE, 1]
 
 
 def test_dividing_rests_while_it_has_had_its_share(monkeypatch) -> None:
@@ -305,8 +346,17 @@ def test_nothing_of_it_is_imported_without_an_objective() -> None:
     assert run.stdout == "[]\n", run.stdout + run.stderr
 
 
+def test_no_other_package_can_take_its_library_for_its_own() -> None:
+    """OR-Tools has a shared library of the same name in it: a process has room for one of them."""
+    script = "import highspy; print(*sorted({line.split()[-1] for line in open('/proc/self/maps')}))"
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=PATIENCE)
+    mapped = {Path(path).name for path in run.stdout.split()}
+    assert any(name.startswith("_core") for name in mapped), run.stderr
+    assert not any(name.startswith("libhighs") for name in mapped)
+
+
 def test_a_fault_of_the_relaxation_costs_no_answer(monkeypatch, caplog) -> None:
-    def fail(prepared):
+    def fail(prepared, stopped):
         raise ZeroDivisionError("a fault")
 
     monkeypatch.setattr("turbo_fzn.run.bounding.relaxation_of", fail)

@@ -133,7 +133,7 @@ def test_an_empty_tnf_file_is_a_model_with_one_solution(tmp_path):
         (["{model}", "--frobnicate"], "unrecognized arguments: --frobnicate"),
         (["{model}", "{model}"], "unrecognized arguments: "),
         (["-t", "soon", "{model}"], "argument -t/--time-limit: expected an integer, found 'soon'"),
-        (["-t", "-5", "{model}"], "argument -t/--time-limit: -5 is less than 0"),
+        (["-t", "5s", "{model}"], "argument -t/--time-limit: expected an integer, found '5s'"),
         (["-p", "0", "{model}"], "argument -p/--parallel: 0 is less than 1"),
         (["--blocks", "9999999", "{model}"], "argument --blocks: 9999999 is more than 1000000"),
         (["--gpu-threads", "33", "{model}"], "argument --gpu-threads: 33 is not a multiple of 32"),
@@ -247,7 +247,7 @@ def run_in_shell(folder: Path, arguments: str) -> subprocess.CompletedProcess[st
 @pytest.fixture
 def call(capfd):
     """A function that runs the command here, where things can be replaced."""
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM)
     handlers = [signal.getsignal(number) for number in numbers]
 
     def run_here(*arguments: object) -> Answer:

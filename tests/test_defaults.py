@@ -7,10 +7,15 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from command import GREATEST_SUM, LEAST_SUM, Answer, golomb, grid, run, write
+from command import GREATEST_SUM, LEAST_SUM, Answer, golomb, grid, run, time_limits, write
 from conftest import needs_minizinc
 
 from turbo_fzn.bench import plain
+from turbo_fzn.interrupt import Interrupt
+from turbo_fzn.options import Options
+from turbo_fzn.read.flatzinc import parse_text
+from turbo_fzn.run.choose import advice
+from turbo_fzn.run.prepare import prepare
 
 PATIENCE = 300  # seconds; each takes less than one on an idle machine
 
@@ -58,8 +63,11 @@ def choice(path: Path, *arguments: object) -> str:
         ([], f"{FREE}, 2 threads"),
         (["-p", 3], f"{FREE}, 3 threads"),
         (["-i", "-s"], f"{FREE}, 2 threads"),
-        (["-p", 1], "the tree, by failure weights, 1 thread"),
-        (["-r", 5], "the tree, by failure weights, 1 thread"),
+        (["-p", 1], f"{FREE}, 1 thread"),
+        (["-r", 5], f"{FREE}, 1 thread"),
+        (["-r", 5, "--learn", "off"], "the tree, by failure weights, 1 thread"),
+        (["-p", 1, "--learn", "off"], "the tree, by failure weights, 1 thread"),
+        (["-f", "-r", 5], "free search, by -f, 2 threads"),
         (["--lns", "off"], "the tree, by failure weights, 1 thread"),
         (["-f"], "free search, by -f, 2 threads"),
         (["-f", "-p", 1], "free search, by -f, 1 thread"),
@@ -74,8 +82,10 @@ def test_v_says_how_a_model_without_annotation_is_searched(tmp_path, text, argum
 @pytest.mark.parametrize(
     ("arguments", "chosen"),
     [
-        ([], "the tree, as annotated, 1 thread"),
+        ([], "learning from conflicts, as annotated, 1 thread"),
+        (["-p", 1, "-r", 3], "learning from conflicts, as annotated, 1 thread"),
         (["-p", 2], "the tree, as annotated, 2 threads"),
+        (["--learn", "off"], "the tree, as annotated, 1 thread"),
         (["-f"], "free search, by -f, 2 threads"),
         (["-f", "-p", 4], "free search, by -f, 4 threads"),
     ],
@@ -111,6 +121,32 @@ def test_equal_runs_of_one_thread_print_the_same(tmp_path, arguments):
     runs = [run("--arch", "cpu", "-i", *arguments, path) for _ in range(3)]
     assert runs[0].markers == ["=========="] and len(runs[0].solutions) > 1
     assert runs[0] == runs[1] == runs[2]
+
+
+# ---- what a user is told
+
+
+def hints(path: Path, *arguments: object) -> list[str]:
+    """What stderr says of a run that its time limit ends with a solution."""
+    for limit in time_limits():
+        answer = run("--arch", "cpu", "-t", limit, *arguments, path)
+        assert not answer.markers or answer.markers == ["=====UNKNOWN====="]
+        if answer.solutions:
+            return re.findall("^fzn-turbo: the time was over first: .* (-f) .*$", answer.errors, re.MULTILINE)
+    raise AssertionError("no solution within any limit")
+
+
+def test_at_the_time_limit_free_search_is_named_where_it_was_not_tried(tmp_path):
+    annotated, plain_model = write(tmp_path, golomb(14)), write(tmp_path, without_annotation(golomb(14)), "plain.fzn")
+    assert hints(annotated) == ["-f"]
+    assert hints(annotated, "-f") == hints(plain_model) == []
+
+
+def test_nobody_is_told_of_free_search_whose_search_ends_by_itself_or_who_wants_several_solutions(tmp_path):
+    assert run("--arch", "cpu", "-t", 100_000, write(tmp_path, golomb(6))).errors == ""
+    assert advice(prepare(parse_text(golomb(6)), Options(), Interrupt(None)).tnf, Options()) is not None
+    tnf = prepare(parse_text(golomb(6).replace("minimize m5", "satisfy")), Options(), Interrupt(None)).tnf
+    assert advice(tnf, Options(all_solutions=True)) is None
 
 
 @pytest.mark.covers("F8")

@@ -80,7 +80,8 @@ def test_the_best_solution_is_printed_before_the_error_that_follows_it(tmp_path,
 
 
 @pytest.mark.parametrize("error", [EngineError("the kernel failed"), MemoryError(), KeyboardInterrupt()], ids=repr)
-def test_a_caller_of_the_package_finds_the_solutions_with_the_error(monkeypatch, error):
+@pytest.mark.parametrize("intermediate", [True, False])
+def test_a_caller_of_the_package_finds_the_solutions_with_the_error(monkeypatch, error, intermediate):
     check = Judge.check
 
     def check_two(judge, arrived):
@@ -93,9 +94,10 @@ def test_a_caller_of_the_package_finds_the_solutions_with_the_error(monkeypatch,
     passed: list[object] = []
     monkeypatch.setattr(Judge, "check", check_two)
     with pytest.raises(type(error)) as raised:
-        solve_text(CLIMB, arch="cpu", threads=1, seed=1)
+        solve_text(CLIMB, arch="cpu", threads=1, seed=1, intermediate=intermediate)
     result = raised.value.result
-    assert (result.status, len(result.solutions), result.objective) == ("SATISFIED", 2, passed[-1].objective)
+    found = result.status, len(result.solutions), result.objective
+    assert found == ("SATISFIED", 2 if intermediate else 1, passed[-1].objective)
 
 
 @pytest.mark.covers("O11")
@@ -116,10 +118,11 @@ def test_minizinc_shows_the_solution_and_the_error(minizinc, model, tmp_path):
 def test_threads_that_the_system_does_not_give_are_an_error_that_says_so(tmp_path, threads):
     """The stack of each thread takes 8 MiB of the 3 GB that the process may map."""
     limits = "ulimit -s 8192; ulimit -v 3000000;"
+    limit = 9000 if threads == 2 else round(1000 * PATIENCE)  # on a busy machine 300 threads are long in starting
     model = write(tmp_path, golomb(7 if threads == 2 else 12))  # the second is not solved before all are there
-    done = in_shell(limits, "--arch", "cpu", "-p", threads, "-t", 9000, model)
+    done = in_shell(limits, "--arch", "cpu", "-p", threads, "-t", limit, model)
     if threads == 2:
-        assert (done.code, done.errors) == (0, "")
+        assert done.code == 0 and "cannot" not in done.errors
     else:
         assert (done.code, done.text) == (1, "=====ERROR=====\n")
         assert re.fullmatch(r"fzn-turbo: cannot run 600 threads: .*\n", done.errors), done.errors
@@ -174,7 +177,7 @@ MODULES = ("turbo_fzn.collector", "turbo_fzn.options", "turbo_fzn.run.output", "
 
 
 @pytest.mark.covers("T3", "T4", "T5")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=["INT", "TERM", "HUP"])
 @pytest.mark.parametrize("module", MODULES)
 def test_a_stop_at_the_very_beginning_is_an_answer_too(tmp_path, module, number):
     """While the first modules are imported, before the command line is read."""
@@ -241,5 +244,5 @@ def test_a_preparation_that_goes_on_and_on_ends_as_unknown_soon_behind_its_limit
 
 @pytest.mark.covers("F13")
 def test_a_time_limit_of_zero_is_none_for_a_caller_of_the_package_too(tmp_path):
-    assert solve_text(LEAST_SUM, time_limit=0, arch="cpu").status == "ALL_SOLUTIONS"
+    assert solve_text(LEAST_SUM, time_limit=0, arch="cpu").status == "OPTIMAL_SOLUTION"
     assert run("-t", 0, write(tmp_path, LEAST_SUM)).markers == ["=========="]

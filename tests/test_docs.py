@@ -51,6 +51,18 @@ def prose_of(path: Path) -> str:
     return re.sub(r"`[^`\n]*`", "``", "\n".join(lines))
 
 
+def is_head(line: str) -> bool:
+    """Whether it is the line under the head of a table."""
+    return bool(re.fullmatch(r"\|(\s*:?-+:?\s*\|)+", line))
+
+
+def headless_rows(text: str) -> list[str]:
+    """The rows with which a table begins anew that has no head there: a browser shows them as text."""
+    lines = ["", *re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL).splitlines(), ""]
+    begun = [(line, below) for above, line, below in zip(lines, lines[1:], lines[2:]) if not above.startswith("|")]
+    return [line for line, below in begun if line.startswith("|") and not is_head(below)]
+
+
 def links(path: Path) -> list[str]:
     return re.findall(r"\]\(([^)\s]+)\)", prose_of(path)) + re.findall(r"<(https?:[^>\s]+)>", prose_of(path))
 
@@ -149,3 +161,22 @@ def test_every_name_of_a_module_that_is_named_is_defined_there(name):
     named = [match.groups() for match in matches if match[2] not in SUFFIXES and match[1] in modules]
     missing = [f"{module}.{attribute}" for module, attribute in named if attribute not in modules[module]]
     assert named and missing == []
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=PLACE.get)
+def test_every_table_has_a_head(path):
+    assert headless_rows(path.read_text(encoding="utf-8")) == []
+
+
+def test_a_table_that_a_blank_line_parts_would_be_seen():
+    table = "| a | b |\n|---|---|\n| 1 | 2 |\n"
+    assert headless_rows(table) == [] and headless_rows(f"{table}\n| 3 | 4 |\n") == ["| 3 | 4 |"]
+
+
+def test_the_readme_says_how_many_models_are_proved_as_the_measurement_does():
+    """The first row of ours, and CP-SAT's, in the table of docs/search.md."""
+    rows = re.findall(r"^\| (ours|CP-SAT)[^|]*\| (\d+) \| (\d+) \| 41 \|", (ROOT / "docs/search.md").read_text(), re.M)
+    ours, theirs = rows[0][1:], {row[0]: row[1:] for row in rows}["CP-SAT"]
+    readme = " ".join((ROOT / "README.md").read_text().split())
+    assert f"proved {ours[0]} of 41 Challenge models within 20 s (CP-SAT on 13 threads: {theirs[0]})" in readme
+    assert f"or a better one, on {ours[1]} (CP-SAT: {theirs[1]})" in readme

@@ -33,13 +33,13 @@ from turbo_fzn.resources import PACKAGE
 Report = dict[str, tuple[str, str, str]]  # part -> (state, what is said, the command that mends it)
 
 
-def run(**changed: str | None) -> tuple[int, Report, str]:
+def run(*arguments: str, **changed: str | None) -> tuple[int, Report, str]:
     """The doctor's exit code, findings and last line, in this environment with some variables changed or taken away."""
     full = environment()
     full.update({name: text for name, text in changed.items() if text is not None})
     for name in [name for name, text in changed.items() if text is None]:
         full.pop(name, None)
-    command = [*COMMAND, "--doctor"]
+    command = [*COMMAND, "--doctor", *arguments]
     done = subprocess.run(command, env=full, capture_output=True, text=True, timeout=PATIENCE)
     *lines, last = done.stdout.splitlines() or [done.stderr]
     report: Report = {}
@@ -105,8 +105,8 @@ def test_with_a_compiler_that_does_not_exist_or_does_not_work(whole):
 
 
 def test_without_nvcc(gpu_machine, whole, monkeypatch):
-    code, report, _ = run(**whole, **{**gpu_machine("none:fail"), "NVCC": "/no/such/nvcc"})
-    assert code == 0 and wrong(report) - {"MiniZinc"} == {"CUDA toolkit"}
+    code, report, last = run(**whole, **{**gpu_machine("none:fail"), "NVCC": "/no/such/nvcc"})
+    assert code == 1 and last.endswith("asked for: CUDA toolkit") and wrong(report) - {"MiniZinc"} == {"CUDA toolkit"}
     assert report["CUDA toolkit"][2] == "unset NVCC"
     monkeypatch.setattr(compiler, "find_nvcc", lambda: (_ for _ in ()).throw(NoCompiler("no nvcc found")))
     finding = doctor.toolkit()
@@ -115,7 +115,7 @@ def test_without_nvcc(gpu_machine, whole, monkeypatch):
 
 def test_with_a_toolkit_that_is_too_old(gpu_machine, whole):
     code, report, _ = run(**whole, **gpu_machine("none:fail"), FAKE_NVCC_RELEASE="12.4")
-    assert code == 0 and "12.8 or later is needed" in report["CUDA toolkit"][1]
+    assert code == 1 and "12.8 or later is needed" in report["CUDA toolkit"][1]
     assert report["CUDA toolkit"][2].endswith("apt-get install cuda-toolkit")
 
 
@@ -123,6 +123,18 @@ def test_a_machine_with_a_gpu_solves_on_it(gpu_machine, whole):
     code, report, _ = run(**whole, **gpu_machine("none:fail"))
     assert code == 0 and wrong(report) <= {"MiniZinc"}
     assert report["GPU engine"][0] == doctor.OK
+
+
+def test_a_gpu_that_is_asked_for_and_not_there_is_a_failure(whole, monkeypatch):
+    absence = "libcuda.so.1: cannot open shared object file"
+    code, report, _ = run("--arch", "gpu", **whole)
+    if report["NVIDIA driver"][0] == doctor.WRONG:  # else this machine has a driver
+        assert code == 1 and report["NVIDIA driver"][2]
+        assert run("--arch", "auto", **whole)[:1] == (0,)
+    monkeypatch.setattr(doctor.wake, "absence", lambda: absence)
+    assert [finding.state for finding in doctor.gpu_parts(True, wanted=True)] == [doctor.WRONG]
+    assert [finding.state for finding in doctor.gpu_parts(True)] == [doctor.ABSENT]
+    assert set(doctor.GPU_PARTS) <= doctor.asked_for("gpu")
 
 
 def test_without_pycuda(gpu_machine, whole, tmp_path):
@@ -141,23 +153,23 @@ def test_without_pycuda(gpu_machine, whole, tmp_path):
 
 def test_with_a_pycuda_that_cannot_be_imported(gpu_machine, whole):
     code, report, _ = run(**whole, **gpu_machine("import:fail"))
-    assert code == 0 and "ordered by the test" in report["PyCUDA"][1]
+    assert code == 1 and "ordered by the test" in report["PyCUDA"][1]
     assert "--force-reinstall" in report["PyCUDA"][2]
 
 
 def test_with_a_driver_but_no_device(gpu_machine, whole):
     machine = gpu_machine("driver:fail")
     code, report, _ = run(**whole, **machine)
-    assert code == 0 and "no device" in report["NVIDIA driver"][1]
+    assert code == 1 and "no device" in report["NVIDIA driver"][1]
     assert report["NVIDIA driver"][2] and "GPU engine" not in report
     code, report, _ = run(**whole, **{**machine, "CUDA_VISIBLE_DEVICES": ""})
     assert report["NVIDIA driver"][2] == "unset CUDA_VISIBLE_DEVICES"
 
 
 def test_with_a_cache_that_cannot_be_written(whole, tmp_path):
-    """Such a cache costs time, and no answer."""
-    code, report, _ = run(**whole, TURBO_FZN_CACHE="/dev/null/cache", CXX=str(quick_compiler(tmp_path)))
-    assert code == 0 and report["cache"][0] == doctor.WRONG
+    """Such a cache costs time, and no answer; here it was asked for by its name."""
+    code, report, last = run(**whole, TURBO_FZN_CACHE="/dev/null/cache", CXX=str(quick_compiler(tmp_path)))
+    assert code == 1 and last.endswith("1 of 8 parts is wrong, asked for: cache") and report["cache"][0] == doctor.WRONG
     assert report["cache"][2] == "unset TURBO_FZN_CACHE"
 
 
@@ -194,8 +206,12 @@ def test_the_command_that_is_named_for_a_wrong_variable_mends_it(gpu_machine, wh
 
 
 def test_without_minizinc(whole, tmp_path):
-    code, report, _ = run(**whole, PATH=path_with(tmp_path / "bin", "c++", "as", "ld", "sh"))
-    assert code == 0 and wrong(report) == {"MiniZinc"}
+    """Which is a failure where the solver has been installed for it, and none else."""
+    path = path_with(tmp_path / "bin", "c++", "as", "ld", "sh")
+    code, report, _ = run(**whole, PATH=path)
+    assert code == 1 and wrong(report) == {"MiniZinc"}
+    code, report, last = run(MZN_SOLVER_PATH="", PATH=path)
+    assert code == 0 and wrong(report) == {"MiniZinc"} and last.endswith("is wrong, none that was asked for")
     assert report["MiniZinc"][2].endswith("apt-get install minizinc")
 
 
@@ -217,7 +233,7 @@ def test_a_stale_configuration_is_mended_by_the_command_that_is_named(whole, fie
     stale = {"version": "0.0.1", "executable": "/no/such/fzn-turbo", "mznlib": "/no/such/share", "extraFlags": []}
     path.write_text(json.dumps({**json.loads(path.read_text()), field: stale[field]}))
     code, report, _ = run(**whole)
-    assert code == 0 and wrong(report) == {"MiniZinc's solver"}
+    assert code == 1 and wrong(report) == {"MiniZinc's solver"}
     state, said, mend = report["MiniZinc's solver"]
     assert "is stale" in said and field in said
     subprocess.run(mend, shell=True, check=True, env=environment(), stdout=subprocess.DEVNULL, timeout=PATIENCE)
@@ -249,6 +265,19 @@ def test_with_a_python_that_is_too_old(tmp_path):
     assert second == f"       mend it: python3.12 -m pip install {PACKAGE.parent}"
 
 
+def test_packages_are_named_themselves_for_no_index_has_turbo_fzn():
+    """What messages tell pip to install is what the extras of the metadata name."""
+    settings = configparser.ConfigParser()
+    settings.read(PACKAGE.parent / "setup.cfg")
+    extras = {name: "".join(settings["options.extras_require"][name].split(" ")).split() for name in ("gpu", "mpi")}
+    told = {"gpu": "engine/devices.py", "mpi": "ranks/world.py"}
+    for name, file in told.items():
+        words = "".join(f", '{package}'" for package in extras[name])
+        assert f"pip('install'{words})" in (PACKAGE / file).read_text().replace('"', "'")
+    sources = [path.read_text() for path in PACKAGE.rglob("*.py") if path.name != "resources.py"]
+    assert not any("turbo_fzn[" in text or "install turbo_fzn" in text for text in sources)
+
+
 @pytest.mark.parametrize("name", ["__init__.py", "__main__.py"])
 def test_an_old_python_can_read_the_files_that_refuse_it(name):
     ast.parse((PACKAGE / name).read_text(), feature_version=(3, 7))
@@ -258,7 +287,8 @@ def test_the_oldest_python_and_the_packages_are_those_of_the_metadata():
     settings = configparser.ConfigParser()
     settings.read(PACKAGE.parent / "setup.cfg")
     assert settings["options"]["python_requires"] == f">={'.'.join(map(str, entry.OLDEST_PYTHON))}"
-    assert set(settings["options"]["install_requires"].split()) == {*doctor.NEEDED, *doctor.HELPFUL}
+    required = settings["options"]["install_requires"].split("\n")
+    assert {line.split()[0] for line in required if line} == {*doctor.NEEDED, *doctor.HELPFUL}
 
 
 def test_a_package_that_is_missing_is_named_and_ends_the_examination(monkeypatch):

@@ -48,7 +48,7 @@ def test_gpus_that_are_not_there_are_told(wanted, missing):
 @pytest.mark.parametrize(("wanted", "launches", "engine"), [("all", 3, "gpu0+gpu1+gpu2"), ("2", 2, "gpu0+gpu1")])
 def test_each_gpu_has_an_engine(three_gpus, wanted, launches, engine):
     result = solve_text(golomb(7), arch="gpu", gpus=wanted, blocks=4, lns="off")
-    assert (result.status, result.objective) == ("ALL_SOLUTIONS", 25)
+    assert (result.status, result.objective) == ("OPTIMAL_SOLUTION", 25)
     assert len(three_gpus.launches) == launches and result.statistics["engine"] == engine
     assert result.statistics["blocks"] == 4 * launches and three_gpus.held == set()
 
@@ -93,7 +93,7 @@ def test_devices_search_different_neighbourhoods(three_gpus, monkeypatch):
 def test_a_gpu_that_cannot_be_used_is_left_out_and_said_so(three_gpus, caplog):
     three_gpus.fail_at = {"context 1": fake_cuda.LogicError("taken by another")}
     result = solve_text(golomb(7), arch="gpu", blocks=4, lns="off")
-    assert (result.status, result.objective) == ("ALL_SOLUTIONS", 25)
+    assert (result.status, result.objective) == ("OPTIMAL_SOLUTION", 25)
     assert result.statistics["engine"] == "gpu0+gpu2"
     assert "GPU 1 is left out: the GPU cannot be used: taken by another" in caplog.text
 
@@ -110,7 +110,7 @@ def test_what_a_gpu_had_that_fails_is_searched_by_the_others(three_gpus, caplog,
     text = golomb(8) if name == "golomb" else (CORPUS / "queens.fzn").read_text()
     three_gpus.broken = broken
     result = solve_text(text, arch="gpu", blocks=2, lns="off", all_solutions=True, check=True)
-    assert result.status == "ALL_SOLUTIONS"
+    assert result.complete
     if name == "golomb":
         assert result.objective == 34
     else:
@@ -128,8 +128,8 @@ def test_when_all_have_failed_the_solutions_are_told_and_an_error(three_gpus):
 
 def test_solutions_are_wanted_that_are_better_than_an_incumbent_of_another(three_gpus):
     """What one has found bounds the others: free search on three devices ends with one proof."""
-    result = solve_text(golomb(7), arch="gpu", blocks=4, lns="on")
-    assert (result.status, result.objective) == ("ALL_SOLUTIONS", 25)
+    result = solve_text(golomb(7), arch="gpu", blocks=4, lns="on", intermediate=True)
+    assert (result.status, result.objective) == ("OPTIMAL_SOLUTION", 25)
     objectives = [found["m6"] for found in result.solutions]
     assert objectives == sorted(objectives, reverse=True) and np.all(np.diff(objectives) < 0)
 
@@ -143,7 +143,7 @@ def test_with_auto_they_join_the_cpu_together(three_gpus, monkeypatch, broken):
     monkeypatch.setattr(maker, "HEAD_START_SECONDS", 0.0)
     three_gpus.broken = broken
     result = solve_text(golomb(8), arch="auto", blocks=2, lns="off", check=True)
-    assert (result.status, result.objective) == ("ALL_SOLUTIONS", 34)
+    assert (result.status, result.objective) == ("OPTIMAL_SOLUTION", 34)
     left = [f"gpu{number}" for number in range(3) if number not in broken]
     assert result.statistics["engine"] in ("cpu", "+".join(["cpu", *left]))
 
@@ -181,6 +181,6 @@ def test_real_gpus_answer_as_one(real_gpus, name):
 @pytest.mark.parametrize("arch", ["gpu", "auto"])
 def test_real_gpus_share_the_tree_of_a_proof(real_gpus, arch, lns):
     result = solve_text(golomb(10), arch=arch, lns=lns, free_search=lns == "on", check=True)
-    assert (result.status, result.objective) == ("ALL_SOLUTIONS", 55)
+    assert (result.status, result.objective) == ("OPTIMAL_SOLUTION", 55)
     if arch == "gpu":
         assert result.statistics["parcels"] > 0 and result.statistics["engine"].count("gpu") == real_gpus

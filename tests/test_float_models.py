@@ -216,14 +216,14 @@ def test_decimal_fractions_and_wide_domains_leave_room_for_a_small_precision(pre
         "constraint float_lin_eq([0.1,1.3],[x,y],0.3); constraint float_lin_le([0.7,-1.1],[x,y],0.1); solve maximize x;"
     )
     result = solve(model, float_precision=precision)
-    assert result.status == "ALL_SOLUTIONS" and result.objective == pytest.approx(0.46 / 1.02, abs=2 * precision)
+    assert result.status == "OPTIMAL_SOLUTION" and result.objective == pytest.approx(0.46 / 1.02, abs=2 * precision)
 
 
 @pytest.mark.parametrize(
     "model",
     [
         "var float: x :: output_var; constraint float_eq(x,1e200); solve satisfy;",  # beyond all codes
-        "var float: x :: output_var; solve maximize x;",
+        "var float: x :: output_var; var float: y; constraint float_lin_eq([1.0,-2.0],[x,y],0.0); solve maximize x;",
         "var float: x :: output_var; var float: y; constraint float_exp(x,y); constraint float_lt(400.0,x);"
         " solve satisfy;",
     ],
@@ -232,6 +232,13 @@ def test_decimal_fractions_and_wide_domains_leave_room_for_a_small_precision(pre
 def test_where_nothing_can_be_said_nothing_is(model, time_limit):
     for settings in ({"check": True}, {"check": False}, {"threads": 2}):
         assert solve(model, time_limit=time_limit, **settings).status == "UNKNOWN"
+
+
+def test_an_unbounded_real_objective_is_claimed_where_the_check_is_on_only():
+    model = "var float: x :: output_var; var 1.0..2.0: y :: output_var; solve maximize x;"
+    checked, trusted = (solve(model, time_limit=2000, check=check) for check in (True, False))
+    assert (checked.status, trusted.status) == ("UNBOUNDED", "SATISFIED")
+    assert len(checked.solutions) == 1 and 1 <= checked.solutions[0]["y"] <= 2
 
 
 @pytest.mark.parametrize("precision", [1e-3, 1e-6])
@@ -243,10 +250,10 @@ def test_the_optimum_is_found_and_proved_to_within_the_precision(precision, way)
         "constraint float_times(x,y,1.0); constraint float_lin_eq([1.0,1.0,-1.0],[x,y,s],0.0); solve {} s;"
     )
     result = solve(model.format("minimize"), float_precision=precision, **way)
-    assert result.status == "ALL_SOLUTIONS"
+    assert result.status == "OPTIMAL_SOLUTION"
     assert result.objective == pytest.approx(2.0, abs=2 * precision)
     result = solve(model.format("maximize"), float_precision=precision, **way)
-    assert result.status == "ALL_SOLUTIONS"
+    assert result.status == "OPTIMAL_SOLUTION"
     assert result.objective == pytest.approx(10.1, abs=10.1 * precision)
 
 

@@ -33,7 +33,7 @@ def solutions_of():
         if flat is None:
             return []
         result = solve_text(flat, arch="cpu", all_solutions=True, check=True)
-        assert result.status in ("ALL_SOLUTIONS", "UNSATISFIABLE")
+        assert result.complete
         return [{**compiler.fixed_values(), **solution} for solution in result.solutions]
 
     return solve

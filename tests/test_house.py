@@ -15,7 +15,7 @@ PACKAGE = Path(turbo_fzn.__file__).parent
 # From the ground up. A module may import from its own floor and from those below. What is no folder stands here by its
 # file's name.
 FLOORS = (
-    ("errors", "domains", "floats", "collector", "interrupt", "progress", "resources", "cache", "spellings"),
+    ("errors", "domains", "floats", "collector", "interrupt", "memory", "progress", "resources", "cache", "spellings"),
     ("streams", "worker"),
     ("read",),
     ("tnf",),
@@ -26,7 +26,8 @@ FLOORS = (
     ("bounds",),
     ("run",),
     ("report",),
-    ("api", "bench", "info", "install", "manual"),
+    ("settings", "bench", "info", "install", "manual", "stopping"),
+    ("api",),
     ("doctor", "reference"),
     ("__init__", "cli", "__main__"),
 )

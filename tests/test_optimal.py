@@ -49,7 +49,7 @@ def test_the_optimal_solutions_of_a_random_model_are_those_of_the_oracle(engine,
         optimal = found[-wanted:] if wanted else []
         assert len(set(optimal)) == wanted and set(optimal) <= expected, (options, model.text)
         assert result.objective == best
-        assert result.status == ("ALL_SOLUTIONS" if solutions else "UNSATISFIABLE")
+        assert result.status == ("OPTIMAL_SOLUTION" if solutions else "UNSATISFIABLE")
 
 
 @pytest.mark.covers("F6", "F7")

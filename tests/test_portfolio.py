@@ -55,7 +55,7 @@ def solve(text: str, engine: str, *methods: str, **options: object) -> Result:
 
 def assert_optimal(result: Result, model: Model) -> None:
     best = optimum(model, all_solutions(model))
-    assert result.status == ("UNSATISFIABLE" if best is None else "ALL_SOLUTIONS"), model.text
+    assert result.status == ("UNSATISFIABLE" if best is None else "OPTIMAL_SOLUTION"), model.text
     assert result.objective == best, model.text
 
 
@@ -78,12 +78,12 @@ def test_restarts_without_the_tree_find_a_solution_of_a_random_model_or_prove_th
 @pytest.mark.parametrize("method", NEIGHBOURHOODS + RESTARTS)
 def test_each_method_beside_the_tree_keeps_the_optimum(engine, method):
     result = solve(KNAPSACK, engine, "tree", "weighted", method)
-    assert (result.status, result.objective) == ("ALL_SOLUTIONS", BEST_GAIN)
+    assert (result.status, result.objective) == ("OPTIMAL_SOLUTION", BEST_GAIN)
 
 
 def test_a_probe_alone_closes_the_gap_from_below(engine):
     result = solve(KNAPSACK, engine, "probe")
-    assert (result.status, result.objective) == ("ALL_SOLUTIONS", BEST_GAIN)
+    assert (result.status, result.objective) == ("OPTIMAL_SOLUTION", BEST_GAIN)
     assert result.statistics["objectiveBound"] == BEST_GAIN
     assert result.statistics["probeTries"] > 1
     assert "treeTries" not in result.statistics

@@ -185,7 +185,7 @@ def test_the_objective_and_its_bound_are_reported_when_there_are_any(solve):
 
 
 def test_profile_tells_the_share_of_time_of_each_phase(solve):
-    answer = solve(golomb(7), "-s", "--profile", "-p", "2", "--arch", "cpu")
+    answer = solve(golomb(7), "-s", "--profile", "-p", "2", "--learn", "off", "--arch", "cpu")
     assert is_good(answer) and answer.markers == COMPLETE
     shares = {name: float(text) for name, text in answer.statistics.items() if name.startswith("profile")}
     assert shares.keys() == {f"profile{activity.capitalize()}" for activity in ACTIVITIES}
@@ -213,7 +213,9 @@ def test_without_the_flag_there_are_no_statistics_and_verbose_goes_to_stderr_alo
 
 # ---- stops
 
-SIGNALS = pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
+SIGNALS = pytest.mark.parametrize(
+    "number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=["SIGINT", "SIGTERM", "SIGHUP"]
+)
 
 
 def stop(process: subprocess.Popen[str], number: int, already: str = "") -> Answer:
@@ -315,7 +317,7 @@ def test_a_search_ends_before_its_time_limit_with_the_best_solution(tmp_path):
             began = time.monotonic()
             answer = run("-s", "-t", limit, path)
             seconds = time.monotonic() - began
-        assert is_good(answer)
+        assert answer.code == 0
         if "engine" in answer.statistics:  # else the search has not begun
             break
     assert seconds > limit / 1000 - 0.3

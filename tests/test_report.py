@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import ast
+import platform
 import re
+import shlex
+import subprocess
+import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import pytest
-from command import GREATEST_SUM, LEAST_SUM, NO_SOLUTION_BY_SEARCH, SEPARATOR, golomb, grid, run, write
+from command import GREATEST_SUM, LEAST_SUM, NO_SOLUTION_BY_SEARCH, PATIENCE, SEPARATOR, golomb, grid, run, write
 from conftest import needs_minizinc
 
 from turbo_fzn.options import Options
-from turbo_fzn.report import axes, page, plot, recorder
+from turbo_fzn.report import axes, origin, page, plot, recorder
 from turbo_fzn.report.record import Answer, Record
 from turbo_fzn.run.live import Sample
 from turbo_fzn.run.search import Finished
@@ -109,9 +115,80 @@ def test_what_goes_wrong_with_the_page_takes_no_answer_back(tmp_path):
 @needs_minizinc
 def test_minizinc_passes_the_flag_on(minizinc, model, tmp_path):
     path = tmp_path / "run.html"
-    done = minizinc("--report", path, model("var 1..9: x;\nsolve maximize x;\n"))
+    source, data = model("int: n;\nvar 1..n: x;\nsolve maximize x;\n"), write(tmp_path, "n = 9;\n", "data.dzn")
+    done = minizinc("--report", path, data, source)
     assert done.stdout == f"x = 9;\n{SEPARATOR}\n==========\n"
-    assert "objective 9" in next(parse(path).iter("p")).text
+    root = parse(path)
+    assert "objective 9; 1 solution in" in next(root.iter("p")).text
+    assert root.findtext("body/h1") == "model.mzn, data.dzn"
+    told = dict(tables(root)["Run"])
+    assert told["MiniZinc's command"].startswith("minizinc ") and told["MiniZinc's command"].endswith(
+        f"{data} {source}"
+    )
+    assert re.fullmatch(rf"fzn-turbo .*--report {path} .*mznfile\w+\.fzn", told["command"])
+
+
+@needs_minizinc
+def test_a_model_that_minizinc_has_from_a_program_has_no_name(solvers, monkeypatch, tmp_path):
+    package = pytest.importorskip("minizinc", reason="the package minizinc is not installed (pip install minizinc)")
+    monkeypatch.setenv("MZN_SOLVER_PATH", str(solvers))
+    path, text = tmp_path / "run.html", package.Model()
+    text.add_string("var 1..9: x; solve maximize x;")
+    package.Instance(package.Solver.lookup("turbo", refresh=True), text).solve(**{"--report": str(path)})
+    root = parse(path)
+    assert root.findtext("body/h1") == "a model without a name"
+    assert "mzn_fragment" in dict(tables(root)["Run"])["MiniZinc's command"]
+
+
+def test_date_command_and_processor_are_told(tmp_path):
+    path, source = tmp_path / "run.html", write(tmp_path, LEAST_SUM, "the model.fzn")
+    run("--arch", "cpu", "--report", path, source)
+    root = parse(path)
+    told, machine = dict(tables(root)["Run"]), dict(tables(root)["Machine"])
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \S+", told["date"])
+    assert told["command"] == f"fzn-turbo --arch cpu --report {path} '{source}'"
+    assert "MiniZinc's command" not in told
+    assert machine["processor"].endswith(f"({platform.machine()})") or machine["processor"] == platform.machine()
+    assert re.fullmatch(r"\d+ of \d+ may be used", machine["processors"])
+
+
+@pytest.mark.parametrize(
+    ("file", "callers", "name"),
+    [
+        ("dir/model.fzn", [["minizinc", "other.mzn"]], "model.fzn"),
+        ("", [["python"]], "a model without a name"),
+        ("-", [["bash"]], "a model without a name"),
+        ("/tmp/mznfileAb0.fzn", [["bash"]], "a model without a name"),
+        (
+            "/tmp/mznfileAb0.fzn",
+            [["sh", "wrap"], ["/opt/bin/minizinc.bin", "d.dzn", "-a", "sub/m.mzn"]],
+            "m.mzn, d.dzn",
+        ),
+        ("/tmp/mznfileAb0.json", [["minizinc", "-m", "m.mzn", "-d", "d.json", "-o", "out.json"]], "m.mzn, d.json"),
+        ("/tmp/mznfileAb0.fzn", [["minizinc", "/tmp/mzn_fragmentab_3.mzn", "a.dzn"]], "a.dzn"),
+    ],
+)
+def test_a_temporary_file_is_called_as_minizinc_was_asked_for_it(file, callers, name):
+    assert origin.origin_of(file, callers).name == name
+
+
+def test_the_processes_above_are_found():
+    script = "from turbo_fzn.report.origin import ancestors; print([*ancestors()])"
+    shell = f"{sys.executable} -c {shlex.quote(script)}; true"
+    done = subprocess.run(["sh", "-c", shell, "minizinc"], capture_output=True, text=True, timeout=PATIENCE)
+    above = ast.literal_eval(done.stdout)
+    assert above[0] == ["sh", "-c", shell, "minizinc"]
+    assert any("pytest" in word for word in above[1])
+
+
+def test_what_is_left_to_prove_is_told_as_a_gap():
+    left = kept(
+        -1, seconds=2.0, status="SATISFIED", statistics={"objective": 90, "objectiveBound": 100, "solutions": 2}
+    )
+    told = "There may be more or better solutions; objective 90; bound 100; gap 10 %; 2 solutions in 2.00 s of search."
+    assert page.verdict(left) == told
+    proved = replace(left, status="OPTIMAL_SOLUTION", statistics={**left.statistics, "solutions": 1})
+    assert page.verdict(proved) == "The optimum is proved; objective 90; 1 solution in 2.00 s of search."
 
 
 # ---- what is kept, and how it is drawn

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import naive
 import pytest
 from builtin_cases import PREDICATES, cases_of
@@ -10,10 +12,11 @@ from hypothesis import strategies as st
 from operators import apply_operator
 from oracle import all_solutions
 
+from turbo_fzn import solve_text
 from turbo_fzn.check.reals import find_form
 from turbo_fzn.check.relations import find_signature
 from turbo_fzn.domains import INFINITY
-from turbo_fzn.errors import ModelError, UnsupportedError
+from turbo_fzn.errors import EngineError, ModelError, UnsupportedError
 from turbo_fzn.lower import intervals
 from turbo_fzn.lower.rewrite import Lowered, lower
 from turbo_fzn.lower.table import PREDICATES as PREDICATES_OF_LOWERING
@@ -82,11 +85,7 @@ huge_bounds = st.one_of(
 
 @given(st.sampled_from([op for op in Op if op != Op.ELEMENT]), huge_bounds, huge_bounds)
 def test_the_range_of_an_operator_holds_its_results_near_infinity(op, y, z):
-    try:
-        low, high = intervals.RESULT[op](*y, *z)
-    except UnsupportedError:
-        low, high = -INFINITY, INFINITY
-        assert op in (Op.ADD, Op.MUL)
+    low, high = intervals.RESULT[op](*y, *z)
     for a in (*y, 0, 1, -1):
         for b in (*z, 0, 1, -1):
             if y[0] <= a <= y[1] and z[0] <= b <= z[1] and max(abs(a), abs(b)) < INFINITY:
@@ -192,11 +191,15 @@ def test_constants_near_the_largest_integer_are_exact():
 BEYOND_THE_LARGEST = [
     f"int_lt({INFINITY - 1},x)",
     f"int_lin_le([2],[x],{-2 * INFINITY})",
-    f"int_lin_le_reif([2],[x],{-2 * INFINITY},p)",
-    f"int_lin_le_reif([1,-1],[x,{INFINITY - 1}],1,p)",
     f"int_lin_eq([2,-1],[x,{INFINITY - 2}],{INFINITY + 2})",
-    f"int_lin_eq_reif([2,-1],[x,{INFINITY - 2}],{INFINITY + 2},p)",
-    f"int_lin_ne_reif([-2,-1],[x,{INFINITY - 2}],{INFINITY + 2},p)",
+]
+COMPARED_WITH_WHAT_LIES_BEYOND = [  # and what p is for all x that can be stored
+    (f"int_lin_le_reif([2],[x],{-2 * INFINITY},p)", 0),
+    (f"int_lin_le_reif([1,-1],[x,{INFINITY - 1}],1,p)", 1),
+    (f"int_lin_le_reif([-1,1],[x,{INFINITY - 1}],-1,p)", 0),
+    (f"int_lin_eq_reif([2,-1],[x,{INFINITY - 2}],{INFINITY + 2},p)", 0),
+    (f"int_lin_ne_reif([-2,-1],[x,{INFINITY - 2}],{INFINITY + 2},p)", 1),
+    (f"int_lin_eq_reif([1,1],[x,{INFINITY - 1}],0,p)", None),  # within
 ]
 
 
@@ -208,6 +211,23 @@ def test_what_lies_beyond_the_largest_integer_is_refused_without_bounds_and_deci
         lowered("var int: x; " + text)
     result = lowered(f"var {1 - INFINITY}..{INFINITY - 1}: x; " + text)
     assert result.tnf.infeasible or domain(result, "p") in ((0, 0), (1, 1))
+
+
+@pytest.mark.parametrize(("constraint", "truth"), COMPARED_WITH_WHAT_LIES_BEYOND)
+@pytest.mark.parametrize("share", [True, False])
+def test_a_comparison_with_what_lies_beyond_the_largest_integer_says_what_it_is_for_small_ones(
+    constraint, truth, share
+):
+    text = f"var bool: p; constraint {constraint}; solve satisfy;\n"
+    small = lowered(f"var -2..2: x; {text}", share)
+    assert {p for _, p in solutions_of(small)} == {truth or 0}
+    late = "var 0..0: zero; constraint int_lin_le([1,1],[x,zero],2); constraint int_lin_le([-1,-1],[x,zero],2);"
+    unbounded = solve_text(f"var int: x :: output_var; {late} {text}", arch="cpu", all_solutions=True, simplify=share)
+    assert unbounded.status == "ALL_SOLUTIONS" and len(unbounded.solutions) == 5
+    if truth is not None:  # nothing that can be stored has the other truth value, and that is no claim
+        other = f"var int: x; constraint bool_eq(p,{'false' if truth else 'true'}); {text}"
+        with suppress(EngineError, UnsupportedError):
+            assert solve_text(other, arch="cpu", all_solutions=True, simplify=share).status == "UNKNOWN"
 
 
 def test_a_square_names_its_operand_twice():

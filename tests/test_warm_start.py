@@ -66,9 +66,9 @@ def test_an_optimisation_begins_with_the_suggested_solution(engine):
     text = f"{TEXT}solve :: warm_start([x,y,z],[7,5,8]) :: {SEARCH} maximize z;\n"
     assert solve_text(text, arch=engine, blocks=1, seed=0).solutions == [{"q": [7, 5, 8], "b": False}]
     text = f"{TEXT}solve :: warm_start([x,y,z],[7,5,4]) :: {SEARCH} minimize y;\n"
-    result = solve_text(text, arch=engine, blocks=1, seed=0)
+    result = solve_text(text, arch=engine, blocks=1, seed=0, intermediate=True)
     assert result.solutions[0]["q"] == [7, 5, 4]
-    assert (result.objective, result.status) == (0, "ALL_SOLUTIONS")
+    assert (result.objective, result.status) == (0, "OPTIMAL_SOLUTION")
 
 
 @pytest.mark.covers("A8")
@@ -91,7 +91,7 @@ def test_a_warm_start_keeps_the_optimum_of_a_random_model(engine, model, data):
     for lns in ("off", "on"):
         result = solve(model, engine, 3, True, lns=lns)
         assert result.objective == optimum(model, solutions), model.text
-        assert result.status == ("ALL_SOLUTIONS" if solutions else "UNSATISFIABLE")
+        assert result.status == ("OPTIMAL_SOLUTION" if solutions else "UNSATISFIABLE")
 
 
 def add_warm_start(model, data) -> None:
@@ -138,6 +138,6 @@ def test_the_objective_of_each_solution_is_its_own(engine):
     model = make_model(
         {"x": IntSet.interval(0, 9)}, [], Goal("maximize", Ref("x"), [Call("warm_start", [[Ref("x")], [4]])], 0)
     )
-    result = solve_text(model.text, arch=engine, blocks=1, seed=1)
+    result = solve_text(model.text, arch=engine, blocks=1, seed=1, intermediate=True)
     assert [solution["x"] for solution in result.solutions] == sorted(solution["x"] for solution in result.solutions)
     assert result.solutions[0]["x"] == 4 and result.objective == 9 == objective_of(model, {"x": 9})

@@ -53,14 +53,14 @@ def comes_true(condition: Callable[[], bool]) -> bool:
     return False
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_is_obeyed(at_work, number):
     at_work.send_signal(number)
     answer = finish(at_work)
     assert (answer.code, answer.markers) == (0, []) and answer.solutions
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_so_is_one_to_both_as_a_terminal_sends_it(at_work, number):
     os.kill(child_of(at_work), number)
     with contextlib.suppress(ProcessLookupError):
@@ -110,6 +110,7 @@ import ctypes, os, sys, threading
 from turbo_fzn import worker
 
 worker.move_to_child()
+ctypes.CDLL(None).prctl(worker.PR_SET_PDEATHSIG, 0)  # what is behind the last word is done, though the parent has ended
 system = ctypes.PyDLL(None)  # like PyCUDA, which does not let go of Python's lock while the driver works
 system.prctl(worker.PR_SET_PDEATHSIG, 0)  # it is to live until it has told the test
 calls = []

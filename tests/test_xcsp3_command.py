@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from command import COMMAND, PATIENCE, environment, start, time_limits
+from xcsp3_unnamed import GOALS, UNNAMED
 
 from turbo_fzn.spellings import translate
 
@@ -57,10 +58,46 @@ def test_a_satisfaction_instance_has_a_status_first(name, status):
     assert ("v <instantiation" in answer.stdout) == (status == "s SATISFIABLE")
 
 
-def test_all_solutions_are_counted():
-    answer = run(FOLDER / "queens_by_pairs.xml", "--arch", "cpu", "-a")
-    assert answer.stdout.count("v <instantiation") == 92
-    assert lines(answer)[-1] == "d FOUND SOLUTIONS 92"
+COMPLETE, INCOMPLETE = "d COMPLETE EXPLORATION", "d INCOMPLETE EXPLORATION"  # as ACE says
+
+
+@pytest.mark.parametrize(
+    ("name", "flags", "said"),
+    [
+        ("queens_by_pairs", ["-a"], ["d FOUND SOLUTIONS 92", COMPLETE]),
+        ("queens_by_pairs", ["-n", "93"], ["d FOUND SOLUTIONS 92", COMPLETE]),
+        ("queens_by_pairs", ["-n", "5"], ["d FOUND SOLUTIONS 5", INCOMPLETE]),
+        ("queens_by_pairs", [], ["d FOUND SOLUTIONS 1", INCOMPLETE]),
+        ("pigeons", ["-a"], ["d FOUND SOLUTIONS 0", COMPLETE]),
+    ],
+)
+def test_solutions_are_counted_and_it_is_said_whether_there_may_be_more(name, flags, said):
+    answer = run(FOLDER / f"{name}.xml", "--arch", "cpu", *flags)
+    assert lines(answer)[-2:] == said
+    assert answer.stdout.count("v <instantiation") == int(said[0].split()[-1])
+
+
+def test_an_optimum_is_a_complete_exploration_and_what_a_limit_ends_is_none(tmp_path):
+    assert lines(run(FOLDER / "golomb.xml", "--arch", "cpu"))[-1] == COMPLETE
+    for limit in time_limits():
+        answer = run(hard(tmp_path), "--arch", "cpu", "-t", limit)
+        assert lines(answer)[-1] == INCOMPLETE
+        if "s SATISFIABLE" in lines(answer):
+            break
+    assert "s SATISFIABLE" in lines(answer)
+
+
+@pytest.mark.parametrize(("kind", "goal"), GOALS.items())
+def test_a_variable_that_nothing_names_has_any_value_and_counts_once(tmp_path, kind, goal):
+    path = tmp_path / "unnamed.xml"
+    path.write_text(UNNAMED.format(kind, goal))
+    answer = run(path, "--arch", "cpu", "-a")
+    values = re.findall(r"<list> a b c y\[\] z\[\] d </list> <values> (.*?) </values>", answer.stdout)
+    shape = r"\d \d \* [01] \* \* \* [5-9] " + ("7" if goal else r"\*")
+    assert values and re.fullmatch(shape, values[-1])
+    if not goal:
+        assert len(values) == len(set(values)) == 9 * 2 * 5
+        assert lines(answer)[-2:] == [f"d FOUND SOLUTIONS {len(values)}", COMPLETE]
 
 
 def test_statistics_are_d_lines():

@@ -15,9 +15,8 @@ EXPECTED: dict[str, list] = json.loads((FOLDER / "expected.json").read_text())
 
 
 def status_of(result) -> str:
-    if result.status == "ALL_SOLUTIONS":
-        return "SATISFIABLE" if result.objective is None else "OPTIMUM FOUND"
-    return {"SATISFIED": "SATISFIABLE"}.get(result.status, result.status)
+    names = {"SATISFIED": "SATISFIABLE", "ALL_SOLUTIONS": "SATISFIABLE", "OPTIMAL_SOLUTION": "OPTIMUM FOUND"}
+    return names.get(result.status, result.status)
 
 
 def test_every_instance_has_an_expected_status():

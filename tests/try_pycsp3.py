@@ -1,13 +1,15 @@
 """What docs/xcsp3.md says of PyCSP3 and ACE, with PyPI's pycsp3 in an environment of its own: `make pycsp3`.
 
-The example of the page is run; its model alone is compiled, and the instance solved; and where Java is, ACE is asked of
-our instances, and of random ones. Exit code 1 where something is not as the page, or tests/xcsp3/expected.json, has it.
+The example of the page is run; its model alone is compiled, and the instance solved; and where Java is, the checker of
+the competitions looks at solutions of ours, and ACE is asked of our instances, and of random ones. Exit code 1 where
+something is not as the page, or tests/xcsp3/expected.json, has it.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -17,6 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from doc_commands import ROOT, commands
+from xcsp3_unnamed import GOALS, UNNAMED
 
 PAGE = ROOT / "docs" / "xcsp3.md"
 HOME = ROOT / "build" / "pycsp3"
@@ -69,8 +72,38 @@ def oracle(packages: Path) -> Iterator[tuple[str, bool]]:
     found = {name: answer for line in answers.splitlines() for name, answer in json.loads(line).items()}
     expected = json.loads((INSTANCES / "expected.json").read_text())
     yield f"{len(paths)} instances, by ACE", found == expected
+    yield "solutions of ours, by the checker of the competitions", are_accepted(packages)
     done = subprocess.run([sys.executable, ASK, RANDOM_INSTANCES], env=variables)
     yield f"{RANDOM_INSTANCES} random instances, by ACE", done.returncode == 0
+
+
+def are_accepted(packages: Path) -> bool:
+    """Whether the checker that ACE brings takes solutions with `*` and without, and would see a wrong one."""
+    (jar,) = packages.glob("pycsp3/solvers/ace/ACE-*.jar")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        instances = [INSTANCES / "golomb.xml", INSTANCES / "queens.xml"]
+        for kind, goal in GOALS.items():
+            instances.append(folder / f"{kind}.xml")
+            instances[-1].write_text(UNNAMED.format(kind, goal))
+        answers = [solve(instance) for instance in instances]
+        verdicts = [check(jar, *pair, folder) for pair in zip(instances, answers, strict=True)]
+        spoilt = check(jar, instances[-1], re.sub("<values> .", "<values> *", answers[-1]), folder)
+    return all("\nOK" in verdict for verdict in verdicts) and "\nOK" not in spoilt and "*" in answers[-1]
+
+
+def solve(instance: Path) -> str:
+    variables = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "turbo_fzn", "--arch", "cpu", instance]
+    return subprocess.run(command, env=variables, capture_output=True, text=True, timeout=600).stdout
+
+
+def check(jar: Path, instance: Path, answer: str, folder: Path) -> str:
+    """What the checker prints of an answer."""
+    path = folder / "answer"
+    path.write_text(answer)
+    command = ["java", "-cp", jar, "org.xcsp.parser.callbacks.SolutionChecker", instance, path]
+    return subprocess.run(command, capture_output=True, text=True, timeout=600).stdout
 
 
 if __name__ == "__main__":

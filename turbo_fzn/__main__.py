@@ -19,7 +19,7 @@ def refuse_python() -> None:
     if sys.version_info[:2] >= OLDEST_PYTHON:
         return
     source = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    what = source if os.path.exists(os.path.join(source, "setup.cfg")) else "turbo_fzn"
+    what = source if os.path.exists(os.path.join(source, "setup.cfg")) else "WHEEL_OF_TURBO_FZN"
     names = [f"python3.{minor}" for minor in range(20, OLDEST_PYTHON[1] - 1, -1)]
     folders = os.environ.get("PATH", "").split(os.pathsep)
     newer = [name for name in names if any(os.access(os.path.join(folder, name), os.X_OK) for folder in folders)]
@@ -31,9 +31,14 @@ def refuse_python() -> None:
 
 
 refuse_python()
-signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
 
-from turbo_fzn.cli import main  # noqa: E402
+try:
+    from turbo_fzn.cli import main
+except MemoryError:
+    sys.stderr.write("fzn-turbo: out of memory\n")
+    sys.stdout.write("=====ERROR=====\n")
+    sys.exit(1)
 
 if __name__ == "__main__":
     sys.exit(main())

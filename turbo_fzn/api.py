@@ -5,62 +5,135 @@ The same run as the command's, without its process: no signals are caught, nothi
 
 from __future__ import annotations
 
+import contextlib
+import io
+import logging
 import time
-from dataclasses import dataclass, fields
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
 from typing import Any
 
 from turbo_fzn.interrupt import Interrupt, Interrupted, deadline
 from turbo_fzn.options import Options
-from turbo_fzn.read.flatzinc import parse_text
+from turbo_fzn.read.languages import parse_named
 from turbo_fzn.read.model import Model
-from turbo_fzn.run.output import value_of
+from turbo_fzn.report.recorder import recorder
+from turbo_fzn.run.choose import check_names
+from turbo_fzn.run.judge import Prepared
+from turbo_fzn.run.output import MiniZincStyle, value_of
 from turbo_fzn.run.prepare import prepare
-from turbo_fzn.run.search import Finished, search, status_of
+from turbo_fzn.run.search import CLOSED, Finished, Search, Solution, status_of
+from turbo_fzn.settings import options_of
+from turbo_fzn.tnf.text import write_file
 
 
 @dataclass
 class Result:
-    """What `solve_text` returns. `status`: SATISFIED, ALL_SOLUTIONS (space exhausted, so an optimum is proved),
-    UNSATISFIABLE or UNKNOWN. `solutions`: one dict a solution, output name -> bool, int, float or flat list."""
+    """What `solve_text` returns.
+
+    `status`, by the names of MiniZinc's Python package: SATISFIED (there may be more or better solutions),
+    ALL_SOLUTIONS and OPTIMAL_SOLUTION (the whole space was searched, of a model without and with an objective),
+    UNSATISFIABLE, UNBOUNDED (the objective is proved to be) or UNKNOWN. `solutions`: those that the command would
+    print, each one dict, output name -> bool, int, float or flat list; the best is the last. `objective` is that of
+    the last, None to satisfy.
+    """
 
     status: str
     solutions: list[dict[str, object]]
     objective: float | None
     statistics: dict[str, Any]
 
+    @property
+    def complete(self) -> bool:
+        """Whether the whole space was searched, so that there is no other or better solution."""
+        return self.status in CLOSED
+
 
 def solve_text(text: str, **settings: Any) -> Result:
-    """Solves FlatZinc given as text. `settings` are fields of `Options`; `check` may also be True or False.
+    """Solves FlatZinc given as text, and FlatZinc-JSON and XCSP3.
 
-    Raises the errors of errors.py. Whatever ends a search before its time, Ctrl-C too, has as its attribute `result`
-    what had been found: such a Result, without statistics.
+    `settings` are fields of `Options` (options.py), with the values that the flags take; `check` may also be True or
+    False, and `file` is how messages and the report call the text. What goes to stdout of the command is in the Result,
+    `statistics` always; `verbose` writes to stderr. `time_limit` counts from this call.
+
+    Raises TypeError for a setting that there is not, and the errors of errors.py. Whatever ends a search before its
+    time, Ctrl-C too, has as its attribute `result` what had been found: such a Result, without statistics.
     """
-    return solve_model(parse_text(text), **settings)
+    start = time.monotonic()
+    options = options_of(settings)
+    return _solve(parse_named(text, options.file), options, start)
 
 
 def solve_model(model: Model, **settings: Any) -> Result:
-    """The same for a model that is parsed already."""
-    if isinstance(settings.get("check"), bool):
-        settings["check"] = "always" if settings["check"] else "never"
-    unknown = settings.keys() - {option.name for option in fields(Options)}
-    if unknown:
-        raise TypeError(f"unknown settings: {', '.join(sorted(unknown))}")
-    options = Options(**settings)
-    interrupt = Interrupt(deadline(options.time_limit, time.monotonic()))
-    solutions: list[dict[str, object]] = []
-    objective, finished = None, None
-    try:
-        for event in search(prepare(model, options, interrupt), options, interrupt):
+    """Solves a model that is parsed already, as `solve_text` does."""
+    start = time.monotonic()
+    return _solve(model, options_of({"file": model.file, **settings}), start)
+
+
+def _solve(model: Model, options: Options, start: float) -> Result:
+    check_names(options)
+    interrupt = Interrupt(deadline(options.time_limit, start))
+    kept = _Kept(options)
+    with _told_on_stderr(options.verbose):
+        try:
+            prepared = prepare(model, options, interrupt)
+            if options.dump_tnf is None:
+                return _answers(prepared, options, interrupt, kept)
+            write_file(prepared.tnf, options.dump_tnf)
+            return kept.result("UNKNOWN")
+        except Interrupted:
+            return kept.result("UNKNOWN")
+        except BaseException as error:
+            kept.fail()
+            status = "SATISFIED" if kept.solutions else "UNKNOWN"
+            error.result = kept.result(status)  # type: ignore[attr-defined]
+            raise
+
+
+def _answers(prepared: Prepared, options: Options, interrupt: Interrupt, kept: _Kept) -> Result:
+    """Searches to the end, and has what is found kept, also where an error ends the search."""
+    with closing(Search(prepared, options, interrupt)) as search:
+        note = recorder(options, search)
+        for event in search.events():
             if isinstance(event, Finished):
-                finished = event
-            else:
-                solutions.append({item.name: value_of(item, values) for item, values in event.outputs})
-                objective = event.objective
-    except Interrupted:
-        return Result("UNKNOWN", [], None, {})
-    except BaseException as error:
-        status = "SATISFIED" if solutions else "UNKNOWN"
-        error.result = Result(status, solutions, objective, {})  # type: ignore[attr-defined]
-        raise
-    assert finished is not None, "the last event"
-    return Result(status_of(finished), solutions, objective, finished.statistics)
+                kept.print_held()
+                note(event)
+                return kept.result(status_of(event, prepared.tnf.sense), event.statistics)
+            kept.add(event)
+            note(event)
+    raise AssertionError("the last event is Finished")
+
+
+class _Kept(MiniZincStyle):
+    """Keeps the solutions that the command would print."""
+
+    def __init__(self, options: Options):
+        super().__init__(io.StringIO(), options)
+        self.solutions: list[dict[str, object]] = []
+        self.objective: float | None = None
+
+    def print_solution(self, solution: Solution) -> None:
+        self.solutions.append({item.name: value_of(item, values) for item, values in solution.outputs})
+        self.objective = solution.objective
+
+    def result(self, status: str, statistics: dict[str, Any] | None = None) -> Result:
+        return Result(status, self.solutions, self.objective, statistics or {})
+
+
+@contextlib.contextmanager
+def _told_on_stderr(verbose: bool) -> Iterator[None]:
+    """Has the log lines of the command's -v written to stderr."""
+    log = logging.getLogger("turbo_fzn")
+    if not verbose:
+        yield
+        return
+    handler, level = logging.StreamHandler(), log.level
+    handler.setFormatter(logging.Formatter("turbo_fzn: %(message)s"))
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(level)

@@ -7,12 +7,14 @@ They are loaded as machine code or unpickled, so whoever writes them runs code a
   only a part was written, is made again.
 
 Loaders of shared libraries, of cubins and of pickles all ignore what stands behind their data.
+
+Whether something can be written to the folder does not matter to a reader: one that was filled and then made read-only,
+as in an image or on a cluster, serves as it is.
 """
 
 from __future__ import annotations
 
 import contextlib
-import functools
 import hashlib
 import os
 import stat
@@ -25,25 +27,33 @@ TRAILER_BYTES = len(MARK) + 64
 OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
+_told: set[Path] = set()  # the folders of which the user has been told in this process
+
+
 def find_folder() -> Path | None:
-    """The cache folder, made if missing; None where it cannot be written, or where others can write to it."""
+    """The cache folder to read from, made if missing; None where there is none, or where others can write to it."""
     folder = wanted_cache_folder()
     with contextlib.suppress(OSError):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not is_private(os.stat(folder)):
-            warn_of(folder)
-        elif os.access(folder, os.R_OK | os.W_OK | os.X_OK):
+        if is_private(os.stat(folder)):
             return folder
+        warn_of(folder, "is not used: it must belong to you, and nobody else may write to it")
     return None
 
 
-@functools.cache
-def warn_of(folder: Path) -> None:
+def writable_folder() -> Path | None:
+    """The cache folder to write to; None where `find_folder` finds none, or where nothing can be put into it."""
+    folder = find_folder()
+    return folder if folder is not None and os.access(folder, os.R_OK | os.W_OK | os.X_OK) else None
+
+
+def warn_of(folder: Path, what: str) -> None:
+    """Tells the user what is the matter with a cache folder; the first thing of each, once a process."""
     import logging
 
-    logging.getLogger("turbo_fzn").warning(
-        "the cache folder %s is not used: it must belong to you, and nobody else may write to it", folder
-    )
+    if folder not in _told:
+        _told.add(folder)
+        logging.getLogger("turbo_fzn").warning("the cache folder %s %s", folder, what)
 
 
 def is_private(status: os.stat_result) -> bool:

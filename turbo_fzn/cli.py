@@ -11,30 +11,28 @@ the end, or the answer. The last line is printed, and the process leaves.
 
 from __future__ import annotations
 
-import contextlib
-import io
 import os
-import select
 import sys
 import time
-from collections.abc import Sequence
-from types import FrameType
-from typing import TYPE_CHECKING, NoReturn
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
-from turbo_fzn import progress, streams, worker
+from turbo_fzn import memory, progress, streams, worker
 from turbo_fzn.collector import without_collector
-from turbo_fzn.errors import InternalError, TurboError, UnsupportedError
+from turbo_fzn.errors import InternalError, TurboError, UnsupportedError, one_line
 from turbo_fzn.interrupt import Interrupt, Interrupted, deadline
 from turbo_fzn.options import Command, Options, parse_arguments
 from turbo_fzn.ranks.world import World, is_launched, join
+from turbo_fzn.read.files import refuse_overwriting
 from turbo_fzn.run import output
+from turbo_fzn.stopping import LastCall, Stopped, catch_signals, leave_process, let_signals_in
 
 if TYPE_CHECKING:
     from turbo_fzn.run.judge import Prepared
+    from turbo_fzn.run.search import Finished, Search, Solution
 
 STOP_MARGIN_SECONDS = 0.1  # how long before the time limit to stop, so that the last solution is out in time
 LONG_READ_BYTES = 500_000  # of a model that takes the tenths of a second to read in which a GPU wakes
-LONGEST_TIMER_SECONDS = 1e9
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -50,6 +48,7 @@ def run(argv: Sequence[str], leave: bool) -> int:
     streams.open_missing()
     if leave:
         streams.keep_libraries_out()
+        streams.complain_in_utf8()
     try:
         everybody = join() if leave else None
         if everybody is not None and everybody.rank:
@@ -72,7 +71,7 @@ def serve_rank(everybody: World) -> int:
     """This process is a rank whose work rank 0 gives. A stop is rank 0's to obey: it gets it too."""
     import signal
 
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in worker.HANDED_ON:
         signal.signal(number, signal.SIG_IGN)
     let_signals_in()
     set_up_logging("-v" in sys.argv[1:])
@@ -109,7 +108,7 @@ def explain(error: BaseException) -> str | None:
     if isinstance(error, RecursionError):
         return "the model is nested too deeply"
     if isinstance(error, OSError):
-        return f"{error.filename or 'input or output'}: {error.strerror or error}"
+        return one_line(f"{error.filename or 'input or output'}: {error.strerror or error}")
     return unexpected(error) if isinstance(error, Exception) else None
 
 
@@ -117,7 +116,7 @@ def unexpected(error: Exception) -> str:
     import logging
 
     logging.getLogger("turbo_fzn").info("an unexpected error", exc_info=error)
-    text = " ".join(str(error).split())
+    text = one_line(" ".join(str(error).split()))
     return f"internal error: {type(error).__name__}: {text} (-v shows where)"
 
 
@@ -147,14 +146,20 @@ def process_start() -> float:
 
 
 def solve(options: Options, started: float, leave: bool) -> int:
+    for flag, path in (("--report", options.report), ("--dump-tnf", options.dump_tnf)):
+        refuse_overwriting(options.file, flag, path)
     end = deadline(options.time_limit, started, STOP_MARGIN_SECONDS)
     interrupt = Stopped(end) if options.dump_tnf is None else Interrupt(end)  # a file needs no reader
+    memory.require(memory.LIBRARIES_BYTES)
     try:
         if leave and options.arch == "auto" and not is_launched():
             work_behind()
-        catch_signals(interrupt, options)
+        last_call = LastCall() if leave else None
+        catch_signals(interrupt, options, last_call)
         let_signals_in()
         set_up_logging(options.verbose)
+        if (options.time_limit or 0) < 0:  # MiniZinc 2.6 passes what flattening has left of its limit
+            raise Interrupted
         if options.arch != "cpu" and not is_launched():  # a rank wakes its share of the GPUs
             wake_gpu(options)
         with without_collector(keep=True):
@@ -163,7 +168,7 @@ def solve(options: Options, started: float, leave: bool) -> int:
         if options.dump_tnf is not None:
             interrupt.settle()
             return dump(prepared, options.dump_tnf)
-        return print_answers(prepared, options, interrupt, leave)
+        return print_answers(prepared, options, interrupt, last_call)
     except Interrupted:
         output.style_of(options.file)(sys.stdout, options).unknown()
         return 0
@@ -193,89 +198,23 @@ def size_of(path: str) -> int:
         return 0
 
 
-class Stopped(Interrupt):
-    """An interrupt also when nobody reads stdout any more: whoever wanted the answer has left."""
-
-    def __init__(self, deadline: float | None):
-        super().__init__(deadline)
-        self.stdout = select.poll()
-        with contextlib.suppress(OSError, ValueError):  # it may be no file
-            self.stdout.register(sys.stdout.fileno(), 0)  # no event but an error or a hang-up
-
-    def __bool__(self) -> bool:
-        return super().__bool__() or bool(self.stdout.poll(0))
-
-
-def catch_signals(interrupt: Interrupt, options: Options) -> None:
-    import signal
-
-    def handle(number: int, frame: FrameType | None) -> None:
-        if number == signal.SIGALRM and not interrupt:
-            set_alarm(interrupt)
-        elif interrupt.settled:
-            interrupt.request()
-        else:
-            leave_unknown(options)
-
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM):
-        signal.signal(number, handle)
-    set_alarm(interrupt)
-
-
-def set_alarm(interrupt: Interrupt) -> None:
-    """For the end of the time, as things stand; the search may begin before, and change it."""
-    import signal
-
-    if interrupt.end is not None:
-        seconds = interrupt.end - time.monotonic()
-        signal.setitimer(signal.ITIMER_REAL, min(max(seconds, 0.001), LONGEST_TIMER_SECONDS))
-
-
-def let_signals_in() -> None:
-    """Those that __main__.py holds back."""
-    import signal
-
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
-
-
-def leave_unknown(options: Options) -> NoReturn:
-    """Ends the process where it stands, in the midst of preparation.
-
-    An exception would be slower by the time to tear everything down, and would have to find its way out of imports
-    and callbacks, some of which wrap it or swallow it.
-    """
-    text = io.StringIO()
-    output.style_of(options.file)(text, options).unknown()
-    with contextlib.suppress(OSError):
-        os.write(sys.stdout.fileno(), text.getvalue().encode())
-    leave_process()
-
-
-def leave_process(code: int = 0) -> NoReturn:
-    """Ends the process without tearing anything down, but for the files that it would leave behind."""
-    for name in ("turbo_fzn.engine.compiler", "turbo_fzn.progress", "turbo_fzn.ranks.world"):
-        abandon = getattr(sys.modules.get(name), "abandon", None)
-        if abandon is not None:
-            abandon()
-    worker.tell_parent(code)
-    os._exit(code)
-
-
 def set_up_logging(verbose: bool) -> None:
     import logging
 
-    logging.basicConfig(stream=sys.stderr, format="fzn-turbo: %(message)s")
+    handler = logging.StreamHandler(sys.stderr)
+    handler.addFilter(progress.make_way)
+    logging.basicConfig(handlers=[handler], format="fzn-turbo: %(message)s")
     logging.getLogger("turbo_fzn").setLevel(logging.INFO if verbose else logging.WARNING)
     if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
         progress.show(sys.stderr)
-        for handler in logging.getLogger().handlers:
-            handler.addFilter(lambda record: progress.erase() or True)  # type: ignore[func-returns-value]
 
 
 def prepare_file(options: Options, interrupt: Interrupt) -> Prepared:
     from turbo_fzn.read.files import suffix_of
+    from turbo_fzn.run.choose import check_names
     from turbo_fzn.run.prepare import log, prepare, set_precision, settle_root
 
+    check_names(options)
     if suffix_of(options.file) == ".tnf":
         from turbo_fzn.run.judge import Prepared
         from turbo_fzn.tnf.text import read
@@ -296,43 +235,81 @@ def prepare_file(options: Options, interrupt: Interrupt) -> Prepared:
 
 
 def dump(prepared: Prepared, path: str) -> int:
-    from turbo_fzn.errors import UsageError
-    from turbo_fzn.tnf.text import write
+    from turbo_fzn.tnf.text import write_file
 
-    try:
-        with open(path, "w", encoding="utf-8") as file:
-            write(prepared.tnf, file)
-    except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror}") from error
+    write_file(prepared.tnf, path)
     return 0
 
 
-def print_answers(prepared: Prepared, options: Options, interrupt: Interrupt, leave: bool) -> int:
-    """`leave` ends the process after the last line: taking a GPU context down in order costs another 0.1 s."""
+class Telling:
+    """What a search hands out, on its way to stdout and into the report; also as stopping.Answering."""
+
+    def __init__(self, answers: output.MiniZincStyle, search: Search, note: Callable[[Solution | Finished], object]):
+        self.answers, self.search, self.note = answers, search, note
+        self.n_told = 0
+        self.objective: float | None = None
+
+    def add(self, solution: Solution) -> None:
+        self.answers.add(solution)
+        self.n_told, self.objective = self.n_told + 1, solution.objective
+        self.note(solution)
+
+    def has_solution(self) -> bool:
+        return self.n_told > 0
+
+    def tell(self) -> None:
+        try:
+            finished = self.search.so_far(self.n_told, self.objective)
+        except Exception:  # the engine was in the midst of something: there are no statistics
+            self.answers.fail()
+            return
+        self.answers.end(finished)
+        self.note(finished)
+
+
+def print_answers(prepared: Prepared, options: Options, interrupt: Interrupt, last_call: LastCall | None) -> int:
+    """With a `last_call` the process ends after the last line: a GPU context takes 0.1 s to be taken down in order."""
     from turbo_fzn.report.recorder import recorder
     from turbo_fzn.run.search import Finished, Search
 
     answers = output.style_of(options.file, prepared.model)(sys.stdout, options, prepared.model)
     search = Search(prepared, options, interrupt)
+    ending = last_call or LastCall()
     try:
         note = recorder(options, search)
+        telling = Telling(answers, search, note)
+        ending.answering = None if is_launched() else telling  # of several ranks, all come to an end together
         for event in search.events():
-            if not isinstance(event, Finished):
-                answers.add(event)
+            with ending.whole():
+                if not isinstance(event, Finished):
+                    telling.add(event)
+                    continue
+                answers.end(event)
+                ending.is_told = True
                 note(event)
-                continue
-            answers.end(event)
-            note(event)
-            if leave:
-                leave_process()
+                if not event.complete and interrupt.is_late:
+                    advise(prepared, options)
+        if last_call is not None:
+            leave_process()
     except BaseException as error:
-        if answers.fail():
-            error.answered = True  # type: ignore[attr-defined]
+        with ending.whole():
+            ending.is_told = True
+            if answers.fail():
+                error.answered = True  # type: ignore[attr-defined]
         raise
     finally:
-        if not leave:
+        if last_call is None:
             search.close()
     return 0
+
+
+def advise(prepared: Prepared, options: Options) -> None:
+    """A line on stderr, where another search may do more within the same time."""
+    from turbo_fzn.run.choose import advice
+
+    words = advice(prepared.tnf, options)
+    if words:
+        print(f"fzn-turbo: {words}", file=sys.stderr, flush=True)
 
 
 def compile_ahead() -> None:
@@ -363,7 +340,7 @@ def act(command: Command) -> int:
     elif command.action == "--doctor":
         from turbo_fzn.doctor import examine
 
-        return examine(lambda line: print(line, flush=True))
+        return examine(lambda line: print(line, flush=True), command.options.arch)
     else:
         from turbo_fzn.info import describe
 

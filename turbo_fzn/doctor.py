@@ -4,6 +4,10 @@ Each part of a set-up has a function here that looks at it and says what it foun
 engines solve a small model, the driver wakes its GPU, MiniZinc hands a model to the solver that it knows. A machine
 without an NVIDIA driver is whole without the rest of the GPU's parts.
 
+The exit code is for scripts. It is 1 where the CPU engine does not solve models, or where a part is wrong that was
+asked for: by a variable that names it, by `--arch gpu`, or by what was installed for it (`asked_for`). So a machine
+with a GPU that nobody has set up, or without MiniZinc, is no failure.
+
 Nothing heavy is imported before the packages have been looked for, so that a missing one is told like all else. A
 Python that is too old never comes here: `__main__.py` says so before it reads any other file.
 """
@@ -25,9 +29,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from turbo_fzn import __version__, cache, install
-from turbo_fzn.engine import compiler, wake
+from turbo_fzn.engine import ahead, compiler, wake
 from turbo_fzn.errors import TurboError
-from turbo_fzn.resources import wanted_cache_folder
+from turbo_fzn.resources import pip, wanted_cache_folder
 
 OK, WRONG, ABSENT = "ok", "wrong", "absent"
 NEEDED, HELPFUL = ("numpy", "lark", "platformdirs"), ("highspy",)  # packages; install_requires of setup.cfg
@@ -40,8 +44,15 @@ SMALL_MINIZINC = "var 2..3: x;\nconstraint x != 2;\nsolve satisfy;\n"
 PACKAGERS = {
     "g++": {"apt-get": "apt-get install g++", "dnf": "dnf install gcc-c++", "pacman": "pacman -S gcc"},
     "minizinc": {"apt-get": "apt-get install minizinc", "snap": "snap install minizinc --classic"},
+    "nvidia-driver": {"ubuntu-drivers": "ubuntu-drivers install", "apt-get": "apt-get install nvidia-driver"},
 }
+START_WITH_GPUS = ("docker run --gpus all IMAGE", "the container was started without its GPUs")
 TOOLKIT_SOURCE = "from NVIDIA's repository, https://developer.nvidia.com/cuda-downloads"
+
+
+GPU_PARTS = ("NVIDIA driver", "PyCUDA", "CUDA toolkit", "GPU engine")
+MINIZINC_PARTS = ("MiniZinc", "MiniZinc's solver")
+NAMED_BY = {"CXX": "C++ compiler", "NVCC": "CUDA toolkit", "TURBO_FZN_CACHE": "cache"}  # variable -> part
 
 
 class Finding(NamedTuple):
@@ -55,20 +66,42 @@ class Finding(NamedTuple):
     remark: str = ""
 
 
-def examine(write: Callable[[str], object] = print) -> int:
-    """Writes the findings, each as soon as it is known. Returns the exit code: 0 when the CPU engine solves models."""
-    found = []
-    for finding in findings():
+def examine(write: Callable[[str], object] = print, arch: str = "auto") -> int:
+    """Writes the findings, each as soon as it is known. `arch` is --arch, of which `gpu` asks for the GPU. Returns the
+    exit code: 0 when the CPU engine solves models and nothing that was asked for is wrong."""
+    asked, found = asked_for(arch), []
+    for finding in findings(wants_gpu=arch == "gpu"):
         found.append(finding)
         write(f"{finding.state:<7}{finding.part}: {finding.said}")
         if finding.mend:
             write(f"       mend it: {finding.mend}" + (f"   ({finding.remark})" if finding.remark else ""))
-    wrong = sum(finding.state == WRONG for finding in found)
-    write("nothing is wrong" if not wrong else f"{wrong} of {len(found)} parts are wrong")
-    return 0 if any(finding.part == "CPU engine" and finding.state == OK for finding in found) else 1
+    write(summary(found, asked))
+    solves = any(finding.part == "CPU engine" and finding.state == OK for finding in found)
+    return 0 if solves and not {finding.part for finding in found if finding.state == WRONG} & asked else 1
 
 
-def findings() -> Iterator[Finding]:
+def summary(found: list[Finding], asked: set[str]) -> str:
+    """The last line: how many parts are wrong, and which of them were asked for."""
+    wrong = [finding.part for finding in found if finding.state == WRONG]
+    if not wrong:
+        return "nothing is wrong"
+    wanted = ", ".join(part for part in wrong if part in asked)
+    number = f"{len(wrong)} of {len(found)} parts {'is' if len(wrong) == 1 else 'are'} wrong"
+    return f"{number}, asked for: {wanted}" if wanted else f"{number}, none that was asked for"
+
+
+def asked_for(arch: str) -> set[str]:
+    """The parts that the user wants: what every run needs, what a variable names, the GPU's with --arch gpu or where
+    PyCUDA is installed, MiniZinc's where the solver was installed for it."""
+    asked = {"packages", "CPU engine"} | {part for name, part in NAMED_BY.items() if os.environ.get(name)}
+    if arch == "gpu" or not missing(("pycuda",)):
+        asked.update(GPU_PARTS)
+    if install.is_installed():
+        asked.update(MINIZINC_PARTS)
+    return asked
+
+
+def findings(wants_gpu: bool = False) -> Iterator[Finding]:
     """All parts, from the ground up. An engine is tried where all that it needs is there."""
     yield Finding("Python", OK, f"{platform.python_version()} at {sys.executable}, fzn-turbo {__version__}")
     yield packages()
@@ -79,7 +112,7 @@ def findings() -> Iterator[Finding]:
     yield tools
     if tools.state == OK:
         yield tried("cpu")
-    yield from gpu_parts(tools.state == OK)
+    yield from gpu_parts(tools.state == OK, wants_gpu)
     yield from minizinc_parts()
 
 
@@ -99,12 +132,26 @@ def kernel_cache() -> Finding:
     if cache.find_folder() is None:
         said = f"{folder} cannot be used, so nothing is kept that was compiled: it must be yours, and no one else's"
         return Finding("cache", WRONG, said, *mend_cache(folder))
+    if cache.writable_folder() is None:
+        return read_only_cache(folder)
     try:
         with tempfile.TemporaryFile(dir=folder) as file:
             file.write(bytes(1 << 20))
     except OSError as error:
         return Finding("cache", WRONG, f"{folder}: {error.strerror}", "export TURBO_FZN_CACHE=/var/tmp/turbo_fzn")
     return Finding("cache", OK, str(folder))
+
+
+def read_only_cache(folder: Path) -> Finding:
+    """A cache folder that can be read and not written, which does where the CPU engine is ready."""
+    try:
+        lacking = [bits for bits, kind in ahead.CPU_ENGINES if not compiler.is_ready(bits, *kind)]
+    except TurboError:  # no compiler, which is told elsewhere
+        lacking = []
+    if not lacking:
+        return Finding("cache", OK, f"{folder}, to which nothing can be added; the CPU engine needs nothing")
+    said = f"{folder} cannot be written, and lacks the CPU engine: it is compiled for each run"
+    return Finding("cache", WRONG, said, *mend_cache(folder))
 
 
 def mend_cache(folder: Path) -> tuple[str, str]:
@@ -141,9 +188,13 @@ def tried(arch: str) -> Finding:
     return Finding(part, OK, f"solved a model in {time.monotonic() - start:.1f} s")
 
 
-def gpu_parts(compiled: bool) -> Iterator[Finding]:
-    """Driver, PyCUDA and toolkit, and then the engine; `compiled` where there is a C++ compiler, or no need of one."""
+def gpu_parts(compiled: bool, wanted: bool = False) -> Iterator[Finding]:
+    """Driver, PyCUDA and toolkit, and then the engine; `compiled` where there is a C++ compiler, or no need of one. A
+    driver that is absent is wrong where the GPU is `wanted`."""
     absence = wake.absence()
+    if absence is not None and wanted:
+        yield Finding("NVIDIA driver", WRONG, absence, *mend_absence())
+        return
     if absence is not None:
         yield Finding("NVIDIA driver", ABSENT, f"the CPU engine is used ({absence})")
         return
@@ -166,11 +217,18 @@ def driver() -> Finding:
     return Finding("NVIDIA driver", WRONG, said, *mend_driver())
 
 
+def mend_absence() -> tuple[str, str]:
+    """Where there is no driver at all."""
+    if Path("/.dockerenv").exists():
+        return START_WITH_GPUS
+    return system_install("nvidia-driver"), "where there is an NVIDIA GPU; then reboot"
+
+
 def mend_driver() -> tuple[str, str]:
     if "CUDA_VISIBLE_DEVICES" in os.environ:
         return "unset CUDA_VISIBLE_DEVICES", "it names the devices that may be used"
     if Path("/.dockerenv").exists():
-        return "docker run --gpus all IMAGE", "the container was started without its GPUs"
+        return START_WITH_GPUS
     return sudo("modprobe nvidia"), "loads the kernel's module; after an update of the driver: reboot"
 
 
@@ -253,10 +311,6 @@ def system_install(name: str) -> str:
 
 def sudo(text: str) -> str:
     return text if os.geteuid() == 0 else f"sudo {text}"
-
-
-def pip(*words: str) -> str:
-    return shlex.join([sys.executable, "-m", "pip", *words])
 
 
 def command(*words: str) -> str:

@@ -5,6 +5,13 @@ from __future__ import annotations
 LONGEST_MESSAGE = 400  # a name in a model can be very long; what is said of it begins with what is wrong
 
 
+def one_line(text: str) -> str:
+    """The text with an escape for each character that would end the line, or that cannot be shown."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 class TurboError(Exception):
     """Base of every error shown to the user; `str(error)` is one line, without a traceback.
 
@@ -19,8 +26,8 @@ class TurboError(Exception):
         self.column = column
 
     def __str__(self) -> str:
-        place = [str(part) for part in (self.file, self.line, self.column) if part is not None]
-        text = " ".join(self.message.split())
+        place = [one_line(str(part)) for part in (self.file, self.line, self.column) if part not in (None, "")]
+        text = one_line(" ".join(self.message.split()))
         text = text if len(text) <= LONGEST_MESSAGE else text[: LONGEST_MESSAGE - 1] + "…"
         return ":".join(place) + ": " + text if place else text
 

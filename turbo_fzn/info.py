@@ -6,7 +6,7 @@ import platform
 import sys
 from collections.abc import Callable
 
-from turbo_fzn import __version__
+from turbo_fzn import __version__, cache
 from turbo_fzn.engine import compiler
 from turbo_fzn.errors import EngineError
 from turbo_fzn.resources import wanted_cache_folder
@@ -16,15 +16,22 @@ NO_CACHE = "cannot be used: it must be yours, and writable by you alone"
 
 def describe() -> list[str]:
     """One line a fact: version, engines, GPUs, kernel cache."""
-    cache, wanted = compiler.cache_folder(), wanted_cache_folder()
-    compiled = sorted(path.name for path in cache.glob("*") if path.suffix in (".so", ".cubin"))
     return [
         f"fzn-turbo {__version__}, Python {platform.python_version()} at {sys.executable}",
         "CPU engine: " + _or_reason(_describe_cpu),
         "GPU engine: " + _or_reason(_describe_gpu),
-        f"kernel cache: {wanted}, {f'{len(compiled)} compiled' if cache == wanted else NO_CACHE}",
-        *(f"  {name}" for name in compiled),
+        *_describe_cache(),
     ]
+
+
+def _describe_cache() -> list[str]:
+    """The folder and how it can be used, then what it holds."""
+    folder = cache.find_folder()
+    if folder is None:
+        return [f"kernel cache: {wanted_cache_folder()}, {NO_CACHE}"]
+    compiled = sorted(path.name for path in folder.glob("*") if path.suffix in (".so", ".cubin"))
+    closed = "" if cache.writable_folder() else ", and nothing can be added"
+    return [f"kernel cache: {folder}, {len(compiled)} compiled{closed}", *(f"  {name}" for name in compiled)]
 
 
 def _describe_cpu() -> str:

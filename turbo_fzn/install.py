@@ -139,6 +139,12 @@ def known_to_minizinc() -> Path | None:
     return path if path.is_file() else None
 
 
+def is_installed() -> bool:
+    """Whether `install_solver` has written its configuration to where MiniZinc looks."""
+    named = [folder for folder in os.environ.get("MZN_SOLVER_PATH", "").split(os.pathsep) if folder]
+    return any((folder / CONFIGURATION).is_file() for folder in [_solvers_folder(None), *map(Path, named)])
+
+
 def outdated_fields(path: Path) -> list[str]:
     """The fields of a configuration that are not as this installation would write them. Of the executable it is asked
     only that it can be run: an installation may have several."""

@@ -11,20 +11,24 @@ Imports nothing heavy, so that signals are caught before what is heavy is import
 
 from __future__ import annotations
 
+import math
 import time
+from collections.abc import Callable
 
 
 class Interrupted(Exception):
     """Raised between the steps of preparation when a stop was asked for."""
 
 
-OVERTIME_SECONDS = 0.3  # that preparation may take beyond the deadline
+OVERTIME_SECONDS = 0.28  # that preparation may take beyond the deadline: with the way out, 0.2 s behind the limit
 DIVE_SECONDS = 0.05  # that the search has at least, within the overtime
 
 
 def deadline(milliseconds: int | None, start: float, margin: float = 0.0) -> float | None:
     """When to stop, for a time limit that counts from `start`, so many seconds early; None where there is no limit,
-    which 0 says too, as in MiniZinc."""
+    which 0 says too, as in MiniZinc. A limit below 0 is spent, however soon a model could be answered."""
+    if milliseconds is not None and milliseconds < 0:
+        return -math.inf
     return start + max(milliseconds / 1000 - margin, 0.0) if milliseconds else None
 
 
@@ -35,9 +39,12 @@ class Interrupt:
         self.deadline = deadline
         self.requested = False
         self.settled = False
+        self.halt: Callable[[], None] | None = None  # has what is at work leave at once; called in a signal handler
 
     def request(self) -> None:
         self.requested = True
+        if self.halt is not None:
+            self.halt()
 
     def settle(self) -> None:
         """From now on there may be answers, which a stop must not lose."""
@@ -50,6 +57,11 @@ class Interrupt:
         """When the time is up, as things stand."""
         return self.deadline if self.deadline is None or self.settled else self.deadline + OVERTIME_SECONDS
 
-    def __bool__(self) -> bool:
+    @property
+    def is_late(self) -> bool:
+        """Whether the time is up."""
         end = self.end
-        return self.requested or (end is not None and time.monotonic() >= end)
+        return end is not None and time.monotonic() >= end
+
+    def __bool__(self) -> bool:
+        return self.requested or self.is_late

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, NoReturn
 from turbo_fzn.errors import UsageError
 from turbo_fzn.read.files import PACKED
 from turbo_fzn.read.languages import known
-from turbo_fzn.spellings import translate
+from turbo_fzn.spellings import did_you_mean, translate, unknown_flags
 
 
 @dataclass
@@ -94,13 +94,13 @@ OPTIONS = (
     Row(("-p", "--parallel"), "threads", "int",
         "threads of the CPU engine (default: 1; free search: 2, beside a GPU up to 16)"),
     Row(("-r", "--random-seed"), "seed", "int",
-        "seed of the random choices; equal runs with -p 1 print the same (default: 0)",
-        more="With `-r` and without `-p` a model without a search annotation is searched by one thread on a CPU."),
+        "seed of the random choices; equal runs of one thread print the same (default: 0)",
+        more="With `-r` and without `-p` and `-f` there is one thread on a CPU."),
     Row(("-s", "--statistics"), "statistics", "switch", "print statistics"),
     Row(("-t", "--time-limit"), "time_limit", "int",
         "time limit in milliseconds, from the start of the process (0, the default: none)",
         more="The best solution is printed before it. A model that is not ready for the search by then has 0.2 s "
-             "more."),
+             "more; with a limit below 0 it is not even read."),
     Row(("-v", "-l", "--verbose"), "verbose", "switch", "say on stderr what is being done",
         more="A line for each stage, with its time and sizes, how the model is searched and why, each solution, "
              "and now and then how the search goes."),
@@ -117,8 +117,11 @@ OPTIONS = (
     Row(("--lns",), "lns", "choice:auto:on:off", "large neighbourhood search in some of the blocks", "opt:auto:on:off",
         more="For optimisation; `auto`: on a GPU, and with `-f`."),
     Row(("--learn",), "learn", "text:ROLES",
-        "blocks that learn from conflicts: auto (with -f), off, or their roles, as in prover,finder", "string",
-        more="The roles are `prover`, `finder`, `follower` and `soloist`; only threads of a CPU learn."),
+        "blocks that learn from conflicts: auto, off, or their roles, as in prover,finder", "string",
+        more="The roles are `prover`, `finder`, `follower` and `soloist`; only threads of a CPU learn. `auto`: in free "
+             "search, and to optimise along an annotation. Behind a role may stand what it decides first, as in "
+             "`finder:truths`, or several sets in turn, as in `finder:all+labelled`; the sets are `all`, `truths`, "
+             "`unlinked` and `labelled`."),
     Row(("--memory",), "memory", "int",
         "memory of all blocks that learn, together and at most, in MiB (default: a quarter of the machine's)",
         "int:1:1000000"),
@@ -128,8 +131,8 @@ OPTIONS = (
              "and the roles of `--learn`."),
     Row(("--relaxation",), "relaxation", "choice:auto:on:off",
         "linear relaxation beside the search, which proves bounds of the objective", "opt:auto:on:off",
-        more="It often finds the best solution, too. `auto`: where the search has more than one block, and with "
-             "`-f`."),
+        more="It often finds the best solution, too. `auto`: where the search has more than one block, and in free "
+             "search; with one thread and a seed, beside a learner."),
     Row(("--symmetry",), "symmetry", "choice:auto:on:off",
         "of solutions that are symmetric to each other, look for one only", "opt:auto:on:off",
         more="Never where several solutions are wanted. `auto`: with `-f`, where the model has no warm start."),
@@ -153,8 +156,9 @@ OPTIONS = (
     Row(("--report",), "report", "text",
         "write the run as a page with pictures (HTML) to this file (default: none)", "string",
         more="Objective and bound over time, who improved, nodes a second, shares of the methods, sizes of the "
-             "model, settings, machine, the time of every solution. The page needs no network. It is written "
-             "behind the answer, and stays empty where the run ends before the search."),
+             "model, date, commands, settings, machine, the time of every solution. Its title is the model's name, "
+             "through MiniZinc too. The page needs no network. It is written behind the answer, and stays empty "
+             "where the run ends before the search."),
     Row(("--dump-tnf",), "dump_tnf", "text",
         "write the model in ternary normal form to this file, and stop (default: solve it)",
         more="`fzn-turbo FILE.tnf` solves it."),
@@ -176,9 +180,12 @@ ACTIONS = (
     ("--install-solver", "write the solver configuration to ~/.minizinc/solvers, or to FOLDER"),
     ("--uninstall-solver", "remove it from there"),
     ("--info", "show version, engines, GPUs and the kernel cache"),
-    ("--doctor", "look for what is missing or broken here, and say which command mends it"),
+    ("--doctor", "look for what is missing or broken here, and say which command mends it (--arch gpu asks for a GPU)"),
     ("--build-kernels", "compile the kernels into the cache"),
 )
+
+HIDDEN = ("-b", "--backend")  # of a MiniZinc that tells a solver which it is
+OTHER_FLAGS = {"-h": False, "--help": False, "--version": False, **dict.fromkeys(HIDDEN, True)}
 
 
 def minizinc_extra_flags() -> list[list[str]]:
@@ -201,6 +208,7 @@ LIMITS: dict[str, tuple[float, ...]] = {
     "gpu_memory": (1, 1_000_000),
     "memory": (1, 1_000_000),
     "seed": (-inf, inf),
+    "time_limit": (-inf, inf),  # MiniZinc 2.6 passes what flattening has left of it
 }
 
 
@@ -219,25 +227,34 @@ class Command(NamedTuple):
 def parse_arguments(argv: Sequence[str]) -> Command:
     """The command line, read. Raises UsageError; exits only for --help and --version."""
     words, notes = translate(argv)
+    if unknown := unknown_flags(words, _flags()):
+        raise UsageError(_explain(words, unknown))
     arguments, unknown = _parser().parse_known_args(words)
     if unknown:
         raise UsageError(_explain([arguments.file, *unknown], unknown))
+    options = Options(**{field.name: getattr(arguments, field.name) for field in fields(Options)})
     for flag, _ in ACTIONS:
         value = getattr(arguments, flag[2:].replace("-", "_"))
         if value is not None:
-            return Command(flag, value or None, Options())
+            return Command(flag, value or None, options)
     if not arguments.file:
         raise UsageError("no FlatZinc file given (try --help)")
-    options = Options(**{field.name: getattr(arguments, field.name) for field in fields(Options)})
     return Command("", None, options, tuple(notes))
 
 
-def _explain(files: list[str | None], unknown: list[str]) -> str:
+def _flags() -> dict[str, bool]:
+    """Every flag, and whether a value follows it."""
+    ours = {flag: bool(metavar_of(row)) for row in OPTIONS for flag in row.flags}
+    return {**ours, **dict.fromkeys(dict(ACTIONS), True), **OTHER_FLAGS}
+
+
+def _explain(words: Sequence[str | None], unknown: list[str]) -> str:
     """What is wrong with words that are no flags of ours."""
-    names = [name for name in files if name and not name.startswith("-")]
+    names = [name for name in words if name and not name.startswith("-")]
     if len(names) > 1 and any(name.endswith((".mzn", ".dzn")) for name in names):
         return f"MiniZinc has to make FlatZinc of this; type: minizinc --solver turbo {' '.join(names)}"
-    return f"unrecognized arguments: {' '.join(unknown)}"
+    known = [flag for flag in _flags() if flag not in HIDDEN]
+    return f"unrecognized arguments: {' '.join(unknown)}{did_you_mean(unknown, known)}"
 
 
 def _parser() -> Any:
@@ -262,7 +279,7 @@ def _parser() -> Any:
             group.add_argument(flag, nargs="?", const="", default=None, help=text, metavar="FOLDER")
         else:
             group.add_argument(flag, action="store_const", const="", default=None, help=text)
-    parser.add_argument("-b", "--backend", dest="ignored", help=argparse.SUPPRESS)
+    parser.add_argument(*HIDDEN, dest="ignored", help=argparse.SUPPRESS)
     return parser
 
 
@@ -316,9 +333,14 @@ def _precision(text: str) -> float:
         value = float(text)
     except ValueError:
         raise ArgumentTypeError(f"expected a number, found {text[:40]!r}") from None
-    if not LEAST_PRECISION <= value <= 1:
-        raise ArgumentTypeError(f"{text[:40]} is not within {LEAST_PRECISION}..1")
+    if fault := fault_of_precision(value):
+        raise ArgumentTypeError(fault)
     return value
+
+
+def fault_of_precision(value: float) -> str:
+    """Why this is no precision of floats; empty where it is one."""
+    return "" if LEAST_PRECISION <= value <= 1 else f"{value!r} is not within {LEAST_PRECISION}..1"
 
 
 def _pair(text: str) -> tuple[int, int]:
@@ -328,9 +350,15 @@ def _pair(text: str) -> tuple[int, int]:
         number, port = map(int, text.split(","))
     except ValueError:
         raise ArgumentTypeError(f"expected an execution ID and a port, as in 1,6565, found {text[:40]!r}") from None
-    if not (-(2**31) <= number < 2**31 and 0 < port < 2**16):
-        raise ArgumentTypeError(f"{text[:40]!r} is out of range")
+    if fault := fault_of_pair((number, port)):
+        raise ArgumentTypeError(fault)
     return number, port
+
+
+def fault_of_pair(pair: tuple[int, int]) -> str:
+    """Why these are not an execution ID and a port; empty where they are."""
+    number, port = pair
+    return "" if -(2**31) <= number < 2**31 and 0 < port < 2**16 else f"'{number},{port}' is out of range"
 
 
 def integer(field: str) -> Any:
@@ -348,12 +376,17 @@ def integer_within(least: float, most: float = inf, *step: float) -> Any:
             value = int(text)
         except ValueError:
             raise ArgumentTypeError(f"expected an integer, found {text[:40]!r}") from None
-        if value < least:
-            raise ArgumentTypeError(f"{value} is less than {least}")
-        if value > most:
-            raise ArgumentTypeError(f"{value} is more than {most}")
-        if step and value % step[0]:
-            raise ArgumentTypeError(f"{value} is not a multiple of {step[0]}")
+        if fault := fault_of_integer(value, least, most, *step):
+            raise ArgumentTypeError(fault)
         return value
 
     return read
+
+
+def fault_of_integer(value: int, least: float, most: float = inf, *step: float) -> str:
+    """Why this is no integer from `least` to `most`, and a multiple of `step`; empty where it is one."""
+    if value < least:
+        return f"{value} is less than {least}"
+    if value > most:
+        return f"{value} is more than {most}"
+    return f"{value} is not a multiple of {step[0]}" if step and value % step[0] else ""

@@ -15,7 +15,12 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
-from typing import NamedTuple, TextIO
+from typing import TYPE_CHECKING, NamedTuple, TextIO
+
+from turbo_fzn.errors import one_line
+
+if TYPE_CHECKING:
+    import logging
 
 PATIENCE_SECONDS = 2.0
 INTERVAL_SECONDS = 0.1
@@ -116,6 +121,13 @@ def erase() -> None:
     """Takes the line away, if there is one, until it is drawn again."""
     if _bar is not None:
         _bar.erase()
+
+
+def make_way(record: logging.LogRecord) -> bool:
+    """A filter of log records: each is one line, and the bar is not in its way."""
+    record.msg, record.args = one_line(record.getMessage()), None
+    erase()
+    return True
 
 
 def abandon() -> None:

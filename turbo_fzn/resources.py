@@ -1,4 +1,4 @@
-"""Where the files are that are no Python: the kernels and the MiniZinc library.
+"""Where the files are that are no Python, the kernels and the MiniZinc library, and how missing packages are installed.
 
 In the source tree they stand at the top level, beside this package; in an installed package they stand inside it
 (setup.cfg maps them there). Both are looked for, the installed place first. An editable installation is a source
@@ -8,6 +8,8 @@ tree.
 from __future__ import annotations
 
 import os
+import shlex
+import sys
 from pathlib import Path
 
 from turbo_fzn.errors import InternalError
@@ -33,6 +35,12 @@ def wanted_cache_folder() -> Path:
 
         named = platformdirs.user_cache_dir("turbo_fzn")
     return Path(named)
+
+
+def pip(*words: str) -> str:
+    """The command that has the pip of this Python do something. The packages that it is to install are named
+    themselves: `turbo_fzn[gpu]` is on no index, and nobody knows where its wheel or source tree is."""
+    return shlex.join([sys.executable, "-m", "pip", *words])
 
 
 def _find(name: str) -> Path:

@@ -1,5 +1,5 @@
 """The flags of C++ Turbo (github.com/lattice-land/turbo, 1.2) and of the XCSP3 competitions, for those whose scripts
-have them.
+have them; and what to say of a word that is no flag, method or role.
 
 What means something here becomes our flag; what only tunes that solver is left out, with a line that says why; what
 cannot be left out is refused with the name of what there is instead. The other flags (-a, -f, -i, -n, -p, -s, -t, -v)
@@ -8,7 +8,8 @@ are the same in both, as they are MiniZinc's.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from turbo_fzn.errors import UsageError
 
@@ -37,6 +38,9 @@ REFUSED = {
     "-ast": "--dump-tnf FILE writes the model in ternary normal form",
     "-network_analysis": "-v shows sizes; --dump-tnf FILE writes the model in ternary normal form",
 }
+
+
+FLAG = re.compile(r"-[^\d. ][^ ]*")  # how argparse tells a flag from a file and from a negative number
 
 
 def milliseconds(seconds: str) -> str:
@@ -82,3 +86,41 @@ def translate(argv: Sequence[str]) -> tuple[list[str], list[str]]:
         else:
             ours.append(SAME.get(word, word))
     return ours, notes
+
+
+def unknown_flags(words: Sequence[str], takes_value: Mapping[str, bool]) -> list[str]:
+    """The words that look like a flag and are none. `takes_value` has all flags, and whether a value follows."""
+    before = words[: words.index("--")] if "--" in words else words
+    return [word for word in before if FLAG.fullmatch(word) and not _is_flag(word, takes_value)]
+
+
+def _is_flag(word: str, takes_value: Mapping[str, bool]) -> bool:
+    """Whether it is a flag, perhaps with its value (`-n=5`, `-n5`), or several of one letter (`-as`). `-node` is none,
+    although argparse would read it as `-n ode`."""
+    if word.partition("=")[0] in takes_value:
+        return True
+    if word.startswith("--"):
+        return False
+    for end, letter in enumerate(word[1:], 2):
+        takes = takes_value.get(f"-{letter}")
+        if takes is None:
+            return False
+        if takes:
+            return not word[end : end + 1].isalpha()
+    return True
+
+
+def did_you_mean(words: Iterable[str], known: Iterable[str]) -> str:
+    """The end of a message about words that are not known: what each may have been meant to be, where that is near."""
+    from difflib import get_close_matches
+
+    words, known = list(words), list(known)
+    near = [match for word in words for match in get_close_matches(word.partition("=")[0], known, n=1)]
+    near = [match for match in near if match not in words]
+    return f"; did you mean {', '.join(dict.fromkeys(near))}?" if near else ""
+
+
+def no_such(what: str, unknown: Iterable[str], known: Sequence[str], others: Sequence[str] = ()) -> str:
+    """A message about names that are not known: which are, and what may have been meant. `others` may be meant, too."""
+    words = sorted(unknown)
+    return f"{what} {', '.join(words)}; there are {', '.join(known)}{did_you_mean(words, [*known, *others])}"

@@ -20,7 +20,7 @@ import signal
 import sys
 from typing import NoReturn
 
-HANDED_ON = {signal.SIGINT, signal.SIGTERM}
+HANDED_ON = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 PR_SET_PDEATHSIG = 1  # see prctl(2)
 
 _report: int | None = None  # the pipe to the parent, in a child

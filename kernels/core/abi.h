@@ -26,6 +26,7 @@ typedef i32 bound_t;
 #define N_SIZES 4  // of neighbourhoods: how long they may be searched
 #define N_METHODS 12
 #define N_ACTIVITIES 6
+#define N_DECISION_SETS 4
 #define FIRST_RESTART 5  // the method from which on they are restarts
 #define FIRST_LEARNER 8  // and from which on they learn from conflicts
 #define STATE_BYTES 512  // room for a block's state in the static shared memory of the GPU's kernel
@@ -56,6 +57,14 @@ enum Method {
   METHOD_TREE = 0, METHOD_RANDOM = 1, METHOD_WINDOW = 2, METHOD_GRAPH = 3, METHOD_OBJECTIVE = 4, METHOD_WEIGHTED = 5,
   METHOD_ANNOTATED = 6, METHOD_PROBE = 7, METHOD_PROVER = 8, METHOD_FINDER = 9, METHOD_FOLLOWER = 10,
   METHOD_SOLOIST = 11,
+};
+
+// The variables that a learner decides before all others (decisions.py).
+enum DecisionSet {
+  DECIDE_ALL = 0,
+  DECIDE_TRUTHS = 1,    // those in 0..1
+  DECIDE_UNLINKED = 2,  // all but the inner links of sums and of minima and maxima
+  DECIDE_LABELLED = 3,  // those of the search annotation, or that the model declares
 };
 
 // What a block's time goes to; counted by PROFILE builds only.
@@ -146,6 +155,8 @@ struct alignas(64) Common {
   i64 improved_ns;              // when `best` was last improved, by now_ns()
   i32 proved_by;                // the method that has raised `bound` last
   i32 wished;                   // set by the host: there are `wishes`
+  i64 turn_end;                 // set by the host: the work after which a learner that is alone waits for it; 0: never
+  i64 turn_over;                // the `turn_end` at which it waits, or has waited last
   alignas(64) i64 pool_head;    // blocks that have asked the pool for a subproblem
   alignas(64) i64 pool_tail;    // subproblems put into it
   alignas(64) i32 outstanding;  // subproblems that exist, in pool or blocks; 0: nothing is open here
@@ -257,6 +268,8 @@ struct Problem {
   i32 n_hints;
   Strategy outputs;                   // the output variables, as a list in strategy_vars
   const i32* roles;                   // of each block: its method if it is a learner's, else METHOD_TREE
+  const char* decision_sets;          // of each variable: bit s says that it is in DecisionSet s
+  const i32* decides;                 // of each block that learns: bit s says that DecisionSet s has its turns
   LearnStatistics* learn_statistics;  // one a block
   char* exchange;                     // what learners tell each other (learn/exchange.h); null where there is one
   i64 learn_bytes;                    // of a learner's memory

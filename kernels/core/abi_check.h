@@ -6,7 +6,7 @@
 
 #define SAME(expression, value) \
   static_assert((expression) == (value), "host and kernels differ: python -m turbo_fzn.engine.header --write")
-#define ABI_DIGEST "a4d4a0896faab8a1"
+#define ABI_DIGEST "5e498dd65eac734d"
 
 SAME(INFINITE_BOUND, 4611686018427387904);
 SAME(NO_INCUMBENT, 9223372036854775807);
@@ -18,6 +18,7 @@ SAME(N_EXTENTS, 2);
 SAME(N_SIZES, 4);
 SAME(N_METHODS, 12);
 SAME(N_ACTIVITIES, 6);
+SAME(N_DECISION_SETS, 4);
 SAME(FIRST_RESTART, 5);
 SAME(FIRST_LEARNER, 8);
 SAME(STATE_BYTES, 512);
@@ -62,6 +63,10 @@ SAME(METHOD_PROVER, 8);
 SAME(METHOD_FINDER, 9);
 SAME(METHOD_FOLLOWER, 10);
 SAME(METHOD_SOLOIST, 11);
+SAME(DECIDE_ALL, 0);
+SAME(DECIDE_TRUTHS, 1);
+SAME(DECIDE_UNLINKED, 2);
+SAME(DECIDE_LABELLED, 3);
 SAME(ACTIVITY_FIXPOINT, 0);
 SAME(ACTIVITY_CHOICE, 1);
 SAME(ACTIVITY_BACKTRACK, 2);
@@ -147,6 +152,8 @@ SAME(offsetof(Common, host_best), 56);
 SAME(offsetof(Common, improved_ns), 64);
 SAME(offsetof(Common, proved_by), 72);
 SAME(offsetof(Common, wished), 76);
+SAME(offsetof(Common, turn_end), 80);
+SAME(offsetof(Common, turn_over), 88);
 SAME(offsetof(Common, pool_head), 128);
 SAME(offsetof(Common, pool_tail), 192);
 SAME(offsetof(Common, outstanding), 256);
@@ -205,7 +212,7 @@ SAME(offsetof(RingSlot, sequence), 0);
 SAME(offsetof(RingSlot, objective), 8);
 SAME(offsetof(RingSlot, block), 16);
 SAME(offsetof(RingSlot, method), 24);
-SAME(sizeof(Problem), 416);
+SAME(sizeof(Problem), 432);
 SAME(offsetof(Problem, rows), 0);
 SAME(offsetof(Problem, watches), 8);
 SAME(offsetof(Problem, watchers), 16);
@@ -266,9 +273,11 @@ SAME(offsetof(Problem, methods), 356);
 SAME(offsetof(Problem, n_hints), 360);
 SAME(offsetof(Problem, outputs), 368);
 SAME(offsetof(Problem, roles), 384);
-SAME(offsetof(Problem, learn_statistics), 392);
-SAME(offsetof(Problem, exchange), 400);
-SAME(offsetof(Problem, learn_bytes), 408);
+SAME(offsetof(Problem, decision_sets), 392);
+SAME(offsetof(Problem, decides), 400);
+SAME(offsetof(Problem, learn_statistics), 408);
+SAME(offsetof(Problem, exchange), 416);
+SAME(offsetof(Problem, learn_bytes), 424);
 
 #undef BY_WIDTH
 #undef SAME

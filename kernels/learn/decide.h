@@ -1,8 +1,9 @@
 // What to suppose next: by activity, or as the annotation says.
 //
-// By activity, the most active variable is split at the threshold at which the last conflict looked at it: what it was
-// about is decided, not some value of the domain. The side is the one of the incumbent's value, for good solutions lie
-// near good ones (as in Demirović, Chu, Stuckey, CP 2018), else of the value that the variable had last.
+// By activity, the most active variable of the set that this run decides first (and behind the last of the set, of all
+// others) is split at the threshold at which the last conflict looked at it: what it was about is decided, not some
+// value of the domain. The side is the one of the incumbent's value, for good solutions lie near good ones (as in
+// Demirović, Chu, Stuckey, CP 2018), else of the value that the variable had last.
 //
 // The annotation is followed like in the tree (branch.h), but a branch that fails is not the other one's turn: the
 // learned clause says what follows.
@@ -100,11 +101,20 @@ DEVICE bool annotated_literal(Learner& l, Literal* a) {
   return false;
 }
 
+// Whether a variable of the set is open, so that no other one's turn has come.
+DEVICE bool has_open_first(const Learner& l) {
+  for (i32 v = 0; v < l.problem->n_vars; ++v) {
+    if (is_first(l, v) && !is_fixed(l, v)) return true;
+  }
+  return false;
+}
+
 // The next literal to suppose. False when all variables are fixed.
 DEVICE bool choose_literal(Learner& l, bool annotated, Literal* a) {
   if (annotated && annotated_literal(l, a)) return true;
   i32 var = most_active(l);
   if (var < 0) return false;
+  ASSERT(is_first(l, var) || !has_open_first(l));
   *a = split_literal(l, var);
   return true;
 }

@@ -11,6 +11,7 @@
 
 #include "../solver.h"
 #include "exchange.h"
+#include "turns.h"
 
 #define FIRST_REDUCTION 4000   // clauses
 #define REDUCTION_STEP 300
@@ -59,18 +60,18 @@ DEVICE bool is_twin(const Problem* p, i32 block) {
   return false;
 }
 
-// Of a twin: ties are broken at random, until conflicts tell.
+// Ties are broken at random, until conflicts tell.
 DEVICE double random_activity(const Learner& l, i32 var) {
   return fine_fraction(hash_of((u64)l.problem->seed + (u64)l.block->index * SPREAD, var));
 }
 
 DEVICE void clear_learner(Learner& l) {
   const Problem* p = l.problem;
-  bool twin = is_twin(p, l.block->index);
+  bool perturbed = p->seed != 0 || is_twin(p, l.block->index);
   for (i32 v = 0; v < p->n_vars; ++v) {
     l.now[lower_side(v)] = l.root[lower_side(v)] = p->root_lower[v];
     l.now[upper_side(v)] = l.root[upper_side(v)] = -p->root_upper[v];
-    l.activity[v] = twin ? random_activity(l, v) : 0;
+    l.activity[v] = perturbed ? random_activity(l, v) : 0;
     l.split[v] = p->root_lower[v];  // no threshold: it is not above the lower bound
     l.place[v] = -1;
   }
@@ -94,6 +95,8 @@ DEVICE void clear_learner(Learner& l) {
   l.probe_step = l.leap = 1;
   l.conflict_limit = LUBY_UNIT;
   take_part(l);
+  l.set = N_DECISION_SETS - 1;
+  take_set(l);
   for (i32 v = 0; v < p->n_vars; ++v) insert(l, v);
 }
 
@@ -196,7 +199,8 @@ DEVICE bool tell_solution(Learner& l) {
 
 // The trail is full: begins again, unless that was of no use before.
 DEVICE bool make_room_by_restart(Learner& l) {
-  if (l.level == 0 || ++l.full_restarts > MOST_FULL_RESTARTS) return false;
+  l.gave_up = l.level == 0 || ++l.full_restarts > MOST_FULL_RESTARTS;
+  if (l.gave_up) return false;
   restart(l);
   return true;
 }
@@ -214,6 +218,7 @@ DEVICE bool has_room_to_suppose(const Learner& l) {
 // One step behind a fixpoint. False when there is nothing more to do.
 DEVICE bool step(Learner& l) {
   Literal a;
+  if (ends_turn(l)) wait_for_next_turn(l);
   if (l.creeping >= 0) {
     a = creeping_literal(l);
   } else {
@@ -249,7 +254,8 @@ DEVICE void search_learning(Learner& l) {
   if (l.exhausted) tell_end(l);
 }
 
-// Runs a learner in `memory`, of problem->learn_bytes zeros. False, and nothing is done, when that is too little.
+// Runs a learner in `memory`, of problem->learn_bytes zeros. False when that is too little, so that the block is to
+// search in another way: nothing is done, or, where the learner is alone, it has given up.
 OUTLINE bool run_learner(Block& b, char* memory) {
   const Problem* p = b.problem;
   Learner l = {};
@@ -270,5 +276,5 @@ OUTLINE bool run_learner(Block& b, char* memory) {
     statistics(b).peak_level = l.peak_level;
   }
   keep_books(b);
-  return true;
+  return !l.gave_up || p->n_blocks > 1;
 }

@@ -116,7 +116,7 @@ struct Learner {
   i32 n_touched, n_learned, lbd, conflict_level, open_here, stamp;
   i32 outcome;                      // why the last change was refused
   i32 creeping, suspended;          // see advance.h
-  i32 heap_size;
+  i32 heap_size, set;               // the decision set that comes first
   double activity_step;
   i32 pending_side, pending_level;  // the second half of a decision, see decide.h
   bound_t pending_k;
@@ -126,6 +126,7 @@ struct Learner {
   i32 has_best, by_wish;
   i32 exhausted;                    // the space holds nothing better than the cut
   i32 restarts, conflicts_here, conflict_limit, probing, full_restarts;
+  i32 gave_up;                      // the trail was full, and restarts were in vain
   i32 turns, luby_runs, prover_runs, wish_runs;
   i64 conflicts_in_turn;            // of a soloist
   double recent_lbd, usual_lbd;

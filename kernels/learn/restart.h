@@ -15,6 +15,10 @@
 // like, as far as it has told: where constraints are tight that leads to solutions that failures do not teach (CP-SAT
 // tries the values of its linear programs: Perron, Didier, Gay, CP 2023).
 //
+// What is decided first changes from run to run (abi.h, DecisionSet): on some models a proof hangs on the choices that
+// the model declares, on others on truths or on inner links of sums, and no set is best. Turns of the soloist's length
+// are as good; more turns for the set whose clauses come from the fewest levels are worse (docs/learning.md).
+//
 // A soloist has nobody beside it, so it plays the parts of the others in turn, with the same clauses and activities, as
 // SAT solvers alternate between long and short runs (Oh, SAT 2015; Biere, Fleury 2020). Turns are counted in conflicts
 // and become longer, so that each part gets its share of any time, and time enough at last.
@@ -66,6 +70,15 @@ DEVICE void take_part(Learner& l) {
   l.conflicts_in_turn = 0;
 }
 
+// The next of the sets that the block decides first, in turn.
+DEVICE void take_set(Learner& l) {
+  i32 sets = l.problem->decides[l.block->index], set = l.set;
+  do set = (set + 1) % N_DECISION_SETS;
+  while (!(sets >> set & 1));
+  ASSERT(sets >> set & 1);
+  decide_first(l, set);
+}
+
 DEVICE bool tries_wishes(Learner& l) {
   if (!global_load(&l.problem->common->wished)) return false;
   return !l.has_best || (l.part == METHOD_FINDER && ++l.wish_runs % WISH_EVERY == 0);
@@ -83,6 +96,7 @@ DEVICE void take_wishes(Learner& l) {
 DEVICE void restart(Learner& l) {
   backtrack(l, 0);
   take_part(l);
+  take_set(l);
   l.by_wish = tries_wishes(l);
   if (l.by_wish) take_wishes(l);
   ++l.restarts;

@@ -170,7 +170,7 @@ def try_float_peers(random: Random) -> tuple[Verdict, str]:
     if result.status == "UNSATISFIABLE":
         denied = theirs is not None and holds(parse_text(text), theirs)
         return (Verdict("wrong", f"{theirs} is denied ({way})") if denied else Verdict("right")), text
-    if result.status != "ALL_SOLUTIONS" and (objective or result.status == "UNKNOWN"):
+    if not result.complete and (objective or result.status == "UNKNOWN"):
         return Verdict("unclaimed"), text
     if objective and is_complete and theirs is not None and result.objective is not None:
         gap = abs(result.objective - theirs[objective])

@@ -318,7 +318,21 @@ def draw_objective(scope: Scope, model: Model) -> object:
 
 def draw_searches(scope: Scope, model: Model) -> list:
     searches = [draw_search(scope, model) for _ in range(scope.random.choice((0, 0, 1, 1, 2, 3)))]
+    if scope.random.random() < 0.2:
+        searches.insert(0, draw_warm_start(scope))
     return [Call("seq_search", [searches])] if searches and scope.random.random() < 0.5 else searches
+
+
+def draw_warm_start(scope: Scope) -> Call:
+    """Values for some variables, mostly near the witness's; a variable may have two, and one beyond its domain."""
+    random = scope.random
+    calls = []
+    for kind, names, spread in (("int", scope.ints, (0, 0, 0, 1, -2)), ("bool", scope.bools, (0, 0, 1))):
+        chosen = random.choices(names, k=random.randint(0, 4)) if names else []
+        values = [scope.witness.get(name, 0) + random.choice(spread) for name in chosen]
+        values = [bool(value % 2) for value in values] if kind == "bool" else values
+        calls.append(Call(random.choice(("warm_start", f"warm_start_{kind}")), [chosen, values]))
+    return Call("warm_start_array", [calls]) if random.random() < 0.3 else random.choice(calls)
 
 
 def draw_search(scope: Scope, model: Model) -> Call:

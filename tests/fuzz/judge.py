@@ -1,28 +1,34 @@
 """Is an answer right? Solve a model in one of many ways and compare with enumeration (tests/oracle.py).
 
 Never allowed: a solution that is none, one that is printed twice, one that is missing from a complete search, another
-optimum, a claim that is not true, an exception that is no answer. Where numbers are large or without bounds the solver
-may refuse the model, or give up its claim; then what it prints is judged all the same.
+optimum, a claim that is not true, an exception that is no answer. Where numbers are large the solver may refuse the
+model, and where they are large or without bounds it may give up its claim; then what it prints is judged all the same.
+A model whose numbers and solutions are small must not be refused, whatever bounds its variables have or lack.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from random import Random
 from typing import Any
 
 from flatzinc_text import with_text
 from loopback import in_process
-from oracle import all_solutions, fingerprint, is_small, objective_of, outputs_of
+from oracle import all_solutions, fingerprint, is_small, is_tried_whole, objective_of, outputs_of
 
+from fuzz.pairs import FORMS, as_team
+from fuzz.thresholds import draw_thresholds, with_thresholds
 from turbo_fzn import Result, solve_model, solve_text
 from turbo_fzn.errors import EngineError, InternalError, UnsupportedError
 from turbo_fzn.read.model import Model
 
 BLOCKS = (1, 1, 1, 2, 3, 32)
 TEAMS = ("prover", "finder", "follower", "soloist", "prover,finder", "finder,follower,prover")  # of blocks that learn
+MOST_END = 2**32  # of domains, beyond which a model may be refused
 SECONDS = 100  # a small model that takes longer hangs, on any machine
 
 
@@ -41,16 +47,32 @@ class Way:
     learn: str = "off"
     by_text: bool = False
     ranks: int = 1
+    relaxation: str = "auto"
+    symmetry: str = "auto"
+    memory: int | None = None
+    n_optimal: int | None = None
+    team: str = ""  # of two CPU engines (pairs.py)
+    thresholds: dict[str, float] = field(default_factory=dict)
 
     def settings(self) -> dict[str, Any]:
-        return {name: value for name, value in asdict(self).items() if name not in ("by_text", "ranks")}
+        ours = ("by_text", "ranks", "team", "thresholds")
+        return {name: value for name, value in asdict(self).items() if name not in ours}
+
+    @contextmanager
+    def surroundings(self) -> Iterator[None]:
+        """What is not said by settings."""
+        with ExitStack() as stack:
+            stack.enter_context(with_thresholds(self.thresholds))
+            stack.enter_context(as_team(self.team))
+            stack.enter_context(in_process(self.ranks, delay=self.seed % 4, seed=self.seed))
+            yield
 
 
 def draw_way(random: Random, arch: str = "cpu") -> Way:
     blocks = random.choice(BLOCKS) if arch == "cpu" else random.choice((0, 1, 4, 33, 200)) or None
+    more: dict[str, Any] = draw_cpu_way(random, blocks or 1) if arch == "cpu" else {"blocks": blocks}
     return Way(
         arch=arch,
-        blocks=blocks,  # type: ignore[arg-type]
         simplify=random.random() < 0.6,
         check=random.random() < 0.2,
         free_search=random.random() < 0.3,
@@ -58,8 +80,24 @@ def draw_way(random: Random, arch: str = "cpu") -> Way:
         seed=random.randint(0, 9),
         n_solutions=random.choice((None, None, None, 1, 2)),
         by_text=random.random() < 0.2,
-        learn=random.choice(("off", "off", *TEAMS)) if arch == "cpu" else "off",
+        relaxation=random.choice(("auto", "auto", "auto", "on", "off")),
+        symmetry=random.choice(("auto", "auto", "on", "off")),
+        n_optimal=random.choice((None, None, None, 0, 2)),
+        **more,
     )
+
+
+def draw_cpu_way(random: Random, blocks: int) -> dict[str, Any]:
+    """Learners, in little memory and without another block beside them now and then; teams; thresholds."""
+    learn = random.choice(("off", "off", *TEAMS))
+    alone = learn != "off" and random.random() < 0.5
+    return {
+        "learn": learn,
+        "blocks": 1 + learn.count(",") if alone else blocks,
+        "memory": 1 if random.random() < 0.3 else None,
+        "team": random.choice(("", "", "", "", *FORMS)),
+        "thresholds": draw_thresholds(random),
+    }
 
 
 def draw_learning_way(random: Random) -> Way:
@@ -69,7 +107,7 @@ def draw_learning_way(random: Random) -> Way:
 
 def draw_ranks_way(random: Random) -> Way:
     """One in which several ranks search."""
-    return replace(draw_way(random), ranks=random.choice((2, 3, 8)))
+    return replace(draw_way(random), ranks=random.choice((2, 3, 8)), team="")
 
 
 def every_way() -> Iterator[Way]:
@@ -100,18 +138,17 @@ class Expected:
 
     def __init__(self, model: Model):
         self.model = model
-        self.is_small = is_small(model) and all(
-            variable.domain is not None or variable.value is not None
-            for variable in model.variables.values()
-            if variable.kind == "int"
-        )
+        variables = [variable for variable in model.variables.values() if variable.value is None]
+        self.is_small = is_small(model) and all(map(is_tried_whole, variables))
+        ends = [abs(end) for one in variables if one.domain for end in (one.domain.lower, one.domain.upper)]
+        self.may_be_refused = not is_small(model) or max(ends, default=0) > MOST_END
         self.optimise = model.goal.method != "satisfy"  # type: ignore[union-attr]
         self.objectives: dict[str, set[int]] = {}
         for solution in all_solutions(model):
             shown = fingerprint(outputs_of(model, solution))
             self.objectives.setdefault(shown, set()).add(objective_of(model, solution) if self.optimise else 0)
 
-    @property
+    @cached_property
     def optimum(self) -> int | None:
         best = min if self.model.goal.method == "minimize" else max  # type: ignore[union-attr]
         return best((value for values in self.objectives.values() for value in values), default=None)
@@ -123,13 +160,13 @@ def judge(model: Model, way: Way, expected: Expected | None = None) -> Verdict:
     milliseconds = SECONDS * 1000 if expected.is_small else 300
     settings: dict[str, Any] = {**way.settings(), "all_solutions": way.n_solutions is None, "time_limit": milliseconds}
     try:
-        with in_process(way.ranks, delay=way.seed % 4, seed=way.seed):
+        with way.surroundings():
             if way.by_text:
                 result = solve_text(model.text or with_text(model).text, **settings)
             else:
                 result = solve_model(model, **settings)
     except (UnsupportedError, EngineError) as error:
-        return Verdict("refused") if not expected.is_small else Verdict("crash", f"refused: {error}")
+        return Verdict("refused") if expected.may_be_refused else Verdict("without need", f"refused: {error}")
     except InternalError as error:
         return Verdict("wrong", str(error))
     except Exception as error:
@@ -147,8 +184,8 @@ def compare(result: Result, way: Way, expected: Expected) -> Verdict:
     fault = (wrong_optimum if expected.optimise else wrong_solutions)(result, printed, way, expected)
     if fault:
         return Verdict("wrong", fault)
-    limited = not expected.optimise and way.n_solutions and len(printed) == way.n_solutions
-    if result.status in ("ALL_SOLUTIONS", "UNSATISFIABLE") or limited:
+    limited = has_enough(printed, way, expected)
+    if result.complete or limited:
         return Verdict("right")
     if not expected.is_small:
         return Verdict("unclaimed")
@@ -160,7 +197,7 @@ def wrong_solutions(result: Result, printed: list[str], way: Way, expected: Expe
     twice = [shown for shown, count in Counter(printed).items() if count > 1]
     if twice:
         return f"printed twice: {twice[0]}"
-    claims = result.status in ("ALL_SOLUTIONS", "UNSATISFIABLE")
+    claims = result.complete
     missing = expected.objectives.keys() - set(printed)
     if claims and missing:
         return f"status {result.status}, {len(missing)} of {len(expected.objectives)} missing: {min(missing)}"
@@ -174,18 +211,58 @@ def wrong_solutions(result: Result, printed: list[str], way: Way, expected: Expe
 def wrong_optimum(result: Result, printed: list[str], way: Way, expected: Expected) -> str:
     """What is wrong with the answer to an optimisation problem, or nothing."""
     sense = 1 if expected.model.goal.method == "minimize" else -1  # type: ignore[union-attr]
+    optimum, rest = expected.optimum, []
+    if way.n_optimal is not None:
+        printed, rest = split_optima(printed, expected)
+        if rest and (fault := wrong_optima(result, rest, way, expected)):
+            return fault
     bound = None
     for shown in printed:  # each at least as good as can be told from what is shown
         better = [sense * value for value in expected.objectives[shown] if bound is None or sense * value < bound]
         if not better:
             return f"no improvement: {shown}"
         bound = max(better)
-    claims = result.status in ("ALL_SOLUTIONS", "UNSATISFIABLE")
-    optimum = expected.optimum
+    claims = result.complete
+    if result.status == "UNBOUNDED":
+        return f"called unbounded where {optimum} is the optimum"
     if claims and result.objective != optimum:
         return f"status {result.status}, objective {result.objective} where {optimum} is the optimum"
+    printed = printed + rest
     if claims and (result.status == "UNSATISFIABLE") != (not printed):
         return f"status {result.status} with {len(printed)} solutions"
     if printed and result.objective not in expected.objectives[printed[-1]]:
         return f"objective {result.objective} of {printed[-1]}"
     return ""
+
+
+def optima(expected: Expected) -> set[str]:
+    return {shown for shown, values in expected.objectives.items() if expected.optimum in values}
+
+
+def split_optima(printed: list[str], expected: Expected) -> tuple[list[str], list[str]]:
+    """The improvements, and from the first optimum on the optima; where what is shown does not tell which solutions are
+    optimal, the most that may be."""
+    place = len(printed)
+    while place and expected.optimum in expected.objectives[printed[place - 1]]:
+        place -= 1
+    return printed[:place], printed[place:]
+
+
+def wrong_optima(result: Result, printed: list[str], way: Way, expected: Expected) -> str:
+    """What is wrong with the last solutions, which may be optimal, where several of these are wanted, or nothing."""
+    are_told = all(len(expected.objectives[shown]) == 1 for shown in printed)
+    if are_told and len(printed) != len(set(printed)):
+        return "an optimal solution twice"
+    if are_told and way.n_optimal and len(printed) > way.n_optimal:
+        return f"{len(printed)} optimal solutions where {way.n_optimal} were wanted"
+    wanted = min(way.n_optimal or len(optima(expected)), len(optima(expected)))
+    if result.complete and len(set(printed)) < wanted:
+        return f"status {result.status}, {len(set(printed))} optimal solutions of {wanted}"
+    return ""
+
+
+def has_enough(printed: list[str], way: Way, expected: Expected) -> bool:
+    """Whether there are as many solutions as were wanted, and nobody need say that these are all."""
+    if expected.optimise:
+        return bool(way.n_optimal) and set(printed[-(way.n_optimal or 1) :]) <= optima(expected)
+    return bool(way.n_solutions) and len(printed) == way.n_solutions

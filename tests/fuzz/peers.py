@@ -110,7 +110,7 @@ def try_flatzinc(random: Random, arch: str) -> tuple[Verdict, str]:
         result = solve_text(text, **settings, time_limit=1000 * SECONDS)
     except TurboError as error:
         return Verdict("wrong", str(error)), text
-    if result.status in ("UNKNOWN", "SATISFIED"):
+    if not result.complete:
         return Verdict("undecided"), text
     ours = Answer("")
     ours.solutions = [tuple(sorted(f"{name}={show(v)};" for name, v in found.items())) for found in result.solutions]

@@ -175,7 +175,7 @@ def judge_result(drawn: Drawn, result: Result) -> Verdict:
                 return Verdict("wrong", f"{text} does not hold with {values}")
     if result.status == "UNKNOWN":
         return Verdict("unclaimed")
-    if result.objective is not None and result.status == "ALL_SOLUTIONS":
+    if result.objective is not None and result.complete:
         _, method, name = drawn.goal.rstrip(";").split()
         sense = 1 if method == "minimize" else -1
         worse = sense * (result.objective - drawn.point[name])
@@ -191,7 +191,7 @@ def try_reals(random: Random) -> tuple[Verdict, str]:
     way["free_search"] = random.random() < 0.3
     way["relaxation"] = random.choice(("auto", "on", "off"))
     try:
-        result = solve_text(drawn.text, arch="cpu", time_limit=MILLISECONDS, **way)
+        result = solve_text(drawn.text, arch="cpu", time_limit=MILLISECONDS, intermediate=True, **way)
     except TurboError as error:
         return Verdict("wrong", f"{type(error).__name__}: {error} ({way})"), drawn.text
     verdict = judge_result(drawn, result)

@@ -1,9 +1,9 @@
 """Run the fuzzer: many processes, seeded, for a time or a count; failures are shrunk and kept.
 
-Kinds of instances: `models` compares with enumeration (generate.py, global_calls.py, judge.py), `damage` reads damaged
-input (damage.py), `flatzinc` and `minizinc` compare with Gecode (peers.py), `bounds` checks what linear relaxations
-prove (bounds.py), `floats` has float variables (reals.py), and `float-peers` compares small ones with Gecode
-(float_peers.py).
+Kinds of instances: `models` compares with enumeration (generate.py, shapes.py, thresholds.py, judge.py), `damage` reads
+damaged input (damage.py), `flatzinc` and `minizinc` compare with Gecode (peers.py), and so does `blocks`, with a batch
+of MiniZinc models a number (batches.py, blocks.py), `bounds` checks what linear relaxations prove (bounds.py), `floats`
+has float variables (reals.py), and `float-peers` compares small ones with Gecode (float_peers.py).
 
 Instance number i of seed s is the same model and the same way to solve it on every machine: `--seed s --first i
 --count 1` makes it again. Processes take the numbers in turn, so their number does not change what is tried.
@@ -38,13 +38,15 @@ from typing import Any
 from flatzinc_text import with_text
 from oracle import WindowTooSmall
 
+from fuzz import editions
+from fuzz.batches import try_batch
 from fuzz.bounds import try_bounds
 from fuzz.damage import draw_text, judge_text
 from fuzz.float_peers import try_float_peers
-from fuzz.generate import draw_model
 from fuzz.judge import Expected, Verdict, Way, draw_learning_way, draw_ranks_way, draw_way, judge
 from fuzz.peers import try_flatzinc, try_minizinc
 from fuzz.reals import try_reals
+from fuzz.shapes import draw_any
 from fuzz.shrink import shrink
 from turbo_fzn.read.model import Model
 
@@ -72,7 +74,7 @@ def instance(seed: int, number: int, arch: str, flavour: str | None, special: st
     """The model and the way to solve it that belong to a number."""
     random = Random(f"{seed}/{number}")
     ways = {"learn": draw_learning_way, "ranks": draw_ranks_way}
-    return draw_model(random, flavour), ways[special](random) if special else draw_way(random, arch)
+    return draw_any(random, flavour), ways[special](random) if special else draw_way(random, arch)
 
 
 def try_instance(
@@ -97,7 +99,17 @@ def try_damage(seed: int, number: int) -> tuple[str, Failure | None]:
     return verdict.kind, failure
 
 
-def try_number(arguments: argparse.Namespace, number: int) -> tuple[str, Failure | None]:
+def try_number(arguments: argparse.Namespace, number: int) -> tuple[list[str], Failure | None]:
+    """The kinds of the verdicts, one where the number is that of one instance, and a failure if there is one."""
+    if arguments.kind == "blocks":
+        verdicts, text = try_batch(Random(f"blocks/{arguments.seed}/{number}"))
+        faults = [verdict for verdict in verdicts if verdict.is_fault]
+        return [verdict.kind for verdict in verdicts], Failure(number, faults[0], Way(), text) if faults else None
+    kind, failure = try_one(arguments, number)
+    return [kind], failure
+
+
+def try_one(arguments: argparse.Namespace, number: int) -> tuple[str, Failure | None]:
     if arguments.kind == "damage":
         return try_damage(arguments.seed, number)
     if arguments.kind in ON_THEIR_OWN:
@@ -120,10 +132,10 @@ def work(index: int, arguments: argparse.Namespace, results: Any, stop: Any) -> 
     last = arguments.first + arguments.count if arguments.count else None
     while not stop.is_set() and (last is None or number < last):
         try:
-            kind, failure = try_number(arguments, number)
+            kinds, failure = try_number(arguments, number)
         except Exception:
-            kind, failure = "fuzzer", Failure(number, Verdict("fuzzer", traceback.format_exc()), Way(), "")
-        counts[kind] += 1
+            kinds, failure = ["fuzzer"], Failure(number, Verdict("fuzzer", traceback.format_exc()), Way(), "")
+        counts.update(kinds)
         if failure is not None:
             results.put((index, number, Counter(), failure))
         number += arguments.processes
@@ -260,15 +272,17 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     )
     parser.add_argument("--seconds", type=float, default=0, metavar="S", help="stop after that time")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, metavar="N")
-    kinds = ("models", "damage", "flatzinc", "minizinc", *ON_THEIR_OWN)
+    kinds = ("models", "damage", "flatzinc", "minizinc", "blocks", *ON_THEIR_OWN)
     parser.add_argument("--kind", choices=kinds, default="models")
     parser.add_argument("--arch", choices=("cpu", "gpu"), default="cpu")
     parser.add_argument("--learn", dest="special", action="store_const", const="learn", default="",
                         help="every instance with blocks that learn")  # fmt: skip
     parser.add_argument("--ranks", dest="special", action="store_const", const="ranks", default="",
                         help="every instance by several ranks")  # fmt: skip
-    parser.add_argument("--flavour", default=None, help="only models of this flavour (see generate.py)")
+    parser.add_argument("--flavour", default=None, help="only models of this flavour (generate.py, shapes.py)")
     parser.add_argument("--keep", type=Path, default=REGRESSIONS, metavar="FOLDER", help="where shrunk failures go")
+    parser.add_argument("--edition", type=int, default=0, metavar="N",
+                        help="of the kernels, with thresholds that this number draws (editions.py)")  # fmt: skip
     arguments = parser.parse_args(argv)
     if not arguments.count and not arguments.seconds:
         arguments.count = 1000
@@ -276,7 +290,9 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
 
 
 def main() -> int:
-    return Run(parse_arguments())()
+    arguments = parse_arguments()
+    editions.use(arguments.edition)
+    return Run(arguments)()
 
 
 if __name__ == "__main__":

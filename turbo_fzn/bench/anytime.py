@@ -34,7 +34,7 @@ from turbo_fzn.read.files import read_text
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.report.plot import draw
 from turbo_fzn.run.prepare import prepare
-from turbo_fzn.run.search import Finished, search, status_of
+from turbo_fzn.run.search import CLOSED, Finished, search, status_of
 
 TIMES = (1, 5, 20, 60)
 
@@ -50,7 +50,7 @@ def run_model(path: Path, options: Options, seconds: float, known: float | None 
         for event in search(prepared, options, clock):
             now = 0.0 if clock.deadline is None else time.monotonic() - clock.deadline + seconds
             if isinstance(event, Finished):
-                curve.status, curve.end = status_of(event), now
+                curve.status, curve.end = status_of(event, curve.sense), now
                 curve.bound = event.statistics.get("objectiveBound")
                 curve.statistics = event.statistics
             else:
@@ -76,11 +76,7 @@ def format_curve(curve: Curve, known: float | None, times: Sequence[float]) -> s
         f"{curve.model:22}{curve.seed:5}{columns}{show(curve.objective):>10}{show(known):>10}{show(curve.bound):>10}"
         f"{when:>8}{curve.primal_integral(known):9.1f}  {who:14}{curve.status}"
     )
-    return (
-        line
-        + (f" in {curve.end:.2f} s" if curve.status in ("ALL_SOLUTIONS", "UNSATISFIABLE") else "")
-        + side_text(curve)
-    )
+    return line + (f" in {curve.end:.2f} s" if curve.status in CLOSED else "") + side_text(curve)
 
 
 def side_text(curve: Curve) -> str:
@@ -150,7 +146,7 @@ OURS = "ours"
 
 def outcome_of(curve: Curve) -> Outcome:
     """Ours, as points want it."""
-    closed = curve.status in ("ALL_SOLUTIONS", "UNSATISFIABLE") or (not curve.sense and curve.objective is not None)
+    closed = curve.status in CLOSED or (not curve.sense and curve.objective is not None)
     when = curve.improvements[-1][0] if curve.improvements else curve.end
     return Outcome(curve.sense, curve.objective, closed, curve.end if closed and curve.sense else when)
 

@@ -1,45 +1,65 @@
 """What different flags make of the same models.
 
     python -m turbo_fzn.bench.flags FILES --seconds 20 --with "-p 1" --with "-f"
+    python -m turbo_fzn.bench.flags FILES --seconds 20 --seeds 3 --jobs 14 --with "-p 1" --with "-f" --json NEW.json
 
 Each run is a process of its own, `fzn-turbo --arch cpu FLAGS FILE`, which may take so many CPU seconds, all its threads
 together: so the machine may have other work, and one thread is compared with several at equal cost. A cell of the table
-has the CPU seconds until the end of the search, or else the best objective (`found` without one), or else `-`.
+has the CPU seconds until the end of the search and the conflicts that learners met on the way, or else the best
+objective (`found` without one), or else `-`; of several seeds the median, and how many of them came to the end.
+The last lines count the ends, and the models on which the outcome is better or worse than with the first flags.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import shlex
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import NamedTuple
 
 from turbo_fzn.bench.files import add_arguments, chosen_files, name_of
 from turbo_fzn.bench.nodes import UNUSABLE, duration
+from turbo_fzn.read.files import read_text
 
 POLL_SECONDS = 0.05
 ENDED = re.compile(r"^(==========|=====UNSATISFIABLE=====)$", re.MULTILINE)
-OBJECTIVE = re.compile(r"^%%%mzn-stat: objective=(-?\d+)$", re.MULTILINE)
+STATISTIC = re.compile(r"^%%%mzn-stat: (objective|nogoods)=(-?\d+)$", re.MULTILINE)
+MAXIMISES = re.compile(r"\bsolve\b[^;]*\bmaximize\b")
 
 
-def cell(path: Path, flags: str, seconds: float) -> str:
-    """The outcome of one run."""
+class Outcome(NamedTuple):
+    """Of one run: whether the search came to its end, its CPU seconds, the best objective, whether there is a solution,
+    and the conflicts of learners."""
+
+    ended: bool
+    seconds: float
+    objective: int | None
+    found: bool
+    conflicts: int
+
+
+def run(path: Path, flags: str, seconds: float) -> Outcome:
+    """Solves the model for so many CPU seconds at most."""
     command = [sys.executable, "-m", "turbo_fzn", "--arch", "cpu", "-s", *shlex.split(flags), str(path)]
     with tempfile.TemporaryFile("w+") as output:
         process = subprocess.Popen(command, stdout=output, stderr=subprocess.DEVNULL)
         spent = wait(process.pid, seconds)
         output.seek(0)
         text = output.read()
-    if ENDED.search(text):
-        return f"{spent:.1f} s"
-    objectives = OBJECTIVE.findall(text)
-    return objectives[-1] if objectives else "found" if "----------" in text else "-"
+    known = {name: int(value) for name, value in STATISTIC.findall(text)}
+    found = "----------" in text
+    return Outcome(bool(ENDED.search(text)), spent, known.get("objective"), found, known.get("nogoods", 0))
 
 
 def wait(process: int, seconds: float) -> float:
@@ -60,21 +80,74 @@ def cpu_seconds(process: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def cell(runs: Sequence[Outcome]) -> str:
+    """What the table says of the runs of one model with the same flags."""
+    ended = [one for one in runs if one.ended]
+    if ended:
+        seconds = statistics.median(one.seconds for one in ended)
+        conflicts = int(statistics.median(one.conflicts for one in ended))
+        text = f"{seconds:.1f} s" + (f", {conflicts:,}" if conflicts else "")
+        if len(ended) == len(runs):
+            return text
+        return f"{len(ended)} of {len(runs)}: {text}"
+    objectives = [one.objective for one in runs if one.objective is not None]
+    if objectives:
+        return f"{int(statistics.median(objectives))}"
+    return "found" if any(one.found for one in runs) else "-"
+
+
+def rank(runs: Sequence[Outcome], sense: int) -> tuple[int, int, float]:
+    """The higher the better: ends, solutions, and the median of the objectives."""
+    values = [-sense * one.objective for one in runs if one.objective is not None]
+    return sum(one.ended for one in runs), sum(one.found for one in runs), statistics.median(values) if values else 0
+
+
+def sense_of(path: Path) -> int:
+    """-1 where the model maximises, else 1."""
+    return -1 if MAXIMISES.search(read_text(str(path))) else 1
+
+
+def table(paths: Sequence[Path], columns: Sequence[str], every: dict[tuple[str, str], list[Outcome]]) -> str:
+    """As Markdown: a row for each model, a column for each list of flags, and a summary."""
+    lines = [["model", *(f"`{flags or 'none'}`" for flags in columns)], ["---", *("---:" for _ in columns)]]
+    runs = {path: [every[name_of(path), flags] for flags in columns] for path in paths}
+    lines += [[name_of(path), *map(cell, runs[path])] for path in paths]
+    lines.append(["ends", *(str(sum(one.ended for p in paths for one in runs[p][i])) for i in range(len(columns)))])
+    ranks = {path: [rank(outcomes, sense_of(path)) for outcomes in runs[path]] for path in paths}
+    for word, sign in (("better", 1), ("worse", -1)):
+        counts = [sum(sign * compare(r[i], r[0]) > 0 for r in ranks.values()) for i in range(len(columns))]
+        lines.append([word, *map(str, counts)])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def compare(one: tuple, other: tuple) -> int:
+    return (one > other) - (one < other)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m turbo_fzn.bench.flags", description=__doc__.splitlines()[0])
     add_arguments(parser, needed=True)
     parser.add_argument("--seconds", type=duration, default=20.0, help="CPU seconds of a run, all threads together")
     parser.add_argument("--with", dest="flags", action="append", required=True, help="the flags of a column")
+    parser.add_argument("--seeds", type=int, default=0, help="run with -r 1 to -r SEEDS (default: once, without -r)")
+    parser.add_argument("--jobs", type=int, default=1, help="runs at once (default: 1)")
+    parser.add_argument("--json", type=Path, help="keep the outcomes of all runs")
     arguments = parser.parse_args()
     try:
         paths = chosen_files(arguments)
     except UNUSABLE as error:
         parser.error(str(error))
-    print("|".join(["", " model ", *(f" `{flags or 'none'}` " for flags in arguments.flags), ""]))
-    print("|".join(["", "---", *("---:" for _ in arguments.flags), ""]))
-    for path in paths:
-        cells = [cell(path, flags, arguments.seconds) for flags in arguments.flags]
-        print("|".join(["", f" {name_of(path)} ", *(f" {text} " for text in cells), ""]), flush=True)
+    seeds = [f" -r {seed}" for seed in range(1, arguments.seeds + 1)] or [""]
+    jobs = [(path, flags, seed) for path in paths for flags in arguments.flags for seed in seeds]
+    every: dict[tuple[str, str], list[Outcome]] = {}
+    with ThreadPoolExecutor(arguments.jobs) as pool:
+        outcomes = pool.map(lambda job: run(job[0], job[1] + job[2], arguments.seconds), jobs)
+        for (path, flags, _), outcome in zip(jobs, outcomes):
+            every.setdefault((name_of(path), flags), []).append(outcome)
+            if arguments.json:
+                known = [{"model": key[0], "flags": key[1], "runs": runs} for key, runs in every.items()]
+                arguments.json.write_text(json.dumps(known))
+    print(table(paths, arguments.flags, every))
     return 0
 
 

@@ -76,7 +76,7 @@ def note_end(run: Run, finished: Finished, compiled_before: float) -> None:
     nodes, busy = int(statistics["nodes"]), float(statistics.get("busyTime", 0.0))
     idle = float(statistics.get("idleTime", 0.0))
     seconds = float(statistics["solveTime"])
-    run.status = status_of(finished)
+    run.status = status_of(finished, run.sense)
     run.nodes, run.solutions = nodes, finished.n_solutions
     run.nodes_per_second = nodes / seconds if seconds else 0.0
     run.runs_per_second = int(statistics["propagations"]) / seconds if seconds else 0.0

@@ -114,6 +114,28 @@ def groups_of_tables(rng: random.Random) -> Parts:
         yield "</group>\n"
 
 
+@kind("group of large tables")
+def groups_of_large_tables(rng: random.Random) -> Parts:
+    """One table for a hundred thousand members, which may not have truths for all its rows each."""
+    while True:
+        rows = "".join(sorted({f"({i % 100},{i * i % 97},{rng.randrange(100)})" for i in range(5000)}))
+        yield f"<group><extension><list> %0 %1 %2 </list><supports> {rows} </supports></extension>\n"
+        for _ in range(10**5):
+            yield f"<args> {names(rng, 3)} </args>\n"
+        yield "</group>\n"
+
+
+@kind("group of conflicts")
+def groups_of_conflicts(rng: random.Random) -> Parts:
+    """The same of what is not allowed."""
+    while True:
+        rows = "".join(f"({i % 100},{i * 3 % 100},{i % 100})" for i in range(100))
+        yield f"<group><extension><list> %0 %1 %2 </list><conflicts> {rows} </conflicts></extension>\n"
+        for _ in range(10**5):
+            yield f"<args> {names(rng, 3)} </args>\n"
+        yield "</group>\n"
+
+
 @kind("intensions")
 def intensions(rng: random.Random) -> Parts:
     """Each of its own, in a few shapes."""

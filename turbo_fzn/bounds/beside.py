@@ -8,6 +8,8 @@ solutions it is the lesser of the two that holds, and that is what is told.
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import logging
 import threading
 import time
@@ -94,7 +96,8 @@ class Bounder(ABC):
         self.share = share
         self.bound = -NO_SOLUTION  # sense * objective of any solution is at least this
         self.best = NO_SOLUTION  # sense * objective of the best solution known
-        self.told_to_stop = threading.Event()
+        self.telling = threading.Lock()
+        self.stopped = False
         self.n_nodes = self.n_cuts = 0
         self.fault: Exception | None = None
         self.thread = threading.Thread(target=self._begin, name="relaxation", daemon=True)
@@ -109,15 +112,19 @@ class Bounder(ABC):
             log.info("no bounds from relaxations: %s", error)
 
     def tell(self, best: int) -> None:
-        """sense * objective of a solution."""
-        self.best = min(self.best, best)
+        """sense * objective of a solution; by this thread, or by whoever drives the search."""
+        with self.telling:
+            self.best = min(self.best, best)
 
     def stop(self) -> None:
-        self.told_to_stop.set()
+        self.stopped = True
 
-    @property
-    def stopped(self) -> bool:
-        return self.told_to_stop.is_set()
+    def halt(self) -> None:
+        """In a signal handler, of a process that will not come back to this: the thread ends wherever it stands in
+        Python. What a linear program is in the midst of sees `stopped` at its next iteration."""
+        self.stop()
+        if self.thread.ident is not None:
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self.thread.ident), ctypes.py_object(SystemExit))
 
     def join(self) -> None:
         """Waits a moment: a linear program looks up between its iterations, but not before the first."""
@@ -125,8 +132,24 @@ class Bounder(ABC):
             self.thread.join(END_SECONDS)
 
     def _begin(self) -> None:
-        if not self.told_to_stop.wait(HEAD_START_SECONDS):
-            self.run()
+        with contextlib.suppress(SystemExit):  # of `halt`
+            begin = time.monotonic() + HEAD_START_SECONDS
+            while not self.stopped and time.monotonic() < begin:  # no lock: a signal handler may say stop
+                time.sleep(min(HEAD_START_SECONDS, REST_SECONDS))
+            if not self.stopped:
+                self.run()
+
+    def now(self) -> float:
+        """Seconds, from some moment on."""
+        return time.monotonic()
+
+    def work_time(self) -> float:
+        """Seconds of work of the thread."""
+        return time.thread_time()
+
+    def account(self, seconds: float) -> None:
+        """So much was done, counted and not measured. Where clocks tell, nobody wants to know; see turns.py."""
+        return
 
     @abstractmethod
     def work(self) -> None:
@@ -135,7 +158,7 @@ class Bounder(ABC):
     def run(self) -> None:
         """What the thread does, to its end."""
         try:
-            self.began, self.worked = time.monotonic(), time.thread_time()
+            self.began, self.worked = self.now(), self.work_time()
             self.work()
         except ImportError as error:
             log.info("no bounds from relaxations: %s", error)
@@ -145,7 +168,7 @@ class Bounder(ABC):
 
     def divide(self, tree: Divided) -> None:
         """Steps of a branch and bound, until it is done or not worth it."""
-        self.first, self.divided = self.bound, time.thread_time()
+        self.first, self.divided = self.bound, self.work_time()
         while not self.is_done() and tree.can_rise() and not tree.is_full() and not self.is_hopeless():
             tree.step()
             self.rest()
@@ -154,13 +177,13 @@ class Bounder(ABC):
 
     def rest(self) -> None:
         """Leaves the processor to the search for as long as the share asks for."""
-        while not self.stopped and time.thread_time() - self.worked > self.share * (time.monotonic() - self.began):
+        while not self.stopped and self.work_time() - self.worked > self.share * (self.now() - self.began):
             time.sleep(REST_SECONDS)
 
     def is_hopeless(self) -> bool:
         """Whether dividing would take many times as long as it has taken: a thread is worth more to the search then."""
         risen, missing = self.bound - self.first, self.best - self.bound
-        seconds = time.thread_time() - self.divided
+        seconds = self.work_time() - self.divided
         return seconds > PATIENCE_SECONDS and self.best < NO_SOLUTION and missing > HOPE * risen
 
     def publish(self, bound: int) -> None:
@@ -175,7 +198,7 @@ class Bounder(ABC):
         return self.sense * bound
 
     def say(self, what: str) -> None:
-        seconds = time.monotonic() - self.began
+        seconds = self.now() - self.began
         counts = self.n_cuts, self.n_nodes
         log.info("%s: %.2f s, bound %s, %d cuts, %d nodes", what, seconds, self.meaning(self.bound), *counts)
 
@@ -224,7 +247,7 @@ class Beside(Bounder):
 
     def suggest(self, values: np.ndarray) -> None:
         """The point (float [n]) of a linear program: the search may try it, now and then."""
-        now = time.monotonic()
+        now = self.now()
         if now - self.suggested > SUGGESTION_SECONDS:
             self.suggested = now
             self.boxes.suggest(values)

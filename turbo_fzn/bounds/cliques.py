@@ -8,7 +8,7 @@ the pairs (clique inequalities, Padberg 1973). Which ones the linear program's s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import combinations
 
 import numpy as np
@@ -22,6 +22,7 @@ ACTIVE = 0.01  # literals of at least this value are looked at
 LEAST_EXCESS = 0.01
 MOST_ACTIVE = 3000
 MOST_SEEDS = 300
+MOST_WORK = 2**24  # of `groups`, in variables that are looked up in sets: about a second
 
 
 def literal_of(term: Affine) -> Literal:
@@ -99,18 +100,24 @@ def grow(seed: Literal, neighbours: dict[Literal, set[Literal]], active: dict[Li
     return frozenset(clique)
 
 
-def groups(pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
-    """Of variables that differ in pairs: sets that all differ, so that each pair is in one of them."""
+def groups(pairs: Iterable[tuple[int, int]], is_stopped: Callable[[], bool] = lambda: False) -> list[list[int]]:
+    """Of variables that differ in pairs: sets that all differ, so that each pair of two is in one of them.
+
+    From MOST_WORK on, the pairs that are left are sets of two. When told to stop, the sets so far."""
     neighbours: dict[int, set[int]] = {}
     for x, y in pairs:
-        neighbours.setdefault(x, set()).add(y)
-        neighbours.setdefault(y, set()).add(x)
+        if x != y:  # a contradiction, and none of ours
+            neighbours.setdefault(x, set()).add(y)
+            neighbours.setdefault(y, set()).add(x)
     left = {pair for x, others in neighbours.items() for pair in ((x, y) for y in others if x < y)}
-    found = []
+    found, work = [], 0
     for pair in sorted(left):
+        if is_stopped():
+            break
         if pair in left:
             group, candidates = list(pair), neighbours[pair[0]] & neighbours[pair[1]]
-            while candidates:
+            while candidates and work < MOST_WORK:
+                work += len(candidates) ** 2
                 best = max(candidates, key=lambda x: (len(neighbours[x] & candidates), -x))
                 group.append(best)
                 candidates = candidates & neighbours[best]

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 Status = highspy.HighsModelStatus
 ROW_BY_ROW = 2  # kRowwise
+ITERATION_SECONDS, ENTRY_SECONDS = 1e-5, 2e-8  # of the simplex method: one, and for each entry of the rows
 TIGHT = 1e-10  # the smallest tolerance that HiGHS knows
 
 
@@ -69,6 +70,7 @@ class Program:
 
     def __init__(self, relaxation: Relaxation, is_over: Callable[[], bool]):
         self.solver = solver = quiet_solver(is_over)
+        self.seconds = 0.0  # counted, of the last solution
         n, rows = relaxation.n_columns, relaxation.rows
         cost = np.zeros(n)
         cost[relaxation.objective] = relaxation.sense
@@ -94,7 +96,10 @@ class Program:
 
     def solve(self) -> Answer:
         """From the last basis on."""
-        return solve(self.solver)
+        answer = solve(self.solver)
+        iterations = max(self.solver.getInfo().simplex_iteration_count, 1)
+        self.seconds = iterations * (ITERATION_SECONDS + ENTRY_SECONDS * self.solver.getNumNz())
+        return answer
 
     def basis(self) -> highspy.HighsBasis:
         return self.solver.getBasis()

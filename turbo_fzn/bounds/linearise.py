@@ -11,7 +11,7 @@ every constraint sees those that the model has.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import combinations, product
 
 import numpy as np
@@ -23,6 +23,8 @@ from turbo_fzn.bounds.relaxation import FALSE, Affine, Builder, Relaxation, nega
 from turbo_fzn.domains import INFINITY, IntSet
 from turbo_fzn.read.model import Constraint, Index, Model, Ref
 
+Stopped = Callable[[], bool]
+
 SENSES = {"minimize": 1, "maximize": -1}
 SMALL_DOMAIN = 12
 MOST_ENTRIES = 4_000_000  # of the rows; a larger relaxation would not be solved in time
@@ -33,12 +35,15 @@ FORMS = logical.FORMS | nonlinear.FORMS | counting.FORMS | flows.FORMS | tours.F
 class Linearizer:
     """What the functions of FORMS see: `builder`, `encoding`, and the arguments of constraints as affine terms.
 
-    `numbers` gives the caller's variable of each name, `lower` and `upper` (int64) bound those.
+    `numbers` gives the caller's variable of each name, `lower` and `upper` (int64) bound those. `stopped` is
+    asked on the way: then what comes is of no use any more.
     """
 
-    def __init__(self, model: Model, numbers: Mapping[str, int], lower: np.ndarray, upper: np.ndarray):
+    def __init__(
+        self, model: Model, numbers: Mapping[str, int], lower: np.ndarray, upper: np.ndarray, stopped: Stopped
+    ):
         self.model, self.numbers = model, numbers
-        self.lower, self.upper = lower, upper
+        self.lower, self.upper, self.stopped = lower, upper, stopped
         self.builder = Builder()
         self.encoding = Encoding(self.builder, self.domain)
         self.terms: dict[str, Affine] = {}
@@ -58,7 +63,7 @@ class Linearizer:
         self.tables: dict[int, list[tuple[Affine, dict[int, list[Affine]]]]] = {}
 
     def run(self) -> Relaxation | None:
-        """None where the objective is no column of any row."""
+        """None where the objective is no column of any row, or when stopped."""
         goal = self.model.goal
         assert goal is not None
         self.find_holes()
@@ -75,7 +80,7 @@ class Linearizer:
             energy.add_machine(self, machine)
         self.encoding.finish()
         builder = self.builder
-        if not any(objective.column in entries for entries, _, _ in builder.rows):
+        if self.stopped() or not any(objective.column in entries for entries, _, _ in builder.rows):
             return None
         relaxation = builder.finish(objective.column, SENSES[goal.method], self.conflicts)
         self.conflicts.add_rows(relaxation.rows, relaxation.lower, relaxation.upper)
@@ -85,7 +90,7 @@ class Linearizer:
         n_entries = 0
         for constraint in self.model.constraints:
             form = FORMS.get(constraint.name)
-            if form is not None and n_entries < MOST_ENTRIES:
+            if form is not None and n_entries < MOST_ENTRIES and not self.stopped():
                 before = len(self.builder.rows)
                 form(self, *constraint.args)
                 n_entries += sum(len(entries) for entries, _, _ in self.builder.rows[before:])
@@ -149,12 +154,13 @@ class Linearizer:
     def add_differences(self) -> None:
         """Of variables that all differ, at most one has a given value, and one has it if there are as many values."""
         equal = {(x, y) for x, y, k in self.differences if k == 0}
-        for columns in groups(equal):
+        for columns in groups(equal, self.stopped):
             self.distinct.append([Affine(column, 1, 0) for column in columns])
         for terms in self.distinct:
-            counting.add_distinct(self, terms)
+            if not self.stopped():
+                counting.add_distinct(self, terms)
         for (x, y, k), _ in self.differences.items():
-            if k:
+            if k and not self.stopped():
                 self.add_conflicts_of(x, y, k)
 
     def add_conflicts_of(self, x: int, y: int, k: int) -> None:
@@ -216,10 +222,12 @@ class Linearizer:
 LITERALS = {"int_eq_reif": True, "int_ne_reif": False}
 
 
-def linearise(model: Model, numbers: Mapping[str, int], lower: np.ndarray, upper: np.ndarray) -> Relaxation | None:
-    """The relaxation of a model with an objective, or None where that is in no row.
+def linearise(
+    model: Model, numbers: Mapping[str, int], lower: np.ndarray, upper: np.ndarray, stopped: Stopped = lambda: False
+) -> Relaxation | None:
+    """The relaxation of a model with an objective, or None where that is in no row, or where it is told to stop.
 
     `numbers` maps the name of each variable to its place in `lower` and `upper` (int64), the bounds that hold in all
     solutions; ±INFINITY for none."""
     assert np.all(np.abs(lower) <= INFINITY) and np.all(np.abs(upper) <= INFINITY)
-    return Linearizer(model, numbers, lower, upper).run()
+    return Linearizer(model, numbers, lower, upper, stopped).run()

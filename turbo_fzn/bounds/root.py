@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +10,7 @@ from turbo_fzn.bounds import cuts
 from turbo_fzn.bounds.certificate import Certificate, Certifier, fix
 from turbo_fzn.bounds.highs import Answer, Outcome, Program
 from turbo_fzn.bounds.relaxation import LinearRows, Relaxation
-from turbo_fzn.bounds.tree import is_integral, refute
+from turbo_fzn.bounds.tree import NODE_SECONDS, is_integral, refute
 
 if TYPE_CHECKING:
     from turbo_fzn.bounds.beside import Beside
@@ -23,6 +22,7 @@ MOST_TABLEAU_ROWS = 80
 IDLE_ROUNDS = 4  # without a gain, and no more cuts are sought
 LEAST_GAIN = 0.005  # of the gap that there was
 CUT_SECONDS = 6.0
+ROUND_SECONDS, ROW_SECONDS = 0.005, 2e-5  # of a round of cuts, and for each row: counted
 
 
 class Root:
@@ -49,6 +49,7 @@ class Root:
         self.program.restrict(self.lower, self.upper)
         answer = self.program.solve()
         self.prove(answer)
+        self.beside.account(self.program.seconds + NODE_SECONDS)
         if answer.outcome is not Outcome.OPTIMAL or not np.all(np.isfinite(answer.values)):
             return None
         self.value = self.relaxation.sense * float(answer.values[self.relaxation.objective])
@@ -82,14 +83,14 @@ class Root:
 
     def cut(self) -> None:
         """Rounds of cuts."""
-        began, idle = time.monotonic(), 0
+        began, idle = self.beside.now(), 0
         first = self.value
         answer = self.settle()
         for _ in range(MOST_ROUNDS):
             if answer is None or self.beside.is_done() or idle == IDLE_ROUNDS:
                 return
             before = self.value
-            if time.monotonic() - began > CUT_SECONDS or not self.add_cuts(answer):
+            if self.beside.now() - began > CUT_SECONDS or not self.add_cuts(answer):
                 return
             answer = self.settle()
             idle = idle + 1 if self.value - before < LEAST_GAIN * max(self.value - first, 1e-6) else 0
@@ -97,6 +98,7 @@ class Root:
     def add_cuts(self, answer: Answer) -> bool:
         """Whether there were any."""
         cutter = cuts.Cutter(self.rows, self.lower, self.upper, answer.values)
+        self.beside.account(ROUND_SECONDS + ROW_SECONDS * len(self.rows))
         found = [*cutter.of_rows(), *cutter.of_tableau(self.program, MOST_TABLEAU_ROWS)]
         found += cutter.of_duals(answer.duals, self.relaxation.objective)
         for separator in (self.relaxation.conflicts, *self.relaxation.separators):

@@ -8,7 +8,8 @@ of whole columns, tables.py is the model made ready for them.
 With `-a` there are many solutions of a small model. `all_hold` looks at all of them at once; only when something fails
 are they taken one by one, to say what.
 
-Only the names and argument counts are looked at when a Checker is made; the tables are built on first use.
+Only the names and argument counts are looked at when a Checker is made; the tables are built on
+first use, or by `make_ready`.
 """
 
 from __future__ import annotations
@@ -69,6 +70,11 @@ class Checker:
     def tables(self) -> Tables:
         """What the model says of integers and Booleans."""
         return Tables(self.integers)
+
+    def make_ready(self) -> None:
+        """Builds the tables, which the first check would do."""
+        for group in self.tables.groups.values():
+            group.make_ready()
 
     @cached_property
     def integers(self) -> Model:

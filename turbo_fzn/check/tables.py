@@ -42,6 +42,11 @@ class Group:
         kinds = self.signature.kinds
         return [COLUMNS[kind](column) for kind, column in zip(kinds, zip(*self.rows))]
 
+    def make_ready(self) -> None:
+        """The columns, where they are what is looked at."""
+        if self.column_relation is not None:
+            _ = self.columns
+
     def failures(self, assignment: Assignment) -> Iterator[int]:
         """The numbers of the constraints that do not hold, by columns where that is exact."""
         if self.column_relation is None or not assignment.fits:

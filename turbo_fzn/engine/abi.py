@@ -28,7 +28,7 @@ N_SIZES = 4  # of neighbourhoods: how long they may be searched
 STATE_BYTES = 512  # room for a block's state in the static shared memory of the GPU's kernel
 CONSTANTS = (
     "INFINITE_BOUND", "NO_INCUMBENT", "FREE_STRATEGY", "WARM_START", "FIRST_ANNOTATED", "SHARE_UNIT", "N_EXTENTS",
-    "N_SIZES", "N_METHODS", "N_ACTIVITIES", "FIRST_RESTART", "FIRST_LEARNER", "STATE_BYTES",
+    "N_SIZES", "N_METHODS", "N_ACTIVITIES", "N_DECISION_SETS", "FIRST_RESTART", "FIRST_LEARNER", "STATE_BYTES",
 )  # fmt: skip
 
 
@@ -55,6 +55,15 @@ class Method(IntEnum):
     FINDER = 9
     FOLLOWER = 10
     SOLOIST = 11
+
+
+class DecisionSet(IntEnum):
+    """The variables that a learner decides before all others (decisions.py)."""
+
+    ALL = 0
+    TRUTHS = 1  # those in 0..1
+    UNLINKED = 2  # all but the inner links of sums and of minima and maxima
+    LABELLED = 3  # those of the search annotation, or that the model declares
 
 
 class Activity(IntEnum):
@@ -93,6 +102,7 @@ ENUMERATIONS = (
     Enumeration("VarChoice", "VAR_", (VarChoice,)),
     Enumeration("ValueChoice", "VALUE_", (ValueChoice, OwnValueChoice)),
     Enumeration("Method", "METHOD_", (Method,)),
+    Enumeration("DecisionSet", "DECIDE_", (DecisionSet,)),
     Enumeration("Activity", "ACTIVITY_", (Activity,)),
     Enumeration("TraceStatus", "TRACE_", (TraceStatus,)),
 )
@@ -100,8 +110,10 @@ N_METHODS = len(Method)
 FIRST_RESTART = Method.WEIGHTED.value  # the method from which on they are restarts
 FIRST_LEARNER = Method.PROVER.value  # and from which on they learn from conflicts
 N_ACTIVITIES = len(Activity)
+N_DECISION_SETS = len(DecisionSet)
 METHODS = tuple(method.name.lower() for method in Method)
 LEARNERS = METHODS[FIRST_LEARNER:]  # the roles of blocks that learn from conflicts
+DECISION_SETS = tuple(one.name.lower() for one in DecisionSet)
 ACTIVITIES = tuple(activity.name.lower() for activity in Activity)
 
 
@@ -191,6 +203,8 @@ class Common(ctypes.Structure):
     improved_ns: i64  # when `best` was last improved, by now_ns()
     proved_by: i32  # the method that has raised `bound` last
     wished: i32  # set by the host: there are `wishes`
+    turn_end: i64  # set by the host: the work after which a learner that is alone waits for it; 0: never
+    turn_over: i64  # the `turn_end` at which it waits, or has waited last
     pool_head: Annotated[i64, OWN_LINE]  # blocks that have asked the pool for a subproblem
     pool_tail: Annotated[i64, OWN_LINE]  # subproblems put into it
     outstanding: Annotated[i32, OWN_LINE]  # subproblems that exist, in pool or blocks; 0: nothing is open here
@@ -374,6 +388,8 @@ class Problem(ctypes.Structure):
     n_hints: i32
     outputs: Strategy  # the output variables, as a list in strategy_vars
     roles: Annotated[pointer, "const i32"]  # of each block: its method if it is a learner's, else METHOD_TREE
+    decision_sets: Annotated[pointer, "const char"]  # of each variable: bit s says that it is in DecisionSet s
+    decides: Annotated[pointer, "const i32"]  # of each block that learns: bit s says that DecisionSet s has its turns
     learn_statistics: Annotated[pointer, "LearnStatistics"]  # one a block
     exchange: Annotated[pointer, "char"]  # what learners tell each other (learn/exchange.h); null where there is one
     learn_bytes: i64  # of a learner's memory

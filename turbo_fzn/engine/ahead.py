@@ -11,8 +11,9 @@ import os
 import re
 import sys
 import tempfile
+import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 from turbo_fzn.engine import compilation, compiler
@@ -20,6 +21,8 @@ from turbo_fzn.errors import EngineError
 from turbo_fzn.resources import kernels_folder
 
 GPU_ARCHITECTURES = ("80", "90", "100")
+# Those that a run without further wishes may need: (bits, flags).
+CPU_ENGINES: tuple[tuple[int, tuple[str, ...]], ...] = ((32, ()), (64, ()), (64, compiler.CPU_FLOAT_FLAGS))
 GPU_VARIANTS: tuple[tuple[int, bool, tuple[str, ...]], ...] = tuple(
     (bits, shared, ()) for bits in (32, 64) for shared in (True, False)
 )
@@ -46,25 +49,33 @@ def check_gpu_kernels() -> int:
     return faults
 
 
-def fill_package(folder: Path) -> None:
-    """Compiles every CPU engine into a folder of the package that is built (setup.py). Raises EngineError."""
+def fill_package(folder: Path, report: Callable[[str], object] = print) -> None:
+    """Compiles every CPU engine into a folder of the package that is built (setup.py), on all cores; says what is to be
+    done, and each that is. Raises EngineError."""
     command, source = compiler.find_cpu_compiler(), str(kernels_folder() / "solve.cpp")
     folder.mkdir(parents=True)
 
-    def compile_one(variant: tuple[int, tuple[str, ...]]) -> None:
-        bits, kind = variant
+    def compile_one(bits: int, kind: tuple[str, ...]) -> str:
+        start = time.monotonic()
         target = str(folder / compiler.packaged_name(bits, *kind))
         with tempfile.TemporaryDirectory() as scratch:
             compilation.run_compiler([*command, *compiler.cpu_flags(bits, *kind), "-o", target, source], scratch)
+        return f"{' '.join([f'{bits} bits', *kind])}, {time.monotonic() - start:.0f} s"
 
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        list(pool.map(compile_one, compiler.CPU_VARIANTS))
+    cores = os.cpu_count() or 1
+    report(f"compiling the CPU engine, {len(compiler.CPU_VARIANTS)} libraries, {cores} at a time: this takes minutes")
+    with ThreadPoolExecutor(cores) as pool:
+        waiting = [pool.submit(compile_one, *variant) for variant in compiler.CPU_VARIANTS]
+        try:
+            for number, done in enumerate(as_completed(waiting), 1):
+                report(f"compiled {number} of {len(waiting)}: {done.result()}")
+        finally:
+            pool.shutdown(cancel_futures=True)  # where one has failed, the rest is not begun
 
 
 def fill_cache(report: Callable[[str], object] = print) -> None:
     """Compiles the CPU engine, unless the package has it, and the GPU engine for the GPUs that are here; says so."""
-    variants: tuple[tuple[int, tuple[str, ...]], ...] = ((32, ()), (64, ()), (64, compiler.CPU_FLOAT_FLAGS))
-    for bits, kind in variants:
+    for bits, kind in CPU_ENGINES:
         path = compiler.packaged_library(bits, *kind) or compiler.cpu_library(bits, *kind)
         report(f"CPU engine, {bits}-bit{', real variables' if kind else ''}: {path}")
     try:

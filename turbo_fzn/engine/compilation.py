@@ -2,8 +2,8 @@
 
 A time limit may be shorter than a compilation. If the compiler ended with the run, the next run would begin anew, and
 none would ever answer. So a process in a session of its own drives the compiler, and the run waits for it as long as it
-can. The process writes to a folder of its own, seals the file (cache.py) and renames it to its place, so a half-written
-one is never seen.
+can. The process writes to a folder of its own, loads what the compiler has made, seals the file (cache.py) and renames
+it to its place: so neither a half-written file is ever seen, nor one that a compiler calls a library and is none.
 
 Of several runs that want the same file one has it compiled. It takes a lock, flock(2) on `FILE.lock`, that the process
 inherits and that the system gives back however the process ends. The others look again and again, until the file is
@@ -37,6 +37,7 @@ log = logging.getLogger("turbo_fzn")
 COMPILE_SECONDS = 600
 COMPILE_BYTES = 32 << 20  # more than a compilation writes, the compiler's own files included
 LOOK_SECONDS = 0.02  # between two looks at what another process compiles
+LIBRARY, ELF = ".so", b"\x7fELF"  # the suffix of an engine for a CPU; how any binary begins
 FAILED, NO_ROOM = 3, 4  # exit codes of the process; what it prints is the reason
 PROGRAM = "import sys; sys.path[0] = sys.argv.pop(1); from turbo_fzn.engine.compilation import main; main()"
 
@@ -221,6 +222,7 @@ def make(target: Path, source: str, command: list[str]) -> None:
         folder = tempfile.mkdtemp(prefix=f"{target.name}.", dir=target.parent)
         compiled = os.path.join(folder, target.name)
         _compile_if_room([*command, "-o", compiled, source], folder)
+        check_binary(compiled, command[0])
         cache.seal(Path(compiled))
         os.replace(compiled, target)
     except OSError as error:
@@ -228,6 +230,21 @@ def make(target: Path, source: str, command: list[str]) -> None:
     finally:
         if folder:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def check_binary(path: str, compiler: str) -> None:
+    """Raises EngineError where the compiler has succeeded, but what it has made is no library that can be loaded, or no
+    binary: that of a GPU is only looked at, for there need be no GPU here."""
+    import ctypes
+
+    try:
+        if path.endswith(LIBRARY):
+            ctypes.CDLL(path).solve_block  # noqa: B018
+        elif Path(path).read_bytes()[: len(ELF)] != ELF:
+            raise OSError("it does not begin as a binary does")
+    except (OSError, AttributeError) as error:
+        reason = str(error).removeprefix(f"{path}: ")
+        raise EngineError(f"what {compiler} has made of the kernels cannot be loaded: {reason}") from error
 
 
 def _compile_if_room(command: list[str], folder: str) -> None:

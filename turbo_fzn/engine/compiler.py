@@ -6,8 +6,9 @@ makes.
 
 Everything else is compiled where it is wanted, and kept in one cache, under a hash of the sources, the flags and the
 compiler's identity; compilation.py makes it. So that the very first answer is there soon, the CPU engine is compiled
-twice, first with little optimisation. The cache is `TURBO_FZN_CACHE`, else the user's cache folder. When that
-cannot be used (cache.py) or is full, a temporary folder serves for this run.
+twice, first with little optimisation. The cache is `TURBO_FZN_CACHE`, else the user's cache folder. What it holds is
+used also where nothing can be written to it; what it lacks is then, or when it is full, compiled into a temporary
+folder, for this run alone, and the user is told so.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from turbo_fzn.engine import compilation
 from turbo_fzn.engine.compilation import NoRoom
 from turbo_fzn.errors import EngineError
 from turbo_fzn.progress import stage
-from turbo_fzn.resources import PACKAGE, kernels_folder
+from turbo_fzn.resources import PACKAGE, kernels_folder, wanted_cache_folder
 
 log = logging.getLogger("turbo_fzn")
 
@@ -53,9 +54,14 @@ _full: set[Path] = set()  # cache folders that were found full in this process
 
 
 def cache_folder() -> Path:
-    """The folder of compiled kernels; a temporary one where there is none to be trusted and written."""
-    folder = cache.find_folder()
-    return _temporary_folder() if folder is None or folder in _full else folder
+    """The folder that compiled kernels are put into; a temporary one where there is none that keeps them."""
+    return _lasting_folder() or _temporary_folder()
+
+
+def _lasting_folder() -> Path | None:
+    """The cache folder, where it can be written and has not been found full."""
+    folder = cache.writable_folder()
+    return None if folder in _full else folder
 
 
 @lru_cache(maxsize=1)
@@ -139,27 +145,44 @@ def _name(stem: str, suffix: str, command: list[str]) -> str:
     return f"{stem}-{key[:24]}{suffix}"
 
 
+def _kept(name: str) -> Path | None:
+    """The file of this name in the cache, where there is one that may be used."""
+    folder = cache.find_folder()
+    return folder / name if folder is not None and cache.read(folder / name) is not None else None
+
+
 def _cached(stem: str, suffix: str, command: list[str], source: str) -> Path:
     """The compiled file for `command` (compiler and flags), compiling `source` if it is not there yet."""
-    name, kept, folder = _name(stem, suffix, command), cache.find_folder(), cache_folder()
-    for place in filter(None, (kept, folder)):
-        if cache.read(place / name) is not None:
-            return place / name
+    name = _name(stem, suffix, command)
+    kept, folder = _kept(name), _lasting_folder()
+    if kept is not None:
+        return kept
+    if folder is None:
+        return _obtain_for_this_run(name, command, source)
     try:
-        return _obtain(folder / name, command, source, lasting=folder == kept)
+        return _obtain(folder / name, command, source, lasting=True)
     except NoRoom as full:
-        if folder != kept:
-            raise
         _full.add(folder)
-        log.info("%s; a temporary folder serves for this run", full)
         return _obtain_elsewhere(full, name, command, source)
 
 
+def _obtain_for_this_run(name: str, command: list[str], source: str) -> Path:
+    folder = _temporary_folder()
+    if cache.read(folder / name) is not None:
+        return folder / name
+    if not _full:  # which has been told
+        cache.warn_of(wanted_cache_folder(), "cannot be written: what is compiled now is lost when this run ends")
+    return _obtain(folder / name, command, source, lasting=False)
+
+
 def _obtain_elsewhere(full: NoRoom, name: str, command: list[str], source: str) -> Path:
+    """The compiled file, in the temporary folder. Why the cache does not take it is told: `full`."""
     try:
-        return _obtain(_temporary_folder() / name, command, source, lasting=False)
+        path = _obtain(_temporary_folder() / name, command, source, lasting=False)
     except NoRoom as error:
         raise EngineError(f"{full}; nor to {error.place}") from error
+    log.warning("%s; a temporary folder serves for this run", full)
+    return path
 
 
 def _obtain(target: Path, command: list[str], source: str, lasting: bool) -> Path:
@@ -204,19 +227,33 @@ def cpu_library(bits: int, *extra: str) -> Path:
 
 
 def soonest_cpu_library(bits: int, *extra: str) -> Path:
-    """The same, for a run that waits for it. Where it is not there yet, one that is compiled in a third of the time
-    serves this run, a quarter slower; the right one is compiled beside it, for later runs."""
-    command, folder = _cpu_command(bits, extra), cache_folder()
-    right = folder / _name(f"cpu{bits}", ".so", command)
+    """The CPU engine for a run that waits for it. Where it is not there yet, one that is compiled in a third of the
+    time serves this run, a quarter slower; the right one is compiled beside it, for later runs."""
+    stem, command = f"cpu{bits}", _cpu_command(bits, extra)
+    hasty, folder = [*command, *QUICK_FLAGS], _lasting_folder()
     as_told = set(extra) - set(CPU_FLOAT_FLAGS) or os.environ.get("CXX") or developer_flags()
-    if as_told or folder != cache.find_folder() or cache.read(right) is not None:
+    is_there = _kept(_name(stem, ".so", command)) is not None
+    if as_told or is_there or (folder is None and _kept(_name(stem, ".so", hasty)) is None):
         return cpu_library(bits, *extra)
-    quick = _cached(f"cpu{bits}", ".so", [*command, *QUICK_FLAGS], "solve.cpp")
+    quick = _cached(stem, ".so", hasty, "solve.cpp")
+    if folder is not None:
+        _begin_beside(folder / _name(stem, ".so", command), command)
+    return quick
+
+
+def _begin_beside(right: Path, command: list[str]) -> None:
     try:
         compilation.begin(right, kernels_folder() / "solve.cpp", command)
     except EngineError as error:
         log.info("for later runs nothing is compiled: %s", error)
-    return quick
+
+
+def is_ready(bits: int, *extra: str) -> bool:
+    """Whether this CPU engine has been compiled, by the package or into the cache. Raises EngineError as
+    find_cpu_compiler does."""
+    if packaged_library(bits, *extra) is not None:
+        return True
+    return _kept(_name(f"cpu{bits}", ".so", _cpu_command(bits, extra))) is not None
 
 
 def _cpu_command(bits: int, extra: tuple[str, ...]) -> list[str]:

@@ -111,6 +111,11 @@ class Engine(Protocol):
 
     def stop(self) -> None: ...
 
+    def halt(self) -> None:
+        """What a signal handler may do of `stop`, between any two steps of the thread that drives the engine: blocks
+        that take processors of the host leave. `stop` follows."""
+        ...
+
     def statistics(self) -> dict[str, int]:
         """A figure for each name of abi.STATISTICS at least."""
         ...

@@ -10,6 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from turbo_fzn import memory
 from turbo_fzn.engine import compiler
 from turbo_fzn.engine.abi import LEARN_STATISTICS, METHODS, STATISTICS, Common, Problem, Units
 from turbo_fzn.engine.agreement import digest
@@ -40,6 +41,7 @@ def load(bits: int, *extra: str) -> ctypes.CDLL:
     try:
         return ctypes.CDLL(str(path))
     except OSError as error:
+        memory.require(memory.STACK_BYTES)
         raise EngineError(f"cannot load the CPU engine (remove {path}, and it is made again): {error}") from error
 
 
@@ -232,6 +234,8 @@ class CpuEngine:
             "statistics": self.blocks_statistics,
             "learn_statistics": self.learn_statistics,
             "roles": layout.roles(),
+            "decides": layout.decides(),
+            "decision_sets": layout.decision_sets() if layout.settings.roles else np.zeros(1, np.uint8),
             "pool_sequences": layout.first_sequences(),
             "pool": np.zeros(layout.pool_slots * layout.pool_slot_bytes, np.uint8),
             "ring": np.zeros(layout.ring_slots * layout.ring_slot_bytes, np.uint8),
@@ -256,6 +260,7 @@ class CpuEngine:
             for thread in self.threads:
                 thread.start()
         except RuntimeError as error:
+            memory.require(memory.STACK_BYTES)
             raise EngineError(f"cannot run {len(self.threads)} threads: {error}") from error
 
     @property
@@ -297,6 +302,17 @@ class CpuEngine:
     def raise_bound(self, bound: int) -> None:
         self.common.host_bound = max(self.common.host_bound, bound)
 
+    def end_turn_at(self, work: int) -> None:
+        """A learner that is alone waits after so much work in all (kernels/learn/turns.h); 0: no more."""
+        self.common.turn_end = work
+
+    @property
+    def turn_over(self) -> int:
+        """The end of the turn after which it waits; 0 while it does not. What it has found is in the ring."""
+        over = self.common.turn_over
+        self.library.memory_fence()
+        return int(over) if over == self.common.turn_end else 0
+
     def roots(self) -> Roots | None:
         version = Units.from_buffer(self.memory["units"].data).version
         if version == self.units_read:
@@ -317,6 +333,9 @@ class CpuEngine:
 
     def stop(self) -> None:
         self.common.stop = 1
+
+    def halt(self) -> None:
+        self.stop()
 
     def trace(self, most: int) -> np.ndarray:
         """The next records of the search tree (TRACE_RECORD, at most `most`); only with the setting `trace`."""

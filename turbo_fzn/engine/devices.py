@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from turbo_fzn.errors import EngineError, UsageError
+from turbo_fzn.resources import pip
 
 WANTED = re.compile(r"all|[1-9]\d*|\d+,(\d+(,\d+)*,?)?")  # of --gpus: all, so many, or their numbers
 
@@ -18,7 +19,7 @@ def driver() -> Any:
     try:
         import pycuda.driver as cuda
     except ImportError as error:
-        raise EngineError(f"PyCUDA cannot be imported ({error}): pip install 'turbo_fzn[gpu]'") from error
+        raise EngineError(f"PyCUDA cannot be imported ({error}): {pip('install', 'pycuda')}") from error
     try:
         cuda.init()
         count = cuda.Device.count()
@@ -29,10 +30,15 @@ def driver() -> Any:
     return cuda
 
 
-def chosen(wanted: str, count: int) -> list[int]:
-    """The numbers of the GPUs that --gpus names, of so many. Raises UsageError for those that are not there."""
+def check_form(wanted: str) -> None:
+    """Raises UsageError for what --gpus cannot mean on any machine."""
     if not WANTED.fullmatch(wanted):
         raise UsageError(f"--gpus: expected all, a number from 1 on, or a list as in 0,2, found {wanted[:40]!r}")
+
+
+def chosen(wanted: str, count: int) -> list[int]:
+    """The numbers of the GPUs that --gpus names, of so many. Raises UsageError for those that are not there."""
+    check_form(wanted)
     if wanted == "all":
         return list(range(count))
     numbers = [int(word) for word in wanted.split(",") if word] if "," in wanted else list(range(int(wanted)))

@@ -189,6 +189,9 @@ class GpuEngine:
     def stop(self) -> None:
         self.dispatch.send_word("stop", 1)
 
+    def halt(self) -> None:
+        """No block takes a processor, and the driver may be in the midst of a call."""
+
     def common(self) -> Common:
         """As it is now, also while the kernel runs."""
         self.here.enter()

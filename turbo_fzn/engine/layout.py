@@ -15,9 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from turbo_fzn import memory
 from turbo_fzn.domains import INFINITY
-from turbo_fzn.engine import strategies
+from turbo_fzn.engine import decisions, strategies
 from turbo_fzn.engine.abi import (
+    DECISION_SETS,
     FIRST_ANNOTATED,
     FREE_STRATEGY,
     METHODS,
@@ -25,6 +27,7 @@ from turbo_fzn.engine.abi import (
     WARM_START,
     Common,
     Decision,
+    DecisionSet,
     Island,
     Level,
     MethodBook,
@@ -45,6 +48,7 @@ from turbo_fzn.tnf.arrays import distinct
 from turbo_fzn.tnf.language import TNF, Op, Strategy, ValueChoice, VarChoice
 
 POOL_BYTES = 2**28
+BYTES_A_ROW = 128  # while the arrays are made; where these are missing, NumPy has been seen to crash
 RING_BYTES = 2**24
 MAX_RING_SLOTS = 1024
 MAX_LEVELS = 2**20
@@ -125,6 +129,7 @@ class Settings:
     lns_percent: int = 0
     methods: frozenset[str] = frozenset(METHODS)  # that blocks may use
     roles: tuple[str, ...] = ()  # of the last blocks, those that learn (LEARNERS); CPU only
+    decides: tuple[tuple[str, ...], ...] = ()  # of each of them: what it decides first, in turn
     learn_bytes: int | None = None  # of memory for each of them
     trail_capacity: int | None = None
     level_capacity: int | None = None
@@ -144,6 +149,7 @@ class Layout:
     """The arrays and sizes of one run. `bits` is the width of a bound; `arrays` what the kernels only read."""
 
     def __init__(self, tnf: TNF, exports: np.ndarray, settings: Settings):
+        memory.require(tnf.n_rows * BYTES_A_ROW)
         self.tnf = tnf
         self.settings = settings
         self.bits = 32 if tnf.is_narrow() else 64
@@ -317,6 +323,19 @@ class Layout:
         for block, role in enumerate(reversed(self.settings.roles), 1):
             roles[-block] = METHODS.index(role)
         return roles
+
+    def decides(self) -> np.ndarray:
+        """Of each block the decision sets that have their turns, as bits (int32 [blocks])."""
+        settings = self.settings
+        decides = np.full(settings.blocks, 1 << DecisionSet.ALL, np.int32)
+        first = settings.blocks - len(settings.roles)
+        for block, names in enumerate(settings.decides, first):
+            decides[block] = sum(1 << DECISION_SETS.index(name) for name in names)
+        return decides
+
+    def decision_sets(self) -> np.ndarray:
+        """In which sets each variable is, as bits (uint8 [n])."""
+        return decisions.decision_sets(self.tnf, self.arrays["neighbours"])
 
     def learn_bytes(self) -> int:
         """Memory of each block that learns: what is allowed, but no more than the fastest of them fills in days."""

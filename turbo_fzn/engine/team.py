@@ -247,6 +247,10 @@ class Team:
         for member in self.members:
             member.ask(lambda engine: engine.stop(), None)
 
+    def halt(self) -> None:
+        for engine in self._at_work():
+            engine.halt()
+
     def methods(self) -> dict[str, float]:
         """Of all; of a method that several use, what the last one that has joined says."""
         every: dict[str, float] = {}

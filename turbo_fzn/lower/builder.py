@@ -49,7 +49,8 @@ class Builder(Trees):
         self.domains: dict[int, IntSet] = {}  # the domain of a variable with holes, as it was declared
         self.index_of: dict[int, int] = {}  # a variable with holes -> the index of its value
         self.offsets: dict[tuple[int, ...], int] = {}  # a table -> where it begins in `tables`
-        self.plans: dict[tuple, Any] = {}  # what globals/table.py has found out about a table
+        self.plans: dict[tuple, Any] = {}  # what globals/table_plan.py has found out about a table
+        self.rows_of_tables = 0  # of truth values, as globals/table.py has reckoned
         self.false = self.constant(0)
         self.true = self.constant(1)
 
@@ -73,7 +74,10 @@ class Builder(Trees):
             if known is not None:
                 results[key] = known
                 return known
-        x = self.variable(*self.range_of(op, y, z))
+        span = self.range_of(op, y, z)
+        if intervals.is_beyond(span):
+            raise UnsupportedError(intervals.BEYOND)
+        x = self.variable(*span)
         self.emit(x, op, y, z)
         return x
 
@@ -108,7 +112,8 @@ class Builder(Trees):
             return None
         if op >= MIN and op in LOGICAL and ly < uz and lz < uy:
             return TRUTH if op >= EQ else intervals.RESULT[op](ly, uy, lz, uz)
-        return intervals.add(ly, uy, lz, uz) if op == ADD else None
+        span = intervals.add(ly, uy, lz, uz) if op == ADD else None
+        return None if span is None or intervals.is_beyond(span) else span
 
     def known(self, op: int, y: int, z: int) -> int | None:
         """The variable that is known to equal y op z; the operands are in order."""
@@ -140,7 +145,7 @@ class Builder(Trees):
         ly, uy, lz, uz = self.lower[y], self.upper[y], self.lower[z], self.upper[z]
         if ly == uy or lz == uz or op >= MIN:
             low, high = self.range_of(op, y, z) if lz > 0 or op not in (DIV, MOD) else (0, 1)
-            if low == high:
+            if low == high and abs(low) < INFINITY:
                 return self.constant(low)
         if op == ADD:
             return self.fold_add(y, z)

@@ -112,6 +112,8 @@ def trees(b: Builder, op: int, leaves: np.ndarray, group: np.ndarray, n_groups: 
         kept = np.flatnonzero(place % 2 == 0)
         if op == ADD:
             low[left], high[left] = add_bounds(low[left], low[left + 1]), add_bounds(high[left], high[left + 1])
+            if np.any(low[left] >= INFINITY) or np.any(high[left] <= -INFINITY):
+                raise UnsupportedError(BEYOND)
             x = variables(b, low[left].tolist(), high[left].tolist())
             low, high = low[kept], high[kept]
         else:
@@ -134,12 +136,9 @@ def small_trees(b: Builder, op: int, leaves: np.ndarray, group: np.ndarray, n_gr
 
 
 def add_bounds(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Sums of bounds, of which ±INFINITY means none. UnsupportedError where a sum is too large to be a bound."""
+    """Sums of lower, or of upper, bounds, of which ±INFINITY means none, as does a sum beyond."""
     total = np.where(np.abs(first) == INFINITY, first, np.where(np.abs(second) == INFINITY, second, first + second))
-    unbounded = (np.abs(first) == INFINITY) | (np.abs(second) == INFINITY)
-    if np.any(~unbounded & (np.abs(total) >= INFINITY)):
-        raise UnsupportedError(BEYOND)
-    return total
+    return np.clip(total, -INFINITY, INFINITY)
 
 
 def tree(b: Builder, op: int, leaves: np.ndarray) -> int:

@@ -1,7 +1,9 @@
 """Interval arithmetic on the host, in exact Python integers that saturate at plus and minus INFINITY.
 
 For each operator one function from the bounds of y and z to bounds of `y op z`; the least ones where that is cheap. A
-bound at ±INFINITY means none. A result that lies wholly beyond ±INFINITY cannot be represented: UnsupportedError.
+bound at ±INFINITY means none. Where no result can be stored, both bounds are INFINITY, or both -INFINITY (`is_beyond`):
+a contradiction for a variable that is bounded on that side, and else a reason to refuse the model. One end beyond, as
+of the square of 1.., is no such reason.
 """
 
 from __future__ import annotations
@@ -10,7 +12,6 @@ from collections.abc import Callable
 from math import inf
 
 from turbo_fzn.domains import INFINITY
-from turbo_fzn.errors import UnsupportedError
 from turbo_fzn.tnf.language import Op, truncated
 
 Interval = tuple[int, int]
@@ -19,9 +20,16 @@ BEYOND = "an integer expression whose value lies beyond ±2**62"
 
 def saturate(low: float, high: float) -> Interval:
     """The interval with what lies beyond ±INFINITY cut to "no bound"."""
-    if low >= INFINITY or high <= -INFINITY:
-        raise UnsupportedError(BEYOND)
-    return -INFINITY if low <= -INFINITY else int(low), INFINITY if high >= INFINITY else int(high)
+    return cut(low), cut(high)
+
+
+def cut(end: float) -> int:
+    return INFINITY if end >= INFINITY else -INFINITY if end <= -INFINITY else int(end)
+
+
+def is_beyond(span: Interval) -> bool:
+    """Whether no value of the interval can be stored."""
+    return span[0] >= INFINITY or span[1] <= -INFINITY
 
 
 def widen(bound: int) -> float:
@@ -46,8 +54,8 @@ def multiply(ly: int, uy: int, lz: int, uz: int) -> Interval:
 
 
 def square(ly: int, uy: int) -> Interval:
-    low, high = multiply(ly, uy, ly, uy)
-    return (max(low, 0) if ly <= 0 <= uy else min(multiply(ly, ly, ly, ly)[0], multiply(uy, uy, uy, uy)[0])), high
+    ends = abs(widen(ly)), abs(widen(uy))
+    return saturate(0 if ly <= 0 <= uy else min(ends) ** 2, max(ends) ** 2)
 
 
 def quotient(y: float, z: float) -> float:

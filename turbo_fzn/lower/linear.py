@@ -16,12 +16,11 @@ Every function takes the truth value r of the relation, a variable; the plain co
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import gcd
+from math import gcd, inf
 
 from turbo_fzn.domains import INFINITY
-from turbo_fzn.errors import UnsupportedError
 from turbo_fzn.lower.builder import Builder
-from turbo_fzn.lower.intervals import BEYOND
+from turbo_fzn.lower.trees import BOUNDED
 from turbo_fzn.tnf.language import ADD, EQ, LEQ, MAX, MIN, MUL
 
 Terms = list[tuple[int, int]]  # (coefficient, variable)
@@ -83,8 +82,9 @@ def le(b: Builder, coefficients: Sequence[int], variables: Sequence[int], k: int
         return state_clause(b, [v for c, v in signed if c < 0], [v for c, v in signed if c > 0], r)
     terms, k, divisor = normalise(b, coefficients, variables, k)
     k //= divisor
-    if not terms:
-        b.merge(r, b.true if k >= 0 else b.false)
+    truth = truth_of_le(b, terms, k)
+    if truth is not None:
+        b.merge(r, b.true if truth else b.false)
     elif len(terms) == 1:
         le_single(b, terms[0], k, r)
     elif is_clause(b, terms, k):
@@ -93,22 +93,52 @@ def le(b: Builder, coefficients: Sequence[int], variables: Sequence[int], k: int
         le_general(b, terms, k, r)
 
 
+def truth_of_le(b: Builder, terms: Terms, k: int) -> bool | None:
+    """Whether sum <= k, where it is plain: of no terms, or of a large k and the bounds. None where it is not."""
+    if terms and abs(k) < BOUNDED:
+        return None
+    least, most = extent(b, terms)
+    return True if most <= k else False if least > k else None
+
+
+def extent(b: Builder, terms: Terms) -> tuple[float, float]:
+    """The least and the greatest value of a sum within the bounds of its variables, exact integers; ±inf without."""
+    low = [(c, b.lower[v] if c > 0 else b.upper[v]) for c, v in terms]
+    high = [(c, b.upper[v] if c > 0 else b.lower[v]) for c, v in terms]
+    return end_of(low, -inf), end_of(high, inf)
+
+
+def end_of(products: Terms, unbounded: float) -> float:
+    if any(abs(end) >= INFINITY for _, end in products):
+        return unbounded
+    return sum(c * end for c, end in products)
+
+
 def le_single(b: Builder, term: tuple[int, int], k: int, r: int) -> None:
-    """c * v <= k with |c| = 1. A k beyond all integers decides by itself where v has a bound on that side."""
+    """c * v <= k with |c| = 1."""
     c, v = term
     if abs(k) >= INFINITY:
-        refuse_beyond(b, v, c * k)
-        b.merge(r, b.true if k > 0 else b.false)
+        if b.value(r) == 1:
+            b.restrict(v, *((-INFINITY, k) if c > 0 else (-k, INFINITY)))
+        else:
+            b.define(r, LEQ, *balanced(b, *((v, b.false) if c > 0 else (b.false, v)), k))
     elif c > 0:
         b.define(r, LEQ, v, b.constant(k))
     else:
         b.define(r, LEQ, b.constant(-k), v)
 
 
-def refuse_beyond(b: Builder, v: int, k: int) -> None:
-    """A variable without a bound cannot be compared with what is beyond all integers that can be stored."""
-    if b.upper[v] >= INFINITY if k > 0 else b.lower[v] <= -INFINITY:
-        raise UnsupportedError(BEYOND)
+def balanced(b: Builder, left: int, right: int, k: int) -> tuple[int, int]:
+    """Two variables whose difference is left - right - k. A large k is split between them: neither is to be large where
+    left and right are small."""
+    if abs(k) >= BOUNDED:
+        half = k // 2
+        return b.row(ADD, left, b.constant(-half)), b.row(ADD, right, b.constant(k - half))
+    if k < 0:
+        left = b.row(ADD, left, b.constant(-k))
+    elif k > 0:
+        right = b.row(ADD, right, b.constant(k))
+    return left, right
 
 
 def is_plain_clause(b: Builder, coefficients: Sequence[int], variables: Sequence[int], k: int) -> bool:
@@ -144,17 +174,13 @@ def is_clause(b: Builder, terms: Terms, k: int) -> bool:
 def le_general(b: Builder, terms: Terms, k: int, r: int) -> None:
     positive, negative = split(b, terms)
     left, right = b.tree(ADD, positive, 0), b.tree(ADD, negative, 0)
-    if not negative:
+    if not negative and abs(k) < INFINITY:
         return b.define(r, LEQ, left, b.constant(k))
-    if not positive:
+    if not positive and abs(k) < INFINITY:
         return b.define(r, LEQ, b.constant(-k), right)
     if k == -1 and b.value(r) is not None:  # P < N is not N <= P
         return b.define(b.negation(r), LEQ, right, left)
-    if k < 0:
-        left = b.row(ADD, left, b.constant(-k))
-    elif k > 0:
-        right = b.row(ADD, right, b.constant(k))
-    return b.define(r, LEQ, left, right)
+    return b.define(r, LEQ, *balanced(b, left, right, k))
 
 
 def eq(b: Builder, coefficients: Sequence[int], variables: Sequence[int], k: int, r: int) -> None:
@@ -163,10 +189,22 @@ def eq(b: Builder, coefficients: Sequence[int], variables: Sequence[int], k: int
     if k % divisor != 0 or not terms:
         return b.merge(r, b.true if k == 0 and not terms else b.false)
     k //= divisor
-    if b.value(r) == 1 and len(terms) > 1:
+    if is_out_of_reach(b, terms, k):
+        return b.merge(r, b.false)
+    if b.value(r) == 1 and len(terms) > 1 and abs(k) < INFINITY:
         return state_eq(b, terms, k)
-    left, right = sides(b, terms, k)
-    return b.define(r, EQ, left, right) if left >= 0 else b.merge(r, b.false)
+    if b.value(r) == 1 and len(terms) == 1 and abs(k) >= INFINITY:
+        (c, v) = terms[0]
+        return b.restrict(v, c * k, c * k)
+    return b.define(r, EQ, *sides(b, terms, k))
+
+
+def is_out_of_reach(b: Builder, terms: Terms, k: int) -> bool:
+    """Whether a sum can never be the large k."""
+    if abs(k) < BOUNDED:
+        return False
+    least, most = extent(b, terms)
+    return not least <= k <= most
 
 
 def eq_variable(b: Builder, coefficients: Sequence[int], variables: Sequence[int], total: int, r: int) -> None:
@@ -181,28 +219,22 @@ def ne(b: Builder, coefficients: Sequence[int], variables: Sequence[int], k: int
     terms, k, divisor = normalise(b, coefficients, variables, k)
     if k % divisor != 0 or not terms:
         return b.merge(r, b.false if k == 0 and not terms else b.true)
-    left, right = sides(b, terms, k // divisor)
-    return b.define_not(r, EQ, left, right) if left >= 0 else b.merge(r, b.true)
+    k //= divisor
+    if is_out_of_reach(b, terms, k):
+        return b.merge(r, b.true)
+    return b.define_not(r, EQ, *sides(b, terms, k))
 
 
 def sides(b: Builder, terms: Terms, k: int) -> tuple[int, int]:
-    """Two variables whose equality is sum = k; (-1, -1) when k is beyond all integers, so that they never are equal."""
-    if len(terms) == 1:
-        _, v = terms[0]
-        k *= terms[0][0]
-        if abs(k) < INFINITY:
-            return v, b.constant(k)
-        refuse_beyond(b, v, k)
-        return -1, -1
+    """Two variables whose equality is sum = k."""
+    if len(terms) == 1 and abs(k) < INFINITY:
+        (c, v) = terms[0]
+        return v, b.constant(c * k)
     positive, negative = split(b, terms)
     left, right = b.tree(ADD, positive, 0), b.tree(ADD, negative, 0)
-    if not negative or not positive:
+    if (not negative or not positive) and abs(k) < INFINITY:
         return (left, b.constant(k)) if positive else (right, b.constant(-k))
-    if k < 0:
-        left = b.row(ADD, left, b.constant(-k))
-    elif k > 0:
-        right = b.row(ADD, right, b.constant(k))
-    return left, right
+    return balanced(b, left, right, k)
 
 
 def state_eq(b: Builder, terms: Terms, k: int) -> None:

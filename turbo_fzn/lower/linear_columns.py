@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from turbo_fzn.lower.columns import Column, Columns, Request
+from turbo_fzn.lower.trees import BOUNDED
 from turbo_fzn.tnf.language import ADD, LEQ, MUL
 
 NO_CONSTANT, RIGHT, LEFT, STRICT = range(4)  # what becomes of k in P <= N + k: P < N is another relation
@@ -29,7 +30,7 @@ def shape_of(arguments: Sequence[Any]) -> Shape | None:
     if list(map(type, arguments)) != [list, list, int]:
         return None
     coefficients, variables, k = arguments
-    usual = set(map(type, coefficients)) == {int} and 0 not in coefficients
+    usual = set(map(type, coefficients)) == {int} and 0 not in coefficients and abs(k) < BOUNDED
     if not usual or len(coefficients) != len(variables) or len(variables) < 2:
         return None
     positive = tuple([c > 0 for c in coefficients])

@@ -1,8 +1,8 @@
 """Lowering of x^y = z.
 
 No power is larger than z may be, so each exponent has a largest base. A power that cannot be stored is a contradiction
-where z is bounded, but none where z is not: there z is the sum of the power and of a number that would lie beyond all
-that can be stored, at which the engine gives up its claim.
+on a side where z is bounded, but none where z is not: there z is the sum of the power and of a number that would lie
+beyond all that can be stored, at which the engine gives up its claim.
 
 A fixed exponent is repeated squaring, whose intermediate powers are never larger than the result. Any other exponent is
 first made small: for y > 62 only |x| <= 1 is left, where only the parity of y counts, and for y < 0 (where x^y is
@@ -16,7 +16,6 @@ from turbo_fzn.domains import INFINITY
 from turbo_fzn.errors import UnsupportedError
 from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.constraints_int import define_element
-from turbo_fzn.lower.intervals import BEYOND
 from turbo_fzn.tnf.language import ADD, EQ, LEQ, MAX, MIN, MOD, MUL
 
 LARGEST_EXPONENT = 62
@@ -48,12 +47,30 @@ def power(b: Builder, x: int, y: int, z: int, r: int) -> None:
     if most < INFINITY or fits == b.true:
         b.merge(fits, b.true)
         return define_element(b, z, index, powers)
-    if b.lower[x] < 0 and (b.lower[z] > -INFINITY or b.upper[z] < INFINITY):
-        raise UnsupportedError(BEYOND)  # it might lie beyond on the side that is bounded
     selected = b.variable(-INFINITY, INFINITY)
     define_element(b, selected, index, powers)
-    half = b.row(MUL, b.row(EQ, fits, b.false), b.constant(INFINITY // 2))
-    return b.define(z, ADD, selected, b.row(ADD, half, half))
+    return b.define(z, ADD, selected, number_beyond(b, b.negation(fits), is_negative(b, x, small), z))
+
+
+def number_beyond(b: Builder, beyond: int, negative: int, z: int) -> int:
+    """0, or 2^62 with the sign of a power that lies beyond. It does not where z is bounded on that side."""
+    above, below = b.row(MIN, beyond, b.negation(negative)), b.row(MIN, beyond, negative)
+    if b.upper[z] < INFINITY:
+        b.merge(above, b.false)
+    if b.lower[z] > -INFINITY:
+        b.merge(below, b.false)
+    half = b.row(
+        ADD,
+        b.row(MUL, b.find(above), b.constant(INFINITY // 2)),
+        b.row(MUL, b.find(below), b.constant(-INFINITY // 2)),
+    )
+    return b.row(ADD, half, half)
+
+
+def is_negative(b: Builder, x: int, exponent: int) -> int:
+    """The truth of x^exponent < 0."""
+    odd = b.negation(b.row(EQ, b.row(MOD, exponent, b.constant(2)), b.false))
+    return b.row(MIN, b.row(LEQ, x, b.constant(-1)), odd)
 
 
 def small_exponent(b: Builder, y: int) -> int:

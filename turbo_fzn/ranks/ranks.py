@@ -235,6 +235,9 @@ class Ranks:
         if not self.is_over:
             self._end()
 
+    def halt(self) -> None:
+        """All ranks end together: one whose blocks have left would be taken for one that has nothing to do."""
+
     def _end(self) -> None:
         self.is_over = True
         spread(self.wire, Kind.STOP, None)

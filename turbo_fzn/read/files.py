@@ -1,13 +1,17 @@
 """The text in a file: plain, packed, or from standard input.
 
 `model.fzn.gz` and `model.fzn.xz` are read as `model.fzn` is, and `-` is standard input. What is no text is found in the
-first piece, before the rest is read.
+first piece, before the rest is read. Pieces are short, so that a signal is obeyed soon in the midst of a gigabyte, and
+what a small packed file unpacks to has a bound.
 """
 
 from __future__ import annotations
 
+import codecs
 import importlib
 import io
+import os
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +19,7 @@ from turbo_fzn.errors import ModelError, UsageError
 
 STANDARD_INPUT = "-"
 HEAD_BYTES = 2**16  # looked at before the rest of a file is read
+PIECE_BYTES = 2**22  # read and decoded at once
 PACKED = {".gz": "gzip", ".xz": "lzma", ".lzma": "lzma"}  # the modules are imported where they are needed
 
 
@@ -30,23 +35,60 @@ def shown(path: str) -> str:
 
 
 def read_text(path: str) -> str:
-    """The text in a file. UsageError when it cannot be read, ModelError when it is no text."""
+    """The text in a file. UsageError when it cannot be read, or has more bytes than `most_bytes`, ModelError when it is
+    no text."""
     try:
         with open_bytes(path) as stream:
             head = stream.peek()
             if b"\0" in head:
-                raise ModelError("not a text file", shown(path), *_locate_byte(head, head.index(b"\0")))
-            data = stream.read()
+                before = head.partition(b"\0")[0].decode("utf-8", "replace")
+                raise ModelError("not a text file", shown(path), *_locate(before))
+            return "".join(_pieces(stream, path))
     except damage() as error:
         raise UsageError(f"cannot unpack the file: {error}", path) from None
     except OSError as error:
         raise UsageError(f"cannot read the file: {error.strerror or error}", shown(path)) from None
     except ValueError as error:
         raise UsageError(f"cannot read the file: {error}", repr(path)) from None
+
+
+def _pieces(stream: io.BufferedReader, path: str) -> list[str]:
+    """The text of a stream, in pieces: between two of them a signal can end the process."""
+    pieces: list[str] = []
+    decoder, left = codecs.getincrementaldecoder("utf-8")(), most_bytes()
+    while piece := stream.read(min(PIECE_BYTES, left + 1)):
+        left -= len(piece)
+        if left < 0:
+            raise UsageError(f"more text than half of the memory holds, {most_bytes() / 1e9:.1f} GB", shown(path))
+        pieces.append(_decode(decoder, piece, False, pieces, path))
+    pieces.append(_decode(decoder, b"", True, pieces, path))
+    return pieces
+
+
+def _decode(decoder: codecs.IncrementalDecoder, piece: bytes, is_last: bool, before: list[str], path: str) -> str:
     try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise ModelError("not UTF-8 text", shown(path), *_locate_byte(data, error.start)) from None
+        return decoder.decode(piece, is_last)
+    except UnicodeDecodeError as error:  # `object` is the piece, with what the one before had left
+        text = "".join([*before, error.object[: error.start].decode("utf-8")])
+        raise ModelError("not UTF-8 text", shown(path), *_locate(text)) from None
+
+
+def most_bytes() -> int:
+    """Of a text that is read: half of the memory, of which a text takes twice its size as it is put together."""
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+
+
+def refuse_overwriting(model: str, flag: str, path: str | None) -> None:
+    """Raises UsageError where the file that the flag wants written is the model's, by whatever path or link."""
+    if path is None:
+        return
+    try:
+        read = os.fstat(0) if model == STANDARD_INPUT else os.stat(model)
+        same = os.path.samestat(read, os.stat(path)) and stat.S_ISREG(read.st_mode)
+    except (OSError, ValueError):  # one of them is not there, which is told elsewhere
+        return
+    if same:
+        raise UsageError(f"{flag} {path}: this is the file of the model, which would be overwritten")
 
 
 def open_bytes(path: str) -> io.BufferedReader:
@@ -68,7 +110,6 @@ def damage() -> tuple[type[Exception], ...]:
     return gzip.BadGzipFile, lzma.LZMAError, zlib.error, EOFError
 
 
-def _locate_byte(data: bytes, offset: int) -> tuple[int, int]:
-    """(line, column) of a byte, the column in characters."""
-    line_start = data.rfind(b"\n", 0, offset) + 1
-    return data.count(b"\n", 0, offset) + 1, len(data[line_start:offset].decode("utf-8", "replace")) + 1
+def _locate(before: str) -> tuple[int, int]:
+    """(line, column) of what stands behind this text."""
+    return before.count("\n") + 1, len(before) - before.rfind("\n")

@@ -29,6 +29,7 @@ from turbo_fzn import cache
 from turbo_fzn.domains import IntSet
 from turbo_fzn.errors import EngineError
 from turbo_fzn.read.model import Call, FloatRange, FloatSet, Index, Ref, Text
+from turbo_fzn.resources import pip
 
 if TYPE_CHECKING:
     from lark import Lark
@@ -76,7 +77,7 @@ def _cache_file(suffix: str) -> Path | None:
     """The file for something that is derived from this grammar by this Lark; None without a cache folder."""
     lark = importlib.util.find_spec("lark")
     if lark is None or lark.origin is None:
-        raise EngineError("the Python package lark is not installed (pip install lark)")
+        raise EngineError(f"the Python package lark is not installed: {pip('install', 'lark')}")
     parts = [GRAMMAR.read_bytes(), Path(lark.origin).read_bytes(), repr(sys.version_info).encode()]
     key = hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
     folder = cache.find_folder()

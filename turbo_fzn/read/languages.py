@@ -7,10 +7,12 @@ manual page take its name from there.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from turbo_fzn.errors import UsageError
+from turbo_fzn.domains import IntSet
+from turbo_fzn.errors import ModelError, UnsupportedError, UsageError
 from turbo_fzn.read.files import read_text, shown, suffix_of
 from turbo_fzn.read.model import Model
 
@@ -19,7 +21,12 @@ Reader = Callable[[str, str], Model]  # of the text, and of the file's name for 
 
 def parse_file(path: str) -> Model:
     """The model in a file. UsageError when it cannot be read, ModelError when it is no model."""
-    text = read_text(path)
+    return parse_named(read_text(path), path)
+
+
+def parse_named(text: str, path: str = "") -> Model:
+    """The model in a text that is called so, as in a file of that name. Raises UsageError and ModelError as
+    `parse_file`."""
     first = text[:HEAD].lstrip("\ufeff \t\r\n")[:1]
     language = LANGUAGES.get(suffix_of(path))
     read = language.read if language else BY_FIRST_CHARACTER.get(first, read_flatzinc)
@@ -34,7 +41,20 @@ def known() -> str:
 def read_flatzinc(text: str, file: str) -> Model:
     from turbo_fzn.read.flatzinc import parse_text
 
-    return parse_text(text, file)
+    try:
+        return parse_text(text, file)
+    except UnsupportedError:
+        raise
+    except ModelError as error:
+        if not is_minizinc(text):
+            raise
+        said = f"{error.message}: this is MiniZinc and not FlatZinc; type: minizinc --solver turbo MODEL.mzn"
+        raise ModelError(said, error.file, error.line, error.column) from None
+
+
+def is_minizinc(text: str) -> bool:
+    """Whether an item of the text, which is no FlatZinc, is one of MiniZinc."""
+    return MINIZINC.search(text[:LOOKED_AT]) is not None
 
 
 def read_flatzinc_json(text: str, file: str) -> Model:
@@ -52,9 +72,15 @@ def refuse_data(text: str, file: str) -> Model:
 
 
 def read_xcsp3(text: str, file: str) -> Model:
+    """A variable that nothing names gets one value, since any will do: solutions differ in what is constrained."""
     from turbo_fzn.read.xcsp3.reader import parse_xcsp3
 
-    return parse_xcsp3(text, file)
+    model = parse_xcsp3(text, file)
+    for name in model.unnamed:
+        variable = model.variables[name]
+        if isinstance(variable.domain, IntSet):
+            variable.domain = IntSet.interval(variable.domain.lower, variable.domain.lower)
+    return model
 
 
 class Language(NamedTuple):
@@ -63,6 +89,19 @@ class Language(NamedTuple):
 
 
 HEAD = 1000  # characters, of which blanks may be the first
+LOOKED_AT = 100_000  # characters of what is no FlatZinc, for items of MiniZinc
+# Items that MiniZinc has and FlatZinc has not: operators, bounds with names, parameters without a value, …
+MINIZINC = re.compile(
+    r"""(?:^|;)\s*(?:
+        include\s*" | output\s*[\["] | enum\s+\w | (?:function|test)\s
+      | (?:par\s+)?(?:set\s+of\s+)?(?:int|bool|float)\s*:\s*\w+\s*;
+      | (?:var\s+)?[^:;"%\n]{0,40}\.\.\s*[A-Za-z_][^:;"%\n]{0,40}:
+      | array\s*\[(?!\s*(?:1\s*\.\.\s*\d+|int)\s*\])
+      | constraint\s+(?:(?!\s|\w+\s*\()|(?:forall|exists|sum|if|not)\b)
+      | solve\s+(?:minimize|maximize)\s+[\w\]]+\s*[-+*/(]
+    )""",
+    re.VERBOSE | re.MULTILINE,
+)
 BY_FIRST_CHARACTER: dict[str, Reader] = {"{": read_flatzinc_json, "<": read_xcsp3}
 # What is not here is FlatZinc: MiniZinc may give any name to its files.
 LANGUAGES = {

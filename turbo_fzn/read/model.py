@@ -148,7 +148,8 @@ class Model:
     """A whole FlatZinc file. Dictionaries keep the order of the text.
 
     `language` is that of the source, FlatZinc or XCSP3. `symbols` names the values of the symbolic variables, which
-    are numbers here; `listing` names the output as XCSP3 does. `parameters` maps a scalar parameter's name to its
+    are numbers here; `listing` names the output as XCSP3 does, `unnamed` the variables that no constraint and no
+    objective of an XCSP3 instance speaks of. `parameters` maps a scalar parameter's name to its
     value. `text` is the source, `file` its name, so that `locate` can turn a position into a line and a column.
     """
 
@@ -162,6 +163,7 @@ class Model:
     language: str = "FlatZinc"
     symbols: dict[str, list[str]] = field(default_factory=dict)
     listing: str = ""
+    unnamed: frozenset[str] = frozenset()
 
     def locate(self, position: int) -> tuple[str, int, int]:
         """(file, line, column) of an offset in the text, both from 1."""

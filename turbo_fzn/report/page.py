@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 from collections.abc import Iterable
 from dataclasses import fields
 from pathlib import Path
@@ -15,12 +16,15 @@ from turbo_fzn.report.axes import plain_number
 from turbo_fzn.report.html import document, figure, row, table
 from turbo_fzn.report.plot import draw, draw_bars, draw_line
 from turbo_fzn.report.record import Record
+from turbo_fzn.run.live import bounds, count
 
 MOST_ROWS = 500  # of the table of solutions; the first and the last ones
 VERDICTS = {
     "ALL_SOLUTIONS": "The whole space was searched",
+    "OPTIMAL_SOLUTION": "The optimum is proved",
     "SATISFIED": "There may be more or better solutions",
     "UNSATISFIABLE": "There is no solution: proved",
+    "UNBOUNDED": "The objective is unbounded: proved",
     "UNKNOWN": "No solution was found, and it was not proved that there is none",
 }
 PIPELINE = (
@@ -33,13 +37,14 @@ PIPELINE = (
 def page(record: Record) -> str:
     """The text of the file."""
     parts = [
+        table("Run", run(record)),
         *figures(record),
         table("Settings", settings(record)),
         table("Machine", machine(record)),
         solutions(record),
         table("Statistics", list(record.statistics.items()), long=True),
     ]
-    return document(Path(record.options.file).name or "a model", "a run of fzn-turbo", verdict(record), parts)
+    return document(record.origin.name, "a run of fzn-turbo", verdict(record), parts)
 
 
 def verdict(record: Record) -> str:
@@ -47,11 +52,9 @@ def verdict(record: Record) -> str:
     statistics = record.statistics
     parts = [VERDICTS[record.status]]
     if "objective" in statistics:
-        proved = record.status == "ALL_SOLUTIONS" and record.sense
-        parts = ["The optimum is proved" if proved else VERDICTS["SATISFIED"], f"objective {statistics['objective']}"]
-        if not proved and "objectiveBound" in statistics:
-            parts.append(f"bound {statistics['objectiveBound']}")
-    parts.append(f"{statistics.get('solutions', 0)} solutions in {record.seconds:.2f} s of search")
+        proved = record.status == "OPTIMAL_SOLUTION"
+        parts += bounds(statistics["objective"], None if proved else statistics.get("objectiveBound"))
+    parts.append(f"{count(statistics.get('solutions', 0), 'solution')} in {record.seconds:.2f} s of search")
     return "; ".join(parts) + "."
 
 
@@ -85,6 +88,11 @@ def method_bars(statistics: dict[str, Any]) -> list[tuple[str, float, str]]:
     ]  # fmt: skip
 
 
+def run(record: Record) -> list[tuple[str, object]]:
+    """When, and as what it was asked for."""
+    return [("date", record.origin.date), *record.origin.commands]
+
+
 def settings(record: Record) -> list[tuple[str, object]]:
     """All, with those that were given first."""
     defaults = {item.name: item.default for item in fields(record.options)}
@@ -97,10 +105,34 @@ def machine(record: Record) -> list[tuple[str, object]]:
     return [
         ("fzn-turbo", __version__),
         ("engine", record.statistics.get("engine", "none was needed")),
-        ("processors", os.cpu_count()),
+        ("processor", processor()),
+        ("processors", f"{len(os.sched_getaffinity(0))} of {os.cpu_count()} may be used"),
+        *gpus(record),
         ("system", platform.platform()),
         ("Python", platform.python_version()),
     ]
+
+
+def processor() -> str:
+    """Its name, where the system tells; else its architecture."""
+    try:
+        told = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        told = ""
+    named = re.search(r"^(?:model name|Model|Hardware)\s*: *(.*)$", told, re.MULTILINE)
+    return f"{named[1]} ({platform.machine()})" if named else platform.machine()
+
+
+def gpus(record: Record) -> list[tuple[str, object]]:
+    """Those of this machine, where some took part; none where they have failed, since the page is to be written."""
+    if "gpu" not in str(record.statistics.get("engine", "")):
+        return []
+    from turbo_fzn.engine.devices import describe_gpus
+
+    try:
+        return [("GPU", text) for text in describe_gpus()]
+    except Exception:
+        return []
 
 
 def solutions(record: Record) -> str:
@@ -111,6 +143,7 @@ def solutions(record: Record) -> str:
     left_out = len(rows) - MOST_ROWS
     if left_out > 0:
         rows = rows[: MOST_ROWS // 2] + rows[-MOST_ROWS // 2 :]
-    remark = f"<p>{left_out} in the middle are left out.</p>" if left_out > 0 else ""
+    verb = "is" if left_out == 1 else "are"
+    remark = f"<p>{left_out} in the middle {verb} left out.</p>" if left_out > 0 else ""
     body = row(head, "th") + "".join(map(row, rows))
     return f'<section><h2>Solutions</h2>{remark}<div class="long"><table>{body}</table></div></section>'

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from turbo_fzn.options import Options
+from turbo_fzn.report.origin import Origin
 from turbo_fzn.run.live import Sample
 
 LAST_STRETCH = 0.9  # where it begins, as a share of the time
@@ -32,6 +33,7 @@ class Record:
     status: str = "UNKNOWN"
     seconds: float = 0.0
     statistics: dict[str, Any] = field(default_factory=dict)
+    origin: Origin = field(default_factory=Origin)
 
     def improvements(self) -> list[tuple[float, float, str]]:
         """(seconds, objective, method) of each answer that was better than all before."""

@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from turbo_fzn.errors import UsageError
 from turbo_fzn.options import Options
+from turbo_fzn.report.origin import origin_of
 from turbo_fzn.report.record import Answer, Record
 from turbo_fzn.run.search import Finished, Search, Solution, status_of
 
@@ -28,13 +29,13 @@ def recorder(options: Options, search: Search) -> Callable[[Solution | Finished]
         open(options.report, "a").close()
     except OSError as error:
         raise UsageError(f"cannot write {options.report}: {error.strerror}") from error
-    record = Record(options, search.prepared.tnf.sense)
+    record = Record(options, search.prepared.tnf.sense, origin=origin_of(options.file))
     search.samples = record.samples
 
     def note(event: Solution | Finished) -> None:
         record.seconds = time.monotonic() - search.start
         if isinstance(event, Finished):
-            record.status, record.statistics = status_of(event), event.statistics
+            record.status, record.statistics = status_of(event, record.sense), event.statistics
             write_page(record)
         elif len(record.answers) < MOST_ANSWERS:
             record.answers.append(Answer(record.seconds, event.objective, event.method, event.block))

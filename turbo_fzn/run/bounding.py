@@ -8,6 +8,7 @@ Names that the simplifier found equal are one variable.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
@@ -51,7 +52,7 @@ class Bounding:
 
     def begin(self, judge: Judge, share: float) -> None:
         self.boxes = boxes = Boxes(judge.prepared, judge.exports)
-        self.beside = Beside(lambda: relaxation_of(judge.prepared), boxes, share)
+        self.beside = Beside(lambda: relaxation_of(judge.prepared, lambda: self.beside.stopped), boxes, share)
 
     def start(self) -> None:
         """An engine has begun. Where it is not the first, it hears again what the one before was told: that took a box
@@ -61,23 +62,29 @@ class Bounding:
             self.boxes.found.appendleft(self.latest)
         self.beside.start()
 
-    def exchange(self, engine: Engine, best: int | None) -> list[Found]:
+    def pace(self, engine: Engine) -> None:
+        """An engine is about to start."""
+
+    def exchange(self, engine: Engine, best: int | None, arrived: list[Found]) -> list[Found]:
         """Tells the relaxation the objective of the best solution, and the engine what was proved; returns the
-        solutions that the relaxation has led to."""
+        solutions that the relaxation has led to. `arrived`: what the engine has found and nobody has checked yet."""
         if best is not None:
             self.beside.tell(self.least_of_no_use(best))
-        bound = self.beside.bound
+        wishes, self.boxes.wishes = self.boxes.wishes, None
+        new = [self.boxes.found.popleft() for _ in range(len(self.boxes.found))]
+        self.hand_over(engine, self.beside.bound, new, wishes)
+        return new
+
+    def hand_over(self, engine: Engine, bound: int, new: list[Found], wishes: np.ndarray | None) -> None:
+        """What the relaxation has, to the engine."""
         if bound > self.told:
             self.told = bound
             engine.raise_bound(bound)
-        new = [self.boxes.found.popleft() for _ in range(len(self.boxes.found))]
         for found in new:
             engine.adopt(found)
             self.latest = found
-        wishes, self.boxes.wishes = self.boxes.wishes, None
         if wishes is not None:
             engine.suggest(wishes)
-        return new
 
     def proves(self, best: int | None) -> bool:
         return best is not None and self.told >= self.least_of_no_use(best)
@@ -85,6 +92,10 @@ class Bounding:
     def least_of_no_use(self, best: int) -> int:
         """sense * objective from which on solutions do not improve on the best one."""
         return self.tnf.sense * self.tnf.better_than(best) + 1
+
+    def halt(self) -> None:
+        """See Bounder."""
+        self.beside.halt()
 
     def close(self) -> None:
         self.beside.stop()
@@ -261,12 +272,12 @@ class RealBoxes:
         return bool(np.all(np.where(self.tnf.floats.mask, small, lower == upper)))
 
 
-def relaxation_of(prepared: Prepared) -> Relaxation | None:
+def relaxation_of(prepared: Prepared, stopped: Callable[[], bool] = lambda: False) -> Relaxation | None:
     from turbo_fzn.bounds.linearise import linearise
 
     assert prepared.model is not None
     numbers, lower, upper = root_bounds(prepared)
-    return linearise(prepared.model, numbers, lower, upper)
+    return linearise(prepared.model, numbers, lower, upper, stopped)
 
 
 def root_bounds(prepared: Prepared) -> tuple[dict[str, int], np.ndarray, np.ndarray]:

@@ -3,7 +3,7 @@
 All such choices are made here, and `-v` says which and why. What was asked for counts first; the rest follows from the
 model:
 
-* A search annotation is followed, by one thread.
+* A search annotation is followed, by one thread: by one that learns from conflicts, to optimise (roles.py).
 * Where all solutions are wanted, or several of them, one thread enumerates them, always in the same order.
 * Else a model without a search annotation is given to free search, on two threads of the CPU: one searches the tree,
   and as there is no order to follow, it follows the failures (dom/wdeg: Boussemart et al., ECAI 2004); the other
@@ -11,8 +11,10 @@ model:
 * Beside a GPU, free search has the host's threads learn from conflicts: all but two, at most 16, since the GPU finds
   solutions sooner than they do, but proves little. An annotation that is followed is followed by one thread all the
   same: who wants it followed, and names no threads, wants the first solutions in its order and the machine for himself.
-* Whoever asks for one thread, one block or a seed wants to see the same again: then the tree alone is searched, unless
-  the objective is real; then restarts, which find the solutions that the tree is bounded by, and see to the proof.
+* One thread learns from conflicts, in all roles in turn; where nobody can learn, it searches the tree, unless the
+  objective is real: then restarts, which find the solutions that the tree is bounded by, and see to the proof.
+* A seed says that equal runs are to print the same. So without `-p` or `-f` it means one thread on a CPU, and the
+  relaxation beside that takes turns with it, which are counted (turns.py).
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from turbo_fzn.engine import cpu, wake
+from turbo_fzn.engine import cpu, devices, wake
 from turbo_fzn.engine.abi import METHODS
 from turbo_fzn.engine.contract import Engine
 from turbo_fzn.engine.layout import Settings
@@ -33,7 +35,8 @@ from turbo_fzn.errors import EngineError, UsageError
 from turbo_fzn.options import Options
 from turbo_fzn.ranks.world import World, world
 from turbo_fzn.run.judge import Judge, Prepared
-from turbo_fzn.run.roles import choose_roles
+from turbo_fzn.run.roles import choose_learners, named_learners
+from turbo_fzn.spellings import no_such
 from turbo_fzn.tnf.language import TNF, VarChoice
 
 if TYPE_CHECKING:
@@ -67,25 +70,38 @@ def plan(tnf: TNF, options: Options, wanted: int, beside_gpu: bool = False) -> P
     """`wanted`: so many solutions of a satisfaction model (0: all), as which the search for all optima counts, too;
     `beside_gpu`: a GPU is to join."""
     asked = options.blocks or options.threads
-    plain = asked == 1 or (asked is None and options.seed is not None) or options.lns == "off"
     several = tnf.sense == 0 and wanted != 1
-    free = not several and (options.free_search or not (tnf.annotated or plain or options.cp_profiler))
-    free = free or (asked == 1 and halves_real_objective(tnf) and options.lns != "off" and not options.cp_profiler)
+    alone = asked == 1 or (asked is None and options.seed is not None and not options.free_search)
+    free = not several and (options.free_search or suits_free_search(tnf, options, alone))
     by_failures = not (tnf.annotated or several)
-    threads = asked or (FREE_THREADS if free and not options.cp_profiler else 1)
-    if beside_gpu and not asked and free and choose_roles(tnf, options, FREE_THREADS, free):
+    threads = asked or (1 if alone or not free or options.cp_profiler else FREE_THREADS)
+    if beside_gpu and not asked and free and choose_learners(tnf, options, FREE_THREADS, free):
         threads = threads_beside_gpu()
     if free:
         reason = "free search, by -f" if options.free_search else "free search: there is no search annotation to follow"
     else:
         order = "by failure weights" if by_failures else "as annotated" if tnf.annotated else "smallest domain first"
-        reason = f"the tree, {order}"
+        all_learn = len(choose_learners(tnf, options, threads, free)) == threads
+        reason = f"{'learning from conflicts' if all_learn else 'the tree'}, {order}"
     return Plan(threads, free, not several and (tnf.sense != 0 or free), by_failures, reason)
 
 
-def halves_real_objective(tnf: TNF) -> bool:
-    """Whether a tree of ours would halve a real objective first, which may be long without a solution."""
-    return tnf.has_real_objective and not tnf.annotated
+def suits_free_search(tnf: TNF, options: Options, alone: bool) -> bool:
+    """Whether free search is the default. One thread needs a learner for that, which proves and finds; else the tree
+    does more, but for one that would halve a real objective first, which may be long without a solution. Ranks of one
+    thread each share the tree."""
+    if tnf.annotated or options.lns == "off" or options.cp_profiler:
+        return False
+    learns = world() is None and choose_learners(tnf, options, 1, True)
+    return not alone or tnf.has_real_objective or bool(learns)
+
+
+def advice(tnf: TNF, options: Options) -> str | None:
+    """What to tell a user whose time was over before the search, where free search was not tried."""
+    wanted = options.solution_limit() if tnf.sense == 0 else 1
+    if options.free_search or options.cp_profiler or not tnf.annotated or wanted != 1:
+        return None
+    return "the time was over first: the search followed the annotation; -f (free search) may find or prove more"
 
 
 def threads_beside_gpu() -> int:
@@ -173,17 +189,22 @@ def own_gpus(job: Job, options: Options, everybody: World) -> list[Engine]:
 
 
 def begin_bounding(judge: Judge, options: Options) -> Bounding | None:
-    """What seeks bounds of the objective beside the search. With one block it would be as much as the search itself,
-    and equal runs would not print the same: there free search alone has it, without a seed, and with little time."""
+    """What seeks bounds of the objective beside the search. With one block it would be as much as the search itself:
+    there free search alone has it, and with little time. With a seed, too, it takes turns with a learner, or there is
+    none, since equal runs are to print the same."""
     prepared = judge.prepared
+    tnf = prepared.tnf
     if prepared.model is None or options.cp_profiler or options.relaxation == "off":
         return None
-    alone = is_alone(prepared.tnf, options)
-    if options.relaxation == "auto" and alone and (options.seed is not None or not plan(prepared.tnf, options, 1).free):
+    alone = is_alone(tnf, options)
+    in_turns = alone and options.seed is not None and is_lone_learner(tnf, options)
+    timed = not alone or (options.seed is None and plan(tnf, options, 1).free)
+    if options.relaxation == "auto" and not (timed or in_turns):
         return None
     from turbo_fzn.run.bounding import Bounding, RealBounding
+    from turbo_fzn.run.turns import TurnBounding
 
-    kind = Bounding if prepared.tnf.floats is None else RealBounding
+    kind = TurnBounding if in_turns else Bounding if tnf.floats is None else RealBounding
     return kind(judge, SHARE_BESIDE_ONE if alone else 1)
 
 
@@ -191,6 +212,12 @@ def is_alone(tnf: TNF, options: Options) -> bool:
     """Whether the search is that of a single block."""
     on_cpu = options.arch == "cpu" or (options.arch == "auto" and wake.absence() is not None)
     return options.blocks == 1 or (on_cpu and plan(tnf, options, 1).threads == 1)
+
+
+def is_lone_learner(tnf: TNF, options: Options) -> bool:
+    """Whether a search that is that of a single block is that of a learner on the CPU."""
+    chosen = plan(tnf, options, 1)
+    return options.arch != "gpu" and world() is None and bool(cpu_settings(tnf, chosen, options).roles)
 
 
 def make_gpu_engine(prepared: Prepared, exports: np.ndarray, settings: Settings, wanted: str) -> Engine:
@@ -216,20 +243,21 @@ def cpu_settings(tnf: TNF, chosen: Plan, options: Options, beside_gpu: bool = Fa
     where a learner, or a restart of its own, proves what the tree would."""
     methods = wanted_methods(options)
     wanted = chosen.portfolio and (options.lns == "on" or (options.lns == "auto" and chosen.free))
-    every = choose_roles(tnf, options, chosen.threads, chosen.free, beside_gpu)
-    roles = tuple(role for role in every if role in methods)
+    every = choose_learners(tnf, options, chosen.threads, chosen.free, beside_gpu)
+    learners = [learner for learner in every if learner.role in methods]
     percent = CPU_LNS_PERCENT if wanted else 0
-    if wanted and roles and chosen.threads - len(roles) == 1:
+    if wanted and learners and chosen.threads - len(learners) == 1:
         percent = 100
-    elif wanted and chosen.free and chosen.threads == 1 and not roles and methods & RESTARTS:
+    elif wanted and chosen.free and chosen.threads == 1 and not learners and methods & RESTARTS:
         percent, methods = 100, methods - {"tree"}
     return Settings(
         blocks=chosen.threads,
         seed=options.seed or 0,
         lns_percent=percent,
         methods=methods,
-        roles=roles,
-        learn_bytes=None if options.memory is None else (options.memory << 20) // max(len(roles), 1),
+        roles=tuple(learner.role for learner in learners),
+        decides=tuple(learner.sets for learner in learners),
+        learn_bytes=None if options.memory is None else (options.memory << 20) // max(len(learners), 1),
         profile=options.profile,
     )
 
@@ -247,9 +275,16 @@ def gpu_settings(chosen: Plan, options: Options) -> Settings:
     )
 
 
+def check_names(options: Options) -> None:
+    """Raises UsageError for GPUs, methods and roles that there cannot be, also where the run would not use them."""
+    wanted_methods(options)
+    named_learners(options)
+    devices.check_form(options.gpus)
+
+
 def wanted_methods(options: Options) -> frozenset[str]:
     """Raises UsageError for a name that is no method."""
     unwanted = frozenset((options.without or "").replace(",", " ").split())
     if unknown := unwanted - frozenset(METHODS):
-        raise UsageError(f"--without: no method {', '.join(sorted(unknown))}; there are {', '.join(METHODS)}")
+        raise UsageError(no_such("--without: no method", unknown, METHODS))
     return frozenset(METHODS) - unwanted

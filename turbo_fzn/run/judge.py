@@ -81,6 +81,11 @@ class Judge:
         needed = [item.variables for item in tnf.outputs] or [np.empty(0, np.int32)]
         return distinct(np.concatenate(needed)).astype(np.int32)
 
+    def make_ready(self) -> None:
+        """For a first solution, so that its check takes no longer than that of any other."""
+        if self.checker is not None:
+            self.checker.make_ready()
+
     def outputs(self, found: Found) -> list[tuple[Output, np.ndarray]]:
         """Each output item with the values of its variables: of real ones a number within the box."""
         if not self.floats:
@@ -119,7 +124,7 @@ class Judge:
         """Whether the solution holds; only that of a box may be open."""
         checker = self.checker
         assert checker is not None, "asked by check"
-        values = self._box(found) if self.floats else self._assignment(found)
+        values = self.assignment(found)
         violation = checker.violation(values)
         if violation is not None:
             raise InternalError(f"a solution failed its check and is not printed: {violation}")
@@ -137,12 +142,14 @@ class Judge:
         values = self._box(found)
         return self.checker.violation(values) is None and self.checker.undecided(values) is None
 
-    def _assignment(self, found: Found) -> Mapping[str, Any]:
+    def assignment(self, found: Found) -> Mapping[str, Any]:
+        """The values of the FlatZinc variables; of those that are intervals the number that would be printed."""
+        if self.floats:
+            return self._box(found)
         plain = self.prepared.original(found.values).tolist()
         return {name: plain[number] for name, number in self.prepared.origin.items()}
 
     def _box(self, found: Found) -> Mapping[str, Any]:
-        """The same, of float variables the number that would be printed."""
         assert self.checker is not None, "asked by check"
         lower, upper = (self.prepared.original(ends) for ends in np.split(found.values, 2))
         numbers = points(lower, upper).tolist()

@@ -83,7 +83,9 @@ class Live:
     def state(self, engine: Engine, n_solutions: int) -> list[str]:
         """How far the search is."""
         objective = self.value(self.last[0].objective) if self.last else None
-        parts = bounds(objective, self.value(self.sense * engine.bound)) if self.sense else [f"{n_solutions} solutions"]
+        parts = (
+            bounds(objective, self.value(self.sense * engine.bound)) if self.sense else [count(n_solutions, "solution")]
+        )
         parts.append(f"{engine.open_work} open")
         if self.last:
             found, when = self.last
@@ -99,6 +101,11 @@ def bounds(objective: float | None, bound: float | None) -> list[str]:
         if objective is not None:
             parts.append(f"gap {100 * abs(objective - bound) / max(abs(objective), abs(bound), 1):.3g} %")
     return parts
+
+
+def count(number: int, noun: str) -> str:
+    """As in "1 solution" and "2 solutions"."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def short(rate: float) -> str:

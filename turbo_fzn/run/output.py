@@ -7,6 +7,7 @@ the language of the input. Everything is flushed at once, since whoever reads ma
 |---|---|---|
 | a solution | `name = value;` for every output item, then `----------` | `o` and its objective; in the end `v` |
 | the end | `==========` where the whole space was searched | `s OPTIMUM FOUND`, `s SATISFIABLE`, … |
+| whether it was searched | the same | `d COMPLETE EXPLORATION` or `d INCOMPLETE EXPLORATION` |
 | statistics | `%%%mzn-stat: name=value` | `d name value` |
 """
 
@@ -29,8 +30,10 @@ if TYPE_CHECKING:  # the status lines are wanted also where NumPy is not loaded 
 SEPARATOR = "----------"
 COMPLETE = "=========="
 UNSATISFIABLE = "=====UNSATISFIABLE====="
+UNBOUNDED = "=====UNBOUNDED====="
 UNKNOWN = "=====UNKNOWN====="
 ERROR = "=====ERROR====="
+INCOMPLETE = "d INCOMPLETE EXPLORATION"  # so ACE, a solver of XCSP3, says that there may be other or better solutions
 PYTHON_TYPES: dict[str, Any] = {"bool": bool, "float": float}  # of values; all others are int
 NOTHING_COUNTED = {"nodes": 0, "failures": 0}
 
@@ -136,6 +139,8 @@ class MiniZincStyle:
 
 def status_line(finished: Finished) -> str:
     """The last line of the answer; empty where solutions were found and there may be more."""
+    if finished.unbounded:
+        return UNBOUNDED
     if finished.n_solutions == 0:
         return UNSATISFIABLE if finished.complete else UNKNOWN
     return COMPLETE if finished.complete else ""
@@ -167,6 +172,9 @@ class CompetitionStyle(MiniZincStyle):
         write_line(self.stream, f"s {status}")
         self.print_held(status)
         write_line(self.stream, f"d FOUND SOLUTIONS {finished.n_solutions}")
+        write_line(self.stream, "d COMPLETE EXPLORATION" if finished.complete else INCOMPLETE)
+        if finished.unbounded:  # for which the competitions have no status
+            write_line(self.stream, "d UNBOUNDED")
         if self.options.statistics:
             self.print_statistics(finished.statistics)
 
@@ -175,10 +183,12 @@ class CompetitionStyle(MiniZincStyle):
         if answered:
             write_line(self.stream, "s SATISFIABLE")
             self.print_held()
+            write_line(self.stream, INCOMPLETE)
         return answered
 
     def unknown(self) -> None:
         write_line(self.stream, "s UNKNOWN")
+        write_line(self.stream, INCOMPLETE)
         if self.options.statistics:
             self.print_statistics(NOTHING_COUNTED)
 
@@ -187,13 +197,19 @@ class CompetitionStyle(MiniZincStyle):
 
 
 def instantiation(solution: Solution, model: Model | None, kind: str) -> str:
-    """The `v` line: all variables, in the order of the instance, and their values."""
+    """The `v` line: all variables, in the order of the instance, and their values; `*`, any value, for a variable that
+    the instance does not speak of."""
     ((item, values),) = solution.outputs
     texts = [str(v) for v in values.tolist()]
     assert model is not None, "an XCSP3 instance has a model"
+    names = model.arrays[item.name].elements
+    if model.unnamed:
+        texts = ["*" if name in model.unnamed else text for name, text in zip(names, texts)]
     if model.symbols:
-        names = model.arrays[item.name].elements
-        texts = [model.symbols[name][int(text)] if name in model.symbols else text for name, text in zip(names, texts)]
+        texts = [
+            model.symbols[name][int(text)] if name in model.symbols and text != "*" else text
+            for name, text in zip(names, texts)
+        ]
     cost = "" if solution.objective is None else f' cost="{solution.objective}"'
     body = f"<list> {model.listing} </list> <values> {' '.join(texts)} </values>"
     return f'v <instantiation type="{kind}"{cost}> {body} </instantiation>'

@@ -15,7 +15,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from turbo_fzn import progress
+from turbo_fzn import memory, progress
 from turbo_fzn.engine import cpu
 from turbo_fzn.errors import EngineError
 from turbo_fzn.interrupt import Interrupt, Interrupted
@@ -35,7 +35,8 @@ T = TypeVar("T")
 def prepare(model: Model, options: Options, interrupt: Interrupt) -> Prepared:
     """Lowers, simplifies and propagates the root. Raises Interrupted, ModelError or EngineError."""
     start = time.monotonic()
-    lowered = lower(model, share=options.simplify, orders=leaders(model) if breaks_symmetry(model, options) else [])
+    orders = leaders(model) if breaks_symmetry(model, options) else []
+    lowered = lower(model, options.simplify, orders)
     times = {"lowerTime": time.monotonic() - start}
     log_phase("lower", times["lowerTime"], lowered.tnf)
     set_precision(lowered.tnf, options.float_precision)
@@ -124,6 +125,7 @@ def in_thread(work: Callable[[], T], interrupt: Interrupt, stop: Callable[[], No
     try:
         thread.start()
     except RuntimeError as error:
+        memory.require(memory.STACK_BYTES)
         raise EngineError(f"cannot run a thread: {error}") from error
     try:
         while thread.is_alive() and not interrupt:

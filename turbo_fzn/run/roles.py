@@ -7,37 +7,78 @@ neighbourhoods, as without learners.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from turbo_fzn.domains import INFINITY
-from turbo_fzn.engine.abi import LEARNERS
+from turbo_fzn.engine.abi import DECISION_SETS, LEARNERS
 from turbo_fzn.errors import UsageError
 from turbo_fzn.options import Options
+from turbo_fzn.ranks.world import world
+from turbo_fzn.spellings import no_such
 from turbo_fzn.tnf.language import TNF
 
 # With free search: from how many blocks on there is one in this role. With fewer, there is a soloist.
 TO_OPTIMISE = {"prover": 3, "finder": 3, "follower": 6}
 TO_SATISFY = {"finder": 3, "prover": 3, "follower": 6}
+# Without free search, where there is an annotation to follow: who does, to optimise (True) and to satisfy.
+AS_ANNOTATED: dict[bool, tuple[str, ...]] = {True: ("follower",), False: ()}
 # Beside a GPU, which has blocks enough for the rest: in this order, again and again, but for one block that searches
 # neighbourhoods until the GPU does.
 BESIDE_GPU = ("prover", "finder", "follower", "soloist")
 
 
-def choose_roles(tnf: TNF, options: Options, blocks: int, free: bool, beside_gpu: bool = False) -> tuple[str, ...]:
-    """The roles of the blocks that learn, at most `blocks`. None do where all solutions are wanted, where a bound is
-    infinite, or where there are real variables. Raises UsageError for a name that is no role."""
-    named = tuple(options.learn.replace(",", " ").split())
-    if named not in (("auto",), ("off",)) and (unknown := set(named) - set(LEARNERS)):
-        raise UsageError(f"--learn: no role {', '.join(sorted(unknown))}; there are {', '.join(LEARNERS)}")
+# Which sets of variables learners decide first, in turn (docs/learning.md#what-is-decided-first).
+IN_TURN = ("all", "truths", "labelled")
+
+
+class Learner(NamedTuple):
+    """A block that learns: its role, and the sets of variables that it decides first, in turn."""
+
+    role: str
+    sets: tuple[str, ...] = IN_TURN
+
+
+def named_learner(text: str) -> Learner:
+    """As in `finder` or `finder:all+truths`. Raises UsageError for a name that is none."""
+    role, colon, sets = text.partition(":")
+    learner = Learner(role, tuple(sets.split("+"))) if colon else Learner(role)
+    if role not in LEARNERS:
+        raise UsageError(no_such("--learn: no role", {role}, LEARNERS, ("auto", "off")))
+    if unknown := set(learner.sets) - set(DECISION_SETS):
+        raise UsageError(no_such("--learn: no set", unknown, DECISION_SETS))
+    return learner
+
+
+def names_of(options: Options) -> tuple[str, ...]:
+    """The words of --learn."""
+    return tuple(options.learn.replace(",", " ").split())
+
+
+def named_learners(options: Options) -> tuple[Learner, ...]:
+    """The learners that --learn names; none for `auto` and `off`. Raises UsageError for a name that is none."""
+    named = names_of(options)
+    return () if named in (("auto",), ("off",)) else tuple(map(named_learner, named))
+
+
+def choose_learners(
+    tnf: TNF, options: Options, blocks: int, free: bool, beside_gpu: bool = False
+) -> tuple[Learner, ...]:
+    """The blocks that learn, at most `blocks`. None do where all solutions are wanted, where a bound is infinite, or
+    where there are real variables. Raises UsageError for a name that is no role, and for one that is no set."""
+    named = names_of(options)
+    learners = named_learners(options)
     one_is_enough = options.solution_limit() == options.optimal_limit() == 1
     finite = bool(np.all(tnf.lower > -INFINITY) and np.all(tnf.upper < INFINITY))
     if named == ("off",) or not finite or tnf.floats is not None or (tnf.sense == 0 and not one_is_enough):
         return ()
     if named != ("auto",):
-        return named[:blocks]
+        return learners[:blocks]
     if not free:
-        return ()
+        roles = AS_ANNOTATED[tnf.sense != 0] if tnf.annotated and world() is None else ()
+        return tuple(map(Learner, roles))
     if beside_gpu and blocks > 2:
-        return tuple(BESIDE_GPU[i % len(BESIDE_GPU)] for i in range(blocks - 1))
+        return tuple(Learner(BESIDE_GPU[i % len(BESIDE_GPU)]) for i in range(blocks - 1))
     table = TO_OPTIMISE if tnf.sense else TO_SATISFY
-    return tuple(role for role, least in table.items() if blocks >= least) or ("soloist",)
+    return tuple(Learner(role) for role, least in table.items() if blocks >= least) or (Learner("soloist"),)

@@ -9,6 +9,7 @@ are wanted, a second search enumerates them, with the objective fixed.
 from __future__ import annotations
 
 import logging
+import math
 import time
 from collections import Counter
 from collections.abc import Callable, Generator
@@ -30,14 +31,17 @@ from turbo_fzn.run.judge import Judge, Prepared
 from turbo_fzn.run.live import Live, Sample
 from turbo_fzn.run.prepare import log, log_phase, settle_root
 from turbo_fzn.run.profiler import Profiler
+from turbo_fzn.run.refinement import refine
+from turbo_fzn.run.unbounded import Horizon, has_no_bound
 from turbo_fzn.tnf.language import TNF, Output
 
 if TYPE_CHECKING:
     from turbo_fzn.run.bounding import Bounding
 
 POLL_SECONDS = 0.001
-REFINEMENT, SMALLEST_WIDTH = 1000, 1e-16  # of boxes that are no solution yet
-PATIENCE_SECONDS = 0.15  # less than the 0.2 s that MiniZinc leaves between SIGTERM and SIGKILL
+CLOSED = ("ALL_SOLUTIONS", "OPTIMAL_SOLUTION", "UNSATISFIABLE")  # statuses: the whole space was searched
+PATIENCE_SECONDS = 0.1  # less than the 0.2 s that MiniZinc leaves between SIGTERM and SIGKILL
+READY_SECONDS = 0.05  # of search without a solution, after which the check is made ready for one
 
 
 @dataclass
@@ -54,11 +58,13 @@ class Solution:
 
 @dataclass
 class Finished:
-    """The end: whether all that was asked for is known, how many answers were given, and the statistics."""
+    """The end: whether all that was asked for is known, how many answers were given, the statistics, and whether the
+    objective is proved to improve for ever."""
 
     complete: bool
     n_solutions: int
     statistics: dict[str, Any]
+    unbounded: bool = False
 
 
 class Patience:
@@ -93,6 +99,7 @@ class Search:
 
     def __init__(self, prepared: Prepared, options: Options, interrupt: Interrupt):
         self.prepared, self.options, self.interrupt = prepared, options, interrupt
+        interrupt.halt = self.halt
         self.engine: Engine | None = None
         self.start = time.monotonic()
         self.counted: dict[str, int] = {}  # by the engines that are closed
@@ -104,6 +111,7 @@ class Search:
         self.last: Found | None = None
         self.best: int | None = None
         self.bounding: Bounding | None = None
+        self.horizon: Horizon | None = None
         self.meaning = objective_meaning(prepared.tnf)
         self.all_are_optimal = False  # what is found from now on is as good as the best
         self.profiler = Profiler.connect(prepared, options) if options.cp_profiler else None
@@ -118,19 +126,52 @@ class Search:
         else:
             self.judge = Judge(self.prepared, self.options)
             if tnf.sense:
-                self.bounding = begin_bounding(self.judge, self.options)
-                complete = proved = yield from self.run(tnf, self.improvements, 0)
+                complete = proved = yield from self.optimise(tnf)
                 if proved and self.last is not None and self.options.optimal_limit() != 1 and self.meaning is int:
                     complete = yield from self.enumerate_optimal()
             else:
                 complete = yield from self.run(tnf, self.new_outputs, self.options.solution_limit())
         if self.profiler:
             self.profiler.finish(self.interrupt)
+        best, bound = map(self.told, (self.best, self.best if proved else self.bound))
+        yield self.finished(complete, self.n_solutions, best, bound)
+
+    def finished(self, complete: bool, n_solutions: int, best: float | None, bound: float | None) -> Finished:
         if self.finders:
             self.shape["foundBy"] = report.shares(self.finders)
-        best, bound = map(self.told, (self.best, self.best if proved else self.bound))
-        counts = self.prepared, self.counted, self.shape, self.start, self.n_solutions, best, bound
-        yield Finished(complete, self.n_solutions, report.final(*counts))
+        counts = self.prepared, self.counted, self.shape, self.start, n_solutions, best, bound
+        return Finished(complete, n_solutions, report.final(*counts), self.is_unbounded)
+
+    def halt(self) -> None:
+        """In a signal handler: whatever is at work leaves the processors to the end of the search."""
+        if self.engine is not None:
+            self.engine.halt()
+        if self.bounding is not None:
+            self.bounding.halt()
+
+    def so_far(self, n_solutions: int, best: float | None) -> Finished:
+        """The end of a search that is left in the midst of it, for a caller who was given so many solutions, the last
+        one with this objective. In a signal handler: the engine may be in any state but that of a step half done."""
+        if self.engine is not None and self.options.statistics:
+            self.counted = report.merge_counts(self.counted, self.engine.statistics())
+            self.shape = {"engine": self.engine.name, **self.engine.shape, **self.shape}
+        return self.finished(False, n_solutions, best, self.told(self.bound))
+
+    @property
+    def is_unbounded(self) -> bool:
+        return self.horizon is not None and self.horizon.proved
+
+    def optimise(self, tnf: TNF) -> Generator[Solution, None, bool]:
+        """The improvements; at the end, whether the last one is proved to be the best, or that there is none."""
+        if has_no_bound(tnf):
+            self.horizon = Horizon(self.judge)
+            if self.horizon.is_free:
+                complete = yield from self.run(self.horizon.fixed(), self.improvements, 0)
+                if self.is_unbounded or self.n_solutions == 0 or self.interrupt:
+                    return complete and self.n_solutions == 0
+        self.bounding = begin_bounding(self.judge, self.options)
+        complete = yield from self.run(tnf, self.improvements, 0)
+        return complete and not self.is_unbounded
 
     def wants_every_step(self) -> bool:
         """With a seed and one block, equal runs are to print the same; else steps that come together are one."""
@@ -223,6 +264,8 @@ class Search:
 
     def drive(self, engine: Engine, choice: Choice, limit: int) -> Generator[Solution, None, bool]:
         """Yields the answers until the engine ends; returns whether it has searched the whole space."""
+        if self.bounding and not self.all_are_optimal:
+            self.bounding.pace(engine)
         engine.start()
         if self.bounding and not self.all_are_optimal:
             self.bounding.start()
@@ -241,6 +284,7 @@ class Search:
         arrived: list[Found] = []
         failure: EngineError | None = None
         patience, hurry, all_told = Patience(), Patience(), True
+        ready = time.monotonic() + READY_SECONDS
         while True:
             try:
                 running, complete = engine.running, engine.complete  # before the poll, so that no solution is missed
@@ -248,11 +292,18 @@ class Search:
                 running, complete, failure = False, False, error
             arrived += engine.poll()
             if self.bounding and not self.all_are_optimal:
-                arrived += self.bounding.exchange(engine, self.best)
+                arrived += self.bounding.exchange(engine, self.best, arrived)
             if self.profiler:
                 self.profiler.pump(engine)
             misled = engine_is_misled(self.prepared.tnf, self.judge)
-            if running and (complete or self.interrupt or self.has_enough(limit) or self.is_proved() or misled):
+            if running and (
+                complete
+                or self.interrupt
+                or self.has_enough(limit)
+                or self.is_proved()
+                or self.walks_on(engine, arrived)
+                or misled
+            ):
                 engine.stop()
                 if patience.is_left():  # soon it is not running, and then only the best of what arrived needs a check
                     time.sleep(POLL_SECONDS)
@@ -260,6 +311,9 @@ class Search:
                 running = False
             if running:
                 self.live.look(engine, self.n_solutions)
+                if time.monotonic() > ready:
+                    self.judge.make_ready()
+                    ready = math.inf
             arrived, new = [], arrived
             answers = choice.worth_printing(new)
             wanted = answers[: limit - self.n_solutions] if limit else answers
@@ -280,8 +334,10 @@ class Search:
                 yield from self.tell_best(answers, engine)
                 return True
             batch, answers = self.judge.split(answers)
-            for found in self.judge.check(batch):
-                yield self.answer(found, engine)
+            for place, found in enumerate(self.judge.check(batch), 1):
+                yield from self.answer(found, engine)
+                if place < len(batch) and self.interrupt and not improving and not patience.is_left():
+                    return False
             if self.interrupt and not improving and not patience.is_left():
                 return not answers
         return True
@@ -290,7 +346,7 @@ class Search:
         """The last one that holds, which is the best: boxes may be undecided."""
         for found in reversed(improvements):
             for held in self.judge.check([found]):
-                yield self.answer(held, engine)
+                yield from self.answer(held, engine)
                 return
 
     def told(self, objective: int | None) -> float | None:
@@ -299,6 +355,14 @@ class Search:
 
     def has_enough(self, limit: int) -> bool:
         return 0 < limit <= self.n_solutions
+
+    def walks_on(self, engine: Engine, arrived: list[Found]) -> bool:
+        """Whether the objective improves for ever, or seems to."""
+        if self.horizon is None:
+            return False
+        self.note_bound(engine)
+        self.horizon.count(len(arrived) if self.bound is None else 0)
+        return self.horizon.is_over
 
     def is_proved(self) -> bool:
         """Whether the relaxation has proved that nothing is better than the best solution."""
@@ -316,14 +380,16 @@ class Search:
         if self.prepared.tnf.sense and not self.all_are_optimal:
             self.bound = report.finite(self.prepared.tnf.sense * engine.bound)
 
-    def answer(self, found: Found, engine: Engine) -> Solution:
-        """The solution that was found, counted and remembered."""
+    def answer(self, found: Found, engine: Engine) -> Generator[Solution, None, None]:
+        """The solution that was found, counted and remembered. `-v` tells of it when the caller has it."""
         self.n_solutions += 1
         self.finders[found.finder] += 1
         self.live.note(found)
         statistics = None
         if self.prepared.tnf.sense and not self.all_are_optimal:
             self.last, self.best = found, found.objective
+            if self.horizon is not None:
+                self.horizon.see(found)
         if self.best is not None and (self.options.statistics or log.isEnabledFor(logging.INFO)):
             self.note_bound(engine)
         bound = self.best if self.all_are_optimal else self.bound
@@ -334,8 +400,8 @@ class Search:
         seconds = time.monotonic() - self.start
         objective = "" if best is None else f" objective {best}{'' if told is None else f' (bound {told})'},"
         what = self.n_solutions, objective, found.finder, found.block
+        yield Solution(self.judge.outputs(found), best, found.block, found.method, statistics)
         log.info("%.2f s: solution %d,%s by %s in block %d", seconds, *what)
-        return Solution(self.judge.outputs(found), best, found.block, found.method, statistics)
 
 
 def engine_is_misled(tnf: TNF, judge: Judge) -> bool:
@@ -348,22 +414,10 @@ def objective_meaning(tnf: TNF) -> Callable[[int], float]:
     return floats.number if tnf.has_real_objective else int
 
 
-def refine(tnf: TNF, best: int | None) -> TNF | None:
-    """The same model in smaller boxes, and asked for something better than the best solution that holds; None where
-    boxes are as small as they can be."""
-    assert tnf.floats is not None, "only boxes are undecided"
-    if tnf.floats.width == 0:
-        return None
-    width = tnf.floats.width / REFINEMENT if tnf.floats.width > SMALLEST_WIDTH else 0.0
-    finer = replace(tnf, lower=tnf.lower.copy(), upper=tnf.upper.copy(), floats=replace(tnf.floats, width=width))
-    if best is not None:
-        ends, nearer = (finer.upper, min) if tnf.sense > 0 else (finer.lower, max)
-        ends[tnf.objective] = nearer(ends[tnf.objective], tnf.better_than(best))
-        finer.infeasible = bool(finer.lower[tnf.objective] > finer.upper[tnf.objective])
-    return finer
-
-
-def status_of(finished: Finished) -> str:
+def status_of(finished: Finished, sense: int) -> str:
+    """The outcome of a search by the names of MiniZinc's Python package; `sense` is that of the TNF."""
+    if finished.unbounded:
+        return "UNBOUNDED"
     if finished.complete:
-        return "ALL_SOLUTIONS" if finished.n_solutions else "UNSATISFIABLE"
+        return ("OPTIMAL_SOLUTION" if sense else "ALL_SOLUTIONS") if finished.n_solutions else "UNSATISFIABLE"
     return "SATISFIED" if finished.n_solutions else "UNKNOWN"

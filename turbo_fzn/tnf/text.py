@@ -20,6 +20,7 @@ The columns of a large model are written and read in one go each, so that a dump
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TextIO
@@ -28,13 +29,23 @@ import numpy as np
 
 from turbo_fzn import floats
 from turbo_fzn.domains import INFINITY
-from turbo_fzn.errors import ModelError
+from turbo_fzn.errors import ModelError, UsageError
 from turbo_fzn.read.files import read_text
 from turbo_fzn.tnf.language import TNF, BrokenRule, FloatOp, Floats, Op, Output, Strategy, ValueChoice, VarChoice
 
 OPERATORS: dict[str, Op | FloatOp] = {op.name: op for op in (*Op, *FloatOp)}
 GOALS = {"minimize": 1, "maximize": -1}
 TABLE_VALUES_PER_LINE = 20
+LINE = re.compile("^.*$", re.MULTILINE)  # one after the other: a list of all would be long in the making
+
+
+def write_file(tnf: TNF, path: str) -> None:
+    """The text of a TNF, as a file. Raises UsageError where it cannot be written."""
+    try:
+        with open(path, "w", encoding="utf-8") as file:
+            write(tnf, file)
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}") from error
 
 
 def write(tnf: TNF, file: TextIO) -> None:
@@ -133,8 +144,8 @@ class TnfReader:
         }
 
     def read(self, text: str) -> TNF:
-        for number, line in enumerate(text.split("\n"), 1):
-            self.line = number
+        for number, match in enumerate(LINE.finditer(text), 1):
+            line, self.line = match.group(), number
             words = line.partition("#")[0].split()
             if not words:
                 continue

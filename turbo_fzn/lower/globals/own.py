@@ -8,18 +8,20 @@ some row must be left that has it, as in table.py: all rows that leave a column 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from turbo_fzn.domains import INFINITY
 from turbo_fzn.lower import bulk
 from turbo_fzn.lower import constraints_int as integer
 from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.expressions import int_expression
-from turbo_fzn.lower.globals.table import CELLS_LIMIT
-from turbo_fzn.tnf.language import ADD, EQ, LEQ, MAX, MIN
+from turbo_fzn.lower.globals.table import MOST_ROWS
+from turbo_fzn.tnf.language import ADD, ELEMENT, EQ, LEQ, MAX, MIN
 
+CELLS_LIMIT = 20_000  # of intervals that have truth values, of one table; of all: table.MOST_ROWS
 SUPPORTS_LIMIT = 20_000  # pairs of a value and a row that has it, of one column
 
 
@@ -32,29 +34,56 @@ def element(b: Builder, x: Sequence[int], first: int, i: int, z: int, r: int) ->
     return integer.element(b, index, x, z, r)
 
 
+@dataclass
+class Intervals:
+    """The rows of an interval table that certain bounds allow, each once: [row, column]. `ends` are kept, since their
+    identity is part of the key."""
+
+    ends: tuple[Sequence[int], Sequence[int]]
+    low: np.ndarray
+    high: np.ndarray
+    is_open: bool  # whether a row leaves all values
+    offsets: list[tuple[int, int]] = field(default_factory=list)  # of each column, in the builder's tables
+
+    @cached_property
+    def n_truths(self) -> int:
+        """Those of a constraint, about: of a row the conjunction of its cells, and each of its values' supports."""
+        supports = (self.high - self.low + 1).astype(float).sum(axis=0)
+        return self.low.size + int(supports[supports <= SUPPORTS_LIMIT].sum())
+
+
+def intervals_of(b: Builder, x: Sequence[int], n_rows: int, low: Sequence[int], high: Sequence[int]) -> Intervals:
+    """What is looked at once for all variables with the same bounds."""
+    lower, upper = bulk.bounds(b, x)
+    key = "intervals", id(low), id(high), n_rows, lower.tobytes(), upper.tobytes()
+    known = b.plans.get(key)
+    if known is None:
+        ends = [np.array(side, np.int64).reshape(n_rows, len(x)) for side in (low, high)]
+        ends = [np.maximum(ends[0], lower), np.minimum(ends[1], upper)]
+        possible = (ends[0] <= ends[1]).all(axis=1)
+        rows = np.unique(np.stack([side[possible] for side in ends], axis=1), axis=0)
+        is_open = bool((rows == np.stack([lower, upper])).all(axis=(1, 2)).any())
+        known = b.plans[key] = Intervals((low, high), rows[:, 0], rows[:, 1], is_open)
+    return known
+
+
 def table_interval(b: Builder, x: Sequence[int], n_rows: int, low: Sequence[int], high: Sequence[int], r: int) -> None:
     """r = (some row has each of x within low to high; the cells of a row follow one after the other)."""
     if not x:
         return b.merge(r, b.true if n_rows else b.false)
-    lower, upper = bulk.bounds(b, x)
-    ends = [np.array(side, np.int64).reshape(n_rows, len(x)) for side in (low, high)]
-    ends = [np.maximum(ends[0], lower), np.minimum(ends[1], upper)]
-    possible = (ends[0] <= ends[1]).all(axis=1)
-    rows = np.unique(np.stack([side[possible] for side in ends], axis=1), axis=0)
-    if not len(rows):
-        return b.merge(r, b.false)
-    low_cells, high_cells = rows[:, 0], rows[:, 1]
-    if b.value(r) == 1 and rows.size > 2 * CELLS_LIMIT:
-        return number_of_row(b, x, low_cells, high_cells)
-    cells, is_open = truths_of_cells(b, x, low_cells, high_cells)
-    group = np.repeat(np.arange(len(rows)), len(x))[~is_open.reshape(-1)]
-    rows_hold = bulk.trees(b, MIN, cells.reshape(-1)[~is_open.reshape(-1)], group, len(rows))
-    if (rows_hold < 0).any():  # a row that leaves everything open
-        return b.merge(r, b.true)
+    rows = intervals_of(b, x, n_rows, low, high)
+    if rows.is_open or not len(rows.low):
+        return b.merge(r, b.true if rows.is_open else b.false)
+    if b.value(r) == 1 and (rows.low.size > CELLS_LIMIT or b.rows_of_tables + rows.n_truths > MOST_ROWS):
+        return number_of_row(b, x, rows)
+    b.rows_of_tables += rows.n_truths
+    cells, is_open = truths_of_cells(b, x, rows.low, rows.high)
+    group = np.repeat(np.arange(len(rows.low)), len(x))[~is_open.reshape(-1)]
+    rows_hold = bulk.trees(b, MIN, cells.reshape(-1)[~is_open.reshape(-1)], group, len(rows.low))
     b.merge(r, bulk.tree(b, MAX, rows_hold))
     if b.value(b.find(r)) == 1:
         for column, v in enumerate(x):
-            support_values(b, v, low_cells[:, column], high_cells[:, column], is_open[:, column], rows_hold)
+            support_values(b, v, rows.low[:, column], rows.high[:, column], is_open[:, column], rows_hold)
     return None
 
 
@@ -94,16 +123,17 @@ def support_values(
         b.define(b.true, LEQ, bulk.shared(b, EQ, v, b.constant(value)), some)
 
 
-def number_of_row(b: Builder, x: Sequence[int], low: np.ndarray, high: np.ndarray) -> None:
+def number_of_row(b: Builder, x: Sequence[int], rows: Intervals) -> None:
     """The variables lie between two elements, at the number of the row."""
-    row = b.variable(0, len(low) - 1)
-    for column, v in enumerate(x):
-        ends = []
-        for side in (low, high):
-            ends.append(b.variable(-INFINITY, INFINITY))
-            b.define_element(ends[-1], row, side[:, column].tolist(), 0)
-        b.define(b.true, LEQ, b.find(ends[0]), v)
-        b.define(b.true, LEQ, v, b.find(ends[1]))
+    if not rows.offsets:
+        rows.offsets = [(b.table(low), b.table(high)) for low, high in zip(rows.low.T.tolist(), rows.high.T.tolist())]
+    row = b.variable(0, len(rows.low) - 1)
+    for v, offsets, low, high in zip(x, rows.offsets, rows.low.T, rows.high.T):
+        below, above = (b.variable(int(side.min()), int(side.max())) for side in (low, high))
+        b.emit(below, ELEMENT, row, offsets[0])
+        b.emit(above, ELEMENT, row, offsets[1])
+        b.define(b.true, LEQ, below, v)
+        b.define(b.true, LEQ, v, above)
 
 
 OWN: dict[str, tuple[str, Callable[..., None]]] = {

@@ -23,6 +23,7 @@ MAX_DEPTH = 60
 MAX_ATTRIBUTE = 2**22  # characters
 SECTIONS = frozenset(("instance", "variables", "constraints", "block", "objectives", "annotations"))
 BUFFER_CHARACTERS = 2**20
+PIECE_CHARACTERS = 2**20  # that expat gets at once
 MARKS = str.maketrans("≤≥≠﹤﹥¬∉", "@#!$~^^")  # as PyCSP3 writes comparisons in tables
 
 
@@ -72,8 +73,10 @@ class Document:
         if long is not None:
             self.fail("an attribute of megabytes", long.start())
         try:
-            text = self.text if self.text.isascii() else self.text.translate(MARKS)
-            self.parser.Parse(text.encode("ascii", "replace"), True)
+            for start in range(0, len(self.text), PIECE_CHARACTERS):  # between two of them a signal can end the process
+                piece = self.text[start : start + PIECE_CHARACTERS].translate(MARKS)
+                self.parser.Parse(piece.encode("ascii", "replace"), False)
+            self.parser.Parse(b"", True)
         except expat.ExpatError as error:
             reason = expat.ErrorString(error.code)
             raise ModelError(f"not XML: {reason}", self.file, error.lineno, error.offset + 1) from None

@@ -62,6 +62,8 @@ class Reader:
         ranges = Call("output_array", [[objectives.first_to(len(names))]])
         model.arrays[SOLUTION] = Array(SOLUTION, "int", True, None, names, [ranges], 0)
         model.listing = " ".join(self.declarations.listing)
+        domains = {name: self.emitter.domain(variable) for name, variable in self.scope.unnamed.items()}
+        model.unnamed = frozenset(name for name, domain in domains.items() if domain.lower < domain.upper)
         model.symbols = {name: list(self.scope.symbols) for name in self.declarations.symbolic}
         return model
 

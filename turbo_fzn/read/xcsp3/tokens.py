@@ -64,16 +64,25 @@ class Cells:
 class Scope(dict[str, tuple]):
     """The names of an instance; as a dictionary, from a word to the items that it stands for."""
 
-    single: dict[str, Any] = field(default_factory=dict)  # names, and words that were found to stand for one item
+    single: dict[str, Any] = field(default_factory=dict)  # words that were found to stand for one item
+    unnamed: dict[str, Ref] = field(default_factory=dict)  # variables that are declared and that no word has named yet
     arrays: dict[str, Cells] = field(default_factory=dict)
     shapes: dict[tuple, Expression] = field(default_factory=dict)
     symbols: dict[str, int] = field(default_factory=dict)  # values of symbolic variables, numbered as they come
 
     def __missing__(self, word: str) -> tuple:
+        if word in self.unnamed:
+            return (self.name(self.unnamed[word]),)
         items = self[word] = self.read(word)
         if len(items) == 1:
             self.single[word] = items[0]
         return items
+
+    def name(self, variable: Ref) -> Ref:
+        """Notes that something names this variable."""
+        self.unnamed.pop(variable, None)
+        self.single[variable] = variable
+        return variable
 
     def read(self, word: str) -> tuple:
         if word in self.single:
@@ -140,7 +149,11 @@ class Scope(dict[str, tuple]):
         return [index_range(index.strip(), size, name) for index, size in zip(indices, sizes)]
 
     def cells(self, name: str, brackets: str) -> list[Ref]:
-        return self.arrays[name].slice(ranges) if (ranges := self.ranges(name, brackets)) else []
+        ranges = self.ranges(name, brackets)
+        return self.sliced(self.arrays[name], ranges) if ranges else []
+
+    def sliced(self, cells: Cells, ranges: Sequence[range]) -> list[Ref]:
+        return [self.name(one) if one in self.unnamed else one for one in cells.slice(ranges)]
 
     def expression(self, word: str) -> Any:
         """A condition or a tuple, or a term, its operands resolved."""
@@ -166,7 +179,10 @@ class Scope(dict[str, tuple]):
         try:
             items = [self.single[word] for word in words]
         except KeyError:
-            items = [self[word][0] if INTEGER.fullmatch(word) else self.single.get(word) for word in words]
+            items = [
+                self[word][0] if word in self.unnamed or INTEGER.fullmatch(word) else self.single.get(word)
+                for word in words
+            ]
         key = (operator, *[item if type(item) is int else type(item) for item in items])
         known = self.shapes.get(key)
         if known is None:
@@ -234,7 +250,7 @@ class Scope(dict[str, tuple]):
             raise ModelError(f"`{text[:40]}` has {len(wide)} open dimensions, and a matrix two")
         rows = ranges[wide[0]]
         cells = self.arrays[match[1]]
-        return [cells.slice([*ranges[: wide[0]], range(i, i + 1), *ranges[wide[0] + 1 :]]) for i in rows]
+        return [self.sliced(cells, [*ranges[: wide[0]], range(i, i + 1), *ranges[wide[0] + 1 :]]) for i in rows]
 
 
 @lru_cache(maxsize=2**14)

@@ -42,7 +42,6 @@ class Declarations:
         source = self.known[name] = self.source(element)
         if element.name == "var":
             self.declare(name, self.domain(source.text, kind), element.position, kind)
-            self.scope.single[name] = Ref(name)
             self.listing.append(name)
             element.attributes = NOTHING  # the element is kept, for `as`
         elif element.name == "array":
@@ -83,7 +82,8 @@ class Declarations:
         self.model.variables[name] = Variable(name, "int", domain, [], None, position)
         if kind == "symbolic":
             self.symbolic.add(name)
-        return Ref(name)
+        variable = self.scope.unnamed[name] = Ref(name)
+        return variable
 
     def read_array(self, element: Element, source: Element, name: str, kind: str) -> None:
         size = element.attributes.get("size", "").replace(" ", "")
@@ -100,7 +100,7 @@ class Declarations:
             domain = domains[place]
             if domain is not None:
                 full = name + "".join([f"[{index}]" for index in indices])
-                cells.members[place] = self.scope.single[full] = self.declare(full, domain, element.position, kind)
+                cells.members[place] = self.declare(full, domain, element.position, kind)
         known = [str(one) for one in cells.members if one is not None]
         self.listing += [name + "[]" * len(sizes)] if len(known) == len(cells.members) else known
 

@@ -1,0 +1,155 @@
+"""The relaxation in turns with a learner that is alone: what each sees of the other does not depend on the machine."""
+
+from __future__ import annotations
+
+import time
+from random import Random
+
+import numpy as np
+import pytest
+from command import PATIENCE, golomb, run, wait_until, write
+
+from turbo_fzn.bounds.beside import NO_SOLUTION
+from turbo_fzn.bounds.turns import TURN_SECONDS, BesideInTurns
+from turbo_fzn.engine.cpu import CpuEngine
+from turbo_fzn.engine.layout import Settings
+from turbo_fzn.interrupt import Interrupt
+from turbo_fzn.options import Options
+from turbo_fzn.read.flatzinc import parse_text
+from turbo_fzn.run.prepare import prepare
+from turbo_fzn.run.search import Finished, Search
+
+
+def knapsack(seed: int, items: int = 40) -> str:
+    """Bounded. The tree, by failure weights, searches for minutes."""
+    random = Random(seed)
+    weights = [random.randint(20, 100) for _ in range(items)]
+    values = [-weight - random.randint(-10, 15) for weight in weights]
+    names = [f"x{i}" for i in range(items)]
+    return "\n".join(
+        [
+            *(f"var 0..5: {name} :: output_var;" for name in names),
+            f"var 0..{-6 * sum(values)}: worth :: output_var;",
+            f"constraint int_lin_le({weights},[{','.join(names)}],{2 * sum(weights)});",
+            f"constraint int_lin_eq({[*values, 1]},[{','.join(names)},worth],0);",
+            "solve maximize worth;\n",
+        ]
+    )
+
+
+# ---- the search
+
+
+def learner(text: str) -> CpuEngine:
+    tnf = prepare(parse_text(text), Options(), Interrupt(None)).tnf
+    return CpuEngine(tnf, np.arange(tnf.n_vars), Settings(roles=("soloist",)))
+
+
+def test_a_learner_waits_at_the_end_of_its_turn_for_the_next_one():
+    engine = learner(golomb(8))
+    engine.end_turn_at(10**6)
+    engine.start()
+    wait_until(lambda: engine.turn_over)
+    done = [engine.statistics()["nodes"]]
+    time.sleep(0.05)
+    done += [engine.statistics()["nodes"]]
+    engine.end_turn_at(2 * 10**6)
+    wait_until(lambda: engine.turn_over)
+    done += [engine.statistics()["nodes"]]
+    assert 0 < done[0] == done[1] < done[2]
+    engine.end_turn_at(0)
+    wait_until(lambda: not engine.running)
+    assert engine.complete
+    engine.close()
+
+
+def test_a_learner_that_waits_leaves_when_it_is_told_to():
+    engine = learner(golomb(8))
+    engine.end_turn_at(10**6)
+    engine.start()
+    wait_until(lambda: engine.turn_over)
+    engine.close()
+    assert not engine.running and not engine.complete
+
+
+# ---- the relaxation
+
+
+class Counting(BesideInTurns):
+    """Proves 1, 2, 3, ... with work of two fifths of a turn each, and keeps what it knew of the best solution."""
+
+    def __init__(self) -> None:
+        self.delivered: list[int] = []
+        self.knew: list[int] = []
+        deliver = lambda: self.delivered.append(self.bound)  # noqa: E731
+        super().__init__(lambda: None, 0.0, None, deliver, 1)  # type: ignore[arg-type]
+
+    def work(self) -> None:
+        for bound in range(1, 6):
+            self.knew.append(self.best)
+            self.publish(bound)
+            self.account(0.4 * TURN_SECONDS)
+
+
+@pytest.mark.parametrize("pause", [0, 0.02])
+def test_what_is_proved_in_a_turn_is_delivered_at_its_end(pause):
+    """However long the search takes: work that begins behind turn 1 is at 1.4, 1.8 and 2.2, and seen at the end of
+    turn 3; from there on it is at 3.4 and 3.8."""
+    beside, seen = Counting(), []
+    beside.start()
+    for turn in range(1, 5):
+        time.sleep(pause)
+        beside.arrive(turn * TURN_SECONDS, 100 - turn)
+        wait_until(lambda: not beside.is_behind())
+        seen.append(beside.delivered[-1])
+    beside.thread.join(PATIENCE)
+    assert beside.fault is None and beside.has_ended()
+    assert seen == [-NO_SOLUTION, -NO_SOLUTION, 3, 5]
+    assert beside.knew == [99, 99, 99, 97, 97]
+
+
+def test_one_that_is_told_to_stop_waits_for_nobody():
+    beside = Counting()
+    beside.start()
+    beside.stop()
+    beside.thread.join(PATIENCE)
+    assert not beside.thread.is_alive() and beside.has_ended() and beside.delivered == []
+
+
+# ---- both
+
+
+def steps(text: str, monkeypatch: pytest.MonkeyPatch, restless: int | None) -> list[tuple]:
+    """The solutions of a run with a seed, and the end; `restless` seeds pauses of the relaxation."""
+    with monkeypatch.context() as patch:
+        if restless is not None:
+            random, account = Random(restless), BesideInTurns.account
+
+            def slowly(beside: BesideInTurns, seconds: float) -> None:
+                time.sleep(random.choice((0, 0, 0.03)))
+                account(beside, seconds)
+
+            patch.setattr(BesideInTurns, "account", slowly)
+        options = Options(arch="cpu", seed=3, intermediate=True)
+        search = Search(prepare(parse_text(text), options, Interrupt(None)), options, Interrupt(None))
+        told: list[tuple] = []
+        for event in search.events():
+            if isinstance(event, Finished):
+                told.append((event.complete, event.n_solutions))
+            else:
+                told.append((event.objective, event.method, *np.concatenate([v for _, v in event.outputs]).tolist()))
+        search.close()
+        return told
+
+
+@pytest.mark.parametrize("seed", [1, 3])
+def test_equal_seeds_find_the_same_however_slow_the_relaxation_is(seed, monkeypatch):
+    runs = [steps(knapsack(seed), monkeypatch, restless) for restless in (None, 1, 2)]
+    assert runs[0][-1][0] and len(runs[0]) > 10
+    assert runs[0] == runs[1] == runs[2]
+
+
+@pytest.mark.parametrize("arguments", [["-r", 5], ["-p", 1], ["-p", 1, "-r", 5]], ids=str)
+def test_one_thread_proves_a_knapsack_without_annotation(tmp_path, arguments):
+    answer = run("--arch", "cpu", *arguments, "-s", write(tmp_path, knapsack(1)))
+    assert answer.markers == ["=========="] and answer.statistics["blocks"] == "1"

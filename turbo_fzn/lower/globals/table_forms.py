@@ -1,0 +1,212 @@
+"""How a table is stated for several lists of variables at once, in whole columns.
+
+Everything is said with the truths of x = v, which all constraints share:
+
+- *two columns*: a value implies that the other variable has one of its supports (Kasif 1990, Gent 2002). This
+  disjunction speaks of one variable and one set of values, so all constraints of the table share it, and what is left
+  of a constraint is an implication for each value. Unit propagation is arc consistency;
+- *heads*: rows that differ in one column are a group, their head holds where the variables have its values, and implies
+  that the variable of that column has one of the group's;
+- *rows*: a truth for each row, where rows have little in common;
+- *conflicts*: a head, and one of its values, do not both hold: for what is no row, or what the few combinations are
+  that are none.
+
+A value is lost when no head or row is left that has it: in the first three forms that is generalised arc consistency
+(Bessière and Régin 1997).
+
+Where all this is too much, there is a variable for the number of the row, and an ELEMENT row for each column: all
+constraints of the table share the arrays. Where a truth is wanted of it, the values of a row make one number, its
+*code*, and the variables' code is looked for between neighbours of the sorted codes. Both find little before most
+variables have a value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from turbo_fzn.domains import INFINITY
+from turbo_fzn.lower import bulk
+from turbo_fzn.lower.builder import Builder
+from turbo_fzn.lower.globals.table_plan import Heads, Plan, Sets
+from turbo_fzn.tnf.language import ADD, ELEMENT, EQ, LEQ, MAX, MIN
+
+Members = Sequence[Sequence[int]]  # the variables of each constraint
+
+
+def state_plan(b: Builder, members: Members, plan: Plan) -> None:
+    """State of each of the lists of variables that it is one of the rows; the domains have the plan's values only."""
+    if plan.has_few_conflicts:
+        state_conflicts(b, members, plan, plan.conflicts, [False] * plan.width)
+    elif plan.width == 2:
+        _state_supports(b, members, plan)
+    elif plan.takes_heads:
+        _state_heads(b, members, plan)
+    else:
+        _state_rows(b, members, plan)
+
+
+def state_excluded(b: Builder, members: Members, plan: Plan) -> None:
+    """State of each of the lists of variables that it is none of the rows."""
+    state_conflicts(b, members, plan, plan.heads, plan.narrows)
+
+
+def state_conflicts(b: Builder, members: Members, plan: Plan, conflicts: Heads, narrows: Sequence[bool]) -> None:
+    """State that no variables have one of the rows of `conflicts`; `narrows` says which domains have further values."""
+    *others, last = conflicts.columns
+    held = _held(b, _truths(b, members, plan, others), conflicts)
+    one_of = _unions(b, members, plan, conflicts.sets, not narrows[last])[:, conflicts.set_of].reshape(-1)
+    bulk.state(b, MIN, b.false, held, one_of)
+
+
+def truths_of_heads(b: Builder, x: Sequence[int], plan: Plan) -> np.ndarray:
+    """The truths of having one of the rows of each head."""
+    heads = plan.heads
+    *others, last = heads.columns
+    held = _held(b, _truths(b, [x], plan, others), heads)
+    one_of = _unions(b, [x], plan, heads.sets, not plan.narrows[last])[0, heads.set_of]
+    pairs = np.stack([held, one_of], axis=1).reshape(-1)
+    return bulk.trees(b, MIN, pairs, np.repeat(np.arange(len(heads)), 2), len(heads))
+
+
+def _truths(b: Builder, members: Members, plan: Plan, columns: Sequence[int]) -> list[np.ndarray]:
+    """The truths of the values of each column: [member, value]."""
+    return [np.stack([plan.truths_of(b, column, x[column]) for x in members]) for column in columns]
+
+
+def _conjunctions(b: Builder, truths: Sequence[np.ndarray], places: Sequence[np.ndarray]) -> np.ndarray:
+    """The truths, member by member, of having all of the values in the same place of `places`."""
+    leaves = np.stack([truth[:, place].reshape(-1) for truth, place in zip(truths, places)], axis=1)
+    n = len(leaves)
+    return bulk.trees(b, MIN, leaves.reshape(-1), np.repeat(np.arange(n), leaves.shape[1]), n)
+
+
+def _held(b: Builder, truths: Sequence[np.ndarray], heads: Heads) -> np.ndarray:
+    """The truths of the heads, member by member."""
+    return _conjunctions(b, truths, heads.places)
+
+
+def _unions(b: Builder, members: Members, plan: Plan, sets: Sets, is_whole: bool) -> np.ndarray:
+    """The truths of having a value of each set: [member, set]. `is_whole` is whether the domain has no other values."""
+    return np.stack([_unions_of(b, b.find(x[sets.column]), plan, sets, is_whole) for x in members])
+
+
+def _unions_of(b: Builder, variable: int, plan: Plan, sets: Sets, is_whole: bool) -> np.ndarray:
+    key = variable, is_whole
+    if key not in sets.unions:
+        truths = plan.truths_of(b, sets.column, variable)
+        found = np.full(len(sets.sizes), -1)
+        if is_whole:
+            _find_ends(b, variable, plan.values[sets.column].tolist(), sets, found)
+        left = found[sets.number] < 0
+        made = bulk.trees(b, MAX, truths[sets.places[left]], sets.number[left], len(found))
+        sets.unions[key] = np.where(found < 0, made, found)
+    return sets.unions[key]
+
+
+def _find_ends(b: Builder, variable: int, values: list[int], sets: Sets, found: np.ndarray) -> None:
+    """Sets of several values that are the first or the last ones of the domain are comparisons, which know as much."""
+    ends = np.cumsum(sets.sizes)
+    first, last = sets.places[ends - sets.sizes].tolist(), sets.places[ends - 1].tolist()
+    for number, size in enumerate(sets.sizes.tolist()):
+        if size == len(values):
+            found[number] = b.true
+        elif size > 1 and last[number] == size - 1:
+            found[number] = bulk.shared(b, LEQ, variable, b.constant(values[last[number]]))
+        elif size > 1 and first[number] == len(values) - size:
+            found[number] = bulk.shared(b, LEQ, b.constant(values[first[number]]), variable)
+
+
+def _imply(b: Builder, condition: np.ndarray, conclusion: np.ndarray) -> None:
+    open_ones = conclusion != b.true
+    bulk.imply(b, condition[open_ones], conclusion[open_ones])
+
+
+def _state_supports(b: Builder, members: Members, plan: Plan) -> None:
+    for heads in (plan.heads, plan.backwards):
+        if heads.is_function:  # the other column's values are the disjunctions of those that lead to them
+            return _state_function(b, members, plan, heads)
+    for heads in (plan.heads, plan.backwards):
+        (held,) = _truths(b, members, plan, heads.columns[:1])
+        one_of = _unions(b, members, plan, heads.sets, True)[:, heads.set_of]
+        _imply(b, held.reshape(-1), one_of.reshape(-1))  # every value is a head, in the order of values
+    return None
+
+
+def _state_function(b: Builder, members: Members, plan: Plan, heads: Heads) -> None:
+    back = plan.backwards if heads is plan.heads else plan.heads
+    (values,) = _truths(b, members, plan, back.columns[:1])
+    bulk.merge(b, values.reshape(-1), _unions(b, members, plan, back.sets, True)[:, back.set_of].reshape(-1))
+
+
+def _state_heads(b: Builder, members: Members, plan: Plan) -> None:
+    heads, n = plan.heads, len(members)
+    *others, last = heads.columns
+    truths = _truths(b, members, plan, others)
+    held = _held(b, truths, heads)
+    one_of = _unions(b, members, plan, heads.sets, True)[:, heads.set_of]
+    _imply(b, held, one_of.reshape(-1))
+    _define_values(b, truths, heads.places, held)
+    (values,) = _truths(b, members, plan, [last])
+    rows = (np.arange(n)[:, None] * len(heads) + heads.of_row).reshape(-1)
+    group = (np.arange(n)[:, None] * values.shape[1] + heads.last).reshape(-1)
+    _imply(b, values.reshape(-1), bulk.grouped(b, MAX, held[rows], group, values.size))
+
+
+def _state_rows(b: Builder, members: Members, plan: Plan) -> None:
+    truths = _truths(b, members, plan, range(plan.width))
+    _define_values(b, truths, plan.places, _conjunctions(b, truths, plan.places))
+
+
+def _define_values(b: Builder, truths: list[np.ndarray], places: list[np.ndarray], held: np.ndarray) -> None:
+    """A value is taken where a head (or row) that has it holds; `held` is the truths of those, member by member."""
+    for truth, place in zip(truths, places):
+        group = (np.arange(len(truth))[:, None] * truth.shape[1] + place).reshape(-1)
+        bulk.merge(b, truth.reshape(-1), bulk.grouped(b, MAX, held, group, truth.size))
+
+
+# Without truths of values
+
+
+def numbers_of_rows(b: Builder, members: Members, plan: Plan) -> None:
+    """State of each of the lists of variables that it is the row of some number."""
+    rows = bulk.variables(b, [0] * len(members), [len(plan.rows) - 1] * len(members))
+    for column, values in enumerate(plan.rows.T):
+        variables = np.array([b.find(x[column]) for x in members], np.int64)
+        bulk.state(b, ELEMENT, variables, rows, b.table(values.tolist()))
+
+
+def has_codes(plan: Plan) -> bool:
+    """Whether each combination of values in the domains can be one number."""
+    code = 1
+    for low, high in plan.bounds:
+        if low <= -INFINITY or high >= INFINITY:
+            return False
+        code *= high - low + 1
+    reach = sum(factor * max(map(abs, ends)) for factor, ends in zip(_factors(plan), plan.bounds))
+    return max(code, reach) < INFINITY // 4
+
+
+def compare_codes(b: Builder, x: Sequence[int], plan: Plan, r: int) -> None:
+    """State r = (x is one of the rows), by codes."""
+    factors, n = _factors(plan), len(plan.rows)
+    least, most = (sum(f * ends[side] for f, ends in zip(factors, plan.bounds)) for side in (0, 1))
+    if plan.offset is None:
+        codes = plan.rows @ np.array(factors, np.int64)  # ascend, as rows do
+        plan.offset = b.table([least - 1, *codes.tolist(), most + 1])
+    code = b.tree(ADD, b.scaled(list(zip(factors, map(b.find, x)))), 0)
+    place, below, above = b.variable(0, n), b.variable(least - 1, most), b.variable(least, most + 1)
+    b.emit(below, ELEMENT, place, plan.offset)
+    b.emit(above, ELEMENT, place, plan.offset + 1)
+    b.define(b.true, LEQ, below, code)
+    b.define(b.false, LEQ, above, code)
+    b.define(r, EQ, below, code)
+
+
+def _factors(plan: Plan) -> list[int]:
+    """Of each column, in the code of a row."""
+    factors = [1]
+    for low, high in reversed(plan.bounds[1:]):
+        factors.append(factors[-1] * (high - low + 1))
+    return factors[::-1]

@@ -1,0 +1,245 @@
+"""What is found out about a table once, for all constraints that name it, and once for all variables with the same
+domains: its rows, the values of its columns, and its rows grouped by all columns but one.
+
+A table counts as the same where its tuples are, in whatever order and under whatever name they are written. What then
+depends on the variables is stated by table_forms.py; `Plan.cost` says how many rows that takes.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from turbo_fzn.lower import bulk
+from turbo_fzn.lower.builder import Builder
+from turbo_fzn.tnf.arrays import distinct_rows, ranked
+
+ROWS_FOR_EACH_CONFLICT = 3  # at least, where the combinations that are no rows are stated instead
+
+
+@dataclass
+class Relation:
+    """The tuples of a table, each once, in lexicographic order. `cells` is kept, since its identity is a key."""
+
+    number: int
+    cells: Sequence[int]
+    rows: np.ndarray
+
+
+@dataclass
+class Sets:
+    """Sets of values of one column, by places in its values; the places of set k are those where `number` is k."""
+
+    column: int
+    places: np.ndarray
+    number: np.ndarray  # ascends
+    sizes: np.ndarray
+    unions: dict[tuple[int, bool], np.ndarray] = field(default_factory=dict)  # what table_forms.py has stated of them
+
+    @cached_property
+    def n_rows(self) -> int:
+        """The rows of the disjunctions of all sets, for one variable."""
+        return int((self.sizes - 1).sum())
+
+
+@dataclass
+class Heads:
+    """Rows grouped by all columns but the last one of `columns`: a head is what the rows of a group have in common."""
+
+    columns: list[int]
+    places: list[np.ndarray]  # of each column but the last, the place of its value in each head
+    of_row: np.ndarray  # the head of each row
+    last: np.ndarray  # the place of each row's value in the last column
+    sets: Sets  # those of the values of the last column that some head has
+    set_of: np.ndarray  # the set of each head
+
+    def __len__(self) -> int:
+        return len(self.set_of)
+
+    @property
+    def is_function(self) -> bool:
+        """Whether each head leaves one value of the last column."""
+        return len(self) == len(self.of_row)
+
+
+def heads_of(places: Sequence[np.ndarray], last: int) -> Heads:
+    """The rows with these places, each once, grouped by all columns but `last`."""
+    others = [column for column in range(len(places)) if column != last]
+    order = np.lexsort([places[last], *(places[column] for column in reversed(others))])
+    begins = np.zeros(len(order), bool)
+    begins[:1] = True
+    for column in others:
+        begins[1:] |= np.diff(places[column][order]) != 0
+    starts = np.flatnonzero(begins)
+    values = places[last][order]
+    known: dict[bytes, int] = {}
+    ends = [*starts[1:].tolist(), len(order)]
+    parts = [values[start:end] for start, end in zip(starts.tolist(), ends)]
+    set_of = np.array([known.setdefault(part.tobytes(), len(known)) for part in parts], np.int64)
+    distinct = [np.frombuffer(text, values.dtype) for text in known]
+    sizes = np.array([len(one) for one in distinct], np.int64)
+    flat = np.concatenate([np.zeros(0, values.dtype), *distinct])
+    sets = Sets(last, flat, np.repeat(np.arange(len(sizes)), sizes), sizes)
+    first = [places[column][order][starts] for column in others]
+    return Heads([*others, last], first, np.cumsum(begins) - 1, values, sets, set_of)
+
+
+@dataclass
+class Plan:
+    """What a table is for variables with certain domains: its possible rows, and for each column the distinct values,
+    which of them each row has, and whether the domain has others. The other fields are what a builder has stated."""
+
+    relation: Relation
+    rows: np.ndarray
+    values: list[np.ndarray]
+    places: list[np.ndarray]
+    narrows: list[bool]
+    bounds: list[tuple[int, int]]  # of the domains
+    truths: dict[tuple[int, int], np.ndarray] = field(default_factory=dict)
+    waiting: list[Sequence[int]] = field(default_factory=list)  # the variables of the constraints after the first
+    excluded: list[Sequence[int]] = field(default_factory=list)  # those that are none of the rows
+    offset: int | None = None  # of the codes of its rows, in the builder's tables
+    is_known: bool = False  # the first is stated
+    is_shared: bool = False  # it is kept, for others and for `table.flush`
+
+    @cached_property
+    def n_combinations(self) -> int:
+        return math.prod(map(len, self.values))
+
+    @cached_property
+    def has_few_conflicts(self) -> bool:
+        return ROWS_FOR_EACH_CONFLICT * (self.n_combinations - len(self.rows)) <= len(self.rows)
+
+    @cached_property
+    def conflicts(self) -> Heads:
+        """The combinations of values that are no rows, where these are few."""
+        is_row = np.zeros(tuple(map(len, self.values)), dtype=bool)
+        is_row[tuple(self.places)] = True
+        return heads_of(list(np.argwhere(~is_row).T), self.widest)
+
+    @cached_property
+    def heads(self) -> Heads:
+        return heads_of(self.places, self.widest)
+
+    @cached_property
+    def backwards(self) -> Heads:
+        """Of a table of two columns: grouped by the other one than `heads` are."""
+        return heads_of(self.places, 1 - self.widest)
+
+    @property
+    def widest(self) -> int:
+        """The column of the most values, the last one of these: to group by the others leaves the fewest heads."""
+        return max(range(len(self.values)), key=lambda column: (len(self.values[column]), column))
+
+    @property
+    def width(self) -> int:
+        return len(self.values)
+
+    @cached_property
+    def takes_heads(self) -> bool:
+        """Whether truth values of heads are fewer rows than those of rows."""
+        return self.width == 2 or self.rows_of_heads < self.rows_of_rows
+
+    @cached_property
+    def rows_of_heads(self) -> int:
+        return (2 * self.width - 2) * len(self.heads) + len(self.rows)
+
+    @property
+    def rows_of_rows(self) -> int:
+        return (2 * self.width - 1) * len(self.rows)
+
+    @cached_property
+    def cost(self) -> int:
+        """Rows of each constraint that says that its variables are a row, beside those of `unions`."""
+        if self.has_few_conflicts:
+            return len(self.conflicts) * (self.width - 1)
+        if self.width == 2:
+            return sum(map(len, self.values))
+        return self.rows_of_heads if self.takes_heads else self.rows_of_rows
+
+    @cached_property
+    def cost_excluded(self) -> int:
+        """Rows of each constraint that says that its variables are no row, likewise."""
+        return len(self.heads) * (self.width - 1)
+
+    @cached_property
+    def sets(self) -> list[Sets]:
+        """Of which the constraints that say that their variables are a row state disjunctions."""
+        if self.has_few_conflicts:
+            return [self.conflicts.sets]
+        if self.width == 2:
+            return [self.heads.sets, self.backwards.sets]
+        return [self.heads.sets] if self.takes_heads else []
+
+    @property
+    def cost_alone(self) -> int:
+        """Rows of a single constraint."""
+        return self.cost + sum(sets.n_rows for sets in self.sets)
+
+    def truths_of(self, b: Builder, column: int, variable: int) -> np.ndarray:
+        """The truths of the column's values."""
+        key = column, b.find(variable)
+        if key not in self.truths:
+            self.truths[key] = bulk.truths_of_values(b, key[1], self.values[column])
+        return self.truths[key]
+
+
+def relation_of(b: Builder, cells: Sequence[int], n_rows: int, width: int) -> Relation:
+    """The tuples of these cells, which are looked at once, however often they are named and written."""
+    key = "cells", id(cells), width
+    relation: Any = b.plans.get(key)
+    if relation is None:
+        rows = distinct_rows(np.array(cells, np.int64).reshape(n_rows, width))
+        content = "rows", rows.shape, zlib.crc32(np.ascontiguousarray(rows).data)
+        equal = b.plans.get(content)
+        if equal is not None and np.array_equal(equal.rows, rows):
+            relation = Relation(equal.number, cells, equal.rows)
+        else:
+            relation = b.plans[content] = Relation(len(b.plans), cells, rows)
+        b.plans[key] = relation
+    return relation
+
+
+def plan_of(b: Builder, x: Sequence[int], n_rows: int, cells: Sequence[int]) -> Plan:
+    """What is known of this table for these variables."""
+    relation = relation_of(b, cells, n_rows, len(x))
+    variables = [b.find(v) for v in x]
+    if len(set(variables)) < len(variables):
+        return _make_plan(b, x, relation)
+    domains = [(b.lower[v], b.upper[v], b.domains.get(v)) for v in variables]
+    key = "plan", relation.number, *domains
+    plan = b.plans.get(key)
+    if plan is None:
+        plan = b.plans[key] = _make_plan(b, x, relation)
+        plan.is_shared = True
+    return plan
+
+
+def all_plans(b: Builder) -> list[Plan]:
+    """Those that several constraints may have."""
+    return [plan for plan in b.plans.values() if isinstance(plan, Plan)]
+
+
+def _make_plan(b: Builder, x: Sequence[int], relation: Relation) -> Plan:
+    rows = _possible_rows(b, x, relation.rows)
+    columns = [ranked(column) for column in rows.T]
+    values, places = [values for values, _ in columns], [place for _, place in columns]
+    narrows = [len(one) < bulk.domain(b, v).size for v, one in zip(x, values)]
+    return Plan(relation, rows, values, places, narrows, [(b.lower[v], b.upper[v]) for v in map(b.find, x)])
+
+
+def _possible_rows(b: Builder, x: Sequence[int], rows: np.ndarray) -> np.ndarray:
+    """The rows that the domains allow; a variable that is in two columns has the same value in both."""
+    first: dict[int, int] = {}
+    allowed = np.ones(len(rows), dtype=bool)
+    for column, variable in enumerate(map(b.find, x)):
+        allowed &= bulk.possible(b, variable, rows[:, column])
+        if first.setdefault(variable, column) != column:
+            allowed &= rows[:, column] == rows[:, first[variable]]
+    return rows if allowed.all() else rows[allowed]

@@ -1,0 +1,67 @@
+"""Bounds from the linear relaxation in turns with a single learner: equal runs print the same.
+
+The engine waits at the end of each turn (kernels/learn/turns.h). Then the relaxation hears of the best solution so far,
+the engine of what the relaxation has delivered, and the next turn begins (turbo_fzn/bounds/turns.py).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from turbo_fzn.bounds.beside import NO_SOLUTION
+from turbo_fzn.bounds.turns import TURN_SECONDS, BesideInTurns
+from turbo_fzn.engine.contract import Engine, Found
+from turbo_fzn.engine.cpu import CpuEngine
+from turbo_fzn.run.bounding import Bounding, Boxes, relaxation_of
+from turbo_fzn.run.judge import Judge
+
+TURN_WORK = round(TURN_SECONDS * 1e9)  # as the kernels count it
+MAKING_SECONDS = 6e-5  # counted, for each row of the TNF
+
+
+class TurnBounding(Bounding):
+    """Beside a CpuEngine of one block, which learns, and a model without real variables."""
+
+    beside: BesideInTurns
+
+    def begin(self, judge: Judge, share: float) -> None:
+        self.boxes = boxes = Boxes(judge.prepared, judge.exports)
+        making = MAKING_SECONDS * judge.prepared.tnf.n_rows
+        self.beside = BesideInTurns(lambda: relaxation_of(judge.prepared), making, boxes, self.deliver, share)
+        self.delivered: list[Found] = []
+        self.bound = -NO_SOLUTION
+        self.wishes: np.ndarray | None = None
+        self.arrived_at = 0  # the end of the turn that the relaxation has heard of last
+
+    def deliver(self) -> None:
+        """In the thread of the relaxation, while the engine waits."""
+        self.delivered += [self.boxes.found.popleft() for _ in range(len(self.boxes.found))]
+        self.bound = self.beside.bound
+        wishes, self.boxes.wishes = self.boxes.wishes, None
+        self.wishes = self.wishes if wishes is None else wishes
+
+    def pace(self, engine: Engine) -> None:
+        assert isinstance(engine, CpuEngine)
+        engine.end_turn_at(TURN_WORK)
+
+    def exchange(self, engine: Engine, best: int | None, arrived: list[Found]) -> list[Found]:
+        assert isinstance(engine, CpuEngine)
+        end = engine.turn_over
+        if not end:
+            return []
+        new = []
+        if end != self.arrived_at:
+            self.arrived_at, new = end, engine.poll()
+            self.beside.arrive(end / 1e9, self.best_of(best, [*arrived, *new]))
+        if self.beside.is_behind():
+            return new
+        delivered, self.delivered, wishes, self.wishes = self.delivered, [], self.wishes, None
+        self.hand_over(engine, self.bound, delivered, wishes)
+        engine.end_turn_at(0 if self.beside.has_ended() else end + TURN_WORK)
+        return [*new, *delivered]
+
+    def best_of(self, best: int | None, arrived: list[Found]) -> int:
+        """sense * objective that is of no use any more, once those that arrived are checked."""
+        objectives = [] if best is None else [best]
+        objectives += [found.objective for found in arrived]
+        return min((self.least_of_no_use(objective) for objective in objectives), default=NO_SOLUTION)

@@ -1,0 +1,246 @@
+"""Objectives without a bound: a proof that they improve for ever, or an end of walking on.
+
+Where the root leaves the objective without a bound in its good direction, a solution is looked at, and a *ray* from
+it: a direction of some variables, the objective among them, along which every row keeps holding, however far. That is
+the recession direction of linear programs, row by row. A sum is kept where the directions add up, a product where one
+factor stands still, a comparison where the sides do not come closer, a minimum where the smaller operand stays the
+smaller. Variables that move have no bound in their direction. Directions are rational numbers, and the rows that are
+broken are mended one by one, by another variable that moves.
+
+A ray is a proof for the TNF. Before anything is claimed, points far out on it (2^200 steps) are put to the checker,
+which knows the original constraints and nothing of rows.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from math import lcm
+from typing import Any
+
+import numpy as np
+
+from turbo_fzn.check.checker import Checker
+from turbo_fzn.domains import INFINITY
+from turbo_fzn.engine.contract import Found
+from turbo_fzn.run.judge import Judge
+from turbo_fzn.tnf.language import ADD, ELEMENT, EQ, LEQ, MAX, MIN, MUL, TNF
+
+log = logging.getLogger("turbo_fzn")
+
+MOST_MOVING = 100  # variables of a ray
+MOST_CHECKS = 50_000  # of a row, on the way to one
+MOST_LOOKED_AT = 2**27  # rows, for those that name a variable
+MOST_SOLUTIONS = 2**14  # each better than the one before
+FAR_STEPS = (0, 1, 2**40, 2**70, 2**200)  # no constant of a model is as large
+LEAP = 2**20  # steps after which truths that nobody uses have changed once and for all
+LARGEST_FLOAT = 1.7e308
+Direction = dict[int, Fraction]  # of the variables that move
+
+
+def has_no_bound(tnf: TNF) -> bool:
+    """Whether the root leaves the objective without a bound in its good direction."""
+    if tnf.infeasible or tnf.sense == 0:
+        return False
+    end = tnf.lower[tnf.objective] if tnf.sense > 0 else -tnf.upper[tnf.objective]
+    return bool(end <= -INFINITY)
+
+
+class Horizon:
+    """What is known of an objective without a bound. `proved`: it has none. `given_up`: it has improved so often that
+    the search only walks on."""
+
+    def __init__(self, judge: Judge):
+        self.judge, self.tnf = judge, judge.prepared.tnf
+        self.proved = self.given_up = False
+        self.n_told = self.n_found = 0
+        z = np.where(self.tnf.op == ELEMENT, self.tnf.y, self.tnf.z)
+        self.is_free = not any(np.any(side == self.tnf.objective) for side in (self.tnf.x, self.tnf.y, z))
+        log.warning("the root gives the objective no bound: if the search finds none either, there is no optimum")
+
+    @property
+    def is_over(self) -> bool:
+        return self.proved or self.given_up
+
+    def fixed(self) -> TNF:
+        """The model with the objective, which is in no row, at some number."""
+        tnf, at = self.tnf, self.tnf.objective
+        lower, upper = tnf.lower.copy(), tnf.upper.copy()
+        lower[at] = upper[at] = min(max(0, int(lower[at])), int(upper[at]))
+        return replace(tnf, lower=lower, upper=upper)
+
+    def count(self, n_found: int) -> None:
+        """So many solutions have arrived."""
+        self.n_found += n_found
+        if self.n_found >= MOST_SOLUTIONS and not self.is_over:
+            self.given_up = True
+            log.warning("the search is given up after %d solutions, each better than the one before", self.n_found)
+
+    def see(self, found: Found) -> None:
+        """A solution that holds. Of many, fewer and fewer are looked at."""
+        self.n_told += 1
+        if self.is_over or self.n_told & (self.n_told - 1):
+            return
+        if self.tnf.floats is not None:
+            self.proved = self.is_free and self.holds_far_out(found)
+        else:
+            values = found.values.tolist()
+            ray = Rays(self.tnf, values).find()
+            self.proved = ray is not None and self.holds_on(ray, values)
+        if self.proved:
+            log.info("from solution %d on the objective improves for ever", self.n_told)
+
+    def checker(self) -> Checker | None:
+        model = self.judge.prepared.model
+        return self.judge.checker or (None if model is None else Checker(model))
+
+    def holds_on(self, ray: Mapping[int, int], values: list[int]) -> bool:
+        """Whether the checker takes points of the ray for solutions. Behind LEAP they lie on a line for it, too."""
+        checker, prepared = self.checker(), self.judge.prepared
+        if checker is None or max(map(abs, ray.values())) * 2 * LEAP >= INFINITY // 2 or far(values):
+            return False
+        line = [[v + steps * ray.get(i, 0) for i, v in enumerate(values)] for steps in (LEAP, LEAP + 1, LEAP + 2)]
+        first, second, third = (prepared.original(np.array(point, np.int64)).tolist() for point in line)
+        step = [b - a for a, b in zip(first, second)]
+        if step != [b - a for a, b in zip(second, third)]:
+            return False
+        for steps in FAR_STEPS:
+            point = {name: first[at] + steps * step[at] for name, at in prepared.origin.items()}
+            if checker.violation(point) is not None:
+                return False
+        return True
+
+    def holds_far_out(self, found: Found) -> bool:
+        """The same of an objective that is in no row, in a model with real variables."""
+        checker = self.checker()
+        if checker is None or self.judge.checker is None:
+            return False
+        moved = found.values.copy()
+        at = self.tnf.objective
+        moved[[at, at + self.tnf.n_vars]] -= self.tnf.sense  # one code, or one
+        one, other = self.judge.assignment(found), self.judge.assignment(found._replace(values=moved))
+        end = -self.tnf.sense * (LARGEST_FLOAT if self.tnf.has_real_objective else 2**200)
+        names = [name for name in one if one[name] != other[name]]
+        point: dict[str, Any] = {**one, **dict.fromkeys(names, end)}
+        return bool(names) and checker.violation(point) is None and checker.undecided(point) is None
+
+
+def far(values: list[int]) -> bool:
+    return max(map(abs, values)) >= INFINITY // 4
+
+
+class Rays:
+    """Directions in which a solution (`values` of a TNF of integers) can be left for ever."""
+
+    def __init__(self, tnf: TNF, values: list[int]):
+        self.tnf, self.values = tnf, values
+        self.checks = MOST_CHECKS
+        self.rows: dict[int, list[tuple[int, int, int, int]]] = {}
+
+    def find(self) -> dict[int, int] | None:
+        """The step of each variable that moves, the objective to the better; None where none is found."""
+        first = {self.tnf.objective: Fraction(-self.tnf.sense)}
+        direction = self.extend(first) if all(self.may_move(*one) for one in first.items()) else None
+        if direction is None:
+            return None
+        scale = lcm(*(step.denominator for step in direction.values()))
+        return {v: int(step * scale) for v, step in direction.items() if step}
+
+    def rows_of(self, v: int) -> list[tuple[int, int, int, int]]:
+        """(op, x, y, z) of the rows that name it; of ELEMENT z is y."""
+        if v not in self.rows:
+            tnf = self.tnf
+            z = np.where(tnf.op == ELEMENT, tnf.y, tnf.z)
+            at = np.flatnonzero((tnf.x == v) | (tnf.y == v) | (z == v))
+            columns = (column[at].tolist() for column in (tnf.op, tnf.x, tnf.y, z))
+            self.rows[v] = list(zip(*columns))
+        return self.rows[v]
+
+    def extend(self, direction: Direction) -> Direction | None:
+        """A direction with these steps that keeps all rows."""
+        for v in direction:
+            rows = self.rows_of(v)
+            self.checks -= len(rows) + 1
+            looked_at = len(self.rows) * self.tnf.n_rows
+            if self.checks < 0 or looked_at > MOST_LOOKED_AT or len(direction) > MOST_MOVING:
+                return None
+            broken = next((row for row in rows if not self.is_kept(row, direction)), None)
+            if broken is not None:
+                extended = (self.extend(more) for more in self.mended(broken, direction))
+                return next((found for found in extended if found is not None), None)
+        return direction
+
+    def mended(self, row: tuple[int, int, int, int], direction: Direction) -> Iterator[Direction]:
+        """Directions in which one more variable moves, so that the row is kept."""
+        op, x, y, z = row
+        steps = [direction.get(v, Fraction(0)) for v in (x, y, z)]
+        for v in dict.fromkeys((z, y, x)):
+            if v not in direction:
+                for step in dict.fromkeys(self.steps_of(v, row, steps)):
+                    more = {**direction, v: step}
+                    if step and self.may_move(v, step) and self.is_kept(row, more):
+                        yield more
+
+    def steps_of(self, v: int, row: tuple[int, int, int, int], steps: list[Fraction]) -> list[Fraction]:
+        """Steps of a variable that may mend a row; `steps` are those of x, y and z."""
+        op, x, y, z = row
+        dx, dy, dz = steps
+        if op == ADD:
+            return [dx / 2] if y == z == v else [dy + dz if v == x else dx - dz if v == y else dx - dy]
+        if op == MUL:
+            if v == x:
+                return [self.values[y] * dz + self.values[z] * dy]
+            factor = self.values[z if v == y else y]
+            return [dx / factor] if factor else []
+        return [dx, dy, dz]
+
+    def may_move(self, v: int, step: Fraction) -> bool:
+        return bool(self.tnf.upper[v] >= INFINITY if step > 0 else self.tnf.lower[v] <= -INFINITY)
+
+    def is_kept(self, row: tuple[int, int, int, int], direction: Direction) -> bool:
+        op, *variables = row
+        rule = KEPT.get(op)
+        x, y, z = (self.values[v] for v in variables)
+        dx, dy, dz = (direction.get(v, Fraction(0)) for v in variables)
+        return rule is not None and rule(x, y, z, dx, dy, dz)
+
+
+# Whether (x + t dx) = (y + t dy) op (z + t dz) for all t >= 0. False where that is not plain.
+
+
+def keeps_sum(x: int, y: int, z: int, dx: Fraction, dy: Fraction, dz: Fraction) -> bool:
+    return x == y + z and dx == dy + dz
+
+
+def keeps_product(x: int, y: int, z: int, dx: Fraction, dy: Fraction, dz: Fraction) -> bool:
+    return x == y * z and dy * dz == 0 and dx == y * dz + z * dy
+
+
+def keeps_minimum(x: int, y: int, z: int, dx: Fraction, dy: Fraction, dz: Fraction) -> bool:
+    return (x == y <= z and dx == dy <= dz) or (x == z <= y and dx == dz <= dy)
+
+
+def keeps_maximum(x: int, y: int, z: int, dx: Fraction, dy: Fraction, dz: Fraction) -> bool:
+    return keeps_minimum(-x, -y, -z, -dx, -dy, -dz)
+
+
+def keeps_equality(x: int, y: int, z: int, dx: Fraction, dy: Fraction, dz: Fraction) -> bool:
+    if x == 1:
+        return y == z and dx == 0 and dy == dz
+    return x == 0 and dx == 0 and ((y < z and dy <= dz) or (y > z and dy >= dz))
+
+
+def keeps_order(x: int, y: int, z: int, dx: Fraction, dy: Fraction, dz: Fraction) -> bool:
+    return dx == 0 and ((x == 1 and y <= z and dy <= dz) or (x == 0 and y > z and dy >= dz))
+
+
+KEPT = {
+    int(ADD): keeps_sum,
+    int(MUL): keeps_product,
+    int(MIN): keeps_minimum,
+    int(MAX): keeps_maximum,
+    int(EQ): keeps_equality,
+    int(LEQ): keeps_order,
+}
