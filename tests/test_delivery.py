@@ -60,7 +60,14 @@ STEPS = ["-r", "1", "--arch", "cpu"]  # each improvement by itself, in the same 
 
 @pytest.mark.covers("F2", "O11")
 @pytest.mark.parametrize("error", ERRORS)
-@pytest.mark.parametrize("flags", [[], ["-i"], ["-s"]], ids=["last", "every", "statistics"])
+@pytest.mark.parametrize(
+    "flags",
+    [
+        pytest.param([], id="last"),
+        pytest.param(["-i"], id="every", marks=pytest.mark.slow),
+        pytest.param(["-s"], id="statistics", marks=pytest.mark.slow),
+    ],
+)
 def test_the_best_solution_is_printed_before_the_error_that_follows_it(tmp_path, error, flags):
     path = write(tmp_path, CLIMB)
     spoilt = sabotage(tmp_path, "turbo_fzn.run.judge", BREAK_AT_THE_THIRD.format(error=error))

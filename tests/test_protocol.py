@@ -341,7 +341,9 @@ def test_a_time_limit_of_zero_or_of_ages_is_none(solve, limit):
     assert solve(LEAST_SUM, "-t", limit).markers == COMPLETE
 
 
-@pytest.mark.parametrize("flags", [[], ["--no-simplify"]], ids=["simple", "plain"])
+@pytest.mark.parametrize(
+    "flags", [pytest.param([], id="simple"), pytest.param(["--no-simplify"], id="plain", marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("where", ["root", "search"])
 def test_a_time_limit_ends_a_propagation_that_would_take_ages(solve, where, flags):
     text = long_propagation("0..4000000000000000000" if where == "root" else "int")
