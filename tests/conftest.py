@@ -34,7 +34,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.pluginmanager.register(watchdog)
     config.add_cleanup(builds.open_place())
     config.pluginmanager.register(watchdog)
     processor_time.register(config)

@@ -50,6 +50,7 @@ SAMPLES = {
     "gpu_memory": "1024",
     "n_optimal": "2",
 }  # of integer options, else 2
+TEXTS = {"without": "probe", "learn": "prover,finder", "gpus": "all"}  # else the path of a file
 
 
 def uses(row: Row, tmp_path: Path) -> Iterator[list[str]]:
@@ -58,7 +59,7 @@ def uses(row: Row, tmp_path: Path) -> Iterator[list[str]]:
     values = {
         "int": [SAMPLES.get(row.field, "2")],
         "choice": [choice for choice in choices if choice != "gpu"],  # a GPU need not be here
-        "text": [{"without": "probe", "learn": "prover,finder", "gpus": "all"}.get(row.field, str(tmp_path / "written"))],
+        "text": [TEXTS.get(row.field, str(tmp_path / "written"))],
         "pair": ["3,9"],  # a port where nobody listens
         "number": ["0.001"],
     }.get(kind)
