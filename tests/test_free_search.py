@@ -19,8 +19,8 @@ from soak import market_split_model
 from test_portfolio import BEST_GAIN, KNAPSACK, NEIGHBOURHOODS, RESTARTS
 from test_random_models import models
 
+from turbo_fzn.engine.aligned import FIRST_SHARE
 from turbo_fzn.engine.contract import Found
-from turbo_fzn.engine.layout import FIRST_SHARE
 
 MANY = 10**9  # tries on the books, so that what a try takes is what the books say, and not what the machine takes
 APART = 3  # an island that takes no notice of the record

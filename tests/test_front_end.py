@@ -201,7 +201,7 @@ def nodes_to_the_proof(text: str, simplified: bool) -> tuple[int, int, int]:
     objective.
     """
     every = "satisfy;" in text
-    result = solve_text(text, arch="cpu", blocks=1, lns="off", simplify=simplified, all_solutions=every, check=False)
+    result = solve_text(text, arch="cpu", blocks=1, lns="off", learn="off", simplify=simplified, all_solutions=every)
     assert result.complete
     figure = len(result.solutions) if result.objective is None else result.objective
     return result.statistics["nodes"], result.statistics["failures"], figure

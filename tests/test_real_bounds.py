@@ -287,7 +287,7 @@ def test_a_second_engine_hears_what_the_first_one_did(monkeypatch) -> None:
     first, second = Listener(), Listener()
     for engine in (first, second):
         bounding.start()
-        assert [found.objective for found in bounding.exchange(engine, None)][-1:] == [first.adopted[-1].objective]
+        assert [found.objective for found in bounding.exchange(engine, None, [])][-1:] == [first.adopted[-1].objective]
         assert engine.bound == bounding.beside.bound and engine.adopted[-1] == first.adopted[-1]
         assert bounding.proves(first.adopted[-1].objective)
 

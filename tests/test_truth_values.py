@@ -27,8 +27,8 @@ FORMS = {"<->": "constraint t <-> {};", "->": "constraint t -> {};", "not": "con
 
 
 @pytest.fixture(scope="module")
-def compiler(tmp_path_factory) -> Compiler:
-    return Compiler(tmp_path_factory.mktemp("truths"))
+def compiler() -> Compiler:
+    return Compiler()
 
 
 def literal(argument: object) -> str:

@@ -21,7 +21,7 @@ from turbo_fzn.run.prepare import prepare
 
 N_TRUTHS, N_CLAUSES = 400, 1680
 FEW = 200  # conflicts: of the first run, after which there are wishes, and a little more
-MANY = 1000
+MANY = 800
 
 
 def planted(random: Random, relaxed: str = "", goal: str = "satisfy") -> tuple[str, list[int]]:
@@ -117,8 +117,8 @@ def test_wishes_are_the_likeliest_values_and_what_follows_from_them():
     wished = {name: int(wishes[prepared.origin[name]]) for name in ("x", "i", "b", "c", "total")}
     assert wished == {"x": 2, "i": 3, "b": 0, "c": 0, "total": NO_WISH}
     engine = Scripted()
-    bounding.exchange(engine, None)
-    bounding.exchange(engine, None)
+    bounding.exchange(engine, None, [])
+    bounding.exchange(engine, None, [])
     assert engine.asked == [("suggest", wishes.tolist())], "once"
 
 
