@@ -103,6 +103,7 @@ def test_the_name_of_a_file_makes_no_second_line(tmp_path, name):
         assert answer.errors.startswith(f"fzn-turbo: {tmp_path}/{shown}:") and answer.errors.rstrip("\n").isprintable()
 
 
+@pytest.mark.slow
 def test_what_is_logged_of_a_name_makes_no_second_line(tmp_path):
     folder = tmp_path / "two\nlines"
     folder.mkdir(mode=0o777)

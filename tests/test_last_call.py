@@ -99,6 +99,7 @@ def test_where_the_first_check_takes_long_nothing_unchecked_is_printed(tmp_path)
     assert (answer.code, answer.markers, answer.solutions) == (0, UNKNOWN, [])
 
 
+@pytest.mark.slow
 @pytest.mark.covers("T1", "F2")
 def test_nor_does_a_time_limit_wait_for_a_check(tmp_path):
     spoilt = sabotage(tmp_path, "turbo_fzn.run.judge", ENDLESS.format(number=3))
