@@ -138,7 +138,8 @@ def test_a_gpu_that_is_ready_joins_and_a_failure_of_it_is_told(machine, endless)
             expected = "the search goes on without it: " + TOLD.get(fault, "")
             wait_for(process, "has joined it" if fault == "none:fail" else expected)
             process.send_signal(signal.SIGTERM)
-            assert finish(process).code == 0
+            answer = finish(process)
+            assert answer.code == 0, answer.errors[:3000]
 
 
 def wait_for(process: subprocess.Popen[str], text: str) -> None:

@@ -137,26 +137,6 @@ def test_while_nothing_is_found_the_check_is_made_ready(monkeypatch):
     assert all("columns" in vars(group) for group in tables.groups.values() if group.column_relation)
 
 
-class Busy(Bounder):
-    """A relaxation that is made ready for ever."""
-
-    sense = 1
-
-    def work(self) -> None:
-        while True:
-            self.n_nodes += 1
-
-
-def test_a_relaxation_ends_wherever_it_stands():
-    bounder = Busy()
-    bounder.start()
-    while bounder.n_nodes == 0:
-        time.sleep(0.001)
-    bounder.halt()
-    bounder.thread.join(PATIENCE)
-    assert not bounder.thread.is_alive() and bounder.fault is None
-
-
 class Slow(Bounder):
     """The first who reads `best` is overtaken by another, if that can be."""
 

@@ -8,8 +8,6 @@ solutions it is the lesser of the two that holds, and that is what is told.
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
 import logging
 import threading
 import time
@@ -117,14 +115,9 @@ class Bounder(ABC):
             self.best = min(self.best, best)
 
     def stop(self) -> None:
+        """Also in a signal handler. The thread looks up between its steps, and a linear program at its next iteration;
+        an exception thrown into the thread would end the process where HiGHS has called back."""
         self.stopped = True
-
-    def halt(self) -> None:
-        """In a signal handler, of a process that will not come back to this: the thread ends wherever it stands in
-        Python. What a linear program is in the midst of sees `stopped` at its next iteration."""
-        self.stop()
-        if self.thread.ident is not None:
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self.thread.ident), ctypes.py_object(SystemExit))
 
     def join(self) -> None:
         """Waits a moment: a linear program looks up between its iterations, but not before the first."""
@@ -132,12 +125,11 @@ class Bounder(ABC):
             self.thread.join(END_SECONDS)
 
     def _begin(self) -> None:
-        with contextlib.suppress(SystemExit):  # of `halt`
-            begin = time.monotonic() + HEAD_START_SECONDS
-            while not self.stopped and time.monotonic() < begin:  # no lock: a signal handler may say stop
-                time.sleep(min(HEAD_START_SECONDS, REST_SECONDS))
-            if not self.stopped:
-                self.run()
+        begin = time.monotonic() + HEAD_START_SECONDS
+        while not self.stopped and time.monotonic() < begin:  # no lock: a signal handler may say stop
+            time.sleep(min(HEAD_START_SECONDS, REST_SECONDS))
+        if not self.stopped:
+            self.run()
 
     def now(self) -> float:
         """Seconds, from some moment on."""

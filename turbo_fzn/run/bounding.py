@@ -95,7 +95,7 @@ class Bounding:
 
     def halt(self) -> None:
         """See Bounder."""
-        self.beside.halt()
+        self.beside.stop()
 
     def close(self) -> None:
         self.beside.stop()
