@@ -12,9 +12,16 @@ LIBRARIES_BYTES = 96 << 20  # of address space that NumPy and OpenBLAS take, and
 STACK_BYTES = 8 << 20  # of a thread, by the usual limit
 
 
-def require(size: int) -> None:
-    """MemoryError where the process cannot have so many bytes more. They are not touched, and given back."""
+def has_room(size: int) -> bool:
+    """Whether the process can have so many bytes more. They are not touched, and given back."""
     try:
         mmap.mmap(-1, max(size, 1), flags=mmap.MAP_PRIVATE).close()
     except (OSError, OverflowError):
-        raise MemoryError from None
+        return False
+    return True
+
+
+def require(size: int) -> None:
+    """Raises MemoryError where there is no room for so many bytes."""
+    if not has_room(size):
+        raise MemoryError

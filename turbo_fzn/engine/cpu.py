@@ -261,8 +261,8 @@ class CpuEngine:
             for thread in self.threads:
                 thread.start()
         except RuntimeError as error:
-            memory.require(memory.STACK_BYTES)
-            raise EngineError(f"cannot run {len(self.threads)} threads: {error}") from error
+            why = error if memory.has_room(memory.STACK_BYTES) else "out of memory"
+            raise EngineError(f"cannot run {len(self.threads)} threads: {why}") from error
 
     @property
     def running(self) -> bool:
