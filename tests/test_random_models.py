@@ -150,8 +150,10 @@ def test_all_solutions_of_a_random_model_are_those_of_the_oracle(engine, model):
 
 
 @pytest.mark.covers("F2", "O8")
-@given(model=models(["minimize", "maximize"]))
-def test_the_optimum_of_a_random_model_is_that_of_the_oracle(engine, model):
+@pytest.mark.parametrize("goal", ["minimize", "maximize"])
+@given(data=st.data())
+def test_the_optimum_of_a_random_model_is_that_of_the_oracle(engine, goal, data):
+    model = data.draw(models([goal]))
     solutions = all_solutions(model)
     objectives = {fingerprint(outputs_of(model, solution)): objective_of(model, solution) for solution in solutions}
     best = optimum(model, solutions)
