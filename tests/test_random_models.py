@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from builtin_cases import PREDICATES
 from flatzinc_text import make_model, with_text
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import all_solutions, fingerprint, objective_of, optimum, outputs_of
 
@@ -152,6 +152,7 @@ def test_all_solutions_of_a_random_model_are_those_of_the_oracle(engine, model):
 @pytest.mark.covers("F2", "O8")
 @pytest.mark.parametrize("goal", ["minimize", "maximize"])
 @given(data=st.data())
+@settings(max_examples=settings.default.max_examples // 2)  # for each of two goals
 def test_the_optimum_of_a_random_model_is_that_of_the_oracle(engine, goal, data):
     model = data.draw(models([goal]))
     solutions = all_solutions(model)
