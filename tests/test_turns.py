@@ -16,9 +16,13 @@ from turbo_fzn.engine.layout import Settings
 from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options
 from turbo_fzn.read.flatzinc import parse_text
+from turbo_fzn.run import choose
+from turbo_fzn.run.bounding import Bounding
+from turbo_fzn.run.judge import Judge
 from turbo_fzn.run.outcome import Finished
 from turbo_fzn.run.prepare import prepare
 from turbo_fzn.run.search import Search
+from turbo_fzn.run.turns import TurnBounding
 
 
 def knapsack(seed: int, items: int = 40) -> str:
@@ -154,3 +158,20 @@ def test_equal_seeds_find_the_same_however_slow_the_relaxation_is(seed, monkeypa
 def test_one_thread_proves_a_knapsack_without_annotation(tmp_path, arguments):
     answer = run("--arch", "cpu", *arguments, "-s", write(tmp_path, knapsack(1)))
     assert answer.markers == ["=========="] and answer.statistics["blocks"] == "1"
+
+
+@pytest.mark.parametrize(
+    ("asked", "has_gpu", "kind"),
+    [
+        ({"arch": "auto"}, False, TurnBounding),
+        ({"arch": "auto", "blocks": 1}, False, TurnBounding),
+        ({"arch": "cpu", "blocks": 1}, True, TurnBounding),
+        ({"arch": "auto", "blocks": 1, "relaxation": "on"}, True, Bounding),
+        ({"arch": "gpu", "blocks": 1, "relaxation": "on"}, True, Bounding),
+    ],
+)
+def test_turns_are_taken_with_a_learner_that_no_gpu_joins(monkeypatch, asked, has_gpu, kind):
+    monkeypatch.setattr(choose.wake, "absence", lambda: None if has_gpu else "there is none")
+    options = Options(seed=1, **asked)
+    prepared = prepare(parse_text(knapsack(1, items=4)), options, Interrupt(None))
+    assert type(choose.begin_bounding(Judge(prepared, options), options)) is kind

@@ -21,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import count, cycle
 from pathlib import Path
 
@@ -104,36 +104,36 @@ def groups_of_sums(rng: random.Random) -> Parts:
         yield "</group>\n"
 
 
+def groups_over_one_table(rng: random.Random, kind: str, rows: Iterable[str], arity: int, members: int) -> Parts:
+    """A group of so many constraints over variables drawn at random, all with the same rows of `supports` or
+    `conflicts`."""
+    columns = " ".join(f"%{i}" for i in range(arity))
+    yield f"<group><extension><list> {columns} </list><{kind}> {''.join(rows)} </{kind}></extension>\n"
+    for _ in range(members):
+        yield f"<args> {names(rng, arity)} </args>\n"
+    yield "</group>\n"
+
+
 @kind("group of tables")
 def groups_of_tables(rng: random.Random) -> Parts:
     while True:
-        rows = "".join(f"({i % 100},{i * 7 % 100})" for i in range(200))
-        yield f"<group><extension><list> %0 %1 </list><supports> {rows} </supports></extension>\n"
-        for _ in range(10**4):
-            yield f"<args> {names(rng, 2)} </args>\n"
-        yield "</group>\n"
+        rows = (f"({i % 100},{i * 7 % 100})" for i in range(200))
+        yield from groups_over_one_table(rng, "supports", rows, 2, 10**4)
 
 
 @kind("group of large tables")
 def groups_of_large_tables(rng: random.Random) -> Parts:
-    """One table for a hundred thousand members, which may not have truths for all its rows each."""
+    """A hundred thousand members, which may not have truths for all rows each."""
     while True:
-        rows = "".join(sorted({f"({i % 100},{i * i % 97},{rng.randrange(100)})" for i in range(5000)}))
-        yield f"<group><extension><list> %0 %1 %2 </list><supports> {rows} </supports></extension>\n"
-        for _ in range(10**5):
-            yield f"<args> {names(rng, 3)} </args>\n"
-        yield "</group>\n"
+        rows = sorted({f"({i % 100},{i * i % 97},{rng.randrange(100)})" for i in range(5000)})
+        yield from groups_over_one_table(rng, "supports", rows, 3, 10**5)
 
 
 @kind("group of conflicts")
 def groups_of_conflicts(rng: random.Random) -> Parts:
-    """The same of what is not allowed."""
     while True:
-        rows = "".join(f"({i % 100},{i * 3 % 100},{i % 100})" for i in range(100))
-        yield f"<group><extension><list> %0 %1 %2 </list><conflicts> {rows} </conflicts></extension>\n"
-        for _ in range(10**5):
-            yield f"<args> {names(rng, 3)} </args>\n"
-        yield "</group>\n"
+        rows = (f"({i % 100},{i * 3 % 100},{i % 100})" for i in range(100))
+        yield from groups_over_one_table(rng, "conflicts", rows, 3, 10**5)
 
 
 @kind("intensions")

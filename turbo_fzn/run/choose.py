@@ -9,8 +9,7 @@ model:
   and as there is no order to follow, it follows the failures (dom/wdeg: Boussemart et al., ECAI 2004); the other
   searches neighbourhoods and restarts. docs/search.md has the measurements.
 * Beside a GPU, free search has the host's threads learn from conflicts: all but two, at most 16, since the GPU finds
-  solutions sooner than they do, but proves little. An annotation that is followed is followed by one thread all the
-  same: who wants it followed, and names no threads, wants the first solutions in its order and the machine for himself.
+  solutions sooner than they do, but proves little. A search annotation is followed by one thread there, too.
 * One thread learns from conflicts, in all roles in turn; where nobody can learn, it searches the tree, unless the
   objective is real: then restarts, which find the solutions that the tree is bounded by, and see to the proof.
 * A seed says that equal runs are to print the same. So without `-p` or `-f` it means one thread on a CPU, and the
@@ -208,16 +207,20 @@ def begin_bounding(judge: Judge, options: Options) -> Bounding | None:
     return kind(judge, SHARE_BESIDE_ONE if alone else 1)
 
 
+def is_on_cpu(options: Options) -> bool:
+    """Whether no GPU searches, nor is to join."""
+    return options.arch == "cpu" or (options.arch == "auto" and wake.absence() is not None)
+
+
 def is_alone(tnf: TNF, options: Options) -> bool:
     """Whether the search is that of a single block."""
-    on_cpu = options.arch == "cpu" or (options.arch == "auto" and wake.absence() is not None)
-    return options.blocks == 1 or (on_cpu and plan(tnf, options, 1).threads == 1)
+    return options.blocks == 1 or (is_on_cpu(options) and plan(tnf, options, 1).threads == 1)
 
 
 def is_lone_learner(tnf: TNF, options: Options) -> bool:
     """Whether a search that is that of a single block is that of a learner on the CPU."""
     chosen = plan(tnf, options, 1)
-    return options.arch != "gpu" and world() is None and bool(cpu_settings(tnf, chosen, options).roles)
+    return is_on_cpu(options) and world() is None and bool(cpu_settings(tnf, chosen, options).roles)
 
 
 def make_gpu_engine(prepared: Prepared, exports: np.ndarray, settings: Settings, wanted: str) -> Engine:
