@@ -15,7 +15,7 @@ from turbo_fzn.domains import INFINITY
 from turbo_fzn.options import Options
 from turbo_fzn.run.outcome import Finished
 from turbo_fzn.run.output import CompetitionStyle
-from turbo_fzn.run.unbounded import Rays
+from turbo_fzn.run.unbounded import Rays, far, starts
 from turbo_fzn.tnf.language import TNF, Op
 
 UNBOUNDED = "=====UNBOUNDED====="
@@ -47,6 +47,14 @@ def draw_rows(rng: random.Random) -> tuple[TNF, list[int]]:
     return tnf, values
 
 
+def rows_hold(tnf: TNF, point: list[int]) -> bool:
+    rows = zip(*(column.tolist() for column in (tnf.op, tnf.x, tnf.y, tnf.z)))
+    bounds = zip(point, tnf.lower.tolist(), tnf.upper.tolist())
+    return all(point[x] == apply_operator(op, point[y], point[z]) for op, x, y, z in rows) and all(
+        (low <= -INFINITY or low <= v) and (high >= INFINITY or v <= high) for v, low, high in bounds
+    )
+
+
 def test_every_point_of_a_ray_is_a_solution_that_is_better_than_the_one_before():
     found: dict[int, int] = {}
     for seed in range(4000):
@@ -56,14 +64,28 @@ def test_every_point_of_a_ray_is_a_solution_that_is_better_than_the_one_before()
             continue
         assert tnf.sense * ray[tnf.objective] < 0
         for steps in (*range(60), 2**40, 10**30):
-            point = [v + steps * ray.get(i, 0) for i, v in enumerate(values)]
-            rows = zip(*(column.tolist() for column in (tnf.op, tnf.x, tnf.y, tnf.z)))
-            assert all(point[x] == apply_operator(op, point[y], point[z]) for op, x, y, z in rows), (seed, steps)
-            for v, low, high in zip(point, tnf.lower.tolist(), tnf.upper.tolist()):
-                assert (low <= -INFINITY or low <= v) and (high >= INFINITY or v <= high), (seed, steps)
+            assert rows_hold(tnf, [v + steps * ray.get(i, 0) for i, v in enumerate(values)]), (seed, steps)
         for op in tnf.op[np.isin(tnf.x, list(ray)) | np.isin(tnf.y, list(ray)) | np.isin(tnf.z, list(ray))].tolist():
             found[op] = found.get(op, 0) + 1
     assert set(found) == {Op.ADD, Op.MUL, Op.MIN, Op.MAX, Op.EQ, Op.LEQ} and min(found.values()) > 20, found
+
+
+def test_a_ray_is_followed_back_from_the_end_of_the_numbers():
+    """What a GPU finds first, since its blocks probe all values at once."""
+    n_back = 0
+    for seed in range(4000):
+        tnf, values = draw_rows(random.Random(seed))
+        ray = Rays(tnf, values).find()
+        if ray is None:
+            continue
+        steps = (INFINITY - 50) // max(map(abs, ray.values()))
+        point = [v + steps * ray.get(i, 0) for i, v in enumerate(values)]
+        again = Rays(tnf, point).find() if far(point) else None
+        for start in starts(tnf, again, point) if again else ():
+            assert rows_hold(tnf, start) and not far(start), seed
+            assert rows_hold(tnf, [v + 10**30 * again.get(i, 0) for i, v in enumerate(start)]), seed
+            n_back += 1
+    assert n_back > 100, n_back
 
 
 def test_a_ray_is_looked_for_in_bounded_work(monkeypatch):
@@ -151,10 +173,16 @@ MODELS = {
     "real, of a model": "var float: x :: output_var; var 0.0..4.0: y; constraint float_times(y,y,4.0);"
     "solve maximize x;",
 }
+FLAGS = [
+    pytest.param([], id="plain"),
+    pytest.param(["-f", "-p", "2"], id="free"),
+    pytest.param(["--no-simplify"], id="as it is"),
+    pytest.param(["--arch", "gpu"], id="on the GPU", marks=pytest.mark.gpu),
+]
 
 
 @pytest.mark.covers("O14")
-@pytest.mark.parametrize("flags", [[], ["-f", "-p", "2"], ["--no-simplify"]], ids=["plain", "free", "as it is"])
+@pytest.mark.parametrize("flags", FLAGS)
 @pytest.mark.parametrize("name", MODELS)
 def test_an_objective_that_is_unbounded_is_said_to_be(tmp_path, name, flags):
     answer = run(*flags, write(tmp_path, MODELS[name].replace(";", ";\n")))

@@ -35,6 +35,7 @@ MOST_CHECKS = 50_000  # of a row, on the way to one
 MOST_LOOKED_AT = 2**27  # rows, for those that name a variable
 MOST_SOLUTIONS = 2**14  # each better than the one before
 FAR_STEPS = (0, 1, 2**40, 2**70, 2**200)  # no constant of a model is as large
+KEPT_STEPS = (0, 2**20, 2**40, 2**50)  # of those back to 0: there a bound that depends on others may be behind
 LEAP = 2**20  # steps after which truths that nobody uses have changed once and for all
 LARGEST_FLOAT = 1.7e308
 Direction = dict[int, Fraction]  # of the variables that move
@@ -88,7 +89,7 @@ class Horizon:
         else:
             values = found.values.tolist()
             ray = Rays(self.tnf, values).find()
-            self.proved = ray is not None and self.holds_on(ray, values)
+            self.proved = ray is not None and any(self.holds_on(ray, start) for start in starts(self.tnf, ray, values))
         if self.proved:
             log.info("from solution %d on the objective improves for ever", self.n_told)
 
@@ -129,6 +130,26 @@ class Horizon:
 
 def far(values: list[int]) -> bool:
     return max(map(abs, values)) >= INFINITY // 4
+
+
+def starts(tnf: TNF, ray: Mapping[int, int], values: list[int]) -> Iterator[list[int]]:
+    """Solutions from which the ray may be followed: this one, or, where an engine has begun at the end of its numbers
+    (a GPU's blocks probe them all at once), others back along the ray."""
+    if not far(values):
+        yield values
+        return
+    for rest in KEPT_STEPS:
+        steps = most_steps_back(tnf, ray, values) - rest
+        start = [v - steps * ray.get(i, 0) for i, v in enumerate(values)]
+        if not far(start) and Rays(tnf, start).extend({v: Fraction(step) for v, step in ray.items()}) == ray:
+            yield start
+
+
+def most_steps_back(tnf: TNF, ray: Mapping[int, int], values: list[int]) -> int:
+    """Until the first of the variables that move away from 0 is there, or at its other bound."""
+    ends = ((v, step, (tnf.lower if step > 0 else tnf.upper)[v].item()) for v, step in ray.items())
+    ways = ((values[v] - (end if abs(end) < INFINITY else 0), step) for v, step, end in ends)
+    return min((way // step for way, step in ways if way * step > 0), default=0)
 
 
 class Rays:
