@@ -8,6 +8,7 @@ and else row by row by the meaning itself (relations.py).
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
@@ -19,7 +20,7 @@ from turbo_fzn.check.meanings import is_member
 from turbo_fzn.check.relations import EQUAL_LENGTHS, Signature, find_signature
 from turbo_fzn.domains import BOOLEAN, INFINITY, IntSet
 from turbo_fzn.errors import ModelError
-from turbo_fzn.read.model import Constraint, Index, Model, Ref
+from turbo_fzn.read.model import Index, Model, Ref
 
 
 def error_at(model: Model, position: int, text: str, kind: type[ModelError] = ModelError) -> ModelError:
@@ -27,20 +28,25 @@ def error_at(model: Model, position: int, text: str, kind: type[ModelError] = Mo
 
 
 class Group:
-    """All constraints of one predicate: `rows` as resolved arguments, `members` their numbers in the model."""
+    """All constraints of one predicate: `arguments` resolved, a list for each of its places, `members` their numbers in
+    the model."""
 
-    def __init__(self, signature: Signature):
+    def __init__(self, signature: Signature, members: list[int], arguments: list[list]):
         self.signature = signature
         self.relation = signature.relation
         column_relation = COLUMN_RELATIONS.get(signature.base)
         self.column_relation = signature.form(column_relation) if column_relation else None
-        self.members: list[int] = []
-        self.rows: list[tuple] = []
+        self.members = members
+        self.arguments = arguments
+
+    @cached_property
+    def rows(self) -> list[tuple]:
+        """The arguments of each constraint."""
+        return list(zip(*self.arguments)) if self.arguments else [()] * len(self.members)
 
     @cached_property
     def columns(self) -> list[ArrayColumn | Sets | np.ndarray]:
-        kinds = self.signature.kinds
-        return [COLUMNS[kind](column) for kind, column in zip(kinds, zip(*self.rows))]
+        return [COLUMNS[kind](column) for kind, column in zip(self.signature.kinds, self.arguments)]
 
     def make_ready(self) -> None:
         """The columns, where they are what is looked at."""
@@ -50,7 +56,7 @@ class Group:
     def failures(self, assignment: Assignment) -> Iterator[int]:
         """The numbers of the constraints that do not hold, by columns where that is exact."""
         if self.column_relation is None or not assignment.fits:
-            yield from self.plain_failures(assignment, range(len(self.rows)))
+            yield from self.plain_failures(assignment, range(len(self.members)))
             return
         args = [assignment.column(column) for column in self.columns]
         failed = ~self.column_relation(*args)
@@ -64,7 +70,7 @@ class Group:
     def all_hold(self, batch: Batch) -> bool:
         """Whether the constraints hold in every assignment of the batch; False also where columns cannot tell."""
         if self.column_relation is None:
-            every = range(len(self.rows))
+            every = range(len(self.members))
             return all(next(self.plain_failures(one, every), None) is None for one in batch.singles)
         args = [batch.column(column) for column in self.columns]
         if not np.all(self.column_relation(*args)):
@@ -187,9 +193,7 @@ class Tables:
         self.elements: list[int] = []
         self.spans: dict[str, tuple[int, int]] = {}
         self.constant_arrays: dict[str, np.ndarray | list[IntSet]] = {}
-        self.groups: dict[tuple[str, int], Group] = {}
-        for number, constraint in enumerate(model.constraints):
-            self.add_constraint(number, constraint)
+        self.groups = {key: self.make_group(*key, numbers) for key, numbers in self.find_groups().items()}
         self.domains = DeclaredDomains(self.find_domains())
         self.equalities = [
             (name, self.slots[name], self.slots[variable.value])
@@ -198,21 +202,47 @@ class Tables:
         ]
         self.elements_vector = np.array(self.elements, dtype=np.int64)
 
-    def add_constraint(self, number: int, constraint: Constraint) -> None:
-        key = (constraint.name, len(constraint.args))
-        if key not in self.groups:
-            signature = find_signature(*key)
-            assert signature is not None, "refused when the Checker was made"
-            self.groups[key] = Group(signature)
-        group = self.groups[key]
+    def find_groups(self) -> dict[tuple[str, int], list[int]]:
+        """The numbers of the constraints of each predicate, by its name and the number of its arguments."""
+        groups: defaultdict[tuple[str, int], list[int]] = defaultdict(list)
+        for number, constraint in enumerate(self.model.constraints):
+            groups[constraint.name, len(constraint.args)].append(number)
+        return groups
+
+    def make_group(self, name: str, n_args: int, numbers: list[int]) -> Group:
+        """Column by column: a model with 10^5 constraints is checked while somebody waits."""
+        signature = find_signature(name, n_args)
+        assert signature is not None, "refused when the Checker was made"
+        constraints = self.model.constraints
+        columns = zip(*(constraints[number].args for number in numbers))
         try:
-            row: tuple = tuple(map(self.resolve, group.signature.kinds, constraint.args))
-        except (ModelError, LookupError, TypeError) as error:
-            raise error_at(self.model, constraint.position, f"{constraint.name}: bad argument ({error})") from None
-        if group.signature.base in EQUAL_LENGTHS and row[0][1] != row[1][1]:
-            raise error_at(self.model, constraint.position, f"{constraint.name}: arrays of different lengths")
-        group.members.append(number)
-        group.rows.append(row)
+            arguments = [self.resolve_all(kind, column) for kind, column in zip(signature.kinds, columns)]
+        except (ModelError, LookupError, TypeError):
+            self.refuse_first(signature, numbers)
+            raise
+        if signature.base in EQUAL_LENGTHS:
+            for number, one, other in zip(numbers, *arguments[:2]):
+                if one[1] != other[1]:
+                    raise self.error(number, "arrays of different lengths")
+        return Group(signature, numbers, arguments)
+
+    def refuse_first(self, signature: Signature, numbers: list[int]) -> None:
+        """Raises the ModelError of the first constraint that has a bad argument."""
+        for number in numbers:
+            for kind, arg in zip(signature.kinds, self.model.constraints[number].args):
+                try:
+                    self.resolve(kind, arg)
+                except (ModelError, LookupError, TypeError) as error:
+                    raise self.error(number, f"bad argument ({error})") from None
+
+    def error(self, number: int, text: str) -> ModelError:
+        constraint = self.model.constraints[number]
+        return error_at(self.model, constraint.position, f"{constraint.name}: {text}")
+
+    def resolve_all(self, kind: str, column: Iterable) -> list:
+        if kind == "i":
+            return list(map(self.slots.__getitem__, column))
+        return [self.resolve(kind, arg) for arg in column]
 
     def resolve(self, kind: str, arg: object) -> object:
         """A slot, a (start, length) in `elements`, an IntSet, or an array of constants."""
