@@ -95,7 +95,7 @@ DEVICE void clear_learner(Learner& l) {
   l.probe_step = l.leap = 1;
   l.conflict_limit = LUBY_UNIT;
   take_part(l);
-  l.set = N_DECISION_SETS - 1;
+  clear_sets(l);
   take_set(l);
   for (i32 v = 0; v < p->n_vars; ++v) insert(l, v);
 }

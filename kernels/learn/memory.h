@@ -117,6 +117,7 @@ struct Learner {
   i32 outcome;                      // why the last change was refused
   i32 creeping, suspended;          // see advance.h
   i32 heap_size, set;               // the decision set that comes first
+  i64 set_since, set_work[N_DECISION_SETS];  // work done when it came, and what each has had before
   double activity_step;
   i32 pending_side, pending_level;  // the second half of a decision, see decide.h
   bound_t pending_k;

@@ -16,8 +16,9 @@
 // tries the values of its linear programs: Perron, Didier, Gay, CP 2023).
 //
 // What is decided first changes from run to run (abi.h, DecisionSet): on some models a proof hangs on the choices that
-// the model declares, on others on truths or on inner links of sums, and no set is best. Turns of the soloist's length
-// are as good; more turns for the set whose clauses come from the fewest levels are worse (docs/learning.md).
+// the model declares, on others on truths or on inner links of sums, and no set is best. Each gets the same work, not the
+// same conflicts: those of one set may take twenty times as long. Turns of the soloist's length are as good; more turns
+// for the set whose clauses come from the fewest levels are worse (docs/learning.md).
 //
 // A soloist has nobody beside it, so it plays the parts of the others in turn, with the same clauses and activities, as
 // SAT solvers alternate between long and short runs (Oh, SAT 2015; Biere, Fleury 2020). Turns are counted in conflicts
@@ -27,6 +28,7 @@
 #include "../free/neighbourhood.h"
 #include "analyse.h"
 #include "decide.h"
+#include "turns.h"
 
 #define LUBY_UNIT 100          // conflicts
 #define GLUCOSE_LEAST 50       // conflicts between restarts
@@ -70,13 +72,24 @@ DEVICE void take_part(Learner& l) {
   l.conflicts_in_turn = 0;
 }
 
-// The next of the sets that the block decides first, in turn.
+DEVICE void clear_sets(Learner& l) {
+  l.set = N_DECISION_SETS - 1;
+  l.set_since = work_done(l);
+  for (i32 set = 0; set < N_DECISION_SETS; ++set) l.set_work[set] = 0;
+}
+
+// Of the sets that the block decides first that which has had the least work, or the next in turn.
 DEVICE void take_set(Learner& l) {
-  i32 sets = l.problem->decides[l.block->index], set = l.set;
-  do set = (set + 1) % N_DECISION_SETS;
-  while (!(sets >> set & 1));
-  ASSERT(sets >> set & 1);
-  decide_first(l, set);
+  i32 sets = l.problem->decides[l.block->index], next = -1;
+  ASSERT(sets > 0 && sets < 1 << N_DECISION_SETS);
+  i64 now = work_done(l);
+  l.set_work[l.set] += now - l.set_since;
+  l.set_since = now;
+  for (i32 i = 1; i <= N_DECISION_SETS; ++i) {
+    i32 set = (l.set + i) % N_DECISION_SETS;
+    if ((sets >> set & 1) && (next < 0 || l.set_work[set] < l.set_work[next])) next = set;
+  }
+  decide_first(l, next);
 }
 
 DEVICE bool tries_wishes(Learner& l) {

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Status = highspy.HighsModelStatus
 ROW_BY_ROW = 2  # kRowwise
-ITERATION_SECONDS, ENTRY_SECONDS = 1e-5, 2e-8  # of the simplex method: one, and for each entry of the rows
+ITERATION_SECONDS, ENTRY_SECONDS = 1e-5, 3e-9  # of the simplex method: one, and for each entry of the rows
 TIGHT = 1e-10  # the smallest tolerance that HiGHS knows
 
 
@@ -39,17 +39,47 @@ class Answer(NamedTuple):
     duals: np.ndarray
 
 
-def quiet_solver(is_over: Callable[[], bool]) -> Any:
+class Meter:
+    """What HiGHS calls back while it solves. `is_over` says when to give up; `account` is told what was done, in
+    seconds that are counted and not measured. It knows no solver, which must not be kept alive by its own callback."""
+
+    def __init__(self, is_over: Callable[[], bool], account: Callable[[float], None] | None = None):
+        self.is_over, self.account = is_over, account
+        self.unit = 0.0  # seconds of an iteration
+        self.iterations = 0  # accounted for, of the program that is being solved
+        self.fault: Exception | None = None  # of `account`
+
+    def begin(self, entries: int) -> None:
+        """Another program, of so many entries in its rows."""
+        self.unit, self.iterations = ITERATION_SECONDS + ENTRY_SECONDS * entries, 0
+
+    def end(self, iterations: int) -> None:
+        """The solver has returned. Raises what `account` has raised: within a callback that would end the process."""
+        if self.fault is not None:
+            raise self.fault
+        self.reach(max(iterations, 1))
+
+    def reach(self, iterations: int) -> None:
+        """A search that waits for what comes of this hears how far it is: one linear program may take minutes."""
+        new, self.iterations = iterations - self.iterations, max(iterations, self.iterations)
+        if new > 0 and self.account is not None:
+            self.account(new * self.unit)
+
+    def call_back(self, kind: Any, message: str, state: Any, answer: Any, user: Any) -> None:
+        try:
+            self.reach(state.simplex_iteration_count)
+        except Exception as error:
+            self.fault = error
+        if self.fault is not None or self.is_over():
+            answer.user_interrupt = True
+
+
+def quiet_solver(meter: Meter) -> Any:
     """A solver that says nothing, on this thread."""
     solver: Any = highspy.Highs()
     for option, value in (("output_flag", False), ("threads", 1)):
         solver.setOptionValue(option, value)
-
-    def look_up(kind: Any, message: str, state: Any, answer: Any, user: Any) -> None:
-        if is_over():
-            answer.user_interrupt = True
-
-    solver.setCallback(look_up, None)
+    solver.setCallback(meter.call_back, None)
     solver.startCallback(highspy.cb.HighsCallbackType.kCallbackSimplexInterrupt)
     return solver
 
@@ -66,11 +96,13 @@ def solve(solver: Any) -> Answer:
 
 
 class Program:
-    """The linear program of a relaxation, whose bounds and rows change. `is_over` says when to give up."""
+    """The linear program of a relaxation, whose bounds and rows change. `is_over` and `account` as of a Meter."""
 
-    def __init__(self, relaxation: Relaxation, is_over: Callable[[], bool]):
-        self.solver = solver = quiet_solver(is_over)
-        self.seconds = 0.0  # counted, of the last solution
+    def __init__(
+        self, relaxation: Relaxation, is_over: Callable[[], bool], account: Callable[[float], None] | None = None
+    ):
+        self.meter = Meter(is_over, account)
+        self.solver = solver = quiet_solver(self.meter)
         n, rows = relaxation.n_columns, relaxation.rows
         cost = np.zeros(n)
         cost[relaxation.objective] = relaxation.sense
@@ -96,9 +128,9 @@ class Program:
 
     def solve(self) -> Answer:
         """From the last basis on."""
+        self.meter.begin(self.solver.getNumNz())
         answer = solve(self.solver)
-        iterations = max(self.solver.getInfo().simplex_iteration_count, 1)
-        self.seconds = iterations * (ITERATION_SECONDS + ENTRY_SECONDS * self.solver.getNumNz())
+        self.meter.end(self.solver.getInfo().simplex_iteration_count)
         return answer
 
     def basis(self) -> highspy.HighsBasis:
@@ -124,7 +156,7 @@ def solve_reals(
     cost: np.ndarray, lower: np.ndarray, upper: np.ndarray, rows: Sequence[Row], is_over: Callable[[], bool]
 ) -> Answer:
     """The least cost x (float64 [n]) within the bounds and the rows, by a program of its own."""
-    solver = quiet_solver(is_over)
+    solver = quiet_solver(Meter(is_over))
     for option in ("primal_feasibility_tolerance", "dual_feasibility_tolerance"):
         solver.setOptionValue(option, TIGHT)
     solver.setOptionValue("presolve", "off")  # which keeps no ray of what is infeasible

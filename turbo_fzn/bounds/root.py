@@ -33,7 +33,7 @@ class Root:
         self.lower, self.upper = relaxation.lower.copy(), relaxation.upper.copy()
         self.rows = relaxation.rows
         self.certifier = Certifier(relaxation, self.rows)
-        self.program = Program(relaxation, beside.is_done)
+        self.program = Program(relaxation, beside.is_done, beside.account)
         self.bound = -NO_SOLUTION
         self.value = -np.inf  # of the linear program
 
@@ -49,7 +49,7 @@ class Root:
         self.program.restrict(self.lower, self.upper)
         answer = self.program.solve()
         self.prove(answer)
-        self.beside.account(self.program.seconds + NODE_SECONDS)
+        self.beside.account(NODE_SECONDS)
         if answer.outcome is not Outcome.OPTIMAL or not np.all(np.isfinite(answer.values)):
             return None
         self.value = self.relaxation.sense * float(answer.values[self.relaxation.objective])

@@ -90,7 +90,6 @@ class Tree:
         if node.basis is not None:
             self.program.start_from(node.basis)
         answer = self.program.solve()
-        self.beside.account(self.program.seconds)
         certificate = self.certify(answer, lower, upper)
         if certificate is not None and certificate.refutes:
             return
