@@ -16,7 +16,7 @@ import numpy as np
 
 from turbo_fzn.check.column_relations import COLUMN_RELATIONS, COLUMNS, OVERFLOWS, ArrayColumn, ArrayRows, Sets
 from turbo_fzn.check.meanings import is_member
-from turbo_fzn.check.relations import EQUAL_LENGTHS, Signature, find_signature
+from turbo_fzn.check.relations import Signature, find_signature
 from turbo_fzn.domains import BOOLEAN, INFINITY, IntSet
 from turbo_fzn.errors import ModelError
 from turbo_fzn.read.model import Constraint, Index, Model, Ref
@@ -209,7 +209,7 @@ class Tables:
             row: tuple = tuple(map(self.resolve, group.signature.kinds, constraint.args))
         except (ModelError, LookupError, TypeError) as error:
             raise error_at(self.model, constraint.position, f"{constraint.name}: bad argument ({error})") from None
-        if group.signature.base in EQUAL_LENGTHS and row[0][1] != row[1][1]:
+        if any(len({row[place][1] for place in places}) > 1 for places in group.signature.alike):
             raise error_at(self.model, constraint.position, f"{constraint.name}: arrays of different lengths")
         group.members.append(number)
         group.rows.append(row)
