@@ -53,7 +53,10 @@ REIFIED = [*COMPARED, "int_lt", "bool_le", "bool_lt", "bool_clause"]
 IMPLIED = [*COMPARED, "array_var_int_element"]
 PREDICATES |= {f"{name}_reif": PREDICATES[name] + " bool" for name in REIFIED}
 PREDICATES |= {f"{name}_imp": PREDICATES[name] + " bool" for name in IMPLIED}
-PREDICATES["array_bool_and_imp"] = "bools bool"
+# Those that are understood half reified alone.
+PREDICATES |= {
+    f"{one.name.partition('/')[0]}_imp": f"{kinds_of(one)} bool" for one in BUILTINS if one.forms == ("_imp",)
+}
 
 # Those that fix their last argument once the others are fixed, so that it may be unbounded.
 FUNCTIONAL = [one.name for one in BUILTINS if one.defined == len(one.kinds) - 1 and one.kinds[-1] == "I"]

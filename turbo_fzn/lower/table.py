@@ -27,6 +27,7 @@ from turbo_fzn.predicates.table import Form
 from turbo_fzn.tnf.language import ADD, EQ, LEQ, MAX, MIN, MUL
 
 Post = Callable[..., Any]
+States = Mapping[str, Callable[..., None]]
 
 
 def function(define: Post) -> Post:
@@ -53,21 +54,21 @@ class Lowering(NamedTuple):
 
     `post(builder, *arguments, r)` states it. `early`, of the plain form, may do with it before any row exists
     (early.py). A plain form that is `late` is lowered behind others, so that it can use what these have made known.
-    `columns` says by the suffix of a form how many of it are lowered at once, where none is odd (runs.py)."""
+    `columns` has, by the suffix of a form, what states many constraints of that form at once (runs.py)."""
 
     post: Post
     early: early.Handler | None = None
     late: bool = False
-    columns: Mapping[str, Callable[..., None]] = {}
+    columns: States = {}
 
 
-AT_MOST = {
+AT_MOST: States = {
     PLAIN: lambda c, x, y: c.define(0, c.b.true, LEQ, x, y),
     REIFIED: lambda c, x, y, r: c.define(0, r, LEQ, x, y),
 }
-EQUAL = {REIFIED: lambda c, x, y, r: c.define(0, r, EQ, x, y)}
-DIFFERENT = {PLAIN: lambda c, x, y: c.define(0, c.b.false, EQ, x, y)}
-LESS = {PLAIN: lambda c, x, y: c.define_less(0, x, y)}
+EQUAL: States = {REIFIED: lambda c, x, y, r: c.define(0, r, EQ, x, y)}
+DIFFERENT: States = {PLAIN: lambda c, x, y: c.define(0, c.b.false, EQ, x, y)}
+LESS: States = {PLAIN: lambda c, x, y: c.define_less(0, x, y)}
 FAMILIES = (different, graph, table, automata, scheduling, packing, order, sort, counting, own)
 POSTS = FLOAT_CONSTRAINTS | {name: post for family in FAMILIES for name, post in family.LOWERINGS.items()}
 

@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 PLAIN, REIFIED, IMPLIED = "", "_reif", "_imp"
 FORMS = (PLAIN, REIFIED, IMPLIED)  # p(…), b = p(…), b implies p(…): b is one more argument, the last
 TRUTH = "B"  # its kind
-ARGUMENT = re.compile(r"(?P<name>\w+) (?P<kind>\S+)(?: (?P<size>\w+))?(?: (?P<how>=|->) (?P<text>.+))?")
+ARGUMENT = re.compile(r"(?P<name>\w+) (?P<kind>\[*[IBFifbse]\]*)(?: (?P<size>\w+))?(?: (?P<how>=|->) (?P<text>.+))?")
 
 Fits = Callable[..., bool]
 
