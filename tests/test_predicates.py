@@ -25,6 +25,7 @@ from global_meanings import GLOBAL_MEANINGS
 from turbo_fzn.bounds import linearise
 from turbo_fzn.check import column_relations, reals, relations
 from turbo_fzn.lower import table as lowering
+from turbo_fzn.predicates import __main__ as command
 from turbo_fzn.predicates.builtins import BUILTINS
 from turbo_fzn.predicates.floats import FLOATS
 from turbo_fzn.predicates.globals import GLOBALS, PREFIX, XCSP3
@@ -157,6 +158,16 @@ def test_the_library_is_what_the_table_prints():
     assert {path.name for path in LIBRARY.glob("*.mzn")} == printed.keys()
     changed = [file for file, text in printed.items() if (LIBRARY / file).read_text(encoding="utf-8") != text]
     assert changed == []
+
+
+def test_the_command_writes_the_library_and_takes_away_what_is_printed_no_more(tmp_path, monkeypatch):
+    folder = tmp_path / "minizinc" / "turbo"
+    folder.mkdir(parents=True)
+    (folder / "fzn_of_yesterday.mzn").touch()
+    monkeypatch.setattr(command, "share_folder", lambda: tmp_path)
+    monkeypatch.setattr("sys.argv", ["predicates", "--write"])
+    command.main()
+    assert {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir()} == library()
 
 
 def test_a_statement_of_the_library_is_broken_between_parameters():

@@ -4,7 +4,9 @@ A row of the tables beside is written as text:
 
     row("turbo_cumulative", "s [I] n, d [I] n, r [I] n, b I", unordered=("s d r",))
 
-Each argument has a name, a kind and perhaps a size; arguments of one size are arrays of one length.
+Each argument has a name, a kind and perhaps a size; arguments of one size are arrays of one length. Behind `=` stands a
+MiniZinc expression that the library passes where what it calls us for has no such argument; behind `->` one that it
+makes of an argument that has another kind there.
 
 | kind | FlatZinc type | lowered from |     | kind  | FlatZinc type       | lowered from          |
 |------|---------------|--------------|-----|-------|---------------------|-----------------------|
@@ -28,7 +30,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 PLAIN, REIFIED, IMPLIED = "", "_reif", "_imp"
-FORMS = (PLAIN, REIFIED, IMPLIED)  # p(…), b = p(…), b implies p(…): b is one more argument, the last
+SUFFIXES = (PLAIN, REIFIED, IMPLIED)  # p(…), b = p(…), b implies p(…): b is one more argument, the last
 TRUTH = "B"  # its kind
 ARGUMENT = re.compile(r"(?P<name>\w+) (?P<kind>\[*[IBFifbse]\]*)(?: (?P<size>\w+))?(?: (?P<how>=|->) (?P<text>.+))?")
 
@@ -108,7 +110,7 @@ def row(
     unordered: tuple[str, ...] = (),
     commutes: bool = False,
     defined: str | None = None,
-    forms: tuple[str, ...] = FORMS,
+    forms: tuple[str, ...] = SUFFIXES,
     fits: Fits | None = None,
     faces: tuple[Face, ...] = (),
 ) -> Predicate:
