@@ -19,6 +19,7 @@ CARDINALITY = "x [I], cover [i] n, counts [I] n"
 LIMITS = "x [I], cover [i] n, lbound [i] n, ubound [i] n"
 N_ROWS = "n i = card(index_set_1of2(t))"
 AUTOMATON = "x [I], Q i, S s, d [[i]], q0 i, F s"
+COSTS = "c [[i]], C I"
 DIAGRAM = "x [I], N i, level [i], E i, from [i], label [s]"
 
 
@@ -36,7 +37,8 @@ def own(
 
 
 LETTERS = "S i -> 1..S"  # MiniZinc has their number
-# MiniZinc 2.6.4 calls `regular_set`, later ones `regular` in the file of that name.
+COST_FACES = (face("cost_regular", LETTERS),)
+# In the file of `regular_set` both names are in use: MiniZinc 2.6.4 calls this one.
 REGULAR_FACES = (face("regular", LETTERS), "regular_set", face("regular", file="regular_set"))
 EXCEPT_FACES = ("alldifferent_except", face("alldifferent_except_0", "S s = {0}"))
 
@@ -50,7 +52,7 @@ GLOBALS = (
     own("table_int", f"x [I], {N_ROWS}, t [[i]]", fits=sizes.is_table),
     own("table_bool", f"x [B], {N_ROWS}, t [[b]]", fits=sizes.is_table),
     own("regular", AUTOMATON, fits=sizes.is_automaton, faces=REGULAR_FACES),
-    own("cost_regular", f"{AUTOMATON}, c [[i]], C I", (), "C", sizes.is_automaton, (face("cost_regular", LETTERS),)),
+    own("cost_regular", f"{AUTOMATON}, {COSTS}", defined="C", fits=sizes.is_automaton, faces=COST_FACES),
     own("mdd", f"{DIAGRAM}, to [i]", fits=sizes.is_diagram),
     own("cost_mdd", f"{DIAGRAM}, cost [i], to [i], totalcost I", defined="totalcost", fits=sizes.is_diagram),
     own("cumulative", "s [I] n, d [I] n, r [I] n, b I", unordered=("s d r",)),

@@ -168,7 +168,7 @@ def statement(name: str, parameters: list[str], call: str = "") -> str:
 
 
 def packed(parameters: list[str]) -> str:
-    """As many as fit on each line."""
+    """The parameters on lines of at most WIDTH characters, none broken."""
     lines = [f"  {parameters[0]}"]
     for parameter in parameters[1:]:
         longer = f"{lines[-1]}, {parameter}"
