@@ -1,6 +1,7 @@
 """The builtins of FlatZinc as a table, and the small models that exercise each of them.
 
-Each predicate is a row of `PREDICATES`: the kinds of its arguments. From it come the cases, by one change at a time
+Each predicate is a row of `PREDICATES`: the kinds of its arguments, of its signature in other words (KINDS). From it
+come the cases, by one change at a time
 to a default call: another domain (holes, wide, none at all), a constant in the place of a variable, two arguments
 that are the same variable, empty and odd arrays, arrays and parameters by name. The kinds:
 
@@ -24,6 +25,8 @@ from typing import NamedTuple
 from flatzinc_text import make_model
 
 from turbo_fzn.domains import BOOLEAN, IntSet
+from turbo_fzn.predicates.builtins import BUILTINS
+from turbo_fzn.predicates.signature import Predicate
 from turbo_fzn.read.model import Array, Call, Model, Ref
 
 PLAIN = IntSet.interval(-2, 3)
@@ -31,59 +34,32 @@ HOLES = IntSet.of_values([-3, -1, 0, 2])
 # Beyond 32 bits; sums, products and quotients of some are in it again.
 WIDE = IntSet.of_values([-(2**31) - 1, -(2**31), -1, 0, 1, 2**31])
 
-PREDICATES: dict[str, str] = {
-    "int_eq": "int int",
-    "int_ne": "int int",
-    "int_le": "int int",
-    "int_lt": "int int",
-    "int_lin_eq": "linear number",
-    "int_lin_ne": "linear number",
-    "int_lin_le": "linear number",
-    "int_plus": "int int int",
-    "int_times": "int int int",
-    "int_div": "int int int",
-    "int_mod": "int int int",
-    "int_min": "int int int",
-    "int_max": "int int int",
-    "int_abs": "int int",
-    "int_pow": "int int int",
-    "int_pow_fixed": "int number int",
-    "set_in": "int set",
-    "bool2int": "bool int",
-    "array_int_element": "int numbers int",
-    "array_var_int_element": "int ints int",
-    "array_bool_element": "int truths bool",
-    "array_var_bool_element": "int bools bool",
-    "array_int_maximum": "int ints",
-    "array_int_minimum": "int ints",
-    "bool_eq": "bool bool",
-    "bool_le": "bool bool",
-    "bool_lt": "bool bool",
-    "bool_not": "bool bool",
-    "bool_and": "bool bool bool",
-    "bool_or": "bool bool bool",
-    "bool_xor": "bool bool bool",
-    "bool_xor/2": "bool bool",
-    "bool_clause": "bools bools",
-    "array_bool_and": "bools bool",
-    "array_bool_or": "bools bool",
-    "array_bool_xor": "bools",
-    "bool_lin_eq": "counted int",
-    "bool_lin_le": "counted number",
-}
+KINDS = {"I": "int", "B": "bool", "i": "number", "s": "set"}
+KINDS |= {"[I]": "ints", "[B]": "bools", "[i]": "numbers", "[b]": "truths"}
+SUMS = {("[i]", "[I]"): "linear", ("[i]", "[B]"): "counted"}
+
+
+def kinds_of(predicate: Predicate) -> str:
+    """The kinds of its arguments; coefficients and what they belong to are one."""
+    kinds = predicate.kinds
+    head = [SUMS[kinds[:2]]] if predicate.alike else []
+    return " ".join([*head, *(KINDS[kind] for kind in kinds[2 * len(head) :])])
+
+
+PREDICATES: dict[str, str] = {one.name: kinds_of(one) for one in BUILTINS if "" in one.forms}
 # The forms that MiniZinc's library declares, or that ours may declare.
 COMPARED = ["int_eq", "int_ne", "int_le", "int_lin_eq", "int_lin_ne", "int_lin_le", "set_in", "bool_eq"]
 REIFIED = [*COMPARED, "int_lt", "bool_le", "bool_lt", "bool_clause"]
 IMPLIED = [*COMPARED, "array_var_int_element"]
 PREDICATES |= {f"{name}_reif": PREDICATES[name] + " bool" for name in REIFIED}
 PREDICATES |= {f"{name}_imp": PREDICATES[name] + " bool" for name in IMPLIED}
-PREDICATES["array_bool_and_imp"] = "bools bool"
+# Those that are understood half reified alone.
+PREDICATES |= {
+    f"{one.name.partition('/')[0]}_imp": f"{kinds_of(one)} bool" for one in BUILTINS if one.forms == ("_imp",)
+}
 
 # Those that fix their last argument once the others are fixed, so that it may be unbounded.
-FUNCTIONAL = [
-    *("int_eq", "int_plus", "int_times", "int_div", "int_mod", "int_min", "int_max", "int_abs", "int_pow"),
-    *("int_pow_fixed", "bool2int", "array_int_element", "array_var_int_element", "bool_lin_eq"),
-]
+FUNCTIONAL = [one.name for one in BUILTINS if one.defined == len(one.kinds) - 1 and one.kinds[-1] == "I"]
 
 
 def ints(*numbers: int) -> list:

@@ -18,6 +18,7 @@ from fuzz.generate import draw_constraint, draw_global
 from fuzz.scope import Scope, add_variable
 
 from turbo_fzn.domains import BOOLEAN, IntSet
+from turbo_fzn.predicates.table import PREDICATES
 from turbo_fzn.read.model import Array, Constraint, Goal, Index, Model, Ref, Variable
 
 MOST_ASSIGNMENTS = 60_000  # of a random model
@@ -93,8 +94,8 @@ PAIRS: dict[str, Even] = {
 
 
 def forms(name: str) -> list[str]:
-    """The suffixes of a predicate; array_bool_and_imp and array_bool_or_imp are no such form."""
-    return ["", "_reif"] if name in ("array_bool_and", "array_bool_or") else ["", "_reif", "_imp"]
+    """The suffixes of a predicate."""
+    return list(PREDICATES[name].forms)
 
 
 def cells(names: str, bools: bool) -> dict[str, IntSet]:

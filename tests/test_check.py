@@ -20,6 +20,8 @@ from turbo_fzn.check.own import OWN_MEANINGS
 from turbo_fzn.check.relations import FORMS, RELATIONS
 from turbo_fzn.domains import BOOLEAN, INFINITY, IntSet
 from turbo_fzn.errors import ModelError, UnsupportedError
+from turbo_fzn.predicates.signature import IMPLIED, PLAIN, REIFIED
+from turbo_fzn.predicates.table import PREDICATES
 from turbo_fzn.read.model import Array, Constraint, Index, Ref, Variable
 
 ODD = IntSet.of_values([-1, 1, 3])
@@ -66,8 +68,6 @@ EXPECTED: list[tuple[str, list[list], list[list]]] = [
     ("bool_xor", [[True, False, True], [True, True, False], [False, False, False]],
      [[True, True, True], [False, False, True], [False, True, False]]),
     ("bool_xor/2", [[True, False], [False, True]], [[True, True], [False, False]]),
-    ("bool_and/2", [[True, True]], [[True, False], [False, True], [False, False]]),
-    ("bool_or/2", [[True, True], [True, False], [False, True]], [[False, False]]),
     ("bool_clause", [[[True], []], [[], [False]], [[False, True], [True]], [[False], [True, False]]],
      [[[], []], [[False], []], [[], [True]], [[False, False], [True, True]]]),
     ("array_bool_and", [[[True, True], True], [[], True], [[True, False], False]],
@@ -83,15 +83,17 @@ EXPECTED: list[tuple[str, list[list], list[list]]] = [
 
 
 def pinned_calls() -> list[tuple[str, list, bool]]:
-    """The table as (name, arguments, whether it holds), with the reified and half-reified forms of every row."""
+    """The table as (name, arguments, whether it holds), in all forms of every row."""
     calls: list[tuple[str, list, bool]] = []
-    for row, holding, failing in EXPECTED:
+    for row, *sides in EXPECTED:
         name = row.partition("/")[0]
-        calls += [(name, args, True) for args in holding] + [(name, args, False) for args in failing]
-        calls += [(f"{name}_reif", [*args, b], b) for args in holding for b in (True, False)]
-        calls += [(f"{name}_reif", [*args, b], not b) for args in failing for b in (True, False)]
-        calls += [(f"{name}_imp", [*args, b], True) for args in holding for b in (True, False)]
-        calls += [(f"{name}_imp", [*args, b], not b) for args in failing for b in (True, False)]
+        for truth, args in [(truth, args) for truth, side in zip((True, False), sides) for args in side]:
+            known = {
+                PLAIN: [(name, args, truth)],
+                REIFIED: [(f"{name}_reif", [*args, b], b == truth) for b in (True, False)],
+                IMPLIED: [(f"{name}_imp", [*args, b], b <= truth) for b in (True, False)],
+            }
+            calls += [call for form in PREDICATES[row].forms for call in known[form]]
     return calls
 
 

@@ -80,7 +80,7 @@ def test_an_expression_is_shown_as_it_is_written():
 
 
 def test_elements_and_interval_tables_hold_as_pinned():
-    is_at, is_within = OWN_MEANINGS["turbo_element"][1], OWN_MEANINGS["turbo_table_interval"][1]
+    is_at, is_within = OWN_MEANINGS["turbo_element"], OWN_MEANINGS["turbo_table_interval"]
     assert is_at([4, 5, 6], 0, 2, 6)
     assert not is_at([4, 5, 6], 0, 3, 6)
     assert not is_at([4, 5, 6], 1, 0, 6)

@@ -17,10 +17,11 @@ from flatzinc_text import with_text
 from turbo_fzn import floats, solve_text
 from turbo_fzn.api import Result
 from turbo_fzn.check.checker import Checker
-from turbo_fzn.check.reals import RELATIONS, distance, excess, linear, may_be
+from turbo_fzn.check.reals import distance, excess, linear, may_be
 from turbo_fzn.errors import UnsupportedError
 from turbo_fzn.lower.float_table import PARTIAL
 from turbo_fzn.lower.rewrite import lower
+from turbo_fzn.predicates.floats import FLOATS
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run.output import float_text
 from turbo_fzn.tnf import text
@@ -68,8 +69,10 @@ CASES: dict[str, list[list]] = {
     "float_acosh": [[1.5, math.acosh(1.5)]],
     "float_atanh": [[0.7, math.atanh(0.7)]],
 }
-PARAMETERS = {"float_lin_eq": (0, 2), "float_lin_le": (0, 2), "float_lin_lt": (0, 2), "float_lin_ne": (0, 2),
-              "float_in": (1, 2), "float_dom": (1,), "array_float_element": (1,)}  # fmt: skip
+CONSTANTS = ("f", "[f]")
+PARAMETERS = {  # the places of constants
+    one.name: tuple(place for place, kind in enumerate(one.kinds) if kind in CONSTANTS) for one in FLOATS
+}
 RELATIVE = {"float_eq", "float_le", "float_lt", "float_ne", "float_in", "float_dom", "int2float", "bool2float"}
 FUNCTIONS = {name for name in CASES if name not in RELATIVE and "_lin_" not in name and "array" not in name}
 # What breaks a relation, where it is no equality in its last number.
@@ -104,7 +107,7 @@ def posed(name: str, arguments: list, suffix: str = "", truth: str = "") -> str:
     lines, written = "", []
     for place, argument in enumerate(arguments):
         members = argument if isinstance(argument, list) else [argument]
-        if place not in PARAMETERS.get(name, ()):
+        if place not in PARAMETERS[name]:
             about = ABOUT if name in FUNCTIONS and place == len(arguments) - 1 else 0.0
             pairs = [declaration(member, 10 * place + i, about) for i, member in enumerate(members)]
             lines += "".join(line for line, _ in pairs)
@@ -124,7 +127,8 @@ def broken(name: str, arguments: list) -> list:
 
 
 def test_every_builtin_is_here():
-    assert CASES.keys() == RELATIONS.keys()
+    assert CASES.keys() == {one.name for one in FLOATS}
+    assert BROKEN.keys() == {one.name for one in FLOATS if one.defined != len(one.kinds) - 1}
 
 
 @pytest.mark.parametrize(("name", "index"), FORMS)

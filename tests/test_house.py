@@ -17,6 +17,7 @@ PACKAGE = Path(turbo_fzn.__file__).parent
 FLOORS = (
     ("errors", "domains", "floats", "collector", "interrupt", "memory", "progress", "resources", "cache", "spellings"),
     ("streams", "worker"),
+    ("predicates",),
     ("read",),
     ("tnf",),
     ("lower", "symmetry"),
@@ -33,8 +34,10 @@ FLOORS = (
 )
 
 
-# What the check of solutions may know beside itself: nothing of the way to a solution but the parsed model.
-KNOWN_TO_THE_CHECK = {"domains", "errors", "read.model"}
+# What the check of solutions may know beside itself: nothing of the way to a solution but the parsed model, and the
+# signatures of predicates, which say nothing of what these mean.
+SIGNATURES = {f"predicates.{name}" for name in ("builtins", "floats", "globals", "signature", "sizes", "table")}
+KNOWN_TO_THE_CHECK = {"domains", "errors", "read.model"} | SIGNATURES
 
 
 def modules() -> dict[str, Path]:

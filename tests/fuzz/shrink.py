@@ -11,7 +11,8 @@ from dataclasses import replace
 from itertools import chain, combinations
 
 from turbo_fzn.domains import IntSet
-from turbo_fzn.lower.globals.catalogue import GLOBALS, SHAPES
+from turbo_fzn.predicates.globals import PREFIX
+from turbo_fzn.predicates.table import find
 from turbo_fzn.read.model import Call, Constraint, Goal, Model, Ref
 
 MOST_TRIALS = 3000
@@ -48,12 +49,10 @@ def neighbours(model: Model) -> Iterator[Model]:
 
 
 def sizes_fit(model: Model, item: Constraint) -> bool:
-    base = base_of(item)
-    shape = SHAPES.get(base)
-    if shape is None:
+    form = find(item.name, len(item.args))
+    if form is None or form.predicate.fits is None:
         return True
-    arguments = item.args if item.name == base else item.args[:-1]
-    return shape(*(known(model, argument) for argument in arguments))
+    return form.predicate.fits(*(known(model, argument) for argument in item.args))
 
 
 def base_of(item: Constraint) -> str:
@@ -156,7 +155,7 @@ def smaller_domains(domain: IntSet | None, optional: bool) -> Iterator[IntSet | 
 def with_simpler_globals(model: Model) -> Iterator[Model]:
     """Plain forms, arrays in place, and the same elements taken from all arrays that have the same size."""
     for number, item in enumerate(model.constraints):
-        if base_of(item) not in GLOBALS:
+        if not item.name.startswith(PREFIX):
             continue
         if item.name.endswith("_reif"):
             yield edited(model, lambda m, n=number, i=item: replace_item(m, n, base_of(i), i.args[:-1]))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from turbo_fzn.bounds.relaxation import TRUE, Affine, negation
 from turbo_fzn.domains import INFINITY, IntSet
+from turbo_fzn.predicates.signature import SUFFIXES
 
 if TYPE_CHECKING:
     from turbo_fzn.bounds.linearise import Linearizer
@@ -178,51 +179,34 @@ def member_reified(m: Linearizer, x: Any, values: Any, truth: Any) -> None:
         m.builder.add([*((1, literal) for literal in inside), (-1, m.term(truth))], 0, 0)
 
 
-LESS, LESS_REIFIED, LESS_IMPLIED = comparison(1)
-AT_MOST, AT_MOST_REIFIED, AT_MOST_IMPLIED = comparison(0)
+EQUATION = sums(True), sums(True), sums(True)
+SUM_AT_MOST = sums(False), sum_at_most_reified, sums(False)
+LESS, AT_MOST = comparison(1), comparison(0)
 
-FORMS: dict[str, Form] = {
-    "int_lin_eq": sums(True),
-    "int_lin_eq_reif": sums(True),
-    "int_lin_eq_imp": sums(True),
-    "int_lin_le": sums(False),
-    "int_lin_le_reif": sum_at_most_reified,
-    "int_lin_le_imp": sums(False),
-    "bool_lin_eq": sums(True),
-    "bool_lin_eq_reif": sums(True),
-    "bool_lin_eq_imp": sums(True),
-    "bool_lin_le": sums(False),
-    "bool_lin_le_reif": sum_at_most_reified,
-    "bool_lin_le_imp": sums(False),
+# Of each predicate the rows of its forms, in the order of SUFFIXES, as far as there are some.
+ROWS: dict[str, tuple[Form | None, ...]] = {
+    "int_lin_eq": EQUATION,
+    "int_lin_le": SUM_AT_MOST,
+    "bool_lin_eq": EQUATION,
+    "bool_lin_le": SUM_AT_MOST,
     "int_le": AT_MOST,
-    "int_le_reif": AT_MOST_REIFIED,
-    "int_le_imp": AT_MOST_IMPLIED,
     "int_lt": LESS,
-    "int_lt_reif": LESS_REIFIED,
-    "int_lt_imp": LESS_IMPLIED,
     "bool_le": AT_MOST,
-    "bool_le_reif": AT_MOST_REIFIED,
-    "bool_le_imp": AT_MOST_IMPLIED,
     "bool_lt": LESS,
-    "bool_lt_reif": LESS_REIFIED,
-    "bool_lt_imp": LESS_IMPLIED,
-    "int_eq": equal,
-    "int_eq_reif": equal_reified,
-    "int_eq_imp": equal,
-    "int_ne": different,
-    "int_ne_reif": different_reified,
-    "int_lin_ne": sum_different,
-    "bool_eq": equal,
-    "bool_eq_reif": equivalent,
-    "bool2int": equal,
-    "bool_not": exclusive,
-    "bool_not_reif": exclusive,
-    "bool_xor": exclusive,
-    "bool_and": both,
-    "bool_or": either,
-    "bool_clause": clause,
-    "bool_clause_reif": clause_reified,
-    "array_bool_and": conjunction,
-    "array_bool_or": disjunction,
-    "set_in_reif": member_reified,
+    "int_eq": (equal, equal_reified, equal),
+    "int_ne": (different, different_reified),
+    "int_lin_ne": (sum_different,),
+    "bool_eq": (equal, equivalent),
+    "bool2int": (equal,),
+    "bool_not": (exclusive, exclusive),
+    "bool_xor": (exclusive,),
+    "bool_and": (both,),
+    "bool_or": (either,),
+    "bool_clause": (clause, clause_reified),
+    "array_bool_and": (conjunction,),
+    "array_bool_or": (disjunction,),
+    "set_in": (None, member_reified),
+}
+FORMS: dict[str, Form] = {
+    name + suffix: form for name, forms in ROWS.items() for suffix, form in zip(SUFFIXES, forms) if form is not None
 }

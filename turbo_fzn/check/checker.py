@@ -2,8 +2,8 @@
 
 A solver rewrites, simplifies and compiles a model before it searches; a mistake on that way would print a wrong
 answer. So every solution is evaluated against the *original* constraints by this folder, which shares nothing with
-that way but the parsed Model: relations.py and meanings.py say what the predicates mean, column_relations.py the same
-of whole columns, tables.py is the model made ready for them.
+that way but the parsed Model and the signatures of predicates: relations.py and meanings.py say what the predicates
+mean, column_relations.py the same of whole columns, tables.py is the model made ready for them.
 
 With `-a` there are many solutions of a small model. `all_hold` looks at all of them at once; only when something fails
 are they taken one by one, to say what.

@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from turbo_fzn.check.relations import EQUAL_LENGTHS, RELATIONS, divide
+from turbo_fzn.check.relations import RELATIONS, divide
 from turbo_fzn.domains import INFINITY, IntSet
 
 
@@ -108,7 +108,7 @@ ELEMENTWISE = (
     *("int_eq", "int_ne", "int_le", "int_lt", "int_plus", "int_times", "int_abs", "bool2int"),
     *("bool_eq", "bool_le", "bool_lt", "bool_not", "bool_xor", "bool_xor/2"),
 )
-COLUMN_RELATIONS: dict[str, Callable] = {name: RELATIONS[name][1] for name in ELEMENTWISE} | {
+COLUMN_RELATIONS: dict[str, Callable] = {name: RELATIONS[name] for name in ELEMENTWISE} | {
     "int_lin_eq": lambda c, x, k: c.dot(x) == k,
     "int_lin_ne": lambda c, x, k: c.dot(x) != k,
     "int_lin_le": lambda c, x, k: c.dot(x) <= k,
@@ -121,8 +121,6 @@ COLUMN_RELATIONS: dict[str, Callable] = {name: RELATIONS[name][1] for name in EL
     "int_max": lambda x, y, z: np.maximum(x, y) == z,
     "bool_and": lambda x, y, r: (x & y) == r,
     "bool_or": lambda x, y, r: (x | y) == r,
-    "bool_and/2": lambda x, y: (x & y) == 1,
-    "bool_or/2": lambda x, y: (x | y) == 1,
     "bool_clause": lambda positive, negative: positive.any() | ~negative.all(),
     "array_bool_and": lambda xs, r: xs.all() == r,
     "array_bool_or": lambda xs, r: xs.any() == r,
@@ -137,8 +135,9 @@ COLUMN_RELATIONS: dict[str, Callable] = {name: RELATIONS[name][1] for name in EL
     "array_int_minimum": lambda m, xs: (xs.length > 0) & (xs.reduce(np.minimum, 0) == m),
 }
 # The rows that 64-bit arithmetic may get wrong although every value is within +-2**62.
-OVERFLOWS: dict[str, Callable] = {name: lambda c, x, *_: c.dot_overflows(x) for name in EQUAL_LENGTHS} | {
+OVERFLOWS: dict[str, Callable] = {
     "int_times": lambda x, y, *_: np.maximum(np.abs(x), np.abs(y)) >= 2**31,
+    **{name: lambda c, x, *_: c.dot_overflows(x) for name in COLUMN_RELATIONS if "_lin_" in name},
 }
 
 

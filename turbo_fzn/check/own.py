@@ -1,5 +1,5 @@
 """What the predicates mean that no FlatZinc has: the reader of XCSP3 writes them, and they hold in the plain form only
-or reified like all others. Kinds as in relations.py, and `e` for an expression."""
+or reified like all others."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def is_within_row(x: Values, n_rows: int, low: np.ndarray, high: np.ndarray) -> 
     return bool(np.any(np.all(inside, axis=1)))
 
 
-OWN_MEANINGS: dict[str, tuple[str, Callable[..., bool]]] = {
-    "int_expression": ("ea", holds),
-    "turbo_element": ("aiii", is_at),
-    "turbo_table_interval": ("aitt", is_within_row),
+OWN_MEANINGS: dict[str, Callable[..., bool]] = {
+    "int_expression": holds,
+    "turbo_element": is_at,
+    "turbo_table_interval": is_within_row,
 }

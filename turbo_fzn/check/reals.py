@@ -18,6 +18,8 @@ from fractions import Fraction
 from functools import cache
 from typing import Any, NamedTuple
 
+from turbo_fzn.predicates.signature import IMPLIED, PLAIN
+from turbo_fzn.predicates.table import find
 from turbo_fzn.read.model import Constraint, FloatSet, Index, Model, Ref
 
 
@@ -117,30 +119,30 @@ def element(i: float, values: Sequence[float], z: float) -> Missed:
 
 
 # Of each predicate the measure, and whether it is the negation of what is measured.
-RELATIONS: dict[str, tuple[int, Callable[..., Missed], bool]] = {
-    "float_eq": (2, distance, False),
-    "float_ne": (2, distance, True),
-    "float_le": (2, excess, False),
-    "float_lt": (2, lambda x, y: excess(y, x), True),
-    "float_lin_eq": (3, linear_distance, False),
-    "float_lin_ne": (3, linear_distance, True),
-    "float_lin_le": (3, linear, False),
-    "float_lin_lt": (3, lambda c, x, k: linear([-a for a in c], x, -k), True),
-    "float_in": (3, lambda x, low, high: outside(x, [low, high]), False),
-    "float_dom": (2, outside, False),
-    "float_plus": (3, of_function(add), False),
-    "float_times": (3, of_function(lambda x, y: x * y), False),
-    "float_div": (3, of_function(lambda x, y: x / y), False),
-    "float_pow": (3, of_function(math.pow), False),
-    "float_min": (3, of_function(min), False),
-    "float_max": (3, of_function(max), False),
-    "int2float": (2, distance, False),
-    "bool2float": (2, distance, False),
-    "array_float_minimum": (2, extreme(min), False),
-    "array_float_maximum": (2, extreme(max), False),
-    "array_float_element": (3, element, False),
-    "array_var_float_element": (3, element, False),
-    **{f"float_{name}": (2, of_function(function), False) for name, function in FUNCTIONS.items()},
+RELATIONS: dict[str, tuple[Callable[..., Missed], bool]] = {
+    "float_eq": (distance, False),
+    "float_ne": (distance, True),
+    "float_le": (excess, False),
+    "float_lt": (lambda x, y: excess(y, x), True),
+    "float_lin_eq": (linear_distance, False),
+    "float_lin_ne": (linear_distance, True),
+    "float_lin_le": (linear, False),
+    "float_lin_lt": (lambda c, x, k: linear([-a for a in c], x, -k), True),
+    "float_in": (lambda x, low, high: outside(x, [low, high]), False),
+    "float_dom": (outside, False),
+    "float_plus": (of_function(add), False),
+    "float_times": (of_function(lambda x, y: x * y), False),
+    "float_div": (of_function(lambda x, y: x / y), False),
+    "float_pow": (of_function(math.pow), False),
+    "float_min": (of_function(min), False),
+    "float_max": (of_function(max), False),
+    "int2float": (distance, False),
+    "bool2float": (distance, False),
+    "array_float_minimum": (extreme(min), False),
+    "array_float_maximum": (extreme(max), False),
+    "array_float_element": (element, False),
+    "array_var_float_element": (element, False),
+    **{f"float_{name}": (of_function(function), False) for name, function in FUNCTIONS.items()},
 }
 
 
@@ -156,12 +158,10 @@ class Form(NamedTuple):
 @cache
 def find_form(name: str) -> Form | None:
     """The form that a name says, or None where it is none of a constraint on floats."""
-    suffix = next((suffix for suffix in ("_reif", "_imp") if name.endswith(suffix)), "")
-    relation = RELATIONS.get(name.removesuffix(suffix))
-    if relation is None:
+    found = find(name, -1)
+    if found is None or found.predicate.name not in RELATIONS:
         return None
-    n_args, measure, negated = relation
-    return Form(n_args + bool(suffix), measure, negated, suffix)
+    return Form(len(found.kinds), *RELATIONS[found.predicate.name], found.suffix)
 
 
 def may_be(truth: bool, missed: Missed, precision: float) -> bool:
@@ -212,8 +212,8 @@ class RealConstraints:
         """The constraints that a point misses by more than the precision."""
         for constraint, form in self.constraints:
             args = [self.argument(values, arg) for arg in constraint.args]
-            condition = args.pop() if form.suffix else True
-            if form.suffix == "_imp" and not condition:
+            condition = args.pop() if form.suffix != PLAIN else True
+            if form.suffix == IMPLIED and not condition:
                 continue
             if not may_be(bool(condition) != form.negated, form.measure(*args), precision):
                 yield constraint

@@ -1,7 +1,7 @@
 """What every FlatZinc predicate means: one table, in exact Python integers.
 
-This is the reference that solutions are checked against, so it shares nothing with the lowering. A row says the kinds
-of a predicate's arguments and when it holds; the forms with a suffix follow from their base: `p_reif(…, b)` is
+This is the reference that solutions are checked against, so it shares nothing with the lowering but the signatures of
+predicates/. A row says when a predicate holds; the forms with a suffix follow from their base: `p_reif(…, b)` is
 b = p(…), `p_imp(…, b)` is b implies p(…). Booleans are 0 and 1. A partial function outside its domain (division by
 zero, index out of range, maximum of nothing) makes its constraint false. The meanings are those of the comments in
 MiniZinc's `flatzinc_builtins.mzn`. Those of the global constraints have a file of their own, meanings.py.
@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 
 from turbo_fzn.check.meanings import MEANINGS, is_member
 from turbo_fzn.check.own import OWN_MEANINGS
+from turbo_fzn.predicates.signature import IMPLIED, PLAIN, REIFIED
+from turbo_fzn.predicates.table import find
 
 
 def divide(x: Any, y: Any) -> Any:
@@ -37,85 +39,91 @@ def is_element(i: int, values: Sequence[int], z: int) -> bool:
     return 1 <= i <= len(values) and values[i - 1] == z
 
 
-# The meaning of every predicate. Kinds of arguments: i a scalar, a an array, s a set, t constants in an array, e an
-# expression.
-# A name with "/n" is the form with n arguments of a predicate that has two. The Boolean connectives have it because
-# their last argument is a reification already: solvers agree that `array_bool_and_imp(xs, r)` is r -> all(xs).
-RELATIONS: dict[str, tuple[str, Callable]] = {
-    "int_eq": ("ii", lambda x, y: x == y),
-    "int_ne": ("ii", lambda x, y: x != y),
-    "int_le": ("ii", lambda x, y: x <= y),
-    "int_lt": ("ii", lambda x, y: x < y),
-    "int_lin_eq": ("aai", lambda c, x, k: dot(c, x) == k),
-    "int_lin_ne": ("aai", lambda c, x, k: dot(c, x) != k),
-    "int_lin_le": ("aai", lambda c, x, k: dot(c, x) <= k),
-    "int_plus": ("iii", lambda x, y, z: x + y == z),
-    "int_times": ("iii", lambda x, y, z: x * y == z),
-    "int_div": ("iii", lambda x, y, z: y != 0 and divide(x, y) == z),
-    "int_mod": ("iii", lambda x, y, z: y != 0 and x - y * divide(x, y) == z),
-    "int_min": ("iii", lambda x, y, z: min(x, y) == z),
-    "int_max": ("iii", lambda x, y, z: max(x, y) == z),
-    "int_abs": ("ii", lambda x, y: abs(x) == y),
-    "int_pow": ("iii", is_power),
-    "int_pow_fixed": ("iii", is_power),
-    "set_in": ("is", is_member),
-    "bool2int": ("ii", lambda x, y: x == y),
-    "array_int_element": ("iai", is_element),
-    "array_var_int_element": ("iai", is_element),
-    "array_bool_element": ("iai", is_element),
-    "array_var_bool_element": ("iai", is_element),
-    "array_int_maximum": ("ia", lambda m, xs: len(xs) > 0 and max(xs) == m),
-    "array_int_minimum": ("ia", lambda m, xs: len(xs) > 0 and min(xs) == m),
-    "bool_eq": ("ii", lambda x, y: x == y),
-    "bool_le": ("ii", lambda x, y: x <= y),
-    "bool_lt": ("ii", lambda x, y: x < y),
-    "bool_not": ("ii", lambda x, y: x != y),
-    "bool_and": ("iii", lambda x, y, r: min(x, y) == r),
-    "bool_or": ("iii", lambda x, y, r: max(x, y) == r),
-    "bool_xor": ("iii", lambda x, y, r: (x != y) == r),
-    "bool_and/2": ("ii", lambda x, y: min(x, y) == 1),
-    "bool_or/2": ("ii", lambda x, y: max(x, y) == 1),
-    "bool_xor/2": ("ii", lambda x, y: x != y),
-    "bool_clause": ("aa", lambda positive, negative: any(positive) or not all(negative)),
-    "array_bool_and": ("ai", lambda xs, r: all(xs) == r),
-    "array_bool_or": ("ai", lambda xs, r: any(xs) == r),
-    "array_bool_and/1": ("a", lambda xs: all(xs)),
-    "array_bool_or/1": ("a", lambda xs: any(xs)),
-    "array_bool_xor": ("a", lambda xs: sum(xs) % 2 == 1),
-    "bool_lin_eq": ("aai", lambda c, x, k: dot(c, x) == k),
-    "bool_lin_le": ("aai", lambda c, x, k: dot(c, x) <= k),
+# The meaning of every predicate on integers and Booleans, by its name in predicates/.
+RELATIONS: dict[str, Callable] = {
+    "int_eq": lambda x, y: x == y,
+    "int_ne": lambda x, y: x != y,
+    "int_le": lambda x, y: x <= y,
+    "int_lt": lambda x, y: x < y,
+    "int_lin_eq": lambda c, x, k: dot(c, x) == k,
+    "int_lin_ne": lambda c, x, k: dot(c, x) != k,
+    "int_lin_le": lambda c, x, k: dot(c, x) <= k,
+    "int_plus": lambda x, y, z: x + y == z,
+    "int_times": lambda x, y, z: x * y == z,
+    "int_div": lambda x, y, z: y != 0 and divide(x, y) == z,
+    "int_mod": lambda x, y, z: y != 0 and x - y * divide(x, y) == z,
+    "int_min": lambda x, y, z: min(x, y) == z,
+    "int_max": lambda x, y, z: max(x, y) == z,
+    "int_abs": lambda x, y: abs(x) == y,
+    "int_pow": is_power,
+    "int_pow_fixed": is_power,
+    "set_in": is_member,
+    "bool2int": lambda x, y: x == y,
+    "array_int_element": is_element,
+    "array_var_int_element": is_element,
+    "array_bool_element": is_element,
+    "array_var_bool_element": is_element,
+    "array_int_maximum": lambda m, xs: len(xs) > 0 and max(xs) == m,
+    "array_int_minimum": lambda m, xs: len(xs) > 0 and min(xs) == m,
+    "bool_eq": lambda x, y: x == y,
+    "bool_le": lambda x, y: x <= y,
+    "bool_lt": lambda x, y: x < y,
+    "bool_not": lambda x, y: x != y,
+    "bool_and": lambda x, y, r: min(x, y) == r,
+    "bool_or": lambda x, y, r: max(x, y) == r,
+    "bool_xor": lambda x, y, r: (x != y) == r,
+    "bool_xor/2": lambda x, y: x != y,
+    "bool_clause": lambda positive, negative: any(positive) or not all(negative),
+    "array_bool_and": lambda xs, r: all(xs) == r,
+    "array_bool_or": lambda xs, r: any(xs) == r,
+    "array_bool_and/1": lambda xs: all(xs),
+    "array_bool_or/1": lambda xs: any(xs),
+    "array_bool_xor": lambda xs: sum(xs) % 2 == 1,
+    "bool_lin_eq": lambda c, x, k: dot(c, x) == k,
+    "bool_lin_le": lambda c, x, k: dot(c, x) <= k,
     **MEANINGS,
     **OWN_MEANINGS,
 }
-EQUAL_LENGTHS = {"int_lin_eq", "int_lin_ne", "int_lin_le", "bool_lin_eq", "bool_lin_le"}
 
 # How a form with a suffix follows from its base; the last argument is the Boolean. Works on values and on columns.
 FORMS: dict[str, Callable[[Callable], Callable]] = {
-    "_reif": lambda relation: lambda *args: args[-1] == relation(*args[:-1]),
-    "_imp": lambda relation: lambda *args: args[-1] <= relation(*args[:-1]),
-    "": lambda relation: relation,
+    REIFIED: lambda relation: lambda *args: args[-1] == relation(*args[:-1]),
+    IMPLIED: lambda relation: lambda *args: args[-1] <= relation(*args[:-1]),
+    PLAIN: lambda relation: relation,
+}
+
+
+# What a meaning gets for an argument: i a number, a a list of numbers, s a set, t constants in an array that are looked
+# at as a whole, e an expression. Booleans are numbers.
+KINDS = {
+    **dict.fromkeys(("I", "B", "i"), "i"),
+    **dict.fromkeys(("[I]", "[B]", "[[I]]", "[i]", "[b]"), "a"),
+    **dict.fromkeys(("[[i]]", "[[b]]", "[s]"), "t"),
+    "s": "s",
+    "e": "e",
 }
 
 
 class Signature(NamedTuple):
-    """What a predicate's name says: its base relation, the kinds of its arguments, and how its form follows."""
+    """What a predicate's name says: its base relation, the kinds of its arguments (of KINDS), which of these are arrays
+    of one length, and how its form follows."""
 
     base: str
     kinds: str
+    alike: tuple[tuple[int, ...], ...]
     form: Callable[[Callable], Callable]
 
     @property
     def relation(self) -> Callable[..., bool]:
-        return self.form(RELATIONS[self.base][1])
+        return self.form(RELATIONS[self.base])
 
 
 @cache
 def find_signature(name: str, n_args: int) -> Signature | None:
-    """The signature of a predicate in any of its forms, or None where there is none of that name."""
-    suffix = next(suffix for suffix in FORMS if name.endswith(suffix))
-    base = name.removesuffix(suffix)
-    binary = f"{base}/{n_args - bool(suffix)}"
-    base = binary if binary in RELATIONS else base
-    if base not in RELATIONS:
+    """The signature of a predicate in any of its forms; of one that has no form with so many arguments that of another
+    form; None for a name that no predicate on integers and Booleans has."""
+    found = find(name, n_args)
+    if found is None or found.predicate.name not in RELATIONS:
         return None
-    return Signature(base, RELATIONS[base][0] + "i" * bool(suffix), FORMS[suffix])
+    kinds = "".join(KINDS[kind] for kind in found.kinds)
+    return Signature(found.predicate.name, kinds, found.predicate.alike, FORMS[found.suffix])

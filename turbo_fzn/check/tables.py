@@ -17,7 +17,7 @@ import numpy as np
 
 from turbo_fzn.check.column_relations import COLUMN_RELATIONS, COLUMNS, OVERFLOWS, ArrayColumn, ArrayRows, Sets
 from turbo_fzn.check.meanings import is_member
-from turbo_fzn.check.relations import EQUAL_LENGTHS, Signature, find_signature
+from turbo_fzn.check.relations import Signature, find_signature
 from turbo_fzn.domains import BOOLEAN, INFINITY, IntSet
 from turbo_fzn.errors import ModelError
 from turbo_fzn.read.model import Index, Model, Ref
@@ -220,9 +220,9 @@ class Tables:
         except (ModelError, LookupError, TypeError):
             self.refuse_first(signature, numbers)
             raise
-        if signature.base in EQUAL_LENGTHS:
-            for number, one, other in zip(numbers, *arguments[:2]):
-                if one[1] != other[1]:
+        for places in signature.alike:
+            for number, *spans in zip(numbers, *(arguments[place] for place in places)):
+                if len({length for _, length in spans}) > 1:
                     raise self.error(number, "arrays of different lengths")
         return Group(signature, numbers, arguments)
 

@@ -4,7 +4,8 @@ Doing them first means that every later row sees the final domains and represent
 only when all of them are known does a domain with holes become rows. A removed value is worth a table only among
 others: a few of them in a large domain stay rows `0 = (x = value)`.
 
-A handler gets the bound arguments, and returns whether it has said all that the constraint says.
+A handler gets the bound arguments, and returns whether it has said all that the constraint says. Which predicate has
+which one says table.py.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from turbo_fzn.read.model import Constraint
 from turbo_fzn.tnf.language import EQ
 
 TABLE_VALUES_PER_GAP = 16
+Handler = Callable[..., bool]
 
 
 class Domains:
@@ -164,25 +166,13 @@ def contradiction() -> bool:
     raise Infeasible
 
 
-EARLY: dict[str, Callable[..., bool]] = {
-    "int_eq": equal,
-    "bool_eq": equal,
-    "bool2int": equal,
-    "int_ne": different,
-    "int_le": less_or_equal,
-    "int_lt": less,
-    "set_in": member,
-    "int_lin_eq": single_equal,
-    "int_lin_ne": single_different,
-    "int_lin_le": single_less_or_equal,
-}
-OF_CONSTANTS = frozenset(("int_ne", "int_le", "int_lt"))  # whose handlers look for an argument with a value
+OF_CONSTANTS = frozenset((different, less_or_equal, less))  # that look for an argument with a value
+OF_ONE = frozenset((single_equal, single_different, single_less_or_equal))  # that take sums of one variable
 
 
-def find_handler(constraint: Constraint) -> Callable[..., bool] | None:
-    """The handler of a constraint, if it may have one by its form alone."""
-    handler = EARLY.get(constraint.name)
-    if handler is None or "_lin_" not in constraint.name:
-        return handler
+def may_take(handler: Handler, constraint: Constraint) -> bool:
+    """Whether a handler of that predicate is one for this constraint, by its form alone."""
+    if handler not in OF_ONE:
+        return True
     members = constraint.args[1] if len(constraint.args) == 3 else None
-    return handler if type(members) is list and len(members) == 1 else None
+    return type(members) is list and len(members) == 1

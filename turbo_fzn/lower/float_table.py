@@ -1,4 +1,4 @@
-"""The table of constraints on floats, as that of table.py: kinds of the arguments, and what lowers them."""
+"""The table of constraints on floats: what lowers each, as in table.py."""
 
 from __future__ import annotations
 
@@ -41,29 +41,29 @@ PARTIAL = {
     "atanh": lambda b, x, y: elementary.hyperbolic_tangent(b, y, x),
 }
 
-FLOAT_CONSTRAINTS: dict[str, tuple[str, Callable[..., Any]]] = {
-    "float_eq": ("F F", real.eq),
-    "float_ne": ("F F", real.ne),
-    "float_le": ("F F", real.le),
-    "float_lt": ("F F", real.lt),
-    "float_lin_eq": ("[f] [F] f", real.lin_eq),
-    "float_lin_ne": ("[f] [F] f", real.lin_ne),
-    "float_lin_le": ("[f] [F] f", real.lin_le),
-    "float_lin_lt": ("[f] [F] f", real.lin_lt),
-    "float_in": ("F f f", real.within),
-    "float_dom": ("F [f]", real.in_ranges),
-    "float_plus": ("F F F", real.real_operator(FLOAT_ADD)),
-    "float_times": ("F F F", real.real_operator(FLOAT_MUL)),
-    "float_div": ("F F F", partial_function(real.divide)),
-    "float_pow": ("F F F", partial_function(elementary.power)),
-    "float_min": ("F F F", real.real_extreme(MIN)),
-    "float_max": ("F F F", real.real_extreme(MAX)),
-    "int2float": ("I F", real_function(real.int2float)),
-    "bool2float": ("B F", real_function(real.int2float)),
-    "array_float_minimum": ("F [F]", real.extreme(MIN)),
-    "array_float_maximum": ("F [F]", real.extreme(MAX)),
-    "array_float_element": ("I [f] F", real.constant_element),
-    "array_var_float_element": ("I [F] F", real.element),
-    **{f"float_{name}": ("F F", real_function(define)) for name, define in TOTAL.items()},
-    **{f"float_{name}": ("F F", partial_function(define)) for name, define in PARTIAL.items()},
+FLOAT_CONSTRAINTS: dict[str, Callable[..., Any]] = {
+    "float_eq": real.eq,
+    "float_ne": real.ne,
+    "float_le": real.le,
+    "float_lt": real.lt,
+    "float_lin_eq": real.lin_eq,
+    "float_lin_ne": real.lin_ne,
+    "float_lin_le": real.lin_le,
+    "float_lin_lt": real.lin_lt,
+    "float_in": real.within,
+    "float_dom": real.in_ranges,
+    "float_plus": real.real_operator(FLOAT_ADD),
+    "float_times": real.real_operator(FLOAT_MUL),
+    "float_div": partial_function(real.divide),
+    "float_pow": partial_function(elementary.power),
+    "float_min": real.real_extreme(MIN),
+    "float_max": real.real_extreme(MAX),
+    "int2float": real_function(real.int2float),
+    "bool2float": real_function(real.int2float),
+    "array_float_minimum": real.extreme(MIN),
+    "array_float_maximum": real.extreme(MAX),
+    "array_float_element": real.constant_element,
+    "array_var_float_element": real.element,
+    **{f"float_{name}": real_function(define) for name, define in TOTAL.items()},
+    **{f"float_{name}": partial_function(define) for name, define in PARTIAL.items()},
 }

@@ -27,21 +27,20 @@ from turbo_fzn.domains import IntSet
 from turbo_fzn.errors import ModelError, UnsupportedError
 from turbo_fzn.lower import branching
 from turbo_fzn.lower.builder import Builder
-from turbo_fzn.lower.early import EARLY, OF_CONSTANTS, Domains, find_handler
+from turbo_fzn.lower.early import OF_CONSTANTS, Domains, Handler, may_take
 from turbo_fzn.lower.globals.order import lex_lesseq
 from turbo_fzn.lower.globals.table import flush
 from turbo_fzn.lower.runs import Runs
 from turbo_fzn.lower.scope import Scope
-from turbo_fzn.lower.table import PREDICATES, Predicate
+from turbo_fzn.lower.table import EARLY, LATE, PREDICATES, Predicate
 from turbo_fzn.lower.variables import Infeasible
+from turbo_fzn.predicates.globals import PREFIX
 from turbo_fzn.progress import stage
 from turbo_fzn.read.model import Array, Call, Constraint, Goal, Model, Ref, Variable
 from turbo_fzn.tnf.language import TNF, Output
 
 SENSES = {"satisfy": 0, "minimize": 1, "maximize": -1}
 MOST_TUPLES = 2**16  # rows that are tuples of Python
-GLOBAL = "turbo_"  # the names of global constraints begin so
-LATE = {"int_lin_eq", "int_lin_ne", "int_lin_le", "bool_lin_eq", "bool_lin_le", "bool_clause", "array_bool_or"}
 
 Form = tuple[Predicate, list[Callable[[Any], Any]]]
 Order = tuple[list[str], list[str]]
@@ -94,8 +93,8 @@ class Rewriter:
         last: list[Constraint] = []
         for name, group in groupby(self.walk(self.model.constraints), itemgetter(0)):
             members = list(group)
-            rest = self.take_early(domains, name, members) if name in EARLY else members
-            (late if name in LATE else last if name.startswith(GLOBAL) else prompt).extend(rest)
+            rest = self.take_early(domains, EARLY[name], members) if name in EARLY else members
+            (late if name in LATE else last if name.startswith(PREFIX) else prompt).extend(rest)
         self.attempt(domains.define)
         self.scope.rename(self.builder.find)
         for constraints in (prompt, late, last):
@@ -148,19 +147,14 @@ class Rewriter:
         for number in self.scope.array(array.kind, Ref(array.name)):
             domains.sets.append((number, array.domain))  # type: ignore[arg-type]  # its kind has an IntSet
 
-    def take_early(self, domains: Domains, name: str, constraints: list[Constraint]) -> list[Constraint]:
-        """What is left of constraints of that name: some are done with before any row exists."""
+    def take_early(self, domains: Domains, handler: Handler, constraints: list[Constraint]) -> list[Constraint]:
+        """What is left of constraints that have that handler: some are done with before any row exists."""
         share = self.builder.share
-        if not share or (name in OF_CONSTANTS and self.runs.are_open(constraints)):
+        if not share or (handler in OF_CONSTANTS and self.runs.are_open(constraints)):
             return constraints
-        handlers = map(find_handler, constraints)
-        return [
-            one
-            for one, handler in zip(constraints, handlers)
-            if handler is None or not self.is_early(domains, one, handler)
-        ]
+        return [one for one in constraints if not (may_take(handler, one) and self.is_early(domains, one, handler))]
 
-    def is_early(self, domains: Domains, constraint: Constraint, handler: Callable[..., bool]) -> bool:
+    def is_early(self, domains: Domains, constraint: Constraint, handler: Handler) -> bool:
         try:
             _, arguments = self.bind(constraint)
             return self.infeasible or handler(domains, *arguments)

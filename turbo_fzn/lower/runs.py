@@ -1,6 +1,6 @@
 """Runs of constraints of one shape, which are lowered in columns (columns.py) as far as they are usual.
 
-Which constraints can be says the table COMPARISONS, of expressions expression_columns.py, of sums linear_columns.py;
+Which comparisons can be says table.py, which expressions expression_columns.py, which sums linear_columns.py;
 all_different can be, of lists of one length (globals/different.py). All others, short runs, and each odd constraint are
 lowered one at a time; both ways make the same rows. Where odd ones are many, columns would be made in vain; so their
 length follows what could be kept of the last ones.
@@ -22,8 +22,10 @@ from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.columns import Column, Columns
 from turbo_fzn.lower.globals import different
 from turbo_fzn.lower.scope import ONLY_NAMES, Scope
+from turbo_fzn.lower.table import CONSTRAINTS
+from turbo_fzn.predicates.table import PREDICATES
+from turbo_fzn.predicates.table import Form as Signature
 from turbo_fzn.read.model import Constraint, Expression, Ref
-from turbo_fzn.tnf.language import EQ, LEQ
 
 LEAST = 32  # places that are worth columns
 FIRST = 256
@@ -58,19 +60,15 @@ def in_slots(width: int, state: Callable[[Columns, Sequence[Column]], None]) -> 
     return lower
 
 
-def comparison(kinds: str, state: Callable[..., None]) -> Form:
-    return Form(None, kinds, in_slots(1, lambda c, operands: state(c, *operands)))
+def comparison(kinds: tuple[str, ...], state: Callable[..., None]) -> Form:
+    return Form(None, "".join(kinds), in_slots(1, lambda c, operands: state(c, *operands)))
 
 
+# By the names of constraints.
 COMPARISONS: dict[str, Form] = {
-    "int_ne": comparison("II", lambda c, x, y: c.define(0, c.b.false, EQ, x, y)),
-    "int_le": comparison("II", lambda c, x, y: c.define(0, c.b.true, LEQ, x, y)),
-    "int_lt": comparison("II", lambda c, x, y: c.define_less(0, x, y)),
-    "bool_le": comparison("BB", lambda c, x, y: c.define(0, c.b.true, LEQ, x, y)),
-    "int_eq_reif": comparison("IIB", lambda c, x, y, r: c.define(0, r, EQ, x, y)),
-    "int_le_reif": comparison("IIB", lambda c, x, y, r: c.define(0, r, LEQ, x, y)),
-    "bool_eq_reif": comparison("BBB", lambda c, x, y, r: c.define(0, r, EQ, x, y)),
-    "bool_le_reif": comparison("BBB", lambda c, x, y, r: c.define(0, r, LEQ, x, y)),
+    name + suffix: comparison(Signature(PREDICATES[name], suffix).kinds, state)
+    for name, how in CONSTRAINTS.items()
+    for suffix, state in how.columns.items()
 }
 EXPRESSION = "int_expression"
 SUM = "int_lin_le"

@@ -1,6 +1,6 @@
 """Names and types: what the arguments of a constraint mean to the builder.
 
-FlatZinc has no coercion: where the table of table.py says var int, a Boolean is an error. A parameter may stand
+FlatZinc has no coercion: where a signature (predicates/) says var int, a Boolean is an error. A parameter may stand
 wherever a literal may. The methods named by `BINDERS` take an expression of model.py and return what the lowering
 functions get; they raise ModelError without a position, which whoever knows the item adds. The common case (an array
 of names) is one dictionary look-up an element.
@@ -57,6 +57,7 @@ class Scope:
             "[b]": lambda expression: self.parameter_array("bool", expression),
             "[s]": self.set_array,
         }
+        self.binders |= {f"[{kind}]": self.binders[kind] for kind in ("[I]", "[i]", "[b]")}  # row by row
         for name, value in model.parameters.items():
             if isinstance(value, int) and abs(value) < INFINITY:
                 self.variables[kind_of(value)][name] = self.builder.constant(int(value))

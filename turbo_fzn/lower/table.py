@@ -1,40 +1,33 @@
-"""The table of constraints: FlatZinc predicate -> kinds of its arguments and the function that lowers it.
+"""The table of constraints: FlatZinc predicate -> how it is lowered. Its signature is in predicates/.
 
-To add a constraint, add a row here and its meaning to relations.py; the global constraints are rows of
-globals/catalogue.py and meanings.py, those on floats of float_table.py and check/reals.py. Kinds of arguments:
+A global constraint is lowered by the module of its family in globals/, which has a table of its own at its end.
 
-| kind | FlatZinc type | what the function gets |     | kind  | FlatZinc type       | what the function gets |
-|------|---------------|------------------------|-----|-------|---------------------|------------------------|
-| `I`  | var int       | a variable             |     | `[I]` | array of var int    | list of variables      |
-| `B`  | var bool      | a variable             |     | `[B]` | array of var bool   | list of variables      |
-| `i`  | int           | int                    |     | `[i]` | array of int        | list of int            |
-| `s`  | set of int    | IntSet                 |     | `[b]` | array of bool       | list of 0 and 1        |
-| `F`  | var float     | a variable             |     | `[F]` | array of var float  | list of variables      |
-| `f`  | float         | float or int           |     | `[f]` | array of float      | list of float or int   |
-| `e`  | an expression | Expression             |     | `[s]` | array of set of int | list of IntSet         |
-
-Every function is called with the builder, the arguments, and last the variable r that is the relation's truth value.
-So a row gives three predicates: the plain one (r = true), `_reif` (r is its last argument) and `_imp` (its last
-argument implies r). Functions such as `x + y = z` are written as definitions of their result, and `function` makes
-relations of them.
+Every function `post` is called with the builder, the arguments (signature.py says what becomes of each kind), and last
+the variable r that is the relation's truth value. So a row gives three predicates: the plain one (r = true), `_reif`
+(r is its last argument) and `_imp` (its last argument implies r). Functions such as `x + y = z` are written as
+definitions of their result, and `function` makes relations of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.lower import constraints_bool as boolean
 from turbo_fzn.lower import constraints_int as integer
-from turbo_fzn.lower import linear, power
+from turbo_fzn.lower import early, linear, power
 from turbo_fzn.lower.builder import Builder
+from turbo_fzn.lower.expressions import int_expression
 from turbo_fzn.lower.float_table import FLOAT_CONSTRAINTS
-from turbo_fzn.lower.globals.catalogue import GLOBALS, SHAPES, same_length
-from turbo_fzn.lower.globals.own import OWN, OWN_SHAPES
+from turbo_fzn.lower.globals import automata, counting, different, graph, order, own, packing, scheduling, sort, table
+from turbo_fzn.predicates.signature import IMPLIED, PLAIN, REIFIED, Fits
+from turbo_fzn.predicates.table import PREDICATES as SIGNATURES
+from turbo_fzn.predicates.table import Form
 from turbo_fzn.tnf.language import ADD, EQ, LEQ, MAX, MIN, MUL
 
 Post = Callable[..., Any]
+States = Mapping[str, Callable[..., None]]
 
 
 def function(define: Post) -> Post:
@@ -56,49 +49,75 @@ def operator(op: int) -> Post:
     return function(lambda b, x, y, z: b.define(z, op, x, y))
 
 
-CONSTRAINTS: dict[str, tuple[str, Post]] = {
-    "int_eq": ("I I", integer.eq),
-    "int_ne": ("I I", integer.ne),
-    "int_le": ("I I", integer.le),
-    "int_lt": ("I I", integer.lt),
-    "int_lin_eq": ("[i] [I] i", linear.eq),
-    "int_lin_ne": ("[i] [I] i", linear.ne),
-    "int_lin_le": ("[i] [I] i", linear.le),
-    "int_plus": ("I I I", operator(ADD)),
-    "int_times": ("I I I", operator(MUL)),
-    "int_div": ("I I I", integer.divide),
-    "int_mod": ("I I I", integer.modulo),
-    "int_min": ("I I I", operator(MIN)),
-    "int_max": ("I I I", operator(MAX)),
-    "int_abs": ("I I", function(integer.absolute)),
-    "int_pow": ("I I I", power.power),
-    "int_pow_fixed": ("I i I", power.power_fixed),
-    "array_int_minimum": ("I [I]", integer.array_minimum),
-    "array_int_maximum": ("I [I]", integer.array_maximum),
-    "array_int_element": ("I [i] I", integer.constant_element),
-    "array_bool_element": ("I [b] B", integer.constant_element),
-    "array_var_int_element": ("I [I] I", integer.element),
-    "array_var_bool_element": ("I [B] B", integer.element),
-    "set_in": ("I s", integer.member),
-    "bool2int": ("B I", integer.eq),
-    "bool_eq": ("B B", boolean.eq),
-    "bool_le": ("B B", boolean.le),
-    "bool_lt": ("B B", boolean.lt),
-    "bool_not": ("B B", boolean.ne),
-    "bool_and": ("B B B", operator(MIN)),
-    "bool_or": ("B B B", operator(MAX)),
-    "bool_xor": ("B B B", function(boolean.ne)),
-    "bool_xor/2": ("B B", boolean.ne),
-    "bool_clause": ("[B] [B]", linear.clause),
-    "bool_lin_eq": ("[i] [B] I", linear.eq_variable),
-    "bool_lin_le": ("[i] [B] i", linear.le),
-    "array_bool_and": ("[B] B", function(boolean.conjunction)),
-    "array_bool_or": ("[B] B", function(boolean.disjunction)),
-    "array_bool_xor": ("[B]", boolean.parity),
-    **FLOAT_CONSTRAINTS,
-    **GLOBALS,
-    **OWN,
+class Lowering(NamedTuple):
+    """How a predicate is lowered.
+
+    `post(builder, *arguments, r)` states it. `early`, of the plain form, may do with it before any row exists
+    (early.py). A plain form that is `late` is lowered behind others, so that it can use what these have made known.
+    `columns` has, by the suffix of a form, what states many constraints of that form at once (runs.py)."""
+
+    post: Post
+    early: early.Handler | None = None
+    late: bool = False
+    columns: States = {}
+
+
+AT_MOST: States = {
+    PLAIN: lambda c, x, y: c.define(0, c.b.true, LEQ, x, y),
+    REIFIED: lambda c, x, y, r: c.define(0, r, LEQ, x, y),
 }
+EQUAL: States = {REIFIED: lambda c, x, y, r: c.define(0, r, EQ, x, y)}
+DIFFERENT: States = {PLAIN: lambda c, x, y: c.define(0, c.b.false, EQ, x, y)}
+LESS: States = {PLAIN: lambda c, x, y: c.define_less(0, x, y)}
+FAMILIES = (different, graph, table, automata, scheduling, packing, order, sort, counting, own)
+POSTS = FLOAT_CONSTRAINTS | {name: post for family in FAMILIES for name, post in family.LOWERINGS.items()}
+
+CONSTRAINTS: dict[str, Lowering] = {
+    "int_eq": Lowering(integer.eq, early.equal, columns=EQUAL),
+    "int_ne": Lowering(integer.ne, early.different, columns=DIFFERENT),
+    "int_le": Lowering(integer.le, early.less_or_equal, columns=AT_MOST),
+    "int_lt": Lowering(integer.lt, early.less, columns=LESS),
+    "int_lin_eq": Lowering(linear.eq, early.single_equal, late=True),
+    "int_lin_ne": Lowering(linear.ne, early.single_different, late=True),
+    "int_lin_le": Lowering(linear.le, early.single_less_or_equal, late=True),
+    "int_plus": Lowering(operator(ADD)),
+    "int_times": Lowering(operator(MUL)),
+    "int_div": Lowering(integer.divide),
+    "int_mod": Lowering(integer.modulo),
+    "int_min": Lowering(operator(MIN)),
+    "int_max": Lowering(operator(MAX)),
+    "int_abs": Lowering(function(integer.absolute)),
+    "int_pow": Lowering(power.power),
+    "int_pow_fixed": Lowering(power.power_fixed),
+    "array_int_minimum": Lowering(integer.array_minimum),
+    "array_int_maximum": Lowering(integer.array_maximum),
+    "array_int_element": Lowering(integer.constant_element),
+    "array_bool_element": Lowering(integer.constant_element),
+    "array_var_int_element": Lowering(integer.element),
+    "array_var_bool_element": Lowering(integer.element),
+    "set_in": Lowering(integer.member, early.member),
+    "bool2int": Lowering(integer.eq, early.equal),
+    "bool_eq": Lowering(boolean.eq, early.equal, columns=EQUAL),
+    "bool_le": Lowering(boolean.le, columns=AT_MOST),
+    "bool_lt": Lowering(boolean.lt),
+    "bool_not": Lowering(boolean.ne),
+    "bool_and": Lowering(operator(MIN)),
+    "bool_or": Lowering(operator(MAX)),
+    "bool_xor": Lowering(function(boolean.ne)),
+    "bool_xor/2": Lowering(boolean.ne),
+    "bool_clause": Lowering(linear.clause, late=True),
+    "bool_lin_eq": Lowering(linear.eq_variable, late=True),
+    "bool_lin_le": Lowering(linear.le, late=True),
+    "array_bool_and": Lowering(function(boolean.conjunction)),
+    "array_bool_and/1": Lowering(boolean.conjunction),
+    "array_bool_or": Lowering(function(boolean.disjunction), late=True),
+    "array_bool_or/1": Lowering(boolean.disjunction),
+    "array_bool_xor": Lowering(boolean.parity),
+    "int_expression": Lowering(int_expression),
+    **{name: Lowering(post) for name, post in POSTS.items()},
+}
+EARLY = {name: how.early for name, how in CONSTRAINTS.items() if how.early is not None}
+LATE = frozenset(name for name, how in CONSTRAINTS.items() if how.late)
 
 
 class Predicate(NamedTuple):
@@ -107,7 +126,7 @@ class Predicate(NamedTuple):
 
     kinds: tuple[str, ...]
     post: Post
-    fits: Callable[..., bool] | None
+    fits: Fits | None
 
 
 def plain(relation: Post) -> Post:
@@ -129,24 +148,20 @@ def implied(relation: Post) -> Post:
     return post
 
 
+IN_FORM: dict[str, Callable[[Post], Post]] = {PLAIN: plain, REIFIED: lambda relation: relation, IMPLIED: implied}
+
+
 def all_forms() -> dict[str, Predicate]:
     """The predicates by name; a name with "/n" is the form with n arguments of one that has two."""
-    predicates = {}
-    for name, (kinds, relation) in CONSTRAINTS.items():
-        name, _, _ = name.partition("/")
-        for suffix, more, post in (
-            ("", "", plain(relation)),
-            ("_reif", " B", relation),
-            ("_imp", " B", implied(relation)),
-        ):
-            predicate = Predicate(tuple((kinds + more).split()), post, SIZES.get(name))
-            key = name + suffix
-            predicates[key if key not in predicates else f"{key}/{len(predicate.kinds)}"] = predicate
-    # These two are half of their base, not a form of it: the last argument is already a truth value.
-    predicates["array_bool_and_imp"] = Predicate(("[B]", "B"), implied(boolean.conjunction), None)
-    predicates["array_bool_or_imp"] = Predicate(("[B]", "B"), implied(boolean.disjunction), None)
+    predicates: dict[str, Predicate] = {}
+    for name, how in CONSTRAINTS.items():
+        signature = SIGNATURES[name]
+        for suffix in signature.forms:
+            kinds = Form(signature, suffix).kinds
+            key = name.partition("/")[0] + suffix
+            key = key if key not in predicates else f"{key}/{len(kinds)}"
+            predicates[key] = Predicate(kinds, IN_FORM[suffix](how.post), signature.fits)
     return predicates
 
 
-SIZES = {**SHAPES, **OWN_SHAPES, **{name: same_length(0, 1) for name in CONSTRAINTS if "_lin_" in name}}
 PREDICATES = all_forms()

@@ -2,8 +2,8 @@
 
 A vertex is a variable or a constraint. An arc says that a variable stands in a constraint, and its label at which
 place. Variables of one colour have the same domain; constraints of one colour have the same name, and the same
-constants at the same places. Where the order of arguments does not matter, a label does not say which place it is
-(`UNORDERED`).
+constants at the same places. Where the order of arguments does not matter, as their signature says (predicates/), a
+label does not say which place it is.
 
 So a permutation of the variables that keeps colours, and takes the constraints to the constraints, takes solutions to
 solutions; the objective is a colour of its own, so it keeps the objective's value, too.
@@ -16,34 +16,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from turbo_fzn.predicates.table import find
 from turbo_fzn.read.model import Call, Constraint, Index, Model, Ref
 
 MOST_CONSTRAINTS = 30_000
 MOST_ARCS = 300_000
-
-# Of constraints, the arguments that may be permuted: together, where there are several in a group.
-ONE, TWO = ((0,),), ((1,),)
-UNORDERED: dict[str, tuple[tuple[int, ...], ...]] = {
-    **dict.fromkeys(("int_lin_eq", "int_lin_ne", "int_lin_le", "bool_lin_eq", "bool_lin_le"), ((0, 1),)),
-    **dict.fromkeys(("array_bool_and", "array_bool_or", "array_bool_xor"), ONE),
-    **dict.fromkeys(("array_int_minimum", "array_int_maximum"), TWO),
-    "bool_clause": ((0,), (1,)),
-    **dict.fromkeys(("turbo_all_different", "turbo_all_different_except", "turbo_all_equal"), ONE),
-    **dict.fromkeys(("turbo_member_int", "turbo_member_bool"), ONE),
-    **dict.fromkeys((f"turbo_count_{kind}" for kind in ("eq", "neq", "lt", "leq", "gt", "geq")), ONE),
-    **dict.fromkeys(("turbo_among", "turbo_nvalue"), TWO),
-    **dict.fromkeys(("turbo_global_cardinality", "turbo_global_cardinality_closed"), ((0,), (1, 2))),
-    **dict.fromkeys(("turbo_global_cardinality_low_up", "turbo_global_cardinality_low_up_closed"), ((0,), (1, 2, 3))),
-    "turbo_cumulative": ((0, 1, 2),),
-    **dict.fromkeys(("turbo_disjunctive", "turbo_disjunctive_strict"), ((0, 1),)),
-    **dict.fromkeys(("turbo_diffn", "turbo_diffn_nonstrict"), ((0, 1, 2, 3),)),
-    "turbo_bin_packing": ((1, 2),),
-}
-# Of these, the first two arguments.
-COMMUTATIVE = frozenset(
-    ("int_eq", "int_ne", "bool_eq", "bool_not", "bool_xor", "bool_and", "bool_or")
-    + ("int_plus", "int_times", "int_min", "int_max")
-)
+# The groups of arguments whose elements may be permuted together, the arguments in them, and whether the first two of
+# the others commute.
+Plan = tuple[tuple[tuple[int, ...], ...], set[int], bool]
 
 
 @dataclass
@@ -80,7 +60,7 @@ class Reader:
         self.model = model
         self.number = {name: number for number, name in enumerate(model.variables)}
         self.known: dict[Hashable, int] = {}
-        self.plans: dict[str, tuple[tuple[tuple[int, ...], ...], set[int], bool]] = {}
+        self.plans: dict[tuple[str, int], Plan] = {}
         self.arrays: dict[str, list] = {}
         self.labels: dict[tuple[int, ...], dict[Hashable, list[int]]] = {}  # by group, constants and place
         self.constraint: list[int] = []
@@ -123,7 +103,7 @@ class Reader:
 
     def add(self, number: int, name: str, arguments: list) -> int:
         """The arcs of a constraint; its kind."""
-        groups, grouped, commutes = self.plans.get(name) or self.plan(name)
+        groups, grouped, commutes = self.plans.get((name, len(arguments))) or self.plan(name, len(arguments))
         kind: list[Hashable] = [name]
         for group in groups:
             kind.append(self.add_group(number, group, [self.elements(arguments[place]) for place in group]))
@@ -134,11 +114,12 @@ class Reader:
             kind[1:3] = sorted(kind[1:3], key=repr)
         return self.name(tuple(kind))
 
-    def plan(self, name: str) -> tuple[tuple[tuple[int, ...], ...], set[int], bool]:
-        """The groups of a predicate, the arguments in them, and whether the first two of the others commute."""
-        base = name.removesuffix("_reif").removesuffix("_imp")
-        groups = UNORDERED.get(base, ())
-        plan = self.plans[name] = groups, {place for group in groups for place in group}, base in COMMUTATIVE
+    def plan(self, name: str, n_arguments: int) -> Plan:
+        """What may be permuted in constraints of that name and number of arguments."""
+        form = find(name, n_arguments)
+        groups = () if form is None else form.predicate.unordered
+        commutes = form is not None and form.predicate.commutes
+        plan = self.plans[name, n_arguments] = groups, {place for group in groups for place in group}, commutes
         return plan
 
     def add_group(self, number: int, group: tuple[int, ...], columns: list[list]) -> Hashable:

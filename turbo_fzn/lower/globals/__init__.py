@@ -1,1 +1,1 @@
-"""Lowering of the global constraints, a module a family; catalogue.py lists them all."""
+"""Lowering of the global constraints, a module a family, which lists them at its end."""

@@ -12,7 +12,7 @@ The cost of each place has a truth value for each amount, so that its bounds are
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -295,3 +295,11 @@ def state_readers(b: Builder, v: int, layer: Layer, sets: list[IntSet], step: np
     for value in sorted({value for values in sets for value in values & allowed}):
         reads = np.array([value in values for values in sets])[layer.label]
         bulk.imply(b, bulk.shared(b, EQ, v, b.constant(value)), bulk.tree(b, MAX, step[reads]))
+
+
+LOWERINGS: dict[str, Callable[..., None]] = {
+    "turbo_regular": regular,
+    "turbo_cost_regular": cost_regular,
+    "turbo_mdd": mdd,
+    "turbo_cost_mdd": cost_mdd,
+}

@@ -237,3 +237,29 @@ def strictly_increasing(b: Builder, x: Sequence[int], r: int) -> None:
     for y, z in zip(x, x[1:]):
         integer.lt(b, y, z, truth(b, r, parts))
     conclude(b, r, parts)
+
+
+LOWERINGS: dict[str, Callable[..., None]] = {
+    "turbo_count_eq": count_eq,
+    "turbo_count_neq": count_neq,
+    "turbo_count_lt": count_lt,
+    "turbo_count_leq": count_leq,
+    "turbo_count_gt": count_gt,
+    "turbo_count_geq": count_geq,
+    "turbo_among": among,
+    "turbo_nvalue": nvalue,
+    "turbo_global_cardinality": global_cardinality,
+    "turbo_global_cardinality_closed": global_cardinality_closed,
+    "turbo_global_cardinality_low_up": global_cardinality_low_up,
+    "turbo_global_cardinality_low_up_closed": global_cardinality_low_up_closed,
+    "turbo_bin_packing": bin_packing,
+    "turbo_bin_packing_capa": bin_packing_capa,
+    "turbo_bin_packing_load": bin_packing_load,
+    "turbo_sliding_sum": sliding_sum,
+    "turbo_member_int": member,
+    "turbo_member_bool": member,
+    "turbo_all_equal": all_equal,
+    "turbo_increasing_int": increasing,
+    "turbo_increasing_bool": increasing,
+    "turbo_strictly_increasing_int": strictly_increasing,
+}

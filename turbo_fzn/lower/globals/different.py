@@ -7,7 +7,7 @@ than variables the truth values cost more than they find. `inverse` shares one t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -154,3 +154,11 @@ def inverse(b: Builder, f: Sequence[int], first_f: int, g: Sequence[int], first_
 def symmetric_all_different(b: Builder, x: Sequence[int], first: int, r: int) -> None:
     """r = (x[i] = j just where x[j] = i)."""
     inverse(b, x, first, x, first, r)
+
+
+LOWERINGS: dict[str, Callable[..., None]] = {
+    "turbo_all_different": all_different,
+    "turbo_all_different_except": all_different_except,
+    "turbo_inverse": inverse,
+    "turbo_symmetric_all_different": symmetric_all_different,
+}

@@ -7,7 +7,7 @@ truth value, a tour is a walk from its first node, a function of x, so that noth
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from turbo_fzn.domains import IntSet
 from turbo_fzn.lower import bulk
@@ -140,3 +140,9 @@ def closed_subwalk(b: Builder, x: Sequence[int], first: int, r: int) -> None:
         parts.append(b.row(LEQ, is_last, back))
         parts.append(b.negation(b.row(MIN, is_later, back)))
     boolean.conjunction(b, parts, r)
+
+
+LOWERINGS: dict[str, Callable[..., None]] = {
+    "turbo_circuit": circuit,
+    "turbo_subcircuit": subcircuit,
+}

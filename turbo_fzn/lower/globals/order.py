@@ -7,7 +7,7 @@ time on, a MAX row for each place. All are functions of the variables, so that n
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from turbo_fzn.lower import bulk, linear
 from turbo_fzn.lower import constraints_int as integer
@@ -74,3 +74,14 @@ def seq_precede_chain(b: Builder, x: Sequence[int], r: int) -> None:
         integer.le(b, v, b.row(ADD, greatest, b.true), truth(b, r, parts))
         greatest = b.row(MAX, greatest, v)
     conclude(b, r, parts)
+
+
+LOWERINGS: dict[str, Callable[..., None]] = {
+    "turbo_lex_less_int": lex_less,
+    "turbo_lex_less_bool": lex_less,
+    "turbo_lex_lesseq_int": lex_lesseq,
+    "turbo_lex_lesseq_bool": lex_lesseq,
+    "turbo_value_precede": value_precede,
+    "turbo_value_precede_chain": value_precede_chain,
+    "turbo_seq_precede_chain": seq_precede_chain,
+}

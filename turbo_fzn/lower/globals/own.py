@@ -1,4 +1,4 @@
-"""What the reader of XCSP3 writes and MiniZinc does not: expressions, elements with any first index, interval tables.
+"""What the reader of XCSP3 writes and MiniZinc does not: elements with any first index, and interval tables.
 
 A cell of an interval table is an interval: one value, `*`, or what a comparison with a constant leaves. A row's truth
 is the conjunction of its cells', less those that the domains decide, and some row holds. For a value of a variable
@@ -10,14 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from turbo_fzn.lower import bulk
 from turbo_fzn.lower import constraints_int as integer
 from turbo_fzn.lower.builder import Builder
-from turbo_fzn.lower.expressions import int_expression
 from turbo_fzn.lower.globals.table import MOST_ROWS
 from turbo_fzn.tnf.language import ADD, ELEMENT, EQ, LEQ, MAX, MIN
 
@@ -136,15 +134,7 @@ def number_of_row(b: Builder, x: Sequence[int], rows: Intervals) -> None:
         b.define(b.true, LEQ, v, above)
 
 
-OWN: dict[str, tuple[str, Callable[..., None]]] = {
-    "int_expression": ("e [I]", int_expression),
-    "turbo_element": ("[I] i I I", element),
-    "turbo_table_interval": ("[I] i [i] [i]", table_interval),
+LOWERINGS: dict[str, Callable[..., None]] = {
+    "turbo_element": element,
+    "turbo_table_interval": table_interval,
 }
-
-
-def is_interval_table(x: Sequence[int], n_rows: int, low: Sequence[int], high: Sequence[int], *_: Any) -> bool:
-    return n_rows >= 0 and len(low) == len(high) == n_rows * len(x)
-
-
-OWN_SHAPES: dict[str, Callable[..., bool]] = {"turbo_table_interval": is_interval_table}

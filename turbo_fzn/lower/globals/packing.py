@@ -7,7 +7,7 @@ so much of the space that it can find something, and the space is so small that 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -145,3 +145,13 @@ def spans(b: Builder, *dimensions: Dimension) -> float | None:
             return None
         volume *= float(np.max(high + most) - np.min(low))
     return volume
+
+
+LOWERINGS: dict[str, Callable[..., None]] = {
+    "turbo_disjunctive": disjunctive,
+    "turbo_disjunctive_strict": disjunctive_strict,
+    "turbo_diffn": diffn,
+    "turbo_diffn_nonstrict": diffn_nonstrict,
+    "turbo_diffn_k": diffn_k,
+    "turbo_diffn_nonstrict_k": diffn_nonstrict_k,
+}

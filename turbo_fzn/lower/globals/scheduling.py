@@ -9,7 +9,7 @@ one follows the other. The smaller is taken; a cell of the time table costs half
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -79,3 +79,8 @@ def state_followers(b: Builder, tasks: Tasks, capacity: int) -> None:
     sure = (tasks.d_low > 0)[i] & (tasks.d_low > 0)[j]
     crowded = sure & (tasks.r_low[i].astype(object) + tasks.r_low[j] > capacity).astype(bool)
     one_follows_the_other(b, [(tasks.s.tolist(), tasks.d.tolist())], True, (i[crowded], j[crowded]), b.true)
+
+
+LOWERINGS: dict[str, Callable[..., None]] = {
+    "turbo_cumulative": cumulative,
+}

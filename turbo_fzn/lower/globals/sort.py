@@ -7,7 +7,7 @@ permutation is the inverse of the ranks.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from turbo_fzn.domains import IntSet
 from turbo_fzn.lower import bulk, linear
@@ -72,3 +72,9 @@ def ranks_of(b: Builder, x: Sequence[int]) -> list[int]:
         b.tree(ADD, [before[i, j] if i < j else b.negation(before[j, i]) for i in range(n) if i != j], 0)
         for j in range(n)
     ]
+
+
+LOWERINGS: dict[str, Callable[..., None]] = {
+    "turbo_sort": sort,
+    "turbo_arg_sort": arg_sort,
+}

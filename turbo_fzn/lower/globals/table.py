@@ -10,7 +10,7 @@ rows first.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from turbo_fzn.lower import bulk
 from turbo_fzn.lower.builder import Builder
@@ -151,3 +151,9 @@ def state_few(b: Builder, x: Sequence[int], rows: list[tuple[int, ...]]) -> None
         raise Infeasible
     for v, value in zip(x, rows[0]):
         b.restrict(v, value, value)
+
+
+LOWERINGS: dict[str, Callable[..., None]] = {
+    "turbo_table_int": table,
+    "turbo_table_bool": table,
+}

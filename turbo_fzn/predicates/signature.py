@@ -1,0 +1,139 @@
+"""What a predicate's signature says, and what else holds of its arguments whatever it is lowered to.
+
+A row of the tables beside is written as text:
+
+    row("turbo_cumulative", "s [I] n, d [I] n, r [I] n, b I", unordered=("s d r",))
+
+Each argument has a name, a kind and perhaps a size; arguments of one size are arrays of one length. Behind `=` stands a
+MiniZinc expression that the library passes where what it calls us for has no such argument; behind `->` one that it
+makes of an argument that has another kind there.
+
+| kind | FlatZinc type | lowered from |     | kind  | FlatZinc type       | lowered from          |
+|------|---------------|--------------|-----|-------|---------------------|-----------------------|
+| `I`  | var int       | a variable   |     | `[I]` | array of var int    | list of variables     |
+| `B`  | var bool      | a variable   |     | `[B]` | array of var bool   | list of variables     |
+| `F`  | var float     | a variable   |     | `[F]` | array of var float  | list of variables     |
+| `i`  | int           | int          |     | `[i]` | array of int        | list of int           |
+| `f`  | float         | float or int |     | `[f]` | array of float      | list of float or int  |
+| `s`  | set of int    | IntSet       |     | `[b]` | array of bool       | list of 0 and 1       |
+| `e`  | an expression | Expression   |     | `[s]` | array of set of int | list of IntSet        |
+
+`[[I]]`, `[[i]]` and `[[b]]` are matrices: FlatZinc has them row by row in one array.
+
+Nothing here says what a predicate means: that is said twice, by lower/ and by check/, which must not know each other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+PLAIN, REIFIED, IMPLIED = "", "_reif", "_imp"
+SUFFIXES = (PLAIN, REIFIED, IMPLIED)  # p(…), b = p(…), b implies p(…): b is one more argument, the last
+TRUTH = "B"  # its kind
+ARGUMENT = re.compile(r"(?P<name>\w+) (?P<kind>\[*[IBFifbse]\]*)(?: (?P<size>\w+))?(?: (?P<how>=|->) (?P<text>.+))?")
+
+Fits = Callable[..., bool]
+
+
+class Argument(NamedTuple):
+    """`size` is a name that arrays of one length share, or nothing. `given` is the MiniZinc expression that the library
+    passes where its own predicate has no such parameter, `passed` the one that it makes of a parameter."""
+
+    name: str
+    kind: str
+    size: str
+    given: str
+    passed: str
+
+
+class Face(NamedTuple):
+    """The predicate `fzn_NAME` of MiniZinc's library that calls one of ours, in the file of this name unless another
+    one is named. `arguments` are those that differ from ours."""
+
+    name: str
+    arguments: tuple[Argument, ...] = ()
+    file: str = ""
+
+
+class Predicate(NamedTuple):
+    """A row: the signature of a predicate in its plain form. Arguments are meant by their places.
+
+    `unordered` are the arrays whose elements may be permuted, those of a group together; `commutes` says that the first
+    two arguments may be exchanged. Of the argument `defined` there is at most one value for those of the others.
+    `forms` are the suffixes with which the predicate is understood. `fits` of all arguments as they are lowered says
+    whether their sizes fit together; it is None where they always do."""
+
+    name: str
+    arguments: tuple[Argument, ...]
+    unordered: tuple[tuple[int, ...], ...]
+    commutes: bool
+    defined: int | None
+    forms: tuple[str, ...]
+    fits: Fits | None
+    faces: tuple[Face, ...]
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        return tuple(argument.kind for argument in self.arguments)
+
+    @property
+    def alike(self) -> tuple[tuple[int, ...], ...]:
+        """The places of the arguments that have one size, for each such size."""
+        sizes = [argument.size for argument in self.arguments]
+        return tuple(
+            tuple(place for place, other in enumerate(sizes) if other == size)
+            for size in dict.fromkeys(filter(None, sizes))
+        )
+
+
+def arguments_of(text: str) -> tuple[Argument, ...]:
+    """`text` as in a row: arguments with a comma between them."""
+    found = [ARGUMENT.fullmatch(part) for part in text.split(", ")]
+    if None in found:
+        raise ValueError(f"these are no arguments: {text}")
+    return tuple(argument_of(**match.groupdict()) for match in found)  # type: ignore[union-attr]
+
+
+def argument_of(name: str, kind: str, size: str | None, how: str | None, text: str | None) -> Argument:
+    return Argument(name, kind, size or "", text or "" if how == "=" else "", text or "" if how == "->" else "")
+
+
+def face(name: str, changed: str = "", file: str = "") -> Face:
+    return Face(name, arguments_of(changed) if changed else (), file or name)
+
+
+def row(
+    name: str,
+    text: str,
+    unordered: tuple[str, ...] = (),
+    commutes: bool = False,
+    defined: str | None = None,
+    forms: tuple[str, ...] = SUFFIXES,
+    fits: Fits | None = None,
+    faces: tuple[Face, ...] = (),
+) -> Predicate:
+    """A predicate whose arguments are meant by their names; a group of `unordered` has blanks between them."""
+    arguments = arguments_of(text)
+    place = {argument.name: number for number, argument in enumerate(arguments)}
+    groups = tuple(tuple(place[one] for one in group.split()) for group in unordered)
+    known = Predicate(
+        name, arguments, groups, commutes, None if defined is None else place[defined], forms, fits, faces
+    )
+    return known._replace(fits=fits or same_lengths(known.alike))
+
+
+def same_lengths(groups: tuple[tuple[int, ...], ...]) -> Fits | None:
+    """Whether the arguments at the places of each group have one length. The usual two are compared at once, since
+    there may be a hundred thousand sums."""
+    if not groups:
+        return None
+    if len(groups) == 1 and len(groups[0]) == 2:
+        ((first, second),) = groups
+        return lambda *arguments: len(arguments[first]) == len(arguments[second])
+
+    def fits(*arguments: Any) -> bool:
+        return all(len({len(arguments[place]) for place in group}) == 1 for group in groups)
+
+    return fits

@@ -1,0 +1,47 @@
+"""All predicates by name, and which of them, in which form, the name of a constraint means."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import NamedTuple
+
+from turbo_fzn.predicates.builtins import BUILTINS
+from turbo_fzn.predicates.floats import FLOATS
+from turbo_fzn.predicates.globals import GLOBALS, XCSP3
+from turbo_fzn.predicates.signature import PLAIN, TRUTH, Predicate
+
+PREDICATES: dict[str, Predicate] = {one.name: one for one in chain(BUILTINS, FLOATS, GLOBALS, XCSP3)}
+
+
+class Form(NamedTuple):
+    """A predicate in one of its forms."""
+
+    predicate: Predicate
+    suffix: str
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Those of all arguments, the truth value included that a form with a suffix has."""
+        return self.predicate.kinds if self.suffix == PLAIN else (*self.predicate.kinds, TRUTH)
+
+
+def forms_by_name() -> dict[str, tuple[Form, ...]]:
+    """The forms that a name may mean, which differ in the number of their arguments."""
+    found: dict[str, tuple[Form, ...]] = {}
+    for predicate in PREDICATES.values():
+        plain, _, _ = predicate.name.partition("/")
+        for suffix in predicate.forms:
+            found[plain + suffix] = (*found.get(plain + suffix, ()), Form(predicate, suffix))
+    return found
+
+
+FORMS = forms_by_name()
+
+
+def find(name: str, n_arguments: int) -> Form | None:
+    """The form that a constraint of that name and number of arguments has; the first form of that name where none has
+    so many; None for an unknown name."""
+    forms = FORMS.get(name)
+    if forms is None:
+        return None
+    return next((form for form in forms if len(form.kinds) == n_arguments), forms[0])
