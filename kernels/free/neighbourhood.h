@@ -10,6 +10,7 @@
 // Otherwise nothing here can touch completeness: these blocks take no subproblem, they only publish better solutions.
 #pragma once
 
+#include "../core/luby.h"
 #include "portfolio.h"
 
 #define SHARE_LEAST (SHARE_UNIT / 50)
@@ -23,7 +24,6 @@
 #define AMBITION 16
 #define PROBE_DEPTHS 12
 #define RESTART_UNIT 400                // failures
-#define RESTART_CYCLE (1 << 20)         // Luby's sequence begins anew, before limits of 400 times 2^20 failures
 #define RESTART_WORK 1024               // runs of each row that they may take, where there are few blocks
 #define STEPS_A_VARIABLE 4              // of walks, for each variable to be set free
 #define FLIP_SIZES 8
@@ -44,16 +44,6 @@ struct Neighbourhood {
 #define SEARCH_OVER (-1)
 
 DEVICE Neighbourhood& neighbourhood(const Block& b);
-
-// Luby, Sinclair, Zuckerman 1993: 1 1 2 1 1 2 4 …, for i >= 1.
-DEVICE i32 luby(i32 i) {
-  for (;;) {
-    i32 k = 1;
-    while ((1 << k) - 1 < i) ++k;
-    if ((1 << k) - 1 == i) return 1 << (k - 1);
-    i -= (1 << (k - 1)) - 1;
-  }
-}
 
 // Whether the i-th decision variable is set free at random; a hash, so that every lane decides for itself.
 DEVICE bool is_drawn_free(u64 draw, i32 i, i32 share) {

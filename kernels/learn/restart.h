@@ -24,6 +24,7 @@
 // and become longer, so that each part gets its share of any time, and time enough at last.
 #pragma once
 
+#include "../core/luby.h"
 #include "../free/neighbourhood.h"
 #include "analyse.h"
 #include "decide.h"
