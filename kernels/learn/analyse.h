@@ -39,19 +39,14 @@ DEVICE i32 find_conflict_level(const Learner& l, const Reason& why) {
   return level;
 }
 
-// The conflict as a reason for nothing.
+// The conflict as a reason for nothing: true literals that cannot be true together. Those by which the side would have
+// grown, and the one that forbids it, if they come from a row; all those of a clause.
 DEVICE void get_conflict(const Learner& l, Reason& why) {
-  why.clause = 0;
-  why.count = l.n_conflict;
+  bound_t against = l.now[opposite(l.refused)];
+  Literal least = literal(l.refused, 1 - against);  // what contradicts it already
+  explain(l, l.refused_reason, least, l.trail_size + 1, why);
   why.skipped = -1;
-  if (l.conflict_clause >= 0) {
-    Clause* clause = clause_at(l, l.conflict_clause);
-    clause->used = 1;
-    why.clause = literals_of(clause);
-    why.count = clause->size;
-    return;
-  }
-  for (i32 i = 0; i < l.n_conflict; ++i) why.own.literals[i] = l.conflict[i];
+  if (!why.clause) why.own.literals[why.count++] = negation(least);
 }
 
 DEVICE void require_all(Learner& l, const Reason& why) {

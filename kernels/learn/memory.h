@@ -111,8 +111,7 @@ struct Learner {
   i32 n_clauses, most_clauses;      // and the number from which on they are reduced
   i32 pool_size, pool_capacity, free_cells[N_LOGS];
   i32 lists_full, clauses_full;     // a restart is to make room
-  Literal conflict[8];              // true literals that cannot be true together, but for those of a clause
-  i32 n_conflict, conflict_clause;  // that clause, or -1
+  i32 refused, refused_reason;      // the side that could not grow, and what would have made it
   i32 n_touched, n_learned, lbd, conflict_level, open_here, stamp;
   i32 outcome;                      // why the last change was refused
   i32 creeping, suspended;          // see advance.h

@@ -11,7 +11,7 @@
 
 #include "trail.h"
 
-#define MOST_PREMISES 6
+#define MOST_PREMISES 7  // of six sides; and what a conflict contradicts
 #define BISECTIONS 12
 
 struct Premises {

@@ -45,6 +45,29 @@ DEVICE void append(Learner& l, i32 side, bound_t k, i32 reason) {
   l.now[side] = k;
 }
 
+// Makes side >= k. False when it cannot be, or when there is no room: l.outcome says which, and l.refused and
+// l.refused_reason what would have changed it (analyse.h explains that).
+DEVICE bool set_side(Learner& l, i32 side, value_t k, i32 reason) {
+  if (k <= l.now[side]) return true;
+  if (k > -(value_t)l.now[opposite(side)]) {
+    l.outcome = CONFLICT;
+    l.refused = side;
+    l.refused_reason = reason;
+    return false;
+  }
+  if (l.trail_size == l.trail_capacity) {
+    l.outcome = FULL;
+    return false;
+  }
+  append(l, side, (bound_t)k, reason);
+  return true;
+}
+
+// Level 0: makes side >= k, for ever. What there is no room for is only not said.
+OUTLINE void set_root(Learner& l, i32 side, value_t k) {
+  if (!set_side(l, side, k, DECISION) && l.outcome == CONFLICT) l.exhausted = 1;
+}
+
 // Level 0 is propagated, or has at least told everybody of its changes: what holds now, holds for ever.
 DEVICE void settle_root(Learner& l) {
   l.root_news |= l.trail_size > 0;

@@ -37,7 +37,11 @@ DEVICE void probe_row(Learner& l, i32 row, const bound_t* lower, const bound_t* 
   if (l.level == 0) suppose(l, literal(lower_side(vars[0]), l.now[lower_side(vars[0])]));
   i32 first = l.trail_size;
   l.outcome = CONSISTENT;
-  if (!run_row(l, row)) add_record(records, row, true, literal(0, 0), l.conflict, l.n_conflict);
+  if (!run_row(l, row)) {
+    Reason why;
+    get_conflict(l, why);
+    add_record(records, row, true, literal(0, 0), why.own.literals, why.count);
+  }
   for (i32 t = first; t < l.trail_size; ++t) {
     Entry e = l.trail[t];
     for (bound_t k = e.was + 1; k <= e.now; ++k) {
