@@ -8,7 +8,7 @@
 // else two could remove each other.
 #pragma once
 
-#include "heap.h"
+#include "undo.h"
 
 #define DEEPEST_MINIMISATION 30
 #define NEVER_NEEDED (-1)

@@ -9,7 +9,7 @@
 // learned clause says what follows.
 #pragma once
 
-#include "heap.h"
+#include "undo.h"
 
 DEVICE bool is_splitting(const Learner& l, i32 var) {
   return !(LEARN_WITHOUT & WITHOUT_SPLITS) && l.split[var] > l.now[lower_side(var)] &&
