@@ -35,7 +35,6 @@ DEVICE Random& block_random(const Block& b) { return b.state->random; }
 DEVICE Statistics& statistics(const Block& b) { return b.state->statistics; }
 
 // Bytes of the parts of a block's memory, in this order; turbo_fzn/engine/layout.py has the same sums.
-DEVICE i64 align16(i64 bytes) { return (bytes + 15) & ~(i64)15; }
 DEVICE i64 store_bytes(const Problem& p, bool retires = RETIRES_ROWS) {
   return 2 * align16((i64)p.n_vars * (i64)sizeof(bound_t)) + align16((i64)flag_words(p.n_vars) * 4) +
          (1 + retires) * align16((i64)row_words(p.n_rows) * 4);

@@ -16,6 +16,10 @@
 #include "../floats/rows.h"
 #endif
 
+// ELEMENT has no third variable.
+DEVICE i32 third_var(Row r) { return r.op == OP_ELEMENT ? r.y : r.z; }
+DEVICE bool names_twice(Row r) { return r.x == r.y || (r.op != OP_ELEMENT && (r.y == r.z || r.x == r.z)); }
+
 // x = y + z
 DEVICE void propagate_add(Interval& x, Interval& y, Interval& z) {
   const Interval old_x = x, old_y = y;  // sums of what was read fit into value_t, and wait for nothing
@@ -297,7 +301,7 @@ DEVICE bool propagate_row(const Block& b, i32 row) {
 #ifdef FLOATS
   if (r.op >= FIRST_FLOAT_OPERATOR) return propagate_float_row(b, row, r);
 #endif
-  i32 z_var = r.op == OP_ELEMENT ? r.y : r.z;  // ELEMENT has no third variable
+  i32 z_var = third_var(r);
   const Interval x = interval_of(b, r.x), y = interval_of(b, r.y), z = interval_of(b, z_var);
   if (is_empty(x) || is_empty(y) || is_empty(z)) return refute(b, row);
   Interval new_x = x, new_y = y, new_z = z;

@@ -20,7 +20,17 @@
 #define CREEP_DOMAIN 8        // what creeps has more values left than that
 #define CREEP_LOOK_BACK 200
 #define ROOT_PATIENCE 20      // times as many entries at level 0, which is propagated once for all
-#define NO_LEVEL INT32_MAX
+
+struct Progress {
+  i32 creeping;   // a side, behind which propagation was broken off, or -1
+  i32 suspended;  // the lowest level at which it was, or NO_LEVEL
+  i64 runs;       // of rows
+  i64 polls;      // calls of wants_end
+};
+
+PART(Progress, progress);
+
+DEVICE void clear_progress(Learner& l) { progress(l).suspended = NO_LEVEL; }
 
 DEVICE bool narrow(Learner& l, i32 var, Interval before, Interval after, i32 row) {
   if (after.l > before.l && !set_side(l, lower_side(var), after.l, row_reason(row))) return false;
@@ -28,12 +38,12 @@ DEVICE bool narrow(Learner& l, i32 var, Interval before, Interval after, i32 row
 }
 
 OUTLINE bool run_row(Learner& l, i32 row) {
-  const Row r = load_constant(&l.problem->rows[row]);
+  const Row r = load_constant(&problem(l)->rows[row]);
   i32 z_var = third_var(r);
   const Interval x = interval_of(l, r.x), y = interval_of(l, r.y), z = interval_of(l, z_var);
   Interval new_x = x, new_y = y, new_z = z;
-  propagate_operator(*l.block, r, new_x, new_y, new_z);
-  ++l.runs;
+  propagate_operator(block(l), r, new_x, new_y, new_z);
+  ++progress(l).runs;
   return narrow(l, r.x, x, new_x, row) && narrow(l, r.y, y, new_y, row) && narrow(l, z_var, z, new_z, row);
 }
 
@@ -55,7 +65,7 @@ DEVICE bool watch_instead(Learner& l, i32 clause, Literal* literals, i32 place) 
   return true;
 }
 
-// `a` is true: tells the watcher. Whether it stays in the list; a conflict is in l.outcome.
+// `a` is true: tells the watcher. Whether it stays in the list; a conflict is in the trail's outcome.
 DEVICE bool tell(Learner& l, Literal a, Watcher* watcher) {
   if (is_true(l, watcher->blocker)) return true;
   Literal first = watcher->blocker;
@@ -81,20 +91,21 @@ DEVICE bool tell(Learner& l, Literal a, Watcher* watcher) {
 // Tells the watchers of `a`, node `place` of its side. Lists and nodes of others may move meanwhile.
 DEVICE bool tell_watchers(Learner& l, Literal a, i32 place) {
   List list = node_at(l, a.side, place)->watchers;
+  Cell* cells = lists(l).cells;
   i32 kept = list.start, i = list.start, end = list.start + list.size;
-  while (i < end && l.outcome == CONSISTENT) {
-    Watcher watcher = l.pool[i++].watcher;
-    if (tell(l, a, &watcher)) l.pool[kept++].watcher = watcher;
+  while (i < end && trail(l).outcome == CONSISTENT) {
+    Watcher watcher = cells[i++].watcher;
+    if (tell(l, a, &watcher)) cells[kept++].watcher = watcher;
   }
-  while (i < end) l.pool[kept++] = l.pool[i++];
+  while (i < end) cells[kept++] = cells[i++];
   node_at(l, a.side, place)->watchers.size = kept - list.start;
-  return l.outcome == CONSISTENT;
+  return trail(l).outcome == CONSISTENT;
 }
 
 // Nodes that are created meanwhile have a threshold above what the side is now.
 DEVICE bool tell_clauses(Learner& l, i32 side, bound_t was, bound_t now) {
-  if (l.nodes[side].size == 0) return true;
-  for (i32 i = first_node_above(l, side, was); i < l.nodes[side].size; ++i) {
+  if (lists(l).nodes[side].size == 0) return true;
+  for (i32 i = first_node_above(l, side, was); i < lists(l).nodes[side].size; ++i) {
     bound_t k = node_at(l, side, i)->k;
     if (k > now) break;
     if (!tell_watchers(l, literal(side, k), i)) return false;
@@ -104,9 +115,11 @@ DEVICE bool tell_clauses(Learner& l, i32 side, bound_t was, bound_t now) {
 
 // Something that creeps, or -1.
 DEVICE i32 find_creeping(const Learner& l) {
-  for (i32 i = l.trail_size - 1; i >= 0 && i >= l.trail_size - CREEP_LOOK_BACK; --i) {
-    i32 side = l.trail[i].side;
-    if (-(wide_t)l.now[side] - l.now[opposite(side)] > CREEP_DOMAIN) return side;
+  const Trail& t = trail(l);
+  const Sides& s = sides(l);
+  for (i32 i = t.size - 1; i >= 0 && i >= t.size - CREEP_LOOK_BACK; --i) {
+    i32 side = t.entries[i].side;
+    if (-(wide_t)s.now[side] - s.now[opposite(side)] > CREEP_DOMAIN) return side;
   }
   return -1;
 }
@@ -121,71 +134,75 @@ DEVICE bool wake_row(Learner& l, i32 row, i32 self, bool at_once) {
 
 // Wakes the rows that the entry concerns. `at_once`: those that cost little run. False on a fault.
 DEVICE bool wake_rows(Learner& l, const Entry& e, bool at_once) {
-  const Wakes& wakes = l.wakes[e.side];
+  const Wakes& w = wakes(l);
+  const SideWakes& own = w.of_side[e.side];
   i32 self = is_row_reason(e.reason) ? e.reason >> 1 : -1;
-  if (self >= 0 && !runs_once(load_constant(&l.problem->rows[self]))) self = -1;
-  for (i32 i = wakes.start[SUMS]; i < wakes.thresholds; ++i) {
-    if (l.woken[i] != self) queue_row(l, l.woken[i], i < wakes.start[COSTLY] ? SUMS : COSTLY);
+  if (self >= 0 && !runs_once(load_constant(&problem(l)->rows[self]))) self = -1;
+  for (i32 i = own.start[SUMS]; i < own.thresholds; ++i) {
+    if (w.rows[i] != self) queue_row(l, w.rows[i], i < own.start[COSTLY] ? SUMS : COSTLY);
   }
-  for (i32 i = wakes.start[AT_ONCE]; i < wakes.start[SUMS]; ++i) {
-    if (!wake_row(l, l.woken[i], self, at_once)) return false;
+  for (i32 i = own.start[AT_ONCE]; i < own.start[SUMS]; ++i) {
+    if (!wake_row(l, w.rows[i], self, at_once)) return false;
   }
-  if (wakes.thresholds == wakes.end) return true;
-  for (i32 i = first_threshold_above(l, wakes, e.was); i < wakes.end && l.woken_at[i] <= e.now; ++i) {
-    if (!wake_row(l, l.woken[i], self, at_once)) return false;
+  if (own.thresholds == own.end) return true;
+  for (i32 i = first_threshold_above(l, own, e.was); i < own.end && w.at[i] <= e.now; ++i) {
+    if (!wake_row(l, w.rows[i], self, at_once)) return false;
   }
   return true;
 }
 
 // Whether the host wants the block to leave, or the search is over. Looked up now and then.
 DEVICE bool wants_end(Learner& l) {
-  if (++l.polls % POLL_EVERY) return false;
-  const Common* common = l.problem->common;
+  if (++progress(l).polls % POLL_EVERY) return false;
+  const Common* common = problem(l)->common;
   return global_load(&common->stop) || is_search_over(common);
 }
 
 // Whether the side has moved at this level before. At level 0 nobody remembers: there every entry may be such a one.
 DEVICE bool moves_again(const Learner& l, const Entry& e) {
-  return l.level == 0 || (e.previous >= 0 && l.trail[e.previous].level == l.level);
+  const Trail& t = trail(l);
+  return t.level == 0 || (e.previous >= 0 && t.entries[e.previous].level == t.level);
 }
 
-// To the fixpoint: CONSISTENT, then, or with something in l.creeping. After a CONFLICT or when FULL the queue is empty.
+// To the fixpoint: CONSISTENT, then, or where something creeps. After a CONFLICT or when FULL the queue is empty.
 OUTLINE Outcome propagate(Learner& l) {
-  const i64 n_sides = 2 * (i64)l.problem->n_vars;
-  i64 entries = 0, again = 0, enough = n_sides + CREEP_ENTRIES;
-  if (l.level == 0) enough *= ROOT_PATIENCE;
-  const i64 few = enough / CREEP_WARNING + (l.level == 0 ? n_sides : 0);
-  l.outcome = CONSISTENT;
-  l.creeping = -1;
+  Trail& t = trail(l);
+  Progress& s = progress(l);
+  const i64 n = n_sides(problem(l));
+  i64 entries = 0, again = 0, enough = n + CREEP_ENTRIES;
+  if (t.level == 0) enough *= ROOT_PATIENCE;
+  const i64 few = enough / CREEP_WARNING + (t.level == 0 ? n : 0);
+  t.outcome = CONSISTENT;
+  s.creeping = -1;
   for (;;) {
-    while (l.head < l.trail_size && l.outcome == CONSISTENT) {
-      Entry e = l.trail[l.head++];
+    while (t.head < t.size && t.outcome == CONSISTENT) {
+      Entry e = t.entries[t.head++];
       ++entries;
       again += moves_again(l, e);
       if (tell_clauses(l, e.side, e.was, e.now)) wake_rows(l, e, again <= few);
     }
-    if (l.outcome != CONSISTENT) break;
+    if (t.outcome != CONSISTENT) break;
     if (wants_end(l)) return LEAVE;
     if (entries > enough) {
-      l.creeping = find_creeping(l);
+      s.creeping = find_creeping(l);
       enough += entries;
     }
-    if (l.level == 0) settle_root(l);
-    if (l.creeping >= 0) {
-      l.suspended = minimum(l.suspended, l.level);
+    if (t.level == 0) settle_root(l);
+    if (s.creeping >= 0) {
+      s.suspended = minimum(s.suspended, t.level);
       return CONSISTENT;
     }
     i32 row = take_row(l, again > few);
     if (row < 0) {
-      if (l.level <= l.suspended) l.suspended = NO_LEVEL;  // nothing is left undone below
+      if (t.level <= s.suspended) s.suspended = NO_LEVEL;  // nothing is left undone below
 #ifdef CHECK_EXPLANATIONS
-      if (l.suspended == NO_LEVEL) check_fixpoint(l);
+      if (s.suspended == NO_LEVEL) check_fixpoint(l);
 #endif
       return CONSISTENT;
     }
     if (!run_row(l, row)) break;
   }
   empty_queue(l);
-  l.head = l.trail_size;
-  return (Outcome)l.outcome;
+  t.head = t.size;
+  return (Outcome)t.outcome;
 }

@@ -40,7 +40,7 @@ DEVICE bool explain_by_rule(const Learner& l, Premises& why, Row r, Literal a, i
 }
 
 OUTLINE void explain_row(const Learner& l, i32 row, Literal a, i32 t, Premises& why) {
-  Row r = load_constant(&l.problem->rows[row]);
+  Row r = load_constant(&problem(l)->rows[row]);
   why.count = 0;
   bool by_rule = !(LEARN_WITHOUT & WITHOUT_RULES) && explain_by_rule(l, why, r, a, t);
   if (!by_rule) explain_by_oracle(l, r, a, t, why);
@@ -50,8 +50,8 @@ OUTLINE void explain_row(const Learner& l, i32 row, Literal a, i32 t, Premises& 
 #ifdef COUNTED_OPERATOR  // docs/learning.md: of which operator are they, and how long
   if (r.op != COUNTED_OPERATOR) return;
 #endif
-  ++l.statistics->explanations;
-  l.statistics->premises += why.count;
+  ++statistics(l).explanations;
+  statistics(l).premises += why.count;
 }
 
 // Why `a` came to be true at entry t, or would have.

@@ -7,29 +7,59 @@
 // are what clauses can name.
 #pragma once
 
-#include "trail.h"
+#include "sides.h"
 
 #define ACTIVITY_GROWTH (1 / 0.95)
 #define ACTIVITY_MOST 1e100
 
+struct Heap {
+  double* activity;  // of each variable
+  i32* vars;         // the heap
+  i32* place;        // of each variable in it, or -1
+  i32 size;
+  i32 set;      // the decision set that comes first
+  double step;  // what a variable gains
+};
+
+PART(Heap, heap);
+
+DEVICE i64 heap_bytes(const Problem* p) { return p->n_vars * (i64)(sizeof(double) + 2 * sizeof(i32)); }
+
+DEVICE void take_memory(Heap& s, const Problem* p, Room& room) {
+  s.activity = take<double>(room, p->n_vars);
+  s.vars = take<i32>(room, p->n_vars);
+  s.place = take<i32>(room, p->n_vars);
+}
+
+DEVICE void clear_heap(Learner& l) {
+  Heap& s = heap(l);
+  for (i32 v = 0; v < problem(l)->n_vars; ++v) {
+    s.activity[v] = 0;
+    s.place[v] = -1;
+  }
+  s.step = 1;
+  s.set = N_DECISION_SETS - 1;
+}
+
 // In the set that this run decides first.
-DEVICE bool is_first(const Learner& l, i32 var) { return l.problem->decision_sets[var] >> l.set & 1; }
+DEVICE bool is_first(const Learner& l, i32 var) { return problem(l)->decision_sets[var] >> heap(l).set & 1; }
 
 // Behind the last variable of the set come the others, so that every search is complete.
 DEVICE bool goes_before(const Learner& l, i32 a, i32 b) {
   bool first = is_first(l, a);
-  return first != is_first(l, b) ? first : l.activity[a] > l.activity[b];
+  return first != is_first(l, b) ? first : heap(l).activity[a] > heap(l).activity[b];
 }
 
 DEVICE void put_at(Learner& l, i32 i, i32 var) {
-  l.heap[i] = var;
-  l.place[var] = i;
+  Heap& s = heap(l);
+  s.vars[i] = var;
+  s.place[var] = i;
 }
 
 DEVICE void rise(Learner& l, i32 i) {
-  i32 var = l.heap[i];
+  i32 var = heap(l).vars[i];
   for (; i > 0; i = (i - 1) / 2) {
-    i32 parent = l.heap[(i - 1) / 2];
+    i32 parent = heap(l).vars[(i - 1) / 2];
     if (!goes_before(l, var, parent)) break;
     put_at(l, i, parent);
   }
@@ -37,38 +67,40 @@ DEVICE void rise(Learner& l, i32 i) {
 }
 
 DEVICE void sink(Learner& l, i32 i) {
-  i32 var = l.heap[i];
-  for (i32 child = 2 * i + 1; child < l.heap_size; child = 2 * i + 1) {
-    if (child + 1 < l.heap_size && goes_before(l, l.heap[child + 1], l.heap[child])) ++child;
-    if (!goes_before(l, l.heap[child], var)) break;
-    put_at(l, i, l.heap[child]);
+  const Heap& s = heap(l);
+  i32 var = s.vars[i];
+  for (i32 child = 2 * i + 1; child < s.size; child = 2 * i + 1) {
+    if (child + 1 < s.size && goes_before(l, s.vars[child + 1], s.vars[child])) ++child;
+    if (!goes_before(l, s.vars[child], var)) break;
+    put_at(l, i, s.vars[child]);
     i = child;
   }
   put_at(l, i, var);
 }
 
 DEVICE void insert(Learner& l, i32 var) {
-  if (l.place[var] >= 0) return;
-  put_at(l, l.heap_size++, var);
-  rise(l, l.place[var]);
+  if (heap(l).place[var] >= 0) return;
+  put_at(l, heap(l).size++, var);
+  rise(l, heap(l).place[var]);
 }
 
 // Another set is decided first from now on.
 DEVICE void decide_first(Learner& l, i32 set) {
-  if (l.set == set) return;
-  l.set = set;
-  for (i32 i = l.heap_size / 2 - 1; i >= 0; --i) sink(l, i);
+  if (heap(l).set == set) return;
+  heap(l).set = set;
+  for (i32 i = heap(l).size / 2 - 1; i >= 0; --i) sink(l, i);
 }
 
 // The first unfixed variable, the most active of its kind, or -1. Fixed ones before it leave the heap; `backtrack`
 // brings them back.
 DEVICE i32 most_active(Learner& l) {
-  while (l.heap_size > 0) {
-    i32 var = l.heap[0];
+  Heap& s = heap(l);
+  while (s.size > 0) {
+    i32 var = s.vars[0];
     if (!is_fixed(l, var)) return var;
-    l.place[var] = -1;
-    if (--l.heap_size > 0) {
-      put_at(l, 0, l.heap[l.heap_size]);
+    s.place[var] = -1;
+    if (--s.size > 0) {
+      put_at(l, 0, s.vars[s.size]);
       sink(l, 0);
     }
   }
@@ -76,10 +108,11 @@ DEVICE i32 most_active(Learner& l) {
 }
 
 DEVICE void bump(Learner& l, i32 var) {
-  l.activity[var] += l.activity_step;
-  if (l.activity[var] > ACTIVITY_MOST) {
-    for (i32 v = 0; v < l.problem->n_vars; ++v) l.activity[v] /= ACTIVITY_MOST;
-    l.activity_step /= ACTIVITY_MOST;
+  Heap& s = heap(l);
+  s.activity[var] += s.step;
+  if (s.activity[var] > ACTIVITY_MOST) {
+    for (i32 v = 0; v < problem(l)->n_vars; ++v) s.activity[v] /= ACTIVITY_MOST;
+    s.step /= ACTIVITY_MOST;
   }
-  if (l.place[var] >= 0) rise(l, l.place[var]);
+  if (s.place[var] >= 0) rise(l, s.place[var]);
 }

@@ -3,9 +3,12 @@
 
 #include "rules.h"
 
-DEVICE bool is_fixed_at_root(const Learner& l, i32 var) { return l.root[lower_side(var)] == -l.root[upper_side(var)]; }
+DEVICE bool is_fixed_at_root(const Learner& l, i32 var) {
+  return sides(l).root[lower_side(var)] == -sides(l).root[upper_side(var)];
+}
+
 DEVICE bool is_boolean_at_root(const Learner& l, i32 var) {
-  return l.root[lower_side(var)] >= 0 && l.root[upper_side(var)] >= -1;
+  return sides(l).root[lower_side(var)] >= 0 && sides(l).root[upper_side(var)] >= -1;
 }
 
 // n / d rounded up, for d > 0.
@@ -75,9 +78,9 @@ DEVICE bool explain_mul(const Learner& l, Premises& why, Row r, Literal a, i32 t
     y = r.z;
     z = r.y;
   }
-  if (is_fixed_at_root(l, z)) return var != z && explain_multiple(l, why, r.x, y, l.root[lower_side(z)], a, t);
+  if (is_fixed_at_root(l, z)) return var != z && explain_multiple(l, why, r.x, y, sides(l).root[lower_side(z)], a, t);
   if (is_boolean_at_root(l, y)) return explain_gate(l, why, r.x, y, z, a, t);
-  if (l.root[lower_side(y)] < 0 || l.root[lower_side(z)] < 0) return false;
+  if (sides(l).root[lower_side(y)] < 0 || sides(l).root[lower_side(z)] < 0) return false;
   if (var == r.x) return explain_area(l, why, y, z, a, t);
   return explain_factor(l, why, r.x, var == y ? z : y, a, t);
 }
@@ -117,8 +120,8 @@ DEVICE void explain_excluded(const Learner& l, Premises& why, i32 x, const Entri
 DEVICE bool explain_element(const Learner& l, Premises& why, Row r, Literal a, i32 t) {
   bool of_x = var_of(a.side) == r.x, upper = is_upper(a.side);
   value_t least = held(l, lower_side(r.x), t), most = -(value_t)held(l, upper_side(r.x), t);
-  Entries e = {l.problem->tables + r.z, least, most, of_x, upper, a.k};
-  bound_t root_first = l.root[lower_side(r.y)], root_last = -l.root[upper_side(r.y)];
+  Entries e = {problem(l)->tables + r.z, least, most, of_x, upper, a.k};
+  bound_t root_first = sides(l).root[lower_side(r.y)], root_last = -sides(l).root[upper_side(r.y)];
   value_t first = held(l, lower_side(r.y), t), last = -(value_t)held(l, upper_side(r.y), t);
   if (!of_x && !upper) last = minimum((value_t)root_last, (value_t)a.k - 1);
   if (!of_x && upper) first = maximum((value_t)root_first, 1 - (value_t)a.k);
