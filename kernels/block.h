@@ -1,7 +1,22 @@
 // A block: the parts of its state put together, and its memory laid out.
 #pragma once
 
+#include "core/fixpoint.h"
+#include "core/profile.h"
+#include "core/random.h"
+#include "core/store.h"
 #include "free/neighbourhood.h"
+#include "free/portfolio.h"
+#include "search/branch.h"
+#include "search/incumbent.h"
+#include "search/levels.h"
+#include "search/mailbox.h"
+#include "search/queue.h"
+#include "search/task.h"
+#include "search/values.h"
+#ifdef FLOATS
+#include "floats/propagate.h"
+#endif
 
 struct BlockState {
   Propagation propagation;

@@ -8,7 +8,9 @@
 // n_queue[r % 2]; the run step then counts as round r + 1, fills n_changed[(r + 1) % 2] and clears what nobody reads.
 #pragma once
 
+#include "assert.h"
 #include "propagate.h"
+#include "store.h"
 
 // Lanes that walk one variable's watch list together: 4 of 4, 8, 16, 32 is fastest (docs/performance.md).
 #ifndef WATCH_GROUP

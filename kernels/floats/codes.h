@@ -7,7 +7,6 @@
 // outwards: an interval of a store always contains the real numbers that are meant, and nan is never made.
 #pragma once
 
-#include "../core/float_abi.h"
 #include "../core/interval.h"
 
 #define LEAST_BITS ((i64)512 << 52)      // the bits of LEAST

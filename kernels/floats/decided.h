@@ -4,7 +4,10 @@
 // variable, 64 a word, whether it is real. So models without real variables have no other layout.
 #pragma once
 
-#include "../core/fixpoint.h"
+#include "../core/float_abi.h"
+#include "../core/interval.h"
+#include "../core/store.h"
+#include "codes.h"
 
 #define ARITHMETIC_LIMIT 0x1p40  // between numbers within it the middle is that of the numbers, beyond it of the codes
 

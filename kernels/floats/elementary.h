@@ -12,6 +12,9 @@
 // sound whatever the error of the function, since every step is a comparison with a bound that is rounded outwards.
 #pragma once
 
+#include "../core/float_abi.h"
+#include "../core/interval.h"
+#include "codes.h"
 #include "exact.h"
 
 #define TRIG_LIMIT 0x1p19  // beyond it nothing is known of sin and tan but their range

@@ -10,6 +10,7 @@
 // before: above it, no term of an error is as small as a subnormal number.
 #pragma once
 
+#include "../core/interval.h"
 #include "codes.h"
 
 #define SPLITTER 0x1.000002p+27  // 2^27 + 1

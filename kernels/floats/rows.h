@@ -6,7 +6,11 @@
 // box of small intervals is a solution is the host's to judge (turbo_fzn/check).
 #pragma once
 
+#include "../core/float_abi.h"
+#include "../core/interval.h"
+#include "codes.h"
 #include "elementary.h"
+#include "exact.h"
 
 // x = y + z
 DEVICE void propagate_float_add(Interval& x, Interval& y, Interval& z) {

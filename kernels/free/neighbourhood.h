@@ -10,8 +10,21 @@
 // Otherwise nothing here can touch completeness: these blocks take no subproblem, they only publish better solutions.
 #pragma once
 
+#include "../core/assert.h"
+#include "../core/interval.h"
 #include "../core/luby.h"
+#include "../core/profile.h"
+#include "../core/random.h"
+#include "../core/store.h"
+#include "../search/branch.h"
+#include "../search/incumbent.h"
+#include "../search/levels.h"
+#include "../search/mailbox.h"
+#include "../search/search.h"
+#include "../search/task.h"
+#include "../search/values.h"
 #include "portfolio.h"
+#include "walk.h"
 
 #define SHARE_LEAST (SHARE_UNIT / 50)
 #define SHARE_MOST (SHARE_UNIT - SHARE_UNIT / 100)

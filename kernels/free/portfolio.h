@@ -4,8 +4,13 @@
 // blocks; a part is dealt out evenly, so that no method is forgotten.
 #pragma once
 
-#include "../search/search.h"
-#include "walk.h"
+#include "../core/assert.h"
+#include "../core/random.h"
+#include "../core/store.h"
+#include "../search/branch.h"
+#include "../search/incumbent.h"
+#include "../search/mailbox.h"
+#include "../search/task.h"
 
 #define EVEN_SHARE 0.3f        // of the time
 #define PROBE_WEIGHT 0.25f     // proofs from below are rare

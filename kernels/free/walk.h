@@ -5,6 +5,8 @@
 // at each row more likely to the side that holds it further from its best bound.
 #pragma once
 
+#include "../core/random.h"
+#include "../core/store.h"
 #include "../search/incumbent.h"
 
 #define HUB_DEGREE 64      // a walk that comes to a variable with more rows mostly turns back: it leads everywhere

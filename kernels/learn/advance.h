@@ -11,8 +11,19 @@
 // kept. When a conflict has emptied the queue, and the level left so is still there, all rows are queued again.
 #pragma once
 
-#include "explain.h"
+#include "../core/interval.h"
+#include "../core/propagate.h"
+#include "../search/task.h"
+#include "clauses.h"
+#include "lists.h"
+#include "literal.h"
+#include "parts.h"
+#include "sides.h"
+#include "trail.h"
 #include "wake.h"
+#ifdef CHECK_EXPLANATIONS
+#include "check.h"
+#endif
 
 #define POLL_EVERY 1024       // rows or fixpoints between looks at the stop flag
 #define CREEP_ENTRIES 2000    // on top of one a side

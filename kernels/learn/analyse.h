@@ -8,8 +8,17 @@
 // else two could remove each other.
 #pragma once
 
+#include "../core/interval.h"
+#include "ablation.h"
+#include "clauses.h"
+#include "decide.h"
 #include "explain.h"
+#include "heap.h"
+#include "literal.h"
+#include "parts.h"
 #include "resolvent.h"
+#include "sides.h"
+#include "trail.h"
 #include "undo.h"
 
 #define DEEPEST_MINIMISATION 30

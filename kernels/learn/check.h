@@ -7,8 +7,14 @@
 // woken. `explanation_errors` counts what fails.
 #pragma once
 
+#include "../core/interval.h"
+#include "../core/propagate.h"
 #include "clauses.h"
+#include "literal.h"
 #include "oracle.h"
+#include "parts.h"
+#include "sides.h"
+#include "trail.h"
 
 #define CHECK_PASSES 100
 

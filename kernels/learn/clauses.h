@@ -7,7 +7,10 @@
 // lists and nodes are built anew from what is left.
 #pragma once
 
+#include "../core/interval.h"
 #include "lists.h"
+#include "literal.h"
+#include "parts.h"
 #include "sides.h"
 
 #define FIRST_REDUCTION 4000  // clauses

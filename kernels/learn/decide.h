@@ -9,10 +9,15 @@
 // learned clause says what follows.
 #pragma once
 
+#include "../core/assert.h"
+#include "../core/interval.h"
 #include "../search/branch.h"
-#include "heap.h"
-#include "trail.h"
 #include "ablation.h"
+#include "heap.h"
+#include "literal.h"
+#include "parts.h"
+#include "sides.h"
+#include "trail.h"
 
 struct Guidance {
   bound_t* phase;    // of each variable: its value last, or the one that the annotation prefers

@@ -12,9 +12,13 @@
 // lock).
 #pragma once
 
+#include "../core/interval.h"
 #include "../search/units.h"
 #include "ablation.h"
 #include "clauses.h"
+#include "literal.h"
+#include "parts.h"
+#include "sides.h"
 #include "trail.h"
 
 #define EXCHANGE_SLOTS 512

@@ -1,12 +1,19 @@
 // Reasons, whoever gave them: a row by its rules or by the oracle, or a clause, whose other literals are all false.
 #pragma once
 
+#include "../core/propagate.h"
+#include "ablation.h"
 #include "clauses.h"
+#include "literal.h"
+#include "oracle.h"
+#include "parts.h"
+#include "rules.h"
 #include "rules_product.h"
-
+#include "trail.h"
 #ifdef CHECK_EXPLANATIONS
 #include "check.h"
 #endif
+
 
 // True literals that imply another one. Those of a clause are read where they lie, negated.
 struct Reason {

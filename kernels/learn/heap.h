@@ -7,6 +7,7 @@
 // are what clauses can name.
 #pragma once
 
+#include "parts.h"
 #include "sides.h"
 
 #define ACTIVITY_GROWTH (1 / 0.95)

@@ -9,9 +9,35 @@
 // explanation would have to say what "no bound" stands for.
 #pragma once
 
-#include "../solver.h"
+#include "../block.h"
+#include "../core/interval.h"
+#include "../core/random.h"
+#include "../core/store.h"
+#include "../free/neighbourhood.h"
+#include "../free/portfolio.h"
+#include "../search/incumbent.h"
+#include "../search/mailbox.h"
+#include "../search/task.h"
+#include "advance.h"
+#include "analyse.h"
+#include "clauses.h"
+#include "decide.h"
+#include "exchange.h"
+#include "heap.h"
+#include "lists.h"
+#include "literal.h"
 #include "memory.h"
+#include "parts.h"
+#include "resolvent.h"
+#include "restart.h"
+#include "sides.h"
+#include "trail.h"
 #include "turns.h"
+#include "undo.h"
+#include "wake.h"
+#ifdef CHECK_EXPLANATIONS
+#include "check.h"
+#endif
 
 #define MOST_FULL_RESTARTS 3   // in a row, without a conflict between
 

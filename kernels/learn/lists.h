@@ -6,7 +6,9 @@
 // leaves its cells to others of that size (segregated free lists: Knuth, TAOCP 1, 2.5).
 #pragma once
 
-#include "sides.h"
+#include "../core/interval.h"
+#include "literal.h"
+#include "parts.h"
 
 // A growing list, of 1 << log cells of the pool; log is -1 while it has none.
 struct List { i32 start, size, log; };

@@ -6,6 +6,8 @@
 // claim.
 #pragma once
 
+#include "../core/interval.h"
+#include "../core/store.h"
 #include "advance.h"
 #include "analyse.h"
 #include "clauses.h"
@@ -13,6 +15,7 @@
 #include "exchange.h"
 #include "heap.h"
 #include "lists.h"
+#include "literal.h"
 #include "parts.h"
 #include "resolvent.h"
 #include "restart.h"

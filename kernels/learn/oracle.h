@@ -9,7 +9,11 @@
 // rules.h, which it checks in debug builds.
 #pragma once
 
+#include "../core/interval.h"
 #include "../core/propagate.h"
+#include "literal.h"
+#include "parts.h"
+#include "sides.h"
 #include "trail.h"
 
 #define MOST_PREMISES 7  // of six sides; and what a conflict contradicts

@@ -1,7 +1,9 @@
 // What an analysis has at hand: true literals that cannot be true together, at most one a side.
 #pragma once
 
-#include "sides.h"
+#include "../core/interval.h"
+#include "literal.h"
+#include "parts.h"
 
 #define NEVER_NEEDED (-1)
 #define NO_MORE_NEEDED (-2)

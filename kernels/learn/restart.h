@@ -24,8 +24,18 @@
 // and become longer, so that each part gets its share of any time, and time enough at last.
 #pragma once
 
+#include "../core/assert.h"
+#include "../core/interval.h"
 #include "../core/luby.h"
+#include "ablation.h"
 #include "clauses.h"
+#include "decide.h"
+#include "heap.h"
+#include "lists.h"
+#include "literal.h"
+#include "parts.h"
+#include "sides.h"
+#include "trail.h"
 #include "undo.h"
 
 #define LUBY_UNIT 100          // conflicts

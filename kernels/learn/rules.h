@@ -10,9 +10,14 @@
 // (check.h).
 #pragma once
 
+#include "../core/interval.h"
 #include "ablation.h"
+#include "literal.h"
 #include "oracle.h"
+#include "parts.h"
 #include "resolvent.h"
+#include "sides.h"
+#include "trail.h"
 
 // Two sides whose sum has to reach k, and the least that p may be lowered to.
 struct Sum {

@@ -1,7 +1,14 @@
 // The rules for products and table look-ups: see rules.h.
 #pragma once
 
+#include "../core/interval.h"
+#include "ablation.h"
+#include "literal.h"
+#include "oracle.h"
+#include "parts.h"
 #include "rules.h"
+#include "sides.h"
+#include "trail.h"
 
 DEVICE bool is_fixed_at_root(const Learner& l, i32 var) {
   return sides(l).root[lower_side(var)] == -sides(l).root[upper_side(var)];

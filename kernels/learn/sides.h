@@ -1,6 +1,7 @@
 // The sides as they are now, and what holds of them for ever.
 #pragma once
 
+#include "../core/interval.h"
 #include "literal.h"
 #include "parts.h"
 

@@ -7,6 +7,9 @@
 // What holds at level 0 is folded into the root, and no clause names it.
 #pragma once
 
+#include "../core/interval.h"
+#include "literal.h"
+#include "parts.h"
 #include "sides.h"
 
 // A change of a side: from `was` to `now`. `previous` is the entry of the same side before it, or -1.

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "advance.h"
+#include "parts.h"
 
 #define RUN_WORK 40         // of a row, the clauses that it wakes included
 #define NODE_WORK 500

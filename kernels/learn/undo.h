@@ -1,9 +1,15 @@
 // Levels: what is supposed on a new one, and how it is taken back.
 #pragma once
 
+#include "../core/interval.h"
 #include "advance.h"
 #include "decide.h"
 #include "heap.h"
+#include "literal.h"
+#include "parts.h"
+#include "sides.h"
+#include "trail.h"
+#include "wake.h"
 
 // Takes back all above the level. A fixed variable remembers its value (phase saving: Pipatsrisawat, Darwiche, SAT
 // 2007).

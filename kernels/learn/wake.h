@@ -13,6 +13,8 @@
 #pragma once
 
 #include "../core/propagate.h"
+#include "literal.h"
+#include "parts.h"
 #include "sides.h"
 
 #define NOT_QUEUED (-2)

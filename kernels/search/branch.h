@@ -7,8 +7,10 @@
 // the score, then of the place in the list (ties: the earliest).
 #pragma once
 
-#include "../core/fixpoint.h"
+#include "../core/assert.h"
+#include "../core/interval.h"
 #include "../core/random.h"
+#include "../core/store.h"
 #ifdef FLOATS
 #include "../floats/decided.h"
 #else

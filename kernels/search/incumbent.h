@@ -13,7 +13,8 @@
 // Its `patience` is the version that a block has taken and made the record, so that one block does.
 #pragma once
 
-#include "pool.h"
+#include "../core/assert.h"
+#include "../core/store.h"
 
 #define TRIES_A_VARIABLE 20  // in vain, and an island apart is given up
 

@@ -4,6 +4,9 @@
 // 2007).
 #pragma once
 
+#include "../core/random.h"
+#include "../core/store.h"
+#include "branch.h"
 #include "incumbent.h"
 
 #define RANDOM_SIZE 65536  // in larger domains a random value means little
