@@ -102,13 +102,13 @@ DEVICE bool tell(Learner& l, Literal a, Watcher* watcher) {
 // Tells the watchers of `a`, node `place` of its side. Lists and nodes of others may move meanwhile.
 DEVICE bool tell_watchers(Learner& l, Literal a, i32 place) {
   List list = node_at(l, a.side, place)->watchers;
-  Cell* cells = lists(l).cells;
+  Lists& s = lists(l);
   i32 kept = list.start, i = list.start, end = list.start + list.size;
   while (i < end && trail(l).outcome == CONSISTENT) {
-    Watcher watcher = cells[i++].watcher;
-    if (tell(l, a, &watcher)) cells[kept++].watcher = watcher;
+    Watcher watcher = s.cells[i++].watcher;
+    if (tell(l, a, &watcher)) s.cells[kept++].watcher = watcher;
   }
-  while (i < end) cells[kept++] = cells[i++];
+  while (i < end) s.cells[kept++] = s.cells[i++];
   node_at(l, a.side, place)->watchers.size = kept - list.start;
   return trail(l).outcome == CONSISTENT;
 }
