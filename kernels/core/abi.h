@@ -30,6 +30,8 @@ typedef i32 bound_t;
 #define FIRST_RESTART 5  // the method from which on they are restarts
 #define FIRST_LEARNER 8  // and from which on they learn from conflicts
 #define STATE_BYTES 512  // room for a block's state in the static shared memory of the GPU's kernel
+#define EXCHANGE_SLOTS 512  // of a learner's ring: how many of its clauses the others can still read
+#define EXCHANGE_LITERALS 8  // of a clause in it, at most
 
 // Op of turbo_fzn/tnf/language.py.
 enum Operator {

@@ -5,7 +5,7 @@
 #include "abi.h"
 
 #undef ABI_DIGEST
-#define ABI_DIGEST "e66352cb169fe265"
+#define ABI_DIGEST "c3f321f2f8cc7b13"
 
 #define FIRST_FLOAT_OPERATOR 16
 #define FLOAT_WIDTH 0  // of float_words: the bits of a double, how wide an interval may stay

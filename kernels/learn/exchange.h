@@ -21,8 +21,6 @@
 #include "sides.h"
 #include "trail.h"
 
-#define EXCHANGE_SLOTS 512
-#define EXCHANGE_LITERALS 8
 #define TOLD_SIZE 3
 #define TOLD_LBD 2
 
@@ -48,7 +46,10 @@ DEVICE i64 exchange_bytes(const Problem* p) { return p->n_blocks * (i64)sizeof(i
 
 DEVICE void take_memory(Exchange& s, const Problem* p, Room& room) { s.heard = take<i64>(room, p->n_blocks); }
 
-// The host knows this size: Layout.first_exchange.
+// As the host reckons (Layout.first_exchange).
+static_assert(sizeof(ExchangeSlot) == 16 + EXCHANGE_LITERALS * 2 * sizeof(bound_t), "a slot of another size");
+static_assert(sizeof(ExchangeRing) == (8 + EXCHANGE_SLOTS * sizeof(ExchangeSlot) + 63) / 64 * 64, "and a ring");
+
 DEVICE ExchangeRing* ring_of(const Problem* p, i32 block) { return (ExchangeRing*)p->exchange + block; }
 
 DEVICE bool is_told(const Learner& l) {

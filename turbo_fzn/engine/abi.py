@@ -26,9 +26,12 @@ SHARE_UNIT = 65536  # the whole, of a share of variables
 N_EXTENTS = 2  # of neighbourhoods: with and without whole arrays of variables set free
 N_SIZES = 4  # of neighbourhoods: how long they may be searched
 STATE_BYTES = 512  # room for a block's state in the static shared memory of the GPU's kernel
+EXCHANGE_SLOTS = 512  # of a learner's ring: how many of its clauses the others can still read
+EXCHANGE_LITERALS = 8  # of a clause in it, at most
 CONSTANTS = (
     "INFINITE_BOUND", "NO_INCUMBENT", "FREE_STRATEGY", "WARM_START", "FIRST_ANNOTATED", "SHARE_UNIT", "N_EXTENTS",
     "N_SIZES", "N_METHODS", "N_ACTIVITIES", "N_DECISION_SETS", "FIRST_RESTART", "FIRST_LEARNER", "STATE_BYTES",
+    "EXCHANGE_SLOTS", "EXCHANGE_LITERALS",
 )  # fmt: skip
 
 
