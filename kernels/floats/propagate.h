@@ -1,6 +1,7 @@
 // Rows over real variables in a store: what core/propagate.h does with those over integers.
 #pragma once
 
+#include "../core/assert.h"
 #include "../core/float_abi.h"
 #include "../core/interval.h"
 #include "../core/propagate.h"
@@ -17,6 +18,7 @@ DEVICE bool is_float_entailed(i32 op, Interval x, Interval y, Interval z, bool c
 
 // Restricts what the variables of a row over real numbers may be; as propagate_row.
 OUTLINE bool propagate_float_row(const Block b, i32 row, const Row r) {
+  ASSERT(0 <= row && row < b.problem->n_rows && r.op >= FIRST_FLOAT_OPERATOR);
   const Interval x = interval_of(b, r.x), y = interval_of(b, r.y), z = interval_of(b, r.z);
   if (is_empty(x) || is_empty(y) || is_empty(z)) return refute(b, row);
   Interval new_x = x, new_y = y, new_z = z;

@@ -11,6 +11,7 @@
 // kept. When a conflict has emptied the queue, and the level left so is still there, all rows are queued again.
 #pragma once
 
+#include "../core/assert.h"
 #include "../core/interval.h"
 #include "../core/propagate.h"
 #include "../search/task.h"
@@ -49,6 +50,7 @@ DEVICE bool narrow(Learner& l, i32 var, Interval before, Interval after, i32 row
 }
 
 OUTLINE bool run_row(Learner& l, i32 row) {
+  ASSERT(0 <= row && row < problem(l)->n_rows);
   const Row r = load_constant(&problem(l)->rows[row]);
   i32 z_var = third_var(r);
   const Interval x = interval_of(l, r.x), y = interval_of(l, r.y), z = interval_of(l, z_var);
@@ -68,6 +70,7 @@ DEVICE i32 find_another(const Learner& l, const Literal* literals, i32 size) {
 
 // Literal `place` of the clause is watched from now on instead of literal 1. False when the lists are full.
 DEVICE bool watch_instead(Learner& l, i32 clause, Literal* literals, i32 place) {
+  ASSERT(2 <= place && place < clause_at(l, clause)->size && !is_false(l, literals[place]));
   Watcher moved = {literals[0], clause, 0};
   if (!watch(l, negation(literals[place]), moved)) return false;
   Literal other = literals[place];
@@ -87,6 +90,7 @@ DEVICE bool tell(Learner& l, Literal a, Watcher* watcher) {
       literals[0] = literals[1];
       literals[1] = fallen;
     }
+    ASSERT(literals[1].side == fallen.side && literals[1].k == fallen.k);
     first = literals[0];
     if (is_true(l, first)) {
       watcher->blocker = first;
@@ -101,6 +105,7 @@ DEVICE bool tell(Learner& l, Literal a, Watcher* watcher) {
 
 // Tells the watchers of `a`, node `place` of its side. Lists and nodes of others may move meanwhile.
 DEVICE bool tell_watchers(Learner& l, Literal a, i32 place) {
+  ASSERT(is_true(l, a) && node_at(l, a.side, place)->k == a.k);
   List list = node_at(l, a.side, place)->watchers;
   Lists& s = lists(l);
   i32 kept = list.start, i = list.start, end = list.start + list.size;
@@ -179,6 +184,7 @@ DEVICE bool moves_again(const Learner& l, const Entry& e) {
 OUTLINE Outcome propagate(Learner& l) {
   Trail& t = trail(l);
   Progress& s = progress(l);
+  ASSERT(0 <= t.level && t.level <= t.level_capacity && t.head <= t.size && t.size <= t.capacity);
   const i64 n = n_sides(problem(l));
   i64 entries = 0, again = 0, enough = n + CREEP_ENTRIES;
   if (t.level == 0) enough *= ROOT_PATIENCE;
@@ -205,6 +211,7 @@ OUTLINE Outcome propagate(Learner& l) {
     }
     i32 row = take_row(l, again > few);
     if (row < 0) {
+      ASSERT(is_queue_empty(l) && t.head == t.size);
       if (t.level <= s.suspended) s.suspended = NO_LEVEL;  // nothing is left undone below
 #ifdef CHECK_EXPLANATIONS
       if (s.suspended == NO_LEVEL) check_fixpoint(l);

@@ -8,6 +8,7 @@
 // else two could remove each other.
 #pragma once
 
+#include "../core/assert.h"
 #include "../core/interval.h"
 #include "ablation.h"
 #include "clauses.h"
@@ -46,12 +47,14 @@ DEVICE void take_memory(Analysis& s, i32 capacity, Room& room) {
 
 // The resolvent needs `a`, which is true.
 DEVICE void require(Learner& l, Literal a) {
+  ASSERT(is_true(l, a));
   if (a.k <= sides(l).root[a.side]) return;
   Resolvent& s = resolvent(l);
   const Entry* entries = trail(l).entries;
   i32 before = s.entry[a.side];
   if (before >= 0 && s.k[a.side] >= a.k) return;
   i32 i = entry_of(l, a, trail(l).size);
+  ASSERT(i >= 0 && entries[i].level <= s.level);
   if (before == NEVER_NEEDED) s.touched[s.n_touched++] = a.side;
   if (before < 0) bump(l, var_of(a.side));
   bool was_open = before >= 0 && entries[before].level == s.level;
@@ -77,6 +80,7 @@ DEVICE void get_conflict(const Learner& l, Reason& why) {
   const Trail& t = trail(l);
   bound_t against = sides(l).now[opposite(t.refused)];
   Literal least = literal(t.refused, 1 - against);  // what contradicts it already
+  ASSERT(is_side(l, t.refused) && t.outcome == CONFLICT);
   explain(l, t.refused_reason, least, t.size + 1, why);
   why.skipped = -1;
   if (!why.clause) why.own.literals[why.count++] = negation(least);
@@ -95,6 +99,7 @@ DEVICE i32 resolve(Learner& l) {
   Trail& t = trail(l);
   Resolvent& s = resolvent(l);
   for (i32 i = t.size - 1;; --i) {
+    ASSERT(i >= 0 && t.entries[i].level == s.level && s.open > 0);
     Entry e = t.entries[i];
     if (s.entry[e.side] == i) {
       if (s.open == 1) return i;
@@ -113,6 +118,7 @@ DEVICE i32 resolve(Learner& l) {
 
 // Whether the other literals of the resolvent imply the side's k, which entry i reached.
 OUTLINE bool is_redundant(Learner& l, i32 i, bound_t k, i32 depth) {
+  ASSERT(0 <= i && i < trail(l).size && trail(l).entries[i].now >= k);
   const Analysis& s = analysis(l);
   Entry e = trail(l).entries[i];
   if (e.reason == DECISION || depth > DEEPEST_MINIMISATION) return false;
@@ -156,6 +162,7 @@ DEVICE void note_split(Learner& l, i32 side) {
 // The negation of what the resolvent needs of the side joins the clause.
 DEVICE void write_literal(Learner& l, i32 side) {
   Learned& clause = learned(l);
+  ASSERT(clause.size < n_sides(problem(l)));
   clause.literals[clause.size++] = negation(literal(side, resolvent(l).k[side]));
   note_split(l, side);
 }
@@ -217,6 +224,7 @@ OUTLINE i32 analyse(Learner& l) {
   for (i32 i = point; i < t.size; ++i) t.last[t.entries[i].side] = i;
   i32 back = write_clause(l, point);
   count_levels(l);
+  ASSERT(0 <= back && back < s.level && 0 < learned(l).lbd && learned(l).lbd <= learned(l).size);
   for (i32 i = 0; i < s.n_touched; ++i) s.entry[s.touched[i]] = NEVER_NEEDED;
   heap(l).step *= ACTIVITY_GROWTH;
   return back;

@@ -7,11 +7,13 @@
 // lists and nodes are built anew from what is left.
 #pragma once
 
+#include "../core/assert.h"
 #include "../core/interval.h"
 #include "lists.h"
 #include "literal.h"
 #include "parts.h"
 #include "sides.h"
+#include "trail.h"
 
 #define FIRST_REDUCTION 4000  // clauses
 #define REDUCTION_STEP 300
@@ -62,13 +64,22 @@ DEVICE void clear_clauses(Learner& l) { clauses(l).reduce_at = FIRST_REDUCTION; 
 #define KEPT_WHILE_USED 6
 
 DEVICE Clause* clause_at(const Learner& l, i32 clause) {
+  ASSERT(0 <= clause && clause < clauses(l).end);
   return (Clause*)(clauses(l).store + (i64)clause * CLAUSE_UNIT);
 }
 DEVICE Literal* literals_of(Clause* clause) { return (Literal*)(clause + 1); }
 DEVICE i32 clause_units(i32 size) { return (i32)((sizeof(Clause) + (u64)size * sizeof(Literal)) / CLAUSE_UNIT); }
 
+// Whether the literals are of sides that there are, and the first two of different ones.
+DEVICE bool is_clause(const Learner& l, const Literal* literals, i32 size) {
+  bool good = 2 <= size && size <= n_sides(problem(l)) && literals[0].side != literals[1].side;
+  for (i32 i = 0; good && i < size; ++i) good = is_side(l, literals[i].side);
+  return good;
+}
+
 // Stores a clause. -1 when there is no room.
 DEVICE i32 store_clause(Learner& l, const Literal* literals, i32 size, i32 lbd) {
+  ASSERT(is_clause(l, literals, size) && lbd > 0);
   Clauses& s = clauses(l);
   i64 end = (i64)s.end + clause_units(size);
   if (end > s.capacity || s.count == s.most) {
@@ -88,6 +99,7 @@ DEVICE i32 store_clause(Learner& l, const Literal* literals, i32 size, i32 lbd) 
 // rebuilt with the lists.
 DEVICE void attach(Learner& l, i32 clause) {
   const Literal* literals = literals_of(clause_at(l, clause));
+  ASSERT(is_clause(l, literals, clause_at(l, clause)->size));
   i32 binary = clause_at(l, clause)->size == 2;
   for (i32 i = 0; i < 2; ++i) {
     Watcher watcher = {literals[1 - i], clause, binary};
@@ -108,6 +120,7 @@ DEVICE bool may_go(const Clause* c, bool pressed) {
 
 // The k-th least of the keys (quickselect: Hoare, CACM 1961), k < count.
 DEVICE u64 select_key(u64* keys, i32 count, i32 k) {
+  ASSERT(0 <= k && k < count);
   i32 from = 0, to = count - 1;
   while (from < to) {
     u64 pivot = keys[(from + to) / 2];
@@ -138,6 +151,7 @@ DEVICE u64 badness_limit(Learner& l, bool pressed) {
 
 // Level 0: leaves out of the literals those that are false for ever. Their number; -1 when one is true.
 DEVICE i32 strip_literals(const Learner& l, const Literal* from, i32 size, Literal* to) {
+  ASSERT(trail(l).level == 0);
   i32 kept = 0;
   for (i32 i = 0; i < size; ++i) {
     Literal a = from[i];
@@ -165,6 +179,7 @@ DEVICE i32 close_up(Learner& l, u64 limit, bool pressed, Literal* units) {
     end += clause_units(size);
     ++left;
   }
+  ASSERT(end <= clauses(l).end && left <= clauses(l).count);
   clauses(l).end = end;
   clauses(l).count = left;
   return n_units;
@@ -188,6 +203,7 @@ DEVICE bool wants_reduction(const Learner& l) {
 // Level 0, settled: forgets clauses, builds the lists anew. The units that came out are in learned(l);
 // their number, or -1 when there is nothing left to search.
 OUTLINE i32 reduce_clauses(Learner& l) {
+  ASSERT(trail(l).level == 0 && trail(l).size == 0);
   ++statistics(l).reductions;
   clauses(l).full = 0;
   clauses(l).reduce_at += REDUCTION_STEP;

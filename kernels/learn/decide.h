@@ -94,6 +94,7 @@ DEVICE Literal split_literal(const Learner& l, i32 var) {
   bound_t wanted = wanted_value(l, var), k = guidance(l).split[var];
   if (is_splitting(l, var)) return wanted >= k ? literal(lower_side(var), k) : literal(upper_side(var), 1 - k);
   bound_t lower = sides(l).now[lower_side(var)], upper = -sides(l).now[upper_side(var)];
+  ASSERT(lower < upper);
   if (wanted <= lower) return literal(upper_side(var), -lower);
   if (wanted >= upper) return literal(lower_side(var), upper);
   return literal(lower_side(var), wanted);  // the upper side comes next, when the value is the lower bound
@@ -101,6 +102,7 @@ DEVICE Literal split_literal(const Learner& l, i32 var) {
 
 // The first unfixed variable from `position` on, or NO_PLACE.
 DEVICE i32 first_unfixed(const Learner& l, Strategy strategy) {
+  ASSERT(guidance(l).position >= 0);
   for (i32 i = guidance(l).position; i < strategy.count; ++i) {
     if (!is_fixed(l, strategy_var(block(l), strategy, i))) return i;
   }
@@ -141,6 +143,7 @@ DEVICE Literal branch_literal(Learner& l, i32 var, i32 value_choice) {
   bound_t lower = sides(l).now[lower_side(var)], upper = -sides(l).now[upper_side(var)];
   Branches branches = split_interval(block(l), value_choice, lower, upper, 0);
   bound_t first = branches.lower[0], last = branches.upper[0];
+  ASSERT(lower <= first && first <= last && last <= upper);
   if (first == lower) return literal(upper_side(var), -last);
   Guidance& s = guidance(l);
   s.pending_level = last == upper ? NO_LEVEL : trail(l).level + 1;

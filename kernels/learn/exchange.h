@@ -12,6 +12,7 @@
 // lock).
 #pragma once
 
+#include "../core/assert.h"
 #include "../core/interval.h"
 #include "../search/units.h"
 #include "ablation.h"
@@ -77,6 +78,7 @@ DEVICE void tell_clause(Learner& l) {
   ExchangeRing* ring = ring_of(problem(l), block(l).index);
   i64 head = ring->head;
   ExchangeSlot* slot = &ring->slots[head % EXCHANGE_SLOTS];
+  ASSERT(1 < learned(l).size && learned(l).size <= EXCHANGE_LITERALS && slot->sequence % 2 == 0);
   global_store(&slot->sequence, 2 * head + 1);
   fence();  // no word before the odd number
   const Learned& clause = learned(l);
@@ -112,11 +114,14 @@ DEVICE bool read_clause(Learner& l, const ExchangeRing* ring, i64 number) {
     clause.literals[clause.size++] = literal(global_load(&told->side), global_load(&told->k));
   }
   fence();
-  return global_load(&slot->sequence) == sequence;
+  bool whole = global_load(&slot->sequence) == sequence;
+  ASSERT(!whole || (size == clause.size && is_clause(l, clause.literals, size)));
+  return whole;
 }
 
 // Level 0: the clause in learned(l) becomes one of the learner's.
 DEVICE void adopt_clause(Learner& l) {
+  ASSERT(trail(l).level == 0);
   ++statistics(l).heard;
   Literal* literals = learned(l).literals;
   i32 size = strip_literals(l, literals, learned(l).size, literals);

@@ -1,6 +1,7 @@
 // Reasons, whoever gave them: a row by its rules or by the oracle, or a clause, whose other literals are all false.
 #pragma once
 
+#include "../core/assert.h"
 #include "../core/propagate.h"
 #include "ablation.h"
 #include "clauses.h"
@@ -9,6 +10,7 @@
 #include "parts.h"
 #include "rules.h"
 #include "rules_product.h"
+#include "sides.h"
 #include "trail.h"
 #ifdef CHECK_EXPLANATIONS
 #include "check.h"
@@ -24,6 +26,7 @@ struct Reason {
 
 // Literal i of the reason. One of a clause may be the implied literal itself: false.
 DEVICE bool get_premise(const Reason& why, i32 i, Literal* a) {
+  ASSERT(0 <= i && i < why.count);
   if (!why.clause) {
     *a = why.own.literals[i];
     return true;
@@ -46,7 +49,18 @@ DEVICE bool explain_by_rule(const Learner& l, Premises& why, Row r, Literal a, i
   }
 }
 
+// Whether all premises were true before entry t.
+DEVICE bool were_true(const Learner& l, const Reason& why, i32 t) {
+  bool good = true;
+  for (i32 i = 0; good && i < why.count; ++i) {
+    Literal a;
+    good = !get_premise(why, i, &a) || held(l, a.side, t) >= a.k;
+  }
+  return good;
+}
+
 OUTLINE void explain_row(const Learner& l, i32 row, Literal a, i32 t, Premises& why) {
+  ASSERT(0 <= row && row < problem(l)->n_rows && is_side(l, a.side));
   Row r = load_constant(&problem(l)->rows[row]);
   why.count = 0;
   bool by_rule = !(LEARN_WITHOUT & WITHOUT_RULES) && explain_by_rule(l, why, r, a, t);
@@ -63,10 +77,12 @@ OUTLINE void explain_row(const Learner& l, i32 row, Literal a, i32 t, Premises& 
 
 // Why `a` came to be true at entry t, or would have.
 DEVICE void explain(const Learner& l, i32 reason, Literal a, i32 t, Reason& why) {
+  ASSERT(reason != DECISION);
   if (is_row_reason(reason)) {
     explain_row(l, reason >> 1, a, t, why.own);
     why.clause = 0;
     why.count = why.own.count;
+    ASSERT(were_true(l, why, t));
     return;
   }
   Clause* clause = clause_at(l, reason >> 1);
@@ -74,4 +90,5 @@ DEVICE void explain(const Learner& l, i32 reason, Literal a, i32 t, Reason& why)
   why.clause = literals_of(clause);
   why.count = clause->size;
   why.skipped = a.side;
+  ASSERT(were_true(l, why, t));
 }

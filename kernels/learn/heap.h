@@ -7,6 +7,7 @@
 // are what clauses can name.
 #pragma once
 
+#include "../core/assert.h"
 #include "parts.h"
 #include "sides.h"
 
@@ -53,12 +54,14 @@ DEVICE bool goes_before(const Learner& l, i32 a, i32 b) {
 
 DEVICE void put_at(Learner& l, i32 i, i32 var) {
   Heap& s = heap(l);
+  ASSERT(0 <= i && i < s.size && is_variable(l, var));
   s.vars[i] = var;
   s.place[var] = i;
 }
 
 DEVICE void rise(Learner& l, i32 i) {
   i32 var = heap(l).vars[i];
+  ASSERT(heap(l).place[var] == i);
   for (; i > 0; i = (i - 1) / 2) {
     i32 parent = heap(l).vars[(i - 1) / 2];
     if (!goes_before(l, var, parent)) break;
@@ -70,6 +73,7 @@ DEVICE void rise(Learner& l, i32 i) {
 DEVICE void sink(Learner& l, i32 i) {
   const Heap& s = heap(l);
   i32 var = s.vars[i];
+  ASSERT(s.place[var] == i);
   for (i32 child = 2 * i + 1; child < s.size; child = 2 * i + 1) {
     if (child + 1 < s.size && goes_before(l, s.vars[child + 1], s.vars[child])) ++child;
     if (!goes_before(l, s.vars[child], var)) break;
@@ -87,9 +91,16 @@ DEVICE void insert(Learner& l, i32 var) {
 
 // Another set is decided first from now on.
 DEVICE void decide_first(Learner& l, i32 set) {
+  ASSERT(0 <= set && set < N_DECISION_SETS);
   if (heap(l).set == set) return;
   heap(l).set = set;
   for (i32 i = heap(l).size / 2 - 1; i >= 0; --i) sink(l, i);
+}
+
+DEVICE bool are_all_fixed(const Learner& l) {
+  bool fixed = true;
+  for (i32 v = 0; fixed && v < problem(l)->n_vars; ++v) fixed = is_fixed(l, v);
+  return fixed;
 }
 
 // The first unfixed variable, the most active of its kind, or -1. Fixed ones before it leave the heap; `backtrack`
@@ -105,11 +116,13 @@ DEVICE i32 most_active(Learner& l) {
       sink(l, 0);
     }
   }
+  ASSERT(are_all_fixed(l));
   return -1;
 }
 
 DEVICE void bump(Learner& l, i32 var) {
   Heap& s = heap(l);
+  ASSERT(is_variable(l, var) && s.step > 0 && s.activity[var] >= 0);
   s.activity[var] += s.step;
   if (s.activity[var] > ACTIVITY_MOST) {
     for (i32 v = 0; v < problem(l)->n_vars; ++v) s.activity[v] /= ACTIVITY_MOST;

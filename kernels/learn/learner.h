@@ -10,6 +10,7 @@
 #pragma once
 
 #include "../block.h"
+#include "../core/assert.h"
 #include "../core/interval.h"
 #include "../core/random.h"
 #include "../core/store.h"
@@ -119,6 +120,7 @@ DEVICE void read_incumbent(Learner& l) {
 DEVICE void tell_bound(Learner& l) {
   const Problem* p = problem(l);
   if (p->sense == 0) return;
+  ASSERT(trail(l).level == 0);
   i64 proved = sides(l).now[goal_side(p)];
   raise_bound(block(l), minimum(proved, global_load(&p->common->best)));
 }
@@ -168,6 +170,7 @@ DEVICE bool learn_from_conflict(Learner& l) {
   backtrack(l, back);
   tell_others(l);
   Literal first = s.literals[0];
+  ASSERT(is_open(l, first) && (s.size == 1 || is_false(l, s.literals[1])));
   if (s.size == 1) {
     set_root(l, first.side, first.k);
     return !trail(l).exhausted;
@@ -184,6 +187,7 @@ DEVICE bool learn_from_conflict(Learner& l) {
 
 // All variables are fixed, at the fixpoint. False when one solution is enough.
 DEVICE bool tell_solution(Learner& l) {
+  ASSERT(are_all_fixed(l) && is_queue_empty(l));
   const Block& b = block(l);
   Guidance& s = guidance(l);
   for (i32 v = 0; v < problem(l)->n_vars; ++v) b.lower[v] = b.upper[v] = s.best[v] = sides(l).now[lower_side(v)];
@@ -210,6 +214,7 @@ DEVICE bool make_room_by_restart(Learner& l) {
 DEVICE Literal creeping_literal(const Learner& l) {
   i32 side = progress(l).creeping;
   wide_t now = sides(l).now[side], most = -(wide_t)sides(l).now[opposite(side)];
+  ASSERT(now < most);
   return literal(side, (bound_t)(now + (most - now + 1) / 2));
 }
 
@@ -238,6 +243,7 @@ DEVICE bool step(Learner& l) {
     else if (leap > 1) a = leap_literal(l, leap);
     else if (!choose_literal(l, restarts(l).part == METHOD_FOLLOWER, &a)) return tell_solution(l);
   }
+  ASSERT(is_open(l, a) && t.head == t.size);
   if (!has_room_to_suppose(l)) return make_room_by_restart(l);
 #ifdef CHECK_EXPLANATIONS
   check_supposed(l, a);

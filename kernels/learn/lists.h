@@ -6,9 +6,11 @@
 // leaves its cells to others of that size (segregated free lists: Knuth, TAOCP 1, 2.5).
 #pragma once
 
+#include "../core/assert.h"
 #include "../core/interval.h"
 #include "literal.h"
 #include "parts.h"
+#include "sides.h"
 
 // A growing list, of 1 << log cells of the pool; log is -1 while it has none.
 struct List { i32 start, size, log; };
@@ -64,8 +66,10 @@ DEVICE void clear_lists(Learner& l) {
 // The first of 1 << log cells, or -1 when the pool is full.
 DEVICE i32 take_cells(Learner& l, i32 log) {
   Lists& s = lists(l);
+  ASSERT(0 <= log && log < N_LOGS);
   i32 start = s.free[log];
   if (start >= 0) {
+    ASSERT(start + (1 << log) <= s.size);
     s.free[log] = s.cells[start].next_free;
     return start;
   }
@@ -77,6 +81,7 @@ DEVICE i32 take_cells(Learner& l, i32 log) {
 
 // Room for one more cell at the end of the list. False when the pool is full.
 DEVICE bool make_room(Learner& l, List* list) {
+  ASSERT(list->log < 0 ? list->size == 0 : list->size <= 1 << list->log);
   if (list->log >= 0 && list->size < 1 << list->log) return true;
   Lists& s = lists(l);
   i32 start = take_cells(l, list->log + 1);
@@ -94,10 +99,15 @@ DEVICE bool make_room(Learner& l, List* list) {
   return true;
 }
 
-DEVICE Node* node_at(const Learner& l, i32 side, i32 i) { return &lists(l).cells[lists(l).nodes[side].start + i].node; }
+DEVICE Node* node_at(const Learner& l, i32 side, i32 i) {
+  const List& nodes = lists(l).nodes[side];
+  ASSERT(0 <= i && i < nodes.size && nodes.start + i < lists(l).size);
+  return &lists(l).cells[nodes.start + i].node;
+}
 
 // The place of the side's first node with a threshold above k.
 DEVICE i32 first_node_above(const Learner& l, i32 side, wide_t k) {
+  ASSERT(is_side(l, side));
   i32 from = 0, to = lists(l).nodes[side].size;
   while (from < to) {
     i32 middle = (from + to) / 2;
@@ -105,6 +115,13 @@ DEVICE i32 first_node_above(const Learner& l, i32 side, wide_t k) {
     else from = middle + 1;
   }
   return from;
+}
+
+// Whether the thresholds of nodes `place` and its neighbours rise.
+DEVICE bool is_in_order(const Learner& l, i32 side, i32 place) {
+  bound_t k = node_at(l, side, place)->k;
+  bool above = place == 0 || node_at(l, side, place - 1)->k < k;
+  return above && (place + 1 == lists(l).nodes[side].size || k < node_at(l, side, place + 1)->k);
 }
 
 // `watcher` is to be told when `a` becomes true. False when the pool is full.
@@ -117,6 +134,7 @@ OUTLINE bool watch(Learner& l, Literal a, Watcher watcher) {
     Node node = {a.k, {0, 0, -1}};
     *node_at(l, a.side, place) = node;
   }
+  ASSERT(is_in_order(l, a.side, place));
   List* list = &node_at(l, a.side, place)->watchers;
   if (!make_room(l, list)) return false;
   lists(l).cells[list->start + list->size++].watcher = watcher;

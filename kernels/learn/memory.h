@@ -6,6 +6,7 @@
 // claim.
 #pragma once
 
+#include "../core/assert.h"
 #include "../core/interval.h"
 #include "../core/store.h"
 #include "advance.h"
@@ -97,5 +98,6 @@ DEVICE bool lay_out(Learner& l, char* memory, i64 bytes) {
   take_memory(l.heap, p, room);
   take_memory(l.guidance, p, room);
   take_memory(l.exchange, p, room);
+  ASSERT(room.next <= memory + bytes);
   return true;
 }

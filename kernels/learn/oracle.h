@@ -9,6 +9,7 @@
 // rules.h, which it checks in debug builds.
 #pragma once
 
+#include "../core/assert.h"
 #include "../core/interval.h"
 #include "../core/propagate.h"
 #include "literal.h"
@@ -26,6 +27,7 @@ struct Premises {
 
 // A side that is so at the root needs no mention.
 DEVICE void add_premise(const Learner& l, Premises& why, Literal a) {
+  ASSERT(is_side(l, a.side) && 0 <= why.count && why.count < MOST_PREMISES);
   if (a.k > sides(l).root[a.side]) why.literals[why.count++] = a;
 }
 
@@ -82,6 +84,7 @@ DEVICE void collect_sides(const Learner& l, Row r, i32 t, Premises& why) {
 
 // The least threshold of premise i that is enough, as far as a few bisections find it. The root's is not.
 DEVICE void lower_premise(const Learner& l, Row r, Literal a, Premises& why, i32 i) {
+  ASSERT(0 <= i && i < why.count && is_implied(l, r, why, a));
   bound_t enough = why.literals[i].k;
   wide_t too_little = sides(l).root[why.literals[i].side];
   for (i32 tries = 0; tries < BISECTIONS && enough - too_little > 1; ++tries) {

@@ -1,9 +1,11 @@
 // What an analysis has at hand: true literals that cannot be true together, at most one a side.
 #pragma once
 
+#include "../core/assert.h"
 #include "../core/interval.h"
 #include "literal.h"
 #include "parts.h"
+#include "sides.h"
 
 #define NEVER_NEEDED (-1)
 #define NO_MORE_NEEDED (-2)
@@ -33,5 +35,6 @@ DEVICE void clear_resolvent(Learner& l) {
 
 // The resolvent holds the side at k or above already.
 DEVICE bool is_needed(const Learner& l, i32 side, wide_t k) {
+  ASSERT(is_side(l, side));
   return resolvent(l).entry[side] >= 0 && resolvent(l).k[side] >= k;
 }

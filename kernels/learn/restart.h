@@ -77,6 +77,7 @@ DEVICE void clear_restarts(Learner& l) {
 DEVICE bool is_prover(const Learner& l) { return restarts(l).part == METHOD_PROVER; }
 
 DEVICE void note_lbd(Learner& l) {
+  ASSERT(learned(l).lbd > 0);
   Restarts& s = restarts(l);
   ++s.conflicts_here;
   ++s.conflicts_in_turn;
@@ -102,6 +103,7 @@ DEVICE i32 next_part(Learner& l) {
 
 DEVICE void take_part(Learner& l) {
   Restarts& s = restarts(l);
+  ASSERT(FIRST_LEARNER <= s.role && s.role < N_METHODS);
   i64 enough = (i64)TURN_CONFLICTS * (1 + s.turns / N_TURNS);
   if (s.role != METHOD_SOLOIST) s.part = s.role;
   else if (s.turns > 0 && s.conflicts_in_turn < enough) return;
@@ -157,6 +159,7 @@ DEVICE i32 cut_side(const Problem* p) { return opposite(goal_side(p)); }
 // when a probe has left it where it was.
 DEVICE Literal probe_literal(Learner& l) {
   Restarts& s = restarts(l);
+  ASSERT(trail(l).level == 0 && s.probe_step > 0);
   i32 side = cut_side(problem(l));
   i64 bound = -(i64)sides(l).now[goal_side(problem(l))], least = (i64)sides(l).now[side] + 1;
   s.probe_step = bound < s.probe_gap ? minimum(2 * s.probe_step, LONGEST_LEAP) : maximum(s.probe_step / 4, (i64)1);
@@ -170,6 +173,7 @@ DEVICE i64 next_leap(const Learner& l) {
   const Restarts& s = restarts(l);
   if (s.part != METHOD_FINDER || problem(l)->sense == 0 || s.cut == NO_INCUMBENT) return 0;
   if (LEARN_WITHOUT & WITHOUT_LEAPS) return 0;
+  ASSERT(s.leap > 0);
   i64 open = -(i64)sides(l).now[cut_side(problem(l))] - (i64)sides(l).now[goal_side(problem(l))];
   return minimum(s.leap, open / 2);
 }

@@ -10,6 +10,7 @@
 // (check.h).
 #pragma once
 
+#include "../core/assert.h"
 #include "../core/interval.h"
 #include "ablation.h"
 #include "literal.h"
@@ -41,6 +42,7 @@ DEVICE bool prefers_lower_p(const Learner& l, Literal p, Literal q, bound_t p_lo
 
 // p + q >= k by the sides before t. False when they do not give it.
 OUTLINE bool explain_sum(const Learner& l, Premises& why, Sum sum, i32 t) {
+  ASSERT(is_side(l, sum.p) && is_side(l, sum.q));
   Literal p = literal(sum.p, held(l, sum.p, t)), q = literal(sum.q, held(l, sum.q, t));
   wide_t slack = (wide_t)p.k + q.k - sum.k;
   if (slack < 0 || p.k < sum.floor) return false;
@@ -56,6 +58,7 @@ OUTLINE bool explain_sum(const Learner& l, Premises& why, Sum sum, i32 t) {
       p.k = (bound_t)maximum((wide_t)p_low, sum.k - q.k);
     }
   }
+  ASSERT((wide_t)p.k + q.k >= sum.k && p.k >= sum.floor);
   add_premise(l, why, p);
   add_premise(l, why, q);
   return true;

@@ -1,6 +1,7 @@
 // The rules for products and table look-ups: see rules.h.
 #pragma once
 
+#include "../core/assert.h"
 #include "../core/interval.h"
 #include "ablation.h"
 #include "literal.h"
@@ -19,7 +20,10 @@ DEVICE bool is_boolean_at_root(const Learner& l, i32 var) {
 }
 
 // n / d rounded up, for d > 0.
-DEVICE wide_t ratio_ceil(wide_t n, wide_t d) { return n / d + (n % d > 0); }
+DEVICE wide_t ratio_ceil(wide_t n, wide_t d) {
+  ASSERT(d > 0);
+  return n / d + (n % d > 0);
+}
 
 // x = c * y
 DEVICE bool explain_multiple(const Learner& l, Premises& why, i32 x, i32 y, value_t c, Literal a, i32 t) {
@@ -108,6 +112,7 @@ DEVICE bool is_harmless(const Entries& e, bound_t value) { return is_beyond(e, v
 
 // Lowers what is asked of x to the nearest excluded entries of first..last.
 DEVICE void explain_excluded(const Learner& l, Premises& why, i32 x, const Entries& e, bound_t first, bound_t last) {
+  ASSERT(sides(l).root[lower_side(x)] <= e.least && e.most <= -(value_t)sides(l).root[upper_side(x)]);
   value_t below = -BEYOND, above = BEYOND;
   for (bound_t i = first; i <= last; ++i) {
     bound_t value = e.table[i];
@@ -132,6 +137,7 @@ DEVICE bool explain_element(const Learner& l, Premises& why, Row r, Literal a, i
   value_t first = held(l, lower_side(r.y), t), last = -(value_t)held(l, upper_side(r.y), t);
   if (!of_x && !upper) last = minimum((value_t)root_last, (value_t)a.k - 1);
   if (!of_x && upper) first = maximum((value_t)root_first, 1 - (value_t)a.k);
+  ASSERT(root_first <= first && last <= root_last);
   for (value_t i = first; i <= last; ++i) {
     if (!is_harmless(e, e.table[i])) return false;
   }

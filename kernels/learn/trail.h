@@ -7,6 +7,7 @@
 // What holds at level 0 is folded into the root, and no clause names it.
 #pragma once
 
+#include "../core/assert.h"
 #include "../core/interval.h"
 #include "literal.h"
 #include "parts.h"
@@ -65,6 +66,7 @@ DEVICE void clear_trail(Learner& l) {
 // The last entry of the side before entry t; -1 when it was as at the root.
 DEVICE i32 entry_before(const Learner& l, i32 side, i32 t) {
   const Trail& s = trail(l);
+  ASSERT(is_side(l, side) && t >= 0 && s.last[side] < s.size);
   i32 i = s.last[side];
   while (i >= t) i = s.entries[i].previous;
   return i;
@@ -80,11 +82,15 @@ DEVICE bound_t held(const Learner& l, i32 side, i32 t) {
 DEVICE i32 entry_of(const Learner& l, Literal a, i32 t) {
   i32 i = entry_before(l, a.side, t);
   while (i >= 0 && trail(l).entries[i].was >= a.k) i = trail(l).entries[i].previous;
+  ASSERT(i < 0 ? sides(l).root[a.side] >= a.k : trail(l).entries[i].now >= a.k);
   return i;
 }
 
 DEVICE void append(Learner& l, i32 side, bound_t k, i32 reason) {
   Trail& t = trail(l);
+  ASSERT(is_side(l, side) && t.size < t.capacity && t.last[side] < t.size);
+  ASSERT(sides(l).now[side] <= k && (value_t)k <= -(value_t)sides(l).now[opposite(side)]);
+  ASSERT(t.size == 0 || t.entries[t.size - 1].level <= t.level);
   Entry entry = {side, t.level, t.last[side], reason, k, sides(l).now[side]};
   t.entries[t.size] = entry;
   t.last[side] = t.size++;
@@ -94,6 +100,7 @@ DEVICE void append(Learner& l, i32 side, bound_t k, i32 reason) {
 // Makes side >= k. False when it cannot be, or when there is no room: `outcome` says which, and `refused` and
 // `refused_reason` what would have changed it (analyse.h explains that).
 DEVICE bool set_side(Learner& l, i32 side, value_t k, i32 reason) {
+  ASSERT(is_side(l, side) && reason >= DECISION);
   if (k <= sides(l).now[side]) return true;
   Trail& t = trail(l);
   if (k > -(value_t)sides(l).now[opposite(side)]) {
@@ -112,12 +119,14 @@ DEVICE bool set_side(Learner& l, i32 side, value_t k, i32 reason) {
 
 // Level 0: makes side >= k, for ever. What there is no room for is only not said.
 OUTLINE void set_root(Learner& l, i32 side, value_t k) {
+  ASSERT(trail(l).level == 0);
   if (!set_side(l, side, k, DECISION) && trail(l).outcome == CONFLICT) trail(l).exhausted = 1;
 }
 
 // Level 0 is propagated, or has at least told everybody of its changes: what holds now, holds for ever.
 DEVICE void settle_root(Learner& l) {
   Trail& t = trail(l);
+  ASSERT(t.level == 0);
   t.root_news |= t.size > 0;
   for (i32 i = 0; i < t.size; ++i) {
     i32 side = t.entries[i].side;

@@ -6,6 +6,7 @@
 // it (turbo_fzn/run/turns.py). Work is counted in nanoseconds that it would take on some machine.
 #pragma once
 
+#include "../core/assert.h"
 #include "advance.h"
 #include "parts.h"
 
@@ -15,6 +16,7 @@
 
 DEVICE i64 work_done(const Learner& l) {
   const Statistics& done = statistics(block(l));
+  ASSERT(progress(l).runs >= 0 && done.nodes >= 0 && done.failures >= 0);
   return progress(l).runs * RUN_WORK + done.nodes * NODE_WORK + done.failures * CONFLICT_WORK;
 }
 

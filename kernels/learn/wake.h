@@ -12,6 +12,7 @@
 // A row does not wake itself where one run tells all that it knows.
 #pragma once
 
+#include "../core/assert.h"
 #include "../core/propagate.h"
 #include "literal.h"
 #include "parts.h"
@@ -104,6 +105,14 @@ DEVICE void add_thresholds(Learner& l, i32* end, i32 side, i32 row) {
   }
 }
 
+// Whether the thresholds from..end-1 do not fall.
+DEVICE bool is_sorted(const Wakes& s, i32 from, i32 end) {
+  for (i32 i = from + 1; i < end; ++i) {
+    if (s.at[i - 1] > s.at[i]) return false;
+  }
+  return true;
+}
+
 // Sorts the thresholds from..end-1 (Shell, CACM 1959, with Knuth's increments).
 DEVICE void sort_thresholds(Learner& l, i32 from, i32 end) {
   Wakes& s = wakes(l);
@@ -121,6 +130,7 @@ DEVICE void sort_thresholds(Learner& l, i32 from, i32 end) {
       s.at[j] = k;
     }
   }
+  ASSERT(is_sorted(s, from, end));
 }
 
 // The rows that the side wakes, into place `end` of the lists and behind.
@@ -149,10 +159,12 @@ DEVICE void sort_wakes(Learner& l, i32 side, i32* end) {
 DEVICE void sort_all_wakes(Learner& l) {
   i32 end = 0;
   for (i32 side = 0; side < n_sides(problem(l)); ++side) sort_wakes(l, side, &end);
+  ASSERT(end <= most_wakes(problem(l)));
 }
 
 // The side's first threshold above k, as a place in the lists.
 DEVICE i32 first_threshold_above(const Learner& l, const SideWakes& own, bound_t k) {
+  ASSERT(own.start[AT_ONCE] <= own.start[SUMS] && own.start[COSTLY] <= own.thresholds && own.thresholds <= own.end);
   i32 from = own.thresholds, to = own.end;
   while (from < to) {
     i32 middle = (from + to) / 2;
@@ -164,6 +176,7 @@ DEVICE i32 first_threshold_above(const Learner& l, const SideWakes& own, bound_t
 
 DEVICE void queue_row(Learner& l, i32 row, i32 priority) {
   Queue& s = queue(l);
+  ASSERT(0 <= row && row < problem(l)->n_rows && AT_ONCE <= priority && priority <= COSTLY);
   if (s.next[row] != NOT_QUEUED) return;
   s.next[row] = -1;
   if (s.first[priority] < 0) s.first[priority] = row;
@@ -178,6 +191,7 @@ DEVICE i32 take_row(Learner& l, bool costly_first) {
     i32 priority = costly_first ? COSTLY - i : i;
     i32 row = s.first[priority];
     if (row < 0) continue;
+    ASSERT(row < problem(l)->n_rows && s.next[row] != NOT_QUEUED);
     s.first[priority] = s.next[row];
     s.next[row] = NOT_QUEUED;
     return row;
@@ -189,6 +203,11 @@ DEVICE void queue_all_rows(Learner& l) {
   for (i32 row = 0; row < problem(l)->n_rows; ++row) {
     queue_row(l, row, priority_of(load_constant(&problem(l)->rows[row])));
   }
+}
+
+DEVICE bool is_queue_empty(const Learner& l) {
+  const i32* first = queue(l).first;
+  return first[AT_ONCE] < 0 && first[SUMS] < 0 && first[COSTLY] < 0;
 }
 
 DEVICE void empty_queue(Learner& l) {
