@@ -308,8 +308,8 @@ class Layout:
         return min(self.settings.learn_bytes or memory_share() // max(len(self.settings.roles), 1), 2**30 + 2**10 * n)
 
     def first_exchange(self) -> np.ndarray | None:
-        """What learners tell each other (uint8): a ring for each block, whose size the kernels assert. None where nobody
-        listens."""
+        """What learners tell each other (uint8): a ring for each block, whose size the kernels assert. None where there
+        is no other learner."""
         if len(self.settings.roles) < 2:
             return None
         slot = 16 + EXCHANGE_LITERALS * 2 * self.bits // 8
