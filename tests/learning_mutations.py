@@ -14,7 +14,7 @@ LEARNING = [
            "if (another && watch_instead(l, watcher->clause, literals, another)) return false;",
            "tests/test_learning.py -k full_memory"),
     kernel("learners", "they tell each other nothing", "learn/exchange.h",
-           "if (!problem(l)->exchange || (LEARN_WITHOUT & WITHOUT_SHARING) || !is_told(l)) return;", "return;",
+           "if (!problem(l)->exchange || is_left_out(WITHOUT_SHARING) || !is_told(l)) return;", "return;",
            "tests/test_learning.py -k hear"),
     kernel("learners", "a finder never leaps", "learn/learner.h",
            "restarts(l).leap = minimum(2 * restarts(l).leap, LONGEST_LEAP);", "", "tests/test_learning.py -k leaps"),

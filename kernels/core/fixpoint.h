@@ -17,8 +17,8 @@
 #define WATCH_GROUP (WARP_LANES < 4 ? WARP_LANES : 4)
 #endif
 
-#define STOP_POLL_ROUNDS 16
-#define LONG_ROUND 32  // runs a lane: the host's stop flag is read after each round as long as that
+constexpr i32 STOP_POLL_ROUNDS = 16;
+constexpr i32 LONG_ROUND = 32;  // runs a lane: the host's stop flag is read after each round as long as that
 
 DEVICE void queue_row(const Block& b, i32 row) {
   u32 bit = 1u << (row & 31);

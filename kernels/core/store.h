@@ -11,14 +11,14 @@
 #include "assert.h"
 #include "interval.h"
 
-#define FLAG_LOWER 1u
-#define FLAG_UPPER 2u
-#define FLAG_CHANGED 3u
-#define FLAG_SAVED 4u
-#define FLAG_FREE 8u  // while a neighbourhood is being chosen: the variable is set free
-#define FLAG_BITS 4
-#define FLAGS_PER_WORD 8
-#define ALL_SAVED_FLAGS 0x44444444u
+constexpr u32 FLAG_LOWER = 1u;
+constexpr u32 FLAG_UPPER = 2u;
+constexpr u32 FLAG_CHANGED = 3u;
+constexpr u32 FLAG_SAVED = 4u;
+constexpr u32 FLAG_FREE = 8u;  // while a neighbourhood is being chosen: the variable is set free
+constexpr i32 FLAG_BITS = 4;
+constexpr i32 FLAGS_PER_WORD = 8;
+constexpr u32 ALL_SAVED_FLAGS = 0x44444444u;
 
 // What the lanes of a block share of its store; lane 0 writes, all read after a barrier.
 struct Propagation {

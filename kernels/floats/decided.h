@@ -10,7 +10,8 @@
 #include "../core/store.h"
 #include "codes.h"
 
-#define ARITHMETIC_LIMIT 0x1p40  // between numbers within it the middle is that of the numbers, beyond it of the codes
+// Between numbers within it the middle is that of the numbers, beyond it of the codes.
+constexpr double ARITHMETIC_LIMIT = 0x1p40;
 
 DEVICE const bound_t* float_words(const Block& b) {
   return b.problem->tables + b.problem->strategies[b.problem->n_strategies].start;

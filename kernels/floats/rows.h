@@ -26,7 +26,7 @@ DEVICE void propagate_float_add(Interval& x, Interval& y, Interval& z) {
 
 // y * z = x tightens y. For z of both signs x / z lies outside of an interval about 0, if x cannot be 0.
 DEVICE void propagate_float_factor(Interval& y, Numbers x, Numbers z) {
-  ASSERT(!is_empty(y) && x.l <= x.u && z.l <= z.u);
+  ASSERT(!is_empty(y));
   if (z.l <= 0 && z.u >= 0) {
     if (x.l <= 0 && x.u >= 0) return;
     if (z.l == 0 && z.u == 0) return make_empty(y);
@@ -207,7 +207,7 @@ DEVICE void propagate_arc(i32 op, Interval& x, Interval& y) {
 
 // Rows in a circle can shrink an interval by a hair for ever. Where one of arithmetic cuts off less than a 16th of an
 // interval, it is left as it is: what that loses, the next split finds.
-#define SMALL_STEP 0x1p-4
+constexpr double SMALL_STEP = 0x1p-4;
 
 DEVICE bool makes_small_steps(i32 op) { return op == OP_FLOAT_ADD || op == OP_FLOAT_MUL || op >= OP_FLOAT_EXP; }
 

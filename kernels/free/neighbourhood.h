@@ -26,25 +26,25 @@
 #include "portfolio.h"
 #include "walk.h"
 
-#define SHARE_LEAST (SHARE_UNIT / 50)
-#define SHARE_MOST (SHARE_UNIT - SHARE_UNIT / 100)
-#define SHARE_STEP (SHARE_UNIT / 50)    // of one block that is alone
-#define SHARE_SPREAD (SHARE_UNIT / 4)   // neighbourhoods differ by as much
-#define FAILURE_LIMIT 100               // of the smallest size, the next ones have twice as many
-#define WORK_UNIT 64                    // propagator runs, on top of one for each row, likewise
-#define MOST_DOUBLINGS 10
-#define FAILURES_SURE 10
-#define AMBITION 16
-#define PROBE_DEPTHS 12
-#define RESTART_UNIT 400                // failures
-#define RESTART_WORK 1024               // runs of each row that they may take, where there are few blocks
-#define STEPS_A_VARIABLE 4              // of walks, for each variable to be set free
-#define FLIP_SIZES 8
-#define READ_TRIES 8
-#define DISTANCES 5                     // of islands from the record: 1/32 of the gap to the bound, 1/128, 1/512, ...
-#define LIVELY 8                        // the record counts as improving for an eighth of the run after an improvement
-#define SETTLE_TRIES 64                 // neighbourhoods before another block tries to settle an island
-#define SETTLE_FLIPS 256
+constexpr i32 SHARE_LEAST = SHARE_UNIT / 50;
+constexpr i32 SHARE_MOST = SHARE_UNIT - SHARE_UNIT / 100;
+constexpr i32 SHARE_STEP = SHARE_UNIT / 50;  // of one block that is alone
+constexpr i32 SHARE_SPREAD = SHARE_UNIT / 4;  // neighbourhoods differ by as much
+constexpr i32 FAILURE_LIMIT = 100;  // of the smallest size, the next ones have twice as many
+constexpr i32 WORK_UNIT = 64;  // propagator runs, on top of one for each row, likewise
+constexpr i32 MOST_DOUBLINGS = 10;
+constexpr i32 FAILURES_SURE = 10;
+constexpr i32 AMBITION = 16;
+constexpr i32 PROBE_DEPTHS = 12;
+constexpr i32 RESTART_UNIT = 400;  // failures
+constexpr i32 RESTART_WORK = 1024;  // runs of each row that they may take, where there are few blocks
+constexpr i32 STEPS_A_VARIABLE = 4;  // of walks, for each variable to be set free
+constexpr i32 FLIP_SIZES = 8;
+constexpr i32 READ_TRIES = 8;
+constexpr i32 DISTANCES = 5;  // of islands from the record: 1/32 of the gap to the bound, 1/128, 1/512, ...
+constexpr i32 LIVELY = 8;  // the record counts as improving for an eighth of the run after an improvement
+constexpr i32 SETTLE_TRIES = 64;  // neighbourhoods before another block tries to settle an island
+constexpr i32 SETTLE_FLIPS = 256;
 
 struct Neighbourhood {
   i32 extent, size;      // which groups of variables it fixes, how long it may be searched
@@ -54,7 +54,7 @@ struct Neighbourhood {
   i32 strategy;          // that the next search follows, or SEARCH_OVER
   i64 solutions_before;  // of the block, when it began
 };
-#define SEARCH_OVER (-1)
+constexpr i32 SEARCH_OVER = -1;
 
 DEVICE Neighbourhood& neighbourhood(const Block& b);
 

@@ -26,12 +26,12 @@
 #include "check.h"
 #endif
 
-#define POLL_EVERY 1024       // rows or fixpoints between looks at the stop flag
-#define CREEP_ENTRIES 2000    // on top of one a side
-#define CREEP_WARNING 256     // the part of these that sides move again before what costs most runs first
-#define CREEP_DOMAIN 8        // what creeps has more values left than that
-#define CREEP_LOOK_BACK 200
-#define ROOT_PATIENCE 20      // times as many entries at level 0, which is propagated once for all
+constexpr i32 POLL_EVERY = 1024;     // rows or fixpoints between looks at the stop flag
+constexpr i32 CREEP_ENTRIES = 2000;  // on top of one a side
+constexpr i32 CREEP_WARNING = 256;   // the part of these that sides move again before what costs most runs first
+constexpr i32 CREEP_DOMAIN = 8;      // what creeps has more values left than that
+constexpr i32 CREEP_LOOK_BACK = 200;
+constexpr i32 ROOT_PATIENCE = 20;    // times as many entries at level 0, which is propagated once for all
 
 struct Progress {
   i32 creeping;   // a side, behind which propagation was broken off, or -1
@@ -71,7 +71,7 @@ DEVICE i32 find_another(const Learner& l, const Literal* literals, i32 size) {
 // Literal `place` of the clause is watched from now on instead of literal 1. False when the lists are full.
 DEVICE bool watch_instead(Learner& l, i32 clause, Literal* literals, i32 place) {
   ASSERT(2 <= place && place < clause_at(l, clause)->size && !is_false(l, literals[place]));
-  Watcher moved = {literals[0], clause, 0};
+  Watcher moved = {literals[0], clause, false};
   if (!watch(l, negation(literals[place]), moved)) return false;
   Literal other = literals[place];
   literals[place] = literals[1];
@@ -180,6 +180,16 @@ DEVICE bool moves_again(const Learner& l, const Entry& e) {
   return t.level == 0 || (e.previous >= 0 && t.entries[e.previous].level == t.level);
 }
 
+// No row waits: where the level is not above one that was suspended, nothing is left undone below either.
+DEVICE void reach_fixpoint(Learner& l) {
+  i32& suspended = progress(l).suspended;
+  ASSERT(is_queue_empty(l) && trail(l).head == trail(l).size);
+  if (trail(l).level <= suspended) suspended = NO_LEVEL;
+#ifdef CHECK_EXPLANATIONS
+  if (suspended == NO_LEVEL) check_fixpoint(l);
+#endif
+}
+
 // To the fixpoint: CONSISTENT, then, or where something creeps. After a CONFLICT or when FULL the queue is empty.
 OUTLINE Outcome propagate(Learner& l) {
   Trail& t = trail(l);
@@ -211,16 +221,12 @@ OUTLINE Outcome propagate(Learner& l) {
     }
     i32 row = take_row(l, again > few);
     if (row < 0) {
-      ASSERT(is_queue_empty(l) && t.head == t.size);
-      if (t.level <= s.suspended) s.suspended = NO_LEVEL;  // nothing is left undone below
-#ifdef CHECK_EXPLANATIONS
-      if (s.suspended == NO_LEVEL) check_fixpoint(l);
-#endif
+      reach_fixpoint(l);
       return CONSISTENT;
     }
     if (!run_row(l, row)) break;
   }
   empty_queue(l);
   t.head = t.size;
-  return (Outcome)t.outcome;
+  return t.outcome;
 }

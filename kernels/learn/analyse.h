@@ -22,7 +22,7 @@
 #include "trail.h"
 #include "undo.h"
 
-#define DEEPEST_MINIMISATION 30
+constexpr i32 DEEPEST_MINIMISATION = 30;
 
 // What minimisation has found out about an entry in the conflict number `stamp`.
 struct Memo {
@@ -38,7 +38,7 @@ struct Analysis {
 
 PART(Analysis, analysis);
 
-#define ANALYSIS_BYTES ((i64)(sizeof(Memo) + sizeof(i32)))  // for each entry that the trail has room for
+constexpr i64 ANALYSIS_BYTES = (i64)(sizeof(Memo) + sizeof(i32));  // for each entry that the trail has room for
 
 DEVICE void take_memory(Analysis& s, i32 capacity, Room& room) {
   s.stamps = take<i32>(room, capacity);
@@ -182,7 +182,7 @@ DEVICE i32 write_clause(Learner& l, i32 point) {
   for (i32 i = 0; i < s.n_touched; ++i) {
     i32 side = s.touched[i], at = s.entry[side];
     if (at < 0 || at == point) continue;
-    if (!(LEARN_WITHOUT & WITHOUT_MINIMISATION) && is_redundant(l, at, s.k[side], 0)) {
+    if (!is_left_out(WITHOUT_MINIMISATION) && is_redundant(l, at, s.k[side], 0)) {
       ++statistics(l).minimised;
       continue;
     }

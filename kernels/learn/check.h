@@ -16,7 +16,7 @@
 #include "sides.h"
 #include "trail.h"
 
-#define CHECK_PASSES 100
+constexpr i32 CHECK_PASSES = 100;
 
 // Whether the row, run again and again on what the premises say, gives `a`.
 OUTLINE bool is_reached(const Learner& l, Row r, const Premises& why, Literal a) {

@@ -15,13 +15,13 @@
 #include "sides.h"
 #include "trail.h"
 
-#define FIRST_REDUCTION 4000  // clauses
-#define REDUCTION_STEP 300
+constexpr i32 FIRST_REDUCTION = 4000;  // clauses
+constexpr i32 REDUCTION_STEP = 300;
 
 // Clauses are named by their place in the store, in units of CLAUSE_UNIT bytes; the literals follow.
-#define CLAUSE_UNIT 8
-#define MOST_UNITS (((i64)1 << 30) - 1)
-#define MOST_KEYS ((i64)1 << 28)
+constexpr i32 CLAUSE_UNIT = 8;
+constexpr i64 MOST_UNITS = ((i64)1 << 30) - 1;
+constexpr i64 MOST_KEYS = (i64)1 << 28;
 struct Clause {
   i32 size, lbd;
   float activity;
@@ -33,7 +33,7 @@ struct Clauses {
   u64* keys;          // to choose the half that goes
   i32 end, capacity;  // in units
   i32 count, most;    // of clauses, and of the keys that there is room for
-  i32 full;           // a restart is to make room
+  bool full;          // a restart is to make room
   i32 reduce_at;      // a number of clauses from which on a restart reduces them
 };
 
@@ -60,8 +60,8 @@ DEVICE void take_memory(Clauses& s, i64 store_bytes, i64 key_bytes, Room& room) 
 
 DEVICE void clear_clauses(Learner& l) { clauses(l).reduce_at = FIRST_REDUCTION; }
 
-#define KEPT_LBD 2
-#define KEPT_WHILE_USED 6
+constexpr i32 KEPT_LBD = 2;
+constexpr i32 KEPT_WHILE_USED = 6;
 
 DEVICE Clause* clause_at(const Learner& l, i32 clause) {
   ASSERT(0 <= clause && clause < clauses(l).end);
@@ -83,7 +83,7 @@ DEVICE i32 store_clause(Learner& l, const Literal* literals, i32 size, i32 lbd) 
   Clauses& s = clauses(l);
   i64 end = (i64)s.end + clause_units(size);
   if (end > s.capacity || s.count == s.most) {
-    s.full = 1;
+    s.full = true;
     return -1;
   }
   i32 clause = s.end;
@@ -100,7 +100,7 @@ DEVICE i32 store_clause(Learner& l, const Literal* literals, i32 size, i32 lbd) 
 DEVICE void attach(Learner& l, i32 clause) {
   const Literal* literals = literals_of(clause_at(l, clause));
   ASSERT(is_clause(l, literals, clause_at(l, clause)->size));
-  i32 binary = clause_at(l, clause)->size == 2;
+  bool binary = clause_at(l, clause)->size == 2;
   for (i32 i = 0; i < 2; ++i) {
     Watcher watcher = {literals[1 - i], clause, binary};
     if (!watch(l, negation(literals[i]), watcher)) return;
@@ -205,7 +205,7 @@ DEVICE bool wants_reduction(const Learner& l) {
 OUTLINE i32 reduce_clauses(Learner& l) {
   ASSERT(trail(l).level == 0 && trail(l).size == 0);
   ++statistics(l).reductions;
-  clauses(l).full = 0;
+  clauses(l).full = false;
   clauses(l).reduce_at += REDUCTION_STEP;
   i32 n_units = close_up(l, badness_limit(l, false), false, learned(l).literals);
   rebuild_lists(l);

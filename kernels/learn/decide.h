@@ -24,8 +24,8 @@ struct Guidance {
   bound_t* split;    // of each variable: the threshold at which the last conflict looked at it
   bound_t* best;     // the values of the incumbent
   i64 best_version;  // of that incumbent
-  i32 has_best;
-  i32 by_wish;             // the run tries what a relaxation wishes, not the incumbent's values
+  bool has_best;
+  bool by_wish;            // the run tries what a relaxation wishes, not the incumbent's values
   i32 strategy, position;  // how far the annotation has been followed
   i32 pending_level;       // where the second half of a decision waits, or NO_LEVEL
   i32 pending_side;
@@ -80,11 +80,11 @@ DEVICE void clear_guidance(Learner& l) {
 
 DEVICE bool is_splitting(const Learner& l, i32 var) {
   bound_t k = guidance(l).split[var];
-  return !(LEARN_WITHOUT & WITHOUT_SPLITS) && k > sides(l).now[lower_side(var)] && k <= -sides(l).now[upper_side(var)];
+  return !is_left_out(WITHOUT_SPLITS) && k > sides(l).now[lower_side(var)] && k <= -sides(l).now[upper_side(var)];
 }
 
 DEVICE bound_t wanted_value(const Learner& l, i32 var) {
-  if (LEARN_WITHOUT & WITHOUT_PHASES) return sides(l).now[lower_side(var)];
+  if (is_left_out(WITHOUT_PHASES)) return sides(l).now[lower_side(var)];
   const Guidance& s = guidance(l);
   return s.has_best && !s.by_wish ? s.best[var] : s.phase[var];
 }

@@ -22,8 +22,8 @@
 #include "sides.h"
 #include "trail.h"
 
-#define TOLD_SIZE 3
-#define TOLD_LBD 2
+constexpr i32 TOLD_SIZE = 3;
+constexpr i32 TOLD_LBD = 2;
 
 struct ExchangeSlot {
   i64 sequence;
@@ -71,7 +71,7 @@ DEVICE void tell_units(const Problem* p, const bound_t* sides) {
 // Level 0, at its fixpoint: what has come to hold there.
 DEVICE void tell_root(Learner& l) {
   if (trail(l).root_news) tell_units(problem(l), sides(l).root);
-  trail(l).root_news = 0;
+  trail(l).root_news = false;
 }
 
 DEVICE void tell_clause(Learner& l) {
@@ -95,7 +95,7 @@ DEVICE void tell_clause(Learner& l) {
 
 // The clause just learned, if others may want it.
 DEVICE void tell_others(Learner& l) {
-  if (!problem(l)->exchange || (LEARN_WITHOUT & WITHOUT_SHARING) || !is_told(l)) return;
+  if (!problem(l)->exchange || is_left_out(WITHOUT_SHARING) || !is_told(l)) return;
   ++statistics(l).told;
   if (learned(l).size > 1) tell_clause(l);  // a unit is told with all that holds at level 0
 }
@@ -126,7 +126,7 @@ DEVICE void adopt_clause(Learner& l) {
   Literal* literals = learned(l).literals;
   i32 size = strip_literals(l, literals, learned(l).size, literals);
   if (size < 0) return;
-  if (size == 0) trail(l).exhausted = 1;
+  if (size == 0) trail(l).exhausted = true;
   if (size == 1) set_root(l, literals[0].side, literals[0].k);
   if (size < 2) return;
   i32 clause = store_clause(l, literals, size, minimum(learned(l).lbd, size));

@@ -63,7 +63,7 @@ OUTLINE void explain_row(const Learner& l, i32 row, Literal a, i32 t, Premises& 
   ASSERT(0 <= row && row < problem(l)->n_rows && is_side(l, a.side));
   Row r = load_constant(&problem(l)->rows[row]);
   why.count = 0;
-  bool by_rule = !(LEARN_WITHOUT & WITHOUT_RULES) && explain_by_rule(l, why, r, a, t);
+  bool by_rule = !is_left_out(WITHOUT_RULES) && explain_by_rule(l, why, r, a, t);
   if (!by_rule) explain_by_oracle(l, r, a, t, why);
 #ifdef CHECK_EXPLANATIONS
   check_explanation(l, r, why, a, t);

@@ -11,8 +11,8 @@
 #include "parts.h"
 #include "sides.h"
 
-#define ACTIVITY_GROWTH (1 / 0.95)
-#define ACTIVITY_MOST 1e100
+constexpr double ACTIVITY_GROWTH = 1 / 0.95;
+constexpr double ACTIVITY_MOST = 1e100;
 
 struct Heap {
   double* activity;  // of each variable

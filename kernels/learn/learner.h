@@ -40,7 +40,7 @@
 #include "check.h"
 #endif
 
-#define MOST_FULL_RESTARTS 3   // in a row, without a conflict between
+constexpr i32 MOST_FULL_RESTARTS = 3;  // in a row, without a conflict between
 
 DEVICE bool has_infinite_bound(const Problem* p) {
 #if BOUND_BITS == 64
@@ -112,7 +112,7 @@ DEVICE void read_incumbent(Learner& l) {
   for (i32 v = 0; v < p->n_vars; ++v) s.best[v] = global_load(&values[v]);
   fence();
   if (global_load(&p->islands[0].version) == version) s.best_version = version;
-  s.has_best = 1;  // a mixture of two is still a hint
+  s.has_best = true;  // a mixture of two is still a hint
 }
 
 // Level 0 is at its fixpoint: nothing with a smaller sense * objective than what its side says is better than the
@@ -137,7 +137,7 @@ DEVICE void tend_root(Learner& l) {
   if (wants_reduction(l)) {
     const Literal* units = learned(l).literals;
     i32 n_units = reduce_clauses(l);
-    if (n_units < 0) trail(l).exhausted = 1;
+    if (n_units < 0) trail(l).exhausted = true;
     for (i32 i = 0; i < n_units; ++i) set_root(l, units[i].side, units[i].k);
   }
   if (!trail(l).exhausted) hear_others(l);
@@ -191,7 +191,7 @@ DEVICE bool tell_solution(Learner& l) {
   const Block& b = block(l);
   Guidance& s = guidance(l);
   for (i32 v = 0; v < problem(l)->n_vars; ++v) b.lower[v] = b.upper[v] = s.best[v] = sides(l).now[lower_side(v)];
-  s.has_best = 1;
+  s.has_best = true;
   statistics(b).propagations = progress(l).runs;
   publish_solution(b);
   if (problem(l)->sense == 0) return false;
@@ -258,7 +258,7 @@ DEVICE void search_learning(Learner& l) {
     Outcome outcome = propagate(l);
     if (outcome == LEAVE) return;
     if (outcome == FULL && !make_room_by_restart(l)) return;
-    if (outcome == CONFLICT && !learn_from_conflict(l)) trail(l).exhausted = 1;
+    if (outcome == CONFLICT && !learn_from_conflict(l)) trail(l).exhausted = true;
     if (trail(l).exhausted || (outcome == CONSISTENT && !step(l))) break;
   }
   if (trail(l).exhausted) tell_end(l);

@@ -19,7 +19,7 @@ struct List { i32 start, size, log; };
 struct Watcher {
   Literal blocker;
   i32 clause;
-  i32 binary;
+  bool binary;
 };
 
 // A literal of a side that somebody watches: its threshold, and the list.
@@ -34,14 +34,14 @@ union Cell {
   i32 next_free;
 };
 
-#define N_LOGS 28
-#define MOST_CELLS (((i64)1 << 30) - 1)
+constexpr i32 N_LOGS = 28;
+constexpr i64 MOST_CELLS = ((i64)1 << 30) - 1;
 
 struct Lists {
   List* nodes;  // of each side: its watched literals, by threshold
   Cell* cells;  // the pool
   i32 size, capacity, free[N_LOGS];
-  i32 full;  // a restart is to make room
+  bool full;  // a restart is to make room
 };
 
 PART(Lists, lists);
@@ -60,7 +60,8 @@ DEVICE void clear_lists(Learner& l) {
   Lists& s = lists(l);
   for (i32 side = 0; side < n_sides(problem(l)); ++side) s.nodes[side] = none;
   for (i32 log = 0; log < N_LOGS; ++log) s.free[log] = -1;
-  s.size = s.full = 0;
+  s.size = 0;
+  s.full = false;
 }
 
 // The first of 1 << log cells, or -1 when the pool is full.
@@ -86,7 +87,7 @@ DEVICE bool make_room(Learner& l, List* list) {
   Lists& s = lists(l);
   i32 start = take_cells(l, list->log + 1);
   if (start < 0) {
-    s.full = 1;
+    s.full = true;
     return false;
   }
   for (i32 i = 0; i < list->size; ++i) s.cells[start + i] = s.cells[list->start + i];

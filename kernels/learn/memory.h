@@ -68,9 +68,9 @@ FOUND(Restarts, restarts)
 FOUND(Exchange, exchange)
 #undef FOUND
 
-#define SPARE_BYTES 4096  // what alignment may take
-#define LEAST_ENTRIES 256
-#define MOST_ENTRIES ((i64)1 << 28)
+constexpr i32 SPARE_BYTES = 4096;  // what alignment may take
+constexpr i32 LEAST_ENTRIES = 256;
+constexpr i64 MOST_ENTRIES = (i64)1 << 28;
 
 // What the arrays of fixed sizes take.
 DEVICE i64 fixed_bytes(const Problem* p) {

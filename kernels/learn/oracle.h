@@ -17,8 +17,8 @@
 #include "sides.h"
 #include "trail.h"
 
-#define MOST_PREMISES 7  // of six sides; and what a conflict contradicts
-#define BISECTIONS 12
+constexpr i32 MOST_PREMISES = 7;  // of six sides; and what a conflict contradicts
+constexpr i32 BISECTIONS = 12;
 
 struct Premises {
   Literal literals[MOST_PREMISES];

@@ -7,8 +7,8 @@
 #include "parts.h"
 #include "sides.h"
 
-#define NEVER_NEEDED (-1)
-#define NO_MORE_NEEDED (-2)
+constexpr i32 NEVER_NEEDED = -1;
+constexpr i32 NO_MORE_NEEDED = -2;
 
 struct Resolvent {
   bound_t* k;    // of each side: the threshold that is needed,

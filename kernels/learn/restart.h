@@ -38,16 +38,16 @@
 #include "trail.h"
 #include "undo.h"
 
-#define LUBY_UNIT 100          // conflicts
-#define GLUCOSE_LEAST 50       // conflicts between restarts
-#define GLUCOSE_EXCESS 1.2
-#define RECENT_SHARE (1.0 / 32)
-#define USUAL_SHARE (1.0 / 8192)
-#define PROBE_EVERY 3          // runs
-#define WISH_EVERY 4           // runs of a finder
-#define N_TURNS 5              // of a soloist, until it begins again with longer ones
-#define TURN_CONFLICTS 500     // of the first turns, and so many more each time
-#define LONGEST_LEAP ((i64)1 << 60)
+constexpr i32 LUBY_UNIT = 100;       // conflicts
+constexpr i32 GLUCOSE_LEAST = 50;    // conflicts between restarts
+constexpr double GLUCOSE_EXCESS = 1.2;
+constexpr double RECENT_SHARE = 1.0 / 32;
+constexpr double USUAL_SHARE = 1.0 / 8192;
+constexpr i32 PROBE_EVERY = 3;       // runs
+constexpr i32 WISH_EVERY = 4;        // runs of a finder
+constexpr i32 N_TURNS = 5;           // of a soloist, until it begins again with longer ones
+constexpr i32 TURN_CONFLICTS = 500;  // of the first turns, and so many more each time
+constexpr i64 LONGEST_LEAP = (i64)1 << 60;
 
 struct Restarts {
   i32 role, part;  // the part that it plays now: its role, but for a soloist
@@ -56,9 +56,9 @@ struct Restarts {
   i32 conflicts_here, conflict_limit;
   double recent_lbd, usual_lbd;
   i32 full_restarts;  // in a row, since the trail was full
-  i32 gave_up;        // the trail was full, and restarts were in vain
+  bool gave_up;       // the trail was full, and restarts were in vain
   i64 cut;            // only solutions better than this value of sense * objective are wanted
-  i32 probing;        // the run begins with a probe
+  bool probing;       // the run begins with a probe
   i64 probe_step;     // how far above the proved bound,
   i64 probe_gap;      // which was minus this at the last probe
   i64 leap;           // by how much the next solution is to be better
@@ -147,7 +147,7 @@ DEVICE void restart(Learner& l) {
   if (!is_prover(l)) s.conflict_limit = luby(++s.luby_runs % RESTART_CYCLE + 1) * LUBY_UNIT;
   s.recent_lbd = s.usual_lbd;
   guidance(l).pending_level = NO_LEVEL;
-  bool may_probe = is_prover(l) && problem(l)->sense != 0 && !(LEARN_WITHOUT & WITHOUT_PROBES);
+  bool may_probe = is_prover(l) && problem(l)->sense != 0 && !is_left_out(WITHOUT_PROBES);
   s.probing = may_probe && ++s.prover_runs % PROBE_EVERY == PROBE_EVERY - 1;
 }
 
@@ -172,7 +172,7 @@ DEVICE Literal probe_literal(Learner& l) {
 DEVICE i64 next_leap(const Learner& l) {
   const Restarts& s = restarts(l);
   if (s.part != METHOD_FINDER || problem(l)->sense == 0 || s.cut == NO_INCUMBENT) return 0;
-  if (LEARN_WITHOUT & WITHOUT_LEAPS) return 0;
+  if (is_left_out(WITHOUT_LEAPS)) return 0;
   ASSERT(s.leap > 0);
   i64 open = -(i64)sides(l).now[cut_side(problem(l))] - (i64)sides(l).now[goal_side(problem(l))];
   return minimum(s.leap, open / 2);

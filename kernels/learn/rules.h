@@ -46,7 +46,7 @@ OUTLINE bool explain_sum(const Learner& l, Premises& why, Sum sum, i32 t) {
   Literal p = literal(sum.p, held(l, sum.p, t)), q = literal(sum.q, held(l, sum.q, t));
   wide_t slack = (wide_t)p.k + q.k - sum.k;
   if (slack < 0 || p.k < sum.floor) return false;
-  if (slack > 0 && !(LEARN_WITHOUT & WITHOUT_LIFTING)) {
+  if (slack > 0 && !is_left_out(WITHOUT_LIFTING)) {
     wide_t least_p = maximum(maximum((wide_t)p.k - slack, sum.floor), (wide_t)sides(l).root[p.side]);
     wide_t least_q = maximum((wide_t)q.k - slack, (wide_t)sides(l).root[q.side]);
     bound_t p_low = (bound_t)minimum(least_p, (wide_t)p.k), q_low = (bound_t)minimum(least_q, (wide_t)q.k);

@@ -120,7 +120,7 @@ DEVICE void explain_excluded(const Learner& l, Premises& why, i32 x, const Entri
     if (value < e.least) below = maximum(below, (value_t)value);
     else above = minimum(above, (value_t)value);
   }
-  if (LEARN_WITHOUT & WITHOUT_LIFTING) {
+  if (is_left_out(WITHOUT_LIFTING)) {
     if (below > -BEYOND) below = e.least - 1;
     if (above < BEYOND) above = e.most + 1;
   }
@@ -142,7 +142,7 @@ DEVICE bool explain_element(const Learner& l, Premises& why, Row r, Literal a, i
     if (!is_harmless(e, e.table[i])) return false;
   }
   bool from_first = of_x || !upper, to_last = of_x || upper;
-  if (!(LEARN_WITHOUT & WITHOUT_LIFTING)) {
+  if (!is_left_out(WITHOUT_LIFTING)) {
     while (from_first && first > root_first && is_harmless(e, e.table[first - 1])) --first;
     while (to_last && last < root_last && is_harmless(e, e.table[last + 1])) ++last;
   }

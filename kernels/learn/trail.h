@@ -20,12 +20,12 @@ struct Entry {
 };
 
 // Reasons: a decision, 2 * row + 1, or 2 * clause.
-#define DECISION (-1)
+constexpr i32 DECISION = -1;
 DEVICE i32 row_reason(i32 row) { return 2 * row + 1; }
 DEVICE i32 clause_reason(i32 clause) { return 2 * clause; }
 DEVICE bool is_row_reason(i32 reason) { return reason & 1; }
 
-#define NO_LEVEL INT32_MAX
+constexpr i32 NO_LEVEL = INT32_MAX;
 
 // Where a level begins, and how far the annotation had been followed then.
 struct Mark { i32 trail_size, strategy, position; };
@@ -40,15 +40,15 @@ struct Trail {
   i32 size, capacity;
   i32 head;  // the entries before it have been told to clauses and rows
   i32 level, level_capacity, peak_level;
-  i32 outcome;                  // why the last change was refused
+  Outcome outcome;              // why the last change was refused
   i32 refused, refused_reason;  // the side that could not grow, and what would have made it
-  i32 exhausted;                // level 0 has failed: the space holds nothing that is wanted
-  i32 root_news;                // something came to hold at level 0 that nobody was told
+  bool exhausted;               // level 0 has failed: the space holds nothing that is wanted
+  bool root_news;               // something came to hold at level 0 that nobody was told
 };
 
 PART(Trail, trail);
 
-#define ENTRY_BYTES ((i64)(sizeof(Entry) + sizeof(Mark)))  // a level has an entry at least
+constexpr i64 ENTRY_BYTES = (i64)(sizeof(Entry) + sizeof(Mark));  // a level has an entry at least
 DEVICE i64 trail_bytes(const Problem* p) { return n_sides(p) * (i64)sizeof(i32); }
 
 DEVICE void take_memory(Trail& t, const Problem* p, i32 capacity, Room& room) {
@@ -120,7 +120,7 @@ DEVICE bool set_side(Learner& l, i32 side, value_t k, i32 reason) {
 // Level 0: makes side >= k, for ever. What there is no room for is only not said.
 OUTLINE void set_root(Learner& l, i32 side, value_t k) {
   ASSERT(trail(l).level == 0);
-  if (!set_side(l, side, k, DECISION) && trail(l).outcome == CONFLICT) trail(l).exhausted = 1;
+  if (!set_side(l, side, k, DECISION) && trail(l).outcome == CONFLICT) trail(l).exhausted = true;
 }
 
 // Level 0 is propagated, or has at least told everybody of its changes: what holds now, holds for ever.

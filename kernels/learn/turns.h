@@ -10,9 +10,9 @@
 #include "advance.h"
 #include "parts.h"
 
-#define RUN_WORK 40         // of a row, the clauses that it wakes included
-#define NODE_WORK 500
-#define CONFLICT_WORK 20000
+constexpr i32 RUN_WORK = 40;  // of a row, the clauses that it wakes included
+constexpr i32 NODE_WORK = 500;
+constexpr i32 CONFLICT_WORK = 20000;
 
 DEVICE i64 work_done(const Learner& l) {
   const Statistics& done = statistics(block(l));

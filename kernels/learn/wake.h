@@ -18,10 +18,10 @@
 #include "parts.h"
 #include "sides.h"
 
-#define NOT_QUEUED (-2)
+constexpr i32 NOT_QUEUED = -2;
 
 enum Priority { AT_ONCE, SUMS, COSTLY };
-#define N_PRIORITIES 3
+constexpr i32 N_PRIORITIES = 3;
 
 // The rows that a side wakes: where each priority begins in the lists, where the thresholds do, and the end.
 struct SideWakes { i32 start[N_PRIORITIES], thresholds, end; };

@@ -17,8 +17,8 @@
 #define is_decided is_fixed
 #endif
 
-#define NO_PLACE INT32_MAX
-#define NOT_KEPT (-2)  // in place of a variable
+constexpr i32 NO_PLACE = INT32_MAX;
+constexpr i32 NOT_KEPT = -2;  // in place of a variable
 
 // The next variable to branch on, and how its values are tried.
 struct Choice {

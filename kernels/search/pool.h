@@ -16,7 +16,8 @@
 #include "queue.h"
 #include "task.h"
 
-#define BLOCKS_A_RESERVE 16  // one subproblem is kept ready for so many blocks, or a short one's end would mean a wait
+// One subproblem is kept ready for so many blocks, or a short one's end would mean a wait.
+constexpr i32 BLOCKS_A_RESERVE = 16;
 
 // Whether fewer subproblems are ready than are wanted. It is below 0 by as many as blocks wait.
 DEVICE bool is_pool_low(const Block& b) {

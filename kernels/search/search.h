@@ -21,8 +21,8 @@
 #include "../floats/decided.h"
 #endif
 
-#define OPEN_LEVELS 2   // with fewer, a subproblem is thought small
-#define SMALL_NODES 16  // until it has proved larger
+constexpr i32 OPEN_LEVELS = 2;   // with fewer, a subproblem is thought small
+constexpr i32 SMALL_NODES = 16;  // until it has proved larger
 
 // What a block does after a fixpoint.
 enum Next {

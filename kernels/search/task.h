@@ -10,7 +10,7 @@
 #include "../floats/decided.h"
 #endif
 
-#define COUNT_NODES 64  // after so many the host may read what was counted
+constexpr i32 COUNT_NODES = 64;  // after so many the host may read what was counted
 
 struct Task {
   i32 method;

@@ -9,7 +9,7 @@
 #include "branch.h"
 #include "incumbent.h"
 
-#define RANDOM_SIZE 65536  // in larger domains a random value means little
+constexpr i32 RANDOM_SIZE = 65536;  // in larger domains a random value means little
 
 // What VALUE_PHASE tries first.
 enum ValueMode {
