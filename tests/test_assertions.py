@@ -1,5 +1,5 @@
-"""What the kernels assert of themselves holds (kernels/core/assert.h): trails, stacks, paths, tickets, versions, queues,
-clauses, watches, heaps, reasons, real bounds.
+"""What the kernels assert of themselves holds (kernels/core/assert.h): trails, stacks, paths, tickets, versions,
+queues, clauses, watches, heaps, reasons, real bounds.
 
 The build that asserts ends the process where something does not hold, with a line that says what and where.
 """
