@@ -1,7 +1,22 @@
 // A block: the parts of its state put together, and its memory laid out.
 #pragma once
 
+#include "core/fixpoint.h"
+#include "core/profile.h"
+#include "core/random.h"
+#include "core/store.h"
 #include "free/neighbourhood.h"
+#include "free/portfolio.h"
+#include "search/branch.h"
+#include "search/incumbent.h"
+#include "search/levels.h"
+#include "search/mailbox.h"
+#include "search/queue.h"
+#include "search/task.h"
+#include "search/values.h"
+#ifdef FLOATS
+#include "floats/propagate.h"
+#endif
 
 struct BlockState {
   Propagation propagation;
@@ -35,7 +50,6 @@ DEVICE Random& block_random(const Block& b) { return b.state->random; }
 DEVICE Statistics& statistics(const Block& b) { return b.state->statistics; }
 
 // Bytes of the parts of a block's memory, in this order; turbo_fzn/engine/layout.py has the same sums.
-DEVICE i64 align16(i64 bytes) { return (bytes + 15) & ~(i64)15; }
 DEVICE i64 store_bytes(const Problem& p, bool retires = RETIRES_ROWS) {
   return 2 * align16((i64)p.n_vars * (i64)sizeof(bound_t)) + align16((i64)flag_words(p.n_vars) * 4) +
          (1 + retires) * align16((i64)row_words(p.n_rows) * 4);

@@ -2,7 +2,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "block.h"
+#include "core/fixpoint.h"
+#include "core/propagate.h"
+#include "core/store.h"
+#include "free/neighbourhood.h"
+#include "learn/exchange.h"
 #include "learn/learner.h"
+#include "learn/parts.h"
+#include "search/incumbent.h"
+#include "search/units.h"
+#include "solver.h"
 
 extern "C" {
 

@@ -2,6 +2,8 @@
 //
 // STORE_SHARED: the store lies in shared memory; without it, in the block's workspace. The two lists are shared either
 // way.
+#include "block.h"
+#include "core/store.h"
 #include "solver.h"
 
 #ifndef STORE_SHARED

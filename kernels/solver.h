@@ -2,6 +2,17 @@
 #pragma once
 
 #include "block.h"
+#include "core/fixpoint.h"
+#include "core/profile.h"
+#include "core/store.h"
+#include "free/neighbourhood.h"
+#include "free/portfolio.h"
+#include "search/incumbent.h"
+#include "search/levels.h"
+#include "search/mailbox.h"
+#include "search/pool.h"
+#include "search/search.h"
+#include "search/task.h"
 
 // Sets up the block's next subproblem or neighbourhood. False when the search is over.
 DEVICE bool start_task(const Block& b) {

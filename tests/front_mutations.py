@@ -72,7 +72,7 @@ TURNS = [
     kernel("turns", "a learner does not wait for its next turn", "learn/turns.h",
            "while (global_load(&common->turn_end) == end &&", "while (false &&", "tests/test_turns.py"),
     kernel("turns", "a learner that is alone gives up the search, too", "learn/learner.h",
-           "return !l.gave_up || p->n_blocks > 1;", "return true;", "tests/test_learning.py -k gives_up"),
+           "return !restarts(l).gave_up || p->n_blocks > 1;", "return true;", "tests/test_learning.py -k gives_up"),
 ]  # fmt: skip
 
 TABLE_TESTS = "tests/test_tables.py"

@@ -36,8 +36,8 @@ SLIPS = {
     "bounds": ("  bound_t upper[2];", "  i32 upper[2];"),
     "operators": ("OP_MIN = 4, OP_MAX = 5", "OP_MAX = 4, OP_MIN = 5"),
     "methods": ("METHOD_RANDOM = 1, METHOD_WINDOW = 2", "METHOD_WINDOW = 1, METHOD_RANDOM = 2"),
-    "constants": ("#define WARM_START 1", "#define WARM_START 2"),
-    "room for the state": ("#define STATE_BYTES 512", "#define STATE_BYTES 64"),
+    "constants": ("WARM_START = 1;", "WARM_START = 2;"),
+    "room for the state": ("STATE_BYTES = 512;", "STATE_BYTES = 64;"),
 }
 
 

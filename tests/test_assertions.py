@@ -1,5 +1,5 @@
-"""What the kernels assert of themselves holds: trails, stacks, paths, tickets, versions, queues
-(kernels/core/assert.h).
+"""What the kernels assert of themselves holds (kernels/core/assert.h): trails, stacks, paths, tickets, versions,
+queues, clauses, watches, heaps, reasons, real bounds.
 
 The build that asserts ends the process where something does not hold, with a line that says what and where.
 """
@@ -18,6 +18,8 @@ pytestmark = pytest.mark.slow
 
 ASSERTING = {"TURBO_FZN_KERNEL_FLAGS": "-DCHECK_ASSERTIONS"}
 TESTS = Path(__file__).resolve().parent
+REALS = ("cooling", "loan", "mortgage", "pendulum", "tariffs", "thermometers", "two_circles")
+LEARNERS = ("soloist", "prover:truths+all", "follower", "finder")
 MODELS = ("crossword", "golomb", "hamilton", "job_shop", "lights_out", "magic_square", "rcpsp", "remainders")
 
 # Every capacity too small: trails that are forgotten, paths that are replayed, subproblems that change hands.
@@ -55,6 +57,26 @@ def test_assertions_hold_while_a_model_is_solved(model, flags):
     answer = run("--arch", "cpu", "-a", "-s", *flags, CORPUS / f"{model}.fzn", **ASSERTING)
     assert (answer.code, answer.errors) == (0, "")
     assert answer.solutions and int(answer.statistics["nodes"]) > 1
+
+
+@pytest.mark.parametrize("role", LEARNERS)
+@pytest.mark.parametrize("model", ["golomb", "removal", "toll_roads"])
+def test_assertions_hold_while_a_block_learns(model, role):
+    flags = ["-p", "1", "-f", "--learn", role, "--lns", "off"]
+    answer = run("--arch", "cpu", "-s", *flags, CORPUS / f"{model}.fzn", **ASSERTING)
+    assert (answer.code, answer.errors) == (0, "") and int(answer.statistics["nogoods"]) > 0
+
+
+def test_assertions_hold_while_learners_tell_each_other_clauses():
+    flags = ["-p", "3", "-f", "--learn", "prover,finder,follower", "--lns", "off"]
+    answer = run("--arch", "cpu", "-s", *flags, CORPUS / "removal.fzn", **ASSERTING)
+    assert (answer.code, answer.errors) == (0, "") and int(answer.statistics["nogoodsTold"]) > 0
+
+
+@pytest.mark.parametrize("model", REALS)
+def test_assertions_hold_of_real_bounds(model):
+    answer = run("--arch", "cpu", "-s", "-f", "-p", "1", CORPUS / f"{model}.fzn", **ASSERTING)
+    assert (answer.code, answer.errors) == (0, "") and int(answer.statistics["nodes"]) > 0
 
 
 def test_assertions_hold_where_every_capacity_is_too_small():

@@ -74,7 +74,8 @@ KERNELS = {path: path.read_text(encoding="utf-8") for path in kernels_folder().r
 
 @pytest.mark.parametrize("name", editions.THRESHOLDS)
 def test_a_threshold_of_the_kernels_is_there_once_and_is_given_other_numbers(name):
-    own = [numbers[name] for text in KERNELS.values() if name in (numbers := editions.numbers_of(text))]
+    texts = [text for path, text in KERNELS.items() if path.name != "abi_check.h"]
+    own = [numbers[name] for text in texts if name in (numbers := editions.numbers_of(text))]
     assert len(own) == 1 and own[0] not in editions.THRESHOLDS[name]
 
 

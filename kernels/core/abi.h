@@ -16,20 +16,22 @@ typedef i64 bound_t;
 typedef i32 bound_t;
 #endif
 
-#define INFINITE_BOUND ((i64)0x4000000000000000)  // "no bound", in 64-bit stores only: an upper one; negated, a lower
-#define NO_INCUMBENT ((i64)0x7fffffffffffffff)  // in place of an objective value: nothing was found so far
-#define FREE_STRATEGY 0  // the strategy of restarts and neighbourhoods
-#define WARM_START 1  // that of the warm start
-#define FIRST_ANNOTATED 2  // the first one of the model
-#define SHARE_UNIT 65536  // the whole, of a share of variables
-#define N_EXTENTS 2  // of neighbourhoods: with and without whole arrays of variables set free
-#define N_SIZES 4  // of neighbourhoods: how long they may be searched
-#define N_METHODS 12
-#define N_ACTIVITIES 6
-#define N_DECISION_SETS 4
-#define FIRST_RESTART 5  // the method from which on they are restarts
-#define FIRST_LEARNER 8  // and from which on they learn from conflicts
-#define STATE_BYTES 512  // room for a block's state in the static shared memory of the GPU's kernel
+constexpr i64 INFINITE_BOUND = 0x4000000000000000;  // "no bound", in 64-bit stores only: an upper one; negated, a lower
+constexpr i64 NO_INCUMBENT = 0x7fffffffffffffff;  // in place of an objective value: nothing was found so far
+constexpr i32 FREE_STRATEGY = 0;  // the strategy of restarts and neighbourhoods
+constexpr i32 WARM_START = 1;  // that of the warm start
+constexpr i32 FIRST_ANNOTATED = 2;  // the first one of the model
+constexpr i32 SHARE_UNIT = 65536;  // the whole, of a share of variables
+constexpr i32 N_EXTENTS = 2;  // of neighbourhoods: with and without whole arrays of variables set free
+constexpr i32 N_SIZES = 4;  // of neighbourhoods: how long they may be searched
+constexpr i32 N_METHODS = 12;
+constexpr i32 N_ACTIVITIES = 6;
+constexpr i32 N_DECISION_SETS = 4;
+constexpr i32 FIRST_RESTART = 5;  // the method from which on they are restarts
+constexpr i32 FIRST_LEARNER = 8;  // and from which on they learn from conflicts
+constexpr i32 STATE_BYTES = 512;  // room for a block's state in the static shared memory of the GPU's kernel
+constexpr i32 EXCHANGE_SLOTS = 512;  // of a learner's ring: how many of its clauses the others can still read
+constexpr i32 EXCHANGE_LITERALS = 8;  // of a clause in it, at most
 
 // Op of turbo_fzn/tnf/language.py.
 enum Operator {

@@ -6,7 +6,7 @@
 
 #define SAME(expression, value) \
   static_assert((expression) == (value), "host and kernels differ: python -m turbo_fzn.engine.header --write")
-#define ABI_DIGEST "5e498dd65eac734d"
+#define ABI_DIGEST "18773c2d22d55f9f"
 
 SAME(INFINITE_BOUND, 4611686018427387904);
 SAME(NO_INCUMBENT, 9223372036854775807);
@@ -22,6 +22,8 @@ SAME(N_DECISION_SETS, 4);
 SAME(FIRST_RESTART, 5);
 SAME(FIRST_LEARNER, 8);
 SAME(STATE_BYTES, 512);
+SAME(EXCHANGE_SLOTS, 512);
+SAME(EXCHANGE_LITERALS, 8);
 SAME(OP_ADD, 0);
 SAME(OP_MUL, 1);
 SAME(OP_DIV, 2);

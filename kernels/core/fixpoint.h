@@ -8,15 +8,17 @@
 // n_queue[r % 2]; the run step then counts as round r + 1, fills n_changed[(r + 1) % 2] and clears what nobody reads.
 #pragma once
 
+#include "assert.h"
 #include "propagate.h"
+#include "store.h"
 
 // Lanes that walk one variable's watch list together: 4 of 4, 8, 16, 32 is fastest (docs/performance.md).
 #ifndef WATCH_GROUP
 #define WATCH_GROUP (WARP_LANES < 4 ? WARP_LANES : 4)
 #endif
 
-#define STOP_POLL_ROUNDS 16
-#define LONG_ROUND 32  // runs a lane: the host's stop flag is read after each round as long as that
+constexpr i32 STOP_POLL_ROUNDS = 16;
+constexpr i32 LONG_ROUND = 32;  // runs a lane: the host's stop flag is read after each round as long as that
 
 DEVICE void queue_row(const Block& b, i32 row) {
   u32 bit = 1u << (row & 31);

@@ -5,12 +5,12 @@
 #include "abi.h"
 
 #undef ABI_DIGEST
-#define ABI_DIGEST "e66352cb169fe265"
+#define ABI_DIGEST "c3f321f2f8cc7b13"
 
-#define FIRST_FLOAT_OPERATOR 16
-#define FLOAT_WIDTH 0  // of float_words: the bits of a double, how wide an interval may stay
-#define FLOAT_STEP 1  // and by how much an objective is to be improved
-#define FLOAT_WORDS 2
+constexpr i32 FIRST_FLOAT_OPERATOR = 16;
+constexpr i32 FLOAT_WIDTH = 0;  // of float_words: the bits of a double, how wide an interval may stay
+constexpr i32 FLOAT_STEP = 1;  // and by how much an objective is to be improved
+constexpr i32 FLOAT_WORDS = 2;
 
 // FloatOp of turbo_fzn/tnf/language.py.
 enum FloatOperator {

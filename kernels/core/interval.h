@@ -12,11 +12,11 @@
 #if BOUND_BITS == 64
 typedef __int128 value_t;  // an end of an interval, or a sum of two
 typedef __int128 wide_t;   // a product of two
-#define BEYOND ((value_t)1 << 63)
+constexpr value_t BEYOND = (value_t)1 << 63;
 #else
 typedef i32 value_t;
 typedef i64 wide_t;
-#define BEYOND INT32_MAX
+constexpr value_t BEYOND = INT32_MAX;
 #endif
 
 struct Interval { value_t l, u; };
@@ -96,7 +96,7 @@ DEVICE value_t divide_truncate(value_t n, value_t d) {
 }
 
 // The greatest s with s * s <= n, for 0 <= n < SQUARE_LIMIT.
-#define SQUARE_LIMIT ((i64)1 << 62)
+constexpr i64 SQUARE_LIMIT = (i64)1 << 62;
 DEVICE i64 floor_sqrt(i64 n) {
   i64 s = (i64)__builtin_sqrt((double)n);
   while (s * s > n) --s;

@@ -11,10 +11,16 @@
 // so that two lanes which empty a domain between them are found out.
 #pragma once
 
+#include "assert.h"
+#include "interval.h"
 #include "store.h"
-#ifdef FLOATS  // kernels for models with real variables
-#include "../floats/rows.h"
+#ifdef FLOATS
+#include "float_abi.h"
 #endif
+
+// ELEMENT has no third variable.
+DEVICE i32 third_var(Row r) { return r.op == OP_ELEMENT ? r.y : r.z; }
+DEVICE bool names_twice(Row r) { return r.x == r.y || (r.op != OP_ELEMENT && (r.y == r.z || r.x == r.z)); }
 
 // x = y + z
 DEVICE void propagate_add(Interval& x, Interval& y, Interval& z) {
@@ -256,10 +262,6 @@ DEVICE bool is_entailed(i32 op, Interval x, Interval y, Interval z, bool checked
     case OP_EQ: return !x.l && (y.u < z.l || z.u < y.l);
     case OP_MIN: return y.u == x.l || z.u == x.l;  // y, z >= x since the row has run
     case OP_MAX: return y.l == x.l || z.l == x.l;
-#ifdef FLOATS
-    case OP_FLOAT_LEQ: return x.l ? y.u <= z.l : y.l > z.u;
-    case OP_FLOAT_EQ: return !x.l && (y.u < z.l || z.u < y.l);
-#endif
     default: return false;
   }
 }
@@ -271,23 +273,8 @@ DEVICE bool refute(const Block& b, i32 row) {
 }
 
 #ifdef FLOATS
-// The same as propagate_row below, of a row over real variables; apart, for the sake of the other rows.
-OUTLINE bool propagate_float_row(const Block b, i32 row, const Row r) {
-  const Interval x = interval_of(b, r.x), y = interval_of(b, r.y), z = interval_of(b, r.z);
-  if (is_empty(x) || is_empty(y) || is_empty(z)) return refute(b, row);
-  Interval new_x = x, new_y = y, new_z = z;
-  propagate_float(r, new_x, new_y, new_z);
-  if (is_beyond_store(x, new_x) || is_beyond_store(y, new_y) || is_beyond_store(z, new_z)) return overflow(b);
-  if (is_empty(new_x) || is_empty(new_y) || is_empty(new_z)) return refute(b, row);
-  leave_small_steps(r.op, x, new_x);
-  leave_small_steps(r.op, y, new_y);
-  leave_small_steps(r.op, z, new_z);
-  tighten(b, r.x, x, new_x);
-  tighten(b, r.y, y, new_y);
-  tighten(b, r.z, z, new_z);
-  bool changed = !is_same(x, new_x) || !is_same(y, new_y) || !is_same(z, new_z);
-  return RETIRES_ROWS && is_entailed(r.op, new_x, new_y, new_z, !changed);
-}
+// A row over real variables, as below (floats/propagate.h). It is apart for the sake of the other rows.
+OUTLINE bool propagate_float_row(const Block b, i32 row, const Row r);
 #endif
 
 // Restricts what the row's variables may be. True, where rows retire, when all that they still may be satisfies it.
@@ -297,7 +284,7 @@ DEVICE bool propagate_row(const Block& b, i32 row) {
 #ifdef FLOATS
   if (r.op >= FIRST_FLOAT_OPERATOR) return propagate_float_row(b, row, r);
 #endif
-  i32 z_var = r.op == OP_ELEMENT ? r.y : r.z;  // ELEMENT has no third variable
+  i32 z_var = third_var(r);
   const Interval x = interval_of(b, r.x), y = interval_of(b, r.y), z = interval_of(b, z_var);
   if (is_empty(x) || is_empty(y) || is_empty(z)) return refute(b, row);
   Interval new_x = x, new_y = y, new_z = z;

@@ -11,14 +11,14 @@
 #include "assert.h"
 #include "interval.h"
 
-#define FLAG_LOWER 1u
-#define FLAG_UPPER 2u
-#define FLAG_CHANGED 3u
-#define FLAG_SAVED 4u
-#define FLAG_FREE 8u  // while a neighbourhood is being chosen: the variable is set free
-#define FLAG_BITS 4
-#define FLAGS_PER_WORD 8
-#define ALL_SAVED_FLAGS 0x44444444u
+constexpr u32 FLAG_LOWER = 1u;
+constexpr u32 FLAG_UPPER = 2u;
+constexpr u32 FLAG_CHANGED = 3u;
+constexpr u32 FLAG_SAVED = 4u;
+constexpr u32 FLAG_FREE = 8u;  // while a neighbourhood is being chosen: the variable is set free
+constexpr i32 FLAG_BITS = 4;
+constexpr i32 FLAGS_PER_WORD = 8;
+constexpr u32 ALL_SAVED_FLAGS = 0x44444444u;
 
 // What the lanes of a block share of its store; lane 0 writes, all read after a barrier.
 struct Propagation {
@@ -60,6 +60,7 @@ DEVICE Propagation& propagation(const Block& b);
 DEVICE Claim& claim(const Block& b);
 DEVICE Statistics& statistics(const Block& b);
 
+DEVICE i64 align16(i64 bytes) { return (bytes + 15) & ~(i64)15; }
 DEVICE i32 flag_words(i32 n_vars) { return (n_vars + FLAGS_PER_WORD - 1) / FLAGS_PER_WORD; }
 DEVICE i32 row_words(i32 n_rows) { return (n_rows + 31) / 32; }  // of one bit a row
 DEVICE u32* flag_word(const Block& b, i32 var) { return &b.flags[(u32)var / FLAGS_PER_WORD]; }

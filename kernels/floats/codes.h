@@ -7,16 +7,19 @@
 // outwards: an interval of a store always contains the real numbers that are meant, and nan is never made.
 #pragma once
 
-#include "../core/float_abi.h"
+#include "../core/assert.h"
 #include "../core/interval.h"
 
-#define LEAST_BITS ((i64)512 << 52)      // the bits of LEAST
-#define LEAST 0x1p-511                   // the least positive number that has a code
-#define GREATEST_CODE (INFINITE_BOUND - 1)
-#define GREATEST 0x1.ffffffffffffep+512  // the greatest
-#define BOUNDLESS __builtin_inf()
+constexpr i64 LEAST_BITS = (i64)512 << 52;           // the bits of LEAST
+constexpr double LEAST = 0x1p-511;                   // the least positive number that has a code
+constexpr i64 GREATEST_CODE = INFINITE_BOUND - 1;
+constexpr double GREATEST = 0x1.ffffffffffffep+512;  // the greatest
+constexpr double BOUNDLESS = __builtin_inf();
 
 struct Numbers { double l, u; };
+
+// Whether v is a number or infinite: nan is neither less than another nor equal to itself.
+DEVICE bool is_number(double v) { return v == v; }
 
 DEVICE double number_of_bits(i64 bits) {
   union { i64 bits; double number; } u;
@@ -40,12 +43,14 @@ DEVICE double number_of(value_t code) {
 }
 
 DEVICE Numbers numbers_of(Interval codes) {
+  ASSERT(!is_empty(codes));
   Numbers v = {number_of(codes.l), number_of(codes.u)};
   return v;
 }
 
 // The greatest code whose number is at most v; without a bound where there is none.
 DEVICE value_t code_below(double v) {
+  ASSERT(is_number(v));
   if (v >= LEAST) return v > GREATEST ? (value_t)GREATEST_CODE : (value_t)(bits_of_number(v) - LEAST_BITS + 1);
   if (v >= 0) return 0;
   if (v > -LEAST) return -1;

@@ -4,25 +4,35 @@
 // variable, 64 a word, whether it is real. So models without real variables have no other layout.
 #pragma once
 
-#include "../core/fixpoint.h"
+#include "../core/assert.h"
+#include "../core/float_abi.h"
+#include "../core/interval.h"
+#include "../core/store.h"
+#include "codes.h"
 
-#define ARITHMETIC_LIMIT 0x1p40  // between numbers within it the middle is that of the numbers, beyond it of the codes
+// Between numbers within it the middle is that of the numbers, beyond it of the codes.
+constexpr double ARITHMETIC_LIMIT = 0x1p40;
 
 DEVICE const bound_t* float_words(const Block& b) {
   return b.problem->tables + b.problem->strategies[b.problem->n_strategies].start;
 }
 
-DEVICE bool is_float(const Block& b, i32 var) { return float_words(b)[FLOAT_WORDS + (var >> 6)] >> (var & 63) & 1; }
+DEVICE bool is_float(const Block& b, i32 var) {
+  ASSERT(0 <= var && var < b.problem->n_vars);
+  return float_words(b)[FLOAT_WORDS + (var >> 6)] >> (var & 63) & 1;
+}
 
 // How far a number may be off: the precision, and for numbers beyond 1 in relation to them.
 DEVICE double tolerance(const Block& b, i32 word, double size) {
   double precision = number_of_bits(float_words(b)[word]);
+  ASSERT(precision >= 0 && size >= 0);
   return size > 1 ? precision * size : precision;
 }
 
 // Whether a variable has one value, or is real and its interval as small as is asked for, or cannot be split.
 DEVICE bool is_decided(const Block& b, i32 var) {
   bound_t lower = b.lower[var], upper = b.upper[var];
+  ASSERT(lower <= upper);
   if (lower == upper) return true;
   if (!is_float(b, var)) return false;
   if (lower >= GREATEST_CODE || upper <= -GREATEST_CODE || upper - 1 <= lower) return true;
@@ -33,6 +43,7 @@ DEVICE bool is_decided(const Block& b, i32 var) {
 
 // A code between lower and upper, which are not decided.
 DEVICE bound_t middle_code(bound_t lower, bound_t upper) {
+  ASSERT(lower < upper - 1);
   double l = number_of(lower), u = number_of(upper);
   if (l >= -ARITHMETIC_LIMIT && u <= ARITHMETIC_LIMIT) {
     bound_t middle = (bound_t)code_below(l + (u - l) / 2);
@@ -51,6 +62,7 @@ DEVICE bound_t best_end(const Block& b, i32 objective) {
 // better by the precision, or each solution would be followed by its neighbour.
 DEVICE i64 better_than(const Block& b, i64 best) {
   if (!is_float(b, b.problem->objective)) return best - 1;
+  ASSERT(best != NO_INCUMBENT);
   double value = number_of(best);
   return minimum((i64)code_below(value - tolerance(b, FLOAT_STEP, value < 0 ? -value : value)), best - 1);
 }

@@ -12,13 +12,17 @@
 // sound whatever the error of the function, since every step is a comparison with a bound that is rounded outwards.
 #pragma once
 
+#include "../core/assert.h"
+#include "../core/float_abi.h"
+#include "../core/interval.h"
+#include "codes.h"
 #include "exact.h"
 
-#define TRIG_LIMIT 0x1p19  // beyond it nothing is known of sin and tan but their range
-#define HALF_PI 0x1.921fb54442d18p+0  // the double next below π/2
-#define EXP_LIMIT 360.0    // beyond it e^y has no code
-#define EXP_TERMS 26
-#define TRIG_TERMS 28
+constexpr double TRIG_LIMIT = 0x1p19;             // beyond it nothing is known of sin and tan but their range
+constexpr double HALF_PI = 0x1.921fb54442d18p+0;  // the double next below π/2
+constexpr double EXP_LIMIT = 360.0;               // beyond it e^y has no code
+constexpr i32 EXP_TERMS = 26;
+constexpr i32 TRIG_TERMS = 28;
 
 #ifdef __CUDACC__
 #define TABLE static __device__ const
@@ -78,6 +82,7 @@ DEVICE Pair pair_multiply(Pair a, Pair b) {
 DEVICE Pair pair_negated(Pair a) { return pair(-a.hi, -a.lo); }
 
 DEVICE Pair pair_divide(Pair a, Pair b) {
+  ASSERT(b.hi != 0);
   double first = a.hi / b.hi;
   Pair rest = pair_add(a, pair_negated(pair_multiply(b, pair(first, 0))));
   double second = rest.hi / b.hi;
@@ -92,6 +97,7 @@ DEVICE double nearest_integer(double v) {
 
 // e^y for |y| <= EXP_LIMIT.
 DEVICE double exp_nearest(double y) {
+  ASSERT(-EXP_LIMIT <= y && y <= EXP_LIMIT);
   double k = nearest_integer(y * 0x1.71547652b82fep+0);
   Pair r = two_sum(y, -k * 0x1.62e42fefa2000p-1);
   r = pair_add(pair_add(r, -k * 0x1.9ef35793c6000p-41), -k * 0x1.673007e5ed5e8p-81);
@@ -108,6 +114,7 @@ struct Angle {
 
 // |y| is at most TRIG_LIMIT.
 DEVICE Angle angle_of(double y) {
+  ASSERT(-TRIG_LIMIT <= y && y <= TRIG_LIMIT);
   double n = nearest_integer(y * 0x1.45f306dc9c883p-1);
   Pair r = two_sum(y, -n * 0x1.921fb54400000p+0);
   r = pair_add(pair_add(r, -n * 0x1.0b4611a600000p-34), -n * 0x1.3198a2e000000p-69);
@@ -118,6 +125,7 @@ DEVICE Angle angle_of(double y) {
 
 // In which of the parts between two odd multiples of π/2 it lies: there sin and tan are monotone.
 DEVICE i64 branch_of(Angle angle) {
+  ASSERT(magnitude(angle.rest.hi) < 0.8);  // about π/4
   if (angle.n % 2 == 0) return angle.n / 2;
   return angle.rest.hi < 0 ? (angle.n - 1) / 2 : (angle.n + 1) / 2;
 }
@@ -166,10 +174,12 @@ DEVICE value_t tan_below(double y) { return y == 0 ? 0 : neighbour_below(tan_nea
 
 // Below and above the function that a row of the operator applies; the argument of sin and tan is within TRIG_LIMIT.
 OUTLINE value_t function_below(i32 op, double y) {
+  ASSERT(op == OP_FLOAT_EXP || op == OP_FLOAT_SIN || op == OP_FLOAT_TAN);
   return op == OP_FLOAT_EXP ? exp_below(y) : op == OP_FLOAT_SIN ? sin_below(y) : tan_below(y);
 }
 
 OUTLINE value_t function_above(i32 op, double y) {
+  ASSERT(op == OP_FLOAT_EXP || op == OP_FLOAT_SIN || op == OP_FLOAT_TAN);
   return op == OP_FLOAT_EXP ? exp_above(y) : op == OP_FLOAT_SIN ? -sin_below(-y) : -tan_below(-y);
 }
 
@@ -190,6 +200,7 @@ DEVICE value_t value_above(Monotone f, value_t y) {
 // Cuts off the ends of y, a finite interval, where f, which rises, is surely outside of x. A code that is cut off stays
 // as the end: between it and the next one there may be arguments that are not.
 OUTLINE void cut_lower_end(Monotone f, value_t least, Interval& y) {
+  ASSERT(!is_empty(y) && !is_infinite(y.l) && !is_infinite(y.u));
   if (y.l == y.u || value_above(f, y.l + 1) >= least) return;
   if (value_above(f, y.u) < least) return make_empty(y);
   value_t before = y.l + 1, behind = y.u;
@@ -198,10 +209,12 @@ OUTLINE void cut_lower_end(Monotone f, value_t least, Interval& y) {
     if (value_above(f, middle) < least) before = middle;
     else behind = middle;
   }
+  ASSERT(y.l < before && before < y.u && value_above(f, before) < least);
   y.l = before;
 }
 
 OUTLINE void cut_upper_end(Monotone f, value_t most, Interval& y) {
+  ASSERT(!is_empty(y) && !is_infinite(y.l) && !is_infinite(y.u));
   if (y.l == y.u || value_below(f, y.u - 1) <= most) return;
   if (value_below(f, y.l) > most) return make_empty(y);
   value_t before = y.l, behind = y.u - 1;
@@ -210,5 +223,6 @@ OUTLINE void cut_upper_end(Monotone f, value_t most, Interval& y) {
     if (value_below(f, middle) > most) behind = middle;
     else before = middle;
   }
+  ASSERT(y.l < behind && behind < y.u && value_below(f, behind) > most);
   y.u = behind;
 }

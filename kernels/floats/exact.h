@@ -10,12 +10,16 @@
 // before: above it, no term of an error is as small as a subnormal number.
 #pragma once
 
+#include "../core/assert.h"
+#include "../core/interval.h"
 #include "codes.h"
 
-#define SPLITTER 0x1.000002p+27  // 2^27 + 1
+constexpr double SPLITTER = 0x1.000002p+27;  // 2^27 + 1
 
 // A number in two parts that do not overlap: hi is the sum rounded to nearest.
 struct Pair { double hi, lo; };
+
+DEVICE double magnitude(double v) { return v < 0 ? -v : v; }
 
 DEVICE Pair pair(double hi, double lo) {
   Pair v = {hi, lo};
@@ -30,6 +34,7 @@ DEVICE Pair two_sum(double a, double b) {
 
 // The same where |a| >= |b|.
 DEVICE Pair quick_two_sum(double a, double b) {
+  ASSERT(a == 0 || !(magnitude(a) < magnitude(b)));
   double s = a + b;
   return pair(s, b - (s - a));
 }
@@ -48,12 +53,14 @@ DEVICE Pair two_product(double a, double b) {
 
 // The code below v, where the real value is v and a little more or less, as the sign of `error` says.
 DEVICE value_t corrected_below(double v, double error) {
+  ASSERT(is_number(error) || v > GREATEST || v < -GREATEST);
   value_t code = code_below(v);
   return error < 0 && code > -INFINITE_BOUND && v <= GREATEST ? code - 1 : code;
 }
 
 // Below a + b, for lower ends: neither is plus infinity.
 DEVICE value_t sum_below(double a, double b) {
+  ASSERT(is_number(a) && is_number(b) && a <= GREATEST && b <= GREATEST);
   if (a < -GREATEST || b < -GREATEST) return -BEYOND;
   Pair s = two_sum(a, b);
   return corrected_below(s.hi, s.lo);
@@ -68,6 +75,7 @@ DEVICE value_t code_below_tiny(bool negative) { return negative ? -1 : 0; }
 
 // Below a * b. Where one is 0 the product is, also with an infinite end: that stands for all numbers there are.
 DEVICE value_t product_below(double a, double b) {
+  ASSERT(is_number(a) && is_number(b));
   if (a == 0 || b == 0) return 0;
   double p = a * b;
   if (is_within(p)) return corrected_below(p, two_product(a, b).lo);
@@ -79,6 +87,7 @@ DEVICE value_t product_above(double a, double b) { return -product_below(-a, b);
 
 // Below a / b for b != 0. An infinite divisor stands for its limit, 0.
 DEVICE value_t quotient_below(double a, double b) {
+  ASSERT(is_number(a) && is_number(b) && b != 0);
   if (a == 0 || b > GREATEST || b < -GREATEST) return 0;
   double q = a / b;
   if (is_within(q)) {
@@ -100,6 +109,7 @@ DEVICE double rest_of_root(double a, double s) {
 
 // Below and above the root of a >= 0.
 DEVICE value_t root_below(double a) {
+  ASSERT(a >= 0);
   if (a == 0) return 0;
   if (a > GREATEST) return GREATEST_CODE;
   double s = __builtin_sqrt(a);
@@ -107,6 +117,7 @@ DEVICE value_t root_below(double a) {
 }
 
 DEVICE value_t root_above(double a) {
+  ASSERT(a >= 0);
   if (a == 0) return 0;
   if (a > GREATEST) return BEYOND;
   double s = __builtin_sqrt(a);
@@ -124,6 +135,7 @@ DEVICE value_t integer_above(value_t n) { return -integer_below(-n); }
 
 // The greatest integer that is at most v, and the least that is at least v; infinite where it can be no bound.
 DEVICE value_t floor_of(double v) {
+  ASSERT(is_number(v));
   if (v >= 0x1p62) return BEYOND;
   if (v < -0x1p62) return -BEYOND;
   i64 n = (i64)v;

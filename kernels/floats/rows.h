@@ -6,7 +6,12 @@
 // box of small intervals is a solution is the host's to judge (turbo_fzn/check).
 #pragma once
 
+#include "../core/assert.h"
+#include "../core/float_abi.h"
+#include "../core/interval.h"
+#include "codes.h"
 #include "elementary.h"
+#include "exact.h"
 
 // x = y + z
 DEVICE void propagate_float_add(Interval& x, Interval& y, Interval& z) {
@@ -21,6 +26,7 @@ DEVICE void propagate_float_add(Interval& x, Interval& y, Interval& z) {
 
 // y * z = x tightens y. For z of both signs x / z lies outside of an interval about 0, if x cannot be 0.
 DEVICE void propagate_float_factor(Interval& y, Numbers x, Numbers z) {
+  ASSERT(!is_empty(y));
   if (z.l <= 0 && z.u >= 0) {
     if (x.l <= 0 && x.u >= 0) return;
     if (z.l == 0 && z.u == 0) return make_empty(y);
@@ -60,6 +66,7 @@ DEVICE void propagate_float_mul(Interval& x, Interval& y, Interval& z) {
 DEVICE void propagate_float_square(Interval& x, Interval& y) {
   const Numbers b = numbers_of(y);
   double least = b.l > 0 ? b.l : b.u < 0 ? -b.u : 0, most = maximum(-b.l, b.u);
+  ASSERT(0 <= least && least <= most);
   raise(x, product_below(least, least));
   reduce(x, product_above(most, most));
   if (is_empty(x)) return;
@@ -137,6 +144,7 @@ DEVICE void propagate_float_exp(Interval& x, Interval& y) {
 
 // x = f(y) where f is monotone on the whole of y
 DEVICE void propagate_monotone(Monotone f, Interval& x, Interval& y) {
+  ASSERT(!is_empty(y));
   Interval image = f.falls ? negated(x) : x;
   raise(image, value_below(f, y.l));
   reduce(image, value_above(f, y.u));
@@ -173,6 +181,7 @@ DEVICE void propagate_float_tan(Interval& x, Interval& y) {
 // x = arcsin(y) or arctan(y), by sin or tan (`op`) on the doubles between -π/2 and π/2. The last of these may stand for
 // π/2 itself, where tan has no value.
 DEVICE void propagate_arc(i32 op, Interval& x, Interval& y) {
+  ASSERT(op == OP_FLOAT_SIN || op == OP_FLOAT_TAN);
   const value_t quarter = code_below(HALF_PI), one = code_below(1);
   const Monotone f = {op, false};
   raise(x, -quarter - 1);
@@ -198,19 +207,22 @@ DEVICE void propagate_arc(i32 op, Interval& x, Interval& y) {
 
 // Rows in a circle can shrink an interval by a hair for ever. Where one of arithmetic cuts off less than a 16th of an
 // interval, it is left as it is: what that loses, the next split finds.
-#define SMALL_STEP 0x1p-4
+constexpr double SMALL_STEP = 0x1p-4;
 
 DEVICE bool makes_small_steps(i32 op) { return op == OP_FLOAT_ADD || op == OP_FLOAT_MUL || op >= OP_FLOAT_EXP; }
 
 DEVICE void leave_small_steps(i32 op, Interval before, Interval& after) {
   if (!makes_small_steps(op) || is_infinite(before.l) || is_infinite(before.u)) return;
   const Numbers old = numbers_of(before), now = numbers_of(after);
+  ASSERT(before.l <= after.l && after.u <= before.u);
   double step = (old.u - old.l) * SMALL_STEP;
   if (now.l - old.l < step) after.l = before.l;
   if (old.u - now.u < step) after.u = before.u;
 }
 
+// One run of the row. None of the intervals is empty; afterwards one is where it sees that there is no solution.
 DEVICE void propagate_float(Row r, Interval& x, Interval& y, Interval& z) {
+  ASSERT(FIRST_FLOAT_OPERATOR <= r.op && r.op <= OP_FLOAT_ATAN && !is_empty(x) && !is_empty(y) && !is_empty(z));
   switch (r.op) {
     case OP_FLOAT_ADD: return propagate_float_add(x, y, z);
     case OP_FLOAT_MUL: return r.y == r.z ? propagate_float_square(x, y) : propagate_float_mul(x, y, z);

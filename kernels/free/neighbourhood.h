@@ -10,28 +10,41 @@
 // Otherwise nothing here can touch completeness: these blocks take no subproblem, they only publish better solutions.
 #pragma once
 
+#include "../core/assert.h"
+#include "../core/interval.h"
+#include "../core/luby.h"
+#include "../core/profile.h"
+#include "../core/random.h"
+#include "../core/store.h"
+#include "../search/branch.h"
+#include "../search/incumbent.h"
+#include "../search/levels.h"
+#include "../search/mailbox.h"
+#include "../search/search.h"
+#include "../search/task.h"
+#include "../search/values.h"
 #include "portfolio.h"
+#include "walk.h"
 
-#define SHARE_LEAST (SHARE_UNIT / 50)
-#define SHARE_MOST (SHARE_UNIT - SHARE_UNIT / 100)
-#define SHARE_STEP (SHARE_UNIT / 50)    // of one block that is alone
-#define SHARE_SPREAD (SHARE_UNIT / 4)   // neighbourhoods differ by as much
-#define FAILURE_LIMIT 100               // of the smallest size, the next ones have twice as many
-#define WORK_UNIT 64                    // propagator runs, on top of one for each row, likewise
-#define MOST_DOUBLINGS 10
-#define FAILURES_SURE 10
-#define AMBITION 16
-#define PROBE_DEPTHS 12
-#define RESTART_UNIT 400                // failures
-#define RESTART_CYCLE (1 << 20)         // Luby's sequence begins anew, before limits of 400 times 2^20 failures
-#define RESTART_WORK 1024               // runs of each row that they may take, where there are few blocks
-#define STEPS_A_VARIABLE 4              // of walks, for each variable to be set free
-#define FLIP_SIZES 8
-#define READ_TRIES 8
-#define DISTANCES 5                     // of islands from the record: 1/32 of the gap to the bound, 1/128, 1/512, ...
-#define LIVELY 8                        // the record counts as improving for an eighth of the run after an improvement
-#define SETTLE_TRIES 64                 // neighbourhoods before another block tries to settle an island
-#define SETTLE_FLIPS 256
+constexpr i32 SHARE_LEAST = SHARE_UNIT / 50;
+constexpr i32 SHARE_MOST = SHARE_UNIT - SHARE_UNIT / 100;
+constexpr i32 SHARE_STEP = SHARE_UNIT / 50;  // of one block that is alone
+constexpr i32 SHARE_SPREAD = SHARE_UNIT / 4;  // neighbourhoods differ by as much
+constexpr i32 FAILURE_LIMIT = 100;  // of the smallest size, the next ones have twice as many
+constexpr i32 WORK_UNIT = 64;  // propagator runs, on top of one for each row, likewise
+constexpr i32 MOST_DOUBLINGS = 10;
+constexpr i32 FAILURES_SURE = 10;
+constexpr i32 AMBITION = 16;
+constexpr i32 PROBE_DEPTHS = 12;
+constexpr i32 RESTART_UNIT = 400;  // failures
+constexpr i32 RESTART_WORK = 1024;  // runs of each row that they may take, where there are few blocks
+constexpr i32 STEPS_A_VARIABLE = 4;  // of walks, for each variable to be set free
+constexpr i32 FLIP_SIZES = 8;
+constexpr i32 READ_TRIES = 8;
+constexpr i32 DISTANCES = 5;  // of islands from the record: 1/32 of the gap to the bound, 1/128, 1/512, ...
+constexpr i32 LIVELY = 8;  // the record counts as improving for an eighth of the run after an improvement
+constexpr i32 SETTLE_TRIES = 64;  // neighbourhoods before another block tries to settle an island
+constexpr i32 SETTLE_FLIPS = 256;
 
 struct Neighbourhood {
   i32 extent, size;      // which groups of variables it fixes, how long it may be searched
@@ -41,19 +54,9 @@ struct Neighbourhood {
   i32 strategy;          // that the next search follows, or SEARCH_OVER
   i64 solutions_before;  // of the block, when it began
 };
-#define SEARCH_OVER (-1)
+constexpr i32 SEARCH_OVER = -1;
 
 DEVICE Neighbourhood& neighbourhood(const Block& b);
-
-// Luby, Sinclair, Zuckerman 1993: 1 1 2 1 1 2 4 …, for i >= 1.
-DEVICE i32 luby(i32 i) {
-  for (;;) {
-    i32 k = 1;
-    while ((1 << k) - 1 < i) ++k;
-    if ((1 << k) - 1 == i) return 1 << (k - 1);
-    i -= (1 << (k - 1)) - 1;
-  }
-}
 
 // Whether the i-th decision variable is set free at random; a hash, so that every lane decides for itself.
 DEVICE bool is_drawn_free(u64 draw, i32 i, i32 share) {

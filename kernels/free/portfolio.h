@@ -4,14 +4,19 @@
 // blocks; a part is dealt out evenly, so that no method is forgotten.
 #pragma once
 
-#include "../search/search.h"
-#include "walk.h"
+#include "../core/assert.h"
+#include "../core/random.h"
+#include "../core/store.h"
+#include "../search/branch.h"
+#include "../search/incumbent.h"
+#include "../search/mailbox.h"
+#include "../search/task.h"
 
-#define EVEN_SHARE 0.3f        // of the time
-#define PROBE_WEIGHT 0.25f     // proofs from below are rare
-#define PRIOR_NS 20000000      // a block's time that is added to each method's
-#define PRIOR_TRY_NS 1000000   // what a first try is expected to take
-#define RECENT_NS 500000000    // a block's time after which the recent figures are halved
+constexpr float EVEN_SHARE = 0.3f;     // of the time
+constexpr float PROBE_WEIGHT = 0.25f;  // proofs from below are rare
+constexpr i32 PRIOR_NS = 20000000;     // a block's time that is added to each method's
+constexpr i32 PRIOR_TRY_NS = 1000000;  // what a first try is expected to take
+constexpr i32 RECENT_NS = 500000000;   // a block's time after which the recent figures are halved
 
 // Whether any block searches the tree: else every proof is left to the restarts.
 DEVICE bool searches_tree(const Problem* p) { return p->lns_percent == 0 || (p->methods >> METHOD_TREE & 1); }

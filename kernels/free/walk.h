@@ -5,12 +5,14 @@
 // at each row more likely to the side that holds it further from its best bound.
 #pragma once
 
+#include "../core/random.h"
+#include "../core/store.h"
 #include "../search/incumbent.h"
 
-#define HUB_DEGREE 64      // a walk that comes to a variable with more rows mostly turns back: it leads everywhere
-#define RETURN_ODDS 8      // of so many steps, one goes back to where the walk began
-#define DEEPEST_DESCENT 64
-#define STEPS_A_DESCENT 8  // after it, before the next one
+constexpr i32 HUB_DEGREE = 64;  // a walk that comes to a variable with more rows mostly turns back: it leads everywhere
+constexpr i32 RETURN_ODDS = 8;  // of so many steps, one goes back to where the walk began
+constexpr i32 DEEPEST_DESCENT = 64;
+constexpr i32 STEPS_A_DESCENT = 8;  // after it, before the next one
 
 DEVICE void mark_free(const Block& b, i32 var) { block_or(flag_word(b, var), FLAG_FREE << flag_shift(var)); }
 DEVICE bool is_marked_free(const Block& b, i32 var) { return *flag_word(b, var) >> flag_shift(var) & FLAG_FREE; }

@@ -11,16 +11,38 @@
 // kept. When a conflict has emptied the queue, and the level left so is still there, all rows are queued again.
 #pragma once
 
-#include "explain.h"
+#include "../core/assert.h"
+#include "../core/interval.h"
+#include "../core/propagate.h"
+#include "../search/task.h"
+#include "clauses.h"
+#include "lists.h"
+#include "literal.h"
+#include "parts.h"
+#include "sides.h"
+#include "trail.h"
 #include "wake.h"
+#ifdef CHECK_EXPLANATIONS
+#include "check.h"
+#endif
 
-#define POLL_EVERY 1024       // rows or fixpoints between looks at the stop flag
-#define CREEP_ENTRIES 2000    // on top of one a side
-#define CREEP_WARNING 256     // the part of these that sides move again before what costs most runs first
-#define CREEP_DOMAIN 8        // what creeps has more values left than that
-#define CREEP_LOOK_BACK 200
-#define ROOT_PATIENCE 20      // times as many entries at level 0, which is propagated once for all
-#define NO_LEVEL INT32_MAX
+constexpr i32 POLL_EVERY = 1024;     // rows or fixpoints between looks at the stop flag
+constexpr i32 CREEP_ENTRIES = 2000;  // on top of one a side
+constexpr i32 CREEP_WARNING = 256;   // the part of these that sides move again before what costs most runs first
+constexpr i32 CREEP_DOMAIN = 8;      // what creeps has more values left than that
+constexpr i32 CREEP_LOOK_BACK = 200;
+constexpr i32 ROOT_PATIENCE = 20;    // times as many entries at level 0, which is propagated once for all
+
+struct Progress {
+  i32 creeping;   // a side, behind which propagation was broken off, or -1
+  i32 suspended;  // the lowest level at which it was, or NO_LEVEL
+  i64 runs;       // of rows
+  i64 polls;      // calls of wants_end
+};
+
+PART(Progress, progress);
+
+DEVICE void clear_progress(Learner& l) { progress(l).suspended = NO_LEVEL; }
 
 DEVICE bool narrow(Learner& l, i32 var, Interval before, Interval after, i32 row) {
   if (after.l > before.l && !set_side(l, lower_side(var), after.l, row_reason(row))) return false;
@@ -28,12 +50,13 @@ DEVICE bool narrow(Learner& l, i32 var, Interval before, Interval after, i32 row
 }
 
 OUTLINE bool run_row(Learner& l, i32 row) {
-  const Row r = load_constant(&l.problem->rows[row]);
+  ASSERT(0 <= row && row < problem(l)->n_rows);
+  const Row r = load_constant(&problem(l)->rows[row]);
   i32 z_var = third_var(r);
   const Interval x = interval_of(l, r.x), y = interval_of(l, r.y), z = interval_of(l, z_var);
   Interval new_x = x, new_y = y, new_z = z;
-  propagate_operator(*l.block, r, new_x, new_y, new_z);
-  ++l.runs;
+  propagate_operator(block(l), r, new_x, new_y, new_z);
+  ++progress(l).runs;
   return narrow(l, r.x, x, new_x, row) && narrow(l, r.y, y, new_y, row) && narrow(l, z_var, z, new_z, row);
 }
 
@@ -47,7 +70,8 @@ DEVICE i32 find_another(const Learner& l, const Literal* literals, i32 size) {
 
 // Literal `place` of the clause is watched from now on instead of literal 1. False when the lists are full.
 DEVICE bool watch_instead(Learner& l, i32 clause, Literal* literals, i32 place) {
-  Watcher moved = {literals[0], clause, 0};
+  ASSERT(2 <= place && place < clause_at(l, clause)->size && !is_false(l, literals[place]));
+  Watcher moved = {literals[0], clause, false};
   if (!watch(l, negation(literals[place]), moved)) return false;
   Literal other = literals[place];
   literals[place] = literals[1];
@@ -55,7 +79,7 @@ DEVICE bool watch_instead(Learner& l, i32 clause, Literal* literals, i32 place) 
   return true;
 }
 
-// `a` is true: tells the watcher. Whether it stays in the list; a conflict is in l.outcome.
+// `a` is true: tells the watcher. Whether it stays in the list; a conflict is in the trail's outcome.
 DEVICE bool tell(Learner& l, Literal a, Watcher* watcher) {
   if (is_true(l, watcher->blocker)) return true;
   Literal first = watcher->blocker;
@@ -66,6 +90,7 @@ DEVICE bool tell(Learner& l, Literal a, Watcher* watcher) {
       literals[0] = literals[1];
       literals[1] = fallen;
     }
+    ASSERT(literals[1].side == fallen.side && literals[1].k == fallen.k);
     first = literals[0];
     if (is_true(l, first)) {
       watcher->blocker = first;
@@ -80,21 +105,23 @@ DEVICE bool tell(Learner& l, Literal a, Watcher* watcher) {
 
 // Tells the watchers of `a`, node `place` of its side. Lists and nodes of others may move meanwhile.
 DEVICE bool tell_watchers(Learner& l, Literal a, i32 place) {
+  ASSERT(is_true(l, a) && node_at(l, a.side, place)->k == a.k);
   List list = node_at(l, a.side, place)->watchers;
+  Lists& s = lists(l);
   i32 kept = list.start, i = list.start, end = list.start + list.size;
-  while (i < end && l.outcome == CONSISTENT) {
-    Watcher watcher = l.pool[i++].watcher;
-    if (tell(l, a, &watcher)) l.pool[kept++].watcher = watcher;
+  while (i < end && trail(l).outcome == CONSISTENT) {
+    Watcher watcher = s.cells[i++].watcher;
+    if (tell(l, a, &watcher)) s.cells[kept++].watcher = watcher;
   }
-  while (i < end) l.pool[kept++] = l.pool[i++];
+  while (i < end) s.cells[kept++] = s.cells[i++];
   node_at(l, a.side, place)->watchers.size = kept - list.start;
-  return l.outcome == CONSISTENT;
+  return trail(l).outcome == CONSISTENT;
 }
 
 // Nodes that are created meanwhile have a threshold above what the side is now.
 DEVICE bool tell_clauses(Learner& l, i32 side, bound_t was, bound_t now) {
-  if (l.nodes[side].size == 0) return true;
-  for (i32 i = first_node_above(l, side, was); i < l.nodes[side].size; ++i) {
+  if (lists(l).nodes[side].size == 0) return true;
+  for (i32 i = first_node_above(l, side, was); i < lists(l).nodes[side].size; ++i) {
     bound_t k = node_at(l, side, i)->k;
     if (k > now) break;
     if (!tell_watchers(l, literal(side, k), i)) return false;
@@ -104,9 +131,11 @@ DEVICE bool tell_clauses(Learner& l, i32 side, bound_t was, bound_t now) {
 
 // Something that creeps, or -1.
 DEVICE i32 find_creeping(const Learner& l) {
-  for (i32 i = l.trail_size - 1; i >= 0 && i >= l.trail_size - CREEP_LOOK_BACK; --i) {
-    i32 side = l.trail[i].side;
-    if (-(wide_t)l.now[side] - l.now[opposite(side)] > CREEP_DOMAIN) return side;
+  const Trail& t = trail(l);
+  const Sides& s = sides(l);
+  for (i32 i = t.size - 1; i >= 0 && i >= t.size - CREEP_LOOK_BACK; --i) {
+    i32 side = t.entries[i].side;
+    if (-(wide_t)s.now[side] - s.now[opposite(side)] > CREEP_DOMAIN) return side;
   }
   return -1;
 }
@@ -121,71 +150,83 @@ DEVICE bool wake_row(Learner& l, i32 row, i32 self, bool at_once) {
 
 // Wakes the rows that the entry concerns. `at_once`: those that cost little run. False on a fault.
 DEVICE bool wake_rows(Learner& l, const Entry& e, bool at_once) {
-  const Wakes& wakes = l.wakes[e.side];
+  const Wakes& w = wakes(l);
+  const SideWakes& own = w.of_side[e.side];
   i32 self = is_row_reason(e.reason) ? e.reason >> 1 : -1;
-  if (self >= 0 && !runs_once(load_constant(&l.problem->rows[self]))) self = -1;
-  for (i32 i = wakes.start[SUMS]; i < wakes.thresholds; ++i) {
-    if (l.woken[i] != self) queue_row(l, l.woken[i], i < wakes.start[COSTLY] ? SUMS : COSTLY);
+  if (self >= 0 && !runs_once(load_constant(&problem(l)->rows[self]))) self = -1;
+  for (i32 i = own.start[SUMS]; i < own.thresholds; ++i) {
+    if (w.rows[i] != self) queue_row(l, w.rows[i], i < own.start[COSTLY] ? SUMS : COSTLY);
   }
-  for (i32 i = wakes.start[AT_ONCE]; i < wakes.start[SUMS]; ++i) {
-    if (!wake_row(l, l.woken[i], self, at_once)) return false;
+  for (i32 i = own.start[AT_ONCE]; i < own.start[SUMS]; ++i) {
+    if (!wake_row(l, w.rows[i], self, at_once)) return false;
   }
-  if (wakes.thresholds == wakes.end) return true;
-  for (i32 i = first_threshold_above(l, wakes, e.was); i < wakes.end && l.woken_at[i] <= e.now; ++i) {
-    if (!wake_row(l, l.woken[i], self, at_once)) return false;
+  if (own.thresholds == own.end) return true;
+  for (i32 i = first_threshold_above(l, own, e.was); i < own.end && w.at[i] <= e.now; ++i) {
+    if (!wake_row(l, w.rows[i], self, at_once)) return false;
   }
   return true;
 }
 
 // Whether the host wants the block to leave, or the search is over. Looked up now and then.
 DEVICE bool wants_end(Learner& l) {
-  if (++l.polls % POLL_EVERY) return false;
-  const Common* common = l.problem->common;
+  if (++progress(l).polls % POLL_EVERY) return false;
+  const Common* common = problem(l)->common;
   return global_load(&common->stop) || is_search_over(common);
 }
 
 // Whether the side has moved at this level before. At level 0 nobody remembers: there every entry may be such a one.
 DEVICE bool moves_again(const Learner& l, const Entry& e) {
-  return l.level == 0 || (e.previous >= 0 && l.trail[e.previous].level == l.level);
+  const Trail& t = trail(l);
+  return t.level == 0 || (e.previous >= 0 && t.entries[e.previous].level == t.level);
 }
 
-// To the fixpoint: CONSISTENT, then, or with something in l.creeping. After a CONFLICT or when FULL the queue is empty.
+// No row waits: where the level is not above one that was suspended, nothing is left undone below either.
+DEVICE void reach_fixpoint(Learner& l) {
+  i32& suspended = progress(l).suspended;
+  ASSERT(is_queue_empty(l) && trail(l).head == trail(l).size);
+  if (trail(l).level <= suspended) suspended = NO_LEVEL;
+#ifdef CHECK_EXPLANATIONS
+  if (suspended == NO_LEVEL) check_fixpoint(l);
+#endif
+}
+
+// To the fixpoint: CONSISTENT, then, or where something creeps. After a CONFLICT or when FULL the queue is empty.
 OUTLINE Outcome propagate(Learner& l) {
-  const i64 n_sides = 2 * (i64)l.problem->n_vars;
-  i64 entries = 0, again = 0, enough = n_sides + CREEP_ENTRIES;
-  if (l.level == 0) enough *= ROOT_PATIENCE;
-  const i64 few = enough / CREEP_WARNING + (l.level == 0 ? n_sides : 0);
-  l.outcome = CONSISTENT;
-  l.creeping = -1;
+  Trail& t = trail(l);
+  Progress& s = progress(l);
+  ASSERT(0 <= t.level && t.level <= t.level_capacity && t.head <= t.size && t.size <= t.capacity);
+  const i64 n = n_sides(problem(l));
+  i64 entries = 0, again = 0, enough = n + CREEP_ENTRIES;
+  if (t.level == 0) enough *= ROOT_PATIENCE;
+  const i64 few = enough / CREEP_WARNING + (t.level == 0 ? n : 0);
+  t.outcome = CONSISTENT;
+  s.creeping = -1;
   for (;;) {
-    while (l.head < l.trail_size && l.outcome == CONSISTENT) {
-      Entry e = l.trail[l.head++];
+    while (t.head < t.size && t.outcome == CONSISTENT) {
+      Entry e = t.entries[t.head++];
       ++entries;
       again += moves_again(l, e);
       if (tell_clauses(l, e.side, e.was, e.now)) wake_rows(l, e, again <= few);
     }
-    if (l.outcome != CONSISTENT) break;
+    if (t.outcome != CONSISTENT) break;
     if (wants_end(l)) return LEAVE;
     if (entries > enough) {
-      l.creeping = find_creeping(l);
+      s.creeping = find_creeping(l);
       enough += entries;
     }
-    if (l.level == 0) settle_root(l);
-    if (l.creeping >= 0) {
-      l.suspended = minimum(l.suspended, l.level);
+    if (t.level == 0) settle_root(l);
+    if (s.creeping >= 0) {
+      s.suspended = minimum(s.suspended, t.level);
       return CONSISTENT;
     }
     i32 row = take_row(l, again > few);
     if (row < 0) {
-      if (l.level <= l.suspended) l.suspended = NO_LEVEL;  // nothing is left undone below
-#ifdef CHECK_EXPLANATIONS
-      if (l.suspended == NO_LEVEL) check_fixpoint(l);
-#endif
+      reach_fixpoint(l);
       return CONSISTENT;
     }
     if (!run_row(l, row)) break;
   }
   empty_queue(l);
-  l.head = l.trail_size;
-  return (Outcome)l.outcome;
+  t.head = t.size;
+  return t.outcome;
 }

@@ -8,24 +8,59 @@
 // else two could remove each other.
 #pragma once
 
+#include "../core/assert.h"
+#include "../core/interval.h"
+#include "ablation.h"
+#include "clauses.h"
+#include "decide.h"
+#include "explain.h"
 #include "heap.h"
+#include "literal.h"
+#include "parts.h"
+#include "resolvent.h"
+#include "sides.h"
+#include "trail.h"
+#include "undo.h"
 
-#define DEEPEST_MINIMISATION 30
-#define NEVER_NEEDED (-1)
-#define NO_MORE_NEEDED (-2)
+constexpr i32 DEEPEST_MINIMISATION = 30;
+
+// What minimisation has found out about an entry in the conflict number `stamp`.
+struct Memo {
+  i32 stamp;
+  bound_t implied, refused;
+};
+
+struct Analysis {
+  Memo* memos;  // one an entry
+  i32* stamps;  // of each level: the last conflict that counted it
+  i32 stamp;    // the conflict's number
+};
+
+PART(Analysis, analysis);
+
+constexpr i64 ANALYSIS_BYTES = (i64)(sizeof(Memo) + sizeof(i32));  // for each entry that the trail has room for
+
+DEVICE void take_memory(Analysis& s, i32 capacity, Room& room) {
+  s.stamps = take<i32>(room, capacity);
+  s.memos = take<Memo>(room, capacity);
+}
 
 // The resolvent needs `a`, which is true.
 DEVICE void require(Learner& l, Literal a) {
-  if (a.k <= l.root[a.side]) return;
-  i32 before = l.needed_at[a.side];
-  if (before >= 0 && l.needed[a.side] >= a.k) return;
-  i32 i = entry_of(l, a, l.trail_size);
-  if (before == NEVER_NEEDED) l.touched[l.n_touched++] = a.side;
+  ASSERT(is_true(l, a));
+  if (a.k <= sides(l).root[a.side]) return;
+  Resolvent& s = resolvent(l);
+  const Entry* entries = trail(l).entries;
+  i32 before = s.entry[a.side];
+  if (before >= 0 && s.k[a.side] >= a.k) return;
+  i32 i = entry_of(l, a, trail(l).size);
+  ASSERT(i >= 0 && entries[i].level <= s.level);
+  if (before == NEVER_NEEDED) s.touched[s.n_touched++] = a.side;
   if (before < 0) bump(l, var_of(a.side));
-  bool was_open = before >= 0 && l.trail[before].level == l.conflict_level;
-  if (l.trail[i].level == l.conflict_level && !was_open) ++l.open_here;
-  l.needed_at[a.side] = i;
-  l.needed[a.side] = a.k;
+  bool was_open = before >= 0 && entries[before].level == s.level;
+  if (entries[i].level == s.level && !was_open) ++s.open;
+  s.entry[a.side] = i;
+  s.k[a.side] = a.k;
 }
 
 // The highest level of the conflict's literals.
@@ -33,25 +68,22 @@ DEVICE i32 find_conflict_level(const Learner& l, const Reason& why) {
   i32 level = 0;
   for (i32 i = 0; i < why.count; ++i) {
     Literal a;
-    if (!get_premise(why, i, &a) || a.k <= l.root[a.side]) continue;
-    level = maximum(level, l.trail[entry_of(l, a, l.trail_size)].level);
+    if (!get_premise(why, i, &a) || a.k <= sides(l).root[a.side]) continue;
+    level = maximum(level, trail(l).entries[entry_of(l, a, trail(l).size)].level);
   }
   return level;
 }
 
-// The conflict as a reason for nothing.
+// The conflict as a reason for nothing: true literals that cannot be true together. Those by which the side would have
+// grown, and the one that forbids it, if they come from a row; all those of a clause.
 DEVICE void get_conflict(const Learner& l, Reason& why) {
-  why.clause = 0;
-  why.count = l.n_conflict;
+  const Trail& t = trail(l);
+  bound_t against = sides(l).now[opposite(t.refused)];
+  Literal least = literal(t.refused, 1 - against);  // what contradicts it already
+  ASSERT(is_side(l, t.refused) && t.outcome == CONFLICT);
+  explain(l, t.refused_reason, least, t.size + 1, why);
   why.skipped = -1;
-  if (l.conflict_clause >= 0) {
-    Clause* clause = clause_at(l, l.conflict_clause);
-    clause->used = 1;
-    why.clause = literals_of(clause);
-    why.count = clause->size;
-    return;
-  }
-  for (i32 i = 0; i < l.n_conflict; ++i) why.own.literals[i] = l.conflict[i];
+  if (!why.clause) why.own.literals[why.count++] = negation(least);
 }
 
 DEVICE void require_all(Learner& l, const Reason& why) {
@@ -64,30 +96,35 @@ DEVICE void require_all(Learner& l, const Reason& why) {
 // Resolves down to the first unique implication point; its entry. Walked entries are taken out of the links, or long
 // chains of one side would be walked again and again.
 DEVICE i32 resolve(Learner& l) {
-  for (i32 i = l.trail_size - 1;; --i) {
-    Entry e = l.trail[i];
-    if (l.needed_at[e.side] == i) {
-      if (l.open_here == 1) return i;
+  Trail& t = trail(l);
+  Resolvent& s = resolvent(l);
+  for (i32 i = t.size - 1;; --i) {
+    ASSERT(i >= 0 && t.entries[i].level == s.level && s.open > 0);
+    Entry e = t.entries[i];
+    if (s.entry[e.side] == i) {
+      if (s.open == 1) return i;
       Reason why;
-      explain(l, e.reason, literal(e.side, l.needed[e.side]), i, why);
+      explain(l, e.reason, literal(e.side, s.k[e.side]), i, why);
       if (!is_row_reason(e.reason)) clause_at(l, e.reason >> 1)->activity += 1;
-      l.needed_at[e.side] = NO_MORE_NEEDED;
-      --l.open_here;
-      l.last[e.side] = e.previous;
+      s.entry[e.side] = NO_MORE_NEEDED;
+      --s.open;
+      t.last[e.side] = e.previous;
       require_all(l, why);
     } else {
-      l.last[e.side] = e.previous;
+      t.last[e.side] = e.previous;
     }
   }
 }
 
 // Whether the other literals of the resolvent imply the side's k, which entry i reached.
 OUTLINE bool is_redundant(Learner& l, i32 i, bound_t k, i32 depth) {
-  Entry e = l.trail[i];
+  ASSERT(0 <= i && i < trail(l).size && trail(l).entries[i].now >= k);
+  const Analysis& s = analysis(l);
+  Entry e = trail(l).entries[i];
   if (e.reason == DECISION || depth > DEEPEST_MINIMISATION) return false;
-  Memo* memo = &l.memos[i];
-  if (memo->stamp != l.stamp) {
-    Memo fresh = {l.stamp, l.root[e.side], e.now};
+  Memo* memo = &s.memos[i];
+  if (memo->stamp != s.stamp) {
+    Memo fresh = {s.stamp, sides(l).root[e.side], e.now};
     *memo = fresh;
     ++memo->refused;  // beyond what the entry gives
   }
@@ -98,12 +135,11 @@ OUTLINE bool is_redundant(Learner& l, i32 i, bound_t k, i32 depth) {
   bool implied = true;
   for (i32 j = 0; implied && j < why.count; ++j) {
     Literal a;
-    if (!get_premise(why, j, &a) || a.k <= l.root[a.side]) continue;
-    if (is_needed(l, a.side, a.k) && l.needed_at[a.side] < i) continue;
+    if (!get_premise(why, j, &a) || a.k <= sides(l).root[a.side]) continue;
+    if (is_needed(l, a.side, a.k) && resolvent(l).entry[a.side] < i) continue;
     i32 at = entry_of(l, a, i);
-    implied = l.stamps[l.trail[at].level] == l.stamp && is_redundant(l, at, a.k, depth + 1);
+    implied = s.stamps[trail(l).entries[at].level] == s.stamp && is_redundant(l, at, a.k, depth + 1);
   }
-  memo = &l.memos[i];
   if (implied) memo->implied = maximum(memo->implied, k);
   else memo->refused = minimum(memo->refused, k);
   return implied;
@@ -111,71 +147,85 @@ OUTLINE bool is_redundant(Learner& l, i32 i, bound_t k, i32 depth) {
 
 // Counts the level of an entry once.
 DEVICE void count_level(Learner& l, i32 level) {
-  if (l.stamps[level] == l.stamp) return;
-  l.stamps[level] = l.stamp;
-  ++l.lbd;
+  Analysis& s = analysis(l);
+  if (s.stamps[level] == s.stamp) return;
+  s.stamps[level] = s.stamp;
+  ++learned(l).lbd;
 }
 
 // The variable is next split where this conflict looked at it.
 DEVICE void note_split(Learner& l, i32 side) {
-  l.split[var_of(side)] = is_upper(side) ? 1 - l.needed[side] : l.needed[side];
+  bound_t k = resolvent(l).k[side];
+  guidance(l).split[var_of(side)] = is_upper(side) ? 1 - k : k;
+}
+
+// The negation of what the resolvent needs of the side joins the clause.
+DEVICE void write_literal(Learner& l, i32 side) {
+  Learned& clause = learned(l);
+  ASSERT(clause.size < n_sides(problem(l)));
+  clause.literals[clause.size++] = negation(literal(side, resolvent(l).k[side]));
+  note_split(l, side);
 }
 
 // Writes the clause: the asserting literal, then the others, one of the highest level first. The level to go back to.
 DEVICE i32 write_clause(Learner& l, i32 point) {
-  for (i32 i = 0; i < l.n_touched; ++i) {
-    i32 at = l.needed_at[l.touched[i]];
-    if (at >= 0) l.stamps[l.trail[at].level] = l.stamp;
+  const Resolvent& s = resolvent(l);
+  const Entry* entries = trail(l).entries;
+  Learned& clause = learned(l);
+  for (i32 i = 0; i < s.n_touched; ++i) {
+    i32 at = s.entry[s.touched[i]];
+    if (at >= 0) analysis(l).stamps[entries[at].level] = analysis(l).stamp;
   }
-  i32 uip_side = l.trail[point].side, back = 0;
-  l.n_learned = 0;
-  l.learned[l.n_learned++] = negation(literal(uip_side, l.needed[uip_side]));
-  note_split(l, uip_side);
-  for (i32 i = 0; i < l.n_touched; ++i) {
-    i32 side = l.touched[i], at = l.needed_at[side];
+  i32 back = 0;
+  clause.size = 0;
+  write_literal(l, entries[point].side);
+  for (i32 i = 0; i < s.n_touched; ++i) {
+    i32 side = s.touched[i], at = s.entry[side];
     if (at < 0 || at == point) continue;
-    if (!(LEARN_WITHOUT & WITHOUT_MINIMISATION) && is_redundant(l, at, l.needed[side], 0)) {
-      ++l.statistics->minimised;
+    if (!is_left_out(WITHOUT_MINIMISATION) && is_redundant(l, at, s.k[side], 0)) {
+      ++statistics(l).minimised;
       continue;
     }
-    l.learned[l.n_learned++] = negation(literal(side, l.needed[side]));
-    note_split(l, side);
-    if (l.trail[at].level <= back) continue;
-    back = l.trail[at].level;
-    Literal highest = l.learned[l.n_learned - 1];
-    l.learned[l.n_learned - 1] = l.learned[1];
-    l.learned[1] = highest;
+    write_literal(l, side);
+    if (entries[at].level <= back) continue;
+    back = entries[at].level;
+    Literal highest = clause.literals[clause.size - 1];
+    clause.literals[clause.size - 1] = clause.literals[1];
+    clause.literals[1] = highest;
   }
   return back;
 }
 
 // How many levels the clause's literals come from.
 DEVICE void count_levels(Learner& l) {
-  ++l.stamp;
-  l.lbd = 0;
-  for (i32 i = 0; i < l.n_learned; ++i) {
-    i32 side = opposite(l.learned[i].side);
-    count_level(l, l.trail[l.needed_at[side]].level);
+  ++analysis(l).stamp;
+  learned(l).lbd = 0;
+  for (i32 i = 0; i < learned(l).size; ++i) {
+    i32 side = opposite(learned(l).literals[i].side);
+    count_level(l, trail(l).entries[resolvent(l).entry[side]].level);
   }
 }
 
-// The clause of the last conflict, in l.learned; the level at which its first literal follows, or -1 when nothing is
+// The clause of the last conflict, in learned(l); the level at which its first literal follows, or -1 when nothing is
 // left to search. The conflict's own level is entered.
 OUTLINE i32 analyse(Learner& l) {
-  if (l.level == 0) return -1;
+  if (trail(l).level == 0) return -1;
   Reason why;
   get_conflict(l, why);
-  l.conflict_level = find_conflict_level(l, why);
-  if (l.conflict_level == 0) return -1;
-  backtrack(l, l.conflict_level);
-  ++l.stamp;
-  l.n_touched = l.open_here = 0;
+  Trail& t = trail(l);
+  Resolvent& s = resolvent(l);
+  s.level = find_conflict_level(l, why);
+  if (s.level == 0) return -1;
+  backtrack(l, s.level);
+  ++analysis(l).stamp;
+  s.n_touched = s.open = 0;
   require_all(l, why);
   i32 point = resolve(l);
-  for (i32 i = point; i < l.trail_size; ++i) l.last[l.trail[i].side] = i;
+  for (i32 i = point; i < t.size; ++i) t.last[t.entries[i].side] = i;
   i32 back = write_clause(l, point);
   count_levels(l);
-  for (i32 i = 0; i < l.n_touched; ++i) l.needed_at[l.touched[i]] = NEVER_NEEDED;
-  l.activity_step *= ACTIVITY_GROWTH;
+  ASSERT(0 <= back && back < s.level && 0 < learned(l).lbd && learned(l).lbd <= learned(l).size);
+  for (i32 i = 0; i < s.n_touched; ++i) s.entry[s.touched[i]] = NEVER_NEEDED;
+  heap(l).step *= ACTIVITY_GROWTH;
   return back;
 }

@@ -7,10 +7,16 @@
 // woken. `explanation_errors` counts what fails.
 #pragma once
 
+#include "../core/interval.h"
+#include "../core/propagate.h"
 #include "clauses.h"
+#include "literal.h"
 #include "oracle.h"
+#include "parts.h"
+#include "sides.h"
+#include "trail.h"
 
-#define CHECK_PASSES 100
+constexpr i32 CHECK_PASSES = 100;
 
 // Whether the row, run again and again on what the premises say, gives `a`.
 OUTLINE bool is_reached(const Learner& l, Row r, const Premises& why, Literal a) {
@@ -37,23 +43,23 @@ OUTLINE bool is_reached(const Learner& l, Row r, const Premises& why, Literal a)
 OUTLINE void check_explanation(const Learner& l, Row r, const Premises& why, Literal a, i32 t) {
   bool good = is_reached(l, r, why, a);
   for (i32 i = 0; i < why.count; ++i) good = good && held(l, why.literals[i].side, t) >= why.literals[i].k;
-  if (!good) ++l.statistics->explanation_errors;
+  if (!good) ++statistics(l).explanation_errors;
 }
 
-// One run of all rows over `sides`. Whether they are consistent; `changed` when something grew.
-static bool run_rows_plainly(const Learner& l, bound_t* sides, bool* changed) {
-  for (i32 row = 0; row < l.problem->n_rows; ++row) {
-    const Row r = l.problem->rows[row];
+// One run of all rows over `plain`. Whether they are consistent; `changed` when something grew.
+static bool run_rows_plainly(const Learner& l, bound_t* plain, bool* changed) {
+  for (i32 row = 0; row < problem(l)->n_rows; ++row) {
+    const Row r = problem(l)->rows[row];
     const i32 vars[3] = {r.x, r.y, third_var(r)};
     Interval v[3];
     for (i32 i = 0; i < 3; ++i) {
-      Interval of_var = {sides[lower_side(vars[i])], -(value_t)sides[upper_side(vars[i])]};
+      Interval of_var = {plain[lower_side(vars[i])], -(value_t)plain[upper_side(vars[i])]};
       v[i] = of_var;
     }
     run_operator(l, r, v);
     for (i32 i = 0; i < 3; ++i) {
-      bound_t* lower = &sides[lower_side(vars[i])];
-      bound_t* upper = &sides[upper_side(vars[i])];
+      bound_t* lower = &plain[lower_side(vars[i])];
+      bound_t* upper = &plain[upper_side(vars[i])];
       if (is_empty(v[i]) || v[i].l > -(value_t)*upper || -v[i].u > -(value_t)*lower) return false;
       *changed = *changed || v[i].l > *lower || -v[i].u > *upper;
       *lower = (bound_t)maximum((value_t)*lower, v[i].l);
@@ -63,57 +69,57 @@ static bool run_rows_plainly(const Learner& l, bound_t* sides, bool* changed) {
   return true;
 }
 
-static bool run_clauses_plainly(const Learner& l, bound_t* sides, bool* changed) {
-  for (i32 c = 0; c < l.clause_end; c += clause_units(clause_at(l, c)->size)) {
+static bool run_clauses_plainly(const Learner& l, bound_t* plain, bool* changed) {
+  for (i32 c = 0; c < clauses(l).end; c += clause_units(clause_at(l, c)->size)) {
     const Literal* literals = literals_of(clause_at(l, c));
     i32 open = -1, n_open = 0;
     for (i32 i = 0; i < clause_at(l, c)->size; ++i) {
       Literal a = literals[i];
-      if (sides[opposite(a.side)] >= 1 - a.k) continue;
+      if (plain[opposite(a.side)] >= 1 - a.k) continue;
       open = i;
-      n_open += sides[a.side] >= a.k ? 2 : 1;
+      n_open += plain[a.side] >= a.k ? 2 : 1;
     }
     if (n_open == 0) return false;
     if (n_open > 1) continue;
-    sides[literals[open].side] = literals[open].k;
+    plain[literals[open].side] = literals[open].k;
     *changed = true;
   }
   return true;
 }
 
 // Whether the root with all literals of the learned clause false has a fault, by propagation alone.
-static bool is_refuted(const Learner& l, bound_t* sides) {
-  for (i32 side = 0; side < 2 * l.problem->n_vars; ++side) sides[side] = l.root[side];
-  for (i32 i = 0; i < l.n_learned; ++i) {
-    Literal a = negation(l.learned[i]);
-    sides[a.side] = maximum(sides[a.side], a.k);
-    if (sides[a.side] > -sides[opposite(a.side)]) return true;
+static bool is_refuted(const Learner& l, bound_t* plain) {
+  for (i32 side = 0; side < n_sides(problem(l)); ++side) plain[side] = sides(l).root[side];
+  for (i32 i = 0; i < learned(l).size; ++i) {
+    Literal a = negation(learned(l).literals[i]);
+    plain[a.side] = maximum(plain[a.side], a.k);
+    if (plain[a.side] > -plain[opposite(a.side)]) return true;
   }
   for (bool changed = true; changed;) {
     changed = false;
-    if (!run_rows_plainly(l, sides, &changed) || !run_clauses_plainly(l, sides, &changed)) return true;
+    if (!run_rows_plainly(l, plain, &changed) || !run_clauses_plainly(l, plain, &changed)) return true;
   }
   return false;
 }
 
-// The clause in l.learned, before it is stored.
+// The clause in learned(l), before it is stored.
 OUTLINE void check_learned(const Learner& l) {
-  bound_t* sides = new bound_t[2 * (u64)l.problem->n_vars];
-  if (!is_refuted(l, sides)) ++l.statistics->explanation_errors;
-  delete[] sides;
+  bound_t* plain = new bound_t[2 * (u64)problem(l)->n_vars];
+  if (!is_refuted(l, plain)) ++statistics(l).explanation_errors;
+  delete[] plain;
 }
 
 // A fixpoint, as propagation takes it for one: no row has anything more to say.
 OUTLINE void check_fixpoint(const Learner& l) {
-  u64 n = 2 * (u64)l.problem->n_vars;
-  bound_t* sides = new bound_t[n];
-  for (u64 side = 0; side < n; ++side) sides[side] = l.now[side];
+  u64 n = 2 * (u64)problem(l)->n_vars;
+  bound_t* plain = new bound_t[n];
+  for (u64 side = 0; side < n; ++side) plain[side] = sides(l).now[side];
   bool changed = false;
-  if (!run_rows_plainly(l, sides, &changed) || changed) ++l.statistics->explanation_errors;
-  delete[] sides;
+  if (!run_rows_plainly(l, plain, &changed) || changed) ++statistics(l).explanation_errors;
+  delete[] plain;
 }
 
 // Bounds grow: what is supposed is neither true nor false.
 OUTLINE void check_supposed(const Learner& l, Literal a) {
-  if (l.now[a.side] >= a.k || l.now[opposite(a.side)] >= 1 - a.k) ++l.statistics->explanation_errors;
+  if (sides(l).now[a.side] >= a.k || sides(l).now[opposite(a.side)] >= 1 - a.k) ++statistics(l).explanation_errors;
 }

@@ -7,25 +7,88 @@
 // lists and nodes are built anew from what is left.
 #pragma once
 
+#include "../core/assert.h"
+#include "../core/interval.h"
 #include "lists.h"
+#include "literal.h"
+#include "parts.h"
+#include "sides.h"
+#include "trail.h"
 
-#define KEPT_LBD 2
-#define KEPT_WHILE_USED 6
+constexpr i32 FIRST_REDUCTION = 4000;  // clauses
+constexpr i32 REDUCTION_STEP = 300;
 
-DEVICE Clause* clause_at(const Learner& l, i32 clause) { return (Clause*)(l.clauses + (i64)clause * CLAUSE_UNIT); }
+// Clauses are named by their place in the store, in units of CLAUSE_UNIT bytes; the literals follow.
+constexpr i32 CLAUSE_UNIT = 8;
+constexpr i64 MOST_UNITS = ((i64)1 << 30) - 1;
+constexpr i64 MOST_KEYS = (i64)1 << 28;
+struct Clause {
+  i32 size, lbd;
+  float activity;
+  u32 used;  // as a reason since the last reduction
+};
+
+struct Clauses {
+  char* store;
+  u64* keys;          // to choose the half that goes
+  i32 end, capacity;  // in units
+  i32 count, most;    // of clauses, and of the keys that there is room for
+  bool full;          // a restart is to make room
+  i32 reduce_at;      // a number of clauses from which on a restart reduces them
+};
+
+PART(Clauses, clauses);
+
+// A clause that is not in the store: what the last analysis has learned, or what another learner tells.
+struct Learned {
+  Literal* literals;
+  i32 size, lbd;
+};
+
+PART(Learned, learned);
+
+DEVICE i64 learned_bytes(const Problem* p) { return n_sides(p) * (i64)sizeof(Literal); }
+
+DEVICE void take_memory(Learned& s, const Problem* p, Room& room) { s.literals = take<Literal>(room, n_sides(p)); }
+
+DEVICE void take_memory(Clauses& s, i64 store_bytes, i64 key_bytes, Room& room) {
+  s.capacity = (i32)minimum(store_bytes / CLAUSE_UNIT, MOST_UNITS);
+  s.most = (i32)minimum(key_bytes / (i64)sizeof(u64), MOST_KEYS);
+  s.store = take<char>(room, (i64)s.capacity * CLAUSE_UNIT);
+  s.keys = take<u64>(room, s.most);
+}
+
+DEVICE void clear_clauses(Learner& l) { clauses(l).reduce_at = FIRST_REDUCTION; }
+
+constexpr i32 KEPT_LBD = 2;
+constexpr i32 KEPT_WHILE_USED = 6;
+
+DEVICE Clause* clause_at(const Learner& l, i32 clause) {
+  ASSERT(0 <= clause && clause < clauses(l).end);
+  return (Clause*)(clauses(l).store + (i64)clause * CLAUSE_UNIT);
+}
 DEVICE Literal* literals_of(Clause* clause) { return (Literal*)(clause + 1); }
 DEVICE i32 clause_units(i32 size) { return (i32)((sizeof(Clause) + (u64)size * sizeof(Literal)) / CLAUSE_UNIT); }
 
+// Whether the literals are of sides that there are, and the first two of different ones.
+DEVICE bool is_clause(const Learner& l, const Literal* literals, i32 size) {
+  bool good = 2 <= size && size <= n_sides(problem(l)) && literals[0].side != literals[1].side;
+  for (i32 i = 0; good && i < size; ++i) good = is_side(l, literals[i].side);
+  return good;
+}
+
 // Stores a clause. -1 when there is no room.
 DEVICE i32 store_clause(Learner& l, const Literal* literals, i32 size, i32 lbd) {
-  i64 end = (i64)l.clause_end + clause_units(size);
-  if (end > l.clause_capacity || l.n_clauses == l.most_clauses) {
-    l.clauses_full = 1;
+  ASSERT(is_clause(l, literals, size) && lbd > 0);
+  Clauses& s = clauses(l);
+  i64 end = (i64)s.end + clause_units(size);
+  if (end > s.capacity || s.count == s.most) {
+    s.full = true;
     return -1;
   }
-  i32 clause = l.clause_end;
-  l.clause_end = (i32)end;
-  ++l.n_clauses;
+  i32 clause = s.end;
+  s.end = (i32)end;
+  ++s.count;
   Clause header = {size, lbd, 0, 1};
   *clause_at(l, clause) = header;
   for (i32 i = 0; i < size; ++i) literals_of(clause_at(l, clause))[i] = literals[i];
@@ -36,7 +99,8 @@ DEVICE i32 store_clause(Learner& l, const Literal* literals, i32 size, i32 lbd) 
 // rebuilt with the lists.
 DEVICE void attach(Learner& l, i32 clause) {
   const Literal* literals = literals_of(clause_at(l, clause));
-  i32 binary = clause_at(l, clause)->size == 2;
+  ASSERT(is_clause(l, literals, clause_at(l, clause)->size));
+  bool binary = clause_at(l, clause)->size == 2;
   for (i32 i = 0; i < 2; ++i) {
     Watcher watcher = {literals[1 - i], clause, binary};
     if (!watch(l, negation(literals[i]), watcher)) return;
@@ -56,6 +120,7 @@ DEVICE bool may_go(const Clause* c, bool pressed) {
 
 // The k-th least of the keys (quickselect: Hoare, CACM 1961), k < count.
 DEVICE u64 select_key(u64* keys, i32 count, i32 k) {
+  ASSERT(0 <= k && k < count);
   i32 from = 0, to = count - 1;
   while (from < to) {
     u64 pivot = keys[(from + to) / 2];
@@ -78,14 +143,15 @@ DEVICE u64 select_key(u64* keys, i32 count, i32 k) {
 // Clauses with this badness or more are dropped.
 DEVICE u64 badness_limit(Learner& l, bool pressed) {
   i32 count = 0;
-  for (i32 c = 0; c < l.clause_end; c += clause_units(clause_at(l, c)->size)) {
-    if (may_go(clause_at(l, c), pressed)) l.keys[count++] = badness(clause_at(l, c));
+  for (i32 c = 0; c < clauses(l).end; c += clause_units(clause_at(l, c)->size)) {
+    if (may_go(clause_at(l, c), pressed)) clauses(l).keys[count++] = badness(clause_at(l, c));
   }
-  return count == 0 ? UINT64_MAX : select_key(l.keys, count, count / 2);
+  return count == 0 ? UINT64_MAX : select_key(clauses(l).keys, count, count / 2);
 }
 
 // Level 0: leaves out of the literals those that are false for ever. Their number; -1 when one is true.
 DEVICE i32 strip_literals(const Learner& l, const Literal* from, i32 size, Literal* to) {
+  ASSERT(trail(l).level == 0);
   i32 kept = 0;
   for (i32 i = 0; i < size; ++i) {
     Literal a = from[i];
@@ -99,43 +165,52 @@ DEVICE i32 strip_literals(const Learner& l, const Literal* from, i32 size, Liter
 // learned clause that they could be; their number. -1 for an empty clause: nothing is left to search.
 DEVICE i32 close_up(Learner& l, u64 limit, bool pressed, Literal* units) {
   i32 end = 0, n_units = 0, left = 0;
-  for (i32 c = 0, next; c < l.clause_end; c = next) {
+  for (i32 c = 0, next; c < clauses(l).end; c = next) {
     Clause header = *clause_at(l, c);
     next = c + clause_units(header.size);
     if (may_go(&header, pressed) && badness(&header) >= limit) continue;
     Literal* literals = literals_of(clause_at(l, end));
     i32 size = strip_literals(l, literals_of(clause_at(l, c)), header.size, literals);
     if (size == 0) return -1;
-    if (size == 1 && n_units < 2 * l.problem->n_vars) units[n_units++] = literals[0];
+    if (size == 1 && n_units < n_sides(problem(l))) units[n_units++] = literals[0];
     if (size < 2) continue;
     Clause kept = {size, minimum(header.lbd, size), header.activity / 2, 0};
     *clause_at(l, end) = kept;
     end += clause_units(size);
     ++left;
   }
-  l.clause_end = end;
-  l.n_clauses = left;
+  ASSERT(end <= clauses(l).end && left <= clauses(l).count);
+  clauses(l).end = end;
+  clauses(l).count = left;
   return n_units;
 }
 
 DEVICE void rebuild_lists(Learner& l) {
   clear_lists(l);
-  for (i32 c = 0; c < l.clause_end; c += clause_units(clause_at(l, c)->size)) attach(l, c);
+  for (i32 c = 0; c < clauses(l).end; c += clause_units(clause_at(l, c)->size)) attach(l, c);
 }
 
 DEVICE bool is_crowded(const Learner& l) {
-  return l.lists_full || l.clause_end > l.clause_capacity / 2 || l.n_clauses > l.most_clauses / 2;
+  const Clauses& s = clauses(l);
+  return lists(l).full || s.end > s.capacity / 2 || s.count > s.most / 2;
 }
 
-// Level 0, settled: forgets clauses, builds the lists anew. The units that came out are in l.learned; their number, or
-// -1 when there is nothing left to search.
+DEVICE bool wants_reduction(const Learner& l) {
+  const Clauses& s = clauses(l);
+  return s.full || lists(l).full || s.count > s.reduce_at;
+}
+
+// Level 0, settled: forgets clauses, builds the lists anew. The units that came out are in learned(l);
+// their number, or -1 when there is nothing left to search.
 OUTLINE i32 reduce_clauses(Learner& l) {
-  ++l.statistics->reductions;
-  l.clauses_full = 0;
-  i32 n_units = close_up(l, badness_limit(l, false), false, l.learned);
+  ASSERT(trail(l).level == 0 && trail(l).size == 0);
+  ++statistics(l).reductions;
+  clauses(l).full = false;
+  clauses(l).reduce_at += REDUCTION_STEP;
+  i32 n_units = close_up(l, badness_limit(l, false), false, learned(l).literals);
   rebuild_lists(l);
   while (n_units == 0 && is_crowded(l)) {  // nothing is spared
-    n_units = close_up(l, badness_limit(l, true), true, l.learned);
+    n_units = close_up(l, badness_limit(l, true), true, learned(l).literals);
     rebuild_lists(l);
   }
   return n_units;

@@ -9,32 +9,102 @@
 // learned clause says what follows.
 #pragma once
 
+#include "../core/assert.h"
+#include "../core/interval.h"
+#include "../search/branch.h"
+#include "ablation.h"
 #include "heap.h"
+#include "literal.h"
+#include "parts.h"
+#include "sides.h"
+#include "trail.h"
+
+struct Guidance {
+  bound_t* phase;    // of each variable: its value last, or the one that the annotation prefers
+  bound_t* split;    // of each variable: the threshold at which the last conflict looked at it
+  bound_t* best;     // the values of the incumbent
+  i64 best_version;  // of that incumbent
+  bool has_best;
+  bool by_wish;            // the run tries what a relaxation wishes, not the incumbent's values
+  i32 strategy, position;  // how far the annotation has been followed
+  i32 pending_level;       // where the second half of a decision waits, or NO_LEVEL
+  i32 pending_side;
+  bound_t pending_k;
+};
+
+PART(Guidance, guidance);
+
+DEVICE i64 guidance_bytes(const Problem* p) { return p->n_vars * 3 * (i64)sizeof(bound_t); }
+
+DEVICE void take_memory(Guidance& s, const Problem* p, Room& room) {
+  s.phase = take<bound_t>(room, p->n_vars);
+  s.split = take<bound_t>(room, p->n_vars);
+  s.best = take<bound_t>(room, p->n_vars);
+}
+
+// The values that the annotation tries first, until variables have values of their own to remember.
+DEVICE void set_first_phases(Learner& l) {
+  const Problem* p = problem(l);
+  bound_t* phase = guidance(l).phase;
+  for (i32 v = 0; v < p->n_vars; ++v) phase[v] = p->root_lower[v];
+  if (p->sense < 0) phase[p->objective] = p->root_upper[p->objective];
+  for (i32 i = FIRST_ANNOTATED; i < p->n_strategies; ++i) {
+    Strategy strategy = p->strategies[i];
+    i32 choice = strategy.value_choice;
+    bool up = choice == VALUE_MAX || choice == VALUE_REVERSE_SPLIT || choice == VALUE_OUT_MIN;
+    for (i32 j = 0; j < strategy.count; ++j) {
+      i32 v = strategy_var(block(l), strategy, j);
+      bound_t lower = p->root_lower[v], upper = p->root_upper[v];
+      if (up) phase[v] = upper;
+      else if (choice == VALUE_MEDIAN) phase[v] = (bound_t)(lower + ((wide_t)upper - lower) / 2);
+    }
+  }
+}
+
+// The warm start's values are as good as an incumbent's, until there is one.
+DEVICE void take_hints(Learner& l) {
+  const Problem* p = problem(l);
+  for (i32 i = 0; i < p->n_hints; ++i) {
+    guidance(l).phase[strategy_var(block(l), p->strategies[WARM_START], i)] = p->hints[i];
+  }
+}
+
+DEVICE void clear_guidance(Learner& l) {
+  Guidance& s = guidance(l);
+  for (i32 v = 0; v < problem(l)->n_vars; ++v) s.split[v] = problem(l)->root_lower[v];  // not above it: no threshold
+  set_first_phases(l);
+  take_hints(l);
+  s.strategy = FIRST_ANNOTATED;
+  s.pending_level = NO_LEVEL;
+}
 
 DEVICE bool is_splitting(const Learner& l, i32 var) {
-  return !(LEARN_WITHOUT & WITHOUT_SPLITS) && l.split[var] > l.now[lower_side(var)] &&
-         l.split[var] <= -l.now[upper_side(var)];
+  bound_t k = guidance(l).split[var];
+  return !is_left_out(WITHOUT_SPLITS) && k > sides(l).now[lower_side(var)] && k <= -sides(l).now[upper_side(var)];
 }
 
 DEVICE bound_t wanted_value(const Learner& l, i32 var) {
-  if (LEARN_WITHOUT & WITHOUT_PHASES) return l.now[lower_side(var)];
-  return l.has_best && !l.by_wish ? l.best[var] : l.phase[var];
+  if (is_left_out(WITHOUT_PHASES)) return sides(l).now[lower_side(var)];
+  const Guidance& s = guidance(l);
+  return s.has_best && !s.by_wish ? s.best[var] : s.phase[var];
 }
 
 // The literal by which an unfixed variable is split.
 DEVICE Literal split_literal(const Learner& l, i32 var) {
-  bound_t wanted = wanted_value(l, var), k = l.split[var];
+  bound_t wanted = wanted_value(l, var), k = guidance(l).split[var];
   if (is_splitting(l, var)) return wanted >= k ? literal(lower_side(var), k) : literal(upper_side(var), 1 - k);
-  bound_t lower = l.now[lower_side(var)], upper = -l.now[upper_side(var)];
+  bound_t lower = sides(l).now[lower_side(var)], upper = -sides(l).now[upper_side(var)];
+  ASSERT(lower < upper);
   if (wanted <= lower) return literal(upper_side(var), -lower);
   if (wanted >= upper) return literal(lower_side(var), upper);
   return literal(lower_side(var), wanted);  // the upper side comes next, when the value is the lower bound
 }
 
-// The first unfixed variable from l.position on, or NO_PLACE.
+// The first unfixed variable from `position` on, or NO_PLACE.
 DEVICE i32 first_unfixed(const Learner& l, Strategy strategy) {
-  for (i32 i = l.position; i < strategy.count; ++i) {
-    if (!is_fixed(l, strategy_var(*l.block, strategy, i))) return i;
+  ASSERT(guidance(l).position >= 0);
+  for (i32 i = guidance(l).position; i < strategy.count; ++i) {
+    if (!is_fixed(l, strategy_var(block(l), strategy, i))) return i;
   }
   return NO_PLACE;
 }
@@ -42,15 +112,15 @@ DEVICE i32 first_unfixed(const Learner& l, Strategy strategy) {
 // The score of the i-th variable of a strategy, which is not fixed: the lower the better. What is measured may be
 // another variable than the one that is labelled; failure weights are activities.
 DEVICE double strategy_score(const Learner& l, Strategy strategy, i32 i, i32 var) {
-  i32 measured = l.problem->strategy_vars[strategy.start + strategy.count + i];
-  double lower = (double)l.now[lower_side(measured)], upper = -(double)l.now[upper_side(measured)];
+  i32 measured = problem(l)->strategy_vars[strategy.start + strategy.count + i];
+  double lower = (double)sides(l).now[lower_side(measured)], upper = -(double)sides(l).now[upper_side(measured)];
   switch (strategy.var_choice) {
     case VAR_FIRST_FAIL: return upper - lower;
     case VAR_ANTI_FIRST_FAIL: return lower - upper;
     case VAR_SMALLEST: return lower;
     case VAR_LARGEST: return -upper;
-    case VAR_MAX_REGRET: return -(double)regret(*l.block, strategy, i, l.now[lower_side(measured)]);
-    default: return (upper - lower + 1) / (1 + l.activity[var] / l.activity_step);
+    case VAR_MAX_REGRET: return -(double)regret(block(l), strategy, i, sides(l).now[lower_side(measured)]);
+    default: return (upper - lower + 1) / (1 + heap(l).activity[var] / heap(l).step);
   }
 }
 
@@ -58,7 +128,7 @@ DEVICE i32 best_unfixed(const Learner& l, Strategy strategy) {
   i32 best = NO_PLACE;
   double least = 0;
   for (i32 i = 0; i < strategy.count; ++i) {
-    i32 var = strategy_var(*l.block, strategy, i);
+    i32 var = strategy_var(block(l), strategy, i);
     if (is_fixed(l, var)) continue;
     double score = strategy_score(l, strategy, i, var);
     if (best != NO_PLACE && score >= least) continue;
@@ -70,32 +140,35 @@ DEVICE i32 best_unfixed(const Learner& l, Strategy strategy) {
 
 // The annotation's first branch on `var`. An interval inside the domain takes two decisions: the second one waits.
 DEVICE Literal branch_literal(Learner& l, i32 var, i32 value_choice) {
-  bound_t lower = l.now[lower_side(var)], upper = -l.now[upper_side(var)];
-  Branches branches = split_interval(*l.block, value_choice, lower, upper, 0);
+  bound_t lower = sides(l).now[lower_side(var)], upper = -sides(l).now[upper_side(var)];
+  Branches branches = split_interval(block(l), value_choice, lower, upper, 0);
   bound_t first = branches.lower[0], last = branches.upper[0];
+  ASSERT(lower <= first && first <= last && last <= upper);
   if (first == lower) return literal(upper_side(var), -last);
-  l.pending_level = last == upper ? NO_LEVEL : l.level + 1;
-  l.pending_side = upper_side(var);
-  l.pending_k = -last;
+  Guidance& s = guidance(l);
+  s.pending_level = last == upper ? NO_LEVEL : trail(l).level + 1;
+  s.pending_side = upper_side(var);
+  s.pending_k = -last;
   return literal(lower_side(var), first);
 }
 
 // The next decision of the model's strategies. False when all their variables are fixed.
 DEVICE bool annotated_literal(Learner& l, Literal* a) {
-  Literal pending = literal(l.pending_side, l.pending_k);
-  bool waits = l.pending_level == l.level;
-  l.pending_level = NO_LEVEL;
+  Guidance& s = guidance(l);
+  Literal pending = literal(s.pending_side, s.pending_k);
+  bool waits = s.pending_level == trail(l).level;
+  s.pending_level = NO_LEVEL;
   if (waits && !is_true(l, pending) && !is_false(l, pending)) {
     *a = pending;
     return true;
   }
-  for (; l.strategy < l.problem->n_strategies; ++l.strategy, l.position = 0) {
-    Strategy strategy = l.problem->strategies[l.strategy];
+  for (; s.strategy < problem(l)->n_strategies; ++s.strategy, s.position = 0) {
+    Strategy strategy = problem(l)->strategies[s.strategy];
     bool in_order = strategy.var_choice == VAR_INPUT_ORDER;
     i32 place = in_order ? first_unfixed(l, strategy) : best_unfixed(l, strategy);
     if (place == NO_PLACE) continue;
-    if (in_order) l.position = place;
-    *a = branch_literal(l, strategy_var(*l.block, strategy, place), strategy.value_choice);
+    if (in_order) s.position = place;
+    *a = branch_literal(l, strategy_var(block(l), strategy, place), strategy.value_choice);
     return true;
   }
   return false;
@@ -103,7 +176,7 @@ DEVICE bool annotated_literal(Learner& l, Literal* a) {
 
 // Whether a variable of the set is open, so that no other one's turn has come.
 DEVICE bool has_open_first(const Learner& l) {
-  for (i32 v = 0; v < l.problem->n_vars; ++v) {
+  for (i32 v = 0; v < problem(l)->n_vars; ++v) {
     if (is_first(l, v) && !is_fixed(l, v)) return true;
   }
   return false;

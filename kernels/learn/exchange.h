@@ -12,12 +12,18 @@
 // lock).
 #pragma once
 
-#include "restart.h"
+#include "../core/assert.h"
+#include "../core/interval.h"
+#include "../search/units.h"
+#include "ablation.h"
+#include "clauses.h"
+#include "literal.h"
+#include "parts.h"
+#include "sides.h"
+#include "trail.h"
 
-#define EXCHANGE_SLOTS 512
-#define EXCHANGE_LITERALS 8
-#define TOLD_SIZE 3
-#define TOLD_LBD 2
+constexpr i32 TOLD_SIZE = 3;
+constexpr i32 TOLD_LBD = 2;
 
 struct ExchangeSlot {
   i64 sequence;
@@ -30,11 +36,26 @@ struct alignas(64) ExchangeRing {
   ExchangeSlot slots[EXCHANGE_SLOTS];
 };
 
-// The host knows this size: Layout.first_exchange.
+struct Exchange {
+  i64* heard;  // of each block: the clauses of its ring that were read
+  i64 units_seen;
+};
+
+PART(Exchange, exchange);
+
+DEVICE i64 exchange_bytes(const Problem* p) { return p->n_blocks * (i64)sizeof(i64); }
+
+DEVICE void take_memory(Exchange& s, const Problem* p, Room& room) { s.heard = take<i64>(room, p->n_blocks); }
+
+// As the host reckons (Layout.first_exchange).
+static_assert(sizeof(ExchangeSlot) == 16 + EXCHANGE_LITERALS * 2 * sizeof(bound_t), "a slot of another size");
+static_assert(sizeof(ExchangeRing) == (8 + EXCHANGE_SLOTS * sizeof(ExchangeSlot) + 63) / 64 * 64, "and a ring");
+
 DEVICE ExchangeRing* ring_of(const Problem* p, i32 block) { return (ExchangeRing*)p->exchange + block; }
 
 DEVICE bool is_told(const Learner& l) {
-  return l.n_learned <= TOLD_SIZE || (l.lbd <= TOLD_LBD && l.n_learned <= EXCHANGE_LITERALS);
+  const Learned& clause = learned(l);
+  return clause.size <= TOLD_SIZE || (clause.lbd <= TOLD_LBD && clause.size <= EXCHANGE_LITERALS);
 }
 
 // Makes the units at least these, one a side.
@@ -49,21 +70,23 @@ DEVICE void tell_units(const Problem* p, const bound_t* sides) {
 
 // Level 0, at its fixpoint: what has come to hold there.
 DEVICE void tell_root(Learner& l) {
-  if (l.root_news) tell_units(l.problem, l.root);
-  l.root_news = 0;
+  if (trail(l).root_news) tell_units(problem(l), sides(l).root);
+  trail(l).root_news = false;
 }
 
 DEVICE void tell_clause(Learner& l) {
-  ExchangeRing* ring = ring_of(l.problem, l.block->index);
+  ExchangeRing* ring = ring_of(problem(l), block(l).index);
   i64 head = ring->head;
   ExchangeSlot* slot = &ring->slots[head % EXCHANGE_SLOTS];
+  ASSERT(1 < learned(l).size && learned(l).size <= EXCHANGE_LITERALS && slot->sequence % 2 == 0);
   global_store(&slot->sequence, 2 * head + 1);
   fence();  // no word before the odd number
-  global_store(&slot->size, l.n_learned);
-  global_store(&slot->lbd, l.lbd);
-  for (i32 i = 0; i < l.n_learned; ++i) {
-    global_store(&slot->literals[i].k, l.learned[i].k);
-    global_store(&slot->literals[i].side, l.learned[i].side);
+  const Learned& clause = learned(l);
+  global_store(&slot->size, clause.size);
+  global_store(&slot->lbd, clause.lbd);
+  for (i32 i = 0; i < clause.size; ++i) {
+    global_store(&slot->literals[i].k, clause.literals[i].k);
+    global_store(&slot->literals[i].side, clause.literals[i].side);
   }
   fence();
   global_store(&slot->sequence, 2 * head + 2);
@@ -72,61 +95,67 @@ DEVICE void tell_clause(Learner& l) {
 
 // The clause just learned, if others may want it.
 DEVICE void tell_others(Learner& l) {
-  if (!l.problem->exchange || (LEARN_WITHOUT & WITHOUT_SHARING) || !is_told(l)) return;
-  ++l.statistics->told;
-  if (l.n_learned > 1) tell_clause(l);  // a unit is told with all that holds at level 0
+  if (!problem(l)->exchange || is_left_out(WITHOUT_SHARING) || !is_told(l)) return;
+  ++statistics(l).told;
+  if (learned(l).size > 1) tell_clause(l);  // a unit is told with all that holds at level 0
 }
 
-// Clause `number` of the ring, into l.learned. False when it has been overwritten.
+// Clause `number` of the ring, into learned(l). False when it has been overwritten.
 DEVICE bool read_clause(Learner& l, const ExchangeRing* ring, i64 number) {
   const ExchangeSlot* slot = &ring->slots[number % EXCHANGE_SLOTS];
   i64 sequence = 2 * number + 2;
   if (global_load(&slot->sequence) != sequence) return false;
+  Learned& clause = learned(l);
   i32 size = global_load(&slot->size);
-  l.lbd = global_load(&slot->lbd);
-  l.n_learned = 0;
+  clause.lbd = global_load(&slot->lbd);
+  clause.size = 0;
   for (i32 i = 0; i < size && i < EXCHANGE_LITERALS; ++i) {
-    l.learned[l.n_learned++] = literal(global_load(&slot->literals[i].side), global_load(&slot->literals[i].k));
+    const Literal* told = &slot->literals[i];
+    clause.literals[clause.size++] = literal(global_load(&told->side), global_load(&told->k));
   }
   fence();
-  return global_load(&slot->sequence) == sequence;
+  bool whole = global_load(&slot->sequence) == sequence;
+  ASSERT(!whole || (size == clause.size && is_clause(l, clause.literals, size)));
+  return whole;
 }
 
-// Level 0: the clause in l.learned becomes one of the learner's.
+// Level 0: the clause in learned(l) becomes one of the learner's.
 DEVICE void adopt_clause(Learner& l) {
-  ++l.statistics->heard;
-  i32 size = strip_literals(l, l.learned, l.n_learned, l.learned);
+  ASSERT(trail(l).level == 0);
+  ++statistics(l).heard;
+  Literal* literals = learned(l).literals;
+  i32 size = strip_literals(l, literals, learned(l).size, literals);
   if (size < 0) return;
-  if (size == 0) l.exhausted = 1;
-  if (size == 1) set_root(l, l.learned[0].side, l.learned[0].k);
+  if (size == 0) trail(l).exhausted = true;
+  if (size == 1) set_root(l, literals[0].side, literals[0].k);
   if (size < 2) return;
-  i32 clause = store_clause(l, l.learned, size, minimum(l.lbd, size));
+  i32 clause = store_clause(l, literals, size, minimum(learned(l).lbd, size));
   if (clause >= 0) attach(l, clause);
 }
 
 DEVICE void adopt_units(Learner& l) {
-  i64 version = global_load(&l.problem->units->version);
-  if (version == l.units_seen) return;
-  l.units_seen = version;
-  for (i32 side = 0; side < 2 * l.problem->n_vars; ++side) {
-    bound_t k = global_load(&unit_words(l.problem)[side]);
-    if (k > l.now[side]) set_root(l, side, k);
+  i64 version = global_load(&problem(l)->units->version);
+  if (version == exchange(l).units_seen) return;
+  exchange(l).units_seen = version;
+  for (i32 side = 0; side < n_sides(problem(l)); ++side) {
+    bound_t k = global_load(&unit_words(problem(l))[side]);
+    if (k > sides(l).now[side]) set_root(l, side, k);
   }
 }
 
 // Level 0: what others have told since the last time.
 DEVICE void hear_others(Learner& l) {
-  const Problem* p = l.problem;
+  const Problem* p = problem(l);
   adopt_units(l);
   if (!p->exchange) return;
-  for (i32 block = 0; block < p->n_blocks && !l.exhausted; ++block) {
-    if (block == l.block->index || !is_learner(p, block)) continue;
-    const ExchangeRing* ring = ring_of(p, block);
+  for (i32 other = 0; other < p->n_blocks && !trail(l).exhausted; ++other) {
+    if (other == block(l).index || !is_learner(p, other)) continue;
+    const ExchangeRing* ring = ring_of(p, other);
     i64 head = global_load(&ring->head);
-    i64 from = maximum(l.heard[block], head - EXCHANGE_SLOTS);
-    for (; from < head && !l.exhausted; ++from) {
+    i64 from = maximum(exchange(l).heard[other], head - EXCHANGE_SLOTS);
+    for (; from < head && !trail(l).exhausted; ++from) {
       if (read_clause(l, ring, from)) adopt_clause(l);
     }
-    l.heard[block] = head;
+    exchange(l).heard[other] = head;
   }
 }

@@ -1,12 +1,21 @@
 // Reasons, whoever gave them: a row by its rules or by the oracle, or a clause, whose other literals are all false.
 #pragma once
 
+#include "../core/assert.h"
+#include "../core/propagate.h"
+#include "ablation.h"
 #include "clauses.h"
+#include "literal.h"
+#include "oracle.h"
+#include "parts.h"
+#include "rules.h"
 #include "rules_product.h"
-
+#include "sides.h"
+#include "trail.h"
 #ifdef CHECK_EXPLANATIONS
 #include "check.h"
 #endif
+
 
 // True literals that imply another one. Those of a clause are read where they lie, negated.
 struct Reason {
@@ -17,6 +26,7 @@ struct Reason {
 
 // Literal i of the reason. One of a clause may be the implied literal itself: false.
 DEVICE bool get_premise(const Reason& why, i32 i, Literal* a) {
+  ASSERT(0 <= i && i < why.count);
   if (!why.clause) {
     *a = why.own.literals[i];
     return true;
@@ -39,10 +49,21 @@ DEVICE bool explain_by_rule(const Learner& l, Premises& why, Row r, Literal a, i
   }
 }
 
+// Whether all premises were true before entry t.
+DEVICE bool were_true(const Learner& l, const Reason& why, i32 t) {
+  bool good = true;
+  for (i32 i = 0; good && i < why.count; ++i) {
+    Literal a;
+    good = !get_premise(why, i, &a) || held(l, a.side, t) >= a.k;
+  }
+  return good;
+}
+
 OUTLINE void explain_row(const Learner& l, i32 row, Literal a, i32 t, Premises& why) {
-  Row r = load_constant(&l.problem->rows[row]);
+  ASSERT(0 <= row && row < problem(l)->n_rows && is_side(l, a.side));
+  Row r = load_constant(&problem(l)->rows[row]);
   why.count = 0;
-  bool by_rule = !(LEARN_WITHOUT & WITHOUT_RULES) && explain_by_rule(l, why, r, a, t);
+  bool by_rule = !is_left_out(WITHOUT_RULES) && explain_by_rule(l, why, r, a, t);
   if (!by_rule) explain_by_oracle(l, r, a, t, why);
 #ifdef CHECK_EXPLANATIONS
   check_explanation(l, r, why, a, t);
@@ -50,16 +71,18 @@ OUTLINE void explain_row(const Learner& l, i32 row, Literal a, i32 t, Premises& 
 #ifdef COUNTED_OPERATOR  // docs/learning.md: of which operator are they, and how long
   if (r.op != COUNTED_OPERATOR) return;
 #endif
-  ++l.statistics->explanations;
-  l.statistics->premises += why.count;
+  ++statistics(l).explanations;
+  statistics(l).premises += why.count;
 }
 
 // Why `a` came to be true at entry t, or would have.
 DEVICE void explain(const Learner& l, i32 reason, Literal a, i32 t, Reason& why) {
+  ASSERT(reason != DECISION);
   if (is_row_reason(reason)) {
     explain_row(l, reason >> 1, a, t, why.own);
     why.clause = 0;
     why.count = why.own.count;
+    ASSERT(were_true(l, why, t));
     return;
   }
   Clause* clause = clause_at(l, reason >> 1);
@@ -67,41 +90,5 @@ DEVICE void explain(const Learner& l, i32 reason, Literal a, i32 t, Reason& why)
   why.clause = literals_of(clause);
   why.count = clause->size;
   why.skipped = a.side;
-}
-
-// `reason` would make `a` true, which the opposite side forbids: the conflict, as true literals.
-OUTLINE void note_conflict(Learner& l, Literal a, i32 reason) {
-  l.n_conflict = 0;
-  l.conflict_clause = -1;
-  if (!is_row_reason(reason)) {
-    l.conflict_clause = reason >> 1;
-    return;
-  }
-  bound_t against = l.now[opposite(a.side)];
-  Literal least = literal(a.side, 1 - against);  // what contradicts it already
-  Premises why;
-  explain_row(l, reason >> 1, least, l.trail_size + 1, why);
-  for (i32 i = 0; i < why.count; ++i) l.conflict[l.n_conflict++] = why.literals[i];
-  l.conflict[l.n_conflict++] = negation(least);
-}
-
-// Makes side >= k. False when it cannot be, or when there is no room: l.outcome says which.
-DEVICE bool set_side(Learner& l, i32 side, value_t k, i32 reason) {
-  if (k <= l.now[side]) return true;
-  if (k > -(value_t)l.now[opposite(side)]) {
-    l.outcome = CONFLICT;
-    if (l.level > 0) note_conflict(l, literal(side, 0), reason);
-    return false;
-  }
-  if (l.trail_size == l.trail_capacity) {
-    l.outcome = FULL;
-    return false;
-  }
-  append(l, side, (bound_t)k, reason);
-  return true;
-}
-
-// Level 0: makes side >= k, for ever. What there is no room for is only not said.
-OUTLINE void set_root(Learner& l, i32 side, value_t k) {
-  if (!set_side(l, side, k, DECISION) && l.outcome == CONFLICT) l.exhausted = 1;
+  ASSERT(were_true(l, why, t));
 }

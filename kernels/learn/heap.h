@@ -7,29 +7,66 @@
 // are what clauses can name.
 #pragma once
 
-#include "advance.h"
+#include "../core/assert.h"
+#include "parts.h"
+#include "sides.h"
 
-#define ACTIVITY_GROWTH (1 / 0.95)
-#define ACTIVITY_MOST 1e100
+constexpr double ACTIVITY_GROWTH = 1 / 0.95;
+constexpr double ACTIVITY_MOST = 1e100;
+
+struct Heap {
+  double* activity;  // of each variable
+  i32* vars;         // the heap
+  i32* place;        // of each variable in it, or -1
+  i32 size;
+  i32 set;      // the decision set that comes first
+  i64 set_since, set_work[N_DECISION_SETS];  // work done when it came, and what each has had before
+  double step;  // what a variable gains
+};
+
+PART(Heap, heap);
+
+DEVICE i64 heap_bytes(const Problem* p) { return p->n_vars * (i64)(sizeof(double) + 2 * sizeof(i32)); }
+
+DEVICE void take_memory(Heap& s, const Problem* p, Room& room) {
+  s.activity = take<double>(room, p->n_vars);
+  s.vars = take<i32>(room, p->n_vars);
+  s.place = take<i32>(room, p->n_vars);
+}
+
+DEVICE void clear_heap(Learner& l) {
+  Heap& s = heap(l);
+  for (i32 v = 0; v < problem(l)->n_vars; ++v) {
+    s.activity[v] = 0;
+    s.place[v] = -1;
+  }
+  s.step = 1;
+  s.set = N_DECISION_SETS - 1;
+  s.set_since = 0;
+  for (i32 set = 0; set < N_DECISION_SETS; ++set) s.set_work[set] = 0;
+}
 
 // In the set that this run decides first.
-DEVICE bool is_first(const Learner& l, i32 var) { return l.problem->decision_sets[var] >> l.set & 1; }
+DEVICE bool is_first(const Learner& l, i32 var) { return problem(l)->decision_sets[var] >> heap(l).set & 1; }
 
 // Behind the last variable of the set come the others, so that every search is complete.
 DEVICE bool goes_before(const Learner& l, i32 a, i32 b) {
   bool first = is_first(l, a);
-  return first != is_first(l, b) ? first : l.activity[a] > l.activity[b];
+  return first != is_first(l, b) ? first : heap(l).activity[a] > heap(l).activity[b];
 }
 
 DEVICE void put_at(Learner& l, i32 i, i32 var) {
-  l.heap[i] = var;
-  l.place[var] = i;
+  Heap& s = heap(l);
+  ASSERT(0 <= i && i < s.size && is_variable(l, var));
+  s.vars[i] = var;
+  s.place[var] = i;
 }
 
 DEVICE void rise(Learner& l, i32 i) {
-  i32 var = l.heap[i];
+  i32 var = heap(l).vars[i];
+  ASSERT(heap(l).place[var] == i);
   for (; i > 0; i = (i - 1) / 2) {
-    i32 parent = l.heap[(i - 1) / 2];
+    i32 parent = heap(l).vars[(i - 1) / 2];
     if (!goes_before(l, var, parent)) break;
     put_at(l, i, parent);
   }
@@ -37,79 +74,62 @@ DEVICE void rise(Learner& l, i32 i) {
 }
 
 DEVICE void sink(Learner& l, i32 i) {
-  i32 var = l.heap[i];
-  for (i32 child = 2 * i + 1; child < l.heap_size; child = 2 * i + 1) {
-    if (child + 1 < l.heap_size && goes_before(l, l.heap[child + 1], l.heap[child])) ++child;
-    if (!goes_before(l, l.heap[child], var)) break;
-    put_at(l, i, l.heap[child]);
+  const Heap& s = heap(l);
+  i32 var = s.vars[i];
+  ASSERT(s.place[var] == i);
+  for (i32 child = 2 * i + 1; child < s.size; child = 2 * i + 1) {
+    if (child + 1 < s.size && goes_before(l, s.vars[child + 1], s.vars[child])) ++child;
+    if (!goes_before(l, s.vars[child], var)) break;
+    put_at(l, i, s.vars[child]);
     i = child;
   }
   put_at(l, i, var);
 }
 
 DEVICE void insert(Learner& l, i32 var) {
-  if (l.place[var] >= 0) return;
-  put_at(l, l.heap_size++, var);
-  rise(l, l.place[var]);
+  if (heap(l).place[var] >= 0) return;
+  put_at(l, heap(l).size++, var);
+  rise(l, heap(l).place[var]);
 }
 
 // Another set is decided first from now on.
 DEVICE void decide_first(Learner& l, i32 set) {
-  if (l.set == set) return;
-  l.set = set;
-  for (i32 i = l.heap_size / 2 - 1; i >= 0; --i) sink(l, i);
+  ASSERT(0 <= set && set < N_DECISION_SETS);
+  if (heap(l).set == set) return;
+  heap(l).set = set;
+  for (i32 i = heap(l).size / 2 - 1; i >= 0; --i) sink(l, i);
+}
+
+DEVICE bool are_all_fixed(const Learner& l) {
+  bool fixed = true;
+  for (i32 v = 0; fixed && v < problem(l)->n_vars; ++v) fixed = is_fixed(l, v);
+  return fixed;
 }
 
 // The first unfixed variable, the most active of its kind, or -1. Fixed ones before it leave the heap; `backtrack`
 // brings them back.
 DEVICE i32 most_active(Learner& l) {
-  while (l.heap_size > 0) {
-    i32 var = l.heap[0];
+  Heap& s = heap(l);
+  while (s.size > 0) {
+    i32 var = s.vars[0];
     if (!is_fixed(l, var)) return var;
-    l.place[var] = -1;
-    if (--l.heap_size > 0) {
-      put_at(l, 0, l.heap[l.heap_size]);
+    s.place[var] = -1;
+    if (--s.size > 0) {
+      put_at(l, 0, s.vars[s.size]);
       sink(l, 0);
     }
   }
+  ASSERT(are_all_fixed(l));
   return -1;
 }
 
 DEVICE void bump(Learner& l, i32 var) {
-  l.activity[var] += l.activity_step;
-  if (l.activity[var] > ACTIVITY_MOST) {
-    for (i32 v = 0; v < l.problem->n_vars; ++v) l.activity[v] /= ACTIVITY_MOST;
-    l.activity_step /= ACTIVITY_MOST;
+  Heap& s = heap(l);
+  ASSERT(is_variable(l, var) && s.step > 0 && s.activity[var] >= 0);
+  s.activity[var] += s.step;
+  if (s.activity[var] > ACTIVITY_MOST) {
+    for (i32 v = 0; v < problem(l)->n_vars; ++v) s.activity[v] /= ACTIVITY_MOST;
+    s.step /= ACTIVITY_MOST;
   }
-  if (l.place[var] >= 0) rise(l, l.place[var]);
-}
-
-// Takes back all above the level. A fixed variable remembers its value (phase saving: Pipatsrisawat, Darwiche, SAT
-// 2007).
-OUTLINE void backtrack(Learner& l, i32 level) {
-  if (l.level <= level) return;
-  Mark mark = l.marks[level];
-  for (i32 i = l.trail_size - 1; i >= mark.trail_size; --i) {
-    const Entry& e = l.trail[i];
-    i32 var = var_of(e.side);
-    if (is_fixed(l, var)) l.phase[var] = l.now[lower_side(var)];
-    insert(l, var);
-    l.now[e.side] = e.was;
-    l.last[e.side] = e.previous;
-  }
-  l.trail_size = l.head = mark.trail_size;
-  l.strategy = mark.strategy;
-  l.position = mark.position;
-  l.level = level;
-  if (level < l.suspended) l.suspended = NO_LEVEL;
-  else queue_all_rows(l);
-}
-
-// A new level, on which `a` is supposed. The caller sees to it that there is room.
-DEVICE void suppose(Learner& l, Literal a) {
-  Mark mark = {l.trail_size, l.strategy, l.position};
-  l.marks[l.level++] = mark;
-  l.peak_level = maximum(l.peak_level, l.level);
-  append(l, a.side, a.k, DECISION);
-  ++statistics(*l.block).nodes;
+  if (s.place[var] >= 0) rise(l, s.place[var]);
 }

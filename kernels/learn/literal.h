@@ -12,7 +12,7 @@
 // All bounds are finite here: a learner does not search a model with an infinite one (learner.h).
 #pragma once
 
-#include "../search/mailbox.h"
+#include "../core/abi.h"
 
 struct Literal {
   bound_t k;
@@ -29,6 +29,7 @@ DEVICE i32 upper_side(i32 var) { return 2 * var + 1; }
 DEVICE i32 opposite(i32 side) { return side ^ 1; }
 DEVICE i32 var_of(i32 side) { return side >> 1; }
 DEVICE bool is_upper(i32 side) { return side & 1; }
+DEVICE i32 n_sides(const Problem* p) { return 2 * p->n_vars; }
 
 // x >= k or x <= 1 - k - ...: not (side >= k) is (-side >= 1 - k).
 DEVICE Literal negation(Literal a) { return literal(opposite(a.side), 1 - a.k); }

@@ -9,10 +9,16 @@
 // rules.h, which it checks in debug builds.
 #pragma once
 
+#include "../core/assert.h"
+#include "../core/interval.h"
+#include "../core/propagate.h"
+#include "literal.h"
+#include "parts.h"
+#include "sides.h"
 #include "trail.h"
 
-#define MOST_PREMISES 6
-#define BISECTIONS 12
+constexpr i32 MOST_PREMISES = 7;  // of six sides; and what a conflict contradicts
+constexpr i32 BISECTIONS = 12;
 
 struct Premises {
   Literal literals[MOST_PREMISES];
@@ -21,14 +27,12 @@ struct Premises {
 
 // A side that is so at the root needs no mention.
 DEVICE void add_premise(const Learner& l, Premises& why, Literal a) {
-  if (a.k > l.root[a.side]) why.literals[why.count++] = a;
+  ASSERT(is_side(l, a.side) && 0 <= why.count && why.count < MOST_PREMISES);
+  if (a.k > sides(l).root[a.side]) why.literals[why.count++] = a;
 }
 
-DEVICE i32 third_var(Row r) { return r.op == OP_ELEMENT ? r.y : r.z; }
-DEVICE bool names_twice(Row r) { return r.x == r.y || (r.op != OP_ELEMENT && (r.y == r.z || r.x == r.z)); }
-
 DEVICE Interval premise_interval(const Learner& l, const Premises& why, i32 var) {
-  Interval v = {l.root[lower_side(var)], -(value_t)l.root[upper_side(var)]};
+  Interval v = {sides(l).root[lower_side(var)], -(value_t)sides(l).root[upper_side(var)]};
   for (i32 i = 0; i < why.count; ++i) {
     if (why.literals[i].side == lower_side(var)) v.l = why.literals[i].k;
     if (why.literals[i].side == upper_side(var)) v.u = -(value_t)why.literals[i].k;
@@ -39,7 +43,7 @@ DEVICE Interval premise_interval(const Learner& l, const Premises& why, i32 var)
 DEVICE bool reaches(Interval v, bool upper, bound_t k) { return upper ? -v.u >= k : v.l >= k; }
 
 // Runs the operator on the intervals of x, y and z.
-OUTLINE void run_operator(const Learner& l, Row r, Interval* v) { propagate_operator(*l.block, r, v[0], v[1], v[2]); }
+OUTLINE void run_operator(const Learner& l, Row r, Interval* v) { propagate_operator(block(l), r, v[0], v[1], v[2]); }
 
 // Whether the row, run once on the root bounds and the premises, gives `a` or finds a fault.
 OUTLINE bool is_implied(const Learner& l, Row r, const Premises& why, Literal a) {
@@ -74,14 +78,15 @@ DEVICE void collect_sides(const Learner& l, Row r, i32 t, Premises& why) {
       why.literals[place] = why.literals[place - 1];
     }
     since[place] = entry;
-    why.literals[place] = literal(side, l.trail[entry].now);
+    why.literals[place] = literal(side, trail(l).entries[entry].now);
   }
 }
 
 // The least threshold of premise i that is enough, as far as a few bisections find it. The root's is not.
 DEVICE void lower_premise(const Learner& l, Row r, Literal a, Premises& why, i32 i) {
+  ASSERT(0 <= i && i < why.count && is_implied(l, r, why, a));
   bound_t enough = why.literals[i].k;
-  wide_t too_little = l.root[why.literals[i].side];
+  wide_t too_little = sides(l).root[why.literals[i].side];
   for (i32 tries = 0; tries < BISECTIONS && enough - too_little > 1; ++tries) {
     wide_t middle = too_little + (enough - too_little) / 2;
     why.literals[i].k = (bound_t)middle;
@@ -97,7 +102,7 @@ OUTLINE void explain_by_oracle(const Learner& l, Row r, Literal a, i32 t, Premis
   if (!is_implied(l, r, why, a)) return;  // it took the row several runs: all its sides are the reason
   for (i32 i = 0; i < why.count;) {
     Literal whole = why.literals[i];
-    why.literals[i].k = l.root[whole.side];
+    why.literals[i].k = sides(l).root[whole.side];
     if (is_implied(l, r, why, a)) {
       for (i32 j = i + 1; j < why.count; ++j) why.literals[j - 1] = why.literals[j];
       --why.count;

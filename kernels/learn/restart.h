@@ -25,102 +25,138 @@
 // and become longer, so that each part gets its share of any time, and time enough at last.
 #pragma once
 
-#include "../free/neighbourhood.h"
-#include "analyse.h"
+#include "../core/assert.h"
+#include "../core/interval.h"
+#include "../core/luby.h"
+#include "ablation.h"
+#include "clauses.h"
 #include "decide.h"
+#include "heap.h"
+#include "lists.h"
+#include "literal.h"
+#include "parts.h"
+#include "sides.h"
+#include "trail.h"
 #include "turns.h"
+#include "undo.h"
 
-#define LUBY_UNIT 100          // conflicts
-#define GLUCOSE_LEAST 50       // conflicts between restarts
-#define GLUCOSE_EXCESS 1.2
-#define RECENT_SHARE (1.0 / 32)
-#define USUAL_SHARE (1.0 / 8192)
-#define PROBE_EVERY 3          // runs
-#define WISH_EVERY 4           // runs of a finder
-#define N_TURNS 5              // of a soloist, until it begins again with longer ones
-#define TURN_CONFLICTS 500     // of the first turns, and so many more each time
+constexpr i32 LUBY_UNIT = 100;       // conflicts
+constexpr i32 GLUCOSE_LEAST = 50;    // conflicts between restarts
+constexpr double GLUCOSE_EXCESS = 1.2;
+constexpr double RECENT_SHARE = 1.0 / 32;
+constexpr double USUAL_SHARE = 1.0 / 8192;
+constexpr i32 PROBE_EVERY = 3;       // runs
+constexpr i32 WISH_EVERY = 4;        // runs of a finder
+constexpr i32 N_TURNS = 5;           // of a soloist, until it begins again with longer ones
+constexpr i32 TURN_CONFLICTS = 500;  // of the first turns, and so many more each time
+constexpr i64 LONGEST_LEAP = (i64)1 << 60;
 
-DEVICE bool is_prover(const Learner& l) { return l.part == METHOD_PROVER; }
+struct Restarts {
+  i32 role, part;  // the part that it plays now: its role, but for a soloist
+  i32 turns, luby_runs, prover_runs, wish_runs;
+  i64 conflicts_in_turn;  // of a soloist
+  i32 conflicts_here, conflict_limit;
+  double recent_lbd, usual_lbd;
+  i32 full_restarts;  // in a row, since the trail was full
+  bool gave_up;       // the trail was full, and restarts were in vain
+  i64 cut;            // only solutions better than this value of sense * objective are wanted
+  bool probing;       // the run begins with a probe
+  i64 probe_step;     // how far above the proved bound,
+  i64 probe_gap;      // which was minus this at the last probe
+  i64 leap;           // by how much the next solution is to be better
+};
+
+PART(Restarts, restarts);
+
+DEVICE void clear_restarts(Learner& l) {
+  Restarts& s = restarts(l);
+  s.cut = NO_INCUMBENT;
+  s.conflict_limit = LUBY_UNIT;
+  s.probe_gap = INT64_MAX;
+  s.probe_step = s.leap = 1;
+}
+
+DEVICE bool is_prover(const Learner& l) { return restarts(l).part == METHOD_PROVER; }
 
 DEVICE void note_lbd(Learner& l) {
-  ++l.conflicts_here;
-  ++l.conflicts_in_turn;
-  l.recent_lbd += (l.lbd - l.recent_lbd) * RECENT_SHARE;
-  l.usual_lbd += (l.lbd - l.usual_lbd) * USUAL_SHARE;
+  ASSERT(learned(l).lbd > 0);
+  Restarts& s = restarts(l);
+  ++s.conflicts_here;
+  ++s.conflicts_in_turn;
+  s.recent_lbd += (learned(l).lbd - s.recent_lbd) * RECENT_SHARE;
+  s.usual_lbd += (learned(l).lbd - s.usual_lbd) * USUAL_SHARE;
 }
 
 DEVICE bool wants_restart(const Learner& l) {
-  if (l.level == 0) return false;
-  if (l.clauses_full || l.lists_full) return true;
-  if (is_prover(l)) return l.conflicts_here > GLUCOSE_LEAST && l.recent_lbd > GLUCOSE_EXCESS * l.usual_lbd;
-  return l.conflicts_here >= l.conflict_limit;
+  if (trail(l).level == 0) return false;
+  if (clauses(l).full || lists(l).full) return true;
+  const Restarts& s = restarts(l);
+  if (is_prover(l)) return s.conflicts_here > GLUCOSE_LEAST && s.recent_lbd > GLUCOSE_EXCESS * s.usual_lbd;
+  return s.conflicts_here >= s.conflict_limit;
 }
 
 // The part of a soloist in its next turn. Where there is no annotation to follow, that turn is left out.
 DEVICE i32 next_part(Learner& l) {
   const i32 parts[N_TURNS] = {METHOD_FINDER, METHOD_PROVER, METHOD_FINDER, METHOD_PROVER, METHOD_FOLLOWER};
-  i32 part = parts[l.turns++ % N_TURNS];
-  if (part != METHOD_FOLLOWER || l.problem->n_strategies > FIRST_ANNOTATED) return part;
-  return parts[l.turns++ % N_TURNS];
+  i32 part = parts[restarts(l).turns++ % N_TURNS];
+  if (part != METHOD_FOLLOWER || problem(l)->n_strategies > FIRST_ANNOTATED) return part;
+  return parts[restarts(l).turns++ % N_TURNS];
 }
 
 DEVICE void take_part(Learner& l) {
-  i64 enough = (i64)TURN_CONFLICTS * (1 + l.turns / N_TURNS);
-  if (l.role != METHOD_SOLOIST) l.part = l.role;
-  else if (l.turns > 0 && l.conflicts_in_turn < enough) return;
-  else l.part = next_part(l);
-  l.conflicts_in_turn = 0;
-}
-
-DEVICE void clear_sets(Learner& l) {
-  l.set = N_DECISION_SETS - 1;
-  l.set_since = work_done(l);
-  for (i32 set = 0; set < N_DECISION_SETS; ++set) l.set_work[set] = 0;
+  Restarts& s = restarts(l);
+  ASSERT(FIRST_LEARNER <= s.role && s.role < N_METHODS);
+  i64 enough = (i64)TURN_CONFLICTS * (1 + s.turns / N_TURNS);
+  if (s.role != METHOD_SOLOIST) s.part = s.role;
+  else if (s.turns > 0 && s.conflicts_in_turn < enough) return;
+  else s.part = next_part(l);
+  s.conflicts_in_turn = 0;
 }
 
 // Of the sets that the block decides first that which has had the least work, or the next in turn.
 DEVICE void take_set(Learner& l) {
-  i32 sets = l.problem->decides[l.block->index], next = -1;
+  Heap& s = heap(l);
+  i32 sets = problem(l)->decides[block(l).index], next = -1;
   ASSERT(sets > 0 && sets < 1 << N_DECISION_SETS);
   i64 now = work_done(l);
-  l.set_work[l.set] += now - l.set_since;
-  l.set_since = now;
+  s.set_work[s.set] += now - s.set_since;
+  s.set_since = now;
   for (i32 i = 1; i <= N_DECISION_SETS; ++i) {
-    i32 set = (l.set + i) % N_DECISION_SETS;
-    if ((sets >> set & 1) && (next < 0 || l.set_work[set] < l.set_work[next])) next = set;
+    i32 set = (s.set + i) % N_DECISION_SETS;
+    if ((sets >> set & 1) && (next < 0 || s.set_work[set] < s.set_work[next])) next = set;
   }
   decide_first(l, next);
 }
 
 DEVICE bool tries_wishes(Learner& l) {
-  if (!global_load(&l.problem->common->wished)) return false;
-  return !l.has_best || (l.part == METHOD_FINDER && ++l.wish_runs % WISH_EVERY == 0);
+  if (!global_load(&problem(l)->common->wished)) return false;
+  return !guidance(l).has_best || (restarts(l).part == METHOD_FINDER && ++restarts(l).wish_runs % WISH_EVERY == 0);
 }
 
 // A wish out of range is none.
 DEVICE void take_wishes(Learner& l) {
-  const Problem* p = l.problem;
+  const Problem* p = problem(l);
   for (i32 v = 0; v < p->n_vars; ++v) {
     bound_t wish = global_load(&p->wishes[v]);
-    if (wish >= p->root_lower[v] && wish <= p->root_upper[v]) l.phase[v] = wish;
+    if (wish >= p->root_lower[v] && wish <= p->root_upper[v]) guidance(l).phase[v] = wish;
   }
 }
 
 DEVICE void restart(Learner& l) {
+  Restarts& s = restarts(l);
   backtrack(l, 0);
   take_part(l);
   take_set(l);
-  l.by_wish = tries_wishes(l);
-  if (l.by_wish) take_wishes(l);
-  ++l.restarts;
-  ++statistics(*l.block).restarts;
-  l.conflicts_here = 0;
-  l.leap = maximum(l.leap / 2, (i64)1);
-  if (!is_prover(l)) l.conflict_limit = luby(++l.luby_runs % RESTART_CYCLE + 1) * LUBY_UNIT;
-  l.recent_lbd = l.usual_lbd;
-  l.pending_level = NO_LEVEL;
-  bool may_probe = is_prover(l) && l.problem->sense != 0 && !(LEARN_WITHOUT & WITHOUT_PROBES);
-  l.probing = may_probe && ++l.prover_runs % PROBE_EVERY == PROBE_EVERY - 1;
+  guidance(l).by_wish = tries_wishes(l);
+  if (guidance(l).by_wish) take_wishes(l);
+  ++statistics(block(l)).restarts;
+  s.conflicts_here = 0;
+  s.leap = maximum(s.leap / 2, (i64)1);
+  if (!is_prover(l)) s.conflict_limit = luby(++s.luby_runs % RESTART_CYCLE + 1) * LUBY_UNIT;
+  s.recent_lbd = s.usual_lbd;
+  guidance(l).pending_level = NO_LEVEL;
+  bool may_probe = is_prover(l) && problem(l)->sense != 0 && !is_left_out(WITHOUT_PROBES);
+  s.probing = may_probe && ++s.prover_runs % PROBE_EVERY == PROBE_EVERY - 1;
 }
 
 // The side that grows with the proved bound of the objective, and the opposite one, which grows with the incumbent.
@@ -130,23 +166,27 @@ DEVICE i32 cut_side(const Problem* p) { return opposite(goal_side(p)); }
 // At level 0: the objective within so many of its proved bound. The step doubles while the bound rises, and shrinks
 // when a probe has left it where it was.
 DEVICE Literal probe_literal(Learner& l) {
-  i32 side = cut_side(l.problem);
-  i64 bound = -(i64)l.now[goal_side(l.problem)], least = (i64)l.now[side] + 1;
-  l.probe_step = bound < l.probe_gap ? minimum(2 * l.probe_step, (i64)1 << 60) : maximum(l.probe_step / 4, (i64)1);
-  l.probe_gap = bound;
-  return literal(side, (bound_t)maximum(bound - minimum(l.probe_step - 1, bound - least), least));
+  Restarts& s = restarts(l);
+  ASSERT(trail(l).level == 0 && s.probe_step > 0);
+  i32 side = cut_side(problem(l));
+  i64 bound = -(i64)sides(l).now[goal_side(problem(l))], least = (i64)sides(l).now[side] + 1;
+  s.probe_step = bound < s.probe_gap ? minimum(2 * s.probe_step, LONGEST_LEAP) : maximum(s.probe_step / 4, (i64)1);
+  s.probe_gap = bound;
+  return literal(side, (bound_t)maximum(bound - minimum(s.probe_step - 1, bound - least), least));
 }
 
 // At level 0, with an incumbent: how much better than it must be a finder wants the objective to be in this run. At
 // most half of what is open, so that the leap is neither true nor false yet: bounds never move back.
 DEVICE i64 next_leap(const Learner& l) {
-  if (l.part != METHOD_FINDER || l.problem->sense == 0 || l.cut == NO_INCUMBENT) return 0;
-  if (LEARN_WITHOUT & WITHOUT_LEAPS) return 0;
-  i64 open = -(i64)l.now[cut_side(l.problem)] - (i64)l.now[goal_side(l.problem)];
-  return minimum(l.leap, open / 2);
+  const Restarts& s = restarts(l);
+  if (s.part != METHOD_FINDER || problem(l)->sense == 0 || s.cut == NO_INCUMBENT) return 0;
+  if (is_left_out(WITHOUT_LEAPS)) return 0;
+  ASSERT(s.leap > 0);
+  i64 open = -(i64)sides(l).now[cut_side(problem(l))] - (i64)sides(l).now[goal_side(problem(l))];
+  return minimum(s.leap, open / 2);
 }
 
 DEVICE Literal leap_literal(const Learner& l, i64 leap) {
-  i32 side = cut_side(l.problem);
-  return literal(side, (bound_t)((i64)l.now[side] + leap));
+  i32 side = cut_side(problem(l));
+  return literal(side, (bound_t)((i64)sides(l).now[side] + leap));
 }

@@ -10,23 +10,15 @@
 // (check.h).
 #pragma once
 
+#include "../core/assert.h"
+#include "../core/interval.h"
+#include "ablation.h"
+#include "literal.h"
 #include "oracle.h"
-
-// Ablations, as bits of -DLEARN_WITHOUT (docs/learning.md).
-#define WITHOUT_RULES 1         // the oracle explains everything
-#define WITHOUT_LIFTING 2       // bounds as they were
-#define WITHOUT_MINIMISATION 4
-#define WITHOUT_PHASES 8
-#define WITHOUT_SPLITS 16       // variables are split at their phase, not where the last conflict looked at them
-#define WITHOUT_SHARING 32      // clauses are neither told nor heard; units and bounds are
-#define WITHOUT_PROBES 64       // of the objective's bound
-#define WITHOUT_LEAPS 128
-#ifndef LEARN_WITHOUT
-#define LEARN_WITHOUT 0
-#endif
-
-// The resolvent holds the side at k or above already.
-DEVICE bool is_needed(const Learner& l, i32 side, wide_t k) { return l.needed_at[side] >= 0 && l.needed[side] >= k; }
+#include "parts.h"
+#include "resolvent.h"
+#include "sides.h"
+#include "trail.h"
 
 // Two sides whose sum has to reach k, and the least that p may be lowered to.
 struct Sum {
@@ -36,8 +28,8 @@ struct Sum {
 
 // Whether to lower p rather than q, when either can give up all the slack.
 DEVICE bool prefers_lower_p(const Learner& l, Literal p, Literal q, bound_t p_low, bound_t q_low, i32 t) {
-  if (p_low <= l.root[p.side]) return true;
-  if (q_low <= l.root[q.side]) return false;
+  if (p_low <= sides(l).root[p.side]) return true;
+  if (q_low <= sides(l).root[q.side]) return false;
   bool p_free = is_needed(l, p.side, p_low), q_free = is_needed(l, q.side, q_low);
   if (p_free != q_free) {
     if (q_free) return is_needed(l, q.side, q.k);
@@ -50,12 +42,13 @@ DEVICE bool prefers_lower_p(const Learner& l, Literal p, Literal q, bound_t p_lo
 
 // p + q >= k by the sides before t. False when they do not give it.
 OUTLINE bool explain_sum(const Learner& l, Premises& why, Sum sum, i32 t) {
+  ASSERT(is_side(l, sum.p) && is_side(l, sum.q));
   Literal p = literal(sum.p, held(l, sum.p, t)), q = literal(sum.q, held(l, sum.q, t));
   wide_t slack = (wide_t)p.k + q.k - sum.k;
   if (slack < 0 || p.k < sum.floor) return false;
-  if (slack > 0 && !(LEARN_WITHOUT & WITHOUT_LIFTING)) {
-    wide_t least_p = maximum(maximum((wide_t)p.k - slack, sum.floor), (wide_t)l.root[p.side]);
-    wide_t least_q = maximum((wide_t)q.k - slack, (wide_t)l.root[q.side]);
+  if (slack > 0 && !is_left_out(WITHOUT_LIFTING)) {
+    wide_t least_p = maximum(maximum((wide_t)p.k - slack, sum.floor), (wide_t)sides(l).root[p.side]);
+    wide_t least_q = maximum((wide_t)q.k - slack, (wide_t)sides(l).root[q.side]);
     bound_t p_low = (bound_t)minimum(least_p, (wide_t)p.k), q_low = (bound_t)minimum(least_q, (wide_t)q.k);
     if (prefers_lower_p(l, p, q, p_low, q_low, t)) {
       p.k = p_low;
@@ -65,6 +58,7 @@ OUTLINE bool explain_sum(const Learner& l, Premises& why, Sum sum, i32 t) {
       p.k = (bound_t)maximum((wide_t)p_low, sum.k - q.k);
     }
   }
+  ASSERT((wide_t)p.k + q.k >= sum.k && p.k >= sum.floor);
   add_premise(l, why, p);
   add_premise(l, why, q);
   return true;
@@ -78,7 +72,7 @@ DEVICE bool explain_by_sum(const Learner& l, Premises& why, i32 p, i32 q, wide_t
 // The side was at least k before t, and that is why.
 OUTLINE bool explain_by(const Learner& l, Premises& why, i32 side, wide_t k, i32 t) {
   if (held(l, side, t) < k) return false;
-  if (k > l.root[side]) add_premise(l, why, literal(side, (bound_t)k));
+  if (k > sides(l).root[side]) add_premise(l, why, literal(side, (bound_t)k));
   return true;
 }
 

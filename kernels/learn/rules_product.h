@@ -1,15 +1,29 @@
 // The rules for products and table look-ups: see rules.h.
 #pragma once
 
+#include "../core/assert.h"
+#include "../core/interval.h"
+#include "ablation.h"
+#include "literal.h"
+#include "oracle.h"
+#include "parts.h"
 #include "rules.h"
+#include "sides.h"
+#include "trail.h"
 
-DEVICE bool is_fixed_at_root(const Learner& l, i32 var) { return l.root[lower_side(var)] == -l.root[upper_side(var)]; }
+DEVICE bool is_fixed_at_root(const Learner& l, i32 var) {
+  return sides(l).root[lower_side(var)] == -sides(l).root[upper_side(var)];
+}
+
 DEVICE bool is_boolean_at_root(const Learner& l, i32 var) {
-  return l.root[lower_side(var)] >= 0 && l.root[upper_side(var)] >= -1;
+  return sides(l).root[lower_side(var)] >= 0 && sides(l).root[upper_side(var)] >= -1;
 }
 
 // n / d rounded up, for d > 0.
-DEVICE wide_t ratio_ceil(wide_t n, wide_t d) { return n / d + (n % d > 0); }
+DEVICE wide_t ratio_ceil(wide_t n, wide_t d) {
+  ASSERT(d > 0);
+  return n / d + (n % d > 0);
+}
 
 // x = c * y
 DEVICE bool explain_multiple(const Learner& l, Premises& why, i32 x, i32 y, value_t c, Literal a, i32 t) {
@@ -75,9 +89,9 @@ DEVICE bool explain_mul(const Learner& l, Premises& why, Row r, Literal a, i32 t
     y = r.z;
     z = r.y;
   }
-  if (is_fixed_at_root(l, z)) return var != z && explain_multiple(l, why, r.x, y, l.root[lower_side(z)], a, t);
+  if (is_fixed_at_root(l, z)) return var != z && explain_multiple(l, why, r.x, y, sides(l).root[lower_side(z)], a, t);
   if (is_boolean_at_root(l, y)) return explain_gate(l, why, r.x, y, z, a, t);
-  if (l.root[lower_side(y)] < 0 || l.root[lower_side(z)] < 0) return false;
+  if (sides(l).root[lower_side(y)] < 0 || sides(l).root[lower_side(z)] < 0) return false;
   if (var == r.x) return explain_area(l, why, y, z, a, t);
   return explain_factor(l, why, r.x, var == y ? z : y, a, t);
 }
@@ -98,6 +112,7 @@ DEVICE bool is_harmless(const Entries& e, bound_t value) { return is_beyond(e, v
 
 // Lowers what is asked of x to the nearest excluded entries of first..last.
 DEVICE void explain_excluded(const Learner& l, Premises& why, i32 x, const Entries& e, bound_t first, bound_t last) {
+  ASSERT(sides(l).root[lower_side(x)] <= e.least && e.most <= -(value_t)sides(l).root[upper_side(x)]);
   value_t below = -BEYOND, above = BEYOND;
   for (bound_t i = first; i <= last; ++i) {
     bound_t value = e.table[i];
@@ -105,7 +120,7 @@ DEVICE void explain_excluded(const Learner& l, Premises& why, i32 x, const Entri
     if (value < e.least) below = maximum(below, (value_t)value);
     else above = minimum(above, (value_t)value);
   }
-  if (LEARN_WITHOUT & WITHOUT_LIFTING) {
+  if (is_left_out(WITHOUT_LIFTING)) {
     if (below > -BEYOND) below = e.least - 1;
     if (above < BEYOND) above = e.most + 1;
   }
@@ -117,16 +132,17 @@ DEVICE void explain_excluded(const Learner& l, Premises& why, i32 x, const Entri
 DEVICE bool explain_element(const Learner& l, Premises& why, Row r, Literal a, i32 t) {
   bool of_x = var_of(a.side) == r.x, upper = is_upper(a.side);
   value_t least = held(l, lower_side(r.x), t), most = -(value_t)held(l, upper_side(r.x), t);
-  Entries e = {l.problem->tables + r.z, least, most, of_x, upper, a.k};
-  bound_t root_first = l.root[lower_side(r.y)], root_last = -l.root[upper_side(r.y)];
+  Entries e = {problem(l)->tables + r.z, least, most, of_x, upper, a.k};
+  bound_t root_first = sides(l).root[lower_side(r.y)], root_last = -sides(l).root[upper_side(r.y)];
   value_t first = held(l, lower_side(r.y), t), last = -(value_t)held(l, upper_side(r.y), t);
   if (!of_x && !upper) last = minimum((value_t)root_last, (value_t)a.k - 1);
   if (!of_x && upper) first = maximum((value_t)root_first, 1 - (value_t)a.k);
+  ASSERT(root_first <= first && last <= root_last);
   for (value_t i = first; i <= last; ++i) {
     if (!is_harmless(e, e.table[i])) return false;
   }
   bool from_first = of_x || !upper, to_last = of_x || upper;
-  if (!(LEARN_WITHOUT & WITHOUT_LIFTING)) {
+  if (!is_left_out(WITHOUT_LIFTING)) {
     while (from_first && first > root_first && is_harmless(e, e.table[first - 1])) --first;
     while (to_last && last < root_last && is_harmless(e, e.table[last + 1])) ++last;
   }

@@ -7,51 +7,131 @@
 // What holds at level 0 is folded into the root, and no clause names it.
 #pragma once
 
-#include "memory.h"
+#include "../core/assert.h"
+#include "../core/interval.h"
+#include "literal.h"
+#include "parts.h"
+#include "sides.h"
 
-DEVICE Interval interval_of(const Learner& l, i32 var) {
-  Interval v = {l.now[lower_side(var)], -(value_t)l.now[upper_side(var)]};
-  return v;
+// A change of a side: from `was` to `now`. `previous` is the entry of the same side before it, or -1.
+struct Entry {
+  i32 side, level, previous, reason;
+  bound_t now, was;
+};
+
+// Reasons: a decision, 2 * row + 1, or 2 * clause.
+constexpr i32 DECISION = -1;
+DEVICE i32 row_reason(i32 row) { return 2 * row + 1; }
+DEVICE i32 clause_reason(i32 clause) { return 2 * clause; }
+DEVICE bool is_row_reason(i32 reason) { return reason & 1; }
+
+constexpr i32 NO_LEVEL = INT32_MAX;
+
+// Where a level begins, and how far the annotation had been followed then.
+struct Mark { i32 trail_size, strategy, position; };
+
+// What `propagate` and its parts come to.
+enum Outcome { CONSISTENT, CONFLICT, FULL, LEAVE };
+
+struct Trail {
+  i32* last;  // of each side: its last entry, or -1
+  Entry* entries;
+  Mark* marks;  // one a level
+  i32 size, capacity;
+  i32 head;  // the entries before it have been told to clauses and rows
+  i32 level, level_capacity, peak_level;
+  Outcome outcome;              // why the last change was refused
+  i32 refused, refused_reason;  // the side that could not grow, and what would have made it
+  bool exhausted;               // level 0 has failed: the space holds nothing that is wanted
+  bool root_news;               // something came to hold at level 0 that nobody was told
+};
+
+PART(Trail, trail);
+
+constexpr i64 ENTRY_BYTES = (i64)(sizeof(Entry) + sizeof(Mark));  // a level has an entry at least
+DEVICE i64 trail_bytes(const Problem* p) { return n_sides(p) * (i64)sizeof(i32); }
+
+DEVICE void take_memory(Trail& t, const Problem* p, i32 capacity, Room& room) {
+  t.capacity = capacity;
+  t.level_capacity = capacity - 1;
+  t.last = take<i32>(room, n_sides(p));
+  t.marks = take<Mark>(room, capacity);
+  t.entries = take<Entry>(room, capacity);
 }
 
-DEVICE bool is_fixed(const Learner& l, i32 var) { return l.now[lower_side(var)] == -l.now[upper_side(var)]; }
-DEVICE bool is_true(const Learner& l, Literal a) { return l.now[a.side] >= a.k; }
-DEVICE bool is_false(const Learner& l, Literal a) { return l.now[opposite(a.side)] >= 1 - a.k; }
+DEVICE void clear_trail(Learner& l) {
+  for (i32 side = 0; side < n_sides(problem(l)); ++side) trail(l).last[side] = -1;
+}
 
 // The last entry of the side before entry t; -1 when it was as at the root.
 DEVICE i32 entry_before(const Learner& l, i32 side, i32 t) {
-  i32 i = l.last[side];
-  while (i >= t) i = l.trail[i].previous;
+  const Trail& s = trail(l);
+  ASSERT(is_side(l, side) && t >= 0 && s.last[side] < s.size);
+  i32 i = s.last[side];
+  while (i >= t) i = s.entries[i].previous;
   return i;
 }
 
 // The side before entry t.
 DEVICE bound_t held(const Learner& l, i32 side, i32 t) {
   i32 i = entry_before(l, side, t);
-  return i < 0 ? l.root[side] : l.trail[i].now;
+  return i < 0 ? sides(l).root[side] : trail(l).entries[i].now;
 }
 
 // The entry before t that made the side reach k, which it had; -1 when it is so at the root.
 DEVICE i32 entry_of(const Learner& l, Literal a, i32 t) {
   i32 i = entry_before(l, a.side, t);
-  while (i >= 0 && l.trail[i].was >= a.k) i = l.trail[i].previous;
+  while (i >= 0 && trail(l).entries[i].was >= a.k) i = trail(l).entries[i].previous;
+  ASSERT(i < 0 ? sides(l).root[a.side] >= a.k : trail(l).entries[i].now >= a.k);
   return i;
 }
 
 DEVICE void append(Learner& l, i32 side, bound_t k, i32 reason) {
-  Entry entry = {side, l.level, l.last[side], reason, k, l.now[side]};
-  l.trail[l.trail_size] = entry;
-  l.last[side] = l.trail_size++;
-  l.now[side] = k;
+  Trail& t = trail(l);
+  ASSERT(is_side(l, side) && t.size < t.capacity && t.last[side] < t.size);
+  ASSERT(sides(l).now[side] <= k && (value_t)k <= -(value_t)sides(l).now[opposite(side)]);
+  ASSERT(t.size == 0 || t.entries[t.size - 1].level <= t.level);
+  Entry entry = {side, t.level, t.last[side], reason, k, sides(l).now[side]};
+  t.entries[t.size] = entry;
+  t.last[side] = t.size++;
+  sides(l).now[side] = k;
+}
+
+// Makes side >= k. False when it cannot be, or when there is no room: `outcome` says which, and `refused` and
+// `refused_reason` what would have changed it (analyse.h explains that).
+DEVICE bool set_side(Learner& l, i32 side, value_t k, i32 reason) {
+  ASSERT(is_side(l, side) && reason >= DECISION);
+  if (k <= sides(l).now[side]) return true;
+  Trail& t = trail(l);
+  if (k > -(value_t)sides(l).now[opposite(side)]) {
+    t.outcome = CONFLICT;
+    t.refused = side;
+    t.refused_reason = reason;
+    return false;
+  }
+  if (t.size == t.capacity) {
+    t.outcome = FULL;
+    return false;
+  }
+  append(l, side, (bound_t)k, reason);
+  return true;
+}
+
+// Level 0: makes side >= k, for ever. What there is no room for is only not said.
+OUTLINE void set_root(Learner& l, i32 side, value_t k) {
+  ASSERT(trail(l).level == 0);
+  if (!set_side(l, side, k, DECISION) && trail(l).outcome == CONFLICT) trail(l).exhausted = true;
 }
 
 // Level 0 is propagated, or has at least told everybody of its changes: what holds now, holds for ever.
 DEVICE void settle_root(Learner& l) {
-  l.root_news |= l.trail_size > 0;
-  for (i32 i = 0; i < l.trail_size; ++i) {
-    i32 side = l.trail[i].side;
-    l.root[side] = l.now[side];
-    l.last[side] = -1;
+  Trail& t = trail(l);
+  ASSERT(t.level == 0);
+  t.root_news |= t.size > 0;
+  for (i32 i = 0; i < t.size; ++i) {
+    i32 side = t.entries[i].side;
+    sides(l).root[side] = sides(l).now[side];
+    t.last[side] = -1;
   }
-  l.trail_size = l.head = 0;
+  t.size = t.head = 0;
 }

@@ -12,11 +12,66 @@
 // A row does not wake itself where one run tells all that it knows.
 #pragma once
 
-#include "oracle.h"
+#include "../core/assert.h"
+#include "../core/propagate.h"
+#include "literal.h"
+#include "parts.h"
+#include "sides.h"
 
-#define NOT_QUEUED (-2)
+constexpr i32 NOT_QUEUED = -2;
 
 enum Priority { AT_ONCE, SUMS, COSTLY };
+constexpr i32 N_PRIORITIES = 3;
+
+// The rows that a side wakes: where each priority begins in the lists, where the thresholds do, and the end.
+struct SideWakes { i32 start[N_PRIORITIES], thresholds, end; };
+
+struct Wakes {
+  SideWakes* of_side;
+  i32* rows;    // the lists: a row,
+  bound_t* at;  // and its threshold
+};
+
+// Rows that wait, a queue for each priority.
+struct Queue {
+  i32* next;  // of each row: the one behind it in its queue, or -1 at the end; NOT_QUEUED
+  i32 first[N_PRIORITIES], last[N_PRIORITIES];
+};
+
+PART(Wakes, wakes);
+PART(Queue, queue);
+
+// How long the lists are at most: a row of EQ and a constant has two thresholds a side.
+DEVICE i64 most_wakes(const Problem* p) {
+  i64 count = 0;
+  for (i32 v = 0; v < p->n_vars; ++v) {
+    Watch w = load_constant(&p->watches[v]);
+    for (i32 i = w.start; i < w.end; ++i) {
+      i32 op = load_constant(&p->rows[load_constant(&p->watchers[i])]).op;
+      count += (1 + (w.both <= i && i < w.upper)) * (1 + (op == OP_EQ));
+    }
+  }
+  return count;
+}
+
+DEVICE i64 wakes_bytes(const Problem* p) {
+  return n_sides(p) * (i64)sizeof(SideWakes) + most_wakes(p) * (i64)(sizeof(i32) + sizeof(bound_t));
+}
+
+DEVICE void take_memory(Wakes& s, const Problem* p, Room& room) {
+  s.of_side = take<SideWakes>(room, n_sides(p));
+  s.rows = take<i32>(room, most_wakes(p));
+  s.at = take<bound_t>(room, most_wakes(p));
+}
+
+DEVICE i64 queue_bytes(const Problem* p) { return p->n_rows * (i64)sizeof(i32); }
+
+DEVICE void take_memory(Queue& s, const Problem* p, Room& room) { s.next = take<i32>(room, p->n_rows); }
+
+DEVICE void clear_queue(Learner& l) {
+  for (i32 row = 0; row < problem(l)->n_rows; ++row) queue(l).next[row] = NOT_QUEUED;
+  for (i32 i = 0; i < N_PRIORITIES; ++i) queue(l).first[i] = -1;
+}
 
 DEVICE i32 priority_of(Row r) {
   if (r.op == OP_ADD) return SUMS;
@@ -33,15 +88,15 @@ DEVICE bool is_comparison(const Learner& l, Row r, i32 var) {
 }
 
 DEVICE void add_wake(Learner& l, i32* end, i32 row, bound_t k) {
-  l.woken[*end] = row;
-  l.woken_at[(*end)++] = k;
+  wakes(l).rows[*end] = row;
+  wakes(l).at[(*end)++] = k;
 }
 
 // The thresholds of the side at which the comparison may have something to say.
 DEVICE void add_thresholds(Learner& l, i32* end, i32 side, i32 row) {
-  Row r = load_constant(&l.problem->rows[row]);
+  Row r = load_constant(&problem(l)->rows[row]);
   bool is_y = var_of(side) == r.y, upper = is_upper(side);
-  bound_t c = l.now[lower_side(is_y ? r.z : r.y)], at = upper ? -c : c;
+  bound_t c = sides(l).now[lower_side(is_y ? r.z : r.y)], at = upper ? -c : c;
   if (r.op == OP_EQ) {
     add_wake(l, end, row, at);
     add_wake(l, end, row, at + 1);
@@ -50,88 +105,109 @@ DEVICE void add_thresholds(Learner& l, i32* end, i32 side, i32 row) {
   }
 }
 
+// Whether the thresholds from..end-1 do not fall.
+DEVICE bool is_sorted(const Wakes& s, i32 from, i32 end) {
+  for (i32 i = from + 1; i < end; ++i) {
+    if (s.at[i - 1] > s.at[i]) return false;
+  }
+  return true;
+}
+
 // Sorts the thresholds from..end-1 (Shell, CACM 1959, with Knuth's increments).
 DEVICE void sort_thresholds(Learner& l, i32 from, i32 end) {
+  Wakes& s = wakes(l);
   i32 gap = 1;
   while (gap < (end - from) / 3) gap = 3 * gap + 1;
   for (; gap > 0; gap /= 3) {
     for (i32 i = from + gap; i < end; ++i) {
-      i32 row = l.woken[i], j = i;
-      bound_t k = l.woken_at[i];
-      for (; j >= from + gap && l.woken_at[j - gap] > k; j -= gap) {
-        l.woken[j] = l.woken[j - gap];
-        l.woken_at[j] = l.woken_at[j - gap];
+      i32 row = s.rows[i], j = i;
+      bound_t k = s.at[i];
+      for (; j >= from + gap && s.at[j - gap] > k; j -= gap) {
+        s.rows[j] = s.rows[j - gap];
+        s.at[j] = s.at[j - gap];
       }
-      l.woken[j] = row;
-      l.woken_at[j] = k;
+      s.rows[j] = row;
+      s.at[j] = k;
     }
   }
+  ASSERT(is_sorted(s, from, end));
 }
 
 // The rows that the side wakes, into place `end` of the lists and behind.
 DEVICE void sort_wakes(Learner& l, i32 side, i32* end) {
-  Watch w = load_constant(&l.problem->watches[var_of(side)]);
+  Watch w = load_constant(&problem(l)->watches[var_of(side)]);
   i32 from = is_upper(side) ? w.both : w.start, to = is_upper(side) ? w.end : w.upper;
-  Wakes& wakes = l.wakes[side];
+  SideWakes& own = wakes(l).of_side[side];
   for (i32 priority = AT_ONCE; priority <= COSTLY; ++priority) {
-    wakes.start[priority] = *end;
+    own.start[priority] = *end;
     for (i32 i = from; i < to; ++i) {
-      i32 row = load_constant(&l.problem->watchers[i]);
-      Row r = load_constant(&l.problem->rows[row]);
+      i32 row = load_constant(&problem(l)->watchers[i]);
+      Row r = load_constant(&problem(l)->rows[row]);
       if (priority_of(r) == priority && !is_comparison(l, r, var_of(side))) add_wake(l, end, row, 0);
     }
   }
-  wakes.thresholds = *end;
+  own.thresholds = *end;
   for (i32 i = from; i < to; ++i) {
-    i32 row = load_constant(&l.problem->watchers[i]);
-    Row r = load_constant(&l.problem->rows[row]);
+    i32 row = load_constant(&problem(l)->watchers[i]);
+    Row r = load_constant(&problem(l)->rows[row]);
     if (is_comparison(l, r, var_of(side))) add_thresholds(l, end, side, row);
   }
-  wakes.end = *end;
-  sort_thresholds(l, wakes.thresholds, wakes.end);
+  own.end = *end;
+  sort_thresholds(l, own.thresholds, own.end);
 }
 
 DEVICE void sort_all_wakes(Learner& l) {
   i32 end = 0;
-  for (i32 side = 0; side < 2 * l.problem->n_vars; ++side) sort_wakes(l, side, &end);
+  for (i32 side = 0; side < n_sides(problem(l)); ++side) sort_wakes(l, side, &end);
+  ASSERT(end <= most_wakes(problem(l)));
 }
 
 // The side's first threshold above k, as a place in the lists.
-DEVICE i32 first_threshold_above(const Learner& l, const Wakes& wakes, bound_t k) {
-  i32 from = wakes.thresholds, to = wakes.end;
+DEVICE i32 first_threshold_above(const Learner& l, const SideWakes& own, bound_t k) {
+  ASSERT(own.start[AT_ONCE] <= own.start[SUMS] && own.start[COSTLY] <= own.thresholds && own.thresholds <= own.end);
+  i32 from = own.thresholds, to = own.end;
   while (from < to) {
     i32 middle = (from + to) / 2;
-    if (l.woken_at[middle] > k) to = middle;
+    if (wakes(l).at[middle] > k) to = middle;
     else from = middle + 1;
   }
   return from;
 }
 
 DEVICE void queue_row(Learner& l, i32 row, i32 priority) {
-  if (l.next_row[row] != NOT_QUEUED) return;
-  l.next_row[row] = -1;
-  if (l.first_row[priority] < 0) l.first_row[priority] = row;
-  else l.next_row[l.last_row[priority]] = row;
-  l.last_row[priority] = row;
+  Queue& s = queue(l);
+  ASSERT(0 <= row && row < problem(l)->n_rows && AT_ONCE <= priority && priority <= COSTLY);
+  if (s.next[row] != NOT_QUEUED) return;
+  s.next[row] = -1;
+  if (s.first[priority] < 0) s.first[priority] = row;
+  else s.next[s.last[priority]] = row;
+  s.last[priority] = row;
 }
 
 // The next row, or -1.
 DEVICE i32 take_row(Learner& l, bool costly_first) {
+  Queue& s = queue(l);
   for (i32 i = AT_ONCE; i <= COSTLY; ++i) {
     i32 priority = costly_first ? COSTLY - i : i;
-    i32 row = l.first_row[priority];
+    i32 row = s.first[priority];
     if (row < 0) continue;
-    l.first_row[priority] = l.next_row[row];
-    l.next_row[row] = NOT_QUEUED;
+    ASSERT(row < problem(l)->n_rows && s.next[row] != NOT_QUEUED);
+    s.first[priority] = s.next[row];
+    s.next[row] = NOT_QUEUED;
     return row;
   }
   return -1;
 }
 
 DEVICE void queue_all_rows(Learner& l) {
-  for (i32 row = 0; row < l.problem->n_rows; ++row) {
-    queue_row(l, row, priority_of(load_constant(&l.problem->rows[row])));
+  for (i32 row = 0; row < problem(l)->n_rows; ++row) {
+    queue_row(l, row, priority_of(load_constant(&problem(l)->rows[row])));
   }
+}
+
+DEVICE bool is_queue_empty(const Learner& l) {
+  const i32* first = queue(l).first;
+  return first[AT_ONCE] < 0 && first[SUMS] < 0 && first[COSTLY] < 0;
 }
 
 DEVICE void empty_queue(Learner& l) {

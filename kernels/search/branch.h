@@ -7,16 +7,18 @@
 // the score, then of the place in the list (ties: the earliest).
 #pragma once
 
-#include "../core/fixpoint.h"
+#include "../core/assert.h"
+#include "../core/interval.h"
 #include "../core/random.h"
+#include "../core/store.h"
 #ifdef FLOATS
 #include "../floats/decided.h"
 #else
 #define is_decided is_fixed
 #endif
 
-#define NO_PLACE INT32_MAX
-#define NOT_KEPT (-2)  // in place of a variable
+constexpr i32 NO_PLACE = INT32_MAX;
+constexpr i32 NOT_KEPT = -2;  // in place of a variable
 
 // The next variable to branch on, and how its values are tried.
 struct Choice {

@@ -13,12 +13,13 @@
 // Its `patience` is the version that a block has taken and made the record, so that one block does.
 #pragma once
 
-#include "pool.h"
+#include "../core/assert.h"
+#include "../core/store.h"
 
-#define TRIES_A_VARIABLE 20  // in vain, and an island apart is given up
+constexpr i32 TRIES_A_VARIABLE = 20;  // in vain, and an island apart is given up
 
-#define RUN_NS 50     // what a run of a propagator takes
-#define NODE_NS 1000  // and a node
+constexpr i32 RUN_NS = 50;     // what a run of a propagator takes
+constexpr i32 NODE_NS = 1000;  // and a node
 
 // An island that is being read or written.
 struct IslandAccess {

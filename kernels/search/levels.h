@@ -11,6 +11,11 @@
 // and `incomplete` says so.
 #pragma once
 
+#include "../core/assert.h"
+#include "../core/fixpoint.h"
+#include "../core/interval.h"
+#include "../core/store.h"
+#include "task.h"
 #include "units.h"
 
 struct Stack {

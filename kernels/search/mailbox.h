@@ -4,8 +4,13 @@
 // tells the host that the slot is whole. Nothing is ever dropped: the host empties the ring until every block has left.
 #pragma once
 
+#include "../core/assert.h"
+#include "../core/store.h"
 #include "incumbent.h"
-#include "trace.h"
+#include "task.h"
+#ifdef FLOATS
+#include "../floats/decided.h"
+#endif
 
 struct Mail {
   i64 ticket;        // of the ring's slot that is being written

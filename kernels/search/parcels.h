@@ -11,6 +11,8 @@
 // `shared` is set, an engine that has nothing left waits for more.
 #pragma once
 
+#include "../core/assert.h"
+#include "../core/store.h"
 #include "queue.h"
 
 // By whom a subproblem is wanted: by nobody, by other engines alone, or by blocks of this one, too.

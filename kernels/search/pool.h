@@ -8,9 +8,16 @@
 // (Where several engines share the tree, that only says that nothing is open here: parcels.h.)
 #pragma once
 
+#include "../core/assert.h"
+#include "../core/profile.h"
+#include "../core/store.h"
+#include "levels.h"
 #include "parcels.h"
+#include "queue.h"
+#include "task.h"
 
-#define BLOCKS_A_RESERVE 16  // one subproblem is kept ready for so many blocks, or a short one's end would mean a wait
+// One subproblem is kept ready for so many blocks, or a short one's end would mean a wait.
+constexpr i32 BLOCKS_A_RESERVE = 16;
 
 // Whether fewer subproblems are ready than are wanted. It is below 0 by as many as blocks wait.
 DEVICE bool is_pool_low(const Block& b) {

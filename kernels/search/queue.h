@@ -6,8 +6,8 @@
 // drawn than subproblems put in: so many blocks are idle.
 #pragma once
 
-#include "../core/profile.h"
-#include "levels.h"
+#include "../core/assert.h"
+#include "../core/store.h"
 
 // A subproblem that leaves the block or comes to it.
 struct Transfer {

@@ -4,12 +4,25 @@
 // path. The stack is that of levels.h.
 #pragma once
 
+#include "../core/assert.h"
+#include "../core/profile.h"
+#include "../core/random.h"
+#include "../core/store.h"
+#include "branch.h"
+#include "levels.h"
 #include "mailbox.h"
+#include "parcels.h"
 #include "pool.h"
+#include "queue.h"
+#include "task.h"
+#include "trace.h"
 #include "values.h"
+#ifdef FLOATS
+#include "../floats/decided.h"
+#endif
 
-#define OPEN_LEVELS 2   // with fewer, a subproblem is thought small
-#define SMALL_NODES 16  // until it has proved larger
+constexpr i32 OPEN_LEVELS = 2;   // with fewer, a subproblem is thought small
+constexpr i32 SMALL_NODES = 16;  // until it has proved larger
 
 // What a block does after a fixpoint.
 enum Next {

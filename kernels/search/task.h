@@ -4,9 +4,13 @@
 // an island, some that are worse.
 #pragma once
 
-#include "branch.h"
+#include "../core/interval.h"
+#include "../core/store.h"
+#ifdef FLOATS
+#include "../floats/decided.h"
+#endif
 
-#define COUNT_NODES 64  // after so many the host may read what was counted
+constexpr i32 COUNT_NODES = 64;  // after so many the host may read what was counted
 
 struct Task {
   i32 method;

@@ -4,6 +4,7 @@
 // The records go through a ring that the host empties while the search runs; a full one makes the block wait.
 #pragma once
 
+#include "../core/store.h"
 #include "levels.h"
 
 #ifdef TRACE

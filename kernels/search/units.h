@@ -10,6 +10,8 @@
 // leave them.
 #pragma once
 
+#include "../core/interval.h"
+#include "../core/store.h"
 #include "task.h"
 
 DEVICE bound_t* unit_words(const Problem* p) { return (bound_t*)(p->units + 1); }

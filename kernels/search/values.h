@@ -4,9 +4,12 @@
 // 2007).
 #pragma once
 
+#include "../core/random.h"
+#include "../core/store.h"
+#include "branch.h"
 #include "incumbent.h"
 
-#define RANDOM_SIZE 65536  // in larger domains a random value means little
+constexpr i32 RANDOM_SIZE = 65536;  // in larger domains a random value means little
 
 // What VALUE_PHASE tries first.
 enum ValueMode {

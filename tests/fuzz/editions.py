@@ -17,7 +17,10 @@ from random import Random
 from turbo_fzn.engine import compiler
 from turbo_fzn.resources import kernels_folder
 
-DEFINITION = re.compile(r"^(#define +(\w+) +)(\d+(?:\.\d+)?f?)(?=\s|$)", re.MULTILINE)
+# A macro, a constant, or what a build asserts of one that the host knows too.
+DEFINITION = re.compile(
+    r"^((?:#define +|constexpr \w+ |SAME\()(\w+)(?: +| = |, ))(\d+(?:\.\d+)?f?)(?=\);|;|\s|$)", re.MULTILINE
+)
 THRESHOLDS: dict[str, tuple[str, ...]] = {
     "BISECTIONS": ("1", "3"),
     "BLOCKS_A_RESERVE": ("1", "2"),

@@ -28,18 +28,22 @@ DEVICE void add_record(Records* records, i32 row, bool conflict, Literal a, cons
 
 // Runs the row in lower..upper, and asks for each threshold of each side that it changes.
 DEVICE void probe_row(Learner& l, i32 row, const bound_t* lower, const bound_t* upper, Records* records) {
-  const Row r = l.problem->rows[row];
+  const Row r = problem(l)->rows[row];
   const i32 vars[3] = {r.x, r.y, third_var(r)};
   for (i32 i = 0; i < 3; ++i) {
-    if (lower[vars[i]] > l.now[lower_side(vars[i])]) suppose(l, literal(lower_side(vars[i]), lower[vars[i]]));
-    if (-upper[vars[i]] > l.now[upper_side(vars[i])]) suppose(l, literal(upper_side(vars[i]), -upper[vars[i]]));
+    if (lower[vars[i]] > sides(l).now[lower_side(vars[i])]) suppose(l, literal(lower_side(vars[i]), lower[vars[i]]));
+    if (-upper[vars[i]] > sides(l).now[upper_side(vars[i])]) suppose(l, literal(upper_side(vars[i]), -upper[vars[i]]));
   }
-  if (l.level == 0) suppose(l, literal(lower_side(vars[0]), l.now[lower_side(vars[0])]));
-  i32 first = l.trail_size;
-  l.outcome = CONSISTENT;
-  if (!run_row(l, row)) add_record(records, row, true, literal(0, 0), l.conflict, l.n_conflict);
-  for (i32 t = first; t < l.trail_size; ++t) {
-    Entry e = l.trail[t];
+  if (trail(l).level == 0) suppose(l, literal(lower_side(vars[0]), sides(l).now[lower_side(vars[0])]));
+  i32 first = trail(l).size;
+  trail(l).outcome = CONSISTENT;
+  if (!run_row(l, row)) {
+    Reason why;
+    get_conflict(l, why);
+    add_record(records, row, true, literal(0, 0), why.own.literals, why.count);
+  }
+  for (i32 t = first; t < trail(l).size; ++t) {
+    Entry e = trail(l).entries[t];
     for (bound_t k = e.was + 1; k <= e.now; ++k) {
       Reason why;
       explain(l, e.reason, literal(e.side, k), t, why);

@@ -28,7 +28,8 @@ extern "C" i64 explain_rows(const Problem* problem, const bound_t* lower, const 
   Learner l = {};
   l.problem = problem;
   l.statistics = &counted;
-  bool fits = store && memory && lay_out(&l, memory, problem->learn_bytes);
+  l.restarts.role = METHOD_FINDER;
+  bool fits = store && memory && lay_out(l, memory, problem->learn_bytes);
   if (fits) {
     Block b = make_block(problem, &state, store, store + store_bytes(*problem), 0, 0);
     l.block = &b;

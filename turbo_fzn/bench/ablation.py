@@ -3,8 +3,8 @@
     python -m turbo_fzn.bench.ablation FILES --seconds 20
     python -m turbo_fzn.bench.ablation FILES --operators
 
-Parts are left out when the kernels are compiled (LEARN_WITHOUT, kernels/learn/rules.h), or, of roles, by `--learn`. A
-finder and a prover are alone, on one thread; roles and what they share are looked at with four threads that learn. A
+Parts are left out when the kernels are compiled (LEARN_WITHOUT, kernels/learn/ablation.h), or, of roles, by `--learn`.
+A finder and a prover are alone, on one thread; roles and what they share are looked at with four threads that learn. A
 cell has the CPU seconds of the search until the proof and the conflicts behind it, or else the objective and its proved
 bound. `--operators`: how many explanations a finder needs of each operator, and their mean number of premises.
 """

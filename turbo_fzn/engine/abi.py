@@ -1,11 +1,9 @@
 """What host and kernels agree on, told once: constants, enums, structs. The kernels' side is printed from this file.
 
-`python -m turbo_fzn.engine.header --write` prints kernels/core/abi.h, with the comments that stand here, and
-kernels/core/abi_check.h, by which every build of the kernels asserts that each field lies where it lies here. A
-digest names the agreement (agreement.py); a compiled library that carries another one is refused (cpu.library).
-
-Names, types and comments are those of the header (records.py). A record of bounds, `bound_t`, has a ctypes structure
-for each of their widths, `Level.of(64)`; the others are ctypes structures themselves.
+`python -m turbo_fzn.engine.header --write` prints kernels/core/abi.h, with the names, types and comments that are here
+(records.py), and abi_check.h, by which every build asserts that each field lies where it lies here. A digest names the
+agreement (agreement.py); a compiled library that carries another one is refused (cpu.library). A record of bounds,
+`bound_t`, has a ctypes structure for each of their widths, `Level.of(64)`; the others are ctypes structures.
 """
 
 import ctypes
@@ -26,10 +24,12 @@ SHARE_UNIT = 65536  # the whole, of a share of variables
 N_EXTENTS = 2  # of neighbourhoods: with and without whole arrays of variables set free
 N_SIZES = 4  # of neighbourhoods: how long they may be searched
 STATE_BYTES = 512  # room for a block's state in the static shared memory of the GPU's kernel
+EXCHANGE_SLOTS = 512  # of a learner's ring: how many of its clauses the others can still read
+EXCHANGE_LITERALS = 8  # of a clause in it, at most
 CONSTANTS = (
     "INFINITE_BOUND", "NO_INCUMBENT", "FREE_STRATEGY", "WARM_START", "FIRST_ANNOTATED", "SHARE_UNIT", "N_EXTENTS",
     "N_SIZES", "N_METHODS", "N_ACTIVITIES", "N_DECISION_SETS", "FIRST_RESTART", "FIRST_LEARNER", "STATE_BYTES",
-)  # fmt: skip
+    "EXCHANGE_SLOTS", "EXCHANGE_LITERALS")  # fmt: skip
 
 
 class OwnValueChoice(IntEnum):

@@ -140,9 +140,9 @@ def items_text(items: Iterable[Item], end: str) -> Iterator[str]:
 def constants_text(module: ModuleType = abi) -> Iterator[str]:
     comments = Source(module).comments()
     values = {name: getattr(module, name) for name in module.CONSTANTS}
-    written = {name: value if abs(value) < 2**31 else f"((i64){value:#x})" for name, value in values.items()}
-    for name, text in written.items():
-        yield f"#define {name} {text}" + (f"  // {comments[name]}" if name in comments else "")
+    for name, value in values.items():
+        text = f"i32 {name} = {value}" if abs(value) < 2**31 else f"i64 {name} = {value:#x}"
+        yield f"constexpr {text};" + (f"  // {comments[name]}" if name in comments else "")
 
 
 def enumeration_text(enumeration: abi.Enumeration) -> Iterator[str]:

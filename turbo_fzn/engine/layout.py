@@ -19,6 +19,8 @@ from turbo_fzn.domains import INFINITY
 from turbo_fzn.engine import decisions, strategies
 from turbo_fzn.engine.abi import (
     DECISION_SETS,
+    EXCHANGE_LITERALS,
+    EXCHANGE_SLOTS,
     FIRST_ANNOTATED,
     FREE_STRATEGY,
     METHODS,
@@ -54,7 +56,6 @@ MAX_LEVELS = 2**20
 MAX_ISLANDS = 33
 FURTHEST_OWNER = 16
 PARCELS, PARCEL_PATH = 64, 1024  # that outbox and inbox have room for, and how many decisions each, on all engines
-EXCHANGE_SLOTS, EXCHANGE_LITERALS = 512, 8  # of kernels/learn/exchange.h
 
 
 # Value choices whose first branch may cut off a single value, so that a variable can need a level for each.
@@ -307,7 +308,8 @@ class Layout:
         return min(self.settings.learn_bytes or memory_share() // max(len(self.settings.roles), 1), 2**30 + 2**10 * n)
 
     def first_exchange(self) -> np.ndarray | None:
-        """What learners tell each other (uint8): a ring for each block. None where nobody listens."""
+        """What learners tell each other (uint8): a ring for each block, whose size the kernels assert. None where there
+        is no other learner."""
         if len(self.settings.roles) < 2:
             return None
         slot = 16 + EXCHANGE_LITERALS * 2 * self.bits // 8

@@ -1,0 +1,16 @@
+// How long restarts last: mostly short, now and then long (Luby, Sinclair, Zuckerman 1993).
+#pragma once
+
+#include "port.h"
+
+constexpr i32 RESTART_CYCLE = 1 << 20;  // Luby's sequence begins anew, before limits of 400 times 2^20 failures
+
+// Luby, Sinclair, Zuckerman 1993: 1 1 2 1 1 2 4 …, for i >= 1.
+DEVICE i32 luby(i32 i) {
+  for (;;) {
+    i32 k = 1;
+    while ((1 << k) - 1 < i) ++k;
+    if ((1 << k) - 1 == i) return 1 << (k - 1);
+    i -= (1 << (k - 1)) - 1;
+  }
+}

@@ -1,0 +1,40 @@
+// What an analysis has at hand: true literals that cannot be true together, at most one a side.
+#pragma once
+
+#include "../core/assert.h"
+#include "../core/interval.h"
+#include "literal.h"
+#include "parts.h"
+#include "sides.h"
+
+constexpr i32 NEVER_NEEDED = -1;
+constexpr i32 NO_MORE_NEEDED = -2;
+
+struct Resolvent {
+  bound_t* k;    // of each side: the threshold that is needed,
+  i32* entry;    // and the entry of the trail that reached it, or one of the above
+  i32* touched;  // sides that were in the resolvent
+  i32 n_touched;
+  i32 level;  // the conflict's
+  i32 open;   // how many of the literals are of that level
+};
+
+PART(Resolvent, resolvent);
+
+DEVICE i64 resolvent_bytes(const Problem* p) { return n_sides(p) * (i64)(sizeof(bound_t) + 2 * sizeof(i32)); }
+
+DEVICE void take_memory(Resolvent& s, const Problem* p, Room& room) {
+  s.k = take<bound_t>(room, n_sides(p));
+  s.entry = take<i32>(room, n_sides(p));
+  s.touched = take<i32>(room, n_sides(p));
+}
+
+DEVICE void clear_resolvent(Learner& l) {
+  for (i32 side = 0; side < n_sides(problem(l)); ++side) resolvent(l).entry[side] = NEVER_NEEDED;
+}
+
+// The resolvent holds the side at k or above already.
+DEVICE bool is_needed(const Learner& l, i32 side, wide_t k) {
+  ASSERT(is_side(l, side));
+  return resolvent(l).entry[side] >= 0 && resolvent(l).k[side] >= k;
+}

@@ -1,0 +1,49 @@
+// Levels: what is supposed on a new one, and how it is taken back.
+#pragma once
+
+#include "../core/assert.h"
+#include "../core/interval.h"
+#include "advance.h"
+#include "decide.h"
+#include "heap.h"
+#include "literal.h"
+#include "parts.h"
+#include "sides.h"
+#include "trail.h"
+#include "wake.h"
+
+// Takes back all above the level. A fixed variable remembers its value (phase saving: Pipatsrisawat, Darwiche, SAT
+// 2007).
+OUTLINE void backtrack(Learner& l, i32 level) {
+  Trail& t = trail(l);
+  if (t.level <= level) return;
+  ASSERT(level >= 0);
+  Mark mark = t.marks[level];
+  ASSERT(mark.trail_size <= t.size && t.entries[mark.trail_size].level == level + 1);
+  for (i32 i = t.size - 1; i >= mark.trail_size; --i) {
+    const Entry& e = t.entries[i];
+    i32 var = var_of(e.side);
+    ASSERT(t.last[e.side] == i && sides(l).now[e.side] == e.now && e.level > level);
+    if (is_fixed(l, var)) guidance(l).phase[var] = sides(l).now[lower_side(var)];
+    insert(l, var);
+    sides(l).now[e.side] = e.was;
+    t.last[e.side] = e.previous;
+  }
+  t.size = t.head = mark.trail_size;
+  guidance(l).strategy = mark.strategy;
+  guidance(l).position = mark.position;
+  t.level = level;
+  if (level < progress(l).suspended) progress(l).suspended = NO_LEVEL;
+  else queue_all_rows(l);
+}
+
+// A new level, on which `a` is supposed. The caller sees to it that there is room.
+DEVICE void suppose(Learner& l, Literal a) {
+  Trail& t = trail(l);
+  ASSERT(!is_false(l, a) && t.level < t.level_capacity);
+  Mark mark = {t.size, guidance(l).strategy, guidance(l).position};
+  t.marks[t.level++] = mark;
+  t.peak_level = maximum(t.peak_level, t.level);
+  append(l, a.side, a.k, DECISION);
+  ++statistics(block(l)).nodes;
+}
