@@ -16,8 +16,8 @@ from turbo_fzn.engine.contract import Found
 from turbo_fzn.engine.cpu import CpuEngine
 from turbo_fzn.engine.layout import Settings
 from turbo_fzn.engine.team import Team
-from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options
+from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.ranks import world
 from turbo_fzn.ranks.ranks import Ranks
 from turbo_fzn.ranks.serve import Job

@@ -28,8 +28,8 @@ from turbo_fzn import cli
 from turbo_fzn.check.checker import Checker
 from turbo_fzn.engine.contract import Found
 from turbo_fzn.errors import InternalError
-from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options
+from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read import files, languages
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run.judge import Judge

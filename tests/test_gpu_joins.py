@@ -21,8 +21,8 @@ from turbo_fzn.engine.contract import Engine, Found
 from turbo_fzn.engine.layout import Settings
 from turbo_fzn.engine.team import Team
 from turbo_fzn.errors import EngineError
-from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options
+from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run import choose
 from turbo_fzn.run.choose import choose_engine

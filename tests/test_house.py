@@ -15,8 +15,7 @@ PACKAGE = Path(turbo_fzn.__file__).parent
 # From the ground up. A module may import from its own floor and from those below. What is no folder stands here by its
 # file's name.
 FLOORS = (
-    ("errors", "domains", "floats", "collector", "interrupt", "memory", "progress", "resources", "cache", "spellings"),
-    ("streams", "worker"),
+    ("errors", "domains", "floats", "collector", "memory", "progress", "resources", "cache", "spellings"),
     ("read",),
     ("tnf",),
     ("lower", "symmetry"),
@@ -24,9 +23,9 @@ FLOORS = (
     ("engine",),
     ("options", "ranks"),
     ("bounds",),
-    ("run",),
+    ("run", "process"),
     ("report",),
-    ("settings", "bench", "info", "install", "manual", "stopping"),
+    ("settings", "bench", "info", "install", "manual"),
     ("api",),
     ("doctor", "reference"),
     ("__init__", "cli", "__main__"),

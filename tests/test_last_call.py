@@ -30,14 +30,14 @@ from command import (
 from sabotage import sabotage
 from scripted import Scripted
 
-from turbo_fzn import streams
 from turbo_fzn.bounds.beside import NO_SOLUTION, Bounder
-from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options
+from turbo_fzn.process import streams
+from turbo_fzn.process.interrupt import Interrupt
+from turbo_fzn.process.stopping import FIRM_SECONDS
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run import search
 from turbo_fzn.run.prepare import prepare
-from turbo_fzn.stopping import FIRM_SECONDS
 
 CLIMB = GREATEST_SUM.replace("indomain_max", "indomain_min")  # improves many times
 STEPS = ["-r", "1", "--arch", "cpu", "-s", "-v"]  # each improvement by itself, in the same order in each run

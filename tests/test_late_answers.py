@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scripted import Scripted, found
 
-from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options
+from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run import judge, search
 from turbo_fzn.run.prepare import prepare

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from turbo_fzn.engine.abi import LEARNERS
-from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options
+from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run import choose
 from turbo_fzn.run.prepare import prepare

@@ -13,8 +13,8 @@ from turbo_fzn.bounds.beside import NO_SOLUTION
 from turbo_fzn.bounds.turns import TURN_SECONDS, BesideInTurns
 from turbo_fzn.engine.cpu import CpuEngine
 from turbo_fzn.engine.layout import Settings
-from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options
+from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run import choose
 from turbo_fzn.run.bounding import Bounding

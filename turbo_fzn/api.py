@@ -14,8 +14,8 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
-from turbo_fzn.interrupt import Interrupt, Interrupted, deadline
 from turbo_fzn.options import Options
+from turbo_fzn.process.interrupt import Interrupt, Interrupted, deadline
 from turbo_fzn.read.languages import parse_named
 from turbo_fzn.read.model import Model
 from turbo_fzn.report.recorder import recorder

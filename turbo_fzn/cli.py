@@ -17,15 +17,16 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from turbo_fzn import memory, progress, streams, worker
+from turbo_fzn import memory, progress
 from turbo_fzn.collector import without_collector
 from turbo_fzn.errors import InternalError, TurboError, UnsupportedError, one_line
-from turbo_fzn.interrupt import Interrupt, Interrupted, deadline
 from turbo_fzn.options import Command, Options, parse_arguments
+from turbo_fzn.process import streams, worker
+from turbo_fzn.process.interrupt import Interrupt, Interrupted, deadline
+from turbo_fzn.process.stopping import LastCall, Stopped, catch_signals, leave_process, let_signals_in
 from turbo_fzn.ranks.world import World, is_launched, join
 from turbo_fzn.read.files import refuse_overwriting
 from turbo_fzn.run import output
-from turbo_fzn.stopping import LastCall, Stopped, catch_signals, leave_process, let_signals_in
 
 if TYPE_CHECKING:
     from turbo_fzn.run.judge import Prepared

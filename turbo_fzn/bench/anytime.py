@@ -28,8 +28,8 @@ from turbo_fzn.bench.nodes import UNUSABLE, SearchClock, duration, peers_table
 from turbo_fzn.bench.others import run_side
 from turbo_fzn.bench.points import Outcome, outcome, points, solvers_of
 from turbo_fzn.errors import TurboError
-from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options, integer, integer_within
+from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.files import read_text
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.report.plot import draw

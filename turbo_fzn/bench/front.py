@@ -28,9 +28,9 @@ from pathlib import Path
 from typing import Any
 
 from turbo_fzn.engine import cpu
-from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.lower.rewrite import lower
 from turbo_fzn.options import Options
+from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.read.languages import parse_file
 from turbo_fzn.run import choose

@@ -19,8 +19,8 @@ from pathlib import Path
 import numpy as np
 
 from turbo_fzn.bounds.beside import NO_SOLUTION, Beside
-from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options
+from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.languages import parse_file
 from turbo_fzn.run.bounding import Boxes, relaxation_of
 from turbo_fzn.run.judge import Prepared

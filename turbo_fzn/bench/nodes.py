@@ -24,8 +24,8 @@ from turbo_fzn.bench.nodes_page import page
 from turbo_fzn.bench.runs import Run, geometric_mean, load
 from turbo_fzn.engine import compiler
 from turbo_fzn.errors import TurboError
-from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options, integer
+from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.files import read_text
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run.outcome import Finished, status_of

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from turbo_fzn import floats, progress
 from turbo_fzn.engine.contract import Engine, Found
 from turbo_fzn.errors import EngineError, InternalError
-from turbo_fzn.interrupt import Interrupt, Interrupted
 from turbo_fzn.options import Options
+from turbo_fzn.process.interrupt import Interrupt, Interrupted
 from turbo_fzn.run import report
 from turbo_fzn.run.answers import Distinct, Everything, Improvements, output_determines_all
 from turbo_fzn.run.choose import begin_bounding, choose_engine, plan

@@ -24,9 +24,9 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import NoReturn, Protocol
 
-from turbo_fzn import streams, worker
-from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options
+from turbo_fzn.process import streams, worker
+from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.run import output
 
 LAST_CALL_SECONDS = 0.15  # less than the 0.2 s that MiniZinc leaves between SIGTERM and SIGKILL
