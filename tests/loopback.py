@@ -23,7 +23,7 @@ from turbo_fzn.ranks.ranks import Ranks
 from turbo_fzn.ranks.serve import Job
 from turbo_fzn.ranks.wire import Kind, Message
 from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.run.choose import own_team
+from turbo_fzn.run.engines import own_team
 from turbo_fzn.run.prepare import prepare
 
 

@@ -24,8 +24,8 @@ from turbo_fzn.errors import EngineError
 from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.run import choose
-from turbo_fzn.run.choose import choose_engine
+from turbo_fzn.run import engines
+from turbo_fzn.run.engines import choose_engine
 from turbo_fzn.run.outcome import Finished
 from turbo_fzn.run.prepare import prepare
 from turbo_fzn.run.search import search
@@ -48,10 +48,10 @@ def slow_gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[float | None
             made.append(Late(prepared.tnf, exports, Settings(blocks=2, lns_percent=50)))
             return made[-1]
 
-        monkeypatch.setattr(choose, "make_gpu_engine", make)
+        monkeypatch.setattr(engines, "make_gpu_engine", make)
         return made
 
-    monkeypatch.setattr(choose.wake, "absence", lambda: None)
+    monkeypatch.setattr(engines.wake, "absence", lambda: None)
     yield set_delay
     end.set()
     for thread in threading.enumerate():

@@ -8,7 +8,7 @@ from turbo_fzn.engine.abi import LEARNERS
 from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.run import choose
+from turbo_fzn.run import engines
 from turbo_fzn.run.prepare import prepare
 from turbo_fzn.tnf.language import TNF
 
@@ -42,14 +42,14 @@ def test_an_annotation_is_followed_by_a_learner_to_optimise(goal, roles, threads
 
 
 def roles_of(tnf: TNF, options: Options) -> tuple[str, ...]:
-    return choose.cpu_settings(tnf, choose.plan(tnf, options, wanted=1), options).roles
+    return engines.cpu_settings(tnf, engines.plan(tnf, options, wanted=1), options).roles
 
 
 @pytest.mark.parametrize(("beside_gpu", "learners"), [(False, 3), (True, 5)])
 def test_the_memory_is_for_all_learners_together(beside_gpu, learners):
     tnf = prepare(parse_text("var 0..9: x; solve minimize x;"), Options(), Interrupt()).tnf
     options = Options(free_search=True, threads=6, memory=60)
-    settings = choose.cpu_settings(tnf, choose.plan(tnf, options, 1, beside_gpu), options, beside_gpu)
+    settings = engines.cpu_settings(tnf, engines.plan(tnf, options, 1, beside_gpu), options, beside_gpu)
     assert len(settings.roles) == learners
     assert settings.learn_bytes == 60 * 2**20 // learners
 
@@ -60,11 +60,11 @@ def test_the_memory_is_for_all_learners_together(beside_gpu, learners):
 )
 def test_beside_a_gpu_the_hosts_threads_learn(monkeypatch, cores, asked, threads):
     """All but one, which searches neighbourhoods; each role comes again and again."""
-    monkeypatch.setattr(choose.os, "sched_getaffinity", lambda process: range(cores))
+    monkeypatch.setattr(engines.os, "sched_getaffinity", lambda process: range(cores))
     tnf = prepare(parse_text("var 0..9: x; solve minimize x;"), Options(), Interrupt()).tnf
     options = Options(**asked)
-    plan = choose.plan(tnf, options, wanted=1, beside_gpu=True)
-    settings = choose.cpu_settings(tnf, plan, options, beside_gpu=True)
+    plan = engines.plan(tnf, options, wanted=1, beside_gpu=True)
+    settings = engines.cpu_settings(tnf, plan, options, beside_gpu=True)
     assert plan.threads == settings.blocks == threads
     learning = 0 if asked.get("learn") else threads - 1
     assert len(settings.roles) == learning
@@ -84,5 +84,5 @@ def test_beside_a_gpu_the_hosts_threads_learn(monkeypatch, cores, asked, threads
 def test_beside_a_gpu_one_thread_follows_an_annotation_or_enumerates(text, asked, wanted, roles):
     options = Options(**asked)
     tnf = prepare(parse_text(text), options, Interrupt()).tnf
-    plan = choose.plan(tnf, options, wanted, beside_gpu=True)
-    assert plan.threads == 1 and choose.cpu_settings(tnf, plan, options, beside_gpu=True).roles == roles
+    plan = engines.plan(tnf, options, wanted, beside_gpu=True)
+    assert plan.threads == 1 and engines.cpu_settings(tnf, plan, options, beside_gpu=True).roles == roles

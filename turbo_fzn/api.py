@@ -19,7 +19,7 @@ from turbo_fzn.process.interrupt import Interrupt, Interrupted, deadline
 from turbo_fzn.read.languages import parse_named
 from turbo_fzn.read.model import Model
 from turbo_fzn.report.recorder import recorder
-from turbo_fzn.run.choose import check_names
+from turbo_fzn.run.engines import check_names
 from turbo_fzn.run.judge import Prepared
 from turbo_fzn.run.outcome import CLOSED, Finished, Solution, status_of
 from turbo_fzn.run.output import MiniZincStyle, value_of

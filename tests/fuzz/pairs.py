@@ -15,9 +15,8 @@ from turbo_fzn.engine.cpu import CpuEngine
 from turbo_fzn.engine.layout import Settings
 from turbo_fzn.engine.team import Team
 from turbo_fzn.options import Options
-from turbo_fzn.run import choose as choose_module
-from turbo_fzn.run import search
-from turbo_fzn.run.choose import by_failures, cpu_settings, plan
+from turbo_fzn.run import engines, search
+from turbo_fzn.run.engines import by_failures, cpu_settings, plan
 from turbo_fzn.run.judge import Prepared
 
 FORMS = ("shared", "joining")  # they share one tree; the second one joins the first
@@ -34,7 +33,7 @@ def as_team(form: str) -> Iterator[None]:
     def choose(prepared: Prepared, options: Options, exports: np.ndarray, wanted: int = 1) -> Engine:
         return make_team(form, prepared, options, exports, wanted)
 
-    alone = patch.object(choose_module, "is_lone_learner", lambda tnf, options: False)  # there are two
+    alone = patch.object(engines, "is_lone_learner", lambda tnf, options: False)  # there are two
     with with_thresholds(AT_ONCE), patch.object(search, "choose_engine", choose), alone:
         yield
 

@@ -33,7 +33,7 @@ from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.read.languages import parse_file
-from turbo_fzn.run import choose
+from turbo_fzn.run import engines
 from turbo_fzn.run.judge import Judge, Prepared
 from turbo_fzn.run.prepare import settle_root
 from turbo_fzn.tnf.simplify import simplify
@@ -72,7 +72,7 @@ def measure(path: str) -> dict[str, Any]:
     clock.append(time.process_time())
     if not tnf.infeasible:
         judge = Judge(prepared, Options())
-        engine = choose.choose_engine(prepared, Options(arch="cpu"), judge.exports)
+        engine = engines.choose_engine(prepared, Options(arch="cpu"), judge.exports)
         engine.start()
     clock.append(time.process_time())
     peak = peak_bytes()

@@ -23,7 +23,7 @@ SILENCE_SECONDS = 60.0  # of rank 0, which is then thought dead
 
 
 class Job(NamedTuple):
-    """A search: the model at its root fixpoint, and all that the choice of engines is made by (run/choose.py)."""
+    """A search: the model at its root fixpoint, and all that the choice of engines is made by (run/engines.py)."""
 
     tnf: TNF
     exports: np.ndarray

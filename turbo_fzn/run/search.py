@@ -24,7 +24,7 @@ from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt, Interrupted
 from turbo_fzn.run import report
 from turbo_fzn.run.answers import Distinct, Everything, Improvements, output_determines_all
-from turbo_fzn.run.choose import begin_bounding, choose_engine, plan
+from turbo_fzn.run.engines import begin_bounding, choose_engine, plan
 from turbo_fzn.run.judge import Judge, Prepared
 from turbo_fzn.run.live import Live, Sample
 from turbo_fzn.run.outcome import Finished, Solution
