@@ -29,8 +29,8 @@ from turbo_fzn.read.files import refuse_overwriting
 from turbo_fzn.run import output
 
 if TYPE_CHECKING:
-    from turbo_fzn.run.judge import Prepared
     from turbo_fzn.run.outcome import Finished, Solution
+    from turbo_fzn.run.prepared import Prepared
     from turbo_fzn.run.search import Search
 
 STOP_MARGIN_SECONDS = 0.1  # how long before the time limit to stop, so that the last solution is out in time
@@ -218,7 +218,7 @@ def prepare_file(options: Options, interrupt: Interrupt) -> Prepared:
 
     check_names(options)
     if suffix_of(options.file) == ".tnf":
-        from turbo_fzn.run.judge import Prepared
+        from turbo_fzn.run.prepared import Prepared
         from turbo_fzn.tnf.text import read
 
         tnf = read(options.file)

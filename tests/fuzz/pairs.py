@@ -17,7 +17,7 @@ from turbo_fzn.engine.team import Team
 from turbo_fzn.options import Options
 from turbo_fzn.run import engines, search
 from turbo_fzn.run.engines import by_failures, cpu_settings, plan
-from turbo_fzn.run.judge import Prepared
+from turbo_fzn.run.prepared import Prepared
 
 FORMS = ("shared", "joining")  # they share one tree; the second one joins the first
 AT_ONCE = {"engine.maker.HEAD_START_SECONDS": 0.0, "engine.team.EXCHANGE_SECONDS": 0.0}

@@ -34,8 +34,9 @@ from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.read.languages import parse_file
 from turbo_fzn.run import engines
-from turbo_fzn.run.judge import Judge, Prepared
+from turbo_fzn.run.judge import Judge
 from turbo_fzn.run.prepare import settle_root
+from turbo_fzn.run.prepared import Prepared
 from turbo_fzn.tnf.simplify import simplify
 
 STAGES = ("start", "parse", "lower", "simplify", "root", "engine")

@@ -23,8 +23,8 @@ from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.languages import parse_file
 from turbo_fzn.run.bounding import Boxes, relaxation_of
-from turbo_fzn.run.judge import Prepared
 from turbo_fzn.run.prepare import prepare
+from turbo_fzn.run.prepared import Prepared
 
 HEAD = "| model | sense | columns | rows | interval | relaxation | with cuts | best known | s | s, with cuts |"
 

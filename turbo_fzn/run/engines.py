@@ -33,7 +33,8 @@ from turbo_fzn.engine.team import Team
 from turbo_fzn.errors import EngineError, UsageError
 from turbo_fzn.options import Options
 from turbo_fzn.ranks.world import World, world
-from turbo_fzn.run.judge import Judge, Prepared
+from turbo_fzn.run.judge import Judge
+from turbo_fzn.run.prepared import Prepared
 from turbo_fzn.run.roles import choose_learners, named_learners
 from turbo_fzn.spellings import no_such
 from turbo_fzn.tnf.language import TNF, VarChoice

@@ -25,10 +25,11 @@ from turbo_fzn.process.interrupt import Interrupt, Interrupted
 from turbo_fzn.run import report
 from turbo_fzn.run.answers import Distinct, Everything, Improvements, output_determines_all
 from turbo_fzn.run.engines import begin_bounding, choose_engine, plan
-from turbo_fzn.run.judge import Judge, Prepared
+from turbo_fzn.run.judge import Judge
 from turbo_fzn.run.live import Live, Sample
 from turbo_fzn.run.outcome import Finished, Solution
 from turbo_fzn.run.prepare import log, log_phase, settle_root
+from turbo_fzn.run.prepared import Prepared
 from turbo_fzn.run.profiler import Profiler
 from turbo_fzn.run.refinement import refine
 from turbo_fzn.run.unbounded import Horizon, has_no_bound
