@@ -29,8 +29,8 @@ from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run.bounding import Bounding, Boxes, relaxation_of
-from turbo_fzn.run.engines import SHARE_BESIDE_ONE
 from turbo_fzn.run.judge import Judge
+from turbo_fzn.run.policy import SHARE_BESIDE_ONE
 from turbo_fzn.run.prepare import prepare
 
 

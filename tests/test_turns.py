@@ -15,6 +15,7 @@ from turbo_fzn.engine.cpu import CpuEngine
 from turbo_fzn.engine.layout import Settings
 from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt
+from turbo_fzn.ranks.job import Job
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run import engines
 from turbo_fzn.run.bounding import Bounding
@@ -174,4 +175,6 @@ def test_turns_are_taken_with_a_learner_that_no_gpu_joins(monkeypatch, asked, ha
     monkeypatch.setattr(engines.wake, "absence", lambda: None if has_gpu else "there is none")
     options = Options(seed=1, **asked)
     prepared = prepare(parse_text(knapsack(1, items=4)), options, Interrupt(None))
-    assert type(engines.begin_bounding(Judge(prepared, options), options)) is kind
+    judge = Judge(prepared, options)
+    decision = engines.decide_job(Job(prepared.tnf, judge.exports, options, 1))
+    assert type(engines.begin_bounding(judge, decision)) is kind

@@ -19,9 +19,9 @@ from turbo_fzn.process.interrupt import Interrupt, Interrupted, deadline
 from turbo_fzn.read.languages import parse_named
 from turbo_fzn.read.model import Model
 from turbo_fzn.report.recorder import recorder
-from turbo_fzn.run.engines import check_names
 from turbo_fzn.run.outcome import CLOSED, Finished, Solution, status_of
 from turbo_fzn.run.output import MiniZincStyle, value_of
+from turbo_fzn.run.policy import check_names
 from turbo_fzn.run.prepare import prepare
 from turbo_fzn.run.prepared import Prepared
 from turbo_fzn.run.search import Search

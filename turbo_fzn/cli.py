@@ -78,9 +78,9 @@ def serve_rank(everybody: World) -> int:
     let_signals_in()
     set_up_logging("-v" in sys.argv[1:])
     from turbo_fzn.ranks.serve import serve
-    from turbo_fzn.run.engines import own_team
+    from turbo_fzn.run.engines import team_of
 
-    serve(everybody, own_team)
+    serve(everybody, team_of)
     return 0
 
 
@@ -213,7 +213,7 @@ def set_up_logging(verbose: bool) -> None:
 
 def prepare_file(options: Options, interrupt: Interrupt) -> Prepared:
     from turbo_fzn.read.files import suffix_of
-    from turbo_fzn.run.engines import check_names
+    from turbo_fzn.run.policy import check_names
     from turbo_fzn.run.prepare import log, prepare, set_precision, settle_root
 
     check_names(options)
@@ -308,7 +308,7 @@ def print_answers(prepared: Prepared, options: Options, interrupt: Interrupt, la
 
 def advise(prepared: Prepared, options: Options) -> None:
     """A line on stderr, where another search may do more within the same time."""
-    from turbo_fzn.run.engines import advice
+    from turbo_fzn.run.policy import advice
 
     words = advice(prepared.tnf, options)
     if words:

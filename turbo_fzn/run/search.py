@@ -22,9 +22,10 @@ from turbo_fzn.engine.contract import Engine, Found
 from turbo_fzn.errors import EngineError, InternalError
 from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt, Interrupted
+from turbo_fzn.ranks.job import Job
 from turbo_fzn.run import report
 from turbo_fzn.run.answers import Distinct, Everything, Improvements, output_determines_all
-from turbo_fzn.run.engines import begin_bounding, choose_engine, plan
+from turbo_fzn.run.engines import begin_bounding, decide_job, make_engine
 from turbo_fzn.run.judge import Judge
 from turbo_fzn.run.live import Live, Sample
 from turbo_fzn.run.outcome import Finished, Solution
@@ -145,17 +146,13 @@ class Search:
                 complete = yield from self.run(self.horizon.fixed(), self.improvements, 0)
                 if self.is_unbounded or self.n_solutions == 0 or self.interrupt:
                     return complete and self.n_solutions == 0
-        self.bounding = begin_bounding(self.judge, self.options)
-        complete = yield from self.run(tnf, self.improvements, 0)
+        complete = yield from self.run(tnf, self.improvements, 0, bounded=True)
         return complete and not self.is_unbounded
 
-    def wants_every_step(self) -> bool:
-        """With a seed and one block, equal runs are to print the same; else steps that come together are one."""
-        return self.options.seed is not None and plan(self.prepared.tnf, self.options, 1).threads == 1
-
     def improvements(self, engine: Engine) -> Choice:
-        """From the best solution on that holds: one that was found and is undecided counts for nothing."""
-        steps = Improvements(self.prepared.tnf.sense, self.wants_every_step())
+        """From the best solution on that holds: one that was found and is undecided counts for nothing. Steps that come
+        together are one, unless equal runs are to print the same."""
+        steps = Improvements(self.prepared.tnf.sense, self.decision.repeatable)
         steps.best = self.best
         return steps
 
@@ -184,10 +181,15 @@ class Search:
         complete = yield from self.run(fixed, lambda engine: choice, limit)
         return complete or self.n_solutions >= limit > 0
 
-    def run(self, tnf: TNF, make_choice: Callable[[Engine], Choice], limit: int) -> Generator[Solution, None, bool]:
+    def run(
+        self, tnf: TNF, make_choice: Callable[[Engine], Choice], limit: int, bounded: bool = False
+    ) -> Generator[Solution, None, bool]:
         """The answers that an engine finds, until there are `limit` in all (0: no limit); at the end, whether the whole
         space was searched. What it leaves undecided, as boxes of real variables, another one searches with smaller
-        boxes."""
+        boxes. `bounded`: a relaxation may help."""
+        self.decision = decide_job(Job(tnf, self.judge.exports, self.options, limit))
+        if bounded:
+            self.bounding = begin_bounding(self.judge, self.decision)
         complete = yield from self.run_once(tnf, make_choice, limit)
         while self.judge.undecided and not self.interrupt and not self.has_enough(limit):
             self.judge.undecided = 0
@@ -212,9 +214,8 @@ class Search:
         self.close_engine()
         start = time.monotonic()
         with progress.stage("engine"):
-            self.engine = engine = choose_engine(
-                replace(self.prepared, tnf=tnf), self.options, self.judge.exports, limit
-            )
+            job = Job(tnf, self.judge.exports, self.options, limit)
+            self.engine = engine = make_engine(job, self.decision)
         if "engineTime" not in self.prepared.times:
             self.prepared.times["engineTime"] = time.monotonic() - start
             self.start = time.monotonic()
