@@ -15,6 +15,7 @@ PACKAGE = Path(turbo_fzn.__file__).parent
 # From the ground up. A module may import from its own floor and from those below. What is no folder stands here by its
 # file's name.
 FLOORS = (
+    ("process",),
     ("errors", "domains", "floats", "collector", "memory", "progress", "resources", "cache", "spellings"),
     ("read",),
     ("tnf",),
@@ -23,7 +24,7 @@ FLOORS = (
     ("engine",),
     ("options", "ranks"),
     ("bounds",),
-    ("run", "process"),
+    ("run",),
     ("report",),
     ("settings", "bench", "info", "install", "manual"),
     ("api",),

@@ -131,7 +131,7 @@ def test_while_nothing_is_found_the_check_is_made_ready(monkeypatch):
         return []
 
     engine.poll, engine.repeats, engine.statistics, engine.open_work = poll, False, dict, 1
-    monkeypatch.setattr(search, "choose_engine", lambda *ignored: engine)
+    monkeypatch.setattr(search, "make_engine", lambda *ignored: engine)
     list(begun.events())
     tables = vars(begun.judge.checker)["tables"]
     assert all("columns" in vars(group) for group in tables.groups.values() if group.column_relation)

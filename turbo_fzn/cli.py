@@ -5,8 +5,7 @@ the best solution is printed, and the exit code is 0; so it is, quietly, when no
 one line on stderr, `=====ERROR=====` on stdout and exit code 1; the best solution that was found before is printed all
 the same. Heavy modules are imported only when a model is to be solved, and after the signals are caught.
 
-What the process holds is never taken down in order: a GPU that is still being made ready, or a compiler, would delay
-the end, or the answer. The last line is printed, and the process leaves.
+In the end the process leaves without taking anything down (process/leaving.py).
 """
 
 from __future__ import annotations
@@ -23,7 +22,8 @@ from turbo_fzn.errors import InternalError, TurboError, UnsupportedError, one_li
 from turbo_fzn.options import Command, Options, parse_arguments
 from turbo_fzn.process import streams, worker
 from turbo_fzn.process.interrupt import Interrupt, Interrupted, deadline
-from turbo_fzn.process.stopping import LastCall, Stopped, catch_signals, leave_process, let_signals_in
+from turbo_fzn.process.leaving import leave_process
+from turbo_fzn.process.stopping import LastCall, Stopped, catch_signals, ignore_signals, let_signals_in
 from turbo_fzn.ranks.world import World, is_launched, join
 from turbo_fzn.read.files import refuse_overwriting
 from turbo_fzn.run import output
@@ -71,10 +71,7 @@ def run(argv: Sequence[str], leave: bool) -> int:
 
 def serve_rank(everybody: World) -> int:
     """This process is a rank whose work rank 0 gives. A stop is rank 0's to obey: it gets it too."""
-    import signal
-
-    for number in worker.HANDED_ON:
-        signal.signal(number, signal.SIG_IGN)
+    ignore_signals()
     let_signals_in()
     set_up_logging("-v" in sys.argv[1:])
     from turbo_fzn.ranks.serve import serve
@@ -157,7 +154,7 @@ def solve(options: Options, started: float, leave: bool) -> int:
         if leave and options.arch == "auto" and not is_launched():
             work_behind()
         last_call = LastCall() if leave else None
-        catch_signals(interrupt, options, last_call)
+        catch_signals(interrupt, lambda: output.unknown_answer(options), last_call)
         let_signals_in()
         set_up_logging(options.verbose)
         if (options.time_limit or 0) < 0:  # MiniZinc 2.6 passes what flattening has left of its limit
