@@ -26,9 +26,10 @@ FLOORS = (
     ("bounds",),
     ("run",),
     ("report",),
-    ("settings", "bench", "info", "install", "manual"),
+    ("settings", "bench", "info", "install", "manual", "messages"),
     ("api",),
     ("doctor", "reference"),
+    ("actions",),
     ("__init__", "cli", "__main__"),
 )
 

@@ -16,11 +16,12 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from turbo_fzn import memory, progress
+from turbo_fzn import memory
 from turbo_fzn.collector import without_collector
-from turbo_fzn.errors import InternalError, TurboError, UnsupportedError, one_line
-from turbo_fzn.options import Command, Options, parse_arguments
+from turbo_fzn.messages import complain, explain, set_up_logging
+from turbo_fzn.options import Options, parse_arguments
 from turbo_fzn.process import streams, worker
+from turbo_fzn.process.age import process_start
 from turbo_fzn.process.interrupt import Interrupt, Interrupted, deadline
 from turbo_fzn.process.leaving import leave_process
 from turbo_fzn.process.stopping import LastCall, Stopped, catch_signals, ignore_signals, let_signals_in
@@ -88,60 +89,12 @@ def obey(argv: Sequence[str], started: float, leave: bool) -> int:
             print(f"fzn-turbo: {note}", file=sys.stderr)
         if command.action:
             let_signals_in()
+            from turbo_fzn.actions import act
+
             return act(command)
         return solve(command.options, started, leave)
     finally:
         sys.stdout.flush()  # what cannot be written shows here, and not when Python ends
-
-
-def explain(error: BaseException) -> str | None:
-    """What to tell the user; None for what is no error."""
-    if isinstance(error, InternalError):
-        return f"internal error: {error}"
-    if isinstance(error, TurboError):
-        return str(error)
-    if isinstance(error, KeyboardInterrupt):
-        return "interrupted"
-    if isinstance(error, MemoryError):
-        return "out of memory"
-    if isinstance(error, RecursionError):
-        return "the model is nested too deeply"
-    if isinstance(error, OSError):
-        return one_line(f"{error.filename or 'input or output'}: {error.strerror or error}")
-    return unexpected(error) if isinstance(error, Exception) else None
-
-
-def unexpected(error: Exception) -> str:
-    import logging
-
-    logging.getLogger("turbo_fzn").info("an unexpected error", exc_info=error)
-    text = one_line(" ".join(str(error).split()))
-    return f"internal error: {type(error).__name__}: {text} (-v shows where)"
-
-
-def complain(message: str, argv: Sequence[str], error: BaseException) -> int:
-    progress.erase()
-    try:
-        print(f"fzn-turbo: {message}", file=sys.stderr, flush=True)
-        if not getattr(error, "answered", False):
-            output.write_line(sys.stdout, output.error_line(argv, isinstance(error, UnsupportedError)))
-    except OSError:
-        streams.forget_stdout()
-    return 1
-
-
-def process_start() -> float:
-    """When this process began, on the clock of time.monotonic; now, where the system does not tell."""
-    now = time.monotonic()
-    try:
-        with open("/proc/self/stat", "rb") as file:
-            ticks = int(file.read().rpartition(b")")[2].split()[19])
-        with open("/proc/uptime", "rb") as file:
-            uptime = float(file.read().split()[0])
-        age = uptime - ticks / os.sysconf("SC_CLK_TCK")
-        return now - age if 0 <= age < 60 else now
-    except (OSError, ValueError, IndexError):
-        return now
 
 
 def solve(options: Options, started: float, leave: bool) -> int:
@@ -195,17 +148,6 @@ def size_of(path: str) -> int:
         return os.stat(path).st_size
     except OSError:
         return 0
-
-
-def set_up_logging(verbose: bool) -> None:
-    import logging
-
-    handler = logging.StreamHandler(sys.stderr)
-    handler.addFilter(progress.make_way)
-    logging.basicConfig(handlers=[handler], format="fzn-turbo: %(message)s")
-    logging.getLogger("turbo_fzn").setLevel(logging.INFO if verbose else logging.WARNING)
-    if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
-        progress.show(sys.stderr)
 
 
 def prepare_file(options: Options, interrupt: Interrupt) -> Prepared:
@@ -310,39 +252,3 @@ def advise(prepared: Prepared, options: Options) -> None:
     words = advice(prepared.tnf, options)
     if words:
         print(f"fzn-turbo: {words}", file=sys.stderr, flush=True)
-
-
-def compile_ahead() -> None:
-    """So that the first run, which may have a short time limit, finds its kernels compiled. Says on stderr what takes
-    so long. Raises EngineError where the CPU engine cannot be made."""
-    from turbo_fzn.engine.ahead import fill_cache
-
-    set_up_logging(verbose=True)
-    fill_cache()
-
-
-def act(command: Command) -> int:
-    from pathlib import Path
-
-    folder = Path(command.argument) if command.argument else None
-    if command.action == "--install-solver":
-        from turbo_fzn.install import install_solver
-
-        print(f"wrote {install_solver(folder)}", flush=True)
-        compile_ahead()
-    elif command.action == "--uninstall-solver":
-        from turbo_fzn.install import uninstall_solver
-
-        removed = uninstall_solver(folder)
-        print("\n".join(f"removed {path}" for path in removed) or "nothing to remove")
-    elif command.action == "--build-kernels":
-        compile_ahead()
-    elif command.action == "--doctor":
-        from turbo_fzn.doctor import examine
-
-        return examine(lambda line: print(line, flush=True), command.options.arch)
-    else:
-        from turbo_fzn.info import describe
-
-        print("\n".join(describe()))
-    return 0
