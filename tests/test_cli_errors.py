@@ -313,7 +313,7 @@ def test_a_file_that_may_not_be_read_is_named(call, tmp_path, monkeypatch):
     ids=lambda value: type(value).__name__,
 )
 def test_what_nobody_thought_of_is_one_line_too(call, tmp_path, monkeypatch, error, message):
-    def fail(path: str) -> None:
+    def fail(*arguments: str) -> None:
         raise error
 
     monkeypatch.setattr(languages, "parse_file", fail)

@@ -26,7 +26,7 @@ FLOORS = (
     ("bounds",),
     ("run",),
     ("report",),
-    ("settings", "bench", "info", "install", "manual", "messages"),
+    ("settings", "bench", "info", "install", "manual", "messages", "answering"),
     ("api",),
     ("doctor", "reference"),
     ("actions",),

@@ -21,6 +21,6 @@ class Machine:
 
 
 def here(options: Options) -> Machine:
-    """The machine of this process. With `--arch cpu` nobody looks for a driver."""
-    no_gpu = "--arch cpu" if options.arch == "cpu" else wake.absence()
+    """The machine of this process. Nobody looks for a driver where `--arch` wants none."""
+    no_gpu = wake.absence() if options.may_use_gpu() else "--arch wants none"
     return Machine(len(os.sched_getaffinity(0)), no_gpu, world() is not None)

@@ -112,7 +112,7 @@ def decide(tnf: TNF, options: Options, machine: Machine, wanted: int) -> Decisio
         methods,
         percent,
         GPU_LNS_PERCENT if options.lns != "off" and _has_portfolio(case, whole) else 0,
-        _relaxation(case, whole, len(learners)),
+        _relaxation(case, engines, whole, len(learners)),
         options.seed is not None and whole.threads == 1,
         _reason(case, own, len(every)),
     )
@@ -126,7 +126,7 @@ def _shares_tree(options: Options, machine: Machine) -> bool:
 def _engines(options: Options, machine: Machine) -> tuple[str, ...]:
     """With `--arch auto` the GPU joins the CPU as soon as it is ready; on a rank both begin together. None where there
     is no GPU on a rank that was told to use it. The profiler wants the tree of one block."""
-    has_gpu = options.arch != CPU and machine.no_gpu is None
+    has_gpu = options.may_use_gpu() and machine.no_gpu is None
     if options.cp_profiler:
         return (CPU,)
     if machine.is_rank:
@@ -180,13 +180,13 @@ def _neighbourhoods(case: _Case, way: _Way, n_learners: int, methods: frozenset[
     return CPU_LNS_PERCENT, methods
 
 
-def _relaxation(case: _Case, whole: _Way, n_learners: int) -> Relaxation | None:
+def _relaxation(case: _Case, engines: tuple[str, ...], whole: _Way, n_learners: int) -> Relaxation | None:
     """With one block it would be as much as the search itself: there free search alone has it, and with little time.
     With a seed, too, it takes turns with a learner, or there is none, since equal runs are to print the same."""
     options = case.options
     if case.tnf.sense == 0 or options.cp_profiler or options.relaxation == "off":
         return None
-    on_cpu = options.arch == CPU or (options.arch == "auto" and case.machine.no_gpu is not None)
+    on_cpu = engines == (CPU,)
     alone = options.blocks == 1 or (on_cpu and whole.threads == 1)
     in_turns = alone and options.seed is not None and on_cpu and _takes_turns(case.machine, n_learners)
     timed = not alone or (options.seed is None and whole.free)
