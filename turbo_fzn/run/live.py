@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from turbo_fzn import progress
@@ -47,15 +47,15 @@ class Live:
         """An answer."""
         self.last = found, time.monotonic()
 
-    def sample(self, engine: Engine) -> Sample | None:
+    def samples(self, engine: Engine) -> Iterator[Sample]:
         """Called again and again while the engine runs; how the search goes, when it is time to."""
         now = time.monotonic()
         if not self.sampled or now < self.sample_due:
-            return None
+            return
         self.sample_due = now + max(FIRST_SAMPLE_SECONDS, (now - self.began) * SAMPLE_SHARE)
         bound = self.value(self.sense * engine.bound) if self.sense else None
         counted = engine.statistics()
-        return Sample(now - self.began, counted["nodes"], bound, counted.get("idle_ns", 0) / 1e9)
+        yield Sample(now - self.began, counted["nodes"], bound, counted.get("idle_ns", 0) / 1e9)
 
     def look(self, engine: Engine, n_solutions: int) -> None:
         """Called again and again while the engine runs; tells when it is time to."""

@@ -92,8 +92,7 @@ class _Way(NamedTuple):
 def decide(tnf: TNF, options: Options, machine: Machine, wanted: int) -> Decision:
     """`wanted`: so many solutions of a satisfaction model (0: all), as which the search for all optima counts, too.
     Raises UsageError for a method or a role that there is not."""
-    several = tnf.sense == 0 and wanted != 1
-    case = _Case(tnf, options, machine, several, bool(choose_learners(tnf, options, 1, True)))
+    case = _case(tnf, options, machine, wanted)
     engines = _engines(options, machine)
     beside_gpu = len(engines) == 2
     whole = _way(case, options.blocks or options.threads)
@@ -116,6 +115,11 @@ def decide(tnf: TNF, options: Options, machine: Machine, wanted: int) -> Decisio
         options.seed is not None and whole.threads == 1,
         _reason(case, own, len(every)),
     )
+
+
+def _case(tnf: TNF, options: Options, machine: Machine, wanted: int) -> _Case:
+    several = tnf.sense == 0 and wanted != 1
+    return _Case(tnf, options, machine, several, bool(choose_learners(tnf, options, 1, True)))
 
 
 def _shares_tree(options: Options, machine: Machine) -> bool:

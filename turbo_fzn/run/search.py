@@ -281,8 +281,7 @@ class Search:
                     continue
                 running = False
             if running:
-                if sample := self.live.sample(engine):
-                    yield sample
+                yield from self.live.samples(engine)
                 self.live.look(engine, self.n_solutions)
                 if time.monotonic() > ready:
                     self.judge.make_ready()
