@@ -16,11 +16,11 @@ from turbo_fzn.engine.abi import METHODS, MethodBook
 from turbo_fzn.engine.contract import Engine, Found
 from turbo_fzn.engine.cpu import STATISTICS, CpuEngine
 from turbo_fzn.engine.layout import Settings
-from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options
+from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.run.judge import Prepared
 from turbo_fzn.run.prepare import prepare
+from turbo_fzn.run.prepared import Prepared
 
 MOST_FOUND = 1_000_000  # solutions; no test has so many
 

@@ -45,5 +45,5 @@ LEARNING = [
     kernel("learners", "bounds that are none are explained", "learn/learner.h",
            "if (!has_infinite_bound(p)) {", "if (true) {", "tests/test_learning.py -k claims_nothing"),
     host("learners", "they are given models without bounds", "run/roles.py",
-         "not finite or ", "", "tests/test_learning.py -k left_to_the_tree"),
+         "finite and ", "", "tests/test_learning.py -k left_to_the_tree"),
 ]  # fmt: skip

@@ -16,14 +16,14 @@ from turbo_fzn.engine.contract import Found
 from turbo_fzn.engine.cpu import CpuEngine
 from turbo_fzn.engine.layout import Settings
 from turbo_fzn.engine.team import Team
-from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options
+from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.ranks import world
+from turbo_fzn.ranks.job import Job
 from turbo_fzn.ranks.ranks import Ranks
-from turbo_fzn.ranks.serve import Job
 from turbo_fzn.ranks.wire import Kind, Message
 from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.run.choose import own_team
+from turbo_fzn.run.engines import team_of
 from turbo_fzn.run.prepare import prepare
 
 
@@ -149,7 +149,7 @@ class InProcess(Stand):
         self.network.queues.clear()
         for wire in self.network.wires[1:]:
             world._world = Stand(wire)  # type: ignore[assignment]
-            rank = self.others[wire.rank] = Ranks(own_team(pickle.loads(pickle.dumps(job))), wire)
+            rank = self.others[wire.rank] = Ranks(team_of(pickle.loads(pickle.dumps(job))), wire)
             rank.start()
         world._world = self  # type: ignore[assignment]
 

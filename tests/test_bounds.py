@@ -25,12 +25,12 @@ from turbo_fzn.bounds.cuts import Cutter, as_fractions
 from turbo_fzn.bounds.relaxation import Affine, Builder, LinearRows, Relaxation
 from turbo_fzn.bounds.tree import refute
 from turbo_fzn.domains import INFINITY
-from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options
+from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run.bounding import Bounding, Boxes, relaxation_of
-from turbo_fzn.run.choose import SHARE_BESIDE_ONE
 from turbo_fzn.run.judge import Judge
+from turbo_fzn.run.policy import SHARE_BESIDE_ONE
 from turbo_fzn.run.prepare import prepare
 
 

@@ -28,8 +28,8 @@ from turbo_fzn import cli
 from turbo_fzn.check.checker import Checker
 from turbo_fzn.engine.contract import Found
 from turbo_fzn.errors import InternalError
-from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options
+from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read import files, languages
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run.judge import Judge
@@ -313,7 +313,7 @@ def test_a_file_that_may_not_be_read_is_named(call, tmp_path, monkeypatch):
     ids=lambda value: type(value).__name__,
 )
 def test_what_nobody_thought_of_is_one_line_too(call, tmp_path, monkeypatch, error, message):
-    def fail(path: str) -> None:
+    def fail(*arguments: str) -> None:
         raise error
 
     monkeypatch.setattr(languages, "parse_file", fail)

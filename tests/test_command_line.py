@@ -12,7 +12,7 @@ from command import COMMAND, LEAST_SUM, PATIENCE, environment, run, start, value
 from turbo_fzn.engine.abi import LEARNERS, METHODS
 from turbo_fzn.errors import TurboError, UsageError, one_line
 from turbo_fzn.options import ACTIONS, OPTIONS, Options, parse_arguments
-from turbo_fzn.run.choose import wanted_methods
+from turbo_fzn.run.policy import wanted_methods
 from turbo_fzn.spellings import did_you_mean, unknown_flags
 
 # ---- flags that are none

@@ -24,11 +24,11 @@ from test_capacities import QUEENS_SOLUTIONS, TOO_SMALL, engine_for, run
 
 from turbo_fzn.engine.contract import Engine
 from turbo_fzn.engine.layout import Settings
-from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options
+from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.run.judge import Prepared
 from turbo_fzn.run.prepare import prepare
+from turbo_fzn.run.prepared import Prepared
 
 BLOCKS = [1, 2, 3, 32, 1000]
 

@@ -11,10 +11,10 @@ from command import GREATEST_SUM, LEAST_SUM, Answer, golomb, grid, run, time_lim
 from conftest import needs_minizinc
 
 from turbo_fzn.bench import plain
-from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options
+from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.run.choose import advice
+from turbo_fzn.run.policy import advice
 from turbo_fzn.run.prepare import prepare
 
 PATIENCE = 300  # seconds; each takes less than one on an idle machine

@@ -195,14 +195,16 @@ def test_an_action_is_interrupted_too(tmp_path):
 
 # ---- a time limit that passes before the search begins
 
-# The engine is chosen when the limit has just passed.
+# The engine is made when the limit has just passed.
 LATE = """
 import time
-choose = choose_engine
+run_soon = Search.run_once
 
-def choose_engine(prepared, options, *others):
-    time.sleep(max(prepared.started + options.time_limit / 1000 - time.monotonic(), 0))
-    return choose(prepared, options, *others)
+def run_once(self, *others):
+    time.sleep(max(self.prepared.started + self.options.time_limit / 1000 - time.monotonic(), 0))
+    return run_soon(self, *others)
+
+Search.run_once = run_once
 """
 
 

@@ -18,8 +18,8 @@ from turbo_fzn.engine import gpu
 from turbo_fzn.engine.abi import Common, Island, Units
 from turbo_fzn.engine.contract import Found, Roots
 from turbo_fzn.engine.layout import NO_INCUMBENT, Settings
-from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options
+from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run.prepare import prepare
 from turbo_fzn.tnf.language import TNF

@@ -16,7 +16,7 @@ from turbo_fzn import solve_text
 from turbo_fzn.engine import devices, gpu, maker
 from turbo_fzn.engine.devices import chosen
 from turbo_fzn.errors import EngineError, UsageError
-from turbo_fzn.run import choose
+from turbo_fzn.run import engines
 
 
 @pytest.fixture
@@ -138,8 +138,8 @@ def test_solutions_are_wanted_that_are_better_than_an_incumbent_of_another(three
 def test_with_auto_they_join_the_cpu_together(three_gpus, monkeypatch, broken):
     """When they fail, all of them too, the CPU engine goes on."""
     awake = SimpleNamespace(wait=lambda: None, failure=None)
-    monkeypatch.setattr(choose.wake, "absence", lambda: None)
-    monkeypatch.setattr(choose.wake, "begin", lambda wanted: awake)
+    monkeypatch.setattr(engines.wake, "absence", lambda: None)
+    monkeypatch.setattr(engines.wake, "begin", lambda wanted: awake)
     monkeypatch.setattr(maker, "HEAD_START_SECONDS", 0.0)
     three_gpus.broken = broken
     result = solve_text(golomb(8), arch="auto", blocks=2, lns="off", check=True)

@@ -10,12 +10,12 @@ import pytest
 from turbo_fzn import floats, solve_text
 from turbo_fzn.api import Result
 from turbo_fzn.check.checker import Checker
-from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.lower.rewrite import lower
 from turbo_fzn.options import Options
+from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.run.judge import Prepared
 from turbo_fzn.run.prepare import settle_root
+from turbo_fzn.run.prepared import Prepared
 from turbo_fzn.run.refinement import refine
 from turbo_fzn.run.search import search
 from turbo_fzn.tnf.language import TNF

@@ -15,9 +15,9 @@ from turbo_fzn.engine import ahead, compiler, devices, gpu
 from turbo_fzn.engine.abi import STATISTICS
 from turbo_fzn.engine.layout import Settings
 from turbo_fzn.errors import EngineError
-from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.lower.rewrite import lower
 from turbo_fzn.options import Options
+from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run.outcome import Finished
 from turbo_fzn.run.prepare import prepare

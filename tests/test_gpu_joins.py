@@ -21,11 +21,12 @@ from turbo_fzn.engine.contract import Engine, Found
 from turbo_fzn.engine.layout import Settings
 from turbo_fzn.engine.team import Team
 from turbo_fzn.errors import EngineError
-from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options
+from turbo_fzn.process.interrupt import Interrupt
+from turbo_fzn.ranks.job import Job
 from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.run import choose
-from turbo_fzn.run.choose import choose_engine
+from turbo_fzn.run import engines
+from turbo_fzn.run.engines import decide_job, make_engine
 from turbo_fzn.run.outcome import Finished
 from turbo_fzn.run.prepare import prepare
 from turbo_fzn.run.search import search
@@ -43,15 +44,15 @@ def slow_gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[float | None
     end, made = threading.Event(), []
 
     def set_delay(seconds: float | None) -> list[Late]:
-        def make(prepared, exports, options, wanted):
+        def make(tnf, exports, settings, wanted):
             end.wait(seconds if seconds is not None else PATIENCE)
-            made.append(Late(prepared.tnf, exports, Settings(blocks=2, lns_percent=50)))
+            made.append(Late(tnf, exports, Settings(blocks=2, lns_percent=50)))
             return made[-1]
 
-        monkeypatch.setattr(choose, "make_gpu_engine", make)
+        monkeypatch.setattr(engines, "make_gpu_engine", make)
         return made
 
-    monkeypatch.setattr(choose.wake, "absence", lambda: None)
+    monkeypatch.setattr(engines.wake, "absence", lambda: None)
     yield set_delay
     end.set()
     for thread in threading.enumerate():
@@ -130,10 +131,10 @@ def search_until_joined(monkeypatch: pytest.MonkeyPatch) -> Finished:
     interrupt = UntilJoined()
 
     def remember(*arguments):
-        interrupt.team = choose_engine(*arguments)
+        interrupt.team = make_engine(*arguments)
         return interrupt.team
 
-    monkeypatch.setattr("turbo_fzn.run.search.choose_engine", remember)
+    monkeypatch.setattr("turbo_fzn.run.search.make_engine", remember)
     options = Options(arch="auto")
     prepared = prepare(parse_text(without_end()), options, interrupt)
     (finished,) = search(prepared, options, interrupt)
@@ -181,7 +182,8 @@ def test_the_first_takes_no_more_threads_than_were_granted(slow_gpu, monkeypatch
     slow_gpu(None)
     prepared = prepare(parse_text(MANY), Options(), Interrupt())
     exports = np.arange(prepared.tnf.n_vars, dtype=np.int32)
-    team = choose_engine(prepared, Options(arch="auto", blocks=500, threads=2), exports)
+    job = Job(prepared.tnf, exports, Options(arch="auto", blocks=500, threads=2), wanted=1)
+    team = make_engine(job, decide_job(job))
     assert isinstance(team, Team) and team.core[0].engine.shape == {"blocks": 2}
 
 

@@ -15,8 +15,8 @@ PACKAGE = Path(turbo_fzn.__file__).parent
 # From the ground up. A module may import from its own floor and from those below. What is no folder stands here by its
 # file's name.
 FLOORS = (
-    ("errors", "domains", "floats", "collector", "interrupt", "memory", "progress", "resources", "cache", "spellings"),
-    ("streams", "worker"),
+    ("process",),
+    ("errors", "domains", "floats", "collector", "memory", "progress", "resources", "cache", "spellings"),
     ("predicates",),
     ("read",),
     ("tnf",),
@@ -27,9 +27,10 @@ FLOORS = (
     ("bounds",),
     ("run",),
     ("report",),
-    ("settings", "bench", "info", "install", "manual", "stopping"),
+    ("settings", "bench", "info", "install", "manual", "messages", "answering"),
     ("api",),
     ("doctor", "reference"),
+    ("actions",),
     ("__init__", "cli", "__main__"),
 )
 

@@ -30,14 +30,14 @@ from command import (
 from sabotage import sabotage
 from scripted import Scripted
 
-from turbo_fzn import streams
 from turbo_fzn.bounds.beside import NO_SOLUTION, Bounder
-from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options
+from turbo_fzn.process import streams
+from turbo_fzn.process.interrupt import Interrupt
+from turbo_fzn.process.stopping import FIRM_SECONDS
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run import search
 from turbo_fzn.run.prepare import prepare
-from turbo_fzn.stopping import FIRM_SECONDS
 
 CLIMB = GREATEST_SUM.replace("indomain_max", "indomain_min")  # improves many times
 STEPS = ["-r", "1", "--arch", "cpu", "-s", "-v"]  # each improvement by itself, in the same order in each run
@@ -131,7 +131,7 @@ def test_while_nothing_is_found_the_check_is_made_ready(monkeypatch):
         return []
 
     engine.poll, engine.repeats, engine.statistics, engine.open_work = poll, False, dict, 1
-    monkeypatch.setattr(search, "choose_engine", lambda *ignored: engine)
+    monkeypatch.setattr(search, "make_engine", lambda *ignored: engine)
     list(begun.events())
     tables = vars(begun.judge.checker)["tables"]
     assert all("columns" in vars(group) for group in tables.groups.values() if group.column_relation)

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scripted import Scripted, found
 
-from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options
+from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run import judge, search
 from turbo_fzn.run.prepare import prepare
@@ -34,7 +34,7 @@ def late(request, monkeypatch):
         engine.arrived = [found(objective) for objective in objectives]
         if request.param == "before":
             monkeypatch.setattr(engine, "start", lambda: engine.finish(complete=True))
-        monkeypatch.setattr(search, "choose_engine", lambda *ignored: engine)
+        monkeypatch.setattr(search, "make_engine", lambda *ignored: engine)
         options, interrupt = Options(seed=1, all_solutions=True, relaxation="off"), Interrupt()
         prepared, told = prepare(parse_text(MODEL.format(goal=goal)), options, interrupt), []
         for event in search.search(prepared, options, interrupt):

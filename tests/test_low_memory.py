@@ -11,7 +11,7 @@ import pytest
 
 from turbo_fzn import memory
 from turbo_fzn.errors import EngineError
-from turbo_fzn.interrupt import Interrupt
+from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.run import prepare
 
 GOLOMB = command.CORPUS / "golomb.fzn"

@@ -125,14 +125,14 @@ def test_a_rank_without_an_engine_leaves_the_work_to_the_others(tmp_path):
     script = tmp_path / "command.py"
     script.write_text(
         "import os, sys\n"
-        "from turbo_fzn.run import choose\n"
+        "from turbo_fzn.run import engines\n"
         "from turbo_fzn.errors import EngineError\n"
-        "whole = choose.own_team\n"
-        "def own_team(job):\n"
+        "whole = engines.team_of\n"
+        "def team_of(job):\n"
         "    if os.environ['OMPI_COMM_WORLD_RANK'] == '1':\n"
         "        raise EngineError('no GPU on this host')\n"
         "    return whole(job)\n"
-        "choose.own_team = own_team\n"
+        "engines.team_of = team_of\n"
         "from turbo_fzn.__main__ import main\n"
         "main()\n"
     )

@@ -16,8 +16,8 @@ from test_random_models import draw_shown, models, solve
 from turbo_fzn import solve_text
 from turbo_fzn.domains import IntSet
 from turbo_fzn.engine.contract import Found
-from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options
+from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.read.model import Goal, Ref
 from turbo_fzn.run.answers import Distinct, Improvements, output_determines_all

@@ -18,8 +18,8 @@ from turbo_fzn.engine.abi import METHODS
 from turbo_fzn.engine.cpu import CpuEngine
 from turbo_fzn.engine.layout import Settings
 from turbo_fzn.errors import UsageError
-from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options
+from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.read.model import Model
 from turbo_fzn.run.prepare import prepare

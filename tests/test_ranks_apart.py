@@ -21,8 +21,8 @@ from turbo_fzn.engine.parcels import ROOT, Parcels
 from turbo_fzn.engine.team import Team
 from turbo_fzn.engine.tree import Branch
 from turbo_fzn.errors import EngineError
-from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options
+from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.ranks import serve
 from turbo_fzn.ranks.ranks import Ranks
 from turbo_fzn.ranks.wire import Kind

@@ -19,8 +19,8 @@ from turbo_fzn.bounds.envelopes import FORMS, Box, Row
 from turbo_fzn.bounds.highs import Answer, Outcome
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.engine.contract import Found
-from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options
+from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run.bounding import RealBounding, RealBoxes
 from turbo_fzn.run.judge import Judge

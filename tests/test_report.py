@@ -10,7 +10,6 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import pytest
@@ -20,8 +19,7 @@ from conftest import needs_minizinc
 from turbo_fzn.options import Options
 from turbo_fzn.report import axes, origin, page, plot, recorder
 from turbo_fzn.report.record import Answer, Record
-from turbo_fzn.run.live import Sample
-from turbo_fzn.run.outcome import Finished
+from turbo_fzn.run.outcome import Finished, Sample, Solution
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -219,9 +217,7 @@ def test_a_rate_is_the_nodes_between_two_looks():
 
 
 def test_nothing_is_kept_where_no_page_is_wanted():
-    search = SimpleNamespace(samples=None)
-    assert recorder.recorder(Options(), search)("an event") is None
-    assert search.samples is None
+    assert recorder.recorder(Options(), 0)("an event") is None
 
 
 def test_of_many_solutions_the_first_and_last_are_listed(monkeypatch):
@@ -274,10 +270,9 @@ def test_a_long_legend_takes_more_rows():
 
 def test_only_so_many_answers_are_kept(monkeypatch, tmp_path):
     monkeypatch.setattr(recorder, "MOST_ANSWERS", 2)
-    search = SimpleNamespace(samples=None, start=0.0, prepared=SimpleNamespace(tnf=SimpleNamespace(sense=0)))
-    note = recorder.recorder(Options(report=str(tmp_path / "run.html")), search)
+    note = recorder.recorder(Options(report=str(tmp_path / "run.html")), 0)
     for _ in range(3):
-        note(SimpleNamespace(objective=None, method="tree", block=0))
+        note(Solution([], None, 0, "tree"))
     note(Finished(True, 3, {"solutions": 3}))
     root = parse(tmp_path / "run.html")
     assert len(tables(root)["Solutions"]) == 1 + 2 and "3 solutions" in next(root.iter("p")).text

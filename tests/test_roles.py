@@ -5,10 +5,12 @@ from __future__ import annotations
 import pytest
 
 from turbo_fzn.engine.abi import LEARNERS
-from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options
+from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.run import choose
+from turbo_fzn.run.engines import cpu_settings
+from turbo_fzn.run.machine import Machine
+from turbo_fzn.run.policy import decide
 from turbo_fzn.run.prepare import prepare
 from turbo_fzn.tnf.language import TNF
 
@@ -42,14 +44,14 @@ def test_an_annotation_is_followed_by_a_learner_to_optimise(goal, roles, threads
 
 
 def roles_of(tnf: TNF, options: Options) -> tuple[str, ...]:
-    return choose.cpu_settings(tnf, choose.plan(tnf, options, wanted=1), options).roles
+    return cpu_settings(decide(tnf, options, Machine(2, "none"), wanted=1), options).roles
 
 
-@pytest.mark.parametrize(("beside_gpu", "learners"), [(False, 3), (True, 5)])
-def test_the_memory_is_for_all_learners_together(beside_gpu, learners):
+@pytest.mark.parametrize(("no_gpu", "learners"), [("none", 3), (None, 5)])
+def test_the_memory_is_for_all_learners_together(no_gpu, learners):
     tnf = prepare(parse_text("var 0..9: x; solve minimize x;"), Options(), Interrupt()).tnf
     options = Options(free_search=True, threads=6, memory=60)
-    settings = choose.cpu_settings(tnf, choose.plan(tnf, options, 1, beside_gpu), options, beside_gpu)
+    settings = cpu_settings(decide(tnf, options, Machine(2, no_gpu), 1), options)
     assert len(settings.roles) == learners
     assert settings.learn_bytes == 60 * 2**20 // learners
 
@@ -58,14 +60,12 @@ def test_the_memory_is_for_all_learners_together(beside_gpu, learners):
     ("cores", "asked", "threads"),
     [(16, {}, 14), (64, {}, 16), (3, {}, 2), (1, {}, 2), (16, {"threads": 5}, 5), (16, {"learn": "off"}, 2)],
 )
-def test_beside_a_gpu_the_hosts_threads_learn(monkeypatch, cores, asked, threads):
+def test_beside_a_gpu_the_hosts_threads_learn(cores, asked, threads):
     """All but one, which searches neighbourhoods; each role comes again and again."""
-    monkeypatch.setattr(choose.os, "sched_getaffinity", lambda process: range(cores))
     tnf = prepare(parse_text("var 0..9: x; solve minimize x;"), Options(), Interrupt()).tnf
     options = Options(**asked)
-    plan = choose.plan(tnf, options, wanted=1, beside_gpu=True)
-    settings = choose.cpu_settings(tnf, plan, options, beside_gpu=True)
-    assert plan.threads == settings.blocks == threads
+    settings = cpu_settings(decide(tnf, options, Machine(cores, None), wanted=1), options)
+    assert settings.blocks == threads
     learning = 0 if asked.get("learn") else threads - 1
     assert len(settings.roles) == learning
     if learning > 1:
@@ -84,5 +84,5 @@ def test_beside_a_gpu_the_hosts_threads_learn(monkeypatch, cores, asked, threads
 def test_beside_a_gpu_one_thread_follows_an_annotation_or_enumerates(text, asked, wanted, roles):
     options = Options(**asked)
     tnf = prepare(parse_text(text), options, Interrupt()).tnf
-    plan = choose.plan(tnf, options, wanted, beside_gpu=True)
-    assert plan.threads == 1 and choose.cpu_settings(tnf, plan, options, beside_gpu=True).roles == roles
+    settings = cpu_settings(decide(tnf, options, Machine(16, None), wanted), options)
+    assert settings.blocks == 1 and settings.roles == roles

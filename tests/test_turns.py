@@ -13,10 +13,11 @@ from turbo_fzn.bounds.beside import NO_SOLUTION
 from turbo_fzn.bounds.turns import TURN_SECONDS, BesideInTurns
 from turbo_fzn.engine.cpu import CpuEngine
 from turbo_fzn.engine.layout import Settings
-from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options
+from turbo_fzn.process.interrupt import Interrupt
+from turbo_fzn.ranks.job import Job
 from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.run import choose
+from turbo_fzn.run import engines
 from turbo_fzn.run.bounding import Bounding
 from turbo_fzn.run.judge import Judge
 from turbo_fzn.run.outcome import Finished
@@ -171,7 +172,9 @@ def test_one_thread_proves_a_knapsack_without_annotation(tmp_path, arguments):
     ],
 )
 def test_turns_are_taken_with_a_learner_that_no_gpu_joins(monkeypatch, asked, has_gpu, kind):
-    monkeypatch.setattr(choose.wake, "absence", lambda: None if has_gpu else "there is none")
+    monkeypatch.setattr(engines.wake, "absence", lambda: None if has_gpu else "there is none")
     options = Options(seed=1, **asked)
     prepared = prepare(parse_text(knapsack(1, items=4)), options, Interrupt(None))
-    assert type(choose.begin_bounding(Judge(prepared, options), options)) is kind
+    judge = Judge(prepared, options)
+    decision = engines.decide_job(Job(prepared.tnf, judge.exports, options, 1))
+    assert type(engines.begin_bounding(judge, decision)) is kind

@@ -12,8 +12,8 @@ from scripted import Scene, Scripted
 from turbo_fzn.bounds.linearise import linearise
 from turbo_fzn.engine.contract import NO_WISH, Found
 from turbo_fzn.engine.cpu import Propagator
-from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options
+from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run.bounding import Bounding, root_bounds
 from turbo_fzn.run.judge import Judge

@@ -107,7 +107,7 @@ def test_without_a_gpu_there_is_no_child(tmp_path):
 
 BESIDE_A_DRIVER = """
 import ctypes, os, sys, threading
-from turbo_fzn import worker
+from turbo_fzn.process import worker
 
 worker.move_to_child()
 ctypes.CDLL(None).prctl(worker.PR_SET_PDEATHSIG, 0)  # what is behind the last word is done, though the parent has ended
@@ -146,7 +146,7 @@ def test_the_last_word_to_the_parent_waits_for_no_driver(tmp_path):
 
 THAT_STAYS = """
 import ctypes, os, sys
-from turbo_fzn import streams, worker
+from turbo_fzn.process import streams, worker
 
 streams.keep_libraries_out()
 worker.move_to_child()

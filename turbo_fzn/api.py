@@ -14,17 +14,15 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
-from turbo_fzn.interrupt import Interrupt, Interrupted, deadline
 from turbo_fzn.options import Options
+from turbo_fzn.process.interrupt import Interrupt, Interrupted, deadline
 from turbo_fzn.read.languages import parse_named
 from turbo_fzn.read.model import Model
 from turbo_fzn.report.recorder import recorder
-from turbo_fzn.run.choose import check_names
-from turbo_fzn.run.judge import Prepared
-from turbo_fzn.run.outcome import CLOSED, Finished, Solution, status_of
+from turbo_fzn.run.driver import Run
+from turbo_fzn.run.outcome import CLOSED, Finished, Solution
 from turbo_fzn.run.output import MiniZincStyle, value_of
-from turbo_fzn.run.prepare import prepare
-from turbo_fzn.run.search import Search
+from turbo_fzn.run.prepared import Prepared
 from turbo_fzn.settings import options_of
 from turbo_fzn.tnf.text import write_file
 
@@ -73,16 +71,11 @@ def solve_model(model: Model, **settings: Any) -> Result:
 
 
 def _solve(model: Model, options: Options, start: float) -> Result:
-    check_names(options)
-    interrupt = Interrupt(deadline(options.time_limit, start))
+    run = Run(model, options, Interrupt(deadline(options.time_limit, start)))
     kept = _Kept(options)
-    with _told_on_stderr(options.verbose):
+    with _told_on_stderr(options.verbose), closing(run):
         try:
-            prepared = prepare(model, options, interrupt)
-            if options.dump_tnf is None:
-                return _answers(prepared, options, interrupt, kept)
-            write_file(prepared.tnf, options.dump_tnf)
-            return kept.result("UNKNOWN")
+            return _answers(run, options, kept)
         except Interrupted:
             return kept.result("UNKNOWN")
         except BaseException as error:
@@ -92,17 +85,22 @@ def _solve(model: Model, options: Options, start: float) -> Result:
             raise
 
 
-def _answers(prepared: Prepared, options: Options, interrupt: Interrupt, kept: _Kept) -> Result:
-    """Searches to the end, and has what is found kept, also where an error ends the search."""
-    with closing(Search(prepared, options, interrupt)) as search:
-        note = recorder(options, search)
-        for event in search.events():
-            if isinstance(event, Finished):
-                kept.print_held()
-                note(event)
-                return kept.result(status_of(event, prepared.tnf.sense), event.statistics)
+def _answers(run: Run, options: Options, kept: _Kept) -> Result:
+    """Runs to the end, and has what is found kept, also where an error ends the search."""
+    for event in run.events():
+        if isinstance(event, Prepared):
+            if options.dump_tnf is not None:
+                write_file(event.tnf, options.dump_tnf)
+                return kept.result("UNKNOWN")
+            note = recorder(options, event.tnf.sense)
+            continue
+        if isinstance(event, Solution):
             kept.add(event)
-            note(event)
+        elif isinstance(event, Finished):
+            kept.print_held()
+        note(event)
+        if isinstance(event, Finished):
+            return kept.result(event.status, event.statistics)
     raise AssertionError("the last event is Finished")
 
 

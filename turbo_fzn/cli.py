@@ -1,36 +1,30 @@
 """The command `fzn-turbo`: argv in, MiniZinc's text protocol out, an exit code.
 
-Nothing else knows sys, signals or the process's age. On SIGINT, SIGTERM or the time limit the search is asked to stop,
-the best solution is printed, and the exit code is 0; so it is, quietly, when nobody reads stdout any more. An error is
-one line on stderr, `=====ERROR=====` on stdout and exit code 1; the best solution that was found before is printed all
-the same. Heavy modules are imported only when a model is to be solved, and after the signals are caught.
-
-What the process holds is never taken down in order: a GPU that is still being made ready, or a compiler, would delay
-the end, or the answer. The last line is printed, and the process leaves.
+Nothing else knows sys.argv and when the process began. On SIGINT, SIGTERM or the time limit the search is asked to
+stop, the best solution is printed, and the exit code is 0 (process/stopping.py); so it is, quietly, when nobody reads
+stdout any more. An error is one line on stderr, `=====ERROR=====` on stdout and exit code 1; the best solution that was
+found before is printed all the same. Heavy modules are imported only when a model is to be solved, and after the
+signals are caught. In the end the process leaves without taking anything down (process/leaving.py).
 """
 
 from __future__ import annotations
 
 import os
 import sys
-import time
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from turbo_fzn import memory, progress, streams, worker
+from turbo_fzn import memory
 from turbo_fzn.collector import without_collector
-from turbo_fzn.errors import InternalError, TurboError, UnsupportedError, one_line
-from turbo_fzn.interrupt import Interrupt, Interrupted, deadline
-from turbo_fzn.options import Command, Options, parse_arguments
+from turbo_fzn.messages import complain, explain, set_up_logging
+from turbo_fzn.options import Options, parse_arguments
+from turbo_fzn.process import streams, worker
+from turbo_fzn.process.age import process_start
+from turbo_fzn.process.interrupt import Interrupt, Interrupted, deadline
+from turbo_fzn.process.leaving import leave_process
+from turbo_fzn.process.stopping import LastCall, Stopped, catch_signals, ignore_signals, let_signals_in
 from turbo_fzn.ranks.world import World, is_launched, join
 from turbo_fzn.read.files import refuse_overwriting
 from turbo_fzn.run import output
-from turbo_fzn.stopping import LastCall, Stopped, catch_signals, leave_process, let_signals_in
-
-if TYPE_CHECKING:
-    from turbo_fzn.run.judge import Prepared
-    from turbo_fzn.run.outcome import Finished, Solution
-    from turbo_fzn.run.search import Search
 
 STOP_MARGIN_SECONDS = 0.1  # how long before the time limit to stop, so that the last solution is out in time
 LONG_READ_BYTES = 500_000  # of a model that takes the tenths of a second to read in which a GPU wakes
@@ -70,16 +64,13 @@ def run(argv: Sequence[str], leave: bool) -> int:
 
 def serve_rank(everybody: World) -> int:
     """This process is a rank whose work rank 0 gives. A stop is rank 0's to obey: it gets it too."""
-    import signal
-
-    for number in worker.HANDED_ON:
-        signal.signal(number, signal.SIG_IGN)
+    ignore_signals()
     let_signals_in()
     set_up_logging("-v" in sys.argv[1:])
     from turbo_fzn.ranks.serve import serve
-    from turbo_fzn.run.choose import own_team
+    from turbo_fzn.run.engines import team_of
 
-    serve(everybody, own_team)
+    serve(everybody, team_of)
     return 0
 
 
@@ -90,60 +81,12 @@ def obey(argv: Sequence[str], started: float, leave: bool) -> int:
             print(f"fzn-turbo: {note}", file=sys.stderr)
         if command.action:
             let_signals_in()
+            from turbo_fzn.actions import act
+
             return act(command)
         return solve(command.options, started, leave)
     finally:
         sys.stdout.flush()  # what cannot be written shows here, and not when Python ends
-
-
-def explain(error: BaseException) -> str | None:
-    """What to tell the user; None for what is no error."""
-    if isinstance(error, InternalError):
-        return f"internal error: {error}"
-    if isinstance(error, TurboError):
-        return str(error)
-    if isinstance(error, KeyboardInterrupt):
-        return "interrupted"
-    if isinstance(error, MemoryError):
-        return "out of memory"
-    if isinstance(error, RecursionError):
-        return "the model is nested too deeply"
-    if isinstance(error, OSError):
-        return one_line(f"{error.filename or 'input or output'}: {error.strerror or error}")
-    return unexpected(error) if isinstance(error, Exception) else None
-
-
-def unexpected(error: Exception) -> str:
-    import logging
-
-    logging.getLogger("turbo_fzn").info("an unexpected error", exc_info=error)
-    text = one_line(" ".join(str(error).split()))
-    return f"internal error: {type(error).__name__}: {text} (-v shows where)"
-
-
-def complain(message: str, argv: Sequence[str], error: BaseException) -> int:
-    progress.erase()
-    try:
-        print(f"fzn-turbo: {message}", file=sys.stderr, flush=True)
-        if not getattr(error, "answered", False):
-            output.write_line(sys.stdout, output.error_line(argv, isinstance(error, UnsupportedError)))
-    except OSError:
-        streams.forget_stdout()
-    return 1
-
-
-def process_start() -> float:
-    """When this process began, on the clock of time.monotonic; now, where the system does not tell."""
-    now = time.monotonic()
-    try:
-        with open("/proc/self/stat", "rb") as file:
-            ticks = int(file.read().rpartition(b")")[2].split()[19])
-        with open("/proc/uptime", "rb") as file:
-            uptime = float(file.read().split()[0])
-        age = uptime - ticks / os.sysconf("SC_CLK_TCK")
-        return now - age if 0 <= age < 60 else now
-    except (OSError, ValueError, IndexError):
-        return now
 
 
 def solve(options: Options, started: float, leave: bool) -> int:
@@ -156,23 +99,32 @@ def solve(options: Options, started: float, leave: bool) -> int:
         if leave and options.arch == "auto" and not is_launched():
             work_behind()
         last_call = LastCall() if leave else None
-        catch_signals(interrupt, options, last_call)
+        catch_signals(interrupt, lambda: output.unknown_answer(options), last_call)
         let_signals_in()
         set_up_logging(options.verbose)
         if (options.time_limit or 0) < 0:  # MiniZinc 2.6 passes what flattening has left of its limit
             raise Interrupted
-        if options.arch != "cpu" and not is_launched():  # a rank wakes its share of the GPUs
+        if options.may_use_gpu() and not is_launched():  # a rank wakes its share of the GPUs
             wake_gpu(options)
-        with without_collector(keep=True):
-            prepared = prepare_file(options, interrupt)
-        prepared.started = started
-        if options.dump_tnf is not None:
-            interrupt.settle()
-            return dump(prepared, options.dump_tnf)
-        return print_answers(prepared, options, interrupt, last_call)
+        drive(options, interrupt, started, last_call)
     except Interrupted:
-        output.style_of(options.file)(sys.stdout, options).unknown()
-        return 0
+        output.write(sys.stdout, output.unknown_answer(options))
+    return 0
+
+
+def drive(options: Options, interrupt: Interrupt, started: float, last_call: LastCall | None) -> None:
+    """Prepares the model, and searches it. Without a `last_call` the process goes on: all is given back."""
+    from turbo_fzn.answering import dump_or_answer
+    from turbo_fzn.run.driver import Run
+
+    begun = Run(options.file, options, interrupt, started)
+    try:
+        with without_collector(keep=True):
+            prepared = begun.prepare()
+        dump_or_answer(begun, prepared, options, interrupt, last_call)
+    finally:
+        if last_call is None:
+            begun.close()
 
 
 def work_behind() -> None:
@@ -197,154 +149,3 @@ def size_of(path: str) -> int:
         return os.stat(path).st_size
     except OSError:
         return 0
-
-
-def set_up_logging(verbose: bool) -> None:
-    import logging
-
-    handler = logging.StreamHandler(sys.stderr)
-    handler.addFilter(progress.make_way)
-    logging.basicConfig(handlers=[handler], format="fzn-turbo: %(message)s")
-    logging.getLogger("turbo_fzn").setLevel(logging.INFO if verbose else logging.WARNING)
-    if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
-        progress.show(sys.stderr)
-
-
-def prepare_file(options: Options, interrupt: Interrupt) -> Prepared:
-    from turbo_fzn.read.files import suffix_of
-    from turbo_fzn.run.choose import check_names
-    from turbo_fzn.run.prepare import log, prepare, set_precision, settle_root
-
-    check_names(options)
-    if suffix_of(options.file) == ".tnf":
-        from turbo_fzn.run.judge import Prepared
-        from turbo_fzn.tnf.text import read
-
-        tnf = read(options.file)
-        set_precision(tnf, options.float_precision)
-        return settle_root(Prepared(tnf), interrupt)
-    from turbo_fzn.read.languages import parse_file
-
-    start = time.monotonic()
-    model = parse_file(options.file)
-    seconds = time.monotonic() - start
-    sizes = len(model.variables), len(model.constraints), len(model.text) / 1e6
-    log.info("parse: %.2f s, %d variables, %d constraints, %.1f MB", seconds, *sizes)
-    prepared = prepare(model, options, interrupt)
-    prepared.times["parseTime"] = seconds
-    return prepared
-
-
-def dump(prepared: Prepared, path: str) -> int:
-    from turbo_fzn.tnf.text import write_file
-
-    write_file(prepared.tnf, path)
-    return 0
-
-
-class Telling:
-    """What a search hands out, on its way to stdout and into the report; also as stopping.Answering."""
-
-    def __init__(self, answers: output.MiniZincStyle, search: Search, note: Callable[[Solution | Finished], object]):
-        self.answers, self.search, self.note = answers, search, note
-        self.n_told = 0
-        self.objective: float | None = None
-
-    def add(self, solution: Solution) -> None:
-        self.answers.add(solution)
-        self.n_told, self.objective = self.n_told + 1, solution.objective
-        self.note(solution)
-
-    def has_solution(self) -> bool:
-        return self.n_told > 0
-
-    def tell(self) -> None:
-        try:
-            finished = self.search.so_far(self.n_told, self.objective)
-        except Exception:  # the engine was in the midst of something: there are no statistics
-            self.answers.fail()
-            return
-        self.answers.end(finished)
-        self.note(finished)
-
-
-def print_answers(prepared: Prepared, options: Options, interrupt: Interrupt, last_call: LastCall | None) -> int:
-    """With a `last_call` the process ends after the last line: a GPU context takes 0.1 s to be taken down in order."""
-    from turbo_fzn.report.recorder import recorder
-    from turbo_fzn.run.outcome import Finished
-    from turbo_fzn.run.search import Search
-
-    answers = output.style_of(options.file, prepared.model)(sys.stdout, options, prepared.model)
-    search = Search(prepared, options, interrupt)
-    ending = last_call or LastCall()
-    try:
-        note = recorder(options, search)
-        telling = Telling(answers, search, note)
-        ending.answering = None if is_launched() else telling  # of several ranks, all come to an end together
-        for event in search.events():
-            with ending.whole():
-                if not isinstance(event, Finished):
-                    telling.add(event)
-                    continue
-                answers.end(event)
-                ending.is_told = True
-                note(event)
-                if not event.complete and interrupt.is_late:
-                    advise(prepared, options)
-        if last_call is not None:
-            leave_process()
-    except BaseException as error:
-        with ending.whole():
-            ending.is_told = True
-            if answers.fail():
-                error.answered = True  # type: ignore[attr-defined]
-        raise
-    finally:
-        if last_call is None:
-            search.close()
-    return 0
-
-
-def advise(prepared: Prepared, options: Options) -> None:
-    """A line on stderr, where another search may do more within the same time."""
-    from turbo_fzn.run.choose import advice
-
-    words = advice(prepared.tnf, options)
-    if words:
-        print(f"fzn-turbo: {words}", file=sys.stderr, flush=True)
-
-
-def compile_ahead() -> None:
-    """So that the first run, which may have a short time limit, finds its kernels compiled. Says on stderr what takes
-    so long. Raises EngineError where the CPU engine cannot be made."""
-    from turbo_fzn.engine.ahead import fill_cache
-
-    set_up_logging(verbose=True)
-    fill_cache()
-
-
-def act(command: Command) -> int:
-    from pathlib import Path
-
-    folder = Path(command.argument) if command.argument else None
-    if command.action == "--install-solver":
-        from turbo_fzn.install import install_solver
-
-        print(f"wrote {install_solver(folder)}", flush=True)
-        compile_ahead()
-    elif command.action == "--uninstall-solver":
-        from turbo_fzn.install import uninstall_solver
-
-        removed = uninstall_solver(folder)
-        print("\n".join(f"removed {path}" for path in removed) or "nothing to remove")
-    elif command.action == "--build-kernels":
-        compile_ahead()
-    elif command.action == "--doctor":
-        from turbo_fzn.doctor import examine
-
-        return examine(lambda line: print(line, flush=True), command.options.arch)
-    else:
-        from turbo_fzn.info import describe
-
-        print("\n".join(describe()))
-    return 0

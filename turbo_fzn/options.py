@@ -64,6 +64,10 @@ class Options:
             return 0
         return 1 if self.n_optimal is None else self.n_optimal
 
+    def may_use_gpu(self) -> bool:
+        """Whether a GPU is to search, where there is one."""
+        return self.arch in ("auto", "gpu")
+
 
 class Row(NamedTuple):
     """An option: flags, field of Options, kind, help, MiniZinc's type when it is an extraFlag, and what the manual and

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from turbo_fzn.errors import one_line
+from turbo_fzn.process.leaving import before_leaving
 
 if TYPE_CHECKING:
     import logging
@@ -104,6 +105,7 @@ def show(stream: TextIO) -> None:
     """From now on stages are shown there."""
     global _bar
     _bar = Bar(stream)
+    before_leaving(abandon)
 
 
 def is_shown() -> bool:

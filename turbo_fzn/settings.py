@@ -1,7 +1,7 @@
 """The settings of a call from Python, checked as the command checks its flags: by the rows of options.py.
 
 A row says of which kind a value is and between which limits it lies, for argparse and for `options_of` here. What a
-text names (GPUs, methods, roles) is checked by `run.choose.check_names`, for both.
+text names (GPUs, methods, roles) is checked by `run.policy.check_names`, for both.
 """
 
 from __future__ import annotations

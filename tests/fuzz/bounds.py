@@ -28,8 +28,8 @@ from turbo_fzn.bounds.linearise import linearise
 from turbo_fzn.bounds.relaxation import Affine, LinearRows, Relaxation
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.errors import TurboError
-from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options
+from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.read.model import Constraint, Goal, Model, Ref, Variable
 from turbo_fzn.run.bounding import Bounding, root_bounds

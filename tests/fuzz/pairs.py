@@ -7,18 +7,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 from unittest.mock import patch
 
-import numpy as np
-
 from fuzz.thresholds import with_thresholds
 from turbo_fzn.engine.contract import Engine
 from turbo_fzn.engine.cpu import CpuEngine
 from turbo_fzn.engine.layout import Settings
 from turbo_fzn.engine.team import Team
-from turbo_fzn.options import Options
-from turbo_fzn.run import choose as choose_module
-from turbo_fzn.run import search
-from turbo_fzn.run.choose import by_failures, cpu_settings, plan
-from turbo_fzn.run.judge import Prepared
+from turbo_fzn.ranks.job import Job
+from turbo_fzn.run import policy, search
+from turbo_fzn.run.engines import cpu_settings, ordered
+from turbo_fzn.run.policy import Decision
 
 FORMS = ("shared", "joining")  # they share one tree; the second one joins the first
 AT_ONCE = {"engine.maker.HEAD_START_SECONDS": 0.0, "engine.team.EXCHANGE_SECONDS": 0.0}
@@ -31,22 +28,21 @@ def as_team(form: str) -> Iterator[None]:
         yield
         return
 
-    def choose(prepared: Prepared, options: Options, exports: np.ndarray, wanted: int = 1) -> Engine:
-        return make_team(form, prepared, options, exports, wanted)
+    def make_engine(job: Job, decision: Decision) -> Engine:
+        return make_team(form, job, decision)
 
-    alone = patch.object(choose_module, "is_lone_learner", lambda tnf, options: False)  # there are two
-    with with_thresholds(AT_ONCE), patch.object(search, "choose_engine", choose), alone:
+    alone = patch.object(policy, "_takes_turns", lambda machine, n_learners: False)  # there are two
+    with with_thresholds(AT_ONCE), patch.object(search, "make_engine", make_engine), alone:
         yield
 
 
-def make_team(form: str, prepared: Prepared, options: Options, exports: np.ndarray, wanted: int) -> Team:
-    chosen = plan(prepared.tnf, options, wanted)
-    tnf = by_failures(prepared.tnf) if chosen.by_failures else prepared.tnf
-    first = replace(cpu_settings(tnf, chosen, options), shares=form == "shared")
+def make_team(form: str, job: Job, decision: Decision) -> Team:
+    tnf = ordered(job.tnf, decision)
+    first = replace(cpu_settings(decision, job.options), shares=form == "shared")
     second = replace(first, seed=first.seed + 1)
 
     def make(settings: Settings) -> CpuEngine:
-        return CpuEngine(tnf, exports, settings)
+        return CpuEngine(tnf, job.exports, settings)
 
     if form == "shared":
         return Team([make(first), make(second)], [], tnf.sense)

@@ -155,9 +155,9 @@ ENGINE: dict[str, Values] = {
     "ranks.ranks.NEWS_SECONDS": (0.0,),
     "ranks.stealing.HOLD_SECONDS": (0.0,),
     "ranks.stealing.MOST_PATHS": (1, 2),
-    "run.choose.CPU_LNS_PERCENT": (0, 100),
-    "run.choose.FREE_THREADS": (1, 3),
-    "run.choose.SHARE_BESIDE_ONE": (1.0,),
+    "run.policy.CPU_LNS_PERCENT": (0, 100),
+    "run.policy.FREE_THREADS": (1, 3),
+    "run.policy.SHARE_BESIDE_ONE": (1.0,),
     "run.judge.BATCH_ELEMENTS": (1, 10),
     "run.unbounded.MOST_CHECKS": (0, 3),
     "run.unbounded.MOST_LOOKED_AT": (0, 3),
@@ -178,8 +178,8 @@ KEPT: dict[str, str] = {
         engine.layout.BYTES_A_ROW run.unbounded.LEAP run.unbounded.LARGEST_FLOAT""",
     "of the GPU, of compilers and of how output looks": """
         engine.shape engine.gpu engine.compilation engine.context
-        engine.wake engine.fleet.SEEDS_APART engine.cpu.TRACE_CAPACITY run.choose.GPU_LNS_PERCENT
-        run.choose.THREADS_LEFT run.choose.MOST_THREADS run.choose.SEEDS_APART run.live tnf.text run.answers""",
+        engine.wake engine.fleet.SEEDS_APART engine.cpu.TRACE_CAPACITY run.policy.GPU_LNS_PERCENT
+        run.policy.THREADS_LEFT run.policy.MOST_THREADS run.engines.SEEDS_APART run.live tnf.text run.answers""",
     "of models with floats, which have kinds of their own": """
         bounds.envelopes.LARGEST_FACTOR bounds.spatial lower.constraints_float lower.elementary
         run.bounding.NEAR run.bounding.LARGEST""",

@@ -18,7 +18,7 @@ import shutil
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from turbo_fzn.bench.anytime_page import page
@@ -28,14 +28,11 @@ from turbo_fzn.bench.nodes import UNUSABLE, SearchClock, duration, peers_table
 from turbo_fzn.bench.others import run_side
 from turbo_fzn.bench.points import Outcome, outcome, points, solvers_of
 from turbo_fzn.errors import TurboError
-from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options, integer, integer_within
-from turbo_fzn.read.files import read_text
-from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.report.plot import draw
-from turbo_fzn.run.outcome import CLOSED, Finished, status_of
-from turbo_fzn.run.prepare import prepare
-from turbo_fzn.run.search import search
+from turbo_fzn.run.driver import events_of
+from turbo_fzn.run.outcome import CLOSED, Finished, Solution
+from turbo_fzn.run.prepared import Prepared
 
 TIMES = (1, 5, 20, 60)
 
@@ -45,16 +42,16 @@ def run_model(path: Path, options: Options, seconds: float, known: float | None 
     status."""
     curve = Curve(name_of(path), options.seed or 0, 0, seconds)
     try:
-        prepared = prepare(parse_text(read_text(str(path)), path.name), options, Interrupt())
-        curve.sense = prepared.tnf.sense
         clock = SearchClock(seconds)
-        for event in search(prepared, options, clock):
+        for event in events_of(str(path), replace(options, file=path.name), clock):
             now = 0.0 if clock.deadline is None else time.monotonic() - clock.deadline + seconds
-            if isinstance(event, Finished):
-                curve.status, curve.end = status_of(event, curve.sense), now
+            if isinstance(event, Prepared):
+                curve.sense = event.tnf.sense
+            elif isinstance(event, Finished):
+                curve.status, curve.end = event.status, now
                 curve.bound = event.statistics.get("objectiveBound")
                 curve.statistics = event.statistics
-            else:
+            elif isinstance(event, Solution):
                 objective = event.objective or 0
                 curve.improvements.append((now, objective, event.method))
                 if known is not None and curve.sense * objective <= curve.sense * known:

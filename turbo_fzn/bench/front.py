@@ -28,14 +28,16 @@ from pathlib import Path
 from typing import Any
 
 from turbo_fzn.engine import cpu
-from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.lower.rewrite import lower
 from turbo_fzn.options import Options
+from turbo_fzn.process.interrupt import Interrupt
+from turbo_fzn.ranks.job import Job
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.read.languages import parse_file
-from turbo_fzn.run import choose
-from turbo_fzn.run.judge import Judge, Prepared
+from turbo_fzn.run import engines
+from turbo_fzn.run.judge import Judge
 from turbo_fzn.run.prepare import settle_root
+from turbo_fzn.run.prepared import Prepared
 from turbo_fzn.tnf.simplify import simplify
 
 STAGES = ("start", "parse", "lower", "simplify", "root", "engine")
@@ -71,8 +73,8 @@ def measure(path: str) -> dict[str, Any]:
     tnf = settle_root(prepared, Interrupt()).tnf
     clock.append(time.process_time())
     if not tnf.infeasible:
-        judge = Judge(prepared, Options())
-        engine = choose.choose_engine(prepared, Options(arch="cpu"), judge.exports)
+        job = Job(tnf, Judge(prepared, Options()).exports, Options(arch="cpu"), 1)
+        engine = engines.make_engine(job, engines.decide_job(job))
         engine.start()
     clock.append(time.process_time())
     peak = peak_bytes()

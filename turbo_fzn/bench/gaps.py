@@ -19,19 +19,18 @@ from pathlib import Path
 import numpy as np
 
 from turbo_fzn.bounds.beside import NO_SOLUTION, Beside
-from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options
-from turbo_fzn.read.languages import parse_file
+from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.run.bounding import Boxes, relaxation_of
-from turbo_fzn.run.judge import Prepared
-from turbo_fzn.run.prepare import prepare
+from turbo_fzn.run.driver import Run
+from turbo_fzn.run.prepared import Prepared
 
 HEAD = "| model | sense | columns | rows | interval | relaxation | with cuts | best known | s | s, with cuts |"
 
 
 def measure(path: str, best: str, limit: float) -> str | None:
     """The line of a model, None where it has no objective."""
-    prepared = prepare(parse_file(path), Options(file=path, arch="cpu"), Interrupt(None))
+    prepared = Run(path, Options(file=path, arch="cpu"), Interrupt()).prepare()
     tnf = prepared.tnf
     if tnf.sense == 0 or tnf.infeasible:
         return None

@@ -16,7 +16,7 @@ import math
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from turbo_fzn.bench import files
@@ -24,13 +24,11 @@ from turbo_fzn.bench.nodes_page import page
 from turbo_fzn.bench.runs import Run, geometric_mean, load
 from turbo_fzn.engine import compiler
 from turbo_fzn.errors import TurboError
-from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options, integer
-from turbo_fzn.read.files import read_text
-from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.run.outcome import Finished, status_of
-from turbo_fzn.run.prepare import prepare
-from turbo_fzn.run.search import search
+from turbo_fzn.process.interrupt import Interrupt
+from turbo_fzn.run.driver import events_of
+from turbo_fzn.run.outcome import Finished, Solution
+from turbo_fzn.run.prepared import Prepared
 
 PEER_SPEED = "nodes_per_s"
 UNUSABLE = (OSError, ValueError)  # what may be wrong with a table or a path
@@ -42,14 +40,15 @@ def run_model(path: Path, options: Options, seconds: float) -> Run:
     compiled_before = sum(compiler.compile_seconds)
     try:
         start = time.monotonic()
-        prepared = prepare(parse_text(read_text(str(path)), path.name), options, Interrupt())
-        prepared_at = time.monotonic()
-        run = Run(name, options.arch, "UNKNOWN", prepare_seconds=prepared_at - start, sense=prepared.tnf.sense)
-        for event in search(prepared, options, SearchClock(seconds)):
-            if isinstance(event, Finished):
+        run = Run(name, options.arch, "UNKNOWN")
+        for event in events_of(str(path), replace(options, file=path.name), SearchClock(seconds)):
+            if isinstance(event, Prepared):
+                prepared_at = time.monotonic()
+                run.prepare_seconds, run.sense = prepared_at - start, event.tnf.sense
+            elif isinstance(event, Finished):
                 note_end(run, event, compiled_before)
                 run.seconds = time.monotonic() - prepared_at
-            else:
+            elif isinstance(event, Solution):
                 run.objective = event.objective
                 run.best_seconds = time.monotonic() - prepared_at
                 if event.objective is not None:
@@ -60,14 +59,14 @@ def run_model(path: Path, options: Options, seconds: float) -> Run:
 
 
 class SearchClock(Interrupt):
-    """Stops so many seconds after it is first asked, which is when the engine has started."""
+    """Stops so many seconds after it is first asked once there may be answers, which is when the engine has started."""
 
     def __init__(self, seconds: float):
         super().__init__()
         self.seconds = seconds
 
     def __bool__(self) -> bool:
-        if self.deadline is None:
+        if self.settled and self.deadline is None:
             self.deadline = time.monotonic() + self.seconds
         return super().__bool__()
 
@@ -77,7 +76,7 @@ def note_end(run: Run, finished: Finished, compiled_before: float) -> None:
     nodes, busy = int(statistics["nodes"]), float(statistics.get("busyTime", 0.0))
     idle = float(statistics.get("idleTime", 0.0))
     seconds = float(statistics["solveTime"])
-    run.status = status_of(finished, run.sense)
+    run.status = finished.status
     run.nodes, run.solutions = nodes, finished.n_solutions
     run.nodes_per_second = nodes / seconds if seconds else 0.0
     run.runs_per_second = int(statistics["propagations"]) / seconds if seconds else 0.0

@@ -26,6 +26,7 @@ from turbo_fzn import cache
 from turbo_fzn.engine import compilation
 from turbo_fzn.engine.compilation import NoRoom
 from turbo_fzn.errors import EngineError
+from turbo_fzn.process.leaving import before_leaving
 from turbo_fzn.progress import stage
 from turbo_fzn.resources import PACKAGE, kernels_folder, wanted_cache_folder
 
@@ -199,6 +200,9 @@ def abandon() -> None:
     compilation.abandon()
     if _temporary_folder.cache_info().currsize:
         shutil.rmtree(_temporary_folder(), ignore_errors=True)
+
+
+before_leaving(abandon)
 
 
 def cpu_flags(bits: int, *extra: str) -> list[str]:

@@ -5,30 +5,17 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from typing import NamedTuple
-
-import numpy as np
 
 from turbo_fzn.engine.team import Team
 from turbo_fzn.errors import TurboError
-from turbo_fzn.options import Options
+from turbo_fzn.ranks.job import Job
 from turbo_fzn.ranks.ranks import Ranks
 from turbo_fzn.ranks.world import World
-from turbo_fzn.tnf.language import TNF
 
 log = logging.getLogger("turbo_fzn")
 
 POLL_SECONDS = 0.001
 SILENCE_SECONDS = 60.0  # of rank 0, which is then thought dead
-
-
-class Job(NamedTuple):
-    """A search: the model at its root fixpoint, and all that the choice of engines is made by (run/choose.py)."""
-
-    tnf: TNF
-    exports: np.ndarray
-    options: Options
-    wanted: int
 
 
 def serve(world: World, make_team: Callable[[Job], Team]) -> None:

@@ -14,6 +14,7 @@ import time
 from typing import Any
 
 from turbo_fzn.errors import UsageError
+from turbo_fzn.process.leaving import before_leaving
 from turbo_fzn.ranks.wire import Kind, Message, spread
 from turbo_fzn.resources import pip
 
@@ -141,6 +142,7 @@ def join() -> World | None:
             return None
         _world = World(MPI)
         atexit.register(_world.leave)
+        before_leaving(_world.leave)
     return _world
 
 
@@ -156,9 +158,3 @@ def die_with_the_launcher() -> None:
 
 def world() -> World | None:
     return _world
-
-
-def abandon() -> None:
-    """Before the process leaves without taking anything down (stopping.leave_process)."""
-    if _world is not None:
-        _world.leave()

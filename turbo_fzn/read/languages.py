@@ -19,9 +19,10 @@ from turbo_fzn.read.model import Model
 Reader = Callable[[str, str], Model]  # of the text, and of the file's name for messages
 
 
-def parse_file(path: str) -> Model:
-    """The model in a file. UsageError when it cannot be read, ModelError when it is no model."""
-    return parse_named(read_text(path), path)
+def parse_file(path: str, name: str = "") -> Model:
+    """The model in a file, which messages call by its path or another name. UsageError when it cannot be read,
+    ModelError when it is no model."""
+    return parse_named(read_text(path), name or path)
 
 
 def parse_named(text: str, path: str = "") -> Model:

@@ -7,7 +7,7 @@ from typing import Any
 
 from turbo_fzn.options import Options
 from turbo_fzn.report.origin import Origin
-from turbo_fzn.run.live import Sample
+from turbo_fzn.run.outcome import Sample
 
 LAST_STRETCH = 0.9  # where it begins, as a share of the time
 

@@ -7,39 +7,39 @@ back: it is a line on stderr.
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable
 
 from turbo_fzn.errors import UsageError
 from turbo_fzn.options import Options
 from turbo_fzn.report.origin import origin_of
 from turbo_fzn.report.record import Answer, Record
-from turbo_fzn.run.outcome import Finished, Solution, status_of
-from turbo_fzn.run.search import Search
+from turbo_fzn.run.outcome import Finished, Sample, SearchEvent
 
 log = logging.getLogger("turbo_fzn")
 
 MOST_ANSWERS = 100_000  # that are kept; of more the rest is only counted
 
 
-def recorder(options: Options, search: Search) -> Callable[[Solution | Finished], object]:
-    """What is to be called with each event of the search; the last one writes the page, where one is wanted."""
+def recorder(options: Options, sense: int) -> Callable[[SearchEvent], object]:
+    """What is to be called with each event of the search, which has an objective of this `sense`; the last one writes
+    the page, where one is wanted."""
     if options.report is None:
         return lambda event: None
     try:
         open(options.report, "a").close()
     except OSError as error:
         raise UsageError(f"cannot write {options.report}: {error.strerror}") from error
-    record = Record(options, search.prepared.tnf.sense, origin=origin_of(options.file))
-    search.samples = record.samples
+    record = Record(options, sense, origin=origin_of(options.file))
 
-    def note(event: Solution | Finished) -> None:
-        record.seconds = time.monotonic() - search.start
+    def note(event: SearchEvent) -> None:
+        record.seconds = event.seconds
         if isinstance(event, Finished):
-            record.status, record.statistics = status_of(event, record.sense), event.statistics
+            record.status, record.statistics = event.status, event.statistics
             write_page(record)
+        elif isinstance(event, Sample):
+            record.samples.append(event)
         elif len(record.answers) < MOST_ANSWERS:
-            record.answers.append(Answer(record.seconds, event.objective, event.method, event.block))
+            record.answers.append(Answer(event.seconds, event.objective, event.method, event.block))
 
     return note
 

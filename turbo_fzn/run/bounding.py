@@ -21,7 +21,8 @@ from turbo_fzn.engine import cpu
 from turbo_fzn.engine.contract import NO_WISH, Engine, Found
 from turbo_fzn.errors import EngineError
 from turbo_fzn.read.model import Model
-from turbo_fzn.run.judge import Judge, Prepared
+from turbo_fzn.run.judge import Judge
+from turbo_fzn.run.prepared import Prepared
 from turbo_fzn.tnf.language import Op
 
 NEAR = 1 / 4  # of the width of a decided interval: how far a box about a point reaches

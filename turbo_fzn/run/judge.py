@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -20,32 +19,14 @@ from turbo_fzn.domains import INFINITY
 from turbo_fzn.engine.contract import Found
 from turbo_fzn.errors import InternalError
 from turbo_fzn.options import Options
-from turbo_fzn.read.model import Model
+from turbo_fzn.run.prepared import Prepared
 from turbo_fzn.tnf.arrays import distinct
-from turbo_fzn.tnf.language import TNF, Output
-from turbo_fzn.tnf.simplify import Reconstruction
+from turbo_fzn.tnf.language import Output
 
 log = logging.getLogger("turbo_fzn")
 
 CHECK_LIMIT = 2_000_000  # literals and array elements; about 0.1 s a check
 BATCH_ELEMENTS = 2**20  # values and literals that are checked at once
-
-
-@dataclass
-class Prepared:
-    """A model ready for an engine. `model` is None for a .tnf file, which has no FlatZinc to check against."""
-
-    tnf: TNF
-    model: Model | None = None
-    origin: Mapping[str, int] = field(default_factory=dict)
-    reconstruction: Reconstruction | None = None
-    times: dict[str, float] = field(default_factory=dict)
-    sizes: dict[str, int] = field(default_factory=dict)  # before simplification, as statistics
-    started: float | None = None  # when the process began, on the clock of time.monotonic
-
-    def original(self, values: np.ndarray) -> np.ndarray:
-        """From values (int64 [..., n]) of the TNF's variables to those of the TNF before it was simplified."""
-        return values if self.reconstruction is None else self.reconstruction.values(values)
 
 
 class Judge:

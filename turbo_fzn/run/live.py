@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from turbo_fzn import progress
 from turbo_fzn.engine.contract import Engine, Found
+from turbo_fzn.run.outcome import Sample
 from turbo_fzn.run.report import finite
 
 log = logging.getLogger("turbo_fzn")
@@ -26,23 +26,13 @@ FIRST_SAMPLE_SECONDS, SAMPLE_SHARE = 0.02, 1 / 20  # the axis is logarithmic
 UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 
 
-class Sample(NamedTuple):
-    """How the search went at a moment: seconds since it began, nodes so far, what is proved of the objective, and how
-    long blocks have waited for work, all together."""
-
-    seconds: float
-    nodes: int
-    bound: float | None
-    idle_seconds: float = 0.0
-
-
 @dataclass
 class Live:
-    """One search by one engine. `began` is on the clock of time.monotonic; `samples` are kept where a list is given."""
+    """One search by one engine. `began` is on the clock of time.monotonic; `sampled`: samples are wanted."""
 
     began: float
     sense: int
-    samples: list[Sample] | None = None
+    sampled: bool = False
     meaning: Callable[[int], float] = int  # of what the engine has of the objective
     due: float = field(init=False)
     looked: float = field(init=False)
@@ -57,14 +47,19 @@ class Live:
         """An answer."""
         self.last = found, time.monotonic()
 
+    def samples(self, engine: Engine) -> Iterator[Sample]:
+        """Called again and again while the engine runs; how the search goes, when it is time to."""
+        now = time.monotonic()
+        if not self.sampled or now < self.sample_due:
+            return
+        self.sample_due = now + max(FIRST_SAMPLE_SECONDS, (now - self.began) * SAMPLE_SHARE)
+        bound = self.value(self.sense * engine.bound) if self.sense else None
+        counted = engine.statistics()
+        yield Sample(now - self.began, counted["nodes"], bound, counted.get("idle_ns", 0) / 1e9)
+
     def look(self, engine: Engine, n_solutions: int) -> None:
         """Called again and again while the engine runs; tells when it is time to."""
         now = time.monotonic()
-        if self.samples is not None and now >= self.sample_due:
-            self.sample_due = now + max(FIRST_SAMPLE_SECONDS, (now - self.began) * SAMPLE_SHARE)
-            bound = self.value(self.sense * engine.bound) if self.sense else None
-            counted = engine.statistics()
-            self.samples.append(Sample(now - self.began, counted["nodes"], bound, counted.get("idle_ns", 0) / 1e9))
         logged = log.isEnabledFor(logging.INFO)
         if now < self.due or not (logged or progress.is_shown()):
             return

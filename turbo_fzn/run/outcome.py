@@ -1,9 +1,9 @@
-"""What a search hands out: solutions, then its end, and the name of the outcome."""
+"""What a search hands out: solutions, now and then how it goes, and its end."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple, Union
 
 import numpy as np
 
@@ -15,30 +15,46 @@ CLOSED = ("ALL_SOLUTIONS", "OPTIMAL_SOLUTION", "UNSATISFIABLE")  # statuses: the
 @dataclass
 class Solution:
     """An answer: each output item with the values of its variables, the objective (None to satisfy), and who found it.
-    `statistics` are those of that moment, where they were asked for."""
+    `statistics` are those of that moment, where they were asked for; `seconds` since the search began."""
 
     outputs: list[tuple[Output, np.ndarray]]
     objective: float | None
     block: int
     method: str
     statistics: dict[str, Any] | None = None
+    seconds: float = 0.0
+
+
+class Sample(NamedTuple):
+    """How the search went at a moment: seconds since it began, nodes so far, what is proved of the objective, and how
+    long blocks have waited for work, all together."""
+
+    seconds: float
+    nodes: int
+    bound: float | None
+    idle_seconds: float = 0.0
 
 
 @dataclass
 class Finished:
-    """The end: whether all that was asked for is known, how many answers were given, the statistics, and whether the
-    objective is proved to improve for ever."""
+    """The end: whether all that was asked for is known, how many answers were given, the statistics, whether the
+    objective is proved to improve for ever, its `sense` (as of a TNF), and the seconds since the search began."""
 
     complete: bool
     n_solutions: int
     statistics: dict[str, Any]
     unbounded: bool = False
+    sense: int = 0
+    seconds: float = 0.0
+
+    @property
+    def status(self) -> str:
+        """The outcome, by the names of MiniZinc's Python package."""
+        if self.unbounded:
+            return "UNBOUNDED"
+        if self.complete:
+            return ("OPTIMAL_SOLUTION" if self.sense else "ALL_SOLUTIONS") if self.n_solutions else "UNSATISFIABLE"
+        return "SATISFIED" if self.n_solutions else "UNKNOWN"
 
 
-def status_of(finished: Finished, sense: int) -> str:
-    """The outcome of a search by the names of MiniZinc's Python package; `sense` is that of the TNF."""
-    if finished.unbounded:
-        return "UNBOUNDED"
-    if finished.complete:
-        return ("OPTIMAL_SOLUTION" if sense else "ALL_SOLUTIONS") if finished.n_solutions else "UNSATISFIABLE"
-    return "SATISFIED" if finished.n_solutions else "UNKNOWN"
+SearchEvent = Union[Solution, Sample, Finished]

@@ -13,6 +13,7 @@ the language of the input. Everything is flushed at once, since whoever reads ma
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -224,6 +225,13 @@ def style_of(path: str, model: Model | None = None) -> type[MiniZincStyle]:
     """By the name of the file, and by the model if that has been read: another name may have an XCSP3 instance, too."""
     in_xcsp3 = is_xcsp3(path) or (model is not None and model.language == "XCSP3")
     return CompetitionStyle if in_xcsp3 else MiniZincStyle
+
+
+def unknown_answer(options: Options) -> str:
+    """All that stdout says where nothing has become known."""
+    text = io.StringIO()
+    style_of(options.file)(text, options).unknown()
+    return text.getvalue()
 
 
 def error_line(argv: Sequence[str], unsupported: bool) -> str:

@@ -18,11 +18,11 @@ import numpy as np
 from turbo_fzn import memory, progress
 from turbo_fzn.engine import cpu
 from turbo_fzn.errors import EngineError
-from turbo_fzn.interrupt import Interrupt, Interrupted
 from turbo_fzn.lower.rewrite import lower
 from turbo_fzn.options import Options
+from turbo_fzn.process.interrupt import Interrupt, Interrupted
 from turbo_fzn.read.model import Call, Goal, Model
-from turbo_fzn.run.judge import Prepared
+from turbo_fzn.run.prepared import Prepared
 from turbo_fzn.symmetry.breaking import leaders
 from turbo_fzn.tnf.language import TNF
 from turbo_fzn.tnf.simplify import simplify

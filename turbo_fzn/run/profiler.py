@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from turbo_fzn.interrupt import Interrupt
 from turbo_fzn.options import Options
-from turbo_fzn.run.judge import Prepared
+from turbo_fzn.process.interrupt import Interrupt
+from turbo_fzn.run.prepared import Prepared
 
 if TYPE_CHECKING:
     import socket

@@ -13,7 +13,7 @@ from turbo_fzn.domains import INFINITY
 from turbo_fzn.engine import compiler
 from turbo_fzn.engine.abi import ACTIVITIES
 from turbo_fzn.engine.contract import MAXIMA
-from turbo_fzn.run.judge import Prepared
+from turbo_fzn.run.prepared import Prepared
 from turbo_fzn.tnf.language import TNF
 
 STANDARD = {"nodes": "nodes", "failures": "failures", "restarts": "restarts", "peakDepth": "peak_level",

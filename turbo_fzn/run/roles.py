@@ -15,7 +15,6 @@ from turbo_fzn.domains import INFINITY
 from turbo_fzn.engine.abi import DECISION_SETS, LEARNERS
 from turbo_fzn.errors import UsageError
 from turbo_fzn.options import Options
-from turbo_fzn.ranks.world import world
 from turbo_fzn.spellings import no_such
 from turbo_fzn.tnf.language import TNF
 
@@ -63,22 +62,30 @@ def named_learners(options: Options) -> tuple[Learner, ...]:
 
 
 def choose_learners(
-    tnf: TNF, options: Options, blocks: int, free: bool, beside_gpu: bool = False
+    tnf: TNF, options: Options, blocks: int, free: bool, beside_gpu: bool = False, is_rank: bool = False
 ) -> tuple[Learner, ...]:
-    """The blocks that learn, at most `blocks`. None do where all solutions are wanted, where a bound is infinite, or
-    where there are real variables. Raises UsageError for a name that is no role, and for one that is no set."""
-    named = names_of(options)
-    learners = named_learners(options)
+    """The blocks that learn, at most `blocks`; `is_rank`: of one of several ranks. Raises UsageError for a name that is
+    no role, and for one that is no set."""
+    named = named_learners(options)
+    if not can_learn(tnf, options):
+        return ()
+    if names_of(options) != ("auto",):
+        return named[:blocks]
+    if free:
+        return tuple(map(Learner, roles_of_free_search(tnf, blocks, beside_gpu)))
+    return tuple(map(Learner, AS_ANNOTATED[tnf.sense != 0] if tnf.annotated and not is_rank else ()))
+
+
+def can_learn(tnf: TNF, options: Options) -> bool:
+    """Whether blocks may learn. None do where all solutions are wanted, where a bound is infinite, or where there are
+    real variables."""
     one_is_enough = options.solution_limit() == options.optimal_limit() == 1
     finite = bool(np.all(tnf.lower > -INFINITY) and np.all(tnf.upper < INFINITY))
-    if named == ("off",) or not finite or tnf.floats is not None or (tnf.sense == 0 and not one_is_enough):
-        return ()
-    if named != ("auto",):
-        return learners[:blocks]
-    if not free:
-        roles = AS_ANNOTATED[tnf.sense != 0] if tnf.annotated and world() is None else ()
-        return tuple(map(Learner, roles))
+    return names_of(options) != ("off",) and finite and tnf.floats is None and (tnf.sense != 0 or one_is_enough)
+
+
+def roles_of_free_search(tnf: TNF, blocks: int, beside_gpu: bool) -> tuple[str, ...]:
     if beside_gpu and blocks > 2:
-        return tuple(Learner(BESIDE_GPU[i % len(BESIDE_GPU)]) for i in range(blocks - 1))
+        return tuple(BESIDE_GPU[i % len(BESIDE_GPU)] for i in range(blocks - 1))
     table = TO_OPTIMISE if tnf.sense else TO_SATISFY
-    return tuple(Learner(role) for role, least in table.items() if blocks >= least) or (Learner("soloist"),)
+    return tuple(role for role, least in table.items() if blocks >= least) or ("soloist",)

@@ -1,6 +1,7 @@
 """The search of a prepared model: drive an engine, have its solutions checked, hand out the answers.
 
-`search` yields a `Solution` for each answer worth printing, then one `Finished`. Every solution is checked against the
+`search` yields a `Solution` for each answer worth printing, a `Sample` now and then where a report is wanted, then one
+`Finished`. Every solution is checked against the
 original FlatZinc before it is yielded (judge.py). The engine runs beside all this: while the host prints, the ring
 fills, and of the improving solutions that arrive together only the best is looked at. When several optimal solutions
 are wanted, a second search enumerates them, with the objective fixed.
@@ -20,15 +21,17 @@ from typing import TYPE_CHECKING, Any, Protocol
 from turbo_fzn import floats, progress
 from turbo_fzn.engine.contract import Engine, Found
 from turbo_fzn.errors import EngineError, InternalError
-from turbo_fzn.interrupt import Interrupt, Interrupted
 from turbo_fzn.options import Options
+from turbo_fzn.process.interrupt import Interrupt, Interrupted
+from turbo_fzn.ranks.job import Job
 from turbo_fzn.run import report
 from turbo_fzn.run.answers import Distinct, Everything, Improvements, output_determines_all
-from turbo_fzn.run.choose import begin_bounding, choose_engine, plan
-from turbo_fzn.run.judge import Judge, Prepared
-from turbo_fzn.run.live import Live, Sample
-from turbo_fzn.run.outcome import Finished, Solution
+from turbo_fzn.run.engines import begin_bounding, decide_job, make_engine
+from turbo_fzn.run.judge import Judge
+from turbo_fzn.run.live import Live
+from turbo_fzn.run.outcome import Finished, SearchEvent, Solution
 from turbo_fzn.run.prepare import log, log_phase, settle_root
+from turbo_fzn.run.prepared import Prepared
 from turbo_fzn.run.profiler import Profiler
 from turbo_fzn.run.refinement import refine
 from turbo_fzn.run.unbounded import Horizon, has_no_bound
@@ -37,6 +40,7 @@ from turbo_fzn.tnf.language import TNF
 if TYPE_CHECKING:
     from turbo_fzn.run.bounding import Bounding
 
+Course = Generator[SearchEvent, None, bool]  # at its end: whether the whole space was searched
 POLL_SECONDS = 0.001
 PATIENCE_SECONDS = 0.1  # less than the 0.2 s that MiniZinc leaves between SIGTERM and SIGKILL
 READY_SECONDS = 0.05  # of search without a solution, after which the check is made ready for one
@@ -60,7 +64,7 @@ class Choice(Protocol):
     def worth_printing(self, arrived: list[Found]) -> list[Found]: ...
 
 
-def search(prepared: Prepared, options: Options, interrupt: Interrupt) -> Generator[Solution | Finished, None, None]:
+def search(prepared: Prepared, options: Options, interrupt: Interrupt) -> Generator[SearchEvent, None, None]:
     """Solves a prepared model. The engine is closed when the iterator is, however it ends."""
     with closing(Search(prepared, options, interrupt)) as begun:
         yield from begun.events()
@@ -82,7 +86,6 @@ class Search:
         self.bound: int | None = None  # proved of the objective
         self.n_solutions = 0
         self.finders: Counter[str] = Counter()  # how many answers each engine's methods have found
-        self.samples: list[Sample] | None = None  # a list where the course of the search is to be kept
         self.last: Found | None = None
         self.best: int | None = None
         self.bounding: Bounding | None = None
@@ -93,7 +96,7 @@ class Search:
         if self.profiler is None:  # nobody wants the tree, which would need kernels of its own and one block
             self.options = replace(options, cp_profiler=None)
 
-    def events(self) -> Generator[Solution | Finished, None, None]:
+    def events(self) -> Generator[SearchEvent, None, None]:
         tnf = self.prepared.tnf
         complete = proved = True
         if tnf.infeasible:
@@ -115,7 +118,8 @@ class Search:
         if self.finders:
             self.shape["foundBy"] = report.shares(self.finders)
         counts = self.prepared, self.counted, self.shape, self.start, n_solutions, best, bound
-        return Finished(complete, n_solutions, report.final(*counts), self.is_unbounded)
+        statistics, sense = report.final(*counts), self.prepared.tnf.sense
+        return Finished(complete, n_solutions, statistics, self.is_unbounded, sense, statistics["solveTime"])
 
     def halt(self) -> None:
         """In a signal handler: whatever is at work leaves the processors to the end of the search."""
@@ -136,7 +140,7 @@ class Search:
     def is_unbounded(self) -> bool:
         return self.horizon is not None and self.horizon.proved
 
-    def optimise(self, tnf: TNF) -> Generator[Solution, None, bool]:
+    def optimise(self, tnf: TNF) -> Course:
         """The improvements; at the end, whether the last one is proved to be the best, or that there is none."""
         if has_no_bound(tnf):
             self.horizon = Horizon(self.judge)
@@ -144,17 +148,13 @@ class Search:
                 complete = yield from self.run(self.horizon.fixed(), self.improvements, 0)
                 if self.is_unbounded or self.n_solutions == 0 or self.interrupt:
                     return complete and self.n_solutions == 0
-        self.bounding = begin_bounding(self.judge, self.options)
-        complete = yield from self.run(tnf, self.improvements, 0)
+        complete = yield from self.run(tnf, self.improvements, 0, bounded=True)
         return complete and not self.is_unbounded
 
-    def wants_every_step(self) -> bool:
-        """With a seed and one block, equal runs are to print the same; else steps that come together are one."""
-        return self.options.seed is not None and plan(self.prepared.tnf, self.options, 1).threads == 1
-
     def improvements(self, engine: Engine) -> Choice:
-        """From the best solution on that holds: one that was found and is undecided counts for nothing."""
-        steps = Improvements(self.prepared.tnf.sense, self.wants_every_step())
+        """From the best solution on that holds: one that was found and is undecided counts for nothing. Steps that come
+        together are one, unless equal runs are to print the same."""
+        steps = Improvements(self.prepared.tnf.sense, self.decision.repeatable)
         steps.best = self.best
         return steps
 
@@ -162,7 +162,7 @@ class Search:
         once = not engine.repeats and output_determines_all(self.prepared.tnf)
         return Everything() if once else Distinct(self.judge.places)
 
-    def enumerate_optimal(self) -> Generator[Solution, None, bool]:
+    def enumerate_optimal(self) -> Course:
         """The other solutions that have the objective of the last one, which is the best."""
         assert self.last is not None and self.best is not None
         limit = self.options.optimal_limit()
@@ -183,10 +183,15 @@ class Search:
         complete = yield from self.run(fixed, lambda engine: choice, limit)
         return complete or self.n_solutions >= limit > 0
 
-    def run(self, tnf: TNF, make_choice: Callable[[Engine], Choice], limit: int) -> Generator[Solution, None, bool]:
+    def run(
+        self, tnf: TNF, make_choice: Callable[[Engine], Choice], limit: int, bounded: bool = False
+    ) -> Course:
         """The answers that an engine finds, until there are `limit` in all (0: no limit); at the end, whether the whole
         space was searched. What it leaves undecided, as boxes of real variables, another one searches with smaller
-        boxes."""
+        boxes. `bounded`: a relaxation may help."""
+        self.decision = decide_job(Job(tnf, self.judge.exports, self.options, limit))
+        if bounded:
+            self.bounding = begin_bounding(self.judge, self.decision)
         complete = yield from self.run_once(tnf, make_choice, limit)
         while self.judge.undecided and not self.interrupt and not self.has_enough(limit):
             self.judge.undecided = 0
@@ -206,19 +211,18 @@ class Search:
 
     def run_once(
         self, tnf: TNF, make_choice: Callable[[Engine], Choice], limit: int
-    ) -> Generator[Solution, None, bool]:
+    ) -> Course:
         """The same, by one engine."""
         self.close_engine()
         start = time.monotonic()
         with progress.stage("engine"):
-            self.engine = engine = choose_engine(
-                replace(self.prepared, tnf=tnf), self.options, self.judge.exports, limit
-            )
+            job = Job(tnf, self.judge.exports, self.options, limit)
+            self.engine = engine = make_engine(job, self.decision)
         if "engineTime" not in self.prepared.times:
             self.prepared.times["engineTime"] = time.monotonic() - start
             self.start = time.monotonic()
         log_phase("engine", time.monotonic() - start, tnf)
-        self.live = Live(self.start, tnf.sense, self.samples, self.meaning)
+        self.live = Live(self.start, tnf.sense, self.options.report is not None, self.meaning)
         self.interrupt.settle()
         complete = yield from self.drive(engine, make_choice(engine), limit)
         complete = complete or self.is_proved()
@@ -237,7 +241,7 @@ class Search:
         if self.engine is not None:
             self.engine.close()
 
-    def drive(self, engine: Engine, choice: Choice, limit: int) -> Generator[Solution, None, bool]:
+    def drive(self, engine: Engine, choice: Choice, limit: int) -> Course:
         """Yields the answers until the engine ends; returns whether it has searched the whole space."""
         if self.bounding and not self.all_are_optimal:
             self.bounding.pace(engine)
@@ -254,7 +258,7 @@ class Search:
             self.drain_trace(engine)
         return complete
 
-    def answers(self, engine: Engine, choice: Choice, limit: int) -> Generator[Solution, None, bool]:
+    def answers(self, engine: Engine, choice: Choice, limit: int) -> Course:
         """The same, while the engine runs. One that does not end soon after it was told to is left alone."""
         arrived: list[Found] = []
         failure: EngineError | None = None
@@ -277,6 +281,7 @@ class Search:
                     continue
                 running = False
             if running:
+                yield from self.live.samples(engine)
                 self.live.look(engine, self.n_solutions)
                 if time.monotonic() > ready:
                     self.judge.make_ready()
@@ -373,7 +378,7 @@ class Search:
         seconds = time.monotonic() - self.start
         objective = "" if best is None else f" objective {best}{'' if told is None else f' (bound {told})'},"
         what = self.n_solutions, objective, found.finder, found.block
-        yield Solution(self.judge.outputs(found), best, found.block, found.method, statistics)
+        yield Solution(self.judge.outputs(found), best, found.block, found.method, statistics, seconds)
         log.info("%.2f s: solution %d,%s by %s in block %d", seconds, *what)
 
 

@@ -14,7 +14,6 @@ than streams.py says.
 from __future__ import annotations
 
 import contextlib
-import io
 import os
 import select
 import signal
@@ -24,10 +23,9 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import NoReturn, Protocol
 
-from turbo_fzn import streams, worker
-from turbo_fzn.interrupt import Interrupt
-from turbo_fzn.options import Options
-from turbo_fzn.run import output
+from turbo_fzn.process import streams, worker
+from turbo_fzn.process.interrupt import Interrupt
+from turbo_fzn.process.leaving import leave_process
 
 LAST_CALL_SECONDS = 0.15  # less than the 0.2 s that MiniZinc leaves between SIGTERM and SIGKILL
 FIRST_SOLUTION_SECONDS = 0.12, 1.0  # of processor and of wall time, where not one is checked yet
@@ -112,15 +110,16 @@ class LastCall:
             self._leave(self.answering)
 
 
-def catch_signals(interrupt: Interrupt, options: Options, last_call: LastCall | None) -> None:
-    """`last_call` is None where the process is not ours to end."""
+def catch_signals(interrupt: Interrupt, unknown: Callable[[], str], last_call: LastCall | None) -> None:
+    """`unknown`: what stdout is told where the process leaves before there is an answer; `last_call` is None where the
+    process is not ours to end."""
 
     def handle(number: int, frame: FrameType | None) -> None:
         is_alarm = number == signal.SIGALRM
         if is_alarm and not interrupt:
             set_alarm(interrupt)
         elif not interrupt.settled:
-            leave_unknown(options)
+            leave_unknown(unknown)
         elif last_call is None:
             interrupt.request()
         elif last_call.asked is None:
@@ -151,29 +150,24 @@ def set_alarm(interrupt: Interrupt) -> None:
         signal.setitimer(signal.ITIMER_REAL, min(max(seconds, 0.001), LONGEST_TIMER_SECONDS))
 
 
+def ignore_signals() -> None:
+    """Those of a stop, which somebody else obeys."""
+    for number in worker.HANDED_ON:
+        signal.signal(number, signal.SIG_IGN)
+
+
 def let_signals_in() -> None:
     """Those that __main__.py holds back."""
     signal.pthread_sigmask(signal.SIG_UNBLOCK, worker.HANDED_ON)
 
 
-def leave_unknown(options: Options) -> NoReturn:
+def leave_unknown(unknown: Callable[[], str]) -> NoReturn:
     """Ends the process where it stands, in the midst of preparation.
 
     An exception would be slower by the time to tear everything down, and would have to find its way out of imports
     and callbacks, some of which wrap it or swallow it.
     """
-    text = io.StringIO()
-    output.style_of(options.file)(text, options).unknown()
+    text = unknown()
     with contextlib.suppress(OSError):
-        os.write(sys.stdout.fileno(), text.getvalue().encode())
+        os.write(sys.stdout.fileno(), text.encode())
     leave_process()
-
-
-def leave_process(code: int = 0) -> NoReturn:
-    """Ends the process without tearing anything down, but for the files that it would leave behind."""
-    for name in ("turbo_fzn.engine.compiler", "turbo_fzn.progress", "turbo_fzn.ranks.world"):
-        abandon: Callable[[], None] | None = getattr(sys.modules.get(name), "abandon", None)
-        if abandon is not None:
-            abandon()
-    worker.tell_parent(code)
-    os._exit(code)

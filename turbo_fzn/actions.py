@@ -1,0 +1,42 @@
+"""What the command does where it is not asked to solve a model: `--install-solver`, `--doctor`, `--info`, …"""
+
+from __future__ import annotations
+
+from turbo_fzn.messages import set_up_logging
+from turbo_fzn.options import Command
+
+
+def act(command: Command) -> int:
+    from pathlib import Path
+
+    folder = Path(command.argument) if command.argument else None
+    if command.action == "--install-solver":
+        from turbo_fzn.install import install_solver
+
+        print(f"wrote {install_solver(folder)}", flush=True)
+        compile_ahead()
+    elif command.action == "--uninstall-solver":
+        from turbo_fzn.install import uninstall_solver
+
+        removed = uninstall_solver(folder)
+        print("\n".join(f"removed {path}" for path in removed) or "nothing to remove")
+    elif command.action == "--build-kernels":
+        compile_ahead()
+    elif command.action == "--doctor":
+        from turbo_fzn.doctor import examine
+
+        return examine(lambda line: print(line, flush=True), command.options.arch)
+    else:
+        from turbo_fzn.info import describe
+
+        print("\n".join(describe()))
+    return 0
+
+
+def compile_ahead() -> None:
+    """So that the first run, which may have a short time limit, finds its kernels compiled. Says on stderr what takes
+    so long. Raises EngineError where the CPU engine cannot be made."""
+    from turbo_fzn.engine.ahead import fill_cache
+
+    set_up_logging(verbose=True)
+    fill_cache()

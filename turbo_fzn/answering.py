@@ -1,0 +1,92 @@
+"""A run of the command: its events on their way to stdout and into the report, and what is told at the last call."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+from turbo_fzn.options import Options
+from turbo_fzn.process.interrupt import Interrupt
+from turbo_fzn.process.leaving import leave_process
+from turbo_fzn.process.stopping import LastCall
+from turbo_fzn.ranks.world import is_launched
+from turbo_fzn.report.recorder import recorder
+from turbo_fzn.run import output
+from turbo_fzn.run.driver import Run
+from turbo_fzn.run.outcome import Finished, SearchEvent, Solution
+from turbo_fzn.run.policy import advice
+from turbo_fzn.run.prepared import Prepared
+from turbo_fzn.tnf.text import write_file
+
+
+class Telling:
+    """What is done with the events of a search; also as stopping.Answering. `note` is called with each of them."""
+
+    def __init__(self, answers: output.MiniZincStyle, run: Run, note: Callable[[SearchEvent], object]):
+        self.answers, self.run, self.note = answers, run, note
+        self.n_told = 0
+        self.objective: float | None = None
+
+    def add(self, solution: Solution) -> None:
+        self.answers.add(solution)
+        self.n_told, self.objective = self.n_told + 1, solution.objective
+        self.note(solution)
+
+    def has_solution(self) -> bool:
+        return self.n_told > 0
+
+    def tell(self) -> None:
+        try:
+            finished = self.run.so_far(self.n_told, self.objective)
+        except Exception:  # the engine was in the midst of something: there are no statistics
+            self.answers.fail()
+            return
+        self.answers.end(finished)
+        self.note(finished)
+
+
+def dump_or_answer(
+    run: Run, prepared: Prepared, options: Options, interrupt: Interrupt, last_call: LastCall | None
+) -> None:
+    """What the command was called for, behind the preparation. With a `last_call` the process ends after the last line
+    of the answer: a GPU context takes 0.1 s to be taken down in order."""
+    if options.dump_tnf is not None:
+        interrupt.settle()
+        write_file(prepared.tnf, options.dump_tnf)
+        return
+    answer(run, prepared, options, interrupt, last_call or LastCall())
+    if last_call is not None:
+        leave_process()
+
+
+def answer(run: Run, prepared: Prepared, options: Options, interrupt: Interrupt, ending: LastCall) -> None:
+    """Prints the answers, and the end. Of an error, which is raised, `answered` says that the end is printed."""
+    answers = output.style_of(options.file, prepared.model)(sys.stdout, options, prepared.model)
+    try:
+        telling = Telling(answers, run, recorder(options, prepared.tnf.sense))
+        ending.answering = None if is_launched() else telling  # of several ranks, all come to an end together
+        for event in run.events():
+            with ending.whole():
+                if isinstance(event, Solution):
+                    telling.add(event)
+                elif isinstance(event, Finished):
+                    answers.end(event)
+                    ending.is_told = True
+                    telling.note(event)
+                    if not event.complete and interrupt.is_late:
+                        advise(prepared, options)
+                elif not isinstance(event, Prepared):
+                    telling.note(event)
+    except BaseException as error:
+        with ending.whole():
+            ending.is_told = True
+            if answers.fail():
+                error.answered = True  # type: ignore[attr-defined]
+        raise
+
+
+def advise(prepared: Prepared, options: Options) -> None:
+    """A line on stderr, where another search may do more within the same time."""
+    words = advice(prepared.tnf, options)
+    if words:
+        print(f"fzn-turbo: {words}", file=sys.stderr, flush=True)

@@ -1,0 +1,92 @@
+"""One run, from a file or a model to the last answer, as events.
+
+    for event in events_of("model.fzn", options, interrupt): ...
+
+The first event is the `Prepared` model. Then come a `Solution` for each answer worth printing, a `Sample` now and then
+where the course of the search is wanted, and at last one `Finished`, which has the outcome. The command (answering.py),
+the Python function (api.py) and the benches differ in what they do with them, and in when they stop listening.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator
+from contextlib import closing
+from typing import Union
+
+from turbo_fzn.options import Options
+from turbo_fzn.process.interrupt import Interrupt
+from turbo_fzn.read.files import suffix_of
+from turbo_fzn.read.model import Model
+from turbo_fzn.run.outcome import Finished, SearchEvent
+from turbo_fzn.run.policy import check_names
+from turbo_fzn.run.prepare import log, prepare, set_precision, settle_root
+from turbo_fzn.run.prepared import Prepared
+from turbo_fzn.run.search import Search
+
+Event = Union[Prepared, SearchEvent]
+
+
+def events_of(source: str | Model, options: Options, interrupt: Interrupt) -> Generator[Event, None, None]:
+    """The events of a run, as of `Run`, which is closed when the iterator is, however it ends."""
+    with closing(Run(source, options, interrupt)) as run:
+        yield from run.events()
+
+
+class Run:
+    """`source` is the path of a file, which messages call as `options.file` says, or a model that has been read.
+    `started`: when the process began, on the clock of time.monotonic, where statistics are to tell of that.
+
+    Raises UsageError for names in the options that there are not, whatever the model.
+    """
+
+    def __init__(self, source: str | Model, options: Options, interrupt: Interrupt, started: float | None = None):
+        check_names(options)
+        self.source, self.options, self.interrupt, self.started = source, options, interrupt, started
+        self.prepared: Prepared | None = None
+        self.search: Search | None = None
+
+    def prepare(self) -> Prepared:
+        """The model at its root fixpoint. Raises Interrupted, and what is wrong with the file or the model."""
+        prepared = self._read(self.source) if isinstance(self.source, str) else self._settled(self.source)
+        prepared.started = self.started
+        self.prepared = prepared
+        return prepared
+
+    def _read(self, path: str) -> Prepared:
+        if suffix_of(path) == ".tnf":
+            from turbo_fzn.tnf.text import read
+
+            tnf = read(path)
+            set_precision(tnf, self.options.float_precision)
+            return settle_root(Prepared(tnf), self.interrupt)
+        from turbo_fzn.read.languages import parse_file
+
+        start = time.monotonic()
+        model = parse_file(path, self.options.file)
+        seconds = time.monotonic() - start
+        sizes = len(model.variables), len(model.constraints), len(model.text) / 1e6
+        log.info("parse: %.2f s, %d variables, %d constraints, %.1f MB", seconds, *sizes)
+        prepared = self._settled(model)
+        prepared.times["parseTime"] = seconds
+        return prepared
+
+    def _settled(self, model: Model) -> Prepared:
+        return prepare(model, self.options, self.interrupt)
+
+    def events(self) -> Generator[Event, None, None]:
+        """See above. What is prepared already is not prepared again; the search begins behind the first event."""
+        prepared = self.prepared or self.prepare()
+        yield prepared
+        self.search = Search(prepared, self.options, self.interrupt)
+        yield from self.search.events()
+
+    def so_far(self, n_solutions: int, best: float | None) -> Finished:
+        """As Search.so_far; the search must have begun."""
+        assert self.search is not None, "there is nothing to tell before"
+        return self.search.so_far(n_solutions, best)
+
+    def close(self) -> None:
+        """Gives back what the search holds."""
+        if self.search is not None:
+            self.search.close()

@@ -1,0 +1,199 @@
+"""The engines of a search, made as it was decided (policy.py), and the relaxation beside them.
+
+`make_engine` has a row in MAKERS for each combination of engines. With `--arch auto` the GPU, where there is one,
+joins the search of the CPU as soon as it is ready. Where there are other ranks, they take part, each with a team.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from turbo_fzn.engine import cpu, wake
+from turbo_fzn.engine.contract import Engine
+from turbo_fzn.engine.layout import Settings
+from turbo_fzn.engine.team import Team
+from turbo_fzn.errors import EngineError
+from turbo_fzn.options import Options
+from turbo_fzn.ranks.job import Job
+from turbo_fzn.ranks.world import World, world
+from turbo_fzn.run.judge import Judge
+from turbo_fzn.run.machine import here
+from turbo_fzn.run.policy import CPU, GPU, Decision, decide, wanted_methods
+from turbo_fzn.tnf.language import TNF, VarChoice
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from turbo_fzn.run.bounding import Bounding
+
+log = logging.getLogger("turbo_fzn")
+
+SEEDS_APART = 15_485_863  # of two ranks
+
+
+def decide_job(job: Job) -> Decision:
+    """What is decided of a search on this machine."""
+    return decide(job.tnf, job.options, here(job.options), job.wanted)
+
+
+def make_engine(job: Job, decision: Decision) -> Engine:
+    """The engines of the decision as one. Raises EngineError where none can be made."""
+    if world() is not None and not job.options.cp_profiler:
+        return all_ranks(job, decision)
+    count = f", {decision.threads} thread{'s' * (decision.threads > 1)} of the CPU" if job.options.arch != GPU else ""
+    log.info("search: %s%s", decision.reason, count)
+    return MAKERS[decision.engines](job._replace(tnf=ordered(job.tnf, decision)), decision)
+
+
+def _on_cpu(job: Job, decision: Decision) -> Engine:
+    """The profiler wants one block."""
+    tnf, exports, options, _ = job
+    if options.cp_profiler:
+        return cpu.CpuEngine(tnf, exports, Settings(seed=options.seed or 0, trace=True))
+    engine = cpu.CpuEngine(tnf, exports, cpu_settings(decision, options))
+    if options.arch == "auto":
+        log.info("no GPU engine: %s", wake.absence())
+    return engine
+
+
+def _on_gpu(job: Job, decision: Decision) -> Engine:
+    from turbo_fzn.engine import fleet
+
+    return fleet.make(job.tnf, job.exports, gpu_settings(decision, job.options), job.options.gpus)
+
+
+def _on_cpu_until_gpu_joins(job: Job, decision: Decision) -> Engine:
+    """`--blocks` is meant for the GPU."""
+    tnf, exports, options, _ = job
+    first = cpu.CpuEngine(tnf, exports, cpu_settings(decision, options))
+    settings = gpu_settings(decision, options)
+    return Team(first, [lambda: make_gpu_engine(tnf, exports, settings, options.gpus)], tnf.sense)
+
+
+MAKERS: dict[tuple[str, ...], Callable[[Job, Decision], Engine]] = {
+    (CPU,): _on_cpu,
+    (GPU,): _on_gpu,
+    (CPU, GPU): _on_cpu_until_gpu_joins,
+}
+
+
+def make_gpu_engine(tnf: TNF, exports: np.ndarray, settings: Settings, wanted: str) -> Engine:
+    """Called in a thread of its own."""
+    waking = wake.begin(wanted)
+    waking.wait()  # PyCUDA would keep Python's lock while it waits for the driver
+    if waking.failure is not None:
+        raise EngineError(waking.failure)
+    from turbo_fzn.engine import fleet
+
+    return fleet.make(tnf, exports, settings, wanted)
+
+
+def ordered(tnf: TNF, decision: Decision) -> TNF:
+    """The same model; where ours is to label the smallest domain first, by failure weights."""
+    if not decision.by_failures:
+        return tnf
+    orders = {VarChoice.FIRST_FAIL: VarChoice.DOM_W_DEG}
+    strategies = [replace(one, var_choice=orders.get(one.var_choice, one.var_choice)) for one in tnf.strategies]
+    return replace(tnf, strategies=strategies)
+
+
+def cpu_settings(decision: Decision, options: Options) -> Settings:
+    """`--memory` is for all learners together."""
+    learners = decision.learners
+    return Settings(
+        blocks=decision.threads,
+        seed=options.seed or 0,
+        lns_percent=decision.cpu_lns_percent,
+        methods=decision.methods,
+        roles=tuple(learner.role for learner in learners),
+        decides=tuple(learner.sets for learner in learners),
+        learn_bytes=None if options.memory is None else (options.memory << 20) // max(len(learners), 1),
+        profile=options.profile,
+    )
+
+
+def gpu_settings(decision: Decision, options: Options) -> Settings:
+    """`blocks` 0 lets the engine choose. Most blocks search neighbourhoods unless told not to."""
+    return Settings(
+        blocks=options.blocks or 0,
+        seed=options.seed or 0,
+        lns_percent=decision.gpu_lns_percent,
+        methods=wanted_methods(options),
+        threads=options.gpu_threads,
+        memory_bytes=None if options.gpu_memory is None else options.gpu_memory << 20,
+        profile=options.profile,
+    )
+
+
+# ---- several ranks
+
+
+def all_ranks(job: Job, decision: Decision) -> Engine:
+    """Rank 0 gives the others the prepared model."""
+    from turbo_fzn.ranks.ranks import Ranks
+
+    everybody = world()
+    assert everybody is not None
+    everybody.publish(job)
+    return Ranks(own_team(job, decision), everybody)
+
+
+def team_of(job: Job) -> Team:
+    """The engines of a rank that was given this job."""
+    return own_team(job, decide_job(job))
+
+
+def own_team(job: Job, decision: Decision) -> Team:
+    """The engines of this rank, which share the tree: its GPUs, and beside them threads of the CPU that learn; without
+    a GPU, threads of the CPU."""
+    everybody = world()
+    assert everybody is not None
+    options = replace(job.options, seed=(job.options.seed or 0) + SEEDS_APART * everybody.rank)
+    gpus = own_gpus(job, decision, options, everybody) if GPU in decision.engines else []
+    if not gpus and options.arch == GPU:
+        raise EngineError(f"rank {everybody.rank} has no GPU: with --arch auto it takes the CPU")
+    if not gpus and GPU in decision.engines:
+        machine = replace(here(job.options), no_gpu="it cannot be used")
+        decision = decide(job.tnf, job.options, machine, job.wanted)
+    log.info("search of rank %d: %s", everybody.rank, decision.reason)
+    if CPU not in decision.engines:
+        return Team(gpus, [], job.tnf.sense)
+    settings = replace(cpu_settings(decision, options), shares=True)
+    own = cpu.CpuEngine(ordered(job.tnf, decision), job.exports, settings)
+    return Team([*gpus, own], [], job.tnf.sense)
+
+
+def own_gpus(job: Job, decision: Decision, options: Options, everybody: World) -> list[Engine]:
+    """Of the GPUs of a host each rank takes its share; where it sees but one, as some launchers see to, that one."""
+    from turbo_fzn.engine import fleet
+
+    try:
+        numbers = fleet.devices(options.gpus)
+        own = numbers[everybody.place :: everybody.neighbours] if len(numbers) > 1 else numbers
+        if not own:
+            return []
+        return [*fleet.make_all(ordered(job.tnf, decision), job.exports, gpu_settings(decision, options), own)]
+    except EngineError as error:
+        if options.arch == GPU:
+            raise
+        log.info("no GPU engine on rank %d: %s", everybody.rank, error)
+        return []
+
+
+# ---- the relaxation
+
+
+def begin_bounding(judge: Judge, decision: Decision) -> Bounding | None:
+    """What seeks bounds of the objective beside the search; None where nothing does, as with a model that was not
+    read from FlatZinc."""
+    if judge.prepared.model is None or decision.relaxation is None:
+        return None
+    from turbo_fzn.run.bounding import Bounding, RealBounding
+    from turbo_fzn.run.turns import TurnBounding
+
+    in_turns, share = decision.relaxation
+    kind = TurnBounding if in_turns else Bounding if judge.prepared.tnf.floats is None else RealBounding
+    return kind(judge, share)

@@ -1,0 +1,26 @@
+"""What a run can count on: cores, a GPU, other ranks."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from turbo_fzn.engine import wake
+from turbo_fzn.options import Options
+from turbo_fzn.ranks.world import world
+
+
+@dataclass(frozen=True)
+class Machine:
+    """`cores` that this process may use; `no_gpu`: why there is no GPU, None where there is a driver; `is_rank`: this
+    process is one of several ranks."""
+
+    cores: int
+    no_gpu: str | None
+    is_rank: bool = False
+
+
+def here(options: Options) -> Machine:
+    """The machine of this process. Nobody looks for a driver where `--arch` wants none."""
+    no_gpu = wake.absence() if options.may_use_gpu() else "--arch wants none"
+    return Machine(len(os.sched_getaffinity(0)), no_gpu, world() is not None)

@@ -1,0 +1,235 @@
+"""What a run does where its user leaves it open: which engines, how many threads, and how they search.
+
+`decide` says all of it, once for each search, as a `Decision` that is not changed any more; `-v` says it and why. What
+was asked for counts first; the rest follows from the model and the machine:
+
+* A search annotation is followed, by one thread: by one that learns from conflicts, to optimise (roles.py).
+* Where all solutions are wanted, or several of them, one thread enumerates them, always in the same order.
+* Else a model without a search annotation is given to free search, on two threads of the CPU: one searches the tree,
+  and as there is no order to follow, it follows the failures (dom/wdeg: Boussemart et al., ECAI 2004); the other
+  searches neighbourhoods and restarts. docs/search.md has the measurements.
+* Beside a GPU, free search has the host's threads learn from conflicts: all but two, at most 16, since the GPU finds
+  solutions sooner than they do, but proves little. A search annotation is followed by one thread there, too.
+* One thread learns from conflicts, in all roles in turn; where nobody can learn, it searches the tree, unless the
+  objective is real: then restarts, which find the solutions that the tree is bounded by, and see to the proof.
+* A seed says that equal runs are to print the same. So without `-p` or `-f` it means one thread on a CPU, and the
+  relaxation beside that takes turns with it, which are counted (turns.py).
+* Ranks share one tree: each has its GPUs, and threads that learn beside them; without a GPU, threads of the CPU.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from turbo_fzn.engine import devices
+from turbo_fzn.engine.abi import METHODS
+from turbo_fzn.errors import UsageError
+from turbo_fzn.options import Options
+from turbo_fzn.run.machine import Machine
+from turbo_fzn.run.roles import Learner, choose_learners, named_learners
+from turbo_fzn.spellings import no_such
+from turbo_fzn.tnf.language import TNF
+
+FREE_THREADS = 2
+THREADS_LEFT = 2  # beside a GPU, for the host's own work: to check solutions, to seek bounds
+MOST_THREADS = 16
+GPU_LNS_PERCENT = 75  # a GPU has blocks to spare
+CPU_LNS_PERCENT = 50
+SHARE_BESIDE_ONE = 0.1  # of the time, for dividing relaxations beside a single block
+RESTARTS = {"weighted", "annotated"}  # one of them proves what the tree does not
+CPU, GPU = "cpu", "gpu"
+
+
+class Relaxation(NamedTuple):
+    """A linear relaxation beside the search: whether the two take turns, which are counted, and the share of the time
+    for dividing it."""
+
+    in_turns: bool
+    share: float
+
+
+@dataclass(frozen=True)
+class Decision:
+    """How a model is searched.
+
+    `engines`: in the order in which they begin; of several ranks, those of this one. `threads` of the CPU engine (0
+    without one), of which the last ones are `learners`; `by_failures`: the tree follows the failures; `methods`: what
+    the CPU engine may use; `cpu_lns_percent`, `gpu_lns_percent`: share of the blocks that search neighbourhoods and
+    restart. `relaxation`: None where there is none. `repeatable`: equal runs are to print the same. `reason` is what
+    `-v` says.
+    """
+
+    engines: tuple[str, ...]
+    threads: int
+    learners: tuple[Learner, ...]
+    by_failures: bool
+    methods: frozenset[str]
+    cpu_lns_percent: int
+    gpu_lns_percent: int
+    relaxation: Relaxation | None
+    repeatable: bool
+    reason: str
+
+
+class _Case(NamedTuple):
+    """What is asked, and of which machine. `several` solutions are wanted; `learns`: a thread could learn."""
+
+    tnf: TNF
+    options: Options
+    machine: Machine
+    several: bool
+    learns: bool
+
+
+class _Way(NamedTuple):
+    """How many threads search, and whether by free search."""
+
+    threads: int
+    free: bool
+
+
+def decide(tnf: TNF, options: Options, machine: Machine, wanted: int) -> Decision:
+    """`wanted`: so many solutions of a satisfaction model (0: all), as which the search for all optima counts, too.
+    Raises UsageError for a method or a role that there is not."""
+    case = _case(tnf, options, machine, wanted)
+    engines = _engines(options, machine)
+    beside_gpu = len(engines) == 2
+    whole = _way(case, options.blocks or options.threads)
+    own = _way(case, options.threads, beside_gpu) if beside_gpu or _shares_tree(options, machine) else whole
+    every = choose_learners(tnf, options, own.threads, own.free, beside_gpu, machine.is_rank)
+    methods = wanted_methods(options)
+    learners = tuple(learner for learner in every if learner.role in methods)
+    if beside_gpu and machine.is_rank and not learners:
+        engines = (GPU,)
+    percent, methods = _neighbourhoods(case, own, len(learners), methods)
+    return Decision(
+        engines,
+        own.threads if CPU in engines else 0,
+        learners if CPU in engines and not options.cp_profiler else (),
+        _follows_failures(case),
+        methods,
+        percent,
+        GPU_LNS_PERCENT if options.lns != "off" and _has_portfolio(case, whole) else 0,
+        _relaxation(case, engines, whole, len(learners)),
+        options.seed is not None and whole.threads == 1,
+        _reason(case, own, len(every)),
+    )
+
+
+def _case(tnf: TNF, options: Options, machine: Machine, wanted: int) -> _Case:
+    several = tnf.sense == 0 and wanted != 1
+    return _Case(tnf, options, machine, several, bool(choose_learners(tnf, options, 1, True)))
+
+
+def _shares_tree(options: Options, machine: Machine) -> bool:
+    """With other ranks."""
+    return machine.is_rank and not options.cp_profiler
+
+
+def _engines(options: Options, machine: Machine) -> tuple[str, ...]:
+    """With `--arch auto` the GPU joins the CPU as soon as it is ready; on a rank both begin together. None where there
+    is no GPU on a rank that was told to use it. The profiler wants the tree of one block."""
+    has_gpu = options.may_use_gpu() and machine.no_gpu is None
+    if options.cp_profiler:
+        return (CPU,)
+    if machine.is_rank:
+        return (GPU, CPU) if has_gpu else (CPU,) if options.arch != GPU else ()
+    if options.arch == GPU:
+        return (GPU,)
+    return (CPU, GPU) if has_gpu else (CPU,)
+
+
+def _way(case: _Case, asked: int | None, beside_gpu: bool = False) -> _Way:
+    """`asked`: how many threads, or blocks, where the user says so."""
+    alone = asked == 1 or (asked is None and case.options.seed is not None and not case.options.free_search)
+    free = not case.several and (case.options.free_search or _suits_free_search(case, alone))
+    if beside_gpu and free and case.learns:
+        return _Way(asked or threads_beside_gpu(case.machine.cores), free)
+    return _Way(asked or (1 if alone or not free or case.options.cp_profiler else FREE_THREADS), free)
+
+
+def _suits_free_search(case: _Case, alone: bool) -> bool:
+    """Whether free search is the default. One thread needs a learner for that, which proves and finds; else the tree
+    does more, but for one that would halve a real objective first, which may be long without a solution. Ranks of one
+    thread each share the tree."""
+    if case.tnf.annotated or case.options.lns == "off" or case.options.cp_profiler:
+        return False
+    return not alone or case.tnf.has_real_objective or (case.learns and not case.machine.is_rank)
+
+
+def threads_beside_gpu(cores: int) -> int:
+    return max(min(cores - THREADS_LEFT, MOST_THREADS), FREE_THREADS)
+
+
+def _follows_failures(case: _Case) -> bool:
+    return not (case.tnf.annotated or case.several)
+
+
+def _has_portfolio(case: _Case, way: _Way) -> bool:
+    """Whether other methods are of use beside the tree."""
+    return not case.several and (case.tnf.sense != 0 or way.free)
+
+
+def _neighbourhoods(case: _Case, way: _Way, n_learners: int, methods: frozenset[str]) -> tuple[int, frozenset[str]]:
+    """(per cent of the threads that do not learn, methods). Half search neighbourhoods and restarts; one that is alone
+    does nothing else where a learner, or a restart of its own, proves what the tree would."""
+    lns = case.options.lns
+    if not _has_portfolio(case, way) or lns == "off" or (lns == "auto" and not way.free):
+        return 0, methods
+    if n_learners and way.threads - n_learners == 1:
+        return 100, methods
+    if way.free and way.threads == 1 and not n_learners and methods & RESTARTS:
+        return 100, methods - {"tree"}
+    return CPU_LNS_PERCENT, methods
+
+
+def _relaxation(case: _Case, engines: tuple[str, ...], whole: _Way, n_learners: int) -> Relaxation | None:
+    """With one block it would be as much as the search itself: there free search alone has it, and with little time.
+    With a seed, too, it takes turns with a learner, or there is none, since equal runs are to print the same."""
+    options = case.options
+    if case.tnf.sense == 0 or options.cp_profiler or options.relaxation == "off":
+        return None
+    on_cpu = engines == (CPU,)
+    alone = options.blocks == 1 or (on_cpu and whole.threads == 1)
+    in_turns = alone and options.seed is not None and on_cpu and _takes_turns(case.machine, n_learners)
+    timed = not alone or (options.seed is None and whole.free)
+    if options.relaxation == "auto" and not (timed or in_turns):
+        return None
+    return Relaxation(in_turns, SHARE_BESIDE_ONE if alone else 1)
+
+
+def _takes_turns(machine: Machine, n_learners: int) -> bool:
+    """Whether the single block of a search on the CPU is one that can: a learner, and no other rank beside it."""
+    return not machine.is_rank and n_learners > 0
+
+
+def _reason(case: _Case, way: _Way, n_learners: int) -> str:
+    if way.free:
+        by_flag = case.options.free_search
+        return "free search, by -f" if by_flag else "free search: there is no search annotation to follow"
+    order = "as annotated" if case.tnf.annotated else "smallest domain first" if case.several else "by failure weights"
+    return f"{'learning from conflicts' if n_learners == way.threads else 'the tree'}, {order}"
+
+
+def advice(tnf: TNF, options: Options) -> str | None:
+    """What to tell a user whose time was over before the search, where free search was not tried."""
+    wanted = options.solution_limit() if tnf.sense == 0 else 1
+    if options.free_search or options.cp_profiler or not tnf.annotated or wanted != 1:
+        return None
+    return "the time was over first: the search followed the annotation; -f (free search) may find or prove more"
+
+
+def check_names(options: Options) -> None:
+    """Raises UsageError for GPUs, methods and roles that there cannot be, also where the run would not use them."""
+    wanted_methods(options)
+    named_learners(options)
+    devices.check_form(options.gpus)
+
+
+def wanted_methods(options: Options) -> frozenset[str]:
+    """Raises UsageError for a name that is no method."""
+    unwanted = frozenset((options.without or "").replace(",", " ").split())
+    if unknown := unwanted - frozenset(METHODS):
+        raise UsageError(no_such("--without: no method", unknown, METHODS))
+    return frozenset(METHODS) - unwanted

@@ -1,0 +1,29 @@
+"""A model that is ready for an engine, and the way back from it to the FlatZinc that it was."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from turbo_fzn.read.model import Model
+from turbo_fzn.tnf.language import TNF
+from turbo_fzn.tnf.simplify import Reconstruction
+
+
+@dataclass
+class Prepared:
+    """A model ready for an engine. `model` is None for a .tnf file, which has no FlatZinc to check against."""
+
+    tnf: TNF
+    model: Model | None = None
+    origin: Mapping[str, int] = field(default_factory=dict)
+    reconstruction: Reconstruction | None = None
+    times: dict[str, float] = field(default_factory=dict)
+    sizes: dict[str, int] = field(default_factory=dict)  # before simplification, as statistics
+    started: float | None = None  # when the process began, on the clock of time.monotonic
+
+    def original(self, values: np.ndarray) -> np.ndarray:
+        """From values (int64 [..., n]) of the TNF's variables to those of the TNF before it was simplified."""
+        return values if self.reconstruction is None else self.reconstruction.values(values)
