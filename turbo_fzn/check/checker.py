@@ -24,7 +24,6 @@ import numpy as np
 from turbo_fzn.check.reals import RealConstraints, find_form
 from turbo_fzn.check.relations import find_signature
 from turbo_fzn.check.tables import Assignment, Batch, Tables, error_at
-from turbo_fzn.collector import without_collector
 from turbo_fzn.domains import INFINITY, IntSet
 from turbo_fzn.errors import UnsupportedError
 from turbo_fzn.read.model import Constraint, Index, Model, Ref
@@ -70,8 +69,7 @@ class Checker:
     @cached_property
     def tables(self) -> Tables:
         """What the model says of integers and Booleans."""
-        with without_collector():
-            return Tables(self.integers)
+        return Tables(self.integers)
 
     def make_ready(self) -> None:
         """Builds the tables, which the first check would do."""

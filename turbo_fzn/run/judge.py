@@ -15,6 +15,7 @@ import numpy as np
 
 from turbo_fzn import floats
 from turbo_fzn.check.checker import Checker
+from turbo_fzn.collector import without_collector
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.engine.contract import Found
 from turbo_fzn.errors import InternalError
@@ -65,7 +66,8 @@ class Judge:
     def make_ready(self) -> None:
         """For a first solution, so that its check takes no longer than that of any other."""
         if self.checker is not None:
-            self.checker.make_ready()
+            with without_collector():
+                self.checker.make_ready()
 
     def outputs(self, found: Found) -> list[tuple[Output, np.ndarray]]:
         """Each output item with the values of its variables: of real ones a number within the box."""
@@ -81,6 +83,7 @@ class Judge:
 
     def check(self, batch: list[Found]) -> Iterator[Found]:
         """Those that hold, in order. Raises InternalError at the first that fails the check."""
+        self.make_ready()
         if self.floats:
             batch = [found for found in batch if self._is_bounded(found)]
         trusted = self.checker is None or (len(batch) > 1 and not self.floats and self._all_hold(batch))
