@@ -28,6 +28,9 @@ MUTATEFLAGS ?=
 FILES ?= tests/corpus
 BENCHFLAGS ?=
 
+# Where Python is told to keep no compiled modules, each of a thousand starts would compile the package: half its time.
+unexport PYTHONDONTWRITEBYTECODE
+
 ifeq ($(VENV),none)
 RUN := PYTHONPATH="$(CURDIR)$${PYTHONPATH:+:$$PYTHONPATH}" $(PYTHON)
 READY :=

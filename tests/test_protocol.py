@@ -330,7 +330,8 @@ def test_a_search_ends_before_its_time_limit_with_the_best_solution(tmp_path):
 @pytest.mark.parametrize("limit", [1, 50])
 def test_a_time_limit_shorter_than_the_start_up_gives_unknown_or_what_one_dive_finds(solve, limit):
     answer = solve(golomb(12), "-t", limit, "-s")
-    assert is_good(answer)
+    told = [line for line in answer.errors.splitlines() if not line.startswith("fzn-turbo: the time was over first: ")]
+    assert answer.code == 0 and told == []
     assert answer.markers == ([] if answer.solutions else UNKNOWN)
     assert answer.text.endswith("%%%mzn-stat-end\n")
 
