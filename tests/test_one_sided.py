@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import pytest
 from builtin_cases import PREDICATES, calls_of, domains_of, flatten
-from command import run, write
+from command import write
 from flatzinc_text import make_model
 from fuzz.judge import Expected, Way, judge
 from operators import apply_operator
+from warm import ask
 
 from turbo_fzn.domains import BOOLEAN, INFINITY, IntSet
 from turbo_fzn.errors import UnsupportedError
@@ -116,6 +117,6 @@ def test_a_product_of_which_one_end_decides_is_solved(tmp_path, name, flags):
     domains, constraints, values = MODELS[name]
     declarations = [f"var {domain}: {name} :: output_var;" for name, domain in ({"x": "int"} | domains).items()]
     items = [*declarations, *(f"constraint {one};" for one in constraints), "solve satisfy;", ""]
-    answer = run("-a", *flags, write(tmp_path, "\n".join(items)))
+    answer = ask("-a", *flags, write(tmp_path, "\n".join(items)))
     found = {int(line.split(" = ")[1].rstrip(";")) for lines in answer.solutions for line in lines if line[0] == "x"}
     assert answer.markers == ["=========="] and found == set(values), answer
