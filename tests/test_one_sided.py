@@ -80,13 +80,13 @@ def one_sided(predicate: str, call: list, side: int) -> Model:
     "predicate", [name for name, kinds in PREDICATES.items() if {"int", "linear"} & {*kinds.split()}]
 )
 def test_a_builtin_of_variables_with_one_bound_is_solved(predicate):
-    for label, call in calls_of(predicate):
+    """Each call with both sides, now simplified and now not, so that each side meets both."""
+    for number, (label, call) in enumerate(calls_of(predicate)):
         for side in (1, -1):
             model = one_sided(predicate, call, side)
-            expected = Expected(model)
-            for simplify in (True, False):
-                verdict = judge(model, Way(simplify=simplify, check=True), expected)
-                assert verdict.kind == "right", (predicate, label, side, simplify, verdict, model.text)
+            simplify = (number % 2 == 0) == (side == 1)
+            verdict = judge(model, Way(simplify=simplify, check=True), Expected(model))
+            assert verdict.kind == "right", (predicate, label, side, simplify, verdict, model.text)
 
 
 BELOW, ABOVE, SQUARE = "int_le(1,x)", "int_le(x,-1)", "int_times(x,x,z)"
