@@ -28,6 +28,9 @@ MUTATEFLAGS ?=
 FILES ?= tests/corpus
 BENCHFLAGS ?=
 
+# Where Python is told to keep no compiled modules, each of a thousand starts would compile the package: half its time.
+unexport PYTHONDONTWRITEBYTECODE
+
 ifeq ($(VENV),none)
 RUN := PYTHONPATH="$(CURDIR)$${PYTHONPATH:+:$$PYTHONPATH}" $(PYTHON)
 READY :=
@@ -82,6 +85,7 @@ demo: $(READY) compiler
 
 # Without MiniZinc the tests that run it are skipped, and say so. CI complains of tests that ought to be marked `slow`.
 test: MARKED = not gpu and not slow
+test: export HYPOTHESIS_PROFILE ?= quick
 test: QUICK = $(if $(CI),--quick)
 test-all: MARKED = not gpu
 test-slow: MARKED = slow and not gpu

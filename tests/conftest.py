@@ -1,7 +1,7 @@
 """Shared by all tests: the engines, MiniZinc, and how hypothesis draws its examples.
 
-`HYPOTHESIS_PROFILE=explore` looks for new failures; the default draws the same examples in every run. Neither minds how
-long that takes, which is a question of how busy the machine is.
+`HYPOTHESIS_PROFILE=explore` looks for new failures; the default draws the same examples in every run, of which `quick`
+has the first ones (`make test`). None minds how long that takes, which is a question of how busy the machine is.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from turbo_fzn.install import install_solver
 
 UNHURRIED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("repeatable", **UNHURRIED, derandomize=True, max_examples=100, database=None)
+settings.register_profile("quick", settings.get_profile("repeatable"), max_examples=40)
 settings.register_profile("explore", **UNHURRIED, max_examples=3000, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 

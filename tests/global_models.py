@@ -39,8 +39,14 @@ class Compiler:
 
     def fixed_values(self) -> dict[str, object]:
         """What MiniZinc has found out while compiling: it is no variable of the FlatZinc."""
-        found = re.findall(r"^(?:int|bool): (\w+) = (-?\w+);$", self.output.read_text(), re.MULTILINE)
+        found = re.findall(r"^(?:int|bool): (\w+) = (true|false|-?\d+);$", self.output.read_text(), re.MULTILINE)
         return {name: value == "true" if value in ("true", "false") else int(value) for name, value in found}
+
+    def completed(self, solution: dict[str, object]) -> dict[str, object]:
+        """With the fixed values, and with the variables that MiniZinc has found to be equal to others."""
+        values = {**self.fixed_values(), **solution}
+        equal = re.findall(r"^(?:int|bool): (\w+) = ([A-Za-z]\w*);$", self.output.read_text(), re.MULTILINE)
+        return values | {name: values[other] for name, other in equal if other in values}
 
 
 def declaration(name: str, variables: Vars) -> str:

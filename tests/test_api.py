@@ -6,8 +6,9 @@ import re
 
 import numpy as np
 import pytest
-from command import LEAST_SUM, NO_SOLUTION, THREE_SOLUTIONS, golomb, run, write
+from command import LEAST_SUM, NO_SOLUTION, THREE_SOLUTIONS, golomb, write
 from conftest import needs_minizinc
+from warm import ask
 
 from turbo_fzn import Result, solve_model, solve_text
 from turbo_fzn.errors import ModelError, UsageError
@@ -77,7 +78,7 @@ def test_a_value_that_no_flag_takes_is_refused(text, settings, message):
 
 @pytest.mark.parametrize("flag", ["--learn=sage", "--without=magic", "--gpus=both"])
 def test_a_name_that_there_is_not_is_refused_by_the_command_too_whatever_the_model(tmp_path, flag):
-    answer = run("--arch", "cpu", flag, write(tmp_path, NO_SOLUTION))
+    answer = ask("--arch", "cpu", flag, write(tmp_path, NO_SOLUTION))
     assert (answer.code, answer.markers) == (1, ["=====ERROR====="])
     assert answer.errors.startswith(f"fzn-turbo: {flag.partition('=')[0]}: ")
 
@@ -144,7 +145,7 @@ def test_improving_solutions_are_told_where_the_command_prints_them(tmp_path):
     path = write(tmp_path, golomb(7))
     for settings, flags in (({}, ()), ({"intermediate": True}, ("-i",)), ({"all_solutions": True}, ("-a",))):
         result = solve(golomb(7), threads=1, seed=1, **settings)
-        printed = run("--arch", "cpu", "-p", 1, "-r", 1, *flags, path).solutions
+        printed = ask("--arch", "cpu", "-p", 1, "-r", 1, *flags, path).solutions
         assert [f"m6 = {one['m6']};" for one in result.solutions] == [lines[-1] for lines in printed]
         assert (len(printed) > 1) == bool(flags)
 
@@ -159,7 +160,7 @@ def test_a_report_is_written(tmp_path):
 def test_a_ternary_model_is_written_and_not_solved(tmp_path):
     result = solve(LEAST_SUM, dump_tnf=tmp_path / "model.tnf")
     assert (result.status, result.solutions) == ("UNKNOWN", [])
-    assert run("--arch", "cpu", tmp_path / "model.tnf").solutions == run(write(tmp_path, LEAST_SUM)).solutions
+    assert ask("--arch", "cpu", tmp_path / "model.tnf").solutions == ask(write(tmp_path, LEAST_SUM)).solutions
     with pytest.raises(UsageError, match="cannot write"):
         solve(LEAST_SUM, dump_tnf=tmp_path / "missing" / "model.tnf")
 
@@ -193,7 +194,7 @@ def test_minizinc_is_told_for_what_it_is(tmp_path, text, place):
         solve(text)
     assert str(raised.value).startswith(place) and str(raised.value).endswith(advice)
     path = write(tmp_path, text, "model")
-    answer = run(path)
+    answer = ask(path)
     assert answer.errors.startswith(f"fzn-turbo: {path}:{place}") and answer.errors.endswith(f"{advice}\n")
     with pytest.raises(UsageError, match=r"^model\.mzn: this is MiniZinc and not FlatZinc; type: minizinc"):
         solve(text, file="model.mzn")

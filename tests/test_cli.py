@@ -27,6 +27,7 @@ from command import (
     value,
     write,
 )
+from warm import ask
 
 from turbo_fzn import __version__, install, options
 from turbo_fzn.engine.abi import LEARNERS, METHODS
@@ -82,7 +83,7 @@ def test_every_option_is_taken_before_and_after_the_file(row, model, tmp_path):
 @pytest.mark.parametrize("row", OPTIONS, ids=lambda row: row.flags[0])
 def test_every_option_solves(row, model, tmp_path):
     arguments = next(uses(row, tmp_path))
-    answer = run(model, *arguments)
+    answer = ask(model, *arguments)
     assert answer.code == 0
     if row.field == "dump_tnf":
         assert answer.text == "" and (tmp_path / "written").stat().st_size > 0
@@ -92,7 +93,7 @@ def test_every_option_solves(row, model, tmp_path):
 
 
 def test_all_options_go_together(model):
-    answer = run("-a", "-i", "-s", model, "-f", "-p", 2, "--check", "-r", -7, "--lns", "on", "-t60000", "--no-simplify")
+    answer = ask("-a", "-i", "-s", model, "-f", "-p", 2, "--check", "-r", -7, "--lns", "on", "-t60000", "--no-simplify")
     assert answer.code == 0
     assert value(answer, "z") == 7 and answer.statistics
 
@@ -149,7 +150,7 @@ def test_the_flags_of_the_solver_configuration_are_options_with_their_types():
 @pytest.mark.covers("F16")
 @pytest.mark.parametrize("flag", ["-b", "--backend"])
 def test_the_backend_flag_of_minizinc_is_ignored(model, flag):
-    answer = run(flag, "anything", model)
+    answer = ask(flag, "anything", model)
     assert (answer.code, answer.errors) == (0, "")
     assert value(answer, "z") == 7
 
@@ -168,9 +169,9 @@ def test_free_search_and_threads_keep_the_optimum_of_the_demo():
 )
 def test_a_dumped_model_gives_the_same_answers_and_so_does_an_unsimplified_one(tmp_path, text):
     path, dumped = write(tmp_path, text), tmp_path / "model.tnf"
-    assert run(path, "--dump-tnf", dumped).text == ""
-    answer = run("-a", path)
-    for other in (run("-a", dumped), run("-a", "--no-simplify", path)):
+    assert ask(path, "--dump-tnf", dumped).text == ""
+    answer = ask("-a", path)
+    for other in (ask("-a", dumped), ask("-a", "--no-simplify", path)):
         assert (other.code, other.errors, other.markers) == (0, "", answer.markers)
         if "satisfy" in text:
             assert sorted(other.solutions) == sorted(answer.solutions)
@@ -180,8 +181,8 @@ def test_a_dumped_model_gives_the_same_answers_and_so_does_an_unsimplified_one(t
 
 def test_an_unsimplified_model_can_be_dumped_too(tmp_path):
     path, dumped = write(tmp_path, grid(3)), tmp_path / "model.tnf"
-    run(path, "--no-simplify", "--dump-tnf", dumped)
-    assert sorted(run("-a", dumped).solutions) == sorted(run("-a", path).solutions)
+    ask(path, "--no-simplify", "--dump-tnf", dumped)
+    assert sorted(ask("-a", dumped).solutions) == sorted(ask("-a", path).solutions)
 
 
 # ---- actions

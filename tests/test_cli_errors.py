@@ -23,6 +23,7 @@ from command import (
     run,
     write,
 )
+from warm import ask
 
 from turbo_fzn import cli
 from turbo_fzn.check.checker import Checker
@@ -72,14 +73,14 @@ def temporary(tmp_path):
 def test_a_bad_model_is_refused_with_the_place_and_the_reason(tmp_path, temporary, name):
     text, message = BAD_MODELS[name]
     path = write(tmp_path, text)
-    assert is_error(run(path, TMPDIR=str(temporary)), f"{path}:{message}")
+    assert is_error(ask(path, TMPDIR=str(temporary)), f"{path}:{message}")
 
 
 @pytest.mark.parametrize("name", ["model.fzn", "model.tnf"])
 def test_a_file_that_is_no_text_is_refused(tmp_path, temporary, name):
     path = tmp_path / name
     path.write_bytes(b"var 1..3: x;\n\x00\xff\xfe" + bytes(range(256)) * 100)
-    assert is_error(run(path, TMPDIR=str(temporary)), f"{path}:.*not a text file")
+    assert is_error(ask(path, TMPDIR=str(temporary)), f"{path}:.*not a text file")
 
 
 def test_a_hundred_megabytes_of_garbage_are_refused_soon(tmp_path, temporary):
@@ -96,8 +97,8 @@ def test_a_hundred_megabytes_of_garbage_are_refused_soon(tmp_path, temporary):
 def test_a_file_that_cannot_be_read_is_named(tmp_path, suffix):
     missing, folder = tmp_path / f"missing.{suffix}", tmp_path / f"folder.{suffix}"
     folder.mkdir()
-    assert is_error(run(missing), f"{missing}: cannot read the file: No such file or directory")
-    assert is_error(run(folder), f"{folder}: cannot read the file: Is a directory")
+    assert is_error(ask(missing), f"{missing}: cannot read the file: No such file or directory")
+    assert is_error(ask(folder), f"{folder}: cannot read the file: Is a directory")
 
 
 @pytest.mark.parametrize(
@@ -118,7 +119,7 @@ def test_a_bad_tnf_file_is_refused(tmp_path, text, message, optimize):
 
 
 def test_an_empty_tnf_file_is_a_model_with_one_solution(tmp_path):
-    answer = run("-a", write(tmp_path, "", "model.tnf"))
+    answer = ask("-a", write(tmp_path, "", "model.tnf"))
     assert (answer.code, answer.text) == (0, "----------\n==========\n")
 
 
@@ -147,11 +148,11 @@ def test_an_empty_tnf_file_is_a_model_with_one_solution(tmp_path):
 )
 def test_a_bad_command_line_is_refused(tmp_path, arguments, message):
     path = write(tmp_path, LEAST_SUM)
-    assert is_error(run(*[argument.format(model=path) for argument in arguments]), re.escape(message))
+    assert is_error(ask(*[argument.format(model=path) for argument in arguments]), re.escape(message))
 
 
 def test_the_gpu_engine_without_a_gpu_is_an_error_that_says_what_is_missing(tmp_path):
-    answer = run("--arch", "gpu", write(tmp_path, LEAST_SUM))
+    answer = ask("--arch", "gpu", write(tmp_path, LEAST_SUM))
     assert is_error(answer, "PyCUDA cannot be imported .*pip install|no usable NVIDIA driver|no NVIDIA GPU found")
 
 

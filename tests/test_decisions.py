@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from command import CORPUS, run
+from command import CORPUS
 from hypothesis import given
 from hypothesis import strategies as st
 from oracle import all_solutions, optimum
 from test_random_models import models
+from warm import ask
 
 from turbo_fzn import solve_text
 from turbo_fzn.engine.abi import DECISION_SETS, DecisionSet
@@ -74,7 +75,7 @@ def test_each_variable_is_in_the_sets_that_its_rows_say(rows, upper, labelled):
 def test_what_is_decided_is_of_the_set_while_one_of_it_is_open(model, sets):
     for role in ("finder", "prover"):
         flags = ["-p", "1", "-f", "--learn", f"{role}:{sets}", "--lns", "off"]
-        answer = run("--arch", "cpu", "-s", *flags, CORPUS / f"{model}.fzn", **ASSERTING)
+        answer = ask("--arch", "cpu", "-s", *flags, CORPUS / f"{model}.fzn", **ASSERTING)
         assert (answer.code, answer.errors) == (0, "") and int(answer.statistics["nogoods"]) > 0
 
 

@@ -9,6 +9,7 @@ from random import Random
 import pytest
 from command import GREATEST_SUM, LEAST_SUM, Answer, golomb, grid, run, time_limits, write
 from conftest import needs_minizinc
+from warm import ask
 
 from turbo_fzn.bench import plain
 from turbo_fzn.options import Options
@@ -51,7 +52,7 @@ FREE = "free search: there is no search annotation to follow"
 
 def choice(path: Path, *arguments: object) -> str:
     """What `-v` says of the search."""
-    answer = run("--arch", "cpu", "-v", *arguments, path)
+    answer = ask("--arch", "cpu", "-v", *arguments, path)
     (line,) = re.findall("^fzn-turbo: search: (.*)$", answer.errors, re.MULTILINE)
     return line
 
@@ -109,8 +110,8 @@ def test_without_annotation_solutions_are_enumerated_from_the_smallest_domain_on
     text = grid().replace("var 1..4: x1", "var 2..3: x1")
     search = "int_search([x0,x1,x2],first_fail,indomain_min,complete)"
     annotated = write(tmp_path, text.replace("solve", f"solve :: {search}"), "annotated.fzn")
-    expected = run("--arch", "cpu", *arguments, annotated)
-    assert run("--arch", "cpu", *arguments, write(tmp_path, text)) == expected
+    expected = ask("--arch", "cpu", *arguments, annotated)
+    assert ask("--arch", "cpu", *arguments, write(tmp_path, text)) == expected
     assert len(expected.solutions) in (7, 18)
 
 
@@ -147,7 +148,7 @@ def test_at_the_time_limit_free_search_is_named_where_it_was_not_tried(tmp_path,
 
 
 def test_nobody_is_told_of_free_search_whose_search_ends_by_itself_or_who_wants_several_solutions(tmp_path):
-    assert run("--arch", "cpu", "-t", 100_000, write(tmp_path, golomb(6))).errors == ""
+    assert ask("--arch", "cpu", "-t", 100_000, write(tmp_path, golomb(6))).errors == ""
     assert advice(prepare(parse_text(golomb(6)), Options(), Interrupt(None)).tnf, Options()) is not None
     tnf = prepare(parse_text(golomb(6).replace("minimize m5", "satisfy")), Options(), Interrupt(None)).tnf
     assert advice(tnf, Options(all_solutions=True)) is None
@@ -155,7 +156,7 @@ def test_nobody_is_told_of_free_search_whose_search_ends_by_itself_or_who_wants_
 
 @pytest.mark.covers("F8")
 def test_free_search_of_one_thread_that_does_not_learn_does_all_but_the_tree_and_proves_by_restarts(tmp_path):
-    answer = run("--arch", "cpu", "-f", "-p", 1, "--learn", "off", "-s", write(tmp_path, golomb(7)))
+    answer = ask("--arch", "cpu", "-f", "-p", 1, "--learn", "off", "-s", write(tmp_path, golomb(7)))
     assert answer.markers == ["=========="]
     used = {name for name in answer.statistics if name.endswith("Tries")}
     assert "treeTries" not in used and used & {"weightedTries", "annotatedTries"} and len(used) > 1
@@ -164,7 +165,7 @@ def test_free_search_of_one_thread_that_does_not_learn_does_all_but_the_tree_and
 @pytest.mark.parametrize("text", [LEAST_SUM, GREATEST_SUM])
 def test_the_optimum_is_that_of_the_annotated_model(tmp_path, text):
     def solve(text: str) -> Answer:
-        return run("--arch", "cpu", "-a-o", write(tmp_path, text))
+        return ask("--arch", "cpu", "-a-o", write(tmp_path, text))
 
     plain_answer, expected = solve(without_annotation(text)), solve(text)
     assert plain_answer.markers == expected.markers == ["=========="]

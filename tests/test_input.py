@@ -10,8 +10,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from command import COMMAND, LEAST_SUM, Answer, environment, read, run, value, write
+from command import COMMAND, LEAST_SUM, Answer, environment, read, value, write
 from flatzinc_json import to_json
+from warm import ask
 
 from turbo_fzn.lower.rewrite import lower
 from turbo_fzn.read.flatzinc import parse_text
@@ -47,7 +48,7 @@ def assert_refused(answer: Answer, message: str) -> None:
 def test_a_packed_file_is_read_as_the_one_in_it(tmp_path, suffix, packing):
     path = tmp_path / f"model{suffix}{packing}"
     path.write_bytes(PACK[packing](TEXTS[suffix]().encode()))
-    answer = run("--arch", "cpu", path)
+    answer = ask("--arch", "cpu", path)
     assert answer.markers == ["=========="] and value(answer, "x") + value(answer, "y") == 7
 
 
@@ -72,13 +73,13 @@ def test_an_error_in_standard_input_has_its_place():
 def test_a_damaged_packed_file_is_refused(tmp_path, suffix, packing, damage):
     path = tmp_path / f"model{suffix}{packing}"
     path.write_bytes(DAMAGE[damage](PACK[packing](TEXTS[suffix]().encode())))
-    assert_refused(run(path), f"{path}: cannot unpack the file: .*")
+    assert_refused(ask(path), f"{path}: cannot unpack the file: .*")
 
 
 def test_a_packed_file_that_is_no_text_is_refused_by_its_beginning(tmp_path):
     path = tmp_path / "model.fzn.gz"
     path.write_bytes(gzip.compress(bytes(10_000_000)))
-    assert_refused(run(path), f"{path}:1:1: not a text file")
+    assert_refused(ask(path), f"{path}:1:1: not a text file")
 
 
 @pytest.mark.parametrize(
@@ -90,12 +91,12 @@ def test_a_packed_file_that_is_no_text_is_refused_by_its_beginning(tmp_path):
 )
 def test_a_file_of_another_language_is_answered_by_what_to_type(tmp_path, name, message):
     path = write(tmp_path, "var 1..3: x; solve satisfy;", name)
-    assert_refused(run(path), re.escape(f"{path}: {message.format(path=path)}"))
+    assert_refused(ask(path), re.escape(f"{path}: {message.format(path=path)}"))
 
 
 def test_a_model_with_its_data_is_answered_by_what_to_type():
     message = "MiniZinc has to make FlatZinc of this; type: minizinc --solver turbo model.mzn data.dzn"
-    assert_refused(run("model.mzn", "-s", "data.dzn"), re.escape(message))
+    assert_refused(ask("model.mzn", "-s", "data.dzn"), re.escape(message))
 
 
 # ---- the flags of C++ Turbo
@@ -117,28 +118,28 @@ def model(tmp_path: Path) -> Path:
     ids=" ".join,
 )
 def test_the_flags_of_turbo_are_understood(model, arguments, blocks):
-    answer = run(*arguments, "-s", model)
+    answer = ask(*arguments, "-s", model)
     assert (answer.markers, answer.errors) == (["=========="], "")
     assert answer.statistics["blocks"] == blocks and answer.statistics["engine"] == '"cpu"'
 
 
 def test_turbo_s_flag_for_no_simplifier_is_ours(model):
-    assert "simplify: " in run("--arch", "cpu", "-v", model).errors
-    assert "simplify: " not in run("--arch", "cpu", "-v", "-disable_simplify", model).errors
+    assert "simplify: " in ask("--arch", "cpu", "-v", model).errors
+    assert "simplify: " not in ask("--arch", "cpu", "-v", "-disable_simplify", model).errors
 
 
 @pytest.mark.parametrize("arch", ["gpu", "hybrid", "barebones"])
 def test_the_gpu_of_turbo_is_ours(model, arch):
-    assert run("-arch", arch, model).errors == run("--arch", "gpu", model).errors != ""
+    assert ask("-arch", arch, model).errors == ask("--arch", "gpu", model).errors != ""
 
 
 @pytest.mark.parametrize("flag", [*LEFT_OUT, *LEFT_OUT_SWITCHES])
 def test_what_only_tunes_turbo_is_left_out_and_said(model, flag):
-    answer = run("-arch", "cpu", flag, *(["12"] if flag in LEFT_OUT else []), model)
+    answer = ask("-arch", "cpu", flag, *(["12"] if flag in LEFT_OUT else []), model)
     assert answer.markers == ["=========="] and value(answer, "z") == 7
     assert re.fullmatch(f"fzn-turbo: {flag} is left out: .*\n", answer.errors)
 
 
 @pytest.mark.parametrize("flag", REFUSED)
 def test_what_cannot_be_left_out_is_refused_with_what_there_is_instead(model, flag):
-    assert_refused(run(flag, "5", model), f"{flag}: .*(--dump-tnf|-t N).*")
+    assert_refused(ask(flag, "5", model), f"{flag}: .*(--dump-tnf|-t N).*")

@@ -12,6 +12,7 @@ import pytest
 from command import LEAST_SUM, run, time_limits, write
 from conftest import needs_minizinc
 from test_minizinc import count_solutions, objectives, status
+from warm import ask
 
 from turbo_fzn import __version__, install
 from turbo_fzn.options import minizinc_extra_flags
@@ -144,7 +145,7 @@ def test_the_number_of_optimal_solutions_arrives_by_the_long_name(minizinc, mode
 
 @pytest.mark.covers("F19")
 def test_an_unknown_flag_is_an_error_with_a_reason(tmp_path):
-    answer = run("--no-such-flag", write(tmp_path, LEAST_SUM))
+    answer = ask("--no-such-flag", write(tmp_path, LEAST_SUM))
     assert (answer.code, answer.markers) == (1, ["=====ERROR====="])
     assert "--no-such-flag" in answer.errors and answer.errors.count("\n") == 1
 
@@ -168,7 +169,7 @@ def test_an_unbounded_objective_is_never_claimed_to_be_optimal(tmp_path, method,
 
 @pytest.mark.covers("O12", "O6")
 def test_every_line_is_flushed_and_ends_without_blanks(tmp_path):
-    answer = run("-i", "-s", write(tmp_path, LEAST_SUM))
+    answer = ask("-i", "-s", write(tmp_path, LEAST_SUM))
     assert all(line == line.rstrip() for line in answer.text.splitlines())
     assert "\r" not in answer.text
 
@@ -245,8 +246,8 @@ def test_unknown_search_annotations_are_ignored_with_one_warning(minizinc, model
 )  # fmt: skip
 def test_v_says_what_restarts_and_relaxations_come_to(tmp_path, annotation):
     path = write(tmp_path, f"var 1..3: x :: output_var;\nsolve :: {annotation} satisfy;\n")
-    assert run(path).errors == ""
-    assert "free search (-f)" in run("-v", path).errors
+    assert ask(path).errors == ""
+    assert "free search (-f)" in ask("-v", path).errors
 
 
 @pytest.mark.covers("A11", "A12")
@@ -258,7 +259,7 @@ def test_annotations_of_items_change_nothing(tmp_path):
     marked = marked.replace("var 1..10: y", 'var 1..10: y :: is_defined_var :: var_is_introduced :: mine("a",[1])')
     marked = marked.replace("y :: is_defined_var", "y :: computed_domain :: is_defined_var")
     assert (
-        run("-i", write(tmp_path, marked)).solutions[-1] == run("-i", write(tmp_path, LEAST_SUM, "b.fzn")).solutions[-1]
+        ask("-i", write(tmp_path, marked)).solutions[-1] == ask("-i", write(tmp_path, LEAST_SUM, "b.fzn")).solutions[-1]
     )
 
 

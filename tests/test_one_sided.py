@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import pytest
 from builtin_cases import PREDICATES, calls_of, domains_of, flatten
-from command import run, write
+from command import write
 from flatzinc_text import make_model
 from fuzz.judge import Expected, Way, judge
 from operators import apply_operator
+from warm import ask
 
 from turbo_fzn.domains import BOOLEAN, INFINITY, IntSet
 from turbo_fzn.errors import UnsupportedError
@@ -79,13 +80,13 @@ def one_sided(predicate: str, call: list, side: int) -> Model:
     "predicate", [name for name, kinds in PREDICATES.items() if {"int", "linear"} & {*kinds.split()}]
 )
 def test_a_builtin_of_variables_with_one_bound_is_solved(predicate):
-    for label, call in calls_of(predicate):
+    """Each call with both sides, now simplified and now not, so that each side meets both."""
+    for number, (label, call) in enumerate(calls_of(predicate)):
         for side in (1, -1):
             model = one_sided(predicate, call, side)
-            expected = Expected(model)
-            for simplify in (True, False):
-                verdict = judge(model, Way(simplify=simplify, check=True), expected)
-                assert verdict.kind == "right", (predicate, label, side, simplify, verdict, model.text)
+            simplify = (number % 2 == 0) == (side == 1)
+            verdict = judge(model, Way(simplify=simplify, check=True), Expected(model))
+            assert verdict.kind == "right", (predicate, label, side, simplify, verdict, model.text)
 
 
 BELOW, ABOVE, SQUARE = "int_le(1,x)", "int_le(x,-1)", "int_times(x,x,z)"
@@ -116,6 +117,6 @@ def test_a_product_of_which_one_end_decides_is_solved(tmp_path, name, flags):
     domains, constraints, values = MODELS[name]
     declarations = [f"var {domain}: {name} :: output_var;" for name, domain in ({"x": "int"} | domains).items()]
     items = [*declarations, *(f"constraint {one};" for one in constraints), "solve satisfy;", ""]
-    answer = run("-a", *flags, write(tmp_path, "\n".join(items)))
+    answer = ask("-a", *flags, write(tmp_path, "\n".join(items)))
     found = {int(line.split(" = ")[1].rstrip(";")) for lines in answer.solutions for line in lines if line[0] == "x"}
     assert answer.markers == ["=========="] and found == set(values), answer

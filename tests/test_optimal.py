@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import all_solutions, fingerprint, objective_of, optimum, outputs_of
 from test_random_models import draw_shown, models, solve
+from warm import ask
 
 from turbo_fzn import solve_text
 from turbo_fzn.domains import IntSet
@@ -67,7 +68,7 @@ def test_the_optimal_solutions_of_a_random_model_are_those_of_the_oracle(engine,
     ],
 )
 def test_only_optimal_solutions_are_printed_each_once_and_then_the_claim(tmp_path, flags, count):
-    answer = run(*flags, write(tmp_path, FLAT_TOP))
+    answer = ask(*flags, write(tmp_path, FLAT_TOP))
     assert (answer.code, answer.errors, answer.markers) == (0, "", ["=========="])
     assert len(answer.solutions) == len(set(answer.solutions)) == count
     assert {solution[2] for solution in answer.solutions} == {"worth = 2;"}
@@ -75,19 +76,19 @@ def test_only_optimal_solutions_are_printed_each_once_and_then_the_claim(tmp_pat
 
 def test_with_i_improving_solutions_come_before_the_optimal_ones(tmp_path):
     model = FLAT_TOP.replace("solve", "solve :: int_search([x,y,hidden],input_order,indomain_min,complete)")
-    answer = run("-a-o", "-i", "-r", 1, write(tmp_path, model))
+    answer = ask("-a-o", "-i", "-r", 1, write(tmp_path, model))
     assert [solution[2] for solution in answer.solutions] == ["worth = 1;"] + ["worth = 2;"] * 8
 
 
 def test_a_model_without_solution_has_no_optimal_ones(tmp_path):
-    answer = run("-a-o", write(tmp_path, FLAT_TOP.replace("int_le(hidden,y)", "int_lt(y,y)")))
+    answer = ask("-a-o", write(tmp_path, FLAT_TOP.replace("int_le(hidden,y)", "int_lt(y,y)")))
     assert answer.text == "=====UNSATISFIABLE=====\n"
 
 
 @pytest.mark.covers("S9")
 def test_statistics_are_cumulative_over_both_searches(tmp_path):
     model = FLAT_TOP.replace("solve", "solve :: int_search([x,y,hidden],input_order,indomain_min,complete)")
-    answer = run("-a-o", "-i", "-s", write(tmp_path, model))
+    answer = ask("-a-o", "-i", "-s", write(tmp_path, model))
     blocks = [
         dict(re.findall(r"^%%%mzn-stat: (\w+)=(.*)$", block, re.MULTILINE))
         for block in answer.text.split("%%%mzn-stat-end\n")[:-1]

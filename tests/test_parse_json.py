@@ -7,10 +7,11 @@ import re
 from pathlib import Path
 
 import pytest
-from command import run, write
+from command import write
 from flatzinc_json import to_json
 from hypothesis import given
 from hypothesis import strategies as st
+from warm import ask
 
 from turbo_fzn.errors import ModelError, TurboError
 from turbo_fzn.lower.rewrite import lower
@@ -77,7 +78,7 @@ def values(solution: tuple[str, ...]) -> list[str]:
 def test_a_file_named_json_has_the_same_answers(path, tmp_path):
     model = parse_text(path.read_text())
     flag = "-a" if model.goal.method == "satisfy" else "-i"
-    answer, expected = run(flag, write(tmp_path, to_json(model), "model.fzn.json")), run(flag, path)
+    answer, expected = ask(flag, write(tmp_path, to_json(model), "model.fzn.json")), ask(flag, path)
     assert (answer.code, answer.errors, answer.markers) == (0, "", expected.markers)
     if flag == "-a":
         assert sorted(map(values, answer.solutions)) == sorted(map(values, expected.solutions))
@@ -95,7 +96,7 @@ def test_arrays_are_printed_with_one_index_and_constants_in_them(tmp_path):
         "solve": {"method": "satisfy"},
         "version": "1.0",
     })  # fmt: skip
-    answer = run(write(tmp_path, text, "model.json"))
+    answer = ask(write(tmp_path, text, "model.json"))
     assert (answer.code, answer.errors) == (0, "")
     assert set(answer.solutions[0]) == {
         "x = 4;", "a = array1d(1..2, [4, 2]);", "k = array1d(1..2, [1, 2]);", "e = array1d(1..0, []);",
@@ -183,7 +184,7 @@ def test_what_is_wrong_is_told_in_one_line_with_its_place(tmp_path, text, messag
 
 
 def test_the_command_tells_an_error_of_a_json_file_in_one_line(tmp_path):
-    answer = run(write(tmp_path, MODEL.replace('["x", 5]', '["x", "z"]'), "m.fzn.json"))
+    answer = ask(write(tmp_path, MODEL.replace('["x", 5]', '["x", "z"]'), "m.fzn.json"))
     assert (answer.code, answer.markers) == (1, ["=====ERROR====="])
     assert answer.errors.count("\n") == 1 and "m.fzn.json:8:3: " in answer.errors
 
@@ -237,7 +238,7 @@ def test_a_float_variable_has_a_range_of_numbers(written: str, values: list) -> 
 
 def test_a_model_with_floats_has_the_same_optimum_in_json(tmp_path) -> None:
     path = next(path for path in CORPUS if path.stem == "golden_ratio")
-    answer = run(write(tmp_path, to_json(parse_text(path.read_text())), "model.fzn.json"))
+    answer = ask(write(tmp_path, to_json(parse_text(path.read_text())), "model.fzn.json"))
     assert (answer.code, answer.markers) == (0, ["=========="]) and "ratio = 1.618033" in answer.text
 
 

@@ -7,11 +7,12 @@ import operator
 
 import numpy as np
 import pytest
-from command import run, wait_until, write
+from command import wait_until, write
 from hypothesis import given
 from oracle import all_solutions, optimum
 from soak import market_split_model
 from test_random_models import models
+from warm import ask
 
 from turbo_fzn import Result, solve_text
 from turbo_fzn.engine.abi import METHODS
@@ -156,7 +157,7 @@ def test_a_variable_without_a_lower_bound_is_not_given_the_end_of_the_store(tmp_
     lines += ["var 0..1000: s;\nvar 0..1000: t;\nvar 0..100000: o;\nconstraint int_lin_le([-1,-1],[s,t],-100);"]
     path = write(tmp_path, "\n".join([*lines, "constraint int_times(s,t,o);\nsolve minimize o;\n"]))
     for seed in (1, 2, 3):  # in each of them some restart tries the lower end of every domain first
-        answer = run("--arch", "cpu", "-i", "-f", "-p", 2, "--without", "tree,annotated,probe", "-r", seed, path)
+        answer = ask("--arch", "cpu", "-i", "-f", "-p", 2, "--without", "tree,annotated,probe", "-r", seed, path)
         assert answer.markers == ["=========="]
         values = [int(line.split(" = ")[1].rstrip(";")) for lines in answer.solutions for line in lines]
         assert min(values) >= -1000

@@ -5,7 +5,8 @@ from __future__ import annotations
 import random
 
 import pytest
-from command import PATIENCE, run, write
+from command import PATIENCE, write
+from warm import ask
 
 LIMIT = 2**62
 BASES = (-(2**31), -101, -5, -2, -1, 0, 1, 2, 3, 10, 1290, 2**21 - 1, 2**31 - 1, 2**31, 3037000501, 2**40)
@@ -45,7 +46,7 @@ def judge(tmp_path, xs: range, ys: range, zs: range | tuple[int | None, int | No
     triples = {(x, y, z) for x in xs for y in ys if (z := power(x, y)) is not None and least <= z <= most}
     wanted = {t for t in triples if abs(t[2]) < LIMIT}
     beyond = triples != wanted
-    answer = run("-a", "-t", round(1000 * PATIENCE), write(tmp_path, model))
+    answer = ask("-a", "-t", round(1000 * PATIENCE), write(tmp_path, model))
     found = [tuple(int(line.split(" = ")[1].rstrip(";")) for line in lines) for lines in answer.solutions]
     complete = bool({"==========", "=====UNSATISFIABLE====="} & set(answer.markers))
     assert len(set(found)) == len(found) and set(found) <= wanted, model

@@ -22,6 +22,7 @@ from command import (
     value,
     write,
 )
+from warm import ask
 
 SOLVED, FAILED, BRANCH, SKIPPED = range(4)
 ROOT = (-1, -1, -1)
@@ -129,7 +130,7 @@ class Tree:
 
 def profile(path, *flags: object):
     server = Server()
-    answer = run("--cp-profiler", f"77,{server.port}", "-s", *flags, path)
+    answer = ask("--cp-profiler", f"77,{server.port}", "-s", *flags, path)
     assert (answer.code, answer.errors) == (0, "")
     return answer, Tree(server.messages())
 
@@ -207,7 +208,7 @@ def test_a_second_tree_is_a_restart(tmp_path, flags):
 def test_without_a_profiler_the_model_is_solved_with_a_warning(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as unused:
         port = unused.getsockname()[1]
-    answer = run("--cp-profiler", f"1,{port}", write(tmp_path, LEAST_SUM))
+    answer = ask("--cp-profiler", f"1,{port}", write(tmp_path, LEAST_SUM))
     assert (answer.code, value(answer, "z"), answer.markers) == (0, 7, ["=========="])
     assert answer.errors.count("\n") == 1 and f"no profiler on port {port}" in answer.errors
 
@@ -216,7 +217,7 @@ def test_without_a_profiler_the_model_is_solved_with_a_warning(tmp_path):
 def test_a_profiler_that_leaves_is_not_missed(tmp_path):
     server = Server(limit=200_000)
     path = write(tmp_path, golomb(8))
-    answer = run("--cp-profiler", f"1,{server.port}", path)
+    answer = ask("--cp-profiler", f"1,{server.port}", path)
     assert (answer.code, value(answer, "m7"), answer.markers) == (0, 34, ["=========="])
     assert "the profiler has left" in answer.errors
 
@@ -237,5 +238,5 @@ def test_a_profiler_that_does_not_read_does_not_keep_a_stop_waiting(tmp_path):
 
 @pytest.mark.parametrize("wrong", ["6565", "1,2,3", "a,1", "1,70000", "1,0", ""])
 def test_a_wrong_address_is_an_error(tmp_path, wrong):
-    answer = run("--cp-profiler", wrong, write(tmp_path, LEAST_SUM))
+    answer = ask("--cp-profiler", wrong, write(tmp_path, LEAST_SUM))
     assert answer.code == 1 and "--cp-profiler" in answer.errors

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from command import CORPUS, golomb, run, write
+from command import CORPUS, golomb, write
+from warm import ask
 
 from turbo_fzn import reference
 from turbo_fzn.engine.abi import LEARNERS, METHODS
@@ -25,7 +26,7 @@ def printed(tmp_path_factory) -> set[str]:
     """The names of all statistics of some runs."""
     ruler = write(tmp_path_factory.mktemp("reference"), golomb(8))  # its proof takes so long that learners learn
     runs = [*RUNS[:-1], (*RUNS[-1], ruler)]
-    return {name for arguments in runs for name in run("--arch", "cpu", "-s", *arguments).statistics}
+    return {name for arguments in runs for name in ask("--arch", "cpu", "-s", *arguments).statistics}
 
 
 def test_the_printed_page_is_what_the_tables_say():

@@ -13,8 +13,9 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from command import GREATEST_SUM, LEAST_SUM, NO_SOLUTION_BY_SEARCH, PATIENCE, SEPARATOR, golomb, grid, run, write
+from command import GREATEST_SUM, LEAST_SUM, NO_SOLUTION_BY_SEARCH, PATIENCE, SEPARATOR, golomb, grid, write
 from conftest import needs_minizinc
+from warm import ask
 
 from turbo_fzn.options import Options
 from turbo_fzn.report import axes, origin, page, plot, recorder
@@ -46,7 +47,7 @@ def titles(root: ElementTree.Element) -> dict[str, ElementTree.Element]:
 @pytest.mark.parametrize("text", [LEAST_SUM, GREATEST_SUM, golomb(7)])
 def test_the_numbers_of_the_page_are_those_of_the_run(tmp_path, text):
     page_path = tmp_path / "run.html"
-    answer = run("--arch", "cpu", "-i", "-s", "--report", page_path, write(tmp_path, text))
+    answer = ask("--arch", "cpu", "-i", "-s", "--report", page_path, write(tmp_path, text))
     root = parse(page_path)
     shown = dict(tables(root)["Statistics"])
     final = answer.text.rpartition("==========")[2]
@@ -69,7 +70,7 @@ def test_the_numbers_of_the_page_are_those_of_the_run(tmp_path, text):
 
 def test_the_page_needs_nothing_from_elsewhere_and_says_what_was_asked_for(tmp_path):
     path = tmp_path / "a <run> & more.html"
-    run("--arch", "cpu", "-p", 2, "-f", "-t", 60000, "--report", path, write(tmp_path, LEAST_SUM, "a < b.fzn"))
+    ask("--arch", "cpu", "-p", 2, "-f", "-t", 60000, "--report", path, write(tmp_path, LEAST_SUM, "a < b.fzn"))
     root = parse(path)
     links = [value for element in root.iter() for name, value in element.items() if name in ("src", "href")]
     assert links == [] and "url(" not in path.read_text() and "@import" not in path.read_text()
@@ -83,7 +84,7 @@ def test_the_page_needs_nothing_from_elsewhere_and_says_what_was_asked_for(tmp_p
 
 def test_a_satisfaction_model_shows_its_solutions_over_time(tmp_path):
     path = tmp_path / "run.html"
-    run("--arch", "cpu", "-a", "--report", path, write(tmp_path, grid()))
+    ask("--arch", "cpu", "-a", "--report", path, write(tmp_path, grid()))
     root = parse(path)
     assert len(tables(root)["Solutions"]) == 1 + 4 * 3 * 3
     assert "The whole space was searched; 36 solutions" in next(root.iter("p")).text
@@ -93,19 +94,19 @@ def test_a_satisfaction_model_shows_its_solutions_over_time(tmp_path):
 def test_without_a_solution_there_is_a_page_too(tmp_path):
     path = tmp_path / "run.html"
     for text in (NO_SOLUTION_BY_SEARCH, "var 1..2: x;\nconstraint int_le(3,x);\nsolve satisfy;\n"):
-        answer = run("--arch", "cpu", "--report", path, write(tmp_path, text))
+        answer = ask("--arch", "cpu", "--report", path, write(tmp_path, text))
         assert answer.markers == ["=====UNSATISFIABLE====="]
         assert "There is no solution: proved" in next(parse(path).iter("p")).text
 
 
 def test_a_page_that_cannot_be_written_is_told_before_the_search(tmp_path):
-    answer = run("--report", tmp_path / "missing" / "run.html", write(tmp_path, LEAST_SUM))
+    answer = ask("--report", tmp_path / "missing" / "run.html", write(tmp_path, LEAST_SUM))
     assert (answer.code, answer.solutions, answer.markers) == (1, [], ["=====ERROR====="])
     assert re.fullmatch("fzn-turbo: cannot write .*missing/run.html: No such file or directory\n", answer.errors)
 
 
 def test_what_goes_wrong_with_the_page_takes_no_answer_back(tmp_path):
-    answer = run("--report", "/dev/full", write(tmp_path, LEAST_SUM))
+    answer = ask("--report", "/dev/full", write(tmp_path, LEAST_SUM))
     assert (answer.code, answer.markers, len(answer.solutions)) == (0, ["=========="], 1)
     assert "cannot write /dev/full" in answer.errors
 
@@ -140,7 +141,7 @@ def test_a_model_that_minizinc_has_from_a_program_has_no_name(solvers, monkeypat
 
 def test_date_command_and_processor_are_told(tmp_path):
     path, source = tmp_path / "run.html", write(tmp_path, LEAST_SUM, "the model.fzn")
-    run("--arch", "cpu", "--report", path, source)
+    ask("--arch", "cpu", "--report", path, source)
     root = parse(path)
     told, machine = dict(tables(root)["Run"]), dict(tables(root)["Machine"])
     assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \S+", told["date"])

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import pytest
-from command import run, write
+from command import write
 from flatzinc_text import make_model
+from warm import ask
 
 from turbo_fzn import solve_text
 from turbo_fzn.domains import IntSet
@@ -186,7 +187,7 @@ solve :: int_search([x,y],max_regret,indomain_min,complete) satisfy;
 )
 def test_the_command_labels_the_variable_of_greatest_regret_first(tmp_path, domain, constraint, least):
     text = GREATER_REGRET.format(domain=domain, constraint=constraint)
-    answer = run("--arch", "cpu", "-n", 4, write(tmp_path, text))
+    answer = ask("--arch", "cpu", "-n", 4, write(tmp_path, text))
     assert [lines[0] for lines in answer.solutions] == [f"x = {x};" for x in (1, 2, 3, 1)]
     assert [lines[1] for lines in answer.solutions[:3]] == [f"y = {least};"] * 3
 

@@ -7,7 +7,8 @@ from random import Random
 
 import numpy as np
 import pytest
-from command import PATIENCE, golomb, run, wait_until, write
+from command import PATIENCE, golomb, wait_until, write
+from warm import ask
 
 from turbo_fzn.bounds.beside import NO_SOLUTION
 from turbo_fzn.bounds.turns import TURN_SECONDS, BesideInTurns
@@ -157,7 +158,7 @@ def test_equal_seeds_find_the_same_however_slow_the_relaxation_is(seed, monkeypa
 
 @pytest.mark.parametrize("arguments", [["-r", 5], ["-p", 1], ["-p", 1, "-r", 5]], ids=str)
 def test_one_thread_proves_a_knapsack_without_annotation(tmp_path, arguments):
-    answer = run("--arch", "cpu", *arguments, "-s", write(tmp_path, knapsack(1)))
+    answer = ask("--arch", "cpu", *arguments, "-s", write(tmp_path, knapsack(1)))
     assert answer.markers == ["=========="] and answer.statistics["blocks"] == "1"
 
 

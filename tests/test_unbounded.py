@@ -7,8 +7,9 @@ import random
 
 import numpy as np
 import pytest
-from command import run, value, write
+from command import value, write
 from operators import apply_operator
+from warm import ask
 
 from turbo_fzn import solve_text
 from turbo_fzn.domains import INFINITY
@@ -185,7 +186,7 @@ FLAGS = [
 @pytest.mark.parametrize("flags", FLAGS)
 @pytest.mark.parametrize("name", MODELS)
 def test_an_objective_that_is_unbounded_is_said_to_be(tmp_path, name, flags):
-    answer = run(*flags, write(tmp_path, MODELS[name].replace(";", ";\n")))
+    answer = ask(*flags, write(tmp_path, MODELS[name].replace(";", ";\n")))
     assert (answer.code, answer.markers, len(answer.solutions)) == (0, [UNBOUNDED], 1), answer
     assert "the objective" in answer.errors
 
@@ -204,21 +205,21 @@ BOUNDED = {  # the root gives the objective no bound, and there is an optimum
 @pytest.mark.parametrize("name", BOUNDED)
 def test_an_objective_that_is_bounded_only_in_the_end_has_its_optimum(tmp_path, name):
     text, x = BOUNDED[name]
-    answer = run(write(tmp_path, text.replace(";", ";\n")))
+    answer = ask(write(tmp_path, text.replace(";", ";\n")))
     assert answer.markers == ["=========="] and value(answer, "x") == x
 
 
 @pytest.mark.covers("O14")
 def test_a_model_without_solutions_is_not_unbounded(tmp_path):
     text = "var int: x :: output_var;\nvar 0..3: y;\nvar 5..8: z;\nconstraint int_times(y,y,z);\nsolve minimize x;\n"
-    assert run(write(tmp_path, text)).markers == ["=====UNSATISFIABLE====="]
+    assert ask(write(tmp_path, text)).markers == ["=====UNSATISFIABLE====="]
 
 
 @pytest.mark.covers("O13", "O14")
 def test_a_bound_beyond_all_that_can_be_stored_is_a_bound_and_the_search_ends_without_a_claim(tmp_path):
     """The rows know nothing of such a bound, but the constraint does."""
     text = "var int: x :: output_var;\nconstraint int_lin_le([1],[x],9000000000000000000);\nsolve maximize x;\n"
-    answer = run(write(tmp_path, text))
+    answer = ask(write(tmp_path, text))
     assert (answer.code, answer.markers, len(answer.solutions)) == (0, [], 1)
     assert "given up" in answer.errors
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from command import COMMAND, PATIENCE, environment, start, time_limits
+from warm import server
 from xcsp3_unnamed import GOALS, UNNAMED
 
 from turbo_fzn.spellings import translate
@@ -21,9 +22,9 @@ HARD = """<instance type="COP"><variables><array id="x" size="[40]"> 0..99 </arr
 
 
 def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-    """The command to its end; command.run knows MiniZinc's protocol only."""
-    command = [*COMMAND, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment(), timeout=PATIENCE)
+    """The command to its end; what warm.ask reads is MiniZinc's protocol only."""
+    text, errors, code = server().ask([*map(str, arguments)], environment(), PATIENCE)
+    return subprocess.CompletedProcess(arguments, code, text, errors)
 
 
 def lines(answer: subprocess.CompletedProcess[str]) -> list[str]:
