@@ -183,9 +183,7 @@ class Search:
         complete = yield from self.run(fixed, lambda engine: choice, limit)
         return complete or self.n_solutions >= limit > 0
 
-    def run(
-        self, tnf: TNF, make_choice: Callable[[Engine], Choice], limit: int, bounded: bool = False
-    ) -> Course:
+    def run(self, tnf: TNF, make_choice: Callable[[Engine], Choice], limit: int, bounded: bool = False) -> Course:
         """The answers that an engine finds, until there are `limit` in all (0: no limit); at the end, whether the whole
         space was searched. What it leaves undecided, as boxes of real variables, another one searches with smaller
         boxes. `bounded`: a relaxation may help."""
@@ -209,9 +207,7 @@ class Search:
             complete = tnf.infeasible or (yield from self.run_once(tnf, make_choice, limit))
         return complete and not self.judge.undecided
 
-    def run_once(
-        self, tnf: TNF, make_choice: Callable[[Engine], Choice], limit: int
-    ) -> Course:
+    def run_once(self, tnf: TNF, make_choice: Callable[[Engine], Choice], limit: int) -> Course:
         """The same, by one engine."""
         self.close_engine()
         start = time.monotonic()
