@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import io
+import os
 import random
 
 import numpy as np
 import pytest
-from command import value, write
+from command import run, value, write
 from operators import apply_operator
 from warm import ask
 
@@ -174,21 +175,24 @@ MODELS = {
     "real, of a model": "var float: x :: output_var; var 0.0..4.0: y; constraint float_times(y,y,4.0);"
     "solve maximize x;",
 }
-FLAGS = [
-    pytest.param([], id="plain"),
-    pytest.param(["-f", "-p", "2"], id="free"),
-    pytest.param(["--no-simplify"], id="as it is"),
-    pytest.param(["--arch", "gpu"], id="on the GPU", marks=pytest.mark.gpu),
-]
 
 
 @pytest.mark.covers("O14")
-@pytest.mark.parametrize("flags", FLAGS)
+@pytest.mark.parametrize("flags", [[], ["-f", "-p", "2"], ["--no-simplify"]], ids=["plain", "free", "as it is"])
 @pytest.mark.parametrize("name", MODELS)
 def test_an_objective_that_is_unbounded_is_said_to_be(tmp_path, name, flags):
     answer = ask(*flags, write(tmp_path, MODELS[name].replace(";", ";\n")))
     assert (answer.code, answer.markers, len(answer.solutions)) == (0, [UNBOUNDED], 1), answer
     assert "the objective" in answer.errors
+
+
+@pytest.mark.gpu
+@pytest.mark.covers("O14")
+@pytest.mark.parametrize("name", MODELS)
+def test_the_gpu_says_so_too_though_it_begins_at_the_end_of_its_numbers(tmp_path, name):
+    seen = os.environ.get("CUDA_VISIBLE_DEVICES", "0")
+    answer = run("--arch", "gpu", write(tmp_path, MODELS[name].replace(";", ";\n")), CUDA_VISIBLE_DEVICES=seen)
+    assert (answer.code, answer.markers, len(answer.solutions)) == (0, [UNBOUNDED], 1), answer
 
 
 BOUNDED = {  # the root gives the objective no bound, and there is an optimum

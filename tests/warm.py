@@ -23,8 +23,8 @@ from typing import NoReturn
 from command import PATIENCE, Answer, environment, read
 
 LONGEST = 1 << 16  # bytes of a question
-IMPORTED = """answering cli run.bounding run.driver run.engines run.judge run.outcome run.output run.policy run.prepare run.search
-read.flatzinc read.languages report.recorder bounds.beside tnf.text""".split()  # of what a run imports when it needs it
+IMPORTED = """answering cli run.bounding run.driver run.engines run.judge run.outcome run.output run.policy run.prepare
+run.search read.flatzinc read.languages report.recorder bounds.beside tnf.text""".split()  # what runs import late
 
 
 class Server:
