@@ -6,7 +6,6 @@
 #include "core/fixpoint.h"
 #include "core/propagate.h"
 #include "core/store.h"
-#include "free/neighbourhood.h"
 #include "learn/exchange.h"
 #include "learn/learner.h"
 #include "learn/parts.h"
@@ -26,22 +25,8 @@ void block_bytes(const Problem* problem, i64* sums) {
   sums[2] = stack_bytes(*problem);
 }
 
-// Before a learner begins, where nobody else is the first block: tries the warm start, as the tree would. Whether that
-// has found the one solution that is enough.
-static bool warm_start_is_enough(Block& b) {
-  if (b.index != 0 || b.problem->n_hints == 0) return false;
-  clear_state(b);
-  start_warm_start(b);
-  search_task(b);
-  return b.problem->sense == 0 && statistics(b).solutions > 0;
-}
-
 // Runs a block that learns. False when there is no memory for that.
 static bool learn_block(Block& b) {
-  if (warm_start_is_enough(b)) {
-    report_block(b);
-    return true;
-  }
   char* memory = (char*)calloc(1, (size_t)b.problem->learn_bytes);  // of which it touches what it needs
   bool done = memory && run_learner(b, memory);
   if (done) report_block(b);

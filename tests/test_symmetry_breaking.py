@@ -184,10 +184,8 @@ constraint turbo_all_different([a,b,c,d,e,f]);
 
 @pytest.mark.covers("A8")
 def test_the_solution_that_a_warm_start_suggests_is_found_with_free_search(engine):
-    """One thread alone: of two the learner, which takes it for phases, may be first with another one."""
     text = f"{DIFFERENT}solve :: warm_start([a,b,c,d,e,f],[5,4,3,2,1,0]) satisfy;\n"
-    blocks = {"blocks": 1} if engine == "cpu" else {}
-    assert solve_text(text, arch=engine, free_search=True, **blocks).solutions == [{"x": [5, 4, 3, 2, 1, 0]}]
+    assert solve_text(text, arch=engine, free_search=True).solutions == [{"x": [5, 4, 3, 2, 1, 0]}]
 
 
 def test_without_a_warm_start_the_first_solution_is_the_least(engine):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import pytest
 from engines import OpenEngine, labelled
 from flatzinc_text import make_model, with_text
@@ -12,6 +14,7 @@ from test_random_models import models, solve
 
 from turbo_fzn import solve_text
 from turbo_fzn.domains import IntSet
+from turbo_fzn.engine.abi import LEARNERS
 from turbo_fzn.read.model import Call, Goal, Ref
 
 TEXT = """\
@@ -53,6 +56,19 @@ def first(engine: str, annotations: str, **options: object) -> dict:
 def test_the_suggested_values_are_tried_first_and_then_the_nearest(engine, annotations, expected):
     for simplify in (True, False):
         assert first(engine, annotations, simplify=simplify)["q"] == expected
+
+
+@pytest.mark.covers("A8")
+@pytest.mark.parametrize("role", LEARNERS)
+def test_a_learner_begins_with_the_suggested_values(role):
+    """Its own decisions would begin with what the constraints are made of."""
+    names = "abcdef"
+    pairs = "".join(f"constraint int_ne({x},{y});\n" for x, y in combinations(names, 2))
+    variables = "".join(f"var 0..5: {name} :: output_var;\n" for name in names)
+    text = f"{variables}{pairs}solve :: warm_start([a,b,c,d,e,f],[5,4,3,2,1,0]) satisfy;\n"
+    result = solve_text(text, arch="cpu", blocks=1, free_search=True, learn=role, simplify=False)
+    assert result.solutions == [dict(zip(names, range(5, -1, -1)))]
+    assert result.statistics["foundBy"] == f"cpu {role} 1"
 
 
 @pytest.mark.covers("A8")

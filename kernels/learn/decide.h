@@ -5,6 +5,8 @@
 // value of the domain. The side is the one of the incumbent's value, for good solutions lie near good ones (as in
 // Demirović, Chu, Stuckey, CP 2018), else of the value that the variable had last.
 //
+// The first run begins with the variables of the warm start, in its order, so that its solution is met if there is one.
+//
 // The annotation is followed like in the tree (branch.h), but a branch that fails is not the other one's turn: the
 // learned clause says what follows.
 #pragma once
@@ -74,8 +76,16 @@ DEVICE void clear_guidance(Learner& l) {
   for (i32 v = 0; v < problem(l)->n_vars; ++v) s.split[v] = problem(l)->root_lower[v];  // not above it: no threshold
   set_first_phases(l);
   take_hints(l);
-  s.strategy = FIRST_ANNOTATED;
+  s.strategy = problem(l)->n_hints > 0 ? WARM_START : FIRST_ANNOTATED;
   s.pending_level = NO_LEVEL;
+}
+
+// After the first run the warm start is no more than phases.
+DEVICE void leave_warm_start(Learner& l) {
+  Guidance& s = guidance(l);
+  if (s.strategy != WARM_START) return;
+  s.strategy = FIRST_ANNOTATED;
+  s.position = 0;
 }
 
 DEVICE bool is_splitting(const Learner& l, i32 var) {
@@ -107,6 +117,20 @@ DEVICE i32 first_unfixed(const Learner& l, Strategy strategy) {
     if (!is_fixed(l, strategy_var(block(l), strategy, i))) return i;
   }
   return NO_PLACE;
+}
+
+// The next decision along the warm start. False where there is none, or where all its variables are fixed.
+DEVICE bool hinted_literal(Learner& l, Literal* a) {
+  if (guidance(l).strategy != WARM_START) return false;
+  Strategy strategy = problem(l)->strategies[WARM_START];
+  i32 place = first_unfixed(l, strategy);
+  if (place == NO_PLACE) {
+    leave_warm_start(l);
+    return false;
+  }
+  guidance(l).position = place;
+  *a = split_literal(l, strategy_var(block(l), strategy, place));
+  return true;
 }
 
 // The score of the i-th variable of a strategy, which is not fixed: the lower the better. What is measured may be
@@ -184,7 +208,7 @@ DEVICE bool has_open_first(const Learner& l) {
 
 // The next literal to suppose. False when all variables are fixed.
 DEVICE bool choose_literal(Learner& l, bool annotated, Literal* a) {
-  if (annotated && annotated_literal(l, a)) return true;
+  if (hinted_literal(l, a) || (annotated && annotated_literal(l, a))) return true;
   i32 var = most_active(l);
   if (var < 0) return false;
   ASSERT(is_first(l, var) || !has_open_first(l));

@@ -145,6 +145,7 @@ DEVICE void take_wishes(Learner& l) {
 DEVICE void restart(Learner& l) {
   Restarts& s = restarts(l);
   backtrack(l, 0);
+  leave_warm_start(l);
   take_part(l);
   take_set(l);
   guidance(l).by_wish = tries_wishes(l);
