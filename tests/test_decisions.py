@@ -8,6 +8,7 @@ import pytest
 from command import CORPUS
 from hypothesis import given
 from hypothesis import strategies as st
+from lone_rows import cpu_rows
 from oracle import all_solutions, optimum
 from test_random_models import models
 from warm import ask
@@ -52,6 +53,7 @@ def test_a_sum_inside_a_maximum_is_no_link_and_neither_is_the_objective():
     assert not links(tnf_of(rows, [9] * 5, objective=3)).any()
 
 
+N_SETS = len(DECISION_SETS)
 OPS = (Op.ADD, Op.MIN, Op.MAX, Op.MUL, Op.LEQ, Op.ELEMENT)
 ROWS = st.lists(st.tuples(st.sampled_from(OPS), *[st.integers(0, 5)] * 3), min_size=1, max_size=8)
 
@@ -77,6 +79,19 @@ def test_what_is_decided_is_of_the_set_while_one_of_it_is_open(model, sets):
         flags = ["-p", "1", "-f", "--learn", f"{role}:{sets}", "--lns", "off"]
         answer = ask("--arch", "cpu", "-s", *flags, CORPUS / f"{model}.fzn", **ASSERTING)
         assert (answer.code, answer.errors) == (0, "") and int(answer.statistics["nogoods"]) > 0
+
+
+@given(
+    work=st.lists(st.integers(0, 3), min_size=N_SETS, max_size=N_SETS),
+    named=st.sets(st.integers(0, N_SETS - 1), min_size=1),
+    last=st.integers(0, N_SETS - 1),
+)
+def test_the_next_set_is_one_that_was_named_with_the_least_work_and_of_several_the_next_in_turn(work, named, last):
+    """By work and not by conflicts: those of one set may take twenty times as long as those of another."""
+    in_turn = [(last + i) % N_SETS for i in range(1, N_SETS + 1)]
+    expected = min((one for one in in_turn if one in named), key=lambda one: work[one])
+    column = np.array(work, np.int64)
+    assert cpu_rows(32).next_set(column.ctypes.data, sum(1 << one for one in named), last) == expected
 
 
 @pytest.mark.parametrize("sets", [*DECISION_SETS, "+".join(DECISION_SETS)])

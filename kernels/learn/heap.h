@@ -92,6 +92,17 @@ DEVICE void insert(Learner& l, i32 var) {
   rise(l, heap(l).place[var]);
 }
 
+// Of these sets (bits) that which has had the least work, or, of several, the next in turn behind `last`.
+DEVICE i32 least_worked_set(const i64* work, i32 sets, i32 last) {
+  ASSERT(0 < sets && sets < 1 << N_DECISION_SETS);
+  i32 next = -1;
+  for (i32 i = 1; i <= N_DECISION_SETS; ++i) {
+    i32 set = (last + i) % N_DECISION_SETS;
+    if ((sets >> set & 1) && (next < 0 || work[set] < work[next])) next = set;
+  }
+  return next;
+}
+
 // Another set is decided first from now on.
 DEVICE void decide_first(Learner& l, i32 set) {
   ASSERT(0 <= set && set < N_DECISION_SETS);

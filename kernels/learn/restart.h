@@ -113,18 +113,15 @@ DEVICE void take_part(Learner& l) {
   s.conflicts_in_turn = 0;
 }
 
-// Of the sets that the block decides first that which has had the least work, or the next in turn.
+// What was done since the last restart was the work of its set.
 DEVICE void take_set(Learner& l) {
   Heap& s = heap(l);
-  i32 sets = problem(l)->decides[block(l).index], next = -1;
-  ASSERT(sets > 0 && sets < 1 << N_DECISION_SETS);
   i64 now = work_done(l);
   s.set_work[s.set] += now - s.set_since;
   s.set_since = now;
-  for (i32 i = 1; i <= N_DECISION_SETS; ++i) {
-    i32 set = (s.set + i) % N_DECISION_SETS;
-    if ((sets >> set & 1) && (next < 0 || s.set_work[set] < s.set_work[next])) next = set;
-  }
+  i32 sets = problem(l)->decides[block(l).index];
+  i32 next = least_worked_set(s.set_work, sets, s.set);
+  ASSERT(sets >> next & 1);
   decide_first(l, next);
 }
 

@@ -40,3 +40,6 @@ extern "C" i64 explain_rows(const Problem* problem, const bound_t* lower, const 
   free(store);
   return fits ? records.count : -1;
 }
+
+// See heap.h.
+extern "C" i32 next_set(const i64* work, i32 sets, i32 last) { return least_worked_set(work, sets, last); }
