@@ -69,6 +69,10 @@ SYMMETRY = [
 TURNS = [
     host("turns", "the search does not wait for the relaxation", "bounds/turns.py",
          "return self.declared <= self.reached", "return False", "tests/test_turns.py"),
+    host("turns", "a linear program is accounted for at its end", "bounds/highs.py",
+         "self.reach(state.simplex_iteration_count)", "pass", "tests/test_turns.py -k linear_program"),
+    host("turns", "a fault within a linear program is forgotten", "bounds/highs.py",
+         "raise self.fault", "pass", "tests/test_turns.py -k linear_program"),
     kernel("turns", "a learner does not wait for its next turn", "learn/turns.h",
            "while (global_load(&common->turn_end) == end &&", "while (false &&", "tests/test_turns.py"),
     kernel("turns", "a learner that is alone gives up the search, too", "learn/learner.h",

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from random import Random
 
 import numpy as np
 import pytest
-from command import PATIENCE, golomb, wait_until, write
+from command import CORPUS, PATIENCE, golomb, wait_until, write
 from warm import ask
 
+from turbo_fzn.bounds import highs
 from turbo_fzn.bounds.beside import NO_SOLUTION
+from turbo_fzn.bounds.highs import Program
+from turbo_fzn.bounds.linearise import linearise
 from turbo_fzn.bounds.turns import TURN_SECONDS, BesideInTurns
 from turbo_fzn.engine.cpu import CpuEngine
 from turbo_fzn.engine.layout import Settings
@@ -18,8 +22,9 @@ from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.ranks.job import Job
 from turbo_fzn.read.flatzinc import parse_text
+from turbo_fzn.read.languages import parse_file
 from turbo_fzn.run import engines
-from turbo_fzn.run.bounding import Bounding
+from turbo_fzn.run.bounding import Bounding, root_bounds
 from turbo_fzn.run.judge import Judge
 from turbo_fzn.run.outcome import Finished
 from turbo_fzn.run.prepare import prepare
@@ -42,6 +47,46 @@ def knapsack(seed: int, items: int = 40) -> str:
             "solve maximize worth;\n",
         ]
     )
+
+
+# ---- linear programs
+
+
+def linear_program(account: Callable[[float], None]) -> Program:
+    """One that takes hundreds of iterations."""
+    model = parse_file(str(CORPUS / "demo.fzn"))
+    relaxation = linearise(model, *root_bounds(prepare(model, Options(), Interrupt(None))))
+    assert relaxation is not None
+    return Program(relaxation, lambda: False, account)
+
+
+def test_iterations_are_accounted_for_while_a_linear_program_is_being_solved():
+    parts: list[tuple[float, bool]] = []  # and whether the solver has returned
+    program = linear_program(lambda seconds: parts.append((seconds, returned)))
+    returned = False
+    solve, unit = program.solver.run, highs.ITERATION_SECONDS + highs.ENTRY_SECONDS * program.solver.getNumNz()
+    program.solver.run = lambda: (solve(), returned_now())
+
+    def returned_now() -> None:
+        nonlocal returned
+        returned = True
+
+    assert program.solve().outcome is highs.Outcome.OPTIMAL
+    iterations = program.solver.getInfo().simplex_iteration_count
+    assert sum(seconds for seconds, _ in parts) == pytest.approx(iterations * unit)
+    assert sum(seconds for seconds, late in parts if not late) > 0.9 * iterations * unit and iterations > 100
+
+
+def test_what_fails_while_a_linear_program_is_being_solved_is_raised_behind_it():
+    """Within the callback of HiGHS an exception would end the process."""
+
+    def fail(seconds: float) -> None:
+        raise ZeroDivisionError
+
+    program = linear_program(fail)
+    with pytest.raises(ZeroDivisionError):
+        program.solve()
+    assert program.solver.getInfo().simplex_iteration_count < 10
 
 
 # ---- the search
