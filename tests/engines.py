@@ -7,7 +7,8 @@ who has the root waits for room, until all others wait for work. What the blocks
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing
 
 import numpy as np
 from command import wait_until
@@ -19,10 +20,18 @@ from turbo_fzn.engine.layout import Settings
 from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
+from turbo_fzn.run.outcome import SearchEvent
 from turbo_fzn.run.prepare import prepare
 from turbo_fzn.run.prepared import Prepared
+from turbo_fzn.run.search import Search
 
 MOST_FOUND = 1_000_000  # solutions; no test has so many
+
+
+def search(prepared: Prepared, options: Options, interrupt: Interrupt) -> Iterator[SearchEvent]:
+    """Solves a prepared model, and gives back what that holds."""
+    with closing(Search(prepared, options, interrupt)) as begun:
+        yield from begun.events()
 
 
 def make_engine(name: str, prepared: Prepared, settings: Settings) -> Engine:

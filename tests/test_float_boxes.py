@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from engines import search
 
 from turbo_fzn import floats, solve_text
 from turbo_fzn.api import Result
@@ -17,7 +18,6 @@ from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run.prepare import settle_root
 from turbo_fzn.run.prepared import Prepared
 from turbo_fzn.run.refinement import refine
-from turbo_fzn.run.search import search
 from turbo_fzn.tnf.language import TNF
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import fake_cuda
 import numpy as np
 import pytest
+from engines import search
 from fake_gpu import forget
 
 from turbo_fzn import info, solve_text
@@ -21,7 +22,6 @@ from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run.outcome import Finished
 from turbo_fzn.run.prepare import prepare
-from turbo_fzn.run.search import search
 
 QUEENS = "".join(f"var 1..6: q{i} :: output_var;\n" for i in range(6))
 QUEENS += "".join(

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 from command import CORPUS, PATIENCE
+from engines import search
 
 from turbo_fzn import solve_text
 from turbo_fzn.engine import cpu, maker, wake
@@ -29,7 +30,6 @@ from turbo_fzn.run import engines
 from turbo_fzn.run.engines import decide_job, make_engine
 from turbo_fzn.run.outcome import Finished
 from turbo_fzn.run.prepare import prepare
-from turbo_fzn.run.search import search
 
 
 class Late(cpu.CpuEngine):

@@ -22,6 +22,16 @@ def test_what_was_asked_for_last_is_done_first_and_once(monkeypatch):
     assert done == ["second", "first", 3]
 
 
+def test_whatever_fails_on_the_way_the_rest_is_done_and_the_process_ends(monkeypatch):
+    done = []
+    monkeypatch.setattr(leaving, "_to_do", [])
+    monkeypatch.setattr(leaving.os, "_exit", lambda code: done.append(code))
+    leaving.before_leaving(lambda: done.append("first"))
+    leaving.before_leaving(lambda: [].pop())
+    leaving.leave_process(3)
+    assert done == ["first", 3]
+
+
 BY_ITSELF = """
 from turbo_fzn.process import leaving
 import turbo_fzn.{module}

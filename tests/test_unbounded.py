@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import random
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -15,9 +16,13 @@ from warm import ask
 from turbo_fzn import solve_text
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.options import Options
+from turbo_fzn.process.interrupt import Interrupt
+from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run.outcome import Finished
 from turbo_fzn.run.output import CompetitionStyle
-from turbo_fzn.run.unbounded import Rays, far, starts
+from turbo_fzn.run.prepare import prepare
+from turbo_fzn.run.search import Search
+from turbo_fzn.run.unbounded import Horizon, Rays, far
 from turbo_fzn.tnf.language import TNF, Op
 
 UNBOUNDED = "=====UNBOUNDED====="
@@ -82,8 +87,9 @@ def test_a_ray_is_followed_back_from_the_end_of_the_numbers():
             continue
         steps = (INFINITY - 50) // max(map(abs, ray.values()))
         point = [v + steps * ray.get(i, 0) for i, v in enumerate(values)]
-        again = Rays(tnf, point).find() if far(point) else None
-        for start in starts(tnf, again, point) if again else ():
+        rays = Rays(tnf, point)
+        again = rays.find() if far(point) else None
+        for start in rays.starts(again) if again else ():
             assert rows_hold(tnf, start) and not far(start), seed
             assert rows_hold(tnf, [v + 10**30 * again.get(i, 0) for i, v in enumerate(start)]), seed
             n_back += 1
@@ -193,6 +199,19 @@ def test_the_gpu_says_so_too_though_it_begins_at_the_end_of_its_numbers(tmp_path
     seen = os.environ.get("CUDA_VISIBLE_DEVICES", "0")
     answer = run("--arch", "gpu", write(tmp_path, MODELS[name].replace(";", ";\n")), CUDA_VISIBLE_DEVICES=seen)
     assert (answer.code, answer.markers, len(answer.solutions)) == (0, [UNBOUNDED], 1), answer
+
+
+def test_a_solution_is_handed_out_before_a_ray_is_looked_for_from_it(monkeypatch):
+    """That may take half a second, in which a stop would find no solution."""
+    looked_at = []
+    monkeypatch.setattr(Horizon, "see", lambda horizon, found: looked_at.append(found))
+    model = parse_text(MODELS["below another"].replace(";", ";\n"))
+    with closing(Search(prepare(model, Options(arch="cpu"), Interrupt()), Options(arch="cpu"), Interrupt())) as begun:
+        events = begun.events()
+        next(events)
+        assert looked_at == []
+        next(events)
+        assert len(looked_at) == 1
 
 
 BOUNDED = {  # the root gives the objective no bound, and there is an optimum

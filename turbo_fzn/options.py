@@ -124,8 +124,8 @@ OPTIONS = (
         "blocks that learn from conflicts: auto, off, or their roles, as in prover,finder", "string",
         more="The roles are `prover`, `finder`, `follower` and `soloist`; only threads of a CPU learn. `auto`: in free "
              "search, and to optimise along an annotation. Behind a role may stand what it decides first, as in "
-             "`finder:truths`, or several sets in turn, as in `finder:all+labelled`; the sets are `all`, `truths`, "
-             "`unlinked` and `labelled`."),
+             "`finder:truths`, or several sets, which get equal work, as in `finder:all+labelled`; the sets are `all`, "
+             "`truths`, `unlinked` and `labelled`."),
     Row(("--memory",), "memory", "int",
         "memory of all blocks that learn, together and at most, in MiB (default: a quarter of the machine's)",
         "int:1:1000000"),

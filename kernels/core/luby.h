@@ -1,4 +1,4 @@
-// How long restarts last: mostly short, now and then long (Luby, Sinclair, Zuckerman 1993).
+// How long runs last between restarts: mostly short, now and then long.
 #pragma once
 
 #include "port.h"

@@ -56,6 +56,3 @@ DEVICE value_t code_below(double v) {
   if (v > -LEAST) return -1;
   return v < -GREATEST ? -BEYOND : -(value_t)(bits_of_number(-v) - LEAST_BITS + 1);
 }
-
-// The least code whose number is at least v.
-DEVICE value_t code_above(double v) { return -code_below(-v); }

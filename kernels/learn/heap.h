@@ -19,9 +19,8 @@ struct Heap {
   i32* vars;         // the heap
   i32* place;        // of each variable in it, or -1
   i32 size;
-  i32 set;      // the decision set that comes first
-  i64 set_since, set_work[N_DECISION_SETS];  // work done when it came, and what each has had before
-  double step;  // what a variable gains
+  i32 set;           // the decision set that comes first
+  double step;       // what a variable gains
 };
 
 PART(Heap, heap);
@@ -42,8 +41,6 @@ DEVICE void clear_heap(Learner& l) {
   }
   s.step = 1;
   s.set = N_DECISION_SETS - 1;
-  s.set_since = 0;
-  for (i32 set = 0; set < N_DECISION_SETS; ++set) s.set_work[set] = 0;
 }
 
 // In the set that this run decides first.
@@ -90,17 +87,6 @@ DEVICE void insert(Learner& l, i32 var) {
   if (heap(l).place[var] >= 0) return;
   put_at(l, heap(l).size++, var);
   rise(l, heap(l).place[var]);
-}
-
-// Of these sets (bits) that which has had the least work, or, of several, the next in turn behind `last`.
-DEVICE i32 least_worked_set(const i64* work, i32 sets, i32 last) {
-  ASSERT(0 < sets && sets < 1 << N_DECISION_SETS);
-  i32 next = -1;
-  for (i32 i = 1; i <= N_DECISION_SETS; ++i) {
-    i32 set = (last + i) % N_DECISION_SETS;
-    if ((sets >> set & 1) && (next < 0 || work[set] < work[next])) next = set;
-  }
-  return next;
 }
 
 // Another set is decided first from now on.

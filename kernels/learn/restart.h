@@ -1,6 +1,6 @@
 // When to begin again at level 0, and what is different then.
 //
-// A finder restarts as Luby's sequence says (Luby, Sinclair, Zuckerman 1993), so that some of its runs are long. A
+// A finder restarts as Luby's sequence says (luby.h), so that some of its runs are long. A
 // prover restarts when the clauses of late have come from more levels than usual (Audemard, Simon, CP 2012): then it is
 // not where it learns well. Every third of its runs begins by supposing that the objective is at its proved bound, or a
 // little above it: if that fails, the bound rises, and the step with it (a lower bound search, as in destructive lower
@@ -17,8 +17,8 @@
 //
 // What is decided first changes from run to run (abi.h, DecisionSet): on some models a proof hangs on the choices that
 // the model declares, on others on truths or on inner links of sums, and no set is best. Each gets the same work, and
-// not the same conflicts: those of one set may take twenty times as long. Turns of the soloist's length are as good;
-// more turns for the set whose clauses come from the fewest levels are worse (docs/learning.md).
+// not the same conflicts: those of one set may take twenty times as long. More turns for the set whose clauses come
+// from the fewest levels were worse (docs/learning.md).
 //
 // A soloist has nobody beside it, so it plays the parts of the others in turn, with the same clauses and activities, as
 // SAT solvers alternate between long and short runs (Oh, SAT 2015; Biere, Fleury 2020). Turns are counted in conflicts
@@ -64,6 +64,8 @@ struct Restarts {
   i64 probe_step;     // how far above the proved bound,
   i64 probe_gap;      // which was minus this at the last probe
   i64 leap;           // by how much the next solution is to be better
+  i64 set_since;      // the work that was done when the heap's set came,
+  i64 set_work[N_DECISION_SETS];  // and what each set has had before
 };
 
 PART(Restarts, restarts);
@@ -113,14 +115,25 @@ DEVICE void take_part(Learner& l) {
   s.conflicts_in_turn = 0;
 }
 
+// Of these sets (bits) that which has had the least work, or, of several, the next in turn behind `last`.
+DEVICE i32 least_worked_set(const i64* work, i32 sets, i32 last) {
+  ASSERT(0 < sets && sets < 1 << N_DECISION_SETS);
+  i32 next = -1;
+  for (i32 i = 1; i <= N_DECISION_SETS; ++i) {
+    i32 set = (last + i) % N_DECISION_SETS;
+    if ((sets >> set & 1) && (next < 0 || work[set] < work[next])) next = set;
+  }
+  return next;
+}
+
 // What was done since the last restart was the work of its set.
 DEVICE void take_set(Learner& l) {
-  Heap& s = heap(l);
+  Restarts& s = restarts(l);
   i64 now = work_done(l);
-  s.set_work[s.set] += now - s.set_since;
+  s.set_work[heap(l).set] += now - s.set_since;
   s.set_since = now;
   i32 sets = problem(l)->decides[block(l).index];
-  i32 next = least_worked_set(s.set_work, sets, s.set);
+  i32 next = least_worked_set(s.set_work, sets, heap(l).set);
   ASSERT(sets >> next & 1);
   decide_first(l, next);
 }

@@ -41,5 +41,5 @@ extern "C" i64 explain_rows(const Problem* problem, const bound_t* lower, const 
   return fits ? records.count : -1;
 }
 
-// See heap.h.
+// See restart.h.
 extern "C" i32 next_set(const i64* work, i32 sets, i32 last) { return least_worked_set(work, sets, last); }

@@ -47,14 +47,14 @@ class Meter:
         self.is_over, self.account = is_over, account
         self.unit = 0.0  # seconds of an iteration
         self.iterations = 0  # accounted for, of the program that is being solved
-        self.fault: Exception | None = None  # of `account`
+        self.fault: Exception | None = None  # of `account` or `is_over`
 
     def begin(self, entries: int) -> None:
         """Another program, of so many entries in its rows."""
         self.unit, self.iterations = ITERATION_SECONDS + ENTRY_SECONDS * entries, 0
 
     def end(self, iterations: int) -> None:
-        """The solver has returned. Raises what `account` has raised: within a callback that would end the process."""
+        """The solver has returned. Raises what has failed meanwhile: within a callback that would end the process."""
         if self.fault is not None:
             raise self.fault
         self.reach(max(iterations, 1))
@@ -68,10 +68,9 @@ class Meter:
     def call_back(self, kind: Any, message: str, state: Any, answer: Any, user: Any) -> None:
         try:
             self.reach(state.simplex_iteration_count)
+            answer.user_interrupt = answer.user_interrupt or self.is_over()
         except Exception as error:
-            self.fault = error
-        if self.fault is not None or self.is_over():
-            answer.user_interrupt = True
+            self.fault, answer.user_interrupt = error, True
 
 
 def quiet_solver(meter: Meter) -> Any:

@@ -158,7 +158,7 @@ class Form(NamedTuple):
 @cache
 def find_form(name: str) -> Form | None:
     """The form that a name says, or None where it is none of a constraint on floats."""
-    found = find(name, -1)
+    found = find(name)
     if found is None or found.predicate.name not in RELATIONS:
         return None
     return Form(len(found.kinds), *RELATIONS[found.predicate.name], found.suffix)

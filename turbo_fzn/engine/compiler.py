@@ -54,11 +54,6 @@ class NoCompiler(EngineError):
 _full: set[Path] = set()  # cache folders that were found full in this process
 
 
-def cache_folder() -> Path:
-    """The folder that compiled kernels are put into; a temporary one where there is none that keeps them."""
-    return _lasting_folder() or _temporary_folder()
-
-
 def _lasting_folder() -> Path | None:
     """The cache folder, where it can be written and has not been found full."""
     folder = cache.writable_folder()

@@ -16,10 +16,11 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", required=True, help="into the source tree's share/")
     parser.parse_args()
     folder = share_folder() / "minizinc" / "turbo"
-    for name, text in library().items():
+    printed = library()
+    for name, text in printed.items():
         (folder / name).write_text(text, encoding="utf-8")
     for path in folder.glob("*.mzn"):
-        if path.name not in library():
+        if path.name not in printed:
             path.unlink()
 
 

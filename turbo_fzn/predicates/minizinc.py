@@ -116,7 +116,7 @@ def both_forms(predicate: Predicate) -> str:
 
 def declaration_of(name: str) -> str:
     """The declaration of a form of a builtin; of several with one name the first."""
-    form = find(name, -1)
+    form = find(name)
     assert form is not None, name
     return signature_of(form.predicate, form.suffix)
 

@@ -61,7 +61,8 @@ class Predicate(NamedTuple):
     """A row: the signature of a predicate in its plain form. Arguments are meant by their places.
 
     `unordered` are the arrays whose elements may be permuted, those of a group together; `commutes` says that the first
-    two arguments may be exchanged. Of the argument `defined` there is at most one value for those of the others.
+    two arguments may be exchanged. Of the argument `defined` there is at most one value for those of the others: tests
+    draw models by that.
     `forms` are the suffixes with which the predicate is understood. `fits` of all arguments as they are lowered says
     whether their sizes fit together; it is None where they always do."""
 

@@ -38,9 +38,9 @@ def forms_by_name() -> dict[str, tuple[Form, ...]]:
 FORMS = forms_by_name()
 
 
-def find(name: str, n_arguments: int) -> Form | None:
+def find(name: str, n_arguments: int | None = None) -> Form | None:
     """The form that a constraint of that name and number of arguments has; the first form of that name where none has
-    so many; None for an unknown name."""
+    so many, or where no number is given; None for an unknown name."""
     forms = FORMS.get(name)
     if forms is None:
         return None

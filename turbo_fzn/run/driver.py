@@ -3,7 +3,7 @@
     for event in events_of("model.fzn", options, interrupt): ...
 
 The first event is the `Prepared` model. Then come a `Solution` for each answer worth printing, a `Sample` now and then
-where the course of the search is wanted, and at last one `Finished`, which has the outcome. The command (answering.py),
+where the options want a report, and at last one `Finished`, which has the outcome. The command (answering.py),
 the Python function (api.py) and the benches differ in what they do with them, and in when they stop listening.
 """
 
@@ -48,7 +48,8 @@ class Run:
 
     def prepare(self) -> Prepared:
         """The model at its root fixpoint. Raises Interrupted, and what is wrong with the file or the model."""
-        prepared = self._read(self.source) if isinstance(self.source, str) else self._settled(self.source)
+        source = self.source
+        prepared = self._read(source) if isinstance(source, str) else prepare(source, self.options, self.interrupt)
         prepared.started = self.started
         self.prepared = prepared
         return prepared
@@ -67,12 +68,9 @@ class Run:
         seconds = time.monotonic() - start
         sizes = len(model.variables), len(model.constraints), len(model.text) / 1e6
         log.info("parse: %.2f s, %d variables, %d constraints, %.1f MB", seconds, *sizes)
-        prepared = self._settled(model)
+        prepared = prepare(model, self.options, self.interrupt)
         prepared.times["parseTime"] = seconds
         return prepared
-
-    def _settled(self, model: Model) -> Prepared:
-        return prepare(model, self.options, self.interrupt)
 
     def events(self) -> Generator[Event, None, None]:
         """See above. What is prepared already is not prepared again; the search begins behind the first event."""

@@ -21,7 +21,7 @@ from turbo_fzn.ranks.job import Job
 from turbo_fzn.ranks.world import World, world
 from turbo_fzn.run.judge import Judge
 from turbo_fzn.run.machine import here
-from turbo_fzn.run.policy import CPU, GPU, Decision, decide, wanted_methods
+from turbo_fzn.run.policy import CPU, GPU, Decision, decide, shares_tree
 from turbo_fzn.tnf.language import TNF, VarChoice
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def decide_job(job: Job) -> Decision:
 
 def make_engine(job: Job, decision: Decision) -> Engine:
     """The engines of the decision as one. Raises EngineError where none can be made."""
-    if world() is not None and not job.options.cp_profiler:
+    if shares_tree(job.options, world() is not None):
         return all_ranks(job, decision)
     count = f", {decision.threads} thread{'s' * (decision.threads > 1)} of the CPU" if job.options.arch != GPU else ""
     log.info("search: %s%s", decision.reason, count)
@@ -121,7 +121,7 @@ def gpu_settings(decision: Decision, options: Options) -> Settings:
         blocks=options.blocks or 0,
         seed=options.seed or 0,
         lns_percent=decision.gpu_lns_percent,
-        methods=wanted_methods(options),
+        methods=decision.gpu_methods,
         threads=options.gpu_threads,
         memory_bytes=None if options.gpu_memory is None else options.gpu_memory << 20,
         profile=options.profile,

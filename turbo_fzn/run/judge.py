@@ -36,6 +36,7 @@ class Judge:
     def __init__(self, prepared: Prepared, options: Options):
         self.prepared = prepared
         self.checker = self._checker(options)
+        self.is_ready = False  # the checker has its tables
         self.exports = self._exports()
         self.floats = prepared.tnf.floats is not None
         self.undecided = 0  # boxes of real variables that are no solution to within the precision, and may hold one
@@ -65,9 +66,10 @@ class Judge:
 
     def make_ready(self) -> None:
         """For a first solution, so that its check takes no longer than that of any other."""
-        if self.checker is not None:
+        if self.checker is not None and not self.is_ready:
             with without_collector():
                 self.checker.make_ready()
+            self.is_ready = True
 
     def outputs(self, found: Found) -> list[tuple[Output, np.ndarray]]:
         """Each output item with the values of its variables: of real ones a number within the box."""

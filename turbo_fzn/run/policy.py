@@ -54,10 +54,10 @@ class Decision:
     """How a model is searched.
 
     `engines`: in the order in which they begin; of several ranks, those of this one. `threads` of the CPU engine (0
-    without one), of which the last ones are `learners`; `by_failures`: the tree follows the failures; `methods`: what
-    the CPU engine may use; `cpu_lns_percent`, `gpu_lns_percent`: share of the blocks that search neighbourhoods and
-    restart. `relaxation`: None where there is none. `repeatable`: equal runs are to print the same. `reason` is what
-    `-v` says.
+    without one), of which the last ones are `learners`; `by_failures`: the tree follows the failures; `methods` and
+    `gpu_methods`: what each engine may use; `cpu_lns_percent`, `gpu_lns_percent`: share of the blocks that search
+    neighbourhoods and restart. `relaxation`: None where there is none. `repeatable`: equal runs are to print the same.
+    `reason` is what `-v` says.
     """
 
     engines: tuple[str, ...]
@@ -65,6 +65,7 @@ class Decision:
     learners: tuple[Learner, ...]
     by_failures: bool
     methods: frozenset[str]
+    gpu_methods: frozenset[str]
     cpu_lns_percent: int
     gpu_lns_percent: int
     relaxation: Relaxation | None
@@ -96,24 +97,27 @@ def decide(tnf: TNF, options: Options, machine: Machine, wanted: int) -> Decisio
     engines = _engines(options, machine)
     beside_gpu = len(engines) == 2
     whole = _way(case, options.blocks or options.threads)
-    own = _way(case, options.threads, beside_gpu) if beside_gpu or _shares_tree(options, machine) else whole
-    every = choose_learners(tnf, options, own.threads, own.free, beside_gpu, machine.is_rank)
-    methods = wanted_methods(options)
-    learners = tuple(learner for learner in every if learner.role in methods)
+    own = _way(case, options.threads, beside_gpu) if beside_gpu or shares_tree(options, machine.is_rank) else whole
+    wanted_roles = choose_learners(tnf, options, own.threads, own.free, beside_gpu, machine.is_rank)
+    gpu_methods = wanted_methods(options)
+    learners = tuple(learner for learner in wanted_roles if learner.role in gpu_methods)
     if beside_gpu and machine.is_rank and not learners:
         engines = (GPU,)
-    percent, methods = _neighbourhoods(case, own, len(learners), methods)
+    if CPU not in engines or options.cp_profiler:
+        learners = ()
+    percent, methods = _neighbourhoods(case, own, len(learners), gpu_methods)
     return Decision(
         engines,
         own.threads if CPU in engines else 0,
-        learners if CPU in engines and not options.cp_profiler else (),
+        learners,
         _follows_failures(case),
         methods,
+        gpu_methods,
         percent,
         GPU_LNS_PERCENT if options.lns != "off" and _has_portfolio(case, whole) else 0,
         _relaxation(case, engines, whole, len(learners)),
-        options.seed is not None and whole.threads == 1,
-        _reason(case, own, len(every)),
+        options.seed is not None and whole.threads == 1 and len(engines) == 1,
+        _reason(case, own, len(learners)),
     )
 
 
@@ -122,9 +126,9 @@ def _case(tnf: TNF, options: Options, machine: Machine, wanted: int) -> _Case:
     return _Case(tnf, options, machine, several, bool(choose_learners(tnf, options, 1, True)))
 
 
-def _shares_tree(options: Options, machine: Machine) -> bool:
+def shares_tree(options: Options, is_rank: bool) -> bool:
     """With other ranks."""
-    return machine.is_rank and not options.cp_profiler
+    return is_rank and not options.cp_profiler
 
 
 def _engines(options: Options, machine: Machine) -> tuple[str, ...]:

@@ -28,12 +28,12 @@ AS_ANNOTATED: dict[bool, tuple[str, ...]] = {True: ("follower",), False: ()}
 BESIDE_GPU = ("prover", "finder", "follower", "soloist")
 
 
-# Which sets of variables learners decide first, in turn (docs/learning.md#what-is-decided-first).
+# Which sets of variables learners decide first, with equal work each (docs/learning.md#what-is-decided-first).
 IN_TURN = ("all", "truths", "labelled")
 
 
 class Learner(NamedTuple):
-    """A block that learns: its role, and the sets of variables that it decides first, in turn."""
+    """A block that learns: its role, and the sets of variables that it decides first, with equal work each."""
 
     role: str
     sets: tuple[str, ...] = IN_TURN

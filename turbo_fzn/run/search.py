@@ -1,10 +1,10 @@
 """The search of a prepared model: drive an engine, have its solutions checked, hand out the answers.
 
-`search` yields a `Solution` for each answer worth printing, a `Sample` now and then where a report is wanted, then one
-`Finished`. Every solution is checked against the
-original FlatZinc before it is yielded (judge.py). The engine runs beside all this: while the host prints, the ring
-fills, and of the improving solutions that arrive together only the best is looked at. When several optimal solutions
-are wanted, a second search enumerates them, with the objective fixed.
+`Search.events` yields a `Solution` for each answer worth printing, a `Sample` now and then where a report is wanted,
+then one `Finished`. Every solution is checked against the original FlatZinc before it is yielded (judge.py). The engine
+runs beside all this: while the host prints, the ring fills, and of the improving solutions that arrive together the
+best alone is looked at. When several optimal solutions are wanted, a second search enumerates them, with the objective
+fixed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable, Generator
-from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -62,12 +61,6 @@ class Choice(Protocol):
     """Which of the solutions that arrived are answers; see answers.py."""
 
     def worth_printing(self, arrived: list[Found]) -> list[Found]: ...
-
-
-def search(prepared: Prepared, options: Options, interrupt: Interrupt) -> Generator[SearchEvent, None, None]:
-    """Solves a prepared model. The engine is closed when the iterator is, however it ends."""
-    with closing(Search(prepared, options, interrupt)) as begun:
-        yield from begun.events()
 
 
 class Search:
@@ -362,8 +355,6 @@ class Search:
         statistics = None
         if self.prepared.tnf.sense and not self.all_are_optimal:
             self.last, self.best = found, found.objective
-            if self.horizon is not None:
-                self.horizon.see(found)
         if self.best is not None and (self.options.statistics or log.isEnabledFor(logging.INFO)):
             self.note_bound(engine)
         bound = self.best if self.all_are_optimal else self.bound
@@ -376,6 +367,8 @@ class Search:
         what = self.n_solutions, objective, found.finder, found.block
         yield Solution(self.judge.outputs(found), best, found.block, found.method, statistics, seconds)
         log.info("%.2f s: solution %d,%s by %s in block %d", seconds, *what)
+        if self.horizon is not None and not self.all_are_optimal:
+            self.horizon.see(found)  # which takes a while: the caller has the solution already
 
 
 def engine_is_misled(tnf: TNF, judge: Judge) -> bool:

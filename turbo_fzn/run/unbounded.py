@@ -17,6 +17,7 @@ import logging
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from functools import cached_property
 from math import lcm
 from typing import Any
 
@@ -88,19 +89,21 @@ class Horizon:
             self.proved = self.is_free and self.holds_far_out(found)
         else:
             values = found.values.tolist()
-            ray = Rays(self.tnf, values).find()
-            self.proved = ray is not None and any(self.holds_on(ray, start) for start in starts(self.tnf, ray, values))
+            rays = Rays(self.tnf, values)
+            ray = rays.find()
+            self.proved = ray is not None and any(self.holds_on(ray, start) for start in rays.starts(ray))
         if self.proved:
             log.info("from solution %d on the objective improves for ever", self.n_told)
 
+    @cached_property
     def checker(self) -> Checker | None:
         model = self.judge.prepared.model
         return self.judge.checker or (None if model is None else Checker(model))
 
     def holds_on(self, ray: Mapping[int, int], values: list[int]) -> bool:
         """Whether the checker takes points of the ray for solutions. Behind LEAP they lie on a line for it, too."""
-        checker, prepared = self.checker(), self.judge.prepared
-        if checker is None or max(map(abs, ray.values())) * 2 * LEAP >= INFINITY // 2 or far(values):
+        checker, prepared = self.checker, self.judge.prepared
+        if checker is None or max(map(abs, ray.values())) * 2 * LEAP >= INFINITY // 2:
             return False
         line = [[v + steps * ray.get(i, 0) for i, v in enumerate(values)] for steps in (LEAP, LEAP + 1, LEAP + 2)]
         first, second, third = (prepared.original(np.array(point, np.int64)).tolist() for point in line)
@@ -115,7 +118,7 @@ class Horizon:
 
     def holds_far_out(self, found: Found) -> bool:
         """The same of an objective that is in no row, in a model with real variables."""
-        checker = self.checker()
+        checker = self.checker
         if checker is None or self.judge.checker is None:
             return False
         moved = found.values.copy()
@@ -130,26 +133,6 @@ class Horizon:
 
 def far(values: list[int]) -> bool:
     return max(map(abs, values)) >= INFINITY // 4
-
-
-def starts(tnf: TNF, ray: Mapping[int, int], values: list[int]) -> Iterator[list[int]]:
-    """Solutions from which the ray may be followed: this one, or, where an engine has begun at the end of its numbers
-    (a GPU's blocks probe them all at once), others back along the ray."""
-    if not far(values):
-        yield values
-        return
-    for rest in KEPT_STEPS:
-        steps = most_steps_back(tnf, ray, values) - rest
-        start = [v - steps * ray.get(i, 0) for i, v in enumerate(values)]
-        if not far(start) and Rays(tnf, start).extend({v: Fraction(step) for v, step in ray.items()}) == ray:
-            yield start
-
-
-def most_steps_back(tnf: TNF, ray: Mapping[int, int], values: list[int]) -> int:
-    """Until the first of the variables that move away from 0 is there, or at its other bound."""
-    ends = ((v, step, (tnf.lower if step > 0 else tnf.upper)[v].item()) for v, step in ray.items())
-    ways = ((values[v] - (end if abs(end) < INFINITY else 0), step) for v, step, end in ends)
-    return min((way // step for way, step in ways if way * step > 0), default=0)
 
 
 class Rays:
@@ -168,6 +151,35 @@ class Rays:
             return None
         scale = lcm(*(step.denominator for step in direction.values()))
         return {v: int(step * scale) for v, step in direction.items() if step}
+
+    def starts(self, ray: Mapping[int, int]) -> Iterator[list[int]]:
+        """Solutions from which a ray may be followed: this one, or, where an engine has begun at the end of its numbers
+        (a GPU's blocks probe them all at once), others back along the ray."""
+        if not far(self.values):
+            yield self.values
+            return
+        for rest in KEPT_STEPS:
+            steps = self.most_steps_back(ray) - rest
+            start = [v - steps * ray.get(i, 0) for i, v in enumerate(self.values)]
+            if not far(start) and self.leads_on(ray, start):
+                yield start
+
+    def most_steps_back(self, ray: Mapping[int, int]) -> int:
+        """Until the first of the variables is at its other bound, or, where it has none and moves away from 0, at 0."""
+        limits = []
+        for v, step in ray.items():
+            end = (self.tnf.lower if step > 0 else self.tnf.upper)[v].item()
+            if abs(end) < INFINITY:
+                limits.append((self.values[v] - end) // step)
+            elif self.values[v] * step > 0:
+                limits.append(self.values[v] // step)
+        return min(limits, default=0)
+
+    def leads_on(self, ray: Mapping[int, int], start: list[int]) -> bool:
+        """Whether all rows that the ray moves are kept along it from there, too. The others hold as they do here."""
+        there = Rays(self.tnf, start)
+        direction = {v: Fraction(step) for v, step in ray.items()}
+        return all(there.is_kept(row, direction) for v in ray for row in self.rows_of(v))
 
     def rows_of(self, v: int) -> list[tuple[int, int, int, int]]:
         """(op, x, y, z) of the rows that name it; of ELEMENT z is y."""
