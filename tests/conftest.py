@@ -1,7 +1,8 @@
 """Shared by all tests: the engines, MiniZinc, and how hypothesis draws its examples.
 
-`HYPOTHESIS_PROFILE=explore` looks for new failures; the default draws the same examples in every run, of which `quick`
-has the first ones (`make test`). None minds how long that takes, which is a question of how busy the machine is.
+`HYPOTHESIS_PROFILE=explore` looks for new failures; the default draws the same examples in every run, and so does
+`quick` (`make test`): fewer, and mostly others. None minds how long that takes, which is a question of how busy the
+machine is.
 """
 
 from __future__ import annotations

@@ -99,6 +99,8 @@ BRANCHING = [
            "if (by_row && ", "if (by_row && false && ", PORTFOLIO),
     kernel("failure weights", "the row's own variables are charged", SEARCH,
            "add_weight(&b.problem->weights[owner])", "add_weight(&b.problem->weights[var])", PORTFOLIO),
+    host("cores", "those of the machine are counted", "run/machine.py",
+         "len(os.sched_getaffinity(0))", "os.cpu_count() or 1", "tests/test_policy.py -k processors"),
     kernel("warm start", "it is not tried", "block.h",
            "b.problem->n_hints > 0", "false", "tests/test_warm_start.py"),
     kernel("warm start", "a learner does without", "learn/decide.h",

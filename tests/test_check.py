@@ -97,6 +97,20 @@ def pinned_calls() -> list[tuple[str, list, bool]]:
     return calls
 
 
+ALL = (PLAIN, REIFIED, IMPLIED)
+SOME = {  # of those that are understood in some forms alone, by the number of their arguments
+    "array_bool_and": (PLAIN, REIFIED),
+    "array_bool_or": (PLAIN, REIFIED),
+    "array_bool_and/1": (IMPLIED,),
+    "array_bool_or/1": (IMPLIED,),
+}
+
+
+@pytest.mark.parametrize("name", [row for row, *_ in EXPECTED])
+def test_a_builtin_is_understood_in_these_forms(name):
+    assert PREDICATES[name].forms == SOME.get(name, ALL)
+
+
 def abstract(args: list) -> tuple[list, dict[str, int]]:
     """The arguments with a variable in the place of each integer and Boolean, and the variables' values."""
     values: dict[str, int] = {}

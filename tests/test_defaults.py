@@ -110,8 +110,8 @@ def test_without_annotation_solutions_are_enumerated_from_the_smallest_domain_on
     text = grid().replace("var 1..4: x1", "var 2..3: x1")
     search = "int_search([x0,x1,x2],first_fail,indomain_min,complete)"
     annotated = write(tmp_path, text.replace("solve", f"solve :: {search}"), "annotated.fzn")
-    expected = ask("--arch", "cpu", *arguments, annotated)
-    assert ask("--arch", "cpu", *arguments, write(tmp_path, text)) == expected
+    expected = run("--arch", "cpu", *arguments, annotated)  # each with its own order of what is hashed
+    assert run("--arch", "cpu", *arguments, write(tmp_path, text)) == expected
     assert len(expected.solutions) in (7, 18)
 
 

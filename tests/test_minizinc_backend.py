@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from command import LEAST_SUM, run, time_limits, write
+from command import COMMAND, LEAST_SUM, PATIENCE, environment, run, time_limits, write
 from conftest import needs_minizinc
 from test_minizinc import count_solutions, objectives, status
 from warm import ask
@@ -169,9 +169,10 @@ def test_an_unbounded_objective_is_never_claimed_to_be_optimal(tmp_path, method,
 
 @pytest.mark.covers("O12", "O6")
 def test_every_line_is_flushed_and_ends_without_blanks(tmp_path):
-    answer = ask("-i", "-s", write(tmp_path, LEAST_SUM))
-    assert all(line == line.rstrip() for line in answer.text.splitlines())
-    assert "\r" not in answer.text
+    command = [*COMMAND, "-i", "-s", write(tmp_path, LEAST_SUM)]
+    text = subprocess.run(command, capture_output=True, env=environment(), timeout=PATIENCE, check=True).stdout
+    assert text.endswith(b"\n") and b"\r" not in text
+    assert all(line == line.rstrip() for line in text.split(b"\n"))
 
 
 # ---- annotations

@@ -18,7 +18,7 @@ from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.ranks import world
 from turbo_fzn.ranks.job import Job
 from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.run import engines
+from turbo_fzn.run import engines, machine
 from turbo_fzn.run.machine import Machine
 from turbo_fzn.run.policy import decide
 from turbo_fzn.run.prepare import prepare
@@ -27,6 +27,15 @@ from turbo_fzn.run.prepare import prepare
 def test_the_decisions_are_those_of_the_table():
     """One that is meant to be another is written by `python tests/decision_table.py --write`."""
     assert lines() == FILE.read_text(encoding="utf-8").splitlines()
+
+
+@pytest.mark.parametrize(
+    ("arch", "no_gpu"), [("cpu", "--arch wants none"), ("auto", "no driver"), ("gpu", "no driver")]
+)
+def test_a_machine_has_the_processors_that_this_process_may_use(monkeypatch, arch, no_gpu):
+    monkeypatch.setattr(machine.os, "sched_getaffinity", lambda process: range(3))
+    monkeypatch.setattr(machine.wake, "absence", lambda: "no driver")
+    assert machine.here(Options(arch=arch)) == Machine(3, no_gpu, is_rank=False)
 
 
 @pytest.mark.parametrize(

@@ -210,8 +210,8 @@ def test_each_improvement_is_told_with_its_time_its_strategy_and_the_bound(solve
 
 
 @pytest.mark.covers("F11", "F12")
-def test_without_the_flag_there_are_no_statistics_and_verbose_goes_to_stderr_alone(solve):
-    quiet, verbose = solve(THREE_SOLUTIONS), solve(THREE_SOLUTIONS, "-v")
+def test_without_the_flag_there_are_no_statistics_and_verbose_goes_to_stderr_alone(start_and_solve):
+    quiet, verbose = start_and_solve(THREE_SOLUTIONS), start_and_solve(THREE_SOLUTIONS, "-v")
     assert "%" not in quiet.text
     assert verbose.text == quiet.text
     assert "solution 1" in verbose.errors
@@ -337,8 +337,7 @@ def test_a_search_ends_before_its_time_limit_with_the_best_solution(tmp_path):
 @pytest.mark.parametrize("limit", [1, 50])
 def test_a_time_limit_shorter_than_the_start_up_gives_unknown_or_what_one_dive_finds(start_and_solve, limit):
     answer = start_and_solve(golomb(12), "-t", limit, "-s")
-    told = [line for line in answer.errors.splitlines() if not line.startswith("fzn-turbo: the time was over first: ")]
-    assert answer.code == 0 and told == []
+    assert answer.code == 0 and re.fullmatch(r"(fzn-turbo: the time was over first: .*\n)?", answer.errors)
     assert answer.markers == ([] if answer.solutions else UNKNOWN)
     assert answer.text.endswith("%%%mzn-stat-end\n")
 

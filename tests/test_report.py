@@ -13,7 +13,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from command import GREATEST_SUM, LEAST_SUM, NO_SOLUTION_BY_SEARCH, PATIENCE, SEPARATOR, golomb, grid, write
+from command import GREATEST_SUM, LEAST_SUM, NO_SOLUTION_BY_SEARCH, PATIENCE, SEPARATOR, golomb, grid, run, write
 from conftest import needs_minizinc
 from warm import ask
 
@@ -141,7 +141,7 @@ def test_a_model_that_minizinc_has_from_a_program_has_no_name(solvers, monkeypat
 
 def test_date_command_and_processor_are_told(tmp_path):
     path, source = tmp_path / "run.html", write(tmp_path, LEAST_SUM, "the model.fzn")
-    ask("--arch", "cpu", "--report", path, source)
+    run("--arch", "cpu", "--report", path, source)
     root = parse(path)
     told, machine = dict(tables(root)["Run"]), dict(tables(root)["Machine"])
     assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \S+", told["date"])
@@ -217,8 +217,12 @@ def test_a_rate_is_the_nodes_between_two_looks():
     assert run_of.rates() == [(0.0, 100.0), (1.0, 300.0), (2.0, 200.0)]
 
 
-def test_nothing_is_kept_where_no_page_is_wanted():
-    assert recorder.recorder(Options(), 0)("an event") is None
+def test_nothing_is_written_where_no_page_is_wanted(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    note = recorder.recorder(Options(), 0)
+    for event in (Solution([], None, 0, "tree"), Finished(True, 1, {})):
+        note(event)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_of_many_solutions_the_first_and_last_are_listed(monkeypatch):

@@ -7,7 +7,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from command import CORPUS, write
+from command import CORPUS, run, write
 from flatzinc_text import make_model
 from oracle import all_solutions
 from symmetric_models import draw_symmetric
@@ -212,7 +212,7 @@ def test_where_several_solutions_are_wanted_none_is_left_out(engine, goal, setti
 def test_the_command_counts_alike_and_finds_the_same_optimum(tmp_path):
     path, best = write(tmp_path, f"{DIFFERENT}solve satisfy;\n"), CORPUS / "lights_out.fzn"
     assert len(ask("--arch", "cpu", "-a", "-f", "--symmetry", "on", path).solutions) == 720
-    answers = [ask("--arch", "cpu", "-p", 1, "-f", "--symmetry", symmetry, best) for symmetry in ("on", "off", "auto")]
+    answers = [run("--arch", "cpu", "-p", 1, "-f", "--symmetry", symmetry, best) for symmetry in ("on", "off", "auto")]
     assert answers[0].solutions == answers[2].solutions  # which may be others than without
     assert len({answer.solutions[-1][0].count("true") for answer in answers}) == 1
     assert all(answer.markers == ["=========="] for answer in answers)

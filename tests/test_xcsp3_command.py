@@ -141,7 +141,8 @@ def test_an_error_is_one_line_and_a_status(tmp_path, constraint, status):
     path = tmp_path / "wrong.xml"
     variables = '<variables><var id="y"> 0 </var></variables>'
     path.write_text(f"<instance>{variables}<constraints>{constraint}</constraints></instance>")
-    answer = run(path)
+    command = [*COMMAND, str(path)]
+    answer = subprocess.run(command, capture_output=True, text=True, env=environment(), timeout=PATIENCE, check=False)
     assert answer.returncode == 1
     assert lines(answer) == [status]
     assert len(answer.stderr.splitlines()) == 1
