@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from engines import search as events_of_search
 from scripted import Scripted, found
 
 from turbo_fzn.options import Options
@@ -37,7 +38,7 @@ def late(request, monkeypatch):
         monkeypatch.setattr(search, "make_engine", lambda *ignored: engine)
         options, interrupt = Options(seed=1, all_solutions=True, relaxation="off"), Interrupt()
         prepared, told = prepare(parse_text(MODEL.format(goal=goal)), options, interrupt), []
-        for event in search.search(prepared, options, interrupt):
+        for event in events_of_search(prepared, options, interrupt):
             if isinstance(event, search.Finished):
                 return told, event.complete
             told.append(int(np.concatenate([values for _, values in event.outputs])[0]))
