@@ -154,10 +154,11 @@ class Expected:
         return best((value for values in self.objectives.values() for value in values), default=None)
 
 
-def judge(model: Model, way: Way, expected: Expected | None = None) -> Verdict:
-    """Solves and compares. Raises oracle.WindowTooSmall where enumeration cannot tell."""
+def judge(model: Model, way: Way, expected: Expected | None = None, must_claim: bool = False) -> Verdict:
+    """Solves and compares. Raises oracle.WindowTooSmall where enumeration cannot tell. Who expects a claim of a model
+    that is not small waits for it as long as for a small one's."""
     expected = expected or Expected(model)
-    milliseconds = SECONDS * 1000 if expected.is_small else 300
+    milliseconds = SECONDS * 1000 if expected.is_small or must_claim else 300
     settings: dict[str, Any] = {**way.settings(), "all_solutions": way.n_solutions is None, "time_limit": milliseconds}
     try:
         with way.surroundings():
