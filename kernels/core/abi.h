@@ -38,6 +38,11 @@ enum Operator {
   OP_ADD = 0, OP_MUL = 1, OP_DIV = 2, OP_MOD = 3, OP_MIN = 4, OP_MAX = 5, OP_EQ = 6, OP_LEQ = 7, OP_ELEMENT = 8,
 };
 
+// LinearKind of turbo_fzn/tnf/language.py.
+enum LinearKind {
+  LINEAR_RANGE = 0, LINEAR_AT_MOST = 1, LINEAR_EQUAL = 2,
+};
+
 // VarChoice of turbo_fzn/tnf/language.py.
 enum VarChoice {
   VAR_INPUT_ORDER = 0, VAR_FIRST_FAIL = 1, VAR_ANTI_FIRST_FAIL = 2, VAR_SMALLEST = 3, VAR_LARGEST = 4,
@@ -119,6 +124,18 @@ struct alignas(16) Watch {
 // first one behind it.
 struct alignas(16) Strategy {
   i32 var_choice, value_choice, start, count;
+};
+
+// A linear row (tnf/fuse.py): its terms lie in terms[start, end). `truth` is a variable, or -1 in a LINEAR_RANGE; an
+// end of the range that there is not is as INFINITE_BOUND.
+struct Linear {
+  i64 low, high;
+  i32 start, end, truth, kind;
+};
+
+// `factor` times what the side is at, a positive number: the side of the variable that grows with the sum.
+struct Term {
+  i32 side, factor;
 };
 
 // `var` is restricted to lower..upper.
@@ -267,7 +284,8 @@ struct Problem {
   i32 n_blocks, use_weights;
   i32 project;                        // one solution for each assignment of the output variables is enough
   i32 methods;                        // bit m: method m may be used
-  i32 n_hints;
+  i32 n_hints, n_linears, n_terms, n_links;
+  i32 most_terms;                     // of a linear row
   Strategy outputs;                   // the output variables, as a list in strategy_vars
   const i32* roles;                   // of each block: its method if it is a learner's, else METHOD_TREE
   const char* decision_sets;          // of each variable: bit s says that it is in DecisionSet s
@@ -275,6 +293,12 @@ struct Problem {
   LearnStatistics* learn_statistics;  // one a block
   char* exchange;                     // what learners tell each other (learn/exchange.h); null where there is one
   i64 learn_bytes;                    // of a learner's memory
+  const Linear* linears;              // rows that learners run in the place of others (tnf/fuse.py)
+  const Term* terms;
+  const i32* linear_wakes;            // of each side, and one more: where its linear rows begin, in here
+  const char* absorbed;               // of each row: whether linear rows say what it says
+  const char* links;                  // of each variable: whether it has left with such rows
+  const i32* link_rows;               // the rows that define these, operands first
 };
 
 #include "abi_check.h"

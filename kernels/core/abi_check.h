@@ -6,7 +6,7 @@
 
 #define SAME(expression, value) \
   static_assert((expression) == (value), "host and kernels differ: python -m turbo_fzn.engine.header --write")
-#define ABI_DIGEST "18773c2d22d55f9f"
+#define ABI_DIGEST "d2ad34512b66c059"
 
 SAME(INFINITE_BOUND, 4611686018427387904);
 SAME(NO_INCUMBENT, 9223372036854775807);
@@ -33,6 +33,9 @@ SAME(OP_MAX, 5);
 SAME(OP_EQ, 6);
 SAME(OP_LEQ, 7);
 SAME(OP_ELEMENT, 8);
+SAME(LINEAR_RANGE, 0);
+SAME(LINEAR_AT_MOST, 1);
+SAME(LINEAR_EQUAL, 2);
 SAME(VAR_INPUT_ORDER, 0);
 SAME(VAR_FIRST_FAIL, 1);
 SAME(VAR_ANTI_FIRST_FAIL, 2);
@@ -123,6 +126,16 @@ SAME(offsetof(Strategy, var_choice), 0);
 SAME(offsetof(Strategy, value_choice), 4);
 SAME(offsetof(Strategy, start), 8);
 SAME(offsetof(Strategy, count), 12);
+SAME(sizeof(Linear), 32);
+SAME(offsetof(Linear, low), 0);
+SAME(offsetof(Linear, high), 8);
+SAME(offsetof(Linear, start), 16);
+SAME(offsetof(Linear, end), 20);
+SAME(offsetof(Linear, truth), 24);
+SAME(offsetof(Linear, kind), 28);
+SAME(sizeof(Term), 8);
+SAME(offsetof(Term, side), 0);
+SAME(offsetof(Term, factor), 4);
 SAME(sizeof(Decision), BY_WIDTH(12, 24));
 SAME(offsetof(Decision, lower), 0);
 SAME(offsetof(Decision, upper), BY_WIDTH(4, 8));
@@ -214,7 +227,7 @@ SAME(offsetof(RingSlot, sequence), 0);
 SAME(offsetof(RingSlot, objective), 8);
 SAME(offsetof(RingSlot, block), 16);
 SAME(offsetof(RingSlot, method), 24);
-SAME(sizeof(Problem), 432);
+SAME(sizeof(Problem), 496);
 SAME(offsetof(Problem, rows), 0);
 SAME(offsetof(Problem, watches), 8);
 SAME(offsetof(Problem, watchers), 16);
@@ -273,13 +286,23 @@ SAME(offsetof(Problem, use_weights), 348);
 SAME(offsetof(Problem, project), 352);
 SAME(offsetof(Problem, methods), 356);
 SAME(offsetof(Problem, n_hints), 360);
-SAME(offsetof(Problem, outputs), 368);
-SAME(offsetof(Problem, roles), 384);
-SAME(offsetof(Problem, decision_sets), 392);
-SAME(offsetof(Problem, decides), 400);
-SAME(offsetof(Problem, learn_statistics), 408);
-SAME(offsetof(Problem, exchange), 416);
-SAME(offsetof(Problem, learn_bytes), 424);
+SAME(offsetof(Problem, n_linears), 364);
+SAME(offsetof(Problem, n_terms), 368);
+SAME(offsetof(Problem, n_links), 372);
+SAME(offsetof(Problem, most_terms), 376);
+SAME(offsetof(Problem, outputs), 384);
+SAME(offsetof(Problem, roles), 400);
+SAME(offsetof(Problem, decision_sets), 408);
+SAME(offsetof(Problem, decides), 416);
+SAME(offsetof(Problem, learn_statistics), 424);
+SAME(offsetof(Problem, exchange), 432);
+SAME(offsetof(Problem, learn_bytes), 440);
+SAME(offsetof(Problem, linears), 448);
+SAME(offsetof(Problem, terms), 456);
+SAME(offsetof(Problem, linear_wakes), 464);
+SAME(offsetof(Problem, absorbed), 472);
+SAME(offsetof(Problem, links), 480);
+SAME(offsetof(Problem, link_rows), 488);
 
 #undef BY_WIDTH
 #undef SAME

@@ -16,6 +16,7 @@
 #include "../core/propagate.h"
 #include "../search/task.h"
 #include "clauses.h"
+#include "linear.h"
 #include "lists.h"
 #include "literal.h"
 #include "parts.h"
@@ -31,6 +32,7 @@ constexpr i32 CREEP_ENTRIES = 2000;  // on top of one a side
 constexpr i32 CREEP_WARNING = 256;   // the part of these that sides move again before what costs most runs first
 constexpr i32 CREEP_DOMAIN = 8;      // what creeps has more values left than that
 constexpr i32 CREEP_LOOK_BACK = 200;
+constexpr i32 TERMS_A_RUN = 8;       // of a linear row: as much work as a run of a ternary one
 constexpr i32 ROOT_PATIENCE = 20;    // times as many entries at level 0, which is propagated once for all
 
 struct Progress {
@@ -50,7 +52,12 @@ DEVICE bool narrow(Learner& l, i32 var, Interval before, Interval after, i32 row
 }
 
 OUTLINE bool run_row(Learner& l, i32 row) {
-  ASSERT(0 <= row && row < problem(l)->n_rows);
+  ASSERT(0 <= row && row < n_all_rows(problem(l)));
+  if (is_linear(problem(l), row)) {
+    const Linear& r = linear_at(problem(l), row);
+    progress(l).runs += 1 + (r.end - r.start) / TERMS_A_RUN;
+    return run_linear(l, row);
+  }
   const Row r = load_constant(&problem(l)->rows[row]);
   i32 z_var = third_var(r);
   const Interval x = interval_of(l, r.x), y = interval_of(l, r.y), z = interval_of(l, z_var);
@@ -153,7 +160,7 @@ DEVICE bool wake_rows(Learner& l, const Entry& e, bool at_once) {
   const Wakes& w = wakes(l);
   const SideWakes& own = w.of_side[e.side];
   i32 self = is_row_reason(e.reason) ? e.reason >> 1 : -1;
-  if (self >= 0 && !runs_once(load_constant(&problem(l)->rows[self]))) self = -1;
+  if (self >= 0 && !tells_all_at_once(problem(l), self)) self = -1;
   for (i32 i = own.start[SUMS]; i < own.thresholds; ++i) {
     if (w.rows[i] != self) queue_row(l, w.rows[i], i < own.start[COSTLY] ? SUMS : COSTLY);
   }

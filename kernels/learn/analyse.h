@@ -22,7 +22,7 @@
 #include "trail.h"
 #include "undo.h"
 
-constexpr i32 DEEPEST_MINIMISATION = 30;
+constexpr i32 DEEPEST_MINIMISATION = DEEPEST_REASON - 1;
 
 // What minimisation has found out about an entry in the conflict number `stamp`.
 struct Memo {
@@ -103,7 +103,7 @@ DEVICE i32 resolve(Learner& l) {
     Entry e = t.entries[i];
     if (s.entry[e.side] == i) {
       if (s.open == 1) return i;
-      Reason why;
+      Reason why = reason_at(l, 0);
       explain(l, e.reason, literal(e.side, s.k[e.side]), i, why);
       if (!is_row_reason(e.reason)) clause_at(l, e.reason >> 1)->activity += 1;
       s.entry[e.side] = NO_MORE_NEEDED;
@@ -130,7 +130,7 @@ OUTLINE bool is_redundant(Learner& l, i32 i, bound_t k, i32 depth) {
   }
   if (memo->implied >= k) return true;
   if (memo->refused <= k) return false;
-  Reason why;
+  Reason why = reason_at(l, depth + 1);
   explain(l, e.reason, literal(e.side, k), i, why);
   bool implied = true;
   for (i32 j = 0; implied && j < why.count; ++j) {
@@ -210,7 +210,7 @@ DEVICE void count_levels(Learner& l) {
 // left to search. The conflict's own level is entered.
 OUTLINE i32 analyse(Learner& l) {
   if (trail(l).level == 0) return -1;
-  Reason why;
+  Reason why = reason_at(l, 0);
   get_conflict(l, why);
   Trail& t = trail(l);
   Resolvent& s = resolvent(l);

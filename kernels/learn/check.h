@@ -10,6 +10,7 @@
 #include "../core/interval.h"
 #include "../core/propagate.h"
 #include "clauses.h"
+#include "linear.h"
 #include "literal.h"
 #include "oracle.h"
 #include "parts.h"
@@ -17,6 +18,7 @@
 #include "trail.h"
 
 constexpr i32 CHECK_PASSES = 100;
+constexpr i32 SHAVED_AT_ONCE = 64;
 
 // Whether the row, run again and again on what the premises say, gives `a`.
 OUTLINE bool is_reached(const Learner& l, Row r, const Premises& why, Literal a) {
@@ -46,9 +48,70 @@ OUTLINE void check_explanation(const Learner& l, Row r, const Premises& why, Lit
   if (!good) ++statistics(l).explanation_errors;
 }
 
+// Whether a linear row can still be true, or false, as far as the ends of its sum tell.
+static bool may_be_satisfied(const Learner& l, const Linear& r, const bound_t* plain) {
+  __int128 least = 0, most = 0;
+  for (i32 i = r.start; i < r.end; ++i) {
+    Term t = problem(l)->terms[i];
+    least += (__int128)t.factor * plain[t.side];
+    most -= (__int128)t.factor * plain[opposite(t.side)];
+  }
+  bool has_truth = r.kind != LINEAR_RANGE;
+  bool may_hold = !has_truth || plain[upper_side(r.truth)] <= -1, may_fail = has_truth && plain[lower_side(r.truth)] <= 0;
+  if (r.kind == LINEAR_AT_MOST) return (may_hold && least <= r.high) || (may_fail && most > r.high);
+  bool meets = (r.high >= INFINITE_BOUND || least <= r.high) && (r.low <= -INFINITE_BOUND || most >= r.low);
+  return (may_hold && meets) || (may_fail && (least != r.high || most != r.high));
+}
+
+// With one threshold more, which is not against what is known already.
+static bool may_be_satisfied_with(const Learner& l, const Linear& r, bound_t* plain, Literal a) {
+  bound_t before = plain[a.side];
+  if (a.k > -(value_t)plain[opposite(a.side)]) return false;
+  plain[a.side] = maximum(before, a.k);
+  bool good = may_be_satisfied(l, r, plain);
+  plain[a.side] = before;
+  return good;
+}
+
+// The side moves, value by value, out of what the row refutes.
+static void shave_side(const Learner& l, const Linear& r, bound_t* plain, i32 side, bool* changed) {
+  for (i32 steps = 0; steps < SHAVED_AT_ONCE && plain[side] <= -(value_t)plain[opposite(side)]; ++steps) {
+    if (may_be_satisfied_with(l, r, plain, literal(opposite(side), -plain[side]))) return;
+    ++plain[side];
+    *changed = true;
+  }
+}
+
+// One run of a linear row over `plain`. Whether it is consistent; `changed` when something grew.
+static bool run_linear_plainly(const Learner& l, const Linear& r, bound_t* plain, bool* changed) {
+  for (i32 i = r.start; i < r.end; ++i) {
+    for (i32 flip = 0; flip < 2; ++flip) shave_side(l, r, plain, problem(l)->terms[i].side ^ flip, changed);
+  }
+  for (i32 upper = 0; upper < 2 && r.kind != LINEAR_RANGE; ++upper) shave_side(l, r, plain, 2 * r.truth + upper, changed);
+  return may_be_satisfied(l, r, plain);
+}
+
+// The premises were true before t, and with them the linear row refutes that `a` is false.
+OUTLINE void check_linear(const Learner& l, i32 row, const Premises& why, Literal a, i32 t) {
+  bound_t* plain = new bound_t[2 * (u64)problem(l)->n_vars];
+  for (i32 side = 0; side < n_sides(problem(l)); ++side) plain[side] = sides(l).root[side];
+  bool good = true;
+  for (i32 i = 0; i < why.count; ++i) {
+    Literal b = why.literals[i];
+    good = good && held(l, b.side, t) >= b.k;
+    plain[b.side] = maximum(plain[b.side], b.k);
+  }
+  if (!good || may_be_satisfied_with(l, linear_at(problem(l), row), plain, negation(a))) ++statistics(l).explanation_errors;
+  delete[] plain;
+}
+
 // One run of all rows over `plain`. Whether they are consistent; `changed` when something grew.
 static bool run_rows_plainly(const Learner& l, bound_t* plain, bool* changed) {
+  for (i32 i = 0; i < problem(l)->n_linears; ++i) {
+    if (!run_linear_plainly(l, problem(l)->linears[i], plain, changed)) return false;
+  }
   for (i32 row = 0; row < problem(l)->n_rows; ++row) {
+    if (is_absorbed(problem(l), row)) continue;
     const Row r = problem(l)->rows[row];
     const i32 vars[3] = {r.x, r.y, third_var(r)};
     Interval v[3];

@@ -201,7 +201,7 @@ DEVICE bool annotated_literal(Learner& l, Literal* a) {
 // Whether a variable of the set is open, so that no other one's turn has come.
 DEVICE bool has_open_first(const Learner& l) {
   for (i32 v = 0; v < problem(l)->n_vars; ++v) {
-    if (is_first(l, v) && !is_fixed(l, v)) return true;
+    if (is_first(l, v) && !is_fixed(l, v) && !is_link(problem(l), v)) return true;
   }
   return false;
 }

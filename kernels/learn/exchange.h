@@ -17,6 +17,7 @@
 #include "../search/units.h"
 #include "ablation.h"
 #include "clauses.h"
+#include "linear.h"
 #include "literal.h"
 #include "parts.h"
 #include "sides.h"
@@ -139,7 +140,7 @@ DEVICE void adopt_units(Learner& l) {
   exchange(l).units_seen = version;
   for (i32 side = 0; side < n_sides(problem(l)); ++side) {
     bound_t k = global_load(&unit_words(problem(l))[side]);
-    if (k > sides(l).now[side]) set_root(l, side, k);
+    if (k > sides(l).now[side] && !is_link(problem(l), var_of(side))) set_root(l, side, k);
   }
 }
 

@@ -5,6 +5,7 @@
 #include "../core/propagate.h"
 #include "ablation.h"
 #include "clauses.h"
+#include "linear.h"
 #include "literal.h"
 #include "oracle.h"
 #include "parts.h"
@@ -16,6 +17,24 @@
 #include "check.h"
 #endif
 
+constexpr i32 DEEPEST_REASON = 31;  // reasons that are looked at together, one for the sake of the other
+
+// Memory for the premises of reasons, for each depth.
+struct Reasons {
+  Literal* premises;
+  i32 room;  // of a reason
+};
+
+PART(Reasons, reasons);
+
+// A linear row names both sides of each term at most, and its truth.
+DEVICE i32 most_premises(const Problem* p) { return maximum(MOST_PREMISES, 2 * p->most_terms + 2); }
+DEVICE i64 reasons_bytes(const Problem* p) { return (DEEPEST_REASON + 1) * (i64)most_premises(p) * (i64)sizeof(Literal); }
+
+DEVICE void take_memory(Reasons& s, const Problem* p, Room& room) {
+  s.room = most_premises(p);
+  s.premises = take<Literal>(room, (DEEPEST_REASON + 1) * (i64)s.room);
+}
 
 // True literals that imply another one. Those of a clause are read where they lie, negated.
 struct Reason {
@@ -23,6 +42,14 @@ struct Reason {
   const Literal* clause;
   i32 count, skipped;  // of a clause: the side of the literal that is implied
 };
+
+// An empty one. No other of this depth is in use.
+DEVICE Reason reason_at(const Learner& l, i32 depth) {
+  ASSERT(0 <= depth && depth <= DEEPEST_REASON);
+  const Reasons& s = reasons(l);
+  Reason why = {{s.premises + (i64)depth * s.room, 0, s.room}, 0, 0, -1};
+  return why;
+}
 
 // Literal i of the reason. One of a clause may be the implied literal itself: false.
 DEVICE bool get_premise(const Reason& why, i32 i, Literal* a) {
@@ -59,10 +86,21 @@ DEVICE bool were_true(const Learner& l, const Reason& why, i32 t) {
   return good;
 }
 
+DEVICE void explain_whole(const Learner& l, i32 row, Literal a, i32 t, Premises& why) {
+  bool good = explain_linear(l, row, a, t, why);
+  ASSERT(good);
+#ifdef CHECK_EXPLANATIONS
+  check_linear(l, row, why, a, t);
+#endif
+  statistics(l).explanations += good;
+  statistics(l).premises += why.count;
+}
+
 OUTLINE void explain_row(const Learner& l, i32 row, Literal a, i32 t, Premises& why) {
-  ASSERT(0 <= row && row < problem(l)->n_rows && is_side(l, a.side));
-  Row r = load_constant(&problem(l)->rows[row]);
+  ASSERT(0 <= row && row < n_all_rows(problem(l)) && is_side(l, a.side));
   why.count = 0;
+  if (is_linear(problem(l), row)) return explain_whole(l, row, a, t, why);
+  Row r = load_constant(&problem(l)->rows[row]);
   bool by_rule = !is_left_out(WITHOUT_RULES) && explain_by_rule(l, why, r, a, t);
   if (!by_rule) explain_by_oracle(l, r, a, t, why);
 #ifdef CHECK_EXPLANATIONS

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "../core/assert.h"
+#include "linear.h"
 #include "parts.h"
 #include "sides.h"
 
@@ -99,7 +100,7 @@ DEVICE void decide_first(Learner& l, i32 set) {
 
 DEVICE bool are_all_fixed(const Learner& l) {
   bool fixed = true;
-  for (i32 v = 0; fixed && v < problem(l)->n_vars; ++v) fixed = is_fixed(l, v);
+  for (i32 v = 0; fixed && v < problem(l)->n_vars; ++v) fixed = is_fixed(l, v) || is_link(problem(l), v);
   return fixed;
 }
 

@@ -25,6 +25,7 @@
 #include "decide.h"
 #include "exchange.h"
 #include "heap.h"
+#include "linear.h"
 #include "lists.h"
 #include "literal.h"
 #include "memory.h"
@@ -45,6 +46,7 @@ constexpr i32 MOST_FULL_RESTARTS = 3;  // in a row, without a conflict between
 DEVICE bool has_infinite_bound(const Problem* p) {
 #if BOUND_BITS == 64
   for (i32 v = 0; v < p->n_vars; ++v) {
+    if (is_link(p, v)) continue;
     if (p->root_lower[v] <= -INFINITE_BOUND || p->root_upper[v] >= INFINITE_BOUND) return true;
   }
 #else
@@ -89,7 +91,10 @@ DEVICE void clear_learner(Learner& l) {
   set_first_activities(l);
   take_part(l);
   take_set(l);
-  for (i32 v = 0; v < problem(l)->n_vars; ++v) insert(l, v);
+  for (i32 v = 0; v < problem(l)->n_vars; ++v) {
+    if (!is_link(problem(l), v)) insert(l, v);
+  }
+  queue_linear_rows(l);
 }
 
 // Level 0: only what is better than the incumbent is wanted, and what others have proved of the objective is known.
@@ -185,12 +190,26 @@ DEVICE bool learn_from_conflict(Learner& l) {
   return true;
 }
 
+// What the links are when all other variables are fixed, by the rows that define them.
+DEVICE void fix_links(const Learner& l) {
+  const Problem* p = problem(l);
+  const Block& b = block(l);
+  for (i32 i = 0; i < p->n_links; ++i) {
+    Row r = load_constant(&p->rows[p->link_rows[i]]);
+    wide_t value = r.op == OP_ADD ? (wide_t)b.lower[r.y] + b.lower[r.z] : (wide_t)b.lower[r.y] * b.lower[r.z];
+    ASSERT(value >= p->root_lower[r.x] && value <= p->root_upper[r.x]);
+    b.lower[r.x] = b.upper[r.x] = (bound_t)value;
+  }
+}
+
 // All variables are fixed, at the fixpoint. False when one solution is enough.
 DEVICE bool tell_solution(Learner& l) {
   ASSERT(are_all_fixed(l) && is_queue_empty(l));
   const Block& b = block(l);
   Guidance& s = guidance(l);
-  for (i32 v = 0; v < problem(l)->n_vars; ++v) b.lower[v] = b.upper[v] = s.best[v] = sides(l).now[lower_side(v)];
+  for (i32 v = 0; v < problem(l)->n_vars; ++v) b.lower[v] = b.upper[v] = sides(l).now[lower_side(v)];
+  fix_links(l);
+  for (i32 v = 0; v < problem(l)->n_vars; ++v) s.best[v] = b.lower[v];
   s.has_best = true;
   statistics(b).propagations = progress(l).runs;
   publish_solution(b);

@@ -17,17 +17,18 @@
 #include "sides.h"
 #include "trail.h"
 
-constexpr i32 MOST_PREMISES = 7;  // of six sides; and what a conflict contradicts
+constexpr i32 MOST_PREMISES = 7;  // of a ternary row: of six sides; and what a conflict contradicts
 constexpr i32 BISECTIONS = 12;
 
+// `room`: how many literals there is memory for.
 struct Premises {
-  Literal literals[MOST_PREMISES];
-  i32 count;
+  Literal* literals;
+  i32 count, room;
 };
 
 // A side that is so at the root needs no mention.
 DEVICE void add_premise(const Learner& l, Premises& why, Literal a) {
-  ASSERT(is_side(l, a.side) && 0 <= why.count && why.count < MOST_PREMISES);
+  ASSERT(is_side(l, a.side) && 0 <= why.count && why.count < why.room);
   if (a.k > sides(l).root[a.side]) why.literals[why.count++] = a;
 }
 

@@ -14,6 +14,7 @@
 
 #include "../core/assert.h"
 #include "../core/propagate.h"
+#include "linear.h"
 #include "literal.h"
 #include "parts.h"
 #include "sides.h"
@@ -51,7 +52,7 @@ DEVICE i64 most_wakes(const Problem* p) {
       count += (1 + (w.both <= i && i < w.upper)) * (1 + (op == OP_EQ));
     }
   }
-  return count;
+  return count + (p->n_linears ? p->linear_wakes[n_sides(p)] - p->linear_wakes[0] : 0);
 }
 
 DEVICE i64 wakes_bytes(const Problem* p) {
@@ -64,12 +65,12 @@ DEVICE void take_memory(Wakes& s, const Problem* p, Room& room) {
   s.at = take<bound_t>(room, most_wakes(p));
 }
 
-DEVICE i64 queue_bytes(const Problem* p) { return p->n_rows * (i64)sizeof(i32); }
+DEVICE i64 queue_bytes(const Problem* p) { return n_all_rows(p) * (i64)sizeof(i32); }
 
-DEVICE void take_memory(Queue& s, const Problem* p, Room& room) { s.next = take<i32>(room, p->n_rows); }
+DEVICE void take_memory(Queue& s, const Problem* p, Room& room) { s.next = take<i32>(room, n_all_rows(p)); }
 
 DEVICE void clear_queue(Learner& l) {
-  for (i32 row = 0; row < problem(l)->n_rows; ++row) queue(l).next[row] = NOT_QUEUED;
+  for (i32 row = 0; row < n_all_rows(problem(l)); ++row) queue(l).next[row] = NOT_QUEUED;
   for (i32 i = 0; i < N_PRIORITIES; ++i) queue(l).first[i] = -1;
 }
 
@@ -78,8 +79,15 @@ DEVICE i32 priority_of(Row r) {
   return r.op == OP_MUL || r.op == OP_DIV || r.op == OP_MOD || r.op == OP_ELEMENT ? COSTLY : AT_ONCE;
 }
 
+DEVICE i32 priority_of(const Problem* p, i32 row) {
+  return is_linear(p, row) ? SUMS : priority_of(load_constant(&p->rows[row]));
+}
+
 // Whether a second run would change nothing.
 DEVICE bool runs_once(Row r) { return r.op != OP_MUL && r.op != OP_DIV && r.op != OP_MOD && !names_twice(r); }
+DEVICE bool tells_all_at_once(const Problem* p, i32 row) {
+  return is_linear(p, row) ? runs_once(linear_at(p, row)) : runs_once(load_constant(&p->rows[row]));
+}
 
 // Whether the row compares `var` with a constant.
 DEVICE bool is_comparison(const Learner& l, Row r, i32 var) {
@@ -133,6 +141,14 @@ DEVICE void sort_thresholds(Learner& l, i32 from, i32 end) {
   ASSERT(is_sorted(s, from, end));
 }
 
+DEVICE void add_linear_wakes(Learner& l, i32* end, i32 side) {
+  const Problem* p = problem(l);
+  if (!p->n_linears) return;
+  for (i32 i = p->linear_wakes[side]; i < p->linear_wakes[side + 1]; ++i) {
+    add_wake(l, end, p->n_rows + p->linear_wakes[i], 0);
+  }
+}
+
 // The rows that the side wakes, into place `end` of the lists and behind.
 DEVICE void sort_wakes(Learner& l, i32 side, i32* end) {
   Watch w = load_constant(&problem(l)->watches[var_of(side)]);
@@ -140,9 +156,11 @@ DEVICE void sort_wakes(Learner& l, i32 side, i32* end) {
   SideWakes& own = wakes(l).of_side[side];
   for (i32 priority = AT_ONCE; priority <= COSTLY; ++priority) {
     own.start[priority] = *end;
+    if (priority == SUMS) add_linear_wakes(l, end, side);
     for (i32 i = from; i < to; ++i) {
       i32 row = load_constant(&problem(l)->watchers[i]);
       Row r = load_constant(&problem(l)->rows[row]);
+      if (is_absorbed(problem(l), row)) continue;
       if (priority_of(r) == priority && !is_comparison(l, r, var_of(side))) add_wake(l, end, row, 0);
     }
   }
@@ -150,6 +168,7 @@ DEVICE void sort_wakes(Learner& l, i32 side, i32* end) {
   for (i32 i = from; i < to; ++i) {
     i32 row = load_constant(&problem(l)->watchers[i]);
     Row r = load_constant(&problem(l)->rows[row]);
+    if (is_absorbed(problem(l), row)) continue;
     if (is_comparison(l, r, var_of(side))) add_thresholds(l, end, side, row);
   }
   own.end = *end;
@@ -176,7 +195,7 @@ DEVICE i32 first_threshold_above(const Learner& l, const SideWakes& own, bound_t
 
 DEVICE void queue_row(Learner& l, i32 row, i32 priority) {
   Queue& s = queue(l);
-  ASSERT(0 <= row && row < problem(l)->n_rows && AT_ONCE <= priority && priority <= COSTLY);
+  ASSERT(0 <= row && row < n_all_rows(problem(l)) && AT_ONCE <= priority && priority <= COSTLY);
   if (s.next[row] != NOT_QUEUED) return;
   s.next[row] = -1;
   if (s.first[priority] < 0) s.first[priority] = row;
@@ -191,7 +210,7 @@ DEVICE i32 take_row(Learner& l, bool costly_first) {
     i32 priority = costly_first ? COSTLY - i : i;
     i32 row = s.first[priority];
     if (row < 0) continue;
-    ASSERT(row < problem(l)->n_rows && s.next[row] != NOT_QUEUED);
+    ASSERT(row < n_all_rows(problem(l)) && s.next[row] != NOT_QUEUED);
     s.first[priority] = s.next[row];
     s.next[row] = NOT_QUEUED;
     return row;
@@ -200,9 +219,16 @@ DEVICE i32 take_row(Learner& l, bool costly_first) {
 }
 
 DEVICE void queue_all_rows(Learner& l) {
-  for (i32 row = 0; row < problem(l)->n_rows; ++row) {
-    queue_row(l, row, priority_of(load_constant(&problem(l)->rows[row])));
+  const Problem* p = problem(l);
+  for (i32 row = 0; row < n_all_rows(p); ++row) {
+    if (is_linear(p, row) || !is_absorbed(p, row)) queue_row(l, row, priority_of(p, row));
   }
+}
+
+// Linear rows may say more than the ternary ones at whose fixpoint the root is.
+DEVICE void queue_linear_rows(Learner& l) {
+  const Problem* p = problem(l);
+  for (i32 row = p->n_rows; row < n_all_rows(p); ++row) queue_row(l, row, SUMS);
 }
 
 DEVICE bool is_queue_empty(const Learner& l) {

@@ -38,14 +38,14 @@ DEVICE void probe_row(Learner& l, i32 row, const bound_t* lower, const bound_t* 
   i32 first = trail(l).size;
   trail(l).outcome = CONSISTENT;
   if (!run_row(l, row)) {
-    Reason why;
+    Reason why = reason_at(l, 0);
     get_conflict(l, why);
     add_record(records, row, true, literal(0, 0), why.own.literals, why.count);
   }
   for (i32 t = first; t < trail(l).size; ++t) {
     Entry e = trail(l).entries[t];
     for (bound_t k = e.was + 1; k <= e.now; ++k) {
-      Reason why;
+      Reason why = reason_at(l, 0);
       explain(l, e.reason, literal(e.side, k), t, why);
       add_record(records, row, false, literal(e.side, k), why.own.literals, why.count);
     }

@@ -13,6 +13,7 @@ from typing import Annotated, NamedTuple
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.engine import trace_records as trace_records  # they are printed, too
 from turbo_fzn.engine.records import CACHE_LINE, OWN_LINE, Bounded, Times, bound_t, fields_of, i32, i64, pointer, record
+from turbo_fzn.tnf.fuse import LinearKind
 from turbo_fzn.tnf.language import Op, ValueChoice, VarChoice
 
 INFINITE_BOUND = INFINITY  # "no bound", in 64-bit stores only: an upper one; negated, a lower
@@ -99,6 +100,7 @@ class Enumeration(NamedTuple):
 
 ENUMERATIONS = (
     Enumeration("Operator", "OP_", (Op,)),
+    Enumeration("LinearKind", "LINEAR_", (LinearKind,)),
     Enumeration("VarChoice", "VAR_", (VarChoice,)),
     Enumeration("ValueChoice", "VALUE_", (ValueChoice, OwnValueChoice)),
     Enumeration("Method", "METHOD_", (Method,)),
@@ -149,6 +151,27 @@ class Strategy(ctypes.Structure):
     value_choice: i32
     start: i32
     count: i32
+
+
+@record()
+class Linear(ctypes.Structure):
+    """A linear row (tnf/fuse.py): its terms lie in terms[start, end). `truth` is a variable, or -1 in a LINEAR_RANGE; an
+    end of the range that there is not is as INFINITE_BOUND."""
+
+    low: i64
+    high: i64
+    start: i32
+    end: i32
+    truth: i32
+    kind: i32
+
+
+@record()
+class Term(ctypes.Structure):
+    """`factor` times what the side is at, a positive number: the side of the variable that grows with the sum."""
+
+    side: i32
+    factor: i32
 
 
 @record()
@@ -386,6 +409,10 @@ class Problem(ctypes.Structure):
     project: i32  # one solution for each assignment of the output variables is enough
     methods: i32  # bit m: method m may be used
     n_hints: i32
+    n_linears: i32
+    n_terms: i32
+    n_links: i32
+    most_terms: i32  # of a linear row
     outputs: Strategy  # the output variables, as a list in strategy_vars
     roles: Annotated[pointer, "const i32"]  # of each block: its method if it is a learner's, else METHOD_TREE
     decision_sets: Annotated[pointer, "const char"]  # of each variable: bit s says that it is in DecisionSet s
@@ -393,6 +420,12 @@ class Problem(ctypes.Structure):
     learn_statistics: Annotated[pointer, "LearnStatistics"]  # one a block
     exchange: Annotated[pointer, "char"]  # what learners tell each other (learn/exchange.h); null where there is one
     learn_bytes: i64  # of a learner's memory
+    linears: Annotated[pointer, "const Linear"]  # rows that learners run in the place of others (tnf/fuse.py)
+    terms: Annotated[pointer, "const Term"]
+    linear_wakes: Annotated[pointer, "const i32"]  # of each side, and one more: where its linear rows begin, in here
+    absorbed: Annotated[pointer, "const char"]  # of each row: whether linear rows say what it says
+    links: Annotated[pointer, "const char"]  # of each variable: whether it has left with such rows
+    link_rows: Annotated[pointer, "const i32"]  # the rows that define these, operands first
 
 
 STATISTICS = [field.name for field in fields_of(Statistics) if field.name != "activity_ticks"]

@@ -16,7 +16,7 @@ import numpy as np
 
 from turbo_fzn import memory
 from turbo_fzn.domains import INFINITY
-from turbo_fzn.engine import decisions, strategies
+from turbo_fzn.engine import decisions, linears, strategies
 from turbo_fzn.engine.abi import (
     DECISION_SETS,
     EXCHANGE_LITERALS,
@@ -46,6 +46,7 @@ from turbo_fzn.engine.contract import Found
 from turbo_fzn.engine.records import CACHE_LINE, align
 from turbo_fzn.engine.watch import watch_lists
 from turbo_fzn.tnf.arrays import distinct
+from turbo_fzn.tnf.fuse import fuse
 from turbo_fzn.tnf.language import TNF, Op, Strategy, ValueChoice, VarChoice
 
 POOL_BYTES = 2**28
@@ -301,6 +302,18 @@ class Layout:
     def decision_sets(self) -> np.ndarray:
         """In which sets each variable is, as bits (uint8 [n])."""
         return decisions.decision_sets(self.tnf, self.arrays["neighbours"])
+
+    def linears(self) -> dict[str, np.ndarray]:
+        """The linear rows for learners, and what these leave out, by the names in Problem. What the search decides by
+        name stays a variable."""
+        tnf = self.tnf
+        kept = np.zeros(tnf.n_vars, bool)
+        for strategy in tnf.strategies:
+            kept[strategy.variables] = kept[strategy.measured] = True
+        kept[self._warm_start()[0]] = True
+        if tnf.sense:
+            kept[tnf.objective] = True
+        return linears.pack(fuse(tnf, kept), tnf.n_vars)
 
     def learn_bytes(self) -> int:
         """Memory of each block that learns: what is allowed, but no more than the fastest of them fills in days."""
