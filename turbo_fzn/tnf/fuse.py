@@ -300,7 +300,7 @@ def _combine(
     tnf: TNF, n_trees: int, tree: np.ndarray, variables: np.ndarray, coefficients: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """(constant int64 [n_trees], tree, variables, coefficients, good bool [n_trees]): each variable once in a tree, and
-    constants apart. A tree is good if 64 bits hold its sum, and 32 bits each coefficient."""
+    constants apart. A tree is good if 64 bits hold its sum and 32 bits each coefficient, and if it has terms."""
     good = np.ones(n_trees, bool)
     good[tree[~(np.abs(coefficients) <= MOST_COEFFICIENT)]] = False
     order = np.lexsort((variables, tree))
@@ -319,4 +319,5 @@ def _combine(
     constant = np.zeros(n_trees, np.int64)
     np.add.at(constant, tree[fixed], exact[fixed] * np.where(good[tree], tnf.lower[variables], 0)[fixed])
     stay = ~fixed & (exact != 0)
+    good &= np.bincount(tree[stay], minlength=n_trees) > 0  # else there is nothing that a row could tighten
     return constant, tree[stay], variables[stay], exact[stay], good
