@@ -1,4 +1,4 @@
-"""Linear rows against enumeration: they say what the rows that they replace say, and give the links back.
+"""Fused rows against enumeration: they say what the rows that they replace say, and give the links back.
 
 The rows of a random TNF are trees of sums, multiples and comparisons, with root bounds that are now and then tighter
 than what the rows give. What is compared is plain Python over all assignments.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from operator import mul
+from operator import eq, mul
 from random import Random
 
 import numpy as np
@@ -16,8 +16,10 @@ import pytest
 
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.engine.cpu import propagate
-from turbo_fzn.tnf.fuse import LinearKind, Linears, fuse
-from turbo_fzn.tnf.language import ADD, EQ, LEQ, MAX, MUL, TNF
+from turbo_fzn.tnf import linear_rows
+from turbo_fzn.tnf.fuse import Fused, fuse
+from turbo_fzn.tnf.language import ADD, EQ, LEQ, MAX, MIN, MUL, TNF
+from turbo_fzn.tnf.linear_rows import LinearKind, Linears
 
 MODELS = 400
 
@@ -64,9 +66,9 @@ class Draft:
         return TNF(*columns, np.array(self.lower, np.int64), np.array(self.upper, np.int64), tables)
 
 
-def draw(random: Random) -> tuple[TNF, np.ndarray]:
-    """A TNF at its root fixpoint, and the variables that are to stay."""
-    draft = Draft(random)
+def draw_sums(draft: Draft) -> None:
+    """Trees of sums, multiples and comparisons, and now and then something else."""
+    random = draft.random
     terms = [draft.variable(low, low + random.randint(0, 2)) for low in random.choices((-1, 0, 0, 1), k=4)]
     pool = [draft.times(y, random.choice((-3, -2, -1, 2, 3))) if random.random() < 0.4 else y for y in terms]
     while len(pool) > 1 and len(draft.lower) < 13:
@@ -83,6 +85,28 @@ def draw(random: Random) -> tuple[TNF, np.ndarray]:
     if random.random() < 0.3:
         draft.row(MAX, draft.variable(-9, 9), random.choice(pool), random.choice(terms))
     draft.row(random.choice((LEQ, EQ)), draft.variable(0, 1), pool[0], random.choice((draft.variable(2, 2), terms[0])))
+
+
+def draw_truths(draft: Draft) -> None:
+    """Trees of minima and maxima of truth values, some of which are known."""
+    random = draft.random
+    leaves = [draft.variable(0, 1) for _ in range(random.randint(3, 5))]
+    pool = [*leaves, *random.choices(leaves, k=2)]
+    while len(pool) > 1 and len(draft.lower) < 13:
+        op = random.choice((MIN, MAX)) if random.random() < 0.3 else MAX if draft.lower[0] == 0 else MIN
+        if random.random() < 0.6:
+            random.shuffle(pool)
+        known = random.random()
+        x = draft.variable(int(known < 0.05), int(known < 0.9))
+        draft.row(op, x, pool.pop(), pool.pop())
+        if random.random() < 0.85:
+            pool.append(x)
+
+
+def draw(random: Random) -> tuple[TNF, np.ndarray]:
+    """A TNF at its root fixpoint, and the variables that are to stay."""
+    draft = Draft(random)
+    (draw_sums if random.random() < 0.6 else draw_truths)(draft)
     tnf = draft.tnf()
     root = propagate(tnf)
     tnf.infeasible = root is None
@@ -91,9 +115,18 @@ def draw(random: Random) -> tuple[TNF, np.ndarray]:
     return tnf, np.array([random.random() < 0.1 for _ in range(tnf.n_vars)])
 
 
+RESULT: dict[int, Callable[[int, int], int]] = {
+    ADD: lambda y, z: y + z,
+    MUL: lambda y, z: y * z,
+    MIN: min,
+    MAX: max,
+    EQ: lambda y, z: int(y == z),
+    LEQ: lambda y, z: int(y <= z),
+}
+
+
 def holds(op: int, x: int, y: int, z: int) -> bool:
-    results = {ADD: y + z, MUL: y * z, MAX: max(y, z), EQ: int(y == z), LEQ: int(y <= z)}
-    return x == results[op]
+    return x == RESULT[op](y, z)
 
 
 Rule = tuple[tuple[int, ...], Callable[..., bool]]  # places of variables, and what must hold of their values
@@ -140,52 +173,83 @@ def rule_of_linear(linears: Linears, i: int) -> Rule:
     return (*linears.variables[span].tolist(), *truth), is_satisfied
 
 
+def rule_of_clause(fused: Fused, i: int) -> Rule:
+    clauses = fused.clauses
+    literals = clauses.literals[clauses.starts[i] : clauses.starts[i + 1]].tolist()
+    wanted = [1 - literal % 2 for literal in literals]
+    return tuple(literal // 2 for literal in literals), lambda *values: any(map(eq, values, wanted))
+
+
 def solutions(tnf: TNF) -> set[tuple[int, ...]]:
     every = list(range(tnf.n_vars))
     return {tuple(values[v] for v in every) for values in assignments(tnf, every, rules_of_rows(tnf, range(tnf.n_rows)))}
 
 
-def solutions_of(tnf: TNF, linears: Linears) -> set[tuple[int, ...]]:
-    """Of the linear rows and of the rows that are left, with the links by the rows that define them."""
-    rules = [rule_of_linear(linears, i) for i in range(linears.n_rows)]
-    rules += rules_of_rows(tnf, np.flatnonzero(~linears.absorbed).tolist())
+def solutions_of(tnf: TNF, fused: Fused) -> set[tuple[int, ...]]:
+    """Of the fused rows and of the rows that are left, with the links by the rows that define them."""
+    rules = [rule_of_linear(fused.linears, i) for i in range(fused.linears.n_rows)]
+    rules += [rule_of_clause(fused, i) for i in range(fused.clauses.n_clauses)]
+    rules += rules_of_rows(tnf, np.flatnonzero(~fused.absorbed).tolist())
     found = set()
-    for values in assignments(tnf, np.flatnonzero(~linears.links).tolist(), rules):
-        for r in linears.order.tolist():
-            y, z = values[int(tnf.y[r])], values[int(tnf.z[r])]
-            values[int(tnf.x[r])] = y + z if tnf.op[r] == ADD else y * z
+    for values in assignments(tnf, np.flatnonzero(~fused.links).tolist(), rules):
+        for r in fused.order.tolist():
+            op, x, y, z = (int(column[r]) for column in (tnf.op, tnf.x, tnf.y, tnf.z))
+            values[x] = RESULT[op](values[y], values[z])
         found.add(tuple(values[v] for v in range(tnf.n_vars)))
     return found
 
 
 @pytest.fixture(scope="module")
-def drawn() -> list[tuple[TNF, np.ndarray, Linears]]:
+def drawn() -> list[tuple[TNF, np.ndarray, Fused]]:
     pairs = [draw(Random(f"fuse/{number}")) for number in range(MODELS)]
     return [(tnf, kept, fuse(tnf, kept)) for tnf, kept in pairs if not tnf.infeasible]
 
 
-def test_linear_rows_and_links_have_the_solutions_of_the_rows_that_they_replace(drawn):
-    for tnf, _, linears in drawn:
-        assert solutions_of(tnf, linears) == solutions(tnf)
+@pytest.mark.parametrize("most_terms", [2, linear_rows.MOST_TERMS])
+def test_fused_rows_and_links_have_the_solutions_of_the_rows_that_they_replace(most_terms, drawn, monkeypatch):
+    monkeypatch.setattr(linear_rows, "MOST_TERMS", most_terms)
+    for tnf, kept, _ in drawn:
+        assert solutions_of(tnf, fuse(tnf, kept)) == solutions(tnf)
 
 
 def test_what_is_drawn_has_everything(drawn):
-    kinds = [int(kind) for _, _, linears in drawn for kind in linears.kind]
+    linears = [fused.linears for *_, fused in drawn]
+    kinds = [int(kind) for one in linears for kind in one.kind]
     assert set(kinds) == set(map(int, LinearKind)) and min(map(kinds.count, LinearKind)) > 10
-    assert any(np.any(linears.low == -INFINITY) for *_, linears in drawn)
-    assert any(np.any(linears.high == INFINITY) for *_, linears in drawn)
-    assert sum(linears.links.any() for *_, linears in drawn) > len(drawn) / 3
+    assert any(np.any(one.low == -INFINITY) for one in linears) and any(np.any(one.high == INFINITY) for one in linears)
+    lengths = [int(size) for *_, fused in drawn for size in np.diff(fused.clauses.starts)]
+    assert lengths.count(2) > 50 and max(lengths) > 4
+    assert sum(fused.links.any() for *_, fused in drawn) > len(drawn) / 3
 
 
 def test_what_is_kept_stays_a_variable(drawn):
-    for _, kept, linears in drawn:
-        assert not np.any(linears.links & kept)
+    for _, kept, fused in drawn:
+        assert not np.any(fused.links & kept)
 
 
 def test_every_link_is_defined_by_one_row_of_the_order(drawn):
-    for tnf, _, linears in drawn:
-        assert sorted(tnf.x[linears.order]) == np.flatnonzero(linears.links).tolist()
-        assert linears.absorbed[linears.order].all()
+    for tnf, _, fused in drawn:
+        assert sorted(tnf.x[fused.order]) == np.flatnonzero(fused.links).tolist()
+        assert fused.absorbed[fused.order].all()
+
+
+def long_sum(n: int) -> tuple[TNF, np.ndarray]:
+    """The balanced tree of a sum of n truth values, whose top stays."""
+    draft = Draft(Random(0))
+    pool = [draft.variable(0, 1) for _ in range(n)]
+    while len(pool) > 1:
+        y, z, *pool = pool
+        pool.append(draft.row(ADD, draft.variable(0, draft.upper[y] + draft.upper[z]), y, z))
+    kept = np.zeros(len(draft.lower), bool)
+    kept[pool[0]] = True
+    return draft.tnf(), kept
+
+
+def test_a_long_sum_has_joints():
+    linears = fuse(*long_sum(200)).linears
+    sizes = np.diff(linears.starts)
+    assert sizes.sum() - linears.n_rows == 199 + linears.n_rows
+    assert sizes.max() <= 2 * linear_rows.MOST_TERMS + 1 and linears.n_rows < 200 / (linear_rows.MOST_TERMS - 2)
 
 
 def two_bounds_that_lean_on_each_other() -> TNF:
@@ -201,21 +265,13 @@ def two_bounds_that_lean_on_each_other() -> TNF:
 
 def test_bounds_that_only_lean_on_each_other_are_not_lost():
     tnf = two_bounds_that_lean_on_each_other()
-    linears = fuse(tnf, np.zeros(tnf.n_vars, bool))
-    assert solutions_of(tnf, linears) == solutions(tnf) != set()
-    assert not linears.links.any()
+    fused = fuse(tnf, np.zeros(tnf.n_vars, bool))
+    assert solutions_of(tnf, fused) == solutions(tnf) != set()
+    assert not fused.links.any()
 
 
 def test_a_sum_beyond_64_bits_stays_a_tree():
-    draft = Draft(Random(0))
-    a, b, c = (draft.variable(0, 2**58) for _ in range(3))
-    total = draft.variable(0, 2**60)
-    link = draft.variable(0, 2**59)
-    draft.row(ADD, link, a, b)
-    draft.row(ADD, total, link, c)
-    kept = np.zeros(5, bool)
-    kept[total] = True
-    assert fuse(draft.tnf(), kept).n_rows == 0
-    small = draft.tnf()
-    small.lower, small.upper = small.lower // 4, small.upper // 4
-    assert fuse(small, kept).n_rows == 1
+    tnf, kept = long_sum(3)
+    assert fuse(tnf, kept).linears.n_rows == 1
+    tnf.lower, tnf.upper = tnf.lower * 2**58, tnf.upper * 2**58
+    assert fuse(tnf, kept).linears.n_rows == 0

@@ -126,7 +126,7 @@ struct alignas(16) Strategy {
   i32 var_choice, value_choice, start, count;
 };
 
-// A linear row (tnf/fuse.py): its terms lie in terms[start, end). `truth` is a variable, or -1 in a LINEAR_RANGE; an
+// A linear row (tnf/linear_rows.py): its terms lie in terms[start, end). `truth` is a variable, or -1 in a LINEAR_RANGE; an
 // end of the range that there is not is as INFINITE_BOUND.
 struct Linear {
   i64 low, high;
@@ -296,9 +296,11 @@ struct Problem {
   const Linear* linears;              // rows that learners run in the place of others (tnf/fuse.py)
   const Term* terms;
   const i32* linear_wakes;            // of each side, and one more: where its linear rows begin, in here
-  const char* absorbed;               // of each row: whether linear rows say what it says
+  const i32* clauses;                 // of each clause, and one more: where its literals begin, in here; these are
+  const char* absorbed;               // of each row: whether linear rows or clauses say what it says
   const char* links;                  // of each variable: whether it has left with such rows
   const i32* link_rows;               // the rows that define these, operands first
+  i32 n_clauses, n_clause_literals;
 };
 
 #include "abi_check.h"

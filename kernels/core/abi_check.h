@@ -6,7 +6,7 @@
 
 #define SAME(expression, value) \
   static_assert((expression) == (value), "host and kernels differ: python -m turbo_fzn.engine.header --write")
-#define ABI_DIGEST "d2ad34512b66c059"
+#define ABI_DIGEST "6ef2c67a5b78e153"
 
 SAME(INFINITE_BOUND, 4611686018427387904);
 SAME(NO_INCUMBENT, 9223372036854775807);
@@ -227,7 +227,7 @@ SAME(offsetof(RingSlot, sequence), 0);
 SAME(offsetof(RingSlot, objective), 8);
 SAME(offsetof(RingSlot, block), 16);
 SAME(offsetof(RingSlot, method), 24);
-SAME(sizeof(Problem), 496);
+SAME(sizeof(Problem), 512);
 SAME(offsetof(Problem, rows), 0);
 SAME(offsetof(Problem, watches), 8);
 SAME(offsetof(Problem, watchers), 16);
@@ -300,9 +300,12 @@ SAME(offsetof(Problem, learn_bytes), 440);
 SAME(offsetof(Problem, linears), 448);
 SAME(offsetof(Problem, terms), 456);
 SAME(offsetof(Problem, linear_wakes), 464);
-SAME(offsetof(Problem, absorbed), 472);
-SAME(offsetof(Problem, links), 480);
-SAME(offsetof(Problem, link_rows), 488);
+SAME(offsetof(Problem, clauses), 472);
+SAME(offsetof(Problem, absorbed), 480);
+SAME(offsetof(Problem, links), 488);
+SAME(offsetof(Problem, link_rows), 496);
+SAME(offsetof(Problem, n_clauses), 504);
+SAME(offsetof(Problem, n_clause_literals), 508);
 
 #undef BY_WIDTH
 #undef SAME

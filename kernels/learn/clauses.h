@@ -60,6 +60,7 @@ DEVICE void take_memory(Clauses& s, i64 store_bytes, i64 key_bytes, Room& room) 
 
 DEVICE void clear_clauses(Learner& l) { clauses(l).reduce_at = FIRST_REDUCTION; }
 
+constexpr i32 STATED = 0;  // in the place of an LBD: no clause that was learned; it stays
 constexpr i32 KEPT_LBD = 2;
 constexpr i32 KEPT_WHILE_USED = 6;
 
@@ -79,7 +80,7 @@ DEVICE bool is_clause(const Learner& l, const Literal* literals, i32 size) {
 
 // Stores a clause. -1 when there is no room.
 DEVICE i32 store_clause(Learner& l, const Literal* literals, i32 size, i32 lbd) {
-  ASSERT(is_clause(l, literals, size) && lbd > 0);
+  ASSERT(is_clause(l, literals, size) && lbd >= STATED);
   Clauses& s = clauses(l);
   i64 end = (i64)s.end + clause_units(size);
   if (end > s.capacity || s.count == s.most) {
@@ -95,16 +96,52 @@ DEVICE i32 store_clause(Learner& l, const Literal* literals, i32 size, i32 lbd) 
   return clause;
 }
 
-// Watches the first two literals. Without room for that the clause is only not told: it propagates nothing, and is
-// rebuilt with the lists.
-DEVICE void attach(Learner& l, i32 clause) {
+// Watches the first two literals. False when there is no room: then the clause is only not told, propagates nothing,
+// and is rebuilt with the lists.
+DEVICE bool attach(Learner& l, i32 clause) {
   const Literal* literals = literals_of(clause_at(l, clause));
   ASSERT(is_clause(l, literals, clause_at(l, clause)->size));
   bool binary = clause_at(l, clause)->size == 2;
   for (i32 i = 0; i < 2; ++i) {
     Watcher watcher = {literals[1 - i], clause, binary};
-    if (!watch(l, negation(literals[i]), watcher)) return;
+    if (!watch(l, negation(literals[i]), watcher)) return false;
   }
+  return true;
+}
+
+DEVICE bool is_crowded(const Learner& l) {
+  const Clauses& s = clauses(l);
+  return lists(l).full || s.end > s.capacity / 2 || s.count > s.most / 2;
+}
+
+// What the host says in the place of rows (turbo_fzn/tnf/clause_rows.py), before anything is learned. False when that
+// is too much for the learner's memory.
+DEVICE bool state_clauses(Learner& l) {
+  const Problem* p = problem(l);
+  Literal* literals = learned(l).literals;
+  for (i32 c = 0; c < p->n_clauses; ++c) {
+    i32 from = p->clauses[c], size = p->clauses[c + 1] - from;
+    for (i32 i = 0; i < size; ++i) {
+      i32 side = p->clauses[from + i];
+      literals[i] = literal(side, 1 - is_upper(side));
+    }
+    i32 clause = store_clause(l, literals, size, STATED);
+    if (clause < 0 || !attach(l, clause)) return false;
+  }
+  clauses(l).reduce_at += p->n_clauses;
+  return !is_crowded(l);
+}
+
+// Whether each stated clause has a literal that is true. Where lists were full, one may not have been told.
+DEVICE bool are_stated_clauses_true(const Learner& l) {
+  for (i32 c = 0; c < clauses(l).end; c += clause_units(clause_at(l, c)->size)) {
+    if (clause_at(l, c)->lbd != STATED) break;  // they are the first
+    const Literal* literals = literals_of(clause_at(l, c));
+    bool good = false;
+    for (i32 i = 0; !good && i < clause_at(l, c)->size; ++i) good = is_true(l, literals[i]);
+    if (!good) return false;
+  }
+  return true;
 }
 
 // Ordered by what is to go first, the greatest: LBD, then want of activity.
@@ -115,6 +152,7 @@ DEVICE u64 badness(const Clause* c) {
 }
 
 DEVICE bool may_go(const Clause* c, bool pressed) {
+  if (c->lbd == STATED) return false;
   return pressed || (c->lbd > KEPT_LBD && !(c->lbd <= KEPT_WHILE_USED && c->used));
 }
 
@@ -188,11 +226,6 @@ DEVICE i32 close_up(Learner& l, u64 limit, bool pressed, Literal* units) {
 DEVICE void rebuild_lists(Learner& l) {
   clear_lists(l);
   for (i32 c = 0; c < clauses(l).end; c += clause_units(clause_at(l, c)->size)) attach(l, c);
-}
-
-DEVICE bool is_crowded(const Learner& l) {
-  const Clauses& s = clauses(l);
-  return lists(l).full || s.end > s.capacity / 2 || s.count > s.most / 2;
 }
 
 DEVICE bool wants_reduction(const Learner& l) {

@@ -95,6 +95,7 @@ DEVICE void clear_learner(Learner& l) {
     if (!is_link(problem(l), v)) insert(l, v);
   }
   queue_linear_rows(l);
+  restarts(l).gave_up = !state_clauses(l);
 }
 
 // Level 0: only what is better than the incumbent is wanted, and what others have proved of the objective is known.
@@ -196,9 +197,11 @@ DEVICE void fix_links(const Learner& l) {
   const Block& b = block(l);
   for (i32 i = 0; i < p->n_links; ++i) {
     Row r = load_constant(&p->rows[p->link_rows[i]]);
-    wide_t value = r.op == OP_ADD ? (wide_t)b.lower[r.y] + b.lower[r.z] : (wide_t)b.lower[r.y] * b.lower[r.z];
-    ASSERT(value >= p->root_lower[r.x] && value <= p->root_upper[r.x]);
-    b.lower[r.x] = b.upper[r.x] = (bound_t)value;
+    Interval x = interval(p->root_lower[r.x], p->root_upper[r.x]);
+    Interval y = interval(b.lower[r.y], b.lower[r.y]), z = interval(b.lower[r.z], b.lower[r.z]);
+    propagate_operator(b, r, x, y, z);
+    ASSERT(is_single(x) && is_single(y) && is_single(z));
+    b.lower[r.x] = b.upper[r.x] = (bound_t)x.l;
   }
 }
 
@@ -260,7 +263,9 @@ DEVICE bool step(Learner& l) {
     i64 leap = t.level == 0 ? next_leap(l) : 0;
     if (t.level == 0 && restarts(l).probing && !is_fixed(l, problem(l)->objective)) a = probe_literal(l);
     else if (leap > 1) a = leap_literal(l, leap);
-    else if (!choose_literal(l, restarts(l).part == METHOD_FOLLOWER, &a)) return tell_solution(l);
+    else if (!choose_literal(l, restarts(l).part == METHOD_FOLLOWER, &a)) {
+      return are_stated_clauses_true(l) ? tell_solution(l) : make_room_by_restart(l);
+    }
   }
   ASSERT(is_open(l, a) && t.head == t.size);
   if (!has_room_to_suppose(l)) return make_room_by_restart(l);
@@ -300,7 +305,7 @@ OUTLINE bool run_learner(Block& b, char* memory) {
   open_books(b);
   if (!has_infinite_bound(p)) {
     clear_learner(l);
-    search_learning(l);
+    if (!restarts(l).gave_up) search_learning(l);
     statistics(b).propagations = progress(l).runs;
     statistics(b).peak_level = trail(l).peak_level;
   }

@@ -13,8 +13,8 @@ from typing import Annotated, NamedTuple
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.engine import trace_records as trace_records  # they are printed, too
 from turbo_fzn.engine.records import CACHE_LINE, OWN_LINE, Bounded, Times, bound_t, fields_of, i32, i64, pointer, record
-from turbo_fzn.tnf.fuse import LinearKind
 from turbo_fzn.tnf.language import Op, ValueChoice, VarChoice
+from turbo_fzn.tnf.linear_rows import LinearKind
 
 INFINITE_BOUND = INFINITY  # "no bound", in 64-bit stores only: an upper one; negated, a lower
 NO_INCUMBENT = 2**63 - 1  # in place of an objective value: nothing was found so far
@@ -155,7 +155,7 @@ class Strategy(ctypes.Structure):
 
 @record()
 class Linear(ctypes.Structure):
-    """A linear row (tnf/fuse.py): its terms lie in terms[start, end). `truth` is a variable, or -1 in a LINEAR_RANGE; an
+    """A linear row (tnf/linear_rows.py): its terms lie in terms[start, end). `truth` is a variable, or -1 in a LINEAR_RANGE; an
     end of the range that there is not is as INFINITE_BOUND."""
 
     low: i64
@@ -423,9 +423,13 @@ class Problem(ctypes.Structure):
     linears: Annotated[pointer, "const Linear"]  # rows that learners run in the place of others (tnf/fuse.py)
     terms: Annotated[pointer, "const Term"]
     linear_wakes: Annotated[pointer, "const i32"]  # of each side, and one more: where its linear rows begin, in here
-    absorbed: Annotated[pointer, "const char"]  # of each row: whether linear rows say what it says
+    clauses: Annotated[pointer, "const i32"]  # of each clause, and one more: where its literals begin, in here; these are
+    # sides of truth values, which are to be at their ends
+    absorbed: Annotated[pointer, "const char"]  # of each row: whether linear rows or clauses say what it says
     links: Annotated[pointer, "const char"]  # of each variable: whether it has left with such rows
     link_rows: Annotated[pointer, "const i32"]  # the rows that define these, operands first
+    n_clauses: i32
+    n_clause_literals: i32
 
 
 STATISTICS = [field.name for field in fields_of(Statistics) if field.name != "activity_ticks"]

@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 
 from turbo_fzn import memory
-from turbo_fzn.engine import compiler, linears
+from turbo_fzn.engine import compiler, fused
 from turbo_fzn.engine.abi import LEARN_STATISTICS, METHODS, STATISTICS, Common, Problem, Units
 from turbo_fzn.engine.agreement import digest
 from turbo_fzn.engine.aligned import first_books, line_aligned, make_common
@@ -208,7 +208,7 @@ class CpuEngine:
         check_sums(layout, self.problem)
         point_to(self.problem, {**layout.arrays, **self.memory})
         if settings.roles:
-            linears.count(self.problem, self.memory)
+            fused.count(self.problem, self.memory)
         self.problem.common = ctypes.addressof(self.common)
         self.units_read = 0  # version
         self.ring = Ring(layout, self.memory["ring"], self.library.memory_fence)
@@ -248,7 +248,7 @@ class CpuEngine:
         }
         if (exchange := layout.first_exchange()) is not None:
             memory["exchange"] = exchange
-        return memory | (layout.linears() if layout.settings.roles else {})
+        return memory | (layout.fused() if layout.settings.roles else {})
 
     def _run(self, index: int) -> None:
         if self.library.solve_block(ctypes.byref(self.problem), index) != 0:

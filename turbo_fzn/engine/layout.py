@@ -16,7 +16,7 @@ import numpy as np
 
 from turbo_fzn import memory
 from turbo_fzn.domains import INFINITY
-from turbo_fzn.engine import decisions, linears, strategies
+from turbo_fzn.engine import decisions, fused, strategies
 from turbo_fzn.engine.abi import (
     DECISION_SETS,
     EXCHANGE_LITERALS,
@@ -303,9 +303,9 @@ class Layout:
         """In which sets each variable is, as bits (uint8 [n])."""
         return decisions.decision_sets(self.tnf, self.arrays["neighbours"])
 
-    def linears(self) -> dict[str, np.ndarray]:
-        """The linear rows for learners, and what these leave out, by the names in Problem. What the search decides by
-        name stays a variable."""
+    def fused(self) -> dict[str, np.ndarray]:
+        """Linear rows and clauses for learners, and what these leave out, by the names in Problem. What the search
+        decides by name stays a variable."""
         tnf = self.tnf
         kept = np.zeros(tnf.n_vars, bool)
         for strategy in tnf.strategies:
@@ -313,7 +313,7 @@ class Layout:
         kept[self._warm_start()[0]] = True
         if tnf.sense:
             kept[tnf.objective] = True
-        return linears.pack(fuse(tnf, kept), tnf.n_vars)
+        return fused.pack(fuse(tnf, kept), tnf.n_vars)
 
     def learn_bytes(self) -> int:
         """Memory of each block that learns: what is allowed, but no more than the fastest of them fills in days."""

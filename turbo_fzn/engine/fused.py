@@ -1,4 +1,4 @@
-"""Linear rows (tnf/fuse.py) -> the arrays in which learners read them: see `Linear` and `Term` of abi.py."""
+"""Fused rows (tnf/fuse.py) -> the arrays in which learners read them: see `Linear`, `Term` and Problem of abi.py."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ import numpy as np
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.engine.abi import Linear, Problem, Term
 from turbo_fzn.engine.aligned import columns
-from turbo_fzn.tnf.fuse import LinearKind, Linears
+from turbo_fzn.tnf.fuse import Fused
+from turbo_fzn.tnf.linear_rows import LinearKind, Linears
 
 
-def pack(linears: Linears, n_vars: int) -> dict[str, np.ndarray]:
+def pack(fused: Fused, n_vars: int) -> dict[str, np.ndarray]:
     """The arrays by their names in Problem."""
+    linears, clauses = fused.linears, fused.clauses
     rows = np.zeros(linears.n_rows, np.dtype(Linear))
     rows["low"], rows["high"], rows["kind"], rows["truth"] = linears.low, linears.high, linears.kind, linears.truth
     rows["start"], rows["end"] = linears.starts[:-1], linears.starts[1:]
@@ -19,17 +21,20 @@ def pack(linears: Linears, n_vars: int) -> dict[str, np.ndarray]:
         "linears": rows,
         "terms": columns(Term, side=term_sides(linears), factor=np.abs(linears.coefficients)),
         "linear_wakes": wake_lists(linears, 2 * n_vars),
-        "absorbed": linears.absorbed.astype(np.uint8),
-        "links": linears.links.astype(np.uint8),
-        "link_rows": linears.order,
+        "clauses": np.concatenate((clauses.starts + np.int32(len(clauses.starts)), clauses.literals)),
+        "absorbed": fused.absorbed.astype(np.uint8),
+        "links": fused.links.astype(np.uint8),
+        "link_rows": fused.order,
     }
 
 
 def count(problem: Problem, arrays: dict[str, np.ndarray]) -> None:
     """Sets the fields of `problem` that say how long the arrays are."""
-    rows = arrays["linears"]
+    rows, clauses = arrays["linears"], arrays["clauses"]
     problem.n_linears, problem.n_terms, problem.n_links = len(rows), len(arrays["terms"]), len(arrays["link_rows"])
     problem.most_terms = int((rows["end"] - rows["start"]).max(initial=0))
+    problem.n_clauses = int(clauses[0]) - 1
+    problem.n_clause_literals = len(clauses) - int(clauses[0])
 
 
 def term_sides(linears: Linears) -> np.ndarray:

@@ -1,0 +1,252 @@
+"""Linear rows: sums that learners run whole, made from trees of ternary rows.
+
+The ternary form gives each partial sum of a long sum a variable. A learner pays for these links twice. A change of one
+term climbs through the tree link by link, and each step is an entry of the trail and a reason to be explained. So trees
+of ADD and of MUL by a constant, and the comparison on top of one, become linear rows
+
+    low <= sum of coefficient * variable <= high        (RANGE)
+    truth <-> sum of coefficient * variable <= high     (AT_MOST)
+    truth <-> sum of coefficient * variable = high      (EQUAL)
+
+of at most some MOST_TERMS terms each: a link with so many terms below it stays a variable, a joint. Without joints some
+proofs need ten times the conflicts, for a partial sum is a good thing for a clause to name (docs/design/learning.md).
+
+A link may have bounds that its definition does not give, and a row that has lost its link cannot keep them. So both of
+a link's bounds must follow from what stays. `_justified` finds these by a least fixpoint from the variables that stay:
+nothing is its own reason. A link that has no such reason stays a variable. The link on top of a sum may be one that no
+other row uses; its bounds are those of the linear row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+
+from turbo_fzn.domains import INFINITY
+from turbo_fzn.tnf.language import TNF, Op
+from turbo_fzn.tnf.links import NOBODY, Links, Rows, Trees, defining_order
+
+import os
+MOST_TERMS = int(os.environ.get("CAP", "8"))
+MOST_COEFFICIENT = 2**31 - 1
+MOST_SUM = 2**60  # of the magnitudes of all terms: sums are reckoned in 64 bits
+
+
+class LinearKind(IntEnum):
+    """What a linear row says of its sum; the module's docstring has the three forms."""
+
+    RANGE = 0
+    AT_MOST = 1
+    EQUAL = 2
+
+
+@dataclass(frozen=True)
+class Linears:
+    """Linear rows of a TNF with n variables and m rows, and what they stand for.
+
+    Of each linear row its `kind` (int32), `low` and `high` (int64, ±INFINITY where there is none), the `truth`
+    variable (int32, or -1), and its terms, from `starts` on (int32 [k + 1]): `variables` and `coefficients` (int32).
+    `absorbed` (bool [m]) are the rows that linear rows replace, `links` (bool [n]) the variables that left with them;
+    `order` (int32) are the absorbed rows that define these, operands first.
+    """
+
+    kind: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    truth: np.ndarray
+    starts: np.ndarray
+    variables: np.ndarray
+    coefficients: np.ndarray
+    absorbed: np.ndarray
+    links: np.ndarray
+    order: np.ndarray
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.kind)
+
+
+def linear_rows(tnf: TNF, kept: np.ndarray) -> Linears:
+    """Those of a TNF at its root fixpoint. Variables that are `kept` (bool [n]) stay, others may be links."""
+    rows = _LinearRows(tnf)
+    links = Links(rows, kept)
+    links.keep(_justified(rows, links))
+    links.keep(~_joints(rows, links))
+    return _Sums(rows, links).linears()
+
+
+class _LinearRows(Rows):
+    """ADD, MUL by a constant, LEQ and EQ: 0 = factors * slots, or a difference that is compared with 0. `factors` are
+    int64 [m, 3]; the constant of a MUL has none, nor has the truth of a comparison."""
+
+    def __init__(self, tnf: TNF):
+        self.compares = (tnf.op == Op.LEQ) | (tnf.op == Op.EQ)
+        self.factors = np.zeros((tnf.n_rows, 3), np.int64)
+        self.factors[tnf.op == Op.ADD] = (-1, 1, 1)
+        self.factors[self.compares] = (0, 1, -1)
+        self._add_products(tnf)
+        super().__init__(tnf, self.factors[:, 0] != 0, self.factors != 0)
+
+    def _add_products(self, tnf: TNF) -> None:
+        products, fixed = np.flatnonzero(tnf.op == Op.MUL), tnf.lower == tnf.upper
+        for operand, constant, place in ((tnf.y, tnf.z, 1), (tnf.z, tnf.y, 2)):
+            rows = products[fixed[constant[products]] & ~fixed[operand[products]]]
+            value = tnf.lower[constant[rows]]
+            good = (value != 0) & (np.abs(value) <= MOST_COEFFICIENT)
+            self.factors[rows[good], 0] = -1
+            self.factors[rows[good], place] = value[good]
+
+
+def _joints(rows: _LinearRows, links: Links) -> np.ndarray:
+    """The links that stay, so that no linear row has many terms (bool [n])."""
+    trees = Trees(rows, links, rows.factors)
+    terms = ((rows.factors != 0) & ~links.mask[rows.slots]).sum(axis=1)  # below each row, as far as known
+    joints = np.zeros(rows.tnf.n_vars, bool)
+    inner = np.flatnonzero(links.inner)
+    depth = trees.depth[links.definition[inner]]
+    order = np.argsort(-depth, kind="stable")
+    for level in np.split(inner[order], np.flatnonzero(np.diff(depth[order])) + 1):
+        many = terms[links.definition[level]] >= MOST_TERMS
+        joints[level[many]] = True
+        np.add.at(terms, links.user[level], np.where(many, 1, terms[links.definition[level]]))
+    return joints
+
+
+def _justified(rows: _LinearRows, links: Links) -> np.ndarray:
+    """The links whose bounds follow from those of the variables that stay (bool [n])."""
+    tnf = rows.tnf
+    known = np.zeros((tnf.n_vars, 2), bool)  # the lower bound, the upper bound
+    known[~links.inner] = True
+    open_links = np.flatnonzero(links.inner)
+    while len(open_links):
+        before = known[open_links].sum()
+        for row, slot in (
+            (links.definition[open_links], np.zeros(len(open_links), np.int64)),
+            (links.user[open_links], links.slot[open_links]),
+        ):
+            known[open_links] |= _implied(rows, row, slot, known)
+        if known[open_links].sum() == before:
+            break
+        open_links = open_links[~known[open_links].all(axis=1)]
+    return links.mask & known.all(axis=1)
+
+
+def _implied(rows: _LinearRows, row: np.ndarray, slot: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """Whether the row gives the root bounds of the variable in the slot (bool [k, 2]), from bounds that are known."""
+    tnf, count = rows.tnf, np.arange(len(row))
+    variables, factors = rows.slots[row], rows.factors[row].copy()
+    own = factors[count, slot]
+    factors[count, slot] = 0
+    ends = np.stack((tnf.lower[variables], tnf.upper[variables]), axis=2)
+    exact = (np.abs(factors) * np.abs(ends.astype(np.float64)).max(axis=2)).max(axis=1) < MOST_SUM / 4
+    ends[~exact] = 0
+    # own * v = -rest
+    least, least_known = _end_of_sum(-factors, ends, known[variables], 0)
+    most, most_known = _end_of_sum(-factors, ends, known[variables], 1)
+    truth, equal, compares = tnf.x[row], tnf.op[row] == Op.EQ, rows.compares[row]
+    holds, fails = compares & (tnf.lower[truth] == 1), compares & (tnf.upper[truth] == 0) & ~equal
+    # y - z <= 0 says nothing of the lower end of own * v, y - z >= 1 nothing of the upper one
+    least_known &= exact & (~compares | (holds & equal) | fails)
+    most_known &= exact & (~compares | holds)
+    least = least + fails
+    below = np.where(own > 0, -(-least // own), -(-most // own))  # rounded up, of what bounds v from below
+    above = np.where(own > 0, most // own, least // own)
+    variable = variables[count, slot]
+    below_known, above_known = np.where(own > 0, (least_known, most_known), (most_known, least_known))
+    return np.stack(
+        (below_known & (below >= tnf.lower[variable]), above_known & (above <= tnf.upper[variable])), axis=1
+    )
+
+
+def _end_of_sum(
+    factors: np.ndarray, ends: np.ndarray, known: np.ndarray, end: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The lower (0) or upper (1) end of each sum of factors * variables (int64 [k]), and whether the bounds that it is
+    made of are known. `ends` and `known` are [k, terms, 2]."""
+    place = np.where(factors > 0, end, 1 - end)[:, :, None]
+    values = factors * np.take_along_axis(ends, place, axis=2)[:, :, 0]
+    are_known = (factors == 0) | np.take_along_axis(known, place, axis=2)[:, :, 0]
+    return values.sum(axis=1), are_known.all(axis=1)
+
+
+class _Sums:
+    """The trees of linear rows."""
+
+    def __init__(self, rows: _LinearRows, links: Links):
+        self.rows, self.links = rows, links
+        self.trees = Trees(rows, links, rows.factors)
+
+    def linears(self) -> Linears:
+        """Of each tree of two rows and more whose sums can be reckoned."""
+        tnf, trees = self.rows.tnf, self.trees
+        roots = trees.roots()
+        tree, variables, coefficients = self._terms(trees.numbers(roots))
+        constant, tree, variables, coefficients, good = _combine(tnf, len(roots), tree, variables, coefficients)
+        names_truth = self.rows.compares[roots[tree]] & (variables == tnf.x[roots[tree]])
+        good[tree[names_truth]] = False
+        renumbered = np.cumsum(good) - 1
+        order = np.lexsort((variables, np.abs(coefficients), tree))  # small ones first: kernels/learn/linear.h
+        tree, variables, coefficients = tree[order], variables[order], coefficients[order]
+        stay = good[tree]
+        starts = np.concatenate(([0], np.cumsum(np.bincount(renumbered[tree[stay]], minlength=int(good.sum())))))
+        kind, low, high, truth = self._heads(roots[good], constant[good])
+        absorbed = trees.numbers(roots[good]) != NOBODY
+        links = self.links.mask.copy()
+        links[links] = absorbed[self.links.definition[links]]
+        return Linears(
+            kind, low, high, truth, starts.astype(np.int32), variables[stay].astype(np.int32),
+            coefficients[stay].astype(np.int32), absorbed, links, defining_order(self.links, trees, links),
+        )  # fmt: skip
+
+    def _terms(self, number: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Of the slots that no link fills: the number of the tree, the variable and its coefficient (float64)."""
+        rows = self.rows
+        joined = np.flatnonzero(number != NOBODY)
+        row, slot = np.nonzero((rows.factors[joined] != 0) & ~self.links.mask[rows.slots[joined]])
+        at = joined[row]
+        return number[at], rows.slots[at, slot], self.trees.weight[at] * rows.factors[at, slot]
+
+    def _heads(self, roots: np.ndarray, constant: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Kind, low, high and truth of the linear row of each tree, whose terms lack the constant."""
+        tnf, x = self.rows.tnf, self.rows.tnf.x[roots]
+        kind = np.full(len(roots), LinearKind.RANGE, np.int32)
+        low, high = -constant, -constant
+        top = self.links.mask[x] & (self.links.definition[x] == roots)  # 0 = sum - x, and x has bounds
+        low, high = np.where(top, tnf.lower[x] + low, low), np.where(top, tnf.upper[x] + high, high)
+        leq, equal = tnf.op[roots] == Op.LEQ, tnf.op[roots] == Op.EQ
+        holds, fails = tnf.lower[x] == 1, tnf.upper[x] == 0
+        low[leq & holds] = -INFINITY
+        low[leq & fails], high[leq & fails] = 1 - constant[leq & fails], INFINITY
+        kind[leq & ~holds & ~fails] = LinearKind.AT_MOST
+        kind[equal & ~holds] = LinearKind.EQUAL
+        truth = np.where(kind == LinearKind.RANGE, NOBODY, x)
+        return kind, low, high, truth.astype(np.int32)
+
+
+def _combine(
+    tnf: TNF, n_trees: int, tree: np.ndarray, variables: np.ndarray, coefficients: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """(constant int64 [n_trees], tree, variables, coefficients, good bool [n_trees]): each variable once in a tree, and
+    constants apart. A tree is good if 64 bits hold its sum and 32 bits each coefficient, and if it has terms."""
+    good = np.ones(n_trees, bool)
+    good[tree[~(np.abs(coefficients) <= MOST_COEFFICIENT)]] = False
+    order = np.lexsort((variables, tree))
+    tree, variables, coefficients = tree[order], variables[order], coefficients[order]
+    first = np.ones(len(tree), bool)
+    first[1:] = (tree[1:] != tree[:-1]) | (variables[1:] != variables[:-1])
+    starts = np.flatnonzero(first)
+    coefficients = np.add.reduceat(coefficients, starts) if len(starts) else coefficients
+    tree, variables = tree[starts], variables[starts]
+    largest = np.maximum(np.abs(tnf.lower[variables]), np.abs(tnf.upper[variables])).astype(np.float64)
+    magnitude = np.bincount(tree, weights=np.abs(coefficients) * largest, minlength=n_trees)
+    good &= magnitude < MOST_SUM
+    good[tree[np.abs(coefficients) > MOST_COEFFICIENT]] = False
+    exact = np.where(good[tree], coefficients, 0).astype(np.int64)
+    fixed = tnf.lower[variables] == tnf.upper[variables]
+    constant = np.zeros(n_trees, np.int64)
+    np.add.at(constant, tree[fixed], exact[fixed] * np.where(good[tree], tnf.lower[variables], 0)[fixed])
+    stay = ~fixed & (exact != 0)
+    good &= np.bincount(tree[stay], minlength=n_trees) > 0  # else there is nothing that a row could tighten
+    return constant, tree[stay], variables[stay], exact[stay], good
