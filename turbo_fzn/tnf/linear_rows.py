@@ -28,8 +28,7 @@ from turbo_fzn.domains import INFINITY
 from turbo_fzn.tnf.language import TNF, Op
 from turbo_fzn.tnf.links import NOBODY, Links, Rows, Trees, defining_order
 
-import os
-MOST_TERMS = int(os.environ.get("CAP", "8"))
+MOST_TERMS = 8  # below a joint
 MOST_COEFFICIENT = 2**31 - 1
 MOST_SUM = 2**60  # of the magnitudes of all terms: sums are reckoned in 64 bits
 
