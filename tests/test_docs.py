@@ -133,7 +133,7 @@ def test_every_source_that_a_source_speaks_of_exists(folder):
 
 
 def test_every_folder_that_the_architecture_names_exists():
-    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "design" / "architecture.md").read_text(encoding="utf-8")
     folders = {word for code in inline_code(text) for word in code.split() if FOLDER.fullmatch(word)}
     places = [ROOT, ROOT / "turbo_fzn", ROOT / "turbo_fzn" / "lower", ROOT / "kernels"]
     assert folders and sorted(name for name in folders if not any((place / name).is_dir() for place in places)) == []
@@ -156,7 +156,7 @@ def names_by_module() -> dict[str, set[str]]:
 @pytest.mark.parametrize("name", ["architecture.md", "correctness.md"])
 def test_every_name_of_a_module_that_is_named_is_defined_there(name):
     modules = names_by_module()
-    codes = inline_code((ROOT / "docs" / name).read_text(encoding="utf-8"))
+    codes = inline_code((ROOT / "docs" / "design" / name).read_text(encoding="utf-8"))
     matches = filter(None, (NAME.fullmatch(code.removesuffix("()")) for code in codes))
     named = [match.groups() for match in matches if match[2] not in SUFFIXES and match[1] in modules]
     missing = [f"{module}.{attribute}" for module, attribute in named if attribute not in modules[module]]
@@ -174,8 +174,9 @@ def test_a_table_that_a_blank_line_parts_would_be_seen():
 
 
 def test_the_readme_says_how_many_models_are_proved_as_the_measurement_does():
-    """The first row of ours, and CP-SAT's, in the table of docs/search.md."""
-    rows = re.findall(r"^\| (ours|CP-SAT)[^|]*\| (\d+) \| (\d+) \| 41 \|", (ROOT / "docs/search.md").read_text(), re.M)
+    """The first row of ours, and CP-SAT's, in the table of docs/design/search.md."""
+    page = (ROOT / "docs" / "design" / "search.md").read_text()
+    rows = re.findall(r"^\| (ours|CP-SAT)[^|]*\| (\d+) \| (\d+) \| 41 \|", page, re.M)
     ours, theirs = rows[0][1:], {row[0]: row[1:] for row in rows}["CP-SAT"]
     readme = " ".join((ROOT / "README.md").read_text().split())
     assert f"proved {ours[0]} of 41 Challenge models within 20 s (CP-SAT on 13 threads: {theirs[0]})" in readme

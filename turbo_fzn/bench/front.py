@@ -1,9 +1,10 @@
 """What the front end takes and what it leaves: time, memory and sizes of each stage, one line a model.
 
-    python -m turbo_fzn.bench.front models/*.fzn                             a line a model
-    python -m turbo_fzn.bench.front --markdown docs/simplifier.md FILES...   the table of the simplifier as well
-    python -m turbo_fzn.bench.front --growth                                 time for 1, 2, 4 and 8 times the size
-    python -m turbo_fzn.bench.front --large 100                              a generated model of so many megabytes
+    python -m turbo_fzn.bench.front FILES...                                   a line a model
+    python -m turbo_fzn.bench.front FILES... \
+        --markdown docs/measurements/simplifier.md                             the table of the simplifier as well
+    python -m turbo_fzn.bench.front --growth                                   time for 1, 2, 4 and 8 times the size
+    python -m turbo_fzn.bench.front --large 100                                a generated model of so many megabytes
 
 Times are CPU seconds (user + system, all threads) from the start of a process to its first node on the CPU engine:
 the machine may have other work. Every run is a process of its own, so that peak memory is its own and no cache is warm
@@ -279,7 +280,7 @@ def main() -> int:
         print(line(results[-1]), flush=True)
     print("\n".join(summary(results)) if results else "", end="\n" if results else "")
     if options.markdown:
-        command = "python -m turbo_fzn.bench.front --markdown docs/simplifier.md suite16/*.fzn"
+        command = "python -m turbo_fzn.bench.front --markdown docs/measurements/simplifier.md suite16/*.fzn"
         Path(options.markdown).write_text(markdown(results, command), encoding="utf-8")
     return 0 if not options.growth or growth(options.repeats) else 1
 

@@ -1,4 +1,4 @@
-"""What each statistic means: the table that docs/reference.md is printed from.
+"""What each statistic means: the table that docs/guide/reference.md is printed from.
 
 Names in angles stand for several: <method> for each of abi.METHODS. Times are in seconds.
 """
