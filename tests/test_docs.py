@@ -19,7 +19,7 @@ FOLDER = re.compile(r"[\w.-]+(?:/[\w.-]+)*/")
 NAME = re.compile(r"([a-z_]+)\.([A-Za-z_]\w*)")
 FOREIGN = {  # a user's files, what a run may write, and a file of MiniZinc's
     "nosets.mzn", "model.mzn", "model.fzn", "data.dzn", "ten.fzn", "OLD.json", "NEW.json", "setup.py", "m.fzn", "m.tnf",
-    "fzn_NAME.mzn", "fzn_NAME_reif.mzn",
+    "fzn_NAME.mzn", "fzn_NAME_reif.mzn", "build/mutations.md",
 }  # fmt: skip
 
 
