@@ -174,8 +174,8 @@ def test_a_table_that_a_blank_line_parts_would_be_seen():
 
 
 def test_the_readme_says_how_many_models_are_proved_as_the_measurement_does():
-    """The first row of ours, and CP-SAT's, in the table of docs/design/search.md."""
-    page = (ROOT / "docs" / "design" / "search.md").read_text()
+    """The first row of ours, and CP-SAT's, in the table of docs/measurements/free-search.md."""
+    page = (ROOT / "docs" / "measurements" / "free-search.md").read_text()
     rows = re.findall(r"^\| (ours|CP-SAT)[^|]*\| (\d+) \| (\d+) \| 41 \|", page, re.M)
     ours, theirs = rows[0][1:], {row[0]: row[1:] for row in rows}["CP-SAT"]
     readme = " ".join((ROOT / "README.md").read_text().split())

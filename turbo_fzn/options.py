@@ -142,7 +142,7 @@ OPTIONS = (
         more="Never where several solutions are wanted. `auto`: with `-f`, where the model has no warm start."),
     Row(("--float-precision",), "float_precision", "number:P",
         "how far float variables may be off, beyond 1 in relation to their size", "float:0:1",
-        more="At least 1e-12. docs/design/floats.md says what an answer means."),
+        more="At least 1e-12. docs/guide/floats.md says what an answer means."),
     Row(("--check",), "check", "const:always", "check every solution against the FlatZinc, however large", "bool",
         more="Without it, solutions of models up to 2,000,000 literals are checked. With `-a` on an easy model the "
              "checks can take most of the time."),

@@ -24,6 +24,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from datetime import date
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -45,10 +46,10 @@ STAGES = ("start", "parse", "lower", "simplify", "root", "engine")
 PEER = "fzn-gecode"
 PASSES = ("fold", "share", "dead code")
 EXPLANATION = (
-    "Variables / constraints in FlatZinc, variables / rows in the ternary normal form. Lowering folds and shares "
-    "already as it goes (see architecture.md), so the sizes under TNF are what that leaves. The passes are shown as "
-    "they stand after the first round; rounds are repeated, with root propagation in between, until none changes "
-    "anything."
+    "Sizes of each model: variables / constraints in FlatZinc, variables / rows in the ternary normal form (TNF). "
+    "Lowering folds and shares rows already, so the sizes under TNF are what that leaves. The next columns are the "
+    "sizes after each [pass](../design/simplifier.md) of the first round. Rounds are repeated, with root propagation in "
+    "between, until none changes anything."
 )
 GROWTH_SIZES = (1, 2, 4, 8)
 GROWTH_LIMIT = 1.15
@@ -181,9 +182,9 @@ def markdown(results: list[dict[str, Any]], command: str) -> str:
     """The table of the simplifier. The passes are those of the first round; the last column is the fixpoint."""
     stages = ["FlatZinc", "TNF", *PASSES, "fixpoint"]
     lines = [
-        "# What the simplifier does to real models",
+        "# Simplifier",
         "",
-        f"Made by `{command}`; do not edit.",
+        f"Printed on {date.today():%d %B %Y} by `{command}`; do not edit.",
         "",
         EXPLANATION,
         "",
