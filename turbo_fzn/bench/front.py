@@ -48,8 +48,8 @@ PASSES = ("fold", "share", "dead code")
 EXPLANATION = (
     "Sizes of each model: variables / constraints in FlatZinc, variables / rows in the ternary normal form (TNF). "
     "Lowering folds and shares rows already, so the sizes under TNF are what that leaves. The next columns are the "
-    "sizes after each [pass](../design/simplifier.md) of the first round. Rounds are repeated, with root propagation in "
-    "between, until none changes anything."
+    "sizes after each [pass](../design/simplifier.md) of the first round. Rounds are repeated, with root propagation "
+    "in between, until none changes anything."
 )
 GROWTH_SIZES = (1, 2, 4, 8)
 GROWTH_LIMIT = 1.15
