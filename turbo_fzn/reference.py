@@ -24,7 +24,7 @@ have the flags, too.
 
 ## Flags
 
-Options may stand before and behind the file. Those marked with a dot can be given through MiniZinc in the same way.
+Options may stand before and after the file. Those marked with a dot can also be given to MiniZinc, which passes them on.
 """
 STATISTICS = """\
 ## Statistics
