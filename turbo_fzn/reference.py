@@ -24,7 +24,7 @@ have the flags, too.
 
 ## Flags
 
-Options may stand before and after the file. Those marked with a dot can also be given to MiniZinc, which passes them on.
+Options may stand before and after the file. MiniZinc passes on those that are marked with a dot.
 """
 STATISTICS = """\
 ## Statistics
