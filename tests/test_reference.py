@@ -1,4 +1,4 @@
-"""docs/reference.md: as the tables of options and statistics print it, and as runs of the command have it."""
+"""docs/guide/reference.md: as the tables of options and statistics print it, and as runs of the command have it."""
 
 from __future__ import annotations
 

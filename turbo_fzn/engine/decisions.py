@@ -3,7 +3,7 @@
 The ternary form gives a sum of many terms a variable for each of its nodes, and a disjunction a chain of maxima. To
 decide such a link is to decide a part of a sum that nobody asked about; sometimes that is just what a proof needs, and
 sometimes it keeps a learner from ever meeting the choices that matter. No set is best on every model
-(docs/learning.md), so learners take them in turn.
+(docs/measurements/learning.md), so learners take them in turn.
 """
 
 from __future__ import annotations

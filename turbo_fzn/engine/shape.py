@@ -9,7 +9,7 @@ from turbo_fzn.engine.abi import STATE_BYTES
 from turbo_fzn.engine.aligned import align16
 from turbo_fzn.engine.layout import Layout, Settings
 
-SHORT_LIST = 256  # entries that a propagation list has at least (measured: docs/performance.md)
+SHORT_LIST = 256  # entries that a propagation list has at least (measured: docs/measurements/tree-search.md)
 MAX_BLOCKS_PER_SM = 32
 GLOBAL_BLOCKS_PER_SM = 8  # where stores lie in global memory
 LNS_GLOBAL_BLOCKS_PER_SM = 2  # the same with neighbourhoods: some that end sooner are worth more than many at once
@@ -35,7 +35,7 @@ def launch_shape(here: Any, layout: Layout, registers: dict[bool, int], settings
     `registers` those of a lane, by whether the store is shared.
 
     Small stores want many one-warp blocks, one that fills the shared memory wants one large block (measured:
-    docs/performance.md). The propagation lists get what shared memory the stores leave.
+    docs/measurements/tree-search.md). The propagation lists get what shared memory the stores leave.
     """
     fixed = STATE_BYTES + here.shared_reserved
     granules = here.shared_per_sm // SHARED_GRANULE

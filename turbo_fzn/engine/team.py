@@ -16,7 +16,7 @@ the root bounds of all variables. No claim is made that is not true:
   handed out without all their values, nobody is told, and the search drops what is no improvement.)
 * A bound of the objective that a member has proved holds for all solutions, so for all members.
 * Root bounds may leave out solutions that are no better than the best one that their finder knew. So they are passed on
-  when a solution as good as that has been handed out, and told to all. docs/correctness.md has the argument.
+  when a solution as good as that has been handed out, and told to all. docs/design/correctness.md has the argument.
 * Satisfaction: a member finds again what others have found. Whoever wants all solutions drops repetitions anyhow, since
   blocks may repeat each other (answers.Distinct).
 * A member that fails is left out from then on. The solutions that it had published are handed out: the search checks

@@ -1,7 +1,7 @@
 """Watch lists: which rows to wake when a bound of a variable changes.
 
 Each variable has one list of rows in three segments: those that want its lower bound only, either, its upper bound
-only. So one record of four numbers (`Watch` of abi.py) says where to walk for each event (docs/architecture.md).
+only. So one record of four numbers (`Watch` of abi.py) says where to walk for each event (docs/design/architecture.md).
 """
 
 from __future__ import annotations
