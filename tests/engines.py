@@ -13,10 +13,10 @@ from contextlib import closing
 import numpy as np
 from command import wait_until
 
-from turbo_fzn.engine.abi import METHODS, MethodBook
+from turbo_fzn.engine.abi.abi import METHODS, MethodBook
 from turbo_fzn.engine.contract import Engine, Found
 from turbo_fzn.engine.cpu import STATISTICS, CpuEngine
-from turbo_fzn.engine.layout import Settings
+from turbo_fzn.engine.layout.layout import Settings
 from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
@@ -38,7 +38,7 @@ def make_engine(name: str, prepared: Prepared, settings: Settings) -> Engine:
     """The engine of that name, as --arch and the fixture `engine` have it, for all variables."""
     exports = np.arange(prepared.tnf.n_vars, dtype=np.int32)
     if name == "gpu":
-        from turbo_fzn.engine.gpu import GpuEngine  # needs PyCUDA
+        from turbo_fzn.engine.cuda.gpu import GpuEngine  # needs PyCUDA
 
         return GpuEngine(prepared.tnf, exports, settings)
     return CpuEngine(prepared.tnf, exports, settings)

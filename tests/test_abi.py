@@ -1,4 +1,4 @@
-"""Host and kernels mean the same by every struct, enum and constant: engine/abi.py is the one place that says it."""
+"""Host and kernels mean the same by every struct, enum and constant: engine/abi/abi.py alone says it."""
 
 from __future__ import annotations
 
@@ -16,10 +16,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from turbo_fzn import solve_text
-from turbo_fzn.engine import abi, agreement, compiler, cpu, header
-from turbo_fzn.engine.layout import Layout, Settings
-from turbo_fzn.engine.records import RECORDS, WIDTHS, fields_of
-from turbo_fzn.engine.trace_records import TraceRecord
+from turbo_fzn.engine import cpu
+from turbo_fzn.engine.abi import abi, agreement, header
+from turbo_fzn.engine.abi.records import RECORDS, WIDTHS, fields_of
+from turbo_fzn.engine.abi.trace_records import TraceRecord
+from turbo_fzn.engine.build import compiler
+from turbo_fzn.engine.layout.layout import Layout, Settings
 from turbo_fzn.errors import InternalError
 from turbo_fzn.resources import kernels_folder
 from turbo_fzn.run.profiler import Profiler
@@ -105,7 +107,7 @@ def test_a_library_compiled_for_another_table_is_refused(monkeypatch):
 def test_a_gpu_binary_compiled_for_another_table_is_refused(fake_gpu):
     assert solve_text(MODEL, arch="gpu").solutions
     fake_gpu.digest = b"0123456789abcdef\0"
-    from turbo_fzn.engine import context
+    from turbo_fzn.engine.cuda import context
 
     context._context.cache_clear()
     with pytest.raises(InternalError, match="host and kernels differ"):

@@ -15,8 +15,9 @@ from builds import quick_compiler
 from command import LEAST_SUM, PATIENCE, environment, run, value, write
 
 from turbo_fzn import cache
-from turbo_fzn.engine import compilation, cpu
-from turbo_fzn.engine import compiler as compiling
+from turbo_fzn.engine import cpu
+from turbo_fzn.engine.build import compilation
+from turbo_fzn.engine.build import compiler as compiling
 from turbo_fzn.errors import EngineError
 from turbo_fzn.read import grammar
 

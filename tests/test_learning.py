@@ -20,8 +20,8 @@ from test_random_models import models
 
 from turbo_fzn import Result, solve_text
 from turbo_fzn.engine import cpu
-from turbo_fzn.engine.abi import LEARNERS
-from turbo_fzn.engine.layout import Layout, Settings
+from turbo_fzn.engine.abi.abi import LEARNERS
+from turbo_fzn.engine.layout.layout import Layout, Settings
 from turbo_fzn.errors import UsageError
 
 CHECKED = {"TURBO_FZN_KERNEL_FLAGS": "-DCHECK_EXPLANATIONS"}

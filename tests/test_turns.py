@@ -17,7 +17,7 @@ from turbo_fzn.bounds.highs import Program
 from turbo_fzn.bounds.linearise import linearise
 from turbo_fzn.bounds.turns import TURN_SECONDS, BesideInTurns
 from turbo_fzn.engine.cpu import CpuEngine
-from turbo_fzn.engine.layout import Settings
+from turbo_fzn.engine.layout.layout import Settings
 from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.ranks.job import Job

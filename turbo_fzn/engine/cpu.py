@@ -11,15 +11,15 @@ from functools import lru_cache
 import numpy as np
 
 from turbo_fzn import memory
-from turbo_fzn.engine import compiler
-from turbo_fzn.engine.abi import LEARN_STATISTICS, METHODS, STATISTICS, Common, Problem, Units
-from turbo_fzn.engine.agreement import digest
-from turbo_fzn.engine.aligned import first_books, line_aligned, make_common
+from turbo_fzn.engine.abi.abi import LEARN_STATISTICS, METHODS, STATISTICS, Common, Problem, Units
+from turbo_fzn.engine.abi.agreement import digest
+from turbo_fzn.engine.abi.aligned import first_books, line_aligned, make_common
+from turbo_fzn.engine.abi.trace_records import Trace, TraceRecord
+from turbo_fzn.engine.build import compiler
 from turbo_fzn.engine.contract import NO_WISH, Found, Roots, merge_statistics, method_statistics
-from turbo_fzn.engine.layout import Layout, Settings
+from turbo_fzn.engine.layout.layout import Layout, Settings
 from turbo_fzn.engine.parcels import Parcels
 from turbo_fzn.engine.ring import Ring
-from turbo_fzn.engine.trace_records import Trace, TraceRecord
 from turbo_fzn.errors import EngineError, InternalError
 from turbo_fzn.tnf.language import TNF
 

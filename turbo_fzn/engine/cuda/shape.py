@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from turbo_fzn.engine.abi import STATE_BYTES
-from turbo_fzn.engine.aligned import align16
-from turbo_fzn.engine.layout import Layout, Settings
+from turbo_fzn.engine.abi.abi import STATE_BYTES
+from turbo_fzn.engine.abi.aligned import align16
+from turbo_fzn.engine.layout.layout import Layout, Settings
 
 SHORT_LIST = 256  # entries that a propagation list has at least (measured: docs/performance.md)
 MAX_BLOCKS_PER_SM = 32

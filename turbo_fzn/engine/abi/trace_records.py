@@ -3,7 +3,7 @@
 import ctypes
 from typing import Annotated
 
-from turbo_fzn.engine.records import i32, i64, pointer, record
+from turbo_fzn.engine.abi.records import i32, i64, pointer, record
 
 
 @record()

@@ -1,7 +1,7 @@
 """Compiling ahead: into the cache before a run needs the kernels, into a wheel, and, to check them, for every GPU.
 
-python -m turbo_fzn.engine.ahead              what `fzn-turbo --build-kernels` does
-python -m turbo_fzn.engine.ahead --check-gpu  every variant for every architecture, strictly; needs nvcc, but no GPU
+python -m turbo_fzn.engine.build.ahead              what `fzn-turbo --build-kernels` does
+python -m turbo_fzn.engine.build.ahead --check-gpu  every variant for every architecture, strictly; needs nvcc, no GPU
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
-from turbo_fzn.engine import compilation, compiler
+from turbo_fzn.engine.build import compilation, compiler
 from turbo_fzn.errors import EngineError
 from turbo_fzn.resources import kernels_folder
 
@@ -80,7 +80,7 @@ def fill_cache(report: Callable[[str], object] = print) -> None:
         report(f"CPU engine, {bits}-bit{', real variables' if kind else ''}: {path}")
     try:
         compiler.find_nvcc()
-        from turbo_fzn.engine.devices import architectures
+        from turbo_fzn.engine.cuda.devices import architectures
 
         found = architectures()
     except EngineError as error:
@@ -92,7 +92,7 @@ def fill_cache(report: Callable[[str], object] = print) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m turbo_fzn.engine.ahead", description="Compile the kernels.")
+    parser = argparse.ArgumentParser(prog="python -m turbo_fzn.engine.build.ahead", description="Compile the kernels.")
     check = "compile all GPU variants; fail on a warning or a spill"
     parser.add_argument("--check-gpu", action="store_true", help=check)
     arguments = parser.parse_args()

@@ -17,19 +17,19 @@ from typing import Any
 
 import numpy as np
 
-from turbo_fzn.engine import compiler
-from turbo_fzn.engine import context as contexts
-from turbo_fzn.engine.abi import METHODS, STATE_BYTES, STATISTICS, Common, Island, Problem, Statistics
-from turbo_fzn.engine.aligned import align16, first_books
-from turbo_fzn.engine.context import Context
+from turbo_fzn.engine.abi.abi import METHODS, STATE_BYTES, STATISTICS, Common, Island, Problem, Statistics
+from turbo_fzn.engine.abi.aligned import align16, first_books
+from turbo_fzn.engine.build import compiler
 from turbo_fzn.engine.contract import Found, Roots, merge_statistics, method_statistics
 from turbo_fzn.engine.cpu import check_sums, library, profile_flags, prover_of
-from turbo_fzn.engine.devices import driver
-from turbo_fzn.engine.dispatch import Dispatch
-from turbo_fzn.engine.layout import NO_INCUMBENT, Layout, Settings
+from turbo_fzn.engine.cuda import context as contexts
+from turbo_fzn.engine.cuda.context import Context
+from turbo_fzn.engine.cuda.devices import driver
+from turbo_fzn.engine.cuda.dispatch import Dispatch
+from turbo_fzn.engine.cuda.shape import Shape, launch_shape
+from turbo_fzn.engine.layout.layout import NO_INCUMBENT, Layout, Settings
 from turbo_fzn.engine.parcels import Parcels
 from turbo_fzn.engine.ring import Ring
-from turbo_fzn.engine.shape import Shape, launch_shape
 from turbo_fzn.errors import EngineError
 from turbo_fzn.tnf.language import TNF
 
