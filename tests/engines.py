@@ -13,9 +13,9 @@ from contextlib import closing
 import numpy as np
 from command import wait_until
 
-from turbo_fzn.engine.abi.abi import METHODS, MethodBook
+from turbo_fzn.engine.abi.abi import METHODS, STATISTICS, MethodBook
 from turbo_fzn.engine.contract import Engine, Found
-from turbo_fzn.engine.cpu import STATISTICS, CpuEngine
+from turbo_fzn.engine.cpu import CpuEngine
 from turbo_fzn.engine.layout.layout import Settings
 from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt

@@ -17,9 +17,9 @@ from types import ModuleType, SimpleNamespace
 
 import numpy as np
 
-from turbo_fzn.engine import cpu
 from turbo_fzn.engine.abi.agreement import digest
 from turbo_fzn.engine.cuda import gpu
+from turbo_fzn.engine.library import library
 
 DEVICE_ATTRIBUTES = SimpleNamespace(
     MULTIPROCESSOR_COUNT=4,
@@ -167,7 +167,7 @@ class Function:
     def prepared_async_call(self, grid, block, stream, problem: bytes, shared_size: int) -> None:
         self.driver.meet("launch")
         self.driver.launches.append((grid[0], block[0]))
-        stream.launch(cpu.library(self.bits).solve_block, problem, 0 if self.driver.hangs else grid[0])
+        stream.launch(library(self.bits).solve_block, problem, 0 if self.driver.hangs else grid[0])
 
 
 def make_device(driver: Driver):

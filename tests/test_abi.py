@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from turbo_fzn import solve_text
-from turbo_fzn.engine import cpu
+from turbo_fzn.engine import library
 from turbo_fzn.engine.abi import abi, agreement, header
 from turbo_fzn.engine.abi.records import RECORDS, WIDTHS, fields_of
 from turbo_fzn.engine.abi.trace_records import TraceRecord
@@ -99,9 +99,9 @@ def test_any_change_of_the_table_has_another_digest(monkeypatch, old, new):
 
 
 def test_a_library_compiled_for_another_table_is_refused(monkeypatch):
-    monkeypatch.setattr(cpu, "digest", lambda floats: "0123456789abcdef")
+    monkeypatch.setattr(library, "digest", lambda floats: "0123456789abcdef")
     with pytest.raises(InternalError, match="host and kernels differ"):
-        cpu.library.__wrapped__(32)
+        library.library.__wrapped__(32)
 
 
 def test_a_gpu_binary_compiled_for_another_table_is_refused(fake_gpu):
@@ -133,7 +133,7 @@ def test_both_sides_reckon_with_the_same_memory(n_vars, n_rows, wide, queue, lev
     layout = Layout(some_tnf(n_vars, n_rows, wide), np.arange(1), settings)
     problem = abi.Problem()
     layout.fill(problem, 0)
-    cpu.check_sums(layout, problem)
+    library.check_sums(layout, problem)
 
 
 def test_memory_of_another_size_is_refused():
@@ -142,7 +142,7 @@ def test_memory_of_another_size_is_refused():
     layout.fill(problem, 0)
     problem.trail_capacity += 4
     with pytest.raises(InternalError, match="memory of a block"):
-        cpu.check_sums(layout, problem)
+        library.check_sums(layout, problem)
 
 
 def test_what_the_host_writes_by_place_has_the_places_of_the_table():

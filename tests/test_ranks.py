@@ -15,8 +15,8 @@ from command import CORPUS, golomb, grid
 from loopback import Crew, Network
 
 from turbo_fzn import solve_text
+from turbo_fzn.engine.abi.abi import NO_INCUMBENT
 from turbo_fzn.engine.contract import Found
-from turbo_fzn.engine.layout.layout import NO_INCUMBENT
 from turbo_fzn.engine.together.member import Dispensable
 from turbo_fzn.engine.together.tree import Tree
 from turbo_fzn.ranks.census import Census, Sum

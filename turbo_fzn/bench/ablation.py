@@ -32,7 +32,7 @@ STATISTIC = re.compile(r"^%%%mzn-stat: (\w+)=(.*)$", re.MULTILINE)
 ENDED = re.compile(r"^(==========|=====UNSATISFIABLE=====)$", re.MULTILINE)
 WITH_FLAGS = "import sys; from turbo_fzn.engine.build import compiler; compiler.CPU_FLAGS.extend({flags!r});"
 SEARCH = WITH_FLAGS + "from turbo_fzn.cli import main; sys.exit(main())"
-COMPILE = WITH_FLAGS + "from turbo_fzn.engine import cpu; cpu.library(32); cpu.library(64)"
+COMPILE = WITH_FLAGS + "from turbo_fzn.engine.library import library; library(32); library(64)"
 
 
 class Variant(NamedTuple):

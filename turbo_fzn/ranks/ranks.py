@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from turbo_fzn.engine.abi.abi import NO_INCUMBENT
 from turbo_fzn.engine.contract import MAXIMA, Found, Roots
-from turbo_fzn.engine.layout.layout import NO_INCUMBENT
 from turbo_fzn.engine.together.team import Team
 from turbo_fzn.engine.together.tree import Tree
 from turbo_fzn.errors import EngineError

@@ -21,6 +21,7 @@ from typing import NamedTuple
 from turbo_fzn.engine.abi import abi, agreement, float_abi
 from turbo_fzn.engine.abi.records import OWN_LINE, RECORDS, WIDTHS, fields_of
 from turbo_fzn.resources import kernels_folder
+from turbo_fzn.tnf import language
 
 HOW = "python -m turbo_fzn.engine.abi.header --write"
 WIDTH = 120
@@ -146,7 +147,7 @@ def constants_text(module: ModuleType = abi) -> Iterator[str]:
 
 
 def enumeration_text(enumeration: abi.Enumeration) -> Iterator[str]:
-    own = [source for source in enumeration.sources if source.__module__ == abi.__name__]
+    own = [source for source in enumeration.sources if source.__module__ != language.__name__]
     for source in enumeration.sources:
         yield from remark(source.__doc__ if source in own else f"{source.__name__} of turbo_fzn/tnf/language.py.")
     comments = {name: comment for source in own for name, comment in Source(source).comments().items()}

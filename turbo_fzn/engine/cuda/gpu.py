@@ -17,17 +17,17 @@ from typing import Any
 
 import numpy as np
 
-from turbo_fzn.engine.abi.abi import METHODS, STATE_BYTES, STATISTICS, Common, Island, Problem, Statistics
+from turbo_fzn.engine.abi.abi import METHODS, NO_INCUMBENT, STATE_BYTES, STATISTICS, Common, Island, Problem, Statistics
 from turbo_fzn.engine.abi.aligned import align16, first_books
 from turbo_fzn.engine.build import compiler
 from turbo_fzn.engine.contract import Found, Roots, merge_statistics, method_statistics
-from turbo_fzn.engine.cpu import check_sums, library, profile_flags, prover_of
 from turbo_fzn.engine.cuda import context as contexts
 from turbo_fzn.engine.cuda.context import Context
 from turbo_fzn.engine.cuda.devices import driver
 from turbo_fzn.engine.cuda.dispatch import Dispatch
 from turbo_fzn.engine.cuda.shape import Shape, launch_shape
-from turbo_fzn.engine.layout.layout import NO_INCUMBENT, Layout, Settings
+from turbo_fzn.engine.layout.layout import Layout, Settings
+from turbo_fzn.engine.library import check_sums, library, profile_flags
 from turbo_fzn.engine.parcels import Parcels
 from turbo_fzn.engine.ring import Ring
 from turbo_fzn.errors import EngineError
@@ -212,7 +212,7 @@ class GpuEngine:
 
     @property
     def prover(self) -> str:
-        return prover_of(self.name, self.common()) if self.complete else ""
+        return self.common().prover(self.name) if self.complete else ""
 
     def adopt(self, found: Found) -> None:
         """Where it has all values, the blocks want better ones from their next node on, and use them from their next

@@ -32,8 +32,8 @@ from typing import Any
 
 import numpy as np
 
+from turbo_fzn.engine.abi.abi import NO_INCUMBENT
 from turbo_fzn.engine.contract import MAXIMA, Engine, Found, Roots
-from turbo_fzn.engine.layout.layout import NO_INCUMBENT
 from turbo_fzn.engine.together.member import Dispensable, Joining, Member
 from turbo_fzn.engine.together.tree import Tree
 from turbo_fzn.errors import EngineError

@@ -25,8 +25,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar, cast
 
+from turbo_fzn.engine.abi.abi import NO_INCUMBENT
 from turbo_fzn.engine.contract import Engine
-from turbo_fzn.engine.layout.layout import NO_INCUMBENT
 from turbo_fzn.engine.parcels import ROOT, Load, Parcels, Path, Sharer
 from turbo_fzn.engine.together.member import Member
 
