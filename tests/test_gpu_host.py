@@ -169,6 +169,6 @@ def test_the_gpu_and_its_architecture_are_told(fake_gpu):
 def test_the_gpu_kernels_are_compiled_ahead(fake_gpu, monkeypatch, tmp_path):
     monkeypatch.setattr(compiler, "cpu_library", lambda bits, *kind: f"cpu{bits}")
     said = []
-    ahead.fill_cache(said.append)
+    ahead.fill_cache(devices.architectures, said.append)
     assert sum("GPU engine" in line for line in said) == len(ahead.GPU_VARIANTS)
     assert len(list((tmp_path / "cache").glob("gpu*.cubin"))) == len(ahead.GPU_VARIANTS)

@@ -68,7 +68,7 @@ class OwnMemory:
 
 
 class CpuEngine:
-    """`settings.blocks` threads search `tnf`, whose root must be at its fixpoint. See engine.Engine."""
+    """`settings.blocks` threads search `tnf`, whose root must be at its fixpoint. See contract.Engine."""
 
     name = "cpu"
 

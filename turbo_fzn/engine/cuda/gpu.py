@@ -38,7 +38,7 @@ WORKSPACE_SHARE = 0.7  # of the free device memory
 
 
 class GpuEngine:
-    """Searches `tnf`, whose root must be at its fixpoint, on one GPU. See engine.Engine.
+    """Searches `tnf`, whose root must be at its fixpoint, on one GPU. See contract.Engine.
 
     `settings.blocks` 0 means as many as fit. Raises EngineError when there is no GPU or not enough memory on it.
     """

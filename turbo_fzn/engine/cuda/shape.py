@@ -31,7 +31,7 @@ class Shape:
 
 
 def launch_shape(here: Any, layout: Layout, registers: dict[bool, int], settings: Settings) -> Shape:
-    """As many blocks as fit, and the fewer fit, the more threads each. `here` is a gpu.Context,
+    """As many blocks as fit, and the fewer fit, the more threads each. `here` is a context.Context,
     `registers` those of a lane, by whether the store is shared.
 
     Small stores want many one-warp blocks, one that fills the shared memory wants one large block (measured:

@@ -45,7 +45,7 @@ EXCHANGE_SHARE = 0.1  # of the time that they may take
 
 
 class Team:
-    """Drives `first`, and beside it what each of `makers`, which are called in threads, returns. See engine.Engine.
+    """Drives `first`, and beside it what each of `makers`, which are called in threads, returns. See contract.Engine.
 
     Several engines that share a tree are at work from the start, and all but the last of them may fail. `sense` is that
     of the objective: 1 to minimise, -1 to maximise, 0 to satisfy.
