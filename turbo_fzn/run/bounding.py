@@ -14,7 +14,8 @@ from typing import Protocol
 import numpy as np
 
 from turbo_fzn import floats
-from turbo_fzn.bounds.beside import NO_SOLUTION, Beside, Bounder, RealBeside, Store
+from turbo_fzn.bounds.beside import Beside, Bounder, RealBeside
+from turbo_fzn.bounds.listener import NO_SOLUTION, Store
 from turbo_fzn.bounds.relaxation import Relaxation
 from turbo_fzn.domains import BOOLEAN, INFINITY, IntSet
 from turbo_fzn.engine import root
