@@ -346,7 +346,7 @@ RELAXATION = [
     host("relaxation", "paths that end nowhere count", "bounds/flows.py",
          "kept[place] = [edge for edge in kept[place] if edge.target in states]", "pass", GLOBAL_ROWS),
     host("relaxation", "an index has truths of its own", "bounds/linearise.py",
-         "self.encoding.relate(factors[0], terms[0], factors[1], terms[1], k.constant)", "pass", INDICES),
+         "m.encoding.relate(factors[0], terms[0], factors[1], terms[1], k.constant)", "pass", INDICES),
     host("relaxation", "an index says nothing of those that make it", "bounds/nonlinear.py",
          "m.builder.add([*sums.get(value, ()), (-1, truth)], 0, 0)", "pass", INDICES),
     host("relaxation", "a line is above the square", "bounds/nonlinear.py",

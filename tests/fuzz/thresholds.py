@@ -115,7 +115,7 @@ BOUNDS: dict[str, Values] = {
     "bounds.flows.MOST_EDGES": (0, 6),
     "bounds.flows.MOST_LOOKED_AT": (0, 6),
     "bounds.linearise.MOST_ENTRIES": (0, 20),
-    "bounds.linearise.SMALL_DOMAIN": (0, 1, 3, 100),
+    "bounds.linearizer.SMALL_DOMAIN": (0, 1, 3, 100),
     "bounds.logical.FEW_VALUES": (0, 2),
     "bounds.logical.MOST_SPLIT": (0, 4),
     "bounds.logical.MOST_VALUES": (0, 2),
