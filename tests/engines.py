@@ -74,8 +74,11 @@ class OpenEngine(CpuEngine):
         return self.prepared.origin[name]
 
     def search_until(self, enough: Callable[[], object]) -> list[Found]:
-        """See `drain`; then the engine is closed."""
+        """See `drain`; then the engine is closed. A block takes its place in the ring before it writes to it: what was
+        on its way by then is waited for."""
         found = drain(self, enough=enough)
+        under_way = self.common.ring_head
+        wait_until(lambda: found.extend(self.poll()) or self.ring.taken >= under_way)
         self.close()
         return found
 
@@ -99,7 +102,7 @@ class OpenEngine(CpuEngine):
         return self.search_until(lambda: False)
 
     def counted(self, name: str) -> list[int]:
-        """A statistic (one of cpu.STATISTICS) of each block; after the end."""
+        """A statistic (one of abi.STATISTICS) of each block; after the end."""
         return self.blocks_statistics[:, STATISTICS.index(name)].tolist()
 
     def book(self, method: str) -> MethodBook:
