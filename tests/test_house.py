@@ -12,8 +12,8 @@ import turbo_fzn
 
 PACKAGE = Path(turbo_fzn.__file__).parent
 
-# From the ground up, for the package and for the folders in it that have rooms of their own. A module may import from its
-# own floor and from those below. What is no folder stands here by its file's name.
+# From the ground up, for the package and for a folder in it that has rooms of its own. A module may import from its own
+# floor and from those below. What is no folder stands here by its file's name.
 PACKAGE_FLOORS = (
     ("process",),
     ("errors", "domains", "floats", "collector", "memory", "progress", "resources", "cache", "spellings"),
@@ -72,7 +72,7 @@ def imports(path: Path, known: set[str]) -> set[str]:
 
 
 def room_of(name: str, folder: str) -> str:
-    """What stands directly in a folder ("" is the package) and is or has this module; empty where the folder has not."""
+    """What stands directly in a folder ("" is the package) and is this module or has it; empty: it is elsewhere."""
     inside = name if not folder else name.removeprefix(f"{folder}.") if name.startswith(f"{folder}.") else ""
     return inside.partition(".")[0]
 
