@@ -30,7 +30,7 @@ from command import (
 from warm import ask
 
 from turbo_fzn import __version__, install, options
-from turbo_fzn.engine.abi import LEARNERS, METHODS
+from turbo_fzn.engine.abi.abi import LEARNERS, METHODS
 from turbo_fzn.options import ACTIONS, LIMITS, OPTIONS, Options, Row, minizinc_extra_flags, parse_arguments
 
 DEMO = Path(__file__).resolve().parent.parent / "examples" / "demo.fzn"

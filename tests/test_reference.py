@@ -7,7 +7,7 @@ from command import CORPUS, golomb, write
 from warm import ask
 
 from turbo_fzn import reference
-from turbo_fzn.engine.abi import LEARNERS, METHODS
+from turbo_fzn.engine.abi.abi import LEARNERS, METHODS
 from turbo_fzn.options import ACTIONS, OPTIONS, metavar_of
 from turbo_fzn.run.glossary import GLOSSARY, GPU, RANKED, SHARED, names_of
 

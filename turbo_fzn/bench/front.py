@@ -29,7 +29,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from turbo_fzn.engine import cpu
+from turbo_fzn.engine import root
 from turbo_fzn.lower.rewrite import lower
 from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt
@@ -69,7 +69,7 @@ def measure(path: str) -> dict[str, Any]:
     passes: list[tuple[str, int, int]] = []
     prepared = Prepared(lowered.tnf, model, lowered.origin)
     if not lowered.tnf.infeasible:
-        simplified = simplify(lowered.tnf, cpu.propagate, lambda *row: passes.append(row))
+        simplified = simplify(lowered.tnf, root.propagate, lambda *row: passes.append(row))
         prepared.tnf, prepared.reconstruction = simplified.tnf, simplified.reconstruction
     clock.append(time.process_time())
     tnf = settle_root(prepared, Interrupt()).tnf
@@ -234,7 +234,7 @@ def front_end_seconds(text: str) -> float:
     gc.collect()
     gc.disable()  # as the command does
     start = time.process_time()
-    simplify(lower(parse_text(text)).tnf, cpu.propagate)
+    simplify(lower(parse_text(text)).tnf, root.propagate)
     seconds = time.process_time() - start
     gc.enable()
     return seconds

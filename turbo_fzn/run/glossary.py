@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from turbo_fzn.engine.abi import ACTIVITIES, METHODS
+from turbo_fzn.engine.abi.abi import ACTIVITIES, METHODS
 
 EVERYWHERE, SEARCHED, FOUND, OPTIMISED = "always", "after a search", "with a solution", "of optimisation models"
 SHARED, RANKED = "with several GPUs or ranks", "with several ranks"

@@ -22,8 +22,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from turbo_fzn.engine import devices
-from turbo_fzn.engine.abi import METHODS
+from turbo_fzn.engine.abi.abi import METHODS
+from turbo_fzn.engine.cuda import devices
 from turbo_fzn.errors import UsageError
 from turbo_fzn.options import Options
 from turbo_fzn.run.machine import Machine

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from turbo_fzn.domains import INFINITY
-from turbo_fzn.engine.abi import DECISION_SETS, LEARNERS
+from turbo_fzn.engine.abi.abi import DECISION_SETS, LEARNERS
 from turbo_fzn.errors import UsageError
 from turbo_fzn.options import Options
 from turbo_fzn.spellings import no_such

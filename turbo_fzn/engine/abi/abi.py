@@ -1,8 +1,8 @@
 """What host and kernels agree on, told once: constants, enums, structs. The kernels' side is printed from this file.
 
-`python -m turbo_fzn.engine.header --write` prints kernels/core/abi.h, with the names, types and comments that are here
-(records.py), and abi_check.h, by which every build asserts that each field lies where it lies here. A digest names the
-agreement (agreement.py); a compiled library that carries another one is refused (cpu.library). A record of bounds,
+`python -m turbo_fzn.engine.abi.header --write` prints kernels/core/abi.h, with the names, types and comments that are
+here (records.py), and abi_check.h, by which every build asserts that each field lies where it lies here. A digest names
+the agreement (agreement.py); a compiled library that carries another one is refused (library.py). A record of bounds,
 `bound_t`, has a ctypes structure for each of their widths, `Level.of(64)`; the others are ctypes structures.
 """
 
@@ -11,8 +11,8 @@ from enum import IntEnum
 from typing import Annotated, NamedTuple
 
 from turbo_fzn.domains import INFINITY
-from turbo_fzn.engine import trace_records as trace_records  # they are printed, too
-from turbo_fzn.engine.records import CACHE_LINE, OWN_LINE, Bounded, Times, bound_t, fields_of, i32, i64, pointer, record
+from turbo_fzn.engine.abi.records import CACHE_LINE, OWN_LINE, Bounded, Times, bound_t, i32, i64, pointer, record
+from turbo_fzn.engine.abi.trace_records import TraceStatus  # records that are printed, too
 from turbo_fzn.tnf.language import Op, ValueChoice, VarChoice
 
 INFINITE_BOUND = INFINITY  # "no bound", in 64-bit stores only: an upper one; negated, a lower
@@ -75,15 +75,6 @@ class Activity(IntEnum):
     SOLUTION = 3
     DIVE = 4
     WAIT = 5
-
-
-class TraceStatus(IntEnum):
-    """Of a node of the search tree; the numbers of the profiler's protocol."""
-
-    SOLVED = 0
-    FAILED = 1
-    BRANCH = 2
-    SKIPPED = 3
 
 
 class Enumeration(NamedTuple):
@@ -228,6 +219,12 @@ class Common(ctypes.Structure):
     def proved(self) -> int:
         """What sense * objective is proved to be at least, by the blocks or by the host."""
         return max(self.bound, self.host_bound)
+
+    def prover(self, engine: str) -> str:
+        """As Engine.prover, of one that is complete; empty where the host has told it the proof."""
+        if self.is_exhausted:
+            return f"{engine} tree"
+        return f"{engine} {METHODS[self.proved_by]}" if self.bound >= self.best else ""
 
 
 @record()
@@ -395,6 +392,6 @@ class Problem(ctypes.Structure):
     learn_bytes: i64  # of a learner's memory
 
 
-STATISTICS = [field.name for field in fields_of(Statistics) if field.name != "activity_ticks"]
+STATISTICS = [name for name in Statistics.__annotations__ if name != "activity_ticks"]
 STATISTICS += [f"{activity}_ticks" for activity in ACTIVITIES]
-LEARN_STATISTICS = [field.name for field in fields_of(LearnStatistics)]
+LEARN_STATISTICS = list(LearnStatistics.__annotations__)

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from turbo_fzn.engine.abi import METHODS, Common, MethodBook
-from turbo_fzn.engine.records import CACHE_LINE, align, fields_of, offset
+from turbo_fzn.engine.abi.abi import METHODS, Common, MethodBook
+from turbo_fzn.engine.abi.records import CACHE_LINE, align, fields_of, offset
 
 FIRST_SHARE = 40000  # of SHARE_UNIT: neighbourhoods start by fixing so much
 

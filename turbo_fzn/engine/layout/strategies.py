@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from turbo_fzn.engine import float_abi
+from turbo_fzn.engine.abi import float_abi
 from turbo_fzn.tnf.language import Floats, Strategy
 
 

@@ -15,10 +15,11 @@ from weakref import WeakSet
 
 import numpy as np
 
-from turbo_fzn.engine import compiler, wake
-from turbo_fzn.engine.abi import Problem
-from turbo_fzn.engine.cpu import check_digest
-from turbo_fzn.engine.devices import driver
+from turbo_fzn.engine.abi.abi import Problem
+from turbo_fzn.engine.build import compiler
+from turbo_fzn.engine.cuda import wake
+from turbo_fzn.engine.cuda.devices import driver
+from turbo_fzn.engine.library import check_digest
 from turbo_fzn.errors import EngineError
 
 PATIENCE_SECONDS = 2.0  # of an orderly exit with makers at work

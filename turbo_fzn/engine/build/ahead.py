@@ -1,7 +1,7 @@
 """Compiling ahead: into the cache before a run needs the kernels, into a wheel, and, to check them, for every GPU.
 
-python -m turbo_fzn.engine.ahead              what `fzn-turbo --build-kernels` does
-python -m turbo_fzn.engine.ahead --check-gpu  every variant for every architecture, strictly; needs nvcc, but no GPU
+`python -m turbo_fzn.engine.build.ahead` is the check: every variant for every architecture, strictly. It needs nvcc, no
+GPU. `fzn-turbo --build-kernels` fills the cache.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
-from turbo_fzn.engine import compilation, compiler
+from turbo_fzn.engine.build import compilation, compiler
 from turbo_fzn.errors import EngineError
 from turbo_fzn.resources import kernels_folder
 
@@ -73,15 +73,14 @@ def fill_package(folder: Path, report: Callable[[str], object] = print) -> None:
             pool.shutdown(cancel_futures=True)  # where one has failed, the rest is not begun
 
 
-def fill_cache(report: Callable[[str], object] = print) -> None:
-    """Compiles the CPU engine, unless the package has it, and the GPU engine for the GPUs that are here; says so."""
+def fill_cache(architectures: Callable[[], list[str]], report: Callable[[str], object] = print) -> None:
+    """Compiles the CPU engine, unless the package has it, and the GPU engine for the GPUs that are here; says so.
+    `architectures` tells theirs, and raises EngineError where there are none."""
     for bits, kind in CPU_ENGINES:
         path = compiler.packaged_library(bits, *kind) or compiler.cpu_library(bits, *kind)
         report(f"CPU engine, {bits}-bit{', real variables' if kind else ''}: {path}")
     try:
         compiler.find_nvcc()
-        from turbo_fzn.engine.devices import architectures
-
         found = architectures()
     except EngineError as error:
         report(f"GPU engine: not built, {error}")
@@ -92,18 +91,13 @@ def fill_cache(report: Callable[[str], object] = print) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m turbo_fzn.engine.ahead", description="Compile the kernels.")
-    check = "compile all GPU variants; fail on a warning or a spill"
-    parser.add_argument("--check-gpu", action="store_true", help=check)
-    arguments = parser.parse_args()
+    what = "Compile all variants of the GPU engine; fail on a warning or a spill."
+    argparse.ArgumentParser(prog="python -m turbo_fzn.engine.build.ahead", description=what).parse_args()
     try:
-        if arguments.check_gpu:
-            return 1 if check_gpu_kernels() else 0
-        fill_cache()
+        return 1 if check_gpu_kernels() else 0
     except EngineError as error:
         print(error, file=sys.stderr)
         return 1
-    return 0
 
 
 if __name__ == "__main__":

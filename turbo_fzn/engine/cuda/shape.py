@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from turbo_fzn.engine.abi import STATE_BYTES
-from turbo_fzn.engine.aligned import align16
-from turbo_fzn.engine.layout import Layout, Settings
+from turbo_fzn.engine.abi.abi import STATE_BYTES
+from turbo_fzn.engine.abi.aligned import align16
+from turbo_fzn.engine.layout.layout import Layout, Settings
 
 SHORT_LIST = 256  # entries that a propagation list has at least (measured: docs/measurements/tree-search.md)
 MAX_BLOCKS_PER_SM = 32
@@ -31,7 +31,7 @@ class Shape:
 
 
 def launch_shape(here: Any, layout: Layout, registers: dict[bool, int], settings: Settings) -> Shape:
-    """As many blocks as fit, and the fewer fit, the more threads each. `here` is a gpu.Context,
+    """As many blocks as fit, and the fewer fit, the more threads each. `here` is a context.Context,
     `registers` those of a lane, by whether the store is shared.
 
     Small stores want many one-warp blocks, one that fills the shared memory wants one large block (measured:

@@ -25,10 +25,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar, cast
 
+from turbo_fzn.engine.abi.abi import NO_INCUMBENT
 from turbo_fzn.engine.contract import Engine
-from turbo_fzn.engine.layout import NO_INCUMBENT
-from turbo_fzn.engine.member import Member
 from turbo_fzn.engine.parcels import ROOT, Load, Parcels, Path, Sharer
+from turbo_fzn.engine.together.member import Member
 
 log = logging.getLogger("turbo_fzn")
 T = TypeVar("T")

@@ -32,10 +32,10 @@ from typing import Any
 
 import numpy as np
 
+from turbo_fzn.engine.abi.abi import NO_INCUMBENT
 from turbo_fzn.engine.contract import MAXIMA, Engine, Found, Roots
-from turbo_fzn.engine.layout import NO_INCUMBENT
-from turbo_fzn.engine.member import Dispensable, Joining, Member
-from turbo_fzn.engine.tree import Tree
+from turbo_fzn.engine.together.member import Dispensable, Joining, Member
+from turbo_fzn.engine.together.tree import Tree
 from turbo_fzn.errors import EngineError
 
 log = logging.getLogger("turbo_fzn")
@@ -45,7 +45,7 @@ EXCHANGE_SHARE = 0.1  # of the time that they may take
 
 
 class Team:
-    """Drives `first`, and beside it what each of `makers`, which are called in threads, returns. See engine.Engine.
+    """Drives `first`, and beside it what each of `makers`, which are called in threads, returns. See contract.Engine.
 
     Several engines that share a tree are at work from the start, and all but the last of them may fail. `sense` is that
     of the objective: 1 to minimise, -1 to maximise, 0 to satisfy.

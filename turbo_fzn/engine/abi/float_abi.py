@@ -3,7 +3,7 @@
 It stands apart so that nothing of it is in the kernels for other models.
 """
 
-from turbo_fzn.engine.abi import Enumeration
+from turbo_fzn.engine.abi.abi import Enumeration
 from turbo_fzn.tnf.language import FIRST_FLOAT, FloatOp
 
 FIRST_FLOAT_OPERATOR = FIRST_FLOAT

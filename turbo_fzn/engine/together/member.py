@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from turbo_fzn.engine.contract import Engine, Found, Roots
-from turbo_fzn.engine.maker import Maker, describe
+from turbo_fzn.engine.together.maker import Maker, describe
 
 log = logging.getLogger("turbo_fzn")
 T = TypeVar("T")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from turbo_fzn.engine.abi import DecisionSet
+from turbo_fzn.engine.abi.abi import DecisionSet
 from turbo_fzn.tnf.language import TNF, Op
 
 TREES = (Op.ADD, Op.MIN, Op.MAX)  # the operators of which trees are built, each of its own

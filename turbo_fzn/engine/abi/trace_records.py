@@ -1,9 +1,19 @@
 """What host and kernels agree on of the search tree's records, for the profiler: a part of abi.py."""
 
 import ctypes
+from enum import IntEnum
 from typing import Annotated
 
-from turbo_fzn.engine.records import i32, i64, pointer, record
+from turbo_fzn.engine.abi.records import i32, i64, pointer, record
+
+
+class TraceStatus(IntEnum):
+    """Of a node of the search tree; the numbers of the profiler's protocol."""
+
+    SOLVED = 0
+    FAILED = 1
+    BRANCH = 2
+    SKIPPED = 3
 
 
 @record()

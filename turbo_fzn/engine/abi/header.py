@@ -1,7 +1,7 @@
 """Prints the kernels' side of abi.py: kernels/core/abi.h, and abi_check.h and float_abi.h beside it.
 
-    python -m turbo_fzn.engine.header            says whether the files are what would be printed
-    python -m turbo_fzn.engine.header --write    writes them
+    python -m turbo_fzn.engine.abi.header            says whether the files are what would be printed
+    python -m turbo_fzn.engine.abi.header --write    writes them
 
 The comments of abi.py are printed too, since whoever reads the kernels looks for them there. They are taken from its
 source text.
@@ -18,16 +18,17 @@ from itertools import groupby
 from types import ModuleType
 from typing import NamedTuple
 
-from turbo_fzn.engine import abi, agreement, float_abi
-from turbo_fzn.engine.records import OWN_LINE, RECORDS, WIDTHS, fields_of
+from turbo_fzn.engine.abi import abi, agreement, float_abi
+from turbo_fzn.engine.abi.records import OWN_LINE, RECORDS, WIDTHS, fields_of
 from turbo_fzn.resources import kernels_folder
+from turbo_fzn.tnf import language
 
-HOW = "python -m turbo_fzn.engine.header --write"
+HOW = "python -m turbo_fzn.engine.abi.header --write"
 WIDTH = 120
 BLANK = "\x01"  # where no line may end
 HEAD = f"""\
 // What the host and the kernels agree on: the model in memory, the words that blocks share, the solution ring.
-// Printed from turbo_fzn/engine/abi.py by `{HOW}`: edit that file, not this one.
+// Printed from turbo_fzn/engine/abi/abi.py by `{HOW}`: edit that one.
 //
 // BOUND_BITS (32 or 64) is the width of a bound in a store.
 #pragma once
@@ -46,7 +47,7 @@ typedef i32 bound_t;
 """
 CHECK_HEAD = f"""\
 // What a C++ compiler asserts of abi.h: that every field lies where the host thinks that it lies.
-// Printed from turbo_fzn/engine/abi.py by `{HOW}`: edit that file, not this one.
+// Printed from turbo_fzn/engine/abi/abi.py by `{HOW}`: edit that one.
 #pragma once
 
 #include <stddef.h>
@@ -57,7 +58,7 @@ CHECK_HEAD = f"""\
 """
 FLOAT_HEAD = f"""\
 // What the host and the kernels for models with real variables (FLOATS) agree on besides.
-// Printed from turbo_fzn/engine/float_abi.py by `{HOW}`: edit that one.
+// Printed from turbo_fzn/engine/abi/float_abi.py by `{HOW}`: edit that one.
 #pragma once
 
 #include "abi.h"
@@ -146,7 +147,7 @@ def constants_text(module: ModuleType = abi) -> Iterator[str]:
 
 
 def enumeration_text(enumeration: abi.Enumeration) -> Iterator[str]:
-    own = [source for source in enumeration.sources if source.__module__ == abi.__name__]
+    own = [source for source in enumeration.sources if source.__module__ != language.__name__]
     for source in enumeration.sources:
         yield from remark(source.__doc__ if source in own else f"{source.__name__} of turbo_fzn/tnf/language.py.")
     comments = {name: comment for source in own for name, comment in Source(source).comments().items()}
@@ -207,7 +208,8 @@ def stale() -> list[str]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m turbo_fzn.engine.header", description="Print the kernels' header.")
+    program, what = "python -m turbo_fzn.engine.abi.header", "Print the kernels' header."
+    parser = argparse.ArgumentParser(prog=program, description=what)
     parser.add_argument("--write", action="store_true", help="write the files; without it, fail where they differ")
     write = parser.parse_args().write
     differing = stale()

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from turbo_fzn.engine.abi import Common, Island, Units
-from turbo_fzn.engine.context import Context
-from turbo_fzn.engine.devices import driver
-from turbo_fzn.engine.layout import NO_INCUMBENT, Layout
-from turbo_fzn.engine.records import offset
+from turbo_fzn.engine.abi.abi import NO_INCUMBENT, Common, Island, Units
+from turbo_fzn.engine.abi.records import offset
+from turbo_fzn.engine.cuda.context import Context
+from turbo_fzn.engine.cuda.devices import driver
+from turbo_fzn.engine.layout.layout import Layout
 
 WORDS = ("stop", "consumed", "host_bound", "host_best", "shared", "wanted", "brought")  # of Common
 AGAIN, VALUE, WHOLE = range(3)  # of the host's island: its version while it is written, its value, its version then

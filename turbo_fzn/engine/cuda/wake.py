@@ -19,7 +19,7 @@ import threading
 import time
 from functools import lru_cache
 
-from turbo_fzn.engine.devices import chosen
+from turbo_fzn.engine.cuda.devices import chosen
 from turbo_fzn.errors import UsageError
 
 LIBRARY = "libcuda.so.1"

@@ -5,8 +5,8 @@ import hashlib
 from functools import lru_cache
 from typing import NamedTuple
 
-from turbo_fzn.engine import abi, float_abi
-from turbo_fzn.engine.records import RECORDS, WIDTHS, fields_of, offset, structure
+from turbo_fzn.engine.abi import abi, float_abi
+from turbo_fzn.engine.abi.records import RECORDS, WIDTHS, fields_of, offset, structure
 
 
 class Fact(NamedTuple):

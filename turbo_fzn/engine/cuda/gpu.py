@@ -17,19 +17,19 @@ from typing import Any
 
 import numpy as np
 
-from turbo_fzn.engine import compiler
-from turbo_fzn.engine import context as contexts
-from turbo_fzn.engine.abi import METHODS, STATE_BYTES, STATISTICS, Common, Island, Problem, Statistics
-from turbo_fzn.engine.aligned import align16, first_books
-from turbo_fzn.engine.context import Context
+from turbo_fzn.engine.abi.abi import METHODS, NO_INCUMBENT, STATE_BYTES, STATISTICS, Common, Island, Problem, Statistics
+from turbo_fzn.engine.abi.aligned import align16, first_books
+from turbo_fzn.engine.build import compiler
 from turbo_fzn.engine.contract import Found, Roots, merge_statistics, method_statistics
-from turbo_fzn.engine.cpu import check_sums, library, profile_flags, prover_of
-from turbo_fzn.engine.devices import driver
-from turbo_fzn.engine.dispatch import Dispatch
-from turbo_fzn.engine.layout import NO_INCUMBENT, Layout, Settings
+from turbo_fzn.engine.cuda import context as contexts
+from turbo_fzn.engine.cuda.context import Context
+from turbo_fzn.engine.cuda.devices import driver
+from turbo_fzn.engine.cuda.dispatch import Dispatch
+from turbo_fzn.engine.cuda.shape import Shape, launch_shape
+from turbo_fzn.engine.layout.layout import Layout, Settings
+from turbo_fzn.engine.library import check_sums, library, profile_flags
 from turbo_fzn.engine.parcels import Parcels
 from turbo_fzn.engine.ring import Ring
-from turbo_fzn.engine.shape import Shape, launch_shape
 from turbo_fzn.errors import EngineError
 from turbo_fzn.tnf.language import TNF
 
@@ -38,7 +38,7 @@ WORKSPACE_SHARE = 0.7  # of the free device memory
 
 
 class GpuEngine:
-    """Searches `tnf`, whose root must be at its fixpoint, on one GPU. See engine.Engine.
+    """Searches `tnf`, whose root must be at its fixpoint, on one GPU. See contract.Engine.
 
     `settings.blocks` 0 means as many as fit. Raises EngineError when there is no GPU or not enough memory on it.
     """
@@ -212,7 +212,7 @@ class GpuEngine:
 
     @property
     def prover(self) -> str:
-        return prover_of(self.name, self.common()) if self.complete else ""
+        return self.common().prover(self.name) if self.complete else ""
 
     def adopt(self, found: Found) -> None:
         """Where it has all values, the blocks want better ones from their next node on, and use them from their next

@@ -16,8 +16,7 @@ import numpy as np
 
 from turbo_fzn import memory
 from turbo_fzn.domains import INFINITY
-from turbo_fzn.engine import decisions, strategies
-from turbo_fzn.engine.abi import (
+from turbo_fzn.engine.abi.abi import (
     DECISION_SETS,
     EXCHANGE_LITERALS,
     EXCHANGE_SLOTS,
@@ -40,11 +39,12 @@ from turbo_fzn.engine.abi import (
     TrailEntry,
     Units,
 )
-from turbo_fzn.engine.abi import Strategy as StrategyRecord
-from turbo_fzn.engine.aligned import align16, columns, line_aligned, make_common
+from turbo_fzn.engine.abi.abi import Strategy as StrategyRecord
+from turbo_fzn.engine.abi.aligned import align16, columns, line_aligned, make_common
+from turbo_fzn.engine.abi.records import CACHE_LINE, align
 from turbo_fzn.engine.contract import Found
-from turbo_fzn.engine.records import CACHE_LINE, align
-from turbo_fzn.engine.watch import watch_lists
+from turbo_fzn.engine.layout import decisions, strategies
+from turbo_fzn.engine.layout.watch import watch_lists
 from turbo_fzn.tnf.arrays import distinct
 from turbo_fzn.tnf.language import TNF, Op, Strategy, ValueChoice, VarChoice
 
