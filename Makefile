@@ -138,7 +138,7 @@ endif
 	@$(RUN) tests/house.py
 
 check-kernels: $(READY)
-	@$(RUN) -m turbo_fzn.engine.build.ahead
+	@$(RUN) -m turbo_fzn.engine.toolchain.ahead
 
 look: $(TESTED) compiler docs
 	@$(call provide,command -v chromium,chromium)

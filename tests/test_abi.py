@@ -20,8 +20,8 @@ from turbo_fzn.engine import library
 from turbo_fzn.engine.abi import abi, agreement, header
 from turbo_fzn.engine.abi.records import RECORDS, WIDTHS, fields_of
 from turbo_fzn.engine.abi.trace_records import TraceRecord
-from turbo_fzn.engine.build import compiler
 from turbo_fzn.engine.layout.layout import Layout, Settings
+from turbo_fzn.engine.toolchain import compiler
 from turbo_fzn.errors import InternalError
 from turbo_fzn.resources import kernels_folder
 from turbo_fzn.run.profiler import Profiler

@@ -16,8 +16,8 @@ from command import LEAST_SUM, PATIENCE, environment, run, value, write
 
 from turbo_fzn import cache
 from turbo_fzn.engine import library
-from turbo_fzn.engine.build import compilation
-from turbo_fzn.engine.build import compiler as compiling
+from turbo_fzn.engine.toolchain import compilation
+from turbo_fzn.engine.toolchain import compiler as compiling
 from turbo_fzn.errors import EngineError
 from turbo_fzn.read import grammar
 

@@ -26,8 +26,8 @@ from fake_machine import build_driver, changes, fill_cache
 
 from turbo_fzn import __main__ as entry
 from turbo_fzn import doctor, install
-from turbo_fzn.engine.build import compiler
-from turbo_fzn.engine.build.compiler import NoCompiler
+from turbo_fzn.engine.toolchain import compiler
+from turbo_fzn.engine.toolchain.compiler import NoCompiler
 from turbo_fzn.resources import PACKAGE
 
 Report = dict[str, tuple[str, str, str]]  # part -> (state, what is said, the command that mends it)

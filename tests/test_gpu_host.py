@@ -13,9 +13,9 @@ from fake_gpu import forget
 
 from turbo_fzn import info, solve_text
 from turbo_fzn.engine.abi.abi import STATISTICS
-from turbo_fzn.engine.build import ahead, compiler
 from turbo_fzn.engine.cuda import devices, gpu
 from turbo_fzn.engine.layout.layout import Settings
+from turbo_fzn.engine.toolchain import ahead, compiler
 from turbo_fzn.errors import EngineError
 from turbo_fzn.lower.rewrite import lower
 from turbo_fzn.options import Options

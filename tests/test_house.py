@@ -34,7 +34,7 @@ PACKAGE_FLOORS = (
     ("__init__", "cli", "__main__"),
 )
 ENGINE_FLOORS = (
-    ("abi", "build", "contract"),
+    ("abi", "contract", "toolchain"),
     ("layout",),
     ("library", "parcels", "ring"),
     ("root", "cpu", "cuda"),

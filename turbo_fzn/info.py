@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 
 from turbo_fzn import __version__, cache
-from turbo_fzn.engine.build import compiler
+from turbo_fzn.engine.toolchain import compiler
 from turbo_fzn.errors import EngineError
 from turbo_fzn.resources import wanted_cache_folder
 

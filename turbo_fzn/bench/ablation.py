@@ -30,7 +30,7 @@ from turbo_fzn.tnf.language import Op
 PARTS = {"rules": 1, "lifting": 2, "minimisation": 4, "phases": 8, "splits": 16, "leaps": 128}
 STATISTIC = re.compile(r"^%%%mzn-stat: (\w+)=(.*)$", re.MULTILINE)
 ENDED = re.compile(r"^(==========|=====UNSATISFIABLE=====)$", re.MULTILINE)
-WITH_FLAGS = "import sys; from turbo_fzn.engine.build import compiler; compiler.CPU_FLAGS.extend({flags!r});"
+WITH_FLAGS = "import sys; from turbo_fzn.engine.toolchain import compiler; compiler.CPU_FLAGS.extend({flags!r});"
 SEARCH = WITH_FLAGS + "from turbo_fzn.cli import main; sys.exit(main())"
 COMPILE = WITH_FLAGS + "from turbo_fzn.engine.library import library; library(32); library(64)"
 

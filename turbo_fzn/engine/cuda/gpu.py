@@ -19,7 +19,7 @@ import numpy as np
 
 from turbo_fzn.engine.abi.abi import METHODS, NO_INCUMBENT, STATE_BYTES, STATISTICS, Common, Island, Problem, Statistics
 from turbo_fzn.engine.abi.aligned import align16, first_books
-from turbo_fzn.engine.build import compiler
+from turbo_fzn.engine.toolchain import compiler
 from turbo_fzn.engine.contract import Found, Roots, merge_statistics, method_statistics
 from turbo_fzn.engine.cuda import context as contexts
 from turbo_fzn.engine.cuda.context import Context

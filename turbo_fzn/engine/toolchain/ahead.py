@@ -1,6 +1,6 @@
 """Compiling ahead: into the cache before a run needs the kernels, into a wheel, and, to check them, for every GPU.
 
-`python -m turbo_fzn.engine.build.ahead` is the check: every variant for every architecture, strictly. It needs nvcc, no
+`python -m turbo_fzn.engine.toolchain.ahead` is the check: every variant for every architecture, strictly. It needs nvcc, no
 GPU. `fzn-turbo --build-kernels` fills the cache.
 """
 
@@ -16,7 +16,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
-from turbo_fzn.engine.build import compilation, compiler
+from turbo_fzn.engine.toolchain import compilation, compiler
 from turbo_fzn.errors import EngineError
 from turbo_fzn.resources import kernels_folder
 
@@ -92,7 +92,7 @@ def fill_cache(architectures: Callable[[], list[str]], report: Callable[[str], o
 
 def main() -> int:
     what = "Compile all variants of the GPU engine; fail on a warning or a spill."
-    argparse.ArgumentParser(prog="python -m turbo_fzn.engine.build.ahead", description=what).parse_args()
+    argparse.ArgumentParser(prog="python -m turbo_fzn.engine.toolchain.ahead", description=what).parse_args()
     try:
         return 1 if check_gpu_kernels() else 0
     except EngineError as error:

@@ -23,8 +23,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from turbo_fzn import cache
-from turbo_fzn.engine.build import compilation
-from turbo_fzn.engine.build.compilation import NoRoom
+from turbo_fzn.engine.toolchain import compilation
+from turbo_fzn.engine.toolchain.compilation import NoRoom
 from turbo_fzn.errors import EngineError
 from turbo_fzn.process.leaving import before_leaving
 from turbo_fzn.progress import stage

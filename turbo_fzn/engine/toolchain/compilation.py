@@ -39,7 +39,7 @@ COMPILE_BYTES = 32 << 20  # more than a compilation writes, the compiler's own f
 LOOK_SECONDS = 0.02  # between two looks at what another process compiles
 LIBRARY, ELF = ".so", b"\x7fELF"  # the suffix of an engine for a CPU; how any binary begins
 FAILED, NO_ROOM = 3, 4  # exit codes of the process; what it prints is the reason
-PROGRAM = "import sys; sys.path[0] = sys.argv.pop(1); from turbo_fzn.engine.build.compilation import main; main()"
+PROGRAM = "import sys; sys.path[0] = sys.argv.pop(1); from turbo_fzn.engine.toolchain.compilation import main; main()"
 
 
 class NoRoom(EngineError):
