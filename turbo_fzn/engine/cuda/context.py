@@ -16,10 +16,10 @@ from weakref import WeakSet
 import numpy as np
 
 from turbo_fzn.engine.abi.abi import Problem
-from turbo_fzn.engine.toolchain import compiler
 from turbo_fzn.engine.cuda import wake
 from turbo_fzn.engine.cuda.devices import driver
 from turbo_fzn.engine.library import check_digest
+from turbo_fzn.engine.toolchain import compiler
 from turbo_fzn.errors import EngineError
 
 PATIENCE_SECONDS = 2.0  # of an orderly exit with makers at work

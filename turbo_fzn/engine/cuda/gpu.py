@@ -19,7 +19,6 @@ import numpy as np
 
 from turbo_fzn.engine.abi.abi import METHODS, NO_INCUMBENT, STATE_BYTES, STATISTICS, Common, Island, Problem, Statistics
 from turbo_fzn.engine.abi.aligned import align16, first_books
-from turbo_fzn.engine.toolchain import compiler
 from turbo_fzn.engine.contract import Found, Roots, merge_statistics, method_statistics
 from turbo_fzn.engine.cuda import context as contexts
 from turbo_fzn.engine.cuda.context import Context
@@ -30,6 +29,7 @@ from turbo_fzn.engine.layout.layout import Layout, Settings
 from turbo_fzn.engine.library import check_sums, library, profile_flags
 from turbo_fzn.engine.parcels import Parcels
 from turbo_fzn.engine.ring import Ring
+from turbo_fzn.engine.toolchain import compiler
 from turbo_fzn.errors import EngineError
 from turbo_fzn.tnf.language import TNF
 

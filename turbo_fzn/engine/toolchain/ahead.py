@@ -1,7 +1,7 @@
 """Compiling ahead: into the cache before a run needs the kernels, into a wheel, and, to check them, for every GPU.
 
-`python -m turbo_fzn.engine.toolchain.ahead` is the check: every variant for every architecture, strictly. It needs nvcc, no
-GPU. `fzn-turbo --build-kernels` fills the cache.
+`python -m turbo_fzn.engine.toolchain.ahead` is the check: every variant for every architecture, strictly. It needs
+nvcc, no GPU. `fzn-turbo --build-kernels` fills the cache.
 """
 
 from __future__ import annotations
