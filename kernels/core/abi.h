@@ -1,5 +1,5 @@
 // What the host and the kernels agree on: the model in memory, the words that blocks share, the solution ring.
-// Printed from turbo_fzn/engine/abi.py by `python -m turbo_fzn.engine.header --write`: edit that file, not this one.
+// Printed from turbo_fzn/engine/abi/abi.py by `python -m turbo_fzn.engine.abi.header --write`: edit that one.
 //
 // BOUND_BITS (32 or 64) is the width of a bound in a store.
 #pragma once
@@ -38,7 +38,7 @@ enum Operator {
   OP_ADD = 0, OP_MUL = 1, OP_DIV = 2, OP_MOD = 3, OP_MIN = 4, OP_MAX = 5, OP_EQ = 6, OP_LEQ = 7, OP_ELEMENT = 8,
 };
 
-// LinearKind of turbo_fzn/tnf/language.py.
+// What a linear row says of its sum; the module's docstring has the three forms.
 enum LinearKind {
   LINEAR_RANGE = 0, LINEAR_AT_MOST = 1, LINEAR_EQUAL = 2,
 };
@@ -126,8 +126,8 @@ struct alignas(16) Strategy {
   i32 var_choice, value_choice, start, count;
 };
 
-// A linear row (tnf/linear_rows.py): its terms lie in terms[start, end). `truth` is a variable, or -1 in a LINEAR_RANGE; an
-// end of the range that there is not is as INFINITE_BOUND.
+// A linear row (tnf/linear_rows.py): its terms lie in terms[start, end). `truth` is a variable, or -1 in a
+// LINEAR_RANGE. An end of the range that there is not is ±INFINITE_BOUND.
 struct Linear {
   i64 low, high;
   i32 start, end, truth, kind;
@@ -296,7 +296,7 @@ struct Problem {
   const Linear* linears;              // rows that learners run in the place of others (tnf/fuse.py)
   const Term* terms;
   const i32* linear_wakes;            // of each side, and one more: where its linear rows begin, in here
-  const i32* clauses;                 // of each clause, and one more: where its literals begin, in here; these are
+  const i32* clauses;                 // as `linear_wakes`: of each clause the sides of truth values
   const char* absorbed;               // of each row: whether linear rows or clauses say what it says
   const char* links;                  // of each variable: whether it has left with such rows
   const i32* link_rows;               // the rows that define these, operands first

@@ -1,4 +1,4 @@
-"""What each statistic means: the table that docs/reference.md is printed from.
+"""What each statistic means: the table that docs/guide/reference.md is printed from.
 
 Names in angles stand for several: <method> for each of abi.METHODS. Times are in seconds.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from turbo_fzn.engine.abi import ACTIVITIES, METHODS
+from turbo_fzn.engine.abi.abi import ACTIVITIES, METHODS
 
 EVERYWHERE, SEARCHED, FOUND, OPTIMISED = "always", "after a search", "with a solution", "of optimisation models"
 SHARED, RANKED = "with several GPUs or ranks", "with several ranks"
@@ -25,26 +25,26 @@ class Entry(NamedTuple):
 GLOSSARY = (
     Entry("nodes", EVERYWHERE, "decisions, of all blocks"),
     Entry("failures", EVERYWHERE, "nodes without a solution; of learners, conflicts"),
-    Entry("restarts", EVERYWHERE, "neighbourhoods are counted, too"),
+    Entry("restarts", EVERYWHERE, "restarts; neighbourhoods count, too"),
     Entry("peakDepth", EVERYWHERE, "open choice points on the deepest stack"),
-    Entry("propagations", EVERYWHERE, "runs of ternary rows"),
+    Entry("propagations", EVERYWHERE, "propagations of ternary rows"),
     Entry("nogoods", EVERYWHERE, "learned clauses"),
     Entry("backjumps", EVERYWHERE, "conflicts after which more than one level was left"),
-    Entry("variables", EVERYWHERE, "of the simplified ternary model"),
-    Entry("boolVariables", EVERYWHERE, "those that are 0 or 1"),
-    Entry("intVariables", EVERYWHERE, "the others"),
-    Entry("floatVariables", "of models with floats", "the real ones, which are none of the two"),
+    Entry("variables", EVERYWHERE, "variables of the simplified ternary model"),
+    Entry("boolVariables", EVERYWHERE, "those of `variables` with values 0 and 1 only"),
+    Entry("intVariables", EVERYWHERE, "the other integer ones of `variables`"),
+    Entry("floatVariables", "of models with floats", "the real ones of `variables`"),
     Entry("propagators", EVERYWHERE, "rows of the simplified ternary model"),
-    Entry("flatzincVariables", EVERYWHERE, "of the model that was read"),
-    Entry("flatzincConstraints", EVERYWHERE, "of the model that was read"),
-    Entry("loweredVariables", EVERYWHERE, "of the ternary model before the simplifier"),
-    Entry("loweredPropagators", EVERYWHERE, "of the ternary model before the simplifier"),
-    Entry("solutions", EVERYWHERE, "that were found"),
-    Entry("objective", OPTIMISED, "of the best solution"),
-    Entry("objectiveBound", OPTIMISED, "what was proved that no solution can pass"),
-    Entry("peakMem", EVERYWHERE, "memory of the process at most, in MiB"),
-    Entry("initTime", EVERYWHERE, "before the search"),
-    Entry("solveTime", EVERYWHERE, "of the search"),
+    Entry("flatzincVariables", EVERYWHERE, "variables of the model that was read"),
+    Entry("flatzincConstraints", EVERYWHERE, "constraints of the model that was read"),
+    Entry("loweredVariables", EVERYWHERE, "variables of the ternary model before the simplifier"),
+    Entry("loweredPropagators", EVERYWHERE, "rows of the ternary model before the simplifier"),
+    Entry("solutions", EVERYWHERE, "solutions that were found"),
+    Entry("objective", OPTIMISED, "objective of the best solution"),
+    Entry("objectiveBound", OPTIMISED, "proved bound, beyond which no solution lies"),
+    Entry("peakMem", EVERYWHERE, "greatest memory of the process, in MiB"),
+    Entry("initTime", EVERYWHERE, "time before the search"),
+    Entry("solveTime", EVERYWHERE, "time of the search"),
     Entry("parseTime", EVERYWHERE, "part of `initTime`: reading"),
     Entry("lowerTime", EVERYWHERE, "part of `initTime`: from FlatZinc to ternary rows"),
     Entry("simplifyTime", EVERYWHERE, "part of `initTime`: the simplifier"),
@@ -57,33 +57,33 @@ GLOSSARY = (
     Entry("iterations", SEARCHED, "rounds of propagation"),
     Entry("donations", SEARCHED, "subproblems given to other blocks"),
     Entry("parcels", SHARED, "subproblems that engines of this rank have given to the others, through the host"),
-    Entry("ranks", RANKED, "of MPI; counts are of all of them"),
+    Entry("ranks", RANKED, "ranks of MPI; counts are of all of them"),
     Entry("stolen", RANKED, "subproblems that rank 0 got from other ranks"),
     Entry("replays", SEARCHED, "stores rebuilt because the trail was forgotten"),
     Entry("fixpointErrors", SEARCHED, "0, except in a faulty debug build"),
-    Entry("busyTime", SEARCHED, "sum over the blocks"),
-    Entry("idleTime", SEARCHED, "sum over the blocks"),
+    Entry("busyTime", SEARCHED, "time in which blocks searched, summed over the blocks"),
+    Entry("idleTime", SEARCHED, "time in which blocks waited for work, summed over the blocks"),
     Entry("foundBy", FOUND, "engine and method of the solutions printed: `gpu window 12, cpu finder 3`"),
     Entry("provedBy", SEARCHED, "engine and method that searched the whole space or proved the bound"),
     Entry("<method>Share", SEARCHED, "share of the blocks' time that the method had"),
-    Entry("<method>Tries", SEARCHED, "how often it was used"),
-    Entry("<method>Improvements", SEARCHED, "solutions better than all before that it found"),
+    Entry("<method>Tries", SEARCHED, "how often the method was used"),
+    Entry("<method>Improvements", SEARCHED, "solutions of the method that were better than all before"),
     Entry("nogoodLength", LEARNED, "mean number of literals of a learned clause"),
-    Entry("nogoodLevels", LEARNED, "mean number of levels that they come from"),
+    Entry("nogoodLevels", LEARNED, "mean number of levels that the literals come from"),
     Entry("nogoodMinimised", LEARNED, "mean number of literals that minimisation removed"),
-    Entry("nogoodsTold", LEARNED, "clauses that learners told each other"),
-    Entry("nogoodsHeard", LEARNED, "clauses that learners took from each other"),
+    Entry("nogoodsTold", LEARNED, "clauses that learners sent to each other"),
+    Entry("nogoodsHeard", LEARNED, "clauses that learners received from each other"),
     Entry("reductions", LEARNED, "how often the less useful clauses were forgotten"),
-    Entry("explanations", LEARNED, "rows that were asked why they have tightened"),
-    Entry("explanationLength", LEARNED, "mean number of premises"),
+    Entry("explanations", LEARNED, "rows that explained why they have tightened a bound"),
+    Entry("explanationLength", LEARNED, "mean number of premises of an explanation"),
     Entry("explanationErrors", LEARNED, "0, except in a faulty debug build"),
-    Entry("profile<Activity>", PROFILED, "share of the blocks' time"),
-    Entry("threadsPerBlock", GPU, "shape of the launch"),
+    Entry("profile<Activity>", PROFILED, "share of the blocks' time for this activity"),
+    Entry("threadsPerBlock", GPU, "threads of a block"),
     Entry("store", GPU, "where the blocks keep domains: `shared` or `global` memory"),
-    Entry("workspaceMebibytes", GPU, "memory of all blocks"),
-    Entry("contextTime", GPU, "making the CUDA context"),
+    Entry("workspaceMebibytes", GPU, "memory of all blocks on the GPU"),
+    Entry("contextTime", GPU, "time to make the CUDA context"),
     Entry("joinTime", GPU, "from the start of the search to where the GPU joined it, with `--arch auto`"),
-    Entry("nodesBy", GPU, "whose the nodes are, of the first search, where the GPU joined: `cpu 120, gpu 4500`"),
+    Entry("nodesBy", GPU, "nodes of each engine in the first search, where the GPU joined: `cpu 120, gpu 4500`"),
 )  # fmt: skip
 
 

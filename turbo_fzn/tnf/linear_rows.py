@@ -159,9 +159,7 @@ def _implied(rows: _LinearRows, row: np.ndarray, slot: np.ndarray, known: np.nda
     )
 
 
-def _end_of_sum(
-    factors: np.ndarray, ends: np.ndarray, known: np.ndarray, end: int
-) -> tuple[np.ndarray, np.ndarray]:
+def _end_of_sum(factors: np.ndarray, ends: np.ndarray, known: np.ndarray, end: int) -> tuple[np.ndarray, np.ndarray]:
     """The lower (0) or upper (1) end of each sum of factors * variables (int64 [k]), and whether the bounds that it is
     made of are known. `ends` and `known` are [k, terms, 2]."""
     place = np.where(factors > 0, end, 1 - end)[:, :, None]

@@ -1,0 +1,94 @@
+"""The fuzzer's table of thresholds is in step with the code, and what it draws is what the code then meets."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from fuzz import editions
+from fuzz.thresholds import KEPT, THRESHOLDS, constants, draw_thresholds, find, is_kept, with_thresholds
+from turbo_fzn import solve_text
+from turbo_fzn.engine.toolchain import compiler
+from turbo_fzn.lower import builder, early, runs
+from turbo_fzn.resources import kernels_folder
+
+
+@pytest.mark.parametrize("name", THRESHOLDS)
+def test_a_threshold_is_there_and_is_given_other_values_than_its_own(name):
+    module, constant = find(name)
+    own = getattr(module, constant)
+    assert own not in THRESHOLDS[name] and {type(value) for value in THRESHOLDS[name]} == {type(own)}
+
+
+def test_every_number_of_the_code_is_varied_or_kept_for_a_reason():
+    missing = [name for name in constants() if name not in THRESHOLDS and not is_kept(name)]
+    assert missing == [], "a new threshold belongs into tests/fuzz/thresholds.py: THRESHOLDS, or KEPT with a reason"
+
+
+def test_what_is_kept_exists():
+    existing = set(constants())
+    modules = {name.rpartition(".")[0] for name in existing}
+    kept = [word for words in KEPT.values() for word in words.split()]
+    assert [word for word in kept if word not in existing | modules] == []
+    assert [word for word in kept if word in THRESHOLDS] == []
+
+
+def test_thresholds_hold_in_every_module_that_names_them_and_only_meanwhile():
+    own = builder.TABLE_LIMIT
+    with with_thresholds({"lower.builder.TABLE_LIMIT": 3, "lower.runs.LEAST": 2}):
+        assert builder.TABLE_LIMIT == early.TABLE_LIMIT == 3 and runs.LEAST == 2
+    assert builder.TABLE_LIMIT == early.TABLE_LIMIT == own and runs.LEAST != 2
+
+
+def test_a_threshold_that_vanished_is_an_error():
+    with pytest.raises(AttributeError), with_thresholds({"lower.runs.NOT_THERE": 3}):
+        pass
+
+
+def test_every_threshold_is_drawn():
+    random = Random(1)
+    drawn = {name for _ in range(500) for name in draw_thresholds(random)}
+    assert drawn == set(THRESHOLDS)
+    assert any(not draw_thresholds(random) for _ in range(20))
+
+
+def test_a_small_run_goes_the_way_of_a_long_one(monkeypatch):
+    """Three constraints of one shape are lowered in columns where so few are enough."""
+    made: list[int] = []
+    original = runs.Columns.commit
+    monkeypatch.setattr(runs.Columns, "commit", lambda self: made.append(1) or original(self))
+    variables = "".join(f"var 0..2: {name} :: output_var; " for name in "xyz")
+    text = variables + "".join(f"constraint int_ne({a},{b}); " for a, b in ("xy", "yz", "xz")) + "solve satisfy;"
+    for least, columns in ((32, False), (2, True)):
+        made.clear()
+        with with_thresholds({"lower.runs.LEAST": least} if columns else {}):
+            assert len(solve_text(text, arch="cpu", all_solutions=True).solutions) == 6
+        assert bool(made) == columns
+
+
+# ---- of the kernels
+
+KERNELS = {path: path.read_text(encoding="utf-8") for path in kernels_folder().rglob("*.h")}
+
+
+@pytest.mark.parametrize("name", editions.THRESHOLDS)
+def test_a_threshold_of_the_kernels_is_there_once_and_is_given_other_numbers(name):
+    texts = [text for path, text in KERNELS.items() if path.name != "abi_check.h"]
+    own = [numbers[name] for text in texts if name in (numbers := editions.numbers_of(text))]
+    assert len(own) == 1 and own[0] not in editions.THRESHOLDS[name]
+
+
+def test_an_edition_has_other_numbers_and_nothing_else(monkeypatch):
+    monkeypatch.setattr(compiler, "kernels_folder", kernels_folder)
+    usual = compiler.source_hash()
+    numbers = editions.use(3)
+    assert numbers == editions.draw_numbers(Random("edition/3")) and compiler.source_hash() != usual
+    for path, text in KERNELS.items():
+        changed = (compiler.kernels_folder() / path.relative_to(kernels_folder())).read_text(encoding="utf-8")
+        own, others = editions.numbers_of(text), editions.numbers_of(changed)
+        assert others == {**own, **{name: number for name, number in numbers.items() if name in own}}
+        assert editions.rewritten(changed, {name: own[name] for name in numbers if name in own}) == text
+    monkeypatch.undo()
+    compiler.source_hash.cache_clear()
+    assert editions.use(0) == {} and compiler.source_hash() == usual

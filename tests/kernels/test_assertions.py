@@ -1,0 +1,90 @@
+"""What the kernels assert of themselves holds (kernels/core/assert.h): trails, stacks, paths, tickets, versions,
+queues, clauses, watches, heaps, reasons, real bounds.
+
+The build that asserts ends the process where something does not hold, with a line that says what and where.
+"""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from support.command import PATIENCE, environment, run
+from support.places import CORPUS, TESTS
+
+pytestmark = pytest.mark.slow
+
+ASSERTING = {"TURBO_FZN_KERNEL_FLAGS": "-DCHECK_ASSERTIONS"}
+REALS = ("cooling", "loan", "mortgage", "pendulum", "tariffs", "thermometers", "two_circles")
+LEARNERS = ("soloist", "prover:truths+all", "follower", "finder")
+MODELS = ("crossword", "golomb", "hamilton", "job_shop", "lights_out", "magic_square", "rcpsp", "remainders")
+
+# Every capacity too small: trails that are forgotten, paths that are replayed, subproblems that change hands.
+CAPACITIES = """
+from support.capacities import TOO_SMALL, run
+for goal, lns_percent in (("satisfy", 0), ("maximize cost", 0), ("maximize cost", 50)):
+    for blocks in (1, 5):
+        for small in TOO_SMALL.values():
+            assert run("cpu", goal, blocks=blocks, lns_percent=lns_percent, **small)[2]["complete"]
+print("done")
+"""
+
+# A subproblem in the pool whose path is longer than a slot.
+BROKEN = """
+import numpy as np
+from support.capacities import Settings, engine_for
+engine = engine_for("cpu", "satisfy", Settings())
+engine.memory["pool"].view(np.int32)[0] = 10**6
+engine.start()
+while engine.running:
+    engine.poll()
+"""
+
+
+def run_script(script: str) -> subprocess.CompletedProcess[str]:
+    changes = environment(**ASSERTING)
+    changes["PYTHONPATH"] += f":{TESTS}"
+    command = [sys.executable, "-c", script]
+    return subprocess.run(command, capture_output=True, text=True, env=changes, timeout=PATIENCE, check=False)
+
+
+@pytest.mark.parametrize("flags", [("--lns", "off"), ("-f", "-p", "3")], ids=["tree", "free"])
+@pytest.mark.parametrize("model", MODELS)
+def test_assertions_hold_while_a_model_is_solved(model, flags):
+    answer = run("--arch", "cpu", "-a", "-s", *flags, CORPUS / f"{model}.fzn", **ASSERTING)
+    assert (answer.code, answer.errors) == (0, "")
+    assert answer.solutions and int(answer.statistics["nodes"]) > 1
+
+
+@pytest.mark.parametrize("role", LEARNERS)
+@pytest.mark.parametrize("model", ["golomb", "removal", "toll_roads"])
+def test_assertions_hold_while_a_block_learns(model, role):
+    flags = ["-p", "1", "-f", "--learn", role, "--lns", "off"]
+    answer = run("--arch", "cpu", "-s", *flags, CORPUS / f"{model}.fzn", **ASSERTING)
+    assert (answer.code, answer.errors) == (0, "") and int(answer.statistics["nogoods"]) > 0
+
+
+def test_assertions_hold_while_learners_tell_each_other_clauses():
+    flags = ["-p", "3", "-f", "--learn", "prover,finder,follower", "--lns", "off"]
+    answer = run("--arch", "cpu", "-s", *flags, CORPUS / "removal.fzn", **ASSERTING)
+    assert (answer.code, answer.errors) == (0, "") and int(answer.statistics["nogoodsTold"]) > 0
+
+
+@pytest.mark.parametrize("model", REALS)
+def test_assertions_hold_of_real_bounds(model):
+    answer = run("--arch", "cpu", "-s", "-f", "-p", "1", CORPUS / f"{model}.fzn", **ASSERTING)
+    assert (answer.code, answer.errors) == (0, "") and int(answer.statistics["nodes"]) > 0
+
+
+def test_assertions_hold_where_every_capacity_is_too_small():
+    done = run_script(CAPACITIES)
+    assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr[-2000:]
+
+
+def test_what_does_not_hold_ends_the_process():
+    done = run_script(BROKEN)
+    assert done.returncode == -signal.SIGABRT
+    assert "search/pool.h" in done.stderr and "does not hold: 0 <= length && length <= " in done.stderr

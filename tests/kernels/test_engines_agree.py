@@ -1,0 +1,40 @@
+"""In fixed mode with one block, both engines walk the same tree: the one that the annotation says."""
+
+from __future__ import annotations
+
+import pytest
+
+from support.corpus import EXPECTED, text_of
+from turbo_fzn import Result, solve_text
+
+TREES = [entry for entry in EXPECTED if entry["model"] != "two_circles.mzn"]  # that one's is long without restarts
+LONG = {"can.mzn", "ladder.mzn", "beam.mzn"}  # whose trees have millions of boxes down to the usual precision
+TAKE_SECONDS = {"can.mzn", "fence.mzn", "refraction.mzn"}
+COUNTED = ("nodes", "failures", "peakDepth", "propagators", "variables")
+
+
+def run(entry: dict, engine: str) -> Result:
+    flags = {"float_precision": 1e-4} if entry["model"] in LONG else {}
+    return solve_text(text_of(entry), arch=engine, blocks=1, lns="off", all_solutions=entry["kind"] == "count", **flags)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("entry", TREES, ids=lambda entry: entry["model"])
+def test_gpu_and_cpu_walk_the_same_tree(entry):
+    cpu, gpu = run(entry, "cpu"), run(entry, "gpu")
+    assert {name: cpu.statistics[name] for name in COUNTED} == {name: gpu.statistics[name] for name in COUNTED}
+    assert cpu.status == gpu.status and cpu.objective == gpu.objective
+    if entry["kind"] == "count":
+        assert cpu.solutions == gpu.solutions  # in the same order
+    else:
+        assert cpu.solutions[-1:] == gpu.solutions[-1:]
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [pytest.param(one, id=one["model"], marks=[pytest.mark.slow] * (one["model"] in TAKE_SECONDS)) for one in TREES],
+)
+def test_a_run_repeats_itself(engine, entry):
+    first, second = run(entry, engine), run(entry, engine)
+    assert first.statistics["nodes"] == second.statistics["nodes"]
+    assert first.solutions[-1:] == second.solutions[-1:]

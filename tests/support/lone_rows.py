@@ -1,0 +1,123 @@
+"""Rows of a TNF by themselves, by the kernels' own code (tests/data/kernels): each to its fixpoint, and what explains
+it."""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from support.builds import build_once
+from support.places import DATA
+from turbo_fzn.engine.abi.abi import Common, Problem
+from turbo_fzn.engine.abi.aligned import align16, make_common
+from turbo_fzn.engine.cuda import context
+from turbo_fzn.engine.cuda.devices import driver
+from turbo_fzn.engine.layout.layout import Layout, Settings
+from turbo_fzn.engine.library import point_to
+from turbo_fzn.engine.toolchain import compiler
+from turbo_fzn.resources import kernels_folder
+from turbo_fzn.tnf.language import TNF
+
+SOURCES = DATA / "kernels"
+BLOCKS = 256  # on a GPU
+RECORD_WORDS = 21  # of probe_rows.h
+
+
+def compile_rows(command: list[str], source: str, target: str, bits: int, floats: bool) -> Path:
+    """The compiled file, which all processes of a run of the tests share."""
+    flags = [f"-DBOUND_BITS={bits}", f"-I{kernels_folder()}", *compiler.developer_flags()]
+    command = [*command, *flags, str(SOURCES / source), "-o"]
+
+    def compile_here(folder: Path) -> None:
+        subprocess.run([*command, str(folder / target)], check=True, capture_output=True)
+
+    return build_once("rows", compile_here, command, compiler.source_hash()) / target
+
+
+@lru_cache(maxsize=3)
+def cpu_rows(bits: int, floats: bool = False) -> ctypes.CDLL:
+    kind = compiler.CPU_FLOAT_FLAGS if floats else ()
+    command = [*compiler.find_cpu_compiler(), *compiler.CPU_FLAGS, *kind]
+    compiled = ctypes.CDLL(str(compile_rows(command, "rows.cpp", f"rows{bits}.so", bits, floats)))
+    compiled.propagate_rows.argtypes = [ctypes.c_void_p] * 4
+    compiled.explain_rows.argtypes = [*[ctypes.c_void_p] * 4, ctypes.c_int64]
+    compiled.explain_rows.restype = ctypes.c_int64
+    compiled.next_set.argtypes = [ctypes.c_void_p, ctypes.c_int32, ctypes.c_int32]
+    return compiled
+
+
+@lru_cache(maxsize=3)
+def gpu_rows(bits: int, floats: bool = False):
+    architecture = context.context().architecture
+    kind = compiler.GPU_FLOAT_FLAGS if floats else ()
+    command = [*compiler.find_nvcc(), "-std=c++17", "-O3", *kind, "-cubin", f"-arch=sm_{architecture}"]
+    compiled = compile_rows(command, "rows.cu", f"rows{bits}.cubin", bits, floats).read_bytes()
+    module = driver().module_from_buffer(compiled)
+    function = module.get_function("propagate_rows")
+    function.prepare([f"{ctypes.sizeof(Problem)}s", "P", "P", "P"])
+    return module, function
+
+
+def propagate_rows(engine: str, tnf: TNF) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Each row to its fixpoint, in a TNF whose rows share no variable but constants.
+
+    Returns (lower, upper, consistent): int64 [n] twice and bool [m].
+    """
+    layout = Layout(tnf, np.empty(0, np.int32), Settings(blocks=BLOCKS if engine == "gpu" else 1))
+    lower, upper = tnf.lower.astype(layout.bound_type), tnf.upper.astype(layout.bound_type)
+    consistent = np.zeros(tnf.n_rows, np.int32)
+    run = run_on_gpu if engine == "gpu" else run_on_cpu
+    run(layout, lower, upper, consistent)
+    return lower.astype(np.int64), upper.astype(np.int64), consistent.astype(bool)
+
+
+def problem_on_cpu(layout: Layout, common: Common) -> Problem:
+    problem = Problem()
+    layout.fill(problem, 0)
+    point_to(problem, layout.arrays)
+    problem.common = ctypes.addressof(common)
+    return problem
+
+
+def run_on_cpu(layout: Layout, *results: np.ndarray) -> None:
+    common = make_common()
+    problem = problem_on_cpu(layout, common)
+    places = [array.ctypes.data for array in results]
+    rows = cpu_rows(layout.bits, layout.tnf.floats is not None)
+    assert rows.propagate_rows(ctypes.byref(problem), *places) == 0
+
+
+def explain_rows(tnf: TNF, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """What each row of a TNF, whose rows share no variable, says of the box lower..upper (int64 [n] each) within the
+    model's, and why. Records (int64 [k, 21]) as probe_rows.h has them."""
+    layout = Layout(tnf, np.empty(0, np.int32), Settings(roles=("finder",)))
+    records = np.zeros((200 * tnf.n_rows, RECORD_WORDS), np.int64)
+    box = [np.ascontiguousarray(bounds, layout.bound_type) for bounds in (lower, upper)]
+    common = make_common()
+    problem = problem_on_cpu(layout, common)
+    decided = layout.decides(), layout.decision_sets()
+    problem.decides, problem.decision_sets = (array.ctypes.data for array in decided)
+    places = [array.ctypes.data for array in (*box, records)]
+    count = cpu_rows(layout.bits).explain_rows(ctypes.byref(problem), *places, len(records))
+    assert count >= 0
+    return records[:count]
+
+
+def run_on_gpu(layout: Layout, *results: np.ndarray) -> None:
+    cuda, problem = driver(), Problem()
+    _, function = gpu_rows(layout.bits, layout.tnf.floats is not None)
+    layout.fill(problem, align16(layout.store_bytes + layout.list_bytes))
+    held = {name: cuda.to_device(np.ascontiguousarray(array)) for name, array in layout.arrays.items() if array.nbytes}
+    held["common"] = cuda.to_device(np.frombuffer(bytes(layout.first_common()), np.uint8))
+    held["workspace"] = cuda.mem_alloc(BLOCKS * problem.workspace_bytes)
+    cuda.memset_d8(held["workspace"], 0, BLOCKS * problem.workspace_bytes)
+    for name, allocation in held.items():
+        setattr(problem, name, int(allocation))
+    places = [cuda.to_device(array) for array in results]
+    function.prepared_call((BLOCKS, 1), (32, 1, 1), bytes(problem), *map(int, places))
+    for array, place in zip(results, places):
+        cuda.memcpy_dtoh(array, place)

@@ -1,0 +1,82 @@
+"""The rules of CONTRIBUTING.md that a program can check: `make check`.
+
+Lines, functions and files have a length that they must not exceed, in the package, the kernels, the tests and the
+examples. For the functions of the package and of the kernels the median, the 90th percentile and the maximum of length
+and cyclomatic complexity (McCabe 1976; counted by lizard) are printed, so that a trend shows. Ruff and mypy read their
+settings from pyproject.toml and setup.cfg.
+"""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import lizard
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+LINE_CHARACTERS, FUNCTION_LINES, FILE_LINES = 120, 40, 400
+PYTHON, KERNELS = ("turbo_fzn", "tests", "examples", "site", "setup.py"), "kernels"
+KERNEL_SUFFIXES = (".h", ".cu", ".cpp")
+
+
+def python_files(*places: str) -> list[Path]:
+    """Those in the folders and files of these names."""
+    found = [path for place in places for path in (ROOT / place).rglob("*.py")]
+    return sorted(found + [ROOT / place for place in places if (ROOT / place).is_file()])
+
+
+def kernel_files() -> list[Path]:
+    return sorted(path for path in (ROOT / KERNELS).rglob("*") if path.suffix in KERNEL_SUFFIXES)
+
+
+def functions(paths: list[Path]) -> Iterator[tuple[Path, str, int, int]]:
+    """(file, name, lines, complexity) of each function."""
+    for path in paths:
+        for function in lizard.analyze_file(str(path)).function_list:
+            lines = function.end_line - function.start_line + 1
+            yield path, function.name, lines, function.cyclomatic_complexity
+
+
+def too_long(paths: list[Path]) -> Iterator[str]:
+    """A complaint for each line, function and file that is longer than the rules allow."""
+    for path in paths:
+        lines = path.read_text(encoding="utf-8").splitlines()
+        name = path.relative_to(ROOT)
+        if len(lines) > FILE_LINES:
+            yield f"{name}: {len(lines)} lines, more than {FILE_LINES}"
+        for number, line in enumerate(lines, 1):
+            if len(line) > LINE_CHARACTERS:
+                yield f"{name}:{number}: {len(line)} characters, more than {LINE_CHARACTERS}"
+    for path, function, length, _ in functions(paths):
+        if length > FUNCTION_LINES:
+            yield f"{path.relative_to(ROOT)}: {function}: {length} lines, more than {FUNCTION_LINES}"
+
+
+def spread(numbers: list[int]) -> str:
+    """Median/90th percentile/maximum."""
+    return f"{statistics.median(numbers):.0f}/{sorted(numbers)[len(numbers) * 9 // 10]}/{max(numbers)}"
+
+
+def describe(title: str, paths: list[Path]) -> str:
+    found = list(functions(paths))
+    lengths, complexities = [entry[2] for entry in found], [entry[3] for entry in found]
+    return f"{title}: {len(found)} functions, lines {spread(lengths)}, complexity {spread(complexities)}"
+
+
+def main() -> int:
+    complaints = list(too_long(python_files(*PYTHON) + kernel_files()))
+    print("\n".join(complaints))
+    print("median/90th percentile/maximum")
+    print(describe("package", python_files("turbo_fzn")))
+    print(describe("kernels", kernel_files()))
+    faults = len(complaints)
+    for command in (["ruff", "check", "--quiet", *PYTHON], ["mypy", "turbo_fzn"]):
+        faults += subprocess.run([sys.executable, "-m", *command], cwd=ROOT).returncode
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,88 @@
+"""Which blocks learn, and in which roles, where the user leaves it open."""
+
+from __future__ import annotations
+
+import pytest
+
+from turbo_fzn.engine.abi.abi import LEARNERS
+from turbo_fzn.options import Options
+from turbo_fzn.process.interrupt import Interrupt
+from turbo_fzn.read.flatzinc import parse_text
+from turbo_fzn.run.engines import cpu_settings
+from turbo_fzn.run.machine import Machine
+from turbo_fzn.run.policy import decide
+from turbo_fzn.run.prepare import prepare
+from turbo_fzn.tnf.language import TNF
+
+
+@pytest.mark.parametrize(
+    ("goal", "blocks", "roles"),
+    [
+        ("minimize x", 1, ("soloist",)),
+        ("satisfy", 1, ("soloist",)),
+        ("maximize x", 2, ("soloist",)),
+        ("satisfy", 2, ("soloist",)),
+        ("satisfy", 3, ("finder", "prover")),
+        ("minimize x", 3, ("prover", "finder")),
+        ("maximize x", 9, ("prover", "finder", "follower")),
+    ],
+)
+def test_free_search_learns_in_some_blocks(goal, blocks, roles):
+    text = f"var 0..9: x; solve :: int_search([x], input_order, indomain_min, complete) {goal};"
+    tnf = prepare(parse_text(text), Options(), Interrupt()).tnf
+    assert roles_of(tnf, Options(free_search=True, threads=blocks)) == roles
+    assert roles_of(tnf, Options(free_search=True, threads=blocks, learn="off")) == ()
+
+
+@pytest.mark.parametrize("threads", [None, 1, 2, 5])
+@pytest.mark.parametrize(("goal", "roles"), [("minimize x", ("follower",)), ("satisfy", ())])
+def test_an_annotation_is_followed_by_a_learner_to_optimise(goal, roles, threads):
+    text = f"var 0..9: x; solve :: int_search([x], input_order, indomain_min, complete) {goal};"
+    tnf = prepare(parse_text(text), Options(), Interrupt()).tnf
+    assert roles_of(tnf, Options(threads=threads)) == roles
+    assert roles_of(tnf, Options(threads=threads, learn="off")) == ()
+
+
+def roles_of(tnf: TNF, options: Options) -> tuple[str, ...]:
+    return cpu_settings(decide(tnf, options, Machine(2, "none"), wanted=1), options).roles
+
+
+@pytest.mark.parametrize(("no_gpu", "learners"), [("none", 3), (None, 5)])
+def test_the_memory_is_for_all_learners_together(no_gpu, learners):
+    tnf = prepare(parse_text("var 0..9: x; solve minimize x;"), Options(), Interrupt()).tnf
+    options = Options(free_search=True, threads=6, memory=60)
+    settings = cpu_settings(decide(tnf, options, Machine(2, no_gpu), 1), options)
+    assert len(settings.roles) == learners
+    assert settings.learn_bytes == 60 * 2**20 // learners
+
+
+@pytest.mark.parametrize(
+    ("cores", "asked", "threads"),
+    [(16, {}, 14), (64, {}, 16), (3, {}, 2), (1, {}, 2), (16, {"threads": 5}, 5), (16, {"learn": "off"}, 2)],
+)
+def test_beside_a_gpu_the_hosts_threads_learn(cores, asked, threads):
+    """All but one, which searches neighbourhoods; each role comes again and again."""
+    tnf = prepare(parse_text("var 0..9: x; solve minimize x;"), Options(), Interrupt()).tnf
+    options = Options(**asked)
+    settings = cpu_settings(decide(tnf, options, Machine(cores, None), wanted=1), options)
+    assert settings.blocks == threads
+    learning = 0 if asked.get("learn") else threads - 1
+    assert len(settings.roles) == learning
+    if learning > 1:
+        assert set(settings.roles) == set(LEARNERS) and settings.lns_percent == 100
+        assert max(map(settings.roles.count, LEARNERS)) - min(map(settings.roles.count, LEARNERS)) <= 1
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "wanted", "roles"),
+    [
+        ("var 0..9: x; solve :: int_search([x],input_order,indomain_min,complete) minimize x;", {}, 1, ("follower",)),
+        ("var 0..9: x; solve satisfy;", {"all_solutions": True}, 0, ()),
+    ],
+    ids=["annotated", "all solutions"],
+)
+def test_beside_a_gpu_one_thread_follows_an_annotation_or_enumerates(text, asked, wanted, roles):
+    options = Options(**asked)
+    tnf = prepare(parse_text(text), options, Interrupt()).tnf
+    settings = cpu_settings(decide(tnf, options, Machine(16, None), wanted), options)
+    assert settings.blocks == 1 and settings.roles == roles

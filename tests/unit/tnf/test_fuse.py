@@ -1,0 +1,278 @@
+"""Fused rows against enumeration: they say what the rows that they replace say, and give the links back.
+
+The rows of a random TNF are trees of sums, multiples and comparisons, with root bounds that are now and then tighter
+than what the rows give. What is compared is plain Python over all assignments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from operator import eq, mul
+from random import Random
+
+import numpy as np
+import pytest
+
+from turbo_fzn.domains import INFINITY
+from turbo_fzn.engine.root import propagate
+from turbo_fzn.tnf import linear_rows
+from turbo_fzn.tnf.fuse import Fused, fuse
+from turbo_fzn.tnf.language import ADD, EQ, LEQ, MAX, MIN, MUL, TNF
+from turbo_fzn.tnf.linear_rows import LinearKind, Linears
+
+MODELS = 400
+
+
+class Draft:
+    """A TNF that grows."""
+
+    def __init__(self, random: Random):
+        self.random = random
+        self.lower: list[int] = []
+        self.upper: list[int] = []
+        self.rows: list[tuple[int, int, int, int]] = []
+
+    def variable(self, low: int, high: int) -> int:
+        self.lower.append(low)
+        self.upper.append(high)
+        return len(self.lower) - 1
+
+    def row(self, op: int, x: int, y: int, z: int) -> int:
+        self.rows.append((op, x, y, z))
+        return x
+
+    def add(self, y: int, z: int) -> int:
+        low, high = self.lower[y] + self.lower[z], self.upper[y] + self.upper[z]
+        return self.row(ADD, self.result(low, high), y, z)
+
+    def times(self, y: int, factor: int) -> int:
+        ends = sorted((self.lower[y] * factor, self.upper[y] * factor))
+        constant = self.variable(factor, factor)
+        pair = (y, constant) if self.random.random() < 0.5 else (constant, y)
+        return self.row(MUL, self.result(*ends), *pair)
+
+    def result(self, low: int, high: int) -> int:
+        """Of what the row gives, now and then a part."""
+        if self.random.random() < 0.3:
+            low = min(low + self.random.randint(0, 2), high)
+        if self.random.random() < 0.3:
+            high = max(high - self.random.randint(0, 2), low)
+        return self.variable(low, high)
+
+    def tnf(self) -> TNF:
+        columns = np.array(self.rows, np.int32).reshape(-1, 4).T
+        tables = np.empty(0, np.int64)
+        return TNF(*columns, np.array(self.lower, np.int64), np.array(self.upper, np.int64), tables)
+
+
+def draw_sums(draft: Draft) -> None:
+    """Trees of sums, multiples and comparisons, and now and then something else."""
+    random = draft.random
+    terms = [draft.variable(low, low + random.randint(0, 2)) for low in random.choices((-1, 0, 0, 1), k=4)]
+    pool = [draft.times(y, random.choice((-3, -2, -1, 2, 3))) if random.random() < 0.4 else y for y in terms]
+    while len(pool) > 1 and len(draft.lower) < 13:
+        random.shuffle(pool)
+        y, z = pool.pop(), pool.pop()
+        if random.random() < 0.7:
+            pool.append(draft.add(y, z))
+        elif random.random() < 0.5:
+            draft.row(random.choice((EQ, LEQ)), draft.variable(*random.choice(((0, 1), (0, 0), (1, 1)))), y, z)
+        else:
+            draft.row(ADD, y, z, random.choice(terms))
+        if not pool or random.random() < 0.2:
+            pool.append(random.choice(terms))
+    if random.random() < 0.3:
+        draft.row(MAX, draft.variable(-9, 9), random.choice(pool), random.choice(terms))
+    draft.row(random.choice((LEQ, EQ)), draft.variable(0, 1), pool[0], random.choice((draft.variable(2, 2), terms[0])))
+
+
+def draw_truths(draft: Draft) -> None:
+    """Trees of minima and maxima of truth values, some of which are known."""
+    random = draft.random
+    leaves = [draft.variable(0, 1) for _ in range(random.randint(3, 5))]
+    pool = [*leaves, *random.choices(leaves, k=2)]
+    while len(pool) > 1 and len(draft.lower) < 13:
+        op = random.choice((MIN, MAX)) if random.random() < 0.3 else MAX if draft.lower[0] == 0 else MIN
+        if random.random() < 0.6:
+            random.shuffle(pool)
+        known = random.random()
+        x = draft.variable(int(known < 0.05), int(known < 0.9))
+        draft.row(op, x, pool.pop(), pool.pop())
+        if random.random() < 0.85:
+            pool.append(x)
+
+
+def draw(random: Random) -> tuple[TNF, np.ndarray]:
+    """A TNF at its root fixpoint, and the variables that are to stay."""
+    draft = Draft(random)
+    (draw_sums if random.random() < 0.6 else draw_truths)(draft)
+    tnf = draft.tnf()
+    root = propagate(tnf)
+    tnf.infeasible = root is None
+    if root is not None:
+        tnf.lower, tnf.upper = root
+    return tnf, np.array([random.random() < 0.1 for _ in range(tnf.n_vars)])
+
+
+RESULT: dict[int, Callable[[int, int], int]] = {
+    ADD: lambda y, z: y + z,
+    MUL: lambda y, z: y * z,
+    MIN: min,
+    MAX: max,
+    EQ: lambda y, z: int(y == z),
+    LEQ: lambda y, z: int(y <= z),
+}
+
+
+def holds(op: int, x: int, y: int, z: int) -> bool:
+    return x == RESULT[op](y, z)
+
+
+Rule = tuple[tuple[int, ...], Callable[..., bool]]  # places of variables, and what must hold of their values
+
+
+def assignments(tnf: TNF, places: list[int], rules: list[Rule]) -> Iterator[dict[int, int]]:
+    """All values of the variables at the places that keep the rules. A rule is asked when its last value is there."""
+    asked: dict[int, list[Rule]] = {place: [] for place in places}
+    for rule in rules:
+        asked[max(rule[0], key=places.index)].append(rule)
+
+    def search(values: dict[int, int]) -> Iterator[dict[int, int]]:
+        if len(values) == len(places):
+            yield dict(values)
+            return
+        place = places[len(values)]
+        for value in range(int(tnf.lower[place]), int(tnf.upper[place]) + 1):
+            values[place] = value
+            if all(test(*(values[v] for v in named)) for named, test in asked[place]):
+                yield from search(values)
+        del values[place]
+
+    return search({})
+
+
+def rules_of_rows(tnf: TNF, rows: Iterable[int]) -> list[Rule]:
+    columns = [column.tolist() for column in (tnf.op, tnf.x, tnf.y, tnf.z)]
+    picked = [[column[row] for column in columns] for row in rows]
+    return [((x, y, z), partial(holds, op)) for op, x, y, z in picked]
+
+
+def rule_of_linear(linears: Linears, i: int) -> Rule:
+    span = slice(linears.starts[i], linears.starts[i + 1])
+    coefficients = linears.coefficients[span].tolist()
+    low, high, kind = int(linears.low[i]), int(linears.high[i]), linears.kind[i]
+
+    def is_satisfied(*values: int) -> bool:
+        total = sum(map(mul, coefficients, values))
+        if kind == LinearKind.RANGE:
+            return low <= total <= high
+        return values[-1] == int(total <= high if kind == LinearKind.AT_MOST else total == high)
+
+    truth = () if kind == LinearKind.RANGE else (int(linears.truth[i]),)
+    return (*linears.variables[span].tolist(), *truth), is_satisfied
+
+
+def rule_of_clause(fused: Fused, i: int) -> Rule:
+    clauses = fused.clauses
+    literals = clauses.literals[clauses.starts[i] : clauses.starts[i + 1]].tolist()
+    wanted = [1 - literal % 2 for literal in literals]
+    return tuple(literal // 2 for literal in literals), lambda *values: any(map(eq, values, wanted))
+
+
+def solutions(tnf: TNF) -> set[tuple[int, ...]]:
+    every = list(range(tnf.n_vars))
+    found = assignments(tnf, every, rules_of_rows(tnf, range(tnf.n_rows)))
+    return {tuple(values[v] for v in every) for values in found}
+
+
+def solutions_of(tnf: TNF, fused: Fused) -> set[tuple[int, ...]]:
+    """Of the fused rows and of the rows that are left, with the links by the rows that define them."""
+    rules = [rule_of_linear(fused.linears, i) for i in range(fused.linears.n_rows)]
+    rules += [rule_of_clause(fused, i) for i in range(fused.clauses.n_clauses)]
+    rules += rules_of_rows(tnf, np.flatnonzero(~fused.absorbed).tolist())
+    found = set()
+    for values in assignments(tnf, np.flatnonzero(~fused.links).tolist(), rules):
+        for r in fused.order.tolist():
+            op, x, y, z = (int(column[r]) for column in (tnf.op, tnf.x, tnf.y, tnf.z))
+            values[x] = RESULT[op](values[y], values[z])
+        found.add(tuple(values[v] for v in range(tnf.n_vars)))
+    return found
+
+
+@pytest.fixture(scope="module")
+def drawn() -> list[tuple[TNF, np.ndarray, Fused]]:
+    pairs = [draw(Random(f"fuse/{number}")) for number in range(MODELS)]
+    return [(tnf, kept, fuse(tnf, kept)) for tnf, kept in pairs if not tnf.infeasible]
+
+
+@pytest.mark.parametrize("most_terms", [2, linear_rows.MOST_TERMS])
+def test_fused_rows_and_links_have_the_solutions_of_the_rows_that_they_replace(most_terms, drawn, monkeypatch):
+    monkeypatch.setattr(linear_rows, "MOST_TERMS", most_terms)
+    for tnf, kept, _ in drawn:
+        assert solutions_of(tnf, fuse(tnf, kept)) == solutions(tnf)
+
+
+def test_what_is_drawn_has_everything(drawn):
+    linears = [fused.linears for *_, fused in drawn]
+    kinds = [int(kind) for one in linears for kind in one.kind]
+    assert set(kinds) == set(map(int, LinearKind)) and min(map(kinds.count, LinearKind)) > 10
+    assert any(np.any(one.low == -INFINITY) for one in linears) and any(np.any(one.high == INFINITY) for one in linears)
+    lengths = [int(size) for *_, fused in drawn for size in np.diff(fused.clauses.starts)]
+    assert lengths.count(2) > 50 and max(lengths) > 4
+    assert sum(fused.links.any() for *_, fused in drawn) > len(drawn) / 3
+
+
+def test_what_is_kept_stays_a_variable(drawn):
+    for _, kept, fused in drawn:
+        assert not np.any(fused.links & kept)
+
+
+def test_every_link_is_defined_by_one_row_of_the_order(drawn):
+    for tnf, _, fused in drawn:
+        assert sorted(tnf.x[fused.order]) == np.flatnonzero(fused.links).tolist()
+        assert fused.absorbed[fused.order].all()
+
+
+def long_sum(n: int) -> tuple[TNF, np.ndarray]:
+    """The balanced tree of a sum of n truth values, whose top stays."""
+    draft = Draft(Random(0))
+    pool = [draft.variable(0, 1) for _ in range(n)]
+    while len(pool) > 1:
+        y, z, *pool = pool
+        pool.append(draft.row(ADD, draft.variable(0, draft.upper[y] + draft.upper[z]), y, z))
+    kept = np.zeros(len(draft.lower), bool)
+    kept[pool[0]] = True
+    return draft.tnf(), kept
+
+
+def test_a_long_sum_has_joints():
+    linears = fuse(*long_sum(200)).linears
+    sizes = np.diff(linears.starts)
+    assert sizes.sum() - linears.n_rows == 199 + linears.n_rows
+    assert sizes.max() <= 2 * linear_rows.MOST_TERMS + 1 and linears.n_rows < 200 / (linear_rows.MOST_TERMS - 2)
+
+
+def two_bounds_that_lean_on_each_other() -> TNF:
+    """10 = y + z, where y <= 4 and so z >= 6, and neither follows from anything else."""
+    draft = Draft(Random(0))
+    a, b, c, d = (draft.variable(0, 5) for _ in range(4))
+    y, z = draft.variable(0, 4), draft.variable(6, 10)
+    draft.row(ADD, y, a, b)
+    draft.row(ADD, z, c, d)
+    draft.row(ADD, draft.variable(10, 10), y, z)
+    return draft.tnf()
+
+
+def test_bounds_that_only_lean_on_each_other_are_not_lost():
+    tnf = two_bounds_that_lean_on_each_other()
+    fused = fuse(tnf, np.zeros(tnf.n_vars, bool))
+    assert solutions_of(tnf, fused) == solutions(tnf) != set()
+    assert not fused.links.any()
+
+
+def test_a_sum_beyond_64_bits_stays_a_tree():
+    tnf, kept = long_sum(3)
+    assert fuse(tnf, kept).linears.n_rows == 1
+    tnf.lower, tnf.upper = tnf.lower * 2**58, tnf.upper * 2**58
+    assert fuse(tnf, kept).linears.n_rows == 0

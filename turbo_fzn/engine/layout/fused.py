@@ -1,0 +1,61 @@
+"""Fused rows (tnf/fuse.py) -> the arrays in which learners read them: see `Linear`, `Term` and Problem of abi.py."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from turbo_fzn.domains import INFINITY
+from turbo_fzn.engine.abi.abi import Linear, Problem, Term
+from turbo_fzn.engine.abi.aligned import columns
+from turbo_fzn.tnf.fuse import Fused
+from turbo_fzn.tnf.linear_rows import LinearKind, Linears
+
+
+def pack(fused: Fused, n_vars: int) -> dict[str, np.ndarray]:
+    """The arrays by their names in Problem."""
+    linears, clauses = fused.linears, fused.clauses
+    rows = np.zeros(linears.n_rows, np.dtype(Linear))
+    rows["low"], rows["high"], rows["kind"], rows["truth"] = linears.low, linears.high, linears.kind, linears.truth
+    rows["start"], rows["end"] = linears.starts[:-1], linears.starts[1:]
+    return {
+        "linears": rows,
+        "terms": columns(Term, side=term_sides(linears), factor=np.abs(linears.coefficients)),
+        "linear_wakes": wake_lists(linears, 2 * n_vars),
+        "clauses": np.concatenate((clauses.starts + np.int32(len(clauses.starts)), clauses.literals)),
+        "absorbed": fused.absorbed.astype(np.uint8),
+        "links": fused.links.astype(np.uint8),
+        "link_rows": fused.order,
+    }
+
+
+def count(problem: Problem, arrays: dict[str, np.ndarray]) -> None:
+    """Sets the fields of `problem` that say how long the arrays are."""
+    rows, clauses = arrays["linears"], arrays["clauses"]
+    problem.n_linears, problem.n_terms, problem.n_links = len(rows), len(arrays["terms"]), len(arrays["link_rows"])
+    problem.most_terms = int((rows["end"] - rows["start"]).max(initial=0))
+    problem.n_clauses = int(clauses[0]) - 1
+    problem.n_clause_literals = len(clauses) - int(clauses[0])
+
+
+def term_sides(linears: Linears) -> np.ndarray:
+    """Of each term the side of its variable that grows with the sum (int32): see kernels/learn/literal.h."""
+    return (2 * linears.variables + (linears.coefficients < 0)).astype(np.int32)
+
+
+def wake_lists(linears: Linears, n_sides: int) -> np.ndarray:
+    """The linear rows that a change of each side can make tighten something (int32): behind n_sides + 1 places in this
+    same list, where those of each side begin, the rows.
+
+    What grows with the sum brings it nearer to `high`, and to a verdict on its truth; the opposite side nearer to
+    `low`. A truth variable wakes its row with both of its sides."""
+    row = np.repeat(np.arange(linears.n_rows), np.diff(linears.starts))
+    sides = term_sides(linears)
+    ranges = linears.kind == LinearKind.RANGE
+    upward, downward = ~ranges | (linears.high < INFINITY), ~ranges | (linears.low > -INFINITY)
+    truth = np.flatnonzero(~ranges)
+    of_truth = 2 * linears.truth[truth]
+    side = np.concatenate((sides[upward[row]], sides[downward[row]] ^ 1, of_truth, of_truth + 1))
+    woken = np.concatenate((row[upward[row]], row[downward[row]], truth, truth))
+    order = np.lexsort((woken, side))
+    starts = n_sides + 1 + np.concatenate(([0], np.cumsum(np.bincount(side, minlength=n_sides))))
+    return np.concatenate((starts, woken[order])).astype(np.int32)
