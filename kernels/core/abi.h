@@ -85,28 +85,6 @@ enum TraceStatus {
   TRACE_SOLVED = 0, TRACE_FAILED = 1, TRACE_BRANCH = 2, TRACE_SKIPPED = 3,
 };
 
-// A node: the place among its siblings and the decision that led to it (var -1: none). A tree is searched by each
-// task, and each numbers its nodes from 0; the parent of a root is -1.
-struct TraceRecord {
-  i64 lower, upper;
-  i32 tree, node, parent, alternative, children, status, var;
-};
-
-// The choice point of an open level.
-struct TraceBranch {
-  i32 node, children;
-};
-
-// The ring of the search tree's nodes, from the block that searches to the host.
-struct Trace {
-  TraceRecord* records;
-  TraceBranch* branches;
-  i64 capacity, written, taken;
-  i64 lower;  // the decision that leads to the current node
-  i64 upper;
-  i32 tree, next, parent, alternative, var;
-};
-
 // A propagator x = y op z; 16 bytes, so that a lane loads it at once.
 struct alignas(16) Row {
   i32 op, x, y, z;
@@ -136,6 +114,28 @@ struct Linear {
 // `factor` times what the side is at, a positive number: the side of the variable that grows with the sum.
 struct Term {
   i32 side, factor;
+};
+
+// A node: the place among its siblings and the decision that led to it (var -1: none). A tree is searched by each
+// task, and each numbers its nodes from 0; the parent of a root is -1.
+struct TraceRecord {
+  i64 lower, upper;
+  i32 tree, node, parent, alternative, children, status, var;
+};
+
+// The choice point of an open level.
+struct TraceBranch {
+  i32 node, children;
+};
+
+// The ring of the search tree's nodes, from the block that searches to the host.
+struct Trace {
+  TraceRecord* records;
+  TraceBranch* branches;
+  i64 capacity, written, taken;
+  i64 lower;  // the decision that leads to the current node
+  i64 upper;
+  i32 tree, next, parent, alternative, var;
 };
 
 // `var` is restricted to lower..upper.

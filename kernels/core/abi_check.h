@@ -6,7 +6,7 @@
 
 #define SAME(expression, value) \
   static_assert((expression) == (value), "host and kernels differ: python -m turbo_fzn.engine.abi.header --write")
-#define ABI_DIGEST "6ef2c67a5b78e153"
+#define ABI_DIGEST "e28d76323f40c893"
 
 SAME(INFINITE_BOUND, 4611686018427387904);
 SAME(NO_INCUMBENT, 9223372036854775807);
@@ -85,6 +85,31 @@ SAME(TRACE_SKIPPED, 3);
 
 #define BY_WIDTH(narrow, wide) (BOUND_BITS == 32 ? (narrow) : (wide))
 
+SAME(sizeof(Row), 16);
+SAME(offsetof(Row, op), 0);
+SAME(offsetof(Row, x), 4);
+SAME(offsetof(Row, y), 8);
+SAME(offsetof(Row, z), 12);
+SAME(sizeof(Watch), 16);
+SAME(offsetof(Watch, start), 0);
+SAME(offsetof(Watch, both), 4);
+SAME(offsetof(Watch, upper), 8);
+SAME(offsetof(Watch, end), 12);
+SAME(sizeof(Strategy), 16);
+SAME(offsetof(Strategy, var_choice), 0);
+SAME(offsetof(Strategy, value_choice), 4);
+SAME(offsetof(Strategy, start), 8);
+SAME(offsetof(Strategy, count), 12);
+SAME(sizeof(Linear), 32);
+SAME(offsetof(Linear, low), 0);
+SAME(offsetof(Linear, high), 8);
+SAME(offsetof(Linear, start), 16);
+SAME(offsetof(Linear, end), 20);
+SAME(offsetof(Linear, truth), 24);
+SAME(offsetof(Linear, kind), 28);
+SAME(sizeof(Term), 8);
+SAME(offsetof(Term, side), 0);
+SAME(offsetof(Term, factor), 4);
 SAME(sizeof(TraceRecord), 48);
 SAME(offsetof(TraceRecord, lower), 0);
 SAME(offsetof(TraceRecord, upper), 8);
@@ -111,31 +136,6 @@ SAME(offsetof(Trace, next), 60);
 SAME(offsetof(Trace, parent), 64);
 SAME(offsetof(Trace, alternative), 68);
 SAME(offsetof(Trace, var), 72);
-SAME(sizeof(Row), 16);
-SAME(offsetof(Row, op), 0);
-SAME(offsetof(Row, x), 4);
-SAME(offsetof(Row, y), 8);
-SAME(offsetof(Row, z), 12);
-SAME(sizeof(Watch), 16);
-SAME(offsetof(Watch, start), 0);
-SAME(offsetof(Watch, both), 4);
-SAME(offsetof(Watch, upper), 8);
-SAME(offsetof(Watch, end), 12);
-SAME(sizeof(Strategy), 16);
-SAME(offsetof(Strategy, var_choice), 0);
-SAME(offsetof(Strategy, value_choice), 4);
-SAME(offsetof(Strategy, start), 8);
-SAME(offsetof(Strategy, count), 12);
-SAME(sizeof(Linear), 32);
-SAME(offsetof(Linear, low), 0);
-SAME(offsetof(Linear, high), 8);
-SAME(offsetof(Linear, start), 16);
-SAME(offsetof(Linear, end), 20);
-SAME(offsetof(Linear, truth), 24);
-SAME(offsetof(Linear, kind), 28);
-SAME(sizeof(Term), 8);
-SAME(offsetof(Term, side), 0);
-SAME(offsetof(Term, factor), 4);
 SAME(sizeof(Decision), BY_WIDTH(12, 24));
 SAME(offsetof(Decision, lower), 0);
 SAME(offsetof(Decision, upper), BY_WIDTH(4, 8));

@@ -22,8 +22,6 @@
 #include "trail.h"
 #include "undo.h"
 
-constexpr i32 DEEPEST_MINIMISATION = DEEPEST_REASON - 1;
-
 // What minimisation has found out about an entry in the conflict number `stamp`.
 struct Memo {
   i32 stamp;

@@ -57,7 +57,8 @@ static bool may_be_satisfied(const Learner& l, const Linear& r, const bound_t* p
     most -= (__int128)t.factor * plain[opposite(t.side)];
   }
   bool has_truth = r.kind != LINEAR_RANGE;
-  bool may_hold = !has_truth || plain[upper_side(r.truth)] <= -1, may_fail = has_truth && plain[lower_side(r.truth)] <= 0;
+  bool may_hold = !has_truth || plain[upper_side(r.truth)] <= -1;
+  bool may_fail = has_truth && plain[lower_side(r.truth)] <= 0;
   if (r.kind == LINEAR_AT_MOST) return (may_hold && least <= r.high) || (may_fail && most > r.high);
   bool meets = (r.high >= INFINITE_BOUND || least <= r.high) && (r.low <= -INFINITE_BOUND || most >= r.low);
   return (may_hold && meets) || (may_fail && (least != r.high || most != r.high));
@@ -87,7 +88,9 @@ static bool run_linear_plainly(const Learner& l, const Linear& r, bound_t* plain
   for (i32 i = r.start; i < r.end; ++i) {
     for (i32 flip = 0; flip < 2; ++flip) shave_side(l, r, plain, problem(l)->terms[i].side ^ flip, changed);
   }
-  for (i32 upper = 0; upper < 2 && r.kind != LINEAR_RANGE; ++upper) shave_side(l, r, plain, 2 * r.truth + upper, changed);
+  if (r.kind != LINEAR_RANGE) {
+    for (i32 upper = 0; upper < 2; ++upper) shave_side(l, r, plain, 2 * r.truth + upper, changed);
+  }
   return may_be_satisfied(l, r, plain);
 }
 
@@ -101,7 +104,8 @@ OUTLINE void check_linear(const Learner& l, i32 row, const Premises& why, Litera
     good = good && held(l, b.side, t) >= b.k;
     plain[b.side] = maximum(plain[b.side], b.k);
   }
-  if (!good || may_be_satisfied_with(l, linear_at(problem(l), row), plain, negation(a))) ++statistics(l).explanation_errors;
+  good = good && !may_be_satisfied_with(l, linear_at(problem(l), row), plain, negation(a));
+  if (!good) ++statistics(l).explanation_errors;
   delete[] plain;
 }
 

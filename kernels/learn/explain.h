@@ -17,7 +17,8 @@
 #include "check.h"
 #endif
 
-constexpr i32 DEEPEST_REASON = 31;  // reasons that are looked at together, one for the sake of the other
+constexpr i32 DEEPEST_MINIMISATION = 30;
+constexpr i32 N_REASONS = DEEPEST_MINIMISATION + 2;  // looked at together, one for the sake of the other
 
 // Memory for the premises of reasons, for each depth.
 struct Reasons {
@@ -29,11 +30,13 @@ PART(Reasons, reasons);
 
 // A linear row names both sides of each term at most, and its truth.
 DEVICE i32 most_premises(const Problem* p) { return maximum(MOST_PREMISES, 2 * p->most_terms + 2); }
-DEVICE i64 reasons_bytes(const Problem* p) { return (DEEPEST_REASON + 1) * (i64)most_premises(p) * (i64)sizeof(Literal); }
+DEVICE i64 reasons_bytes(const Problem* p) {
+  return N_REASONS * (i64)most_premises(p) * (i64)sizeof(Literal);
+}
 
 DEVICE void take_memory(Reasons& s, const Problem* p, Room& room) {
   s.room = most_premises(p);
-  s.premises = take<Literal>(room, (DEEPEST_REASON + 1) * (i64)s.room);
+  s.premises = take<Literal>(room, N_REASONS * (i64)s.room);
 }
 
 // True literals that imply another one. Those of a clause are read where they lie, negated.
@@ -45,7 +48,7 @@ struct Reason {
 
 // An empty one. No other of this depth is in use.
 DEVICE Reason reason_at(const Learner& l, i32 depth) {
-  ASSERT(0 <= depth && depth <= DEEPEST_REASON);
+  ASSERT(0 <= depth && depth < N_REASONS);
   const Reasons& s = reasons(l);
   Reason why = {{s.premises + (i64)depth * s.room, 0, s.room}, 0, 0, -1};
   return why;

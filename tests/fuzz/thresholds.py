@@ -77,6 +77,9 @@ SYMMETRY: dict[str, Values] = {
 TNF: dict[str, Values] = {
     "tnf.arrays.FEW": (0, 1, 4, NEVER),
     "tnf.columns.FACTOR_LIMIT": (1, 8),
+    "tnf.linear_rows.MOST_COEFFICIENT": (1, 3),
+    "tnf.linear_rows.MOST_SUM": (0, 50, 1000),
+    "tnf.linear_rows.MOST_TERMS": (2, 3, NEVER),
     "tnf.language.NARROW_LIMIT": (0, 5),  # 64 bits for nearly all
     "tnf.spans.HOPS": (1, 2),
     "tnf.spans.LARGEST": (8, 64),
@@ -172,7 +175,7 @@ THRESHOLDS: dict[str, Values] = {name: values for family in FAMILIES for name, v
 # Not varied: by why, the names. A whole module is named without a constant.
 KEPT: dict[str, str] = {
     "a number that means something, or that code is to stay within": """
-        bounds.listener.NO_SOLUTION bounds.highs tnf.spans.UNKNOWN
+        bounds.listener.NO_SOLUTION bounds.highs tnf.spans.UNKNOWN tnf.links.NOBODY
         lower.columns.NO_ROW lower.expression_columns.NEGATIVE lower.trees.KEY_BITS lower.power.LARGEST_EXPONENT
         engine.abi.abi engine.abi.float_abi engine.contract engine.abi.records engine.abi.header run.profiler
         run.bounding.RELAXATION

@@ -16,10 +16,12 @@ from turbo_fzn.engine.abi.abi import Common, Problem
 from turbo_fzn.engine.abi.aligned import align16, make_common
 from turbo_fzn.engine.cuda import context
 from turbo_fzn.engine.cuda.devices import driver
+from turbo_fzn.engine.layout.fused import count, pack
 from turbo_fzn.engine.layout.layout import Layout, Settings
 from turbo_fzn.engine.library import point_to
 from turbo_fzn.engine.toolchain import compiler
 from turbo_fzn.resources import kernels_folder
+from turbo_fzn.tnf.fuse import Fused
 from turbo_fzn.tnf.language import TNF
 
 SOURCES = DATA / "kernels"
@@ -91,20 +93,24 @@ def run_on_cpu(layout: Layout, *results: np.ndarray) -> None:
     assert rows.propagate_rows(ctypes.byref(problem), *places) == 0
 
 
-def explain_rows(tnf: TNF, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-    """What each row of a TNF, whose rows share no variable, says of the box lower..upper (int64 [n] each) within the
-    model's, and why. Records (int64 [k, 21]) as probe_rows.h has them."""
+def explain_rows(tnf: TNF, lower: np.ndarray, upper: np.ndarray, fused: Fused | None = None) -> np.ndarray:
+    """What each row of a TNF, and each fused row, says of the box lower..upper (int64 [n] each) within the model's, and
+    why; no two of them share a variable. Records (int64 [k, 21]) as probe_rows.h has them."""
     layout = Layout(tnf, np.empty(0, np.int32), Settings(roles=("finder",)))
-    records = np.zeros((200 * tnf.n_rows, RECORD_WORDS), np.int64)
+    records = np.zeros((200 * (tnf.n_rows + (fused.linears.n_rows if fused else 0)), RECORD_WORDS), np.int64)
     box = [np.ascontiguousarray(bounds, layout.bound_type) for bounds in (lower, upper)]
     common = make_common()
     problem = problem_on_cpu(layout, common)
     decided = layout.decides(), layout.decision_sets()
     problem.decides, problem.decision_sets = (array.ctypes.data for array in decided)
+    if fused:
+        arrays = pack(fused, tnf.n_vars)
+        point_to(problem, arrays)
+        count(problem, arrays)
     places = [array.ctypes.data for array in (*box, records)]
-    count = cpu_rows(layout.bits).explain_rows(ctypes.byref(problem), *places, len(records))
-    assert count >= 0
-    return records[:count]
+    written = cpu_rows(layout.bits).explain_rows(ctypes.byref(problem), *places, len(records))
+    assert 0 <= written < len(records)
+    return records[:written]
 
 
 def run_on_gpu(layout: Layout, *results: np.ndarray) -> None:

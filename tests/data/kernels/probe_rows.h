@@ -26,15 +26,26 @@ DEVICE void add_record(Records* records, i32 row, bool conflict, Literal a, cons
   }
 }
 
+// Variable i of the row, or -1 where it has no more.
+DEVICE i32 variable_of(const Problem* p, i32 row, i32 i) {
+  if (!is_linear(p, row)) {
+    const i32 vars[] = {p->rows[row].x, p->rows[row].y, third_var(p->rows[row]), -1};
+    return vars[i];
+  }
+  const Linear& r = linear_at(p, row);
+  if (i == r.end - r.start) return r.truth;
+  return i < r.end - r.start ? var_of(p->terms[r.start + i].side) : -1;
+}
+
 // Runs the row in lower..upper, and asks for each threshold of each side that it changes.
 DEVICE void probe_row(Learner& l, i32 row, const bound_t* lower, const bound_t* upper, Records* records) {
-  const Row r = problem(l)->rows[row];
-  const i32 vars[3] = {r.x, r.y, third_var(r)};
-  for (i32 i = 0; i < 3; ++i) {
-    if (lower[vars[i]] > sides(l).now[lower_side(vars[i])]) suppose(l, literal(lower_side(vars[i]), lower[vars[i]]));
-    if (-upper[vars[i]] > sides(l).now[upper_side(vars[i])]) suppose(l, literal(upper_side(vars[i]), -upper[vars[i]]));
+  const Problem* p = problem(l);
+  for (i32 i = 0, v; (v = variable_of(p, row, i)) >= 0; ++i) {
+    if (lower[v] > sides(l).now[lower_side(v)]) suppose(l, literal(lower_side(v), lower[v]));
+    if (-upper[v] > sides(l).now[upper_side(v)]) suppose(l, literal(upper_side(v), -upper[v]));
   }
-  if (trail(l).level == 0) suppose(l, literal(lower_side(vars[0]), sides(l).now[lower_side(vars[0])]));
+  i32 any = lower_side(variable_of(p, row, 0));
+  if (trail(l).level == 0) suppose(l, literal(any, sides(l).now[any]));
   i32 first = trail(l).size;
   trail(l).outcome = CONSISTENT;
   if (!run_row(l, row)) {

@@ -34,7 +34,7 @@ extern "C" i64 explain_rows(const Problem* problem, const bound_t* lower, const 
     Block b = make_block(problem, &state, store, store + store_bytes(*problem), 0, 0);
     l.block = &b;
     clear_learner(l);
-    for (i32 row = 0; row < problem->n_rows; ++row) probe_row(l, row, lower, upper, &records);
+    for (i32 row = 0; row < n_all_rows(problem); ++row) probe_row(l, row, lower, upper, &records);
   }
   free(memory);
   free(store);

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from turbo_fzn import solve_text
 from turbo_fzn.engine import library
-from turbo_fzn.engine.abi import abi, agreement, header
+from turbo_fzn.engine.abi import abi, agreement, header, model_records
 from turbo_fzn.engine.abi.records import RECORDS, WIDTHS, fields_of
 from turbo_fzn.engine.abi.trace_records import TraceRecord
 from turbo_fzn.engine.layout.layout import Layout, Settings
@@ -146,8 +146,8 @@ def test_memory_of_another_size_is_refused():
 
 
 def test_what_the_host_writes_by_place_has_the_places_of_the_table():
-    assert names_of(abi.Strategy) == ["var_choice", "value_choice", "start", "count"]  # strategies.pack
-    assert names_of(abi.Watch) == ["start", "both", "upper", "end"]  # watch.watch_lists
+    assert names_of(model_records.Strategy) == ["var_choice", "value_choice", "start", "count"]  # strategies.pack
+    assert names_of(model_records.Watch) == ["start", "both", "upper", "end"]  # watch.watch_lists
     assert names_of(abi.MethodBook)[:3] == ["tries", "busy_ns", "improvements"]  # contract.method_statistics
     assert {field.type for field in fields_of(abi.Statistics)} == {"i64"}
     assert ctypes.sizeof(abi.Statistics) == 8 * len(abi.STATISTICS)

@@ -11,6 +11,7 @@ from enum import IntEnum
 from typing import Annotated, NamedTuple
 
 from turbo_fzn.domains import INFINITY
+from turbo_fzn.engine.abi.model_records import Strategy  # and all records of the model
 from turbo_fzn.engine.abi.records import CACHE_LINE, OWN_LINE, Bounded, Times, bound_t, i32, i64, pointer, record
 from turbo_fzn.engine.abi.trace_records import TraceStatus  # records that are printed, too
 from turbo_fzn.tnf.language import Op, ValueChoice, VarChoice
@@ -108,61 +109,6 @@ METHODS = tuple(method.name.lower() for method in Method)
 LEARNERS = METHODS[FIRST_LEARNER:]  # the roles of blocks that learn from conflicts
 DECISION_SETS = tuple(one.name.lower() for one in DecisionSet)
 ACTIVITIES = tuple(activity.name.lower() for activity in Activity)
-
-
-@record(alignment=16)
-class Row(ctypes.Structure):
-    """A propagator x = y op z; 16 bytes, so that a lane loads it at once."""
-
-    op: i32
-    x: i32
-    y: i32
-    z: i32
-
-
-@record(alignment=16)
-class Watch(ctypes.Structure):
-    """The rows to wake when a variable changes: watchers[start, both) on its lower bound only, [both, upper) on either,
-    [upper, end) on its upper bound only."""
-
-    start: i32
-    both: i32
-    upper: i32
-    end: i32
-
-
-@record(alignment=16)
-class Strategy(ctypes.Structure):
-    """How to label some variables. From `start` on, `strategy_vars` has `count` variables to label, then as many whose
-    bounds the variable choice looks at (measured), then, for VAR_MAX_REGRET, count + 1 places in `tables`: from place i
-    to place i + 1 lie the gaps in the domain of measured variable i, in order, each as the last value before it and the
-    first one behind it."""
-
-    var_choice: i32
-    value_choice: i32
-    start: i32
-    count: i32
-
-
-@record()
-class Linear(ctypes.Structure):
-    """A linear row (tnf/linear_rows.py): its terms lie in terms[start, end). `truth` is a variable, or -1 in a
-    LINEAR_RANGE. An end of the range that there is not is ±INFINITE_BOUND."""
-
-    low: i64
-    high: i64
-    start: i32
-    end: i32
-    truth: i32
-    kind: i32
-
-
-@record()
-class Term(ctypes.Structure):
-    """`factor` times what the side is at, a positive number: the side of the variable that grows with the sum."""
-
-    side: i32
-    factor: i32
 
 
 @record()

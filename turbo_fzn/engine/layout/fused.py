@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from turbo_fzn.domains import INFINITY
-from turbo_fzn.engine.abi.abi import Linear, Problem, Term
+from turbo_fzn.engine.abi.abi import Problem
 from turbo_fzn.engine.abi.aligned import columns
+from turbo_fzn.engine.abi.model_records import Linear, Term
 from turbo_fzn.tnf.fuse import Fused
 from turbo_fzn.tnf.linear_rows import LinearKind, Linears
 

@@ -35,12 +35,12 @@ from turbo_fzn.engine.abi.abi import (
     PoolSlot,
     Problem,
     RingSlot,
-    Row,
     TrailEntry,
     Units,
 )
-from turbo_fzn.engine.abi.abi import Strategy as StrategyRecord
 from turbo_fzn.engine.abi.aligned import align16, columns, line_aligned, make_common
+from turbo_fzn.engine.abi.model_records import Row
+from turbo_fzn.engine.abi.model_records import Strategy as StrategyRecord
 from turbo_fzn.engine.abi.records import CACHE_LINE, align
 from turbo_fzn.engine.contract import Found
 from turbo_fzn.engine.layout import decisions, fused, strategies

@@ -1,0 +1,205 @@
+"""What linear rows of learners say, and why: against enumeration of small boxes.
+
+Each row has up to three terms and, if it compares, a truth, all its own. It runs once in a box inside the root's, and
+each threshold that it reaches is explained. `points` are the assignments of the root box that the row allows.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby, product
+from random import Random
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from support.lone_rows import explain_rows
+from turbo_fzn.domains import INFINITY
+from turbo_fzn.tnf.clause_rows import Clauses
+from turbo_fzn.tnf.fuse import Fused
+from turbo_fzn.tnf.language import TNF
+from turbo_fzn.tnf.linear_rows import LinearKind, Linears
+
+N_ROWS = 3000
+WIDTH = 4  # variables of a row: three terms, and the truth
+
+
+class Case(NamedTuple):
+    """A row: `coefficients` of its terms (int [k]), and boxes of (lower, upper) for each of these and the truth."""
+
+    kind: LinearKind
+    low: int
+    high: int
+    coefficients: list[int]
+    root: list[tuple[int, int]]
+    box: list[tuple[int, int]]
+
+    def allows(self, *values: int) -> bool:
+        total = sum(c * v for c, v in zip(self.coefficients, values))
+        if self.kind == LinearKind.RANGE:
+            return self.low <= total <= self.high
+        return values[-1] == int(total <= self.high if self.kind == LinearKind.AT_MOST else total == self.high)
+
+    def points(self, box: list[tuple[int, int]]) -> np.ndarray:
+        """Those that it allows (int [k, variables])."""
+        every = product(*(range(low, high + 1) for low, high in box))
+        return np.array([point for point in every if self.allows(*point)], np.int64).reshape(-1, len(box))
+
+
+def draw_interval(random: Random, low: int, high: int) -> tuple[int, int]:
+    a, b = random.randint(low, high), random.randint(low, high)
+    return min(a, b), max(a, b)
+
+
+def draw(random: Random) -> Case:
+    kind = random.choice(list(LinearKind))
+    coefficients = [random.choice((-3, -2, -1, 1, 1, 2, 3)) for _ in range(random.randint(1, 3))]
+    root = [(-2, 3) if random.random() < 0.5 else draw_interval(random, -2, 3) for _ in coefficients]
+    low = high = random.randint(-9, 12)
+    if kind == LinearKind.RANGE:
+        high = low + random.randint(0, 6)
+        low, high = random.choice(((low, high), (-INFINITY, high), (low, INFINITY)))
+    else:
+        root.append((0, 1))
+    box = [draw_interval(random, *whole) if random.random() < 0.8 else (whole[0], whole[0]) for whole in root]
+    return Case(kind, low, high, coefficients, root, box)
+
+
+def column(values: list[int], dtype: type = np.int32) -> np.ndarray:
+    return np.array(values, dtype)
+
+
+def linears_of(cases: list[Case]) -> Linears:
+    places = [(WIDTH * i + j, c) for i, case in enumerate(cases) for j, c in enumerate(case.coefficients)]
+    truths = [-1 if case.kind == LinearKind.RANGE else WIDTH * i + WIDTH - 1 for i, case in enumerate(cases)]
+    sizes = [len(case.coefficients) for case in cases]
+    kinds, low, high = (list(values) for values in zip(*(case[:3] for case in cases)))
+    nothing = np.empty(0, np.int32)
+    starts = np.cumsum([0, *sizes], dtype=np.int32)
+    return Linears(
+        column(kinds), column(low, np.int64), column(high, np.int64), column(truths), starts,
+        column([v for v, _ in places]), column([c for _, c in places]), np.zeros(0, bool),
+        np.zeros(WIDTH * len(cases), bool), nothing,
+    )  # fmt: skip
+
+
+def ends(cases: list[Case], which: str) -> tuple[np.ndarray, np.ndarray]:
+    """The bounds of all variables (int64 [n] each). A place that a row has no variable for is 0."""
+    boxes = np.zeros((len(cases), WIDTH, 2), np.int64)
+    for i, case in enumerate(cases):
+        box, terms = getattr(case, which), len(case.coefficients)
+        boxes[i, :terms] = box[:terms]
+        if len(box) > terms:
+            boxes[i, WIDTH - 1] = box[-1]
+    return boxes[:, :, 0].reshape(-1), boxes[:, :, 1].reshape(-1)
+
+
+class Said(NamedTuple):
+    """A threshold that a row gave, or a conflict, and its premises: pairs of a side of the row's and a threshold."""
+
+    conflict: bool
+    side: int
+    k: int
+    premises: list[tuple[int, int]]
+
+
+def side_in(case: Case, i: int, side: int) -> int:
+    place = side // 2 - WIDTH * i
+    assert 0 <= place < WIDTH
+    return 2 * (len(case.coefficients) if place == WIDTH - 1 else place) + side % 2
+
+
+@pytest.fixture(scope="module")
+def told() -> list[tuple[Case, list[Said]]]:
+    """Of each case what its row says."""
+    random = Random("linear rows")
+    cases = [draw(random) for _ in range(N_ROWS)]
+    nothing = np.empty(0, np.int32)
+    tnf = TNF(*[nothing] * 4, *ends(cases, "root"), np.empty(0, np.int64))
+    clauses = Clauses(np.zeros(1, np.int32), nothing, np.zeros(0, bool), np.zeros(tnf.n_vars, bool), nothing)
+    records = explain_rows(tnf, *ends(cases, "box"), Fused(linears_of(cases), clauses))
+    said: list[list[Said]] = [[] for _ in cases]
+    for i, group in groupby(records.tolist(), key=lambda record: record[0]):
+        for _, conflict, side, k, count, *rest in group:
+            premises = [(side_in(cases[i], i, rest[2 * j]), rest[2 * j + 1]) for j in range(count)]
+            said[i].append(Said(bool(conflict), 0 if conflict else side_in(cases[i], i, side), k, premises))
+    return list(zip(cases, said))
+
+
+def grown(box: list[tuple[int, int]], literals: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The box in which these thresholds are reached, too. An upper side is at the negated bound."""
+    ends = [[low, -high] for low, high in box]
+    for side, k in literals:
+        ends[side // 2][side % 2] = max(ends[side // 2][side % 2], k)
+    return [(low, -negated) for low, negated in ends]
+
+
+def reached(case: Case, said: list[Said]) -> list[tuple[int, int]]:
+    return grown(case.box, [(one.side, one.k) for one in said if not one.conflict])
+
+
+def hull(points: np.ndarray) -> list[tuple[int, int]]:
+    return list(zip(points.min(axis=0).tolist(), points.max(axis=0).tolist()))
+
+
+def test_premises_imply_what_is_said(told):
+    for case, said in told:
+        for one in said:
+            points = case.points(grown(case.root, one.premises))
+            assert len(points) == 0 or not one.conflict
+            values = points[:, one.side // 2] * (-1 if one.side % 2 else 1)
+            assert one.conflict or np.all(values >= one.k)
+
+
+def test_premises_were_true(told):
+    for case, said in told:
+        now = reached(case, said)
+        for one in said:
+            if not one.conflict:
+                assert grown(now, one.premises) == now
+
+
+def test_a_premise_of_a_threshold_is_none_that_the_root_gives(told):
+    for case, said in told:
+        for one in said:
+            assert one.conflict or all(grown(case.root, [premise]) != case.root for premise in one.premises)
+
+
+def test_slack_is_given_away(told):
+    """Where only one of two premises or the other can be weakened, one is: some are below what held."""
+    weaker = sum(
+        k < (now[side // 2][0] if side % 2 == 0 else -now[side // 2][1])
+        for case, said in told
+        for now in [reached(case, said)]
+        for one in said
+        for side, k in one.premises
+    )
+    assert weaker > N_ROWS / 30
+
+
+def tells_all(case: Case) -> bool:
+    """Whether one run must reach the hull of what the row allows in the box: for an inequality bounds consistency gives
+    that, and so does a look at the one open term of a sum that must not be equal."""
+    one_sided = case.kind == LinearKind.RANGE and INFINITY in (-case.low, case.high)
+    unequal = case.kind == LinearKind.EQUAL and case.box[-1] == (0, 0)
+    n_open = sum(low < high for low, high in case.box)
+    return case.kind == LinearKind.AT_MOST or one_sided or n_open <= unequal
+
+
+def test_a_row_says_all_that_there_is_to_say(told):
+    looked_at = 0
+    for case, said in told:
+        if tells_all(case):
+            points = case.points(case.box)
+            assert any(one.conflict for one in said) == (len(points) == 0), case
+            assert len(points) == 0 or reached(case, said) == hull(points), case
+            looked_at += len(points) > 0 and hull(points) != case.box
+    assert looked_at > N_ROWS / 10
+
+
+def test_a_row_loses_no_solution(told):
+    for case, said in told:
+        points = case.points(case.box)
+        if len(points):
+            assert not any(one.conflict for one in said)
+            assert all(low <= a and b <= high for (low, high), (a, b) in zip(reached(case, said), hull(points)))
