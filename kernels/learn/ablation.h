@@ -13,6 +13,7 @@ enum Ablation {
   WITHOUT_SHARING = 32,  // clauses are neither told nor heard; units and bounds are
   WITHOUT_PROBES = 64,   // of the objective's bound
   WITHOUT_LEAPS = 128,
+  WITHOUT_FUSION = 256,  // all learners have ternary rows
 };
 #ifndef LEARN_WITHOUT
 #define LEARN_WITHOUT 0

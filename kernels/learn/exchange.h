@@ -17,7 +17,6 @@
 #include "../search/units.h"
 #include "ablation.h"
 #include "clauses.h"
-#include "linear.h"
 #include "literal.h"
 #include "parts.h"
 #include "sides.h"
@@ -120,8 +119,18 @@ DEVICE bool read_clause(Learner& l, const ExchangeRing* ring, i64 number) {
   return whole;
 }
 
+// Whether the clause in learned(l) is about variables that this learner has.
+DEVICE bool knows_all(const Learner& l) {
+  bool known = true;
+  for (i32 i = 0; known && i < learned(l).size; ++i) {
+    known = !is_link(problem(l), var_of(learned(l).literals[i].side));
+  }
+  return known;
+}
+
 // Level 0: the clause in learned(l) becomes one of the learner's.
 DEVICE void adopt_clause(Learner& l) {
+  if (!knows_all(l)) return;
   ASSERT(trail(l).level == 0);
   ++statistics(l).heard;
   Literal* literals = learned(l).literals;

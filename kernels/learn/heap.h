@@ -8,7 +8,6 @@
 #pragma once
 
 #include "../core/assert.h"
-#include "linear.h"
 #include "parts.h"
 #include "sides.h"
 

@@ -288,10 +288,27 @@ DEVICE void search_learning(Learner& l) {
   if (trail(l).exhausted) tell_end(l);
 }
 
+// Whether the learner has fused rows (turbo_fzn/tnf/fuse.py). Of several learners half have, in each role, since neither
+// is better on all models: with fewer variables a learner is faster, and with more its clauses can say more.
+DEVICE bool has_fused_rows(const Block& b) {
+  i32 number = 0;  // among the learners
+  for (i32 other = 0; other < b.index; ++other) number += is_learner(b.problem, other);
+  return !is_left_out(WITHOUT_FUSION) && (number + number / (N_METHODS - FIRST_LEARNER)) % 2 == 0;
+}
+
+// The model as this learner has it, which is a copy in `own` if it is not everybody's.
+DEVICE const Problem* rows_of(const Block& b, Problem& own) {
+  if (has_fused_rows(b)) return b.problem;
+  own = *b.problem;
+  own.n_linears = own.n_links = own.n_clauses = own.most_terms = 0;
+  return &own;
+}
+
 // Runs a learner in `memory`, of problem->learn_bytes zeros. False when that is too little, so that the block is to
 // search in another way: nothing is done, or, where the learner is alone, it has given up.
 OUTLINE bool run_learner(Block& b, char* memory) {
-  const Problem* p = b.problem;
+  Problem own;
+  const Problem* p = rows_of(b, own);
   Learner l = {};
   l.block = &b;
   l.problem = p;

@@ -34,11 +34,6 @@ DEVICE const Linear& linear_at(const Problem* p, i32 row) {
   return p->linears[row - p->n_rows];
 }
 
-// Whether a linear row or clauses say what the row says.
-DEVICE bool is_absorbed(const Problem* p, i32 row) { return p->n_links && p->absorbed[row]; }
-// Whether no row is left that names the variable.
-DEVICE bool is_link(const Problem* p, i32 var) { return p->n_links && p->links[var]; }
-
 // What the sum (flip 0) or its negation (1) may be at most, if the row is true, or false.
 DEVICE i64 limit_of(const Linear& r, i32 flip, bool truth) {
   if (!truth) return r.kind == LINEAR_AT_MOST && flip ? -r.high - 1 : NO_LIMIT;

@@ -10,6 +10,11 @@
 // Whether the block learns, rather than search the tree or neighbourhoods.
 DEVICE bool is_learner(const Problem* p, i32 block) { return p->roles && p->roles[block] >= FIRST_LEARNER; }
 
+// Of a learner's model, where fused rows stand for ternary ones (turbo_fzn/tnf/fuse.py): whether these say what the row
+// says, and whether no row is left that names the variable.
+DEVICE bool is_absorbed(const Problem* p, i32 row) { return p->n_links && p->absorbed[row]; }
+DEVICE bool is_link(const Problem* p, i32 var) { return p->n_links && p->links[var]; }
+
 struct Learner;
 
 DEVICE const Block& block(const Learner& l);

@@ -88,7 +88,7 @@ DEVICE i32 entry_of(const Learner& l, Literal a, i32 t) {
 
 DEVICE void append(Learner& l, i32 side, bound_t k, i32 reason) {
   Trail& t = trail(l);
-  ASSERT(is_side(l, side) && t.size < t.capacity && t.last[side] < t.size);
+  ASSERT(is_side(l, side) && !is_link(problem(l), var_of(side)) && t.size < t.capacity && t.last[side] < t.size);
   ASSERT(sides(l).now[side] <= k && (value_t)k <= -(value_t)sides(l).now[opposite(side)]);
   ASSERT(t.size == 0 || t.entries[t.size - 1].level <= t.level);
   Entry entry = {side, t.level, t.last[side], reason, k, sides(l).now[side]};

@@ -80,6 +80,7 @@ TNF: dict[str, Values] = {
     "tnf.linear_rows.MOST_COEFFICIENT": (1, 3),
     "tnf.linear_rows.MOST_SUM": (0, 50, 1000),
     "tnf.linear_rows.MOST_TERMS": (2, 3, NEVER),
+    "tnf.linear_rows.NARROW": (0, 1, NEVER),
     "tnf.language.NARROW_LIMIT": (0, 5),  # 64 bits for nearly all
     "tnf.spans.HOPS": (1, 2),
     "tnf.spans.LARGEST": (8, 64),

@@ -23,6 +23,7 @@ from turbo_fzn.engine.abi.abi import LEARNERS
 from turbo_fzn.engine.layout.layout import Layout, Settings
 from turbo_fzn.engine.library import library
 from turbo_fzn.errors import UsageError
+from turbo_fzn.tnf import linear_rows
 
 CHECKED = {"TURBO_FZN_KERNEL_FLAGS": "-DCHECK_EXPLANATIONS"}
 EXAMPLES = [entry for entry in EXPECTED if not has_floats(text_of(entry))]  # learning is for integers
@@ -71,6 +72,12 @@ def test_the_optimum_of_a_random_model_is_that_of_the_oracle(team, model):
 def test_a_random_model_has_a_solution_where_the_oracle_has(team, model):
     solutions = all_solutions(model)
     assert solve(model.text, team).status == status_to_expect("satisfy", bool(solutions)), model.text
+
+
+@pytest.fixture(autouse=True)
+def small_sums_are_fused(monkeypatch):
+    """As large ones are: models here have few others."""
+    monkeypatch.setattr(linear_rows, "NARROW", 0)
 
 
 def use_checked(monkeypatch) -> Iterator[None]:

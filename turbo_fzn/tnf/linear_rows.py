@@ -8,8 +8,9 @@ of ADD and of MUL by a constant, and the comparison on top of one, become linear
     truth <-> sum of coefficient * variable <= high     (AT_MOST)
     truth <-> sum of coefficient * variable = high      (EQUAL)
 
-of at most some MOST_TERMS terms each: a link with so many terms below it stays a variable, a joint. Without joints some
-proofs need ten times the conflicts, for a partial sum is a good thing for a clause to name (docs/design/learning.md).
+of at most some MOST_TERMS terms each: a link with so many terms below it stays a variable, a joint, and so does one of
+at most NARROW values. Without joints some proofs need ten times the conflicts, for a partial sum is a good thing for a
+clause to name, a count of a few truths above all (docs/design/learning.md).
 
 A link may have bounds that its definition does not give, and a row that has lost its link cannot keep them. So both of
 a link's bounds must follow from what stays. `_justified` finds these by a least fixpoint from the variables that stay:
@@ -29,6 +30,7 @@ from turbo_fzn.tnf.language import TNF, Op
 from turbo_fzn.tnf.links import NOBODY, Links, Rows, Trees, defining_order
 
 MOST_TERMS = 8  # below a joint
+NARROW = 16  # from its least value to its largest
 MOST_COEFFICIENT = 2**31 - 1
 MOST_SUM = 2**60  # of the magnitudes of all terms: sums are reckoned in 64 bits
 
@@ -99,15 +101,16 @@ class _LinearRows(Rows):
 
 
 def _joints(rows: _LinearRows, links: Links) -> np.ndarray:
-    """The links that stay, so that no linear row has many terms (bool [n])."""
+    """The links that are to stay, so that no linear row has many terms (bool [n])."""
     trees = Trees(rows, links, rows.factors)
     terms = ((rows.factors != 0) & ~links.mask[rows.slots]).sum(axis=1)  # below each row, as far as known
+    narrow = rows.tnf.upper - rows.tnf.lower <= NARROW
     joints = np.zeros(rows.tnf.n_vars, bool)
     inner = np.flatnonzero(links.inner)
     depth = trees.depth[links.definition[inner]]
     order = np.argsort(-depth, kind="stable")
     for level in np.split(inner[order], np.flatnonzero(np.diff(depth[order])) + 1):
-        many = terms[links.definition[level]] >= MOST_TERMS
+        many = narrow[level] | (terms[links.definition[level]] >= MOST_TERMS)
         joints[level[many]] = True
         np.add.at(terms, links.user[level], np.where(many, 1, terms[links.definition[level]]))
     return joints

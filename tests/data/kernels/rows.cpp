@@ -41,5 +41,13 @@ extern "C" i64 explain_rows(const Problem* problem, const bound_t* lower, const 
   return fits ? records.count : -1;
 }
 
+// See learner.h.
+extern "C" i32 learns_with_fused_rows(const Problem* problem, i32 index) {
+  Block b = {};
+  b.problem = problem;
+  b.index = index;
+  return has_fused_rows(b);
+}
+
 // See restart.h.
 extern "C" i32 next_set(const i64* work, i32 sets, i32 last) { return least_worked_set(work, sets, last); }

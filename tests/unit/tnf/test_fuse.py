@@ -200,15 +200,24 @@ def solutions_of(tnf: TNF, fused: Fused) -> set[tuple[int, ...]]:
     return found
 
 
+@pytest.fixture(autouse=True, scope="module")
+def links_of_few_values() -> Iterator[None]:
+    """What is drawn has no others."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(linear_rows, "NARROW", 0)
+        yield
+
+
 @pytest.fixture(scope="module")
-def drawn() -> list[tuple[TNF, np.ndarray, Fused]]:
+def drawn(links_of_few_values) -> list[tuple[TNF, np.ndarray, Fused]]:
     pairs = [draw(Random(f"fuse/{number}")) for number in range(MODELS)]
     return [(tnf, kept, fuse(tnf, kept)) for tnf, kept in pairs if not tnf.infeasible]
 
 
-@pytest.mark.parametrize("most_terms", [2, linear_rows.MOST_TERMS])
-def test_fused_rows_and_links_have_the_solutions_of_the_rows_that_they_replace(most_terms, drawn, monkeypatch):
+@pytest.mark.parametrize(("most_terms", "narrow"), [(2, 0), (linear_rows.MOST_TERMS, 0), (linear_rows.MOST_TERMS, 3)])
+def test_fused_rows_and_links_have_the_solutions_of_the_rows_that_they_replace(most_terms, narrow, drawn, monkeypatch):
     monkeypatch.setattr(linear_rows, "MOST_TERMS", most_terms)
+    monkeypatch.setattr(linear_rows, "NARROW", narrow)
     for tnf, kept, _ in drawn:
         assert solutions_of(tnf, fuse(tnf, kept)) == solutions(tnf)
 
@@ -251,6 +260,13 @@ def test_a_long_sum_has_joints():
     sizes = np.diff(linears.starts)
     assert sizes.sum() - linears.n_rows == 199 + linears.n_rows
     assert sizes.max() <= 2 * linear_rows.MOST_TERMS + 1 and linears.n_rows < 200 / (linear_rows.MOST_TERMS - 2)
+
+
+def test_a_count_of_a_few_truths_stays_a_variable(monkeypatch):
+    monkeypatch.setattr(linear_rows, "NARROW", 4)
+    tnf, kept = long_sum(64)
+    links = fuse(tnf, kept).links
+    assert links.any() and np.all(tnf.upper[links] > 4)
 
 
 def two_bounds_that_lean_on_each_other() -> TNF:

@@ -1,0 +1,46 @@
+"""Learners with fused rows: what they find has the values of links, and half of them have such rows.
+
+What fused rows mean is tested in tests/unit/tnf/test_fuse.py, what they explain in test_linear_rows.py.
+"""
+
+from __future__ import annotations
+
+import ctypes
+
+import numpy as np
+import pytest
+
+from support import naive
+from support.corpus import EXPECTED, text_of
+from support.engines import OpenEngine
+from support.lone_rows import cpu_rows
+from turbo_fzn.engine.abi.abi import LEARNERS, METHODS, Problem
+
+WITH_LINKS = ("crossword", "rota", "rucksack", "toll_roads")
+
+
+@pytest.mark.parametrize("model", WITH_LINKS)
+def test_a_solution_has_the_values_of_links(model):
+    (entry,) = [entry for entry in EXPECTED if entry["model"] == f"{model}.mzn"]
+    engine = OpenEngine(text_of(entry), blocks=1, roles=("finder",), learn_bytes=2**26)
+    assert engine.problem.n_links > 20
+    found = engine.run()
+    assert found and all(naive.holds(engine.prepared.tnf, one.values.tolist()) for one in found)
+
+
+def fused_among(roles: list[str]) -> list[bool]:
+    """Which blocks with these methods learn with fused rows."""
+    numbers = np.array([METHODS.index(role) for role in roles], np.int32)
+    problem = Problem(roles=numbers.ctypes.data)
+    return [bool(cpu_rows(32).learns_with_fused_rows(ctypes.byref(problem), block)) for block in range(len(roles))]
+
+
+@pytest.mark.parametrize("others", [0, 1, 3])
+def test_one_that_is_alone_has_fused_rows(others):
+    assert fused_among(["tree"] * others + ["soloist"])[-1]
+
+
+def test_of_several_learners_half_have_fused_rows_in_each_role():
+    has_them = fused_among(["tree", *LEARNERS, *LEARNERS])[1:]
+    assert [a != b for a, b in zip(has_them, has_them[len(LEARNERS) :])] == [True] * len(LEARNERS)
+    assert sum(has_them[: len(LEARNERS)]) == len(LEARNERS) // 2
