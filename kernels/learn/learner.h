@@ -288,8 +288,8 @@ DEVICE void search_learning(Learner& l) {
   if (trail(l).exhausted) tell_end(l);
 }
 
-// Whether the learner has fused rows (turbo_fzn/tnf/fuse.py). Of several learners half have, in each role, since neither
-// is better on all models: with fewer variables a learner is faster, and with more its clauses can say more.
+// Whether the learner has fused rows (turbo_fzn/tnf/fuse.py). Of several learners half have, in each role, since no
+// way is better on all models: with fewer variables a learner is faster, with more its clauses can say more.
 DEVICE bool has_fused_rows(const Block& b) {
   i32 number = 0;  // among the learners
   for (i32 other = 0; other < b.index; ++other) number += is_learner(b.problem, other);

@@ -32,6 +32,17 @@ for goal, lns_percent in (("satisfy", 0), ("maximize cost", 0), ("maximize cost"
 print("done")
 """
 
+# One learner has fused rows, and the other tells it of links.
+LINKS = """
+from support.free_search import search_for_ever
+from turbo_fzn.engine.layout.layout import Settings
+for seed in (1, 2):
+    settings = Settings(blocks=2, seed=seed, roles=("prover", "finder"))
+    engine = search_for_ever(settings, lambda engine: engine.statistics()["heard"] > 2000)
+    assert engine.problem.n_links > 5
+print("done")
+"""
+
 # A subproblem in the pool whose path is longer than a slot.
 BROKEN = """
 import numpy as np
@@ -81,6 +92,11 @@ def test_assertions_hold_of_real_bounds(model):
 
 def test_assertions_hold_where_every_capacity_is_too_small():
     done = run_script(CAPACITIES)
+    assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr[-2000:]
+
+
+def test_assertions_hold_where_only_one_of_two_learners_has_links():
+    done = run_script(LINKS)
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr[-2000:]
 
 

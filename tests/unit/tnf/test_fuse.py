@@ -287,6 +287,25 @@ def test_bounds_that_only_lean_on_each_other_are_not_lost():
     assert not fused.links.any()
 
 
+def difference_of_differences(most: int) -> TNF:
+    """(a - b) + (c - d), each of them in 0..most."""
+    draft = Draft(Random(0))
+    minus_one = draft.variable(-1, -1)
+    parts = []
+    for _ in range(2):
+        first, second, negated = draft.variable(0, most), draft.variable(0, most), draft.variable(-most, 0)
+        draft.row(MUL, negated, second, minus_one)
+        parts.append(draft.row(ADD, draft.variable(-most, most), first, negated))
+    draft.row(ADD, draft.variable(-2 * most, 2 * most), *parts)
+    return draft.tnf()
+
+
+@pytest.mark.parametrize(("most", "n_rows"), [(100, 1), (2**58 - 1, 0)])
+def test_a_sum_whose_terms_are_too_large_together_stays_a_tree(most, n_rows):
+    tnf = difference_of_differences(most)
+    assert fuse(tnf, np.zeros(tnf.n_vars, bool)).linears.n_rows == n_rows
+
+
 def test_a_sum_beyond_64_bits_stays_a_tree():
     tnf, kept = long_sum(3)
     assert fuse(tnf, kept).linears.n_rows == 1
