@@ -15,6 +15,7 @@
 #include "../core/fixpoint.h"
 #include "../core/interval.h"
 #include "../core/store.h"
+#include "../hybrid/mirror.h"
 #include "task.h"
 #include "units.h"
 
@@ -91,6 +92,7 @@ DEVICE void restore_root(const Block& b) {
   }
   for (i32 i = lane(); i < flag_words(p->n_vars); i += lanes()) b.flags[i] = 0;
   clear_queue(b);
+  note_root(b);
   if (lane() == 0) {
     Propagation& s = propagation(b);
     s.n_changed[0] = s.n_changed[1] = s.n_queue[0] = s.n_queue[1] = 0;
@@ -128,6 +130,7 @@ DEVICE void undo_segment(const Block& b, const Level* level) {
     ASSERT(entry.lower <= b.lower[entry.var] && b.upper[entry.var] <= entry.upper);
     b.lower[entry.var] = entry.lower;
     b.upper[entry.var] = entry.upper;
+    note_restored(b, entry.var);
     block_and(flag_word(b, entry.var), ~(FLAG_SAVED << flag_shift(entry.var)));
   }
   for (i32 i = level->retired_start + lane(); i < s.n_retired; i += lanes()) {

@@ -1,9 +1,8 @@
 """What host and kernels agree on, told once: constants, enums, structs. The kernels' side is printed from this file.
 
-`python -m turbo_fzn.engine.header --write` prints kernels/core/abi.h, with the names, types and comments that are here
-(records.py), and abi_check.h, by which every build asserts that each field lies where it lies here. A digest names the
-agreement (agreement.py); a compiled library that carries another one is refused (cpu.library). A record of bounds,
-`bound_t`, has a ctypes structure for each of their widths, `Level.of(64)`; the others are ctypes structures.
+`python -m turbo_fzn.engine.header --write` prints kernels/core/abi.h (records.py), and abi_check.h, by which each build
+asserts that each field lies where it lies here. A digest names the agreement (agreement.py); a library that carries
+another one is refused (cpu.library). A record of bounds, `bound_t`, is a structure for each width, `Level.of(64)`.
 """
 
 import ctypes
@@ -11,7 +10,8 @@ from enum import IntEnum
 from typing import Annotated, NamedTuple
 
 from turbo_fzn.domains import INFINITY
-from turbo_fzn.engine import trace_records as trace_records  # they are printed, too
+from turbo_fzn.engine import hybrid_records as hybrid_records  # they are printed, too
+from turbo_fzn.engine import trace_records as trace_records
 from turbo_fzn.engine.records import CACHE_LINE, OWN_LINE, Bounded, Times, bound_t, fields_of, i32, i64, pointer, record
 from turbo_fzn.tnf.language import Op, ValueChoice, VarChoice
 

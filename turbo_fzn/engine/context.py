@@ -9,7 +9,9 @@ import atexit
 import ctypes
 import threading
 import time
+from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import Any
 from weakref import WeakSet
 
@@ -19,6 +21,7 @@ from turbo_fzn.engine import compiler, wake
 from turbo_fzn.engine.abi import Problem
 from turbo_fzn.engine.cpu import check_digest
 from turbo_fzn.engine.devices import driver
+from turbo_fzn.engine.hybrid_records import Mailboxes
 from turbo_fzn.errors import EngineError
 
 PATIENCE_SECONDS = 2.0  # of an orderly exit with makers at work
@@ -41,8 +44,8 @@ class Context:
         except cuda.Error as error:
             raise EngineError(f"the GPU cannot be used: {error}") from error
         self.seconds = max(wake.seconds(), time.monotonic() - start)
-        self.kernels: dict[tuple[int, bool, tuple[str, ...]], Any] = {}
-        self.modules: dict[tuple[int, bool, tuple[str, ...]], Any] = {}
+        self.kernels: dict[tuple[str, int, bool, tuple[str, ...]], Any] = {}
+        self.modules: dict[tuple[str, int, bool, tuple[str, ...]], Any] = {}
         self.architecture = "".join(map(str, self.device.compute_capability()))
         attribute = cuda.device_attribute
         self.sms = self.device.get_attribute(attribute.MULTIPROCESSOR_COUNT)
@@ -62,16 +65,31 @@ class Context:
 
     def kernel(self, bits: int, shared: bool, *extra: str) -> Any:
         """The compiled kernel for this variant, loaded once."""
-        key = (bits, shared, extra)
+        return self._loaded("solve", bits, shared, extra, compiler.gpu_binary, Problem)
+
+    def propagator(self, bits: int, shared: bool, *extra: str) -> Any:
+        """That of the hybrid engine."""
+        return self._loaded("propagator", bits, shared, extra, compiler.propagator_binary, Problem, Mailboxes)
+
+    def _loaded(
+        self,
+        name: str,
+        bits: int,
+        shared: bool,
+        extra: tuple[str, ...],
+        binary: Callable[..., Path],
+        *arguments: type[ctypes.Structure],
+    ) -> Any:
+        key = (name, bits, shared, extra)
         if key not in self.kernels:
             cuda = driver()
-            module = cuda.module_from_buffer(compiler.gpu_binary(bits, shared, self.architecture, *extra).read_bytes())
+            module = cuda.module_from_buffer(binary(bits, shared, self.architecture, *extra).read_bytes())
             place, size = module.get_global("abi_digest")
             carried = np.zeros(size, np.uint8)
             cuda.memcpy_dtoh(carried, place)
             check_digest("the GPU engine", carried.tobytes().rstrip(b"\0"), compiler.FLOAT_FLAG in extra)
-            function = module.get_function("solve")
-            function.prepare([f"{ctypes.sizeof(Problem)}s"])
+            function = module.get_function(name)
+            function.prepare([f"{ctypes.sizeof(argument)}s" for argument in arguments])
             self.modules[key] = module
             self.kernels[key] = function
         return self.kernels[key]

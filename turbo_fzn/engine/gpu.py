@@ -37,6 +37,20 @@ NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING
 WORKSPACE_SHARE = 0.7  # of the free device memory
 
 
+def upload(cuda: Any, array: np.ndarray) -> Any:
+    """An allocation that holds a copy."""
+    allocation = cuda.mem_alloc(max(array.nbytes, 16))
+    if array.nbytes:
+        cuda.memcpy_htod(allocation, array)
+    return allocation
+
+
+def mapped(cuda: Any, size: int) -> tuple[np.ndarray, int]:
+    """Host memory (uint8) that the blocks write to, and where they find it."""
+    memory = cuda.pagelocked_zeros(size, np.uint8, mem_flags=cuda.host_alloc_flags.DEVICEMAP)
+    return memory, int(memory.base.get_device_pointer())
+
+
 class GpuEngine:
     """Searches `tnf`, whose root must be at its fixpoint, on one GPU. See engine.Engine.
 
@@ -104,7 +118,7 @@ class GpuEngine:
         written = {"weights": layout.weights, "pool_sequences": layout.first_sequences(), "books": first_books()}
         written["units"] = layout.first_units()
         for name, array in {**layout.arrays, **written}.items():
-            self.memory[name] = self._upload(np.ascontiguousarray(array))
+            self.memory[name] = upload(cuda, np.ascontiguousarray(array))
         zeroed = {
             "islands": (layout.n_islands + 1) * ctypes.sizeof(Island),
             "incumbents": (layout.n_islands + 1) * layout.tnf.n_vars * layout.bits // 8,
@@ -117,30 +131,19 @@ class GpuEngine:
             self.memory[name] = cuda.mem_alloc(max(size, 16))
             cuda.memset_d8(self.memory[name], 0, max(size, 16))
         self.memory["workspace"] = cuda.mem_alloc(self.launch.blocks * self.workspace_bytes)
-        self.memory["common"] = self._upload(np.frombuffer(bytes(layout.first_common()), np.uint8))
+        self.memory["common"] = upload(cuda, np.frombuffer(bytes(layout.first_common()), np.uint8))
         for name, allocation in self.memory.items():
             setattr(problem, name, int(allocation))
         fence = library(layout.bits).memory_fence
-        self.ring_memory, problem.ring = self._mapped(layout.ring_slots * layout.ring_slot_bytes)
+        self.ring_memory, problem.ring = mapped(cuda, layout.ring_slots * layout.ring_slot_bytes)
         self.ring = Ring(layout, self.ring_memory, fence)
         # Made ahead, as that waits for a running kernel: what is sent, what is read of Common, and statistics.
         self.dispatch = Dispatch(self.here, self.copies, self.memory, layout)
-        self.outbox, problem.outbox = self._mapped(max(layout.parcels * layout.parcel_bytes, 16))
+        self.outbox, problem.outbox = mapped(cuda, max(layout.parcels * layout.parcel_bytes, 16))
         self.parcels = Parcels(layout, self.outbox, DeviceMemory(self), fence)
         self.seen = cuda.pagelocked_zeros(ctypes.sizeof(Common), np.uint8)
         self.counters = cuda.pagelocked_zeros((self.launch.blocks, len(STATISTICS)), np.int64)
         self.problem = problem
-
-    def _upload(self, array: np.ndarray) -> Any:
-        allocation = self.cuda.mem_alloc(max(array.nbytes, 16))
-        if array.nbytes:
-            self.cuda.memcpy_htod(allocation, array)
-        return allocation
-
-    def _mapped(self, size: int) -> tuple[np.ndarray, int]:
-        """Host memory (uint8) that the blocks write to, and where they find it."""
-        memory = self.cuda.pagelocked_zeros(size, np.uint8, mem_flags=self.cuda.host_alloc_flags.DEVICEMAP)
-        return memory, int(memory.base.get_device_pointer())
 
     def start(self, incumbent: Found | None = None) -> None:
         self.here.enter()

@@ -12,6 +12,7 @@ from turbo_fzn.engine.abi import ACTIVITIES, METHODS
 EVERYWHERE, SEARCHED, FOUND, OPTIMISED = "always", "after a search", "with a solution", "of optimisation models"
 SHARED, RANKED = "with several GPUs or ranks", "with several ranks"
 LEARNED, PROFILED, GPU = "where clauses were learned", "with `--profile`", "on a GPU"
+HYBRID = "with `--arch hybrid`"
 
 
 class Entry(NamedTuple):
@@ -52,7 +53,7 @@ GLOSSARY = (
     Entry("engineTime", SEARCHED, "part of `initTime`: starting the engine"),
     Entry("compileTime", SEARCHED, "part of `engineTime`: compiling kernels that are not in the cache"),
     Entry("firstNodeTime", SEARCHED, "from the start of the process to the start of the search"),
-    Entry("engine", SEARCHED, "`cpu`, `gpu`, `cpu+gpu` where the GPU joined, `gpu0+gpu1`; counts are of all"),
+    Entry("engine", SEARCHED, "`cpu`, `gpu`, `hybrid`, `cpu+gpu` where the GPU joined, `gpu0+gpu1`; counts are of all"),
     Entry("blocks", SEARCHED, "subproblems that are searched at once"),
     Entry("iterations", SEARCHED, "rounds of propagation"),
     Entry("donations", SEARCHED, "subproblems given to other blocks"),
@@ -83,6 +84,12 @@ GLOSSARY = (
     Entry("workspaceMebibytes", GPU, "memory of all blocks"),
     Entry("contextTime", GPU, "making the CUDA context"),
     Entry("joinTime", GPU, "from the start of the search to where the GPU joined it, with `--arch auto`"),
+    Entry("roundTrips", HYBRID, "fixpoints that the GPU was asked for"),
+    Entry("roundTripSeconds", HYBRID, "that threads have waited for them, a sum over the threads"),
+    Entry("propagationSeconds", HYBRID, "of these, blocks of the GPU were at work"),
+    Entry("messagesToGpu", HYBRID, "more than round trips, where a list of changes was sent in parts"),
+    Entry("bytesToGpu", HYBRID, "of all messages"),
+    Entry("bytesFromGpu", HYBRID, "of all answers"),
     Entry("nodesBy", GPU, "whose the nodes are, of the first search, where the GPU joined: `cpu 120, gpu 4500`"),
 )  # fmt: skip
 

@@ -23,7 +23,7 @@ complete -c fzn-turbo -l time-limit -r -d 'time limit in milliseconds, from the 
 complete -c fzn-turbo -s v -d 'say on stderr what is being done'
 complete -c fzn-turbo -s l -d 'say on stderr what is being done'
 complete -c fzn-turbo -l verbose -d 'say on stderr what is being done'
-complete -c fzn-turbo -l arch -x -a 'auto gpu cpu' -d 'engine: the GPU, CPU threads, or the CPU until the GPU is ready'
+complete -c fzn-turbo -l arch -x -a 'auto gpu cpu hybrid' -d 'engine: the GPU, CPU threads, or the CPU until the GPU is ready; hybrid is there to be compared'
 complete -c fzn-turbo -l gpus -r -d 'the GPUs to use: all, so many of them, or a list of their numbers, as in 0,2'
 complete -c fzn-turbo -l blocks -r -d 'how many subproblems are searched at once (default: on a CPU -p, else as many as each GPU holds)'
 complete -c fzn-turbo -l lns -x -a 'auto on off' -d 'large neighbourhood search in some of the blocks'
