@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from command_mutations import CACHE
 from front_mutations import READING, SPANS, SYMMETRY, TABLES, TURNS
+from hybrid_mutations import HYBRID
 from learning_mutations import LEARNING
 from mutation import host, kernel
 
@@ -380,5 +381,5 @@ UNBOUNDED = [
 
 MUTATIONS = [
     *SUBPROBLEMS, *TRAIL, *ROUNDS, *BRANCHING, *PUBLISHING, *FREE_SEARCH, *LEARNING, *RELAXATION, *TURNS, *UNBOUNDED,
-    *SPANS, *FLOATS, *SYMMETRY, *TABLES, *READING, *HOST, *CACHE,
+    *SPANS, *FLOATS, *SYMMETRY, *TABLES, *READING, *HOST, *CACHE, *HYBRID,
 ]  # fmt: skip
