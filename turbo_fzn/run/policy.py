@@ -212,7 +212,7 @@ def _relaxation(case: _Case, engines: tuple[str, ...], whole: _Way, n_learners: 
     options = case.options
     if case.tnf.sense == 0 or options.cp_profiler or options.relaxation == "off":
         return None
-    on_cpu = engines == (CPU,)
+    on_cpu = engines in ((CPU,), (HYBRID,))
     alone = options.blocks == 1 or (on_cpu and whole.threads == 1)
     in_turns = alone and options.seed is not None and on_cpu and _takes_turns(case.machine, n_learners)
     timed = not alone or (options.seed is None and whole.free)
