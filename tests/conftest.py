@@ -20,6 +20,7 @@ import pytest
 import watchdog
 from command import PATIENCE, without_home
 from fake_gpu import fake_gpu  # noqa: F401
+from hybrid_runs import hybrid_device  # noqa: F401
 from hypothesis import HealthCheck, settings
 
 from turbo_fzn.install import install_solver

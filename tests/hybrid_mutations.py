@@ -28,5 +28,6 @@ HYBRID = [
     kernel("hybrid engine", "what a block gave up is denied", "hybrid/remote.h",
            "if (kind_of(answer) & ANSWER_GAVE_UP) give_up(b);", "", "tests/test_hybrid.py -k beyond_the_store"),
     host("hybrid engine", "a kernel that has failed is not looked at", "engine/hybrid.py",
-         "                self.device.look()\n", "                pass\n", "tests/test_hybrid.py -k kernel_that_fails"),
+         "                self.device.look()\n", "                pass\n",
+         "tests/test_hybrid_host.py -k kernel_that_fails"),
 ]  # fmt: skip

@@ -1,8 +1,7 @@
 """The hybrid engine: threads that search, and blocks of a GPU that propagate for them.
 
-By default the blocks are threads, too, which poll the same mailboxes by the kernels' own text (fake_cuda.py,
-`serve_block` of kernels/hybrid.cpp); with a GPU (`-m gpu`) they are the GPU's. What is compared with is the CPU engine,
-which must walk the same tree, however little room there is for trails, stacks and messages.
+They run on what hybrid_runs.py says. What is compared with is the CPU engine, which must walk the same tree, however
+little room there is for trails, stacks and messages.
 """
 
 from __future__ import annotations
@@ -11,19 +10,15 @@ import itertools
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from types import SimpleNamespace
 
-import fake_cuda
-import numpy as np
 import pytest
 from builds import kernel_cache
 from command import CORPUS, PATIENCE, environment, long_propagation, wait_until
-from engines import drain, labelled, make_engine
-from fake_gpu import lent_gpu
+from engines import drain, labelled
 from flatzinc_text import with_text
+from hybrid_runs import ENDLESS, drain_and_close, open_engine
 from hypothesis import given, settings
 from oracle import all_solutions, fingerprint, optimum, outputs_of
 from test_capacities import QUEENS_SOLUTIONS, TOO_SMALL, engine_for, queens_text, run
@@ -34,48 +29,14 @@ from test_random_models import models
 from test_unbounded import MODELS as UNBOUNDED
 
 from turbo_fzn import solve_text
-from turbo_fzn.engine import compiler, cpu, hybrid
-from turbo_fzn.engine.contract import Found
+from turbo_fzn.engine import hybrid
 from turbo_fzn.engine.layout import Settings
-from turbo_fzn.errors import EngineError, InternalError
-from turbo_fzn.options import Options
-from turbo_fzn.process.interrupt import Interrupt
-from turbo_fzn.ranks import world
-from turbo_fzn.ranks.job import Job
-from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.run import engines
-from turbo_fzn.run.glossary import GLOSSARY, HYBRID
-from turbo_fzn.run.prepare import prepare
 
 TESTS = Path(__file__).resolve().parent
 MAILBOXES = {"one change": 1, "two changes": 2, "a few": 7, "as usual": None}  # that a message has room for
 ALONE = {"lns": "off", "learn": "off", "relaxation": "off"}  # so that the CPU engine searches the tree alone
 TAKE_SECONDS = {"beam.mzn", "fence.mzn", "flower_beds.mzn", "refraction.mzn", "rota.mzn", "workshop.mzn"}
 TREES = [entry for entry in EXPECTED if entry["model"] not in LONG | {"two_circles.mzn"}]
-ENDLESS = "\n".join(f"var 0..1000000: x{i} :: output_var;" for i in range(12)) + "\nsolve satisfy;\n"
-
-
-@pytest.fixture(scope="module", params=["loopback", pytest.param("gpu", marks=pytest.mark.gpu)])
-def device(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[fake_cuda.Driver]:
-    """What the blocks run on; the driver of one that is none."""
-    if request.param == "gpu":
-        yield None
-        return
-    for bits, kind in ((32, ()), (64, ()), (64, compiler.CPU_FLOAT_FLAGS)):
-        cpu.library(bits, *kind), hybrid.searchers(bits, *kind)  # before the cache is another one
-    with pytest.MonkeyPatch.context() as patch, lent_gpu(patch, tmp_path_factory.mktemp("hybrid") / "cache") as driver:
-        yield driver
-
-
-@pytest.fixture
-def loopback(device: fake_cuda.Driver | None) -> Iterator[fake_cuda.Driver]:
-    """One of which faults can be ordered."""
-    if device is None:
-        pytest.skip("a real GPU does not fail when it is told to")
-    before = dict(vars(device))
-    yield device
-    vars(device).update(before)
-    device.fail_at = {}
 
 
 # ---- the same tree
@@ -90,7 +51,7 @@ def both(text: str, **flags: object) -> tuple:
     "entry",
     [pytest.param(one, id=one["model"], marks=[pytest.mark.slow] * (one["model"] in TAKE_SECONDS)) for one in TREES],
 )
-def test_one_thread_walks_the_tree_that_the_cpu_engine_walks(device, entry):
+def test_one_thread_walks_the_tree_that_the_cpu_engine_walks(hybrid_device, entry):
     here, remote = both(text_of(entry), all_solutions=entry["kind"] == "count", check=True)
     assert remote.complete and remote.status == here.status
     assert {name: remote.statistics[name] for name in COUNTED} == {name: here.statistics[name] for name in COUNTED}
@@ -104,13 +65,13 @@ def test_one_thread_walks_the_tree_that_the_cpu_engine_walks(device, entry):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("entry", [one for one in EXPECTED if one not in TREES], ids=lambda entry: entry["model"])
-def test_a_model_whose_tree_is_long_has_the_optimum_at_less_precision(device, entry):
+def test_a_model_whose_tree_is_long_has_the_optimum_at_less_precision(hybrid_device, entry):
     result = solve_text(text_of(entry), arch="hybrid", float_precision=1e-3)
     assert result.complete and result.objective == pytest.approx(entry["figure"], rel=2e-3, abs=2e-3)
 
 
 @pytest.mark.parametrize("model", ["crossword", "golomb", "job_shop", "all_interval", "mixing", "wide"])
-def test_several_threads_find_what_one_does(device, model):
+def test_several_threads_find_what_one_does(hybrid_device, model):
     entry = next(one for one in EXPECTED if one["model"] == f"{model}.mzn")
     for flags in ({"threads": 3}, {"threads": 8, "seed": 1}):
         result = solve_text(text_of(entry), arch="hybrid", all_solutions=entry["kind"] == "count", check=True, **flags)
@@ -121,7 +82,7 @@ def test_several_threads_find_what_one_does(device, model):
 
 @given(model=models(["satisfy"]))
 @settings(max_examples=settings.default.max_examples // 2)
-def test_all_solutions_of_a_random_model_are_those_of_the_oracle(device, model):
+def test_all_solutions_of_a_random_model_are_those_of_the_oracle(hybrid_device, model):
     expected = sorted(fingerprint(outputs_of(model, solution)) for solution in all_solutions(model))
     for flags in ({"blocks": 1, "simplify": False}, {"threads": 3}):
         result = solve_text(with_text(model).text, arch="hybrid", check=True, all_solutions=True, **flags)
@@ -131,25 +92,25 @@ def test_all_solutions_of_a_random_model_are_those_of_the_oracle(device, model):
 
 @given(model=models(["minimize"]))
 @settings(max_examples=settings.default.max_examples // 4)
-def test_the_optimum_of_a_random_model_is_that_of_the_oracle(device, model):
+def test_the_optimum_of_a_random_model_is_that_of_the_oracle(hybrid_device, model):
     best = optimum(model, all_solutions(model))
     result = solve_text(with_text(model).text, arch="hybrid", check=True, threads=2, relaxation="off")
     assert result.status == ("UNSATISFIABLE" if best is None else "OPTIMAL_SOLUTION"), model.text
     assert best is None or result.objective == best
 
 
-def test_a_solution_beyond_the_store_is_never_called_unsatisfiable(device):
+def test_a_solution_beyond_the_store_is_never_called_unsatisfiable(hybrid_device):
     """The block meets the bound that cannot be stored, and the thread must hear of it."""
     assert solve_text(sum_text(BY_BRANCHING), arch="hybrid", blocks=1, simplify=False).status == "UNKNOWN"
 
 
 @pytest.mark.parametrize("name", UNBOUNDED)
-def test_an_objective_without_bounds_is_as_on_the_cpu(device, name):
+def test_an_objective_without_bounds_is_as_on_the_cpu(hybrid_device, name):
     here, remote = both(UNBOUNDED[name].replace(";", ";\n"))
     assert remote.status == here.status
 
 
-def test_a_warm_start_is_tried_first(device):
+def test_a_warm_start_is_tried_first(hybrid_device):
     text = labelled({"x": "1..9", "y": "1..9"}, "constraint int_lt(x,y);\n", "minimize y")
     warm = text.replace("solve ::", "solve :: warm_start([x,y],[3,7]) ::")
     here, remote = both(warm, intermediate=True, seed=1)
@@ -162,7 +123,7 @@ def test_a_warm_start_is_tried_first(device):
 @pytest.mark.parametrize("entries", MAILBOXES.values(), ids=MAILBOXES)
 @pytest.mark.parametrize("small", [*TOO_SMALL, "nothing"])
 @pytest.mark.parametrize("goal", ["satisfy", "maximize cost"])
-def test_the_tree_is_the_same_however_little_room_there_is(device, goal, small, entries):
+def test_the_tree_is_the_same_however_little_room_there_is(hybrid_device, goal, small, entries):
     """With no trail each step back is a replay, from the root bounds of the block; with short lists what has changed is
     told in parts, both ways."""
     capacities = TOO_SMALL.get(small, {})
@@ -178,12 +139,12 @@ def test_the_tree_is_the_same_however_little_room_there_is(device, goal, small, 
 
 @pytest.mark.parametrize("small", TOO_SMALL)
 @pytest.mark.parametrize("blocks", [2, 5])
-def test_threads_that_pass_each_other_work_find_each_solution_once(device, small, blocks):
+def test_threads_that_pass_each_other_work_find_each_solution_once(hybrid_device, small, blocks):
     found, _, told = run("hybrid", blocks=blocks, mailbox_entries=3, **TOO_SMALL[small])
     assert told["complete"] and len(found) == len(set(found)) == QUEENS_SOLUTIONS
 
 
-def test_only_what_has_changed_travels(device):
+def test_only_what_has_changed_travels(hybrid_device):
     """Three variables that no row joins: of each node the decision, and what going back has restored. Each change is a
     word and two bounds, each message and each answer a word."""
     names = {"x": "0..1", "y": "0..1", "z": "0..1"}
@@ -198,7 +159,7 @@ def test_only_what_has_changed_travels(device):
     assert counted["returned_bytes"] == 14 * 8  # nothing follows from a decision
 
 
-def test_what_follows_from_a_decision_is_told_once(device):
+def test_what_follows_from_a_decision_is_told_once(hybrid_device):
     """x = y = z: a decision fixes both others, which the block tells, and nothing else."""
     text = labelled({"x": "0..1", "y": "0..1", "z": "0..1"}, "constraint int_eq(x,y);\nconstraint int_eq(y,z);\n")
     engine = open_engine(text.replace("int_eq", "int_le") + "", simplify=False, blocks=1)
@@ -208,24 +169,13 @@ def test_what_follows_from_a_decision_is_told_once(device):
     assert (counted["returned_bytes"] - 8 * counted["round_trips"]) % 12 == 0
 
 
-def test_failures_cost_no_answer_but_a_word(device):
+def test_failures_cost_no_answer_but_a_word(hybrid_device):
     """The block takes back what it has done until it failed, and the thread undoes its decision."""
     differ = "".join(f"constraint int_ne({one},{other});\n" for one, other in itertools.combinations("xyz", 2))
     engine = open_engine(labelled(dict.fromkeys("xyz", "0..1"), differ), simplify=False, blocks=1)
     assert drain_and_close(engine) == [] and engine.complete
     counted = engine.statistics()
     assert counted["failures"] == counted["round_trips"] == 2 and counted["returned_bytes"] == 0
-
-
-def open_engine(text: str, simplify: bool = True, **changes: object) -> hybrid.HybridEngine:
-    prepared = prepare(parse_text(text), Options(simplify=simplify), Interrupt())
-    return make_engine("hybrid", prepared, Settings(**changes))
-
-
-def drain_and_close(engine: hybrid.HybridEngine, incumbent: Found | None = None) -> list[Found]:
-    with closing(engine):
-        engine.start(incumbent)
-        return drain(engine)
 
 
 ASSERTING = """
@@ -269,7 +219,7 @@ def test_both_stores_are_equal_after_each_round_trip_and_at_their_fixpoint(tmp_p
 # ---- stops
 
 
-def test_a_stop_is_heard_within_a_propagation_that_would_take_ages(device):
+def test_a_stop_is_heard_within_a_propagation_that_would_take_ages(hybrid_device):
     """In the midst of a round trip: the thread leaves without the answer, and the block without giving it."""
     with closing(open_engine(long_propagation("int"), simplify=False, blocks=2)) as engine:
         engine.start()
@@ -288,7 +238,7 @@ def waits_for_long(engine: hybrid.HybridEngine) -> bool:
 
 @pytest.mark.parametrize("entries", [1, None])
 @pytest.mark.parametrize("ring_slots", [1, 64])
-def test_a_search_without_end_is_closed_in_the_midst_of_it(device, ring_slots, entries):
+def test_a_search_without_end_is_closed_in_the_midst_of_it(hybrid_device, ring_slots, entries):
     with closing(open_engine(ENDLESS, blocks=4, ring_slots=ring_slots, mailbox_entries=entries)) as engine:
         engine.start()
         wait_until(engine.poll)
@@ -296,25 +246,25 @@ def test_a_search_without_end_is_closed_in_the_midst_of_it(device, ring_slots, e
     engine.close()  # again
 
 
-def test_a_stop_before_the_first_node_claims_nothing(device):
+def test_a_stop_before_the_first_node_claims_nothing(hybrid_device):
     with closing(engine_for("hybrid", "satisfy", Settings(blocks=3))) as engine:
         engine.stop()
         engine.start()
         assert drain(engine) == [] and not engine.complete
 
 
-def test_an_engine_that_was_never_started_is_closed(device):
+def test_an_engine_that_was_never_started_is_closed(hybrid_device):
     engine_for("hybrid", "satisfy", Settings(blocks=3)).close()
 
 
-def test_the_number_of_solutions_and_the_time_are_limited(device):
+def test_the_number_of_solutions_and_the_time_are_limited(hybrid_device):
     result = solve_text(ENDLESS, arch="hybrid", n_solutions=5, threads=3)
     assert (result.status, len(result.solutions)) == ("SATISFIED", 5)
     result = solve_text(long_propagation("0..1000000000"), arch="hybrid", time_limit=700, simplify=False)
     assert (result.status, result.solutions) == ("UNKNOWN", [])
 
 
-def test_a_bound_that_the_host_has_proved_ends_the_search(device):
+def test_a_bound_that_the_host_has_proved_ends_the_search(hybrid_device):
     names = [f"x{i}" for i in range(9)]
     text = "".join(f"var 0..1000: {name} :: output_var;\n" for name in names) + "var 0..9000: s :: output_var;\n"
     text += f"constraint int_lin_eq({[1] * 9 + [-1]},[{','.join(names)},s],0);\nconstraint int_lin_ne([1],[s],0);\n"
@@ -325,91 +275,8 @@ def test_a_bound_that_the_host_has_proved_ends_the_search(device):
         assert engine.complete and engine.bound == -1
 
 
-def test_an_incumbent_of_the_caller_bounds_the_search(device):
+def test_an_incumbent_of_the_caller_bounds_the_search(hybrid_device):
     text = queens_text("maximize cost")
     best = max(drain_and_close(open_engine(text, blocks=1)), key=lambda found: found.objective)
     engine = open_engine(text, blocks=1)
     assert drain_and_close(engine, best) == [] and engine.complete
-
-
-# ---- the host's side
-
-
-def test_what_is_counted_of_round_trips_is_told(device):
-    result = solve_text(queens_text(), arch="hybrid", threads=2, all_solutions=True)
-    told = result.statistics
-    assert told["roundTrips"] > 0 and told["messagesToGpu"] >= told["roundTrips"]
-    assert 0 < told["propagationSeconds"] <= told["roundTripSeconds"]
-    assert min(told["bytesToGpu"], told["bytesFromGpu"]) >= 8 * told["roundTrips"]
-    assert told["propagations"] > 0 and told["iterations"] > 0
-    assert (told["threadsPerBlock"], told["store"]) == (hybrid.LEAST_THREADS, "shared")
-    names = {entry.name for entry in GLOSSARY if entry.when == HYBRID}
-    assert "roundTrips" in names <= told.keys()
-    assert not names & solve_text(queens_text(), arch="cpu").statistics.keys()
-
-
-def test_a_store_too_large_for_shared_memory_lies_in_the_workspace(device):
-    wide = "var -5000000000..5000000000: x :: output_var;\nconstraint int_le(4999999998,x);\n"
-    text = wide + "".join(f"var 1..2: x{i} :: output_var;\n" for i in range(16_000)) + "solve satisfy;\n"
-    result = solve_text(text, arch="hybrid", threads=1, simplify=False, check=False)
-    assert (result.status, result.statistics["store"]) == ("SATISFIED", "global")
-
-
-def test_all_memory_is_given_back(loopback):
-    for text in (queens_text(), queens_text("maximize cost"), ENDLESS):
-        solve_text(text, arch="hybrid", threads=3, n_solutions=3)
-    assert loopback.held == set()
-
-
-def test_what_is_asked_for_beside_the_tree_is_told_to_be_unused(device, caplog):
-    flags = {"free_search": True, "lns": "on", "learn": "prover", "relaxation": "off"}
-    result = solve_text(queens_text("maximize cost"), arch="hybrid", threads=3, **flags)
-    assert "--arch hybrid searches the tree alone: -f, --lns, --learn are not used" in caplog.messages
-    assert result.status == "OPTIMAL_SOLUTION" and result.statistics["provedBy"] == "hybrid tree"
-    assert result.statistics["foundBy"].startswith("hybrid tree ") and "," not in result.statistics["foundBy"]
-
-
-def test_ranks_are_told_that_it_is_an_engine_of_one_process(monkeypatch):
-    tnf = prepare(parse_text(queens_text()), Options(), Interrupt()).tnf
-    job = Job(tnf, np.arange(tnf.n_vars, dtype=np.int32), Options(arch="hybrid"), wanted=1)
-    monkeypatch.setattr(world, "_world", SimpleNamespace(rank=1, place=0, neighbours=1))
-    with pytest.raises(EngineError, match="--arch hybrid is an engine of one process"):
-        engines.team_of(job)
-
-
-def test_more_threads_than_the_gpu_has_blocks_at_once_are_refused(loopback):
-    with pytest.raises(EngineError, match=r"the GPU holds \d+ blocks at once: with --arch hybrid, give -p at most"):
-        solve_text(queens_text(), arch="hybrid", threads=4 * 64 + 1)
-
-
-FAULTS = {
-    "no driver": ({"init": fake_cuda.LogicError("cuInit failed: no device")}, "no usable NVIDIA driver: cuInit failed"),
-    "no memory": ({"mem_alloc": fake_cuda.MemoryError("out of memory")}, "not enough memory on the GPU: out of memory"),
-    "bad module": ({"module": fake_cuda.LogicError("no kernel image")}, "the GPU cannot be used: no kernel image"),
-    "launch": ({"launch": fake_cuda.LogicError("busy")}, "the GPU kernel cannot be started: busy"),
-}
-
-
-@pytest.mark.parametrize("name", FAULTS)
-def test_a_gpu_that_cannot_be_used_is_an_error(fake_gpu, name):
-    hybrid.searchers(32)
-    fake_gpu.fail_at, message = FAULTS[name]
-    with pytest.raises(EngineError, match=message):
-        solve_text(queens_text(), arch="hybrid", threads=2)
-
-
-def test_a_kernel_that_fails_is_told_and_no_thread_waits_for_it(loopback):
-    loopback.fail_after_launch = fake_cuda.LogicError("an illegal memory access")
-    loopback.seconds_to_failure = 0.1
-    loopback.fail_at = {"free": fake_cuda.LogicError("an illegal memory access")}
-    with closing(open_engine(ENDLESS, blocks=3, ring_slots=1)) as engine:
-        engine.start()
-        with pytest.raises(EngineError, match="the GPU kernel failed: an illegal memory access"):
-            wait_until(lambda: not engine.running)
-    assert not any(thread.is_alive() for thread in engine.threads)
-
-
-def test_a_library_compiled_for_another_table_is_refused(device, monkeypatch):
-    monkeypatch.setattr(cpu, "digest", lambda floats: "0123456789abcdef")
-    with pytest.raises(InternalError, match="host and kernels differ"):
-        hybrid.searchers.__wrapped__(32)

@@ -40,7 +40,7 @@ def test_every_statistic_that_is_printed_has_a_meaning(printed):
 
 def test_every_statistic_with_a_meaning_is_printed(printed):
     """But for those of a GPU, and of methods that these runs do not use; those of ranks: test_mpi.py, of the hybrid
-    engine: test_hybrid.py."""
+    engine: test_hybrid_host.py."""
     elsewhere = (GPU, SHARED, RANKED, HYBRID)
     expected = {entry.name for entry in GLOSSARY if entry.when not in elsewhere and "<" not in entry.name}
     assert sorted(expected - printed) == []
