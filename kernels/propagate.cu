@@ -15,8 +15,6 @@
 #define MIN_BLOCKS 1
 #endif
 
-static_assert(sizeof(BlockState) + sizeof(Service) <= STATE_BYTES, "the host leaves STATE_BYTES for both");
-
 extern "C" __constant__ const char abi_digest[] = ABI_DIGEST;  // which agreement between host and kernels this is for
 
 extern "C" __global__ void __launch_bounds__(MAX_THREADS, MIN_BLOCKS)

@@ -17,11 +17,13 @@ constexpr i32 LOOKS_A_PAUSE = 4096;  // before a block that is told nothing look
 
 // What the lanes of a block share of its service; lane 0 writes, all read after a barrier.
 struct Service {
-  i64 asked;     // the thread's message
-  i32 leaves;    // there is no more
-  i64 busy_ns;   // for all messages so far
-  i64 checksum;  // of the store; in CHECK_ASSERTIONS builds only
+  i64 asked;   // the thread's message
+  i32 leaves;  // there is no more
+#ifdef CHECK_ASSERTIONS
+  i64 checksum;  // of the store
+#endif
 };
+static_assert(sizeof(BlockState) + sizeof(Service) <= STATE_BYTES, "the host leaves STATE_BYTES for both");
 
 // The block waits for the message with this number. Ends with a barrier.
 DEVICE void await_message(const Block& b, const Mailbox* box, Service& s, u32 number) {
@@ -44,13 +46,12 @@ DEVICE void await_message(const Block& b, const Mailbox* box, Service& s, u32 nu
 }
 
 // Tells the thread what was done. The list has been written by all lanes, each of which has made a fence behind it.
-DEVICE void give_answer(const Block& b, Mailbox* box, const Service& s, u32 number, u32 kind, i32 count) {
+DEVICE void give_answer(const Block& b, Mailbox* box, u32 number, u32 kind, i32 count) {
   barrier();
   if (lane() == 0) {
     box->propagations = statistics(b).propagations;
     box->iterations = statistics(b).iterations;
-    box->busy_ns = s.busy_ns;
-    box->checksum = s.checksum;
+    box->busy_ns = statistics(b).busy_ns;
     box->culprit = propagation(b).culprit;
     fence_host();
     global_store(&box->answered, message(number, kind, count));
@@ -125,15 +126,16 @@ DEVICE u32 propagate_message(Block& b) {
 
 #ifdef CHECK_ASSERTIONS
 // Sums up the store, so that the thread can compare.
-DEVICE void sum_up(const Block& b, Service& s) {
+DEVICE void sum_up(const Block& b, Mailbox* box, Service& s) {
   barrier();
   if (lane() == 0) s.checksum = 0;
   barrier();
   for (i32 var = lane(); var < b.problem->n_vars; var += lanes()) global_add(&s.checksum, mark_of(b, var));
   barrier();
+  if (lane() == 0) box->checksum = s.checksum;
 }
 #else
-DEVICE void sum_up(const Block&, Service&) {}
+DEVICE void sum_up(const Block&, Mailbox*, Service&) {}
 #endif
 
 // Tells what has changed, in as many answers as it takes. The number of the last, or of one behind it if the thread
@@ -146,7 +148,7 @@ DEVICE u32 tell_list(const Block& b, Mailbox* box, i32 entries, Service& s, u32 
     for (i32 i = lane(); i < count; i += lanes()) write_change(b, list, i, b.trail[first + i].var, 0);
     fence_host();
     bool last = first + count == size;
-    give_answer(b, box, s, number, last ? 0 : ANSWER_PART, count);
+    give_answer(b, box, number, last ? 0 : ANSWER_PART, count);
     if (last) return number;
     await_message(b, box, s, ++number);
     if (s.leaves) return number;
@@ -159,13 +161,13 @@ DEVICE u32 serve_message(Block& b, Mailbox* box, i32 entries, Service& s, u32 nu
   if (kind_of(s.asked) & ASK_FROM_ROOT) take_root(b);
   take_list(b, changes_of(box, entries, false), count_of(s.asked));
   if (kind_of(s.asked) & ASK_PART) {
-    give_answer(b, box, s, number, 0, 0);
+    give_answer(b, box, number, 0, 0);
     return number;
   }
   u32 kind = propagate_message(b);
-  if (lane() == 0) s.busy_ns += now_ns() - since;
-  sum_up(b, s);
-  if (kind & (ANSWER_FAILED | ANSWER_STOPPED)) give_answer(b, box, s, number, kind, 0);
+  if (lane() == 0) statistics(b).busy_ns += now_ns() - since;
+  sum_up(b, box, s);
+  if (kind & (ANSWER_FAILED | ANSWER_STOPPED)) give_answer(b, box, number, kind, 0);
   else number = tell_list(b, box, entries, s, number);
   forget_trail(b);
   return number;
@@ -175,10 +177,7 @@ DEVICE u32 serve_message(Block& b, Mailbox* box, i32 entries, Service& s, u32 nu
 DEVICE void serve(Block& b, const Mailboxes& boxes, Service& s) {
   Mailbox* box = mailbox_of(boxes, b.index);
   zero_state(b);
-  if (lane() == 0) {
-    s.busy_ns = s.checksum = 0;
-    claim(b).limited = 1;  // the thread is told what was given up, and knows what that is worth
-  }
+  if (lane() == 0) claim(b).limited = 1;  // the thread is told what was given up, and knows what that is worth
   take_root(b);
   for (u32 number = 1; !propagation(b).stop; ++number) {
     await_message(b, box, s, number);
