@@ -31,6 +31,7 @@ class Options:
     threads: int | None = None
     seed: int | None = None
     statistics: bool = False
+    turbo_statistics: bool = False
     time_limit: int | None = None
     verbose: bool = False
     arch: str = "auto"
@@ -104,6 +105,9 @@ OPTIONS = (
         "seed of the random choices; equal runs of one thread print the same (default: 0)",
         more="With `-r` and without `-p` and `-f` there is one thread on a CPU."),
     Row(("-s", "--statistics"), "statistics", "switch", "print statistics"),
+    Row(("--turbo-statistics",), "turbo_statistics", "switch",
+        "with -s: statistics by the names that C++ Turbo gives them", "bool",
+        more="docs/from-turbo.md has the names, and the flags of that solver which are understood."),
     Row(("-t", "--time-limit"), "time_limit", "int",
         "time limit in milliseconds, from the start of the process (0, the default: none)",
         more="The best solution is printed before it. A model that is not ready for the search by then has 0.2 s "
@@ -221,6 +225,8 @@ class Command(NamedTuple):
 def parse_arguments(argv: Sequence[str]) -> Command:
     """The command line, read. Raises UsageError; exits only for --help and --version."""
     words, notes = translate(argv)
+    if "--variant" in words and "--variant" not in _flags():
+        raise UsageError(f"{' '.join(argv)[:80]}: this build has no variants of its kernels")
     if unknown := unknown_flags(words, _flags()):
         raise UsageError(_explain(words, unknown))
     arguments, unknown = _parser().parse_known_args(words)

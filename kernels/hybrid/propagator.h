@@ -12,8 +12,8 @@
 #include "../core/store.h"
 #include "mailbox.h"
 
-constexpr i32 LOOKS_A_STOP = 32;     // for a message, between two at the host's stop flag
-constexpr i32 LOOKS_A_PAUSE = 4096;  // before a block that is told nothing looks at longer and longer intervals
+constexpr u32 LOOKS_A_STOP = 32;     // for a message, between two at the host's stop flag
+constexpr u32 LOOKS_A_PAUSE = 4096;  // before a block that is told nothing pauses between them, longer and longer
 
 // What the lanes of a block share of its service; lane 0 writes, all read after a barrier.
 struct Service {
@@ -29,15 +29,15 @@ static_assert(sizeof(BlockState) + sizeof(Service) <= STATE_BYTES, "the host lea
 DEVICE void await_message(const Block& b, const Mailbox* box, Service& s, u32 number) {
   if (lane() == 0) {
     s.leaves = 0;
-    for (i32 looks = 1;; ++looks) {
+    for (u32 looks = 1;; ++looks) {  // after hours it begins anew
       s.asked = global_load(&box->asked);
       if (number_of(s.asked) == number) break;
       if (looks % LOOKS_A_STOP == 0 && global_load(&b.problem->common->stop)) {
         s.leaves = 1;
         break;
       }
-      if (looks > LOOKS_A_PAUSE) pause_briefly(looks - LOOKS_A_PAUSE);
-      else yield_processor();
+      if (looks < LOOKS_A_PAUSE) yield_processor();
+      else pause_briefly((i32)(looks / LOOKS_A_PAUSE < 8 ? looks / LOOKS_A_PAUSE : 8));
     }
     if (!s.leaves && kind_of(s.asked) & ASK_LEAVE) s.leaves = 1;
     fence_host();

@@ -59,11 +59,12 @@ static void send_message(u32 kind, i32 count) {
 
 // The answer to the last message; one that says stop, where the host does so before it is there.
 static i64 await_answer(const Block& b) {
-  for (i32 looks = 0;; ++looks) {
+  for (i32 looks = 0;;) {
     i64 answer = global_load(&remote.box->answered);
     if (number_of(answer) == remote.number) return answer;
     if (global_load(&b.problem->common->stop)) return message(remote.number, ANSWER_STOPPED, 0);
-    if (looks >= EAGER_LOOKS) yield_processor();
+    if (looks < EAGER_LOOKS) ++looks;
+    else yield_processor();
   }
 }
 

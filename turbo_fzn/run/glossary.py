@@ -42,6 +42,7 @@ GLOSSARY = (
     Entry("loweredPropagators", EVERYWHERE, "of the ternary model before the simplifier"),
     Entry("solutions", EVERYWHERE, "that were found"),
     Entry("objective", OPTIMISED, "of the best solution"),
+    Entry("bestTime", OPTIMISED, "from the start of the search to the best solution"),
     Entry("objectiveBound", OPTIMISED, "what was proved that no solution can pass"),
     Entry("peakMem", EVERYWHERE, "memory of the process at most, in MiB"),
     Entry("initTime", EVERYWHERE, "before the search"),
