@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from command import CORPUS, LEAST_SUM, run, write
-from warm import ask
+from command import CORPUS, LEAST_SUM, PATIENCE, environment, run, write
+from warm import ask, server
 
 from turbo_fzn import __version__, spellings
 from turbo_fzn.errors import UsageError
@@ -176,12 +176,17 @@ def test_statistics_have_turbo_s_names_when_they_are_asked_for():
     assert "%%%mzn-stat: fixpoint_iterations=" in theirs.text and "iterations=" in plain.text
 
 
-def test_statistics_of_a_run_that_is_stopped_before_the_search_and_of_xcsp3_have_them_too(tmp_path):
+def test_statistics_of_a_run_that_is_stopped_before_the_search_have_them_too(tmp_path):
     stopped = run("-s", "--turbo-statistics", "-t", -1, write(tmp_path, LEAST_SUM))
     assert stopped.statistics == {"solver": '"turbo_fzn"', "version": f'"{__version__}"', "nodes": "0", "failures": "0"}
+
+
+def test_statistics_of_an_xcsp3_instance_have_them_too(tmp_path):
     instance = '<instance format="XCSP3" type="CSP"><variables><var id="x"> 1..3 </var></variables></instance>'
-    answer = ask("--arch", "cpu", "-s", "--turbo-statistics", write(tmp_path, instance, "model.xml"))
-    assert "\nd num_solutions 1\n" in answer.text and "\nd solutions" not in answer.text
+    path = str(write(tmp_path, instance, "model.xml"))
+    text, errors, code = server().ask(["--arch", "cpu", "-s", "--turbo-statistics", path], environment(), PATIENCE)
+    assert (errors, code) == ("", 0)
+    assert "\nd num_solutions 1\n" in text and "\nd solutions" not in text
 
 
 def test_without_s_nothing_is_printed(tmp_path):
