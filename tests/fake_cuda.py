@@ -20,6 +20,7 @@ import numpy as np
 
 from turbo_fzn.engine import compiler, cpu, gpu, hybrid
 from turbo_fzn.engine.agreement import digest
+from turbo_fzn.engine.aligned import line_aligned
 from turbo_fzn.engine.hybrid_records import Mailboxes
 
 DEVICE_ATTRIBUTES = SimpleNamespace(
@@ -87,7 +88,7 @@ class Allocation:
         driver.must_be_idle("an allocation")
         if size > driver.free_bytes:
             raise MemoryError("cuMemAlloc failed: out of memory")
-        self.driver, self.memory, self.device = driver, np.zeros(size, np.uint8), driver.current
+        self.driver, self.memory, self.device = driver, line_aligned(size), driver.current
         driver.held.add(id(self))
 
     def __int__(self) -> int:
@@ -221,8 +222,8 @@ def make_device(driver: Driver):
 
 
 def pagelocked_zeros(shape, kind, mem_flags: int = 0) -> np.ndarray:
-    """Host memory that the device sees too, at its own address."""
-    base = np.zeros(shape, kind)
+    """Host memory that the device sees too, at its own address; it begins a page, here a cache line."""
+    base = line_aligned(int(np.prod(shape)) * np.dtype(kind).itemsize).view(kind).reshape(shape)
 
     class Pagelocked(np.ndarray):
         @property
