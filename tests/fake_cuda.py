@@ -1,7 +1,7 @@
 """A CUDA driver in Python, for the host side of the GPU engine where there is no GPU.
 
-It has the part of PyCUDA's interface that turbo_fzn/engine/gpu.py and hybrid.py use. Device memory is host memory, a
-launch starts a thread a block that runs the CPU engine's `solve_block` on the same Problem, or the hybrid engine's
+It has the part of PyCUDA's interface that turbo_fzn/engine/cuda/gpu.py and hybrid.py use. Device memory is host memory,
+a launch starts a thread a block that runs the CPU engine's `solve_block` on the same Problem, or the hybrid engine's
 `serve_block` on the same mailboxes, and faults can be ordered: `fail_at` names a call that raises. Every allocation is
 counted, so that a test can see what is given back.
 
@@ -18,10 +18,13 @@ from types import ModuleType, SimpleNamespace
 
 import numpy as np
 
-from turbo_fzn.engine import compiler, cpu, gpu, hybrid
-from turbo_fzn.engine.agreement import digest
-from turbo_fzn.engine.aligned import line_aligned
-from turbo_fzn.engine.hybrid_records import Mailboxes
+from turbo_fzn.engine import hybrid
+from turbo_fzn.engine.abi.agreement import digest
+from turbo_fzn.engine.abi.aligned import line_aligned
+from turbo_fzn.engine.abi.hybrid_records import Mailboxes
+from turbo_fzn.engine.cuda import gpu
+from turbo_fzn.engine.library import library
+from turbo_fzn.engine.toolchain import compiler
 
 DEVICE_ATTRIBUTES = SimpleNamespace(
     MULTIPROCESSOR_COUNT=4,
@@ -167,7 +170,7 @@ class Function:
         kind = compiler.CPU_FLOAT_FLAGS if floats else ()
         self.driver, self.arguments = driver, KERNELS[name]
         solves = name == "solve"
-        self.run_block = cpu.library(bits, *kind).solve_block if solves else hybrid.searchers(bits, *kind).serve_block
+        self.run_block = library(bits, *kind).solve_block if solves else hybrid.searchers(bits, *kind).serve_block
 
     def prepare(self, arguments: list[str]) -> None:
         assert arguments == [f"{ctypes.sizeof(argument)}s" for argument in self.arguments]

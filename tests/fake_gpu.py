@@ -14,7 +14,9 @@ from types import ModuleType
 import pytest
 from fake_cuda import Driver, make_module
 
-from turbo_fzn.engine import compiler, context, cpu, devices
+from turbo_fzn.engine.cuda import context, devices
+from turbo_fzn.engine.library import library
+from turbo_fzn.engine.toolchain import compiler
 from turbo_fzn.read.grammar import terminals
 
 NVCC = Path(__file__).parent / "fake_machine" / "nvcc"
@@ -31,7 +33,7 @@ def fake_gpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Driver
 def lent_gpu(monkeypatch: pytest.MonkeyPatch, cache: Path) -> Iterator[Driver]:
     """The same, where GPU kernels are kept in this folder."""
     for bits in (32, 64):
-        cpu.library(bits)  # before the cache is another one
+        library(bits)  # before the cache is another one
     terminals()
     monkeypatch.setenv("TURBO_FZN_CACHE", str(cache))
     driver = Driver()

@@ -14,9 +14,11 @@ import pytest
 from engines import drain, make_engine
 from fake_gpu import lent_gpu
 
-from turbo_fzn.engine import compiler, cpu, hybrid
+from turbo_fzn.engine import hybrid
 from turbo_fzn.engine.contract import Found
-from turbo_fzn.engine.layout import Settings
+from turbo_fzn.engine.layout.layout import Settings
+from turbo_fzn.engine.library import library
+from turbo_fzn.engine.toolchain import compiler
 from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
@@ -34,7 +36,7 @@ def hybrid_device(
         yield None
         return
     for bits, kind in ((32, ()), (64, ()), (64, compiler.CPU_FLOAT_FLAGS)):
-        cpu.library(bits, *kind)  # before the cache is another one
+        library(bits, *kind)  # before the cache is another one
         hybrid.searchers(bits, *kind)
     with pytest.MonkeyPatch.context() as patch, lent_gpu(patch, tmp_path_factory.mktemp("hybrid") / "cache") as driver:
         yield driver

@@ -23,7 +23,7 @@ from engines import drain, make_engine
 from test_capacities import QUEENS_SOLUTIONS, TOO_SMALL, engine_for, run
 
 from turbo_fzn.engine.contract import Engine
-from turbo_fzn.engine.layout import Settings
+from turbo_fzn.engine.layout.layout import Settings
 from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
@@ -232,8 +232,9 @@ from pathlib import Path
 import pytest
 from fake_gpu import lent_gpu
 from test_capacities import TOO_SMALL, run
-from turbo_fzn.engine import cpu, hybrid
-cpu.library(32), cpu.library(64), hybrid.searchers(32)
+from turbo_fzn.engine import hybrid
+from turbo_fzn.engine.library import library
+library(32), library(64), hybrid.searchers(32)
 del os.environ["LD_PRELOAD"]  # of a compiler that is none, and a shell
 with pytest.MonkeyPatch.context() as patch, lent_gpu(patch, Path(os.environ["TURBO_FZN_CACHE"])):
     for goal in ("satisfy", "maximize cost"):

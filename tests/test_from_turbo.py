@@ -1,4 +1,4 @@
-"""docs/from-turbo.md: each row of its tables is so. The flags of C++ Turbo, and its names of statistics."""
+"""docs/guide/from-turbo.md: each row of its tables is so. The flags of C++ Turbo, and its names of statistics."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from turbo_fzn.run import turbo_statistics
 from turbo_fzn.run.glossary import GLOSSARY
 from turbo_fzn.spellings import translate
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "from-turbo.md"
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "guide" / "from-turbo.md"
 CODE = re.compile(r"`([^`]+)`")
 
 

@@ -30,7 +30,7 @@ from test_unbounded import MODELS as UNBOUNDED
 
 from turbo_fzn import solve_text
 from turbo_fzn.engine import hybrid
-from turbo_fzn.engine.layout import Settings
+from turbo_fzn.engine.layout.layout import Settings
 
 TESTS = Path(__file__).resolve().parent
 MAILBOXES = {"one change": 1, "two changes": 2, "a few": 7, "as usual": None}  # that a message has room for

@@ -1,9 +1,9 @@
 """The flags of C++ Turbo (github.com/lattice-land/turbo, 1.2) and of the XCSP3 competitions, for those whose scripts
 have them; and what to say of a word that is no flag, method or role.
 
-What means something here becomes our flag (docs/from-turbo.md has all); what only tunes that solver is left out, with a
-line that says why; what cannot be left out is refused with the name of what there is instead. The other flags (-a, -f,
--i, -n, -s, -t, -v) are the same in both, as they are MiniZinc's.
+What means something here becomes our flag (docs/guide/from-turbo.md has all); what only tunes that solver is left out,
+with a line that says why; what cannot be left out is refused with the name of what there is instead. The other flags
+(-a, -f, -i, -n, -s, -t, -v) are the same in both, as they are MiniZinc's.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 // What a C++ compiler asserts of abi.h: that every field lies where the host thinks that it lies.
-// Printed from turbo_fzn/engine/abi.py by `python -m turbo_fzn.engine.header --write`: edit that file, not this one.
+// Printed from turbo_fzn/engine/abi/abi.py by `python -m turbo_fzn.engine.abi.header --write`: edit that one.
 #pragma once
 
 #include <stddef.h>
 
 #define SAME(expression, value) \
-  static_assert((expression) == (value), "host and kernels differ: python -m turbo_fzn.engine.header --write")
+  static_assert((expression) == (value), "host and kernels differ: python -m turbo_fzn.engine.abi.header --write")
 #define ABI_DIGEST "ad0553156042ccc8"
 
 SAME(INFINITE_BOUND, 4611686018427387904);

@@ -1,5 +1,5 @@
 // What the host and the kernels for models with real variables (FLOATS) agree on besides.
-// Printed from turbo_fzn/engine/float_abi.py by `python -m turbo_fzn.engine.header --write`: edit that one.
+// Printed from turbo_fzn/engine/abi/float_abi.py by `python -m turbo_fzn.engine.abi.header --write`: edit that one.
 #pragma once
 
 #include "abi.h"

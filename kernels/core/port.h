@@ -19,7 +19,8 @@ typedef uint64_t u64;
 #define DEVICE static __device__ __forceinline__
 #define OUTLINE static __device__ __noinline__  // what is rare: its registers do not count for the kernel's hot parts
 #define WARP_LANES 32
-#define RETIRES_ROWS 0  // whether entailed rows are left out of the rounds: it pays on a CPU only (docs/performance.md)
+// Whether entailed rows are left out of the rounds: it pays on a CPU only (docs/measurements/tree-search.md).
+#define RETIRES_ROWS 0
 #define MANY_BLOCKS 1  // so that it does not matter when one of them is busy for long
 
 DEVICE i32 lane() { return (i32)threadIdx.x; }

@@ -22,7 +22,7 @@ from pathlib import Path
 from turbo_fzn.bench import files
 from turbo_fzn.bench.nodes_page import page
 from turbo_fzn.bench.runs import Run, geometric_mean, load
-from turbo_fzn.engine import compiler
+from turbo_fzn.engine.toolchain import compiler
 from turbo_fzn.errors import TurboError
 from turbo_fzn.limits import integer
 from turbo_fzn.options import Options

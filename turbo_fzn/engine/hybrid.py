@@ -23,17 +23,18 @@ from typing import Any
 
 import numpy as np
 
-from turbo_fzn.engine import compiler
-from turbo_fzn.engine import context as contexts
-from turbo_fzn.engine.abi import STATE_BYTES, Common, Problem
-from turbo_fzn.engine.aligned import align16
+from turbo_fzn.engine.abi.abi import STATE_BYTES, Common, Problem
+from turbo_fzn.engine.abi.aligned import align16
+from turbo_fzn.engine.abi.hybrid_records import ROUND_TRIPS, Mailboxes
 from turbo_fzn.engine.contract import Found, merge_statistics
-from turbo_fzn.engine.cpu import CpuEngine, check_digest, float_flags, library, profile_flags
-from turbo_fzn.engine.devices import driver
-from turbo_fzn.engine.gpu import NON_BLOCKING, mapped, upload
-from turbo_fzn.engine.hybrid_records import ROUND_TRIPS, Mailboxes
-from turbo_fzn.engine.layout import Layout, Settings
-from turbo_fzn.engine.shape import Shape, launch_shape
+from turbo_fzn.engine.cpu import CpuEngine
+from turbo_fzn.engine.cuda import context as contexts
+from turbo_fzn.engine.cuda.devices import driver
+from turbo_fzn.engine.cuda.gpu import NON_BLOCKING, mapped, upload
+from turbo_fzn.engine.cuda.shape import Shape, launch_shape
+from turbo_fzn.engine.layout.layout import Layout, Settings
+from turbo_fzn.engine.library import check_digest, float_flags, library, profile_flags
+from turbo_fzn.engine.toolchain import compiler
 from turbo_fzn.errors import EngineError
 from turbo_fzn.tnf.language import TNF
 

@@ -1,6 +1,7 @@
 """Statistics by the names that C++ Turbo (1.2.8) gives them, for scripts that read these: `--turbo-statistics`.
 
-A name that is missing here has no counterpart, or is told only of other runs; docs/from-turbo.md says which and why.
+A name that is missing here has no counterpart, or is told only of other runs; docs/guide/from-turbo.md says which and
+why.
 """
 
 from __future__ import annotations

@@ -1,0 +1,110 @@
+"""Compiling ahead: into the cache before a run needs the kernels, into a wheel, and, to check them, for every GPU.
+
+`python -m turbo_fzn.engine.toolchain.ahead` is the check: every variant for every architecture, strictly. It needs
+nvcc, no GPU. `fzn-turbo --build-kernels` fills the cache.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import os
+import re
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+
+from turbo_fzn.engine.toolchain import compilation, compiler
+from turbo_fzn.errors import EngineError
+from turbo_fzn.resources import kernels_folder
+
+GPU_ARCHITECTURES = ("80", "90", "100")
+# Those that a run without further wishes may need: (bits, flags).
+CPU_ENGINES: tuple[tuple[int, tuple[str, ...]], ...] = ((32, ()), (64, ()), (64, compiler.CPU_FLOAT_FLAGS))
+GPU_VARIANTS: tuple[tuple[int, bool, tuple[str, ...]], ...] = tuple(
+    (bits, shared, ()) for bits in (32, 64) for shared in (True, False)
+)
+GPU_VARIANTS += tuple((64, shared, compiler.GPU_FLOAT_FLAGS) for shared in (True, False))
+
+
+def check_gpu_kernels() -> int:
+    """Compiles every variant for every architecture; prints registers and spills. Returns the number of faults."""
+    sources = compiler.SOLVE, compiler.PROPAGATE
+    return sum(
+        is_faulty(source, architecture, variant)
+        for source, architecture, variant in itertools.product(sources, GPU_ARCHITECTURES, GPU_VARIANTS)
+    )
+
+
+def is_faulty(source: str, architecture: str, variant: tuple[int, bool, tuple[str, ...]]) -> bool:
+    """Whether the compiler warns of this variant of the source, or has a kernel spill registers."""
+    bits, shared, kind = variant
+    flags = ["-Werror", "all-warnings", "-cubin", f"-arch=sm_{architecture}"]
+    with tempfile.TemporaryDirectory() as folder:
+        target = ["-o", f"{folder}/checked.cubin", str(kernels_folder() / source)]
+        said = compilation.run_compiler([*compiler.gpu_command(bits, shared, kind), *flags, *target], folder)
+    registers = re.findall(r"Used (\d+) registers", said)
+    spills = re.findall(r"(\d+) bytes spill stores, (\d+) bytes spill loads", said)
+    faulty = "warning" in said.lower() or any(pair != ("0", "0") for pair in spills) or not spills
+    floats = ", real variables" if kind else ""
+    name = f"{source} sm_{architecture} {bits}-bit {'shared' if shared else 'global'} store{floats}"
+    print(f"{name}: {max(map(int, registers))} registers, spills {spills}{' FAULT' if faulty else ''}")
+    return faulty
+
+
+def fill_package(folder: Path, report: Callable[[str], object] = print) -> None:
+    """Compiles every CPU engine into a folder of the package that is built (setup.py), on all cores; says what is to be
+    done, and each that is. Raises EngineError."""
+    command, source = compiler.find_cpu_compiler(), str(kernels_folder() / "solve.cpp")
+    folder.mkdir(parents=True)
+
+    def compile_one(bits: int, kind: tuple[str, ...]) -> str:
+        start = time.monotonic()
+        target = str(folder / compiler.packaged_name(bits, *kind))
+        with tempfile.TemporaryDirectory() as scratch:
+            compilation.run_compiler([*command, *compiler.cpu_flags(bits, *kind), "-o", target, source], scratch)
+        return f"{' '.join([f'{bits} bits', *kind])}, {time.monotonic() - start:.0f} s"
+
+    cores = os.cpu_count() or 1
+    report(f"compiling the CPU engine, {len(compiler.CPU_VARIANTS)} libraries, {cores} at a time: this takes minutes")
+    with ThreadPoolExecutor(cores) as pool:
+        waiting = [pool.submit(compile_one, *variant) for variant in compiler.CPU_VARIANTS]
+        try:
+            for number, done in enumerate(as_completed(waiting), 1):
+                report(f"compiled {number} of {len(waiting)}: {done.result()}")
+        finally:
+            pool.shutdown(cancel_futures=True)  # where one has failed, the rest is not begun
+
+
+def fill_cache(architectures: Callable[[], list[str]], report: Callable[[str], object] = print) -> None:
+    """Compiles the CPU engine, unless the package has it, and the GPU engine for the GPUs that are here; says so.
+    `architectures` tells theirs, and raises EngineError where there are none."""
+    for bits, kind in CPU_ENGINES:
+        path = compiler.packaged_library(bits, *kind) or compiler.cpu_library(bits, *kind)
+        report(f"CPU engine, {bits}-bit{', real variables' if kind else ''}: {path}")
+    try:
+        compiler.find_nvcc()
+        found = architectures()
+    except EngineError as error:
+        report(f"GPU engine: not built, {error}")
+        return
+    for architecture in found:
+        for bits, shared, kind in GPU_VARIANTS:
+            report(f"GPU engine, {bits}-bit: {compiler.gpu_binary(bits, shared, architecture, *kind)}")
+
+
+def main() -> int:
+    what = "Compile all variants of the GPU engine; fail on a warning or a spill."
+    argparse.ArgumentParser(prog="python -m turbo_fzn.engine.toolchain.ahead", description=what).parse_args()
+    try:
+        return 1 if check_gpu_kernels() else 0
+    except EngineError as error:
+        print(error, file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
