@@ -14,7 +14,7 @@ from hybrid_runs import ENDLESS, open_engine
 from test_capacities import queens_text
 
 from turbo_fzn import solve_text
-from turbo_fzn.engine import cpu, hybrid
+from turbo_fzn.engine import hybrid, library
 from turbo_fzn.errors import EngineError, InternalError
 from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt
@@ -112,6 +112,6 @@ def test_a_kernel_that_fails_is_told_and_no_thread_waits_for_it(loopback):
 
 
 def test_a_library_compiled_for_another_table_is_refused(hybrid_device, monkeypatch):
-    monkeypatch.setattr(cpu, "digest", lambda floats: "0123456789abcdef")
+    monkeypatch.setattr(library, "digest", lambda floats: "0123456789abcdef")
     with pytest.raises(InternalError, match="host and kernels differ"):
         hybrid.searchers.__wrapped__(32)
