@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from command import CORPUS, LEAST_SUM, PATIENCE, environment, run, write
-from warm import ask, server
 
+from support.command import LEAST_SUM, PATIENCE, environment, run, write
+from support.places import CORPUS, ROOT
+from support.warm import ask, server
 from turbo_fzn import __version__, spellings
 from turbo_fzn.errors import UsageError
 from turbo_fzn.options import OPTIONS, parse_arguments
@@ -18,7 +18,7 @@ from turbo_fzn.run import turbo_statistics
 from turbo_fzn.run.glossary import GLOSSARY
 from turbo_fzn.spellings import translate
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "guide" / "from-turbo.md"
+PAGE = ROOT / "docs" / "guide" / "from-turbo.md"
 CODE = re.compile(r"`([^`]+)`")
 
 

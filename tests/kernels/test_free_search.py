@@ -11,14 +11,14 @@ from functools import cache
 
 import numpy as np
 import pytest
-from command import wait_until
-from engines import OpenEngine, labelled
 from hypothesis import given
-from oracle import all_solutions, optimum
-from soak import market_split_model
-from test_portfolio import BEST_GAIN, KNAPSACK, NEIGHBOURHOODS, RESTARTS
-from test_random_models import models
 
+from support.command import wait_until
+from support.engines import OpenEngine, labelled
+from support.free_search import BEST_GAIN, KNAPSACK, NEIGHBOURHOODS, RESTARTS
+from support.market_split import market_split_model
+from support.oracle import all_solutions, optimum
+from support.random_models import models
 from turbo_fzn.engine.abi.aligned import FIRST_SHARE
 from turbo_fzn.engine.contract import Found
 

@@ -11,29 +11,27 @@ import subprocess
 import sys
 import time
 from contextlib import closing
-from pathlib import Path
 
 import pytest
-from builds import kernel_cache
-from command import CORPUS, PATIENCE, environment, long_propagation, wait_until
-from engines import drain, labelled
-from flatzinc_text import with_text
-from hybrid_runs import ENDLESS, drain_and_close, open_engine
 from hypothesis import given, settings
-from oracle import all_solutions, fingerprint, optimum, outputs_of
-from test_capacities import QUEENS_SOLUTIONS, TOO_SMALL, engine_for, queens_text, run
-from test_corpus import EXPECTED, text_of
-from test_engines_agree import COUNTED, LONG
-from test_overflow import BY_BRANCHING, sum_text
-from test_random_models import models
-from test_unbounded import MODELS as UNBOUNDED
 
+from support.builds import kernel_cache
+from support.capacities import QUEENS_SOLUTIONS, TOO_SMALL, engine_for, queens_text, run
+from support.command import PATIENCE, environment, long_propagation, wait_until
+from support.corpus import COUNTED, EXPECTED, LONG, text_of
+from support.engines import drain, labelled
+from support.flatzinc_text import with_text
+from support.hybrid_runs import ENDLESS, drain_and_close, open_engine
+from support.mailboxes import MAILBOXES
+from support.oracle import all_solutions, fingerprint, optimum, outputs_of
+from support.overflow import BY_BRANCHING, sum_text
+from support.places import CORPUS, TESTS
+from support.random_models import models
+from support.unbounded import MODELS as UNBOUNDED
 from turbo_fzn import solve_text
 from turbo_fzn.engine import hybrid
 from turbo_fzn.engine.layout.layout import Settings
 
-TESTS = Path(__file__).resolve().parent
-MAILBOXES = {"one change": 1, "two changes": 2, "a few": 7, "as usual": None}  # that a message has room for
 ALONE = {"lns": "off", "learn": "off", "relaxation": "off"}  # so that the CPU engine searches the tree alone
 TAKE_SECONDS = {"beam.mzn", "fence.mzn", "flower_beds.mzn", "refraction.mzn", "rota.mzn", "workshop.mzn"}
 TREES = [entry for entry in EXPECTED if entry["model"] not in LONG | {"two_circles.mzn"}]
@@ -182,9 +180,9 @@ ASSERTING = """
 import itertools
 from pathlib import Path
 import pytest
-from fake_gpu import lent_gpu
-from test_capacities import TOO_SMALL, run
-from test_hybrid import MAILBOXES
+from support.fake_gpu import lent_gpu
+from support.capacities import TOO_SMALL, run
+from support.mailboxes import MAILBOXES
 from turbo_fzn import solve_text
 with pytest.MonkeyPatch.context() as patch:
     from turbo_fzn.engine import hybrid

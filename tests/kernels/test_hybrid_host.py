@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from contextlib import closing
 from types import SimpleNamespace
 
-import fake_cuda
 import numpy as np
 import pytest
-from command import wait_until
-from hybrid_runs import ENDLESS, open_engine
-from test_capacities import queens_text
 
+from support import fake_cuda
+from support.capacities import queens_text
+from support.command import wait_until
+from support.hybrid_runs import ENDLESS, open_engine
 from turbo_fzn import solve_text
 from turbo_fzn.engine import hybrid, library
 from turbo_fzn.errors import EngineError, InternalError

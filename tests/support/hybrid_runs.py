@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing
 
-import fake_cuda
 import pytest
-from engines import drain, make_engine
-from fake_gpu import lent_gpu
 
+from support import fake_cuda
+from support.engines import drain, make_engine
+from support.fake_gpu import lent_gpu
 from turbo_fzn.engine import hybrid
 from turbo_fzn.engine.contract import Found
 from turbo_fzn.engine.layout.layout import Settings

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from mutation import host, kernel
+import sys
+from pathlib import Path
 
-ROOM, TRAVELS = "tests/test_hybrid.py -k little_room", "tests/test_hybrid.py -k travels"
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for who runs it as a script
+from tools.mutation import host, kernel
+
+ROOM, TRAVELS = "test_hybrid.py -k little_room", "test_hybrid.py -k travels"
 HYBRID = [
     kernel("hybrid engine", "what going back has restored is not told", "search/levels.h",
            "note_restored(b, entry.var);", "", ROOM),
@@ -26,8 +30,8 @@ HYBRID = [
     kernel("hybrid engine", "a variable is told twice", "hybrid/mirror.h",
            "if (mirror.noted_in[var] == mirror.epoch) return;", "", TRAVELS),
     kernel("hybrid engine", "what a block gave up is denied", "hybrid/remote.h",
-           "if (kind_of(answer) & ANSWER_GAVE_UP) give_up(b);", "", "tests/test_hybrid.py -k beyond_the_store"),
+           "if (kind_of(answer) & ANSWER_GAVE_UP) give_up(b);", "", "test_hybrid.py -k beyond_the_store"),
     host("hybrid engine", "a kernel that has failed is not looked at", "engine/hybrid.py",
          "                self.device.look()\n", "                pass\n",
-         "tests/test_hybrid_host.py -k kernel_that_fails"),
+         "test_hybrid_host.py -k kernel_that_fails"),
 ]  # fmt: skip

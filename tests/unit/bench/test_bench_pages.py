@@ -11,9 +11,10 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from command import CORPUS, PATIENCE, environment
-from test_report import SVG, parse, tables, titles
 
+from support.command import PATIENCE, environment
+from support.pages import SVG, parse, tables, titles
+from support.places import CORPUS
 from turbo_fzn.bench import anytime_page, nodes_page
 from turbo_fzn.bench.curves import Curve, best_known, compare, counts_against, load
 from turbo_fzn.bench.others import ProcessorClock, run_side
