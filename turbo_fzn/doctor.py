@@ -69,8 +69,8 @@ class Finding(NamedTuple):
 
 
 def examine(write: Callable[[str], object] = print, arch: str = "auto") -> int:
-    """Writes the findings, each as soon as it is known. `arch` is --arch, of which `gpu` asks for the GPU. Returns the
-    exit code: 0 when the CPU engine solves models and nothing that was asked for is wrong."""
+    """Writes the findings, each as soon as it is known. `arch` is --arch, which may ask for the GPU. Returns the exit
+    code: 0 when the CPU engine solves models and nothing that was asked for is wrong."""
     asked, found = asked_for(arch), []
     for finding in findings(wants_gpu=arch in NEED_GPU):
         found.append(finding)
@@ -93,7 +93,7 @@ def summary(found: list[Finding], asked: set[str]) -> str:
 
 
 def asked_for(arch: str) -> set[str]:
-    """The parts that the user wants: what every run needs, what a variable names, the GPU's with --arch gpu or where
+    """The parts that the user wants: what every run needs, what a variable names, the GPU's where --arch needs one or
     PyCUDA is installed, MiniZinc's where the solver was installed for it."""
     asked = {"packages", "CPU engine"} | {part for name, part in NAMED_BY.items() if os.environ.get(name)}
     if arch in NEED_GPU or not missing(("pycuda",)):

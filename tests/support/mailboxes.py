@@ -2,4 +2,4 @@
 
 from __future__ import annotations
 
-MAILBOXES = {"one change": 1, "two changes": 2, "a few": 7, "as usual": None}  # that a message has room for
+MAILBOXES = {"one change": 1, "two changes": 2, "a few": 7, "as usual": None}

@@ -2,8 +2,8 @@
 
 It is the CPU engine, whose threads run no rows: each has a block of one persistent kernel, and asks it for each
 fixpoint. Stores lie on the GPU, and mirrored in the threads; messages go through mapped memory of the host. It searches
-the tree alone: no neighbourhoods, no learners. Nobody would use it to solve a model: it is there to be compared, as the
-way in which C++ Turbo, too, once had its persistent kernel, and it counts what its round trips cost.
+the tree alone: no neighbourhoods, no learners. It is there to be compared, since C++ Turbo's first persistent kernel
+was used in this way, and it counts what its round trips cost.
 
 A stop is two words of the host's memory, one that the threads look at and one that the blocks do. A thread that is told
 to stop leaves without the answer it waits for; a block leaves as soon as it looks. So the kernel ends whatever the
@@ -23,14 +23,14 @@ from typing import Any
 
 import numpy as np
 
-from turbo_fzn.engine.abi.abi import STATE_BYTES, Common, Problem
+from turbo_fzn.engine.abi.abi import Common, Problem
 from turbo_fzn.engine.abi.aligned import align16
 from turbo_fzn.engine.abi.hybrid_records import ROUND_TRIPS, Mailboxes
 from turbo_fzn.engine.contract import Found, merge_statistics
 from turbo_fzn.engine.cpu import CpuEngine
 from turbo_fzn.engine.cuda import context as contexts
+from turbo_fzn.engine.cuda import gpu
 from turbo_fzn.engine.cuda.devices import driver
-from turbo_fzn.engine.cuda.gpu import NON_BLOCKING, mapped, upload
 from turbo_fzn.engine.cuda.shape import Shape, launch_shape
 from turbo_fzn.engine.layout.layout import Layout, Settings
 from turbo_fzn.engine.library import check_digest, float_flags, library, profile_flags
@@ -54,37 +54,25 @@ def searchers(bits: int, *extra: str) -> ctypes.CDLL:
     return loaded
 
 
-def gpu_flags(tnf: TNF) -> tuple[str, ...]:
-    return () if tnf.floats is None else compiler.GPU_FLOAT_FLAGS
-
-
 class Propagators:
     """The blocks on a GPU, and what they share with the threads: `boxes` as the threads see it.
 
     Raises EngineError where there is no GPU, or where it has not as many blocks at once."""
 
     def __init__(self, layout: Layout, device: int):
-        self.cuda = cuda = driver()
+        self.cuda = driver()
         self.here = contexts.context(device)
         self.memory: dict[str, Any] = {}
-        try:
+        with gpu.filling(self.cuda, self.memory):
             self._prepare(layout)
-        except cuda.MemoryError as error:
-            self.memory.clear()
-            raise EngineError(f"not enough memory on the GPU: {error}") from error
-        except cuda.Error as error:
-            raise EngineError(f"the GPU cannot be used: {error}") from error
 
     def _prepare(self, layout: Layout) -> None:
-        extra, settings = gpu_flags(layout.tnf), layout.settings
+        extra, settings = gpu.float_flags(layout.tnf), layout.settings
         kernels = {shared: self.here.propagator(layout.bits, shared, *extra) for shared in (True, False)}
         registers = {shared: kernel.num_regs for shared, kernel in kernels.items()}
         self.launch = shape = self._shape(layout, registers)
         self.kernel = kernels[shape.store_shared]
-        self.kernel.set_attribute(
-            self.cuda.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, self.here.shared_per_block - STATE_BYTES
-        )
-        self.stream = self.cuda.Stream(NON_BLOCKING)
+        self.stream = self.cuda.Stream(gpu.NON_BLOCKING)
         queue = min(shape.list_entries, settings.queue_capacity or shape.list_entries)
         self._place(layout.with_settings(replace(settings, queue_capacity=queue)))
         self.running = False
@@ -109,31 +97,20 @@ class Propagators:
         store, _, stacks = sums
         problem.workspace_bytes = align16(stacks + (0 if self.launch.store_shared else store))
         for name, array in layout.arrays.items():
-            self.memory[name] = upload(self.cuda, np.ascontiguousarray(array))
+            self.memory[name] = gpu.upload(self.cuda, np.ascontiguousarray(array))
         self.memory["workspace"] = self.cuda.mem_alloc(max(self.launch.blocks * problem.workspace_bytes, 16))
         for name, allocation in self.memory.items():
             setattr(problem, name, int(allocation))
-        self.told, problem.common = mapped(self.cuda, ctypes.sizeof(Common))
+        self.told, problem.common = gpu.mapped(self.cuda, ctypes.sizeof(Common))
         entries = min(layout.settings.mailbox_entries or MOST_ENTRIES, max(layout.tnf.n_vars, 1))
         size = searchers(layout.bits, *float_flags(layout.tnf)).bytes_of_mailbox(entries)
-        self.mail, there = mapped(self.cuda, self.launch.blocks * size)
+        self.mail, there = gpu.mapped(self.cuda, self.launch.blocks * size)
         self.boxes = Mailboxes(self.mail.ctypes.data, size, entries)
         self.arguments = bytes(problem), bytes(Mailboxes(there, size, entries))
 
     def start(self) -> None:
         self.here.enter()
-        shape = self.launch
-        try:
-            self.cuda.Context.synchronize()
-            self.kernel.prepared_async_call(
-                (shape.blocks, 1),
-                (shape.threads, 1, 1),
-                self.stream,
-                *self.arguments,
-                shared_size=shape.shared_bytes,
-            )
-        except self.cuda.Error as error:
-            raise EngineError(f"the GPU kernel cannot be started: {error}") from error
+        gpu.launch(self.cuda, self.kernel, self.launch, self.stream, *self.arguments)
         self.running = True
 
     def look(self) -> None:
@@ -141,11 +118,8 @@ class Propagators:
         if not self.running:
             return
         self.here.enter()
-        try:
-            self.running = not self.stream.is_done()
-        except self.cuda.Error as error:
-            self.running = False
-            raise EngineError(f"the GPU kernel failed: {error}") from error
+        self.running = False  # as a kernel that has failed does not
+        self.running = not gpu.has_ended(self.cuda, self.stream)
 
     def stop(self) -> None:
         Common.from_buffer(self.told.data).stop = 1
@@ -157,10 +131,7 @@ class Propagators:
             while self.running:
                 self.look()
                 time.sleep(0.0001)
-        for allocation in self.memory.values():
-            with contextlib.suppress(self.cuda.Error):  # after a failed kernel nothing can be freed one by one
-                allocation.free()
-        self.memory.clear()
+        gpu.free(self.cuda, self.memory)
         del self.told, self.mail, self.stream
         if threading.current_thread() is not threading.main_thread():
             contexts.leave()  # it may end now
@@ -224,8 +195,5 @@ class HybridEngine(CpuEngine):
 
 def make(tnf: TNF, exports: np.ndarray, settings: Settings) -> HybridEngine:
     """An engine for another thread than this one to start, as gpu.make_elsewhere."""
-    contexts.makers.add(threading.current_thread())
-    try:
+    with contexts.making():
         return HybridEngine(tnf, exports, settings)
-    finally:
-        contexts.leave()

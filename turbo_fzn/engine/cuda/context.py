@@ -9,7 +9,8 @@ import atexit
 import ctypes
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from weakref import WeakSet
 
 import numpy as np
 
-from turbo_fzn.engine.abi.abi import Problem
+from turbo_fzn.engine.abi.abi import STATE_BYTES, Problem
 from turbo_fzn.engine.abi.hybrid_records import Mailboxes
 from turbo_fzn.engine.cuda import wake
 from turbo_fzn.engine.cuda.devices import driver
@@ -91,6 +92,8 @@ class Context:
             check_digest("the GPU engine", carried.tobytes().rstrip(b"\0"), compiler.FLOAT_FLAG in extra)
             function = module.get_function(name)
             function.prepare([f"{ctypes.sizeof(argument)}s" for argument in arguments])
+            most = self.shared_per_block - STATE_BYTES
+            function.set_attribute(cuda.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, most)
             self.modules[key] = module
             self.kernels[key] = function
         return self.kernels[key]
@@ -105,6 +108,16 @@ class Context:
             self.kernels.clear()
             self.modules.clear()
             self.context.detach()
+
+
+@contextmanager
+def making() -> Iterator[None]:
+    """Of an engine, in this thread, for another one to use."""
+    makers.add(threading.current_thread())
+    try:
+        yield
+    finally:
+        leave()
 
 
 def leave() -> None:

@@ -12,12 +12,13 @@ import contextlib
 import ctypes
 import threading
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from turbo_fzn.engine.abi.abi import METHODS, NO_INCUMBENT, STATE_BYTES, STATISTICS, Common, Island, Problem, Statistics
+from turbo_fzn.engine.abi.abi import METHODS, NO_INCUMBENT, STATISTICS, Common, Island, Problem, Statistics
 from turbo_fzn.engine.abi.aligned import align16, first_books
 from turbo_fzn.engine.contract import Found, Roots, merge_statistics, method_statistics
 from turbo_fzn.engine.cuda import context as contexts
@@ -51,6 +52,49 @@ def mapped(cuda: Any, size: int) -> tuple[np.ndarray, int]:
     return memory, int(memory.base.get_device_pointer())
 
 
+@contextlib.contextmanager
+def filling(cuda: Any, memory: dict[str, Any]) -> Iterator[None]:
+    """Raises EngineError for what the driver refuses while this memory is allocated and filled."""
+    try:
+        yield
+    except cuda.MemoryError as error:
+        memory.clear()
+        raise EngineError(f"not enough memory on the GPU: {error}") from error
+    except cuda.Error as error:
+        raise EngineError(f"the GPU cannot be used: {error}") from error
+
+
+def free(cuda: Any, memory: dict[str, Any]) -> None:
+    for allocation in memory.values():
+        with contextlib.suppress(cuda.Error):  # after a failed kernel nothing can be freed one by one
+            allocation.free()
+    memory.clear()
+
+
+def launch(cuda: Any, kernel: Any, shape: Shape, stream: Any, *arguments: bytes) -> None:
+    """Raises EngineError where the kernel cannot be started."""
+    try:
+        cuda.Context.synchronize()
+        kernel.prepared_async_call(
+            (shape.blocks, 1), (shape.threads, 1, 1), stream, *arguments, shared_size=shape.shared_bytes
+        )
+    except cuda.Error as error:
+        raise EngineError(f"the GPU kernel cannot be started: {error}") from error
+
+
+def has_ended(cuda: Any, stream: Any) -> bool:
+    """Whether the kernel in this stream has. Raises EngineError where it has failed."""
+    try:
+        return bool(stream.is_done())
+    except cuda.Error as error:
+        raise EngineError(f"the GPU kernel failed: {error}") from error
+
+
+def float_flags(tnf: TNF) -> tuple[str, ...]:
+    """As library.float_flags, of kernels for a GPU."""
+    return () if tnf.floats is None else compiler.GPU_FLOAT_FLAGS
+
+
 class GpuEngine:
     """Searches `tnf`, whose root must be at its fixpoint, on one GPU. See contract.Engine.
 
@@ -62,17 +106,12 @@ class GpuEngine:
         self.name = "gpu" if settings.device is None else f"gpu{settings.device}"
         self.here = here = contexts.context(settings.device or 0)
         self.memory: dict[str, Any] = {}
-        try:
+        with filling(self.cuda, self.memory):
             self._prepare(here, tnf, exports, settings)
-        except self.cuda.MemoryError as error:
-            self.memory.clear()
-            raise EngineError(f"not enough memory on the GPU: {error}") from error
-        except self.cuda.Error as error:
-            raise EngineError(f"the GPU cannot be used: {error}") from error
 
     def _prepare(self, here: Context, tnf: TNF, exports: np.ndarray, settings: Settings) -> None:
         bits = 32 if tnf.is_narrow() else 64
-        extra = (*(compiler.GPU_FLOAT_FLAGS if tnf.floats is not None else ()), *profile_flags(settings))
+        extra = (*float_flags(tnf), *profile_flags(settings))
         registers = {shared: here.kernel(bits, shared, *extra).num_regs for shared in (True, False)}
         layout = Layout(tnf, exports, settings)
         shape = launch_shape(here, layout, registers, settings)
@@ -80,9 +119,6 @@ class GpuEngine:
         self.layout = layout = layout.with_settings(replace(settings, blocks=shape.blocks, queue_capacity=queue))
         self.launch = self._fit_memory(layout, shape)
         self.kernel = here.kernel(bits, shape.store_shared, *extra)
-        self.kernel.set_attribute(
-            self.cuda.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, here.shared_per_block - STATE_BYTES
-        )
         self.compute = self.cuda.Stream(NON_BLOCKING)
         self.copies = self.cuda.Stream(NON_BLOCKING)
         self._place(layout)
@@ -150,12 +186,7 @@ class GpuEngine:
         if incumbent is not None and self.layout.is_whole(incumbent):
             self._adopt(incumbent)
             self._note([incumbent])
-        arguments = (self.launch.blocks, 1), (self.launch.threads, 1, 1), self.compute, bytes(self.problem)
-        try:
-            self.cuda.Context.synchronize()
-            self.kernel.prepared_async_call(*arguments, shared_size=self.launch.shared_bytes)
-        except self.cuda.Error as error:
-            raise EngineError(f"the GPU kernel cannot be started: {error}") from error
+        launch(self.cuda, self.kernel, self.launch, self.compute, bytes(self.problem))
         self.running_kernel = True
         if self.raised > self.layout.root_bound():
             self.raise_bound(self.raised)
@@ -170,11 +201,8 @@ class GpuEngine:
     def running(self) -> bool:
         if self.running_kernel:
             self.here.enter()
-            try:
-                self.running_kernel = not self.compute.is_done()
-            except self.cuda.Error as error:
-                self.running_kernel = False
-                raise EngineError(f"the GPU kernel failed: {error}") from error
+            self.running_kernel = False  # as a kernel that has failed does not
+            self.running_kernel = not has_ended(self.cuda, self.compute)
         return self.running_kernel
 
     def poll(self) -> list[Found]:
@@ -269,10 +297,7 @@ class GpuEngine:
             while self.running:  # a block may be waiting for room in the ring
                 self.poll()
                 time.sleep(0.001)
-        for allocation in self.memory.values():
-            with contextlib.suppress(self.cuda.Error):  # after a failed kernel nothing can be freed one by one
-                allocation.free()
-        self.memory.clear()
+        free(self.cuda, self.memory)
         del self.ring, self.ring_memory, self.outbox, self.parcels, self.dispatch, self.counters, self.seen
         del self.compute, self.copies
         if threading.current_thread() is not threading.main_thread():
@@ -294,8 +319,5 @@ class DeviceMemory:
 
 def make_elsewhere(tnf: TNF, exports: np.ndarray, settings: Settings) -> GpuEngine:
     """An engine for another thread than this one to start, and to use from then on."""
-    contexts.makers.add(threading.current_thread())
-    try:
+    with contexts.making():
         return GpuEngine(tnf, exports, settings)
-    finally:
-        contexts.leave()
