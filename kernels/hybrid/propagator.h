@@ -10,6 +10,7 @@
 #include "../block.h"
 #include "../core/fixpoint.h"
 #include "../core/store.h"
+#include "../search/levels.h"
 #include "mailbox.h"
 
 constexpr u32 LOOKS_A_STOP = 32;     // for a message, between two at the host's stop flag
@@ -55,22 +56,6 @@ DEVICE void give_answer(const Block& b, Mailbox* box, u32 number, u32 kind, i32 
     box->culprit = propagation(b).culprit;
     fence_host();
     global_store(&box->answered, message(number, kind, count));
-  }
-  barrier();
-}
-
-// The root bounds, where nothing is to be done. Ends with a barrier.
-DEVICE void take_root(const Block& b) {
-  const Problem* p = b.problem;
-  for (i32 v = lane(); v < p->n_vars; v += lanes()) {
-    b.lower[v] = p->root_lower[v];
-    b.upper[v] = p->root_upper[v];
-  }
-  for (i32 i = lane(); i < flag_words(p->n_vars); i += lanes()) b.flags[i] = 0;
-  clear_queue(b);
-  if (lane() == 0) {
-    Propagation& now = propagation(b);
-    now.n_changed[0] = now.n_changed[1] = now.n_queue[0] = now.n_queue[1] = 0;
   }
   barrier();
 }

@@ -83,8 +83,8 @@ DEVICE void decide(const Block& b, i32 var, bound_t lower, bound_t upper) {
   bound_objective(b);
 }
 
-// The root store, where nothing is to be done but what units change. Ends with a barrier.
-DEVICE void restore_root(const Block& b) {
+// The root store, where nothing is to be done. Ends with a barrier.
+DEVICE void take_root(const Block& b) {
   const Problem* p = b.problem;
   for (i32 v = lane(); v < p->n_vars; v += lanes()) {
     b.lower[v] = p->root_lower[v];
@@ -92,7 +92,6 @@ DEVICE void restore_root(const Block& b) {
   }
   for (i32 i = lane(); i < flag_words(p->n_vars); i += lanes()) b.flags[i] = 0;
   clear_queue(b);
-  note_root(b);
   if (lane() == 0) {
     Propagation& s = propagation(b);
     s.n_changed[0] = s.n_changed[1] = s.n_queue[0] = s.n_queue[1] = 0;
@@ -102,6 +101,12 @@ DEVICE void restore_root(const Block& b) {
     s.trailing = 0;
   }
   barrier();
+}
+
+// The same, where nothing is to be done but what units change. Ends with a barrier.
+DEVICE void restore_root(const Block& b) {
+  take_root(b);
+  note_root(b);
   apply_units(b);
 }
 
