@@ -35,15 +35,18 @@ static char* block_memory(const Problem* problem) {
 int drive_block(const Problem* problem, const Mailboxes* boxes, RoundTrips* counts, i32 index) {
   char* workspace = problem->workspace + index * problem->workspace_bytes;
   char* memory = block_memory(problem);
-  bool has_memory = open_mirror(problem) && memory;
-  open_remote(boxes, counts, index);
+  Mirror mirror;
+  Remote remote = make_remote(*boxes, counts, index);
+  bool has_memory = open_mirror(mirror, problem) && memory;
   if (has_memory) {
     BlockState state;
     Block b = make_block(problem, &state, memory, memory + store_bytes(*problem), workspace, index);
+    b.mirror = &mirror;
+    b.remote = &remote;
     run_block(b);
   }
-  leave_block();
-  close_mirror();
+  leave_block(remote);
+  close_mirror(mirror);
   free(memory);
   return has_memory ? 0 : 1;
 }

@@ -11,7 +11,6 @@
 #ifdef HYBRID
 
 #include <stdlib.h>
-#include <string.h>
 
 // What a thread knows of its block's store.
 struct Mirror {
@@ -22,24 +21,24 @@ struct Mirror {
   bool root;      // the block is to begin with the root bounds
 };
 
-static thread_local Mirror mirror;
-
-// The thread's mirror, of a block that has the root bounds. False when there is no memory for it.
-static bool open_mirror(const Problem* problem) {
-  memset(&mirror, 0, sizeof mirror);
+// That of a block which has the root bounds. False when there is no memory for it.
+static bool open_mirror(Mirror& mirror, const Problem* problem) {
   mirror.noted = (i32*)malloc((size_t)problem->n_vars * sizeof(i32));
   mirror.noted_in = (u32*)calloc((size_t)problem->n_vars, sizeof(u32));
+  mirror.n_noted = 0;
   mirror.epoch = 1;
+  mirror.root = false;
   return problem->n_vars == 0 || (mirror.noted && mirror.noted_in);
 }
 
-static void close_mirror() {
+static void close_mirror(Mirror& mirror) {
   free(mirror.noted);
   free(mirror.noted_in);
 }
 
 static void note_restored(const Block& b, i32 var) {
   ASSERT(0 <= var && var < b.problem->n_vars);
+  Mirror& mirror = *b.mirror;
   if (mirror.noted_in[var] == mirror.epoch) return;
   mirror.noted_in[var] = mirror.epoch;
   mirror.noted[mirror.n_noted++] = var;
@@ -47,6 +46,7 @@ static void note_restored(const Block& b, i32 var) {
 
 // Nothing is noted any more. A variable that was noted 2^32 messages ago would seem to be: then all are forgotten.
 static void forget_noted(const Block& b) {
+  Mirror& mirror = *b.mirror;
   mirror.n_noted = 0;
   if (++mirror.epoch != 0) return;
   for (i32 var = 0; var < b.problem->n_vars; ++var) mirror.noted_in[var] = 0;
@@ -56,7 +56,7 @@ static void forget_noted(const Block& b) {
 // The store is the root's.
 static void note_root(const Block& b) {
   forget_noted(b);
-  mirror.root = true;
+  b.mirror->root = true;
 }
 
 #else

@@ -25,14 +25,14 @@ struct Remote {
   u32 number;   // of the last message
 };
 
-static thread_local Remote remote;
-
-// The thread has the block of this number.
-static void open_remote(const Mailboxes* boxes, RoundTrips* counts, i32 index) {
-  remote.box = mailbox_of(*boxes, index);
+// With the block of this number.
+static Remote make_remote(const Mailboxes& boxes, RoundTrips* counts, i32 index) {
+  Remote remote;
+  remote.box = mailbox_of(boxes, index);
   remote.counts = &counts[index];
-  remote.entries = boxes->entries;
+  remote.entries = boxes.entries;
   remote.number = 0;
+  return remote;
 }
 
 // Whether the change bits of a variable are set, and which.
@@ -50,7 +50,7 @@ static void note_changed(const Block& b) {
   }
 }
 
-static void send_message(u32 kind, i32 count) {
+static void send_message(Remote& remote, u32 kind, i32 count) {
   fence_host();
   global_store(&remote.box->asked, message(++remote.number, kind, count));
   ++remote.counts->messages;
@@ -59,6 +59,7 @@ static void send_message(u32 kind, i32 count) {
 
 // The answer to the last message; one that says stop, where the host does so before it is there.
 static i64 await_answer(const Block& b) {
+  const Remote& remote = *b.remote;
   for (i32 looks = 0;;) {
     i64 answer = global_load(&remote.box->answered);
     if (number_of(answer) == remote.number) return answer;
@@ -70,12 +71,14 @@ static i64 await_answer(const Block& b) {
 
 // Tells the block all that it lacks. Its answer to the last part.
 static i64 tell_changes(const Block& b) {
+  Remote& remote = *b.remote;
+  Mirror& mirror = *b.mirror;
   Changes list = changes_of(remote.box, remote.entries, false);
   u32 root = mirror.root ? ASK_FROM_ROOT : 0;
   i32 count = 0;
   for (i32 i = 0; i < mirror.n_noted; ++i) {
     if (count == remote.entries) {
-      send_message(root | ASK_PART, count);
+      send_message(remote, root | ASK_PART, count);
       i64 answer = await_answer(b);
       if (kind_of(answer) & ANSWER_STOPPED) return answer;
       root = count = 0;
@@ -83,7 +86,7 @@ static i64 tell_changes(const Block& b) {
     i32 var = mirror.noted[i];
     write_change(b, list, count++, var, change_flags(b, var));
   }
-  send_message(root, count);
+  send_message(remote, root, count);
   forget_noted(b);
   mirror.root = false;
   return await_answer(b);
@@ -91,6 +94,7 @@ static i64 tell_changes(const Block& b) {
 
 // Takes the changes of an answer, and of those that follow. False when the host says stop before the last.
 static bool take_changes(const Block& b, i64 answer) {
+  Remote& remote = *b.remote;
   Changes list = changes_of(remote.box, remote.entries, true);
   for (;;) {
     i32 count = count_of(answer);
@@ -102,7 +106,7 @@ static bool take_changes(const Block& b, i64 answer) {
     }
     remote.counts->returned_bytes += (i64)sizeof(i64) + count * CHANGE_BYTES;
     if (!(kind_of(answer) & ANSWER_PART)) return true;
-    send_message(0, 0);
+    send_message(remote, 0, 0);
     answer = await_answer(b);
     if (kind_of(answer) & ANSWER_STOPPED) return false;
   }
@@ -113,7 +117,7 @@ static bool take_changes(const Block& b, i64 answer) {
 static void assert_mirrored(const Block& b) {
   i64 checksum = 0;
   for (i32 var = 0; var < b.problem->n_vars; ++var) checksum = (i64)((u64)checksum + (u64)mark_of(b, var));
-  ASSERT(checksum == remote.box->checksum);
+  ASSERT(checksum == b.remote->box->checksum);
 }
 #else
 DEVICE void assert_mirrored(const Block&) {}
@@ -121,8 +125,8 @@ DEVICE void assert_mirrored(const Block&) {}
 
 // What the block has counted, and what it says of a failure.
 static void take_counts(const Block& b, i64 since) {
-  const Mailbox* box = remote.box;
-  RoundTrips* counts = remote.counts;
+  const Mailbox* box = b.remote->box;
+  RoundTrips* counts = b.remote->counts;
   statistics(b).propagations = box->propagations;
   statistics(b).iterations = box->iterations;
   propagation(b).culprit = box->culprit;
@@ -162,6 +166,8 @@ static bool remote_fixpoint(Block& b) {
 }
 
 // The thread will not ask any more. Nobody answers.
-static void leave_block() { global_store(&remote.box->asked, message(++remote.number, ASK_LEAVE, 0)); }
+static void leave_block(Remote& remote) {
+  global_store(&remote.box->asked, message(++remote.number, ASK_LEAVE, 0));
+}
 
 #endif

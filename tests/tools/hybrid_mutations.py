@@ -26,7 +26,7 @@ HYBRID = [
            "  if (!(kind_of(s.asked) & ASK_PART)) take_list(b, changes_of(box, entries, false), count_of(s.asked));\n"
            "  if (kind_of(s.asked) & ASK_PART) {", ROOM),
     kernel("hybrid engine", "what was told is told again", "hybrid/remote.h",
-           "  send_message(root, count);\n  forget_noted(b);", "  send_message(root, count);", TRAVELS),
+           "  send_message(remote, root, count);\n  forget_noted(b);", "  send_message(remote, root, count);", TRAVELS),
     kernel("hybrid engine", "a variable is told twice", "hybrid/mirror.h",
            "if (mirror.noted_in[var] == mirror.epoch) return;", "", TRAVELS),
     kernel("hybrid engine", "what a block gave up is denied", "hybrid/remote.h",
