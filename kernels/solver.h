@@ -7,6 +7,7 @@
 #include "core/store.h"
 #include "free/neighbourhood.h"
 #include "free/portfolio.h"
+#include "hybrid/remote.h"
 #include "search/incumbent.h"
 #include "search/levels.h"
 #include "search/mailbox.h"
@@ -48,7 +49,11 @@ DEVICE void search_task(Block& b) {
   Next next = NODE;
   while (next == NODE || next == REPLAY) {
     turn_to(b, ACTIVITY_FIXPOINT);
+#ifdef HYBRID
+    bool consistent = remote_fixpoint(b);
+#else
     bool consistent = fixpoint(b);
+#endif
     turn_to(b, ACTIVITY_CHOICE);
     next = next == REPLAY ? end_replay(b, consistent) : visit_node(b, consistent);
     turn_to(b, ACTIVITY_BACKTRACK);

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from math import inf
 from typing import Any, NamedTuple, NoReturn
 
 from turbo_fzn.errors import UsageError
+from turbo_fzn.limits import integer, pair, precision
 from turbo_fzn.read.files import PACKED
 from turbo_fzn.read.languages import known
 from turbo_fzn.spellings import did_you_mean, translate, unknown_flags
@@ -31,6 +31,7 @@ class Options:
     threads: int | None = None
     seed: int | None = None
     statistics: bool = False
+    turbo_statistics: bool = False
     time_limit: int | None = None
     verbose: bool = False
     arch: str = "auto"
@@ -66,7 +67,10 @@ class Options:
 
     def may_use_gpu(self) -> bool:
         """Whether a GPU is to search, where there is one."""
-        return self.arch in ("auto", "gpu")
+        return self.arch in ("auto", *NEED_GPU)
+
+
+NEED_GPU = ("gpu", "hybrid")  # of --arch: without one they are an error
 
 
 class Row(NamedTuple):
@@ -101,6 +105,9 @@ OPTIONS = (
         "seed of the random choices; equal runs of one thread print the same (default: 0)",
         more="With `-r` and without `-p` and `-f` there is one thread on a CPU."),
     Row(("-s", "--statistics"), "statistics", "switch", "print statistics"),
+    Row(("--turbo-statistics",), "turbo_statistics", "switch",
+        "with -s: statistics by the names that C++ Turbo gives them", "bool",
+        more="docs/guide/from-turbo.md has the names, and the flags of that solver which are understood."),
     Row(("-t", "--time-limit"), "time_limit", "int",
         "time limit in milliseconds, from the start of the process (0, the default: none)",
         more="The best solution is printed before the limit. A model that is not ready for the search by then gets "
@@ -108,9 +115,12 @@ OPTIONS = (
     Row(("-v", "-l", "--verbose"), "verbose", "switch", "say on stderr what is being done",
         more="A line for each stage, with its time and sizes, how the model is searched and why, each solution, "
              "and now and then how the search goes."),
-    Row(("--arch",), "arch", "choice:auto:gpu:cpu",
-        "engine: the GPU, CPU threads, or the CPU until the GPU is ready", "opt:auto:gpu:cpu",
-        more="With `auto` the search starts on the CPU; the GPU, if there is one, joins it as soon as it is ready."),
+    Row(("--arch",), "arch", "choice:auto:gpu:cpu:hybrid",
+        "engine: the GPU, CPU threads, or the CPU until the GPU is ready; hybrid is there to be compared",
+        "opt:auto:gpu:cpu:hybrid",
+        more="With `auto` the search starts on the CPU; the GPU, if there is one, joins it as soon as it is ready. "
+             "With `hybrid` CPU threads, one a core, search the tree alone, without learners and neighbourhoods, and "
+             "each has a block of the first GPU that propagates for it."),
     Row(("--gpus",), "gpus", "text:WHICH",
         "the GPUs to use: all, so many of them, or a list of their numbers, as in 0,2", "string",
         more="The numbers are the driver's, from 0 on; `1,` is GPU 1 alone. They search one tree together. With "
@@ -203,22 +213,6 @@ def minizinc_extra_flags() -> list[list[str]]:
     return flags
 
 
-# Integer options: the least value (0 where nothing is said), the greatest, and what each is a multiple of.
-LIMITS: dict[str, tuple[float, ...]] = {
-    "n_optimal": (0, 1_000_000_000),
-    "threads": (1, 1_000_000),
-    "blocks": (1, 1_000_000),
-    "gpu_threads": (32, 512, 32),  # whole warps
-    "gpu_memory": (1, 1_000_000),
-    "memory": (1, 1_000_000),
-    "seed": (-inf, inf),
-    "time_limit": (-inf, inf),  # MiniZinc 2.6 passes what flattening has left of it
-}
-
-
-LEAST_PRECISION = 1e-12  # of float variables
-
-
 class Command(NamedTuple):
     """What the command line asks for: an action of ACTIONS with its argument, or a run; and what to say of it."""
 
@@ -231,6 +225,8 @@ class Command(NamedTuple):
 def parse_arguments(argv: Sequence[str]) -> Command:
     """The command line, read. Raises UsageError; exits only for --help and --version."""
     words, notes = translate(argv)
+    if "--variant" in words and "--variant" not in _flags():
+        raise UsageError(f"{' '.join(argv)[:80]}: this build has no variants of its kernels")
     if unknown := unknown_flags(words, _flags()):
         raise UsageError(_explain(words, unknown))
     arguments, unknown = _parser().parse_known_args(words)
@@ -322,75 +318,9 @@ def _argparse_kind(row: Row) -> dict[str, Any]:
     if kind == "choice":
         return {"choices": values, "default": default}
     if kind == "pair":
-        return {"type": _pair, "default": default, "metavar": metavar_of(row)}
+        return {"type": pair, "default": default, "metavar": metavar_of(row)}
     if kind == "number":
-        return {"type": _precision, "default": default, "metavar": metavar_of(row)}
+        return {"type": precision, "default": default, "metavar": metavar_of(row)}
     if kind == "int":
         return {"type": integer(row.field), "default": default, "metavar": metavar_of(row)}
     return {"default": default, "metavar": metavar_of(row)}
-
-
-def _precision(text: str) -> float:
-    from argparse import ArgumentTypeError
-
-    try:
-        value = float(text)
-    except ValueError:
-        raise ArgumentTypeError(f"expected a number, found {text[:40]!r}") from None
-    if fault := fault_of_precision(value):
-        raise ArgumentTypeError(fault)
-    return value
-
-
-def fault_of_precision(value: float) -> str:
-    """Why this is no precision of floats; empty where it is one."""
-    return "" if LEAST_PRECISION <= value <= 1 else f"{value!r} is not within {LEAST_PRECISION}..1"
-
-
-def _pair(text: str) -> tuple[int, int]:
-    from argparse import ArgumentTypeError
-
-    try:
-        number, port = map(int, text.split(","))
-    except ValueError:
-        raise ArgumentTypeError(f"expected an execution ID and a port, as in 1,6565, found {text[:40]!r}") from None
-    if fault := fault_of_pair((number, port)):
-        raise ArgumentTypeError(fault)
-    return number, port
-
-
-def fault_of_pair(pair: tuple[int, int]) -> str:
-    """Why these are not an execution ID and a port; empty where they are."""
-    number, port = pair
-    return "" if -(2**31) <= number < 2**31 and 0 < port < 2**16 else f"'{number},{port}' is out of range"
-
-
-def integer(field: str) -> Any:
-    """The type, as argparse wants it, of the option that sets this field."""
-    return integer_within(*LIMITS.get(field, (0, inf)))
-
-
-def integer_within(least: float, most: float = inf, *step: float) -> Any:
-    """The type, as argparse wants it, of an integer from `least` to `most`, and a multiple of `step`."""
-
-    def read(text: str) -> int:
-        from argparse import ArgumentTypeError
-
-        try:
-            value = int(text)
-        except ValueError:
-            raise ArgumentTypeError(f"expected an integer, found {text[:40]!r}") from None
-        if fault := fault_of_integer(value, least, most, *step):
-            raise ArgumentTypeError(fault)
-        return value
-
-    return read
-
-
-def fault_of_integer(value: int, least: float, most: float = inf, *step: float) -> str:
-    """Why this is no integer from `least` to `most`, and a multiple of `step`; empty where it is one."""
-    if value < least:
-        return f"{value} is less than {least}"
-    if value > most:
-        return f"{value} is more than {most}"
-    return f"{value} is not a multiple of {step[0]}" if step and value % step[0] else ""

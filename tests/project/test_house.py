@@ -16,7 +16,7 @@ PACKAGE = Path(turbo_fzn.__file__).parent
 # floor and from those below. What is no folder stands here by its file's name.
 PACKAGE_FLOORS = (
     ("process",),
-    ("errors", "domains", "floats", "collector", "memory", "progress", "resources", "cache", "spellings"),
+    ("errors", "domains", "floats", "collector", "memory", "progress", "resources", "cache", "spellings", "limits"),
     ("predicates",),
     ("read",),
     ("tnf",),
@@ -38,6 +38,7 @@ ENGINE_FLOORS = (
     ("layout",),
     ("library", "parcels", "ring"),
     ("root", "cpu", "cuda"),
+    ("hybrid",),
     ("together",),
 )
 FLOORS = {"": PACKAGE_FLOORS, "engine": ENGINE_FLOORS}

@@ -24,7 +24,8 @@ from turbo_fzn.bench.nodes_page import page
 from turbo_fzn.bench.runs import Run, geometric_mean, load
 from turbo_fzn.engine.toolchain import compiler
 from turbo_fzn.errors import TurboError
-from turbo_fzn.options import Options, integer
+from turbo_fzn.limits import integer
+from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.run.driver import events_of
 from turbo_fzn.run.outcome import Finished, Solution
@@ -174,7 +175,7 @@ def read_arguments() -> argparse.Namespace:
     files.add_arguments(parser, needed=False)
     parser.add_argument("--seconds", type=duration, default=5.0, help="of search for each file")
     parser.add_argument(
-        "--arch", action="append", choices=("cpu", "gpu"), help="engine; may be repeated (default: cpu)"
+        "--arch", action="append", choices=("cpu", "gpu", "hybrid"), help="engine; may be repeated (default: cpu)"
     )
     parser.add_argument("--blocks", type=integer("blocks"))
     parser.add_argument("--threads", type=integer("threads"), default=1, help="-p of the CPU engine")

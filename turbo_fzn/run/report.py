@@ -92,6 +92,7 @@ def final(
         statistics.update(shape)
         statistics.update(activity_shares(counted))
         statistics.update(learning(counted))
+        statistics.update(round_trips(counted))
     return statistics
 
 
@@ -110,6 +111,20 @@ def learning(counted: dict[str, int]) -> dict[str, Any]:
         "explanations": counted["explanations"],
         "explanationLength": counted["premises"] / rows,
         "explanationErrors": counted["explanation_errors"],
+    }
+
+
+def round_trips(counted: dict[str, int]) -> dict[str, Any]:
+    """What the messages of the hybrid engine have cost; empty of another engine."""
+    if "round_trips" not in counted:
+        return {}
+    return {
+        "roundTrips": counted["round_trips"],
+        "roundTripSeconds": counted["round_trip_ns"] / 1e9,
+        "propagationSeconds": counted["propagation_ns"] / 1e9,
+        "messagesToGpu": counted["messages"],
+        "bytesToGpu": counted["sent_bytes"],
+        "bytesFromGpu": counted["returned_bytes"],
     }
 
 

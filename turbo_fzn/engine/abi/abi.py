@@ -11,9 +11,10 @@ from enum import IntEnum
 from typing import Annotated, NamedTuple
 
 from turbo_fzn.domains import INFINITY
-from turbo_fzn.engine.abi.model_records import Strategy  # and all records of the model
+from turbo_fzn.engine.abi import hybrid_records as hybrid_records  # records that are printed, too
+from turbo_fzn.engine.abi.model_records import Strategy  # likewise: all records of the model
 from turbo_fzn.engine.abi.records import CACHE_LINE, OWN_LINE, Bounded, Times, bound_t, i32, i64, pointer, record
-from turbo_fzn.engine.abi.trace_records import TraceStatus  # records that are printed, too
+from turbo_fzn.engine.abi.trace_records import TraceStatus  # likewise
 from turbo_fzn.tnf.language import Op, ValueChoice, VarChoice
 from turbo_fzn.tnf.linear_rows import LinearKind
 

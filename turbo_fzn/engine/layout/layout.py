@@ -109,6 +109,7 @@ class Settings:
     shares: bool = False  # the tree with other engines: it begins with none of it
     profile: bool = False
     trace: bool = False  # records of the search tree, CPU and one block only
+    mailbox_entries: int | None = None  # changes that a message has room for, hybrid engine only
 
 
 class Layout:

@@ -7,6 +7,7 @@ nvcc, no GPU. `fzn-turbo --build-kernels` fills the cache.
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import re
 import sys
@@ -31,22 +32,27 @@ GPU_VARIANTS += tuple((64, shared, compiler.GPU_FLOAT_FLAGS) for shared in (True
 
 def check_gpu_kernels() -> int:
     """Compiles every variant for every architecture; prints registers and spills. Returns the number of faults."""
-    source, strictly = str(kernels_folder() / "solve.cu"), ["-Werror", "all-warnings", "-cubin"]
-    faults = 0
+    sources = compiler.SOLVE, compiler.PROPAGATE
+    return sum(
+        is_faulty(source, architecture, variant)
+        for source, architecture, variant in itertools.product(sources, GPU_ARCHITECTURES, GPU_VARIANTS)
+    )
+
+
+def is_faulty(source: str, architecture: str, variant: tuple[int, bool, tuple[str, ...]]) -> bool:
+    """Whether the compiler warns of this variant of the source, or has a kernel spill registers."""
+    bits, shared, kind = variant
+    flags = ["-Werror", "all-warnings", "-cubin", f"-arch=sm_{architecture}"]
     with tempfile.TemporaryDirectory() as folder:
-        for architecture in GPU_ARCHITECTURES:
-            for bits, shared, kind in GPU_VARIANTS:
-                command = [*compiler.gpu_command(bits, shared, kind), *strictly, f"-arch=sm_{architecture}"]
-                said = compilation.run_compiler([*command, "-o", f"{folder}/solve.cubin", source], folder)
-                registers = re.findall(r"Used (\d+) registers", said)
-                spills = re.findall(r"(\d+) bytes spill stores, (\d+) bytes spill loads", said)
-                faulty = "warning" in said.lower() or any(pair != ("0", "0") for pair in spills) or not spills
-                faults += faulty
-                floats = ", real variables" if kind else ""
-                variant = f"sm_{architecture} {bits}-bit {'shared' if shared else 'global'} store{floats}"
-                figures = f"{max(map(int, registers))} registers, spills {spills}"
-                print(f"{variant}: {figures}{' FAULT' if faulty else ''}")
-    return faults
+        target = ["-o", f"{folder}/checked.cubin", str(kernels_folder() / source)]
+        said = compilation.run_compiler([*compiler.gpu_command(bits, shared, kind), *flags, *target], folder)
+    registers = re.findall(r"Used (\d+) registers", said)
+    spills = re.findall(r"(\d+) bytes spill stores, (\d+) bytes spill loads", said)
+    faulty = "warning" in said.lower() or any(pair != ("0", "0") for pair in spills) or not spills
+    floats = ", real variables" if kind else ""
+    name = f"{source} sm_{architecture} {bits}-bit {'shared' if shared else 'global'} store{floats}"
+    print(f"{name}: {max(map(int, registers))} registers, spills {spills}{' FAULT' if faulty else ''}")
+    return faulty
 
 
 def fill_package(folder: Path, report: Callable[[str], object] = print) -> None:
