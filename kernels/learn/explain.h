@@ -2,6 +2,7 @@
 #pragma once
 
 #include "../core/assert.h"
+#include "../core/interval.h"
 #include "../core/propagate.h"
 #include "ablation.h"
 #include "clauses.h"
