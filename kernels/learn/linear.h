@@ -76,8 +76,8 @@ DEVICE bool keep_below(Learner& l, i32 row, i32 flip, i64 least, i64 limit) {
     i32 side = t.side ^ flip;
     i64 open = -(i64)now[opposite(side)] - now[side];
     if (open * t.factor <= slack) continue;
-    value_t most = (value_t)(now[side] + floor_quotient(slack, t.factor));
-    if (!set_side(l, opposite(side), -most, row_reason(row))) return false;
+    i64 most = now[side] + maximum(floor_quotient(slack, t.factor), (i64)-1);  // one too few is a fault already
+    if (!set_side(l, opposite(side), (value_t)-most, row_reason(row))) return false;
   }
   return true;
 }

@@ -109,15 +109,20 @@ def side_in(case: Case, i: int, side: int) -> int:
     return 2 * (len(case.coefficients) if place == WIDTH - 1 else place) + side % 2
 
 
+def explain(linears: Linears, root: tuple[np.ndarray, np.ndarray], box: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+    """The records of `explain_rows`, of linear rows alone, from (lower, upper) of all variables."""
+    nothing = np.empty(0, np.int32)
+    tnf = TNF(*[nothing] * 4, *root, np.empty(0, np.int64))
+    clauses = Clauses(np.zeros(1, np.int32), nothing, np.zeros(0, bool), np.zeros(tnf.n_vars, bool), nothing)
+    return explain_rows(tnf, *box, Fused(linears, clauses))
+
+
 @pytest.fixture(scope="module")
 def told() -> list[tuple[Case, list[Said]]]:
     """Of each case what its row says."""
     random = Random("linear rows")
     cases = [draw(random) for _ in range(N_ROWS)]
-    nothing = np.empty(0, np.int32)
-    tnf = TNF(*[nothing] * 4, *ends(cases, "root"), np.empty(0, np.int64))
-    clauses = Clauses(np.zeros(1, np.int32), nothing, np.zeros(0, bool), np.zeros(tnf.n_vars, bool), nothing)
-    records = explain_rows(tnf, *ends(cases, "box"), Fused(linears_of(cases), clauses))
+    records = explain(linears_of(cases), ends(cases, "root"), ends(cases, "box"))
     said: list[list[Said]] = [[] for _ in cases]
     for i, group in groupby(records.tolist(), key=lambda record: record[0]):
         for _, conflict, side, k, count, *rest in group:
@@ -203,3 +208,20 @@ def test_a_row_loses_no_solution(told):
         if len(points):
             assert not any(one.conflict for one in said)
             assert all(low <= a and b <= high for (low, high), (a, b) in zip(reached(case, said), hull(points)))
+
+
+@pytest.mark.parametrize("high", [0, 10**8])
+def test_a_sum_that_passes_its_limit_by_more_than_a_bound_may_be_is_a_conflict(high):
+    """Bounds have 32 bits here, and sums 64: the terms jump together, in one run of the row."""
+    n, most = 8, 2**28 + 2**26
+    one = np.ones(n, np.int32)
+    linears = Linears(
+        column([LinearKind.RANGE]), column([-INFINITY], np.int64), column([high], np.int64), column([-1]),
+        column([0, n]), np.arange(n, dtype=np.int32), one, np.zeros(0, bool), np.zeros(n, bool), column([]),
+    )  # fmt: skip
+    lower, upper = np.full(n, -most), np.full(n, most)
+    (record,) = explain(linears, (lower, upper), (upper, upper)).tolist()
+    row, conflict, _, _, count, *rest = record
+    premises = dict(zip(rest[: 2 * count : 2], rest[1 : 2 * count : 2]))
+    assert (row, conflict) == (0, 1) and all(side % 2 == 0 for side in premises)
+    assert sum(premises.get(2 * v, -most) for v in range(n)) > high

@@ -73,8 +73,8 @@ def linear_rows(tnf: TNF, kept: np.ndarray) -> Linears:
     """Those of a TNF at its root fixpoint. Variables that are `kept` (bool [n]) stay, others may be links."""
     rows = _LinearRows(tnf)
     links = Links(rows, kept)
+    links.keep(~_joints(rows, links))  # first, for what follows runs as often as links hang below each other
     links.keep(_justified(rows, links))
-    links.keep(~_joints(rows, links))
     return _Sums(rows, links).linears()
 
 

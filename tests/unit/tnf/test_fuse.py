@@ -262,6 +262,30 @@ def test_a_long_sum_has_joints():
     assert sizes.max() <= 2 * linear_rows.MOST_TERMS + 1 and linears.n_rows < 200 / (linear_rows.MOST_TERMS - 2)
 
 
+def test_a_long_chain_takes_as_many_looks_at_its_links_as_a_short_one(monkeypatch):
+    """Each look is one at all links: were there one for each step of the chain, long chains would take hours."""
+    looks = []
+
+    def count_looks(*arguments: object) -> object:
+        looks[-1] += 1
+        return implied(*arguments)
+
+    implied = linear_rows._implied
+    monkeypatch.setattr(linear_rows, "_implied", count_looks)
+    for n in (100, 1000):
+        looks.append(0)
+        assert fuse(*running_sum(n)).links.sum() > n / 2
+    assert looks[0] == looks[1]
+
+
+def running_sum(n: int) -> tuple[TNF, np.ndarray]:
+    draft = Draft(Random(0))
+    total = draft.variable(0, 5)
+    for _ in range(n):
+        total = draft.row(ADD, draft.variable(0, draft.upper[total] + 5), total, draft.variable(0, 5))
+    return draft.tnf(), np.zeros(len(draft.lower), bool)
+
+
 def test_a_count_of_a_few_truths_stays_a_variable(monkeypatch):
     monkeypatch.setattr(linear_rows, "NARROW", 4)
     tnf, kept = long_sum(64)
