@@ -76,8 +76,9 @@ DEVICE void set_first_activities(Learner& l) {
   for (i32 v = 0; perturbed && v < p->n_vars; ++v) heap(l).activity[v] = random_activity(l, v);
 }
 
-// All is known that the root says, and nothing is learned. The memory was zeros.
-DEVICE void clear_learner(Learner& l) {
+// All is known that the root says, and nothing is learned. The memory was zeros. False when the clauses that the model
+// states are too many for it.
+DEVICE bool clear_learner(Learner& l) {
   clear_sides(l);
   clear_trail(l);
   clear_queue(l);
@@ -96,7 +97,7 @@ DEVICE void clear_learner(Learner& l) {
     if (!is_link(problem(l), v)) insert(l, v);
   }
   queue_linear_rows(l);
-  restarts(l).gave_up = !state_clauses(l);
+  return state_clauses(l);
 }
 
 // Level 0: only what is better than the incumbent is wanted, and what others have proved of the objective is known.
@@ -317,13 +318,14 @@ OUTLINE bool run_learner(Block& b, char* memory) {
   restarts(l).role = p->roles[b.index];
   if (!lay_out(l, memory, p->learn_bytes)) return false;
   clear_state(b);
+  bool finite = !has_infinite_bound(p);
+  if (finite && !clear_learner(l)) return false;
   task(b).method = restarts(l).role;
   task(b).since = task_clock(b);
   claim(b).limited = neighbourhood(b).warm_start = 0;
   open_books(b);
-  if (!has_infinite_bound(p)) {
-    clear_learner(l);
-    if (!restarts(l).gave_up) search_learning(l);
+  if (finite) {
+    search_learning(l);
     statistics(b).propagations = progress(l).runs;
     statistics(b).peak_level = trail(l).peak_level;
   }

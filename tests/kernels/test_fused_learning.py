@@ -6,6 +6,7 @@ What fused rows mean is tested in tests/unit/tnf/test_fuse.py, what they explain
 from __future__ import annotations
 
 import ctypes
+from random import Random
 
 import numpy as np
 import pytest
@@ -26,6 +27,31 @@ def test_a_solution_has_the_values_of_links(model):
     assert engine.problem.n_links > 20
     found = engine.run()
     assert found and all(naive.holds(engine.prepared.tnf, one.values.tolist()) for one in found)
+
+
+def conjunctions(n: int, size: int) -> str:
+    """A sum of truths of conjunctions: many clauses, and little else."""
+    random = Random(0)
+    lines = [f"var bool: leaf{i};" for i in range(n)]
+    lines += [f"var bool: all{i}; var 0..1: one{i};" for i in range(n)]
+    for i in range(n):
+        leaves = ",".join(f"leaf{j}" for j in random.sample(range(n), size))
+        lines += [f"constraint array_bool_and([{leaves}], all{i});", f"constraint bool2int(all{i}, one{i});"]
+    ones = ",".join(f"one{i}" for i in range(n))
+    lines += [f"var 0..{n}: sum;", f"constraint int_lin_eq([{'1,' * n}-1], [{ones}, sum], 0);"]
+    return "\n".join([*lines, "solve maximize sum;"])
+
+
+def test_a_learner_that_has_no_memory_for_the_stated_clauses_searches_like_the_rest():
+    """It left, and its thread did nothing. Between too little for anything and enough is a span of memory in which only
+    the clauses are too many."""
+    text, nogoods = conjunctions(150, 9), []
+    for kilobytes in range(1100, 1281, 20):
+        engine = OpenEngine(text, blocks=2, roles=("prover", "finder"), learn_bytes=1000 * kilobytes)
+        assert engine.problem.n_clauses > 1000
+        assert engine.run_alone(0)
+        nogoods.append(engine.statistics()["nogoods"])
+    assert nogoods[0] == 0 < nogoods[-1]
 
 
 def fused_among(roles: list[str]) -> list[bool]:
