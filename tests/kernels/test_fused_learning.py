@@ -16,6 +16,7 @@ from support.corpus import EXPECTED, text_of
 from support.engines import OpenEngine
 from support.lone_rows import cpu_rows
 from turbo_fzn.engine.abi.abi import LEARNERS, METHODS, Problem
+from turbo_fzn.tnf import linear_rows
 
 WITH_LINKS = ("crossword", "rota", "rucksack", "toll_roads")
 
@@ -27,6 +28,25 @@ def test_a_solution_has_the_values_of_links(model):
     assert engine.problem.n_links > 20
     found = engine.run()
     assert found and all(naive.holds(engine.prepared.tnf, one.values.tolist()) for one in found)
+
+
+# 3 * x + 5 * y is never 7. Where it is to be, y = 1 leaves x no other value than 0, by the row itself: only a second
+# run of it finds the fault.
+NO_SUM = """
+var 0..3: x; var 0..3: y; var bool: equal; var 0..1: gain;
+constraint int_lin_eq_reif([3, 5], [x, y], 7, equal);
+constraint bool2int(equal, gain);
+solve :: int_search([gain, y], input_order, indomain_max, complete) maximize gain;
+"""
+
+
+def test_a_row_of_both_ends_of_a_sum_runs_again_for_what_it_has_said_itself(monkeypatch):
+    monkeypatch.setattr(linear_rows, "NARROW", 0)
+    engine = OpenEngine(NO_SUM, blocks=1, roles=("follower",), learn_bytes=2**24)
+    assert engine.problem.n_linears == 1
+    found = engine.run()
+    assert engine.complete and [one.objective for one in found] == [0]
+    assert all(naive.holds(engine.prepared.tnf, one.values.tolist()) for one in found)
 
 
 def conjunctions(n: int, size: int) -> str:

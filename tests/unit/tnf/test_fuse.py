@@ -311,6 +311,42 @@ def test_bounds_that_only_lean_on_each_other_are_not_lost():
     assert not fused.links.any()
 
 
+def test_what_is_at_most_something_keeps_its_lower_bound():
+    """y <= z, and z >= 4, say nothing of y >= 3."""
+    draft = Draft(Random(0))
+    y = draft.row(ADD, draft.variable(3, 10), draft.variable(0, 5), draft.variable(0, 5))
+    draft.row(LEQ, draft.variable(1, 1), y, draft.variable(4, 10))
+    tnf = draft.tnf()
+    assert not fuse(tnf, np.zeros(tnf.n_vars, bool)).links[y]
+
+
+def test_bounds_from_numbers_too_large_to_add_are_not_taken_for_given():
+    draft, most = Draft(Random(0)), 2**58
+    y = draft.row(ADD, draft.variable(-5, 5), draft.variable(-most, most), draft.variable(-most, most))
+    draft.row(ADD, draft.variable(-100, 100), y, draft.variable(-50, 50))
+    tnf = draft.tnf()
+    assert not fuse(tnf, np.zeros(tnf.n_vars, bool)).links[y]
+
+
+def test_a_row_whose_truth_is_one_of_its_terms_stays_a_tree():
+    draft = Draft(Random(0))
+    truth, other = draft.variable(0, 1), draft.variable(0, 5)
+    y = draft.row(ADD, draft.variable(0, 6), truth, other)
+    draft.row(LEQ, truth, y, draft.variable(3, 3))
+    tnf = draft.tnf()
+    assert fuse(tnf, np.zeros(tnf.n_vars, bool)).linears.n_rows == 0
+
+
+@pytest.mark.parametrize(("factor", "n_rows"), [(2**30 - 1, 1), (2**30, 0)])
+def test_a_sum_whose_coefficients_together_pass_32_bits_stays_a_tree(factor, n_rows):
+    draft = Draft(Random(0))
+    x, constant = draft.variable(0, 9), draft.variable(factor, factor)
+    products = [draft.row(MUL, draft.variable(0, 9 * factor), x, constant) for _ in range(2)]
+    draft.row(ADD, draft.variable(0, 18 * factor), *products)
+    tnf = draft.tnf()
+    assert fuse(tnf, np.zeros(tnf.n_vars, bool)).linears.n_rows == n_rows
+
+
 def difference_of_differences(most: int) -> TNF:
     """(a - b) + (c - d), each of them in 0..most."""
     draft = Draft(Random(0))
