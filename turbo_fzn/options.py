@@ -49,6 +49,8 @@ class Options:
     gpu_threads: int | None = None
     gpu_memory: int | None = None
     profile: bool = False
+    variant: str | None = None
+    subproblems: int | None = None
     cp_profiler: tuple[int, int] | None = None
     report: str | None = None
 
@@ -152,6 +154,12 @@ OPTIONS = (
         "threads of a GPU block, a multiple of 32 from 32 to 512 (default: by the size of the store)", "int:32:512"),
     Row(("--gpu-memory",), "gpu_memory", "int",
         "GPU memory to use, at most, in MiB (default: all)", "int:1:1000000"),
+    Row(("--variant",), "variant", "text:NAMES",
+        "variants of the engine, comma-separated, as in sweep,recompute (default: the usual build)", "string",
+        more="`--list-variants` shows them, docs/journal.md compares them. Kernels of a variant are compiled when they "
+             "are wanted first. Nobody learns from conflicts, unless `--learn` names who."),
+    Row(("--subproblems",), "subproblems", "int",
+        "of `--variant static-split`: into how many parts the tree is split, a power of two (default: 32 a block)"),
     Row(("--profile",), "profile", "switch",
         "count where the time goes: statistics profileFixpoint, profileChoice, ...", "bool"),
     Row(("--cp-profiler",), "cp_profiler", "pair",
@@ -176,6 +184,7 @@ GROUPS = (
     ("--arch", "engines and methods"),
     ("--check", "checks and simplifier"),
     ("--gpu-threads", "GPU"),
+    ("--variant", "laboratory"),
     ("--profile", "a look inside"),
 )
 
@@ -186,6 +195,7 @@ ACTIONS = (
     ("--info", "show version, engines, GPUs and the kernel cache"),
     ("--doctor", "look for what is missing or broken here, and say which command mends it (--arch gpu asks for a GPU)"),
     ("--build-kernels", "compile the kernels into the cache"),
+    ("--list-variants", "show the names that --variant takes, with the engines that have each"),
 )
 
 HIDDEN = ("-b", "--backend")  # of a MiniZinc that tells a solver which it is
@@ -208,6 +218,7 @@ LIMITS: dict[str, tuple[float, ...]] = {
     "n_optimal": (0, 1_000_000_000),
     "threads": (1, 1_000_000),
     "blocks": (1, 1_000_000),
+    "subproblems": (1, 2**30),
     "gpu_threads": (32, 512, 32),  # whole warps
     "gpu_memory": (1, 1_000_000),
     "memory": (1, 1_000_000),

@@ -29,6 +29,7 @@ constexpr i32 N_ACTIVITIES = 6;
 constexpr i32 N_DECISION_SETS = 4;
 constexpr i32 FIRST_RESTART = 5;  // the method from which on they are restarts
 constexpr i32 FIRST_LEARNER = 8;  // and from which on they learn from conflicts
+constexpr i32 N_DEPTHS = 25;  // classes of depths
 constexpr i32 STATE_BYTES = 512;  // room for a block's state in the static shared memory of the GPU's kernel
 constexpr i32 EXCHANGE_SLOTS = 512;  // of a learner's ring: how many of its clauses the others can still read
 constexpr i32 EXCHANGE_LITERALS = 8;  // of a clause in it, at most
@@ -167,6 +168,8 @@ struct alignas(64) Common {
   i64 sent;                     // parcels put into the outbox
   i64 brought;                  // set by the host: parcels that it has put into the inbox
   i64 fetched;                  // twice the number of those that were taken out; odd while one is
+  alignas(64) i64 next_part;    // of the tree where it is split ahead (search/split.h): what is drawn next
+  i64 skipped_parts;            // those that nobody had to draw
 };
 
 // What a block counts.
@@ -174,6 +177,14 @@ struct Statistics {
   i64 nodes, failures, propagations, iterations, solutions, donations, replays, restarts, peak_level, busy_ns, idle_ns;
   i64 fixpoint_errors;  // rows that could still tighten at a fixpoint; counted by CHECK_FIXPOINT builds only
   i64 activity_ticks[N_ACTIVITIES];
+};
+
+// What was counted where a path from the root has a certain length; counted by PROFILE builds only. Class c has the
+// lengths of c bits.
+struct DepthCounts {
+  i64 nodes;
+  i64 length;  // the sum of the lengths
+  i64 iterations, propagations;
 };
 
 // What a block that learns has counted.
@@ -275,6 +286,8 @@ struct Problem {
   LearnStatistics* learn_statistics;  // one a block
   char* exchange;                     // what learners tell each other (learn/exchange.h); null where there is one
   i64 learn_bytes;                    // of a learner's memory
+  DepthCounts* depths;                // one a class of depths, of all blocks; in PROFILE builds
+  i32 split_bits;                     // where the tree is split ahead: into two to this power
 };
 
 #include "abi_check.h"

@@ -6,7 +6,7 @@
 
 #define SAME(expression, value) \
   static_assert((expression) == (value), "host and kernels differ: python -m turbo_fzn.engine.header --write")
-#define ABI_DIGEST "18773c2d22d55f9f"
+#define ABI_DIGEST "c41a544486293e06"
 
 SAME(INFINITE_BOUND, 4611686018427387904);
 SAME(NO_INCUMBENT, 9223372036854775807);
@@ -21,6 +21,7 @@ SAME(N_ACTIVITIES, 6);
 SAME(N_DECISION_SETS, 4);
 SAME(FIRST_RESTART, 5);
 SAME(FIRST_LEARNER, 8);
+SAME(N_DEPTHS, 25);
 SAME(STATE_BYTES, 512);
 SAME(EXCHANGE_SLOTS, 512);
 SAME(EXCHANGE_LITERALS, 8);
@@ -142,7 +143,7 @@ SAME(offsetof(Level, retired_start), BY_WIDTH(32, 48));
 SAME(offsetof(Level, strategy), BY_WIDTH(36, 52));
 SAME(offsetof(Level, position), BY_WIDTH(40, 56));
 SAME(offsetof(Level, output_position), BY_WIDTH(44, 60));
-SAME(sizeof(Common), 384);
+SAME(sizeof(Common), 448);
 SAME(offsetof(Common, best), 0);
 SAME(offsetof(Common, stop), 8);
 SAME(offsetof(Common, consumed), 16);
@@ -164,6 +165,8 @@ SAME(offsetof(Common, wanted), 320);
 SAME(offsetof(Common, sent), 328);
 SAME(offsetof(Common, brought), 336);
 SAME(offsetof(Common, fetched), 344);
+SAME(offsetof(Common, next_part), 384);
+SAME(offsetof(Common, skipped_parts), 392);
 SAME(sizeof(Statistics), 144);
 SAME(offsetof(Statistics, nodes), 0);
 SAME(offsetof(Statistics, failures), 8);
@@ -178,6 +181,11 @@ SAME(offsetof(Statistics, busy_ns), 72);
 SAME(offsetof(Statistics, idle_ns), 80);
 SAME(offsetof(Statistics, fixpoint_errors), 88);
 SAME(offsetof(Statistics, activity_ticks), 96);
+SAME(sizeof(DepthCounts), 32);
+SAME(offsetof(DepthCounts, nodes), 0);
+SAME(offsetof(DepthCounts, length), 8);
+SAME(offsetof(DepthCounts, iterations), 16);
+SAME(offsetof(DepthCounts, propagations), 24);
 SAME(sizeof(LearnStatistics), 88);
 SAME(offsetof(LearnStatistics, nogoods), 0);
 SAME(offsetof(LearnStatistics, literals), 8);
@@ -214,7 +222,7 @@ SAME(offsetof(RingSlot, sequence), 0);
 SAME(offsetof(RingSlot, objective), 8);
 SAME(offsetof(RingSlot, block), 16);
 SAME(offsetof(RingSlot, method), 24);
-SAME(sizeof(Problem), 432);
+SAME(sizeof(Problem), 448);
 SAME(offsetof(Problem, rows), 0);
 SAME(offsetof(Problem, watches), 8);
 SAME(offsetof(Problem, watchers), 16);
@@ -280,6 +288,8 @@ SAME(offsetof(Problem, decides), 400);
 SAME(offsetof(Problem, learn_statistics), 408);
 SAME(offsetof(Problem, exchange), 416);
 SAME(offsetof(Problem, learn_bytes), 424);
+SAME(offsetof(Problem, depths), 432);
+SAME(offsetof(Problem, split_bits), 440);
 
 #undef BY_WIDTH
 #undef SAME

@@ -23,12 +23,13 @@ FIRST_ANNOTATED = 2  # the first one of the model
 SHARE_UNIT = 65536  # the whole, of a share of variables
 N_EXTENTS = 2  # of neighbourhoods: with and without whole arrays of variables set free
 N_SIZES = 4  # of neighbourhoods: how long they may be searched
+N_DEPTHS = 25  # classes of depths
 STATE_BYTES = 512  # room for a block's state in the static shared memory of the GPU's kernel
 EXCHANGE_SLOTS = 512  # of a learner's ring: how many of its clauses the others can still read
 EXCHANGE_LITERALS = 8  # of a clause in it, at most
 CONSTANTS = (
     "INFINITE_BOUND", "NO_INCUMBENT", "FREE_STRATEGY", "WARM_START", "FIRST_ANNOTATED", "SHARE_UNIT", "N_EXTENTS",
-    "N_SIZES", "N_METHODS", "N_ACTIVITIES", "N_DECISION_SETS", "FIRST_RESTART", "FIRST_LEARNER", "STATE_BYTES",
+    "N_SIZES", "N_METHODS", "N_ACTIVITIES", "N_DECISION_SETS", "FIRST_RESTART", "FIRST_LEARNER", "N_DEPTHS", "STATE_BYTES",
     "EXCHANGE_SLOTS", "EXCHANGE_LITERALS")  # fmt: skip
 
 
@@ -213,6 +214,8 @@ class Common(ctypes.Structure):
     sent: i64  # parcels put into the outbox
     brought: i64  # set by the host: parcels that it has put into the inbox
     fetched: i64  # twice the number of those that were taken out; odd while one is
+    next_part: Annotated[i64, OWN_LINE]  # of the tree where it is split ahead (search/split.h): what is drawn next
+    skipped_parts: i64  # those that nobody had to draw
 
     @property
     def is_complete(self) -> bool:
@@ -247,6 +250,17 @@ class Statistics(ctypes.Structure):
     idle_ns: i64
     fixpoint_errors: i64  # rows that could still tighten at a fixpoint; counted by CHECK_FIXPOINT builds only
     activity_ticks: Annotated[i64, Times(N_ACTIVITIES)]
+
+
+@record()
+class DepthCounts(ctypes.Structure):
+    """What was counted where a path from the root has a certain length; counted by PROFILE builds only. Class c has the
+    lengths of c bits."""
+
+    nodes: i64
+    length: i64  # the sum of the lengths
+    iterations: i64
+    propagations: i64
 
 
 @record()
@@ -393,6 +407,8 @@ class Problem(ctypes.Structure):
     learn_statistics: Annotated[pointer, "LearnStatistics"]  # one a block
     exchange: Annotated[pointer, "char"]  # what learners tell each other (learn/exchange.h); null where there is one
     learn_bytes: i64  # of a learner's memory
+    depths: Annotated[pointer, "DepthCounts"]  # one a class of depths, of all blocks; in PROFILE builds
+    split_bits: i32  # where the tree is split ahead: into two to this power
 
 
 STATISTICS = [field.name for field in fields_of(Statistics) if field.name != "activity_ticks"]

@@ -14,8 +14,8 @@ from turbo_fzn import memory
 from turbo_fzn.engine import compiler
 from turbo_fzn.engine.abi import LEARN_STATISTICS, METHODS, STATISTICS, Common, Problem, Units
 from turbo_fzn.engine.agreement import digest
-from turbo_fzn.engine.aligned import first_books, line_aligned, make_common
-from turbo_fzn.engine.contract import NO_WISH, Found, Roots, merge_statistics, method_statistics
+from turbo_fzn.engine.aligned import first_books, first_depths, line_aligned, make_common
+from turbo_fzn.engine.contract import NO_WISH, Found, Roots, depth_statistics, merge_statistics, method_statistics
 from turbo_fzn.engine.layout import Layout, Settings
 from turbo_fzn.engine.parcels import Parcels
 from turbo_fzn.engine.ring import Ring
@@ -71,7 +71,7 @@ def check_sums(layout: Layout, problem: Problem) -> None:
     """Raises InternalError where the kernels reckon with other sizes of a block's memory than the layout does."""
     sums = (ctypes.c_int64 * 3)()
     library(layout.bits, *float_flags(layout.tnf)).block_bytes(ctypes.byref(problem), sums)
-    if list(sums) != [layout.store_bytes, layout.list_bytes, layout.stack_bytes]:
+    if list(sums) != [layout.plain_store_bytes, layout.list_bytes, layout.stack_bytes]:
         raise InternalError(f"host and kernels differ about the memory of a block: {list(sums)}")
 
 
@@ -94,7 +94,7 @@ def point_to(problem: Problem, arrays: dict[str, np.ndarray]) -> None:
 
 
 def flags(tnf: TNF, settings: Settings) -> tuple[str, ...]:
-    return *float_flags(tnf), *profile_flags(settings), *trace_flags(settings)
+    return *float_flags(tnf), *profile_flags(settings), *trace_flags(settings), *settings.macros
 
 
 class Stop:
@@ -212,7 +212,7 @@ class CpuEngine:
         self.ring = Ring(layout, self.memory["ring"], self.library.memory_fence)
         reach = OwnMemory(self.common, self.memory["inbox"], self.library.memory_fence)
         self.parcels = Parcels(layout, self.memory["outbox"], reach, self.library.memory_fence)
-        self.shape = {"blocks": settings.blocks}
+        self.shape = {"blocks": settings.blocks, **layout.memory_by_kind(settings.retires is not False)}
         self.repeats = layout.repeats
         self.tracer = Tracer(layout, self.library) if settings.trace else None
         self.failures: list[int] = []
@@ -234,6 +234,7 @@ class CpuEngine:
             "books": self.books,
             "statistics": self.blocks_statistics,
             "learn_statistics": self.learn_statistics,
+            "depths": first_depths(),
             "roles": layout.roles(),
             "decides": layout.decides(),
             "decision_sets": layout.decision_sets() if layout.settings.roles else np.zeros(1, np.uint8),
@@ -345,7 +346,8 @@ class CpuEngine:
 
     def statistics(self) -> dict[str, int]:
         """Sums over the blocks; of those that still run, up to a few nodes ago."""
-        counted = merge_statistics(self.blocks_statistics, STATISTICS)
+        counted = merge_statistics(self.blocks_statistics, STATISTICS) | self.layout.subproblem_counts(self.common)
+        counted |= depth_statistics(self.memory["depths"]) if self.layout.settings.profile else {}
         return counted | merge_statistics(self.learn_statistics, LEARN_STATISTICS)
 
     def methods(self) -> dict[str, float]:

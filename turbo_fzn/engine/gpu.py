@@ -19,10 +19,20 @@ import numpy as np
 
 from turbo_fzn.engine import compiler
 from turbo_fzn.engine import context as contexts
-from turbo_fzn.engine.abi import METHODS, STATE_BYTES, STATISTICS, Common, Island, Problem, Statistics
-from turbo_fzn.engine.aligned import align16, first_books
+from turbo_fzn.engine.abi import (
+    METHODS,
+    N_DEPTHS,
+    STATE_BYTES,
+    STATISTICS,
+    Common,
+    DepthCounts,
+    Island,
+    Problem,
+    Statistics,
+)
+from turbo_fzn.engine.aligned import align16, first_books, first_depths
 from turbo_fzn.engine.context import Context
-from turbo_fzn.engine.contract import Found, Roots, merge_statistics, method_statistics
+from turbo_fzn.engine.contract import Found, Roots, depth_statistics, merge_statistics, method_statistics
 from turbo_fzn.engine.cpu import check_sums, library, profile_flags, prover_of
 from turbo_fzn.engine.devices import driver
 from turbo_fzn.engine.dispatch import Dispatch
@@ -58,26 +68,31 @@ class GpuEngine:
 
     def _prepare(self, here: Context, tnf: TNF, exports: np.ndarray, settings: Settings) -> None:
         bits = 32 if tnf.is_narrow() else 64
-        extra = (*(compiler.GPU_FLOAT_FLAGS if tnf.floats is not None else ()), *profile_flags(settings))
+        floats = compiler.GPU_FLOAT_FLAGS if tnf.floats is not None else ()
+        extra = (*floats, *profile_flags(settings), *settings.macros)
         registers = {shared: here.kernel(bits, shared, *extra).num_regs for shared in (True, False)}
         layout = Layout(tnf, exports, settings)
         shape = launch_shape(here, layout, registers, settings)
         queue = min(shape.list_entries, settings.queue_capacity or shape.list_entries)
         self.layout = layout = layout.with_settings(replace(settings, blocks=shape.blocks, queue_capacity=queue))
         self.launch = self._fit_memory(layout, shape)
-        self.kernel = here.kernel(bits, shape.store_shared, *extra)
+        self.kernel = here.kernel(bits, shape.store_shared, *extra, *["-DMODEL_SHARED=1"] * shape.model_shared)
         self.kernel.set_attribute(
             self.cuda.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, here.shared_per_block - STATE_BYTES
         )
         self.compute = self.cuda.Stream(NON_BLOCKING)
         self.copies = self.cuda.Stream(NON_BLOCKING)
+        started = time.monotonic()
         self._place(layout)
         self.shape = {
             "blocks": self.launch.blocks,
             "threadsPerBlock": shape.threads,
             "store": "shared" if shape.store_shared else "global",
+            "model": "shared" if shape.model_shared else "global",
             "workspaceMebibytes": self.launch.blocks * self.workspace_bytes >> 20,
             "contextTime": here.seconds,
+            "transferTime": time.monotonic() - started,
+            **layout.memory_by_kind(bool(settings.retires)),
         }
         self.repeats = layout.repeats
         self.raised = layout.root_bound()
@@ -110,6 +125,7 @@ class GpuEngine:
             "incumbents": (layout.n_islands + 1) * layout.tnf.n_vars * layout.bits // 8,
             "phases": layout.tnf.n_vars * layout.bits // 8,
             "statistics": self.launch.blocks * ctypes.sizeof(Statistics),
+            "depths": N_DEPTHS * ctypes.sizeof(DepthCounts),
             "pool": layout.pool_slots * layout.pool_slot_bytes,
             "inbox": layout.parcels * layout.parcel_bytes,
         }
@@ -129,6 +145,7 @@ class GpuEngine:
         self.parcels = Parcels(layout, self.outbox, DeviceMemory(self), fence)
         self.seen = cuda.pagelocked_zeros(ctypes.sizeof(Common), np.uint8)
         self.counters = cuda.pagelocked_zeros((self.launch.blocks, len(STATISTICS)), np.int64)
+        self.depths = cuda.pagelocked_zeros(first_depths().shape, np.int64)
         self.problem = problem
 
     def _upload(self, array: np.ndarray) -> Any:
@@ -245,8 +262,11 @@ class GpuEngine:
         """Sums over the blocks; of those that still run, up to a few nodes ago."""
         self.here.enter()
         self.cuda.memcpy_dtoh_async(self.counters, self.memory["statistics"], self.copies)
+        if self.layout.settings.profile:
+            self.cuda.memcpy_dtoh_async(self.depths, self.memory["depths"], self.copies)
         self.copies.synchronize()
-        return merge_statistics(self.counters, STATISTICS)
+        counted = merge_statistics(self.counters, STATISTICS) | self.layout.subproblem_counts(self.common())
+        return counted | (depth_statistics(self.depths) if self.layout.settings.profile else {})
 
     def methods(self) -> dict[str, float]:
         """After the kernel has ended."""
@@ -270,7 +290,7 @@ class GpuEngine:
             with contextlib.suppress(self.cuda.Error):  # after a failed kernel nothing can be freed one by one
                 allocation.free()
         self.memory.clear()
-        del self.ring, self.ring_memory, self.outbox, self.parcels, self.dispatch, self.counters, self.seen
+        del self.ring, self.ring_memory, self.outbox, self.parcels, self.dispatch, self.counters, self.depths, self.seen
         del self.compute, self.copies
         if threading.current_thread() is not threading.main_thread():
             contexts.leave()  # it may end now

@@ -10,7 +10,7 @@ import copy
 import ctypes
 import itertools
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -43,8 +43,10 @@ from turbo_fzn.engine.abi import (
 from turbo_fzn.engine.abi import Strategy as StrategyRecord
 from turbo_fzn.engine.aligned import align16, columns, line_aligned, make_common
 from turbo_fzn.engine.contract import Found
+from turbo_fzn.engine.order import ordered_rows
 from turbo_fzn.engine.records import CACHE_LINE, align
 from turbo_fzn.engine.watch import watch_lists
+from turbo_fzn.errors import EngineError
 from turbo_fzn.tnf.arrays import distinct
 from turbo_fzn.tnf.language import TNF, Op, Strategy, ValueChoice, VarChoice
 
@@ -55,6 +57,7 @@ MAX_RING_SLOTS = 1024
 MAX_LEVELS = 2**20
 MAX_ISLANDS = 33
 FURTHEST_OWNER = 16
+PARTS_A_BLOCK = 32  # of a tree that is split ahead; Régin, Rezgui and Malapert found 30 and more to be best
 PARCELS, PARCEL_PATH = 64, 1024  # that outbox and inbox have room for, and how many decisions each, on all engines
 
 
@@ -106,8 +109,26 @@ class Settings:
     memory_bytes: int | None = None  # of the device, at most
     device: int | None = None  # the number of the GPU, where several are at work
     shares: bool = False  # the tree with other engines: it begins with none of it
+    macros: tuple[str, ...] = ()  # of the kernels, of variants (variants.py); the fields below are theirs, too
+    retires: bool | None = None  # whether rows that are entailed are left out; None: as is usual for the engine
+    split: bool = False  # the tree is split ahead
+    subproblems: int | None = None  # into so many parts, a power of two
+    sort: str | None = None  # the order of the rows (order.ORDERS)
+    model: str | None = None  # shared: where the rows are, GPU only
     profile: bool = False
     trace: bool = False  # records of the search tree, CPU and one block only
+
+
+def splittable(tnf: TNF, settings: Settings) -> TNF:
+    """The same model, of which all blocks make the same parts: what follows failures, which change meanwhile, takes the
+    smallest domain. Raises EngineError where that is not enough."""
+    if settings.shares:
+        raise EngineError("static-split is of one engine: several that share a tree split it on demand (--gpus 0,)")
+    if tnf.floats is not None:
+        raise EngineError("static-split is of integers: the domains of real variables depend on the order of rows")
+    choices = {VarChoice.DOM_W_DEG: VarChoice.FIRST_FAIL}
+    strategies = [replace(one, var_choice=choices.get(one.var_choice, one.var_choice)) for one in tnf.strategies]
+    return replace(tnf, strategies=strategies)
 
 
 class Layout:
@@ -115,7 +136,8 @@ class Layout:
 
     def __init__(self, tnf: TNF, exports: np.ndarray, settings: Settings):
         memory.require(tnf.n_rows * BYTES_A_ROW)
-        self.tnf = tnf
+        tnf = tnf if settings.sort is None else ordered_rows(tnf, settings.sort)
+        self.tnf = splittable(tnf, settings) if settings.split else tnf
         self.settings = settings
         self.bits = 32 if tnf.is_narrow() else 64
         self.bound_type = np.int32 if self.bits == 32 else np.int64
@@ -241,6 +263,13 @@ class Layout:
         self.ring_slots = settings.ring_slots or min(MAX_RING_SLOTS, max(RING_BYTES // self.ring_slot_bytes, 2))
 
     @property
+    def split_bits(self) -> int:
+        """Of a tree that is split ahead: into two to this power, by default the least one that gives each block enough."""
+        if not self.settings.split:
+            return 0
+        return ((self.settings.subproblems or PARTS_A_BLOCK * self.settings.blocks) - 1).bit_length()
+
+    @property
     def n_islands(self) -> int:
         """One for the best solution, and one for each of the others that blocks may start from."""
         blocks = self.settings.blocks * self.settings.lns_percent // 100
@@ -263,9 +292,32 @@ class Layout:
 
     @property
     def store_bytes(self) -> int:
-        """Bounds, flags and queued rows of one block on a GPU, where no rows are retired."""
-        n, m, bound = self.tnf.n_vars, self.tnf.n_rows, self.bits // 8
-        return 2 * align16(n * bound) + align16((n + 7) // 8 * 4) + align16((m + 31) // 32 * 4)
+        """Bounds, flags and queued rows of one block on a GPU, and the marks of retired rows where there are some."""
+        return self.plain_store_bytes + bool(self.settings.retires) * self.marks_bytes
+
+    @property
+    def plain_store_bytes(self) -> int:
+        n, bound = self.tnf.n_vars, self.bits // 8
+        return 2 * align16(n * bound) + align16((n + 7) // 8 * 4) + self.marks_bytes
+
+    @property
+    def marks_bytes(self) -> int:
+        """A bit a row."""
+        return align16((self.tnf.n_rows + 31) // 32 * 4)
+
+    @property
+    def rows_bytes(self) -> int:
+        return self.arrays["rows"].nbytes
+
+    def memory_by_kind(self, retires: bool) -> dict[str, int]:
+        """Bytes, as statistics: of the model, and of what each block has."""
+        return {
+            "memoryRows": self.rows_bytes,
+            "memoryWatches": self.arrays["watches"].nbytes + self.arrays["watchers"].nbytes,
+            "memoryStore": self.plain_store_bytes + retires * self.marks_bytes,
+            "memoryLists": self.list_bytes,
+            "memoryStack": self.stack_bytes,
+        }
 
     @property
     def list_bytes(self) -> int:
@@ -344,6 +396,7 @@ class Layout:
         problem.use_weights = int(in_model or problem.lns_percent > 0)
         problem.project, problem.outputs = int(tnf.sense == 0), self.outputs
         problem.learn_bytes = self.learn_bytes() if settings.roles else 0
+        problem.split_bits = self.split_bits
         for name in ("changed_capacity", "queue_capacity", "trail_capacity", "level_capacity", "path_capacity",
                      "pool_slots", "pool_path", "ring_slots", "parcels", "parcel_path", "parcel_bytes"):  # fmt: skip
             setattr(problem, name, getattr(self, name))
@@ -356,12 +409,26 @@ class Layout:
         return sequences
 
     def first_common(self, incumbent: Found | None = None) -> Common:
-        """One subproblem, the root, where the tree is not shared; wanted is what is better than the incumbent."""
+        """One subproblem, the root, where the tree is not shared, or all parts of one that is split ahead; wanted is what
+        is better than the incumbent."""
         best = NO_INCUMBENT if incumbent is None else self.tnf.sense * incumbent.objective
         bound = self.root_bound()
-        words = {"bound": bound, "host_bound": bound, "host_best": NO_INCUMBENT}
+        words = {"best": best, "bound": bound, "host_bound": bound, "host_best": NO_INCUMBENT}
+        if self.settings.split:
+            return make_common(outstanding=1 << self.split_bits, **words)
         begun = int(not self.settings.shares)
-        return make_common(best=best, pool_tail=begun, outstanding=begun, shared=1 - begun, **words)
+        return make_common(pool_tail=begun, outstanding=begun, shared=1 - begun, **words)
+
+    def subproblem_counts(self, common: Common) -> dict[str, int]:
+        """How many there have been, how many blocks have taken from each other, and what became of them. (Those that were
+        given away each block counts itself.)"""
+        made = 1 << self.split_bits if self.settings.split else common.pool_tail
+        return {
+            "subproblems": made,
+            "subproblems_taken": min(common.pool_head, common.pool_tail),
+            "subproblems_solved": made - common.outstanding - common.skipped_parts,
+            "subproblems_skipped": common.skipped_parts,
+        }
 
     def first_islands(self, incumbent: Found | None = None) -> tuple[np.ndarray, np.ndarray]:
         """(islands uint8, incumbents [islands * n]), the host's too: nothing but the incumbent, on island 0."""

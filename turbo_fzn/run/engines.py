@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from turbo_fzn.engine import cpu, wake
+from turbo_fzn.engine import cpu, variants, wake
 from turbo_fzn.engine.contract import Engine
 from turbo_fzn.engine.layout import Settings
 from turbo_fzn.engine.team import Team
@@ -111,7 +111,9 @@ def cpu_settings(decision: Decision, options: Options) -> Settings:
         roles=tuple(learner.role for learner in learners),
         decides=tuple(learner.sets for learner in learners),
         learn_bytes=None if options.memory is None else (options.memory << 20) // max(len(learners), 1),
+        subproblems=options.subproblems,
         profile=options.profile,
+        **variants.chosen(options.variant, options.arch).settings(CPU),
     )
 
 
@@ -124,7 +126,9 @@ def gpu_settings(decision: Decision, options: Options) -> Settings:
         methods=decision.gpu_methods,
         threads=options.gpu_threads,
         memory_bytes=None if options.gpu_memory is None else options.gpu_memory << 20,
+        subproblems=options.subproblems,
         profile=options.profile,
+        **variants.chosen(options.variant, options.arch).settings(GPU),
     )
 
 
