@@ -31,7 +31,8 @@ from warm import ask
 
 from turbo_fzn import __version__, install, options
 from turbo_fzn.engine.abi import LEARNERS, METHODS
-from turbo_fzn.options import ACTIONS, LIMITS, OPTIONS, Options, Row, minizinc_extra_flags, parse_arguments
+from turbo_fzn.limits import LIMITS
+from turbo_fzn.options import ACTIONS, OPTIONS, Options, Row, minizinc_extra_flags, parse_arguments
 
 DEMO = Path(__file__).resolve().parent.parent / "examples" / "demo.fzn"
 DOCS = DEMO.parent.parent / "docs"

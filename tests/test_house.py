@@ -16,7 +16,7 @@ PACKAGE = Path(turbo_fzn.__file__).parent
 # file's name.
 FLOORS = (
     ("process",),
-    ("errors", "domains", "floats", "collector", "memory", "progress", "resources", "cache", "spellings"),
+    ("errors", "domains", "floats", "collector", "memory", "progress", "resources", "cache", "spellings", "limits"),
     ("predicates",),
     ("read",),
     ("tnf",),

@@ -15,7 +15,8 @@ from math import inf
 from typing import Any
 
 from turbo_fzn.errors import UsageError
-from turbo_fzn.options import LIMITS, OPTIONS, Options, Row, fault_of_integer, fault_of_pair, fault_of_precision
+from turbo_fzn.limits import LIMITS, fault_of_integer, fault_of_pair, fault_of_precision
+from turbo_fzn.options import OPTIONS, Options, Row
 
 DEFAULTS = {item.name: item.default for item in fields(Options)}
 CHECKS = {True: "always", False: "never"}  # what `check` may be, beside its words

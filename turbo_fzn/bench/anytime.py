@@ -28,7 +28,8 @@ from turbo_fzn.bench.nodes import UNUSABLE, SearchClock, duration, peers_table
 from turbo_fzn.bench.others import run_side
 from turbo_fzn.bench.points import Outcome, outcome, points, solvers_of
 from turbo_fzn.errors import TurboError
-from turbo_fzn.options import Options, integer, integer_within
+from turbo_fzn.limits import integer, integer_within
+from turbo_fzn.options import Options
 from turbo_fzn.report.plot import draw
 from turbo_fzn.run.driver import events_of
 from turbo_fzn.run.outcome import CLOSED, Finished, Solution

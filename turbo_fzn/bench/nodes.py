@@ -24,7 +24,8 @@ from turbo_fzn.bench.nodes_page import page
 from turbo_fzn.bench.runs import Run, geometric_mean, load
 from turbo_fzn.engine import compiler
 from turbo_fzn.errors import TurboError
-from turbo_fzn.options import Options, integer
+from turbo_fzn.limits import integer
+from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.run.driver import events_of
 from turbo_fzn.run.outcome import Finished, Solution

@@ -1,0 +1,89 @@
+"""What the values of options may be: read from a word of the command line, and why one is none.
+
+A type, as argparse wants it, is a function that raises ArgumentTypeError. settings.py asks for the faults alone, of
+values that Python has.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any
+
+# Integer options: the least value (0 where nothing is said), the greatest, and what each is a multiple of.
+LIMITS: dict[str, tuple[float, ...]] = {
+    "n_optimal": (0, 1_000_000_000),
+    "threads": (1, 1_000_000),
+    "blocks": (1, 1_000_000),
+    "gpu_threads": (32, 512, 32),  # whole warps
+    "gpu_memory": (1, 1_000_000),
+    "memory": (1, 1_000_000),
+    "seed": (-inf, inf),
+    "time_limit": (-inf, inf),  # MiniZinc 2.6 passes what flattening has left of it
+}
+LEAST_PRECISION = 1e-12  # of float variables
+
+
+def precision(text: str) -> float:
+    from argparse import ArgumentTypeError
+
+    try:
+        value = float(text)
+    except ValueError:
+        raise ArgumentTypeError(f"expected a number, found {text[:40]!r}") from None
+    if fault := fault_of_precision(value):
+        raise ArgumentTypeError(fault)
+    return value
+
+
+def fault_of_precision(value: float) -> str:
+    """Why this is no precision of floats; empty where it is one."""
+    return "" if LEAST_PRECISION <= value <= 1 else f"{value!r} is not within {LEAST_PRECISION}..1"
+
+
+def pair(text: str) -> tuple[int, int]:
+    from argparse import ArgumentTypeError
+
+    try:
+        number, port = map(int, text.split(","))
+    except ValueError:
+        raise ArgumentTypeError(f"expected an execution ID and a port, as in 1,6565, found {text[:40]!r}") from None
+    if fault := fault_of_pair((number, port)):
+        raise ArgumentTypeError(fault)
+    return number, port
+
+
+def fault_of_pair(pair: tuple[int, int]) -> str:
+    """Why these are not an execution ID and a port; empty where they are."""
+    number, port = pair
+    return "" if -(2**31) <= number < 2**31 and 0 < port < 2**16 else f"'{number},{port}' is out of range"
+
+
+def integer(field: str) -> Any:
+    """The type, as argparse wants it, of the option that sets this field."""
+    return integer_within(*LIMITS.get(field, (0, inf)))
+
+
+def integer_within(least: float, most: float = inf, *step: float) -> Any:
+    """The type, as argparse wants it, of an integer from `least` to `most`, and a multiple of `step`."""
+
+    def read(text: str) -> int:
+        from argparse import ArgumentTypeError
+
+        try:
+            value = int(text)
+        except ValueError:
+            raise ArgumentTypeError(f"expected an integer, found {text[:40]!r}") from None
+        if fault := fault_of_integer(value, least, most, *step):
+            raise ArgumentTypeError(fault)
+        return value
+
+    return read
+
+
+def fault_of_integer(value: int, least: float, most: float = inf, *step: float) -> str:
+    """Why this is no integer from `least` to `most`, and a multiple of `step`; empty where it is one."""
+    if value < least:
+        return f"{value} is less than {least}"
+    if value > most:
+        return f"{value} is more than {most}"
+    return f"{value} is not a multiple of {step[0]}" if step and value % step[0] else ""
