@@ -6,6 +6,7 @@
 #   make test-slow  what the one has and the other not   make test-gpu       the tests that need a GPU
 #   make bench      nodes per second                     make bench-anytime  best solution at any time
 #   make fuzz       random models, damaged input         make soak       an hour at full load, memory measured
+#   make test-variants  answers of every variant of the engines      make journal    compare the variants
 #   make coverage   of the package and of the operators  make mutate     break the solver, see that a test notices
 #   make check      lengths, ruff, mypy                  make check-kernels  compile for every GPU, strictly
 #   make newest-minizinc   globals and examples through the newest MiniZinc, which npm has
@@ -25,6 +26,7 @@ TESTFLAGS ?=
 FUZZFLAGS ?= --seed 1
 SOAKFLAGS ?=
 MUTATEFLAGS ?=
+VARIANTFLAGS ?=
 FILES ?= tests/corpus
 BENCHFLAGS ?=
 
@@ -54,8 +56,8 @@ provide = $(1) >/dev/null 2>&1 || { \
     { apt-get update -qq && apt-get install -y -qq --no-install-recommends $(2); } >/dev/null; \
   else echo "$(2) is missing. Type: sudo apt-get install $(2)" >&2; false; fi; }
 
-.PHONY: all venv compiler demo test test-all test-slow test-gpu fuzz soak coverage mutate bench bench-anytime check \
-        check-kernels cpmpy pycsp3 docker-check docs look newest-minizinc install uninstall clean
+.PHONY: all venv compiler demo test test-all test-slow test-gpu test-variants fuzz soak coverage mutate bench bench-anytime \
+        check check-kernels cpmpy pycsp3 docker-check docs look newest-minizinc install uninstall clean
 
 all: $(TESTED) compiler
 	@$(RUN) -m turbo_fzn --build-kernels
@@ -99,6 +101,10 @@ ifneq ($(VENV),none)
 	@$(VENV)/bin/pip install --quiet --disable-pip-version-check --editable '.[test,gpu]'
 endif
 	@$(RUN) -m pytest -q -m gpu $(TESTFLAGS)
+
+# VARIANTFLAGS: see python tests/variants.py --help
+test-variants: $(TESTED) compiler
+	@$(RUN) tests/variants.py $(VARIANTFLAGS) -- $(PARALLEL) $(TESTFLAGS)
 
 # FUZZFLAGS: see python tests/fuzz --help
 fuzz: $(TESTED) compiler

@@ -12,6 +12,7 @@ from command_mutations import CACHE
 from front_mutations import READING, SPANS, SYMMETRY, TABLES, TURNS
 from learning_mutations import LEARNING
 from mutation import host, kernel
+from variant_mutations import VARIANTS
 
 SHARING, CAPACITIES, FREE = "tests/test_sharing.py", "tests/test_capacities.py", "tests/test_free_search.py"
 FIXPOINT, PORTFOLIO, ORDER = "tests/test_fixpoint.py", "tests/test_portfolio.py", "tests/test_search_order.py"
@@ -51,14 +52,15 @@ TRAIL = [
            "b.lower[entry.var] = entry.lower;", "", CAPACITIES),
     kernel("trail", "a dropped level's changes are forgotten", LEVELS,
            "for (i32 i = start + lane(); i < end; i += lanes()) {", "for (i32 i = end; i < end; ++i) {", CAPACITIES),
-    kernel("retired rows", "none retires", "core/fixpoint.h",
-           "propagate_row(b, row) && RETIRES_ROWS", "propagate_row(b, row) && false", f"{FIXPOINT} -k entailed"),
+    kernel("retired rows", "none retires", "core/events.h",
+           "propagate_row(b, row) & RUN_ENTAILED", "propagate_row(b, row) & 0", f"{FIXPOINT} -k entailed"),
     kernel("retired rows", "a row retires too early", "core/propagate.h",
            "case OP_LEQ: return x.l ? y.u <= z.l", "case OP_LEQ: return x.l ? y.l <= z.l", f"{CAPACITIES} {FIXPOINT}"),
     kernel("retired rows", "they do not come back", LEVELS,
            "block_and(&b.queued[row >> 5], ~bit);", "", f"{FIXPOINT} {CAPACITIES}"),
     kernel("full stack", "it gives one alternative and no more", SEARCH,
-           "while (!claim(b).limited && donate_alternative(b)) {", "if (!claim(b).limited && donate_alternative(b)) {",
+           "while (!STATIC_SPLIT && !claim(b).limited && donate_alternative(b)) {",
+           "if (!STATIC_SPLIT && !claim(b).limited && donate_alternative(b)) {",
            CAPACITIES),
     kernel("full stack", "what is given up is not told", "core/store.h",
            "global_store(&b.problem->common->incomplete, 1)", "(void)0", CAPACITIES),
@@ -70,13 +72,13 @@ TRAIL = [
 ]  # fmt: skip
 
 ROUNDS = [
-    kernel("wake step", "a lower bound wakes only who watches both", "core/fixpoint.h",
-           "old & FLAG_LOWER ? w.start : w.both", "w.both", FIXPOINT),
-    kernel("wake step", "an upper bound wakes only who watches both", "core/fixpoint.h",
-           "old & FLAG_UPPER ? w.end : w.upper", "w.upper", FIXPOINT),
-    kernel("wake step", "a full list wakes nobody", "core/fixpoint.h",
+    kernel("wake step", "a lower bound wakes only who watches both", "core/events.h",
+           "ROWS_WRITE_PLAINLY || old & FLAG_LOWER ? w.start : w.both", "w.both", FIXPOINT),
+    kernel("wake step", "an upper bound wakes only who watches both", "core/events.h",
+           "ROWS_WRITE_PLAINLY || old & FLAG_UPPER ? w.end : w.upper", "w.upper", FIXPOINT),
+    kernel("wake step", "a full list wakes nobody", "core/events.h",
            "var < b.problem->n_vars; var += groups) wake", "var < 0; var += groups) wake", CAPACITIES),
-    kernel("run step", "a full queue runs nothing", "core/fixpoint.h",
+    kernel("run step", "a full queue runs nothing", "core/events.h",
            "pending = take_queued(b, i);", "pending = 0;", CAPACITIES),
     kernel("run step", "a stop is not heard", "core/fixpoint.h",
            "b.round % STOP_POLL_ROUNDS == 0 || n_queue >= LONG_ROUND * lanes()", "false",
@@ -380,5 +382,5 @@ UNBOUNDED = [
 
 MUTATIONS = [
     *SUBPROBLEMS, *TRAIL, *ROUNDS, *BRANCHING, *PUBLISHING, *FREE_SEARCH, *LEARNING, *RELAXATION, *TURNS, *UNBOUNDED,
-    *SPANS, *FLOATS, *SYMMETRY, *TABLES, *READING, *HOST, *CACHE,
+    *SPANS, *FLOATS, *SYMMETRY, *TABLES, *READING, *HOST, *CACHE, *VARIANTS,
 ]  # fmt: skip

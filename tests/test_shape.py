@@ -20,7 +20,12 @@ DEVICES = {
 }
 
 
-def laid_out(device: str, store_bytes: int, capacity: int, registers: int) -> Shape:
+USUAL = Settings(blocks=0)
+
+
+def laid_out(
+    device: str, store_bytes: int, capacity: int, registers: int, settings: Settings = USUAL, rows_bytes: int = 0
+) -> Shape:
     shared_per_sm, shared_per_block, shared_reserved, threads_per_sm, _ = DEVICES[device]
     here = SimpleNamespace(
         shared_per_sm=shared_per_sm,
@@ -32,11 +37,12 @@ def laid_out(device: str, store_bytes: int, capacity: int, registers: int) -> Sh
     )
     layout = SimpleNamespace(
         store_bytes=store_bytes,
+        rows_bytes=rows_bytes,
         queue_capacity=capacity,
         changed_capacity=capacity // 2,
         tnf=SimpleNamespace(floats=None),
     )
-    return launch_shape(here, layout, {True: registers, False: registers}, Settings(blocks=0))  # type: ignore[arg-type]
+    return launch_shape(here, layout, {True: registers, False: registers}, settings)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("capacity", [100, 700, 3000, 20000])

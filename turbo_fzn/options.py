@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from math import inf
 from typing import Any, NamedTuple, NoReturn
 
 from turbo_fzn.errors import UsageError
+from turbo_fzn.limits import integer, pair, precision
 from turbo_fzn.read.files import PACKED
 from turbo_fzn.read.languages import known
 from turbo_fzn.spellings import did_you_mean, translate, unknown_flags
@@ -213,23 +213,6 @@ def minizinc_extra_flags() -> list[list[str]]:
     return flags
 
 
-# Integer options: the least value (0 where nothing is said), the greatest, and what each is a multiple of.
-LIMITS: dict[str, tuple[float, ...]] = {
-    "n_optimal": (0, 1_000_000_000),
-    "threads": (1, 1_000_000),
-    "blocks": (1, 1_000_000),
-    "subproblems": (1, 2**30),
-    "gpu_threads": (32, 512, 32),  # whole warps
-    "gpu_memory": (1, 1_000_000),
-    "memory": (1, 1_000_000),
-    "seed": (-inf, inf),
-    "time_limit": (-inf, inf),  # MiniZinc 2.6 passes what flattening has left of it
-}
-
-
-LEAST_PRECISION = 1e-12  # of float variables
-
-
 class Command(NamedTuple):
     """What the command line asks for: an action of ACTIONS with its argument, or a run; and what to say of it."""
 
@@ -333,75 +316,9 @@ def _argparse_kind(row: Row) -> dict[str, Any]:
     if kind == "choice":
         return {"choices": values, "default": default}
     if kind == "pair":
-        return {"type": _pair, "default": default, "metavar": metavar_of(row)}
+        return {"type": pair, "default": default, "metavar": metavar_of(row)}
     if kind == "number":
-        return {"type": _precision, "default": default, "metavar": metavar_of(row)}
+        return {"type": precision, "default": default, "metavar": metavar_of(row)}
     if kind == "int":
         return {"type": integer(row.field), "default": default, "metavar": metavar_of(row)}
     return {"default": default, "metavar": metavar_of(row)}
-
-
-def _precision(text: str) -> float:
-    from argparse import ArgumentTypeError
-
-    try:
-        value = float(text)
-    except ValueError:
-        raise ArgumentTypeError(f"expected a number, found {text[:40]!r}") from None
-    if fault := fault_of_precision(value):
-        raise ArgumentTypeError(fault)
-    return value
-
-
-def fault_of_precision(value: float) -> str:
-    """Why this is no precision of floats; empty where it is one."""
-    return "" if LEAST_PRECISION <= value <= 1 else f"{value!r} is not within {LEAST_PRECISION}..1"
-
-
-def _pair(text: str) -> tuple[int, int]:
-    from argparse import ArgumentTypeError
-
-    try:
-        number, port = map(int, text.split(","))
-    except ValueError:
-        raise ArgumentTypeError(f"expected an execution ID and a port, as in 1,6565, found {text[:40]!r}") from None
-    if fault := fault_of_pair((number, port)):
-        raise ArgumentTypeError(fault)
-    return number, port
-
-
-def fault_of_pair(pair: tuple[int, int]) -> str:
-    """Why these are not an execution ID and a port; empty where they are."""
-    number, port = pair
-    return "" if -(2**31) <= number < 2**31 and 0 < port < 2**16 else f"'{number},{port}' is out of range"
-
-
-def integer(field: str) -> Any:
-    """The type, as argparse wants it, of the option that sets this field."""
-    return integer_within(*LIMITS.get(field, (0, inf)))
-
-
-def integer_within(least: float, most: float = inf, *step: float) -> Any:
-    """The type, as argparse wants it, of an integer from `least` to `most`, and a multiple of `step`."""
-
-    def read(text: str) -> int:
-        from argparse import ArgumentTypeError
-
-        try:
-            value = int(text)
-        except ValueError:
-            raise ArgumentTypeError(f"expected an integer, found {text[:40]!r}") from None
-        if fault := fault_of_integer(value, least, most, *step):
-            raise ArgumentTypeError(fault)
-        return value
-
-    return read
-
-
-def fault_of_integer(value: int, least: float, most: float = inf, *step: float) -> str:
-    """Why this is no integer from `least` to `most`, and a multiple of `step`; empty where it is one."""
-    if value < least:
-        return f"{value} is less than {least}"
-    if value > most:
-        return f"{value} is more than {most}"
-    return f"{value} is not a multiple of {step[0]}" if step and value % step[0] else ""

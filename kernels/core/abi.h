@@ -103,6 +103,28 @@ struct Trace {
   i32 tree, next, parent, alternative, var;
 };
 
+// What was counted where a path from the root has a certain length; counted by PROFILE builds only. Class c has the
+// lengths of c bits.
+struct DepthCounts {
+  i64 nodes;
+  i64 length;  // the sum of the lengths
+  i64 iterations, propagations;
+};
+
+// What a block that learns has counted.
+struct LearnStatistics {
+  i64 nogoods;             // clauses learned, and the sums of their sizes and LBDs
+  i64 literals, lbd;
+  i64 minimised;           // literals that minimisation left out
+  i64 backjumps;           // conflicts that went back more than a level
+  i64 reductions;          // of the clauses
+  i64 told;                // clauses given to other blocks
+  i64 heard;               // and taken from them
+  i64 explanations;        // of rows
+  i64 premises;
+  i64 explanation_errors;  // counted by CHECK_EXPLANATIONS builds only
+};
+
 // A propagator x = y op z; 16 bytes, so that a lane loads it at once.
 struct alignas(16) Row {
   i32 op, x, y, z;
@@ -177,28 +199,6 @@ struct Statistics {
   i64 nodes, failures, propagations, iterations, solutions, donations, replays, restarts, peak_level, busy_ns, idle_ns;
   i64 fixpoint_errors;  // rows that could still tighten at a fixpoint; counted by CHECK_FIXPOINT builds only
   i64 activity_ticks[N_ACTIVITIES];
-};
-
-// What was counted where a path from the root has a certain length; counted by PROFILE builds only. Class c has the
-// lengths of c bits.
-struct DepthCounts {
-  i64 nodes;
-  i64 length;  // the sum of the lengths
-  i64 iterations, propagations;
-};
-
-// What a block that learns has counted.
-struct LearnStatistics {
-  i64 nogoods;             // clauses learned, and the sums of their sizes and LBDs
-  i64 literals, lbd;
-  i64 minimised;           // literals that minimisation left out
-  i64 backjumps;           // conflicts that went back more than a level
-  i64 reductions;          // of the clauses
-  i64 told;                // clauses given to other blocks
-  i64 heard;               // and taken from them
-  i64 explanations;        // of rows
-  i64 premises;
-  i64 explanation_errors;  // counted by CHECK_EXPLANATIONS builds only
 };
 
 // A solution that neighbourhoods start from: version / 2 times rewritten, and in the middle of that when odd.

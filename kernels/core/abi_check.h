@@ -6,7 +6,7 @@
 
 #define SAME(expression, value) \
   static_assert((expression) == (value), "host and kernels differ: python -m turbo_fzn.engine.header --write")
-#define ABI_DIGEST "c41a544486293e06"
+#define ABI_DIGEST "1dc0016192cca1ae"
 
 SAME(INFINITE_BOUND, 4611686018427387904);
 SAME(NO_INCUMBENT, 9223372036854775807);
@@ -109,6 +109,23 @@ SAME(offsetof(Trace, next), 60);
 SAME(offsetof(Trace, parent), 64);
 SAME(offsetof(Trace, alternative), 68);
 SAME(offsetof(Trace, var), 72);
+SAME(sizeof(DepthCounts), 32);
+SAME(offsetof(DepthCounts, nodes), 0);
+SAME(offsetof(DepthCounts, length), 8);
+SAME(offsetof(DepthCounts, iterations), 16);
+SAME(offsetof(DepthCounts, propagations), 24);
+SAME(sizeof(LearnStatistics), 88);
+SAME(offsetof(LearnStatistics, nogoods), 0);
+SAME(offsetof(LearnStatistics, literals), 8);
+SAME(offsetof(LearnStatistics, lbd), 16);
+SAME(offsetof(LearnStatistics, minimised), 24);
+SAME(offsetof(LearnStatistics, backjumps), 32);
+SAME(offsetof(LearnStatistics, reductions), 40);
+SAME(offsetof(LearnStatistics, told), 48);
+SAME(offsetof(LearnStatistics, heard), 56);
+SAME(offsetof(LearnStatistics, explanations), 64);
+SAME(offsetof(LearnStatistics, premises), 72);
+SAME(offsetof(LearnStatistics, explanation_errors), 80);
 SAME(sizeof(Row), 16);
 SAME(offsetof(Row, op), 0);
 SAME(offsetof(Row, x), 4);
@@ -181,23 +198,6 @@ SAME(offsetof(Statistics, busy_ns), 72);
 SAME(offsetof(Statistics, idle_ns), 80);
 SAME(offsetof(Statistics, fixpoint_errors), 88);
 SAME(offsetof(Statistics, activity_ticks), 96);
-SAME(sizeof(DepthCounts), 32);
-SAME(offsetof(DepthCounts, nodes), 0);
-SAME(offsetof(DepthCounts, length), 8);
-SAME(offsetof(DepthCounts, iterations), 16);
-SAME(offsetof(DepthCounts, propagations), 24);
-SAME(sizeof(LearnStatistics), 88);
-SAME(offsetof(LearnStatistics, nogoods), 0);
-SAME(offsetof(LearnStatistics, literals), 8);
-SAME(offsetof(LearnStatistics, lbd), 16);
-SAME(offsetof(LearnStatistics, minimised), 24);
-SAME(offsetof(LearnStatistics, backjumps), 32);
-SAME(offsetof(LearnStatistics, reductions), 40);
-SAME(offsetof(LearnStatistics, told), 48);
-SAME(offsetof(LearnStatistics, heard), 56);
-SAME(offsetof(LearnStatistics, explanations), 64);
-SAME(offsetof(LearnStatistics, premises), 72);
-SAME(offsetof(LearnStatistics, explanation_errors), 80);
 SAME(sizeof(Island), 64);
 SAME(offsetof(Island, version), 0);
 SAME(offsetof(Island, value), 8);

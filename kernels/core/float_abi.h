@@ -5,7 +5,7 @@
 #include "abi.h"
 
 #undef ABI_DIGEST
-#define ABI_DIGEST "a0d153137a3e5e66"
+#define ABI_DIGEST "ef0f2329d6763a13"
 
 constexpr i32 FIRST_FLOAT_OPERATOR = 16;
 constexpr i32 FLOAT_WIDTH = 0;  // of float_words: the bits of a double, how wide an interval may stay

@@ -95,6 +95,11 @@ DEVICE i32 warp_last(i32 v) { return __shfl_sync(0xffffffffu, v, 31); }  // what
 
 #define DEVICE static inline __attribute__((always_inline))
 #define OUTLINE static __attribute__((noinline))
+
+#ifdef LANES
+#include LANES  // a block with many lanes, as the tests have one
+#else
+
 #define WARP_LANES 1
 #define RETIRING_PAYS 1
 #define MANY_BLOCKS 0
@@ -109,6 +114,15 @@ DEVICE u32 block_and(u32* p, u32 v) { u32 old = *p; *p = old & v; return old; }
 DEVICE u32 block_exchange(u32* p, u32 v) { u32 old = *p; *p = v; return old; }
 template <typename T> DEVICE void block_max(T* p, T v) { if (v > *p) *p = v; }
 template <typename T> DEVICE void block_min(T* p, T v) { if (v < *p) *p = v; }
+DEVICE u32 group_first(u32 v, i32) { return v; }
+
+DEVICE i32 warp_lane() { return 0; }
+DEVICE void warp_barrier() {}
+DEVICE bool warp_any(bool v) { return v; }
+DEVICE i32 warp_sum_before(i32) { return 0; }
+DEVICE i32 warp_last(i32 v) { return v; }
+
+#endif
 
 DEVICE i32 global_add(i32* p, i32 v) { return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST); }
 DEVICE i64 global_add(i64* p, i64 v) { return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST); }
@@ -140,14 +154,7 @@ DEVICE void pause_briefly(i32 tries) {  // up to 1.6 ms: a thousand threads that
   struct timespec t = {0, 50000l << (tries < 5 ? tries : 5)};
   nanosleep(&t, 0);
 }
-DEVICE u32 group_first(u32 v, i32) { return v; }
 DEVICE i32 lowest_bit(u32 word) { return __builtin_ctz(word); }
 DEVICE i32 count_bits(u32 word) { return __builtin_popcount(word); }
-
-DEVICE i32 warp_lane() { return 0; }
-DEVICE void warp_barrier() {}
-DEVICE bool warp_any(bool v) { return v; }
-DEVICE i32 warp_sum_before(i32) { return 0; }
-DEVICE i32 warp_last(i32 v) { return v; }
 
 #endif

@@ -153,7 +153,7 @@ DEVICE void clear_changes(const Block& b, i32 n_changed) {
   }
 }
 
-// Restricts `var` to `wanted`, a nonempty interval; fails if that empties the domain. `plainly`: how bounds are written.
+// Restricts `var` to `wanted`, a nonempty interval; fails if that empties the domain. `plainly`: how it writes bounds.
 DEVICE void restrict_domain(const Block& b, i32 var, Interval wanted, bool plainly = false) {
   ASSERT(0 <= var && var < b.problem->n_vars && !is_empty(wanted));
   bound_t lower = b.lower[var], upper = b.upper[var];

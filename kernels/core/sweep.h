@@ -2,8 +2,8 @@
 //
 // SWEEP_ROWS is AC-1 (Mackworth, Artificial Intelligence 8, 1977) on a GPU: the lanes part the rows, and there are
 // neither watch lists nor a queue (Talbot, Pinel, Bouvry: A Variant of Concurrent Constraint Programming on GPU, AAAI
-// 2022, from which Turbo comes). SWEEP_WARPS is Turbo's WAC-1: each warp brings 32 rows to their local fixpoint before it goes
-// on, for rows that stand beside each other often share variables.
+// 2022, from which Turbo comes). SWEEP_WARPS is Turbo's WAC-1: each warp brings 32 rows to their local fixpoint before
+// it goes on, for rows that stand beside each other often share variables.
 //
 // SYNC_ROWS: after each row the lanes of a warp wait for each other. Without it they part where rows have different
 // operators, and may stay apart.

@@ -1,8 +1,8 @@
 // How deep a search is, and what propagation costs there: lane 0 counts, in PROFILE builds. In others these functions
 // are nothing.
 //
-// A depth is a number of decisions on the path from the root. Few classes of them are kept, each twice as wide as the one
-// before.
+// A depth is a number of decisions on the path from the root. Few classes of them are kept, each twice as wide as the
+// one before.
 #pragma once
 
 #include "../core/store.h"

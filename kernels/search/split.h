@@ -69,8 +69,8 @@ DEVICE void begin_dive(const Block& b) {
   restore_root(b);
 }
 
-// Lane 0: follows the branch that the bits of `number` behind the first `bits` name. Returns how many bits that takes; 0
-// where there are too few, or no such branch.
+// Lane 0: follows the branch that the bits of `number` behind the first `bits` name. Returns how many bits that takes;
+// 0 where there are too few, or no such branch.
 DEVICE i32 follow_branch(const Block& b, i64 number, i32 bits) {
   Branches branches = order_branches(b);
   i32 wanted = branches.count - 1, left = b.problem->split_bits - bits;

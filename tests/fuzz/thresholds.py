@@ -140,7 +140,7 @@ BOUNDS: dict[str, Values] = {
 }
 ENGINE: dict[str, Values] = {
     "engine.aligned.FIRST_SHARE": (0, 65_000),
-    "engine.layout.FURTHEST_OWNER": (1, 2),
+    "engine.neighbours.FURTHEST_OWNER": (1, 2),
     "engine.layout.MAX_ISLANDS": (2, 3),
     "engine.layout.MAX_RING_SLOTS": (1, 2),
     "engine.layout.POOL_BYTES": (1, 2000),
@@ -176,8 +176,8 @@ KEPT: dict[str, str] = {
         bounds.certificate.LARGEST_MULTIPLIER bounds.certificate.SAFE_SUM bounds.certificate.LEAST_DENOMINATOR
         bounds.cuts.EXACT bounds.envelopes.LARGEST_INTEGER ranks.world engine.layout.MAX_LEVELS
         engine.layout.BYTES_A_ROW run.unbounded.LEAP run.unbounded.LARGEST_FLOAT""",
-    "of the GPU, of compilers and of how output looks": """
-        engine.shape engine.gpu engine.compilation engine.context
+    "of the GPU, of compilers, of variants and of how output looks": """
+        engine.split.PARTS_A_BLOCK engine.shape engine.gpu engine.compilation engine.context
         engine.wake engine.fleet.SEEDS_APART engine.cpu.TRACE_CAPACITY run.policy.GPU_LNS_PERCENT
         run.policy.THREADS_LEFT run.policy.MOST_THREADS run.engines.SEEDS_APART run.live tnf.text run.answers""",
     "of models with floats, which have kinds of their own": """

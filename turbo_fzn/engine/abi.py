@@ -12,6 +12,8 @@ from typing import Annotated, NamedTuple
 
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.engine import trace_records as trace_records  # they are printed, too
+from turbo_fzn.engine.count_records import DepthCounts as DepthCounts
+from turbo_fzn.engine.count_records import LearnStatistics as LearnStatistics
 from turbo_fzn.engine.records import CACHE_LINE, OWN_LINE, Bounded, Times, bound_t, fields_of, i32, i64, pointer, record
 from turbo_fzn.tnf.language import Op, ValueChoice, VarChoice
 
@@ -29,8 +31,8 @@ EXCHANGE_SLOTS = 512  # of a learner's ring: how many of its clauses the others 
 EXCHANGE_LITERALS = 8  # of a clause in it, at most
 CONSTANTS = (
     "INFINITE_BOUND", "NO_INCUMBENT", "FREE_STRATEGY", "WARM_START", "FIRST_ANNOTATED", "SHARE_UNIT", "N_EXTENTS",
-    "N_SIZES", "N_METHODS", "N_ACTIVITIES", "N_DECISION_SETS", "FIRST_RESTART", "FIRST_LEARNER", "N_DEPTHS", "STATE_BYTES",
-    "EXCHANGE_SLOTS", "EXCHANGE_LITERALS")  # fmt: skip
+    "N_SIZES", "N_METHODS", "N_ACTIVITIES", "N_DECISION_SETS", "FIRST_RESTART", "FIRST_LEARNER", "N_DEPTHS",
+    "STATE_BYTES", "EXCHANGE_SLOTS", "EXCHANGE_LITERALS")  # fmt: skip
 
 
 class OwnValueChoice(IntEnum):
@@ -250,34 +252,6 @@ class Statistics(ctypes.Structure):
     idle_ns: i64
     fixpoint_errors: i64  # rows that could still tighten at a fixpoint; counted by CHECK_FIXPOINT builds only
     activity_ticks: Annotated[i64, Times(N_ACTIVITIES)]
-
-
-@record()
-class DepthCounts(ctypes.Structure):
-    """What was counted where a path from the root has a certain length; counted by PROFILE builds only. Class c has the
-    lengths of c bits."""
-
-    nodes: i64
-    length: i64  # the sum of the lengths
-    iterations: i64
-    propagations: i64
-
-
-@record()
-class LearnStatistics(ctypes.Structure):
-    """What a block that learns has counted."""
-
-    nogoods: i64  # clauses learned, and the sums of their sizes and LBDs
-    literals: i64
-    lbd: i64
-    minimised: i64  # literals that minimisation left out
-    backjumps: i64  # conflicts that went back more than a level
-    reductions: i64  # of the clauses
-    told: i64  # clauses given to other blocks
-    heard: i64  # and taken from them
-    explanations: i64  # of rows
-    premises: i64
-    explanation_errors: i64  # counted by CHECK_EXPLANATIONS builds only
 
 
 @record(alignment=CACHE_LINE)

@@ -16,6 +16,7 @@ from turbo_fzn.engine.abi import LEARN_STATISTICS, METHODS, STATISTICS, Common, 
 from turbo_fzn.engine.agreement import digest
 from turbo_fzn.engine.aligned import first_books, first_depths, line_aligned, make_common
 from turbo_fzn.engine.contract import NO_WISH, Found, Roots, depth_statistics, merge_statistics, method_statistics
+from turbo_fzn.engine.figures import memory_by_kind, subproblem_counts
 from turbo_fzn.engine.layout import Layout, Settings
 from turbo_fzn.engine.parcels import Parcels
 from turbo_fzn.engine.ring import Ring
@@ -212,7 +213,7 @@ class CpuEngine:
         self.ring = Ring(layout, self.memory["ring"], self.library.memory_fence)
         reach = OwnMemory(self.common, self.memory["inbox"], self.library.memory_fence)
         self.parcels = Parcels(layout, self.memory["outbox"], reach, self.library.memory_fence)
-        self.shape = {"blocks": settings.blocks, **layout.memory_by_kind(settings.retires is not False)}
+        self.shape = {"blocks": settings.blocks, **memory_by_kind(layout, settings.retires is not False)}
         self.repeats = layout.repeats
         self.tracer = Tracer(layout, self.library) if settings.trace else None
         self.failures: list[int] = []
@@ -346,7 +347,7 @@ class CpuEngine:
 
     def statistics(self) -> dict[str, int]:
         """Sums over the blocks; of those that still run, up to a few nodes ago."""
-        counted = merge_statistics(self.blocks_statistics, STATISTICS) | self.layout.subproblem_counts(self.common)
+        counted = merge_statistics(self.blocks_statistics, STATISTICS) | subproblem_counts(self.layout, self.common)
         counted |= depth_statistics(self.memory["depths"]) if self.layout.settings.profile else {}
         return counted | merge_statistics(self.learn_statistics, LEARN_STATISTICS)
 

@@ -36,6 +36,7 @@ from turbo_fzn.engine.contract import Found, Roots, depth_statistics, merge_stat
 from turbo_fzn.engine.cpu import check_sums, library, profile_flags, prover_of
 from turbo_fzn.engine.devices import driver
 from turbo_fzn.engine.dispatch import Dispatch
+from turbo_fzn.engine.figures import memory_by_kind, subproblem_counts
 from turbo_fzn.engine.layout import NO_INCUMBENT, Layout, Settings
 from turbo_fzn.engine.parcels import Parcels
 from turbo_fzn.engine.ring import Ring
@@ -92,7 +93,7 @@ class GpuEngine:
             "workspaceMebibytes": self.launch.blocks * self.workspace_bytes >> 20,
             "contextTime": here.seconds,
             "transferTime": time.monotonic() - started,
-            **layout.memory_by_kind(bool(settings.retires)),
+            **memory_by_kind(layout, bool(settings.retires)),
         }
         self.repeats = layout.repeats
         self.raised = layout.root_bound()
@@ -265,7 +266,7 @@ class GpuEngine:
         if self.layout.settings.profile:
             self.cuda.memcpy_dtoh_async(self.depths, self.memory["depths"], self.copies)
         self.copies.synchronize()
-        counted = merge_statistics(self.counters, STATISTICS) | self.layout.subproblem_counts(self.common())
+        counted = merge_statistics(self.counters, STATISTICS) | subproblem_counts(self.layout, self.common())
         return counted | (depth_statistics(self.depths) if self.layout.settings.profile else {})
 
     def methods(self) -> dict[str, float]:

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import copy
 import ctypes
-import itertools
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -43,12 +42,13 @@ from turbo_fzn.engine.abi import (
 from turbo_fzn.engine.abi import Strategy as StrategyRecord
 from turbo_fzn.engine.aligned import align16, columns, line_aligned, make_common
 from turbo_fzn.engine.contract import Found
+from turbo_fzn.engine.neighbours import decision_variables, owners
 from turbo_fzn.engine.order import ordered_rows
 from turbo_fzn.engine.records import CACHE_LINE, align
+from turbo_fzn.engine.split import split_bits, splittable
 from turbo_fzn.engine.watch import watch_lists
-from turbo_fzn.errors import EngineError
 from turbo_fzn.tnf.arrays import distinct
-from turbo_fzn.tnf.language import TNF, Op, Strategy, ValueChoice, VarChoice
+from turbo_fzn.tnf.language import TNF, Strategy, ValueChoice, VarChoice
 
 POOL_BYTES = 2**28
 BYTES_A_ROW = 128  # while the arrays are made; where these are missing, NumPy has been seen to crash
@@ -56,8 +56,6 @@ RING_BYTES = 2**24
 MAX_RING_SLOTS = 1024
 MAX_LEVELS = 2**20
 MAX_ISLANDS = 33
-FURTHEST_OWNER = 16
-PARTS_A_BLOCK = 32  # of a tree that is split ahead; Régin, Rezgui and Malapert found 30 and more to be best
 PARCELS, PARCEL_PATH = 64, 1024  # that outbox and inbox have room for, and how many decisions each, on all engines
 
 
@@ -119,25 +117,13 @@ class Settings:
     trace: bool = False  # records of the search tree, CPU and one block only
 
 
-def splittable(tnf: TNF, settings: Settings) -> TNF:
-    """The same model, of which all blocks make the same parts: what follows failures, which change meanwhile, takes the
-    smallest domain. Raises EngineError where that is not enough."""
-    if settings.shares:
-        raise EngineError("static-split is of one engine: several that share a tree split it on demand (--gpus 0,)")
-    if tnf.floats is not None:
-        raise EngineError("static-split is of integers: the domains of real variables depend on the order of rows")
-    choices = {VarChoice.DOM_W_DEG: VarChoice.FIRST_FAIL}
-    strategies = [replace(one, var_choice=choices.get(one.var_choice, one.var_choice)) for one in tnf.strategies]
-    return replace(tnf, strategies=strategies)
-
-
 class Layout:
     """The arrays and sizes of one run. `bits` is the width of a bound; `arrays` what the kernels only read."""
 
     def __init__(self, tnf: TNF, exports: np.ndarray, settings: Settings):
         memory.require(tnf.n_rows * BYTES_A_ROW)
         tnf = tnf if settings.sort is None else ordered_rows(tnf, settings.sort)
-        self.tnf = splittable(tnf, settings) if settings.split else tnf
+        self.tnf = splittable(tnf, settings.shares) if settings.split else tnf
         self.settings = settings
         self.bits = 32 if tnf.is_narrow() else 64
         self.bound_type = np.int32 if self.bits == 32 else np.int64
@@ -156,7 +142,7 @@ class Layout:
     def _read_only_arrays(self) -> dict[str, np.ndarray]:
         tnf = self.tnf
         watches, watchers = watch_lists(tnf)
-        neighbours, groups = self._decision_variables()
+        neighbours, groups = decision_variables(tnf)
         records, variables, gaps = self._strategies(neighbours)
         if tnf.floats is not None:
             records, gaps = strategies.with_floats(records, gaps, len(tnf.tables), tnf.floats)
@@ -172,44 +158,9 @@ class Layout:
             "exports": self.exports,
             "neighbours": neighbours,
             "neighbour_groups": groups,
-            "owners": self._owners(neighbours),
+            "owners": owners(tnf, neighbours),
             "hints": self.hints,
         }
-
-    def _decision_variables(self) -> tuple[np.ndarray, np.ndarray]:
-        """Unfixed variables of the strategies, each once, in their order, but not the objective, which must improve; of
-        all variables when there are no strategies. With each the number of its strategy."""
-        tnf = self.tnf
-        named = [strategy.variables for strategy in tnf.strategies] or [np.arange(tnf.n_vars)]
-        every = np.concatenate(named)
-        groups = np.repeat(np.arange(len(named)), [len(variables) for variables in named])
-        wanted = (tnf.lower[every] < tnf.upper[every]) & (every != tnf.objective)
-        if tnf.floats is not None:  # real variables follow, or are split: to fix them to an end would be no use
-            wanted &= ~tnf.floats.mask[every]
-        groups, unfixed = groups[wanted], every[wanted]
-        _, first = np.unique(unfixed, return_index=True)
-        first.sort()
-        return np.ascontiguousarray(unfixed[first], np.int32), np.ascontiguousarray(groups[first], np.int32)
-
-    def _owners(self, neighbours: np.ndarray) -> np.ndarray:
-        """For each variable (int32 [n]) a decision variable that is nearest in the constraint graph; -1 where there is
-        none near.
-
-        The decision variables spread over the rows all at once, one row further in each round.
-        """
-        tnf = self.tnf
-        owners = np.full(tnf.n_vars, -1, np.int32)
-        owners[neighbours] = neighbours
-        unfixed = tnf.lower < tnf.upper
-        third = np.where(tnf.op == Op.ELEMENT, tnf.y, tnf.z)
-        for _ in range(FURTHEST_OWNER):
-            before = owners.copy()
-            for one, other in itertools.permutations((tnf.x, tnf.y, third), 2):
-                found = (before[one] < 0) & unfixed[one] & (before[other] >= 0)
-                owners[one[found]] = before[other[found]]
-            if np.array_equal(before, owners):
-                break
-        return owners
 
     def _strategies(self, neighbours: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Records (int32 [k, 4], as Strategy of abi.py): for neighbourhoods, the warm start, then the model's; with the
@@ -256,18 +207,12 @@ class Layout:
         fitting = max(POOL_BYTES // self.pool_slots // decision, PARCEL_PATH if settings.shares else 64)
         self.pool_path = min(self.path_capacity, fitting if settings.pool_path is None else settings.pool_path)
         self.pool_slot_bytes = align16(ctypes.sizeof(PoolSlot) + self.pool_path * decision)
+        self.split_bits = split_bits(settings.subproblems, settings.blocks) if settings.split else 0
         self.parcels = PARCELS if settings.shares else 0
         self.parcel_path = min(self.pool_path, PARCEL_PATH)
         self.parcel_bytes = align16(ctypes.sizeof(Parcel) + self.parcel_path * decision)
         self.ring_slot_bytes = align16(ctypes.sizeof(RingSlot) + len(self.exports) * self.bits // 8)
         self.ring_slots = settings.ring_slots or min(MAX_RING_SLOTS, max(RING_BYTES // self.ring_slot_bytes, 2))
-
-    @property
-    def split_bits(self) -> int:
-        """Of a tree that is split ahead: into two to this power, by default the least one that gives each block enough."""
-        if not self.settings.split:
-            return 0
-        return ((self.settings.subproblems or PARTS_A_BLOCK * self.settings.blocks) - 1).bit_length()
 
     @property
     def n_islands(self) -> int:
@@ -308,16 +253,6 @@ class Layout:
     @property
     def rows_bytes(self) -> int:
         return self.arrays["rows"].nbytes
-
-    def memory_by_kind(self, retires: bool) -> dict[str, int]:
-        """Bytes, as statistics: of the model, and of what each block has."""
-        return {
-            "memoryRows": self.rows_bytes,
-            "memoryWatches": self.arrays["watches"].nbytes + self.arrays["watchers"].nbytes,
-            "memoryStore": self.plain_store_bytes + retires * self.marks_bytes,
-            "memoryLists": self.list_bytes,
-            "memoryStack": self.stack_bytes,
-        }
 
     @property
     def list_bytes(self) -> int:
@@ -409,8 +344,8 @@ class Layout:
         return sequences
 
     def first_common(self, incumbent: Found | None = None) -> Common:
-        """One subproblem, the root, where the tree is not shared, or all parts of one that is split ahead; wanted is what
-        is better than the incumbent."""
+        """One subproblem, the root, where the tree is not shared, or all parts of one that is split ahead; wanted is
+        what is better than the incumbent."""
         best = NO_INCUMBENT if incumbent is None else self.tnf.sense * incumbent.objective
         bound = self.root_bound()
         words = {"best": best, "bound": bound, "host_bound": bound, "host_best": NO_INCUMBENT}
@@ -418,17 +353,6 @@ class Layout:
             return make_common(outstanding=1 << self.split_bits, **words)
         begun = int(not self.settings.shares)
         return make_common(pool_tail=begun, outstanding=begun, shared=1 - begun, **words)
-
-    def subproblem_counts(self, common: Common) -> dict[str, int]:
-        """How many there have been, how many blocks have taken from each other, and what became of them. (Those that were
-        given away each block counts itself.)"""
-        made = 1 << self.split_bits if self.settings.split else common.pool_tail
-        return {
-            "subproblems": made,
-            "subproblems_taken": min(common.pool_head, common.pool_tail),
-            "subproblems_solved": made - common.outstanding - common.skipped_parts,
-            "subproblems_skipped": common.skipped_parts,
-        }
 
     def first_islands(self, incumbent: Found | None = None) -> tuple[np.ndarray, np.ndarray]:
         """(islands uint8, incumbents [islands * n]), the host's too: nothing but the incumbent, on island 0."""

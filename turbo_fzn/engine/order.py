@@ -1,7 +1,7 @@
 """The order in which an engine has its rows: rows that stand side by side are run by the lanes of one warp.
 
-Usually it is that in which they were made, in which the rows of a constraint stand together. The other two are of
-C++ Turbo's journal, and variants here (variants.py): by operator, so that the lanes of a warp take the same branch; and by
+Usually it is that in which they were made, in which the rows of a constraint stand together. The other two are of C++
+Turbo's journal, and variants here (variants.py): by operator, so that the lanes of a warp take the same branch; and by
 neighbourhood, so that what shares variables is near, in the manner of Cuthill and McKee (1969).
 """
 

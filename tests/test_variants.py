@@ -1,0 +1,378 @@
+"""Variants of the engines (turbo_fzn/engine/variants.py): what each does, that it finds what the usual build finds, and
+what is said of one that cannot be had.
+
+`python tests/variants.py` (`make test-variants`) runs more tests over each of them.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from dataclasses import replace
+from random import Random
+
+import numpy as np
+import pytest
+from engines import OpenEngine, labelled
+from test_corpus import EXPECTED, text_of
+from test_shape import laid_out
+from variant_engines import KINDS, ManyLanes, VariantEngine
+from warm import ask
+
+from turbo_fzn import solve_text
+from turbo_fzn.cli import main
+from turbo_fzn.engine import variants
+from turbo_fzn.engine.abi import STATE_BYTES
+from turbo_fzn.engine.contract import Found
+from turbo_fzn.engine.layout import Settings
+from turbo_fzn.engine.order import ORDERS, ordered_rows
+from turbo_fzn.errors import EngineError, TurboError
+from turbo_fzn.options import Options, parse_arguments
+from turbo_fzn.process.interrupt import Interrupt
+from turbo_fzn.read.flatzinc import parse_text
+from turbo_fzn.resources import kernels_folder
+from turbo_fzn.run.prepare import prepare
+from turbo_fzn.tnf.language import TNF, Op, VarChoice
+
+ALL_DIFFERENT = "".join(f"constraint int_ne(x{i},x{j});\n" for i in range(5) for j in range(i))
+PERMUTATIONS = labelled({f"x{i}": "0..4" for i in range(5)}, ALL_DIFFERENT + "constraint int_lt(x0,x1);\n")
+MEDIAN, SPLIT, RANDOM = (
+    PERMUTATIONS.replace("indomain_min", f"indomain_{how}") for how in ("median", "split", "random")
+)  # three branches; several decisions on a variable; another order each time
+ALL = list(itertools.permutations(range(5)))
+WANTED = sorted(one for one in ALL if one[0] < one[1])
+
+# Names of --variant that go together, by the engine that has them; together all of them.
+QUICK = {
+    "cpu": ("sweep,recompute,static-split,sort=operator", "warp-sweep,retire=scan,sort=neighbourhood,unsimplified"),
+    "gpu": ("sweep,no-sync,recompute,static-split", "warp-sweep,retire=scan,model=shared", "retire",
+            "plain-bounds,recompute"),
+}  # fmt: skip
+EACH = {
+    "cpu": ("sweep", "sweep,no-retire", "sweep,retire=scan", "warp-sweep", "recompute", "no-retire", "static-split",
+            "static-split,recompute", "warp-sweep,recompute"),
+    "gpu": ("default", "sweep", "sweep,retire", "sweep,retire=scan", "warp-sweep", "warp-sweep,retire", "plain-bounds",
+            "plain-bounds,warp-sweep", "retire,recompute", "recompute", "static-split", "model=shared"),
+}  # fmt: skip
+BY_QUICK = [(kind, names) for kind, many in QUICK.items() for names in many]
+BY_EACH = [(kind, names) for kind, many in EACH.items() for names in many]
+SMALL = """assignment coins crossword golomb job_shop knights magic_square queens rcpsp remainders rota
+send_more_money""".split()
+
+
+def outputs_of(engine: VariantEngine, found: list[Found]) -> list[tuple[int, ...]]:
+    """The values of all output variables, of each solution."""
+    places = np.concatenate([item.variables for item in engine.prepared.tnf.outputs]).astype(int)
+    return [tuple(one.values[places].tolist()) for one in found]
+
+
+def figure_of(engine: VariantEngine, entry: dict) -> int | None:
+    """What examples/expected.json has of a model, as this engine finds it."""
+    found = engine.run()
+    assert engine.complete
+    if entry["kind"] == "count":
+        return len(set(outputs_of(engine, found)))
+    return found[-1].objective if found else None
+
+
+def entry_of(model: str) -> dict:
+    return next(one for one in EXPECTED if one["model"] == f"{model}.mzn")
+
+
+# ---- answers
+
+
+@pytest.mark.parametrize(("kind", "names"), BY_QUICK)
+def test_a_variant_finds_every_solution_once(kind, names):
+    for text, blocks in ((PERMUTATIONS, 1), (SPLIT, 1), (MEDIAN, 3)):
+        engine = KINDS[kind](text, names, blocks=blocks)
+        assert sorted(outputs_of(engine, engine.run())) == WANTED and engine.complete
+
+
+@pytest.mark.parametrize(("kind", "names"), BY_QUICK)
+def test_a_variant_proves_the_optimum(kind, names):
+    entry = entry_of("golomb")
+    assert figure_of(KINDS[kind](text_of(entry), names, blocks=2), entry) == entry["figure"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "names"), BY_EACH)
+def test_each_variant_has_the_figures_of_the_examples(kind, names):
+    for model in SMALL:
+        entry = entry_of(model)
+        for blocks in (1, 3):
+            assert figure_of(KINDS[kind](text_of(entry), names, blocks=blocks), entry) == entry["figure"], model
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "names"), BY_EACH)
+def test_each_variant_searches_neighbourhoods(kind, names):
+    """Beside the tree; they lead to the optimum, which the tree proves."""
+    entry = entry_of("rcpsp")
+    engine = KINDS[kind](text_of(entry), names, blocks=4, lns_percent=50)
+    assert figure_of(engine, entry) == entry["figure"]
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("names", [*(one.name for one in variants.VARIANTS if not one.needs), *QUICK["gpu"]])
+def test_a_variant_on_a_gpu_has_the_figures_of_the_examples(names):
+    for model in SMALL:
+        entry = entry_of(model)
+        every = entry["kind"] == "count"
+        result = solve_text(text_of(entry), arch="gpu", variant=names, lns="off", all_solutions=every, check=True)
+        assert result.complete, model
+        assert (len(result.solutions) if every else result.objective) == entry["figure"], model
+
+
+# ---- what each does
+
+SWEEP, WARP_SWEEP = QUICK["cpu"]
+ENTAILED = labelled({"a": "0..1"} | {f"x{i}": "0..3" for i in range(4)},
+                    "".join(f"constraint int_le(a,x{i});\n" for i in range(4)), how="indomain_max")  # fmt: skip
+
+
+def stairs(n: int) -> str:
+    """Each a step above the one before; the last is decided first, so bounds go through the rows from behind."""
+    names = [f"x{i}" for i in range(n)]
+    rows = "".join(f"constraint int_lt({low},{high});\n" for low, high in zip(names, names[1:]))
+    return labelled(dict.fromkeys(reversed(names), f"0..{2 * n}"), rows, goal="minimize x0")
+
+
+def test_a_sweep_runs_all_rows_in_each_round():
+    engine = VariantEngine(stairs(12), SWEEP, blocks=1)
+    engine.run()
+    assert engine.total("propagations") == engine.total("iterations") * engine.layout.tnf.n_rows
+
+
+def test_a_warp_brings_its_rows_to_their_fixpoint_in_one_round():
+    """And in a second one sees that nothing is left to be done."""
+    sweep, local = (VariantEngine(stairs(12), names, blocks=1) for names in (SWEEP, WARP_SWEEP))
+    sweep.run()
+    local.run()
+    assert local.total("iterations") <= 2 * local.total("nodes") < sweep.total("iterations")
+    assert local.total("propagations") > local.total("iterations") * local.layout.tnf.n_rows
+
+
+@pytest.mark.parametrize(("kind", "names"), [("cpu", WARP_SWEEP), *[("gpu", names) for names in QUICK["gpu"][1:3]]])
+def test_rows_that_have_retired_are_not_run(kind, names):
+    """Once `a` is fixed, nothing that happens to the others matters to a row, though it watches them."""
+    engine = KINDS[kind](ENTAILED, names, blocks=1, seed=1)
+    assert len(engine.run()) == 4**4 + 3**4
+    assert engine.total("propagations") < engine.total("nodes") / 5
+
+
+def test_recomputation_replays_each_step_back():
+    usual, anew = OpenEngine(PERMUTATIONS, blocks=1), VariantEngine(PERMUTATIONS, SWEEP, blocks=1, subproblems=1)
+    for engine in (usual, anew):
+        engine.run()
+    (nodes,) = usual.counted("nodes")
+    assert usual.counted("replays") == [0] and anew.total("replays") >= nodes / 2 - 1
+    assert anew.total("nodes") == nodes
+
+
+@pytest.mark.parametrize("parts", [1, 2, 16, 2**12])
+@pytest.mark.parametrize("text", [PERMUTATIONS, MEDIAN, RANDOM], ids=["two branches", "three branches", "random"])
+def test_a_tree_split_ahead_is_parted(text, parts):
+    """Each solution is in one part; parts whose first decisions fail are skipped, and nothing is given away."""
+    engine = VariantEngine(text, SWEEP, blocks=3, subproblems=parts)
+    assert sorted(outputs_of(engine, engine.run())) == WANTED and engine.complete
+    counts = engine.subproblems()
+    assert counts["subproblems"] == counts["subproblems_solved"] + counts["subproblems_skipped"] == parts
+    if parts > len(WANTED):
+        assert counts["subproblems_solved"] <= len(WANTED) and engine.total("nodes") < parts
+    assert engine.total("donations") == counts["subproblems_taken"] == 0
+
+
+def weighted_sum(seed: int) -> str:
+    """The best weighted sum of five variables, the one with the smallest domain decided first: what is known of the
+    objective changes which that is."""
+    random, names = Random(seed), [f"x{i}" for i in range(5)]
+    weights = [random.choice((-3, -2, -1, 1, 2, 3)) for _ in names]
+    rows = f"var -100..100: c :: output_var;\nconstraint int_lin_eq({[*weights, -1]},[{','.join(names)},c],0);\n"
+    rows += f"constraint int_lin_le([1,-1,1],[x0,x1,x2],{random.randint(0, 3)});\n"
+    rows += f"constraint int_lin_le([1,1,-1],[x3,x4,x1],{random.randint(0, 4)});\n"
+    text = labelled(dict.fromkeys(names, "0..5"), rows, random.choice(("minimize c", "maximize c")))
+    return text.replace("input_order", random.choice(("first_fail", "dom_w_deg")))
+
+
+def test_parts_are_the_same_whatever_blocks_have_found_before():
+    for seed in range(8):
+        whole, parted = (VariantEngine(weighted_sum(seed), SWEEP, blocks=1, subproblems=n) for n in (1, 64))
+        best = whole.run()[-1].objective
+        assert parted.run()[-1].objective == best and parted.complete
+        assert parted.layout.tnf.strategies[0].var_choice == VarChoice.FIRST_FAIL
+
+
+def litmus(n: int) -> str:
+    """When d is true, n rows want another lower bound of x each, at once."""
+    more = "".join(f"var 0..100: y{i};\nconstraint int_le_reif({10 + i},y{i},d);\nconstraint int_le(y{i},x);\n"
+                   for i in range(n))  # fmt: skip
+    text = f"var bool: d;\nvar 0..100: x :: output_var;\n{more}"
+    lines = sorted(text.splitlines(), key=lambda line: line.startswith("constraint"))
+    return "\n".join(lines) + "\nsolve :: bool_search([d],input_order,indomain_max,complete) minimize x;\n"
+
+
+def test_a_bound_that_is_lost_is_written_again():
+    """Rounds tell that some were lost, and that no row could tighten anything at a fixpoint (VariantEngine.run) that
+    none was missed in the end."""
+    rounds = []
+    for names in QUICK["gpu"][2:]:
+        engines = [ManyLanes(litmus(16), names, asserts=False, blocks=1, seed=seed) for seed in range(12)]
+        assert [engine.run()[-1].objective for engine in engines] == [0] * 12
+        rounds.append(sum(engine.total("iterations") for engine in engines))
+    assert rounds[1] > rounds[0]
+
+
+def test_rows_that_empty_a_domain_between_them_do_not_retire():
+    """Each of two lanes is done when it has moved its side of x; that both sides have met, one must still see."""
+    rows = "constraint int_le_reif(5,x,d);\nconstraint int_le_reif(x,3,e);\nconstraint bool_eq_reif(d,e,t);\n"
+    text = f"var bool: d;\nvar bool: e;\nvar bool: t;\nvar 0..9: x :: output_var;\n{rows}"
+    text += "solve :: bool_search([t,d],input_order,indomain_max,complete) satisfy;\n"
+    for seed in range(12):
+        engine = ManyLanes(text, "retire", asserts=False, blocks=1, seed=seed)
+        assert sorted(one for (one,) in outputs_of(engine, engine.run())) == list(range(10))
+
+
+def model_of(name: str, simplify: bool = True) -> TNF:
+    return prepare(parse_text(text_of(entry_of(name))), Options(simplify=simplify), Interrupt()).tnf
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_an_order_of_rows_is_a_permutation(order):
+    tnf = model_of("job_shop")
+    rows = [np.stack([one.op, one.x, one.y, one.z]) for one in (tnf, ordered_rows(tnf, order))]
+    before, after = (sorted(map(tuple, columns.T.tolist())) for columns in rows)
+    assert before == after and not np.array_equal(*rows)
+
+
+def test_rows_are_in_the_order_of_their_operators():
+    assert np.all(np.diff(ordered_rows(model_of("job_shop"), "operator").op) >= 0)
+
+
+def test_rows_that_share_variables_stand_beside_each_other():
+    """Two chains whose rows were made in turn are two chains again."""
+    tnf = model_of("job_shop")
+    links = [(i, i + 2) for i in range(40)]
+    y, z = (np.array(side, np.int32) for side in zip(*links))
+    bounds = np.zeros(43, np.int64), np.full(43, 9, np.int64)
+    bounds[0][42] = bounds[1][42] = 1
+    chains = replace(tnf, op=np.full(40, Op.LEQ, np.int32), x=np.full(40, 42, np.int32), y=y, z=z, lower=bounds[0],
+                     upper=bounds[1], strategies=[], outputs=[], objective=-1, sense=0)  # fmt: skip
+    parity = ordered_rows(chains, "neighbourhood").y % 2
+    assert np.count_nonzero(np.diff(parity)) == 1
+
+
+def test_an_unsimplified_model_is_as_it_was_lowered():
+    text = text_of(entry_of("job_shop"))
+    usual, plain = (solve_text(text, arch="cpu", variant=names).statistics for names in ("default", "unsimplified"))
+    assert plain["propagators"] == plain["loweredPropagators"] > usual["propagators"]
+    assert plain["objective"] == usual["objective"]
+
+
+@pytest.mark.parametrize(("names", "store", "model"), [
+    ("default", "shared", "global"), ("store=shared", "shared", "global"), ("store=global", "global", "global"),
+    ("model=shared", "shared", "shared"), ("store=global,model=shared", "global", "shared"),
+])  # fmt: skip
+def test_what_lies_in_shared_memory_is_as_it_was_asked_for(fake_gpu, names, store, model):
+    statistics = solve_text(PERMUTATIONS, arch="gpu", variant=names, all_solutions=True, blocks=2).statistics
+    assert (statistics["store"], statistics["model"], statistics["solutions"]) == (store, model, len(WANTED))
+
+
+def test_what_does_not_fit_into_shared_memory_is_refused_or_stays_in_global_memory():
+    """A block may have 232,448 bytes."""
+    with pytest.raises(EngineError, match="store=shared: a store of 300000 bytes does not fit into"):
+        laid_out("sm_90", 300_000, 700, 96, Settings(store="shared"))
+    for store, rows, fits in ((200_000, 40_000, False), (100_000, 40_000, True), (300_000, 40_000, True)):
+        shape = laid_out("sm_90", store, 700, 96, Settings(model="shared"), rows)
+        assert (shape.store_shared, shape.model_shared) == (store < 232_448, fits)
+        assert STATE_BYTES + shape.shared_bytes <= 232_448
+
+
+def test_retired_rows_take_a_bit_each_of_a_gpus_store(fake_gpu):
+    usual, retiring = (
+        solve_text(PERMUTATIONS, arch="gpu", variant=names, blocks=1).statistics for names in ("default", "retire")
+    )
+    assert retiring["memoryStore"] == usual["memoryStore"] + 16
+
+
+# ---- names
+
+
+def refusal(variant: str, **settings: object) -> str:
+    with pytest.raises(TurboError) as caught:
+        solve_text(PERMUTATIONS, **{"arch": "gpu", "variant": variant, **settings})
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(("variant", "settings", "message"), [
+    ("swep", {}, "--variant: no variant swep; there are default, sweep,.*did you mean sweep"),
+    ("sweep,warp-sweep", {}, "--variant sweep,warp-sweep: sweep and warp-sweep exclude each other"),
+    ("retire,no-retire", {}, "retire and no-retire exclude each other"),
+    ("store=global", {"arch": "cpu"}, "store=global is not of the engine cpu, a CPU has one kind of memory"),
+    ("no-sync,sweep", {"arch": "auto"}, r"no-sync is not of the engine cpu, a lane of a CPU is alone \(--arch gpu\)"),
+    ("no-sync", {}, "no-sync goes with sweep"),
+    ("retire=scan", {}, "retire=scan goes with sweep or warp-sweep"),
+    ("plain-bounds,retire", {}, "plain-bounds does not go with retire: a row that had retired could not mend"),
+    ("sweep", {"subproblems": 8}, "--subproblems goes with --variant static-split"),
+    ("static-split", {"subproblems": 12}, "--subproblems: 12 is not a power of two"),
+    ("sweep", {"cp_profiler": (1, 6565)}, "--variant: --cp-profiler has kernels of its own"),
+])  # fmt: skip
+def test_what_cannot_be_had_is_refused_in_one_line(variant, settings, message):
+    said = refusal(variant, **settings)
+    assert re.search(message, said) and "\n" not in said
+
+
+def test_a_tree_is_not_split_ahead_for_several_engines_or_real_variables():
+    text = labelled({"x": "0..3"}, "var 0.0..1.0: r;\n")
+    assert "static-split is of integers" in refusal_of_engine(text, split=True)
+    assert "static-split is of one engine" in refusal_of_engine(PERMUTATIONS, split=True, shares=True)
+
+
+def refusal_of_engine(text: str, **settings: object) -> str:
+    with pytest.raises(EngineError) as caught:
+        OpenEngine(text, **settings)
+    return str(caught.value)
+
+
+def test_the_command_shows_all_names(capsys):
+    assert main(["--list-variants"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == [*variants.NAMES]
+    assert all(variant.line in line for variant, line in zip(variants.VARIANTS, lines))
+
+
+def test_the_command_refuses_a_name_before_it_reads_a_model():
+    answer = ask("--variant", "fast", "nowhere.fzn")
+    assert answer.code == 1 and "no variant fast" in answer.errors
+
+
+def test_nobody_learns_with_a_variant_unless_it_is_asked_for():
+    text = text_of(entry_of("golomb"))
+    assert solve_text(text, arch="cpu", variant="default").statistics["provedBy"] == "cpu tree"
+    assert "tree" not in solve_text(text, arch="cpu", variant="default", learn="follower").statistics["provedBy"]
+
+
+def test_each_macro_has_its_default_in_a_header():
+    texts = [path.read_text(encoding="utf-8") for path in kernels_folder().rglob("*.h")]
+    for variant in variants.VARIANTS:
+        for macro in variant.macros:
+            name, value = re.fullmatch(r"-D(\w+)=(\w+)", macro).groups()
+            assert sum(f"#ifndef {name}\n#define {name} " in text for text in texts) == 1, macro
+            assert value in "01" or sum(f"#define {value} " in text for text in texts) == 1, macro
+
+
+def test_the_usual_build_has_no_macros():
+    for engine in variants.BOTH:
+        usual = [variant.name for variant in variants.VARIANTS if engine in variant.usual]
+        assert "default" in usual
+        for name in usual:
+            needs = variants.BY_NAME[name].needs
+            macros = variants.chosen(",".join([name, *needs[:1]]), engine).settings(engine)["macros"]
+            assert macros == tuple(macro for other in needs[:1] for macro in variants.BY_NAME[other].macros)
+
+
+def test_every_variant_is_tried():
+    tried = {name for names in (*QUICK.values(), *EACH.values()) for many in names for name in many.split(",")}
+    of_host = {"sync", "store=shared", "store=global", "model=global", "sort=none"}  # of which kernels know nothing
+    assert tried | of_host == set(variants.NAMES)
+    assert parse_arguments(["--variant", "sweep", "x.fzn"]).options.variant == "sweep"
