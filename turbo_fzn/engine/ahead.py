@@ -7,20 +7,22 @@ python -m turbo_fzn.engine.ahead --check-gpu  every variant for every architectu
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import re
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
-from turbo_fzn.engine import compilation, compiler
+from turbo_fzn.engine import compilation, compiler, variants
 from turbo_fzn.errors import EngineError
 from turbo_fzn.resources import kernels_folder
 
 GPU_ARCHITECTURES = ("80", "90", "100")
+COMPARED_ON = "90"  # where variants are compared
 # Those that a run without further wishes may need: (bits, flags).
 CPU_ENGINES: tuple[tuple[int, tuple[str, ...]], ...] = ((32, ()), (64, ()), (64, compiler.CPU_FLOAT_FLAGS))
 GPU_VARIANTS: tuple[tuple[int, bool, tuple[str, ...]], ...] = tuple(
@@ -34,19 +36,29 @@ def check_gpu_kernels() -> int:
     source, strictly = str(kernels_folder() / "solve.cu"), ["-Werror", "all-warnings", "-cubin"]
     faults = 0
     with tempfile.TemporaryDirectory() as folder:
-        for architecture in GPU_ARCHITECTURES:
-            for bits, shared, kind in GPU_VARIANTS:
-                command = [*compiler.gpu_command(bits, shared, kind), *strictly, f"-arch=sm_{architecture}"]
-                said = compilation.run_compiler([*command, "-o", f"{folder}/solve.cubin", source], folder)
-                registers = re.findall(r"Used (\d+) registers", said)
-                spills = re.findall(r"(\d+) bytes spill stores, (\d+) bytes spill loads", said)
-                faulty = "warning" in said.lower() or any(pair != ("0", "0") for pair in spills) or not spills
-                faults += faulty
-                floats = ", real variables" if kind else ""
-                variant = f"sm_{architecture} {bits}-bit {'shared' if shared else 'global'} store{floats}"
-                figures = f"{max(map(int, registers))} registers, spills {spills}"
-                print(f"{variant}: {figures}{' FAULT' if faulty else ''}")
+        for architecture, (bits, shared, kind) in checked():
+            command = [*compiler.gpu_command(bits, shared, kind), *strictly, f"-arch=sm_{architecture}"]
+            said = compilation.run_compiler([*command, "-o", f"{folder}/solve.cubin", source], folder)
+            registers = re.findall(r"Used (\d+) registers", said)
+            spills = re.findall(r"(\d+) bytes spill stores, (\d+) bytes spill loads", said)
+            faulty = "warning" in said.lower() or any(pair != ("0", "0") for pair in spills) or not spills
+            faults += faulty
+            more = ", real variables" if kind == compiler.GPU_FLOAT_FLAGS else "".join(f" {flag}" for flag in kind)
+            variant = f"sm_{architecture} {bits}-bit {'shared' if shared else 'global'} store{more}"
+            figures = f"{max(map(int, registers))} registers, spills {spills}"
+            print(f"{variant}: {figures}{' FAULT' if faulty else ''}", flush=True)
     return faults
+
+
+def checked() -> Iterator[tuple[str, tuple[int, bool, tuple[str, ...]]]]:
+    """Every build for every architecture; the variants that are there to be compared in one width and for one."""
+    yield from itertools.product(GPU_ARCHITECTURES, GPU_VARIANTS)
+    changed = [one for one in variants.VARIANTS if variants.GPU in one.engines and variants.GPU not in one.usual]
+    for names in [(one.name, *one.needs[:1]) for one in changed]:
+        macros = variants.chosen(",".join(names), variants.GPU).settings(variants.GPU)["macros"]
+        if macros:
+            yield COMPARED_ON, (32, True, macros)
+    yield COMPARED_ON, (32, True, ("-DMODEL_SHARED=1",))
 
 
 def fill_package(folder: Path, report: Callable[[str], object] = print) -> None:
