@@ -27,6 +27,7 @@ FUZZFLAGS ?= --seed 1
 SOAKFLAGS ?=
 MUTATEFLAGS ?=
 VARIANTFLAGS ?=
+JOURNALFLAGS ?= --arch gpu --seconds 10
 FILES ?= tests/corpus
 BENCHFLAGS ?=
 
@@ -56,7 +57,7 @@ provide = $(1) >/dev/null 2>&1 || { \
     { apt-get update -qq && apt-get install -y -qq --no-install-recommends $(2); } >/dev/null; \
   else echo "$(2) is missing. Type: sudo apt-get install $(2)" >&2; false; fi; }
 
-.PHONY: all venv compiler demo test test-all test-slow test-gpu test-variants fuzz soak coverage mutate bench bench-anytime \
+.PHONY: all venv compiler demo test test-all test-slow test-gpu test-variants fuzz soak coverage mutate bench bench-anytime journal \
         check check-kernels cpmpy pycsp3 docker-check docs look newest-minizinc install uninstall clean
 
 all: $(TESTED) compiler
@@ -136,6 +137,14 @@ bench: $(READY) compiler
 
 bench-anytime: $(READY) compiler
 	@$(RUN) -m turbo_fzn.bench.anytime $(FILES) $(BENCHFLAGS)
+
+# Compares the variants of the engine on FILES, or, without, on instances of our own; needs a GPU. On a CPU what applies:
+# JOURNALFLAGS='--arch cpu --seconds 2'. See python -m turbo_fzn.bench --help.
+journal: $(READY) compiler
+	@mkdir -p build/journal
+	@$(RUN) -m turbo_fzn.bench $(if $(filter file,$(origin FILES)),,$(FILES)) --variants journal $(JOURNALFLAGS) \
+	  --json build/journal/runs.json --csv build/journal/runs.csv --markdown build/journal/tables.md \
+	  --html build/journal/page.html
 
 check: $(READY)
 ifneq ($(VENV),none)

@@ -5,6 +5,7 @@ solution checked. The table gives nodes and propagator runs a second of solving,
 idle, the shape of the launch, and the objective; the last row holds geometric means. With `--peers FILE.csv` (columns
 model, best_known and any with `nodes_per_s`) the ratio to the peer is shown. `--json FILE` keeps the figures,
 `--compare OLD NEW` shows two of them, and `--html FILE` makes a page of pictures of what is run or compared.
+`--variants LIST` compares variants of the engine (variants.py).
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ import argparse
 import csv
 import json
 import math
-import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 from turbo_fzn.bench import files
 from turbo_fzn.bench.nodes_page import page
@@ -30,8 +31,10 @@ from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.run.driver import events_of
 from turbo_fzn.run.outcome import Finished, Solution
 from turbo_fzn.run.prepared import Prepared
+from turbo_fzn.run.report import SUBPROBLEMS, camel
 
 PEER_SPEED = "nodes_per_s"
+PREPARATION = ("parse", "lower", "simplify", "root")  # statistics of so many seconds
 UNUSABLE = (OSError, ValueError)  # what may be wrong with a table or a path
 
 
@@ -41,7 +44,7 @@ def run_model(path: Path, options: Options, seconds: float) -> Run:
     compiled_before = sum(compiler.compile_seconds)
     try:
         start = time.monotonic()
-        run = Run(name, options.arch, "UNKNOWN")
+        run = Run(name, options.arch, "UNKNOWN", variant=options.variant or "")
         for event in events_of(str(path), replace(options, file=path.name), SearchClock(seconds)):
             if isinstance(event, Prepared):
                 prepared_at = time.monotonic()
@@ -49,6 +52,7 @@ def run_model(path: Path, options: Options, seconds: float) -> Run:
             elif isinstance(event, Finished):
                 note_end(run, event, compiled_before)
                 run.seconds = time.monotonic() - prepared_at
+                run.phases = phases_of(event.statistics, run)
             elif isinstance(event, Solution):
                 run.objective = event.objective
                 run.best_seconds = time.monotonic() - prepared_at
@@ -56,7 +60,7 @@ def run_model(path: Path, options: Options, seconds: float) -> Run:
                     run.improvements.append((run.best_seconds, event.objective, event.method))
         return run
     except TurboError as error:
-        return Run(name, options.arch, f"error: {error}")
+        return Run(name, options.arch, f"error: {error}", variant=options.variant or "")
 
 
 class SearchClock(Interrupt):
@@ -82,16 +86,30 @@ def note_end(run: Run, finished: Finished, compiled_before: float) -> None:
     run.nodes_per_second = nodes / seconds if seconds else 0.0
     run.runs_per_second = int(statistics["propagations"]) / seconds if seconds else 0.0
     run.runs_per_node = int(statistics["propagations"]) / max(nodes, 1)
-    run.rounds_per_node = int(statistics.get("iterations", 0)) / max(nodes, 1)
+    rounds = int(statistics.get("iterations", 0))
+    run.rounds_per_node, run.rounds_per_second = rounds / max(nodes, 1), rounds / seconds if seconds else 0.0
     run.idle_share = idle / (busy + idle) if busy + idle else 0.0
     run.engine = str(statistics.get("engine", run.engine))
     run.blocks = int(statistics.get("blocks", 1))
     run.threads = int(statistics.get("threadsPerBlock", 1))
     run.store = str(statistics.get("store", ""))
+    run.rows_in = str(statistics.get("model", ""))
+    run.memory = {name[6:].lower(): size for name, size in statistics.items() if name.startswith("memory")}
+    run.subproblems = {name: int(statistics.get(camel(name), 0)) for name in SUBPROBLEMS}
     run.fixpoint_errors = int(statistics.get("fixpointErrors", 0))
     run.activities = {name[7:].lower(): share for name, share in statistics.items() if name.startswith("profile")}
     run.compile_seconds = float(statistics.get("compileTime", 0.0)) - compiled_before
     run.engine_seconds = float(statistics.get("engineTime", 0.0))
+
+
+def phases_of(statistics: Mapping[str, Any], run: Run) -> dict[str, float]:
+    """Where the time of a run went, in seconds and in order. Compiling is left out: the next run does without."""
+    before = {name: float(statistics.get(f"{name}Time", 0.0)) for name in PREPARATION}
+    transfer = float(statistics.get("transferTime", 0.0))
+    before["engine"] = max(run.engine_seconds - run.compile_seconds - transfer, 0.0)
+    search = float(statistics["solveTime"])
+    shares = run.activities or {"search": 1.0}
+    return {**before, "transfer": transfer, **{name: share * search for name, share in shares.items()}}
 
 
 def peers_table(path: Path | None) -> dict[str, dict[str, str]]:
@@ -152,21 +170,21 @@ def format_means(runs: Sequence[Run]) -> str:
 
 def compare(old: Sequence[Run], new: Sequence[Run]) -> None:
     """Prints the nodes per second of two JSON files side by side."""
-    first, second = ({(run.model, run.engine): run for run in runs} for runs in (old, new))
+    first, second = ({(run.model, run.engine, run.variant): run for run in runs} for runs in (old, new))
     ratios = []
-    print(
-        f"{'model':24}{'engine':>7}{'old nodes/s':>15}{'new nodes/s':>15}{'ratio':>8}{'old best':>12}{'new best':>12}"
-    )
+    print(f"{'model':24}{'engine':>7}{'variant':>16}{'old nodes/s':>15}{'new nodes/s':>15}{'ratio':>8}"
+          f"{'old best':>12}{'new best':>12}")  # fmt: skip
     for key, before in first.items():
         if key not in second:
             continue
         after = second[key]
         ratio = after.nodes_per_second / max(before.nodes_per_second, 1e-9)
         ratios.append(ratio)
-        print(f"{key[0]:24}{key[1]:>7}{before.nodes_per_second:15,.0f}{after.nodes_per_second:15,.0f}{ratio:8.2f}"
+        print(f"{key[0]:24}{key[1]:>7}{key[2]:>16}"
+              f"{before.nodes_per_second:15,.0f}{after.nodes_per_second:15,.0f}{ratio:8.2f}"
               f"{before.objective!s:>12}{after.objective!s:>12}")  # fmt: skip
-    print(f"{'geometric mean':24}{'':37}{geometric_mean(ratios):8.2f}")
-    if alone := sorted(model for model, _ in first.keys() ^ second.keys()):
+    print(f"{'geometric mean':24}{'':53}{geometric_mean(ratios):8.2f}")
+    if alone := sorted({model for model, *_ in first.keys() ^ second.keys()}):
         print(f"only in one of both: {', '.join(alone)}")
 
 
@@ -183,6 +201,10 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument("--lns", choices=("auto", "on", "off"), help="default: off, with --free auto")
     parser.add_argument("--gpu-threads", type=integer("gpu_threads"), help="threads of a GPU block")
     parser.add_argument("--profile", action="store_true", help="count where the time goes, and draw it")
+    parser.add_argument("--variants", metavar="LIST", help="variants of the engine in turn, compared with the first: "
+                        "default,sweep,sweep+no-sync; journal: all that docs/journal.md has")  # fmt: skip
+    parser.add_argument("--csv", type=Path, metavar="FILE", help="with --variants: a line for each run")
+    parser.add_argument("--markdown", type=Path, metavar="FILE", help="with --variants: the tables")
     parser.add_argument("--no-check", action="store_true", help="do not check the solutions")
     parser.add_argument("--peers", type=Path)
     parser.add_argument("--json", type=Path)
@@ -196,14 +218,17 @@ def read_arguments() -> argparse.Namespace:
         if arguments.compare:
             arguments.compare = [load(path) for path in arguments.compare]
         else:
-            arguments.files = files.chosen_files(arguments)
+            if arguments.files or not arguments.variants:
+                arguments.files = files.chosen_files(arguments)
+            for target in (arguments.csv, arguments.markdown):
+                if target:
+                    target.open("a").close()
     except UNUSABLE as error:
         parser.error(str(error))
     return arguments
 
 
-def main() -> int:
-    arguments = read_arguments()
+def main(arguments: argparse.Namespace) -> int:
     if arguments.compare:
         old, new = arguments.compare
         compare(old, new)
@@ -212,24 +237,33 @@ def main() -> int:
         return 0
     runs = run_all(arguments, arguments.peers)
     if arguments.json:
-        arguments.json.write_text(json.dumps([asdict(run) for run in runs], indent=1))
+        keep(runs, arguments.json)
     if arguments.html:
         arguments.html.write_text(page(runs), encoding="utf-8")
-    return 1 if any(run.status.startswith("error") for run in runs) else 0
+    return 1 if any(run.has_failed for run in runs) else 0
+
+
+def keep(runs: Sequence[Run], path: Path) -> None:
+    path.write_text(json.dumps([asdict(run) for run in runs], indent=1))
+
+
+def options_for(arguments: argparse.Namespace, arch: str, variant: str | None = None) -> Options:
+    """How each file is solved."""
+    lns = arguments.lns or ("auto" if arguments.free else "off")
+    of_free_search = "auto" if arguments.free else "off"
+    return Options(arch=arch, blocks=arguments.blocks, threads=arguments.threads, lns=lns, variant=variant,
+                   free_search=arguments.free, relaxation=of_free_search, learn=of_free_search,
+                   gpu_threads=arguments.gpu_threads, profile=arguments.profile,
+                   check="never" if arguments.no_check else "always")  # fmt: skip
 
 
 def run_all(arguments: argparse.Namespace, peers: dict[str, float]) -> list[Run]:
-    lns = arguments.lns or ("auto" if arguments.free else "off")
     runs: list[Run] = []
     print(HEADER, flush=True)
     for arch in arguments.arch or ["cpu"]:
         of_engine = []
         for path in arguments.files:
-            options = Options(arch=arch, blocks=arguments.blocks, threads=arguments.threads, lns=lns,
-                              free_search=arguments.free, relaxation="auto" if arguments.free else "off",
-                              learn="auto" if arguments.free else "off",
-                              gpu_threads=arguments.gpu_threads,
-                              profile=arguments.profile, check="never" if arguments.no_check else "always")  # fmt: skip
+            options = options_for(arguments, arch)
             run = run_model(path, options, arguments.seconds)
             if run.model in peers and run.nodes_per_second:
                 run.peer_ratio = run.nodes_per_second / peers[run.model]
@@ -248,7 +282,3 @@ def duration(text: str) -> float:
     if not 0 < value < math.inf:
         raise ValueError
     return value
-
-
-if __name__ == "__main__":
-    sys.exit(main())
