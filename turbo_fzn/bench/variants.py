@@ -224,8 +224,8 @@ def tables(experiment: Experiment, runs: Sequence[Run], arch: str) -> str:
 def cells(one: Summary) -> tuple[object, ...]:
     memory = (f"{one.memory[kind] / 1024:.1f} KiB" for kind in MEMORY)
     return (one.variant, f"{one.speed:,.0f}", f"{one.normalised:.2f}", f"{one.median:,.0f}", one.fastest,
-            f"{round(one.change, 4) + 0.0:+.1%}", f"{one.rounds_per_second:,.0f}", f"{one.rounds_per_node:.1f}", *memory,
-            *one.counts.values(), f"{one.idle:.1%}")  # fmt: skip
+            f"{round(one.change, 4) + 0.0:+.1%}", f"{one.rounds_per_second:,.0f}", f"{one.rounds_per_node:.1f}",
+            *memory, *one.counts.values(), f"{one.idle:.1%}")  # fmt: skip
 
 
 def markdown(head: Sequence[str], rows: Iterator[tuple[object, ...]] | Sequence[tuple[object, ...]]) -> list[str]:
