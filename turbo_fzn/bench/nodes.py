@@ -38,20 +38,21 @@ PREPARATION = ("parse", "lower", "simplify", "root")  # statistics of so many se
 UNUSABLE = (OSError, ValueError)  # what may be wrong with a table or a path
 
 
-def run_model(path: Path, options: Options, seconds: float) -> Run:
-    """Solves one file for `seconds` of search; errors become the status."""
+def run_model(path: Path, options: Options, seconds: float, processor: bool = False) -> Run:
+    """Solves one file for `seconds` of search, of the wall or of processors; errors become the status."""
     name = files.name_of(path)
     compiled_before = sum(compiler.compile_seconds)
+    clock = ProcessorClock(seconds) if processor else SearchClock(seconds)
     try:
         start = time.monotonic()
         run = Run(name, options.arch, "UNKNOWN", variant=options.variant or "")
-        for event in events_of(str(path), replace(options, file=path.name), SearchClock(seconds)):
+        for event in events_of(str(path), replace(options, file=path.name), clock):
             if isinstance(event, Prepared):
                 prepared_at = time.monotonic()
                 run.prepare_seconds, run.sense = prepared_at - start, event.tnf.sense
             elif isinstance(event, Finished):
-                note_end(run, event, compiled_before)
                 run.seconds = time.monotonic() - prepared_at
+                note_end(run, event, compiled_before, clock)
                 run.phases = phases_of(event.statistics, run)
             elif isinstance(event, Solution):
                 run.objective = event.objective
@@ -76,11 +77,29 @@ class SearchClock(Interrupt):
         return super().__bool__()
 
 
-def note_end(run: Run, finished: Finished, compiled_before: float) -> None:
+class ProcessorClock(Interrupt):
+    """The same, with seconds of processors, which do not mind how busy the machine is."""
+
+    def __init__(self, seconds: float):
+        super().__init__()
+        self.seconds = seconds
+        self.began: float | None = None
+
+    @property
+    def searched(self) -> float:
+        return 0.0 if self.began is None else time.process_time() - self.began
+
+    def __bool__(self) -> bool:
+        if self.settled and self.began is None:
+            self.began = time.process_time()
+        return super().__bool__() or self.searched >= self.seconds
+
+
+def note_end(run: Run, finished: Finished, compiled_before: float, clock: Interrupt) -> None:
     statistics = finished.statistics
     nodes, busy = int(statistics["nodes"]), float(statistics.get("busyTime", 0.0))
     idle = float(statistics.get("idleTime", 0.0))
-    seconds = float(statistics["solveTime"])
+    seconds = clock.searched if isinstance(clock, ProcessorClock) else float(statistics["solveTime"])
     run.status = finished.status
     run.nodes, run.solutions = nodes, finished.n_solutions
     run.nodes_per_second = nodes / seconds if seconds else 0.0
@@ -192,6 +211,7 @@ def read_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m turbo_fzn.bench", description=(__doc__ or "").splitlines()[0])
     files.add_arguments(parser, needed=False)
     parser.add_argument("--seconds", type=duration, default=5.0, help="of search for each file")
+    parser.add_argument("--processor", action="store_true", help="seconds of processors, for a busy machine; CPU alone")
     parser.add_argument(
         "--arch", action="append", choices=("cpu", "gpu"), help="engine; may be repeated (default: cpu)"
     )
@@ -264,7 +284,7 @@ def run_all(arguments: argparse.Namespace, peers: dict[str, float]) -> list[Run]
         of_engine = []
         for path in arguments.files:
             options = options_for(arguments, arch)
-            run = run_model(path, options, arguments.seconds)
+            run = run_model(path, options, arguments.seconds, arguments.processor)
             if run.model in peers and run.nodes_per_second:
                 run.peer_ratio = run.nodes_per_second / peers[run.model]
             of_engine.append(run)

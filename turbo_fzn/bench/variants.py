@@ -137,7 +137,8 @@ def run_in_turn(arguments: argparse.Namespace, arch: str, names: Sequence[str]) 
     with tempfile.TemporaryDirectory() as folder:
         for path in arguments.files or write_all(Path(folder), seed=1):
             for name in names:
-                run = run_model(path, options_for(arguments, arch, named(name)), arguments.seconds)
+                options = options_for(arguments, arch, named(name))
+                run = run_model(path, options, arguments.seconds, arguments.processor)
                 run.variant = name
                 runs.append(run)
                 print(f"{run.model:24}{run.engine:>7}  {name:24}{run.nodes_per_second:13,.0f} nodes/s"
