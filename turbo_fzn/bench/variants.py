@@ -111,8 +111,7 @@ def write(arguments: argparse.Namespace, runs: Sequence[Run], text: str) -> None
 def wanted(text: str, arch: str) -> tuple[list[str], list[Experiment]]:
     """The variants that are run, each once, and what they are compared in. Raises UsageError."""
     if text == ALL:
-        possible = [(one, [name for name in one.names if is_of(name, arch)]) for one in EXPERIMENTS]
-        experiments = [Experiment(one.title, tuple(names)) for one, names in possible if len(names) > 1]
+        experiments = [one for one in EXPERIMENTS if all(is_of(name, arch) for name in one.names)]
     else:
         experiments = [Experiment("Variants", tuple(text.split(",")))]
     names = list(dict.fromkeys(name for one in experiments for name in one.names))
