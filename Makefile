@@ -127,7 +127,7 @@ endif
 	@$(RUN) tests/package_coverage.py
 	@$(RUN) tests/kernel_coverage.py
 
-# MUTATEFLAGS: words of the mutations to try, or --write; see python tests/mutate.py --help
+# MUTATEFLAGS: words of the mutations to try; see python tests/mutate.py --help
 mutate: $(TESTED) compiler
 	@$(RUN) tests/mutate.py $(MUTATEFLAGS)
 
@@ -153,7 +153,7 @@ endif
 	@$(RUN) tests/house.py
 
 check-kernels: $(READY)
-	@$(RUN) -m turbo_fzn.engine.ahead --check-gpu
+	@$(RUN) -m turbo_fzn.engine.toolchain.ahead
 
 look: $(TESTED) compiler docs
 	@$(call provide,command -v chromium,chromium)

@@ -15,7 +15,7 @@ from setuptools.command.build_py import build_py
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # build front ends leave it out
 
-from turbo_fzn.engine import ahead, compiler
+from turbo_fzn.engine.toolchain import ahead, compiler
 
 
 @lru_cache(maxsize=1)

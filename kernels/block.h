@@ -34,7 +34,7 @@ struct BlockState {
   Random random;
   Statistics statistics;
 };
-static_assert(sizeof(BlockState) <= STATE_BYTES, "the host leaves STATE_BYTES (engine/abi.py) for a block's state");
+static_assert(sizeof(BlockState) <= STATE_BYTES, "the host leaves STATE_BYTES (engine/abi/abi.py) for a block's state");
 
 DEVICE Propagation& propagation(const Block& b) { return b.state->propagation; }
 DEVICE Claim& claim(const Block& b) { return b.state->claim; }
@@ -50,7 +50,7 @@ DEVICE Stopwatch& stopwatch(const Block& b) { return b.state->stopwatch; }
 DEVICE Random& block_random(const Block& b) { return b.state->random; }
 DEVICE Statistics& statistics(const Block& b) { return b.state->statistics; }
 
-// Bytes of the parts of a block's memory, in this order; turbo_fzn/engine/layout.py has the same sums.
+// Bytes of the parts of a block's memory, in this order; turbo_fzn/engine/layout/layout.py has the same sums.
 DEVICE i64 store_bytes(const Problem& p, bool retires = RETIRES_ROWS) {
   return 2 * align16((i64)p.n_vars * (i64)sizeof(bound_t)) + align16((i64)flag_words(p.n_vars) * 4) +
          (1 + retires) * align16((i64)row_words(p.n_rows) * 4);

@@ -13,6 +13,6 @@ CACHE = [
     host("cache", "one that is read-only is not read", "cache.py",
          "if is_private(os.stat(folder)):", "if is_private(os.stat(folder)) and os.access(folder, os.W_OK):",
          "tests/test_read_only_cache.py"),
-    host("cache", "what cannot be loaded is kept", "engine/compilation.py",
+    host("cache", "what cannot be loaded is kept", "engine/toolchain/compilation.py",
          "        check_binary(compiled, command[0])\n", "", "tests/test_cache.py -k loaded"),
 ]  # fmt: skip

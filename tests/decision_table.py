@@ -9,7 +9,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from turbo_fzn.engine.abi import METHODS
+from turbo_fzn.engine.abi.abi import METHODS
 from turbo_fzn.options import Options, parse_arguments
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text

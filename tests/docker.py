@@ -78,7 +78,7 @@ def complaints_of_run(rest: str) -> Iterator[str]:
 
 def documented(image: str) -> list[str]:
     """The lines of the page about Docker that run this image."""
-    lines = (ROOT / "docs" / "howto" / "docker.md").read_text(encoding="utf-8").splitlines()
+    lines = (ROOT / "docs" / "guide" / "docker.md").read_text(encoding="utf-8").splitlines()
     return [line.strip() for line in lines if line.startswith("    docker run") and image in line.split()]
 
 

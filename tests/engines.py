@@ -13,10 +13,10 @@ from contextlib import closing
 import numpy as np
 from command import wait_until
 
-from turbo_fzn.engine.abi import METHODS, MethodBook
+from turbo_fzn.engine.abi.abi import METHODS, STATISTICS, MethodBook
 from turbo_fzn.engine.contract import Engine, Found
-from turbo_fzn.engine.cpu import STATISTICS, CpuEngine
-from turbo_fzn.engine.layout import Settings
+from turbo_fzn.engine.cpu import CpuEngine
+from turbo_fzn.engine.layout.layout import Settings
 from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
@@ -38,7 +38,7 @@ def make_engine(name: str, prepared: Prepared, settings: Settings) -> Engine:
     """The engine of that name, as --arch and the fixture `engine` have it, for all variables."""
     exports = np.arange(prepared.tnf.n_vars, dtype=np.int32)
     if name == "gpu":
-        from turbo_fzn.engine.gpu import GpuEngine  # needs PyCUDA
+        from turbo_fzn.engine.cuda.gpu import GpuEngine  # needs PyCUDA
 
         return GpuEngine(prepared.tnf, exports, settings)
     return CpuEngine(prepared.tnf, exports, settings)
@@ -74,8 +74,11 @@ class OpenEngine(CpuEngine):
         return self.prepared.origin[name]
 
     def search_until(self, enough: Callable[[], object]) -> list[Found]:
-        """See `drain`; then the engine is closed."""
+        """See `drain`; then the engine is closed. A block takes its place in the ring before it writes to it: what was
+        on its way by then is waited for."""
         found = drain(self, enough=enough)
+        under_way = self.common.ring_head
+        wait_until(lambda: found.extend(self.poll()) or self.ring.taken >= under_way)
         self.close()
         return found
 
@@ -99,7 +102,7 @@ class OpenEngine(CpuEngine):
         return self.search_until(lambda: False)
 
     def counted(self, name: str) -> list[int]:
-        """A statistic (one of cpu.STATISTICS) of each block; after the end."""
+        """A statistic (one of abi.STATISTICS) of each block; after the end."""
         return self.blocks_statistics[:, STATISTICS.index(name)].tolist()
 
     def book(self, method: str) -> MethodBook:

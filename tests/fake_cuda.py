@@ -1,8 +1,8 @@
 """A CUDA driver in Python, for the host side of the GPU engine where there is no GPU.
 
-It has the part of PyCUDA's interface that turbo_fzn/engine/gpu.py uses. Device memory is host memory, a launch starts a
-thread a block that runs the CPU engine's `solve_block` on the same Problem, and faults can be ordered: `fail_at`
-names a call that raises. Every allocation is counted, so that a test can see what is given back.
+It has the part of PyCUDA's interface that turbo_fzn/engine/cuda/gpu.py uses. Device memory is host memory, a launch
+starts a thread a block that runs the CPU engine's `solve_block` on the same Problem, and faults can be ordered:
+`fail_at` names a call that raises. Every allocation is counted, so that a test can see what is given back.
 
 fake_gpu.py puts it under this process, fake_machine.py under a process that a test starts.
 """
@@ -17,8 +17,9 @@ from types import ModuleType, SimpleNamespace
 
 import numpy as np
 
-from turbo_fzn.engine import cpu, gpu
-from turbo_fzn.engine.agreement import digest
+from turbo_fzn.engine.abi.agreement import digest
+from turbo_fzn.engine.cuda import gpu
+from turbo_fzn.engine.library import library
 
 DEVICE_ATTRIBUTES = SimpleNamespace(
     MULTIPROCESSOR_COUNT=4,
@@ -166,7 +167,7 @@ class Function:
     def prepared_async_call(self, grid, block, stream, problem: bytes, shared_size: int) -> None:
         self.driver.meet("launch")
         self.driver.launches.append((grid[0], block[0]))
-        stream.launch(cpu.library(self.bits).solve_block, problem, 0 if self.driver.hangs else grid[0])
+        stream.launch(library(self.bits).solve_block, problem, 0 if self.driver.hangs else grid[0])
 
 
 def make_device(driver: Driver):

@@ -10,7 +10,9 @@ from types import ModuleType
 import pytest
 from fake_cuda import Driver, make_module
 
-from turbo_fzn.engine import compiler, context, cpu, devices
+from turbo_fzn.engine.cuda import context, devices
+from turbo_fzn.engine.library import library
+from turbo_fzn.engine.toolchain import compiler
 from turbo_fzn.read.grammar import terminals
 
 NVCC = Path(__file__).parent / "fake_machine" / "nvcc"
@@ -20,7 +22,7 @@ NVCC = Path(__file__).parent / "fake_machine" / "nvcc"
 def fake_gpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Driver]:
     """The driver of this machine."""
     for bits in (32, 64):
-        cpu.library(bits)  # before the cache is another one
+        library(bits)  # before the cache is another one
     terminals()
     monkeypatch.setenv("TURBO_FZN_CACHE", str(tmp_path / "cache"))
     driver = Driver()

@@ -14,7 +14,7 @@ import subprocess
 from pathlib import Path
 
 from turbo_fzn import cache
-from turbo_fzn.engine import compiler
+from turbo_fzn.engine.toolchain import compiler
 from turbo_fzn.read.grammar import terminals
 
 TESTS = Path(__file__).resolve().parent

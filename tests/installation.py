@@ -17,7 +17,7 @@ import setuptools
 from builds import build_once, quick_compiler
 from command import LEAST_SUM, PATIENCE, Answer, read, write
 
-from turbo_fzn.engine import compiler
+from turbo_fzn.engine.toolchain import compiler
 
 SOURCE = Path(__file__).resolve().parent.parent
 BUILT_FROM = ("setup.py", "setup.cfg", "pyproject.toml", "README.md", "LICENSE")

@@ -35,7 +35,7 @@ LEARNING = [
            "  take_part(l);\n  take_set(l);", "  take_part(l);", "tests/test_decisions.py -k turns"),
     kernel("learners", "a seed changes nothing", "learn/learner.h",
            "p->seed != 0 || ", "", "tests/test_decisions.py -k seeds"),
-    host("learners", "an operand of another row is a link", "engine/decisions.py",
+    host("learners", "an operand of another row is a link", "engine/layout/decisions.py",
          "& (uses == 1) ", "", "tests/test_decisions.py -k no_link"),
     kernel("learners", "what creeps goes first for ever", "learn/advance.h",
            "take_row(l, again > few)", "take_row(l, false)", "tests/test_learning.py -k great_steps"),

@@ -10,12 +10,13 @@ from pathlib import Path
 import numpy as np
 from builds import build_once
 
-from turbo_fzn.engine import compiler, context
-from turbo_fzn.engine.abi import Common, Problem
-from turbo_fzn.engine.aligned import align16, make_common
-from turbo_fzn.engine.cpu import point_to
-from turbo_fzn.engine.devices import driver
-from turbo_fzn.engine.layout import Layout, Settings
+from turbo_fzn.engine.abi.abi import Common, Problem
+from turbo_fzn.engine.abi.aligned import align16, make_common
+from turbo_fzn.engine.cuda import context
+from turbo_fzn.engine.cuda.devices import driver
+from turbo_fzn.engine.layout.layout import Layout, Settings
+from turbo_fzn.engine.library import point_to
+from turbo_fzn.engine.toolchain import compiler
 from turbo_fzn.resources import kernels_folder
 from turbo_fzn.tnf.language import TNF
 

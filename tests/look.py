@@ -20,7 +20,7 @@ from command import COMMAND, CORPUS, environment, golomb
 
 HTML = "--html"
 FOLDER = Path(__file__).resolve().parent.parent / "build" / "look"
-SITE_PAGES = [FOLDER.parent / "site" / f"{name}.html" for name in ("index", "tutorial", "reference")]
+SITE_PAGES = [FOLDER.parent / "site" / f"{name}.html" for name in ("index", "guide/tutorial", "guide/reference")]
 WIDTHS = {500: 3600, 1400: 1700}  # of the window, and its height
 LEAST_FILLED = 0.6  # of the height of the longest column, by the shortest
 BROWSER = "chromium --headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking".split()

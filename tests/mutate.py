@@ -3,7 +3,8 @@
 Each mutation of mutations.py is made in a copy of the source tree, where its tests are run until one fails. If none
 does, the mutation has survived: the mechanism could be broken, or switched off, and nobody would know (mutation
 testing: DeMillo, Lipton, Sayward, IEEE Computer 1978). First the tests are run without a mutation, and must pass. The
-exit code is 1 if anything survives, hangs or is out of date. `--write` writes the table into docs/correctness.md.
+exit code is 1 if anything survives, hangs or is out of date. build/mutations.md has a table of what was tried, with the
+test that failed.
 
 Kernels are compiled with little optimisation, into a cache of their own. On two idle cores it takes half an hour.
 """
@@ -27,7 +28,7 @@ from mutation import Mutation
 from mutations import MUTATIONS
 
 SOURCE = Path(__file__).resolve().parent.parent
-PAGE = SOURCE / "docs" / "correctness.md"
+PAGE = SOURCE / "build" / "mutations.md"
 FOLDERS = ("turbo_fzn", "kernels", "share", "tests", "examples", "docs")
 PARTS = (*FOLDERS, "setup.cfg", "pyproject.toml", "README.md", "LICENSE")
 PATIENCE = 120  # seconds that a test waits for what a mutation may have taken away
@@ -145,21 +146,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Breaks each mechanism of the solver, and expects a test to notice.")
     parser.add_argument("words", nargs="*", help="only mutations whose description or file has one of these words")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, help="mutations that are tried at a time")
-    parser.add_argument("--write", action="store_true", help="write the table into docs/correctness.md")
     arguments = parser.parse_args()
     words = arguments.words or [""]
     wanted = [mutation for mutation in MUTATIONS if any(word in " ".join(mutation[:3]) for word in words)]
-    if arguments.write and wanted != MUTATIONS:
-        parser.error("--write is for all mutations")
     outcomes = []
     for outcome in try_all(wanted, arguments.processes):
         print(f"{outcome.mutation.mechanism}: {outcome.mutation.fault}: {outcome.test or outcome.fault}", flush=True)
         outcomes.append(outcome)
     faults = sum(not outcome.test for outcome in outcomes)
-    print(f"{len(outcomes)} mutations, {faults} not seen by any test")
-    if arguments.write and not faults:
-        text, _, _ = PAGE.read_text(encoding="utf-8").partition(HEAD)
-        PAGE.write_text(text + table(outcomes), encoding="utf-8")
+    PAGE.parent.mkdir(exist_ok=True)
+    PAGE.write_text(table(outcomes), encoding="utf-8")
+    print(f"{len(outcomes)} mutations, {faults} not seen by any test: {PAGE}")
     return 1 if faults else 0
 
 

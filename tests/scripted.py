@@ -9,7 +9,7 @@ import numpy as np
 from command import PATIENCE
 
 from turbo_fzn.engine.contract import Engine, Found, Roots
-from turbo_fzn.engine.team import Team
+from turbo_fzn.engine.together.team import Team
 
 
 class Scripted:

@@ -1,4 +1,4 @@
-"""Host and kernels mean the same by every struct, enum and constant: engine/abi.py is the one place that says it."""
+"""Host and kernels mean the same by every struct, enum and constant: engine/abi/abi.py alone says it."""
 
 from __future__ import annotations
 
@@ -16,10 +16,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from turbo_fzn import solve_text
-from turbo_fzn.engine import abi, agreement, compiler, cpu, header
-from turbo_fzn.engine.layout import Layout, Settings
-from turbo_fzn.engine.records import RECORDS, WIDTHS, fields_of
-from turbo_fzn.engine.trace_records import TraceRecord
+from turbo_fzn.engine import library
+from turbo_fzn.engine.abi import abi, agreement, header
+from turbo_fzn.engine.abi.records import RECORDS, WIDTHS, fields_of
+from turbo_fzn.engine.abi.trace_records import TraceRecord
+from turbo_fzn.engine.layout.layout import Layout, Settings
+from turbo_fzn.engine.toolchain import compiler
 from turbo_fzn.errors import InternalError
 from turbo_fzn.resources import kernels_folder
 from turbo_fzn.run.profiler import Profiler
@@ -97,15 +99,15 @@ def test_any_change_of_the_table_has_another_digest(monkeypatch, old, new):
 
 
 def test_a_library_compiled_for_another_table_is_refused(monkeypatch):
-    monkeypatch.setattr(cpu, "digest", lambda floats: "0123456789abcdef")
+    monkeypatch.setattr(library, "digest", lambda floats: "0123456789abcdef")
     with pytest.raises(InternalError, match="host and kernels differ"):
-        cpu.library.__wrapped__(32)
+        library.library.__wrapped__(32)
 
 
 def test_a_gpu_binary_compiled_for_another_table_is_refused(fake_gpu):
     assert solve_text(MODEL, arch="gpu").solutions
     fake_gpu.digest = b"0123456789abcdef\0"
-    from turbo_fzn.engine import context
+    from turbo_fzn.engine.cuda import context
 
     context._context.cache_clear()
     with pytest.raises(InternalError, match="host and kernels differ"):
@@ -131,7 +133,7 @@ def test_both_sides_reckon_with_the_same_memory(n_vars, n_rows, wide, queue, lev
     layout = Layout(some_tnf(n_vars, n_rows, wide), np.arange(1), settings)
     problem = abi.Problem()
     layout.fill(problem, 0)
-    cpu.check_sums(layout, problem)
+    library.check_sums(layout, problem)
 
 
 def test_memory_of_another_size_is_refused():
@@ -140,7 +142,7 @@ def test_memory_of_another_size_is_refused():
     layout.fill(problem, 0)
     problem.trail_capacity += 4
     with pytest.raises(InternalError, match="memory of a block"):
-        cpu.check_sums(layout, problem)
+        library.check_sums(layout, problem)
 
 
 def test_what_the_host_writes_by_place_has_the_places_of_the_table():

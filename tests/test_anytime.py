@@ -14,7 +14,7 @@ from test_portfolio import BEST_GAIN, KNAPSACK
 from turbo_fzn.bench import nodes as bench
 from turbo_fzn.bench.anytime import run_model, run_side, summary
 from turbo_fzn.bench.curves import Curve, better, gap_of, is_peer, number
-from turbo_fzn.engine.abi import METHODS
+from turbo_fzn.engine.abi.abi import METHODS
 from turbo_fzn.options import Options
 from turbo_fzn.report.plot import draw
 

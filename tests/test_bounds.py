@@ -18,10 +18,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from turbo_fzn import solve_text
-from turbo_fzn.bounds.beside import NO_SOLUTION, Beside
+from turbo_fzn.bounds.beside import Beside
 from turbo_fzn.bounds.certificate import Certifier, fix
 from turbo_fzn.bounds.cliques import Conflicts
 from turbo_fzn.bounds.cuts import Cutter, as_fractions
+from turbo_fzn.bounds.listener import NO_SOLUTION
 from turbo_fzn.bounds.relaxation import Affine, Builder, LinearRows, Relaxation
 from turbo_fzn.bounds.tree import refute
 from turbo_fzn.domains import INFINITY

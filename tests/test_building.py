@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from command import PATIENCE
 
-from turbo_fzn.engine import ahead, compiler
+from turbo_fzn.engine.toolchain import ahead, compiler
 
 SOURCE = Path(__file__).resolve().parent.parent
 EXTRAS = {

@@ -15,8 +15,9 @@ from builds import quick_compiler
 from command import LEAST_SUM, PATIENCE, environment, run, value, write
 
 from turbo_fzn import cache
-from turbo_fzn.engine import compilation, cpu
-from turbo_fzn.engine import compiler as compiling
+from turbo_fzn.engine import library
+from turbo_fzn.engine.toolchain import compilation
+from turbo_fzn.engine.toolchain import compiler as compiling
 from turbo_fzn.errors import EngineError
 from turbo_fzn.read import grammar
 
@@ -345,7 +346,7 @@ def test_a_kept_library_that_cannot_be_loaded_here_is_named(folder, monkeypatch)
     path = sealed(folder / "cpu32-0.so", b"for another machine")
     monkeypatch.setattr(compiling, "soonest_cpu_library", lambda bits, *extra: path)
     with pytest.raises(EngineError, match=rf"^cannot load the CPU engine \(remove {path}, and it is made again\): "):
-        cpu.load(32)
+        library.load(32)
 
 
 def test_a_reader_of_one_line_gets_it(model):

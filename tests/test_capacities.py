@@ -11,7 +11,7 @@ from engines import OpenEngine, drain, labelled, make_engine
 
 from turbo_fzn.engine import cpu
 from turbo_fzn.engine.contract import Engine
-from turbo_fzn.engine.layout import Settings
+from turbo_fzn.engine.layout.layout import Settings
 from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text

@@ -30,7 +30,7 @@ from command import (
 from warm import ask
 
 from turbo_fzn import __version__, install, options
-from turbo_fzn.engine.abi import LEARNERS, METHODS
+from turbo_fzn.engine.abi.abi import LEARNERS, METHODS
 from turbo_fzn.limits import LIMITS
 from turbo_fzn.options import ACTIONS, OPTIONS, Options, Row, minizinc_extra_flags, parse_arguments
 
@@ -122,12 +122,12 @@ def test_the_help_has_each_option_under_one_heading_and_tells_the_default_of_eac
 
 def test_the_help_and_the_reference_say_which_threads_a_gpu_block_can_have():
     wanted = "a multiple of {2} from {0} to {1}".format(*LIMITS["gpu_threads"])
-    reference = (DOCS / "reference.md").read_text()
+    reference = (DOCS / "guide" / "reference.md").read_text()
     assert all(wanted in " ".join(text.split()) for text in (run_plainly("--help").stdout, reference))
 
 
 def test_every_method_of_free_search_is_in_the_reference_and_explained():
-    for page in ("reference.md", "search.md"):
+    for page in ("guide/reference.md", "design/search.md"):
         text = (DOCS / page).read_text()
         assert [method for method in METHODS[: -len(LEARNERS)] if f"`{method}`" not in text] == []
 

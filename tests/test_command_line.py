@@ -9,7 +9,7 @@ import sys
 import pytest
 from command import COMMAND, LEAST_SUM, PATIENCE, environment, run, start, value, write
 
-from turbo_fzn.engine.abi import LEARNERS, METHODS
+from turbo_fzn.engine.abi.abi import LEARNERS, METHODS
 from turbo_fzn.errors import TurboError, UsageError, one_line
 from turbo_fzn.options import ACTIONS, OPTIONS, Options, parse_arguments
 from turbo_fzn.run.policy import wanted_methods

@@ -23,7 +23,7 @@ from engines import drain, make_engine
 from test_capacities import QUEENS_SOLUTIONS, TOO_SMALL, engine_for, run
 
 from turbo_fzn.engine.contract import Engine
-from turbo_fzn.engine.layout import Settings
+from turbo_fzn.engine.layout.layout import Settings
 from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text

@@ -14,8 +14,8 @@ from test_random_models import models
 from warm import ask
 
 from turbo_fzn import solve_text
-from turbo_fzn.engine.abi import DECISION_SETS, DecisionSet
-from turbo_fzn.engine.decisions import decision_sets, links
+from turbo_fzn.engine.abi.abi import DECISION_SETS, DecisionSet
+from turbo_fzn.engine.layout.decisions import decision_sets, links
 from turbo_fzn.errors import UsageError
 from turbo_fzn.run.roles import IN_TURN, Learner, named_learner
 from turbo_fzn.tnf.language import TNF, Op

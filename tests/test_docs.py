@@ -19,7 +19,7 @@ FOLDER = re.compile(r"[\w.-]+(?:/[\w.-]+)*/")
 NAME = re.compile(r"([a-z_]+)\.([A-Za-z_]\w*)")
 FOREIGN = {  # a user's files, what a run may write, and a file of MiniZinc's
     "nosets.mzn", "model.mzn", "model.fzn", "data.dzn", "ten.fzn", "OLD.json", "NEW.json", "setup.py", "m.fzn", "m.tnf",
-    "fzn_NAME.mzn", "fzn_NAME_reif.mzn",
+    "fzn_NAME.mzn", "fzn_NAME_reif.mzn", "build/mutations.md",
 }  # fmt: skip
 
 
@@ -133,7 +133,7 @@ def test_every_source_that_a_source_speaks_of_exists(folder):
 
 
 def test_every_folder_that_the_architecture_names_exists():
-    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "design" / "architecture.md").read_text(encoding="utf-8")
     folders = {word for code in inline_code(text) for word in code.split() if FOLDER.fullmatch(word)}
     places = [ROOT, ROOT / "turbo_fzn", ROOT / "turbo_fzn" / "lower", ROOT / "kernels"]
     assert folders and sorted(name for name in folders if not any((place / name).is_dir() for place in places)) == []
@@ -156,7 +156,7 @@ def names_by_module() -> dict[str, set[str]]:
 @pytest.mark.parametrize("name", ["architecture.md", "correctness.md"])
 def test_every_name_of_a_module_that_is_named_is_defined_there(name):
     modules = names_by_module()
-    codes = inline_code((ROOT / "docs" / name).read_text(encoding="utf-8"))
+    codes = inline_code((ROOT / "docs" / "design" / name).read_text(encoding="utf-8"))
     matches = filter(None, (NAME.fullmatch(code.removesuffix("()")) for code in codes))
     named = [match.groups() for match in matches if match[2] not in SUFFIXES and match[1] in modules]
     missing = [f"{module}.{attribute}" for module, attribute in named if attribute not in modules[module]]
@@ -174,9 +174,17 @@ def test_a_table_that_a_blank_line_parts_would_be_seen():
 
 
 def test_the_readme_says_how_many_models_are_proved_as_the_measurement_does():
-    """The first row of ours, and CP-SAT's, in the table of docs/search.md."""
-    rows = re.findall(r"^\| (ours|CP-SAT)[^|]*\| (\d+) \| (\d+) \| 41 \|", (ROOT / "docs/search.md").read_text(), re.M)
+    """The first row of ours, and CP-SAT's, in the table of docs/measurements/free-search.md."""
+    page = (ROOT / "docs" / "measurements" / "free-search.md").read_text()
+    rows = re.findall(r"^\| (ours|CP-SAT)[^|]*\| (\d+) \| (\d+) \| 41 \|", page, re.M)
     ours, theirs = rows[0][1:], {row[0]: row[1:] for row in rows}["CP-SAT"]
     readme = " ".join((ROOT / "README.md").read_text().split())
     assert f"proved {ours[0]} of 41 Challenge models within 20 s (CP-SAT on 13 threads: {theirs[0]})" in readme
     assert f"or a better one, on {ours[1]} (CP-SAT: {theirs[1]})" in readme
+
+
+@pytest.mark.parametrize(("place", "most"), [("README.md", 650), ("docs/guide", 12_000)])
+def test_what_a_user_has_to_read_stays_short(place, most):
+    """In words, as `wc -w` counts them."""
+    pages = [path for path in DOCUMENTS if (ROOT / place) in (path, path.parent)]
+    assert pages and sum(len(path.read_text(encoding="utf-8").split()) for path in pages) <= most

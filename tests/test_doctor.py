@@ -26,8 +26,8 @@ from fake_machine import build_driver, changes, fill_cache
 
 from turbo_fzn import __main__ as entry
 from turbo_fzn import doctor, install
-from turbo_fzn.engine import compiler
-from turbo_fzn.engine.compiler import NoCompiler
+from turbo_fzn.engine.toolchain import compiler
+from turbo_fzn.engine.toolchain.compiler import NoCompiler
 from turbo_fzn.resources import PACKAGE
 
 Report = dict[str, tuple[str, str, str]]  # part -> (state, what is said, the command that mends it)
@@ -270,7 +270,7 @@ def test_packages_are_named_themselves_for_no_index_has_turbo_fzn():
     settings = configparser.ConfigParser()
     settings.read(PACKAGE.parent / "setup.cfg")
     extras = {name: "".join(settings["options.extras_require"][name].split(" ")).split() for name in ("gpu", "mpi")}
-    told = {"gpu": "engine/devices.py", "mpi": "ranks/world.py"}
+    told = {"gpu": "engine/cuda/devices.py", "mpi": "ranks/world.py"}
     for name, file in told.items():
         words = "".join(f", '{package}'" for package in extras[name])
         assert f"pip('install'{words})" in (PACKAGE / file).read_text().replace('"', "'")

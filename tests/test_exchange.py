@@ -14,10 +14,10 @@ from command import golomb, wait_until
 from engines import OpenEngine, labelled
 from soak import market_split_model
 
-from turbo_fzn.engine import gpu
-from turbo_fzn.engine.abi import Common, Island, Units
+from turbo_fzn.engine.abi.abi import NO_INCUMBENT, Common, Island, Units
 from turbo_fzn.engine.contract import Found, Roots
-from turbo_fzn.engine.layout import NO_INCUMBENT, Settings
+from turbo_fzn.engine.cuda import gpu
+from turbo_fzn.engine.layout.layout import Settings
 from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text

@@ -13,8 +13,9 @@ import pytest
 from command import CORPUS, golomb
 
 from turbo_fzn import solve_text
-from turbo_fzn.engine import devices, gpu, maker
-from turbo_fzn.engine.devices import chosen
+from turbo_fzn.engine.cuda import devices, gpu
+from turbo_fzn.engine.cuda.devices import chosen
+from turbo_fzn.engine.together import maker
 from turbo_fzn.errors import EngineError, UsageError
 from turbo_fzn.run import engines
 

@@ -20,7 +20,7 @@ import pytest
 
 from turbo_fzn import floats
 from turbo_fzn.domains import INFINITY
-from turbo_fzn.engine import compiler
+from turbo_fzn.engine.toolchain import compiler
 from turbo_fzn.resources import kernels_folder
 from turbo_fzn.tnf.language import (
     FLOAT_ADD,

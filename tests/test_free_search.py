@@ -19,7 +19,7 @@ from soak import market_split_model
 from test_portfolio import BEST_GAIN, KNAPSACK, NEIGHBOURHOODS, RESTARTS
 from test_random_models import models
 
-from turbo_fzn.engine.aligned import FIRST_SHARE
+from turbo_fzn.engine.abi.aligned import FIRST_SHARE
 from turbo_fzn.engine.contract import Found
 
 MANY = 10**9  # tries on the books, so that what a try takes is what the books say, and not what the machine takes

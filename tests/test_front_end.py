@@ -33,7 +33,7 @@ from turbo_fzn.bench.front import (
     measure_apart,
     summary,
 )
-from turbo_fzn.engine import cpu
+from turbo_fzn.engine import root
 from turbo_fzn.lower.rewrite import lower
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.tnf.simplify import simplify
@@ -231,14 +231,14 @@ class Branch:
         lowered = lower(parse_text(text), share=simplified)
         self.tnf, self.variable = lowered.tnf, lowered.origin
         if simplified:
-            small = simplify(lowered.tnf, cpu.propagate)
+            small = simplify(lowered.tnf, root.propagate)
             position = small.reconstruction.position[small.reconstruction.representative]
             self.tnf = small.tnf
             self.variable = {name: int(position[number]) for name, number in lowered.origin.items()}
 
     def propagate(self) -> bool:
         """To the fixpoint; whether there is one."""
-        bounds = None if self.tnf.infeasible else cpu.propagate(self.tnf)
+        bounds = None if self.tnf.infeasible else root.propagate(self.tnf)
         if bounds is not None:
             self.tnf.lower, self.tnf.upper = bounds
         return bounds is not None
@@ -312,7 +312,7 @@ def test_a_model_n_times_as_large_has_at_most_n_times_the_rows():
     sizes = []
     for size in SIZES:
         lowered = lower(parse_text(growing_model(SMALLEST * size))).tnf
-        simplified = simplify(lowered, cpu.propagate).tnf
+        simplified = simplify(lowered, root.propagate).tnf
         assert not simplified.infeasible
         sizes.append((lowered.n_vars, lowered.n_rows, simplified.n_vars, simplified.n_rows))
     assert min(sizes[0]) > SMALLEST / 2
@@ -330,7 +330,7 @@ def test_a_model_n_times_as_large_takes_at_most_n_times_the_calls(stage):
         work: dict[str, Callable[[], object]] = {
             "parse": lambda text=text: parse_text(text),
             "lower": lambda parsed=parsed: lower(parsed),
-            "simplify": lambda lowered=lowered: simplify(lowered, cpu.propagate),
+            "simplify": lambda lowered=lowered: simplify(lowered, root.propagate),
         }
         counts.append(calls_of_functions(work[stage]))
     assert all(count <= GROWTH_LIMIT * size * counts[0] for size, count in zip(SIZES, counts))

@@ -1,6 +1,6 @@
 """A short run of the fuzzer, the faults that it found before, and the fuzzer itself: it must see a fault.
 
-The long runs are `make fuzz`; docs/correctness.md says how many instances have been tried.
+The long runs are `make fuzz`; docs/measurements/random-tests.md says how many instances have been tried.
 """
 
 from __future__ import annotations

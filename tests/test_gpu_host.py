@@ -12,9 +12,10 @@ from engines import search
 from fake_gpu import forget
 
 from turbo_fzn import info, solve_text
-from turbo_fzn.engine import ahead, compiler, devices, gpu
-from turbo_fzn.engine.abi import STATISTICS
-from turbo_fzn.engine.layout import Settings
+from turbo_fzn.engine.abi.abi import STATISTICS
+from turbo_fzn.engine.cuda import devices, gpu
+from turbo_fzn.engine.layout.layout import Settings
+from turbo_fzn.engine.toolchain import ahead, compiler
 from turbo_fzn.errors import EngineError
 from turbo_fzn.lower.rewrite import lower
 from turbo_fzn.options import Options
@@ -169,6 +170,6 @@ def test_the_gpu_and_its_architecture_are_told(fake_gpu):
 def test_the_gpu_kernels_are_compiled_ahead(fake_gpu, monkeypatch, tmp_path):
     monkeypatch.setattr(compiler, "cpu_library", lambda bits, *kind: f"cpu{bits}")
     said = []
-    ahead.fill_cache(said.append)
+    ahead.fill_cache(devices.architectures, said.append)
     assert sum("GPU engine" in line for line in said) == len(ahead.GPU_VARIANTS)
     assert len(list((tmp_path / "cache").glob("gpu*.cubin"))) == len(ahead.GPU_VARIANTS)

@@ -17,10 +17,12 @@ from command import CORPUS, PATIENCE
 from engines import search
 
 from turbo_fzn import solve_text
-from turbo_fzn.engine import cpu, maker, wake
+from turbo_fzn.engine import cpu
 from turbo_fzn.engine.contract import Engine, Found
-from turbo_fzn.engine.layout import Settings
-from turbo_fzn.engine.team import Team
+from turbo_fzn.engine.cuda import wake
+from turbo_fzn.engine.layout.layout import Settings
+from turbo_fzn.engine.together import maker
+from turbo_fzn.engine.together.team import Team
 from turbo_fzn.errors import EngineError
 from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt

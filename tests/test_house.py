@@ -12,9 +12,9 @@ import turbo_fzn
 
 PACKAGE = Path(turbo_fzn.__file__).parent
 
-# From the ground up. A module may import from its own floor and from those below. What is no folder stands here by its
-# file's name.
-FLOORS = (
+# From the ground up, for the package and for a folder in it that has rooms of its own. A module may import from its own
+# floor and from those below. What is no folder stands here by its file's name.
+PACKAGE_FLOORS = (
     ("process",),
     ("errors", "domains", "floats", "collector", "memory", "progress", "resources", "cache", "spellings", "limits"),
     ("predicates",),
@@ -33,6 +33,15 @@ FLOORS = (
     ("actions",),
     ("__init__", "cli", "__main__"),
 )
+ENGINE_FLOORS = (
+    ("variants",),
+    ("abi", "contract", "toolchain"),
+    ("layout",),
+    ("figures", "library", "parcels", "ring"),
+    ("root", "cpu", "cuda"),
+    ("together",),
+)
+FLOORS = {"": PACKAGE_FLOORS, "engine": ENGINE_FLOORS}
 
 
 # What the check of solutions may know beside itself: nothing of the way to a solution but the parsed model, and the
@@ -50,15 +59,10 @@ def modules() -> dict[str, Path]:
     return found
 
 
-def imports(path: Path, known: set[str], types: bool) -> set[str]:
-    """The modules of ours that a file imports anywhere, also within functions; and for type checkers, with `types`."""
+def imports(path: Path, known: set[str]) -> set[str]:
+    """The modules of ours that a file imports anywhere, also within functions and for type checkers."""
     names = set()
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    for_types = [node for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)]
-    left_out = set() if types else {inner for node in for_types for inner in ast.walk(node)}
-    for node in ast.walk(tree):
-        if node in left_out:
-            continue
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             names |= {alias.name.removeprefix("turbo_fzn.") for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("turbo_fzn"):
@@ -68,13 +72,30 @@ def imports(path: Path, known: set[str], types: bool) -> set[str]:
     return names & known
 
 
+def room_of(name: str, folder: str) -> str:
+    """What stands directly in a folder ("" is the package) and is this module or has it; empty: it is elsewhere."""
+    inside = name if not folder else name.removeprefix(f"{folder}.") if name.startswith(f"{folder}.") else ""
+    return inside.partition(".")[0]
+
+
+def rooms(graph: dict[str, set[str]], folder: str) -> dict[str, set[str]]:
+    """Which rooms of a folder import which others."""
+    found: dict[str, set[str]] = {room_of(name, folder): set() for name in graph if room_of(name, folder)}
+    for name, others in graph.items():
+        if room := room_of(name, folder):
+            found[room] |= {room_of(other, folder) for other in others} - {"", room}
+    return found
+
+
 def upward(graph: dict[str, set[str]]) -> list[str]:
-    """The imports that go up."""
-    floor = {name: number for number, names in enumerate(FLOORS) for name in names}
-    level = {name: floor[name.partition(".")[0]] for name in graph}
-    return [
-        f"{name} imports {other}" for name, others in graph.items() for other in others if level[other] > level[name]
-    ]
+    """The imports that go up, in the package or among the rooms of a folder."""
+    found = []
+    for folder, floors in FLOORS.items():
+        level = {room: number for number, names in enumerate(floors) for room in names}
+        inside = {name: level[room] for name in graph if (room := room_of(name, folder))}
+        pairs = [(name, other) for name in inside for other in graph[name] if other in inside]
+        found += [f"{name} imports {other}" for name, other in pairs if inside[other] > inside[name]]
+    return found
 
 
 def circles(graph: dict[str, set[str]]) -> list[str]:
@@ -101,28 +122,30 @@ def known_to_the_check(graph: dict[str, set[str]]) -> set[str]:
     return {name for name in reached if name.partition(".")[0] != "check"}
 
 
-def graph_of_imports(types: bool) -> dict[str, set[str]]:
-    found = modules()
-    return {name: imports(path, set(found), types) for name, path in found.items()}
-
-
 @pytest.fixture(scope="module")
 def graph() -> dict[str, set[str]]:
-    return graph_of_imports(types=True)
+    found = modules()
+    return {name: imports(path, set(found)) for name, path in found.items()}
 
 
-def test_every_module_has_its_floor(graph):
-    named = [name for floor in FLOORS for name in floor]
+@pytest.mark.parametrize("folder", FLOORS)
+def test_every_room_has_its_floor(graph, folder):
+    named = [name for floor in FLOORS[folder] for name in floor]
     assert len(named) == len(set(named))
-    assert {name.partition(".")[0] for name in graph} <= set(named)
+    assert set(rooms(graph, folder)) == set(named)
 
 
 def test_imports_go_downwards(graph):
     assert upward(graph) == []
 
 
-def test_no_imports_go_round_in_a_circle():
-    assert circles(graph_of_imports(types=False)) == []
+def test_no_imports_go_round_in_a_circle(graph):
+    assert circles(graph) == []
+
+
+@pytest.mark.parametrize("folder", FLOORS)
+def test_no_rooms_import_each_other_in_a_circle(graph, folder):
+    assert circles(rooms(graph, folder)) == []
 
 
 def test_the_check_imports_nothing_of_the_way_that_it_checks(graph):
@@ -132,9 +155,20 @@ def test_the_check_imports_nothing_of_the_way_that_it_checks(graph):
 
 def test_an_upward_import_and_a_circle_would_be_seen(graph):
     assert upward({**graph, "tnf.language": {"run.search"}}) == ["tnf.language imports run.search"]
+    of_the_engine = {**graph, "engine.abi.records": {"engine.cpu"}}
+    assert upward(of_the_engine) == ["engine.abi.records imports engine.cpu"]
+    assert {"abi", "cpu", "layout"} <= set(circles(rooms(of_the_engine, "engine")))
     assert {"tnf.columns", "tnf.simplify"} <= set(
         circles({**graph, "tnf.columns": graph["tnf.columns"] | {"tnf.simplify"}})
     )
+
+
+def test_an_import_for_type_checkers_counts(tmp_path):
+    path = tmp_path / "typed.py"
+    path.write_text(
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from turbo_fzn.run.search import Search\n"
+    )
+    assert imports(path, {"run.search"}) == {"run.search"}
 
 
 @pytest.mark.parametrize("suffix", ["py", "h"])

@@ -30,7 +30,8 @@ from command import (
 from sabotage import sabotage
 from scripted import Scripted
 
-from turbo_fzn.bounds.beside import NO_SOLUTION, Bounder
+from turbo_fzn.bounds.beside import Bounder
+from turbo_fzn.bounds.listener import NO_SOLUTION
 from turbo_fzn.options import Options
 from turbo_fzn.process import streams
 from turbo_fzn.process.interrupt import Interrupt

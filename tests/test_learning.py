@@ -19,9 +19,9 @@ from test_portfolio import search_for_ever
 from test_random_models import models
 
 from turbo_fzn import Result, solve_text
-from turbo_fzn.engine import cpu
-from turbo_fzn.engine.abi import LEARNERS
-from turbo_fzn.engine.layout import Layout, Settings
+from turbo_fzn.engine.abi.abi import LEARNERS
+from turbo_fzn.engine.layout.layout import Layout, Settings
+from turbo_fzn.engine.library import library
 from turbo_fzn.errors import UsageError
 
 CHECKED = {"TURBO_FZN_KERNEL_FLAGS": "-DCHECK_EXPLANATIONS"}
@@ -77,9 +77,9 @@ def use_checked(monkeypatch) -> Iterator[None]:
     """The engine of this process is the one that checks."""
     for name, flags in CHECKED.items():
         monkeypatch.setenv(name, flags)
-    cpu.library.cache_clear()
+    library.cache_clear()
     yield
-    cpu.library.cache_clear()  # the next test takes the usual one
+    library.cache_clear()  # the next test takes the usual one
 
 
 @pytest.fixture

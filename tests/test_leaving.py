@@ -41,7 +41,7 @@ print([do.__module__ for do in leaving._to_do])
 
 @pytest.mark.parametrize(
     ("module", "asked"),
-    [("process.stopping", []), ("cli", []), ("engine.compiler", ["turbo_fzn.engine.compiler"])],
+    [("process.stopping", []), ("cli", []), ("engine.toolchain.compiler", ["turbo_fzn.engine.toolchain.compiler"])],
 )
 def test_only_who_would_leave_something_behind_asks_for_anything(module, asked):
     """No module is known by name to the process: what it leaves behind, each says itself when it is imported."""

@@ -1,9 +1,11 @@
-"""The table of mutations is in step with the code; `make mutate` tries them."""
+"""The mutations are in step with the code and with the tests; `make mutate` tries them."""
 
 from __future__ import annotations
 
+import re
+
 import pytest
-from mutate import HEAD, PAGE, SOURCE
+from mutate import SOURCE, Outcome, table
 from mutations import MUTATIONS
 
 
@@ -13,15 +15,19 @@ def test_what_is_to_be_broken_is_there_once(mutation):
     assert mutation.text != mutation.replacement
 
 
-def listed() -> list[list[str]]:
-    """The rows of the page's table: mechanism, fault, file, test."""
-    _, _, rows = PAGE.read_text(encoding="utf-8").partition(HEAD)
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in rows.splitlines()]
+@pytest.mark.parametrize("tests", sorted({mutation.tests for mutation in MUTATIONS}))
+def test_the_tests_that_are_to_see_it_are_there(tests):
+    """With `-k WORD`, the word is in the name of a test of the files, or is a case of one."""
+    files, _, word = tests.partition(" -k ")
+    texts = [(SOURCE / file).read_text(encoding="utf-8") for file in files.split()]
+    assert texts and all("\ndef test_" in text for text in texts)
+    assert any(re.search(rf"\ndef test_\w*{word}|[\"'/]{word}[\"'.]", text) for text in texts)
 
 
-def test_the_page_lists_every_mutation_with_a_test_that_exists():
-    assert [row[:3] for row in listed()] == [[one.mechanism, one.fault, f"`{one.file}`"] for one in MUTATIONS]
-    for *_, test in listed():
-        _, file, name = test.split("`")
-        source = (SOURCE / "tests" / file).read_text(encoding="utf-8")
-        assert f"def test_{name.strip().replace(' ', '_')}(" in source, test
+def test_the_table_has_a_row_for_each_mutation_with_the_test_or_the_fault():
+    seen, survived = Outcome(MUTATIONS[0], test="`test_a.py` it holds"), Outcome(MUTATIONS[1], fault="SURVIVED\nmore")
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table([seen, survived]).splitlines()]
+    assert [len(row) for row in rows] == [4] * 4
+    first, second = MUTATIONS[:2]
+    assert rows[2] == [first.mechanism, first.fault, f"`{first.file}`", "`test_a.py` it holds"]
+    assert rows[3] == [second.mechanism, second.fault, f"`{second.file}`", "SURVIVED"]

@@ -18,7 +18,7 @@ from command import LEAST_SUM, value
 from installation import SOURCE, Installation, build, build_wheel, install, shared_installation, shared_wheel
 
 from turbo_fzn import manual, resources
-from turbo_fzn.engine import compiler
+from turbo_fzn.engine.toolchain import compiler
 
 
 @pytest.fixture(scope="module")

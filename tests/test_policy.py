@@ -11,7 +11,7 @@ from command import LEAST_SUM, THREE_SOLUTIONS, golomb
 from decision_table import FILE, lines
 
 from turbo_fzn import solve_text
-from turbo_fzn.engine import fleet
+from turbo_fzn.engine.together import fleet
 from turbo_fzn.errors import EngineError
 from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt

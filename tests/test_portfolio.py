@@ -15,9 +15,9 @@ from test_random_models import models
 from warm import ask
 
 from turbo_fzn import Result, solve_text
-from turbo_fzn.engine.abi import METHODS
+from turbo_fzn.engine.abi.abi import METHODS
 from turbo_fzn.engine.cpu import CpuEngine
-from turbo_fzn.engine.layout import Settings
+from turbo_fzn.engine.layout.layout import Settings
 from turbo_fzn.errors import UsageError
 from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt

@@ -36,7 +36,7 @@ from turbo_fzn.read.model import Model
 from turbo_fzn.resources import share_folder
 
 LIBRARY = share_folder() / "minizinc" / "turbo"
-DOCUMENT = share_folder().parent / "docs" / "globals.md"
+DOCUMENT = share_folder().parent / "docs" / "design" / "globals.md"
 
 
 # ---- what a predicate needs
@@ -104,7 +104,7 @@ PLACES = [
         {*oracle.MEANING},
         name_or_forms_or_either,
     ),
-    Place("no row in the table of forms of docs/globals.md", documented(), names_in_the_docs),
+    Place("no row in the table of forms of docs/design/globals.md", documented(), names_in_the_docs),
 ]
 
 

@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from turbo_fzn.engine.layout import Layout, Settings
-from turbo_fzn.engine.neighbours import owners
-from turbo_fzn.engine.watch import WAKE_BOTH, WAKE_LOWER, WAKE_UPPER, wake_masks, watch_lists
+from turbo_fzn.engine.layout.layout import Layout, Settings
+from turbo_fzn.engine.layout.neighbours import owners
+from turbo_fzn.engine.layout.watch import WAKE_BOTH, WAKE_LOWER, WAKE_UPPER, wake_masks, watch_lists
 from turbo_fzn.tnf.language import TNF, Op
 
 BOUNDS = [(0, 1), (0, 0), (1, 1), (0, 1), (2, 5), (3, 3)]  # of the variables; some are fixed

@@ -41,7 +41,7 @@ from command import (
 )
 from warm import ask
 
-from turbo_fzn.engine.abi import ACTIVITIES
+from turbo_fzn.engine.abi.abi import ACTIVITIES
 
 COMPLETE, UNSATISFIABLE, UNKNOWN = ["=========="], ["=====UNSATISFIABLE====="], ["=====UNKNOWN====="]
 STANDARD_STATISTICS = (

@@ -15,10 +15,10 @@ from command import CORPUS, golomb, grid
 from loopback import Crew, Network
 
 from turbo_fzn import solve_text
+from turbo_fzn.engine.abi.abi import NO_INCUMBENT
 from turbo_fzn.engine.contract import Found
-from turbo_fzn.engine.layout import NO_INCUMBENT
-from turbo_fzn.engine.member import Dispensable
-from turbo_fzn.engine.tree import Tree
+from turbo_fzn.engine.together.member import Dispensable
+from turbo_fzn.engine.together.tree import Tree
 from turbo_fzn.ranks.census import Census, Sum
 from turbo_fzn.ranks.ranks import News
 from turbo_fzn.ranks.stealing import Stealing

@@ -14,12 +14,13 @@ from command import golomb, wait_until
 from engines import OpenEngine, labelled
 from loopback import Crew
 
+from turbo_fzn.engine.abi.abi import NO_INCUMBENT
 from turbo_fzn.engine.cpu import CpuEngine
-from turbo_fzn.engine.layout import NO_INCUMBENT, Layout, Settings
-from turbo_fzn.engine.member import Dispensable
+from turbo_fzn.engine.layout.layout import Layout, Settings
 from turbo_fzn.engine.parcels import ROOT, Parcels
-from turbo_fzn.engine.team import Team
-from turbo_fzn.engine.tree import Branch
+from turbo_fzn.engine.together.member import Dispensable
+from turbo_fzn.engine.together.team import Team
+from turbo_fzn.engine.together.tree import Branch
 from turbo_fzn.errors import EngineError
 from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt

@@ -13,7 +13,7 @@ from command import COMMAND, LEAST_SUM, PATIENCE, Answer, environment, read, val
 from fake_machine import fill_cache
 
 from turbo_fzn import cache
-from turbo_fzn.engine import compiler
+from turbo_fzn.engine.toolchain import compiler
 
 DROP_FROM_BOUNDING_SET, MAY_IGNORE_MODES = 24, 1  # of prctl(2) and capabilities(7)
 

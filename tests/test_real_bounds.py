@@ -14,9 +14,10 @@ from fuzz.reals import draw_model
 
 from turbo_fzn import floats, solve_text
 from turbo_fzn.bounds import spatial
-from turbo_fzn.bounds.beside import NO_SOLUTION, RealBeside
+from turbo_fzn.bounds.beside import RealBeside
 from turbo_fzn.bounds.envelopes import FORMS, Box, Row
 from turbo_fzn.bounds.highs import Answer, Outcome
+from turbo_fzn.bounds.listener import NO_SOLUTION
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.engine.contract import Found
 from turbo_fzn.options import Options

@@ -1,4 +1,4 @@
-"""docs/reference.md: as the tables of options and statistics print it, and as runs of the command have it."""
+"""docs/guide/reference.md: as the tables of options and statistics print it, and as runs of the command have it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from command import CORPUS, golomb, write
 from warm import ask
 
 from turbo_fzn import reference
-from turbo_fzn.engine.abi import LEARNERS, METHODS
+from turbo_fzn.engine.abi.abi import LEARNERS, METHODS
 from turbo_fzn.options import ACTIONS, OPTIONS, metavar_of
 from turbo_fzn.run.glossary import GLOSSARY, GPU, RANKED, SHARED, names_of
 

@@ -1,4 +1,4 @@
-"""Every promise of docs/minizinc.md has a test that names it, and every test names promises that are there."""
+"""Every promise of docs/guide/minizinc.md has a test that names it, and every test names promises that are there."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 TESTS = Path(__file__).parent
-DOCUMENT = TESTS.parent / "docs" / "minizinc.md"
+DOCUMENT = TESTS.parent / "docs" / "guide" / "minizinc.md"
 
 
 def promised() -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from turbo_fzn.engine.abi import LEARNERS
+from turbo_fzn.engine.abi.abi import LEARNERS
 from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text

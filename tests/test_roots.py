@@ -14,9 +14,8 @@ from hypothesis import strategies as draw
 from oracle import all_solutions, optimum
 from test_random_models import models
 
-from turbo_fzn.engine.abi import LEARNERS, METHODS
+from turbo_fzn.engine.abi.abi import LEARNERS, METHODS, NO_INCUMBENT
 from turbo_fzn.engine.contract import Found, Roots
-from turbo_fzn.engine.layout import NO_INCUMBENT
 from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text

@@ -12,8 +12,8 @@ import pytest
 from command import LEAST_SUM, PATIENCE, run, value, write
 
 from turbo_fzn import install, solve_text
-from turbo_fzn.engine import compilation
-from turbo_fzn.engine import compiler as compiling
+from turbo_fzn.engine.toolchain import compilation
+from turbo_fzn.engine.toolchain import compiler as compiling
 from turbo_fzn.errors import EngineError, ModelError
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.resources import PACKAGE

@@ -6,9 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from turbo_fzn.engine.abi import STATE_BYTES
-from turbo_fzn.engine.layout import Settings
-from turbo_fzn.engine.shape import Shape, launch_shape
+from turbo_fzn.engine.abi.abi import STATE_BYTES
+from turbo_fzn.engine.cuda.shape import Shape, launch_shape
+from turbo_fzn.engine.layout.layout import Settings
 
 # Of sm_70, sm_80, sm_86 and sm_90: bytes of shared memory an SM, those that a block may have and those that the system
 # takes of each block; threads an SM; and of how many bytes what a block takes is a multiple (CUDA's occupancy tables).

@@ -10,7 +10,7 @@ import pytest
 
 from turbo_fzn import solve_text
 from turbo_fzn.domains import IntSet
-from turbo_fzn.engine import cpu
+from turbo_fzn.engine import root
 from turbo_fzn.lower.globals import own, table
 from turbo_fzn.lower.rewrite import lower
 from turbo_fzn.read.flatzinc import parse_text
@@ -132,7 +132,7 @@ def root_bounds(rows: set[Row], left: list[set[int]]) -> list[tuple[int, int]] |
     upper_bounds[[lowered.origin[name] for name, (i, value) in truths.items() if value not in left[i]]] = 0
     if (lower_bounds > upper_bounds).any():
         return None
-    outcome = cpu.Propagator(lowered.tnf)(lower_bounds, upper_bounds)
+    outcome = root.Propagator(lowered.tnf)(lower_bounds, upper_bounds)
     x = [lowered.origin[f"x{i}"] for i in range(width)]
     return None if outcome is None else [(int(outcome[0][v]), int(outcome[1][v])) for v in x]
 

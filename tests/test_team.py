@@ -13,9 +13,9 @@ import pytest
 from command import PATIENCE
 from scripted import Scene, Scripted, found
 
+from turbo_fzn.engine.abi.abi import NO_INCUMBENT
 from turbo_fzn.engine.contract import Engine, Found, Roots
-from turbo_fzn.engine.layout import NO_INCUMBENT
-from turbo_fzn.engine.team import Team
+from turbo_fzn.engine.together.team import Team
 from turbo_fzn.errors import EngineError
 
 

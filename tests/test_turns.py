@@ -12,12 +12,12 @@ from command import CORPUS, PATIENCE, golomb, wait_until, write
 from warm import ask
 
 from turbo_fzn.bounds import highs
-from turbo_fzn.bounds.beside import NO_SOLUTION
 from turbo_fzn.bounds.highs import Program
 from turbo_fzn.bounds.linearise import linearise
+from turbo_fzn.bounds.listener import NO_SOLUTION
 from turbo_fzn.bounds.turns import TURN_SECONDS, BesideInTurns
 from turbo_fzn.engine.cpu import CpuEngine
-from turbo_fzn.engine.layout import Settings
+from turbo_fzn.engine.layout.layout import Settings
 from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.ranks.job import Job

@@ -24,10 +24,10 @@ from warm import ask
 from turbo_fzn import solve_text
 from turbo_fzn.cli import main
 from turbo_fzn.engine import variants
-from turbo_fzn.engine.abi import STATE_BYTES
+from turbo_fzn.engine.abi.abi import STATE_BYTES
 from turbo_fzn.engine.contract import Found
-from turbo_fzn.engine.layout import Settings
-from turbo_fzn.engine.order import ORDERS, ordered_rows
+from turbo_fzn.engine.layout.layout import Settings
+from turbo_fzn.engine.layout.order import ORDERS, ordered_rows
 from turbo_fzn.errors import EngineError, TurboError
 from turbo_fzn.options import Options, parse_arguments
 from turbo_fzn.process.interrupt import Interrupt

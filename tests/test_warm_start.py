@@ -14,7 +14,7 @@ from test_random_models import models, solve
 
 from turbo_fzn import solve_text
 from turbo_fzn.domains import IntSet
-from turbo_fzn.engine.abi import LEARNERS
+from turbo_fzn.engine.abi.abi import LEARNERS
 from turbo_fzn.read.model import Call, Goal, Ref
 
 TEXT = """\

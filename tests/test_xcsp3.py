@@ -18,7 +18,7 @@ from turbo_fzn.read.xcsp3.reader import CONSTRAINTS, SOLUTION, parse_xcsp3
 
 REPETITIONS = [pytest.param(range(1), id="first"), pytest.param(range(1, 3), id="more", marks=pytest.mark.slow)]
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "xcsp3.md"
+PAGE = ROOT / "docs" / "guide" / "xcsp3.md"
 
 
 def solutions_of(text: str, engine: str) -> list[tuple[int, ...]]:

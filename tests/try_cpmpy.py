@@ -1,4 +1,4 @@
-"""The examples of docs/howto/cpmpy.md with PyPI's CPMpy: `make cpmpy`.
+"""The examples of docs/guide/cpmpy.md with PyPI's CPMpy: `make cpmpy`.
 
 They run in a virtual environment that has CPMpy, OR-Tools, HiGHS and this solver in it, and HiGHS is loaded first, so
 that they show whether all of these live in one process.
@@ -17,7 +17,7 @@ import venv
 
 from doc_commands import ROOT, commands
 
-PAGE = ROOT / "docs" / "howto" / "cpmpy.md"
+PAGE = ROOT / "docs" / "guide" / "cpmpy.md"
 HOME = ROOT / "build" / "cpmpy"
 PACKAGES = ("cpmpy", "minizinc", "--editable", str(ROOT))
 BEFORE = """\

@@ -1,4 +1,4 @@
-"""What docs/xcsp3.md says of PyCSP3 and ACE, with PyPI's pycsp3 in an environment of its own: `make pycsp3`.
+"""What docs/guide/xcsp3.md says of PyCSP3 and ACE, with PyPI's pycsp3 in an environment of its own: `make pycsp3`.
 
 The example of the page is run; its model alone is compiled, and the instance solved; and where Java is, the checker of
 the competitions looks at solutions of ours, and ACE is asked of our instances, and of random ones. Exit code 1 where
@@ -21,7 +21,7 @@ from pathlib import Path
 from doc_commands import ROOT, commands
 from xcsp3_unnamed import GOALS, UNNAMED
 
-PAGE = ROOT / "docs" / "xcsp3.md"
+PAGE = ROOT / "docs" / "guide" / "xcsp3.md"
 HOME = ROOT / "build" / "pycsp3"
 INSTANCES = ROOT / "tests" / "xcsp3"
 ASK = ROOT / "tests" / "xcsp3_ace.py"

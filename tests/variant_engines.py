@@ -17,9 +17,10 @@ from pathlib import Path
 from builds import build_once
 from engines import OpenEngine
 
-from turbo_fzn.engine import compiler, variants
+from turbo_fzn.engine import variants
 from turbo_fzn.engine.contract import Found
 from turbo_fzn.engine.figures import subproblem_counts
+from turbo_fzn.engine.toolchain import compiler
 from turbo_fzn.resources import kernels_folder
 
 SOURCES = Path(__file__).resolve().parent / "kernels"

@@ -40,7 +40,8 @@ def act(command: Command) -> int:
 def compile_ahead() -> None:
     """So that the first run, which may have a short time limit, finds its kernels compiled. Says on stderr what takes
     so long. Raises EngineError where the CPU engine cannot be made."""
-    from turbo_fzn.engine.ahead import fill_cache
+    from turbo_fzn.engine.cuda.devices import architectures
+    from turbo_fzn.engine.toolchain.ahead import fill_cache
 
     set_up_logging(verbose=True)
-    fill_cache()
+    fill_cache(architectures)

@@ -129,7 +129,7 @@ def drive(options: Options, interrupt: Interrupt, started: float, last_call: Las
 
 def work_behind() -> None:
     """In a process for which nobody waits at its end, which a GPU makes late."""
-    from turbo_fzn.engine import wake
+    from turbo_fzn.engine.cuda import wake
 
     if wake.absence() is None:
         worker.move_to_child()
@@ -138,7 +138,7 @@ def work_behind() -> None:
 def wake_gpu(options: Options) -> None:
     """At once where the CPU cannot be first: it is not to search, or the model takes long to read."""
     if options.arch == "gpu" or size_of(options.file) >= LONG_READ_BYTES:
-        from turbo_fzn.engine import wake
+        from turbo_fzn.engine.cuda import wake
 
         wake.begin(options.gpus)
 

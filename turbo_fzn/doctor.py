@@ -29,7 +29,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from turbo_fzn import __version__, cache, install
-from turbo_fzn.engine import ahead, compiler, wake
+from turbo_fzn.engine.cuda import wake
+from turbo_fzn.engine.toolchain import ahead, compiler
 from turbo_fzn.errors import TurboError
 from turbo_fzn.resources import pip, wanted_cache_folder
 

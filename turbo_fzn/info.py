@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 
 from turbo_fzn import __version__, cache
-from turbo_fzn.engine import compiler
+from turbo_fzn.engine.toolchain import compiler
 from turbo_fzn.errors import EngineError
 from turbo_fzn.resources import wanted_cache_folder
 
@@ -40,7 +40,7 @@ def _describe_cpu() -> str:
 
 
 def _describe_gpu() -> str:
-    from turbo_fzn.engine.devices import describe_gpus
+    from turbo_fzn.engine.cuda.devices import describe_gpus
 
     return "; ".join(describe_gpus()) + f"; compiled by {' '.join(compiler.find_nvcc())}"
 

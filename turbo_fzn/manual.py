@@ -22,17 +22,17 @@ DESCRIPTION = (
 )
 EXIT = (
     "0 for every answer, also unsatisfiable and unknown; 1 for an error, which is one line on stderr. With --doctor, 0 "
-    "when the CPU engine solves models and nothing is wrong that was asked for: what CXX, NVCC or TURBO_FZN_CACHE "
-    "names, the GPU where PyCUDA is installed or --arch gpu is given, MiniZinc where --install-solver has been typed."
+    "when the CPU engine solves models and everything that you asked for works: what CXX, NVCC or TURBO_FZN_CACHE "
+    "names, the GPU if PyCUDA is installed or --arch gpu is given, MiniZinc if --install-solver has been typed."
 )
 VARIABLES = (
     ("TURBO_FZN_CACHE", "the folder of compiled kernels and grammar tables (default: turbo_fzn in the user's cache "
-     "folder); it must be the user's own, and nobody else may write to it; one that is read-only is read"),
+     "folder); it must be the user's own, and nobody else may write to it; a read-only folder is read"),
     ("CXX", "the C++ compiler of the CPU engine (default: c++, g++ or clang++), also with flags; where it is set, it "
-     "compiles the engine even if the package has one; one that is not there is an error"),
+     "compiles the engine even if the package has one; a compiler that does not exist is an error"),
     ("NVCC", "the compiler of the GPU engine (default: nvcc, or /usr/local/cuda/bin/nvcc), in the same way"),
-    ("TURBO_FZN_MPIEXEC", "what starts the ranks of MiniZinc's solver turbo-mpi, with their number and hosts (default: "
-     "mpiexec)"),
+    ("TURBO_FZN_MPIEXEC", "the command that starts the ranks of MiniZinc's solver turbo-mpi, with their number and "
+     "hosts (default: mpiexec)"),
 )  # fmt: skip
 TAKE_FOLDER = tuple(flag for flag, _ in ACTIONS if flag.endswith("solver"))
 PLAIN_FLAGS = (("-h", "--help"), ("--version",))

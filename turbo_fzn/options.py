@@ -92,7 +92,7 @@ OPTIONS = (
     Row(("-a-o", "--all-optimal"), "all_optimal", "switch", "optimisation: all optimal solutions"),
     Row(("--optimal-solutions", "-n-o", "--num-optimal"), "n_optimal", "int",
         "optimisation: at most this many optimal solutions (0: all; default: 1)", "int:0:1000000000",
-        more="MiniZinc swallows the two short names: through it, use the long one."),
+        more="MiniZinc does not pass the two short names on: through it, use the long one."),
     Row(("-f", "--free-search"), "free_search", "switch",
         "free search: neighbourhoods and restarts beside the annotated search",
         more="The default of models without a search annotation. On a CPU there are threads that learn from "
@@ -105,8 +105,8 @@ OPTIONS = (
     Row(("-s", "--statistics"), "statistics", "switch", "print statistics"),
     Row(("-t", "--time-limit"), "time_limit", "int",
         "time limit in milliseconds, from the start of the process (0, the default: none)",
-        more="The best solution is printed before it. A model that is not ready for the search by then has 0.2 s "
-             "more; with a limit below 0 it is not even read."),
+        more="The best solution is printed before the limit. A model that is not ready for the search by then gets "
+             "0.2 s more; with a limit below 0 it is not read."),
     Row(("-v", "-l", "--verbose"), "verbose", "switch", "say on stderr what is being done",
         more="A line for each stage, with its time and sizes, how the model is searched and why, each solution, "
              "and now and then how the search goes."),
@@ -125,9 +125,9 @@ OPTIONS = (
     Row(("--learn",), "learn", "text:ROLES",
         "blocks that learn from conflicts: auto, off, or their roles, as in prover,finder", "string",
         more="The roles are `prover`, `finder`, `follower` and `soloist`; only threads of a CPU learn. `auto`: in free "
-             "search, and to optimise along an annotation. Behind a role may stand what it decides first, as in "
-             "`finder:truths`, or several sets, which get equal work, as in `finder:all+labelled`; the sets are `all`, "
-             "`truths`, `unlinked` and `labelled`."),
+             "search, and to optimise along an annotation. A role may be followed by the set of variables that it "
+             "decides first, as in `finder:truths`, or by several sets, which get equal work, as in "
+             "`finder:all+labelled`. The sets are `all`, `truths`, `unlinked` and `labelled`."),
     Row(("--memory",), "memory", "int",
         "memory of all blocks that learn, together and at most, in MiB (default: a quarter of the machine's)",
         "int:1:1000000"),
@@ -144,7 +144,7 @@ OPTIONS = (
         more="Never where several solutions are wanted. `auto`: with `-f`, where the model has no warm start."),
     Row(("--float-precision",), "float_precision", "number:P",
         "how far float variables may be off, beyond 1 in relation to their size", "float:0:1",
-        more="At least 1e-12. docs/floats.md says what an answer means."),
+        more="At least 1e-12. docs/guide/floats.md says what an answer means."),
     Row(("--check",), "check", "const:always", "check every solution against the FlatZinc, however large", "bool",
         more="Without it, solutions of models up to 2,000,000 literals are checked. With `-a` on an easy model the "
              "checks can take most of the time."),
@@ -156,20 +156,20 @@ OPTIONS = (
         "GPU memory to use, at most, in MiB (default: all)", "int:1:1000000"),
     Row(("--variant",), "variant", "text:NAMES",
         "variants of the engine, comma-separated, as in sweep,recompute (default: the usual build)", "string",
-        more="`--list-variants` shows them, docs/journal.md compares them. Kernels of a variant are compiled when they "
-             "are wanted first. Nobody learns from conflicts, unless `--learn` names who."),
+        more="`--list-variants` shows them, docs/measurements/journal.md compares them. Kernels of a variant are "
+             "compiled when they are wanted first. Nobody learns from conflicts, unless `--learn` names who."),
     Row(("--subproblems",), "subproblems", "int",
         "of `--variant static-split`: into how many parts the tree is split, a power of two (default: 32 a block)"),
     Row(("--profile",), "profile", "switch",
         "count where the time goes: statistics profileFixpoint, profileChoice, ...", "bool"),
     Row(("--cp-profiler",), "cp_profiler", "pair",
         "send the search tree to the profiler that listens: execution ID and port (default: nowhere)",
-        more="It is the profiler of the MiniZinc IDE. On one CPU block."),
+        more="It is the profiler of the MiniZinc IDE. The search uses one CPU block."),
     Row(("--report",), "report", "text",
         "write the run as a page with pictures (HTML) to this file (default: none)", "string",
         more="Objective and bound over time, who improved, nodes a second, shares of the methods, sizes of the "
              "model, date, commands, settings, machine, the time of every solution. Its title is the model's name, "
-             "through MiniZinc too. The page needs no network. It is written behind the answer, and stays empty "
+             "through MiniZinc too. The page needs no network. It is written after the answer, and stays empty "
              "where the run ends before the search."),
     Row(("--dump-tnf",), "dump_tnf", "text",
         "write the model in ternary normal form to this file, and stop (default: solve it)",

@@ -1,4 +1,4 @@
-"""docs/reference.md, printed from the tables of options and of statistics.
+"""docs/guide/reference.md, printed from the tables of options and of statistics.
 
 python -m turbo_fzn.reference --write     writes it into the source tree; `test_reference.py` compares
 """
@@ -25,14 +25,14 @@ have the flags, too.
 
 ## Flags
 
-Options may stand before and behind the file. Those marked with a dot can be given through MiniZinc in the same way.
+Options may stand before and after the file. MiniZinc passes on those that are marked with a dot.
 """
 STATISTICS = """\
 ## Statistics
 
 `-s` prints `%%%mzn-stat` lines: a block at the end, and of optimisation models a short one with each solution. Times
 are in seconds, and counts are of the whole run. `<method>` stands for each method of free search and of learning
-([search.md](search.md), [learning.md](learning.md)).
+([search.md](../design/search.md), [learning.md](../design/learning.md)).
 """
 FLAG = re.compile(r"(?<![\w`-])(--?[a-z][\w-]*)")
 
@@ -86,7 +86,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def target() -> Path:
     """In the source tree."""
-    return share_folder().parent / "docs" / "reference.md"
+    return share_folder().parent / "docs" / "guide" / "reference.md"
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 // What the host and the kernels agree on: the model in memory, the words that blocks share, the solution ring.
-// Printed from turbo_fzn/engine/abi.py by `python -m turbo_fzn.engine.header --write`: edit that file, not this one.
+// Printed from turbo_fzn/engine/abi/abi.py by `python -m turbo_fzn.engine.abi.header --write`: edit that one.
 //
 // BOUND_BITS (32 or 64) is the width of a bound in a store.
 #pragma once
@@ -81,28 +81,6 @@ enum TraceStatus {
   TRACE_SOLVED = 0, TRACE_FAILED = 1, TRACE_BRANCH = 2, TRACE_SKIPPED = 3,
 };
 
-// A node: the place among its siblings and the decision that led to it (var -1: none). A tree is searched by each
-// task, and each numbers its nodes from 0; the parent of a root is -1.
-struct TraceRecord {
-  i64 lower, upper;
-  i32 tree, node, parent, alternative, children, status, var;
-};
-
-// The choice point of an open level.
-struct TraceBranch {
-  i32 node, children;
-};
-
-// The ring of the search tree's nodes, from the block that searches to the host.
-struct Trace {
-  TraceRecord* records;
-  TraceBranch* branches;
-  i64 capacity, written, taken;
-  i64 lower;  // the decision that leads to the current node
-  i64 upper;
-  i32 tree, next, parent, alternative, var;
-};
-
 // What was counted where a path from the root has a certain length; counted by PROFILE builds only. Class c has the
 // lengths of c bits.
 struct DepthCounts {
@@ -123,6 +101,28 @@ struct LearnStatistics {
   i64 explanations;        // of rows
   i64 premises;
   i64 explanation_errors;  // counted by CHECK_EXPLANATIONS builds only
+};
+
+// A node: the place among its siblings and the decision that led to it (var -1: none). A tree is searched by each
+// task, and each numbers its nodes from 0; the parent of a root is -1.
+struct TraceRecord {
+  i64 lower, upper;
+  i32 tree, node, parent, alternative, children, status, var;
+};
+
+// The choice point of an open level.
+struct TraceBranch {
+  i32 node, children;
+};
+
+// The ring of the search tree's nodes, from the block that searches to the host.
+struct Trace {
+  TraceRecord* records;
+  TraceBranch* branches;
+  i64 capacity, written, taken;
+  i64 lower;  // the decision that leads to the current node
+  i64 upper;
+  i32 tree, next, parent, alternative, var;
 };
 
 // A propagator x = y op z; 16 bytes, so that a lane loads it at once.

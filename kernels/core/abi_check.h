@@ -1,12 +1,12 @@
 // What a C++ compiler asserts of abi.h: that every field lies where the host thinks that it lies.
-// Printed from turbo_fzn/engine/abi.py by `python -m turbo_fzn.engine.header --write`: edit that file, not this one.
+// Printed from turbo_fzn/engine/abi/abi.py by `python -m turbo_fzn.engine.abi.header --write`: edit that one.
 #pragma once
 
 #include <stddef.h>
 
 #define SAME(expression, value) \
-  static_assert((expression) == (value), "host and kernels differ: python -m turbo_fzn.engine.header --write")
-#define ABI_DIGEST "1dc0016192cca1ae"
+  static_assert((expression) == (value), "host and kernels differ: python -m turbo_fzn.engine.abi.header --write")
+#define ABI_DIGEST "2fb39a790bfc2997"
 
 SAME(INFINITE_BOUND, 4611686018427387904);
 SAME(NO_INCUMBENT, 9223372036854775807);
@@ -83,6 +83,23 @@ SAME(TRACE_SKIPPED, 3);
 
 #define BY_WIDTH(narrow, wide) (BOUND_BITS == 32 ? (narrow) : (wide))
 
+SAME(sizeof(DepthCounts), 32);
+SAME(offsetof(DepthCounts, nodes), 0);
+SAME(offsetof(DepthCounts, length), 8);
+SAME(offsetof(DepthCounts, iterations), 16);
+SAME(offsetof(DepthCounts, propagations), 24);
+SAME(sizeof(LearnStatistics), 88);
+SAME(offsetof(LearnStatistics, nogoods), 0);
+SAME(offsetof(LearnStatistics, literals), 8);
+SAME(offsetof(LearnStatistics, lbd), 16);
+SAME(offsetof(LearnStatistics, minimised), 24);
+SAME(offsetof(LearnStatistics, backjumps), 32);
+SAME(offsetof(LearnStatistics, reductions), 40);
+SAME(offsetof(LearnStatistics, told), 48);
+SAME(offsetof(LearnStatistics, heard), 56);
+SAME(offsetof(LearnStatistics, explanations), 64);
+SAME(offsetof(LearnStatistics, premises), 72);
+SAME(offsetof(LearnStatistics, explanation_errors), 80);
 SAME(sizeof(TraceRecord), 48);
 SAME(offsetof(TraceRecord, lower), 0);
 SAME(offsetof(TraceRecord, upper), 8);
@@ -109,23 +126,6 @@ SAME(offsetof(Trace, next), 60);
 SAME(offsetof(Trace, parent), 64);
 SAME(offsetof(Trace, alternative), 68);
 SAME(offsetof(Trace, var), 72);
-SAME(sizeof(DepthCounts), 32);
-SAME(offsetof(DepthCounts, nodes), 0);
-SAME(offsetof(DepthCounts, length), 8);
-SAME(offsetof(DepthCounts, iterations), 16);
-SAME(offsetof(DepthCounts, propagations), 24);
-SAME(sizeof(LearnStatistics), 88);
-SAME(offsetof(LearnStatistics, nogoods), 0);
-SAME(offsetof(LearnStatistics, literals), 8);
-SAME(offsetof(LearnStatistics, lbd), 16);
-SAME(offsetof(LearnStatistics, minimised), 24);
-SAME(offsetof(LearnStatistics, backjumps), 32);
-SAME(offsetof(LearnStatistics, reductions), 40);
-SAME(offsetof(LearnStatistics, told), 48);
-SAME(offsetof(LearnStatistics, heard), 56);
-SAME(offsetof(LearnStatistics, explanations), 64);
-SAME(offsetof(LearnStatistics, premises), 72);
-SAME(offsetof(LearnStatistics, explanation_errors), 80);
 SAME(sizeof(Row), 16);
 SAME(offsetof(Row, op), 0);
 SAME(offsetof(Row, x), 4);

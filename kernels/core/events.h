@@ -9,7 +9,7 @@
 #include "retire.h"
 #include "store.h"
 
-// Lanes that walk one variable's watch list together: 4 of 4, 8, 16, 32 is fastest (docs/performance.md).
+// Lanes that walk one variable's watch list together: 4 of 4, 8, 16, 32 is fastest (docs/measurements/tree-search.md).
 #ifndef WATCH_GROUP
 #define WATCH_GROUP (WARP_LANES < 4 ? WARP_LANES : 4)
 #endif

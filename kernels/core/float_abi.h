@@ -1,11 +1,11 @@
 // What the host and the kernels for models with real variables (FLOATS) agree on besides.
-// Printed from turbo_fzn/engine/float_abi.py by `python -m turbo_fzn.engine.header --write`: edit that one.
+// Printed from turbo_fzn/engine/abi/float_abi.py by `python -m turbo_fzn.engine.abi.header --write`: edit that one.
 #pragma once
 
 #include "abi.h"
 
 #undef ABI_DIGEST
-#define ABI_DIGEST "ef0f2329d6763a13"
+#define ABI_DIGEST "d3fe732e1b3095cb"
 
 constexpr i32 FIRST_FLOAT_OPERATOR = 16;
 constexpr i32 FLOAT_WIDTH = 0;  // of float_words: the bits of a double, how wide an interval may stay

@@ -19,7 +19,7 @@ typedef uint64_t u64;
 #define DEVICE static __device__ __forceinline__
 #define OUTLINE static __device__ __noinline__  // what is rare: its registers do not count for the kernel's hot parts
 #define WARP_LANES 32
-#define RETIRING_PAYS 0  // whether leaving out entailed rows does (docs/performance.md)
+#define RETIRING_PAYS 0  // whether leaving out entailed rows does (docs/measurements/tree-search.md)
 #define MANY_BLOCKS 1  // so that it does not matter when one of them is busy for long
 
 DEVICE i32 lane() { return (i32)threadIdx.x; }

@@ -5,7 +5,7 @@
 // the lanes of a warp wait for the longest row anyway, so it is a variant there; on a CPU it is a variant not to.
 //
 // Where lanes run rows at the same time, two rows may empty a domain from both sides without seeing it, and both must
-// run again to see it. So there a row retires only in a run that had nothing to change (docs/correctness.md).
+// run again to see it. So there a row retires only in a run that had nothing to change (docs/design/correctness.md).
 #pragma once
 
 #include "assert.h"

@@ -1,4 +1,4 @@
-// What a learner can do without, to see what it is good for (docs/learning.md).
+// What a learner can do without, to see what it is good for (docs/measurements/learning.md).
 #pragma once
 
 #include "../core/port.h"

@@ -1,9 +1,9 @@
 // What learners tell each other: units, short clauses, and the proved bound of the objective.
 //
 // A clause that one has learned holds for all, for all search the same space; only solutions that are not better than
-// the incumbent may be cut off, and the incumbent is common (docs/correctness.md). As in ManySAT (Hamadi, Jabbour,
-// Sais, JSAT 2009) only few are worth telling: units, clauses of two or three literals, and those whose literals come
-// from two levels.
+// the incumbent may be cut off, and the incumbent is common (docs/design/correctness.md). As in ManySAT (Hamadi,
+// Jabbour, Sais, JSAT 2009) only few are worth telling: units, clauses of two or three literals, and those whose
+// literals come from two levels.
 //
 // Nobody waits for anybody. Units are words that only grow, one a side (search/units.h), and all that holds at level 0
 // is told as such: whoever propagates rows alone, or a GPU, would not find it. Clauses go into a ring of the learner

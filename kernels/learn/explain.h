@@ -68,7 +68,7 @@ OUTLINE void explain_row(const Learner& l, i32 row, Literal a, i32 t, Premises& 
 #ifdef CHECK_EXPLANATIONS
   check_explanation(l, r, why, a, t);
 #endif
-#ifdef COUNTED_OPERATOR  // docs/learning.md: of which operator are they, and how long
+#ifdef COUNTED_OPERATOR  // docs/measurements/learning.md: of which operator are they, and how long
   if (r.op != COUNTED_OPERATOR) return;
 #endif
   ++statistics(l).explanations;

@@ -18,7 +18,7 @@
 // What is decided first changes from run to run (abi.h, DecisionSet): on some models a proof hangs on the choices that
 // the model declares, on others on truths or on inner links of sums, and no set is best. Each gets the same work, and
 // not the same conflicts: those of one set may take twenty times as long. More turns for the set whose clauses come
-// from the fewest levels were worse (docs/learning.md).
+// from the fewest levels were worse (docs/measurements/learning.md).
 //
 // A soloist has nobody beside it, so it plays the parts of the others in turn, with the same clauses and activities, as
 // SAT solvers alternate between long and short runs (Oh, SAT 2015; Biere, Fleury 2020). Turns are counted in conflicts

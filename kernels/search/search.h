@@ -267,7 +267,7 @@ DEVICE void charge_owner(const Block& b, i32 var) {
 // Lane 0: who is to blame for a failure. Where the tree follows the model's failure weights, the variable decided last,
 // so that one block searches the same tree on every engine. Else the decision variables nearest to the row that failed:
 // the rows' own variables are mostly introduced ones, which nobody branches on. Neither is better everywhere
-// (docs/search.md), so where blocks are few each task draws one of both.
+// (docs/measurements/free-search.md), so where blocks are few each task draws one of both.
 DEVICE void charge_failure(const Block& b) {
   i32 culprit = propagation(b).culprit, last_var = stack(b).last_var;
   bool by_row = claim(b).limited && (MANY_BLOCKS || coin(choice(b).noise));

@@ -6,8 +6,8 @@
 // the rest may rely on the root's fixpoint as before.
 //
 // They do not hold in solutions that are no better than the incumbent. So whoever has used them claims no more than
-// that nothing is better than the incumbent of now (docs/correctness.md), and islands, which want worse solutions,
-// leave them.
+// that nothing is better than the incumbent of now (docs/design/correctness.md), and islands, which want worse
+// solutions, leave them.
 #pragma once
 
 #include "../core/interval.h"

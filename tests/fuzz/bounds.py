@@ -21,10 +21,11 @@ from fuzz.generate import a_coefficient, draw_model
 from fuzz.judge import Verdict
 from fuzz.scope import Scope
 from turbo_fzn.bounds import root, tree
-from turbo_fzn.bounds.beside import NO_SOLUTION, Beside
+from turbo_fzn.bounds.beside import Beside
 from turbo_fzn.bounds.certificate import Certificate, Certifier, fix
 from turbo_fzn.bounds.highs import Answer, Outcome, Program
 from turbo_fzn.bounds.linearise import linearise
+from turbo_fzn.bounds.listener import NO_SOLUTION
 from turbo_fzn.bounds.relaxation import Affine, LinearRows, Relaxation
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.errors import TurboError

@@ -10,15 +10,15 @@ from unittest.mock import patch
 from fuzz.thresholds import with_thresholds
 from turbo_fzn.engine.contract import Engine
 from turbo_fzn.engine.cpu import CpuEngine
-from turbo_fzn.engine.layout import Settings
-from turbo_fzn.engine.team import Team
+from turbo_fzn.engine.layout.layout import Settings
+from turbo_fzn.engine.together.team import Team
 from turbo_fzn.ranks.job import Job
 from turbo_fzn.run import policy, search
 from turbo_fzn.run.engines import cpu_settings, ordered
 from turbo_fzn.run.policy import Decision
 
 FORMS = ("shared", "joining")  # they share one tree; the second one joins the first
-AT_ONCE = {"engine.maker.HEAD_START_SECONDS": 0.0, "engine.team.EXCHANGE_SECONDS": 0.0}
+AT_ONCE = {"engine.together.maker.HEAD_START_SECONDS": 0.0, "engine.together.team.EXCHANGE_SECONDS": 0.0}
 
 
 @contextlib.contextmanager

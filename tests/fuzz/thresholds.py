@@ -115,7 +115,7 @@ BOUNDS: dict[str, Values] = {
     "bounds.flows.MOST_EDGES": (0, 6),
     "bounds.flows.MOST_LOOKED_AT": (0, 6),
     "bounds.linearise.MOST_ENTRIES": (0, 20),
-    "bounds.linearise.SMALL_DOMAIN": (0, 1, 3, 100),
+    "bounds.linearizer.SMALL_DOMAIN": (0, 1, 3, 100),
     "bounds.logical.FEW_VALUES": (0, 2),
     "bounds.logical.MOST_SPLIT": (0, 4),
     "bounds.logical.MOST_VALUES": (0, 2),
@@ -139,19 +139,19 @@ BOUNDS: dict[str, Values] = {
     "bounds.tree.MOST_BYTES": (1, 1000),
 }
 ENGINE: dict[str, Values] = {
-    "engine.aligned.FIRST_SHARE": (0, 65_000),
-    "engine.neighbours.FURTHEST_OWNER": (1, 2),
-    "engine.layout.MAX_ISLANDS": (2, 3),
-    "engine.layout.MAX_RING_SLOTS": (1, 2),
-    "engine.layout.POOL_BYTES": (1, 2000),
-    "engine.layout.RING_BYTES": (1, 200),
-    "engine.maker.HEAD_START_SECONDS": (0.0,),
-    "engine.team.EXCHANGE_SECONDS": (0.0,),
-    "engine.team.EXCHANGE_SHARE": (1.0,),
-    "engine.tree.BLOCKS_A_RESERVE": (1, 2),
-    "engine.tree.MEAL": (1, 2),
-    "engine.tree.RICHER": (1,),
-    "engine.tree.STOCK": (1, 2),
+    "engine.abi.aligned.FIRST_SHARE": (0, 65_000),
+    "engine.layout.neighbours.FURTHEST_OWNER": (1, 2),
+    "engine.layout.layout.MAX_ISLANDS": (2, 3),
+    "engine.layout.layout.MAX_RING_SLOTS": (1, 2),
+    "engine.layout.layout.POOL_BYTES": (1, 2000),
+    "engine.layout.layout.RING_BYTES": (1, 200),
+    "engine.together.maker.HEAD_START_SECONDS": (0.0,),
+    "engine.together.team.EXCHANGE_SECONDS": (0.0,),
+    "engine.together.team.EXCHANGE_SHARE": (1.0,),
+    "engine.together.tree.BLOCKS_A_RESERVE": (1, 2),
+    "engine.together.tree.MEAL": (1, 2),
+    "engine.together.tree.RICHER": (1,),
+    "engine.together.tree.STOCK": (1, 2),
     "ranks.ranks.NEWS_SECONDS": (0.0,),
     "ranks.stealing.HOLD_SECONDS": (0.0,),
     "ranks.stealing.MOST_PATHS": (1, 2),
@@ -170,23 +170,25 @@ THRESHOLDS: dict[str, Values] = {name: values for family in FAMILIES for name, v
 # Not varied: by why, the names. A whole module is named without a constant.
 KEPT: dict[str, str] = {
     "a number that means something, or that code is to stay within": """
-        bounds.beside.NO_SOLUTION bounds.root.NO_SOLUTION bounds.highs tnf.spans.UNKNOWN
+        bounds.listener.NO_SOLUTION bounds.highs tnf.spans.UNKNOWN
         lower.columns.NO_ROW lower.expression_columns.NEGATIVE lower.trees.KEY_BITS lower.power.LARGEST_EXPONENT
-        engine.abi engine.float_abi engine.contract engine.records engine.header run.profiler run.bounding.RELAXATION
+        engine.abi.abi engine.abi.float_abi engine.contract engine.abi.records engine.abi.header run.profiler
+        run.bounding.RELAXATION
         bounds.certificate.LARGEST_MULTIPLIER bounds.certificate.SAFE_SUM bounds.certificate.LEAST_DENOMINATOR
-        bounds.cuts.EXACT bounds.envelopes.LARGEST_INTEGER ranks.world engine.layout.MAX_LEVELS
-        engine.layout.BYTES_A_ROW run.unbounded.LEAP run.unbounded.LARGEST_FLOAT""",
+        bounds.cuts.EXACT bounds.envelopes.LARGEST_INTEGER ranks.world engine.layout.layout.MAX_LEVELS
+        engine.layout.layout.BYTES_A_ROW run.unbounded.LEAP run.unbounded.LARGEST_FLOAT""",
     "of the GPU, of compilers, of variants and of how output looks": """
-        engine.split.PARTS_A_BLOCK engine.shape engine.gpu engine.compilation engine.context
-        engine.wake engine.fleet.SEEDS_APART engine.cpu.TRACE_CAPACITY run.policy.GPU_LNS_PERCENT
+        engine.layout.split.PARTS_A_BLOCK engine.cuda.shape engine.cuda.gpu engine.toolchain.compilation
+        engine.cuda.context engine.cuda.wake engine.together.fleet.SEEDS_APART engine.cpu.TRACE_CAPACITY
+        run.policy.GPU_LNS_PERCENT
         run.policy.THREADS_LEFT run.policy.MOST_THREADS run.engines.SEEDS_APART run.live tnf.text run.answers""",
     "of models with floats, which have kinds of their own": """
         bounds.envelopes.LARGEST_FACTOR bounds.spatial lower.constraints_float lower.elementary
         run.bounding.NEAR run.bounding.LARGEST""",
     "whether a solution is checked at all": "run.judge.CHECK_LIMIT",
     "how long something waits, which no answer comes sooner by": """
-        bounds.beside.END_SECONDS bounds.beside.PATIENCE_SECONDS bounds.root.CUT_SECONDS engine.maker.TURN_SECONDS
-        ranks.ranks.ALIVE_SECONDS ranks.ranks.SILENCE_SECONDS ranks.serve run.search
+        bounds.beside.END_SECONDS bounds.beside.PATIENCE_SECONDS bounds.root.CUT_SECONDS
+        engine.together.maker.TURN_SECONDS ranks.ranks.ALIVE_SECONDS ranks.ranks.SILENCE_SECONDS ranks.serve run.search
         bounds.tree.NODE_SECONDS bounds.turns run.turns""",
 }
 

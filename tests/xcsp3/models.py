@@ -3,8 +3,8 @@
     python tests/xcsp3/models.py             # writes them all again (pip install pycsp3)
     python tests/xcsp3_ace.py tests/xcsp3/*.xml   # their status and optimum by ACE, for expected.json
 
-A model is a function that says its variables and constraints; together they have every constraint of docs/xcsp3.md that
-PyCSP3 writes.
+A model is a function that says its variables and constraints; together they have every constraint of
+docs/guide/xcsp3.md that PyCSP3 writes.
 """
 
 # ruff: noqa: F403, F405

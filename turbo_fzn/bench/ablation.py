@@ -23,16 +23,16 @@ from typing import NamedTuple
 
 from turbo_fzn.bench.files import add_arguments, chosen_files, name_of
 from turbo_fzn.bench.nodes import UNUSABLE, duration
-from turbo_fzn.engine.abi import LEARNERS
+from turbo_fzn.engine.abi.abi import LEARNERS
 from turbo_fzn.tnf.language import Op
 
 # The bits of LEARN_WITHOUT.
 PARTS = {"rules": 1, "lifting": 2, "minimisation": 4, "phases": 8, "splits": 16, "leaps": 128}
 STATISTIC = re.compile(r"^%%%mzn-stat: (\w+)=(.*)$", re.MULTILINE)
 ENDED = re.compile(r"^(==========|=====UNSATISFIABLE=====)$", re.MULTILINE)
-WITH_FLAGS = "import sys; from turbo_fzn.engine import compiler, cpu; compiler.CPU_FLAGS.extend({flags!r});"
+WITH_FLAGS = "import sys; from turbo_fzn.engine.toolchain import compiler; compiler.CPU_FLAGS.extend({flags!r});"
 SEARCH = WITH_FLAGS + "from turbo_fzn.cli import main; sys.exit(main())"
-COMPILE = WITH_FLAGS + "cpu.library(32); cpu.library(64)"
+COMPILE = WITH_FLAGS + "from turbo_fzn.engine.library import library; library(32); library(64)"
 
 
 class Variant(NamedTuple):

@@ -1,9 +1,10 @@
 """What the front end takes and what it leaves: time, memory and sizes of each stage, one line a model.
 
-    python -m turbo_fzn.bench.front models/*.fzn                             a line a model
-    python -m turbo_fzn.bench.front --markdown docs/simplifier.md FILES...   the table of the simplifier as well
-    python -m turbo_fzn.bench.front --growth                                 time for 1, 2, 4 and 8 times the size
-    python -m turbo_fzn.bench.front --large 100                              a generated model of so many megabytes
+    python -m turbo_fzn.bench.front FILES...                                   a line a model
+    python -m turbo_fzn.bench.front FILES... \
+        --markdown docs/measurements/simplifier.md                             the table of the simplifier as well
+    python -m turbo_fzn.bench.front --growth                                   time for 1, 2, 4 and 8 times the size
+    python -m turbo_fzn.bench.front --large 100                                a generated model of so many megabytes
 
 Times are CPU seconds (user + system, all threads) from the start of a process to its first node on the CPU engine:
 the machine may have other work. Every run is a process of its own, so that peak memory is its own and no cache is warm
@@ -23,11 +24,12 @@ import subprocess
 import sys
 import tempfile
 import time
+from datetime import date
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from turbo_fzn.engine import cpu
+from turbo_fzn.engine import root
 from turbo_fzn.lower.rewrite import lower
 from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt
@@ -44,10 +46,10 @@ STAGES = ("start", "parse", "lower", "simplify", "root", "engine")
 PEER = "fzn-gecode"
 PASSES = ("fold", "share", "dead code")
 EXPLANATION = (
-    "Variables / constraints in FlatZinc, variables / rows in the ternary normal form. Lowering folds and shares "
-    "already as it goes (see architecture.md), so the sizes under TNF are what that leaves. The passes are shown as "
-    "they stand after the first round; rounds are repeated, with root propagation in between, until none changes "
-    "anything."
+    "Sizes of each model: variables / constraints in FlatZinc, variables / rows in the ternary normal form (TNF). "
+    "Lowering folds and shares rows already, so the sizes under TNF are what that leaves. The next columns are the "
+    "sizes after each [pass](../design/simplifier.md) of the first round. Rounds are repeated, with root propagation "
+    "in between, until none changes anything."
 )
 GROWTH_SIZES = (1, 2, 4, 8)
 GROWTH_LIMIT = 1.15
@@ -67,7 +69,7 @@ def measure(path: str) -> dict[str, Any]:
     passes: list[tuple[str, int, int]] = []
     prepared = Prepared(lowered.tnf, model, lowered.origin)
     if not lowered.tnf.infeasible:
-        simplified = simplify(lowered.tnf, cpu.propagate, lambda *row: passes.append(row))
+        simplified = simplify(lowered.tnf, root.propagate, lambda *row: passes.append(row))
         prepared.tnf, prepared.reconstruction = simplified.tnf, simplified.reconstruction
     clock.append(time.process_time())
     tnf = settle_root(prepared, Interrupt()).tnf
@@ -180,9 +182,9 @@ def markdown(results: list[dict[str, Any]], command: str) -> str:
     """The table of the simplifier. The passes are those of the first round; the last column is the fixpoint."""
     stages = ["FlatZinc", "TNF", *PASSES, "fixpoint"]
     lines = [
-        "# What the simplifier does to real models",
+        "# Simplifier",
         "",
-        f"Made by `{command}`; do not edit.",
+        f"Printed on {date.today():%d %B %Y} by `{command}`; do not edit.",
         "",
         EXPLANATION,
         "",
@@ -232,7 +234,7 @@ def front_end_seconds(text: str) -> float:
     gc.collect()
     gc.disable()  # as the command does
     start = time.process_time()
-    simplify(lower(parse_text(text)).tnf, cpu.propagate)
+    simplify(lower(parse_text(text)).tnf, root.propagate)
     seconds = time.process_time() - start
     gc.enable()
     return seconds
@@ -279,7 +281,7 @@ def main() -> int:
         print(line(results[-1]), flush=True)
     print("\n".join(summary(results)) if results else "", end="\n" if results else "")
     if options.markdown:
-        command = "python -m turbo_fzn.bench.front --markdown docs/simplifier.md suite16/*.fzn"
+        command = "python -m turbo_fzn.bench.front --markdown docs/measurements/simplifier.md suite16/*.fzn"
         Path(options.markdown).write_text(markdown(results, command), encoding="utf-8")
     return 0 if not options.growth or growth(options.repeats) else 1
 

@@ -18,7 +18,8 @@ from pathlib import Path
 
 import numpy as np
 
-from turbo_fzn.bounds.beside import NO_SOLUTION, Beside
+from turbo_fzn.bounds.beside import Beside
+from turbo_fzn.bounds.listener import NO_SOLUTION
 from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.run.bounding import Boxes, relaxation_of

@@ -23,7 +23,7 @@ from typing import Any
 from turbo_fzn.bench import files
 from turbo_fzn.bench.nodes_page import page
 from turbo_fzn.bench.runs import Run, geometric_mean, load
-from turbo_fzn.engine import compiler
+from turbo_fzn.engine.toolchain import compiler
 from turbo_fzn.errors import TurboError
 from turbo_fzn.limits import integer
 from turbo_fzn.options import Options
@@ -222,7 +222,7 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument("--gpu-threads", type=integer("gpu_threads"), help="threads of a GPU block")
     parser.add_argument("--profile", action="store_true", help="count where the time goes, and draw it")
     parser.add_argument("--variants", metavar="LIST", help="variants of the engine in turn, compared with the first: "
-                        "default,sweep,sweep+no-sync; journal: all that docs/journal.md has")  # fmt: skip
+                        "default,sweep,sweep+no-sync; journal: all that docs/measurements/journal.md has")  # fmt: skip
     parser.add_argument("--csv", type=Path, metavar="FILE", help="with --variants: a line for each run")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="with --variants: the tables")
     parser.add_argument("--no-check", action="store_true", help="do not check the solutions")

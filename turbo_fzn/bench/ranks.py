@@ -30,7 +30,7 @@ from turbo_fzn.ranks.stealing import Stealing
 from turbo_fzn.ranks.wire import Kind, Message, spread
 
 ENVELOPE_BYTES = 64  # of a message, with what MPI adds
-STOCK = 8  # subproblems that a rank can give at a time (engine/tree.py)
+STOCK = 8  # subproblems that a rank can give at a time (engine/together/tree.py)
 
 
 @dataclass

@@ -1,12 +1,12 @@
 """Variants of the engine, one after the other on the same models: `python -m turbo_fzn.bench FOLDER --variants LIST`.
 
 LIST has the names that `--variant` takes, separated by commas; `a+b` are both at once. The first is what the others are
-compared with. `journal` stands for all experiments of docs/journal.md that apply to the engine (EXPERIMENTS), each
-variant run once. For each of them the table has, as the journal of C++ Turbo has it: nodes a second in the geometric
-mean, their average normalised by the fastest variant on each model, their median, how often each was the fastest, the
-change against the first; rounds of propagation a second and a node; memory of rows, watches and of a block's store, and
-on how many models the store is in shared memory; how many models were closed, only satisfied, left unknown; how long
-blocks were idle where the time ended first; and seconds by phase.
+compared with. `journal` stands for all experiments of docs/measurements/journal.md that apply to the engine
+(EXPERIMENTS), each variant run once. For each of them the table has, as the journal of C++ Turbo has it: nodes a second
+in the geometric mean, their average normalised by the fastest variant on each model, their median, how often each was
+the fastest, the change against the first; rounds of propagation a second and a node; memory of rows, watches and of a
+block's store, and on how many models the store is in shared memory; how many models were closed, only satisfied, left
+unknown; how long blocks were idle where the time ended first; and seconds by phase.
 
 Models of which one variant has an error are left out of means. Without files, instances of our own are generated.
 """

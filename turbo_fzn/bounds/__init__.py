@@ -1,1 +1,1 @@
-"""Bounds on the objective from linear relaxations, proved in exact arithmetic; see docs/bounds.md."""
+"""Bounds on the objective from linear relaxations, proved in exact arithmetic; see docs/design/bounds.md."""

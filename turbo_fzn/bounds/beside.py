@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from turbo_fzn import floats
+from turbo_fzn.bounds.listener import NO_SOLUTION, Store
 from turbo_fzn.bounds.relaxation import Relaxation
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.tnf.language import TNF
@@ -27,16 +28,12 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("turbo_fzn")
 
-NO_SOLUTION = 2**63 - 1  # a bound that nothing is above
 HEAD_START_SECONDS = 0.05  # what is solved by then waits for no linear program, nor for its library to be imported
 END_SECONDS = 0.2
 PATIENCE_SECONDS = 4.0  # of the thread, in branch and bound, at least
 REST_SECONDS = 0.05
 SUGGESTION_SECONDS = 0.1
 HOPE = 20  # times as far as the bound has risen so far is as far as it is hoped to rise
-
-
-Store = tuple[np.ndarray, np.ndarray]
 
 
 class Boxes(Protocol):
@@ -216,6 +213,7 @@ class Beside(Bounder):
         root.settle()
         self.say("relaxation")
         root.cut()
+        self.n_cuts = root.n_cuts
         self.say("relaxation with cuts")
         if not self.is_done():
             self.search(root)

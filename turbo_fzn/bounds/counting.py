@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from turbo_fzn.bounds.linearizer import Linearizer
 from turbo_fzn.bounds.relaxation import Affine, Meaning
 from turbo_fzn.domains import INFINITY
-
-if TYPE_CHECKING:
-    from turbo_fzn.bounds.linearise import Linearizer
 
 Form = Callable[..., Any]
 MOST_TRUTHS = 100_000  # that one constraint may ask for

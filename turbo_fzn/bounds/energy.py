@@ -10,34 +10,17 @@ not overlap one is the first, which a column says (Manne 1960).
 from __future__ import annotations
 
 from itertools import combinations, islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
+from turbo_fzn.bounds.linearizer import Linearizer, Machine, Steps, Task
 from turbo_fzn.bounds.relaxation import TRUE, Affine, negation
 from turbo_fzn.domains import INFINITY
-
-if TYPE_CHECKING:
-    from turbo_fzn.bounds.linearise import Linearizer
 
 MOST_PAIRS = 3000
 MOST_STEPS = 2  # from a start to a variable that is behind its end
 LARGEST_AREA = 2**40
 
-
-class Task(NamedTuple):
-    """Length and use are at least that."""
-
-    start: Affine
-    length: int
-    use: int
-
-
 Side = tuple[Affine, Affine]  # start and length
-Steps = dict[int, list[tuple[int, int]]]
-
-
-class Machine(NamedTuple):
-    tasks: list[Task]
-    capacity: int
 
 
 def cumulative(m: Linearizer, s: Any, d: Any, r: Any, b: Any) -> None:

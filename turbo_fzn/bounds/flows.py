@@ -10,13 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import cache
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from turbo_fzn.bounds.linearizer import Linearizer
 from turbo_fzn.bounds.relaxation import Affine, Meaning
 from turbo_fzn.domains import IntSet
-
-if TYPE_CHECKING:
-    from turbo_fzn.bounds.linearise import Linearizer
 
 MOST_CELLS = 50_000  # of a table's rows that the domains leave
 MOST_EDGES = 30_000

@@ -6,14 +6,12 @@ A function gets the Linearizer and the arguments of the constraint. A literal is
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from turbo_fzn.bounds.linearizer import Linearizer
 from turbo_fzn.bounds.relaxation import TRUE, Affine, negation
 from turbo_fzn.domains import INFINITY, IntSet
 from turbo_fzn.predicates.signature import SUFFIXES
-
-if TYPE_CHECKING:
-    from turbo_fzn.bounds.linearise import Linearizer
 
 Form = Callable[..., Any]
 

@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from math import floor, prod
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from turbo_fzn.bounds.linearizer import Linearizer
 from turbo_fzn.bounds.relaxation import LARGEST_SIDE, Affine, collect
 from turbo_fzn.domains import INFINITY
-
-if TYPE_CHECKING:
-    from turbo_fzn.bounds.linearise import Linearizer
 
 LEAST_EXCESS = 0.01
 LARGEST_ROOT = 2**25  # the square of which is a side of a row

@@ -9,12 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import gcd
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from turbo_fzn.bounds.cliques import Conflicts
 
 from turbo_fzn.domains import INFINITY
 
@@ -101,8 +98,8 @@ class Relaxation:
     """What is minimised is sense * objective (a column) over the integer points of the rows within the bounds.
 
     lower, upper: int64 [n], ±INFINITY for none. `variables` (int64 [n]) is the caller's number of each column, or -1
-    for one of `truths`: a column that stands for the truth of "column = value". `conflicts` are sets of literals of
-    which at most one is 1, `separators` have more rows than can be listed. Every solution has sense * objective =
+    for one of `truths`: a column that stands for the truth of "column = value". `conflicts` has sets of literals
+    of which at most one is 1, `separators` have more rows than can be listed. Every solution has sense * objective =
     residue modulo `step`. `choices` are the columns that stand for something else, each with its value in a solution.
     """
 
@@ -113,7 +110,7 @@ class Relaxation:
     sense: int
     variables: np.ndarray
     truths: dict[int, tuple[int, int]]
-    conflicts: Conflicts
+    conflicts: Separator
     step: int = 1
     residue: int = 0
     separators: Sequence[Separator] = ()
@@ -221,7 +218,7 @@ class Builder:
             end = self.upper[column] if sign * value > 0 else self.lower[column]
             self.imply(literal, [(1, Affine(column, 1, 0))], end, end)
 
-    def finish(self, objective: int, sense: int, conflicts: Conflicts) -> Relaxation:
+    def finish(self, objective: int, sense: int, conflicts: Separator) -> Relaxation:
         step, residue = self.lattice(objective)
         return Relaxation(
             np.array(self.lower, np.int64),

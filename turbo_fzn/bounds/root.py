@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from turbo_fzn.bounds import cuts
 from turbo_fzn.bounds.certificate import Certificate, Certifier, fix
 from turbo_fzn.bounds.highs import Answer, Outcome, Program
+from turbo_fzn.bounds.listener import NO_SOLUTION, RootListener
 from turbo_fzn.bounds.relaxation import LinearRows, Relaxation
 from turbo_fzn.bounds.tree import NODE_SECONDS, is_integral, refute
 
-if TYPE_CHECKING:
-    from turbo_fzn.bounds.beside import Beside
-
-NO_SOLUTION = 2**63 - 1
 MOST_ROUNDS = 50
 MOST_CUTS = 80  # of a round
 MOST_TABLEAU_ROWS = 80
@@ -26,22 +21,23 @@ ROUND_SECONDS, ROW_SECONDS = 0.005, 2e-5  # of a round of cuts, and for each row
 
 
 class Root:
-    """`beside` is told each bound, and tells the best solution. `lower`, `upper`: bounds of all better solutions."""
+    """`listener` is told each bound, and tells the best solution. `lower`, `upper`: bounds of all better solutions."""
 
-    def __init__(self, relaxation: Relaxation, beside: Beside):
-        self.relaxation, self.beside = relaxation, beside
+    def __init__(self, relaxation: Relaxation, listener: RootListener):
+        self.relaxation, self.listener = relaxation, listener
         self.lower, self.upper = relaxation.lower.copy(), relaxation.upper.copy()
         self.rows = relaxation.rows
         self.certifier = Certifier(relaxation, self.rows)
-        self.program = Program(relaxation, beside.is_done, beside.account)
+        self.program = Program(relaxation, listener.is_done, listener.account)
         self.bound = -NO_SOLUTION
+        self.n_cuts = 0
         self.value = -np.inf  # of the linear program
 
     def settle(self) -> Answer | None:
         """Solves the program and publishes what that proves; None where it has no optimum, or was stopped."""
-        if self.beside.is_done():
+        if self.listener.is_done():
             return None
-        box = self.beside.narrow(self.lower, self.upper)
+        box = self.listener.narrow(self.lower, self.upper)
         if box is None:
             self.publish(NO_SOLUTION)
             return None
@@ -49,13 +45,13 @@ class Root:
         self.program.restrict(self.lower, self.upper)
         answer = self.program.solve()
         self.prove(answer)
-        self.beside.account(NODE_SECONDS)
+        self.listener.account(NODE_SECONDS)
         if answer.outcome is not Outcome.OPTIMAL or not np.all(np.isfinite(answer.values)):
             return None
         self.value = self.relaxation.sense * float(answer.values[self.relaxation.objective])
-        self.beside.suggest(answer.values)
+        self.listener.suggest(answer.values)
         if is_integral(answer.values):
-            self.beside.offer(self.relaxation, answer.values)
+            self.listener.offer(self.relaxation, answer.values)
         return answer
 
     def prove(self, answer: Answer) -> None:
@@ -71,10 +67,10 @@ class Root:
 
     def publish(self, bound: int) -> None:
         self.bound = max(self.bound, bound)
-        self.beside.publish(self.bound)
+        self.listener.publish(self.bound)
 
     def fix(self, certificate: Certificate) -> None:
-        best = self.beside.best
+        best = self.listener.best
         if best < NO_SOLUTION:
             columns, lows, highs = fix(certificate, best - 1, self.lower, self.upper)
             self.lower[columns], self.upper[columns] = lows, highs
@@ -83,14 +79,14 @@ class Root:
 
     def cut(self) -> None:
         """Rounds of cuts."""
-        began, idle = self.beside.now(), 0
+        began, idle = self.listener.now(), 0
         first = self.value
         answer = self.settle()
         for _ in range(MOST_ROUNDS):
-            if answer is None or self.beside.is_done() or idle == IDLE_ROUNDS:
+            if answer is None or self.listener.is_done() or idle == IDLE_ROUNDS:
                 return
             before = self.value
-            if self.beside.now() - began > CUT_SECONDS or not self.add_cuts(answer):
+            if self.listener.now() - began > CUT_SECONDS or not self.add_cuts(answer):
                 return
             answer = self.settle()
             idle = idle + 1 if self.value - before < LEAST_GAIN * max(self.value - first, 1e-6) else 0
@@ -98,7 +94,7 @@ class Root:
     def add_cuts(self, answer: Answer) -> bool:
         """Whether there were any."""
         cutter = cuts.Cutter(self.rows, self.lower, self.upper, answer.values)
-        self.beside.account(ROUND_SECONDS + ROW_SECONDS * len(self.rows))
+        self.listener.account(ROUND_SECONDS + ROW_SECONDS * len(self.rows))
         found = [*cutter.of_rows(), *cutter.of_tableau(self.program, MOST_TABLEAU_ROWS)]
         found += cutter.of_duals(answer.duals, self.relaxation.objective)
         for separator in (self.relaxation.conflicts, *self.relaxation.separators):
@@ -107,7 +103,7 @@ class Root:
         chosen = cuts.select(found, MOST_CUTS)
         if chosen:
             self.drop_slack_cuts(answer)
-            self.beside.n_cuts += len(chosen)
+            self.n_cuts += len(chosen)
             more = LinearRows.of(chosen)
             self.program.add(more)
             self.replace(self.rows.followed_by(more))

@@ -9,15 +9,13 @@ into when its weak arcs are left out, and for a least cut (Stoer and Wagner 1997
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from turbo_fzn.bounds.counting import values_of
+from turbo_fzn.bounds.linearizer import Linearizer
 from turbo_fzn.bounds.relaxation import FALSE, Affine, collect, negation
-
-if TYPE_CHECKING:
-    from turbo_fzn.bounds.linearise import Linearizer
 
 THRESHOLDS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 MOST_NODES = 250

@@ -14,16 +14,14 @@ from __future__ import annotations
 import heapq
 import itertools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from turbo_fzn.bounds.certificate import Certificate, Certifier, fix
 from turbo_fzn.bounds.highs import Answer, Outcome, Program
+from turbo_fzn.bounds.listener import Listener
 from turbo_fzn.bounds.relaxation import Relaxation
-
-if TYPE_CHECKING:
-    from turbo_fzn.bounds.beside import Beside
 
 FRACTIONAL = 1e-5
 MOST_BYTES = 2**28  # of open nodes
@@ -43,11 +41,11 @@ class Node:
 
 
 class Tree:
-    """`beside` knows the best solution, and is offered the points that may be one. `lower`, `upper`: bounds that hold
+    """`listener` knows the best solution, and is offered the points that may be one. `lower`, `upper`: bounds that hold
     for all better solutions."""
 
-    def __init__(self, relaxation: Relaxation, program: Program, certifier: Certifier, beside: Beside):
-        self.relaxation, self.program, self.certifier, self.beside = relaxation, program, certifier, beside
+    def __init__(self, relaxation: Relaxation, program: Program, certifier: Certifier, listener: Listener):
+        self.relaxation, self.program, self.certifier, self.listener = relaxation, program, certifier, listener
         self.lower, self.upper = relaxation.lower.copy(), relaxation.upper.copy()
         self.open: list[tuple[int, int, Node]] = []
         self.numbers = itertools.count()
@@ -81,8 +79,8 @@ class Tree:
         if self.is_cut_off(node.bound):
             return
         self.n_nodes += 1
-        self.beside.account(NODE_SECONDS)
-        box = self.beside.narrow(*self.box(node))
+        self.listener.account(NODE_SECONDS)
+        box = self.listener.narrow(*self.box(node))
         if box is None:
             return
         lower, upper = box
@@ -104,7 +102,7 @@ class Tree:
             self.divide(bound, changes, answer, lower, upper)
 
     def is_cut_off(self, bound: int) -> bool:
-        return bound >= self.beside.best
+        return bound >= self.listener.best
 
     def box(self, node: Node) -> tuple[np.ndarray, np.ndarray]:
         lower, upper = self.lower.copy(), self.upper.copy()
@@ -124,7 +122,7 @@ class Tree:
         """Reduced-cost fixing within the node; its changes with what was fixed."""
         if certificate is None:
             return node.changes
-        columns, lows, highs = fix(certificate, self.beside.best - 1, lower, upper)
+        columns, lows, highs = fix(certificate, self.listener.best - 1, lower, upper)
         if len(columns) == 0:
             return node.changes
         lower[columns], upper[columns] = lows, highs
@@ -145,9 +143,9 @@ class Tree:
     def divide(self, bound: int, changes: tuple, answer: Answer, lower: np.ndarray, upper: np.ndarray) -> None:
         """Two children: a column at most, and at least."""
         if answer.outcome is Outcome.OPTIMAL and np.all(np.isfinite(answer.values)):
-            self.beside.suggest(answer.values)
+            self.listener.suggest(answer.values)
             if is_integral(answer.values):
-                self.beside.offer(self.relaxation, answer.values)
+                self.listener.offer(self.relaxation, answer.values)
             values = np.clip(answer.values, lower.astype(float), upper.astype(float))
         else:
             values = (lower.astype(float) + upper) / 2

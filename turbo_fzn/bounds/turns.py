@@ -13,7 +13,8 @@ import threading
 from collections.abc import Callable
 from math import inf
 
-from turbo_fzn.bounds.beside import NO_SOLUTION, Beside, Boxes
+from turbo_fzn.bounds.beside import Beside, Boxes
+from turbo_fzn.bounds.listener import NO_SOLUTION
 from turbo_fzn.bounds.relaxation import Relaxation
 
 TURN_SECONDS = 0.05

@@ -3,7 +3,7 @@
 Each relation measures by how much a point misses it: at most 0 where it holds, with the size of the numbers that
 were compared. To within the precision p it holds where the measure is at most p * max(1, size), and does not hold where
 it is at least -p * max(1, size); near the border both may be said. An equality is missed by a distance, so that it
-never surely holds. That is the δ-satisfiability of docs/floats.md.
+never surely holds. That is the δ-satisfiability of docs/guide/floats.md.
 
 Nothing here knows of intervals or codes, nor of how a solution was found: numbers are doubles, sums fractions, and
 functions those of Python's math.

@@ -3,149 +3,26 @@
 from __future__ import annotations
 
 import ctypes
-import logging
 import threading
 from collections.abc import Callable
-from functools import lru_cache
 
 import numpy as np
 
 from turbo_fzn import memory
-from turbo_fzn.engine import compiler
-from turbo_fzn.engine.abi import LEARN_STATISTICS, METHODS, STATISTICS, Common, Problem, Units
-from turbo_fzn.engine.agreement import digest
-from turbo_fzn.engine.aligned import first_books, first_depths, line_aligned, make_common
+from turbo_fzn.engine.abi.abi import LEARN_STATISTICS, METHODS, STATISTICS, Common, Problem, Units
+from turbo_fzn.engine.abi.aligned import first_books, first_depths, line_aligned
+from turbo_fzn.engine.abi.trace_records import Trace, TraceRecord
 from turbo_fzn.engine.contract import NO_WISH, Found, Roots, depth_statistics, merge_statistics, method_statistics
 from turbo_fzn.engine.figures import memory_by_kind, subproblem_counts
-from turbo_fzn.engine.layout import Layout, Settings
+from turbo_fzn.engine.layout.layout import Layout, Settings
+from turbo_fzn.engine.library import check_sums, flags, library, point_to
 from turbo_fzn.engine.parcels import Parcels
 from turbo_fzn.engine.ring import Ring
-from turbo_fzn.engine.trace_records import Trace, TraceRecord
-from turbo_fzn.errors import EngineError, InternalError
+from turbo_fzn.errors import EngineError
 from turbo_fzn.tnf.language import TNF
 
-log = logging.getLogger("turbo_fzn")
-
-NO_MEMORY, OVERFLOW = -2, -3  # of propagate_root
 TRACE_CAPACITY = 2**14  # records
 TRACE_RECORD = np.dtype(TraceRecord)
-
-
-def load(bits: int, *extra: str) -> ctypes.CDLL:
-    """The engine of the package, or else one that is compiled here. Raises EngineError without a compiler."""
-    packaged = compiler.packaged_library(bits, *extra)
-    if packaged is not None:
-        try:
-            return ctypes.CDLL(str(packaged))
-        except OSError as error:  # it may be for a newer system than this
-            log.info("the engine of the package cannot be loaded: %s", error)
-    path = compiler.soonest_cpu_library(bits, *extra)
-    try:
-        return ctypes.CDLL(str(path))
-    except OSError as error:
-        memory.require(memory.STACK_BYTES)
-        raise EngineError(f"cannot load the CPU engine (remove {path}, and it is made again): {error}") from error
-
-
-@lru_cache(maxsize=4)
-def library(bits: int, *extra: str) -> ctypes.CDLL:
-    """The engine for stores of `bits` bits, ready to be called."""
-    loaded = load(bits, *extra)
-    floats = compiler.FLOAT_FLAG in extra
-    check_digest(loaded._name, ctypes.c_char_p.in_dll(loaded, "abi_digest").value or b"", floats)
-    loaded.solve_block.argtypes = [ctypes.c_void_p, ctypes.c_int32]
-    loaded.propagate_root.argtypes = [ctypes.c_void_p] * 3
-    loaded.adopt_solution.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64]
-    loaded.read_units.argtypes = loaded.write_units.argtypes = [ctypes.c_void_p] * 2
-    loaded.read_units.restype = ctypes.c_int64
-    return loaded
-
-
-def check_digest(compiled: str, carried: bytes, floats: bool = False) -> None:
-    """Raises InternalError where kernels were compiled for structs that are not those of this host."""
-    own = digest(floats)
-    if carried.decode() != own:
-        raise InternalError(f"host and kernels differ: {compiled} is for {carried.decode()}, the host for {own}")
-
-
-def check_sums(layout: Layout, problem: Problem) -> None:
-    """Raises InternalError where the kernels reckon with other sizes of a block's memory than the layout does."""
-    sums = (ctypes.c_int64 * 3)()
-    library(layout.bits, *float_flags(layout.tnf)).block_bytes(ctypes.byref(problem), sums)
-    if list(sums) != [layout.plain_store_bytes, layout.list_bytes, layout.stack_bytes]:
-        raise InternalError(f"host and kernels differ about the memory of a block: {list(sums)}")
-
-
-def float_flags(tnf: TNF) -> tuple[str, ...]:
-    """Those of the engine for this model, by the kinds of its variables."""
-    return () if tnf.floats is None else compiler.CPU_FLOAT_FLAGS
-
-
-def profile_flags(settings: Settings) -> list[str]:
-    return [compiler.PROFILE_FLAG] if settings.profile else []
-
-
-def trace_flags(settings: Settings) -> list[str]:
-    return [compiler.TRACE_FLAG] if settings.trace else []
-
-
-def point_to(problem: Problem, arrays: dict[str, np.ndarray]) -> None:
-    for name, array in arrays.items():
-        setattr(problem, name, array.ctypes.data)
-
-
-def flags(tnf: TNF, settings: Settings) -> tuple[str, ...]:
-    return *float_flags(tnf), *profile_flags(settings), *trace_flags(settings), *settings.macros
-
-
-class Stop:
-    """A stop flag that root propagation watches, for another thread or a signal handler to set."""
-
-    def __init__(self) -> None:
-        self.common = make_common()
-
-    def set(self) -> None:
-        self.common.stop = 1
-
-
-def propagate(tnf: TNF, stop: Stop | None = None) -> tuple[np.ndarray, np.ndarray] | None:
-    """The root fixpoint of all rows: (lower, upper), int64 [n]; None when the model is infeasible.
-
-    A stop leaves the bounds where they are, which loses no solution; a bound beyond what 64 bits hold raises
-    EngineError.
-    """
-    return Propagator(tnf, stop)(tnf.lower, tnf.upper)
-
-
-class Propagator:
-    """The rows of a TNF, for one box of bounds after the other: each is propagated to its fixpoint, as by `propagate`.
-
-    A box lies within the bounds of the TNF (int64 [n] each)."""
-
-    def __init__(self, tnf: TNF, stop: Stop | None = None):
-        self.layout = layout = Layout(tnf, np.empty(0, np.int32), Settings())
-        self.library = library(layout.bits, *float_flags(tnf))
-        self.common = (stop or Stop()).common
-        self.problem = problem = Problem()
-        layout.fill(problem, 0)
-        point_to(problem, layout.arrays)
-        problem.common = ctypes.addressof(self.common)
-
-    def __call__(self, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-        lower, upper = lower.astype(self.layout.bound_type), upper.astype(self.layout.bound_type)
-        outcome = self.library.propagate_root(ctypes.byref(self.problem), lower.ctypes.data, upper.ctypes.data)
-        if outcome == NO_MEMORY:
-            raise EngineError("not enough memory for the store")
-        if outcome == OVERFLOW:
-            raise EngineError("a bound of the model does not fit into 64 bits")
-        return None if outcome == 0 else (lower.astype(np.int64), upper.astype(np.int64))
-
-
-def prover_of(engine: str, common: Common) -> str:
-    """Of an engine that is complete. Where the host has told it the proof, the prover is another one: empty."""
-    if common.is_exhausted:
-        return f"{engine} tree"
-    return f"{engine} {METHODS[common.proved_by]}" if common.bound >= common.best else ""
 
 
 class Tracer:
@@ -192,7 +69,7 @@ class OwnMemory:
 
 
 class CpuEngine:
-    """`settings.blocks` threads search `tnf`, whose root must be at its fixpoint. See engine.Engine."""
+    """`settings.blocks` threads search `tnf`, whose root must be at its fixpoint. See contract.Engine."""
 
     name = "cpu"
 
@@ -289,7 +166,7 @@ class CpuEngine:
 
     @property
     def prover(self) -> str:
-        return prover_of(self.name, self.common) if self.complete else ""
+        return self.common.prover(self.name) if self.complete else ""
 
     def adopt(self, found: Found) -> None:
         if self.layout.is_whole(found):

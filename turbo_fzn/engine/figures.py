@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from turbo_fzn.engine.abi import Common
-from turbo_fzn.engine.layout import Layout
+from turbo_fzn.engine.abi.abi import Common
+from turbo_fzn.engine.layout.layout import Layout
 
 
 def memory_by_kind(layout: Layout, retires: bool) -> dict[str, int]:

@@ -12,9 +12,9 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from turbo_fzn.engine.abi import Common, Parcel
+from turbo_fzn.engine.abi.abi import Common, Parcel
 from turbo_fzn.engine.contract import Engine
-from turbo_fzn.engine.layout import Layout
+from turbo_fzn.engine.layout.layout import Layout
 from turbo_fzn.errors import InternalError
 
 Path = bytes

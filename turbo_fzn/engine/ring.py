@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from turbo_fzn.engine.abi import METHODS, RingSlot
-from turbo_fzn.engine.layout import Layout
+from turbo_fzn.engine.abi.abi import METHODS, RingSlot
+from turbo_fzn.engine.layout.layout import Layout
 
 
 class Ring:

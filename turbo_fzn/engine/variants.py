@@ -1,11 +1,11 @@
 """Variants of the engines: other ways to propagate, to store and to split the work, each by a name.
 
-They are there to be compared, as the journal of C++ Turbo compares the versions of that system (docs/journal.md). The
-usual build is the one that was fastest. A variant says what is changed: macros of the kernels, whose headers say what
-each technique is and whose idea it was, and settings of the host (layout.Settings). Kernels of a variant are compiled
-when they are wanted, and kept in the cache under a name of their own.
+They are there to be compared, as the journal of C++ Turbo compares the versions of that system
+(docs/measurements/journal.md). The usual build is the one that was fastest. A variant says what is changed: macros of
+the kernels, whose headers say what each technique is and whose idea it was, and settings of the host (layout.Settings).
+Kernels of a variant are compiled when they are wanted, and kept in the cache under a name of their own.
 
-To add one: a row of VARIANTS, a macro behind `#ifndef` in the header of the technique, a section of docs/journal.md.
+To add one: docs/design/architecture.md.
 """
 
 from __future__ import annotations

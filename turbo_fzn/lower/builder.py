@@ -202,24 +202,47 @@ class Builder(Trees):
 
     def solve(self, x: int, op: int, y: int, z: int) -> bool:
         """Whether `x = y op z` for a constant x could be said by domains and classes alone; if so, it is done."""
+        solve = SOLVED.get(op)
+        return solve is not None and solve(self, x, y, z)
+
+    def solve_at_most(self, x: int, y: int, z: int) -> bool:
         ly, uy, lz, uz = self.lower[y], self.upper[y], self.lower[z], self.upper[z]
-        if op == LEQ and x == 1 and (ly == uy or lz == uz):
+        if not 0 <= x <= 1 or (ly != uy and lz != uz):
+            return False
+        if x == 1:
             self.restrict(y, -INFINITY, uz)
             self.restrict(z, ly, INFINITY)
-        elif op == LEQ and x == 0 and (ly == uy or lz == uz):
+        else:
             self.restrict(y, lz + 1, INFINITY)
             self.restrict(z, -INFINITY, uy - 1)
-        elif op == EQ and x == 1:
+        return True
+
+    def solve_equal(self, x: int, y: int, z: int) -> bool:
+        if x == 1:
             self.merge(y, z)
-        elif op == EQ and x == 0 and (lz == uz or ly == uy):
-            return self.exclude(y, lz) if lz == uz else self.exclude(z, ly)
-        elif op == ADD and (ly == uy or lz == uz):
-            self.merge(*((z, self.constant(x - ly)) if ly == uy else (y, self.constant(x - lz))))
-        elif (op == MIN and x == uy == uz) or (op == MAX and x == ly == lz):
-            self.merge(y, self.constant(x))
-            self.merge(z, self.constant(x))
+            return True
+        if x == 0 and self.lower[z] == self.upper[z]:
+            return self.exclude(y, self.lower[z])
+        return x == 0 and self.lower[y] == self.upper[y] and self.exclude(z, self.lower[y])
+
+    def solve_sum(self, x: int, y: int, z: int) -> bool:
+        if self.lower[y] == self.upper[y]:
+            self.merge(z, self.constant(x - self.lower[y]))
+        elif self.lower[z] == self.upper[z]:
+            self.merge(y, self.constant(x - self.lower[z]))
         else:
             return False
+        return True
+
+    def solve_minimum(self, x: int, y: int, z: int) -> bool:
+        return x == self.upper[y] == self.upper[z] and self.fix_both(x, y, z)
+
+    def solve_maximum(self, x: int, y: int, z: int) -> bool:
+        return x == self.lower[y] == self.lower[z] and self.fix_both(x, y, z)
+
+    def fix_both(self, value: int, y: int, z: int) -> bool:
+        self.merge(y, self.constant(value))
+        self.merge(z, self.constant(value))
         return True
 
     def exclude(self, variable: int, value: int) -> bool:
@@ -348,6 +371,16 @@ class Builder(Trees):
         blocks = self.settled + self.blocks
         self.settled, self.blocks = [], []
         return [np.concatenate([np.zeros(0, np.int32), *(block[k] for block in blocks)]) for k in range(4)]
+
+
+# How `x = y op z` is said for a constant x.
+SOLVED = {
+    LEQ: Builder.solve_at_most,
+    EQ: Builder.solve_equal,
+    ADD: Builder.solve_sum,
+    MIN: Builder.solve_minimum,
+    MAX: Builder.solve_maximum,
+}
 
 
 def is_table(values: IntSet) -> bool:

@@ -1,9 +1,9 @@
 """Lowering of the constraints on real variables: comparisons, sums, arithmetic, elements.
 
-The rows are those of docs/floats.md. Where `<=` or `=` is known to hold, it needs no row of its own kind: LEQ works on
-codes too, and equal variables are merged. What is known not to hold must have one, since between two codes there are
-numbers: `not y <= z` leaves z at the end where y begins. Numbers of the model are doubles, and exact; what becomes of
-them here is exact, too, or an interval (Builder.real_constant).
+The rows are those of docs/design/floats.md. Where `<=` or `=` is known to hold, it needs no row of its own kind: LEQ
+works on codes too, and equal variables are merged. What is known not to hold must have one, since between two codes
+there are numbers: `not y <= z` leaves z at the end where y begins. Numbers of the model are doubles, and
+exact; what becomes of them here is exact, too, or an interval (Builder.real_constant).
 """
 
 from __future__ import annotations

@@ -22,10 +22,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from turbo_fzn.engine.abi.abi import NO_INCUMBENT
 from turbo_fzn.engine.contract import MAXIMA, Found, Roots
-from turbo_fzn.engine.layout import NO_INCUMBENT
-from turbo_fzn.engine.team import Team
-from turbo_fzn.engine.tree import Tree
+from turbo_fzn.engine.together.team import Team
+from turbo_fzn.engine.together.tree import Tree
 from turbo_fzn.errors import EngineError
 from turbo_fzn.ranks.census import Census, Sum
 from turbo_fzn.ranks.stealing import Stealing

@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Callable
 
-from turbo_fzn.engine.team import Team
+from turbo_fzn.engine.together.team import Team
 from turbo_fzn.errors import TurboError
 from turbo_fzn.ranks.job import Job
 from turbo_fzn.ranks.ranks import Ranks

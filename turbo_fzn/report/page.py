@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from turbo_fzn import __version__
-from turbo_fzn.engine.abi import METHODS
+from turbo_fzn.engine.abi.abi import METHODS
 from turbo_fzn.report.axes import plain_number
 from turbo_fzn.report.html import document, figure, row, table
 from turbo_fzn.report.plot import draw, draw_bars, draw_line
@@ -127,7 +127,7 @@ def gpus(record: Record) -> list[tuple[str, object]]:
     """Those of this machine, where some took part; none where they have failed, since the page is to be written."""
     if "gpu" not in str(record.statistics.get("engine", "")):
         return []
-    from turbo_fzn.engine.devices import describe_gpus
+    from turbo_fzn.engine.cuda.devices import describe_gpus
 
     try:
         return [("GPU", text) for text in describe_gpus()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from turbo_fzn.engine.abi import METHODS
+from turbo_fzn.engine.abi.abi import METHODS
 from turbo_fzn.report.axes import CHARACTER, FULL, Axis, Frame, Point, Size, circle, picture, spread, text_at, time_axis
 
 LEGEND_ROW = 22  # the legend stands below

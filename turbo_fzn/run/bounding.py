@@ -14,10 +14,11 @@ from typing import Protocol
 import numpy as np
 
 from turbo_fzn import floats
-from turbo_fzn.bounds.beside import NO_SOLUTION, Beside, Bounder, RealBeside, Store
+from turbo_fzn.bounds.beside import Beside, Bounder, RealBeside
+from turbo_fzn.bounds.listener import NO_SOLUTION, Store
 from turbo_fzn.bounds.relaxation import Relaxation
 from turbo_fzn.domains import BOOLEAN, INFINITY, IntSet
-from turbo_fzn.engine import cpu
+from turbo_fzn.engine import root
 from turbo_fzn.engine.contract import NO_WISH, Engine, Found
 from turbo_fzn.errors import EngineError
 from turbo_fzn.read.model import Model
@@ -113,7 +114,7 @@ class Boxes:
         self.found: deque[Found] = deque()
         self.wishes: np.ndarray | None = None  # as Engine.suggest takes them
         self.best: int | None = None  # sense * objective of what was found last
-        self.propagator: cpu.Propagator | None = None
+        self.propagator: root.Propagator | None = None
 
     def attach(self, relaxation: Relaxation) -> None:
         self.columns = np.flatnonzero(relaxation.variables >= 0)
@@ -124,7 +125,7 @@ class Boxes:
         truths = [(truth, *meaning) for truth, meaning in relaxation.truths.items()]
         self.truths = np.array(truths, np.int64).reshape(-1, 3)  # column, and of which column and value it is the truth
         self.are_small = (relaxation.upper - relaxation.lower)[self.columns] == 1
-        self.propagator = cpu.Propagator(self.tnf)
+        self.propagator = root.Propagator(self.tnf)
 
     def narrow(self, lower: np.ndarray, upper: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray] | None:
         """The bounds (int64 [columns]) of what the box has of solutions with sense * objective <= most; None where it
@@ -222,10 +223,10 @@ class RealBoxes:
         self.judge, self.tnf = judge, judge.prepared.tnf
         self.found: deque[Found] = deque()
         self.wishes: np.ndarray | None = None
-        self.propagator: cpu.Propagator | None = None
+        self.propagator: root.Propagator | None = None
 
     def attach(self) -> None:
-        self.propagator = cpu.Propagator(self.tnf)
+        self.propagator = root.Propagator(self.tnf)
 
     def narrow(self, lower: np.ndarray, upper: np.ndarray, most: int) -> Store | None:
         """The bounds (int64 [n]) of what the box has of solutions with sense * objective <= most; None where it has

@@ -11,10 +11,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from turbo_fzn.engine import cpu, variants, wake
+from turbo_fzn.engine import cpu, variants
 from turbo_fzn.engine.contract import Engine
-from turbo_fzn.engine.layout import Settings
-from turbo_fzn.engine.team import Team
+from turbo_fzn.engine.cuda import wake
+from turbo_fzn.engine.layout.layout import Settings
+from turbo_fzn.engine.together.team import Team
 from turbo_fzn.errors import EngineError
 from turbo_fzn.options import Options
 from turbo_fzn.ranks.job import Job
@@ -60,7 +61,7 @@ def _on_cpu(job: Job, decision: Decision) -> Engine:
 
 
 def _on_gpu(job: Job, decision: Decision) -> Engine:
-    from turbo_fzn.engine import fleet
+    from turbo_fzn.engine.together import fleet
 
     return fleet.make(job.tnf, job.exports, gpu_settings(decision, job.options), job.options.gpus)
 
@@ -86,7 +87,7 @@ def make_gpu_engine(tnf: TNF, exports: np.ndarray, settings: Settings, wanted: s
     waking.wait()  # PyCUDA would keep Python's lock while it waits for the driver
     if waking.failure is not None:
         raise EngineError(waking.failure)
-    from turbo_fzn.engine import fleet
+    from turbo_fzn.engine.together import fleet
 
     return fleet.make(tnf, exports, settings, wanted)
 
@@ -172,7 +173,7 @@ def own_team(job: Job, decision: Decision) -> Team:
 
 def own_gpus(job: Job, decision: Decision, options: Options, everybody: World) -> list[Engine]:
     """Of the GPUs of a host each rank takes its share; where it sees but one, as some launchers see to, that one."""
-    from turbo_fzn.engine import fleet
+    from turbo_fzn.engine.together import fleet
 
     try:
         numbers = fleet.devices(options.gpus)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from turbo_fzn.engine import wake
+from turbo_fzn.engine.cuda import wake
 from turbo_fzn.options import Options
 from turbo_fzn.ranks.world import world
 

@@ -7,7 +7,7 @@ was asked for counts first; the rest follows from the model and the machine:
 * Where all solutions are wanted, or several of them, one thread enumerates them, always in the same order.
 * Else a model without a search annotation is given to free search, on two threads of the CPU: one searches the tree,
   and as there is no order to follow, it follows the failures (dom/wdeg: Boussemart et al., ECAI 2004); the other
-  searches neighbourhoods and restarts. docs/search.md has the measurements.
+  searches neighbourhoods and restarts. docs/measurements/free-search.md has the figures.
 * Beside a GPU, free search has the host's threads learn from conflicts: all but two, at most 16, since the GPU finds
   solutions sooner than they do, but proves little. A search annotation is followed by one thread there, too.
 * One thread learns from conflicts, in all roles in turn; where nobody can learn, it searches the tree, unless the
@@ -22,8 +22,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from turbo_fzn.engine import devices, variants
-from turbo_fzn.engine.abi import METHODS
+from turbo_fzn.engine import variants
+from turbo_fzn.engine.abi.abi import METHODS
+from turbo_fzn.engine.cuda import devices
 from turbo_fzn.errors import UsageError
 from turbo_fzn.options import Options
 from turbo_fzn.run.machine import Machine

@@ -16,7 +16,8 @@ from typing import TypeVar
 import numpy as np
 
 from turbo_fzn import memory, progress
-from turbo_fzn.engine import cpu
+from turbo_fzn.engine import root
+from turbo_fzn.engine.library import float_flags, library
 from turbo_fzn.errors import EngineError
 from turbo_fzn.lower.rewrite import lower
 from turbo_fzn.options import Options
@@ -101,10 +102,10 @@ def settle_root(prepared: Prepared, interrupt: Interrupt) -> Prepared:
 
 
 def propagate_interruptibly(tnf: TNF, interrupt: Interrupt) -> tuple[np.ndarray, np.ndarray] | None:
-    """cpu.propagate in a thread, so that a signal handler of the main thread can run and stop it."""
-    cpu.library(32 if tnf.is_narrow() else 64, *cpu.float_flags(tnf))  # compiled here if need be: of that a stop tells
-    stop = cpu.Stop()
-    result = in_thread(lambda: cpu.propagate(tnf, stop), interrupt, stop.set)
+    """root.propagate in a thread, so that a signal handler of the main thread can run and stop it."""
+    library(32 if tnf.is_narrow() else 64, *float_flags(tnf))  # compiled here if need be: of that a stop tells
+    stop = root.Stop()
+    result = in_thread(lambda: root.propagate(tnf, stop), interrupt, stop.set)
     if interrupt:
         raise Interrupted
     return result

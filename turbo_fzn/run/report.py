@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from turbo_fzn.domains import INFINITY
-from turbo_fzn.engine import compiler
-from turbo_fzn.engine.abi import ACTIVITIES, N_DEPTHS
+from turbo_fzn.engine.abi.abi import ACTIVITIES, N_DEPTHS
 from turbo_fzn.engine.contract import DEPTHS, MAXIMA
+from turbo_fzn.engine.toolchain import compiler
 from turbo_fzn.run.prepared import Prepared
 from turbo_fzn.tnf.language import TNF
 

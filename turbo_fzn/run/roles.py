@@ -1,4 +1,4 @@
-"""Which blocks of the CPU engine learn from conflicts, and in which role (kernels/learn, docs/learning.md).
+"""Which blocks of the CPU engine learn from conflicts, and in which role (kernels/learn, docs/design/learning.md).
 
 A prover restarts often and probes the objective's bound, a finder restarts seldom and stays near the incumbent, a
 follower decides as the annotation says; a soloist does all of it in turn. The rest of the blocks search the tree and
@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from turbo_fzn.domains import INFINITY
-from turbo_fzn.engine.abi import DECISION_SETS, LEARNERS
+from turbo_fzn.engine.abi.abi import DECISION_SETS, LEARNERS
 from turbo_fzn.errors import UsageError
 from turbo_fzn.options import Options
 from turbo_fzn.spellings import no_such
@@ -28,7 +28,7 @@ AS_ANNOTATED: dict[bool, tuple[str, ...]] = {True: ("follower",), False: ()}
 BESIDE_GPU = ("prover", "finder", "follower", "soloist")
 
 
-# Which sets of variables learners decide first, with equal work each (docs/learning.md#what-is-decided-first).
+# Which sets of variables learners decide first, with equal work each (docs/design/learning.md#what-is-decided-first).
 IN_TURN = ("all", "truths", "labelled")
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from turbo_fzn.bounds.beside import NO_SOLUTION
+from turbo_fzn.bounds.listener import NO_SOLUTION
 from turbo_fzn.bounds.turns import TURN_SECONDS, BesideInTurns
 from turbo_fzn.engine.contract import Engine, Found
 from turbo_fzn.engine.cpu import CpuEngine

@@ -58,7 +58,7 @@ class Op(IntEnum):
 
 
 class FloatOp(IntEnum):
-    """Operators of rows over real variables; docs/floats.md has their table. Those with one operand have it twice."""
+    """Operators of rows over real variables (table: docs/design/floats.md). Those with one operand have it twice."""
 
     FLOAT_ADD = 16  # x = y + z
     FLOAT_MUL = 17  # x = y * z

@@ -253,15 +253,8 @@ def diagram(
     total: int | None,
     r: int,
 ) -> None:
-    here = np.array(level, np.int64)[np.array(source, np.int64) - 1] if source else np.zeros(0, np.int64)
     letters = list(dict.fromkeys(label))
-    number = {values: i for i, values in enumerate(letters)}
-    every = Layer(*(np.array(side, np.int64) for side in (source, target, [number[values] for values in label], cost)))
-    can = []
-    for place, v in enumerate(x, 1):
-        values = bulk.domain(b, v)
-        open_ = np.array([bool(one & values) for one in letters], dtype=bool)
-        can.append(every.select((here == place) & open_[every.label]))
+    can = edges_that_can(b, x, letters, level, source, label, cost, target)
     accepting = np.zeros(n_nodes + 1, dtype=bool)
     accepting[0] = True
     layers = on_paths(can, n_nodes + 1, 1, accepting) if x and n_nodes else []
@@ -279,6 +272,28 @@ def diagram(
         for v, layer, read, step in zip(x, layers, sets, steps):
             state_readers(b, v, layer, read, step)
     return None
+
+
+def edges_that_can(
+    b: Builder,
+    x: Sequence[int],
+    letters: Sequence[IntSet],
+    level: Sequence[int],
+    source: Sequence[int],
+    label: Sequence[IntSet],
+    cost: Sequence[int],
+    target: Sequence[int],
+) -> list[Layer]:
+    """For each variable the edges of its level whose labels have a value that it may take."""
+    here = np.array(level, np.int64)[np.array(source, np.int64) - 1] if source else np.zeros(0, np.int64)
+    number = {values: i for i, values in enumerate(letters)}
+    every = Layer(*(np.array(side, np.int64) for side in (source, target, [number[values] for values in label], cost)))
+    can = []
+    for place, v in enumerate(x, 1):
+        values = bulk.domain(b, v)
+        open_ = np.array([bool(one & values) for one in letters], dtype=bool)
+        can.append(every.select((here == place) & open_[every.label]))
+    return can
 
 
 def truth_of_set(b: Builder, v: int, values: IntSet) -> int:

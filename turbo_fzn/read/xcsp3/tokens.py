@@ -188,13 +188,18 @@ class Scope(dict[str, tuple]):
         if known is None:
             if rest[-1:] != ")" or not SCALARS.issuperset(map(type, items)):
                 return None
-            numbered = [str(item) if type(item) is int else f"%{place}" for place, item in enumerate(items)]
-            known = read_expression(f"{operator}({','.join(numbered)})").expression
-            if len(self.shapes) < MAX_SHAPES:
-                self.shapes[key] = known
-                if len(items) == 2 and key[1] is Ref and type(items[1]) is int:
-                    self.shapes[operator, f"{words[1]})"] = known
+            known = self.new_shape(key, operator, words, items)
         return Term(known, tuple([item for item in items if type(item) is not int]))
+
+    def new_shape(self, key: tuple, operator: str, words: Sequence[str], items: Sequence[Any]) -> Expression:
+        """The expression of a call that was not met before, with places instead of names; it is remembered."""
+        numbered = [str(item) if type(item) is int else f"%{place}" for place, item in enumerate(items)]
+        known = read_expression(f"{operator}({','.join(numbered)})").expression
+        if len(self.shapes) < MAX_SHAPES:
+            self.shapes[key] = known
+            if len(items) == 2 and key[1] is Ref and type(items[1]) is int:
+                self.shapes[operator, f"{words[1]})"] = known
+        return known
 
     def shape(self, word: str) -> tuple[Expression, Sequence[str]]:
         """Expressions that differ in their names alone are read once, but for long ones, which are seldom alike."""

@@ -1,0 +1,128 @@
+"""What the forms of constraints see of a model that becomes a linear relaxation (linearise.py drives them).
+
+A column is an integer variable of the caller, which says by which number it knows each name: names that it holds for
+equal share a column (a Boolean and its bool2int, for instance). A column has the caller's bounds; what is fixed is a
+constant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from turbo_fzn.bounds.cliques import Conflicts
+from turbo_fzn.bounds.encoding import Encoding
+from turbo_fzn.bounds.relaxation import Affine, Builder
+from turbo_fzn.domains import IntSet
+from turbo_fzn.read.model import Index, Model, Ref
+
+Stopped = Callable[[], bool]
+Steps = dict[int, list[tuple[int, int]]]  # of each column x: the columns y with y - x >= k, and k
+
+SMALL_DOMAIN = 12
+
+
+class Task(NamedTuple):
+    """Length and use are at least that."""
+
+    start: Affine
+    length: int
+    use: int
+
+
+class Machine(NamedTuple):
+    """What tasks use together, up to its capacity."""
+
+    tasks: list[Task]
+    capacity: int
+
+
+class Linearizer:
+    """`builder`, `encoding`, the arguments of constraints as affine terms, and what is left to be seen to at the end.
+
+    `numbers` gives the caller's variable of each name, `lower` and `upper` (int64) bound those. `stopped` is
+    asked on the way: then what comes is of no use any more.
+    """
+
+    def __init__(
+        self, model: Model, numbers: Mapping[str, int], lower: np.ndarray, upper: np.ndarray, stopped: Stopped
+    ):
+        self.model, self.numbers = model, numbers
+        self.lower, self.upper, self.stopped = lower, upper, stopped
+        self.builder = Builder()
+        self.encoding = Encoding(self.builder, self.domain)
+        self.terms: dict[str, Affine] = {}
+        self.columns: dict[int, Affine] = {}
+        self.domains: dict[int, IntSet] = {}
+        self.arrays: dict[str, list[Affine]] = {}
+        self.conflicts = Conflicts()
+        self.differences: dict[tuple[int, int, int], tuple[Affine, Affine]] = {}
+        self.distinct: list[list[Affine]] = []  # terms that all differ
+        self.machines: list[Machine] = []
+        self.steps: Steps | None = None
+        self.places: list[tuple[list[int], list[Affine], int]] = []  # equations that may make an index of others
+        self.n_ordered = 0  # pairs of tasks
+        self.n_split = 0  # values of equations that were looked at
+        self.reads: dict[tuple[Affine, ...], dict[int, Affine]] = {}  # of each array: what is read by each index
+        # Of each index: what is read by it, z, and by value v of z the truths of the places where v stands.
+        self.tables: dict[int, list[tuple[Affine, dict[int, list[Affine]]]]] = {}
+
+    def domain(self, column: int) -> IntSet:
+        """The values that a column may have."""
+        values = self.domains.get(column)
+        return IntSet.interval(self.builder.lower[column], self.builder.upper[column]) if values is None else values
+
+    def is_named(self, term: Affine) -> bool:
+        """Whether the model has a truth value for some value of the term."""
+        return bool(self.encoding.named(term))
+
+    def is_small(self, term: Affine) -> bool:
+        """Whether it may have a column for each value."""
+        return term.column >= 0 and self.domain(term.column).size <= SMALL_DOMAIN
+
+    def differ(self, x: Affine, y: Affine, k: int) -> None:
+        """x - y != k, to be seen to at the end."""
+        if x.column >= 0 and y.column >= 0:
+            self.differences[x.column, y.column, k] = x, y
+
+    # Arguments
+
+    def term(self, expression: object) -> Affine:
+        """A variable, parameter or literal, as coefficient * column + constant."""
+        if type(expression) is Ref:
+            term = self.terms.get(expression)
+            if term is None:
+                term = self.terms[expression] = self.new_term(expression)
+            return term
+        if type(expression) is Index:
+            return self.term(self.model.arrays[expression.array].elements[expression.index - 1])
+        return Affine(-1, 0, int(expression))  # type: ignore[call-overload]
+
+    def new_term(self, name: str) -> Affine:
+        number = self.numbers.get(name)
+        if number is None:
+            return Affine(-1, 0, int(self.model.parameters[name]))  # type: ignore[call-overload]
+        if number not in self.columns:
+            low, high = int(self.lower[number]), int(self.upper[number])
+            fixed = low == high
+            self.columns[number] = Affine(-1, 0, low) if fixed else Affine(self.builder.column(low, high, number), 1, 0)
+        return self.columns[number]
+
+    def array(self, expression: object) -> list[Affine]:
+        if type(expression) is Ref:
+            if expression not in self.arrays:
+                self.arrays[expression] = list(map(self.term, self.model.arrays[expression].elements))
+            return self.arrays[expression]
+        return list(map(self.term, expression))  # type: ignore[call-overload]
+
+    def integers(self, expression: object) -> list[int]:
+        return [term.constant for term in self.array(expression)]
+
+    def set(self, expression: object) -> IntSet:
+        return expression if isinstance(expression, IntSet) else self.model.parameters[expression]  # type: ignore
+
+    def sets(self, expression: object) -> list[IntSet]:
+        elements = self.model.arrays[expression].elements if type(expression) is Ref else expression
+        return list(map(self.set, elements))  # type: ignore[call-overload]

@@ -1,0 +1,1 @@
+"""What host and kernels agree on: structs, enums and constants, once for both sides."""

@@ -1,0 +1,387 @@
+"""What host and kernels agree on, told once: constants, enums, structs. The kernels' side is printed from this file.
+
+`python -m turbo_fzn.engine.abi.header --write` prints kernels/core/abi.h, with the names, types and comments that are
+here (records.py), and abi_check.h, by which every build asserts that each field lies where it lies here. A digest names
+the agreement (agreement.py); a compiled library that carries another one is refused (library.py). A record of bounds,
+`bound_t`, has a ctypes structure for each of their widths, `Level.of(64)`; the others are ctypes structures.
+"""
+
+import ctypes
+from enum import IntEnum
+from typing import Annotated, NamedTuple
+
+from turbo_fzn.domains import INFINITY
+from turbo_fzn.engine.abi.count_records import DepthCounts as DepthCounts
+from turbo_fzn.engine.abi.count_records import LearnStatistics as LearnStatistics
+from turbo_fzn.engine.abi.records import CACHE_LINE, OWN_LINE, Bounded, Times, bound_t, i32, i64, pointer, record
+from turbo_fzn.engine.abi.trace_records import TraceStatus  # records that are printed, too
+from turbo_fzn.tnf.language import Op, ValueChoice, VarChoice
+
+INFINITE_BOUND = INFINITY  # "no bound", in 64-bit stores only: an upper one; negated, a lower
+NO_INCUMBENT = 2**63 - 1  # in place of an objective value: nothing was found so far
+FREE_STRATEGY = 0  # the strategy of restarts and neighbourhoods
+WARM_START = 1  # that of the warm start
+FIRST_ANNOTATED = 2  # the first one of the model
+SHARE_UNIT = 65536  # the whole, of a share of variables
+N_EXTENTS = 2  # of neighbourhoods: with and without whole arrays of variables set free
+N_SIZES = 4  # of neighbourhoods: how long they may be searched
+N_DEPTHS = 25  # classes of depths
+STATE_BYTES = 512  # room for a block's state in the static shared memory of the GPU's kernel
+EXCHANGE_SLOTS = 512  # of a learner's ring: how many of its clauses the others can still read
+EXCHANGE_LITERALS = 8  # of a clause in it, at most
+CONSTANTS = (
+    "INFINITE_BOUND", "NO_INCUMBENT", "FREE_STRATEGY", "WARM_START", "FIRST_ANNOTATED", "SHARE_UNIT", "N_EXTENTS",
+    "N_SIZES", "N_METHODS", "N_ACTIVITIES", "N_DECISION_SETS", "FIRST_RESTART", "FIRST_LEARNER", "N_DEPTHS",
+    "STATE_BYTES", "EXCHANGE_SLOTS", "EXCHANGE_LITERALS")  # fmt: skip
+
+
+class OwnValueChoice(IntEnum):
+    """With those that are none of MiniZinc's."""
+
+    PHASE = 11  # as ValueOrder.mode says
+    HINT = 12  # the value of the warm start
+
+
+class Method(IntEnum):
+    """How a block searches: the complete tree search, the neighbourhoods of an incumbent, restarts from the root, or
+    learning from conflicts, each time to the end of the run."""
+
+    TREE = 0
+    RANDOM = 1
+    WINDOW = 2
+    GRAPH = 3
+    OBJECTIVE = 4
+    WEIGHTED = 5
+    ANNOTATED = 6
+    PROBE = 7
+    PROVER = 8
+    FINDER = 9
+    FOLLOWER = 10
+    SOLOIST = 11
+
+
+class DecisionSet(IntEnum):
+    """The variables that a learner decides before all others (decisions.py)."""
+
+    ALL = 0
+    TRUTHS = 1  # those in 0..1
+    UNLINKED = 2  # all but the inner links of sums and of minima and maxima
+    LABELLED = 3  # those of the search annotation, or that the model declares
+
+
+class Activity(IntEnum):
+    """What a block's time goes to; counted by PROFILE builds only."""
+
+    FIXPOINT = 0
+    CHOICE = 1
+    BACKTRACK = 2
+    SOLUTION = 3
+    DIVE = 4
+    WAIT = 5
+
+
+class Enumeration(NamedTuple):
+    """An enum of abi.h: its name, what the names of its values begin with, and where they come from."""
+
+    name: str
+    prefix: str
+    sources: tuple[type[IntEnum], ...]
+
+    def values(self) -> list[tuple[str, int]]:
+        return [(self.prefix + value.name, value.value) for source in self.sources for value in source]
+
+
+ENUMERATIONS = (
+    Enumeration("Operator", "OP_", (Op,)),
+    Enumeration("VarChoice", "VAR_", (VarChoice,)),
+    Enumeration("ValueChoice", "VALUE_", (ValueChoice, OwnValueChoice)),
+    Enumeration("Method", "METHOD_", (Method,)),
+    Enumeration("DecisionSet", "DECIDE_", (DecisionSet,)),
+    Enumeration("Activity", "ACTIVITY_", (Activity,)),
+    Enumeration("TraceStatus", "TRACE_", (TraceStatus,)),
+)
+N_METHODS = len(Method)
+FIRST_RESTART = Method.WEIGHTED.value  # the method from which on they are restarts
+FIRST_LEARNER = Method.PROVER.value  # and from which on they learn from conflicts
+N_ACTIVITIES = len(Activity)
+N_DECISION_SETS = len(DecisionSet)
+METHODS = tuple(method.name.lower() for method in Method)
+LEARNERS = METHODS[FIRST_LEARNER:]  # the roles of blocks that learn from conflicts
+DECISION_SETS = tuple(one.name.lower() for one in DecisionSet)
+ACTIVITIES = tuple(activity.name.lower() for activity in Activity)
+
+
+@record(alignment=16)
+class Row(ctypes.Structure):
+    """A propagator x = y op z; 16 bytes, so that a lane loads it at once."""
+
+    op: i32
+    x: i32
+    y: i32
+    z: i32
+
+
+@record(alignment=16)
+class Watch(ctypes.Structure):
+    """The rows to wake when a variable changes: watchers[start, both) on its lower bound only, [both, upper) on either,
+    [upper, end) on its upper bound only."""
+
+    start: i32
+    both: i32
+    upper: i32
+    end: i32
+
+
+@record(alignment=16)
+class Strategy(ctypes.Structure):
+    """How to label some variables. From `start` on, `strategy_vars` has `count` variables to label, then as many whose
+    bounds the variable choice looks at (measured), then, for VAR_MAX_REGRET, count + 1 places in `tables`: from place i
+    to place i + 1 lie the gaps in the domain of measured variable i, in order, each as the last value before it and the
+    first one behind it."""
+
+    var_choice: i32
+    value_choice: i32
+    start: i32
+    count: i32
+
+
+@record()
+class Decision(Bounded):
+    """`var` is restricted to lower..upper."""
+
+    lower: bound_t
+    upper: bound_t
+    var: i32
+
+
+@record()
+class TrailEntry(Bounded):
+    """The bounds that `var` had."""
+
+    lower: bound_t
+    upper: bound_t
+    var: i32
+
+
+@record()
+class Level(Bounded):
+    """A choice point: the alternatives not tried yet, and what to restore when it is left."""
+
+    lower: Annotated[bound_t, Times(2)]  # alternatives, the last one in place 0
+    upper: Annotated[bound_t, Times(2)]
+    var: i32
+    pending: i32
+
+    trail_start: i32
+    path_start: i32
+    retired_start: i32
+
+    strategy: i32
+    position: i32
+    output_position: i32  # place of the first unfixed output variable before the choice
+
+
+@record(alignment=CACHE_LINE)
+class Common(ctypes.Structure):
+    """Words shared by all blocks. The host writes `stop`, `consumed` and `host_*` while the kernel runs. Every node
+    reads the first line, those of the tree search also how full the pool is."""
+
+    best: i64  # least value of sense * objective found so far
+    stop: i32  # set by the host: leave at once
+    consumed: i64  # solutions that the host has taken out of the ring
+    ring_head: i64  # solutions put into the ring
+    incomplete: i32  # something was given up (a capacity, an overflow): no claim of completeness
+    bound: i64  # no solution has a smaller sense * objective
+    host_bound: i64  # the same as `bound`, but set by the host alone: it may overwrite it at any time
+    host_best: i64  # of a solution that was found elsewhere; `best` follows it. The host alone sets it
+    improved_ns: i64  # when `best` was last improved, by now_ns()
+    proved_by: i32  # the method that has raised `bound` last
+    wished: i32  # set by the host: there are `wishes`
+    turn_end: i64  # set by the host: the work after which a learner that is alone waits for it; 0: never
+    turn_over: i64  # the `turn_end` at which it waits, or has waited last
+    pool_head: Annotated[i64, OWN_LINE]  # blocks that have asked the pool for a subproblem
+    pool_tail: Annotated[i64, OWN_LINE]  # subproblems put into it
+    outstanding: Annotated[i32, OWN_LINE]  # subproblems that exist, in pool or blocks; 0: nothing is open here
+    shared: i32  # set by the host: other engines may still have parts of the tree
+    wanted: Annotated[i64, OWN_LINE]  # set by the host: parcels that it would like to have, in all
+    sent: i64  # parcels put into the outbox
+    brought: i64  # set by the host: parcels that it has put into the inbox
+    fetched: i64  # twice the number of those that were taken out; odd while one is
+    next_part: Annotated[i64, OWN_LINE]  # of the tree where it is split ahead (search/split.h): what is drawn next
+    skipped_parts: i64  # those that nobody had to draw
+
+    @property
+    def is_complete(self) -> bool:
+        """After the last block has left: nothing better than what was published exists."""
+        return (self.is_exhausted or self.proved >= self.best) and not self.incomplete
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether the tree is, which others may share."""
+        return self.outstanding == 0 and not self.shared
+
+    @property
+    def proved(self) -> int:
+        """What sense * objective is proved to be at least, by the blocks or by the host."""
+        return max(self.bound, self.host_bound)
+
+    def prover(self, engine: str) -> str:
+        """As Engine.prover, of one that is complete; empty where the host has told it the proof."""
+        if self.is_exhausted:
+            return f"{engine} tree"
+        return f"{engine} {METHODS[self.proved_by]}" if self.bound >= self.best else ""
+
+
+@record()
+class Statistics(ctypes.Structure):
+    """What a block counts."""
+
+    nodes: i64
+    failures: i64
+    propagations: i64
+    iterations: i64
+    solutions: i64
+    donations: i64
+    replays: i64
+    restarts: i64
+    peak_level: i64
+    busy_ns: i64
+    idle_ns: i64
+    fixpoint_errors: i64  # rows that could still tighten at a fixpoint; counted by CHECK_FIXPOINT builds only
+    activity_ticks: Annotated[i64, Times(N_ACTIVITIES)]
+
+
+@record(alignment=CACHE_LINE)
+class Island(ctypes.Structure):
+    """A solution that neighbourhoods start from: version / 2 times rewritten, and in the middle of that when odd."""
+
+    version: i64
+    value: i64  # sense * objective
+    patience: i64  # of an island apart: neighbourhoods that may fail before it is settled; of the host's: incumbent.h
+
+
+@record(alignment=CACHE_LINE)
+class Units(ctypes.Structure):
+    """Root bounds (search/units.h): `version` is 0 until one was told; followed by 2 n_vars of type bound_t."""
+
+    version: i64
+
+
+@record(alignment=CACHE_LINE)
+class MethodBook(ctypes.Structure):
+    """What a method has cost and brought, over all blocks. Recent figures are halved now and then."""
+
+    tries: i64
+    busy_ns: i64
+    improvements: i64
+    recent_ns: i64
+    recent_gain: i64
+    running: i64  # blocks that are at it
+    share: Annotated[i32, Times(N_EXTENTS, N_SIZES)]  # of the variables: what its neighbourhoods fix, in SHARE_UNITs
+
+
+@record(alignment=16)
+class PoolSlot(ctypes.Structure):
+    """A subproblem; followed by pool_path decisions."""
+
+    length: i32
+
+
+@record(alignment=16)
+class Parcel(ctypes.Structure):
+    """A subproblem on its way to another engine, or from one; followed by parcel_path decisions."""
+
+    sequence: i64  # in the outbox, of the parcel that is there: its number, from 1 on
+    length: i32
+
+
+@record()
+class RingSlot(ctypes.Structure):
+    """A solution; followed by n_exports values of type bound_t."""
+
+    sequence: i64
+    objective: i64
+    block: i64
+    method: i64
+
+
+@record()
+class Problem(ctypes.Structure):
+    """All that a kernel is told."""
+
+    rows: Annotated[pointer, "const Row"]
+    watches: Annotated[pointer, "const Watch"]
+    watchers: Annotated[pointer, "const i32"]
+    tables: Annotated[pointer, "const bound_t"]
+    root_lower: Annotated[pointer, "const bound_t"]
+    root_upper: Annotated[pointer, "const bound_t"]
+    strategies: Annotated[pointer, "const Strategy"]
+    strategy_vars: Annotated[pointer, "const i32"]
+    exports: Annotated[pointer, "const i32"]
+    neighbours: Annotated[pointer, "const i32"]  # the variables that large neighbourhood search fixes
+    neighbour_groups: Annotated[pointer, "const i32"]  # of each: the number of its array of decision variables
+    owners: Annotated[pointer, "const i32"]  # of each variable: a decision variable near to it in the graph, or -1
+    hints: Annotated[pointer, "const bound_t"]  # the warm start: a value for each variable of the strategy WARM_START
+    weights: Annotated[pointer, "i32"]  # failure weights of the variables, for VAR_DOM_W_DEG
+    islands: Annotated[pointer, "Island"]  # island 0 holds the best solution so far; behind the last is the host's
+    incumbents: Annotated[pointer, "bound_t"]  # n_vars values an island
+    phases: Annotated[pointer, "bound_t"]  # the value that each variable was last fixed to, by a decision of any block
+    wishes: Annotated[pointer, "bound_t"]  # the value of each variable that learners are to try, or one out of range
+    units: Annotated[pointer, "Units"]
+    books: Annotated[pointer, "MethodBook"]  # one a method
+    common: Annotated[pointer, "Common"]
+    statistics: Annotated[pointer, "Statistics"]  # one a block
+    pool_sequences: Annotated[pointer, "i64"]  # one a slot
+    pool: Annotated[pointer, "char"]
+    ring: Annotated[pointer, "char"]  # in host memory
+    outbox: Annotated[pointer, "char"]  # in host memory
+    inbox: Annotated[pointer, "char"]
+    workspace: Annotated[pointer, "char"]  # workspace_bytes a block
+    workspace_bytes: i64
+    pool_slot_bytes: i64
+    ring_slot_bytes: i64
+    parcel_bytes: i64
+
+    seed: i64
+    n_vars: i32
+    n_rows: i32
+    n_strategies: i32
+    n_exports: i32
+    n_neighbours: i32
+    n_groups: i32
+    n_islands: i32
+
+    objective: i32
+    sense: i32
+
+    changed_capacity: i32
+    queue_capacity: i32
+    trail_capacity: i32
+    level_capacity: i32
+    path_capacity: i32
+
+    pool_slots: i32
+    pool_path: i32
+    ring_slots: i32
+    parcels: i32  # that outbox and inbox have room for; 0 where no others share the tree
+    parcel_path: i32
+    lns_percent: i32  # share of the blocks that search neighbourhoods once there is an incumbent
+    n_blocks: i32
+    use_weights: i32
+    project: i32  # one solution for each assignment of the output variables is enough
+    methods: i32  # bit m: method m may be used
+    n_hints: i32
+    outputs: Strategy  # the output variables, as a list in strategy_vars
+    roles: Annotated[pointer, "const i32"]  # of each block: its method if it is a learner's, else METHOD_TREE
+    decision_sets: Annotated[pointer, "const char"]  # of each variable: bit s says that it is in DecisionSet s
+    decides: Annotated[pointer, "const i32"]  # of each block that learns: bit s says that DecisionSet s has its turns
+    learn_statistics: Annotated[pointer, "LearnStatistics"]  # one a block
+    exchange: Annotated[pointer, "char"]  # what learners tell each other (learn/exchange.h); null where there is one
+    learn_bytes: i64  # of a learner's memory
+    depths: Annotated[pointer, "DepthCounts"]  # one a class of depths, of all blocks; in PROFILE builds
+    split_bits: i32  # where the tree is split ahead: into two to this power
+
+
+STATISTICS = [name for name in Statistics.__annotations__ if name != "activity_ticks"]
+STATISTICS += [f"{activity}_ticks" for activity in ACTIVITIES]
+LEARN_STATISTICS = list(LearnStatistics.__annotations__)

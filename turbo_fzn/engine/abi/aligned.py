@@ -1,0 +1,50 @@
+"""Memory that host and kernels share: where it has to begin, and what stands in it at the start of a run."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+
+from turbo_fzn.engine.abi.abi import METHODS, N_DEPTHS, Common, DepthCounts, MethodBook
+from turbo_fzn.engine.abi.records import CACHE_LINE, align, fields_of, offset
+
+FIRST_SHARE = 40000  # of SHARE_UNIT: neighbourhoods start by fixing so much
+
+
+def line_aligned(size: int) -> np.ndarray:
+    """Zeros (uint8 [size]) from the beginning of a cache line on, where abi.py wants what many blocks write to."""
+    memory = np.zeros(size + CACHE_LINE, np.uint8)
+    start = -memory.ctypes.data % CACHE_LINE
+    return memory[start : start + size]
+
+
+def make_common(**values: int) -> Common:
+    """A Common where abi.py wants it, at the beginning of a cache line."""
+    common = Common.from_buffer(line_aligned(ctypes.sizeof(Common)).data)
+    for name, value in values.items():
+        setattr(common, name, value)
+    return common
+
+
+def first_books() -> np.ndarray:
+    """The books (int64 [methods, words]) at the start of a run."""
+    books = line_aligned(len(METHODS) * ctypes.sizeof(MethodBook)).view(np.int64).reshape(len(METHODS), -1)
+    start = offset(MethodBook, "share") // 4
+    books.view(np.int32)[:, start : start + 8] = FIRST_SHARE
+    return books
+
+
+def first_depths() -> np.ndarray:
+    """What PROFILE builds count of each class of depths (int64 [classes, fields]), at the start of a run."""
+    return np.zeros((N_DEPTHS, ctypes.sizeof(DepthCounts) // 8), np.int64)
+
+
+def align16(size: int) -> int:
+    return align(size, 16)
+
+
+def columns(record: type[ctypes.Structure], **values: Any) -> np.ndarray:
+    """An array of a record whose fields are all int32: int32 [records, fields], from the values of each field."""
+    return np.ascontiguousarray(np.stack([values[field.name] for field in fields_of(record)], axis=1), np.int32)

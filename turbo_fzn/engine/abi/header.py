@@ -1,0 +1,224 @@
+"""Prints the kernels' side of abi.py: kernels/core/abi.h, and abi_check.h and float_abi.h beside it.
+
+    python -m turbo_fzn.engine.abi.header            says whether the files are what would be printed
+    python -m turbo_fzn.engine.abi.header --write    writes them
+
+The comments of abi.py are printed too, since whoever reads the kernels looks for them there. They are taken from its
+source text.
+"""
+
+import argparse
+import ast
+import inspect
+import re
+import sys
+import textwrap
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from types import ModuleType
+from typing import NamedTuple
+
+from turbo_fzn.engine.abi import abi, agreement, float_abi
+from turbo_fzn.engine.abi.records import OWN_LINE, RECORDS, WIDTHS, fields_of
+from turbo_fzn.resources import kernels_folder
+from turbo_fzn.tnf import language
+
+HOW = "python -m turbo_fzn.engine.abi.header --write"
+WIDTH = 120
+BLANK = "\x01"  # where no line may end
+HEAD = f"""\
+// What the host and the kernels agree on: the model in memory, the words that blocks share, the solution ring.
+// Printed from turbo_fzn/engine/abi/abi.py by `{HOW}`: edit that one.
+//
+// BOUND_BITS (32 or 64) is the width of a bound in a store.
+#pragma once
+
+#include "port.h"
+
+#ifndef BOUND_BITS
+#define BOUND_BITS 32
+#endif
+
+#if BOUND_BITS == 64
+typedef i64 bound_t;
+#else
+typedef i32 bound_t;
+#endif
+"""
+CHECK_HEAD = f"""\
+// What a C++ compiler asserts of abi.h: that every field lies where the host thinks that it lies.
+// Printed from turbo_fzn/engine/abi/abi.py by `{HOW}`: edit that one.
+#pragma once
+
+#include <stddef.h>
+
+#define SAME(expression, value) \\
+  static_assert((expression) == (value), "host and kernels differ: {HOW}")
+#define ABI_DIGEST "{agreement.digest()}"
+"""
+FLOAT_HEAD = f"""\
+// What the host and the kernels for models with real variables (FLOATS) agree on besides.
+// Printed from turbo_fzn/engine/abi/float_abi.py by `{HOW}`: edit that one.
+#pragma once
+
+#include "abi.h"
+
+#undef ABI_DIGEST
+#define ABI_DIGEST "{agreement.digest(floats=True)}"
+"""
+
+
+class Item(NamedTuple):
+    """A field or a value of an enum: what stands before its name, its name, the comment behind it, and the paragraph of
+    the class that it stands in."""
+
+    begin: str
+    name: str
+    comment: str
+    paragraph: int
+
+
+class Source:
+    """The text of a class or module: what stands beside its statements."""
+
+    def __init__(self, of: object):
+        text = textwrap.dedent(inspect.getsource(of))  # type: ignore[arg-type]
+        self.lines = text.splitlines()
+        tree = ast.parse(text)
+        body = tree.body[0].body if inspect.isclass(of) else tree.body  # type: ignore[attr-defined]
+        self.named = {name.id: statement for statement in body for name in _names(statement)}
+
+    def comments(self) -> dict[str, str]:
+        """What stands behind the statement that gives a name its value or its type."""
+        ends = {name: self.lines[(statement.end_lineno or 0) - 1] for name, statement in self.named.items()}
+        found = {name: re.search(r"  # (?!fmt:)(.*)", line) for name, line in ends.items()}
+        return {name: comment[1] for name, comment in found.items() if comment}
+
+    def paragraphs(self) -> dict[str, int]:
+        """How many empty lines stand before a name."""
+        return {name: self.lines[: one.lineno].count("") for name, one in self.named.items()}
+
+    def extents(self) -> dict[str, str]:
+        """The dimensions of the fields that are arrays, as they are written."""
+        nodes = [(name, node) for name, statement in self.named.items() for node in ast.walk(statement)]
+        calls = [(name, node) for name, node in nodes if isinstance(node, ast.Call)]
+        return {name: "".join(f"[{ast.unparse(one)}]" for one in call.args) for name, call in calls}
+
+
+def _names(statement: ast.stmt) -> list[ast.Name]:
+    targets = getattr(statement, "targets", [getattr(statement, "target", None)])
+    return [target for target in targets if isinstance(target, ast.Name)]
+
+
+def remark(text: str | None) -> list[str]:
+    return [f"// {line}".rstrip() for line in inspect.cleandoc(text or "").splitlines()]
+
+
+def beside(lines: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Lines with their comments, one below the other."""
+    lines = list(lines)
+    column = max((len(line) for line, comment in lines if comment), default=0)
+    for line, comment in lines:
+        yield f"{line:{column}}  // {comment}" if comment else line
+
+
+def items_text(items: Iterable[Item], end: str) -> Iterator[str]:
+    """A line for each that has a comment or is a pointer; of the others those together that begin alike and stand in
+    one paragraph."""
+
+    def alone(item: Item) -> tuple[str, str, int]:
+        return item.begin, item.name if item.comment or item.begin.endswith("* ") else "", item.paragraph
+
+    lines = []
+    for (begin, _, _), members in groupby(items, alone):
+        group = list(members)
+        text = f"{begin}{', '.join(item.name.replace(' ', BLANK) for item in group)}{end}"
+        wrapped = textwrap.wrap(text, WIDTH, initial_indent="  ", subsequent_indent="    " if begin else "  ")
+        lines += [(line.replace(BLANK, " "), group[0].comment) for line in wrapped]
+    return beside(lines)
+
+
+def constants_text(module: ModuleType = abi) -> Iterator[str]:
+    comments = Source(module).comments()
+    values = {name: getattr(module, name) for name in module.CONSTANTS}
+    for name, value in values.items():
+        text = f"i32 {name} = {value}" if abs(value) < 2**31 else f"i64 {name} = {value:#x}"
+        yield f"constexpr {text};" + (f"  // {comments[name]}" if name in comments else "")
+
+
+def enumeration_text(enumeration: abi.Enumeration) -> Iterator[str]:
+    own = [source for source in enumeration.sources if source.__module__ != language.__name__]
+    for source in enumeration.sources:
+        yield from remark(source.__doc__ if source in own else f"{source.__name__} of turbo_fzn/tnf/language.py.")
+    comments = {name: comment for source in own for name, comment in Source(source).comments().items()}
+    yield f"enum {enumeration.name} {{"
+    yield from items_text(
+        (
+            Item("", f"{name} = {value}", comments.get(name.removeprefix(enumeration.prefix), ""), 0)
+            for name, value in enumeration.values()
+        ),
+        ",",
+    )
+    yield "};"
+
+
+def record_text(record: type) -> Iterator[str]:
+    source = Source(record)
+    comments, paragraphs, extents = source.comments(), source.paragraphs(), source.extents()
+    alignment = f"alignas({record.ALIGNMENT}) " if record.ALIGNMENT > 1 else ""  # type: ignore[attr-defined]
+    yield from remark(record.__doc__)
+    yield f"struct {alignment}{record.__name__} {{"
+    items = []
+    for name, type, notes in ((field.name, field.type, field.notes) for field in fields_of(record)):
+        begin = f"{OWN_LINE} {type} " if OWN_LINE in notes else f"{type} "
+        items.append(Item(begin, name + extents.get(name, ""), comments.get(name, ""), paragraphs[name]))
+    yield from items_text(items, ";")
+    yield "};"
+
+
+def header() -> str:
+    parts = [constants_text(), *map(enumeration_text, abi.ENUMERATIONS), *map(record_text, RECORDS)]
+    return "\n".join([HEAD, *("\n".join(part) + "\n" for part in parts), '#include "abi_check.h"\n'])
+
+
+def check() -> str:
+    lines = [CHECK_HEAD, *(f"SAME({fact.expression}, {fact.value});" for fact in agreement.named_facts())]
+    facts = [agreement.placed_facts(bits) for bits in WIDTHS]
+    lines += ["", "#define BY_WIDTH(narrow, wide) (BOUND_BITS == 32 ? (narrow) : (wide))", ""]
+    for narrow, wide in zip(*facts):
+        value = narrow.value if narrow.value == wide.value else f"BY_WIDTH({narrow.value}, {wide.value})"
+        lines.append(f"SAME({narrow.expression}, {value});")
+    return "\n".join([*lines, "", "#undef BY_WIDTH", "#undef SAME", ""])
+
+
+def float_header() -> str:
+    parts = [constants_text(float_abi), *map(enumeration_text, float_abi.ENUMERATIONS)]
+    return "\n".join([FLOAT_HEAD, "\n\n".join("\n".join(part) for part in parts), ""])
+
+
+def files() -> dict[str, str]:
+    """What is printed, by the name of the file in kernels/core."""
+    return {"abi.h": header(), "abi_check.h": check(), "float_abi.h": float_header()}
+
+
+def stale() -> list[str]:
+    """The files that are not what is printed."""
+    places = {kernels_folder() / "core" / name: text for name, text in files().items()}
+    return [place.name for place, text in places.items() if not place.exists() or place.read_text() != text]
+
+
+def main() -> int:
+    program, what = "python -m turbo_fzn.engine.abi.header", "Print the kernels' header."
+    parser = argparse.ArgumentParser(prog=program, description=what)
+    parser.add_argument("--write", action="store_true", help="write the files; without it, fail where they differ")
+    write = parser.parse_args().write
+    differing = stale()
+    for name in differing:
+        if write:
+            (kernels_folder() / "core" / name).write_text(files()[name])
+        print(f"kernels/core/{name} {'written' if write else f'is stale: {HOW}'}")
+    return 1 if differing and not write else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,108 @@
+"""The contexts of the GPUs: one each for the process, retained on first use and given back at exit.
+
+A context has the kernels that were loaded into it, and what a launch must know of the device.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import threading
+import time
+from functools import cache
+from typing import Any
+from weakref import WeakSet
+
+import numpy as np
+
+from turbo_fzn.engine.abi.abi import Problem
+from turbo_fzn.engine.cuda import wake
+from turbo_fzn.engine.cuda.devices import driver
+from turbo_fzn.engine.library import check_digest
+from turbo_fzn.engine.toolchain import compiler
+from turbo_fzn.errors import EngineError
+
+PATIENCE_SECONDS = 2.0  # of an orderly exit with makers at work
+makers: WeakSet[threading.Thread] = WeakSet()  # the threads that make an engine
+_thread = threading.local()  # its `context` is the one that is current there
+
+
+class Context:
+    """The primary context of a GPU, by its number.
+
+    A thread that uses it enters it first. One that ends must leave it before: PyCUDA aborts the process otherwise.
+    """
+
+    def __init__(self, number: int) -> None:
+        start = time.monotonic()
+        cuda = driver()
+        self.device = cuda.Device(number)
+        try:
+            self.context = self.device.retain_primary_context()
+        except cuda.Error as error:
+            raise EngineError(f"the GPU cannot be used: {error}") from error
+        self.seconds = max(wake.seconds(), time.monotonic() - start)
+        self.kernels: dict[tuple[int, bool, tuple[str, ...]], Any] = {}
+        self.modules: dict[tuple[int, bool, tuple[str, ...]], Any] = {}
+        self.architecture = "".join(map(str, self.device.compute_capability()))
+        attribute = cuda.device_attribute
+        self.sms = self.device.get_attribute(attribute.MULTIPROCESSOR_COUNT)
+        self.shared_per_sm = self.device.get_attribute(attribute.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)
+        self.shared_per_block = self.device.get_attribute(attribute.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)
+        self.shared_reserved = self.device.get_attribute(attribute.RESERVED_SHARED_MEMORY_PER_BLOCK)
+        self.registers_per_sm = self.device.get_attribute(attribute.MAX_REGISTERS_PER_MULTIPROCESSOR)
+        self.threads_per_sm = self.device.get_attribute(attribute.MAX_THREADS_PER_MULTIPROCESSOR)
+        atexit.register(self.close)
+
+    def enter(self) -> None:
+        """Makes the context current in this thread, unless it is."""
+        if getattr(_thread, "context", None) is not self:
+            leave()
+            self.context.push()
+            _thread.context = self
+
+    def kernel(self, bits: int, shared: bool, *extra: str) -> Any:
+        """The compiled kernel for this variant, loaded once."""
+        key = (bits, shared, extra)
+        if key not in self.kernels:
+            cuda = driver()
+            module = cuda.module_from_buffer(compiler.gpu_binary(bits, shared, self.architecture, *extra).read_bytes())
+            place, size = module.get_global("abi_digest")
+            carried = np.zeros(size, np.uint8)
+            cuda.memcpy_dtoh(carried, place)
+            check_digest("the GPU engine", carried.tobytes().rstrip(b"\0"), compiler.FLOAT_FLAG in extra)
+            function = module.get_function("solve")
+            function.prepare([f"{ctypes.sizeof(Problem)}s"])
+            self.modules[key] = module
+            self.kernels[key] = function
+        return self.kernels[key]
+
+    def close(self) -> None:
+        """Modules must go before the context; a context left on PyCUDA's stack at exit aborts the process. Where
+        another thread is still making an engine, they stay."""
+        leave()
+        for maker in (others := [thread for thread in makers if thread is not threading.current_thread()]):
+            maker.join(PATIENCE_SECONDS)
+        if not any(maker.is_alive() for maker in others):
+            self.kernels.clear()
+            self.modules.clear()
+            self.context.detach()
+
+
+def leave() -> None:
+    """No context is current in this thread from now on."""
+    here, _thread.context = getattr(_thread, "context", None), None
+    if here is not None:
+        here.context.pop()
+
+
+@cache
+def _context(number: int) -> Context:
+    return Context(number)
+
+
+def context(number: int = 0) -> Context:
+    """The context of this GPU, current in this thread."""
+    here = _context(number)
+    here.enter()
+    return here

@@ -1,0 +1,320 @@
+"""The GPU engine over PyCUDA, on one GPU. Several are a fleet (fleet.py).
+
+The whole search is one launch of resident blocks that meet only through atomics, so no grid barrier is needed.
+Solutions come out through a ring in mapped host memory; the stop flag, the count of solutions taken and what others
+have found go in by asynchronous copies on a second stream, which run beside the kernel (dispatch.py). Both streams are
+non-blocking ones, or a copy would wait for the kernel.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import threading
+import time
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from turbo_fzn.engine.abi.abi import (
+    METHODS,
+    N_DEPTHS,
+    NO_INCUMBENT,
+    STATE_BYTES,
+    STATISTICS,
+    Common,
+    DepthCounts,
+    Island,
+    Problem,
+    Statistics,
+)
+from turbo_fzn.engine.abi.aligned import align16, first_books, first_depths
+from turbo_fzn.engine.contract import Found, Roots, depth_statistics, merge_statistics, method_statistics
+from turbo_fzn.engine.cuda import context as contexts
+from turbo_fzn.engine.cuda.context import Context
+from turbo_fzn.engine.cuda.devices import driver
+from turbo_fzn.engine.cuda.dispatch import Dispatch
+from turbo_fzn.engine.cuda.shape import Shape, launch_shape
+from turbo_fzn.engine.figures import memory_by_kind, subproblem_counts
+from turbo_fzn.engine.layout.layout import Layout, Settings
+from turbo_fzn.engine.library import check_sums, library, profile_flags
+from turbo_fzn.engine.parcels import Parcels
+from turbo_fzn.engine.ring import Ring
+from turbo_fzn.engine.toolchain import compiler
+from turbo_fzn.errors import EngineError
+from turbo_fzn.tnf.language import TNF
+
+NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING
+WORKSPACE_SHARE = 0.7  # of the free device memory
+
+
+class GpuEngine:
+    """Searches `tnf`, whose root must be at its fixpoint, on one GPU. See contract.Engine.
+
+    `settings.blocks` 0 means as many as fit. Raises EngineError when there is no GPU or not enough memory on it.
+    """
+
+    def __init__(self, tnf: TNF, exports: np.ndarray, settings: Settings):
+        self.cuda = driver()
+        self.name = "gpu" if settings.device is None else f"gpu{settings.device}"
+        self.here = here = contexts.context(settings.device or 0)
+        self.memory: dict[str, Any] = {}
+        try:
+            self._prepare(here, tnf, exports, settings)
+        except self.cuda.MemoryError as error:
+            self.memory.clear()
+            raise EngineError(f"not enough memory on the GPU: {error}") from error
+        except self.cuda.Error as error:
+            raise EngineError(f"the GPU cannot be used: {error}") from error
+
+    def _prepare(self, here: Context, tnf: TNF, exports: np.ndarray, settings: Settings) -> None:
+        bits = 32 if tnf.is_narrow() else 64
+        floats = compiler.GPU_FLOAT_FLAGS if tnf.floats is not None else ()
+        extra = (*floats, *profile_flags(settings), *settings.macros)
+        registers = {shared: here.kernel(bits, shared, *extra).num_regs for shared in (True, False)}
+        layout = Layout(tnf, exports, settings)
+        shape = launch_shape(here, layout, registers, settings)
+        queue = min(shape.list_entries, settings.queue_capacity or shape.list_entries)
+        self.layout = layout = layout.with_settings(replace(settings, blocks=shape.blocks, queue_capacity=queue))
+        self.launch = self._fit_memory(layout, shape)
+        self.kernel = here.kernel(bits, shape.store_shared, *extra, *["-DMODEL_SHARED=1"] * shape.model_shared)
+        self.kernel.set_attribute(
+            self.cuda.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, here.shared_per_block - STATE_BYTES
+        )
+        self.compute = self.cuda.Stream(NON_BLOCKING)
+        self.copies = self.cuda.Stream(NON_BLOCKING)
+        started = time.monotonic()
+        self._place(layout)
+        self.shape = {
+            "blocks": self.launch.blocks,
+            "threadsPerBlock": shape.threads,
+            "store": "shared" if shape.store_shared else "global",
+            "model": "shared" if shape.model_shared else "global",
+            "workspaceMebibytes": self.launch.blocks * self.workspace_bytes >> 20,
+            "contextTime": here.seconds,
+            "transferTime": time.monotonic() - started,
+            **memory_by_kind(layout, bool(settings.retires)),
+        }
+        self.repeats = layout.repeats
+        self.raised = layout.root_bound()
+        self.best = NO_INCUMBENT  # sense * objective of what was found, or told: Common.best is at most that
+        self.running_kernel = False
+
+    def _fit_memory(self, layout: Layout, shape: Shape) -> Shape:
+        """Fewer blocks, when the workspaces of all would not fit into the free device memory."""
+        store = 0 if shape.store_shared else layout.store_bytes
+        self.workspace_bytes = align16(layout.stack_bytes + store)
+        free, _ = self.cuda.mem_get_info()
+        room = min(int(free * WORKSPACE_SHARE), layout.settings.memory_bytes or free)
+        most = room // self.workspace_bytes
+        if most < 1:
+            raise EngineError(f"not enough memory on the GPU: a block needs {self.workspace_bytes >> 20} MiB")
+        return replace(shape, blocks=min(shape.blocks, most))
+
+    def _place(self, layout: Layout) -> None:
+        """Allocates and fills device memory, and points the problem to it."""
+        cuda, problem = self.cuda, Problem()
+        layout.settings = replace(layout.settings, blocks=self.launch.blocks)
+        layout.fill(problem, self.workspace_bytes)
+        check_sums(layout, problem)
+        written = {"weights": layout.weights, "pool_sequences": layout.first_sequences(), "books": first_books()}
+        written["units"] = layout.first_units()
+        for name, array in {**layout.arrays, **written}.items():
+            self.memory[name] = self._upload(np.ascontiguousarray(array))
+        zeroed = {
+            "islands": (layout.n_islands + 1) * ctypes.sizeof(Island),
+            "incumbents": (layout.n_islands + 1) * layout.tnf.n_vars * layout.bits // 8,
+            "phases": layout.tnf.n_vars * layout.bits // 8,
+            "statistics": self.launch.blocks * ctypes.sizeof(Statistics),
+            "depths": N_DEPTHS * ctypes.sizeof(DepthCounts),
+            "pool": layout.pool_slots * layout.pool_slot_bytes,
+            "inbox": layout.parcels * layout.parcel_bytes,
+        }
+        for name, size in zeroed.items():
+            self.memory[name] = cuda.mem_alloc(max(size, 16))
+            cuda.memset_d8(self.memory[name], 0, max(size, 16))
+        self.memory["workspace"] = cuda.mem_alloc(self.launch.blocks * self.workspace_bytes)
+        self.memory["common"] = self._upload(np.frombuffer(bytes(layout.first_common()), np.uint8))
+        for name, allocation in self.memory.items():
+            setattr(problem, name, int(allocation))
+        fence = library(layout.bits).memory_fence
+        self.ring_memory, problem.ring = self._mapped(layout.ring_slots * layout.ring_slot_bytes)
+        self.ring = Ring(layout, self.ring_memory, fence)
+        # Made ahead, as that waits for a running kernel: what is sent, what is read of Common, and statistics.
+        self.dispatch = Dispatch(self.here, self.copies, self.memory, layout)
+        self.outbox, problem.outbox = self._mapped(max(layout.parcels * layout.parcel_bytes, 16))
+        self.parcels = Parcels(layout, self.outbox, DeviceMemory(self), fence)
+        self.seen = cuda.pagelocked_zeros(ctypes.sizeof(Common), np.uint8)
+        self.counters = cuda.pagelocked_zeros((self.launch.blocks, len(STATISTICS)), np.int64)
+        self.depths = cuda.pagelocked_zeros(first_depths().shape, np.int64)
+        self.problem = problem
+
+    def _upload(self, array: np.ndarray) -> Any:
+        allocation = self.cuda.mem_alloc(max(array.nbytes, 16))
+        if array.nbytes:
+            self.cuda.memcpy_htod(allocation, array)
+        return allocation
+
+    def _mapped(self, size: int) -> tuple[np.ndarray, int]:
+        """Host memory (uint8) that the blocks write to, and where they find it."""
+        memory = self.cuda.pagelocked_zeros(size, np.uint8, mem_flags=self.cuda.host_alloc_flags.DEVICEMAP)
+        return memory, int(memory.base.get_device_pointer())
+
+    def start(self, incumbent: Found | None = None) -> None:
+        self.here.enter()
+        if incumbent is not None and self.layout.is_whole(incumbent):
+            self._adopt(incumbent)
+            self._note([incumbent])
+        arguments = (self.launch.blocks, 1), (self.launch.threads, 1, 1), self.compute, bytes(self.problem)
+        try:
+            self.cuda.Context.synchronize()
+            self.kernel.prepared_async_call(*arguments, shared_size=self.launch.shared_bytes)
+        except self.cuda.Error as error:
+            raise EngineError(f"the GPU kernel cannot be started: {error}") from error
+        self.running_kernel = True
+        if self.raised > self.layout.root_bound():
+            self.raise_bound(self.raised)
+
+    def _adopt(self, incumbent: Found | None) -> None:
+        common = np.frombuffer(bytes(self.layout.first_common(incumbent)), np.uint8)
+        self.cuda.memcpy_htod(self.memory["common"], common)
+        for name, array in zip(("islands", "incumbents"), self.layout.first_islands(incumbent)):
+            self.cuda.memcpy_htod(self.memory[name], array)
+
+    @property
+    def running(self) -> bool:
+        if self.running_kernel:
+            self.here.enter()
+            try:
+                self.running_kernel = not self.compute.is_done()
+            except self.cuda.Error as error:
+                self.running_kernel = False
+                raise EngineError(f"the GPU kernel failed: {error}") from error
+        return self.running_kernel
+
+    def poll(self) -> list[Found]:
+        before = self.ring.taken
+        found = self._note([Found(*solution, self.name) for solution in self.ring.take()])
+        if self.ring.taken != before and self.running_kernel:
+            self.dispatch.send_word("consumed", self.ring.taken)
+        return found
+
+    def _note(self, solutions: list[Found]) -> list[Found]:
+        """The same, of which the best may be."""
+        if sense := self.layout.tnf.sense:
+            self.best = min([self.best, *(sense * solution.objective for solution in solutions)])
+        return solutions
+
+    def stop(self) -> None:
+        self.dispatch.send_word("stop", 1)
+
+    def halt(self) -> None:
+        """No block takes a processor, and the driver may be in the midst of a call."""
+
+    def common(self) -> Common:
+        """As it is now, also while the kernel runs."""
+        self.here.enter()
+        self.cuda.memcpy_dtoh_async(self.seen, self.memory["common"], self.copies)
+        self.copies.synchronize()
+        return Common.from_buffer_copy(self.seen)
+
+    @property
+    def complete(self) -> bool:
+        if self.running:
+            return False
+        return self.common().is_complete
+
+    @property
+    def bound(self) -> int:
+        return int(self.common().proved)
+
+    @property
+    def prover(self) -> str:
+        return self.common().prover(self.name) if self.complete else ""
+
+    def adopt(self, found: Found) -> None:
+        """Where it has all values, the blocks want better ones from their next node on, and use them from their next
+        neighbourhood on."""
+        if self.running_kernel and self.layout.is_whole(found):
+            self.dispatch.send_solution(self.layout.tnf.sense * found.objective, found.values)
+            self._note([found])
+
+    def suggest(self, values: np.ndarray) -> None:
+        """No block learns."""
+
+    def raise_bound(self, bound: int) -> None:
+        self.raised = max(self.raised, bound)
+        if self.running_kernel:
+            self.dispatch.send_word("host_bound", self.raised)
+
+    def roots(self) -> None:
+        """No block learns."""
+
+    def tighten(self, roots: Roots) -> None:
+        """Known at the root of each task that begins from now on."""
+        if self.running_kernel and self.best <= roots.under:
+            self.dispatch.send_roots(roots.sides)
+
+    @property
+    def open_work(self) -> int:
+        return int(self.common().outstanding)
+
+    def statistics(self) -> dict[str, int]:
+        """Sums over the blocks; of those that still run, up to a few nodes ago."""
+        self.here.enter()
+        self.cuda.memcpy_dtoh_async(self.counters, self.memory["statistics"], self.copies)
+        if self.layout.settings.profile:
+            self.cuda.memcpy_dtoh_async(self.depths, self.memory["depths"], self.copies)
+        self.copies.synchronize()
+        counted = merge_statistics(self.counters, STATISTICS) | subproblem_counts(self.layout, self.common())
+        return counted | (depth_statistics(self.depths) if self.layout.settings.profile else {})
+
+    def methods(self) -> dict[str, float]:
+        """After the kernel has ended."""
+        self.here.enter()
+        books = first_books()
+        self.cuda.memcpy_dtoh(books, self.memory["books"])
+        return method_statistics(books, METHODS)
+
+    def close(self) -> None:
+        """Stops the kernel if it runs, and frees the memory and the streams, while the context is current: whatever
+        PyCUDA frees later, in a thread that has another, it warns of."""
+        if not self.memory:
+            return
+        self.here.enter()
+        if self.running:
+            self.stop()
+            while self.running:  # a block may be waiting for room in the ring
+                self.poll()
+                time.sleep(0.001)
+        for allocation in self.memory.values():
+            with contextlib.suppress(self.cuda.Error):  # after a failed kernel nothing can be freed one by one
+                allocation.free()
+        self.memory.clear()
+        del self.ring, self.ring_memory, self.outbox, self.parcels, self.dispatch, self.counters, self.depths, self.seen
+        del self.compute, self.copies
+        if threading.current_thread() is not threading.main_thread():
+            contexts.leave()  # it may end now
+
+
+class DeviceMemory:
+    """How parcels reach an engine on a GPU (parcels.Reach)."""
+
+    def __init__(self, engine: GpuEngine):
+        self.common, self.dispatch = engine.common, engine.dispatch
+
+    def send_word(self, name: str, value: int) -> None:
+        self.dispatch.send_word(name, value)
+
+    def put_parcel(self, place: int, parcel: np.ndarray) -> None:
+        self.dispatch.put_parcel(place, parcel)
+
+
+def make_elsewhere(tnf: TNF, exports: np.ndarray, settings: Settings) -> GpuEngine:
+    """An engine for another thread than this one to start, and to use from then on."""
+    contexts.makers.add(threading.current_thread())
+    try:
+        return GpuEngine(tnf, exports, settings)
+    finally:
+        contexts.leave()

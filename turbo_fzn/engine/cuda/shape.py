@@ -1,0 +1,65 @@
+"""How a launch on a GPU is laid out: blocks, threads, and what lies in shared memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from turbo_fzn.engine.abi.abi import STATE_BYTES
+from turbo_fzn.engine.abi.aligned import align16
+from turbo_fzn.engine.layout.layout import Layout, Settings
+from turbo_fzn.errors import EngineError
+
+SHORT_LIST = 256  # entries that a propagation list has at least (measured: docs/measurements/tree-search.md)
+MAX_BLOCKS_PER_SM = 32
+GLOBAL_BLOCKS_PER_SM = 8  # where stores lie in global memory
+LNS_GLOBAL_BLOCKS_PER_SM = 2  # the same with neighbourhoods: some that end sooner are worth more than many at once
+WARP = 32
+SHARED_GRANULE = 256  # bytes: what a block takes of the shared memory is a multiple (128 from sm_80 on)
+FLOAT_THREADS = 256  # at most, with real variables: their rows want more registers
+THREADS_BY_FIT = ((12, 32), (6, 64), (3, 128), (2, 256), (1, 512))  # (blocks that fit an SM, at least; threads a block)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How a launch is laid out."""
+
+    blocks: int
+    threads: int
+    store_shared: bool
+    model_shared: bool
+    shared_bytes: int
+    list_entries: int
+
+
+def launch_shape(here: Any, layout: Layout, registers: dict[bool, int], settings: Settings) -> Shape:
+    """As many blocks as fit, and the fewer fit, the more threads each. `here` is a context.Context,
+    `registers` those of a lane, by whether the store is shared.
+
+    Small stores want many one-warp blocks, one that fills the shared memory wants one large block (measured:
+    docs/measurements/tree-search.md). The propagation lists get what shared memory the stores leave. Raises EngineError
+    where the store must be in shared memory and does not fit.
+    """
+    fixed = STATE_BYTES + here.shared_reserved
+    granules = here.shared_per_sm // SHARED_GRANULE
+    least_lists = 2 * align16(4 * min(max(layout.queue_capacity, layout.changed_capacity), SHORT_LIST))
+    most_store = here.shared_per_block - STATE_BYTES - least_lists
+    shared = settings.store != "global" and layout.store_bytes <= most_store
+    if settings.store == "shared" and not shared:
+        raise EngineError(f"store=shared: a store of {layout.store_bytes} bytes does not fit into {most_store}")
+    store = layout.store_bytes if shared else 0
+    with_rows = settings.model == "shared" and store + layout.rows_bytes <= most_store
+    store += layout.rows_bytes if with_rows else 0
+    fitting = max(granules // -(-(store + least_lists + fixed) // SHARED_GRANULE), 1)
+    most = MAX_BLOCKS_PER_SM if shared else LNS_GLOBAL_BLOCKS_PER_SM if settings.lns_percent else GLOBAL_BLOCKS_PER_SM
+    wanted = min(fitting, most)
+    threads = settings.threads or next(t for least, t in THREADS_BY_FIT if wanted >= least)
+    threads = threads if layout.tnf.floats is None else min(threads, FLOAT_THREADS)
+    per_warp = -(-registers[shared] * WARP // 256) * 256
+    by_registers = here.registers_per_sm // (per_warp * (threads // WARP))
+    per_sm = max(min(wanted, by_registers, here.threads_per_sm // threads), 1)
+    share = granules // per_sm * SHARED_GRANULE
+    room = min(share - here.shared_reserved, here.shared_per_block) - STATE_BYTES - store
+    entries = min(max(layout.queue_capacity, layout.changed_capacity), room // 2 // 16 * 16 // 4)
+    blocks = settings.blocks or per_sm * here.sms
+    return Shape(blocks, threads, shared, with_rows, store + 2 * align16(4 * entries), entries)

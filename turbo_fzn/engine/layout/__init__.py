@@ -1,0 +1,1 @@
+"""A TNF model in the memory layout of the kernels."""

@@ -1,0 +1,376 @@
+"""A TNF model in the memory layout of the kernels: arrays, sizes, capacities.
+
+`Layout` turns a TNF into the arrays that the kernels read and fixes every capacity; an engine places the arrays where
+it can reach them and fills in the pointers.
+"""
+
+from __future__ import annotations
+
+import copy
+import ctypes
+import os
+from dataclasses import dataclass
+
+import numpy as np
+
+from turbo_fzn import memory
+from turbo_fzn.domains import INFINITY
+from turbo_fzn.engine.abi.abi import (
+    DECISION_SETS,
+    EXCHANGE_LITERALS,
+    EXCHANGE_SLOTS,
+    FIRST_ANNOTATED,
+    FREE_STRATEGY,
+    METHODS,
+    NO_INCUMBENT,
+    WARM_START,
+    Common,
+    Decision,
+    DecisionSet,
+    Island,
+    Level,
+    OwnValueChoice,
+    Parcel,
+    PoolSlot,
+    Problem,
+    RingSlot,
+    Row,
+    TrailEntry,
+    Units,
+)
+from turbo_fzn.engine.abi.abi import Strategy as StrategyRecord
+from turbo_fzn.engine.abi.aligned import align16, columns, line_aligned, make_common
+from turbo_fzn.engine.abi.records import CACHE_LINE, align
+from turbo_fzn.engine.contract import Found
+from turbo_fzn.engine.layout import decisions, strategies
+from turbo_fzn.engine.layout.neighbours import decision_variables, owners
+from turbo_fzn.engine.layout.order import ordered_rows
+from turbo_fzn.engine.layout.split import split_bits, splittable
+from turbo_fzn.engine.layout.watch import watch_lists
+from turbo_fzn.tnf.arrays import distinct
+from turbo_fzn.tnf.language import TNF, Strategy, ValueChoice, VarChoice
+
+POOL_BYTES = 2**28
+BYTES_A_ROW = 128  # while the arrays are made; where these are missing, NumPy has been seen to crash
+RING_BYTES = 2**24
+MAX_RING_SLOTS = 1024
+MAX_LEVELS = 2**20
+MAX_ISLANDS = 33
+PARCELS, PARCEL_PATH = 64, 1024  # that outbox and inbox have room for, and how many decisions each, on all engines
+
+
+# Value choices whose first branch may cut off a single value, so that a variable can need a level for each.
+SHAVING = (ValueChoice.RANDOM, ValueChoice.OUT_MIN, ValueChoice.OUT_MAX, ValueChoice.OUT_MEDIAN, ValueChoice.OUT_RANDOM)
+
+
+def most_levels(tnf: TNF) -> int:
+    """A bound on the choice points of one branch, at most MAX_LEVELS.
+
+    A left branch fixes a variable or halves it, or, with the choices of SHAVING, removes a value. A stack that is too
+    small after all gives its shallowest alternatives to the pool (kernels/search/search.h).
+    """
+    size = tnf.upper.astype(np.float64) - tnf.lower  # the difference may exceed int64
+    need = np.ceil(np.log2(size + 1)) + (size > 1)
+    for strategy in tnf.strategies:
+        if strategy.value_choice in SHAVING:
+            need[strategy.variables] = size[strategy.variables]
+    return int(min(need.sum(), MAX_LEVELS))
+
+
+def memory_share() -> int:
+    """A quarter of the machine's memory, in bytes."""
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 4
+
+
+def power_of_two(least: int) -> int:
+    return 1 << max(least - 1, 1).bit_length()
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a run asks of an engine. `lns_percent`: share of the blocks that search neighbourhoods."""
+
+    blocks: int = 1
+    seed: int = 0
+    lns_percent: int = 0
+    methods: frozenset[str] = frozenset(METHODS)  # that blocks may use
+    roles: tuple[str, ...] = ()  # of the last blocks, those that learn (LEARNERS); CPU only
+    decides: tuple[tuple[str, ...], ...] = ()  # of each of them: what it decides first, in turn
+    learn_bytes: int | None = None  # of memory for each of them
+    trail_capacity: int | None = None
+    level_capacity: int | None = None
+    queue_capacity: int | None = None
+    ring_slots: int | None = None
+    pool_path: int | None = None
+    threads: int | None = None  # a block, whole warps, GPU only
+    store: str | None = None  # shared or global, GPU only
+    memory_bytes: int | None = None  # of the device, at most
+    device: int | None = None  # the number of the GPU, where several are at work
+    shares: bool = False  # the tree with other engines: it begins with none of it
+    macros: tuple[str, ...] = ()  # of the kernels, of variants (variants.py); the fields below are theirs, too
+    retires: bool | None = None  # whether rows that are entailed are left out; None: as is usual for the engine
+    split: bool = False  # the tree is split ahead
+    subproblems: int | None = None  # into so many parts, a power of two
+    sort: str | None = None  # the order of the rows (order.ORDERS)
+    model: str | None = None  # shared: where the rows are, GPU only
+    profile: bool = False
+    trace: bool = False  # records of the search tree, CPU and one block only
+
+
+class Layout:
+    """The arrays and sizes of one run. `bits` is the width of a bound; `arrays` what the kernels only read."""
+
+    def __init__(self, tnf: TNF, exports: np.ndarray, settings: Settings):
+        memory.require(tnf.n_rows * BYTES_A_ROW)
+        tnf = tnf if settings.sort is None else ordered_rows(tnf, settings.sort)
+        self.tnf = splittable(tnf, settings.shares) if settings.split else tnf
+        self.settings = settings
+        self.bits = 32 if tnf.is_narrow() else 64
+        self.bound_type = np.int32 if self.bits == 32 else np.int64
+        self.exports = np.ascontiguousarray(exports, np.int32)
+        self.arrays = self._read_only_arrays()
+        self.weights = self._degrees()
+        self._set_capacities()
+
+    def with_settings(self, settings: Settings) -> Layout:
+        """The same arrays with the capacities of other settings."""
+        other = copy.copy(self)
+        other.settings = settings
+        other._set_capacities()
+        return other
+
+    def _read_only_arrays(self) -> dict[str, np.ndarray]:
+        tnf = self.tnf
+        watches, watchers = watch_lists(tnf)
+        neighbours, groups = decision_variables(tnf)
+        records, variables, gaps = self._strategies(neighbours)
+        if tnf.floats is not None:
+            records, gaps = strategies.with_floats(records, gaps, len(tnf.tables), tnf.floats)
+        return {
+            "rows": columns(Row, op=tnf.op, x=tnf.x, y=tnf.y, z=tnf.z),
+            "watches": watches,
+            "watchers": watchers,
+            "tables": np.concatenate((tnf.tables, gaps)).astype(self.bound_type),
+            "root_lower": tnf.lower.astype(self.bound_type),
+            "root_upper": tnf.upper.astype(self.bound_type),
+            "strategies": records,
+            "strategy_vars": variables,
+            "exports": self.exports,
+            "neighbours": neighbours,
+            "neighbour_groups": groups,
+            "owners": owners(tnf, neighbours),
+            "hints": self.hints,
+        }
+
+    def _strategies(self, neighbours: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Records (int32 [k, 4], as Strategy of abi.py): for neighbourhoods, the warm start, then the model's; with the
+        lists that they need (see there), and the gaps in domains that go behind the model's tables."""
+        warm, self.hints = self._warm_start()
+        own = {
+            FREE_STRATEGY: Strategy(VarChoice.DOM_W_DEG, OwnValueChoice.PHASE, neighbours),
+            WARM_START: Strategy(VarChoice.INPUT_ORDER, OwnValueChoice.HINT, warm),
+        }
+        tnf, shown = self.tnf, self._output_variables()
+        every = [*(own[i] for i in range(FIRST_ANNOTATED)), *tnf.strategies]
+        records, lists, gaps = strategies.pack(every, tnf.lower, tnf.upper, len(tnf.tables))
+        self.outputs = StrategyRecord(VarChoice.INPUT_ORDER, ValueChoice.MIN, len(lists), len(shown))
+        return records, np.concatenate((lists, shown)), gaps
+
+    def _warm_start(self) -> tuple[np.ndarray, np.ndarray]:
+        """The unfixed variables of the warm start (int32), and the value for each, drawn into its bounds."""
+        tnf = self.tnf
+        variables, values = tnf.warm_start or (np.empty(0, np.int32), np.empty(0, np.int64))
+        unfixed = tnf.lower[variables] < tnf.upper[variables]
+        variables, values = variables[unfixed], values[unfixed].clip(1 - INFINITY, INFINITY - 1)
+        return variables, np.clip(values, tnf.lower[variables], tnf.upper[variables]).astype(self.bound_type)
+
+    def _output_variables(self) -> np.ndarray:
+        """The unfixed variables of the output items, each once."""
+        shown = [np.asarray(item.variables, np.int64) for item in self.tnf.outputs]
+        every = distinct(np.concatenate(shown)) if shown else np.empty(0, np.int64)
+        return every[self.tnf.lower[every] < self.tnf.upper[every]].astype(np.int32)
+
+    def _degrees(self) -> np.ndarray:
+        """Failure weights start at the number of rows that watch the variable (dom/wdeg, Boussemart et al. 2004)."""
+        watches = self.arrays["watches"]
+        return np.ascontiguousarray(watches[:, 3] - watches[:, 0], np.int32)
+
+    def _set_capacities(self) -> None:
+        settings, n = self.settings, self.tnf.n_vars
+        self.level_capacity = power_of_two((settings.level_capacity or most_levels(self.tnf)) + 1)
+        self.path_capacity = self.level_capacity + 1024
+        self.trail_capacity = max(settings.trail_capacity or 4 * n + 65536, n)
+        self.queue_capacity = settings.queue_capacity or self.tnf.n_rows
+        self.changed_capacity = settings.queue_capacity or n
+        self.decision_bytes = decision = ctypes.sizeof(Decision.of(self.bits))
+        self.pool_slots = power_of_two(max(2 * settings.blocks, 64))
+        fitting = max(POOL_BYTES // self.pool_slots // decision, PARCEL_PATH if settings.shares else 64)
+        self.pool_path = min(self.path_capacity, fitting if settings.pool_path is None else settings.pool_path)
+        self.pool_slot_bytes = align16(ctypes.sizeof(PoolSlot) + self.pool_path * decision)
+        self.split_bits = split_bits(settings.subproblems, settings.blocks) if settings.split else 0
+        self.parcels = PARCELS if settings.shares else 0
+        self.parcel_path = min(self.pool_path, PARCEL_PATH)
+        self.parcel_bytes = align16(ctypes.sizeof(Parcel) + self.parcel_path * decision)
+        self.ring_slot_bytes = align16(ctypes.sizeof(RingSlot) + len(self.exports) * self.bits // 8)
+        self.ring_slots = settings.ring_slots or min(MAX_RING_SLOTS, max(RING_BYTES // self.ring_slot_bytes, 2))
+
+    @property
+    def n_islands(self) -> int:
+        """One for the best solution, and one for each of the others that blocks may start from."""
+        blocks = self.settings.blocks * self.settings.lns_percent // 100
+        return 1 + min(blocks, MAX_ISLANDS - 1) if blocks else 1
+
+    @property
+    def tree_blocks(self) -> int:
+        """How many take part in the tree search: those that neither learn nor search neighbourhoods; but block 0 does,
+        where there are no others and nobody learns."""
+        settings = self.settings
+        if "tree" not in settings.methods and settings.lns_percent:
+            return 0
+        rest = settings.blocks - len(settings.roles)
+        return max(rest - rest * settings.lns_percent // 100, 0 if settings.roles else 1)
+
+    @property
+    def repeats(self) -> bool:
+        """Whether an assignment may be found twice: by the warm start or a restart, and by the whole search."""
+        return len(self.hints) > 0 or self.settings.lns_percent > 0
+
+    @property
+    def store_bytes(self) -> int:
+        """Bounds, flags and queued rows of one block on a GPU, and the marks of retired rows where there are some."""
+        return self.plain_store_bytes + bool(self.settings.retires) * self.marks_bytes
+
+    @property
+    def plain_store_bytes(self) -> int:
+        n, bound = self.tnf.n_vars, self.bits // 8
+        return 2 * align16(n * bound) + align16((n + 7) // 8 * 4) + self.marks_bytes
+
+    @property
+    def marks_bytes(self) -> int:
+        """A bit a row."""
+        return align16((self.tnf.n_rows + 31) // 32 * 4)
+
+    @property
+    def rows_bytes(self) -> int:
+        return self.arrays["rows"].nbytes
+
+    @property
+    def list_bytes(self) -> int:
+        return align16(self.changed_capacity * 4) + align16(self.queue_capacity * 4)
+
+    @property
+    def stack_bytes(self) -> int:
+        """Trail, retired rows, levels and path of one block."""
+        decision, entry, level = (ctypes.sizeof(record.of(self.bits)) for record in (Decision, TrailEntry, Level))
+        return (
+            align16(self.trail_capacity * entry)
+            + align16(self.tnf.n_rows * 4)
+            + align16(self.level_capacity * level)
+            + align16(self.path_capacity * decision)
+        )
+
+    def roles(self) -> np.ndarray:
+        """Of each block its method if it learns, else that of the tree (int32 [blocks])."""
+        roles = np.zeros(self.settings.blocks, np.int32)
+        for block, role in enumerate(reversed(self.settings.roles), 1):
+            roles[-block] = METHODS.index(role)
+        return roles
+
+    def decides(self) -> np.ndarray:
+        """Of each block the decision sets that have their turns, as bits (int32 [blocks])."""
+        settings = self.settings
+        decides = np.full(settings.blocks, 1 << DecisionSet.ALL, np.int32)
+        first = settings.blocks - len(settings.roles)
+        for block, names in enumerate(settings.decides, first):
+            decides[block] = sum(1 << DECISION_SETS.index(name) for name in names)
+        return decides
+
+    def decision_sets(self) -> np.ndarray:
+        """In which sets each variable is, as bits (uint8 [n])."""
+        return decisions.decision_sets(self.tnf, self.arrays["neighbours"])
+
+    def learn_bytes(self) -> int:
+        """Memory of each block that learns: what is allowed, but no more than the fastest of them fills in days."""
+        n = self.tnf.n_vars
+        return min(self.settings.learn_bytes or memory_share() // max(len(self.settings.roles), 1), 2**30 + 2**10 * n)
+
+    def first_exchange(self) -> np.ndarray | None:
+        """What learners tell each other (uint8): a ring for each block, whose size the kernels assert. None where there
+        is no other learner."""
+        if len(self.settings.roles) < 2:
+            return None
+        slot = 16 + EXCHANGE_LITERALS * 2 * self.bits // 8
+        return line_aligned(self.settings.blocks * align(8 + EXCHANGE_SLOTS * slot, CACHE_LINE))
+
+    def first_units(self) -> np.ndarray:
+        """The units (uint8) when nothing is known but the root."""
+        tnf = self.tnf
+        words = np.column_stack((tnf.lower, -tnf.upper)).astype(self.bound_type)
+        units = line_aligned(ctypes.sizeof(Units) + words.nbytes)
+        units[ctypes.sizeof(Units) :] = words.reshape(-1).view(np.uint8)
+        return units
+
+    def fill(self, problem: Problem, workspace_bytes: int) -> None:
+        """Sets every field of `problem` that is not a pointer."""
+        tnf, settings = self.tnf, self.settings
+        problem.workspace_bytes = workspace_bytes
+        problem.pool_slot_bytes, problem.ring_slot_bytes = self.pool_slot_bytes, self.ring_slot_bytes
+        problem.seed = settings.seed
+        problem.n_vars, problem.n_rows, problem.n_exports = tnf.n_vars, tnf.n_rows, len(self.exports)
+        problem.n_strategies = len(self.arrays["strategies"]) - (tnf.floats is not None)
+        problem.n_neighbours = len(self.arrays["neighbours"])
+        problem.n_groups = len(distinct(self.arrays["neighbour_groups"]))
+        problem.n_hints = len(self.hints)
+        problem.objective, problem.sense = tnf.objective, tnf.sense
+        alone = settings.blocks == 1 and "tree" in settings.methods  # somebody must search the tree
+        problem.lns_percent = 0 if alone else settings.lns_percent
+        problem.n_islands = self.n_islands
+        problem.methods = sum(1 << i for i, method in enumerate(METHODS) if method in settings.methods)
+        problem.n_blocks = settings.blocks
+        in_model = any(strategy.var_choice == VarChoice.DOM_W_DEG for strategy in tnf.strategies)
+        problem.use_weights = int(in_model or problem.lns_percent > 0)
+        problem.project, problem.outputs = int(tnf.sense == 0), self.outputs
+        problem.learn_bytes = self.learn_bytes() if settings.roles else 0
+        problem.split_bits = self.split_bits
+        for name in ("changed_capacity", "queue_capacity", "trail_capacity", "level_capacity", "path_capacity",
+                     "pool_slots", "pool_path", "ring_slots", "parcels", "parcel_path", "parcel_bytes"):  # fmt: skip
+            setattr(problem, name, getattr(self, name))
+
+    def first_sequences(self) -> np.ndarray:
+        """Sequence numbers (int64) of a pool with one subproblem in it, the empty path, where the tree is not shared:
+        slot i is free for ticket i."""
+        sequences = np.arange(self.pool_slots, dtype=np.int64)
+        sequences[0] += not self.settings.shares
+        return sequences
+
+    def first_common(self, incumbent: Found | None = None) -> Common:
+        """One subproblem, the root, where the tree is not shared, or all parts of one that is split ahead; wanted is
+        what is better than the incumbent."""
+        best = NO_INCUMBENT if incumbent is None else self.tnf.sense * incumbent.objective
+        bound = self.root_bound()
+        words = {"best": best, "bound": bound, "host_bound": bound, "host_best": NO_INCUMBENT}
+        if self.settings.split:
+            return make_common(outstanding=1 << self.split_bits, **words)
+        begun = int(not self.settings.shares)
+        return make_common(pool_tail=begun, outstanding=begun, shared=1 - begun, **words)
+
+    def first_islands(self, incumbent: Found | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """(islands uint8, incumbents [islands * n]), the host's too: nothing but the incumbent, on island 0."""
+        islands = line_aligned((self.n_islands + 1) * ctypes.sizeof(Island))
+        incumbents = np.zeros((self.n_islands + 1) * self.tnf.n_vars, self.bound_type)
+        if incumbent is not None:
+            first = Island.from_buffer(islands.data)
+            first.version, first.value = 2, self.tnf.sense * incumbent.objective
+            incumbents[self.exports] = incumbent.values
+        return islands, incumbents
+
+    def is_whole(self, solution: Found | None) -> bool:
+        """Whether it has the values of all variables, as neighbourhoods need them."""
+        return solution is not None and len(self.exports) == self.tnf.n_vars
+
+    def root_bound(self) -> int:
+        """What sense * objective cannot be below; without an objective, a number that nothing is below."""
+        tnf = self.tnf
+        if tnf.sense == 0:
+            return -NO_INCUMBENT
+        return int(tnf.lower[tnf.objective] if tnf.sense > 0 else -tnf.upper[tnf.objective])

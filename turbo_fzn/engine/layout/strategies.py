@@ -1,0 +1,46 @@
+"""Strategies -> the lists in which the kernels read them: see `Strategy` of kernels/core/abi.h."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from turbo_fzn.engine.abi import float_abi
+from turbo_fzn.tnf.language import Floats, Strategy
+
+
+def pack(
+    strategies: Sequence[Strategy], lower: np.ndarray, upper: np.ndarray, n_tables: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(records int32 [k, 4], lists int32, gaps int64): a record is (var_choice, value_choice, start, count), and
+    `start` a place in `lists`; the gaps are to stand behind the `n_tables` entries of the model's tables."""
+    records, lists, gaps = [], [np.empty(0, np.int32)], [np.empty(0, np.int64)]
+    start = 0
+    for strategy in strategies:
+        parts = [strategy.variables, strategy.measured]
+        if strategy.gaps is not None:
+            found = [inside(*pair, lower, upper) for pair in zip(strategy.gaps, strategy.measured)]
+            parts.append(n_tables + np.cumsum([sum(map(len, gaps)), *map(len, found)]))
+            gaps += found
+        records.append((strategy.var_choice, strategy.value_choice, start, len(strategy.variables)))
+        lists += [part.astype(np.int32) for part in parts]
+        start += sum(map(len, parts))
+    return np.array(records, np.int32).reshape(-1, 4), np.concatenate(lists), np.concatenate(gaps)
+
+
+def inside(gaps: np.ndarray, variable: int, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """Of the gaps ([k, 2]) those that the bounds of the variable leave, one after the other."""
+    return gaps[(gaps[:, 0] >= lower[variable]) & (gaps[:, 1] <= upper[variable])].reshape(-1)
+
+
+def with_floats(records: np.ndarray, gaps: np.ndarray, n_tables: int, floats: Floats) -> tuple[np.ndarray, np.ndarray]:
+    """The records and the gaps with what kernels/floats/decided.h wants: one record more, and behind the gaps the words
+    of float_abi.py and a bit for each variable."""
+    bits = np.zeros(-len(floats.mask) % 64 + len(floats.mask), bool)
+    bits[: len(floats.mask)] = floats.mask
+    words = np.zeros(float_abi.FLOAT_WORDS, np.float64)
+    words[[float_abi.FLOAT_WIDTH, float_abi.FLOAT_STEP]] = floats.width, floats.step
+    last = np.array([[0, 0, n_tables + len(gaps), len(bits)]], np.int32)
+    every = gaps, words.view(np.int64), np.packbits(bits, bitorder="little").view(np.int64)
+    return np.concatenate((records, last)), np.concatenate(every)

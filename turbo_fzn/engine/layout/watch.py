@@ -1,0 +1,56 @@
+"""Watch lists: which rows to wake when a bound of a variable changes.
+
+Each variable has one list of rows in three segments: those that want its lower bound only, either, its upper bound
+only. So one record of four numbers (`Watch` of abi.py) says where to walk for each event (docs/design/architecture.md).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from turbo_fzn.tnf.language import TNF, Op
+
+WAKE_LOWER, WAKE_UPPER, WAKE_BOTH = 1, 2, 3
+
+
+def wake_masks(tnf: TNF) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Which bound changes of a row's x, y and z (uint8 [m] each, bits WAKE_*) can let the row tighten something.
+
+    A row that can tighten one bound of a variable is woken by the other, see kernels/core/propagate.h.
+    """
+    x, y, z = (np.full(tnf.n_rows, WAKE_BOTH, np.uint8) for _ in range(3))
+    x_true = tnf.lower[tnf.x] == 1
+    x_false = tnf.upper[tnf.x] == 0
+    x_fixed = tnf.lower[tnf.x] == tnf.upper[tnf.x]
+    leq = tnf.op == Op.LEQ
+    for rows, y_mask, z_mask in (
+        (leq & x_true, WAKE_LOWER, WAKE_UPPER),  # y <= z
+        (leq & x_false, WAKE_UPPER, WAKE_LOWER),  # y > z
+        ((tnf.op == Op.MIN) & x_fixed, WAKE_LOWER, WAKE_LOWER),  # one that rises leaves the minimum to the other
+        ((tnf.op == Op.MAX) & x_fixed, WAKE_UPPER, WAKE_UPPER),
+    ):
+        y[rows] = y_mask
+        z[rows] = z_mask
+    z[tnf.op == Op.ELEMENT] = 0
+    return x, y, z
+
+
+def watch_lists(tnf: TNF) -> tuple[np.ndarray, np.ndarray]:
+    """(watches int32 [n, 4], watchers int32 [k]) as `Watch` of abi.py wants them. Fixed variables wake nobody.
+
+    A watcher is sorted as one number, variable, segment and row, since NumPy sorts numbers fastest.
+    """
+    x, y, z = tnf.x, tnf.y, np.where(tnf.op == Op.ELEMENT, tnf.y, tnf.z)
+    x_mask, y_mask, z_mask = wake_masks(tnf)
+    for same, mask, kept in ((z == x, z_mask, x_mask), (y == x, y_mask, x_mask), (z == y, z_mask, y_mask)):
+        kept[same] |= mask[same]  # a variable twice in a row: one watcher, both masks
+        mask[same] = 0
+    segment = np.array([0, 0, 2, 1])  # lower only, either, upper only
+    watchers = []
+    for variables, masks in ((x, x_mask), (y, y_mask), (z, z_mask)):
+        rows = np.flatnonzero((masks != 0) & (tnf.lower[variables] != tnf.upper[variables]))
+        watchers.append((variables[rows].astype(np.int64) * 3 + segment[masks[rows]]) << 32 | rows)
+    sorted_watchers = np.sort(np.concatenate(watchers))
+    starts = np.concatenate(([0], np.cumsum(np.bincount(sorted_watchers >> 32, minlength=3 * tnf.n_vars))))
+    watches = starts[np.arange(tnf.n_vars)[:, None] * 3 + np.arange(4)]
+    return watches.astype(np.int32), sorted_watchers.astype(np.int32)  # the lower half

@@ -1,0 +1,89 @@
+"""The kernels compiled for the host, loaded: what each engine takes of them, and whether they are for this host.
+
+The GPU engine takes its fence and its sums from them too.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import logging
+from functools import lru_cache
+
+import numpy as np
+
+from turbo_fzn import memory
+from turbo_fzn.engine.abi.abi import Problem
+from turbo_fzn.engine.abi.agreement import digest
+from turbo_fzn.engine.layout.layout import Layout, Settings
+from turbo_fzn.engine.toolchain import compiler
+from turbo_fzn.errors import EngineError, InternalError
+from turbo_fzn.tnf.language import TNF
+
+log = logging.getLogger("turbo_fzn")
+
+
+def load(bits: int, *extra: str) -> ctypes.CDLL:
+    """The engine of the package, or else one that is compiled here. Raises EngineError without a compiler."""
+    packaged = compiler.packaged_library(bits, *extra)
+    if packaged is not None:
+        try:
+            return ctypes.CDLL(str(packaged))
+        except OSError as error:  # it may be for a newer system than this
+            log.info("the engine of the package cannot be loaded: %s", error)
+    path = compiler.soonest_cpu_library(bits, *extra)
+    try:
+        return ctypes.CDLL(str(path))
+    except OSError as error:
+        memory.require(memory.STACK_BYTES)
+        raise EngineError(f"cannot load the CPU engine (remove {path}, and it is made again): {error}") from error
+
+
+@lru_cache(maxsize=4)
+def library(bits: int, *extra: str) -> ctypes.CDLL:
+    """The engine for stores of `bits` bits, ready to be called."""
+    loaded = load(bits, *extra)
+    floats = compiler.FLOAT_FLAG in extra
+    check_digest(loaded._name, ctypes.c_char_p.in_dll(loaded, "abi_digest").value or b"", floats)
+    loaded.solve_block.argtypes = [ctypes.c_void_p, ctypes.c_int32]
+    loaded.propagate_root.argtypes = [ctypes.c_void_p] * 3
+    loaded.adopt_solution.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64]
+    loaded.read_units.argtypes = loaded.write_units.argtypes = [ctypes.c_void_p] * 2
+    loaded.read_units.restype = ctypes.c_int64
+    return loaded
+
+
+def check_digest(compiled: str, carried: bytes, floats: bool = False) -> None:
+    """Raises InternalError where kernels were compiled for structs that are not those of this host."""
+    own = digest(floats)
+    if carried.decode() != own:
+        raise InternalError(f"host and kernels differ: {compiled} is for {carried.decode()}, the host for {own}")
+
+
+def check_sums(layout: Layout, problem: Problem) -> None:
+    """Raises InternalError where the kernels reckon with other sizes of a block's memory than the layout does."""
+    sums = (ctypes.c_int64 * 3)()
+    library(layout.bits, *float_flags(layout.tnf)).block_bytes(ctypes.byref(problem), sums)
+    if list(sums) != [layout.plain_store_bytes, layout.list_bytes, layout.stack_bytes]:
+        raise InternalError(f"host and kernels differ about the memory of a block: {list(sums)}")
+
+
+def float_flags(tnf: TNF) -> tuple[str, ...]:
+    """Those of the engine for this model, by the kinds of its variables."""
+    return () if tnf.floats is None else compiler.CPU_FLOAT_FLAGS
+
+
+def profile_flags(settings: Settings) -> list[str]:
+    return [compiler.PROFILE_FLAG] if settings.profile else []
+
+
+def trace_flags(settings: Settings) -> list[str]:
+    return [compiler.TRACE_FLAG] if settings.trace else []
+
+
+def point_to(problem: Problem, arrays: dict[str, np.ndarray]) -> None:
+    for name, array in arrays.items():
+        setattr(problem, name, array.ctypes.data)
+
+
+def flags(tnf: TNF, settings: Settings) -> tuple[str, ...]:
+    return *float_flags(tnf), *profile_flags(settings), *trace_flags(settings), *settings.macros

@@ -1,0 +1,62 @@
+"""The root: all rows of a model propagated to their fixpoint, by the kernels on one CPU thread.
+
+Every engine starts from that store, and boxes of the relaxation are narrowed so.
+"""
+
+from __future__ import annotations
+
+import ctypes
+
+import numpy as np
+
+from turbo_fzn.engine.abi.abi import Problem
+from turbo_fzn.engine.abi.aligned import make_common
+from turbo_fzn.engine.layout.layout import Layout, Settings
+from turbo_fzn.engine.library import float_flags, library, point_to
+from turbo_fzn.errors import EngineError
+from turbo_fzn.tnf.language import TNF
+
+NO_MEMORY, OVERFLOW = -2, -3  # of propagate_root
+
+
+class Stop:
+    """A stop flag that root propagation watches, for another thread or a signal handler to set."""
+
+    def __init__(self) -> None:
+        self.common = make_common()
+
+    def set(self) -> None:
+        self.common.stop = 1
+
+
+def propagate(tnf: TNF, stop: Stop | None = None) -> tuple[np.ndarray, np.ndarray] | None:
+    """The root fixpoint of all rows: (lower, upper), int64 [n]; None when the model is infeasible.
+
+    A stop leaves the bounds where they are, which loses no solution; a bound beyond what 64 bits hold raises
+    EngineError.
+    """
+    return Propagator(tnf, stop)(tnf.lower, tnf.upper)
+
+
+class Propagator:
+    """The rows of a TNF, for one box of bounds after the other: each is propagated to its fixpoint, as by `propagate`.
+
+    A box lies within the bounds of the TNF (int64 [n] each)."""
+
+    def __init__(self, tnf: TNF, stop: Stop | None = None):
+        self.layout = layout = Layout(tnf, np.empty(0, np.int32), Settings())
+        self.library = library(layout.bits, *float_flags(tnf))
+        self.common = (stop or Stop()).common
+        self.problem = problem = Problem()
+        layout.fill(problem, 0)
+        point_to(problem, layout.arrays)
+        problem.common = ctypes.addressof(self.common)
+
+    def __call__(self, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+        lower, upper = lower.astype(self.layout.bound_type), upper.astype(self.layout.bound_type)
+        outcome = self.library.propagate_root(ctypes.byref(self.problem), lower.ctypes.data, upper.ctypes.data)
+        if outcome == NO_MEMORY:
+            raise EngineError("not enough memory for the store")
+        if outcome == OVERFLOW:
+            raise EngineError("a bound of the model does not fit into 64 bits")
+        return None if outcome == 0 else (lower.astype(np.int64), upper.astype(np.int64))

@@ -1,0 +1,75 @@
+"""All GPUs of a host as one engine: one engine a device, which share the tree (team.py, tree.py).
+
+They may differ in size and architecture: each gets as many blocks as fit it, and kernels of its own. One that cannot be
+made is left out, and said so.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from turbo_fzn.engine.contract import Engine
+from turbo_fzn.engine.cuda import gpu
+from turbo_fzn.engine.cuda.devices import chosen, driver
+from turbo_fzn.engine.layout.layout import Settings
+from turbo_fzn.engine.together.maker import describe
+from turbo_fzn.engine.together.team import Team
+from turbo_fzn.errors import EngineError
+from turbo_fzn.tnf.language import TNF
+
+log = logging.getLogger("turbo_fzn")
+
+SEEDS_APART = 1_000_003  # of two devices, which are to search different neighbourhoods
+
+
+class Making:
+    """An engine that is made in a thread."""
+
+    def __init__(self, tnf: TNF, exports: np.ndarray, settings: Settings):
+        self.arguments = tnf, exports, settings
+        self.engine: gpu.GpuEngine | None = None
+        self.failure: Exception | None = None
+        self.thread = threading.Thread(target=self._run, name=f"make-gpu{settings.device}", daemon=True)
+        self.thread.start()
+
+    def _run(self) -> None:
+        try:
+            self.engine = gpu.make_elsewhere(*self.arguments)
+        except Exception as error:
+            self.failure = error
+
+
+def devices(wanted: str) -> list[int]:
+    """The numbers of the GPUs that `wanted` names (devices.chosen)."""
+    return chosen(wanted, driver().Device.count())
+
+
+def make(tnf: TNF, exports: np.ndarray, settings: Settings, wanted: str) -> Engine:
+    """An engine on the GPUs that `wanted` names (devices.chosen). One block alone is on the first of them."""
+    numbers = devices(wanted)
+    if settings.blocks == 1:
+        numbers = numbers[:1]
+    if len(numbers) == 1:
+        return gpu.make_elsewhere(tnf, exports, replace(settings, device=numbers[0] or None))
+    return Team(make_all(tnf, exports, settings, numbers), [], tnf.sense)
+
+
+def make_all(tnf: TNF, exports: np.ndarray, settings: Settings, numbers: Sequence[int]) -> list[gpu.GpuEngine]:
+    """Those that can be made; raises EngineError where none can."""
+    makings = [
+        Making(tnf, exports, replace(settings, device=device, seed=settings.seed + SEEDS_APART * place, shares=True))
+        for place, device in enumerate(numbers)
+    ]
+    for making, device in zip(makings, numbers):
+        making.thread.join()
+        if making.failure is not None:
+            log.warning("GPU %d is left out: %s", device, describe(making.failure))
+    engines = [making.engine for making in makings if making.engine is not None]
+    if not engines:
+        raise EngineError("none of the GPUs can be used")
+    return engines

@@ -1,0 +1,91 @@
+"""An engine as a member of a team (team.py): one that is needed, one that the others can do without, one that joins."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Callable
+from typing import TypeVar
+
+from turbo_fzn.engine.contract import Engine, Found, Roots
+from turbo_fzn.engine.together.maker import Maker, describe
+
+log = logging.getLogger("turbo_fzn")
+T = TypeVar("T")
+
+
+class Member:
+    """An engine at work from the start; its failure is the caller's."""
+
+    def __init__(self, engine: Engine | None):
+        self.engine = engine  # while it is at work
+        self.roots: Roots | None = None  # that it has told, and that were not passed on
+
+    def ask(self, ask: Callable[[Engine], T], otherwise: T) -> T:
+        """What the engine answers; `otherwise` when it is not at work."""
+        return otherwise if self.engine is None else ask(self.engine)
+
+    def tighten(self, roots: Roots) -> None:
+        self.ask(lambda engine: engine.tighten(roots), None)
+
+    def take(self) -> list[Found]:
+        """The solutions that have arrived."""
+        return self.ask(lambda engine: engine.poll(), list[Found]())
+
+    def close(self) -> None:
+        if self.engine is not None:
+            self.engine.close()
+
+
+class Dispensable(Member):
+    """One that is not at work any more when it has failed."""
+
+    def __init__(self, engine: Engine | None):
+        super().__init__(engine)
+        self.failure: Exception | None = None
+        self.failed: Engine | None = None
+        self.left: list[Found] = []  # found before that
+
+    def ask(self, ask: Callable[[Engine], T], otherwise: T) -> T:
+        engine = self.engine
+        try:
+            return super().ask(ask, otherwise)
+        except Exception as error:
+            assert engine is not None
+            self.engine, self.failed, self.failure = None, engine, error
+            with contextlib.suppress(Exception):
+                self.left = engine.poll()
+            told = engine.name.upper(), describe(error)
+            log.warning("the %s engine has failed, the search goes on without it: %s", *told)
+            return otherwise
+
+    def take(self) -> list[Found]:
+        found = super().take()
+        left, self.left = self.left, []
+        return [*found, *left]
+
+    def close(self) -> None:
+        engine = self.engine or self.failed
+        try:
+            if engine is not None:
+                engine.close()
+        except Exception as error:
+            log.info("the %s engine cannot be closed: %s", engine and engine.name, describe(error))
+
+
+class Joining(Dispensable):
+    """One that is made beside the search, and perhaps at work."""
+
+    def __init__(self, make: Callable[[], Engine]):
+        super().__init__(None)
+        self.maker = Maker(make)
+        self.joined: float | None = None  # after how many seconds of search
+
+    @property
+    def is_expected(self) -> bool:
+        """Whether it may still come to work."""
+        return self.joined is None and self.maker.expected
+
+    def close(self) -> None:
+        """Does not wait for an engine that is still being made."""
+        self.maker.abandon()

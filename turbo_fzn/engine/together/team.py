@@ -1,0 +1,274 @@
+"""Engines that search one model at the same time and tell each other what they know: the GPU finds, the host proves.
+
+The first member is there from the start; the others join when they are ready (maker.py), and each is asked and told
+the same, whatever it is. With `--arch auto` the first is the CPU engine, and the GPU engine joins it. The first goes
+on to its end whatever becomes of the others: the answer comes no later than from it alone. Several GPUs are there from
+the start, and share one tree (tree.py).
+
+What passes between members are words that only get better, so it does not matter when they arrive, in which order, or
+how often: the best solution, with its values (as it is found), and, now and then, the proved bound of the objective and
+the root bounds of all variables. No claim is made that is not true:
+
+* Each member begins at the root. The space was searched when one of them has searched all of it. Where they share a
+  tree, it was when the tree says so, and all of them have published what they found.
+* Optimisation: only a solution that is handed out by the same call is told to the others, or bounds one that joins. So
+  the claim of a member, that there is nothing better, is about a solution that the caller has. (Where solutions are
+  handed out without all their values, nobody is told, and the search drops what is no improvement.)
+* A bound of the objective that a member has proved holds for all solutions, so for all members.
+* Root bounds may leave out solutions that are no better than the best one that their finder knew. So they are passed on
+  when a solution as good as that has been handed out, and told to all. docs/design/correctness.md has the argument.
+* Satisfaction: a member finds again what others have found. Whoever wants all solutions drops repetitions anyhow, since
+  blocks may repeat each other (answers.Distinct).
+* A member that fails is left out from then on. The solutions that it had published are handed out: the search checks
+  them like all others.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from turbo_fzn.engine.abi.abi import NO_INCUMBENT
+from turbo_fzn.engine.contract import MAXIMA, Engine, Found, Roots
+from turbo_fzn.engine.together.member import Dispensable, Joining, Member
+from turbo_fzn.engine.together.tree import Tree
+from turbo_fzn.errors import EngineError
+
+log = logging.getLogger("turbo_fzn")
+
+EXCHANGE_SECONDS = 0.02  # between two exchanges of what is proved
+EXCHANGE_SHARE = 0.1  # of the time that they may take
+
+
+class Team:
+    """Drives `first`, and beside it what each of `makers`, which are called in threads, returns. See contract.Engine.
+
+    Several engines that share a tree are at work from the start, and all but the last of them may fail. `sense` is that
+    of the objective: 1 to minimise, -1 to maximise, 0 to satisfy.
+    """
+
+    repeats = True  # a member finds again what another has found
+
+    def __init__(self, first: Engine | Sequence[Engine], makers: Sequence[Callable[[], Engine]], sense: int):
+        self.tree: Tree | None = None
+        if isinstance(first, Sequence):
+            self.core: list[Member] = [Dispensable(engine) for engine in first]
+            self.tree = Tree(self.core)
+        else:
+            self.core = [Member(first)]
+        self.others = [Joining(make) for make in makers]
+        self.members = [*self.core, *self.others]
+        self.sense = sense
+        self.best: Found | None = None
+        self.raised = -NO_INCUMBENT  # what anybody has proved of the objective
+        self.known: Roots | None = None  # and of the root, in solutions that are better than the best
+        self.has_news = False  # of what is known
+        self.stopped = False
+        self.next_exchange = 0.0
+
+    def _at_work(self) -> list[Engine]:
+        return [member.engine for member in self.members if member.engine is not None]
+
+    @property
+    def name(self) -> str:
+        return "+".join(engine.name for engine in self._at_work()) or "team"  # that has failed
+
+    @property
+    def shape(self) -> dict[str, Any]:
+        """Of those that have joined, or else of those that were there from the start."""
+        shape: dict[str, Any] = {}
+        for other in self.others:
+            if other.engine is not None:
+                shape |= other.engine.shape | {"joinTime": other.joined}
+        if shape:
+            return shape | {"nodesBy": self._nodes_by()}
+        for member in self.core:
+            blocks = shape.get("blocks", 0)
+            shape |= member.ask(lambda engine: engine.shape, {"blocks": 0})
+            shape["blocks"] += blocks
+        return shape if self.tree is None else {**shape, "parcels": self.tree.ledger.sent}
+
+    def _nodes_by(self) -> str:
+        """How many nodes each has searched, as in "cpu 120, gpu 4500"."""
+        at_work = [member for member in self.members if member.engine is not None]
+        told = [member.ask(lambda engine: f"{engine.name} {engine.statistics()['nodes']}", "") for member in at_work]
+        return ", ".join(filter(None, told))
+
+    def start(self, incumbent: Found | None = None) -> None:
+        self.began = time.monotonic()
+        self.best = incumbent
+        for member in self.core:
+            member.ask(lambda engine: engine.start(incumbent), None)
+        for other in self.others:
+            other.maker.start()
+
+    @property
+    def running(self) -> bool:
+        """Also while the first has given up before another is ready."""
+        running = [member.ask(lambda engine: engine.running, False) for member in self.members]
+        if not self._at_work():
+            raise EngineError("all of them have failed")
+        return any(running) or (self._has_room() and any(other.is_expected for other in self.others))
+
+    def _has_room(self) -> bool:
+        """Whether one that is ready may still join."""
+        return not (self.stopped or any(member.ask(lambda engine: engine.complete, False) for member in self.core))
+
+    def poll(self) -> list[Found]:
+        began = time.monotonic()
+        exchanges = began >= self.next_exchange and len(self._at_work()) > 1
+        if exchanges:
+            self._hear_roots()
+        before, finder = self.best, None
+        arrived: list[Found] = []
+        for member in self.members:
+            engine, best = member.engine, self.best
+            arrived += self._note(member.take())
+            finder = finder if self.best is best else engine
+            if member is self.core[-1]:
+                self._let_join()
+        if self.best is not None and self.best is not before:
+            self._tell_best(self.best, finder)
+        if self.tree is not None and not self.stopped:
+            self.tree.exchange(NO_INCUMBENT if self.best is None else self.sense * self.best.objective)
+            if any(member.ask(lambda engine: engine.complete, False) for member in self.core):
+                self.stop()  # by a bound, or all of them
+        if exchanges:
+            self._tell_bound()
+            self._tell_roots()
+            spent = time.monotonic() - began
+            self.next_exchange = began + max(EXCHANGE_SECONDS, spent / EXCHANGE_SHARE)
+        return arrived
+
+    def _note(self, arrived: list[Found]) -> list[Found]:
+        """The same, of which one may be the best so far."""
+        for solution in arrived if self.sense else ():
+            if self.best is None or self.sense * solution.objective < self.sense * self.best.objective:
+                self.best = solution
+        return arrived
+
+    def _let_join(self) -> None:
+        """Those that are ready begin with what is known by now."""
+        for other in self.others:
+            engine = other.maker.engine
+            if engine is None or other.joined is not None or not self._has_room():
+                continue
+            other.joined, other.engine = time.monotonic() - self.began, engine
+            other.ask(lambda engine: engine.start(self.best), None)
+            if self.raised > -NO_INCUMBENT:
+                other.ask(lambda engine: engine.raise_bound(self.raised), None)
+            if self.known is not None:
+                other.tighten(self.known)
+            if other.engine is not None:
+                log.info("%.2f s after the start of the search the %s has joined it", other.joined, engine.name.upper())
+
+    def _tell_best(self, best: Found, finder: Engine | None) -> None:
+        for member in self.members:
+            if member.engine is not finder:
+                member.ask(lambda engine: engine.adopt(best), None)
+
+    def _tell_bound(self) -> None:
+        if self.sense == 0:
+            return
+        proved = [member.ask(lambda engine: engine.bound, self.raised) for member in self.members]
+        self.raised = max(self.raised, *proved)
+        for member, bound in zip(self.members, proved):
+            if bound < self.raised:
+                member.ask(lambda engine: engine.raise_bound(self.raised), None)
+
+    def _hear_roots(self) -> None:
+        """Before the poll: what they may leave out is mostly a solution that comes with it."""
+        for member in self.members:
+            member.roots = member.ask(lambda engine: engine.roots(), None) or member.roots
+
+    def _tell_roots(self) -> None:
+        """Those that leave out nothing but what is no better than what the caller has."""
+        have = NO_INCUMBENT if self.best is None else self.sense * self.best.objective
+        for teller in self.members:
+            if teller.roots is None or have > teller.roots.under:
+                continue
+            self.known, teller.roots = teller.roots.joined(self.known), None
+            self.has_news = True
+            for member in self.members:
+                if member is not teller:
+                    member.tighten(self.known)
+
+    @property
+    def complete(self) -> bool:
+        """Where the tree is shared, what one has not searched another has: all must have published what they found."""
+        if self.tree is not None and any(member.ask(lambda engine: engine.running, False) for member in self.core):
+            return False
+        return any(member.ask(lambda engine: engine.complete, False) for member in self.members)
+
+    @property
+    def bound(self) -> int:
+        """What any of them has proved holds for all solutions."""
+        return max(member.ask(lambda engine: engine.bound, -NO_INCUMBENT) for member in self.members)
+
+    @property
+    def prover(self) -> str:
+        """One that was told the proof leaves it to the others to name the prover."""
+        return next(filter(None, (member.ask(lambda engine: engine.prover, "") for member in self.members)), "")
+
+    @property
+    def open_work(self) -> int:
+        return sum(member.ask(lambda engine: engine.open_work, 0) for member in self.members)
+
+    def adopt(self, found: Found) -> None:
+        self._note([found])
+        for member in self.members:
+            member.ask(lambda engine: engine.adopt(found), None)
+
+    def suggest(self, values: np.ndarray) -> None:
+        for member in self.members:
+            member.ask(lambda engine: engine.suggest(values), None)
+
+    def raise_bound(self, bound: int) -> None:
+        self.raised = max(self.raised, bound)
+        for member in self.members:
+            member.ask(lambda engine: engine.raise_bound(bound), None)
+
+    def roots(self) -> Roots | None:
+        """What was passed on since the last call, with all before."""
+        news, self.has_news = self.has_news, False
+        return self.known if news else None
+
+    def tighten(self, roots: Roots) -> None:
+        self.known = roots.joined(self.known)
+        for member in self.members:
+            member.tighten(self.known)
+
+    def stop(self) -> None:
+        self.stopped = True
+        for member in self.members:
+            member.ask(lambda engine: engine.stop(), None)
+
+    def halt(self) -> None:
+        for engine in self._at_work():
+            engine.halt()
+
+    def methods(self) -> dict[str, float]:
+        """Of all; of a method that several use, what the last one that has joined says."""
+        every: dict[str, float] = {}
+        for member in self.members:
+            every |= member.ask(lambda engine: engine.methods(), dict[str, float]())
+        return every
+
+    def statistics(self) -> dict[str, int]:
+        """Of all engines, as of the blocks of one."""
+        counted: dict[str, int] = {}
+        for member in self.members:
+            for name, count in member.ask(lambda engine: engine.statistics(), dict[str, int]()).items():
+                before = counted.get(name, 0)
+                counted[name] = max(before, count) if name in MAXIMA else before + count
+        return counted
+
+    def close(self) -> None:
+        """Does not wait for an engine that is still being made."""
+        self.stopped = True
+        for member in self.members:
+            member.close()

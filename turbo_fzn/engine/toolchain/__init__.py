@@ -1,0 +1,1 @@
+"""The compiled kernels: found, compiled, kept."""

@@ -1,0 +1,117 @@
+"""Compiling ahead: into the cache before a run needs the kernels, into a wheel, and, to check them, for every GPU.
+
+`python -m turbo_fzn.engine.toolchain.ahead` is the check: every variant for every architecture, strictly. It needs
+nvcc, no GPU. `fzn-turbo --build-kernels` fills the cache.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import os
+import re
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+
+from turbo_fzn.engine import variants
+from turbo_fzn.engine.toolchain import compilation, compiler
+from turbo_fzn.errors import EngineError
+from turbo_fzn.resources import kernels_folder
+
+GPU_ARCHITECTURES = ("80", "90", "100")
+COMPARED_ON = "90"  # where variants are compared
+# Those that a run without further wishes may need: (bits, flags).
+CPU_ENGINES: tuple[tuple[int, tuple[str, ...]], ...] = ((32, ()), (64, ()), (64, compiler.CPU_FLOAT_FLAGS))
+GPU_VARIANTS: tuple[tuple[int, bool, tuple[str, ...]], ...] = tuple(
+    (bits, shared, ()) for bits in (32, 64) for shared in (True, False)
+)
+GPU_VARIANTS += tuple((64, shared, compiler.GPU_FLOAT_FLAGS) for shared in (True, False))
+
+
+def check_gpu_kernels() -> int:
+    """Compiles every variant for every architecture; prints registers and spills. Returns the number of faults."""
+    source, strictly = str(kernels_folder() / "solve.cu"), ["-Werror", "all-warnings", "-cubin"]
+    faults = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for architecture, (bits, shared, kind) in checked():
+            command = [*compiler.gpu_command(bits, shared, kind), *strictly, f"-arch=sm_{architecture}"]
+            said = compilation.run_compiler([*command, "-o", f"{folder}/solve.cubin", source], folder)
+            registers = re.findall(r"Used (\d+) registers", said)
+            spills = re.findall(r"(\d+) bytes spill stores, (\d+) bytes spill loads", said)
+            faulty = "warning" in said.lower() or any(pair != ("0", "0") for pair in spills) or not spills
+            faults += faulty
+            more = ", real variables" if kind == compiler.GPU_FLOAT_FLAGS else "".join(f" {flag}" for flag in kind)
+            variant = f"sm_{architecture} {bits}-bit {'shared' if shared else 'global'} store{more}"
+            figures = f"{max(map(int, registers))} registers, spills {spills}"
+            print(f"{variant}: {figures}{' FAULT' if faulty else ''}", flush=True)
+    return faults
+
+
+def checked() -> Iterator[tuple[str, tuple[int, bool, tuple[str, ...]]]]:
+    """Every build for every architecture; the variants that are there to be compared in one width and for one."""
+    yield from itertools.product(GPU_ARCHITECTURES, GPU_VARIANTS)
+    changed = [one for one in variants.VARIANTS if variants.GPU in one.engines and variants.GPU not in one.usual]
+    for names in [(one.name, *one.needs[:1]) for one in changed]:
+        macros = variants.chosen(",".join(names), variants.GPU).settings(variants.GPU)["macros"]
+        if macros:
+            yield COMPARED_ON, (32, True, macros)
+    yield COMPARED_ON, (32, True, ("-DMODEL_SHARED=1",))
+
+
+def fill_package(folder: Path, report: Callable[[str], object] = print) -> None:
+    """Compiles every CPU engine into a folder of the package that is built (setup.py), on all cores; says what is to be
+    done, and each that is. Raises EngineError."""
+    command, source = compiler.find_cpu_compiler(), str(kernels_folder() / "solve.cpp")
+    folder.mkdir(parents=True)
+
+    def compile_one(bits: int, kind: tuple[str, ...]) -> str:
+        start = time.monotonic()
+        target = str(folder / compiler.packaged_name(bits, *kind))
+        with tempfile.TemporaryDirectory() as scratch:
+            compilation.run_compiler([*command, *compiler.cpu_flags(bits, *kind), "-o", target, source], scratch)
+        return f"{' '.join([f'{bits} bits', *kind])}, {time.monotonic() - start:.0f} s"
+
+    cores = os.cpu_count() or 1
+    report(f"compiling the CPU engine, {len(compiler.CPU_VARIANTS)} libraries, {cores} at a time: this takes minutes")
+    with ThreadPoolExecutor(cores) as pool:
+        waiting = [pool.submit(compile_one, *variant) for variant in compiler.CPU_VARIANTS]
+        try:
+            for number, done in enumerate(as_completed(waiting), 1):
+                report(f"compiled {number} of {len(waiting)}: {done.result()}")
+        finally:
+            pool.shutdown(cancel_futures=True)  # where one has failed, the rest is not begun
+
+
+def fill_cache(architectures: Callable[[], list[str]], report: Callable[[str], object] = print) -> None:
+    """Compiles the CPU engine, unless the package has it, and the GPU engine for the GPUs that are here; says so.
+    `architectures` tells theirs, and raises EngineError where there are none."""
+    for bits, kind in CPU_ENGINES:
+        path = compiler.packaged_library(bits, *kind) or compiler.cpu_library(bits, *kind)
+        report(f"CPU engine, {bits}-bit{', real variables' if kind else ''}: {path}")
+    try:
+        compiler.find_nvcc()
+        found = architectures()
+    except EngineError as error:
+        report(f"GPU engine: not built, {error}")
+        return
+    for architecture in found:
+        for bits, shared, kind in GPU_VARIANTS:
+            report(f"GPU engine, {bits}-bit: {compiler.gpu_binary(bits, shared, architecture, *kind)}")
+
+
+def main() -> int:
+    what = "Compile all variants of the GPU engine; fail on a warning or a spill."
+    argparse.ArgumentParser(prog="python -m turbo_fzn.engine.toolchain.ahead", description=what).parse_args()
+    try:
+        return 1 if check_gpu_kernels() else 0
+    except EngineError as error:
+        print(error, file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

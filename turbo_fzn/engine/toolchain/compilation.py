@@ -1,0 +1,302 @@
+"""One compilation, in a process of its own that outlives the run which wants it.
+
+A time limit may be shorter than a compilation. If the compiler ended with the run, the next run would begin anew, and
+none would ever answer. So a process in a session of its own drives the compiler, and the run waits for it as long as it
+can. The process writes to a folder of its own, loads what the compiler has made, seals the file (cache.py) and renames
+it to its place: so neither a half-written file is ever seen, nor one that a compiler calls a library and is none.
+
+Of several runs that want the same file one has it compiled. It takes a lock, flock(2) on `FILE.lock`, that the process
+inherits and that the system gives back however the process ends. The others look again and again, until the file is
+there or the lock is free for one of them. Who holds a lock removes its file in the end: so a lock counts only while its
+file is the one of that name. Where a file system has no locks, a file may be compiled twice; the last one stays.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import logging
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from turbo_fzn import cache, progress
+from turbo_fzn.errors import EngineError
+from turbo_fzn.resources import PACKAGE
+
+log = logging.getLogger("turbo_fzn")
+
+COMPILE_SECONDS = 600
+COMPILE_BYTES = 32 << 20  # more than a compilation writes, the compiler's own files included
+LOOK_SECONDS = 0.02  # between two looks at what another process compiles
+LIBRARY, ELF = ".so", b"\x7fELF"  # the suffix of an engine for a CPU; how any binary begins
+FAILED, NO_ROOM = 3, 4  # exit codes of the process; what it prints is the reason
+PROGRAM = "import sys; sys.path[0] = sys.argv.pop(1); from turbo_fzn.engine.toolchain.compilation import main; main()"
+
+
+class NoRoom(EngineError):
+    """A folder that does not take a compiled file."""
+
+    def __init__(self, folder: object, reason: str):
+        self.reason, self.place = reason, f"{folder}: {reason}"
+        super().__init__(f"cannot write compiled kernels to {self.place}")
+
+
+# ---- in the run
+
+
+class Awaited(NamedTuple):
+    """What the main thread is waiting for; `lasting` says that its folder stays when the run ends."""
+
+    target: Path
+    lasting: bool
+
+
+_awaited: Awaited | None = None
+_passing: dict[Path, subprocess.Popen[str]] = {}  # compilations for this run only, which end with it
+
+
+def obtain(target: Path, source: Path, command: list[str], lasting: bool) -> None:
+    """Waits until there is a sealed `target`, `source` compiled by `command` (compiler and flags).
+
+    Raises EngineError with the compiler's complaint, NoRoom where the folder does not take the file.
+    """
+    told = False
+    with awaiting(Awaited(target, lasting)):
+        while cache.read(target) is None:
+            process = begin(target, source, command)
+            if process is not None:
+                _finish(process, target, lasting)
+                return
+            if not told:
+                log.info("compile: %s, by another process", short_name(target))
+                told = True
+            time.sleep(LOOK_SECONDS)
+
+
+@contextlib.contextmanager
+def awaiting(awaited: Awaited) -> Iterator[None]:
+    """Other threads than the main one work in the background, and nobody waits for them when the process ends."""
+    global _awaited
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    _awaited = awaited
+    try:
+        yield
+    finally:
+        _awaited = None
+
+
+def begin(target: Path, source: Path, command: list[str]) -> subprocess.Popen[str] | None:
+    """Starts the process, which whoever needs the file only later leaves alone; None where the file has come meanwhile,
+    or another process is at it. Raises EngineError, NoRoom."""
+    try:
+        lock = take_lock(target)
+    except OSError as error:
+        raise NoRoom(target.parent, error.strerror or str(error)) from error
+    if lock is None:
+        return None
+    process = None
+    try:
+        if cache.read(target) is None:
+            log.info("compile: %s, by %s", short_name(target), command[0])
+            process = subprocess.Popen(
+                [sys.executable, "-c", PROGRAM, str(PACKAGE.parent), str(target), str(source), *command],
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                pass_fds=[lock], start_new_session=True,
+            )  # fmt: skip
+    except OSError as error:
+        raise EngineError(f"cannot compile the kernels: {error}") from error
+    finally:
+        if process is None:
+            lock_file(target).unlink(missing_ok=True)
+        os.close(lock)
+    return process
+
+
+def _finish(process: subprocess.Popen[str], target: Path, lasting: bool) -> None:
+    if not lasting:
+        _passing[target] = process
+    try:
+        said, _ = process.communicate()
+    finally:
+        _passing.pop(target, None)
+    code, reason = process.returncode, said.strip() or "no message"
+    if code == NO_ROOM:
+        raise NoRoom(target.parent, reason)
+    if code == FAILED:
+        raise EngineError(reason)
+    if code < 0:
+        raise EngineError(f"the compilation of the kernels was killed: {signal.strsignal(-code)}")
+    if code > 0:
+        raise EngineError(f"the compilation of the kernels failed: {reason.splitlines()[-1]}")
+
+
+def lock_file(target: Path) -> Path:
+    return target.with_name(target.name + ".lock")
+
+
+def take_lock(target: Path) -> int | None:
+    """An open file that holds the lock of `target`; None while another process holds it. Raises OSError where there is
+    no room for it."""
+    path = lock_file(target)
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        current = os.stat(path)
+    except (BlockingIOError, FileNotFoundError):
+        os.close(handle)
+        return None
+    except OSError:  # a file system without locks
+        return handle
+    if not os.path.samestat(current, os.fstat(handle)):
+        os.close(handle)
+        return None
+    return handle
+
+
+def abandon() -> None:
+    """For a process that is about to end, also in a signal handler: says what becomes of the file that it waits for,
+    and ends the compilations that nobody else can use."""
+    for process in list(_passing.values()):
+        with contextlib.suppress(OSError):
+            os.killpg(process.pid, signal.SIGKILL)
+            os.waitpid(process.pid, 0)  # not process.wait: a signal handler must not wait for its lock
+    if _awaited is not None:
+        progress.abandon()
+        with contextlib.suppress(OSError):
+            os.write(2, f"fzn-turbo: {what_becomes_of(_awaited)}\n".encode())
+
+
+def what_becomes_of(awaited: Awaited) -> str:
+    if awaited.lasting:
+        rest = f"that goes on, and later runs find them in {awaited.target.parent}"
+    else:
+        rest = "they are lost, for no cache folder can be used (fzn-turbo --info)"
+    return f"stopped while the kernels ({short_name(awaited.target)}) were being compiled; {rest}"
+
+
+def short_name(target: Path) -> str:
+    return target.name.partition("-")[0]
+
+
+# ---- in the process
+
+
+def main() -> None:
+    """The process: target, source, and the command as arguments."""
+    target, source, *command = sys.argv[1:]
+    code, reason = work(Path(target), source, command)
+    with contextlib.suppress(OSError):  # the run may have ended
+        os.write(1, reason.encode())
+    os._exit(code)
+
+
+def work(target: Path, source: str, command: list[str]) -> tuple[int, str]:
+    """Compiles and gives the lock back. Returns the exit code, and the reason of a failure."""
+    try:
+        make(target, source, command)
+    except NoRoom as error:
+        return NO_ROOM, error.reason
+    except EngineError as error:
+        return FAILED, str(error)
+    finally:
+        lock_file(target).unlink(missing_ok=True)
+    return 0, ""
+
+
+def make(target: Path, source: str, command: list[str]) -> None:
+    """Compiles to `target`. Raises EngineError, and NoRoom where its folder does not take it."""
+    folder = ""
+    try:
+        _remove_leftovers(target.parent)
+        folder = tempfile.mkdtemp(prefix=f"{target.name}.", dir=target.parent)
+        compiled = os.path.join(folder, target.name)
+        _compile_if_room([*command, "-o", compiled, source], folder)
+        check_binary(compiled, command[0])
+        cache.seal(Path(compiled))
+        os.replace(compiled, target)
+    except OSError as error:
+        raise NoRoom(target.parent, error.strerror or str(error)) from error
+    finally:
+        if folder:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def check_binary(path: str, compiler: str) -> None:
+    """Raises EngineError where the compiler has succeeded, but what it has made is no library that can be loaded, or no
+    binary: that of a GPU is only looked at, for there need be no GPU here."""
+    import ctypes
+
+    try:
+        if path.endswith(LIBRARY):
+            ctypes.CDLL(path).solve_block  # noqa: B018
+        elif Path(path).read_bytes()[: len(ELF)] != ELF:
+            raise OSError("it does not begin as a binary does")
+    except (OSError, AttributeError) as error:
+        reason = str(error).removeprefix(f"{path}: ")
+        raise EngineError(f"what {compiler} has made of the kernels cannot be loaded: {reason}") from error
+
+
+def _compile_if_room(command: list[str], folder: str) -> None:
+    """Compiles. Raises OSError where it has failed and the disk is full: compilers tell that in words of their own."""
+    try:
+        run_compiler(command, folder)
+    except EngineError:
+        _fill(folder)
+        raise
+
+
+def _fill(folder: str) -> None:
+    """Raises OSError where there is no room for a compilation."""
+    block = os.urandom(1 << 20)  # no zeros, which a file system may store in no room
+    with tempfile.TemporaryFile(dir=folder) as file:
+        for _ in range(0, COMPILE_BYTES, len(block)):
+            file.write(block)
+
+
+def _remove_leftovers(folder: Path) -> None:
+    """What killed compilations have left, once none can still be using it."""
+    for path in folder.glob("*pu*"):
+        with contextlib.suppress(OSError):
+            if path.stat().st_mtime < time.time() - 2 * COMPILE_SECONDS:
+                if path.is_dir():
+                    shutil.rmtree(path, ignore_errors=True)
+                elif path.suffix == ".lock":
+                    path.unlink()
+
+
+def run_compiler(command: list[str], folder: str) -> str:
+    """Runs a compiler, its own files in `folder`; returns what it said. Raises EngineError with its first complaint."""
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            env={**os.environ, "TMPDIR": folder}, timeout=COMPILE_SECONDS,
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired) as error:
+        _end_group()
+        raise EngineError(f"cannot compile the kernels with {command[0]}: {error}") from error
+    if done.returncode < 0:
+        number = -done.returncode
+        raise EngineError(f"{command[0]} was killed on the kernels: {signal.strsignal(number) or f'signal {number}'}")
+    if done.returncode != 0:
+        said = done.stdout.splitlines()
+        lines = [line for line in said if "error" in line.lower()] or said or ["no message"]
+        raise EngineError(f"{command[0]} failed on the kernels: {lines[0]}")
+    return done.stdout
+
+
+def _end_group() -> None:
+    """Ends what a compiler that ran too long has started, where this process leads a group of its own."""
+    if os.getpgrp() == os.getpid():
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        os.killpg(0, signal.SIGTERM)

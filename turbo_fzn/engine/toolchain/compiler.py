@@ -1,0 +1,271 @@
+"""The compiled kernels: the CPU engine by a C++ compiler, the GPU engine by nvcc.
+
+A wheel has the CPU engine with it, for any machine of its platform; it is named by a hash of all kernel sources and the
+flags, so that of edited kernels is not used. Whoever names a compiler of his own ($CXX) or further flags gets what that
+makes.
+
+Everything else is compiled where it is wanted, and kept in one cache, under a hash of the sources, the flags and the
+compiler's identity; compilation.py makes it. So that the very first answer is there soon, the CPU engine is compiled
+twice, first with little optimisation. The cache is `TURBO_FZN_CACHE`, else the user's cache folder. What it holds is
+used also where nothing can be written to it; what it lacks is then, or when it is full, compiled into a temporary
+folder, for this run alone, and the user is told so.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import shutil
+import tempfile
+import time
+from functools import lru_cache
+from pathlib import Path
+
+from turbo_fzn import cache
+from turbo_fzn.engine.toolchain import compilation
+from turbo_fzn.engine.toolchain.compilation import NoRoom
+from turbo_fzn.errors import EngineError
+from turbo_fzn.process.leaving import before_leaving
+from turbo_fzn.progress import stage
+from turbo_fzn.resources import PACKAGE, kernels_folder, wanted_cache_folder
+
+log = logging.getLogger("turbo_fzn")
+
+CPU_FLAGS = ["-std=c++17", "-O3", "-shared", "-fPIC", "-Wall", "-Wextra", "-Wno-unused-function"]
+QUICK_FLAGS = ["-Og"]
+GPU_FLAGS = ["-std=c++17", "-O3", "-Xptxas", "-v"]
+PACKAGED = "compiled"  # the folder of a wheel that has the CPU engine
+PROFILE_FLAG = "-DPROFILE"
+TRACE_FLAG = "-DTRACE"
+KINDS: tuple[tuple[str, ...], ...] = ((), (PROFILE_FLAG,), (TRACE_FLAG,))
+# For models with real variables. A product and a sum must not become one operation (kernels/floats/exact.h).
+FLOAT_FLAG = "-DFLOATS"
+CPU_FLOAT_FLAGS = (FLOAT_FLAG, "-ffp-contract=off")
+GPU_FLOAT_FLAGS = (FLOAT_FLAG, "-fmad=false", "-DMAX_THREADS=256")
+CPU_VARIANTS = tuple((bits, kind) for bits in (32, 64) for kind in KINDS)
+CPU_VARIANTS += tuple((64, (*CPU_FLOAT_FLAGS, *kind)) for kind in KINDS)
+
+
+class NoCompiler(EngineError):
+    """None was named, and none of the usual ones is here."""
+
+
+_full: set[Path] = set()  # cache folders that were found full in this process
+
+
+def _lasting_folder() -> Path | None:
+    """The cache folder, where it can be written and has not been found full."""
+    folder = cache.writable_folder()
+    return None if folder in _full else folder
+
+
+@lru_cache(maxsize=1)
+def _temporary_folder() -> Path:
+    import atexit
+
+    try:
+        folder = tempfile.mkdtemp(prefix="turbo_fzn-")
+    except OSError as error:
+        raise NoRoom("a temporary folder", error.strerror or str(error)) from error
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)
+
+
+@lru_cache(maxsize=1)
+def source_hash() -> str:
+    """A digest of every kernel source and its name."""
+    digest = hashlib.sha256()
+    folder = kernels_folder()
+    for path in sorted(folder.rglob("*.*")):
+        if path.suffix in (".h", ".cu", ".cpp"):
+            digest.update(str(path.relative_to(folder)).encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+@lru_cache(maxsize=4)
+def find_cpu_compiler() -> list[str]:
+    """The host's C++ compiler and flags to begin with: $CXX, else c++, g++ or clang++. Raises NoCompiler when there is
+    none, EngineError when there is none of the name in $CXX."""
+    found = _find("CXX", "c++", "g++", "clang++")
+    if found is None:
+        raise NoCompiler("no C++ compiler found for the CPU engine: install one (Debian, Ubuntu: apt-get install g++)")
+    return found
+
+
+@lru_cache(maxsize=4)
+def find_nvcc() -> list[str]:
+    """nvcc: $NVCC, the PATH, or /usr/local/cuda. Raises EngineError as find_cpu_compiler does."""
+    found = _find("NVCC", "nvcc", "/usr/local/cuda/bin/nvcc")
+    if found is None:
+        raise NoCompiler("no nvcc found for the GPU engine: install the CUDA toolkit, 12.8 or later")
+    return found
+
+
+def _find(variable: str, *usual: str) -> list[str] | None:
+    """The command that the environment variable holds, a path with blanks or words as in `ccache g++`; where it is not
+    set, the first of the usual ones that is there."""
+    named = os.environ.get(variable, "")
+    words = [named] if shutil.which(named) else named.split()
+    if words and shutil.which(words[0]) is None:
+        raise EngineError(f"no compiler {words[0]}, which {variable} names")
+    return words or next(([name] for name in usual if shutil.which(name)), None)
+
+
+def developer_flags() -> list[str]:
+    """Further flags for both compilers, from TURBO_FZN_KERNEL_FLAGS, such as -DCHECK_FIXPOINT."""
+    return os.environ.get("TURBO_FZN_KERNEL_FLAGS", "").split()
+
+
+def developer_nvcc_flags() -> list[str]:
+    """Further flags for nvcc alone, from TURBO_FZN_NVCC_FLAGS, such as -lineinfo."""
+    return os.environ.get("TURBO_FZN_NVCC_FLAGS", "").split()
+
+
+def _identity(word: str) -> str:
+    """What tells one compiler from another without starting it: its path, size and time of change. A flag is itself."""
+    path = shutil.which(word)
+    if path is None:
+        return word
+    path = os.path.realpath(path)
+    status = os.stat(path)
+    return f"{path}:{status.st_size}:{status.st_mtime_ns}"
+
+
+compile_seconds: list[float] = []  # of each compilation that this process waited for; none when all came from the cache
+
+
+def _name(stem: str, suffix: str, command: list[str]) -> str:
+    """Of the file that `command` (compiler and flags) makes."""
+    key = hashlib.sha256("\0".join([source_hash(), *map(_identity, command)]).encode()).hexdigest()
+    return f"{stem}-{key[:24]}{suffix}"
+
+
+def _kept(name: str) -> Path | None:
+    """The file of this name in the cache, where there is one that may be used."""
+    folder = cache.find_folder()
+    return folder / name if folder is not None and cache.read(folder / name) is not None else None
+
+
+def _cached(stem: str, suffix: str, command: list[str], source: str) -> Path:
+    """The compiled file for `command` (compiler and flags), compiling `source` if it is not there yet."""
+    name = _name(stem, suffix, command)
+    kept, folder = _kept(name), _lasting_folder()
+    if kept is not None:
+        return kept
+    if folder is None:
+        return _obtain_for_this_run(name, command, source)
+    try:
+        return _obtain(folder / name, command, source, lasting=True)
+    except NoRoom as full:
+        _full.add(folder)
+        return _obtain_elsewhere(full, name, command, source)
+
+
+def _obtain_for_this_run(name: str, command: list[str], source: str) -> Path:
+    folder = _temporary_folder()
+    if cache.read(folder / name) is not None:
+        return folder / name
+    if not _full:  # which has been told
+        cache.warn_of(wanted_cache_folder(), "cannot be written: what is compiled now is lost when this run ends")
+    return _obtain(folder / name, command, source, lasting=False)
+
+
+def _obtain_elsewhere(full: NoRoom, name: str, command: list[str], source: str) -> Path:
+    """The compiled file, in the temporary folder. Why the cache does not take it is told: `full`."""
+    try:
+        path = _obtain(_temporary_folder() / name, command, source, lasting=False)
+    except NoRoom as error:
+        raise EngineError(f"{full}; nor to {error.place}") from error
+    log.warning("%s; a temporary folder serves for this run", full)
+    return path
+
+
+def _obtain(target: Path, command: list[str], source: str, lasting: bool) -> Path:
+    start, name = time.monotonic(), compilation.short_name(target)
+    with stage(f"compile {name}"):
+        compilation.obtain(target, kernels_folder() / source, command, lasting)
+    compile_seconds.append(time.monotonic() - start)
+    log.info("compile: %.2f s, %s, %.1f MB", compile_seconds[-1], name, target.stat().st_size / 1e6)
+    return target
+
+
+def abandon() -> None:
+    """For a process that is about to end, also in a signal handler: compilations into the cache go on without it."""
+    compilation.abandon()
+    if _temporary_folder.cache_info().currsize:
+        shutil.rmtree(_temporary_folder(), ignore_errors=True)
+
+
+before_leaving(abandon)
+
+
+def cpu_flags(bits: int, *extra: str) -> list[str]:
+    """Those of a CPU engine for stores of `bits` bits."""
+    return [*CPU_FLAGS, f"-DBOUND_BITS={bits}", *extra]
+
+
+def packaged_name(bits: int, *extra: str) -> str:
+    """The name of a CPU engine in the folder `compiled` of a wheel."""
+    key = hashlib.sha256("\0".join([source_hash(), *cpu_flags(bits, *extra)]).encode()).hexdigest()
+    return f"cpu{bits}-{key[:24]}.so"
+
+
+def packaged_library(bits: int, *extra: str) -> Path | None:
+    """The CPU engine that came with the package; None where there is none of these kernels and flags, or where a
+    compiler or flags of the user's own are to make it."""
+    if os.environ.get("CXX") or developer_flags():
+        return None
+    path = PACKAGE / PACKAGED / packaged_name(bits, *extra)
+    return path if path.is_file() else None
+
+
+def cpu_library(bits: int, *extra: str) -> Path:
+    """The CPU engine, compiled here; `extra` flags make it one of CPU_VARIANTS, or are for tests."""
+    return _cached(f"cpu{bits}", ".so", _cpu_command(bits, extra), "solve.cpp")
+
+
+def soonest_cpu_library(bits: int, *extra: str) -> Path:
+    """The CPU engine for a run that waits for it. Where it is not there yet, one that is compiled in a third of the
+    time serves this run, a quarter slower; the right one is compiled beside it, for later runs."""
+    stem, command = f"cpu{bits}", _cpu_command(bits, extra)
+    hasty, folder = [*command, *QUICK_FLAGS], _lasting_folder()
+    as_told = set(extra) - set(CPU_FLOAT_FLAGS) or os.environ.get("CXX") or developer_flags()
+    is_there = _kept(_name(stem, ".so", command)) is not None
+    if as_told or is_there or (folder is None and _kept(_name(stem, ".so", hasty)) is None):
+        return cpu_library(bits, *extra)
+    quick = _cached(stem, ".so", hasty, "solve.cpp")
+    if folder is not None:
+        _begin_beside(folder / _name(stem, ".so", command), command)
+    return quick
+
+
+def _begin_beside(right: Path, command: list[str]) -> None:
+    try:
+        compilation.begin(right, kernels_folder() / "solve.cpp", command)
+    except EngineError as error:
+        log.info("for later runs nothing is compiled: %s", error)
+
+
+def is_ready(bits: int, *extra: str) -> bool:
+    """Whether this CPU engine has been compiled, by the package or into the cache. Raises EngineError as
+    find_cpu_compiler does."""
+    if packaged_library(bits, *extra) is not None:
+        return True
+    return _kept(_name(f"cpu{bits}", ".so", _cpu_command(bits, extra))) is not None
+
+
+def _cpu_command(bits: int, extra: tuple[str, ...]) -> list[str]:
+    return [*find_cpu_compiler(), *cpu_flags(bits, *extra), *developer_flags()]
+
+
+def gpu_command(bits: int, shared: bool, extra: tuple[str, ...]) -> list[str]:
+    variant = [f"-DBOUND_BITS={bits}", f"-DSTORE_SHARED={int(shared)}"]
+    return [*find_nvcc(), *GPU_FLAGS, *variant, *developer_flags(), *developer_nvcc_flags(), *extra]
+
+
+def gpu_binary(bits: int, shared: bool, architecture: str, *extra: str) -> Path:
+    """The GPU engine for one architecture ("90" for sm_90) as a cubin."""
+    target = ["-cubin", f"-gencode=arch=compute_{architecture},code=sm_{architecture}"]
+    command = [*gpu_command(bits, shared, extra), *target]
+    return _cached(f"gpu{bits}{'s' if shared else 'g'}-sm{architecture}", ".cubin", command, "solve.cu")
