@@ -28,7 +28,7 @@ SOAKFLAGS ?=
 MUTATEFLAGS ?=
 VARIANTFLAGS ?=
 JOURNALFLAGS ?= --arch gpu --seconds 10
-FILES ?= tests/corpus
+FILES ?= tests/data/corpus
 BENCHFLAGS ?=
 
 # Where Python is told to keep no compiled modules, each of a thousand starts would compile the package: half its time.
@@ -103,18 +103,18 @@ ifneq ($(VENV),none)
 endif
 	@$(RUN) -m pytest -q -m gpu $(TESTFLAGS)
 
-# VARIANTFLAGS: see python tests/variants.py --help
+# VARIANTFLAGS: see python tests/tools/variants.py --help
 test-variants: $(TESTED) compiler
-	@$(RUN) tests/variants.py $(VARIANTFLAGS) -- $(PARALLEL) $(TESTFLAGS)
+	@$(RUN) tests/tools/variants.py $(VARIANTFLAGS) -- $(PARALLEL) $(TESTFLAGS)
 
 # FUZZFLAGS: see python tests/fuzz --help
 fuzz: $(TESTED) compiler
 	@$(RUN) tests/fuzz --count 1000000 $(FUZZFLAGS)
 	@$(RUN) tests/fuzz --kind damage --count 100000 $(FUZZFLAGS)
 
-# SOAKFLAGS: see python tests/soak.py --help
+# SOAKFLAGS: see python tests/tools/soak.py --help
 soak: $(TESTED) compiler
-	@$(RUN) tests/soak.py $(SOAKFLAGS)
+	@$(RUN) tests/tools/soak.py $(SOAKFLAGS)
 
 # Fails below 95 % of the lines or 90 % of the branches of the package, or where a line or branch of the operators is
 # never run.
@@ -124,12 +124,12 @@ ifneq ($(VENV),none)
 endif
 	@rm -rf build/coverage && mkdir -p build/coverage
 	@$(RUN) -m coverage run -m pytest -q -m "not gpu" -k "not data_race and not undefined_behaviour" $(TESTFLAGS)
-	@$(RUN) tests/package_coverage.py
-	@$(RUN) tests/kernel_coverage.py
+	@$(RUN) tests/tools/package_coverage.py
+	@$(RUN) tests/tools/kernel_coverage.py
 
-# MUTATEFLAGS: words of the mutations to try; see python tests/mutate.py --help
+# MUTATEFLAGS: words of the mutations to try; see python tests/tools/mutate.py --help
 mutate: $(TESTED) compiler
-	@$(RUN) tests/mutate.py $(MUTATEFLAGS)
+	@$(RUN) tests/tools/mutate.py $(MUTATEFLAGS)
 
 # FILES: FlatZinc files or folders of them; BENCHFLAGS: see python -m turbo_fzn.bench --help
 bench: $(READY) compiler
@@ -150,19 +150,19 @@ check: $(READY)
 ifneq ($(VENV),none)
 	@$(VENV)/bin/pip install --quiet --disable-pip-version-check --editable '.[test,check]'
 endif
-	@$(RUN) tests/house.py
+	@$(RUN) tests/tools/house.py
 
 check-kernels: $(READY)
 	@$(RUN) -m turbo_fzn.engine.toolchain.ahead
 
 look: $(TESTED) compiler docs
 	@$(call provide,command -v chromium,chromium)
-	@$(RUN) tests/look.py
+	@$(RUN) tests/tools/look.py
 
 newest-minizinc: $(TESTED) compiler
 	@$(call provide,command -v chromium,chromium)
 	@$(call provide,command -v npm,npm)
-	@$(RUN) tests/newest_minizinc.py
+	@$(RUN) tests/tools/newest_minizinc.py
 
 # Warnings are errors: a page in no menu, a link or an anchor that leads nowhere.
 docs: $(READY)
@@ -173,13 +173,13 @@ endif
 	@$(RUN) site/check.py
 
 cpmpy: $(TESTED) compiler
-	@$(RUN) tests/try_cpmpy.py
+	@$(RUN) tests/tools/try_cpmpy.py
 
 pycsp3: $(TESTED) compiler
-	@$(RUN) tests/try_pycsp3.py
+	@$(RUN) tests/tools/try_pycsp3.py
 
 docker-check: $(TESTED)
-	@$(RUN) tests/docker.py
+	@$(RUN) tests/tools/docker.py
 
 install: $(READY)
 	@$(RUN) -m turbo_fzn --install-solver

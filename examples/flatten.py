@@ -1,5 +1,5 @@
-"""Flatten the examples into tests/corpus, and the models of tests/counting beside themselves, for tests on machines
-without MiniZinc, such as a GPU host.
+"""Flatten the examples into tests/data/corpus, and the models of tests/data/counting beside themselves, for tests on
+machines without MiniZinc, such as a GPU host.
 
     python examples/flatten.py
 
@@ -17,8 +17,8 @@ from pathlib import Path
 from turbo_fzn.install import install_solver
 
 EXAMPLES = Path(__file__).resolve().parent
-CORPUS = EXAMPLES.parent / "tests" / "corpus"
-COUNTING = EXAMPLES.parent / "tests" / "counting"
+CORPUS = EXAMPLES.parent / "tests" / "data" / "corpus"
+COUNTING = EXAMPLES.parent / "tests" / "data" / "counting"
 
 
 def main() -> None:

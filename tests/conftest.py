@@ -8,20 +8,20 @@ machine is.
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import builds
-import processor_time
 import pytest
-import watchdog
-from command import PATIENCE, without_home
-from fake_gpu import fake_gpu  # noqa: F401
+
+pytest.register_assert_rewrite("support")  # its failures are told as those of tests are
+
 from hypothesis import HealthCheck, settings
 
+from support import builds, processor_time, watchdog
+from support.command import PATIENCE, without_home
+from support.fake_gpu import fake_gpu  # noqa: F401
 from turbo_fzn import api
 from turbo_fzn.install import install_solver
 from turbo_fzn.options import Options
@@ -48,14 +48,6 @@ def pytest_configure(config: pytest.Config) -> None:
 def engine(request: pytest.FixtureRequest) -> str:
     """The value of `arch`: every test that solves runs on each engine."""
     return request.param
-
-
-needs_minizinc = pytest.mark.skipif(
-    shutil.which("minizinc") is None, reason="minizinc is not installed (apt-get install minizinc)"
-)
-needs_gecode = pytest.mark.skipif(
-    shutil.which("fzn-gecode") is None, reason="fzn-gecode is not installed (apt-get install flatzinc)"
-)
 
 
 @pytest.fixture(autouse=True)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from builtin_cases import PREDICATES, cases_of
-from oracle import all_solutions, fingerprint, outputs_of
 
+from support.builtin_cases import PREDICATES, cases_of
+from support.oracle import all_solutions, fingerprint, outputs_of
 from turbo_fzn import solve_text
 
 # (blocks, simplify). The cases of a predicate take turns, so that each predicate meets every configuration.

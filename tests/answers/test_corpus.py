@@ -2,33 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import re
-from pathlib import Path
-
 import pytest
 
+from support.corpus import EXPECTED, text_of
 from turbo_fzn import solve_text
-
-TESTS = Path(__file__).resolve().parent
-EXPECTED = json.loads((TESTS.parent / "examples" / "expected.json").read_text())
-
-
-FLOAT = re.compile(r"^var (float|-?\d+\.\d)", re.MULTILINE)
-
-
-def has_floats(text: str) -> bool:
-    """Whether a flattened model has float variables."""
-    return bool(FLOAT.search(text))
 
 
 def is_long(entry: dict) -> bool:
     """Whether it takes seconds: boxes of real variables down to the usual precision."""
     return entry["model"] == "ladder.mzn"
-
-
-def text_of(entry: dict) -> str:
-    return (TESTS / "corpus" / (Path(entry["model"]).stem + ".fzn")).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """All solutions, counted: models with known numbers of solutions, through MiniZinc and on each engine.
 
-The numbers come from formulas, or from an enumeration that is written here. `tests/counting` has the models, and
+The numbers come from formulas, or from an enumeration that is written here. `tests/data/counting` has the models, and
 flattened copies of them (`python examples/flatten.py`) for machines without MiniZinc.
 """
 
@@ -9,14 +9,14 @@ from __future__ import annotations
 from functools import cache
 from itertools import permutations, product
 from math import comb, factorial, perm
-from pathlib import Path
 
 import pytest
-from conftest import needs_minizinc
 
+from support.needs import needs_minizinc
+from support.places import DATA
 from turbo_fzn import solve_text
 
-FOLDER = Path(__file__).parent / "counting"
+FOLDER = DATA / "counting"
 BLOCKS = (64, *(pytest.param(blocks, marks=pytest.mark.slow) for blocks in (1, 2)))  # through MiniZinc
 
 

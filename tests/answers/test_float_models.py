@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from flatzinc_text import with_text
 
+from support.flatzinc_text import with_text
 from turbo_fzn import floats, solve_text
 from turbo_fzn.api import Result
 from turbo_fzn.check.checker import Checker

@@ -10,14 +10,11 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from pathlib import Path
 from random import Random
 
 import numpy as np
 import pytest
-from command import PATIENCE
-from conftest import needs_gecode, needs_minizinc
-from flatzinc_text import with_text
+
 from fuzz import damage
 from fuzz.drawer import Drawer
 from fuzz.float_peers import try_float_peers
@@ -29,17 +26,19 @@ from fuzz.reals import try_reals
 from fuzz.run import instance, try_damage, try_instance
 from fuzz.scope import Scope, resolve
 from fuzz.shrink import shrink
-from global_meanings import GLOBAL_MEANINGS
-from oracle import WindowTooSmall
-
+from support.command import PATIENCE
+from support.flatzinc_text import with_text
+from support.global_meanings import GLOBAL_MEANINGS
+from support.needs import needs_gecode, needs_minizinc
+from support.oracle import WindowTooSmall
+from support.places import DATA, TESTS
 from turbo_fzn.lower import table as constraints
 from turbo_fzn.predicates.globals import GLOBALS
 from turbo_fzn.predicates.table import PREDICATES
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.read.model import Model
 
-TESTS = Path(__file__).resolve().parent
-REGRESSIONS = sorted((TESTS / "regressions").glob("*.fzn"))
+REGRESSIONS = sorted((DATA / "regressions").glob("*.fzn"))
 FOUND_IN = re.compile(r"^% (\{.*\})$", re.MULTILINE)  # the way in which the fuzzer found it
 SEED = 20
 COUNT, COUNT_ON_GPU, PART = 600, 150, 150

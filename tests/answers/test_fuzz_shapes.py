@@ -9,8 +9,7 @@ from collections import Counter
 from random import Random
 
 import pytest
-from conftest import needs_gecode, needs_minizinc
-from flatzinc_text import with_text
+
 from fuzz import batches
 from fuzz.batches import connected, flatten, split, try_batch
 from fuzz.blocks import GLOBALS, NESTED, OPTIONAL, draw_block
@@ -18,8 +17,9 @@ from fuzz.judge import Expected, Way, compare, draw_way, judge
 from fuzz.pairs import FORMS, as_team
 from fuzz.run import try_instance
 from fuzz.shapes import COLUMNS, SHAPES, draw_any
-from oracle import WindowTooSmall, all_solutions
-
+from support.flatzinc_text import with_text
+from support.needs import needs_gecode, needs_minizinc
+from support.oracle import WindowTooSmall, all_solutions
 from turbo_fzn import Result, solve_text
 from turbo_fzn.errors import UnsupportedError
 from turbo_fzn.lower import runs

@@ -5,9 +5,9 @@ from __future__ import annotations
 from random import Random
 
 import pytest
+
 from fuzz import editions
 from fuzz.thresholds import KEPT, THRESHOLDS, constants, draw_thresholds, find, is_kept, with_thresholds
-
 from turbo_fzn import solve_text
 from turbo_fzn.engine.toolchain import compiler
 from turbo_fzn.lower import builder, early, runs

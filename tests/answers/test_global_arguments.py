@@ -12,11 +12,11 @@ from functools import cache
 from itertools import islice
 
 import pytest
-from conftest import needs_minizinc
-from global_cases import CASES
-from global_models import Compiler, assignments
-from global_notation import Case, Vars, identify
 
+from support.global_cases import CASES
+from support.global_models import Compiler, assignments
+from support.global_notation import Case, Vars, identify
+from support.needs import needs_minizinc
 from turbo_fzn import solve_text
 
 pytestmark = needs_minizinc

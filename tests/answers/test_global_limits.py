@@ -7,11 +7,11 @@ from math import prod
 from random import Random
 
 import pytest
-from conftest import needs_minizinc
-from global_cases import CASES
-from global_models import Compiler, model_of
-from global_notation import Case, identify
 
+from support.global_cases import CASES
+from support.global_models import Compiler, model_of
+from support.global_notation import Case, identify
+from support.needs import needs_minizinc
 from turbo_fzn import solve_text
 from turbo_fzn.check.checker import Checker
 from turbo_fzn.errors import UnsupportedError

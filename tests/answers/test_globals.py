@@ -7,20 +7,14 @@ library has other decompositions for each of them.
 from __future__ import annotations
 
 import pytest
-from conftest import needs_minizinc
-from global_cases import CASES
-from global_models import Compiler, assignments, model_of, plain_name
-from global_notation import identify
 
+from support.global_cases import CASES
+from support.global_models import FORMS, Compiler, assignments, model_of, plain_name
+from support.global_notation import identify
+from support.needs import needs_minizinc
 from turbo_fzn import solve_text
 
 pytestmark = needs_minizinc
-
-FORMS = {
-    "posted": ("constraint {call};", lambda holds, truth: holds),
-    "reified": ("var bool: truth; constraint truth <-> {call};", lambda holds, truth: holds == truth),
-    "negated": ("constraint not {call};", lambda holds, truth: not holds),
-}
 
 
 @pytest.fixture(scope="module")

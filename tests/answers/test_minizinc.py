@@ -13,26 +13,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from command import PATIENCE, ends_soon, time_limits
-from conftest import needs_minizinc
 
-EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+from support.command import PATIENCE, ends_soon, time_limits
+from support.minizinc_output import count_solutions, objectives, status
+from support.needs import needs_minizinc
+from support.places import ROOT
+
+EXAMPLES = ROOT / "examples"
 EXPECTED = json.loads((EXAMPLES / "expected.json").read_text())
-
-
-def count_solutions(run: subprocess.CompletedProcess) -> int:
-    return run.stdout.splitlines().count("----------")
-
-
-def status(run: subprocess.CompletedProcess) -> str | None:
-    """The one status line, or None where there is none."""
-    lines = [line for line in run.stdout.splitlines() if line.startswith("=====")]
-    assert len(lines) <= 1, run.stdout
-    return lines[0] if lines else None
-
-
-def objectives(run: subprocess.CompletedProcess) -> list[float]:
-    return [float(value) for value in re.findall(r"^_objective = (.+);$", run.stdout, re.MULTILINE)]
 
 
 def statistics(run: subprocess.CompletedProcess) -> dict[str, str]:

@@ -7,13 +7,13 @@ propagate. `Expected` enumerates what is right.
 from __future__ import annotations
 
 import pytest
-from builtin_cases import PREDICATES, calls_of, domains_of, flatten
-from command import write
-from flatzinc_text import make_model
-from fuzz.judge import Expected, Way, judge
-from operators import apply_operator
-from warm import ask
 
+from fuzz.judge import Expected, Way, judge
+from support.builtin_cases import PREDICATES, calls_of, domains_of, flatten
+from support.command import write
+from support.flatzinc_text import make_model
+from support.operators import apply_operator
+from support.warm import ask
 from turbo_fzn.domains import BOOLEAN, INFINITY, IntSet
 from turbo_fzn.errors import UnsupportedError
 from turbo_fzn.lower import bulk, intervals

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from support.overflow import BY_BRANCHING, sum_text
 from turbo_fzn import solve_text
 from turbo_fzn.errors import EngineError, UnsupportedError
 
-LARGE = 2**61 + 1000  # three of them are more than a store can hold
 UNBOUNDED_PRODUCT = """
 var 0..1099511627776: y :: output_var;
 var 0..1099511627776: z :: output_var;
@@ -34,17 +34,7 @@ solve satisfy;
 NEGATIVE = "-4611686018427387900..-2000"
 
 
-def sum_text(forced: str) -> str:
-    """a + b + c = d + e + f, satisfied by all of them LARGE, although neither side can be stored."""
-    names = "abcdef"
-    lines = [f"var 0..{LARGE}: {name} :: output_var;" for name in names]
-    lines += ["var bool: s :: output_var;", "constraint int_lin_eq([1,1,1,-1,-1,-1],[a,b,c,d,e,f],0);"]
-    lines += [f"constraint int_le_reif({LARGE},{name},s);" for name in names]
-    return "\n".join([*lines, forced, "solve :: bool_search([s],input_order,indomain_max,complete) satisfy;"])
-
-
 AT_THE_ROOT = "constraint bool_eq(s,true);"
-BY_BRANCHING = "var bool: t;\nconstraint bool_clause([s,t],[]);\nconstraint bool_clause([s],[t]);"
 TEXTS = [
     sum_text(AT_THE_ROOT),
     sum_text(BY_BRANCHING),

@@ -5,8 +5,9 @@ from __future__ import annotations
 import random
 
 import pytest
-from command import PATIENCE, write
-from warm import ask
+
+from support.command import PATIENCE, write
+from support.warm import ask
 
 LIMIT = 2**62
 BASES = (-(2**31), -101, -5, -2, -1, 0, 1, 2, 3, 10, 1290, 2**21 - 1, 2**31 - 1, 2**31, 3037000501, 2**40)

@@ -9,11 +9,11 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
-from builtin_cases import PLAIN, PREDICATES, calls_of, flatten, model_of
-from conftest import needs_minizinc
-from global_models import Compiler
-from oracle import all_solutions
 
+from support.builtin_cases import PLAIN, PREDICATES, calls_of, flatten, model_of
+from support.global_models import Compiler
+from support.needs import needs_minizinc
+from support.oracle import all_solutions
 from turbo_fzn import solve_text
 from turbo_fzn.domains import IntSet
 

@@ -5,19 +5,18 @@ from __future__ import annotations
 import re
 import zlib
 from itertools import product
-from pathlib import Path
 
 import pytest
-from xcsp3_draw import Draw
-from xcsp3_more_cases import FORMS
-from xcsp3_random import random_instance
 
+from support.places import ROOT
+from support.xcsp3_draw import Draw
+from support.xcsp3_more_cases import FORMS
+from support.xcsp3_random import random_instance
 from turbo_fzn.api import solve_model
 from turbo_fzn.lower.globals import table
 from turbo_fzn.read.xcsp3.reader import CONSTRAINTS, SOLUTION, parse_xcsp3
 
 REPETITIONS = [pytest.param(range(1), id="first"), pytest.param(range(1, 3), id="more", marks=pytest.mark.slow)]
-ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "guide" / "xcsp3.md"
 
 

@@ -1,16 +1,17 @@
-"""The instances of tests/xcsp3, whose status and optimum ACE has found (expected.json); xcsp3_ace.py asks it again."""
+"""The instances of tests/data/xcsp3, whose status and optimum ACE has found (expected.json); xcsp3_ace.py asks it
+again."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
+from support.places import DATA
 from turbo_fzn.api import solve_model
 from turbo_fzn.read.languages import parse_file
 
-FOLDER = Path(__file__).resolve().parent / "xcsp3"
+FOLDER = DATA / "xcsp3"
 EXPECTED: dict[str, list] = json.loads((FOLDER / "expected.json").read_text())
 
 

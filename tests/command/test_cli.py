@@ -9,9 +9,10 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import builds
 import pytest
-from command import (
+
+from support import builds
+from support.command import (
     COMMAND,
     GREATEST_SUM,
     LEAST_SUM,
@@ -27,14 +28,14 @@ from command import (
     value,
     write,
 )
-from warm import ask
-
+from support.places import ROOT
+from support.warm import ask
 from turbo_fzn import __version__, install, options
 from turbo_fzn.engine.abi.abi import LEARNERS, METHODS
 from turbo_fzn.limits import LIMITS
 from turbo_fzn.options import ACTIONS, OPTIONS, Options, Row, minizinc_extra_flags, parse_arguments
 
-DEMO = Path(__file__).resolve().parent.parent / "examples" / "demo.fzn"
+DEMO = ROOT / "examples" / "demo.fzn"
 DOCS = DEMO.parent.parent / "docs"
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from command import (
+
+from support.command import (
     COMMAND,
     LEAST_SUM,
     PATIENCE,
@@ -23,8 +24,7 @@ from command import (
     run,
     write,
 )
-from warm import ask
-
+from support.warm import ask
 from turbo_fzn import cli
 from turbo_fzn.check.checker import Checker
 from turbo_fzn.engine.contract import Found

@@ -7,8 +7,8 @@ import subprocess
 import sys
 
 import pytest
-from command import COMMAND, LEAST_SUM, PATIENCE, environment, run, start, value, write
 
+from support.command import COMMAND, LEAST_SUM, PATIENCE, environment, run, start, value, write
 from turbo_fzn.engine.abi.abi import LEARNERS, METHODS
 from turbo_fzn.errors import TurboError, UsageError, one_line
 from turbo_fzn.options import ACTIONS, OPTIONS, Options, parse_arguments

@@ -8,7 +8,8 @@ import subprocess
 import time
 
 import pytest
-from command import (
+
+from support.command import (
     COMMAND,
     GREATEST_SUM,
     LEAST_SUM,
@@ -24,9 +25,8 @@ from command import (
     value,
     write,
 )
-from conftest import needs_minizinc
-from sabotage import sabotage
-
+from support.needs import needs_minizinc
+from support.sabotage import sabotage
 from turbo_fzn import solve_text
 from turbo_fzn.errors import EngineError
 from turbo_fzn.run.judge import Judge

@@ -18,12 +18,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from builds import quick_compiler
-from command import COMMAND, PATIENCE, environment
-from conftest import needs_minizinc
-from fake_machine import FOLDER as FAKE_MACHINE
-from fake_machine import build_driver, changes, fill_cache
 
+from support.builds import quick_compiler
+from support.command import COMMAND, PATIENCE, environment
+from support.fake_machine import FOLDER as FAKE_MACHINE
+from support.fake_machine import build_driver, changes, fill_cache
+from support.needs import needs_minizinc
 from turbo_fzn import __main__ as entry
 from turbo_fzn import doctor, install
 from turbo_fzn.engine.toolchain import compiler

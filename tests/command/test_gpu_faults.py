@@ -20,9 +20,21 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from command import LEAST_SUM, PATIENCE, Answer, ends_soon, finish, golomb, run, start, time_limits, value, write
-from fake_machine import FAILING, SLOW, build_driver, changes, end_compilers, fill_cache
 
+from support.command import (
+    LEAST_SUM,
+    PATIENCE,
+    Answer,
+    ends_soon,
+    finish,
+    golomb,
+    run,
+    start,
+    time_limits,
+    value,
+    write,
+)
+from support.fake_machine import FAILING, SLOW, build_driver, changes, end_compilers, fill_cache
 from turbo_fzn import cli
 
 # Few blocks: those of the machine's GPU are threads of the CPU, which has other work.

@@ -10,10 +10,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from command import COMMAND, LEAST_SUM, Answer, environment, read, value, write
-from flatzinc_json import to_json
-from warm import ask
 
+from support.command import COMMAND, LEAST_SUM, Answer, environment, read, value, write
+from support.flatzinc_json import to_json
+from support.warm import ask
 from turbo_fzn.lower.rewrite import lower
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.spellings import LEFT_OUT, LEFT_OUT_SWITCHES, REFUSED

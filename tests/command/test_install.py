@@ -11,10 +11,10 @@ import sysconfig
 from pathlib import Path
 
 import pytest
-from command import PATIENCE
-from conftest import needs_minizinc
-from mpi import LAUNCHER, SETTINGS, needs_mpi
 
+from support.command import PATIENCE
+from support.mpi import LAUNCHER, SETTINGS, needs_mpi
+from support.needs import needs_minizinc
 from turbo_fzn import __version__, install
 from turbo_fzn.errors import UsageError
 

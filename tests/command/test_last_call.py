@@ -11,9 +11,10 @@ import threading
 import time
 from array import array
 
-import command
 import pytest
-from command import (
+
+from support import command
+from support.command import (
     GREATEST_SUM,
     LEAST_SUM,
     PATIENCE,
@@ -27,9 +28,8 @@ from command import (
     wait_until,
     write,
 )
-from sabotage import sabotage
-from scripted import Scripted
-
+from support.sabotage import sabotage
+from support.scripted import Scripted
 from turbo_fzn.bounds.beside import Bounder
 from turbo_fzn.bounds.listener import NO_SOLUTION
 from turbo_fzn.options import Options

@@ -6,9 +6,9 @@ import gzip
 import subprocess
 import sys
 
-import command
 import pytest
 
+from support import command
 from turbo_fzn import memory
 from turbo_fzn.errors import EngineError
 from turbo_fzn.process.interrupt import Interrupt

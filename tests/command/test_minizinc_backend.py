@@ -9,11 +9,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from command import COMMAND, LEAST_SUM, PATIENCE, environment, run, time_limits, write
-from conftest import needs_minizinc
-from test_minizinc import count_solutions, objectives, status
-from warm import ask
 
+from support.command import COMMAND, LEAST_SUM, PATIENCE, environment, run, time_limits, write
+from support.minizinc_output import count_solutions, objectives, status
+from support.needs import needs_minizinc
+from support.warm import ask
 from turbo_fzn import __version__, install
 from turbo_fzn.options import minizinc_extra_flags
 

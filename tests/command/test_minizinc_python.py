@@ -7,8 +7,9 @@ import json
 from datetime import timedelta
 
 import pytest
-from command import time_limits
-from conftest import needs_minizinc
+
+from support.command import time_limits
+from support.needs import needs_minizinc
 
 minizinc = pytest.importorskip("minizinc", reason="the package minizinc is not installed (pip install minizinc)")
 

@@ -9,11 +9,12 @@ import signal
 import sys
 import time
 
-import mpi
 import pytest
-from command import CORPUS, MARKERS, golomb, grid, one_solution_soon, value, wait_until, write
-from command import run as run_alone
 
+from support import mpi
+from support.command import MARKERS, golomb, grid, one_solution_soon, value, wait_until, write
+from support.command import run as run_alone
+from support.places import CORPUS
 from turbo_fzn.run.glossary import GLOSSARY, RANKED, SHARED
 
 pytestmark = mpi.needs_mpi
@@ -85,7 +86,7 @@ def test_what_needs_no_search_is_said_once(arguments):
 
 
 def run_alone_text(*arguments: str) -> tuple[str, str, int]:
-    from command import start
+    from support.command import start
 
     with start(*arguments) as process:
         text, errors = process.communicate(timeout=600)

@@ -10,7 +10,8 @@ from collections import Counter
 from typing import NamedTuple
 
 import pytest
-from command import (
+
+from support.command import (
     LEAST_SUM,
     NO_SOLUTION_BY_SEARCH,
     PATIENCE,
@@ -22,7 +23,7 @@ from command import (
     value,
     write,
 )
-from warm import ask
+from support.warm import ask
 
 SOLVED, FAILED, BRANCH, SKIPPED = range(4)
 ROOT = (-1, -1, -1)

@@ -18,8 +18,8 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from command import COMMAND, PATIENCE, THREE_SOLUTIONS, environment, finish, golomb, run, start, write
 
+from support.command import COMMAND, PATIENCE, THREE_SOLUTIONS, environment, finish, golomb, run, start, write
 from turbo_fzn import progress
 from turbo_fzn.bench.front import growing_model
 from turbo_fzn.engine.contract import Found

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import IO
 
 import pytest
-from command import (
+
+from support.command import (
     GREATEST_SUM,
     LEAST_SUM,
     NO_SOLUTION,
@@ -39,8 +40,7 @@ from command import (
     wait_until,
     write,
 )
-from warm import ask
-
+from support.warm import ask
 from turbo_fzn.engine.abi.abi import ACTIVITIES
 
 COMPLETE, UNSATISFIABLE, UNKNOWN = ["=========="], ["=====UNSATISFIABLE====="], ["=====UNKNOWN====="]

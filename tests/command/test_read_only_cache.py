@@ -9,9 +9,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from command import COMMAND, LEAST_SUM, PATIENCE, Answer, environment, read, value, write
-from fake_machine import fill_cache
 
+from support.command import COMMAND, LEAST_SUM, PATIENCE, Answer, environment, read, value, write
+from support.fake_machine import fill_cache
 from turbo_fzn import cache
 from turbo_fzn.engine.toolchain import compiler
 

@@ -10,38 +10,27 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
-from command import GREATEST_SUM, LEAST_SUM, NO_SOLUTION_BY_SEARCH, PATIENCE, SEPARATOR, golomb, grid, run, write
-from conftest import needs_minizinc
-from warm import ask
 
+from support.command import (
+    GREATEST_SUM,
+    LEAST_SUM,
+    NO_SOLUTION_BY_SEARCH,
+    PATIENCE,
+    SEPARATOR,
+    golomb,
+    grid,
+    run,
+    write,
+)
+from support.needs import needs_minizinc
+from support.pages import SVG, parse, tables, titles
+from support.warm import ask
 from turbo_fzn.options import Options
 from turbo_fzn.report import axes, origin, page, plot, recorder
 from turbo_fzn.report.record import Answer, Record
 from turbo_fzn.run.outcome import Finished, Sample, Solution
-
-SVG = "{http://www.w3.org/2000/svg}"
-
-
-def parse(path: Path) -> ElementTree.Element:
-    text = path.read_text(encoding="utf-8")
-    assert text.startswith("<!DOCTYPE html>\n")
-    return ElementTree.fromstring(text.partition("\n")[2])
-
-
-def tables(root: ElementTree.Element) -> dict[str, list[list[str]]]:
-    """Heading -> rows of texts."""
-    return {
-        section.findtext("h2"): [[cell.text or "" for cell in row] for row in section.iter("tr")]
-        for section in root.iter("section")
-    }
-
-
-def titles(root: ElementTree.Element) -> dict[str, ElementTree.Element]:
-    """Title -> picture."""
-    return {next(svg.iter(f"{SVG}text")).text: svg for svg in root.iter(f"{SVG}svg")}
 
 
 @pytest.mark.parametrize("text", [LEAST_SUM, GREATEST_SUM, golomb(7)])

@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from command import LEAST_SUM, PATIENCE, run, value, write
 
+from support.command import LEAST_SUM, PATIENCE, run, value, write
 from turbo_fzn import install, solve_text
 from turbo_fzn.engine.toolchain import compilation
 from turbo_fzn.engine.toolchain import compiler as compiling

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-from command import PATIENCE, time_limits
 
-SOAK = Path(__file__).resolve().parent / "soak.py"
+from support.command import PATIENCE, time_limits
+from support.places import TESTS
+
+SOAK = TESTS / "tools" / "soak.py"
 
 
 @pytest.mark.slow

@@ -2,7 +2,7 @@
 
 MiniZinc 2.6 kills a solver 0.2 s after SIGTERM, so a solver that is late loses its solution. On a machine where other
 processes take half of the time, 0.2 s can be too short for any solver: there, and only there, it may try again. Each
-case is run TURBO_FZN_STOPS times (default 1): `TURBO_FZN_STOPS=20 pytest -s tests/test_stops.py` is the full
+case is run TURBO_FZN_STOPS times (default 1): `TURBO_FZN_STOPS=20 pytest -s tests/command/test_stops.py` is the full
 measurement.
 """
 
@@ -15,8 +15,9 @@ import subprocess
 import time
 
 import pytest
-from command import PATIENCE, ends_soon, slowness, time_limits
-from conftest import needs_minizinc
+
+from support.command import PATIENCE, ends_soon, slowness, time_limits
+from support.needs import needs_minizinc
 
 pytestmark = pytest.mark.slow
 

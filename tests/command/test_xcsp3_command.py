@@ -8,13 +8,14 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from command import COMMAND, PATIENCE, environment, start, time_limits
-from warm import server
-from xcsp3_unnamed import GOALS, UNNAMED
 
+from support.command import COMMAND, PATIENCE, environment, start, time_limits
+from support.places import DATA
+from support.warm import server
+from support.xcsp3_unnamed import GOALS, UNNAMED
 from turbo_fzn.spellings import translate
 
-FOLDER = Path(__file__).resolve().parent / "xcsp3"
+FOLDER = DATA / "xcsp3"
 HARD = """<instance type="COP"><variables><array id="x" size="[40]"> 0..99 </array></variables><constraints>
 <allDifferent> x[] </allDifferent><group><intension> ne(dist(%0,%1),%2) </intension>
 {}</group></constraints><objectives><minimize type="sum"><list> x[] </list><coeffs> {} </coeffs></minimize></objectives>

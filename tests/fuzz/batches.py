@@ -17,11 +17,10 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-from command import PATIENCE, without_home
-
 from fuzz.blocks import HELPERS, Block, draw_block
 from fuzz.judge import Verdict, Way, draw_way
 from fuzz.peers import MOST_SOLUTIONS, SECONDS, UNSATISFIABLE, Answer, run, solvers
+from support.command import PATIENCE, without_home
 from turbo_fzn import solve_text
 from turbo_fzn.errors import TurboError
 

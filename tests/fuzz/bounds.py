@@ -14,12 +14,12 @@ from fractions import Fraction
 from random import Random
 
 import numpy as np
-from flatzinc_text import with_text
-from oracle import WindowTooSmall, all_solutions, objective_of
 
 from fuzz.generate import a_coefficient, draw_model
 from fuzz.judge import Verdict
 from fuzz.scope import Scope
+from support.flatzinc_text import with_text
+from support.oracle import WindowTooSmall, all_solutions, objective_of
 from turbo_fzn.bounds import root, tree
 from turbo_fzn.bounds.beside import Beside
 from turbo_fzn.bounds.certificate import Certificate, Certifier, fix

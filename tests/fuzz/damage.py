@@ -17,10 +17,10 @@ from functools import cache
 from pathlib import Path
 from random import Random
 
-from flatzinc_text import with_text
-
 from fuzz.generate import draw_model
 from fuzz.judge import Verdict
+from support.flatzinc_text import with_text
+from support.places import CORPUS
 from turbo_fzn import solve_model
 from turbo_fzn.bench.front import peak_bytes
 from turbo_fzn.errors import InternalError, TurboError
@@ -30,7 +30,6 @@ SECONDS = 10
 MEGABYTES = 1024
 SEARCH_MILLISECONDS = 100
 LONGEST_SEED = 20_000  # bytes of a text to begin with
-EXAMPLES = Path(__file__).resolve().parent.parent / "corpus"
 
 NUMBERS = [
     *(b"0", b"-1", b"2", b"1000000", b"4611686018427387903", b"4611686018427387904", b"-9223372036854775808"),
@@ -51,7 +50,7 @@ WORDS = [
 @cache
 def seeds() -> list[bytes]:
     """Texts to begin with: the short examples."""
-    texts = [path.read_bytes() for path in sorted(EXAMPLES.glob("*.fzn"))]
+    texts = [path.read_bytes() for path in sorted(CORPUS.glob("*.fzn"))]
     return [text for text in texts if len(text) <= LONGEST_SEED]
 
 

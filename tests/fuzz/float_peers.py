@@ -14,9 +14,8 @@ import tempfile
 from collections.abc import Callable
 from random import Random
 
-from command import PATIENCE
-
 from fuzz.judge import Verdict
+from support.command import PATIENCE
 from turbo_fzn import solve_text
 from turbo_fzn.check.reals import find_form, may_be
 from turbo_fzn.errors import TurboError

@@ -23,7 +23,6 @@ from random import Random
 from typing import Any
 
 import numpy as np
-from builtin_cases import FUNCTIONAL, PREDICATES
 
 from fuzz.drawer import Drawer
 from fuzz.global_calls import CALLS
@@ -39,6 +38,7 @@ from fuzz.scope import (
     small_number,
     value_in,
 )
+from support.builtin_cases import FUNCTIONAL, PREDICATES
 from turbo_fzn.check.relations import find_signature
 from turbo_fzn.domains import BOOLEAN, IntSet
 from turbo_fzn.read.model import Array, Call, Constraint, Goal, Index, Model, Ref, Variable

@@ -1,4 +1,4 @@
-"""Is an answer right? Solve a model in one of many ways and compare with enumeration (tests/oracle.py).
+"""Is an answer right? Solve a model in one of many ways and compare with enumeration (tests/support/oracle.py).
 
 Never allowed: a solution that is none, one that is printed twice, one that is missing from a complete search, another
 optimum, a claim that is not true, an exception that is no answer. Where numbers are large the solver may refuse the
@@ -16,12 +16,11 @@ from functools import cached_property
 from random import Random
 from typing import Any
 
-from flatzinc_text import with_text
-from loopback import in_process
-from oracle import all_solutions, fingerprint, is_small, is_tried_whole, objective_of, outputs_of
-
 from fuzz.pairs import FORMS, as_team
 from fuzz.thresholds import draw_thresholds, with_thresholds
+from support.flatzinc_text import with_text
+from support.loopback import in_process
+from support.oracle import all_solutions, fingerprint, is_small, is_tried_whole, objective_of, outputs_of
 from turbo_fzn import Result, solve_model, solve_text
 from turbo_fzn.errors import EngineError, InternalError, UnsupportedError
 from turbo_fzn.read.model import Model

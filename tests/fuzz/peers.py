@@ -19,11 +19,10 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from command import PATIENCE, without_home
-from flatzinc_text import with_text
-
 from fuzz.generate import draw_model
 from fuzz.judge import Verdict, draw_way
+from support.command import PATIENCE, without_home
+from support.flatzinc_text import with_text
 from turbo_fzn import solve_text
 from turbo_fzn.errors import TurboError
 from turbo_fzn.install import install_solver

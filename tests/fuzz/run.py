@@ -35,9 +35,6 @@ from queue import Empty
 from random import Random
 from typing import Any
 
-from flatzinc_text import with_text
-from oracle import WindowTooSmall
-
 from fuzz import editions
 from fuzz.batches import try_batch
 from fuzz.bounds import try_bounds
@@ -48,9 +45,12 @@ from fuzz.peers import try_flatzinc, try_minizinc
 from fuzz.reals import try_reals
 from fuzz.shapes import draw_any
 from fuzz.shrink import shrink
+from support.flatzinc_text import with_text
+from support.oracle import WindowTooSmall
+from support.places import DATA
 from turbo_fzn.read.model import Model
 
-REGRESSIONS = Path(__file__).resolve().parent.parent / "regressions"
+REGRESSIONS = DATA / "regressions"
 REPORT_SECONDS = 5.0
 MOST_FAILURES = 20  # after that many the run ends: one fault shows in many models
 WATCHDOG_SECONDS = 600  # without a sign of life, a process is said to hang

@@ -15,12 +15,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
-import symmetric_models
-
 from fuzz.drawer import Drawer
 from fuzz.generate import declare_variables, draw_constraint, draw_goal, draw_model, hide_some, is_satisfied
 from fuzz.global_calls import CALLS
 from fuzz.scope import Scope, add_variable, value_in
+from support import symmetric_models
 from turbo_fzn.domains import BOOLEAN, IntSet
 from turbo_fzn.read.model import Array, Constraint, Model, Ref
 

@@ -22,7 +22,9 @@ from random import Random
 from types import ModuleType
 from unittest.mock import patch
 
-PACKAGE = Path(__file__).resolve().parent.parent.parent / "turbo_fzn"
+from support.places import ROOT
+
+PACKAGE = ROOT / "turbo_fzn"
 NEVER = 10**9  # a size that nothing reaches here
 VARIED = ("lower", "symmetry", "tnf", "bounds", "engine", "ranks", "run")  # folders whose numbers are in the tables
 

@@ -9,22 +9,22 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-from command import CORPUS, PATIENCE, environment, run
+
+from support.command import PATIENCE, environment, run
+from support.places import CORPUS, TESTS
 
 pytestmark = pytest.mark.slow
 
 ASSERTING = {"TURBO_FZN_KERNEL_FLAGS": "-DCHECK_ASSERTIONS"}
-TESTS = Path(__file__).resolve().parent
 REALS = ("cooling", "loan", "mortgage", "pendulum", "tariffs", "thermometers", "two_circles")
 LEARNERS = ("soloist", "prover:truths+all", "follower", "finder")
 MODELS = ("crossword", "golomb", "hamilton", "job_shop", "lights_out", "magic_square", "rcpsp", "remainders")
 
 # Every capacity too small: trails that are forgotten, paths that are replayed, subproblems that change hands.
 CAPACITIES = """
-from test_capacities import TOO_SMALL, run
+from support.capacities import TOO_SMALL, run
 for goal, lns_percent in (("satisfy", 0), ("maximize cost", 0), ("maximize cost", 50)):
     for blocks in (1, 5):
         for small in TOO_SMALL.values():
@@ -35,7 +35,7 @@ print("done")
 # A subproblem in the pool whose path is longer than a slot.
 BROKEN = """
 import numpy as np
-from test_capacities import Settings, engine_for
+from support.capacities import Settings, engine_for
 engine = engine_for("cpu", "satisfy", Settings())
 engine.memory["pool"].view(np.int32)[0] = 10**6
 engine.start()

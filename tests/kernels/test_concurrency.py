@@ -17,11 +17,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from builds import kernel_cache
-from command import PATIENCE, long_propagation, wait_until
-from engines import drain, make_engine
-from test_capacities import QUEENS_SOLUTIONS, TOO_SMALL, engine_for, run
 
+from support.builds import kernel_cache
+from support.capacities import QUEENS_SOLUTIONS, TOO_SMALL, engine_for, run
+from support.command import PATIENCE, long_propagation, wait_until
+from support.engines import drain, make_engine
+from support.places import ROOT, TESTS
 from turbo_fzn.engine.contract import Engine
 from turbo_fzn.engine.layout.layout import Settings
 from turbo_fzn.options import Options
@@ -212,7 +213,7 @@ def test_the_trail_keeps_the_bounds_of_before_whoever_changes_them_first(engine,
 RACES = """
 import sys
 sys.path.insert(0, sys.argv[1])
-from test_capacities import TOO_SMALL, run
+from support.capacities import TOO_SMALL, run
 for goal, percent in (("satisfy", 0), ("maximize cost", 50)):
     for blocks in (2, 8):
         for small in ({}, TOO_SMALL["trail"], TOO_SMALL["levels"], TOO_SMALL["pool path"]):
@@ -237,10 +238,9 @@ def test_the_blocks_have_no_data_race():
     )
     if not library or not Path(library).is_absolute():
         pytest.skip("g++ is not installed, or is here without its library of ThreadSanitizer (libtsan)")
-    tests = Path(__file__).resolve().parent
     environment = {
         **os.environ,
-        "PYTHONPATH": str(tests.parent),
+        "PYTHONPATH": str(ROOT),
         "CXX": compiler,
         "LD_PRELOAD": library,
         "TURBO_FZN_KERNEL_FLAGS": "-fsanitize=thread -O1 -g",
@@ -248,7 +248,7 @@ def test_the_blocks_have_no_data_race():
         "TSAN_OPTIONS": "exitcode=66",
     }
     done = subprocess.run(
-        [sys.executable, "-c", RACES, str(tests)], capture_output=True, text=True, env=environment, timeout=PATIENCE
+        [sys.executable, "-c", RACES, str(TESTS)], capture_output=True, text=True, env=environment, timeout=PATIENCE
     )
     if "FATAL: ThreadSanitizer: unexpected memory mapping" in done.stderr:
         pytest.skip("the kernel of this machine lays out memory as this ThreadSanitizer does not support")

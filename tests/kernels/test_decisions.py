@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from command import CORPUS
 from hypothesis import given
 from hypothesis import strategies as st
-from lone_rows import cpu_rows
-from oracle import all_solutions, optimum
-from test_random_models import models
-from warm import ask
 
+from support.lone_rows import cpu_rows
+from support.oracle import all_solutions, optimum
+from support.places import CORPUS
+from support.random_models import models
+from support.warm import ask
 from turbo_fzn import solve_text
 from turbo_fzn.engine.abi.abi import DECISION_SETS, DecisionSet
 from turbo_fzn.engine.layout.decisions import decision_sets, links

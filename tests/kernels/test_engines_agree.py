@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from test_corpus import EXPECTED, text_of
 
+from support.corpus import EXPECTED, text_of
 from turbo_fzn import Result, solve_text
 
 TREES = [entry for entry in EXPECTED if entry["model"] != "two_circles.mzn"]  # that one's is long without restarts

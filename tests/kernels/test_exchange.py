@@ -10,10 +10,10 @@ import ctypes
 
 import numpy as np
 import pytest
-from command import golomb, wait_until
-from engines import OpenEngine, labelled
-from soak import market_split_model
 
+from support.command import golomb, wait_until
+from support.engines import OpenEngine, labelled
+from support.market_split import market_split_model
 from turbo_fzn.engine.abi.abi import NO_INCUMBENT, Common, Island, Units
 from turbo_fzn.engine.contract import Found, Roots
 from turbo_fzn.engine.cuda import gpu

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from lone_rows import explain_rows, propagate_rows
-from test_propagators import RANGE, TABLE, boxes_of, rows_of, values_of
 
+from support.lone_rows import explain_rows, propagate_rows
+from support.operator_rows import RANGE, TABLE, boxes_of, rows_of, values_of
 from turbo_fzn.tnf.language import TNF, Op
 
 N_BOXES = 6000

@@ -6,9 +6,10 @@ It also tells whether a row that was left out as entailed had still something to
 from __future__ import annotations
 
 import pytest
-from command import CORPUS
-from engines import OpenEngine, labelled
-from warm import ask
+
+from support.engines import OpenEngine, labelled
+from support.places import CORPUS
+from support.warm import ask
 
 MODELS = ("crossword", "golomb", "hamilton", "job_shop", "lights_out", "magic_square", "rcpsp", "remainders", "rota")
 CHECKED = {"TURBO_FZN_KERNEL_FLAGS": "-DCHECK_FIXPOINT"}

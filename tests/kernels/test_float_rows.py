@@ -1,7 +1,7 @@
 """The rows over real numbers, by the kernels' own code: they enclose the exact results, tightly, and lose no solution.
 
-The judges are fractions, and tests/precise.py for what is no rational number. TURBO_FZN_ROWS=1000000 is the full
-measurement, so many arguments for each.
+The judges are fractions, and tests/support/precise.py for what is no rational number. TURBO_FZN_ROWS=1000000 is the
+full measurement, so many arguments for each.
 """
 
 from __future__ import annotations
@@ -13,11 +13,10 @@ import subprocess
 from collections.abc import Callable
 from fractions import Fraction
 
-import lone_rows
 import numpy as np
-import precise
 import pytest
 
+from support import lone_rows, precise
 from turbo_fzn import floats
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.engine.toolchain import compiler

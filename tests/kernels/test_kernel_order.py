@@ -9,8 +9,8 @@ import subprocess
 from graphlib import CycleError, TopologicalSorter
 
 import pytest
-from kernel_order import FLOORS, Headers, floor_of, read, upward
 
+from support.kernel_order import FLOORS, Headers, floor_of, read, upward
 from turbo_fzn.engine.toolchain import compiler
 from turbo_fzn.resources import kernels_folder
 

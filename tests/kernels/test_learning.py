@@ -9,15 +9,15 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from command import wait_until
-from engines import OpenEngine, labelled
 from hypothesis import given
-from oracle import all_solutions, optimum
-from test_corpus import EXPECTED, has_floats, text_of
-from test_overflow import BY_BRANCHING, sum_text
-from test_portfolio import search_for_ever
-from test_random_models import models
 
+from support.command import wait_until
+from support.corpus import EXPECTED, has_floats, text_of
+from support.engines import OpenEngine, labelled
+from support.free_search import search_for_ever
+from support.oracle import all_solutions, optimum
+from support.overflow import BY_BRANCHING, sum_text
+from support.random_models import models
 from turbo_fzn import Result, solve_text
 from turbo_fzn.engine.abi.abi import LEARNERS
 from turbo_fzn.engine.layout.layout import Layout, Settings

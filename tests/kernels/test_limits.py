@@ -8,88 +8,23 @@ what is right. The same rows run through a library that ends the process at unde
 from __future__ import annotations
 
 import os
-import random
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
-from builds import kernel_cache
-from builtin_cases import FUNCTIONAL, PREDICATES, calls_of, model_of
-from command import PATIENCE
+
 from fuzz.judge import Expected, Way, judge
-from lone_rows import propagate_rows
-from operators import apply_operator
-from oracle import WindowTooSmall
-
+from support.builds import kernel_cache
+from support.builtin_cases import FUNCTIONAL, PREDICATES, calls_of, model_of
+from support.command import PATIENCE
+from support.lone_rows import propagate_rows
+from support.operator_rows import COUNT, LARGEST, landmarks, rows_at_the_limits
+from support.oracle import WindowTooSmall
+from support.places import ROOT, TESTS
 from turbo_fzn.domains import INFINITY, IntSet
-from turbo_fzn.tnf.language import NARROW_LIMIT, TNF, Op
-
-LARGEST = {32: NARROW_LIMIT, 64: INFINITY - 1}
-TABLE_SIZE = 9
-COUNT = 4000
-
-
-def landmarks(bits: int) -> list[int]:
-    """Numbers around which sums, products and quotients change their nature."""
-    most, root = LARGEST[bits], 2 ** (bits // 2 - 1)
-    near = [0, 1, 2, 3, 7, root - 1, root, root + 1, most // 3, most // 2, most // 2 + 1, most - 2, most - 1, most]
-    return sorted({sign * value for value in near for sign in (1, -1)})
-
-
-def draw_witness(generator: random.Random, op: Op, bits: int, table: list[int]) -> tuple[int, int, int] | None:
-    """(x, y, z) with x = y op z, all within the limits; None where this draw gives none."""
-    marks, most = landmarks(bits), LARGEST[bits]
-    y, z = (generator.choice(marks) + generator.randint(-1, 1) for _ in range(2))
-    if op == Op.ELEMENT:
-        y, z = generator.randrange(TABLE_SIZE), 0
-        return table[y], y, z
-    if op in (Op.MUL, Op.ADD) and generator.random() < 0.5:  # operands whose result is within the limits
-        z = generator.randint(-3, 3) if op == Op.MUL else -y + generator.choice(marks)
-    if op in (Op.EQ, Op.LEQ) and generator.random() < 0.5:
-        z = y
-    x = apply_operator(op, y, z) if max(abs(y), abs(z)) <= most else None
-    return None if x is None or abs(x) > most else (x, y, z)
-
-
-def box_around(generator: random.Random, op: Op, bits: int, witness: tuple[int, int, int]) -> list[int]:
-    """Bounds of x, y and z that hold the witness: ends at landmarks, at the witness, or, in 64 bits, none."""
-    box = []
-    for place, value in enumerate(witness):
-        ends = [*landmarks(bits), value, value, -LARGEST[bits], LARGEST[bits]]
-        if place == 0 and op in (Op.EQ, Op.LEQ):
-            ends = [0, 1]
-        elif op == Op.ELEMENT and place == 1:
-            ends = list(range(TABLE_SIZE))
-        elif op == Op.ELEMENT and place == 2:
-            ends = [0]
-        elif bits == 64:
-            ends += [-INFINITY, INFINITY, -INFINITY, INFINITY]
-        box.append(generator.choice([end for end in ends if end <= value]))
-        box.append(generator.choice([end for end in ends if end >= value]))
-    return box
-
-
-def rows_at_the_limits(op: Op, bits: int, seed: int = 0) -> tuple[TNF, np.ndarray, np.ndarray]:
-    """A TNF of one row a box, the boxes int64 [k, 3, 2], and the witnesses int64 [k, 3]."""
-    generator = random.Random(f"{op.name} {bits} {seed}")
-    table = [generator.choice(landmarks(bits)) for _ in range(TABLE_SIZE)]
-    table[0] = LARGEST[bits]  # so that the store has the width wanted
-    witnesses, boxes = [], []
-    while len(witnesses) < COUNT:
-        witness = draw_witness(generator, op, bits, table)
-        if witness is not None:
-            witnesses.append(witness)
-            boxes.append(box_around(generator, op, bits, witness))
-    bounds = np.array(boxes, np.int64).reshape(COUNT, 3, 2)
-    first = np.arange(COUNT, dtype=np.int32) * 3
-    z = np.zeros(COUNT, np.int32) if op == Op.ELEMENT else first + 2
-    lower, upper = bounds[:, :, 0].reshape(-1).copy(), bounds[:, :, 1].reshape(-1).copy()
-    tnf = TNF(np.full(COUNT, op, np.int32), first, first + 1, z, lower, upper, np.array(table, np.int64))
-    assert tnf.is_narrow() == (bits == 32)
-    return tnf, bounds, np.array(witnesses, np.int64)
+from turbo_fzn.tnf.language import Op
 
 
 @pytest.mark.parametrize("bits", [32, 64])
@@ -192,7 +127,8 @@ def test_a_builtin_at_the_limits_is_exact_or_makes_no_claim(engine, predicate):
 ARITHMETIC = """
 import sys
 sys.path.insert(0, sys.argv[1])
-from test_limits import Op, propagate_rows, rows_at_the_limits
+from support.lone_rows import propagate_rows
+from support.operator_rows import Op, rows_at_the_limits
 for op in Op:
     for bits in (32, 64):
         for seed in range(3):
@@ -209,15 +145,14 @@ def test_the_arithmetic_has_no_undefined_behaviour():
         pytest.skip(
             "g++ is not installed (apt-get install g++), and only it is known to take the flags of the sanitizer"
         )
-    tests = Path(__file__).resolve().parent
     environment = {
         **os.environ,
-        "PYTHONPATH": str(tests.parent),
+        "PYTHONPATH": str(ROOT),
         "CXX": compiler,
         "TURBO_FZN_KERNEL_FLAGS": "-fsanitize=undefined -fno-sanitize-recover=undefined -O0",
         **kernel_cache(),
     }
-    command = [sys.executable, "-c", ARITHMETIC, str(tests)]
+    command = [sys.executable, "-c", ARITHMETIC, str(TESTS)]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=PATIENCE)
     if "cannot find -lubsan" in done.stderr:
         pytest.skip("g++ is here without its library of UndefinedBehaviorSanitizer (libubsan)")

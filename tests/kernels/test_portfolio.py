@@ -2,50 +2,21 @@
 
 from __future__ import annotations
 
-import itertools
-import operator
-
 import numpy as np
 import pytest
-from command import wait_until, write
 from hypothesis import given
-from oracle import all_solutions, optimum
-from soak import market_split_model
-from test_random_models import models
-from warm import ask
 
+from support.command import write
+from support.free_search import BEST_GAIN, KNAPSACK, NEIGHBOURHOODS, RESTARTS, search_for_ever
+from support.oracle import all_solutions, optimum
+from support.random_models import models
+from support.warm import ask
 from turbo_fzn import Result, solve_text
 from turbo_fzn.engine.abi.abi import METHODS
 from turbo_fzn.engine.cpu import CpuEngine
 from turbo_fzn.engine.layout.layout import Settings
 from turbo_fzn.errors import UsageError
-from turbo_fzn.options import Options
-from turbo_fzn.process.interrupt import Interrupt
-from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.read.model import Model
-from turbo_fzn.run.prepare import prepare
-
-NEIGHBOURHOODS = ("random", "window", "graph", "objective")
-RESTARTS = ("weighted", "annotated", "probe")
-
-# A knapsack with a choice in each of its four places; the root bound of the objective is far from the optimum.
-KNAPSACK = """
-array [1..4] of int: weights = [7, 5, 9, 4];
-array [1..4] of int: values = [-11, -7, -15, -5];
-var 0..6: a :: output_var;
-var 0..6: b :: output_var;
-var 0..6: c :: output_var;
-var 0..6: d :: output_var;
-var 0..400: gain :: output_var;
-constraint int_lin_le(weights, [a, b, c, d], 41);
-constraint int_lin_eq([-11, -7, -15, -5, 1], [a, b, c, d, gain], 0);
-solve :: int_search([a, b, c, d], first_fail, indomain_min, complete) maximize gain;
-"""
-BEST_GAIN = max(
-    sum(map(operator.mul, (11, 7, 15, 5), counts))
-    for counts in itertools.product(range(7), repeat=4)
-    if sum(map(operator.mul, (7, 5, 9, 4), counts)) <= 41
-)
 
 
 def solve(text: str, engine: str, *methods: str, **options: object) -> Result:
@@ -107,16 +78,6 @@ def test_without_free_search_one_thread_follows_the_annotation_and_does_nothing_
     names = {name for name in solve_text(KNAPSACK, arch="cpu").statistics if name.endswith("Tries")}
     assert names == {"followerTries"}
     assert not [name for name in solve_text(KNAPSACK, arch="cpu", learn="off").statistics if name.endswith("Tries")]
-
-
-def search_for_ever(settings: Settings, enough) -> CpuEngine:
-    """Searches a model without end until `enough(engine)`, which must come."""
-    prepared = prepare(parse_text(market_split_model()), Options(arch="cpu"), Interrupt())
-    engine = CpuEngine(prepared.tnf, np.empty(0, np.int32), settings)
-    engine.start()
-    wait_until(lambda: engine.poll() is not None and enough(engine))
-    engine.close()
-    return engine
 
 
 def island_versions(engine: CpuEngine) -> list[int]:

@@ -6,46 +6,18 @@ NumPy over the whole cube of assignments; nothing of the kernels is in it.
 
 from __future__ import annotations
 
-from itertools import combinations_with_replacement, product
+from itertools import product
 
 import numpy as np
 import pytest
-from lone_rows import propagate_rows
-from operators import apply_operator
 
+from support.lone_rows import propagate_rows
+from support.operator_rows import RANGE, TABLE, boxes_of, rows_of, values_of
+from support.operators import apply_operator
 from turbo_fzn.domains import INFINITY
-from turbo_fzn.tnf.language import TNF, Op
+from turbo_fzn.tnf.language import Op
 
-RANGE = range(-3, 4)
-BOOLEAN_BOXES = [(0, 0), (0, 1), (1, 1)]
-INTERVALS = list(combinations_with_replacement(RANGE, 2))
-TABLE = np.array([2, -3, 2, 0, 1, 1, -2], np.int64)
 HULL_OPERATORS = [Op.ADD, Op.MIN, Op.MAX, Op.EQ, Op.LEQ, Op.ELEMENT]  # those that reach the hull of the solutions
-
-
-def boxes_of(op: Op) -> np.ndarray:
-    """All boxes (x.l, x.u, y.l, y.u, z.l, z.u), int64 [k, 6]."""
-    xs = BOOLEAN_BOXES if op in (Op.EQ, Op.LEQ) else INTERVALS
-    ys = [(low - RANGE[0], high - RANGE[0]) for low, high in INTERVALS] if op == Op.ELEMENT else INTERVALS
-    zs = [(0, 0)] if op == Op.ELEMENT else INTERVALS
-    return np.array([(*x, *y, *z) for x, y, z in product(xs, ys, zs)], np.int64)
-
-
-def rows_of(op: Op, boxes: np.ndarray, squared: bool = False) -> TNF:
-    """One row a box over its own three variables (two when `squared`: x = y op y)."""
-    k = len(boxes)
-    first = np.arange(k, dtype=np.int32) * 3
-    z = np.zeros(k, np.int32) if op == Op.ELEMENT else first + (1 if squared else 2)
-    lower, upper = boxes[:, 0::2].reshape(-1).copy(), boxes[:, 1::2].reshape(-1).copy()
-    return TNF(np.full(k, op, np.int32), first, first + 1, z, lower, upper, TABLE)
-
-
-def values_of(op: Op, ys: np.ndarray, zs: np.ndarray) -> np.ndarray:
-    """x of y op z for arrays of equal shape; a value out of every box where it is undefined."""
-    if op == Op.ELEMENT:
-        return TABLE[ys]
-    results = [apply_operator(op, int(y), int(z)) for y, z in zip(ys.ravel(), zs.ravel())]
-    return np.array([10**6 if value is None else value for value in results]).reshape(ys.shape)
 
 
 def hulls(op: Op, boxes: np.ndarray, squared: bool = False) -> tuple[np.ndarray, np.ndarray]:

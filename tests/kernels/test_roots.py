@@ -7,13 +7,13 @@ starts; what both know together is compared with enumeration.
 from __future__ import annotations
 
 import pytest
-from command import wait_until
-from engines import OpenEngine, drain
 from hypothesis import given
 from hypothesis import strategies as draw
-from oracle import all_solutions, optimum
-from test_random_models import models
 
+from support.command import wait_until
+from support.engines import OpenEngine, drain
+from support.oracle import all_solutions, optimum
+from support.random_models import models
 from turbo_fzn.engine.abi.abi import LEARNERS, METHODS, NO_INCUMBENT
 from turbo_fzn.engine.contract import Found, Roots
 from turbo_fzn.options import Options

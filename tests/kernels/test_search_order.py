@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import pytest
-from command import write
-from flatzinc_text import make_model
-from warm import ask
 
+from support.command import write
+from support.flatzinc_text import make_model
+from support.warm import ask
 from turbo_fzn import solve_text
 from turbo_fzn.domains import IntSet
 from turbo_fzn.read.model import Call, Goal, Ref

@@ -7,10 +7,10 @@ where that would depend on who is first.
 from __future__ import annotations
 
 import pytest
-from command import wait_until
-from engines import OpenEngine, labelled
-from soak import market_split_model
 
+from support.command import wait_until
+from support.engines import OpenEngine, labelled
+from support.market_split import market_split_model
 from turbo_fzn.engine.contract import Found
 
 FREE = labelled(dict.fromkeys("abcd", "1..6"))  # nothing fails

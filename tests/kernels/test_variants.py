@@ -1,7 +1,7 @@
 """Variants of the engines (turbo_fzn/engine/variants.py): what each does, that it finds what the usual build finds, and
 what is said of one that cannot be had.
 
-`python tests/variants.py` (`make test-variants`) runs more tests over each of them.
+`python tests/tools/variants.py` (`make test-variants`) runs more tests over each of them.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from random import Random
 
 import numpy as np
 import pytest
-from engines import OpenEngine, labelled
-from soak import market_split_model
-from test_corpus import EXPECTED, text_of
-from test_free_search import first_solution, tasks
-from test_shape import laid_out
-from variant_engines import KINDS, ManyLanes, VariantEngine
-from warm import ask
 
+from support.corpus import EXPECTED, text_of
+from support.engines import OpenEngine, labelled
+from support.free_search import first_solution, tasks
+from support.launches import laid_out
+from support.market_split import market_split_model
+from support.variant_engines import KINDS, ManyLanes, VariantEngine
+from support.warm import ask
 from turbo_fzn import solve_text
 from turbo_fzn.cli import main
 from turbo_fzn.engine import variants

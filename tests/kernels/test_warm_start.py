@@ -5,13 +5,13 @@ from __future__ import annotations
 from itertools import combinations
 
 import pytest
-from engines import OpenEngine, labelled
-from flatzinc_text import make_model, with_text
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracle import all_solutions, fingerprint, objective_of, optimum, outputs_of
-from test_random_models import models, solve
 
+from support.engines import OpenEngine, labelled
+from support.flatzinc_text import make_model, with_text
+from support.oracle import all_solutions, fingerprint, objective_of, optimum, outputs_of
+from support.random_models import models, solve
 from turbo_fzn import solve_text
 from turbo_fzn.domains import IntSet
 from turbo_fzn.engine.abi.abi import LEARNERS

@@ -10,11 +10,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from command import PATIENCE
 
+from support.command import PATIENCE
+from support.places import ROOT
 from turbo_fzn.engine.toolchain import ahead, compiler
 
-SOURCE = Path(__file__).resolve().parent.parent
 EXTRAS = {
     "demo": {"."},
     "install": {"."},
@@ -30,7 +30,7 @@ def test_make_installs_what_the_goal_needs_and_no_more(tmp_path, goal):
     if shutil.which("make") is None:
         pytest.skip("make is not installed (apt-get install make)")
     command = ["make", "--dry-run", "--always-make", goal, f"VENV={tmp_path / 'venv'}"]
-    done = subprocess.run(command, cwd=SOURCE, capture_output=True, text=True, check=True, timeout=PATIENCE)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=PATIENCE)
     installed = [line.split()[-1].strip("'") for line in done.stdout.splitlines() if "pip install" in line]
     assert set(installed) == EXTRAS[goal] and len(installed) == len(EXTRAS[goal])
 
@@ -48,9 +48,9 @@ def test_pip_says_on_the_terminal_what_is_compiled(tmp_path, fake_compiler):
     """Which it does not show of its own; where there is no terminal it is among what `pip -v` shows."""
     copy = tmp_path / "source"
     for name in ("turbo_fzn", "kernels", "share"):
-        shutil.copytree(SOURCE / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("setup.py", "setup.cfg", "pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(SOURCE / name, copy)
+        shutil.copy(ROOT / name, copy)
     wheel = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "-w", tmp_path / "out", copy]
     on_a_terminal = "import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)"
     done = subprocess.run(

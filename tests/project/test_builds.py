@@ -6,12 +6,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-import builds
 import pytest
+
+from support import builds
+from support.places import TESTS
 
 BUILD = """
 import os, sys, time
-from builds import build_once
+from support.builds import build_once
 def make(folder):
     time.sleep(0.1)
     (folder / str(os.getpid())).touch()
@@ -27,8 +29,7 @@ def place(monkeypatch, tmp_path) -> Path:
 
 def test_processes_that_want_the_same_build_it_once(place):
     command = [sys.executable, "-c", BUILD]
-    tests = Path(__file__).resolve().parent
-    processes = [subprocess.Popen(command, cwd=tests, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    processes = [subprocess.Popen(command, cwd=TESTS, stdout=subprocess.PIPE, text=True) for _ in range(3)]
     said = {process.communicate()[0] for process in processes}
     assert len(said) == 1 and len(said.pop().split()) == 1
 

@@ -9,11 +9,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-import docker
 import pytest
-from command import CORPUS, PATIENCE, environment
-from conftest import needs_gecode, needs_minizinc
-from doc_commands import DOCUMENTS, ROOT, Command, commands
+
+from support.command import PATIENCE, environment
+from support.doc_commands import DOCUMENTS, Command, commands
+from support.needs import needs_gecode, needs_minizinc
+from support.places import CORPUS, DATA, ROOT, TESTS
+from tools import docker
 
 DOCKER = ("docker build -t turbo .", *docker.documented("turbo"))
 ELSEWHERE = {  # command -> the test that runs it
@@ -55,7 +57,7 @@ def clone(tmp_path: Path) -> Path:
     for name in FLATZINC:
         shutil.copy(CORPUS / f"{name}.fzn", folder / "FOLDER")
     (folder / "PEERS.csv").write_text("model,best_known,other_nodes_per_s,other_1t_9s\ngolomb,17,1000,17*\n")
-    shutil.copy(ROOT / "tests" / "xcsp3" / sorted(os.listdir(ROOT / "tests" / "xcsp3"))[0], folder / "model.xml")
+    shutil.copy(DATA / "xcsp3" / sorted(os.listdir(DATA / "xcsp3"))[0], folder / "model.xml")
     return folder
 
 
@@ -95,7 +97,7 @@ def test_every_test_that_runs_a_command_elsewhere_is_there():
     assert sorted(ELSEWHERE.keys() - told) == []
     for test in ELSEWHERE.values():
         file, _, name = test.partition("::")
-        assert f"def {name}(" in (ROOT / "tests" / file).read_text(encoding="utf-8")
+        assert f"def {name}(" in next(TESTS.rglob(file)).read_text(encoding="utf-8")
 
 
 def test_there_are_commands_and_marks_are_not_the_rule():

@@ -7,11 +7,12 @@ import os
 import subprocess
 from pathlib import Path
 
-import docker
 import pytest
-from command import PATIENCE
-from conftest import needs_minizinc
-from installation import Installation, install, shared_wheel
+
+from support.command import PATIENCE
+from support.installation import Installation, install, shared_wheel
+from support.needs import needs_minizinc
+from tools import docker
 
 ORDINARY = "FROM base:1.2\nRUN true\nUSER somebody\n"
 

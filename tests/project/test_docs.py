@@ -9,9 +9,10 @@ from functools import lru_cache
 from pathlib import Path
 
 import pytest
-from doc_commands import DOCUMENTS
 
-ROOT = Path(__file__).resolve().parent.parent
+from support.doc_commands import DOCUMENTS
+from support.places import ROOT
+
 PLACE = {path: str(path.relative_to(ROOT)) for path in DOCUMENTS}
 SUFFIXES = ("py", "h", "cu", "cpp", "lark", "mzn", "md", "json", "cfg", "toml")
 FILE = re.compile(rf"[\w./-]+\.(?:{'|'.join(SUFFIXES)})")

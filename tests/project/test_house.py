@@ -173,7 +173,7 @@ def test_an_import_for_type_checkers_counts(tmp_path):
 
 @pytest.mark.parametrize("suffix", ["py", "h"])
 def test_what_is_longer_than_the_rules_allow_is_seen(suffix, tmp_path, monkeypatch):
-    import house
+    from tools import house
 
     monkeypatch.setattr(house, "ROOT", tmp_path)
     texts = {"py": ("def f(x):", "    x += 1", "    return x"), "h": ("int f(int x) {", "    ++x;", "}")}

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 
 import pytest
-from mutate import SOURCE, Outcome, table
-from mutations import MUTATIONS
+
+from support.places import ROOT, TESTS
+from tools.mutate import Outcome, table
+from tools.mutations import MUTATIONS
 
 
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda one: f"{one.mechanism}: {one.fault}")
 def test_what_is_to_be_broken_is_there_once(mutation):
-    assert (SOURCE / mutation.file).read_text(encoding="utf-8").count(mutation.text) == 1
+    assert (ROOT / mutation.file).read_text(encoding="utf-8").count(mutation.text) == 1
     assert mutation.text != mutation.replacement
 
 
@@ -19,7 +21,7 @@ def test_what_is_to_be_broken_is_there_once(mutation):
 def test_the_tests_that_are_to_see_it_are_there(tests):
     """With `-k WORD`, the word is in the name of a test of the files, or is a case of one."""
     files, _, word = tests.partition(" -k ")
-    texts = [(SOURCE / file).read_text(encoding="utf-8") for file in files.split()]
+    texts = [next(TESTS.rglob(file)).read_text(encoding="utf-8") for file in files.split()]
     assert texts and all("\ndef test_" in text for text in texts)
     assert any(re.search(rf"\ndef test_\w*{word}|[\"'/]{word}[\"'.]", text) for text in texts)
 

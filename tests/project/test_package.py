@@ -13,10 +13,11 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from builds import quick_compiler
-from command import LEAST_SUM, value
-from installation import SOURCE, Installation, build, build_wheel, install, shared_installation, shared_wheel
 
+from support.builds import quick_compiler
+from support.command import LEAST_SUM, value
+from support.installation import Installation, build, build_wheel, install, shared_installation, shared_wheel
+from support.places import ROOT
 from turbo_fzn import manual, resources
 from turbo_fzn.engine.toolchain import compiler
 
@@ -34,9 +35,9 @@ def source_files(folder: Path, *patterns: str) -> set[str]:
 @pytest.mark.slow
 def test_the_wheel_holds_every_source_file_that_is_needed_to_run(wheel):
     names = set(zipfile.ZipFile(wheel).namelist())
-    kernels = source_files(SOURCE / "kernels", "*")
-    library = source_files(SOURCE / "share", "*.mzn")
-    package = source_files(SOURCE / "turbo_fzn", "*.py", "*.lark", "py.typed")
+    kernels = source_files(ROOT / "kernels", "*")
+    library = source_files(ROOT / "share", "*.mzn")
+    package = source_files(ROOT / "turbo_fzn", "*.py", "*.lark", "py.typed")
     assert kernels and library and any(name.endswith(".lark") for name in package)
     assert {f"turbo_fzn/kernels/{name}" for name in kernels} <= names
     assert {f"turbo_fzn/share/{name}" for name in library} <= names

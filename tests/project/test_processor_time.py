@@ -7,17 +7,16 @@ import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-from command import PATIENCE
 
-TESTS = Path(__file__).resolve().parent
-ROOT = TESTS.parent
+from support.command import PATIENCE
+from support.places import ROOT, TESTS
+
 CONFTEST = f"""
 import sys
 sys.path.append({str(TESTS)!r})
-import processor_time
+from support import processor_time
 processor_time.LIMIT = 0.1
 processor_time.SLACK = {{slack}}
 processor_time.load = lambda: {{load}}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from command import CORPUS, golomb, write
-from warm import ask
 
+from support.command import golomb, write
+from support.places import CORPUS
+from support.warm import ask
 from turbo_fzn import reference
 from turbo_fzn.engine.abi.abi import LEARNERS, METHODS
 from turbo_fzn.options import ACTIONS, OPTIONS, metavar_of

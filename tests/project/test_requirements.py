@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
-TESTS = Path(__file__).parent
-DOCUMENT = TESTS.parent / "docs" / "guide" / "minizinc.md"
+from support.places import ROOT, TESTS
+
+DOCUMENT = ROOT / "docs" / "guide" / "minizinc.md"
 
 
 def promised() -> list[str]:
@@ -16,7 +16,7 @@ def promised() -> list[str]:
 def covered() -> dict[str, set[str]]:
     """Each id that a marker names, and the files where it does."""
     found: dict[str, set[str]] = {}
-    for path in TESTS.glob("test_*.py"):
+    for path in TESTS.rglob("test_*.py"):
         for arguments in re.findall(r"^@pytest\.mark\.covers\(([^)]*)\)$", path.read_text(), re.MULTILINE):
             for name in re.findall(r'"(\w+)"', arguments):
                 found.setdefault(name, set()).add(path.name)

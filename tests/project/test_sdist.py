@@ -9,11 +9,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from builds import quick_compiler
-from command import PATIENCE
-from conftest import needs_minizinc
-from installation import SOURCE, Installation, install, shared_sdist
 
+from support.builds import quick_compiler
+from support.command import PATIENCE
+from support.installation import Installation, install, shared_sdist
+from support.needs import needs_minizinc
+from support.places import ROOT
 from turbo_fzn import __version__
 
 FOLDERS = (".ci", "docs", "examples", "kernels", "share", "site", "tests", "turbo_fzn")
@@ -40,7 +41,7 @@ def files(folder: Path) -> set[str]:
 
 @pytest.mark.slow
 def test_it_holds_every_source_file_test_example_and_page(unpacked):
-    assert files(unpacked) == files(SOURCE)
+    assert files(unpacked) == files(ROOT)
     tops = {"CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md", "setup.py"}
     assert {name for name in tops if not (unpacked / name).is_file()} == set()
 
@@ -54,8 +55,8 @@ def test_its_own_tests_run(unpacked, tmp_path):
     shown.write_text(f"import turbo_fzn\ndef test_place():\n    assert {asked}\n")
     alone = {name: text for name, text in os.environ.items() if not name.startswith(("PYTEST", "PYTHONPATH"))}
     names = ("place", "house", "manual", "tnf_text", "reference", "docs")
-    metadata = "tests/test_doctor.py::test_the_oldest_python_and_the_packages_are_those_of_the_metadata"
-    some = [*(f"tests/test_{name}.py" for name in names), metadata]
+    metadata = "tests/command/test_doctor.py::test_the_oldest_python_and_the_packages_are_those_of_the_metadata"
+    some = [*(str(next(shown.parent.rglob(f"test_{name}.py"))) for name in names), metadata]
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *some]
     done = subprocess.run(
         command, cwd=source, capture_output=True, text=True, timeout=PATIENCE, env={**alone, "PYTHONPATH": "."}
@@ -81,7 +82,7 @@ def test_pip_installs_it_and_the_first_model_of_the_readme_is_solved(sdist, unpa
 
 
 def test_the_changes_and_the_citation_are_of_this_version():
-    assert f"\n## {__version__}" in (SOURCE / "CHANGELOG.md").read_text()
-    citation = (SOURCE / "CITATION.cff").read_text()
+    assert f"\n## {__version__}" in (ROOT / "CHANGELOG.md").read_text()
+    citation = (ROOT / "CITATION.cff").read_text()
     assert f"\nversion: {__version__}\n" in citation
     assert all(f"\n{key}:" in f"\n{citation}" for key in ("cff-version", "message", "title", "authors", "license"))

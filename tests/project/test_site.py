@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from xml.etree import ElementTree
 
 import pytest
 
-SITE = Path(__file__).resolve().parent.parent / "site"
+from support.places import ROOT
+
+SITE = ROOT / "site"
 
 
 def load(name: str) -> ModuleType:

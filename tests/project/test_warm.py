@@ -6,10 +6,12 @@ import re
 import time
 
 import pytest
-import warm
-from command import CORPUS, GREATEST_SUM, NO_SOLUTION_BY_SEARCH, THREE_SOLUTIONS, run, write
-from processor_time import processor_seconds
-from warm import ask
+
+from support import warm
+from support.command import GREATEST_SUM, NO_SOLUTION_BY_SEARCH, THREE_SOLUTIONS, run, write
+from support.places import CORPUS
+from support.processor_time import processor_seconds
+from support.warm import ask
 
 QUESTIONS = {
     "all solutions": (["-a"], THREE_SOLUTIONS),

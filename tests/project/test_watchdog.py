@@ -6,9 +6,9 @@ import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
-from command import PATIENCE
+from support.command import PATIENCE
+from support.places import TESTS
 
 HANGS = """
 import subprocess, sys, threading
@@ -36,8 +36,9 @@ def wait_in_a_thread():
 
 def test_a_test_that_hangs_is_told_with_the_stacks_of_all_threads_and_processes(tmp_path):
     (tmp_path / "test_hangs.py").write_text(HANGS)
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent), "TURBO_FZN_TELL_AFTER": "2"}
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "watchdog", "-o", "faulthandler_timeout=1", "-p", "no:xdist"]
+    environment = {**os.environ, "PYTHONPATH": str(TESTS), "TURBO_FZN_TELL_AFTER": "2"}
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "support.watchdog", "-p", "no:xdist"]
+    command += ["-o", "faulthandler_timeout=1"]
     done = subprocess.run(
         [*command, "test_hangs.py"], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=PATIENCE
     )

@@ -22,8 +22,7 @@ from functools import cache
 from itertools import combinations
 from typing import NamedTuple
 
-from flatzinc_text import make_model
-
+from support.flatzinc_text import make_model
 from turbo_fzn.domains import BOOLEAN, IntSet
 from turbo_fzn.predicates.builtins import BUILTINS
 from turbo_fzn.predicates.signature import Predicate

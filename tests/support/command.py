@@ -21,12 +21,12 @@ from typing import NamedTuple
 
 import platformdirs
 
+from support.places import CORPUS
 from turbo_fzn.resources import PACKAGE
 
 SEPARATOR = "----------"
 MARKERS = ("==========", "=====UNSATISFIABLE=====", "=====UNBOUNDED=====", "=====UNKNOWN=====", "=====ERROR=====")
 COMMAND = [sys.executable, "-m", "turbo_fzn"]
-CORPUS = Path(__file__).resolve().parent / "corpus"
 PATIENCE = float(os.environ.get("TURBO_FZN_PATIENCE", "600"))  # seconds; what takes longer hangs, on any machine
 SECONDS_TO_STOP = 1.0  # on an idle machine; MiniZinc kills after 0.2 s, but not every machine is as quick
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
 
-ROOT = Path(__file__).resolve().parent.parent
-DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+from support.places import ROOT, TESTS
+
+DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", TESTS / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 MARK = re.compile(r"#[^'\"]*\b(?:needs|takes) [\w ,.`-]+")
 LANGUAGES = ("bash", "python", "text")
 

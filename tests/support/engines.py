@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 
 import numpy as np
-from command import wait_until
 
+from support.command import wait_until
 from turbo_fzn.engine.abi.abi import METHODS, STATISTICS, MethodBook
 from turbo_fzn.engine.contract import Engine, Found
 from turbo_fzn.engine.cpu import CpuEngine

@@ -8,14 +8,15 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from fake_cuda import Driver, make_module
 
+from support.fake_cuda import Driver, make_module
+from support.places import DATA
 from turbo_fzn.engine.cuda import context, devices
 from turbo_fzn.engine.library import library
 from turbo_fzn.engine.toolchain import compiler
 from turbo_fzn.read.grammar import terminals
 
-NVCC = Path(__file__).parent / "fake_machine" / "nvcc"
+NVCC = DATA / "fake_machine" / "nvcc"
 
 
 @pytest.fixture

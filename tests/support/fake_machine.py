@@ -13,12 +13,12 @@ import signal
 import subprocess
 from pathlib import Path
 
+from support.places import DATA, ROOT, TESTS
 from turbo_fzn import cache
 from turbo_fzn.engine.toolchain import compiler
 from turbo_fzn.read.grammar import terminals
 
-TESTS = Path(__file__).resolve().parent
-FOLDER = TESTS / "fake_machine"
+FOLDER = DATA / "fake_machine"
 # Where a GPU engine that is made, or at work, can be slow or fail, in the order of time.
 SLOW = ("driver:slow", "import:slow", "context:slow", "compile:slow", "mem_alloc:slow", "exit:slow")
 FAILING = ("driver:fail", "import:fail", "context:fail", "compile:fail", "launch:fail", "run:fail", "run:hang")
@@ -61,5 +61,5 @@ def changes(fault: str, seconds: int, driver: Path, cache_folder: Path) -> dict[
         "LD_LIBRARY_PATH": str(driver),
         "NVCC": str(FOLDER / "nvcc"),
         "TURBO_FZN_CACHE": str(cache_folder),
-        "PYTHONPATH": os.pathsep.join([str(TESTS.parent), *path]),
+        "PYTHONPATH": os.pathsep.join([str(ROOT), *path]),
     }

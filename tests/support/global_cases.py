@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from global_meanings import (
+from support.global_meanings import (
     accepts,
     apart,
     beside,
@@ -29,7 +29,7 @@ from global_meanings import (
     transposed_is_sorted,
     two_by_three,
 )
-from global_notation import Case, Vars, bools, ints, one
+from support.global_notation import Case, Vars, bools, ints, one
 
 DFA = [[2, 3], [0, 1], [3, 2]]
 DFA_TEXT = "[|2,3|0,1|3,2|]"

@@ -7,11 +7,11 @@ import subprocess
 from itertools import product
 from pathlib import Path
 
-from builds import build_once
-from command import PATIENCE
-from global_notation import Case, Vars, values_of
-
+from support.builds import build_once
+from support.command import PATIENCE
+from support.global_notation import Case, Vars, values_of
 from turbo_fzn.install import CONFIGURATION, install_solver
+from turbo_fzn.read.model import Model, Ref
 
 UNSATISFIABLE = "UNSATISFIABLE"
 
@@ -82,3 +82,23 @@ def assignments(case: Case) -> list[dict]:
         for v in case.variables.values()
     ]
     return [dict(zip(case.variables, values)) for values in product(*choices)]
+
+
+FORMS = {
+    "posted": ("constraint {call};", lambda holds, truth: holds),
+    "reified": ("var bool: truth; constraint truth <-> {call};", lambda holds, truth: holds == truth),
+    "negated": ("constraint not {call};", lambda holds, truth: not holds),
+}
+
+
+def names_of(case: Case, model: Model) -> list[str] | None:
+    """The FlatZinc variables of a case in the order of its values, if there are no others and no aliases."""
+    names: list[str] = []
+    for name, variables in case.variables.items():
+        plain = plain_name(name, variables)
+        if variables.length is None:
+            names.append(plain)
+        elif plain in model.arrays:
+            names.extend(model.arrays[plain].elements)
+    known = all(isinstance(name, str) and (isinstance(name, Ref) or name in model.variables) for name in names)
+    return names if known and sorted(names) == sorted(model.variables) else None

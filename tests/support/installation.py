@@ -14,12 +14,12 @@ import lark
 import numpy
 import platformdirs
 import setuptools
-from builds import build_once, quick_compiler
-from command import LEAST_SUM, PATIENCE, Answer, read, write
 
+from support.builds import build_once, quick_compiler
+from support.command import LEAST_SUM, PATIENCE, Answer, read, write
+from support.places import ROOT
 from turbo_fzn.engine.toolchain import compiler
 
-SOURCE = Path(__file__).resolve().parent.parent
 BUILT_FROM = ("setup.py", "setup.cfg", "pyproject.toml", "README.md", "LICENSE")
 LEFT_OUT = ("__pycache__", ".git*", ".venv", ".hypothesis", ".pytest_cache", ".*_cache", "build", "dist", "*.egg-info")
 
@@ -28,9 +28,9 @@ def build(folder: Path, **changes: str) -> subprocess.CompletedProcess[str]:
     """`pip wheel`, of a copy, so that nothing is left in the source tree; the wheel goes to `folder`/out."""
     copy = folder / "source"
     for name in ("turbo_fzn", "kernels", "share"):
-        shutil.copytree(SOURCE / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in BUILT_FROM:
-        shutil.copy(SOURCE / name, copy)
+        shutil.copy(ROOT / name, copy)
     command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "-w", folder / "out", copy]
     environment = {**os.environ, **changes}
     return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env=environment)
@@ -112,7 +112,7 @@ def shared_sdist() -> Path:
 
 def make_sdist(folder: Path) -> None:
     """Of a copy, so that nothing is left in the source tree."""
-    shutil.copytree(SOURCE, folder / "source", ignore=shutil.ignore_patterns(*LEFT_OUT))
+    shutil.copytree(ROOT, folder / "source", ignore=shutil.ignore_patterns(*LEFT_OUT))
     command = [sys.executable, "-c", "from setuptools import build_meta; build_meta.build_sdist('..')"]
     subprocess.run(command, cwd=folder / "source", check=True, timeout=PATIENCE, stdout=subprocess.DEVNULL)
     (path,) = folder.glob("*.tar.gz")

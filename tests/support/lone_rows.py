@@ -1,4 +1,5 @@
-"""Rows of a TNF by themselves, by the kernels' own code (tests/kernels): each to its fixpoint, and what explains it."""
+"""Rows of a TNF by themselves, by the kernels' own code (tests/data/kernels): each to its fixpoint, and what explains
+it."""
 
 from __future__ import annotations
 
@@ -8,8 +9,9 @@ from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
-from builds import build_once
 
+from support.builds import build_once
+from support.places import DATA
 from turbo_fzn.engine.abi.abi import Common, Problem
 from turbo_fzn.engine.abi.aligned import align16, make_common
 from turbo_fzn.engine.cuda import context
@@ -20,7 +22,7 @@ from turbo_fzn.engine.toolchain import compiler
 from turbo_fzn.resources import kernels_folder
 from turbo_fzn.tnf.language import TNF
 
-SOURCES = Path(__file__).resolve().parent / "kernels"
+SOURCES = DATA / "kernels"
 BLOCKS = 256  # on a GPU
 RECORD_WORDS = 21  # of probe_rows.h
 

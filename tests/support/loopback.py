@@ -10,8 +10,8 @@ from collections import deque
 from collections.abc import Iterator
 
 import numpy as np
-from command import wait_until
 
+from support.command import wait_until
 from turbo_fzn.engine.contract import Found
 from turbo_fzn.engine.cpu import CpuEngine
 from turbo_fzn.engine.layout.layout import Settings

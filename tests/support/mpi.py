@@ -11,7 +11,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from command import COMMAND, PATIENCE, Answer, environment, finish
+
+from support.command import COMMAND, PATIENCE, Answer, environment, finish
 
 BESIDE = Path(sys.executable).parent / "mpiexec"
 LAUNCHER = str(BESIDE) if BESIDE.exists() else shutil.which("mpiexec")

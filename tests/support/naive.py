@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from math import inf, isqrt
 
 import numpy as np
-from operators import apply_operator
 
+from support.operators import apply_operator
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.tnf.language import TNF, Op
 

@@ -20,8 +20,8 @@ from functools import cache
 from itertools import repeat
 
 import numpy as np
-from global_meanings import GLOBAL_MEANINGS
 
+from support.global_meanings import GLOBAL_MEANINGS
 from turbo_fzn.domains import BOOLEAN, IntSet
 from turbo_fzn.read.model import Call, Constraint, Index, Model, Ref, Variable
 

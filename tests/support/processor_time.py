@@ -24,7 +24,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-import warm
+
+from support import warm
 
 LIMIT = 2.0  # processor seconds of a test that is not marked `slow`
 SLACK = 1.5

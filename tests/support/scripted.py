@@ -6,8 +6,8 @@ import math
 import threading
 
 import numpy as np
-from command import PATIENCE
 
+from support.command import PATIENCE
 from turbo_fzn.engine.contract import Engine, Found, Roots
 from turbo_fzn.engine.together.team import Team
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from itertools import combinations, permutations
 
-import naive
 import numpy as np
 from hypothesis import strategies as st
-from test_simplify import make_tnf
 
+from support import naive
+from support.small_tnf import make_tnf
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.tnf.columns import Rows
 from turbo_fzn.tnf.language import TNF, Op

@@ -12,11 +12,10 @@ from math import prod
 from random import Random
 from typing import NamedTuple
 
-from flatzinc_text import with_text
 from fuzz.drawer import Drawer
 from fuzz.generate import draw_constraint, draw_global
 from fuzz.scope import Scope, add_variable
-
+from support.flatzinc_text import with_text
 from turbo_fzn.domains import BOOLEAN, IntSet
 from turbo_fzn.predicates.table import PREDICATES
 from turbo_fzn.read.model import Array, Constraint, Goal, Index, Model, Ref, Variable

@@ -1,8 +1,8 @@
 """Engines of variants (turbo_fzn/engine/variants.py), for tests: with one lane a block, as on a CPU, and with many.
 
-Many lanes run on coroutines where there is no GPU (tests/kernels/lanes.h), the text of its kernels with them. So what
-only many lanes can do to each other is tried on any machine, and a test that fails does so again. It does not take the
-place of a GPU, where lanes run at the same time.
+Many lanes run on coroutines where there is no GPU (tests/data/kernels/lanes.h), the text of its kernels with them. So
+what only many lanes can do to each other is tried on any machine, and a test that fails does so again. It does not take
+the place of a GPU, where lanes run at the same time.
 
 All run every row once more at each fixpoint, and look at what the kernels assert.
 """
@@ -14,16 +14,16 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
-from builds import build_once
-from engines import OpenEngine
-
+from support.builds import build_once
+from support.engines import OpenEngine
+from support.places import DATA
 from turbo_fzn.engine import variants
 from turbo_fzn.engine.contract import Found
 from turbo_fzn.engine.figures import subproblem_counts
 from turbo_fzn.engine.toolchain import compiler
 from turbo_fzn.resources import kernels_folder
 
-SOURCES = Path(__file__).resolve().parent / "kernels"
+SOURCES = DATA / "kernels"
 FLAGS = ("-std=c++17", "-O0", "-shared", "-fPIC", "-w", "-DCHECK_FIXPOINT")
 ASSERTING = "-DCHECK_ASSERTIONS"
 MANY_LANES = f'-DLANES="{SOURCES / "lanes.h"}"'

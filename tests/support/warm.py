@@ -20,7 +20,8 @@ import traceback
 from functools import cache
 from typing import NoReturn
 
-from command import PATIENCE, Answer, environment, read
+from support.command import PATIENCE, Answer, environment, read
+from support.places import TESTS
 
 LONGEST = 1 << 16  # bytes of a question
 IMPORTED = """answering cli run.bounding run.driver run.engines run.judge run.outcome run.output run.policy run.prepare
@@ -33,7 +34,9 @@ class Server:
         with theirs:
             command = [sys.executable, __file__, str(theirs.fileno())]
             nothing = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
-            self.process = subprocess.Popen(command, pass_fds=[theirs.fileno()], env=environment(), **nothing)
+            variables = environment()
+            variables["PYTHONPATH"] += f"{os.pathsep}{TESTS}"
+            self.process = subprocess.Popen(command, pass_fds=[theirs.fileno()], env=variables, **nothing)
         self.seconds = 0.0  # that the children have taken of processors
         atexit.register(self.close)
 

@@ -17,8 +17,10 @@ from pathlib import Path
 
 import pytest
 
+from support.places import DATA
+
 SECONDS = float(os.environ.get("TURBO_FZN_TELL_AFTER", "60"))
-STACKS = Path(__file__).parent / "stacks"
+STACKS = DATA / "stacks"
 WRITING_SECONDS = 0.5
 
 _terminal = 2  # the stderr that pytest does not catch

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable
 from itertools import combinations, pairwise
 
-from xcsp3_draw import COMPARE, CONDITIONS, Case, Draw, Item, of, texts
+from support.xcsp3_draw import COMPARE, CONDITIONS, Case, Draw, Item, of, texts
 
 ORDERS = ("lt", "le", "ge", "gt")
 

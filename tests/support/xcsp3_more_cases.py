@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Callable
 from itertools import combinations
 
-from xcsp3_cases import FORMS, Draw, conditional, counted, of, texts
-from xcsp3_draw import COMPARE, Case, Item
+from support.xcsp3_cases import FORMS, Draw, conditional, counted, of, texts
+from support.xcsp3_draw import COMPARE, Case, Item
 
 
 def extreme(name: str) -> Callable[[Draw, str], Case]:

@@ -13,9 +13,9 @@ import re
 import zlib
 from typing import NamedTuple
 
-from xcsp3_cases import Draw, of, texts
-from xcsp3_draw import Case, Item, Values, times
-from xcsp3_more_cases import FORMS
+from support.xcsp3_cases import Draw, of, texts
+from support.xcsp3_draw import Case, Item, Values, times
+from support.xcsp3_more_cases import FORMS
 
 SETS_DOMAINS = {"element", "element of a matrix", "channel", "circuit", "clause", "precedence"}  # so comes first
 OF_CONSTANTS = re.compile(r"\b(?!set)\w+\((?:[-\d,]|set\([-\d,]*\))+\)")  # an operator without a variable

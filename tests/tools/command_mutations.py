@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from mutation import host
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for who runs it as a script
+from tools.mutation import host
 
 CACHE = [
     host("cache", "a damaged file is used", "cache.py",
-         "return data if trailer ==", "return data if data or trailer ==", "tests/test_cache.py"),
+         "return data if trailer ==", "return data if data or trailer ==", "test_cache.py"),
     host("cache", "a folder that others can write is used", "cache.py",
          "return status.st_uid == os.geteuid() and not status.st_mode & OTHERS_MAY_WRITE", "return True",
-         "tests/test_cache.py"),
+         "test_cache.py"),
     host("cache", "one that is read-only is not read", "cache.py",
          "if is_private(os.stat(folder)):", "if is_private(os.stat(folder)) and os.access(folder, os.W_OK):",
-         "tests/test_read_only_cache.py"),
+         "test_read_only_cache.py"),
     host("cache", "what cannot be loaded is kept", "engine/toolchain/compilation.py",
-         "        check_binary(compiled, command[0])\n", "", "tests/test_cache.py -k loaded"),
+         "        check_binary(compiled, command[0])\n", "", "test_cache.py -k loaded"),
 ]  # fmt: skip

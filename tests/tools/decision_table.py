@@ -1,6 +1,6 @@
 """What is decided of a run, as lines of a text: for each model, flags and machines, in decisions.txt.
 
-`python tests/decision_table.py --write` writes the table as the package has it now; look at what has changed.
+`python tests/tools/decision_table.py --write` writes the table as the package has it now; look at what has changed.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for who runs it as a script
+from support.places import DATA
 from turbo_fzn.engine.abi.abi import METHODS
 from turbo_fzn.options import Options, parse_arguments
 from turbo_fzn.process.interrupt import Interrupt
@@ -18,7 +20,7 @@ from turbo_fzn.run.policy import Decision, decide
 from turbo_fzn.run.prepare import prepare
 from turbo_fzn.tnf.language import TNF
 
-FILE = Path(__file__).with_name("decisions.txt")
+FILE = DATA / "decisions.txt"
 ANNOTATION = ":: int_search([x,y],input_order,indomain_min,complete)"
 VARIABLES = "var 0..9: x; var 0..9: y; constraint int_ne(x,y);"
 MODELS = {

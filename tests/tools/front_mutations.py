@@ -3,9 +3,13 @@ whom. See mutations.py."""
 
 from __future__ import annotations
 
-from mutation import host, kernel
+import sys
+from pathlib import Path
 
-ROW = "tests/test_spans.py"
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for who runs it as a script
+from tools.mutation import host, kernel
+
+ROW = "test_spans.py"
 SPANS = [
     host("things in a row", "the length of the last one counts", "tnf/spans.py",
          "known[np.ix_(clique, clique)] - weight[:, None]", "known[np.ix_(clique, clique)]", ROW),
@@ -33,7 +37,7 @@ SPANS = [
          "if covered >> seed & 1 and seeds >= MOST_SEEDS:", "if seeds >= MOST_SEEDS:", ROW),
 ]  # fmt: skip
 
-SWAPS, ORDERS, GRAPH = "tests/test_symmetry.py", "tests/test_symmetry_breaking.py", "symmetry/graph.py"
+SWAPS, ORDERS, GRAPH = "test_symmetry.py", "test_symmetry_breaking.py", "symmetry/graph.py"
 SYMMETRY = [
     host("symmetry", "any guess will do", "symmetry/automorphisms.py",
          "return np.array_equal(before, after)", "return True", SWAPS),
@@ -68,18 +72,18 @@ SYMMETRY = [
 
 TURNS = [
     host("turns", "the search does not wait for the relaxation", "bounds/turns.py",
-         "return self.declared <= self.reached", "return False", "tests/test_turns.py"),
+         "return self.declared <= self.reached", "return False", "test_turns.py"),
     host("turns", "a linear program is accounted for at its end", "bounds/highs.py",
-         "self.reach(state.simplex_iteration_count)", "pass", "tests/test_turns.py -k linear_program"),
+         "self.reach(state.simplex_iteration_count)", "pass", "test_turns.py -k linear_program"),
     host("turns", "a fault within a linear program is forgotten", "bounds/highs.py",
-         "raise self.fault", "pass", "tests/test_turns.py -k linear_program"),
+         "raise self.fault", "pass", "test_turns.py -k linear_program"),
     kernel("turns", "a learner does not wait for its next turn", "learn/turns.h",
-           "while (global_load(&common->turn_end) == end &&", "while (false &&", "tests/test_turns.py"),
+           "while (global_load(&common->turn_end) == end &&", "while (false &&", "test_turns.py"),
     kernel("turns", "a learner that is alone gives up the search, too", "learn/learner.h",
-           "return !restarts(l).gave_up || p->n_blocks > 1;", "return true;", "tests/test_learning.py -k gives_up"),
+           "return !restarts(l).gave_up || p->n_blocks > 1;", "return true;", "test_learning.py -k gives_up"),
 ]  # fmt: skip
 
-TABLE_TESTS = "tests/test_tables.py"
+TABLE_TESTS = "test_tables.py"
 TABLES = [
     host("tables", "each name is a table of its own", "lower/globals/table_plan.py",
          "if equal is not None and np.array_equal(equal.rows, rows):", "if False:", TABLE_TESTS),
@@ -100,7 +104,7 @@ TABLES = [
          "factors.append(factors[-1] * (high - low + 1))", "factors.append(factors[-1] * (high - low))", TABLE_TESTS),
 ]  # fmt: skip
 
-TEXTS = "tests/test_large_texts.py"
+TEXTS = "test_large_texts.py"
 READING = [
     host("large texts", "all is read at once", "read/files.py",
          "while piece := stream.read(min(PIECE_BYTES, left + 1)):", "while piece := stream.read():", TEXTS),
@@ -108,5 +112,5 @@ READING = [
     host("large texts", "expat gets all at once", "read/xcsp3/document.py",
          "PIECE_CHARACTERS = 2**20", "PIECE_CHARACTERS = 2**40", TEXTS),
     host("little memory", "the room is not tried", "cli.py",
-         "    memory.require(memory.LIBRARIES_BYTES)\n", "", "tests/test_low_memory.py"),
+         "    memory.require(memory.LIBRARIES_BYTES)\n", "", "test_low_memory.py"),
 ]  # fmt: skip

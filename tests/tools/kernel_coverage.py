@@ -1,4 +1,5 @@
-"""Which lines and branches of the operators the tests run, by gcov of the CPU build: `python tests/kernel_coverage.py`.
+"""Which lines and branches of the operators the tests run, by gcov of the CPU build:
+`python tests/tools/kernel_coverage.py`.
 
 The kernels are compiled anew, without optimisation or inlining and with counters, by a compiler that is a script; the
 tests of the operators run; gcov reads the counters. Exit code 1 where a line or a branch of propagate.h was never taken
@@ -15,7 +16,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-TESTS = Path(__file__).resolve().parent
+TESTS = Path(__file__).resolve().parent.parent
 OPERATORS = "propagate.h"
 RUN = ["test_propagators.py", "test_limits.py", "test_capacities.py", "test_overflow.py"]
 ON_A_GPU = (
@@ -45,7 +46,9 @@ def run_tests(folder: Path) -> None:
         "GCOV_PREFIX_STRIP": "99",
     }
     command = [sys.executable, "-m", "pytest", "-q", "-m", "not gpu", "-k", LEFT_OUT, "-p", "no:cacheprovider"]
-    subprocess.run([*command, *(str(TESTS / name) for name in RUN)], env=environment, check=True, cwd=TESTS.parent)
+    subprocess.run(
+        [*command, *(str(next(TESTS.rglob(name))) for name in RUN)], env=environment, check=True, cwd=TESTS.parent
+    )
 
 
 def counters(folder: Path) -> dict[str, dict[int, tuple[int, list[int]]]]:

@@ -16,10 +16,12 @@ import tempfile
 from html import unescape
 from pathlib import Path
 
-from command import COMMAND, CORPUS, environment, golomb
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for who runs it as a script
+from support.command import COMMAND, environment, golomb
+from support.places import CORPUS, ROOT
 
 HTML = "--html"
-FOLDER = Path(__file__).resolve().parent.parent / "build" / "look"
+FOLDER = ROOT / "build" / "look"
 SITE_PAGES = [FOLDER.parent / "site" / f"{name}.html" for name in ("index", "guide/tutorial", "guide/reference")]
 WIDTHS = {500: 3600, 1400: 1700}  # of the window, and its height
 LEAST_FILLED = 0.6  # of the height of the longest column, by the shortest

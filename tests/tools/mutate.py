@@ -24,11 +24,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
-from mutation import Mutation
-from mutations import MUTATIONS
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for who runs it as a script
+from support.places import ROOT
+from tools.mutation import Mutation
+from tools.mutations import MUTATIONS
 
-SOURCE = Path(__file__).resolve().parent.parent
-PAGE = SOURCE / "build" / "mutations.md"
+PAGE = ROOT / "build" / "mutations.md"
 FOLDERS = ("turbo_fzn", "kernels", "share", "tests", "examples", "docs")
 PARTS = (*FOLDERS, "setup.cfg", "pyproject.toml", "README.md", "LICENSE")
 PATIENCE = 120  # seconds that a test waits for what a mutation may have taken away
@@ -71,7 +72,8 @@ def run_tests(folder: Path, cache: Path, tests: list[str]) -> tuple[int | None, 
         "TURBO_FZN_KERNEL_FLAGS": "-O1",
         "TURBO_FZN_PATIENCE": str(PATIENCE),
     }
-    command = [sys.executable, "-m", "pytest", "-v", "-x", "-p", "no:cacheprovider", "-m", "not gpu", *tests]
+    words = [path_of(word, folder) for word in tests]
+    command = [sys.executable, "-m", "pytest", "-v", "-x", "-p", "no:cacheprovider", "-m", "not gpu", *words]
     with tempfile.TemporaryFile("w+") as said:
         try:
             done = subprocess.run(command, cwd=folder, env=environment, stdout=said, stderr=said, timeout=MOST_SECONDS)
@@ -82,11 +84,16 @@ def run_tests(folder: Path, cache: Path, tests: list[str]) -> tuple[int | None, 
         return code, said.read()
 
 
+def path_of(word: str, folder: Path) -> str:
+    """Mutations name a file of tests without its folder, since no other has its name."""
+    return str(next((folder / "tests").rglob(word)).relative_to(folder)) if word.endswith(".py") else word
+
+
 def failed_test(code: int | None, said: str) -> str:
     """The name of the test that failed, or in which the process was killed by its own fault; empty where all passed."""
-    if failed := re.search(r"^(?:FAILED|ERROR) tests/(\S+)::([^\s\[]+)", said, re.MULTILINE):
+    if failed := re.search(r"^(?:FAILED|ERROR) tests/\S*?(test_\w+\.py)::([^\s\[]+)", said, re.MULTILINE):
         return f"`{failed[1]}` {failed[2].removeprefix('test_').replace('_', ' ')}"
-    begun = re.findall(r"^tests/(\S+)::([^\s\[]+)", said, re.MULTILINE)
+    begun = re.findall(r"^tests/\S*?(test_\w+\.py)::([^\s\[]+)", said, re.MULTILINE)
     if code in FAULTS and begun:
         return f"`{begun[-1][0]}` {begun[-1][1].removeprefix('test_').replace('_', ' ')}"
     return ""
@@ -128,7 +135,7 @@ def try_all(mutations: list[Mutation], processes: int) -> Iterator[Outcome]:
     with tempfile.TemporaryDirectory(prefix="turbo-mutations-") as name, ThreadPoolExecutor(processes) as pool:
         workshop = Workshop(Path(name) / "tree", Path(name) / "cache")
         workshop.tree.mkdir()
-        copy_tree(SOURCE, workshop.tree)
+        copy_tree(ROOT, workshop.tree)
         if fault := "".join(pool.map(lambda tests: try_without(tests, workshop), every_test(mutations))):
             sys.exit(f"without a mutation a test fails: {fault}")
         yield from pool.map(lambda mutation: try_mutation(mutation, workshop), mutations)

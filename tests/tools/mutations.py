@@ -1,4 +1,4 @@
-"""Faults for `tests/mutate.py` to put into the solver, one at a time, and the tests that must see each.
+"""Faults for `tests/tools/mutate.py` to put into the solver, one at a time, and the tests that must see each.
 
 A mutation says which mechanism it breaks and how, in which file which text (found there exactly once) becomes which,
 and what pytest is to run. A kernel that is changed must be compiled, so the tests are few. What cannot be seen by a
@@ -8,14 +8,18 @@ neighbourhood that finds nothing.
 
 from __future__ import annotations
 
-from command_mutations import CACHE
-from front_mutations import READING, SPANS, SYMMETRY, TABLES, TURNS
-from learning_mutations import LEARNING
-from mutation import host, kernel
-from variant_mutations import VARIANTS
+import sys
+from pathlib import Path
 
-SHARING, CAPACITIES, FREE = "tests/test_sharing.py", "tests/test_capacities.py", "tests/test_free_search.py"
-FIXPOINT, PORTFOLIO, ORDER = "tests/test_fixpoint.py", "tests/test_portfolio.py", "tests/test_search_order.py"
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for who runs it as a script
+from tools.command_mutations import CACHE
+from tools.front_mutations import READING, SPANS, SYMMETRY, TABLES, TURNS
+from tools.learning_mutations import LEARNING
+from tools.mutation import host, kernel
+from tools.variant_mutations import VARIANTS
+
+SHARING, CAPACITIES, FREE = "test_sharing.py", "test_capacities.py", "test_free_search.py"
+FIXPOINT, PORTFOLIO, ORDER = "test_fixpoint.py", "test_portfolio.py", "test_search_order.py"
 POOL, SEARCH, LEVELS, TASK, VALUES = (f"search/{name}.h" for name in ("pool", "search", "levels", "task", "values"))
 NEIGHBOURHOOD, BANDIT = "free/neighbourhood.h", "free/portfolio.h"
 
@@ -65,10 +69,10 @@ TRAIL = [
     kernel("full stack", "what is given up is not told", "core/store.h",
            "global_store(&b.problem->common->incomplete, 1)", "(void)0", CAPACITIES),
     kernel("overflow", "what cannot be stored is denied", "core/store.h",
-           "give_up(b);\n  return fail(b);", "return fail(b);", "tests/test_overflow.py"),
+           "give_up(b);\n  return fail(b);", "return fail(b);", "test_overflow.py"),
     kernel("leaving levels out", "levels that print the same are searched", SEARCH,
            "&& lane() == 0) keep_output_levels(b);", "&& false) keep_output_levels(b);",
-           "tests/test_profiler.py -k skipped"),
+           "test_profiler.py -k skipped"),
 ]  # fmt: skip
 
 ROUNDS = [
@@ -82,7 +86,7 @@ ROUNDS = [
            "pending = take_queued(b, i);", "pending = 0;", CAPACITIES),
     kernel("run step", "a stop is not heard", "core/fixpoint.h",
            "b.round % STOP_POLL_ROUNDS == 0 || n_queue >= LONG_ROUND * lanes()", "false",
-           "tests/test_concurrency.py -k ages"),
+           "test_concurrency.py -k ages"),
     host("watch lists", "y <= z watches the wrong bound of y", "engine/layout/watch.py",
          "(leq & x_true, WAKE_LOWER, WAKE_UPPER)", "(leq & x_true, WAKE_UPPER, WAKE_UPPER)", FIXPOINT),
 ]  # fmt: skip
@@ -92,7 +96,7 @@ BRANCHING = [
            "add_branch(&branches, u, u); add_branch(&branches, l, u - 1);", "add_branch(&branches, u, u);", ORDER),
     kernel("branching", "variables without annotation are not labelled", "search/branch.h",
            "Strategy rest = {VAR_INPUT_ORDER, VALUE_MIN, -1, b.problem->n_vars};",
-           "Strategy rest = {VAR_INPUT_ORDER, VALUE_MIN, -1, 0};", "tests/test_random_models.py"),
+           "Strategy rest = {VAR_INPUT_ORDER, VALUE_MIN, -1, 0};", "test_random_models.py"),
     kernel("failure weights", "they do not steer the search", "search/branch.h",
            "(weight > 1 ? weight : 1)", "1", FREE),
     kernel("failure weights", "no failure is charged", SEARCH,
@@ -102,15 +106,15 @@ BRANCHING = [
     kernel("failure weights", "the row's own variables are charged", SEARCH,
            "add_weight(&b.problem->weights[owner])", "add_weight(&b.problem->weights[var])", PORTFOLIO),
     host("cores", "those of the machine are counted", "run/machine.py",
-         "len(os.sched_getaffinity(0))", "os.cpu_count() or 1", "tests/test_policy.py -k processors"),
+         "len(os.sched_getaffinity(0))", "os.cpu_count() or 1", "test_policy.py -k processors"),
     kernel("warm start", "it is not tried", "block.h",
-           "b.problem->n_hints > 0", "false", "tests/test_warm_start.py"),
+           "b.problem->n_hints > 0", "false", "test_warm_start.py"),
     kernel("warm start", "a learner does without", "learn/decide.h",
-           "problem(l)->n_hints > 0 ? WARM_START : FIRST_ANNOTATED", "FIRST_ANNOTATED", "tests/test_warm_start.py"),
+           "problem(l)->n_hints > 0 ? WARM_START : FIRST_ANNOTATED", "FIRST_ANNOTATED", "test_warm_start.py"),
     kernel("warm start", "it is never given up", NEIGHBOURHOOD,
-           "failures_left = FAILURE_LIMIT;", "failures_left = INT32_MAX;", "tests/test_warm_start.py"),
+           "failures_left = FAILURE_LIMIT;", "failures_left = INT32_MAX;", "test_warm_start.py"),
     kernel("warm start", "values outside of the bounds become the least", "search/branch.h",
-           "hint > u ? u : hint", "hint > u ? l : hint", "tests/test_warm_start.py"),
+           "hint > u ? u : hint", "hint > u ? l : hint", "test_warm_start.py"),
 ]  # fmt: skip
 
 PUBLISHING = [
@@ -135,7 +139,7 @@ PUBLISHING = [
     kernel("ring", "two solutions get the same place", "search/mailbox.h",
            "global_add(&p->common->ring_head, (i64)1)", "global_load(&p->common->ring_head)", CAPACITIES),
     kernel("profile", "a phase is not told", "solver.h",
-           "turn_to(b, ACTIVITY_CHOICE);", "", "tests/test_protocol.py -k profile"),
+           "turn_to(b, ACTIVITY_CHOICE);", "", "test_protocol.py -k profile"),
 ]  # fmt: skip
 
 FREE_SEARCH = [
@@ -185,94 +189,94 @@ FREE_SEARCH = [
 
 HOST = [
     host("check", "a wrong solution passes", "run/judge.py",
-         "if violation is not None:", "if False:", "tests/test_cli_errors.py -k check"),
+         "if violation is not None:", "if False:", "test_cli_errors.py -k check"),
     host("check", "many wrong solutions pass", "run/judge.py",
-         "not self.floats and self._all_hold(batch)", "not self.floats", "tests/test_cli_errors.py -k check"),
+         "not self.floats and self._all_hold(batch)", "not self.floats", "test_cli_errors.py -k check"),
     host("answers", "an output is printed again", "run/answers.py",
-         "if key in self.seen:", "if False:", "tests/test_optimal.py"),
+         "if key in self.seen:", "if False:", "test_optimal.py"),
     host("answers", "the output is said to determine all", "run/answers.py",
-         "return count == tnf.n_vars", "return count > 0", "tests/test_optimal.py tests/test_answers_determined.py"),
+         "return count == tnf.n_vars", "return count > 0", "test_optimal.py test_answers_determined.py"),
     host("reconstruction", "a removed definition gives no value", "tnf/simplify.py",
-         "for rows in reversed(self.removed):", "for rows in ():", "tests/test_simplify.py"),
+         "for rows in reversed(self.removed):", "for rows in ():", "test_simplify.py"),
     host("32 and 64 bits", "a store is thought wider than it is", "tnf/language.py",
-         "NARROW_LIMIT = 2**30 - 1", "NARROW_LIMIT = 2**31 - 1", "tests/test_limits.py -k witness"),
+         "NARROW_LIMIT = 2**30 - 1", "NARROW_LIMIT = 2**31 - 1", "test_limits.py -k witness"),
     host("team", "one that joins does not know the best solution", "engine/together/team.py",
-         "engine.start(self.best)", "engine.start(None)", "tests/test_team.py"),
+         "engine.start(self.best)", "engine.start(None)", "test_team.py"),
     host("team", "nobody is told what others find", "engine/together/team.py",
-         "self._tell_best(self.best, finder)", "pass", "tests/test_team.py"),
+         "self._tell_best(self.best, finder)", "pass", "test_team.py"),
     host("team", "nobody is told what others prove", "engine/together/team.py",
-         "            self._tell_bound()\n", "", "tests/test_team.py"),
+         "            self._tell_bound()\n", "", "test_team.py"),
     host("team", "what one that fails has found is lost", "engine/together/member.py",
-         "self.left = engine.poll()", "self.left = []", "tests/test_team.py"),
+         "self.left = engine.poll()", "self.left = []", "test_team.py"),
     host("team", "the end waits until the GPU is ready", "engine/together/member.py",
-         "self.maker.abandon()", "self.maker.thread.join()", "tests/test_team.py"),
+         "self.maker.abandon()", "self.maker.thread.join()", "test_team.py"),
     kernel("parcels", "nothing is sent to other engines", "search/parcels.h",
            "if (length >= p->parcel_path || !is_wanted_elsewhere(p)) return false;", "return false;",
-           "tests/test_ranks.py -k stolen"),
+           "test_ranks.py -k stolen"),
     kernel("parcels", "what comes from other engines is not counted", "search/parcels.h",
-           "global_add(&p->common->outstanding, 1);", "", "tests/test_ranks.py -k every_part"),
+           "global_add(&p->common->outstanding, 1);", "", "test_ranks.py -k every_part"),
     host("tree", "what an engine had that fails is lost", "engine/together/tree.py",
-         "                self.hand += branch.given\n", "", "tests/test_fleet.py -k had_that_fails"),
+         "                self.hand += branch.given\n", "", "test_fleet.py -k had_that_fails"),
     host("tree", "what is dropped is not missed", "engine/together/tree.py",
-         "return self.ledger.balances(len(self.hand))", "return True", "tests/test_ranks.py -k dropped"),
+         "return self.ledger.balances(len(self.hand))", "return True", "test_ranks.py -k dropped"),
     host("census", "a rank that has something left is thought passive", "ranks/census.py",
-         "self.passive and other.passive", "True", "tests/test_ranks.py -k census"),
+         "self.passive and other.passive", "True", "test_ranks.py -k census"),
     host("census", "what is under way is not looked at", "ranks/census.py",
-         "before.received == total.sent", "True", "tests/test_ranks.py -k census"),
+         "before.received == total.sent", "True", "test_ranks.py -k census"),
     host("ranks", "rank 0 knows a solution before it hands it out", "ranks/ranks.py",
          "if self.wire.rank:  # to rank 0 it comes as a solution, to be handed out", "if True:",
-         "tests/test_ranks.py -k rank_0_knows"),
+         "test_ranks.py -k rank_0_knows"),
     host("parcels", "engines have room for different paths", "engine/layout/layout.py",
-         "PARCEL_PATH if settings.shares else 64)", "64)", "tests/test_ranks_apart.py -k same_paths"),
+         "PARCEL_PATH if settings.shares else 64)", "64)", "test_ranks_apart.py -k same_paths"),
     host("parcels", "the end of a path is cut off", "engine/parcels.py",
-         "if not all(map(self.fits, paths)):", "if False:", "tests/test_ranks_apart.py -k cut_off"),
+         "if not all(map(self.fits, paths)):", "if False:", "test_ranks_apart.py -k cut_off"),
     host("ranks", "only those that rank 0 sends to hear of it", "ranks/ranks.py",
-         "self.heard[news.origin] = self.clock()", "pass", "tests/test_ranks_apart.py -k alive"),
+         "self.heard[news.origin] = self.clock()", "pass", "test_ranks_apart.py -k alive"),
     host("ranks", "what is said of the next job is lost", "ranks/world.py",
          "                self.early.append((epoch, message))", "                pass",
-         "tests/test_ranks_apart.py -k later_job"),
+         "test_ranks_apart.py -k later_job"),
     host("ranks", "a proof without an objective stays where it is", "ranks/ranks.py",
-         "            self.wire.send(Kind.PROVED, 0)\n", "", "tests/test_ranks_apart.py -k another_rank"),
+         "            self.wire.send(Kind.PROVED, 0)\n", "", "test_ranks_apart.py -k another_rank"),
     host("team", "a running GPU is not told of solutions", "engine/cuda/gpu.py",
-         "if self.running_kernel and self.layout.is_whole(found):", "if False:", "tests/test_exchange.py"),
+         "if self.running_kernel and self.layout.is_whole(found):", "if False:", "test_exchange.py"),
     host("team", "root bounds are told before the solution is handed out", "engine/together/team.py",
-         "if teller.roots is None or have > teller.roots.under:", "if teller.roots is None:", "tests/test_team.py"),
+         "if teller.roots is None or have > teller.roots.under:", "if teller.roots is None:", "test_team.py"),
     host("team", "root bounds are taken without the solution", "engine/cpu.py",
-         "if self.common.best <= roots.under:", "if True:", "tests/test_exchange.py -k left_alone"),
+         "if self.common.best <= roots.under:", "if True:", "test_exchange.py -k left_alone"),
     kernel("units", "nobody uses them", "search/levels.h", "  apply_units(b);\n", "",
-           "tests/test_exchange.py -k root_bounds"),
+           "test_exchange.py -k root_bounds"),
     kernel("units", "they wake no row", "search/units.h",
            "restrict_domain(b, v, interval(maximum(lower, b.lower[v]), minimum(upper, b.upper[v])));",
            "b.lower[v] = maximum(lower, b.lower[v]), b.upper[v] = minimum(upper, b.upper[v]);",
-           "tests/test_exchange.py -k wake"),
+           "test_exchange.py -k wake"),
     kernel("units", "neighbourhoods fix what must change", "free/neighbourhood.h",
-           "if (value < b.lower[var] || value > b.upper[var]) continue;", "", "tests/test_exchange.py -k leaves_free"),
+           "if (value < b.lower[var] || value > b.upper[var]) continue;", "", "test_exchange.py -k leaves_free"),
     kernel("units", "learners tell none", "learn/learner.h", "  tell_root(l);\n", "",
-           "tests/test_exchange.py -k learner"),
+           "test_exchange.py -k learner"),
     kernel("team", "what the host has found elsewhere does not bound the search", TASK,
            "return told < best ? minimum(global_min(&common->best, told), told) : best;", "return best;",
-           "tests/test_exchange.py -k tree"),
+           "test_exchange.py -k tree"),
     kernel("team", "what the host has found elsewhere starts no neighbourhood", "free/neighbourhood.h",
-           "if (b.problem->sense != 0) take_host_solution(b);", "", "tests/test_exchange.py -k neighbourhoods"),
+           "if (b.problem->sense != 0) take_host_solution(b);", "", "test_exchange.py -k neighbourhoods"),
     host("errors", "the best solution is not printed before an error", "run/output.py",
          'all there is to say."""\n        self.print_held()', 'all there is to say."""',
-         "tests/test_delivery.py -k before_the_error"),
+         "test_delivery.py -k before_the_error"),
     host("time limit", "one that passes early leaves no dive", "process/interrupt.py",
-         "OVERTIME_SECONDS = 0.28", "OVERTIME_SECONDS = 0.0", "tests/test_delivery.py -k spent"),
+         "OVERTIME_SECONDS = 0.28", "OVERTIME_SECONDS = 0.0", "test_delivery.py -k spent"),
     host("time limit", "what is kept back is claimed", "run/search.py",
-         "return complete and all_told", "return complete", "tests/test_late_answers.py"),
+         "return complete and all_told", "return complete", "test_late_answers.py"),
     host("stops", "the reader's end is not noticed", "process/stopping.py",
-         "or bool(self.stdout.poll(0))", "", "tests/test_protocol.py -k reader"),
+         "or bool(self.stdout.poll(0))", "", "test_protocol.py -k reader"),
     host("stops", "the engine is not told by the signal itself", "run/search.py",
-         "self.engine.halt()", "pass", "tests/test_last_call.py -k request"),
+         "self.engine.halt()", "pass", "test_last_call.py -k request"),
     host("stops", "the first check builds its tables", "run/search.py",
-         "self.judge.make_ready()", "pass", "tests/test_last_call.py -k ready"),
+         "self.judge.make_ready()", "pass", "test_last_call.py -k ready"),
     host("streams", "what a library prints is among the answers", "cli.py",
-         "streams.keep_libraries_out()", "pass", "tests/test_delivery.py -k library"),
+         "streams.keep_libraries_out()", "pass", "test_delivery.py -k library"),
 ]  # fmt: skip
 
-FLOAT_ROWS, FLOAT_MODELS = "tests/test_float_rows.py", "tests/test_float_models.py"
-REAL_BOUNDS = "tests/test_real_bounds.py"
+FLOAT_ROWS, FLOAT_MODELS = "test_float_rows.py", "test_float_models.py"
+REAL_BOUNDS = "test_real_bounds.py"
 FLOATS = [
     kernel("real variables", "a sum is rounded inwards", "floats/rows.h",
            "raise(x, sum_below(b.l, c.l));", "raise(x, sum_above(b.l, c.l));", f"{FLOAT_ROWS} -k arithmetic"),
@@ -314,7 +318,7 @@ FLOATS = [
          "        self.told = -NO_SOLUTION\n", "", REAL_BOUNDS),
 ]  # fmt: skip
 
-BOUNDS, GLOBAL_ROWS, INDICES = "tests/test_bounds.py", "tests/test_bounds_globals.py", "tests/test_bounds_indices.py"
+BOUNDS, GLOBAL_ROWS, INDICES = "test_bounds.py", "test_bounds_globals.py", "test_bounds_indices.py"
 RELAXATION = [
     kernel("relaxation", "its bound is not read", TASK,
            "told = global_load(&common->host_bound)", "told = own", SHARING),
@@ -355,29 +359,29 @@ RELAXATION = [
          "side = below * (below + 1) - constant", "side = below * (below + 1) - 1 - constant", INDICES),
     host("relaxation", "the least likely value is wished", "run/bounding.py",
          "np.argsort(values[self.truths[:, 0]], kind=\"stable\")",
-         "np.argsort(-values[self.truths[:, 0]], kind=\"stable\")", "tests/test_wishes.py"),
+         "np.argsort(-values[self.truths[:, 0]], kind=\"stable\")", "test_wishes.py"),
     kernel("relaxation", "nobody tries what it wishes", "learn/restart.h",
-           "if (guidance(l).by_wish) take_wishes(l);", "", "tests/test_wishes.py"),
+           "if (guidance(l).by_wish) take_wishes(l);", "", "test_wishes.py"),
     host("relaxation", "values of a table that meet exclude each other", "bounds/linearise.py",
-         "rows.isdisjoint(", "not rows.isdisjoint(", "tests/test_bounds_indices.py -k never_meet"),
+         "rows.isdisjoint(", "not rows.isdisjoint(", "test_bounds_indices.py -k never_meet"),
     host("relaxation", "an image of an image loses what is added", "bounds/encoding.py",
          "coefficient * image.constant + constant)", "image.constant + constant)",
-         "tests/test_bounds_indices.py -k images_of"),
+         "test_bounds_indices.py -k images_of"),
     host("relaxation", "where things are placed is divided like amounts", "bounds/tree.py",
-         "if broken.max(initial=0) > 0:", "if False:", "tests/test_bounds_tree.py"),
+         "if broken.max(initial=0) > 0:", "if False:", "test_bounds_tree.py"),
     host("relaxation", "it is made to its end behind a stop", "run/bounding.py",
          "lambda: self.beside.stopped)", "lambda: False)", f"{BOUNDS} -k once_the_search"),
     host("relaxation", "sets that differ are grown without a limit", "bounds/cliques.py",
-         "while candidates and work < MOST_WORK:", "while candidates:", "tests/test_cliques.py -k however_much"),
+         "while candidates and work < MOST_WORK:", "while candidates:", "test_cliques.py -k however_much"),
 ]  # fmt: skip
 
 UNBOUNDED = [
     host("unbounded objective", "a minimum changes sides", "run/unbounded.py",
-         "(x == y <= z and dx == dy <= dz)", "(x == y <= z and dx == dy)", "tests/test_unbounded.py -k ray"),
+         "(x == y <= z and dx == dy <= dz)", "(x == y <= z and dx == dy)", "test_unbounded.py -k ray"),
     host("unbounded objective", "what has a bound moves", "run/unbounded.py",
-         "self.tnf.upper[v] >= INFINITY if step > 0", "True if step > 0", "tests/test_unbounded.py -k ray"),
+         "self.tnf.upper[v] >= INFINITY if step > 0", "True if step > 0", "test_unbounded.py -k ray"),
     host("unbounded objective", "the checker is not asked", "run/unbounded.py",
-         "if checker.violation(point) is not None:", "if False:", "tests/test_unbounded.py -k beyond_all"),
+         "if checker.violation(point) is not None:", "if False:", "test_unbounded.py -k beyond_all"),
 ]  # fmt: skip
 
 MUTATIONS = [

@@ -20,16 +20,15 @@ from pathlib import Path
 from queue import Queue
 from threading import Thread
 
-from global_cases import CASES
-from global_models import assignments, model_of, plain_name
-from global_notation import Case, identify
-from look import BROWSER
-from test_globals import FORMS
-
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for who runs it as a script
+from support.global_cases import CASES
+from support.global_models import FORMS, assignments, model_of, plain_name
+from support.global_notation import Case, identify
+from support.places import ROOT
+from tools.look import BROWSER
 from turbo_fzn import solve_text
 from turbo_fzn.install import configuration
 
-ROOT = Path(__file__).resolve().parent.parent
 PATIENCE = 600  # seconds for one model, on any machine
 EXAMPLE_MS = 120_000
 PAGE = """<script type="module">

@@ -11,7 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-DATA = Path(__file__).resolve().parent.parent / "build" / "coverage"
+DATA = Path(__file__).resolve().parent.parent.parent / "build" / "coverage"
 LEAST_LINES, LEAST_BRANCHES = 95.0, 90.0
 
 

@@ -1,4 +1,4 @@
-"""A long run at full load: solutions stream, memory does not grow. `python tests/soak.py --help`.
+"""A long run at full load: solutions stream, memory does not grow. `python tests/tools/soak.py --help`.
 
 Two runs of the command, each for half of the time: one that enumerates a model with 10^10 solutions, all of which are
 read and checked here, and one that searches for the optimum of a model that it cannot prove, with neighbourhoods. The
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -19,7 +18,10 @@ import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-REPOSITORY = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for who runs it as a script
+from support.market_split import market_split_model
+from support.places import ROOT
+
 MOST_GROWTH = 32 << 20  # bytes
 N_DIGITS, DIGIT_SUM = 12, 54
 UNKNOWN = "=====UNKNOWN=====\n"
@@ -31,27 +33,6 @@ def streaming_model() -> str:
     lines = [f"var 0..9: {name} :: output_var;" for name in names]
     lines.append(f"constraint int_lin_eq([{','.join('1' * N_DIGITS)}],[{','.join(names)}],{DIGIT_SUM});")
     return "\n".join([*lines, "solve satisfy;"]) + "\n"
-
-
-def market_split_model() -> str:
-    """Four equations over 40 Booleans, with slack to be minimised (Cornuéjols and Dawande 1998).
-
-    No proof is in sight: all weights are even and the right sides odd, which bounds do not see, so slack 0 is
-    impossible.
-    """
-    generator = random.Random(1)
-    names = [f"b{i}" for i in range(40)]
-    lines = [f"var 0..1: {name};" for name in names]
-    lines += [f"var 0..4000: {sign}{k};" for k in range(4) for sign in "su"]
-    lines.append("var 0..32000: cost :: output_var;")
-    for k in range(4):
-        weights = [2 * generator.randrange(50) for _ in names]
-        terms = ",".join(map(str, [*weights, 1, -1]))
-        lines.append(f"constraint int_lin_eq([{terms}],[{','.join(names)},s{k},u{k}],{sum(weights) // 2 | 1});")
-    slacks = [f"{sign}{k}" for k in range(4) for sign in "su"]
-    lines.append(f"constraint int_lin_eq([{','.join('1' * 8)},-1],[{','.join(slacks)},cost],0);")
-    search = f":: int_search([{','.join(names)}],input_order,indomain_max,complete)"
-    return "\n".join([*lines, f"solve {search} minimize cost;"]) + "\n"
 
 
 class Memory:
@@ -81,7 +62,7 @@ class Memory:
 
 def start(path: Path, arguments: argparse.Namespace, *flags: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "turbo_fzn", "--arch", arguments.arch, *flags, str(path)]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(REPOSITORY), os.environ.get("PYTHONPATH", "")])}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
 
 

@@ -1,6 +1,6 @@
 """How soon the command ends when it is told to, and whether it loses a solution: random signals, and time limits.
 
-    python tests/stops.py --moments 300 --limits 160 FILE.fzn.gz …
+    python tests/tools/stops.py --moments 300 --limits 160 FILE.fzn.gz …
 
 runs the files in turn. With `--moments` each run gets SIGTERM (MiniZinc 2.6 would kill it 0.2 s later) at a moment
 drawn from its start to its last second: half of them from the first second of the search, where most is still being

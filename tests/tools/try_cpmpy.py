@@ -14,8 +14,11 @@ import os
 import subprocess
 import sys
 import venv
+from pathlib import Path
 
-from doc_commands import ROOT, commands
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for who runs it as a script
+from support.doc_commands import commands
+from support.places import ROOT
 
 PAGE = ROOT / "docs" / "guide" / "cpmpy.md"
 HOME = ROOT / "build" / "cpmpy"

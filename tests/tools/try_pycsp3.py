@@ -2,7 +2,7 @@
 
 The example of the page is run; its model alone is compiled, and the instance solved; and where Java is, the checker of
 the competitions looks at solutions of ours, and ACE is asked of our instances, and of random ones. Exit code 1 where
-something is not as the page, or tests/xcsp3/expected.json, has it.
+something is not as the page, or tests/data/xcsp3/expected.json, has it.
 """
 
 from __future__ import annotations
@@ -18,13 +18,15 @@ import venv
 from collections.abc import Iterator
 from pathlib import Path
 
-from doc_commands import ROOT, commands
-from xcsp3_unnamed import GOALS, UNNAMED
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for who runs it as a script
+from support.doc_commands import commands
+from support.places import DATA, ROOT, TESTS
+from support.xcsp3_unnamed import GOALS, UNNAMED
 
 PAGE = ROOT / "docs" / "guide" / "xcsp3.md"
 HOME = ROOT / "build" / "pycsp3"
-INSTANCES = ROOT / "tests" / "xcsp3"
-ASK = ROOT / "tests" / "xcsp3_ace.py"
+INSTANCES = DATA / "xcsp3"
+ASK = TESTS / "tools" / "xcsp3_ace.py"
 RANDOM_INSTANCES = "100"
 SOLVING = "\nturbo = "  # where the example begins to call the solver
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from mutation import host, kernel
+import sys
+from pathlib import Path
 
-TESTS = "tests/test_variants.py"
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for who runs it as a script
+from tools.mutation import host, kernel
+
+TESTS = "test_variants.py"
 EVERY, RETIRED, LOST = (f"{TESTS} -k {name}" for name in ("every_solution", "have_retired", "bound_that_is_lost"))
 SWEEP, SPLIT = "core/sweep.h", "search/split.h"
 

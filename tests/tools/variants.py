@@ -13,12 +13,12 @@ import sys
 import time
 from pathlib import Path
 
-from test_corpus import EXPECTED, has_floats, text_of
-
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for who runs it as a script
+from support.corpus import EXPECTED, has_floats, text_of
+from support.places import ROOT
 from turbo_fzn.engine import variants
 
-ROOT = Path(__file__).resolve().parent.parent
-TESTS = ("tests/test_builtins.py", "tests/test_random_models.py", "tests/test_corpus.py")
+TESTS = ("tests/answers/test_builtins.py", "tests/answers/test_random_models.py", "tests/answers/test_corpus.py")
 FLAGS = "-DCHECK_FIXPOINT"
 TOGETHER = (
     "sweep,no-retire", "sweep,retire=scan", "warp-sweep,retire=scan", "sweep,recompute,static-split",

@@ -1,8 +1,8 @@
 """ACE (Lecoutre, arXiv 2302.05405), the solver in PyPI's pycsp3, as an oracle: many instances in one run of Java.
 
-python tests/xcsp3_ace.py 2000 [SEED]    # until so many random instances are solved by both; what disagrees,
-                                         # and who is wrong by enumeration; exit code 1 where we are
-python tests/xcsp3_ace.py FILE...        # status and optimum of these by ACE, as tests/xcsp3/expected.json has them
+python tests/tools/xcsp3_ace.py 2000 [SEED]    # until so many random instances are solved by both; what disagrees,
+                                               # and who is wrong by enumeration; exit code 1 where we are
+python tests/tools/xcsp3_ace.py FILE...        # status and optimum of these by ACE, as expected.json has them
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for who runs it as a script
 if TYPE_CHECKING:
-    from xcsp3_random import Instance
-
+    from support.xcsp3_random import Instance
     from turbo_fzn.api import Result
 
 HERE = Path(__file__).resolve().parent
@@ -92,7 +92,7 @@ def instantiation(names: list[str], words: list[str]) -> dict[str, int]:
 
 def disagreements(seeds: Iterable[int]) -> tuple[int, list[str]]:
     """How many instances both have solved, and one line for each on which they disagree."""
-    from xcsp3_random import random_instance
+    from support.xcsp3_random import random_instance
 
     instances = {seed: random_instance(seed, core=True) for seed in seeds}
     with tempfile.TemporaryDirectory() as folder:

@@ -6,10 +6,10 @@ import re
 
 import numpy as np
 import pytest
-from command import LEAST_SUM, NO_SOLUTION, THREE_SOLUTIONS, golomb, write
-from conftest import needs_minizinc
-from warm import ask
 
+from support.command import LEAST_SUM, NO_SOLUTION, THREE_SOLUTIONS, golomb, write
+from support.needs import needs_minizinc
+from support.warm import ask
 from turbo_fzn import Result, solve_model, solve_text
 from turbo_fzn.errors import ModelError, UsageError
 from turbo_fzn.options import OPTIONS, Options, parse_arguments

@@ -11,9 +11,9 @@ import time
 from pathlib import Path
 
 import pytest
-from builds import quick_compiler
-from command import LEAST_SUM, PATIENCE, environment, run, value, write
 
+from support.builds import quick_compiler
+from support.command import LEAST_SUM, PATIENCE, environment, run, value, write
 from turbo_fzn import cache
 from turbo_fzn.engine import library
 from turbo_fzn.engine.toolchain import compilation

@@ -11,7 +11,7 @@ expression composed of the ordinary terminals. This file
    comments inside a statement, and everything wrong, which is how each error gets its line, column and reason.
 
 The scan is what a lexer generator would do, were the longest regular parts of the language its tokens. That both
-ways give the same model is a property test in tests/test_parse_both_ways.py.
+ways give the same model is a property test in tests/unit/read/test_parse_both_ways.py.
 
 Values that occur often are shared between statements (a Ref, an IntSet, the annotations of variables): do not modify
 the lists of a Model. The cyclic garbage collector is off during the parse: it would look at millions of new tuples

@@ -1,7 +1,7 @@
 """Our own models in PyCSP3, of which the instances beside this file were compiled.
 
-    python tests/xcsp3/models.py             # writes them all again (pip install pycsp3)
-    python tests/xcsp3_ace.py tests/xcsp3/*.xml   # their status and optimum by ACE, for expected.json
+    python tests/data/xcsp3/models.py             # writes them all again (pip install pycsp3)
+    python tests/tools/xcsp3_ace.py tests/data/xcsp3/*.xml   # their status and optimum by ACE, for expected.json
 
 A model is a function that says its variables and constraints; together they have every constraint of
 docs/guide/xcsp3.md that PyCSP3 writes.

@@ -1,4 +1,4 @@
-"""More of our own models in PyCSP3, as in models.py: `python tests/xcsp3/networks.py` writes their instances."""
+"""More of our own models in PyCSP3, as in models.py: `python tests/data/xcsp3/networks.py` writes their instances."""
 
 # ruff: noqa: F403, F405
 from models import main, model

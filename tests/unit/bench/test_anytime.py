@@ -8,9 +8,10 @@ import sys
 import xml.etree.ElementTree as ElementTree
 
 import pytest
-from command import CORPUS, PATIENCE
-from test_portfolio import BEST_GAIN, KNAPSACK
 
+from support.command import PATIENCE
+from support.free_search import BEST_GAIN, KNAPSACK
+from support.places import CORPUS
 from turbo_fzn.bench import nodes as bench
 from turbo_fzn.bench.anytime import run_model, run_side, summary
 from turbo_fzn.bench.curves import Curve, better, gap_of, is_peer, number

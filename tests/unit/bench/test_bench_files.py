@@ -9,9 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from command import CORPUS, environment
-from conftest import needs_minizinc
 
+from support.command import environment
+from support.needs import needs_minizinc
+from support.places import CORPUS
 from turbo_fzn.bench import ablation, files
 from turbo_fzn.bench.files import Instance, instances
 from turbo_fzn.resources import kernels_folder

@@ -11,10 +11,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from command import PATIENCE, environment
-from test_bench_pages import bench, files, points
-from test_report import SVG, parse, tables, titles
 
+from support.bench_pages import bench, files, points
+from support.command import PATIENCE, environment
+from support.pages import SVG, parse, tables, titles
 from turbo_fzn.bench import instances, nodes_page, variants, variants_page
 from turbo_fzn.bench.runs import Run, load
 from turbo_fzn.engine import variants as engine_variants

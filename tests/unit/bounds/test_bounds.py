@@ -12,11 +12,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from command import PATIENCE
-from fuzz.bounds import proved_value, try_bounds
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fuzz.bounds import proved_value, try_bounds
+from support.command import PATIENCE
+from support.relaxations import beside_of
 from turbo_fzn import solve_text
 from turbo_fzn.bounds.beside import Beside
 from turbo_fzn.bounds.certificate import Certifier, fix
@@ -29,7 +30,7 @@ from turbo_fzn.domains import INFINITY
 from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.run.bounding import Bounding, Boxes, relaxation_of
+from turbo_fzn.run.bounding import Bounding
 from turbo_fzn.run.judge import Judge
 from turbo_fzn.run.policy import SHARE_BESIDE_ONE
 from turbo_fzn.run.prepare import prepare
@@ -39,12 +40,6 @@ def make_relaxation(rows: list, lower: list[int], upper: list[int], objective: i
     columns = np.arange(len(lower))
     sides = np.array(lower, np.int64), np.array(upper, np.int64)
     return Relaxation(*sides, LinearRows.of(rows), objective, sense, columns, {}, Conflicts())
-
-
-def beside_of(text: str) -> Beside:
-    """The relaxation of a model, without a search."""
-    prepared = prepare(parse_text(text), Options(), Interrupt(None))
-    return Beside(lambda: relaxation_of(prepared), Boxes(prepared, np.arange(prepared.tnf.n_vars)))
 
 
 # ---- random models

@@ -12,15 +12,14 @@ from random import Random
 
 import numpy as np
 import pytest
-from conftest import needs_minizinc
-from fuzz.bounds import Watch, check_bounds, judge_bounds, point_of
-from global_cases import CASES
-from global_models import Compiler, assignments, model_of
-from global_notation import Case, ints, one
 from hypothesis import given
 from hypothesis import strategies as st
-from test_global_meanings import names_of
 
+from fuzz.bounds import Watch, check_bounds, judge_bounds, point_of
+from support.global_cases import CASES
+from support.global_models import Compiler, assignments, model_of, names_of
+from support.global_notation import Case, ints, one
+from support.needs import needs_minizinc
 from turbo_fzn.bounds import counting, energy, flows, tours
 from turbo_fzn.bounds.highs import Program
 from turbo_fzn.bounds.linearise import linearise

@@ -7,9 +7,9 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-from fuzz.bounds import judge_bounds
-from test_bounds import beside_of
 
+from fuzz.bounds import judge_bounds
+from support.relaxations import beside_of
 from turbo_fzn.bounds.encoding import Encoding
 from turbo_fzn.bounds.relaxation import Affine, Builder
 from turbo_fzn.bounds.root import Root

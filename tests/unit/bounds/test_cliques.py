@@ -9,11 +9,11 @@ from random import Random
 
 import numpy as np
 import pytest
-from command import PATIENCE
-from fuzz.bounds import judge_bounds
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fuzz.bounds import judge_bounds
+from support.command import PATIENCE
 from turbo_fzn.bounds.cliques import MOST_WORK, Conflicts, groups, inequality
 from turbo_fzn.bounds.relaxation import LinearRows
 from turbo_fzn.domains import INFINITY

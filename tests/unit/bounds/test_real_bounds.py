@@ -10,8 +10,8 @@ from random import Random
 
 import numpy as np
 import pytest
-from fuzz.reals import draw_model
 
+from fuzz.reals import draw_model
 from turbo_fzn import floats, solve_text
 from turbo_fzn.bounds import spatial
 from turbo_fzn.bounds.beside import RealBeside

@@ -8,9 +8,10 @@ from random import Random
 
 import numpy as np
 import pytest
-from command import CORPUS, PATIENCE, golomb, wait_until, write
-from warm import ask
 
+from support.command import PATIENCE, golomb, wait_until, write
+from support.places import CORPUS
+from support.warm import ask
 from turbo_fzn.bounds import highs
 from turbo_fzn.bounds.highs import Program
 from turbo_fzn.bounds.linearise import linearise

@@ -6,9 +6,9 @@ from random import Random
 
 import numpy as np
 import pytest
-from engines import OpenEngine
-from scripted import Scene, Scripted
 
+from support.engines import OpenEngine
+from support.scripted import Scene, Scripted
 from turbo_fzn.bounds.linearise import linearise
 from turbo_fzn.engine.contract import NO_WISH, Found
 from turbo_fzn.engine.root import Propagator

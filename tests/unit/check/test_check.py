@@ -8,12 +8,12 @@ import time
 
 import numpy as np
 import pytest
-from builtin_cases import all_cases
-from flatzinc_text import make_model, with_text
 from hypothesis import given
 from hypothesis import strategies as st
-from oracle import all_solutions
 
+from support.builtin_cases import all_cases
+from support.flatzinc_text import make_model, with_text
+from support.oracle import all_solutions
 from turbo_fzn.check.checker import Checker
 from turbo_fzn.check.meanings import MEANINGS
 from turbo_fzn.check.own import OWN_MEANINGS

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from conftest import needs_minizinc
-from global_cases import CASES
-from global_models import Compiler, assignments, model_of, plain_name
-from global_notation import Case
 
+from support.global_cases import CASES
+from support.global_models import Compiler, assignments, model_of, names_of
+from support.global_notation import Case
+from support.needs import needs_minizinc
 from turbo_fzn.check.checker import Checker
 from turbo_fzn.predicates.globals import GLOBALS
 from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.read.model import Model, Ref
+from turbo_fzn.read.model import Model
 
 pytestmark = needs_minizinc
 
@@ -28,19 +28,6 @@ def compiled() -> list[tuple[Case, Model]]:
     compiler = Compiler()
     texts = [(case, compiler.flatten(model_of(case, "constraint {call};"))) for case in CASES]
     return [(case, parse_text(text)) for case, text in texts if text]
-
-
-def names_of(case: Case, model: Model) -> list[str] | None:
-    """The FlatZinc variables of a case in the order of its values, if there are no others and no aliases."""
-    names: list[str] = []
-    for name, variables in case.variables.items():
-        plain = plain_name(name, variables)
-        if variables.length is None:
-            names.append(plain)
-        elif plain in model.arrays:
-            names.extend(model.arrays[plain].elements)
-    known = all(isinstance(name, str) and (isinstance(name, Ref) or name in model.variables) for name in names)
-    return names if known and sorted(names) == sorted(model.variables) else None
 
 
 def values_of(case: Case, names: list[str]) -> Iterator[tuple[dict[str, int], bool]]:

@@ -14,8 +14,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from builds import quick_compiler
-from command import (
+
+from support.builds import quick_compiler
+from support.command import (
     COMMAND,
     LEAST_SUM,
     PATIENCE,

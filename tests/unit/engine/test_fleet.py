@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-import fake_cuda
 import numpy as np
 import pytest
-from command import CORPUS, golomb
 
+from support import fake_cuda
+from support.command import golomb
+from support.places import CORPUS
 from turbo_fzn import solve_text
 from turbo_fzn.engine.cuda import devices, gpu
 from turbo_fzn.engine.cuda.devices import chosen

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from command import PATIENCE
 
+from support.command import PATIENCE
 from turbo_fzn.engine.cuda import context, gpu
 from turbo_fzn.engine.layout.layout import Settings
 from turbo_fzn.errors import EngineError

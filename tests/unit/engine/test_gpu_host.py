@@ -5,12 +5,12 @@ The device's own work is done by the CPU engine here, so these tests say nothing
 
 from __future__ import annotations
 
-import fake_cuda
 import numpy as np
 import pytest
-from engines import search
-from fake_gpu import forget
 
+from support import fake_cuda
+from support.engines import search
+from support.fake_gpu import forget
 from turbo_fzn import info, solve_text
 from turbo_fzn.engine.abi.abi import STATISTICS
 from turbo_fzn.engine.cuda import devices, gpu

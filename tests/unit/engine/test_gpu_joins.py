@@ -13,9 +13,10 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
-from command import CORPUS, PATIENCE
-from engines import search
 
+from support.command import PATIENCE
+from support.engines import search
+from support.places import CORPUS
 from turbo_fzn import solve_text
 from turbo_fzn.engine import cpu
 from turbo_fzn.engine.contract import Engine, Found

@@ -10,9 +10,9 @@ import threading
 
 import numpy as np
 import pytest
-from command import PATIENCE
-from scripted import Scene, Scripted, found
 
+from support.command import PATIENCE
+from support.scripted import Scene, Scripted, found
 from turbo_fzn.engine.abi.abi import NO_INCUMBENT
 from turbo_fzn.engine.contract import Engine, Found, Roots
 from turbo_fzn.engine.together.team import Team

@@ -3,11 +3,10 @@
 import io
 import random
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from command import CORPUS
 
+from support.places import CORPUS, DATA
 from turbo_fzn.bench.xcsp3 import write_instance
 from turbo_fzn.errors import TurboError
 from turbo_fzn.lower import early, runs, trees
@@ -17,7 +16,7 @@ from turbo_fzn.read.languages import parse_file
 from turbo_fzn.read.model import Constraint, Expression, Model, Ref
 from turbo_fzn.tnf.text import write
 
-INSTANCES = Path(__file__).resolve().parent / "xcsp3"
+INSTANCES = DATA / "xcsp3"
 FILES = [*sorted(CORPUS.glob("*.fzn")), *sorted(INSTANCES.glob("*.xml"))]
 NEVER = 10**9
 

@@ -18,10 +18,11 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
-from both_ways import read_by_lark, typed
-from command import run
-from test_corpus import has_floats
 
+from support.both_ways import read_by_lark, typed
+from support.command import run
+from support.corpus import has_floats
+from support.places import CORPUS
 from turbo_fzn import solve_text
 from turbo_fzn.bench.front import (
     GROWTH_LIMIT,
@@ -38,7 +39,6 @@ from turbo_fzn.lower.rewrite import lower
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.tnf.simplify import simplify
 
-CORPUS = Path(__file__).resolve().parent / "corpus"
 MODEL_FILES = sorted(CORPUS.glob("*.fzn"))
 if "TURBO_FZN_MODELS" in os.environ:  # a folder of larger ones
     MODEL_FILES += sorted(Path(os.environ["TURBO_FZN_MODELS"]).glob("*.fzn"))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-import naive
 import pytest
-from builtin_cases import PREDICATES, cases_of
 from hypothesis import given
 from hypothesis import strategies as st
-from operators import apply_operator
-from oracle import all_solutions
 
+from support import naive
+from support.builtin_cases import PREDICATES, cases_of
+from support.operators import apply_operator
+from support.oracle import all_solutions
 from turbo_fzn import solve_text
 from turbo_fzn.check.reals import find_form
 from turbo_fzn.check.relations import find_signature

@@ -12,16 +12,14 @@ from itertools import product
 from random import Random
 from typing import Any, NamedTuple
 
-import builtin_cases
-import oracle
 import pytest
-import symmetric_models
+
 from fuzz import global_calls
 from fuzz.drawer import Drawer
 from fuzz.generate import declare_variables
 from fuzz.scope import Scope, resolve
-from global_meanings import GLOBAL_MEANINGS
-
+from support import builtin_cases, oracle, symmetric_models
+from support.global_meanings import GLOBAL_MEANINGS
 from turbo_fzn.bounds import linearise
 from turbo_fzn.check import column_relations, reals, relations
 from turbo_fzn.lower import table as lowering
@@ -95,12 +93,12 @@ PLACES = [
     Place("no meaning in turbo_fzn/check", {*relations.RELATIONS, *reals.RELATIONS}, own_name),
     Place("no file in share/minizinc/turbo", {path.name for path in LIBRARY.glob("*.mzn")}, files_of),
     Place(
-        "no drawer of arguments in tests/builtin_cases.py or tests/fuzz/global_calls.py",
+        "no drawer of arguments in tests/support/builtin_cases.py or tests/fuzz/global_calls.py",
         {*builtin_cases.PREDICATES, *global_calls.CALLS},
         name_or_forms,
     ),
     Place(
-        "no meaning in other words in tests/oracle.py or tests/global_meanings.py",
+        "no meaning in other words in tests/support/oracle.py or tests/support/global_meanings.py",
         {*oracle.MEANING},
         name_or_forms_or_either,
     ),

@@ -6,8 +6,8 @@ import subprocess
 import sys
 
 import pytest
-from command import PATIENCE
 
+from support.command import PATIENCE
 from turbo_fzn.process import leaving
 
 

@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from command import LEAST_SUM, PATIENCE, finish, golomb, run, start, write
-from fake_machine import build_driver, changes, end_compilers, fill_cache
+
+from support.command import LEAST_SUM, PATIENCE, finish, golomb, run, start, write
+from support.fake_machine import build_driver, changes, end_compilers, fill_cache
 
 
 @pytest.fixture(scope="module")

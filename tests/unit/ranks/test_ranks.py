@@ -11,9 +11,10 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from command import CORPUS, golomb, grid
-from loopback import Crew, Network
 
+from support.command import golomb, grid
+from support.loopback import Crew, Network
+from support.places import CORPUS
 from turbo_fzn import solve_text
 from turbo_fzn.engine.abi.abi import NO_INCUMBENT
 from turbo_fzn.engine.contract import Found

@@ -10,10 +10,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from command import golomb, wait_until
-from engines import OpenEngine, labelled
-from loopback import Crew
 
+from support.command import golomb, wait_until
+from support.engines import OpenEngine, labelled
+from support.loopback import Crew
 from turbo_fzn.engine.abi.abi import NO_INCUMBENT
 from turbo_fzn.engine.cpu import CpuEngine
 from turbo_fzn.engine.layout.layout import Layout, Settings

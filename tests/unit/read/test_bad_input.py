@@ -10,8 +10,8 @@ import time
 from pathlib import Path
 
 import pytest
-from command import processor_seconds
 
+from support.command import processor_seconds
 from turbo_fzn.errors import ModelError, UsageError
 from turbo_fzn.lower.rewrite import lower
 from turbo_fzn.read.flatzinc import MAX_NESTED_CHARACTERS, MAX_NESTING, parse_text

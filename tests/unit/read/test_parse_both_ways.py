@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from both_ways import read_by_lark, typed
-from flatzinc_items import ITEMS, goals, models, written
 from hypothesis import HealthCheck, Phase, find, given, settings
 from hypothesis import strategies as st
 
+from support.both_ways import read_by_lark, typed
+from support.flatzinc_items import ITEMS, goals, models, written
 from turbo_fzn.read import flatzinc as parse
 from turbo_fzn.read.flatzinc import parse_text
 

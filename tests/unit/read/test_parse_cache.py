@@ -6,8 +6,7 @@ import os
 import subprocess
 import sys
 
-from test_parse import EXAMPLE
-
+from support.flatzinc_text import EXAMPLE
 from turbo_fzn.read import flatzinc as parse
 from turbo_fzn.read import grammar
 

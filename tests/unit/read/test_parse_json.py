@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 
 import pytest
-from command import write
-from flatzinc_json import to_json
 from hypothesis import given
 from hypothesis import strategies as st
-from warm import ask
 
+from support.command import write
+from support.flatzinc_json import to_json
+from support.places import DATA
+from support.warm import ask
 from turbo_fzn.errors import ModelError, TurboError
 from turbo_fzn.lower.rewrite import lower
 from turbo_fzn.read.flatzinc import parse_text
@@ -20,7 +20,7 @@ from turbo_fzn.read.flatzinc_json import parse_json
 from turbo_fzn.read.languages import parse_file
 from turbo_fzn.read.model import Call, FloatRange, Model, Ref
 
-CORPUS = sorted((Path(__file__).parent / "corpus").glob("*.fzn"))
+CORPUS = sorted((DATA / "corpus").glob("*.fzn"))
 SMALL = [path for path in CORPUS if path.stat().st_size < 6000 and "float" not in path.read_text()]  # one optimum each
 
 EVERYTHING = """\

@@ -8,17 +8,17 @@ import os
 import random
 import re
 from itertools import product
-from pathlib import Path
 
 import pytest
 
+from support.places import DATA
 from turbo_fzn.api import solve_model
 from turbo_fzn.errors import ModelError, UnsupportedError
 from turbo_fzn.lower.rewrite import lower
 from turbo_fzn.read.languages import parse_file
 from turbo_fzn.read.xcsp3.reader import SOLUTION, parse_xcsp3
 
-FOLDER = Path(__file__).resolve().parent / "xcsp3"
+FOLDER = DATA / "xcsp3"
 MUTATIONS = int(os.environ.get("TURBO_FZN_MUTANTS", "500"))
 MARKS = "<>()[]{}%,./\\\"'&;x0129-= \n*#!?éλ"
 

@@ -6,9 +6,9 @@ from random import Random
 
 import numpy as np
 import pytest
-from fuzz.generate import draw_model
-from naive import solutions
 
+from fuzz.generate import draw_model
+from support.naive import solutions
 from turbo_fzn.errors import TurboError
 from turbo_fzn.lower.rewrite import lower
 from turbo_fzn.read.flatzinc import parse_text

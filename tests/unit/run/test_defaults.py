@@ -7,10 +7,10 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from command import GREATEST_SUM, LEAST_SUM, Answer, golomb, grid, run, time_limits, write
-from conftest import needs_minizinc
-from warm import ask
 
+from support.command import GREATEST_SUM, LEAST_SUM, Answer, golomb, grid, run, time_limits, write
+from support.needs import needs_minizinc
+from support.warm import ask
 from turbo_fzn.bench import plain
 from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from command import GREATEST_SUM, LEAST_SUM, NO_SOLUTION, THREE_SOLUTIONS, golomb, write
 
+from support.command import GREATEST_SUM, LEAST_SUM, NO_SOLUTION, THREE_SOLUTIONS, golomb, write
 from turbo_fzn.bench.nodes import SearchClock
 from turbo_fzn.errors import ModelError, UsageError
 from turbo_fzn.options import Options

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 import pytest
-from engines import search
 
+from support.engines import search
 from turbo_fzn import floats, solve_text
 from turbo_fzn.api import Result
 from turbo_fzn.check.checker import Checker

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from engines import search as events_of_search
-from scripted import Scripted, found
 
+from support.engines import search as events_of_search
+from support.scripted import Scripted, found
 from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text

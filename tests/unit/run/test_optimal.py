@@ -6,14 +6,14 @@ import re
 
 import numpy as np
 import pytest
-from command import LEAST_SUM, grid, run, write
-from flatzinc_text import make_model, with_text
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracle import all_solutions, fingerprint, objective_of, optimum, outputs_of
-from test_random_models import draw_shown, models, solve
-from warm import ask
 
+from support.command import LEAST_SUM, grid, run, write
+from support.flatzinc_text import make_model, with_text
+from support.oracle import all_solutions, fingerprint, objective_of, optimum, outputs_of
+from support.random_models import draw_shown, models, solve
+from support.warm import ask
 from turbo_fzn import solve_text
 from turbo_fzn.domains import IntSet
 from turbo_fzn.engine.contract import Found

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from command import LEAST_SUM, THREE_SOLUTIONS, golomb
-from decision_table import FILE, lines
 
+from support.command import LEAST_SUM, THREE_SOLUTIONS, golomb
+from tools.decision_table import FILE, lines
 from turbo_fzn import solve_text
 from turbo_fzn.engine.together import fleet
 from turbo_fzn.errors import EngineError
@@ -25,7 +25,7 @@ from turbo_fzn.run.prepare import prepare
 
 
 def test_the_decisions_are_those_of_the_table():
-    """One that is meant to be another is written by `python tests/decision_table.py --write`."""
+    """One that is meant to be another is written by `python tests/tools/decision_table.py --write`."""
     assert lines() == FILE.read_text(encoding="utf-8").splitlines()
 
 

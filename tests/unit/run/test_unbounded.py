@@ -9,10 +9,10 @@ from contextlib import closing
 
 import numpy as np
 import pytest
-from command import run, value, write
-from operators import apply_operator
-from warm import ask
 
+from support.command import run, value, write
+from support.operators import apply_operator
+from support.warm import ask
 from turbo_fzn import solve_text
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.options import Options

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from random import Random
 
 import numpy as np
 import pytest
-from builtin_cases import PREDICATES, calls_of, model_of
-from flatzinc_text import make_model
 from hypothesis import given
 from hypothesis import strategies as st
-from oracle import all_solutions, objective_of, optimum
-from symmetric_models import EVEN, PAIRS, THREE, cells, draw_symmetric, forms
 
+from support.builtin_cases import PREDICATES, calls_of, model_of
+from support.flatzinc_text import make_model
+from support.oracle import all_solutions, optimum
+from support.swaps import W, X, Y, Z, boolean_matrix, check_model, check_swap, refs, swaps
+from support.symmetric_models import EVEN, PAIRS, THREE, cells, draw_symmetric, forms
 from turbo_fzn import solve_text
 from turbo_fzn.domains import BOOLEAN, IntSet
 from turbo_fzn.predicates.table import PREDICATES as SIGNATURES
@@ -21,59 +21,10 @@ from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.read.model import Expression, Model, Ref
 from turbo_fzn.symmetry import automorphisms, breaking, graph
 from turbo_fzn.symmetry.automorphisms import Automorphisms, Swap
-from turbo_fzn.symmetry.breaking import leaders
 from turbo_fzn.symmetry.graph import graph_of
 
 UNORDERED = {name.partition("/")[0] for name, one in SIGNATURES.items() if one.unordered}
 COMMUTATIVE = {name.partition("/")[0] for name, one in SIGNATURES.items() if one.commutes}
-
-
-def swaps(model: Model) -> list[dict[str, str]]:
-    """What each moves, by name."""
-    found = graph_of(model)
-    assert found is not None
-    names = found.names
-    return [
-        {names[one]: names[other] for one, other in zip(*map(np.ndarray.tolist, swap)) if one != other}
-        for swap in Automorphisms(found).swaps()
-    ]
-
-
-def check_swap(model: Model, moves: dict[str, str], solutions: list[dict[str, int]]) -> None:
-    """It takes the set of all solutions to itself, and no solution to one with another objective."""
-    known = {tuple(solution.values()): solution for solution in solutions}
-    for solution in solutions:
-        image = known.get(tuple(solution[moves.get(name, name)] for name in solution))
-        assert image is not None, f"{moves}\n{solution}\n{model.text}"
-        if model.goal.method != "satisfy":
-            assert objective_of(model, solution) == objective_of(model, image), f"{moves}\n{model.text}"
-
-
-def classes(solutions: list[dict[str, int]], moves: list[dict[str, str]]) -> Iterator[list[dict[str, int]]]:
-    """Of solutions that the swaps, one after another, take to each other."""
-    left = {tuple(solution.values()): solution for solution in solutions}
-    while left:
-        found = [left.popitem()[1]]
-        for solution in found:  # which grows meanwhile
-            for swap in moves:
-                image = tuple(solution[swap.get(name, name)] for name in solution)
-                found.extend([left.pop(image)] if image in left else [])
-        yield found
-
-
-def is_least(solution: dict[str, int], orders: list[breaking.Order]) -> bool:
-    return all([solution[x] for x in one] <= [solution[x] for x in other] for one, other in orders)
-
-
-def check_model(model: Model) -> int:
-    """How many swaps there are, all of which are right."""
-    moves, solutions = swaps(model), all_solutions(model)
-    for swap in moves:
-        check_swap(model, swap, solutions)
-    orders = leaders(model)
-    for members in classes(solutions, moves):
-        assert any(is_least(solution, orders) for solution in members), f"{orders}\n{members}\n{model.text}"
-    return len(moves)
 
 
 @pytest.fixture
@@ -196,13 +147,6 @@ def ints(*names: str) -> dict[str, IntSet]:
     return dict.fromkeys(names, THREE)
 
 
-def refs(*names: str) -> list[Ref]:
-    return list(map(Ref, names))
-
-
-X, Y, Z, W = refs("x", "y", "z", "w")
-
-
 @pytest.mark.parametrize(
     ("constraints", "n_swaps"),
     [
@@ -271,13 +215,6 @@ def test_the_objective_is_like_no_other_variable(every, objective, n_swaps):
 
 
 # ---- exact generators
-
-
-def boolean_matrix(n_rows: int, n_columns: int) -> Model:
-    grid = [[Ref(f"x{i}_{j}") for j in range(n_columns)] for i in range(n_rows)]
-    rows = [("bool_lin_le", [1] * n_columns, row, 2) for row in grid]
-    columns = [("bool_lin_le", [1] * n_rows, list(column), 3) for column in zip(*grid)]
-    return make_model({name: BOOLEAN for row in grid for name in row}, [*rows, *columns])
 
 
 def test_a_matrix_has_a_swap_for_each_two_neighbours_of_rows_and_of_columns():

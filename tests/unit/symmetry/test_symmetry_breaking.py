@@ -7,14 +7,15 @@ from random import Random
 
 import numpy as np
 import pytest
-from command import CORPUS, run, write
-from flatzinc_text import make_model
-from oracle import all_solutions
-from symmetric_models import draw_symmetric
-from test_corpus import EXPECTED, text_of
-from test_symmetry import X, Y, boolean_matrix, check_model, check_swap, refs, swaps
-from warm import ask
 
+from support.command import run, write
+from support.corpus import EXPECTED, text_of
+from support.flatzinc_text import make_model
+from support.oracle import all_solutions
+from support.places import CORPUS
+from support.swaps import X, Y, boolean_matrix, check_model, check_swap, refs, swaps
+from support.symmetric_models import draw_symmetric
+from support.warm import ask
 from turbo_fzn import solve_text
 from turbo_fzn.domains import BOOLEAN, IntSet
 from turbo_fzn.errors import ModelError

@@ -2,34 +2,19 @@
 
 from __future__ import annotations
 
-import naive
 import numpy as np
 import pytest
-from builtin_cases import PREDICATES, cases_of
 from hypothesis import given
 from hypothesis import strategies as st
-from oracle import all_solutions
 
+from support import naive
+from support.builtin_cases import PREDICATES, cases_of
+from support.oracle import all_solutions
+from support.small_tnf import check_simplified, make_tnf
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.lower.rewrite import lower
-from turbo_fzn.tnf.language import TNF, Op, Output, Strategy, ValueChoice, VarChoice
+from turbo_fzn.tnf.language import TNF, Op
 from turbo_fzn.tnf.simplify import simplify
-
-
-def make_tnf(domains, rows, tables=(), outputs=(), strategy=(), objective=-1) -> TNF:
-    """A TNF from (lower, upper) pairs and (op, x, y, z) rows."""
-    columns = [np.array(column, np.int32) for column in (zip(*rows) if rows else ([], [], [], []))]
-    lower, upper = (np.array(bounds, np.int64) for bounds in (zip(*domains) if domains else ([], [])))
-    return TNF(
-        *columns,
-        lower,
-        upper,
-        np.array(tables, np.int64),
-        strategies=[Strategy(VarChoice.INPUT_ORDER, ValueChoice.MIN, np.array(strategy, np.int32))] if strategy else [],
-        outputs=[Output(f"o{v}", "int", None, np.array([v], np.int32)) for v in outputs],
-        objective=objective,
-        sense=1 if objective >= 0 else 0,
-    )
 
 
 @st.composite
@@ -58,26 +43,6 @@ def small_models(draw) -> TNF:
     mentioned = draw(st.lists(variable, max_size=4))
     objective = draw(st.one_of(st.just(-1), variable))
     return make_tnf(domains, rows, tables, mentioned[:2], mentioned[2:], objective)
-
-
-def check_simplified(tnf: TNF) -> None:
-    """The solutions of the small model, rebuilt, are solutions; on what is mentioned they are all there are."""
-    tnf.check()
-    simplified = simplify(tnf, naive.propagate)
-    small, reconstruction = simplified.tnf, simplified.reconstruction
-    small.check()
-    expected = set(naive.solutions(tnf))
-    found = list(naive.solutions(small))
-    rebuilt = [tuple(int(v) for v in reconstruction.values(np.array(values, np.int64))) for values in found]
-    assert set(rebuilt) <= expected
-    mentioned = [int(v) for item in (*tnf.outputs, *tnf.strategies) for v in item.variables]
-    mentioned += [tnf.objective] if tnf.objective >= 0 else []
-    assert {tuple(s[v] for v in mentioned) for s in rebuilt} == {tuple(s[v] for v in mentioned) for s in expected}
-    if not small.infeasible:
-        places = [int(v) for item in (*small.outputs, *small.strategies) for v in item.variables]
-        places += [small.objective] if small.objective >= 0 else []
-        for values, whole in zip(found, rebuilt):
-            assert [values[v] for v in places] == [whole[v] for v in mentioned]
 
 
 @given(small_models())

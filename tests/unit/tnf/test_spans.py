@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from itertools import combinations, permutations
 
-import naive
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracle import all_solutions
-from span_models import FORMS, TEXT_FORMS, Sheet, Text, refuted, rows_of, sheets, state_pair, stretched, texts
-from test_simplify import check_simplified
 
+from support import naive
+from support.oracle import all_solutions
+from support.small_tnf import check_simplified
+from support.span_models import FORMS, TEXT_FORMS, Sheet, Text, refuted, rows_of, sheets, state_pair, stretched, texts
 from turbo_fzn.lower.rewrite import lower
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.tnf.simplify import simplify

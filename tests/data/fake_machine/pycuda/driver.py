@@ -3,9 +3,8 @@
 import ctypes
 import sys
 
-import fake_cuda
-
 from pycuda import KIND, STAGE, meet
+from support import fake_cuda
 
 
 class Driver(fake_cuda.Driver):

@@ -1,0 +1,14 @@
+"""What some tests need of the machine, as marks that skip them where it is missing."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+needs_minizinc = pytest.mark.skipif(
+    shutil.which("minizinc") is None, reason="minizinc is not installed (apt-get install minizinc)"
+)
+needs_gecode = pytest.mark.skipif(
+    shutil.which("fzn-gecode") is None, reason="fzn-gecode is not installed (apt-get install flatzinc)"
+)
