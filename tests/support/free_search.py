@@ -19,18 +19,6 @@ from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run.prepare import prepare
 
-
-def tasks(engine: OpenEngine) -> int:
-    return int(engine.books[:, 0].sum())
-
-
-@cache
-def first_solution(text: str) -> Found:
-    engine = OpenEngine(text, blocks=1, ring_slots=1)
-    engine.start()
-    return engine.search_until(lambda: engine.common.consumed)[0]
-
-
 NEIGHBOURHOODS = ("random", "window", "graph", "objective")
 RESTARTS = ("weighted", "annotated", "probe")
 
@@ -62,3 +50,14 @@ def search_for_ever(settings: Settings, enough) -> CpuEngine:
     wait_until(lambda: engine.poll() is not None and enough(engine))
     engine.close()
     return engine
+
+
+def tasks(engine: OpenEngine) -> int:
+    return int(engine.books[:, 0].sum())
+
+
+@cache
+def first_solution(text: str) -> Found:
+    engine = OpenEngine(text, blocks=1, ring_slots=1)
+    engine.start()
+    return engine.search_until(lambda: engine.common.consumed)[0]
