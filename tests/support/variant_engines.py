@@ -53,7 +53,7 @@ class VariantEngine(OpenEngine):
 
     def __init__(self, text: str, variant: str = "", asserts: bool = True, **settings: object):
         chosen = variants.chosen(variant, self.KIND).settings(self.KIND)
-        macros = chosen.pop("macros") + ("-DMODEL_SHARED=1",) * (chosen.get("model") == "shared")
+        macros = chosen.pop("macros") + (variants.ROWS_SHARED,) * (chosen.get("model") == "shared")
         super().__init__(text, variants.simplifies(variant), **{**chosen, **settings})
         self.library = library(self.layout.bits, self.SOURCE, (*macros, *self.MORE, *[ASSERTING] * asserts))
 

@@ -207,6 +207,15 @@ def compare(old: Sequence[Run], new: Sequence[Run]) -> None:
         print(f"only in one of both: {', '.join(alone)}")
 
 
+def add_variant_flags(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--variants", metavar="LIST", help="variants of the engine in turn, compared with the first: "
+                        "default,sweep,sweep+no-sync; journal: all that docs/measurements/journal.md has")  # fmt: skip
+    parser.add_argument("--csv", type=Path, metavar="FILE", help="with --variants: a line for each run")
+    parser.add_argument("--markdown", type=Path, metavar="FILE", help="with --variants: the tables")
+    parser.add_argument("--resume", action="store_true", help="with --variants: do not run again what --json has; "
+                        "begun with the same flags")  # fmt: skip
+
+
 def read_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m turbo_fzn.bench", description=(__doc__ or "").splitlines()[0])
     files.add_arguments(parser, needed=False)
@@ -221,10 +230,7 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument("--lns", choices=("auto", "on", "off"), help="default: off, with --free auto")
     parser.add_argument("--gpu-threads", type=integer("gpu_threads"), help="threads of a GPU block")
     parser.add_argument("--profile", action="store_true", help="count where the time goes, and draw it")
-    parser.add_argument("--variants", metavar="LIST", help="variants of the engine in turn, compared with the first: "
-                        "default,sweep,sweep+no-sync; journal: all that docs/measurements/journal.md has")  # fmt: skip
-    parser.add_argument("--csv", type=Path, metavar="FILE", help="with --variants: a line for each run")
-    parser.add_argument("--markdown", type=Path, metavar="FILE", help="with --variants: the tables")
+    add_variant_flags(parser)
     parser.add_argument("--no-check", action="store_true", help="do not check the solutions")
     parser.add_argument("--peers", type=Path)
     parser.add_argument("--json", type=Path)
@@ -243,9 +249,19 @@ def read_arguments() -> argparse.Namespace:
             for target in (arguments.csv, arguments.markdown):
                 if target:
                     target.open("a").close()
+            arguments.known = runs_to_resume(arguments)
     except UNUSABLE as error:
         parser.error(str(error))
     return arguments
+
+
+def runs_to_resume(arguments: argparse.Namespace) -> list[Run]:
+    """What need not be run again; what had an error is. ValueError where it cannot be known."""
+    if not arguments.resume:
+        return []
+    if not arguments.json or not arguments.variants:
+        raise ValueError("--resume goes with --variants and --json")
+    return [run for run in load(arguments.json) if not run.has_failed] if arguments.json.exists() else []
 
 
 def main(arguments: argparse.Namespace) -> int:

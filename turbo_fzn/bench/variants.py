@@ -5,31 +5,39 @@ compared with. `journal` stands for all experiments of docs/measurements/journal
 (EXPERIMENTS), each variant run once. For each of them the table has, as the journal of C++ Turbo has it: nodes a second
 in the geometric mean, their average normalised by the fastest variant on each model, their median, how often each was
 the fastest, the change against the first; rounds of propagation a second and a node; memory of rows, watches and of a
-block's store, and on how many models the store is in shared memory; how many models were closed, only satisfied, left
-unknown; how long blocks were idle where the time ended first; and seconds by phase.
+block's store, and on how many models the stores and the rows are in shared memory; how many models were closed, only
+satisfied, left unknown; how long blocks were idle where the time ended first; and seconds by phase.
 
-Models of which one variant has an error are left out of means. Without files, instances of our own are generated.
+Models of which one variant has an error are left out of means. Without files, instances of our own are generated. The
+kernels for a GPU are compiled first, on all cores. `--json FILE` has each run as soon as it has ended, and with
+`--resume` what it has is not run again: so a bench that was interrupted, or had only some of the variants, goes on.
+Names of `journal` that are one and the same on an engine, such as no-retire on a GPU, share their runs.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import csv
 import io
 import statistics
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import NamedTuple
 
+from turbo_fzn.bench import files
 from turbo_fzn.bench.instances import write_all
 from turbo_fzn.bench.nodes import keep, options_for, run_model
 from turbo_fzn.bench.runs import Run, geometric_mean
 from turbo_fzn.bench.variants_page import page
 from turbo_fzn.engine import variants
-from turbo_fzn.errors import UsageError
+from turbo_fzn.engine.cuda.devices import architectures
+from turbo_fzn.engine.toolchain import compiler
+from turbo_fzn.engine.toolchain.ahead import fill_cache_with
+from turbo_fzn.errors import EngineError, UsageError
 
 ALIKE = 0.01  # a variant within so much of the fastest counts as fastest, too
 ALL = "journal"
@@ -61,7 +69,8 @@ EXPERIMENTS = (
 
 class Summary(NamedTuple):
     """What a variant did on all models that every variant ran. `change`: of the geometric mean, against the first;
-    `counts`: of models whose store is shared, that were closed, only satisfied, left unknown, had an error."""
+    `counts`: of models whose stores or rows are in shared memory, and that were closed, only satisfied, left unknown,
+    had an error."""
 
     variant: str
     speed: float
@@ -78,8 +87,8 @@ class Summary(NamedTuple):
 
 
 def main(arguments: argparse.Namespace) -> int:
-    failed = False
-    kept: list[Run] = []
+    kept: list[Run] = arguments.known
+    runs: list[Run] = []
     texts: list[str] = []
     for arch in arguments.arch or ["cpu"]:
         try:
@@ -87,19 +96,17 @@ def main(arguments: argparse.Namespace) -> int:
         except UsageError as error:
             print(error, file=sys.stderr)
             return 2
-        runs = run_in_turn(arguments, arch, names)
-        for experiment in experiments:
-            texts.append(tables(experiment, runs, arch))
-            print(texts[-1], flush=True)
-        kept += runs
-        failed = failed or any(run.has_failed for run in runs)
-    write(arguments, kept, "\n".join(texts))
-    return 1 if failed else 0
+        if arch == variants.GPU:
+            compile_first(names, arguments.profile)
+        found = run_in_turn(arguments, arch, names, kept)
+        texts += [tables(experiment, found, arch) for experiment in experiments]
+        runs += found
+    print("\n".join(texts), flush=True)
+    write(arguments, runs, "\n".join(texts))
+    return 1 if any(run.has_failed for run in runs) else 0
 
 
 def write(arguments: argparse.Namespace, runs: Sequence[Run], text: str) -> None:
-    if arguments.json:
-        keep(runs, arguments.json)
     if arguments.csv:
         arguments.csv.write_text(comma_separated(runs), encoding="utf-8")
     if arguments.markdown:
@@ -130,19 +137,59 @@ def is_of(name: str, arch: str) -> bool:
     return not list(variants.faults(found, arch))
 
 
-def run_in_turn(arguments: argparse.Namespace, arch: str, names: Sequence[str]) -> list[Run]:
-    """Each model by each variant, so that what happens to the machine meanwhile happens to all of them."""
+def compile_first(names: Sequence[str], profile: bool) -> None:
+    """The kernels that these variants need on the GPUs that are here."""
+    flags = (compiler.PROFILE_FLAG,) * profile
+    builds = [build for name in names for build in variants.chosen(named(name), variants.GPU).gpu_builds()]
+    with contextlib.suppress(EngineError):  # which each run says by itself
+        fill_cache_with([(*flags, *build) for build in builds], architectures())
+
+
+def run_in_turn(arguments: argparse.Namespace, arch: str, names: Sequence[str], kept: list[Run]) -> list[Run]:
+    """Each model by each variant, so that what happens to the machine meanwhile happens to all of them. What is kept is
+    not run again, and what is run is kept."""
+    same = shared(names, arch) if arguments.variants == ALL else {}
+    have = {(run.model, run.engine, run.variant): run for run in kept}
     runs = []
     with tempfile.TemporaryDirectory() as folder:
         for path in arguments.files or write_all(Path(folder), seed=1):
             for name in names:
-                options = options_for(arguments, arch, named(name))
-                run = run_model(path, options, arguments.seconds, arguments.processor)
-                run.variant = name
-                runs.append(run)
-                print(f"{run.model:24}{run.engine:>7}  {name:24}{run.nodes_per_second:13,.0f} nodes/s"
-                      f"{run.rounds_per_node:9.1f} rounds/node  {run.status}", flush=True)  # fmt: skip
+                ran = same.get(name, name)
+                key = (files.name_of(path), arch, ran)
+                if key not in have:
+                    have[key] = run_variant(arguments, path, arch, ran)
+                    save(kept, have[key], arguments.json)
+                runs.append(replace(have[key], variant=name))
     return runs
+
+
+def run_variant(arguments: argparse.Namespace, path: Path, arch: str, name: str) -> Run:
+    options = options_for(arguments, arch, named(name))
+    run = run_model(path, options, arguments.seconds, arguments.processor)
+    run.variant = name
+    print(f"{run.model:24}{run.engine:>7}  {name:24}{run.nodes_per_second:13,.0f} nodes/s"
+          f"{run.rounds_per_node:9.1f} rounds/node  {run.status}", flush=True)  # fmt: skip
+    return run
+
+
+def save(kept: list[Run], run: Run, path: Path | None) -> None:
+    """The file is there whole at any moment."""
+    kept.append(run)
+    if path is not None:
+        part = path.with_name(f"{path.name}.part")
+        keep(kept, part)
+        part.replace(path)
+
+
+def shared(names: Sequence[str], arch: str) -> dict[str, str]:
+    """For each name the first one that is the same on this engine."""
+    first: dict[str, str] = {}
+
+    def what(name: str) -> str:
+        found = variants.chosen(named(name), arch)
+        return f"{sorted(found.settings(arch).items())} {variants.UNSIMPLIFIED in found.names}"
+
+    return {name: first.setdefault(what(name), name) for name in names}
 
 
 # ---- what is made of the runs
@@ -189,7 +236,8 @@ def mean(values: Sequence[float]) -> float:
 def counts(runs: Sequence[Run]) -> dict[str, int]:
     stopped = [run for run in runs if not run.is_closed]
     return {
-        "shared": sum(run.store == "shared" for run in runs),
+        "stores shared": sum(run.store == "shared" for run in runs),
+        "rows shared": sum(run.rows_in == "shared" for run in runs),
         "closed": len(runs) - len(stopped),
         "satisfied": sum(run.solutions > 0 for run in stopped),
         "unknown": sum(run.solutions == 0 for run in stopped),
@@ -202,7 +250,7 @@ def mean_phases(runs: Sequence[Run]) -> dict[str, float]:
 
 
 HEAD = ("variant", "nodes/s", "normalised", "median", "fastest", "change", "rounds/s", "rounds/node", *MEMORY,
-        "shared", "closed", "satisfied", "unknown", "errors", "idle")  # fmt: skip
+        "stores shared", "rows shared", "closed", "satisfied", "unknown", "errors", "idle")  # fmt: skip
 
 
 def tables(experiment: Experiment, runs: Sequence[Run], arch: str) -> str:

@@ -21,6 +21,7 @@ CPU, GPU = "cpu", "gpu"
 BOTH = (CPU, GPU)
 BY_ARCH = {"auto": BOTH, CPU: (CPU,), GPU: (GPU,)}  # which engines an --arch may mean
 DEFAULT, SPLIT, UNSIMPLIFIED = "default", "static-split", "unsimplified"
+ROWS_SHARED = "-DMODEL_SHARED=1"  # of kernels for models whose rows lie in shared memory
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ VARIANTS = (
     Variant("retire", "rows that are entailed are left out until the search goes back; usual on a CPU",
             ("-DRETIRES_ROWS=1",), (("retires", True),), usual=(CPU,), group="retire"),
     Variant("no-retire", "rows that are entailed are run like others; usual on a GPU",
-            ("-DRETIRES_ROWS=0",), usual=(GPU,), group="retire"),
+            ("-DRETIRES_ROWS=0",), (("retires", False),), usual=(GPU,), group="retire"),
     Variant("retire=scan", "of sweeps: they run over a list of the rows that are left, which a scan makes at each node",
             ("-DRETIRES_ROWS=1", "-DSCAN_ROWS=1"), (("retires", True),), group="retire", needs=SWEEPS),
     Variant("plain-bounds", "rows write bounds without atomics; one whose bound is lost runs again",
@@ -96,6 +97,13 @@ class Chosen(tuple[Variant, ...]):
         changed = [variant for variant in self if engine in variant.engines and engine not in variant.usual]
         macros = tuple(macro for variant in changed for macro in variant.macros)
         return {"macros": macros, **{name: value for variant in changed for name, value in variant.settings}}
+
+    def gpu_builds(self) -> Iterator[tuple[str, ...]]:
+        """The macros of each build of the GPU's kernels that a model may want: where its rows fit, and where not."""
+        found = self.settings(GPU)
+        yield found["macros"]
+        if found.get("model") == "shared":
+            yield (*found["macros"], ROWS_SHARED)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ import io
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,9 +16,11 @@ import pytest
 from support.bench_pages import bench, files, points
 from support.command import PATIENCE, environment
 from support.pages import SVG, parse, tables, titles
-from turbo_fzn.bench import instances, nodes_page, variants, variants_page
+from turbo_fzn.bench import instances, nodes, nodes_page, variants, variants_page
 from turbo_fzn.bench.runs import Run, load
 from turbo_fzn.engine import variants as engine_variants
+from turbo_fzn.engine.toolchain import compiler
+from turbo_fzn.errors import EngineError
 from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.run.driver import events_of
@@ -48,8 +51,22 @@ def test_a_summary_is_over_the_models_that_every_variant_ran():
     assert (first.speed, second.speed) == pytest.approx((100.0, 100.0)) and second.change == pytest.approx(0.0)
     assert (first.normalised, second.normalised) == pytest.approx(((0.25 + 1) / 2, (1 + 0.25) / 2))
     assert (first.median, second.median) == (100.0, 212.5) and (first.fastest, second.fastest) == (1, 1)
-    assert first.counts == {"shared": 1, "closed": 1, "satisfied": 1, "unknown": 0, "errors": 0}
-    assert second.counts == {"shared": 0, "closed": 0, "satisfied": 2, "unknown": 0, "errors": 1}
+    assert first.counts == {
+        "stores shared": 1,
+        "rows shared": 0,
+        "closed": 1,
+        "satisfied": 1,
+        "unknown": 0,
+        "errors": 0,
+    }
+    assert second.counts == {
+        "stores shared": 0,
+        "rows shared": 0,
+        "closed": 0,
+        "satisfied": 2,
+        "unknown": 0,
+        "errors": 1,
+    }
     assert second.idle == pytest.approx(0.375) and first.idle == 0.0
     assert first.phases == {"parse": 0.25, "search": 0.5} and second.memory["rows"] == 2048
 
@@ -61,7 +78,7 @@ def test_the_change_is_against_the_first():
 
 def test_a_model_without_a_solution_is_unknown_unless_it_is_closed():
     none = [Run("m", "cpu", status, variant="a") for status in ("UNKNOWN", "UNSATISFIABLE")]
-    assert variants.counts(none) == {"shared": 0, "closed": 1, "satisfied": 0, "unknown": 1}
+    assert variants.counts(none) == {"stores shared": 0, "rows shared": 0, "closed": 1, "satisfied": 0, "unknown": 1}
 
 
 def test_a_table_has_a_row_for_each_variant_and_each_model():
@@ -91,6 +108,15 @@ def test_the_journal_has_every_variant_that_an_engine_can_have():
         assert len(names) == len(set(names))
 
 
+def test_names_that_are_the_same_share_their_runs_in_the_journal():
+    names, _ = variants.wanted("journal", "gpu")
+    same = variants.shared(names, "gpu")
+    assert {name: first for name, first in same.items() if name != first} == {
+        "no-retire": "default", "sweep+no-retire": "sweep", "warp-sweep+no-retire": "warp-sweep",
+        "model=global": "default", "sort=none": "default"}  # fmt: skip
+    assert variants.shared(["retire", "unsimplified", "default"], "cpu")["default"] == "retire"
+
+
 def test_variants_are_named_with_commas_between_and_a_plus_within():
     names, (experiment,) = variants.wanted("default,sweep+recompute", "cpu")
     assert names == list(experiment.names) == ["default", "sweep+recompute"]
@@ -113,6 +139,44 @@ def test_each_model_is_run_by_each_variant_in_turn(kept):
     assert all(run.status == "OPTIMAL_SOLUTION" and run.rounds_per_second > 0 for run in runs)
     assert (folder / "markdown").read_text() in said
     assert len((folder / "csv").read_text().splitlines()) == 1 + len(runs)
+
+
+def test_a_bench_goes_on_where_it_was_interrupted(kept, tmp_path):
+    """What the file has is not run again, unless it had an error; what it has beside that stays."""
+    runs, said, folder = kept
+    broken = [replace(one, status="error: no memory") if one is runs[4] else one for one in runs]
+    nodes.keep(broken, tmp_path / "json")
+    flags = ["--seconds", 60, "--variants", f"{USUAL[1]},{USUAL[0]}", "--json", tmp_path / "json", "--resume"]
+    again = bench("bench", *files("golomb", "job_shop"), *flags)
+    ran = [line for line in again.splitlines() if " rounds/node " in line and line[0] != "|"]
+    assert [line.split()[:3] for line in ran] == [["job_shop", "cpu", USUAL[1]]]
+    after = load(tmp_path / "json")
+    assert after[:5] == [*runs[:4], runs[5]] and (after[5].model, after[5].variant) == ("job_shop", USUAL[1])
+    assert after[5].status == "OPTIMAL_SOLUTION" and "(CPU, 2 models)" in again
+
+
+def test_only_a_bench_that_keeps_its_runs_can_go_on():
+    call = [sys.executable, "-m", "turbo_fzn.bench", "--variants", "default", "--resume"]
+    done = subprocess.run(call, capture_output=True, text=True, timeout=PATIENCE, env=environment())
+    assert done.returncode == 2 and "--resume goes with --variants and --json" in done.stderr
+
+
+def test_kernels_for_a_gpu_are_compiled_before_anything_is_run(monkeypatch):
+    """Each that some variant wants, once, whatever becomes of it."""
+    built = []
+
+    def build(*what: object) -> None:
+        built.append(what)
+        raise EngineError("no room")
+
+    monkeypatch.setattr(variants, "architectures", lambda: ["90"])
+    monkeypatch.setattr(compiler, "gpu_binary", build)
+    variants.compile_first(["default", "no-retire", "sweep", "model=shared"], profile=True)
+    kinds = [(), ("-DSWEEP=SWEEP_ROWS",), ("-DMODEL_SHARED=1",)]
+    wanted = [
+        (bits, shared, "90", "-DPROFILE", *kind) for bits in (32, 64) for shared in (True, False) for kind in kinds
+    ]
+    assert sorted(built) == sorted(wanted)
 
 
 def test_memory_and_time_are_told_by_kind(kept):

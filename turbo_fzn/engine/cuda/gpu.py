@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from turbo_fzn.engine import variants
 from turbo_fzn.engine.abi.abi import (
     METHODS,
     N_DEPTHS,
@@ -78,7 +79,7 @@ class GpuEngine:
         queue = min(shape.list_entries, settings.queue_capacity or shape.list_entries)
         self.layout = layout = layout.with_settings(replace(settings, blocks=shape.blocks, queue_capacity=queue))
         self.launch = self._fit_memory(layout, shape)
-        self.kernel = here.kernel(bits, shape.store_shared, *extra, *["-DMODEL_SHARED=1"] * shape.model_shared)
+        self.kernel = here.kernel(bits, shape.store_shared, *extra, *[variants.ROWS_SHARED] * shape.model_shared)
         self.kernel.set_attribute(
             self.cuda.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, here.shared_per_block - STATE_BYTES
         )

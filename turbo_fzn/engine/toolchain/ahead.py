@@ -7,13 +7,14 @@ nvcc, no GPU. `fzn-turbo --build-kernels` fills the cache.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import itertools
 import os
 import re
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
@@ -56,10 +57,8 @@ def checked() -> Iterator[tuple[str, tuple[int, bool, tuple[str, ...]]]]:
     yield from itertools.product(GPU_ARCHITECTURES, GPU_VARIANTS)
     changed = [one for one in variants.VARIANTS if variants.GPU in one.engines and variants.GPU not in one.usual]
     for names in [(one.name, *one.needs[:1]) for one in changed]:
-        macros = variants.chosen(",".join(names), variants.GPU).settings(variants.GPU)["macros"]
-        if macros:
-            yield COMPARED_ON, (32, True, macros)
-    yield COMPARED_ON, (32, True, ("-DMODEL_SHARED=1",))
+        builds = variants.chosen(",".join(names), variants.GPU).gpu_builds()
+        yield from ((COMPARED_ON, (32, True, macros)) for macros in builds if macros)
 
 
 def fill_package(folder: Path, report: Callable[[str], object] = print) -> None:
@@ -101,6 +100,21 @@ def fill_cache(architectures: Callable[[], list[str]], report: Callable[[str], o
     for architecture in found:
         for bits, shared, kind in GPU_VARIANTS:
             report(f"GPU engine, {bits}-bit: {compiler.gpu_binary(bits, shared, architecture, *kind)}")
+
+
+def fill_cache_with(kinds: Iterable[tuple[str, ...]], architectures: Iterable[str]) -> None:
+    """Compiles the GPU engine with each of these flags, for integers, on all cores. What fails is left to the run that
+    needs it."""
+    widths = [(bits, shared) for bits in (32, 64) for shared in (True, False)]
+    builds = list(itertools.product(architectures, dict.fromkeys(kinds), widths))
+
+    def compile_one(build: tuple[str, tuple[str, ...], tuple[int, bool]]) -> None:
+        architecture, kind, (bits, shared) = build
+        with contextlib.suppress(EngineError):
+            compiler.gpu_binary(bits, shared, architecture, *kind)
+
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        list(pool.map(compile_one, builds))
 
 
 def main() -> int:
