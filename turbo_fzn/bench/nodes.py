@@ -261,7 +261,8 @@ def runs_to_resume(arguments: argparse.Namespace) -> list[Run]:
         return []
     if not arguments.json or not arguments.variants:
         raise ValueError("--resume goes with --variants and --json")
-    return [run for run in load(arguments.json) if not run.has_failed] if arguments.json.exists() else []
+    begun = arguments.json.exists() and arguments.json.stat().st_size > 0
+    return [run for run in load(arguments.json) if not run.has_failed] if begun else []
 
 
 def main(arguments: argparse.Namespace) -> int:

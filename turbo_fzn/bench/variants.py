@@ -39,6 +39,7 @@ from turbo_fzn.engine.toolchain import compiler
 from turbo_fzn.engine.toolchain.ahead import fill_cache_with
 from turbo_fzn.errors import EngineError, UsageError
 
+WARM_UP_SECONDS = 0.2  # of a run that is not counted: the first of a process loads what later ones find there
 ALIKE = 0.01  # a variant within so much of the fastest counts as fastest, too
 ALL = "journal"
 MEMORY = ("rows", "watches", "store")
@@ -150,13 +151,15 @@ def run_in_turn(arguments: argparse.Namespace, arch: str, names: Sequence[str], 
     not run again, and what is run is kept."""
     same = shared(names, arch) if arguments.variants == ALL else {}
     have = {(run.model, run.engine, run.variant): run for run in kept}
-    runs = []
+    runs, known = [], len(kept)
     with tempfile.TemporaryDirectory() as folder:
         for path in arguments.files or write_all(Path(folder), seed=1):
             for name in names:
                 ran = same.get(name, name)
                 key = (files.name_of(path), arch, ran)
                 if key not in have:
+                    if len(kept) == known:
+                        run_model(path, options_for(arguments, arch, named(ran)), WARM_UP_SECONDS)
                     have[key] = run_variant(arguments, path, arch, ran)
                     save(kept, have[key], arguments.json)
                 runs.append(replace(have[key], variant=name))

@@ -125,10 +125,12 @@ def test_variants_are_named_with_commas_between_and_a_plus_within():
 
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory) -> tuple[list[Run], str, Path]:
-    """The runs of --json, what was printed, and the folder with the other files."""
+    """The runs of --json, what was printed, and the folder with the other files. There is nothing to go on with."""
     folder = tmp_path_factory.mktemp("variants")
     flags = [f"--{kind}={folder / kind}" for kind in ("json", "csv", "markdown", "html")]
-    said = bench("bench", *files("golomb", "job_shop"), "--seconds", 60, "--variants", ",".join(USUAL), *flags)
+    said = bench(
+        "bench", *files("golomb", "job_shop"), "--seconds", 60, "--variants", ",".join(USUAL), "--resume", *flags
+    )
     return load(folder / "json"), said, folder
 
 
