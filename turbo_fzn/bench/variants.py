@@ -150,13 +150,13 @@ def run_in_turn(arguments: argparse.Namespace, arch: str, names: Sequence[str], 
     """Each model by each variant, so that what happens to the machine meanwhile happens to all of them. What is kept is
     not run again, and what is run is kept."""
     same = shared(names, arch) if arguments.variants == ALL else {}
-    have = {(run.model, run.engine, run.variant): run for run in kept}
+    have = {(run.model, run.variant): run for run in kept if run.engine.startswith(arch)}  # of several GPUs: gpu0+gpu1
     runs, known = [], len(kept)
     with tempfile.TemporaryDirectory() as folder:
         for path in arguments.files or write_all(Path(folder), seed=1):
             for name in names:
                 ran = same.get(name, name)
-                key = (files.name_of(path), arch, ran)
+                key = (files.name_of(path), ran)
                 if key not in have:
                     if len(kept) == known:
                         run_model(path, options_for(arguments, arch, named(ran)), WARM_UP_SECONDS)
