@@ -236,7 +236,7 @@ def check_names(options: Options) -> None:
 
 def check_variants(options: Options) -> None:
     wanted, parts = variants.chosen(options.variant, options.arch), options.subproblems
-    if wanted and options.cp_profiler:
+    if options.cp_profiler and wanted.settings(CPU)["macros"]:
         raise UsageError("--variant: --cp-profiler has kernels of its own")
     if parts is not None and variants.SPLIT not in wanted.names:
         raise UsageError(f"--subproblems goes with --variant {variants.SPLIT}")
