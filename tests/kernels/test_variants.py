@@ -33,7 +33,6 @@ from turbo_fzn.options import Options, parse_arguments
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.resources import kernels_folder
-from turbo_fzn.run.policy import check_names
 from turbo_fzn.run.prepare import prepare
 from turbo_fzn.tnf.language import TNF, Op, VarChoice
 
@@ -307,18 +306,14 @@ def test_what_does_not_fit_into_shared_memory_is_refused_or_stays_in_global_memo
         assert STATE_BYTES + shape.shared_bytes <= 232_448
 
 
-def test_retired_rows_take_a_bit_each_of_a_gpus_store(fake_gpu):
-    usual, retiring = (
-        solve_text(PERMUTATIONS, arch="gpu", variant=names, blocks=1).statistics for names in ("default", "retire")
+def test_retired_rows_take_a_bit_each_of_a_store(fake_gpu):
+    few, many = (
+        solve_text(PERMUTATIONS, arch="gpu", variant=one, blocks=1).statistics for one in ("default", "retire")
     )
-    assert retiring["memoryStore"] == usual["memoryStore"] + 16
-
-
-def test_a_cpu_without_retired_rows_keeps_no_marks_of_them():
-    usual, plain = (
-        solve_text(PERMUTATIONS, arch="cpu", variant=names, blocks=1).statistics for names in ("default", "no-retire")
-    )
-    assert plain["memoryStore"] == usual["memoryStore"] - 16
+    assert many["memoryStore"] == few["memoryStore"] + 16
+    retires = [variants.chosen(one, "cpu").settings("cpu").get("retires") for one in ("no-retire", "retire")]
+    few, many = (OpenEngine(PERMUTATIONS, blocks=1, retires=one).shape for one in retires)
+    assert many["memoryStore"] == few["memoryStore"] + 16
 
 
 # ---- names
@@ -346,12 +341,6 @@ def refusal(variant: str, **settings: object) -> str:
 def test_what_cannot_be_had_is_refused_in_one_line(variant, settings, message):
     said = refusal(variant, **settings)
     assert re.search(message, said) and "\n" not in said
-
-
-def test_the_profiler_takes_what_does_not_change_the_kernels():
-    for names in ("default", "retire", "sort=operator", "unsimplified"):
-        options = Options(arch="cpu", variant=names, cp_profiler=(1, 6565))
-        check_names(options)
 
 
 def test_a_tree_is_not_split_ahead_for_several_engines_or_real_variables():
