@@ -87,7 +87,7 @@ ACCEPTED = {
 
 
 @dataclass
-class Step:
+class _Step:
     """One int_search, bool_search or float_search: the names of its choices, and the builder's variables; `asked` for
     by the model."""
 
@@ -101,7 +101,7 @@ class Step:
 class Plan:
     """The search that a solve item asks for, in the builder's variables."""
 
-    steps: list[Step] = field(default_factory=list)
+    steps: list[_Step] = field(default_factory=list)
     warm_start: list[tuple[int, int]] = field(default_factory=list)
     ignored: set[str] = field(default_factory=set)
 
@@ -115,7 +115,7 @@ class Plan:
         self, tnf: TNF, number: np.ndarray, holes: Holes
     ) -> tuple[list[Strategy], tuple[np.ndarray, np.ndarray] | None]:
         """The strategies and the warm start, in the TNF's variables; `number` is the TNF's of each of the builder's."""
-        strategies = [make_strategy(step, tnf, number, holes) for step in self.steps if step.variables]
+        strategies = [_make_strategy(step, tnf, number, holes) for step in self.steps if step.variables]
         if not self.warm_start:
             return strategies, None
         variables, values = np.array(self.warm_start, dtype=np.int64).T
@@ -143,11 +143,11 @@ class Holes(NamedTuple):
         return np.array(pairs, dtype=np.int64).reshape(-1, 2)
 
 
-def make_strategy(step: Step, tnf: TNF, number: np.ndarray, holes: Holes) -> Strategy:
+def _make_strategy(step: _Step, tnf: TNF, number: np.ndarray, holes: Holes) -> Strategy:
     values = number[np.array(step.variables, dtype=np.int64)]
     variable_choice = VARIABLE_CHOICES[step.variable_choice]
     if step.variable_choice in SORTED_BY_DEGREE:
-        values = values[np.argsort(-degrees(tnf)[values], kind="stable")]
+        values = values[np.argsort(-_degrees(tnf)[values], kind="stable")]
     values = values.astype(np.int32)
     indices = np.array([holes.index_of.get(variable, variable) for variable in values.tolist()], dtype=np.int32)
     labelled = values if step.value_choice in ON_VALUES else indices
@@ -156,7 +156,7 @@ def make_strategy(step: Step, tnf: TNF, number: np.ndarray, holes: Holes) -> Str
     return Strategy(variable_choice, VALUE_CHOICES[step.value_choice], labelled, measured, gaps, step.asked)
 
 
-def degrees(tnf: TNF) -> np.ndarray:
+def _degrees(tnf: TNF) -> np.ndarray:
     """For each variable the number of rows that mention it."""
     y, z = tnf.y, np.where(tnf.op == Op.ELEMENT, tnf.y, tnf.z)
     count = np.bincount(tnf.x, minlength=tnf.n_vars)
@@ -173,7 +173,7 @@ def plan(goal: Goal, model: Model, scope: Scope, objective: int | None) -> Plan:
     if result.ignored:
         logger.warning("ignored search annotations: %s", ", ".join(sorted(result.ignored)))
     if not any(step.variables for step in result.steps):
-        result.steps = default_steps(model, scope, objective)
+        result.steps = _default_steps(model, scope, objective)
     return result
 
 
@@ -213,7 +213,7 @@ def read_search(annotation: Call, scope: Scope, result: Plan) -> None:
         if name not in known:
             result.ignored.add(name)
         choices.append(name if name in known else default)
-    result.steps.append(Step(choices[0], choices[1], variables))
+    result.steps.append(_Step(choices[0], choices[1], variables))
 
 
 def read_warm_start(annotation: Call, scope: Scope, result: Plan) -> None:
@@ -229,7 +229,7 @@ def read_warm_start(annotation: Call, scope: Scope, result: Plan) -> None:
     result.ignored.add(annotation.name)
 
 
-def default_steps(model: Model, scope: Scope, objective: int | None) -> list[Step]:
+def _default_steps(model: Model, scope: Scope, objective: int | None) -> list[_Step]:
     """Without an annotation: the variables that the user declared, smallest domain first; the objective last."""
     declared = [
         scope.variables[variable.kind][variable.name]
@@ -238,22 +238,22 @@ def default_steps(model: Model, scope: Scope, objective: int | None) -> list[Ste
     ]
     reals = scope.builder.reals
     if not reals.isdisjoint(declared) or objective in reals:
-        return default_real_steps(model, [v for v in declared if v != objective], reals, objective)
-    steps = [Step("first_fail", "indomain_min", [v for v in declared if v != objective], asked=False)]
+        return _default_real_steps(model, [v for v in declared if v != objective], reals, objective)
+    steps = [_Step("first_fail", "indomain_min", [v for v in declared if v != objective], asked=False)]
     if objective is not None:
         best = "indomain_min" if model.goal is not None and model.goal.method == "minimize" else "indomain_max"
-        steps.append(Step("input_order", best, [objective], asked=False))
+        steps.append(_Step("input_order", best, [objective], asked=False))
     return steps
 
 
-def default_real_steps(model: Model, declared: list[int], reals: set[int], objective: int | None) -> list[Step]:
+def _default_real_steps(model: Model, declared: list[int], reals: set[int], objective: int | None) -> list[_Step]:
     """Where there are real variables: the integers, then the objective, the better half first, then the real ones. The
     objective last would mean an improvement by the precision after the other."""
-    steps = [Step("first_fail", "indomain_min", [v for v in declared if v not in reals], asked=False)]
+    steps = [_Step("first_fail", "indomain_min", [v for v in declared if v not in reals], asked=False)]
     if objective is not None:
         minimise = model.goal is not None and model.goal.method == "minimize"
         best = "indomain_split" if minimise else "indomain_reverse_split"
         if objective not in reals:
             best = "indomain_min" if minimise else "indomain_max"
-        steps.append(Step("input_order", best, [objective], asked=False))
-    return [*steps, Step("first_fail", "indomain_split", [v for v in declared if v in reals], asked=False)]
+        steps.append(_Step("input_order", best, [objective], asked=False))
+    return [*steps, _Step("first_fail", "indomain_split", [v for v in declared if v in reals], asked=False)]

@@ -63,11 +63,11 @@ def constants(b: Builder, values: np.ndarray) -> np.ndarray:
 
 def pairs(n: int) -> tuple[np.ndarray, np.ndarray]:
     """The places i < j of all pairs of n: arrays that nobody may change."""
-    return small_pairs(n) if n <= FEW else np.triu_indices(n, 1)
+    return _small_pairs(n) if n <= FEW else np.triu_indices(n, 1)
 
 
 @cache
-def small_pairs(n: int) -> tuple[np.ndarray, np.ndarray]:
+def _small_pairs(n: int) -> tuple[np.ndarray, np.ndarray]:
     """The same, kept for the next time: NumPy takes as long for a few as for hundreds."""
     places = np.triu_indices(n, 1)
     for side in places:
@@ -101,7 +101,7 @@ def trees(b: Builder, op: int, leaves: np.ndarray, group: np.ndarray, n_groups: 
     `op` is MIN or MAX of Booleans, or ADD of anything; `group` (0 to n_groups - 1) ascends.
     """
     if len(leaves) <= FEW:
-        return small_trees(b, op, leaves, group, n_groups)
+        return _small_trees(b, op, leaves, group, n_groups)
     low, high = bounds(b, leaves if op == ADD else ())
     while True:
         size = np.bincount(group, minlength=n_groups)
@@ -111,7 +111,7 @@ def trees(b: Builder, op: int, leaves: np.ndarray, group: np.ndarray, n_groups: 
         left = np.flatnonzero((place % 2 == 0) & (place + 1 < size[group]))
         kept = np.flatnonzero(place % 2 == 0)
         if op == ADD:
-            low[left], high[left] = add_bounds(low[left], low[left + 1]), add_bounds(high[left], high[left + 1])
+            low[left], high[left] = _add_bounds(low[left], low[left + 1]), _add_bounds(high[left], high[left + 1])
             if np.any(low[left] >= INFINITY) or np.any(high[left] <= -INFINITY):
                 raise UnsupportedError(BEYOND)
             x = variables(b, low[left].tolist(), high[left].tolist())
@@ -127,7 +127,7 @@ def trees(b: Builder, op: int, leaves: np.ndarray, group: np.ndarray, n_groups: 
     return roots
 
 
-def small_trees(b: Builder, op: int, leaves: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarray:
+def _small_trees(b: Builder, op: int, leaves: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarray:
     """The same one at a time, which is faster for a few leaves, and shares and folds."""
     members: list[list[int]] = [[] for _ in range(n_groups)]
     for leaf, number in zip(leaves.tolist(), group.tolist()):
@@ -135,7 +135,7 @@ def small_trees(b: Builder, op: int, leaves: np.ndarray, group: np.ndarray, n_gr
     return np.array([b.tree(op, some, 0) if some else -1 for some in members], np.int64)
 
 
-def add_bounds(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+def _add_bounds(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Sums of lower, or of upper, bounds, of which ±INFINITY means none, as does a sum beyond."""
     total = np.where(np.abs(first) == INFINITY, first, np.where(np.abs(second) == INFINITY, second, first + second))
     return np.clip(total, -INFINITY, INFINITY)

@@ -49,7 +49,7 @@ class Request(NamedTuple):
     z: Operand
 
 
-class Operands(NamedTuple):
+class _Operands(NamedTuple):
     """Both operands of an operator in the order of a key, with their bounds."""
 
     y: Column
@@ -100,11 +100,11 @@ class Columns:
         low[~old], high[~old] = self.low.reshape(-1)[slots], self.high.reshape(-1)[slots]
         return low, high
 
-    def operands(self, op: int, y: Operand, z: Operand) -> Operands:
+    def operands(self, op: int, y: Operand, z: Operand) -> _Operands:
         y, z = self.column(y), self.column(z)
         if op in COMMUTATIVE:
             y, z = np.minimum(y, z), np.maximum(y, z)
-        return Operands(y, z, *self.bounds(y), *self.bounds(z))
+        return _Operands(y, z, *self.bounds(y), *self.bounds(z))
 
     def own(self, x: Column) -> np.ndarray:
         """Where x is a variable that this place has made, and nobody else knows yet."""
@@ -124,9 +124,9 @@ class Columns:
         keys = np.stack([bulk.keys(operands.y, operands.z) for operands in every], axis=1)
         found = self.find([op for _, op, *_ in requests], keys, slots)
         for k, ((slot, op, *_), operands) in enumerate(zip(requests, every)):
-            self.require(is_unfolded(self.b, op, operands) | ((op == MUL) & (found[:, k] < self.base)))
+            self.require(_is_unfolded(self.b, op, operands) | ((op == MUL) & (found[:, k] < self.base)))
             if op in NEUTRAL:  # y + 0 = y
-                found[:, k] = without_neutral(NEUTRAL[op], operands, found[:, k])
+                found[:, k] = _without_neutral(NEUTRAL[op], operands, found[:, k])
             new = found[:, k] == slots[:, k]
             self.fill(slot, new, op, slots[:, k], operands.y, operands.z)
             low, high = RANGES[op](*operands[2:])
@@ -188,13 +188,13 @@ class Columns:
     def define(self, slot: int, x: Operand, op: int, y: Operand, z: Operand) -> None:
         """State x = (y op z) for Booleans x, which are not to be known, or are all true, or all false."""
         operands = self.operands(op, y, z)
-        self.require(is_unfolded(self.b, op, operands))
+        self.require(_is_unfolded(self.b, op, operands))
         if not isinstance(x, int):
             low, high = self.bounds(x)
             self.require((low == 0) & (high == 1) & np.isin(op, (EQ, LEQ)))
         new = self.is_new(slot, x, op, operands)
         if isinstance(x, int):
-            self.require(not_solved(x == self.b.true, op, operands) | ~new)
+            self.require(_not_solved(x == self.b.true, op, operands) | ~new)
             new &= ~self.narrow(x == self.b.true, op, operands, new)
         self.fill(slot, new, op, x, operands.y, operands.z)
 
@@ -205,7 +205,7 @@ class Columns:
             self.require(low < high)
         self.define(slot, self.b.false, LEQ, y, x)
 
-    def is_new(self, slot: int, x: Operand, op: int, operands: Operands) -> np.ndarray:
+    def is_new(self, slot: int, x: Operand, op: int, operands: _Operands) -> np.ndarray:
         """Where nobody has stated x = y op z before; a place is odd where y op z is known as another variable."""
         known, fresh, numbers = self.b.results[op].get, self.fresh[op].setdefault, self.numbers(slot)
         pairs = zip(bulk.keys(operands.y, operands.z).tolist(), numbers.tolist())
@@ -218,14 +218,14 @@ class Columns:
         self.require(new | again)
         return new
 
-    def narrow(self, truth: bool, op: int, operands: Operands, new: np.ndarray) -> np.ndarray:
+    def narrow(self, truth: bool, op: int, operands: _Operands, new: np.ndarray) -> np.ndarray:
         """Where a comparison with a constant is no row, but a bound of a variable, which must be the place's own."""
         y, z, ly, uy, lz, uz = operands
         done = np.zeros(self.n, bool)
         if op not in (EQ, LEQ):
             return done
         for variable, low, high, constant, is_right in ((y, ly, uy, lz, lz == uz), (z, lz, uz, ly, ly == uy)):
-            below, above = bounds_left(truth, op, variable is y, low, high, constant)
+            below, above = _bounds_left(truth, op, variable is y, low, high, constant)
             here = new & is_right & ((below > low) | (above < high))
             self.require(~here | (self.own(variable) & (below <= above)))
             mine = here & ~self.odd
@@ -280,7 +280,7 @@ def gather(values: list[int], places: Column) -> np.ndarray:
     return np.array(itemgetter(*places.tolist())(values), np.int64)
 
 
-def is_unfolded(b: Builder, op: int, operands: Operands) -> np.ndarray:
+def _is_unfolded(b: Builder, op: int, operands: _Operands) -> np.ndarray:
     """Where y op z is a row of its own: see Builder.fold. Both operands are unknown, or one of them is a constant
     between the bounds of the other."""
     y, z, ly, uy, lz, uz = operands
@@ -310,13 +310,13 @@ def multiplied(ly: Column, uy: Column, lz: Column, uz: Column) -> tuple[Column, 
     return corners.min(axis=0), corners.max(axis=0)
 
 
-def without_neutral(neutral: int, operands: Operands, found: Column) -> Column:
+def _without_neutral(neutral: int, operands: _Operands, found: Column) -> Column:
     """The other operand where one is neutral, else what was found."""
     y, z, ly, uy, lz, uz = operands
     return np.where((ly == neutral) & (uy == neutral), z, np.where((lz == neutral) & (uz == neutral), y, found))
 
 
-def not_solved(truth: bool, op: int, operands: Operands) -> np.ndarray:
+def _not_solved(truth: bool, op: int, operands: _Operands) -> np.ndarray:
     """Where `truth = y op z` is a row, or the bound of a variable; see Builder.solve."""
     if op in (MIN, MAX):
         bounds = (operands.uy, operands.uz) if op == MIN else (operands.ly, operands.lz)
@@ -324,7 +324,7 @@ def not_solved(truth: bool, op: int, operands: Operands) -> np.ndarray:
     return np.full(len(operands.y), op in LOGICAL and not (op == EQ and truth))
 
 
-def bounds_left(truth: bool, op: int, is_left: bool, low: Column, high: Column, constant: Column) -> Sequence[Column]:
+def _bounds_left(truth: bool, op: int, is_left: bool, low: Column, high: Column, constant: Column) -> Sequence[Column]:
     """The bounds of a variable for which its comparison with a constant on the other side is `truth`, where bounds can
     say so."""
     if op == EQ:  # different, as not_solved sees to

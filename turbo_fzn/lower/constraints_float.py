@@ -66,7 +66,7 @@ def truth(b: Builder, op: int, y: int, z: int, r: int) -> None:
     return b.emit(r, *key) if known is None else b.merge(r, known)
 
 
-def untruth(b: Builder, op: int, y: int, z: int, r: int) -> None:
+def _untruth(b: Builder, op: int, y: int, z: int, r: int) -> None:
     """r = not (y op z)."""
     value = b.value(r)
     truth(b, op, y, z, b.negation(r) if value is None else b.constant(1 - value))
@@ -121,7 +121,7 @@ def eq(b: Builder, x: int, y: int, r: int) -> None:
 
 
 def ne(b: Builder, x: int, y: int, r: int) -> None:
-    untruth(b, FLOAT_EQ, x, y, r)
+    _untruth(b, FLOAT_EQ, x, y, r)
 
 
 def le(b: Builder, x: int, y: int, r: int) -> None:
@@ -129,7 +129,7 @@ def le(b: Builder, x: int, y: int, r: int) -> None:
 
 
 def lt(b: Builder, x: int, y: int, r: int) -> None:
-    untruth(b, FLOAT_LEQ, y, x, r)
+    _untruth(b, FLOAT_LEQ, y, x, r)
 
 
 def within(b: Builder, x: int, low: floats.Real, high: floats.Real, r: int) -> None:
@@ -164,7 +164,7 @@ def lin_eq(b: Builder, coefficients: Sequence[float], variables: Sequence[int], 
 
 
 def lin_ne(b: Builder, coefficients: Sequence[float], variables: Sequence[int], k: float, r: int) -> None:
-    untruth(b, FLOAT_EQ, *sides(b, coefficients, variables, k), r)
+    _untruth(b, FLOAT_EQ, *sides(b, coefficients, variables, k), r)
 
 
 def lin_le(b: Builder, coefficients: Sequence[float], variables: Sequence[int], k: float, r: int) -> None:
@@ -173,7 +173,7 @@ def lin_le(b: Builder, coefficients: Sequence[float], variables: Sequence[int], 
 
 def lin_lt(b: Builder, coefficients: Sequence[float], variables: Sequence[int], k: float, r: int) -> None:
     left, right = sides(b, coefficients, variables, k)
-    untruth(b, FLOAT_LEQ, right, left, r)
+    _untruth(b, FLOAT_LEQ, right, left, r)
 
 
 def sides(b: Builder, coefficients: Sequence[float], variables: Sequence[int], k: float) -> tuple[int, int]:
@@ -197,7 +197,7 @@ def sides(b: Builder, coefficients: Sequence[float], variables: Sequence[int], k
     if rest or slack:
         side, size = (left, -rest) if rest < -slack else (right, rest)
         side.append(b.real(floats.below(size - slack), floats.above(size + slack)) if slack else b.real_constant(size))
-    return sum_of(b, left), sum_of(b, right)
+    return _sum_of(b, left), _sum_of(b, right)
 
 
 def scaled(b: Builder, double: Fraction, decimal: Fraction, v: int) -> int:
@@ -208,7 +208,7 @@ def scaled(b: Builder, double: Fraction, decimal: Fraction, v: int) -> int:
     return real_row(b, FLOAT_MUL, v, b.real_between(*ends))
 
 
-def sum_of(b: Builder, terms: list[int]) -> int:
+def _sum_of(b: Builder, terms: list[int]) -> int:
     """A balanced tree of sums."""
     while len(terms) > 1:
         odd = terms[-1:] if len(terms) % 2 else []
@@ -251,7 +251,7 @@ def extreme(op: int) -> Callable[..., Any]:
             return b.merge(r, b.false)
         if b.value(r) == 1:
             return b.define_tree(m, op, members, 0)
-        return truth(b, FLOAT_EQ, real_tree(b, op, members), m, r)
+        return truth(b, FLOAT_EQ, _real_tree(b, op, members), m, r)
 
     return post
 
@@ -261,7 +261,7 @@ def real_extreme(op: int) -> Callable[..., Any]:
     return real_function(lambda b, x, y, z: b.define(z, op, x, y))
 
 
-def real_tree(b: Builder, op: int, members: Sequence[int]) -> int:
+def _real_tree(b: Builder, op: int, members: Sequence[int]) -> int:
     """The least or the greatest of some real variables."""
     x = b.real()
     b.define_tree(x, op, members, 0)

@@ -41,14 +41,14 @@ def lt(b: Builder, x: int, y: int, r: int) -> None:
 
 
 def divide(b: Builder, x: int, y: int, z: int, r: int) -> None:
-    divide_by(b, DIV, x, y, z, r)
+    _divide_by(b, DIV, x, y, z, r)
 
 
 def modulo(b: Builder, x: int, y: int, z: int, r: int) -> None:
-    divide_by(b, MOD, x, y, z, r)
+    _divide_by(b, MOD, x, y, z, r)
 
 
-def divide_by(b: Builder, op: int, x: int, y: int, z: int, r: int) -> None:
+def _divide_by(b: Builder, op: int, x: int, y: int, z: int, r: int) -> None:
     """r = (y != 0 and z = x op y). The row itself excludes y = 0; where it may not, it divides by y + (y = 0)."""
     if b.value(r) == 1:
         if b.value(y) == 0:

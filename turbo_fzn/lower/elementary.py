@@ -68,7 +68,7 @@ def arc_sine(b: Builder, x: int, y: int) -> None:
     unary(b, FLOAT_ASIN, x, y)
 
 
-def exponentials(b: Builder, x: int) -> tuple[int, int]:
+def _exponentials(b: Builder, x: int) -> tuple[int, int]:
     """e^x and e^-x, whose product is 1."""
     rising, falling = (real_row(b, FLOAT_EXP, v, v) for v in (x, real_negative(b, b.find(x))))
     real_define(b, b.real_constant(1), FLOAT_MUL, rising, falling)
@@ -77,21 +77,21 @@ def exponentials(b: Builder, x: int) -> tuple[int, int]:
 
 def hyperbolic_sine(b: Builder, x: int, y: int) -> None:
     """e^x = 2 y + e^-x."""
-    rising, falling = exponentials(b, x)
+    rising, falling = _exponentials(b, x)
     real_define(b, rising, FLOAT_ADD, real_row(b, FLOAT_MUL, y, b.real_constant(2)), falling)
 
 
 def hyperbolic_cosine(b: Builder, x: int, y: int) -> None:
     """2 y = e^x + e^-x."""
     b.restrict(y, floats.below(1), INFINITY)
-    rising, falling = exponentials(b, x)
+    rising, falling = _exponentials(b, x)
     real_define(b, real_row(b, FLOAT_MUL, y, b.real_constant(2)), FLOAT_ADD, rising, falling)
 
 
 def hyperbolic_tangent(b: Builder, x: int, y: int) -> None:
     """sinh(x) = y cosh(x)."""
     b.restrict(y, floats.below(-1), floats.above(1))
-    rising, falling = exponentials(b, x)
+    rising, falling = _exponentials(b, x)
     product = real_row(b, FLOAT_MUL, y, real_row(b, FLOAT_ADD, rising, falling))
     real_define(b, rising, FLOAT_ADD, product, falling)
 
@@ -107,35 +107,35 @@ def power(b: Builder, x: int, y: int, z: int) -> None:
     x, y = b.find(x), b.find(y)
     exponent = None if b.value(y) is None else Fraction(floats.number(b.lower[y]))
     if exponent is not None and exponent.denominator in ROOTS and abs(exponent.numerator) <= MOST_FACTORS:
-        return rational_power(b, x, exponent, z)
+        return _rational_power(b, x, exponent, z)
     if b.lower[x] <= 0:
         raise UnsupportedError("float_pow of a base that may be 0 or negative, with an exponent that is no few eighths")
-    unary(b, FLOAT_EXP, real_row(b, FLOAT_MUL, y, inverse_exponential(b, x)), z)
+    unary(b, FLOAT_EXP, real_row(b, FLOAT_MUL, y, _inverse_exponential(b, x)), z)
     return None
 
 
-def inverse_exponential(b: Builder, x: int) -> int:
+def _inverse_exponential(b: Builder, x: int) -> int:
     y = b.real()
     unary(b, FLOAT_EXP, y, x)
     return y
 
 
-def rational_power(b: Builder, x: int, exponent: Fraction, z: int) -> None:
+def _rational_power(b: Builder, x: int, exponent: Fraction, z: int) -> None:
     if exponent.denominator > 1:  # x^(p / q) is the q-th root of x^p
         b.restrict(x, 0, INFINITY)
         b.restrict(z, 0, INFINITY)
     if exponent < 0:
         exclude_zero(b, x)
-    raised, result = (whole_power(b, v, n) for v, n in ((x, abs(exponent.numerator)), (z, exponent.denominator)))
+    raised, result = (_whole_power(b, v, n) for v, n in ((x, abs(exponent.numerator)), (z, exponent.denominator)))
     if exponent < 0:
         return real_define(b, b.real_constant(1), FLOAT_MUL, raised, result)
     return b.merge(raised, result)
 
 
-def whole_power(b: Builder, x: int, n: int) -> int:
+def _whole_power(b: Builder, x: int, n: int) -> int:
     """x^n by squares and products."""
     if n == 0:
         return b.real_constant(1)
-    half = whole_power(b, x, n // 2) if n > 1 else x
+    half = _whole_power(b, x, n // 2) if n > 1 else x
     square = real_row(b, FLOAT_MUL, half, half) if n > 1 else x
     return real_row(b, FLOAT_MUL, square, x) if n > 1 and n % 2 else square

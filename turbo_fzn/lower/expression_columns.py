@@ -20,7 +20,7 @@ NEGATIVE = -1  # in the place of a row's operator
 TRUTHS = frozenset((EQ, LEQ))
 
 
-class UnusualError(Exception):
+class _UnusualError(Exception):
     """An expression that is not lowered in columns."""
 
 
@@ -38,7 +38,7 @@ class Program:
 
     def __init__(self, shape: Shape, n_args: int):
         if any(symbol == "arg" and value >= n_args for symbol, value in shape):
-            raise UnusualError("an operand is missing")
+            raise _UnusualError("an operand is missing")
         self.n_args = n_args
         self.n_given = self.n_args + sum(symbol == "int" for symbol, _ in shape)
         self.nodes: list[Node] = []
@@ -48,7 +48,7 @@ class Program:
         *code, statement = shape
         values = self.evaluate(code)
         if len(values) != 2 or statement not in STATED:
-            raise UnusualError
+            raise _UnusualError
         left, right = values
         self.stated = STATED[statement](self, left, right)
         self.width = len(self.nodes) + 1
@@ -63,7 +63,7 @@ class Program:
                 stack.append(n_integers)
                 n_integers += 1
             elif (symbol, value) not in OPERATIONS:
-                raise UnusualError(symbol)
+                raise _UnusualError(symbol)
             else:
                 start = len(stack) - value
                 operands = stack[start:]
@@ -165,7 +165,7 @@ def compiled(shape: Shape, n_args: int) -> Program | None:
     """None for what is left to expressions.py. There may be more operands than the expression has."""
     try:
         return Program(shape, n_args)
-    except UnusualError:
+    except _UnusualError:
         return None
 
 

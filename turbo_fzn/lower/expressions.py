@@ -24,16 +24,16 @@ Operands = list[Any]  # variables; a set is a list of variables and IntSets
 def int_expression(b: Builder, expression: Expression, x: list[int], r: int) -> None:
     """r = (the expression of the variables x is defined, and true)."""
     code, (operator, count) = expression.code[:-1], expression.code[-1]
-    evaluation = Evaluation(b, b.value(r) == 1)
+    evaluation = _Evaluation(b, b.value(r) == 1)
     operands = evaluation.run(code, x) if operator not in ("arg", "int") else []
     if evaluation.certain and operator in STATED and count == len(operands):
         return STATED[operator](b, operands)
     stack = evaluation.run(expression.code, x)
-    boolean.conjunction(b, [*evaluation.defined, truth_of(b, stack[0])], r)
+    boolean.conjunction(b, [*evaluation.defined, _truth_of(b, stack[0])], r)
     return None
 
 
-class Evaluation:
+class _Evaluation:
     """`certain`: the constraint holds, so what is not defined is stated not to be; else its truth is in `defined`."""
 
     def __init__(self, b: Builder, certain: bool):
@@ -98,17 +98,17 @@ class Evaluation:
 PARTIAL: dict[str, Callable[..., int]] = {
     "div": lambda evaluation, x, y: evaluation.divide(DIV, x, y),
     "mod": lambda evaluation, x, y: evaluation.divide(MOD, x, y),
-    "pow": Evaluation.power,
+    "pow": _Evaluation.power,
 }
 
 
-def truth_of(b: Builder, v: int) -> int:
+def _truth_of(b: Builder, v: int) -> int:
     """v != 0."""
     return v if b.lower[v] >= 0 and b.upper[v] <= 1 else b.negation(b.row(EQ, v, b.false))
 
 
 def truths_of(b: Builder, operands: Operands) -> list[int]:
-    return [truth_of(b, v) for v in operands]
+    return [_truth_of(b, v) for v in operands]
 
 
 # Arithmetic
@@ -127,7 +127,7 @@ def absolute(b: Builder, x: int) -> int:
 def choose(b: Builder, operands: Operands) -> int:
     """The second operand where the first is true, else the third."""
     condition, x, y = operands
-    index = b.row(ADD, truth_of(b, condition), b.true)
+    index = b.row(ADD, _truth_of(b, condition), b.true)
     result = b.variable(-INFINITY, INFINITY)
     integer.define_element(b, result, index, [y, x])
     return b.find(result)
@@ -155,7 +155,7 @@ def equal(b: Builder, operands: Operands) -> int:
     return b.tree(MIN, [b.row(EQ, first, v) for v in others], 1)
 
 
-def equivalent(b: Builder, operands: Operands) -> int:
+def _equivalent(b: Builder, operands: Operands) -> int:
     return equal(b, truths_of(b, operands))
 
 
@@ -204,9 +204,9 @@ BINARY: dict[str, Callable[[Builder, int, int], int]] = {
     "gt": lambda b, x, y: less(b, y, x),
     "le": lambda b, x, y: b.row(LEQ, x, y),
     "ge": lambda b, x, y: b.row(LEQ, y, x),
-    "and": lambda b, x, y: b.find(b.row(MIN, truth_of(b, x), truth_of(b, y))),
-    "or": lambda b, x, y: b.find(b.row(MAX, truth_of(b, x), truth_of(b, y))),
-    "imp": lambda b, x, y: b.row(LEQ, truth_of(b, x), truth_of(b, y)),
+    "and": lambda b, x, y: b.find(b.row(MIN, _truth_of(b, x), _truth_of(b, y))),
+    "or": lambda b, x, y: b.find(b.row(MAX, _truth_of(b, x), _truth_of(b, y))),
+    "imp": lambda b, x, y: b.row(LEQ, _truth_of(b, x), _truth_of(b, y)),
 }
 
 OPERATIONS: dict[str, Callable[[Builder, Operands], Any]] = {
@@ -219,11 +219,11 @@ OPERATIONS: dict[str, Callable[[Builder, Operands], Any]] = {
     "max": lambda b, operands: b.tree(MAX, operands, 0),
     "if": choose,
     "eq": equal,
-    "not": lambda b, operands: b.negation(truth_of(b, *operands)),
+    "not": lambda b, operands: b.negation(_truth_of(b, *operands)),
     "and": lambda b, operands: b.tree(MIN, truths_of(b, operands), 1),
     "or": lambda b, operands: b.tree(MAX, truths_of(b, operands), 0),
     "xor": parity,
-    "iff": equivalent,
+    "iff": _equivalent,
     "set": lambda b, operands: operands,
     "in": member,
     "notin": lambda b, operands: b.negation(member(b, operands)),
@@ -232,12 +232,12 @@ OPERATIONS: dict[str, Callable[[Builder, Operands], Any]] = {
 # What states a constraint that holds, where that needs fewer rows than its truth value.
 
 
-def state_equal(b: Builder, operands: Operands) -> None:
+def _state_equal(b: Builder, operands: Operands) -> None:
     for v in operands[1:]:
         b.merge(operands[0], v)
 
 
-def state_member(b: Builder, operands: Operands) -> None:
+def _state_member(b: Builder, operands: Operands) -> None:
     x, members = operands
     values, others = constants_of(b, members)
     if others:
@@ -247,7 +247,7 @@ def state_member(b: Builder, operands: Operands) -> None:
 
 
 STATED: dict[str, Callable[[Builder, Operands], None]] = {
-    "eq": state_equal,
+    "eq": _state_equal,
     "ne": lambda b, operands: integer.ne(b, operands[0], operands[1], b.true),
     "lt": lambda b, operands: integer.lt(b, operands[0], operands[1], b.true),
     "gt": lambda b, operands: integer.lt(b, operands[1], operands[0], b.true),
@@ -255,6 +255,6 @@ STATED: dict[str, Callable[[Builder, Operands], None]] = {
     "ge": lambda b, operands: integer.le(b, operands[1], operands[0], b.true),
     "and": lambda b, operands: boolean.conjunction(b, truths_of(b, operands), b.true),
     "or": lambda b, operands: linear.clause(b, truths_of(b, operands), [], b.true),
-    "imp": lambda b, operands: linear.clause(b, [truth_of(b, operands[1])], [truth_of(b, operands[0])], b.true),
-    "in": state_member,
+    "imp": lambda b, operands: linear.clause(b, [_truth_of(b, operands[1])], [_truth_of(b, operands[0])], b.true),
+    "in": _state_member,
 }

@@ -18,7 +18,7 @@ Interval = tuple[int, int]
 BEYOND = "an integer expression whose value lies beyond ±2**62"
 
 
-def saturate(low: float, high: float) -> Interval:
+def _saturate(low: float, high: float) -> Interval:
     """The interval with what lies beyond ±INFINITY cut to "no bound"."""
     return cut(low), cut(high)
 
@@ -32,7 +32,7 @@ def is_beyond(span: Interval) -> bool:
     return span[0] >= INFINITY or span[1] <= -INFINITY
 
 
-def widen(bound: int) -> float:
+def _widen(bound: int) -> float:
     """A bound, or plus or minus infinity where it means none."""
     return bound if -INFINITY < bound < INFINITY else (inf if bound > 0 else -inf)
 
@@ -41,21 +41,21 @@ def add(ly: int, uy: int, lz: int, uz: int) -> Interval:
     low, high = ly + lz, uy + uz
     if -INFINITY < low and high < INFINITY and ly > -INFINITY < lz and uy < INFINITY > uz:
         return low, high
-    return saturate(widen(ly) + widen(lz), widen(uy) + widen(uz))
+    return _saturate(_widen(ly) + _widen(lz), _widen(uy) + _widen(uz))
 
 
 def multiply(ly: int, uy: int, lz: int, uz: int) -> Interval:
     if -INFINITY < ly and uy < INFINITY and -INFINITY < lz and uz < INFINITY:
         products = (ly * lz, ly * uz, uy * lz, uy * uz)
-        return saturate(min(products), max(products))
-    y, z = (widen(ly), widen(uy)), (widen(lz), widen(uz))
+        return _saturate(min(products), max(products))
+    y, z = (_widen(ly), _widen(uy)), (_widen(lz), _widen(uz))
     corners = [0 if a == 0 or b == 0 else a * b for a in y for b in z]
-    return saturate(min(corners), max(corners))
+    return _saturate(min(corners), max(corners))
 
 
 def square(ly: int, uy: int) -> Interval:
-    ends = abs(widen(ly)), abs(widen(uy))
-    return saturate(0 if ly <= 0 <= uy else min(ends) ** 2, max(ends) ** 2)
+    ends = abs(_widen(ly)), abs(_widen(uy))
+    return _saturate(0 if ly <= 0 <= uy else min(ends) ** 2, max(ends) ** 2)
 
 
 def quotient(y: float, z: float) -> float:
@@ -70,8 +70,8 @@ def divide(ly: int, uy: int, lz: int, uz: int) -> Interval:
     divisors = {end for end in (lz, uz, -1, 1) if lz <= end <= uz and end != 0}
     if not divisors:
         return 0, 0  # z = 0: the row fails, whatever its result
-    corners = [quotient(widen(y), widen(z)) for y in (ly, uy) for z in divisors]
-    return saturate(min(corners), max(corners))
+    corners = [quotient(_widen(y), _widen(z)) for y in (ly, uy) for z in divisors]
+    return _saturate(min(corners), max(corners))
 
 
 def modulo(ly: int, uy: int, lz: int, uz: int) -> Interval:

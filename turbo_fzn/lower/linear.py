@@ -40,17 +40,17 @@ def normalise(b: Builder, coefficients: Sequence[int], variables: Sequence[int],
         else:
             total[v] = c
     if b.share and not b.negated.keys().isdisjoint(total):
-        k = replace_negations(b, total, k)
+        k = _replace_negations(b, total, k)
     divisor = gcd(*total.values())
     if divisor > 1:
         return [(c // divisor, v) for v, c in total.items() if c], k, divisor
     return [(c, v) for v, c in total.items() if c], k, 1
 
 
-def replace_negations(b: Builder, total: dict[int, int], k: int) -> int:
+def _replace_negations(b: Builder, total: dict[int, int], k: int) -> int:
     """c * not(b) = c - c * b: not(b) may then have no use left. Returns the new k."""
     for v in list(total):
-        base = positive_form(b, v)
+        base = _positive_form(b, v)
         if base != v:
             c = total.pop(v)
             total[base] = total.get(base, 0) - c
@@ -58,7 +58,7 @@ def replace_negations(b: Builder, total: dict[int, int], k: int) -> int:
     return k
 
 
-def positive_form(b: Builder, v: int) -> int:
+def _positive_form(b: Builder, v: int) -> int:
     """The unfixed variable whose negation v is, or v itself."""
     if v not in b.negated:
         return v
@@ -73,35 +73,35 @@ def split(b: Builder, terms: Terms) -> tuple[list[int], list[int]]:
 
 def le(b: Builder, coefficients: Sequence[int], variables: Sequence[int], k: int, r: int) -> None:
     """r = (sum <= k)."""
-    if b.share and is_plain_clause(b, coefficients, variables, k):
+    if b.share and _is_plain_clause(b, coefficients, variables, k):
         if 1 not in coefficients:
-            return state_clause(b, list(variables), [], r)
+            return _state_clause(b, list(variables), [], r)
         if -1 not in coefficients:
-            return state_clause(b, [], list(variables), r)
+            return _state_clause(b, [], list(variables), r)
         signed = list(zip(coefficients, variables))
-        return state_clause(b, [v for c, v in signed if c < 0], [v for c, v in signed if c > 0], r)
+        return _state_clause(b, [v for c, v in signed if c < 0], [v for c, v in signed if c > 0], r)
     terms, k, divisor = normalise(b, coefficients, variables, k)
     k //= divisor
-    truth = truth_of_le(b, terms, k)
+    truth = _truth_of_le(b, terms, k)
     if truth is not None:
         b.merge(r, b.true if truth else b.false)
     elif len(terms) == 1:
-        le_single(b, terms[0], k, r)
-    elif is_clause(b, terms, k):
-        state_clause(b, [v for c, v in terms if c < 0], [v for c, v in terms if c > 0], r)
+        _le_single(b, terms[0], k, r)
+    elif _is_clause(b, terms, k):
+        _state_clause(b, [v for c, v in terms if c < 0], [v for c, v in terms if c > 0], r)
     else:
-        le_general(b, terms, k, r)
+        _le_general(b, terms, k, r)
 
 
-def truth_of_le(b: Builder, terms: Terms, k: int) -> bool | None:
+def _truth_of_le(b: Builder, terms: Terms, k: int) -> bool | None:
     """Whether sum <= k, where it is plain: of no terms, or of a large k and the bounds. None where it is not."""
     if terms and abs(k) < BOUNDED:
         return None
-    least, most = extent(b, terms)
+    least, most = _extent(b, terms)
     return True if most <= k else False if least > k else None
 
 
-def extent(b: Builder, terms: Terms) -> tuple[float, float]:
+def _extent(b: Builder, terms: Terms) -> tuple[float, float]:
     """The least and the greatest value of a sum within the bounds of its variables, exact integers; ±inf without."""
     low = [(c, b.lower[v] if c > 0 else b.upper[v]) for c, v in terms]
     high = [(c, b.upper[v] if c > 0 else b.lower[v]) for c, v in terms]
@@ -114,7 +114,7 @@ def end_of(products: Terms, unbounded: float) -> float:
     return sum(c * end for c, end in products)
 
 
-def le_single(b: Builder, term: tuple[int, int], k: int, r: int) -> None:
+def _le_single(b: Builder, term: tuple[int, int], k: int, r: int) -> None:
     """c * v <= k with |c| = 1."""
     c, v = term
     if abs(k) >= INFINITY:
@@ -141,15 +141,15 @@ def balanced(b: Builder, left: int, right: int, k: int) -> tuple[int, int]:
     return left, right
 
 
-def is_plain_clause(b: Builder, coefficients: Sequence[int], variables: Sequence[int], k: int) -> bool:
-    """What `normalise` and `is_clause` would find, for the commonest sums: units, and nothing to rename or to join."""
+def _is_plain_clause(b: Builder, coefficients: Sequence[int], variables: Sequence[int], k: int) -> bool:
+    """What `normalise` and `_is_clause` would find, for the commonest sums: units, and nothing to rename or to join."""
     n_positive = coefficients.count(1)
     if k != n_positive - 1 or n_positive + coefficients.count(-1) != len(coefficients) or len(coefficients) < 2:
         return False
-    return are_plain_literals(b, variables)
+    return _are_plain_literals(b, variables)
 
 
-def are_plain_literals(b: Builder, variables: Sequence[int]) -> bool:
+def _are_plain_literals(b: Builder, variables: Sequence[int]) -> bool:
     """Whether they are distinct Booleans without a value, none of them to be renamed."""
     lower, upper, parent = b.lower, b.upper, b.parent
     for v in variables:
@@ -158,7 +158,7 @@ def are_plain_literals(b: Builder, variables: Sequence[int]) -> bool:
     return len(set(variables)) == len(variables) and b.negated.keys().isdisjoint(variables)
 
 
-def is_clause(b: Builder, terms: Terms, k: int) -> bool:
+def _is_clause(b: Builder, terms: Terms, k: int) -> bool:
     """Whether all variables are Boolean and exactly the assignment with the largest sum violates sum <= k."""
     lower, upper = b.lower, b.upper
     largest, smallest_step = 0, INFINITY
@@ -171,7 +171,7 @@ def is_clause(b: Builder, terms: Terms, k: int) -> bool:
     return largest - smallest_step <= k < largest
 
 
-def le_general(b: Builder, terms: Terms, k: int, r: int) -> None:
+def _le_general(b: Builder, terms: Terms, k: int, r: int) -> None:
     positive, negative = split(b, terms)
     left, right = b.tree(ADD, positive, 0), b.tree(ADD, negative, 0)
     if not negative and abs(k) < INFINITY:
@@ -189,21 +189,21 @@ def eq(b: Builder, coefficients: Sequence[int], variables: Sequence[int], k: int
     if k % divisor != 0 or not terms:
         return b.merge(r, b.true if k == 0 and not terms else b.false)
     k //= divisor
-    if is_out_of_reach(b, terms, k):
+    if _is_out_of_reach(b, terms, k):
         return b.merge(r, b.false)
     if b.value(r) == 1 and len(terms) > 1 and abs(k) < INFINITY:
-        return state_eq(b, terms, k)
+        return _state_eq(b, terms, k)
     if b.value(r) == 1 and len(terms) == 1 and abs(k) >= INFINITY:
         (c, v) = terms[0]
         return b.restrict(v, c * k, c * k)
     return b.define(r, EQ, *sides(b, terms, k))
 
 
-def is_out_of_reach(b: Builder, terms: Terms, k: int) -> bool:
+def _is_out_of_reach(b: Builder, terms: Terms, k: int) -> bool:
     """Whether a sum can never be the large k."""
     if abs(k) < BOUNDED:
         return False
-    least, most = extent(b, terms)
+    least, most = _extent(b, terms)
     return not least <= k <= most
 
 
@@ -220,7 +220,7 @@ def ne(b: Builder, coefficients: Sequence[int], variables: Sequence[int], k: int
     if k % divisor != 0 or not terms:
         return b.merge(r, b.false if k == 0 and not terms else b.true)
     k //= divisor
-    if is_out_of_reach(b, terms, k):
+    if _is_out_of_reach(b, terms, k):
         return b.merge(r, b.true)
     return b.define_not(r, EQ, *sides(b, terms, k))
 
@@ -237,7 +237,7 @@ def sides(b: Builder, terms: Terms, k: int) -> tuple[int, int]:
     return balanced(b, left, right, k)
 
 
-def state_eq(b: Builder, terms: Terms, k: int) -> None:
+def _state_eq(b: Builder, terms: Terms, k: int) -> None:
     """P = N + k, with k or the cheaper side as the root of the other's tree."""
     if len(terms) == 2 and k == terms[0][0] == terms[1][0] == 1 and all(b.is_boolean(v) for _, v in terms):
         older, younger = sorted(v for _, v in terms)
@@ -262,17 +262,17 @@ def cost(terms: Terms) -> int:
 
 def clause(b: Builder, positive: Sequence[int], negative: Sequence[int], r: int) -> None:
     """r = (some of `positive` or not all of `negative`); the first is a maximum, the second a minimum."""
-    if b.share and (positive or negative) and are_plain_literals(b, [*positive, *negative]):
-        return state_clause(b, list(positive), list(negative), r)
+    if b.share and (positive or negative) and _are_plain_literals(b, [*positive, *negative]):
+        return _state_clause(b, list(positive), list(negative), r)
     some, every = literals(b, positive, negative)
     lower, upper = b.lower, b.upper
     if 1 in [lower[v] for v in some] or 0 in [upper[v] for v in every] or not some.isdisjoint(every):
         return b.merge(r, b.true)
     some, every = ({v for v in side if lower[v] < upper[v]} for side in (some, every))
-    return state_clause(b, list(some), list(every), r) if some or every else b.merge(r, b.false)
+    return _state_clause(b, list(some), list(every), r) if some or every else b.merge(r, b.false)
 
 
-def state_clause(b: Builder, some: list[int], every: list[int], r: int) -> None:
+def _state_clause(b: Builder, some: list[int], every: list[int], r: int) -> None:
     """r = (some of `some` or not all of `every`), for distinct unfixed variables, at least one."""
     if not every:
         return b.define_tree(r, MAX, some, 0)
@@ -290,6 +290,6 @@ def literals(b: Builder, positive: Sequence[int], negative: Sequence[int]) -> tu
     for here, there, members in ((some, every, positive), (every, some, negative)):
         for v in members:
             v = b.find(v)
-            base = positive_form(b, v) if b.share else v
+            base = _positive_form(b, v) if b.share else v
             (here if base == v else there).add(base)
     return some, every

@@ -30,29 +30,29 @@ def power(b: Builder, x: int, y: int, z: int, r: int) -> None:
         if exponent < 0:
             b.define(b.false, EQ, x, b.false)
         if most < INFINITY:
-            limit = largest_base(exponent, most)
+            limit = _largest_base(exponent, most)
             b.restrict(x, -limit, limit)
-        return b.merge(z, fixed_power(b, x, exponent))
-    small = small_exponent(b, y)
+        return b.merge(z, _fixed_power(b, x, exponent))
+    small = _small_exponent(b, y)
     low, high = b.lower[small], b.upper[small]
     if low < 0:
         b.define(b.false, MIN, b.row(LEQ, small, b.constant(-1)), b.row(EQ, x, b.false))
     fits, powers = b.true, []
     for k in range(low, high + 1):
-        limit = largest_base(k, min(most, INFINITY - 1))
+        limit = _largest_base(k, min(most, INFINITY - 1))
         if limit < max(-b.lower[x], b.upper[x]):
             fits = b.row(MIN, fits, b.row(LEQ, b.row(EQ, small, b.constant(k)), b.truth_of_interval(x, -limit, limit)))
-        powers.append(fixed_power(b, cut(b, x, limit), k))
+        powers.append(_fixed_power(b, cut(b, x, limit), k))
     index = b.row(ADD, small, b.constant(1 - low))
     if most < INFINITY or fits == b.true:
         b.merge(fits, b.true)
         return define_element(b, z, index, powers)
     selected = b.variable(-INFINITY, INFINITY)
     define_element(b, selected, index, powers)
-    return b.define(z, ADD, selected, number_beyond(b, b.negation(fits), is_negative(b, x, small), z))
+    return b.define(z, ADD, selected, _number_beyond(b, b.negation(fits), _is_negative(b, x, small), z))
 
 
-def number_beyond(b: Builder, beyond: int, negative: int, z: int) -> int:
+def _number_beyond(b: Builder, beyond: int, negative: int, z: int) -> int:
     """0, or 2^62 with the sign of a power that lies beyond. It does not where z is bounded on that side."""
     above, below = b.row(MIN, beyond, b.negation(negative)), b.row(MIN, beyond, negative)
     if b.upper[z] < INFINITY:
@@ -67,13 +67,13 @@ def number_beyond(b: Builder, beyond: int, negative: int, z: int) -> int:
     return b.row(ADD, half, half)
 
 
-def is_negative(b: Builder, x: int, exponent: int) -> int:
+def _is_negative(b: Builder, x: int, exponent: int) -> int:
     """The truth of x^exponent < 0."""
     odd = b.negation(b.row(EQ, b.row(MOD, exponent, b.constant(2)), b.false))
     return b.row(MIN, b.row(LEQ, x, b.constant(-1)), odd)
 
 
-def small_exponent(b: Builder, y: int) -> int:
+def _small_exponent(b: Builder, y: int) -> int:
     """y, or an exponent in -2..64 that gives the same powers; y mod 2 has the sign of y."""
     if b.upper[y] > LARGEST_EXPONENT + 2:
         parity = b.row(MOD, b.row(ADD, y, b.true), b.constant(2))
@@ -84,7 +84,7 @@ def small_exponent(b: Builder, y: int) -> int:
     return y
 
 
-def largest_base(exponent: int, most: int) -> int:
+def _largest_base(exponent: int, most: int) -> int:
     """The largest n with n^exponent <= most; most >= 0."""
     if exponent <= 1:
         return INFINITY
@@ -108,7 +108,7 @@ def power_fixed(b: Builder, x: int, exponent: int, z: int, r: int) -> None:
     power(b, x, b.constant(exponent), z, r)
 
 
-def fixed_power(b: Builder, x: int, exponent: int) -> int:
+def _fixed_power(b: Builder, x: int, exponent: int) -> int:
     """x^exponent; for a negative exponent 0 stands for the undefined power of 0."""
     if exponent < 0:
         values = [0, -1 if exponent % 2 else 1, 0, 1, 0]

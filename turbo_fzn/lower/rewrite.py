@@ -204,14 +204,14 @@ class Rewriter:
         except ModelError:
             raise self.explain(predicate, constraint) from None
         if predicate.fits is not None and not predicate.fits(*arguments):
-            raise misfit(name, arguments)
+            raise _misfit(name, arguments)
         return predicate, arguments
 
     def find_form(self, name: str, n_arguments: int) -> Form:
         """The predicate of that name and number of arguments, and what binds each of them."""
         predicate = PREDICATES.get(name)
         if predicate is None or len(predicate.kinds) != n_arguments:
-            predicate = find_other_form(name, n_arguments)
+            predicate = _find_other_form(name, n_arguments)
         form = self.forms[name, n_arguments] = predicate, [self.scope.binders[kind] for kind in predicate.kinds]
         return form
 
@@ -268,7 +268,7 @@ class Rewriter:
         variables = self.scope.array(array.kind, Ref(array.name))
         for annotation in array.annotations:
             if isinstance(annotation, Call) and annotation.name == "output_array":
-                ranges = self.at(array.position, index_ranges, annotation, len(variables))
+                ranges = self.at(array.position, _index_ranges, annotation, len(variables))
                 yield Output(array.name, array.kind, ranges, np.array(variables, dtype=np.int64))
 
     def check_array_kind(self, array: Array) -> None:
@@ -280,7 +280,7 @@ class Rewriter:
             )
 
 
-def find_other_form(name: str, n_arguments: int) -> Predicate:
+def _find_other_form(name: str, n_arguments: int) -> Predicate:
     """The form of a predicate with that many arguments; what is wrong if there is none."""
     predicate = PREDICATES.get(f"{name}/{n_arguments}")
     if predicate is not None:
@@ -295,7 +295,7 @@ def find_other_form(name: str, n_arguments: int) -> Predicate:
     raise ModelError(f"unknown predicate `{name}`")
 
 
-def misfit(name: str, arguments: list) -> ModelError:
+def _misfit(name: str, arguments: list) -> ModelError:
     """The error where the sizes of the arguments do not fit together."""
     if "_lin_" in name:
         return ModelError(f"{name}: {len(arguments[0])} coefficients for {len(arguments[1])} variables")
@@ -306,7 +306,7 @@ def misfit(name: str, arguments: list) -> ModelError:
     )
 
 
-def index_ranges(annotation: Call, n_elements: int) -> list[tuple[int, int]]:
+def _index_ranges(annotation: Call, n_elements: int) -> list[tuple[int, int]]:
     """The ranges of `output_array([1..2, 0..3])`."""
     sets = annotation.args[0] if len(annotation.args) == 1 else None
     if not isinstance(sets, list) or not all(isinstance(item, IntSet) and not item.has_holes for item in sets):

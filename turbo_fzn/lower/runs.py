@@ -49,7 +49,7 @@ class Form(NamedTuple):
     most: int = MOST
 
 
-def in_slots(width: int, state: Callable[[Columns, Sequence[Column]], None]) -> Callable[..., int]:
+def _in_slots(width: int, state: Callable[[Columns, Sequence[Column]], None]) -> Callable[..., int]:
     """What lowers places that need so many slots each, which `state` fills."""
 
     def lower(b: Builder, operands: Sequence[Column]) -> int:
@@ -61,7 +61,7 @@ def in_slots(width: int, state: Callable[[Columns, Sequence[Column]], None]) -> 
 
 
 def comparison(kinds: tuple[str, ...], state: Callable[..., None]) -> Form:
-    return Form(None, "".join(kinds), in_slots(1, lambda c, operands: state(c, *operands)))
+    return Form(None, "".join(kinds), _in_slots(1, lambda c, operands: state(c, *operands)))
 
 
 # By the names of constraints.
@@ -75,53 +75,53 @@ SUM = "int_lin_le"
 ALL_DIFFERENT = "turbo_all_different"
 
 
-def form_of(constraint: Constraint) -> Form | None:
+def _form_of(constraint: Constraint) -> Form | None:
     """The same object for constraints of the same shape; None for those that are lowered one at a time."""
     name, arguments, _, _ = constraint
     if name == EXPRESSION and [type(argument) for argument in arguments] == [Expression, list]:
         if arguments[0].code[-1] not in expressions.STATED:
             return None
-        return form_of_shape(expressions.split(arguments[0])[0], len(arguments[1]))
+        return _form_of_shape(expressions.split(arguments[0])[0], len(arguments[1]))
     if name == SUM:
         shape = sums.shape_of(arguments)
-        return None if shape is None else form_of_sum(shape)
+        return None if shape is None else _form_of_sum(shape)
     if name == ALL_DIFFERENT and [type(argument) for argument in arguments] == [list]:
-        return form_of_list(len(arguments[0]))
+        return _form_of_list(len(arguments[0]))
     form = COMPARISONS.get(name)
     return form if form is not None and len(arguments) == len(form.kinds) else None
 
 
 @lru_cache(maxsize=4096)
-def form_of_shape(shape: expressions.Shape, n_operands: int) -> Form | None:
+def _form_of_shape(shape: expressions.Shape, n_operands: int) -> Form | None:
     program = expressions.compiled(shape, n_operands)
     if program is None:
         return None
-    return Form(expressions.given, "I" * program.n_given, in_slots(program.width, program.run))
+    return Form(expressions.given, "I" * program.n_given, _in_slots(program.width, program.run))
 
 
 @lru_cache(maxsize=4096)
-def form_of_sum(shape: sums.Shape) -> Form:
+def _form_of_sum(shape: sums.Shape) -> Form:
     one = sums.Sum(shape)
-    return Form(sums.given, one.kinds, in_slots(one.width, one.run), min(MOST, MOST_SLOTS // one.width))
+    return Form(sums.given, one.kinds, _in_slots(one.width, one.run), min(MOST, MOST_SLOTS // one.width))
 
 
 @lru_cache(maxsize=4096)
-def form_of_list(length: int) -> Form | None:
+def _form_of_list(length: int) -> Form | None:
     if length < 2:
         return None
     return Form(itemgetter(0), "I" * length, different.differ_in_columns)
 
 
-def length_of_run(form: Form | None, constraints: Sequence[Constraint]) -> int:
+def _length_of_run(form: Form | None, constraints: Sequence[Constraint]) -> int:
     """How many of the first constraints are of this form, which may be none."""
     if form is None:
         return 0
-    if form.operands is None and is_one_comparison(form, constraints):
+    if form.operands is None and _is_one_comparison(form, constraints):
         return len(constraints)
-    return sum(1 for _ in takewhile(lambda constraint: form_of(constraint) is form, constraints))
+    return sum(1 for _ in takewhile(lambda constraint: _form_of(constraint) is form, constraints))
 
 
-def is_one_comparison(form: Form, constraints: Sequence[Constraint]) -> bool:
+def _is_one_comparison(form: Form, constraints: Sequence[Constraint]) -> bool:
     """Whether all are comparisons of this form, which is told faster than the form of each."""
     names, lengths = set(map(NAME, constraints)), set(map(len, map(ARGUMENTS, constraints)))
     return len(names) == 1 and COMPARISONS.get(*names) is form and lengths == {len(form.kinds)}
@@ -137,13 +137,13 @@ class Runs:
         """A run that is worth columns has the last constraint of some block: the forms of others are not looked for."""
         form, run = None, []
         while block := list(islice(constraints, LEAST)):
-            n = length_of_run(form, block)
+            n = _length_of_run(form, block)
             run += block[:n]
             if n == len(block):
                 continue
             self.lower_run(form, run)
-            form = form_of(block[-1])
-            start = max(len(block) - length_of_run(form, block[::-1]), n)
+            form = _form_of(block[-1])
+            start = max(len(block) - _length_of_run(form, block[::-1]), n)
             self.lower_run(None, block[n:start])
             run = block[start:]
         self.lower_run(form, run)
@@ -177,8 +177,8 @@ class Runs:
 
     def are_open(self, run: list[Constraint]) -> bool:
         """Whether these are many comparisons, none of which has an operand with a value."""
-        form = form_of(run[0])
-        if form is None or not LEAST <= len(run) == length_of_run(form, run):
+        form = _form_of(run[0])
+        if form is None or not LEAST <= len(run) == _length_of_run(form, run):
             return False
         if set(map(type, chain.from_iterable(map(ARGUMENTS, run)))) != ONLY_NAMES:
             return False

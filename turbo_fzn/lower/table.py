@@ -151,7 +151,7 @@ def implied(relation: Post) -> Post:
 IN_FORM: dict[str, Callable[[Post], Post]] = {PLAIN: plain, REIFIED: lambda relation: relation, IMPLIED: implied}
 
 
-def all_forms() -> dict[str, Predicate]:
+def _all_forms() -> dict[str, Predicate]:
     """The predicates by name; a name with "/n" is the form with n arguments of one that has two."""
     predicates: dict[str, Predicate] = {}
     for name, how in CONSTRAINTS.items():
@@ -164,4 +164,4 @@ def all_forms() -> dict[str, Predicate]:
     return predicates
 
 
-PREDICATES = all_forms()
+PREDICATES = _all_forms()

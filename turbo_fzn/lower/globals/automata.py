@@ -30,7 +30,7 @@ STEP_LIMIT = 20_000
 
 
 @dataclass
-class Layer:
+class _Layer:
     """The steps that read one letter: states before and behind (numbered from 0), number of the label, cost."""
 
     before: np.ndarray
@@ -38,11 +38,11 @@ class Layer:
     label: np.ndarray
     cost: np.ndarray
 
-    def select(self, kept: np.ndarray) -> Layer:
-        return Layer(self.before[kept], self.behind[kept], self.label[kept], self.cost[kept])
+    def select(self, kept: np.ndarray) -> _Layer:
+        return _Layer(self.before[kept], self.behind[kept], self.label[kept], self.cost[kept])
 
 
-def on_paths(layers: list[Layer], n_states: int, first: int, final: np.ndarray) -> list[Layer]:
+def _on_paths(layers: list[_Layer], n_states: int, first: int, final: np.ndarray) -> list[_Layer]:
     """The steps on paths from the first state to a final one; `final` is a mask of states."""
     reached = np.zeros(n_states, dtype=bool)
     reached[first] = True
@@ -64,7 +64,7 @@ def on_paths(layers: list[Layer], n_states: int, first: int, final: np.ndarray) 
 class Graph:
     """The layers, the truth of each label in each layer, and what accepts: a variable a final state."""
 
-    layers: list[Layer]
+    layers: list[_Layer]
     labels: list[np.ndarray]
     n_states: int
     labels_are_values: bool = True
@@ -101,7 +101,7 @@ def regular(
     b: Builder, x: Sequence[int], n_states: int, letters: IntSet, d: Sequence[int], first: int, final: IntSet, r: int
 ) -> None:
     """r = (the automaton with the transitions d[state, letter], 0 for none, accepts x)."""
-    automaton(b, x, n_states, letters, d, first, final, None, None, r)
+    _automaton(b, x, n_states, letters, d, first, final, None, None, r)
 
 
 def cost_regular(
@@ -117,10 +117,10 @@ def cost_regular(
     r: int,
 ) -> None:
     """r = (the automaton accepts x, and the costs of its steps, costs[state, letter], sum up to `total`)."""
-    automaton(b, x, n_states, letters, d, first, final, costs, total, r)
+    _automaton(b, x, n_states, letters, d, first, final, costs, total, r)
 
 
-def automaton(
+def _automaton(
     b: Builder,
     x: Sequence[int],
     n_states: int,
@@ -141,9 +141,9 @@ def automaton(
     before, letter = np.nonzero((target >= 0) & (target < n_states))
     behind, cost = target[before, letter], cost[before, letter]
     least = letters.lower if letters else 0
-    every = Layer(before, behind, letter + least, cost)
+    every = _Layer(before, behind, letter + least, cost)
     can = [every.select(bulk.possible(b, v, every.label)) for v in x]
-    layers = on_paths(can, n_states, first - 1, accepting)
+    layers = _on_paths(can, n_states, first - 1, accepting)
     if b.value(r) == 1:
         if (x and not all(len(layer.before) for layer in layers)) or not (x or accepting[first - 1]):
             raise Infeasible
@@ -170,7 +170,7 @@ def accept(b: Builder, graph: Graph, first: int, accepting: np.ndarray, total: i
     if total is None or b.value(r) == 1:
         boolean.disjunction(b, ends.tolist(), r)
         if total is not None:
-            state_costs(b, graph, steps, total)
+            _state_costs(b, graph, steps, total)
         return steps
     accepted, right = b.variable(0, 1), b.variable(0, 1)
     boolean.disjunction(b, ends.tolist(), accepted)
@@ -180,7 +180,7 @@ def accept(b: Builder, graph: Graph, first: int, accepting: np.ndarray, total: i
     return steps
 
 
-def state_costs(b: Builder, graph: Graph, steps: list[np.ndarray], total: int) -> None:
+def _state_costs(b: Builder, graph: Graph, steps: list[np.ndarray], total: int) -> None:
     """The sum of a cost for each layer, with a truth value for each amount."""
     places = []
     for layer, step in zip(graph.layers, steps):
@@ -221,7 +221,7 @@ def mdd(
     r: int,
 ) -> None:
     """r = (x is a path from node 1 to node 0); the labels of the edges that leave one node have no value in common."""
-    diagram(b, x, n_nodes, level, source, label, [0] * n_edges, target, None, r)
+    _diagram(b, x, n_nodes, level, source, label, [0] * n_edges, target, None, r)
 
 
 def cost_mdd(
@@ -238,10 +238,10 @@ def cost_mdd(
     r: int,
 ) -> None:
     """The same, and the costs of the edges on the path sum up to `total`."""
-    diagram(b, x, n_nodes, level, source, label, cost, target, total, r)
+    _diagram(b, x, n_nodes, level, source, label, cost, target, total, r)
 
 
-def diagram(
+def _diagram(
     b: Builder,
     x: Sequence[int],
     n_nodes: int,
@@ -254,10 +254,10 @@ def diagram(
     r: int,
 ) -> None:
     letters = list(dict.fromkeys(label))
-    can = edges_that_can(b, x, letters, level, source, label, cost, target)
+    can = _edges_that_can(b, x, letters, level, source, label, cost, target)
     accepting = np.zeros(n_nodes + 1, dtype=bool)
     accepting[0] = True
-    layers = on_paths(can, n_nodes + 1, 1, accepting) if x and n_nodes else []
+    layers = _on_paths(can, n_nodes + 1, 1, accepting) if x and n_nodes else []
     if not layers or not all(len(layer.before) for layer in layers):
         return b.merge(r, b.false)
     labels, sets = [], []
@@ -266,15 +266,15 @@ def diagram(
         sets.append([letters[i] for i in present])
         if b.value(r) == 1:
             bulk.restrict_to(b, v, IntSet.of_ranges(pair for values in sets[-1] for pair in values.ranges))
-        labels.append(np.array([truth_of_set(b, v, values) for values in sets[-1]], np.int64))
+        labels.append(np.array([_truth_of_set(b, v, values) for values in sets[-1]], np.int64))
     steps = accept(b, Graph(layers, labels, n_nodes + 1, False), 1, accepting, total, r)
     if b.value(r) == 1:
         for v, layer, read, step in zip(x, layers, sets, steps):
-            state_readers(b, v, layer, read, step)
+            _state_readers(b, v, layer, read, step)
     return None
 
 
-def edges_that_can(
+def _edges_that_can(
     b: Builder,
     x: Sequence[int],
     letters: Sequence[IntSet],
@@ -283,11 +283,11 @@ def edges_that_can(
     label: Sequence[IntSet],
     cost: Sequence[int],
     target: Sequence[int],
-) -> list[Layer]:
+) -> list[_Layer]:
     """For each variable the edges of its level whose labels have a value that it may take."""
     here = np.array(level, np.int64)[np.array(source, np.int64) - 1] if source else np.zeros(0, np.int64)
     number = {values: i for i, values in enumerate(letters)}
-    every = Layer(*(np.array(side, np.int64) for side in (source, target, [number[values] for values in label], cost)))
+    every = _Layer(*(np.array(side, np.int64) for side in (source, target, [number[values] for values in label], cost)))
     can = []
     for place, v in enumerate(x, 1):
         values = bulk.domain(b, v)
@@ -296,13 +296,13 @@ def edges_that_can(
     return can
 
 
-def truth_of_set(b: Builder, v: int, values: IntSet) -> int:
+def _truth_of_set(b: Builder, v: int, values: IntSet) -> int:
     truth = b.variable(0, 1)
     integer.member(b, v, values, truth)
     return b.find(truth)
 
 
-def state_readers(b: Builder, v: int, layer: Layer, sets: list[IntSet], step: np.ndarray) -> None:
+def _state_readers(b: Builder, v: int, layer: _Layer, sets: list[IntSet], step: np.ndarray) -> None:
     """Each value has an edge that reads it, where they are few."""
     allowed = bulk.domain(b, v)
     if sum((values & allowed).size for values in sets) > STEP_LIMIT:

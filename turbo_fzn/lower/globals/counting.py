@@ -25,7 +25,7 @@ def equals(b: Builder, x: Sequence[int], y: int) -> list[int]:
     return [bulk.shared(b, EQ, v, y) for v in x]
 
 
-def compare_sum(
+def _compare_sum(
     b: Builder, relation: Callable[..., None], coefficients: Sequence[int], x: Sequence[int], c: int, r: int
 ) -> None:
     """r = (the sum of coefficients[i] * x[i] and the variable c are in the relation, one of linear.py)."""
@@ -56,7 +56,7 @@ def among(b: Builder, n: int, x: Sequence[int], values: IntSet, r: int) -> None:
     for v in x:
         inside.append(b.variable(0, 1))
         integer.member(b, v, values, inside[-1])
-    compare_sum(b, linear.eq, [1] * len(x), inside, n, r)
+    _compare_sum(b, linear.eq, [1] * len(x), inside, n, r)
 
 
 def nvalue(b: Builder, n: int, x: Sequence[int], r: int) -> None:
@@ -68,7 +68,7 @@ def nvalue(b: Builder, n: int, x: Sequence[int], r: int) -> None:
     else:
         earlier = [[b.row(EQ, v, w) for w in x[:i]] for i, v in enumerate(x)]
         new = [b.negation(b.tree(MAX, same, 0)) for same in earlier]
-    compare_sum(b, linear.eq, [1] * len(new), new, n, r)
+    _compare_sum(b, linear.eq, [1] * len(new), new, n, r)
 
 
 # global_cardinality
@@ -94,7 +94,7 @@ def cardinality(
         within(b, x, IntSet.of_values(cover), r, parts)
     for value, count in zip(cover, counts):
         taken = equals(b, x, b.constant(value))
-        compare_sum(b, linear.eq, [1] * len(x), taken, count, truth(b, r, parts))
+        _compare_sum(b, linear.eq, [1] * len(x), taken, count, truth(b, r, parts))
     distinct = list(dict(zip(cover, counts)).values())
     if b.value(r) == 1 and distinct:
         (linear.eq if closed else linear.le)(b, [1] * len(distinct), distinct, len(x), r)
@@ -149,7 +149,7 @@ def bin_packing(b: Builder, capacity: int, bins: Sequence[int], weights: Sequenc
     else:
         values = sorted({value for v in bins for value in bulk.domain(b, v)})
         if b.value(r) == 1:
-            return state_loads(b, values, [capacity] * len(values), bins, weights)
+            return _state_loads(b, values, [capacity] * len(values), bins, weights)
         places = [b.constant(value) for value in values]
     for place in places:
         linear.le(b, weights, equals(b, bins, place), capacity, truth(b, r, parts))
@@ -163,7 +163,7 @@ def bin_packing_capa(
     parts: list[int] = []
     within(b, bins, IntSet.interval(first, first + len(capacities) - 1), r, parts)
     if b.value(r) == 1:
-        return state_loads(b, range(first, first + len(capacities)), capacities, bins, weights)
+        return _state_loads(b, range(first, first + len(capacities)), capacities, bins, weights)
     for value, capacity in enumerate(capacities, first):
         linear.le(b, weights, equals(b, bins, b.constant(value)), capacity, truth(b, r, parts))
     return conclude(b, r, parts)
@@ -179,11 +179,11 @@ def bin_packing_load(
         linear.eq(b, [1] * len(loads), loads, sum(weights), r)
     for value, load in enumerate(loads, first):
         here = equals(b, bins, b.constant(value))
-        compare_sum(b, linear.eq, weights, here, load, truth(b, r, parts))
+        _compare_sum(b, linear.eq, weights, here, load, truth(b, r, parts))
     conclude(b, r, parts)
 
 
-def state_loads(
+def _state_loads(
     b: Builder, values: Sequence[int], capacities: Sequence[int], bins: Sequence[int], weights: Sequence[int]
 ) -> None:
     """A load for each bin, and all of them sum up to the weights: so each bin has what the others cannot take."""

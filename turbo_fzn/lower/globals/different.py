@@ -35,12 +35,12 @@ def all_different(b: Builder, x: Sequence[int], r: int) -> None:
         if values.size == n <= PERMUTATION_LIMIT:
             for value in values:
                 linear.eq(b, [1] * n, equals(b, x, b.constant(value)), 1, r)
-            refute_equal_pairs(b, x)
+            _refute_equal_pairs(b, x)
             return
     differ(b, x, r)
 
 
-def refute_equal_pairs(b: Builder, x: Sequence[int]) -> None:
+def _refute_equal_pairs(b: Builder, x: Sequence[int]) -> None:
     """Where the model asks whether two of them are the same, the answer is no, which truth values do not find."""
     for y, z in combinations(sorted(map(b.find, x)), 2):
         known = b.known(EQ, y, z)
@@ -99,8 +99,8 @@ def all_different_except(b: Builder, x: Sequence[int], values: IntSet, r: int) -
         others = [without(bulk.domain(b, v), values) for v in x]
         n_clauses = sum(one.size for one in others) * len(x) // 2
         if n_clauses <= CLAUSES_FOR_EACH_PAIR * max(len(x), 20) ** 2 // 2:
-            return state_clauses(b, x, others)
-    inside = [truth_of_member(b, v, values) for v in x]
+            return _state_clauses(b, x, others)
+    inside = [_truth_of_member(b, v, values) for v in x]
     parts: list[int] = []
     for i, y in enumerate(x):
         for z in x[:i]:
@@ -109,7 +109,7 @@ def all_different_except(b: Builder, x: Sequence[int], values: IntSet, r: int) -
     return conclude(b, r, parts)
 
 
-def state_clauses(b: Builder, x: Sequence[int], others: list[IntSet]) -> None:
+def _state_clauses(b: Builder, x: Sequence[int], others: list[IntSet]) -> None:
     """Of any two variables, not both have the same one of the other values."""
     places: dict[int, list[int]] = {}
     for v, values in zip(x, others):
@@ -130,7 +130,7 @@ def without(domain: IntSet, values: IntSet) -> IntSet:
     return domain & IntSet.of_ranges(zip(starts, ends))
 
 
-def truth_of_member(b: Builder, x: int, values: IntSet) -> int:
+def _truth_of_member(b: Builder, x: int, values: IntSet) -> int:
     parts: list[int] = []
     within(b, [x], values, b.false, parts)
     return b.find(parts[0])

@@ -25,9 +25,9 @@ def circuit(b: Builder, x: Sequence[int], first: int, r: int) -> None:
     if n == 0:
         return b.merge(r, b.true)
     if b.value(r) != 1:
-        return closed_walk(b, x, first, r)
+        return _closed_walk(b, x, first, r)
     for i, v in enumerate(x):
-        restrict_to_others(b, v, first, n, i)
+        _restrict_to_others(b, v, first, n, i)
     all_different(b, x, r)
     number = [b.true] + [b.variable(2, n) for _ in range(n - 1)]
     behind = [b.row(ADD, v, b.true) for v in number]
@@ -40,7 +40,7 @@ def circuit(b: Builder, x: Sequence[int], first: int, r: int) -> None:
     return None
 
 
-def restrict_to_others(b: Builder, v: int, first: int, n: int, i: int) -> None:
+def _restrict_to_others(b: Builder, v: int, first: int, n: int, i: int) -> None:
     bulk.restrict_to(b, v, IntSet.of_ranges([(first, first + i - 1), (first + i + 1, first + n - 1)]))
 
 
@@ -50,12 +50,12 @@ def subcircuit(b: Builder, x: Sequence[int], first: int, r: int) -> None:
     if n == 0:
         return b.merge(r, b.true)
     if b.value(r) != 1:
-        return closed_subwalk(b, x, first, r)
+        return _closed_subwalk(b, x, first, r)
     for v in x:
         bulk.restrict_to(b, v, IntSet.interval(first, first + n - 1))
     all_different(b, x, r)
     off = [bulk.shared(b, EQ, v, b.constant(first + i)) for i, v in enumerate(x)]
-    is_first = first_on_tour(b, off)
+    is_first = _first_on_tour(b, off)
     number = [b.variable(1, n) for _ in x]
     behind = [b.row(ADD, v, b.true) for v in number]
     for i, v in enumerate(x):
@@ -68,7 +68,7 @@ def subcircuit(b: Builder, x: Sequence[int], first: int, r: int) -> None:
     return None
 
 
-def first_on_tour(b: Builder, off: Sequence[int]) -> list[int]:
+def _first_on_tour(b: Builder, off: Sequence[int]) -> list[int]:
     """Whether each node is the first that is on the tour."""
     result, none_before = [], b.true
     for away in off:
@@ -110,7 +110,7 @@ def walk(b: Builder, x: Sequence[int], first: int, start: int, steps: int) -> li
     return places
 
 
-def closed_walk(b: Builder, x: Sequence[int], first: int, r: int) -> None:
+def _closed_walk(b: Builder, x: Sequence[int], first: int, r: int) -> None:
     """A walk from the first node is back there after n steps, and not before."""
     parts: list[int] = []
     n, start = len(x), b.constant(first)
@@ -122,7 +122,7 @@ def closed_walk(b: Builder, x: Sequence[int], first: int, r: int) -> None:
     boolean.conjunction(b, [*parts, b.row(EQ, end, start)], r)
 
 
-def closed_subwalk(b: Builder, x: Sequence[int], first: int, r: int) -> None:
+def _closed_subwalk(b: Builder, x: Sequence[int], first: int, r: int) -> None:
     """With m nodes on the tour, a walk from the first of them is back there after m steps, and not before.
 
     Then it has seen m nodes that do not lead to themselves, which are all of them.
@@ -131,7 +131,7 @@ def closed_subwalk(b: Builder, x: Sequence[int], first: int, r: int) -> None:
     n = len(x)
     off = [bulk.shared(b, EQ, v, b.constant(first + i)) for i, v in enumerate(x)]
     m = b.tree(ADD, [b.negation(v) for v in off], 0)
-    is_first = first_on_tour(b, off)
+    is_first = _first_on_tour(b, off)
     index = b.tree(ADD, [b.row(MUL, v, b.constant(i)) for i, v in enumerate(is_first)], 0)
     start = b.row(ADD, index, b.constant(first))
     for k, at in enumerate(walk(b, inside(b, x, first, r, parts), first, start, n), 1):

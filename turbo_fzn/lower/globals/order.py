@@ -43,11 +43,11 @@ def lexicographic(b: Builder, x: Sequence[int], y: Sequence[int], tie: bool, r: 
 def value_precede(b: Builder, s: int, t: int, x: Sequence[int], r: int) -> None:
     """r = (t comes only where s has come before)."""
     parts: list[int] = []
-    precede(b, s, t, x, r, parts)
+    _precede(b, s, t, x, r, parts)
     conclude(b, r, parts)
 
 
-def precede(b: Builder, s: int, t: int, x: Sequence[int], r: int, parts: list[int]) -> None:
+def _precede(b: Builder, s: int, t: int, x: Sequence[int], r: int, parts: list[int]) -> None:
     has_come = b.false
     for v in x:
         linear.clause(b, [has_come], [bulk.shared(b, EQ, v, b.constant(t))], truth(b, r, parts))
@@ -62,7 +62,7 @@ def value_precede_chain(b: Builder, values: Sequence[int], x: Sequence[int], r: 
         return seq_precede_chain(b, x, r)
     parts: list[int] = []
     for s, t in zip(values, values[1:]):
-        precede(b, s, t, x, r, parts)
+        _precede(b, s, t, x, r, parts)
     return conclude(b, r, parts)
 
 

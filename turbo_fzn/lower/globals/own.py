@@ -50,7 +50,7 @@ class Intervals:
         return self.low.size + int(supports[supports <= SUPPORTS_LIMIT].sum())
 
 
-def intervals_of(b: Builder, x: Sequence[int], n_rows: int, low: Sequence[int], high: Sequence[int]) -> Intervals:
+def _intervals_of(b: Builder, x: Sequence[int], n_rows: int, low: Sequence[int], high: Sequence[int]) -> Intervals:
     """What is looked at once for all variables with the same bounds."""
     lower, upper = bulk.bounds(b, x)
     key = "intervals", id(low), id(high), n_rows, lower.tobytes(), upper.tobytes()
@@ -65,27 +65,27 @@ def intervals_of(b: Builder, x: Sequence[int], n_rows: int, low: Sequence[int], 
     return known
 
 
-def table_interval(b: Builder, x: Sequence[int], n_rows: int, low: Sequence[int], high: Sequence[int], r: int) -> None:
+def _table_interval(b: Builder, x: Sequence[int], n_rows: int, low: Sequence[int], high: Sequence[int], r: int) -> None:
     """r = (some row has each of x within low to high; the cells of a row follow one after the other)."""
     if not x:
         return b.merge(r, b.true if n_rows else b.false)
-    rows = intervals_of(b, x, n_rows, low, high)
+    rows = _intervals_of(b, x, n_rows, low, high)
     if rows.is_open or not len(rows.low):
         return b.merge(r, b.true if rows.is_open else b.false)
     if b.value(r) == 1 and (rows.low.size > CELLS_LIMIT or b.rows_of_tables + rows.n_truths > MOST_ROWS):
-        return number_of_row(b, x, rows)
+        return _number_of_row(b, x, rows)
     b.rows_of_tables += rows.n_truths
-    cells, is_open = truths_of_cells(b, x, rows.low, rows.high)
+    cells, is_open = _truths_of_cells(b, x, rows.low, rows.high)
     group = np.repeat(np.arange(len(rows.low)), len(x))[~is_open.reshape(-1)]
     rows_hold = bulk.trees(b, MIN, cells.reshape(-1)[~is_open.reshape(-1)], group, len(rows.low))
     b.merge(r, bulk.tree(b, MAX, rows_hold))
     if b.value(b.find(r)) == 1:
         for column, v in enumerate(x):
-            support_values(b, v, rows.low[:, column], rows.high[:, column], is_open[:, column], rows_hold)
+            _support_values(b, v, rows.low[:, column], rows.high[:, column], is_open[:, column], rows_hold)
     return None
 
 
-def truths_of_cells(b: Builder, x: Sequence[int], low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _truths_of_cells(b: Builder, x: Sequence[int], low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The truth of each cell, and whether it leaves all values of its variable."""
     truths, is_open = np.full(low.shape, b.true), np.zeros(low.shape, dtype=bool)
     for column, v in enumerate(map(b.find, x)):
@@ -103,7 +103,7 @@ def truth_of_interval(b: Builder, v: int, low: int, high: int) -> int:
     return b.truth_of_interval(v, low, high)
 
 
-def support_values(
+def _support_values(
     b: Builder, v: int, low: np.ndarray, high: np.ndarray, is_open: np.ndarray, rows_hold: np.ndarray
 ) -> None:
     """Each value has a row that allows it."""
@@ -121,7 +121,7 @@ def support_values(
         b.define(b.true, LEQ, bulk.shared(b, EQ, v, b.constant(value)), some)
 
 
-def number_of_row(b: Builder, x: Sequence[int], rows: Intervals) -> None:
+def _number_of_row(b: Builder, x: Sequence[int], rows: Intervals) -> None:
     """The variables lie between two elements, at the number of the row."""
     if not rows.offsets:
         rows.offsets = [(b.table(low), b.table(high)) for low, high in zip(rows.low.T.tolist(), rows.high.T.tolist())]
@@ -136,5 +136,5 @@ def number_of_row(b: Builder, x: Sequence[int], rows: Intervals) -> None:
 
 LOWERINGS: dict[str, Callable[..., None]] = {
     "turbo_element": element,
-    "turbo_table_interval": table_interval,
+    "turbo_table_interval": _table_interval,
 }

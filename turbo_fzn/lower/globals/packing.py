@@ -67,8 +67,8 @@ def boxes(b: Builder, dimensions: list[Dimension], strict: bool, r: int) -> None
     one_follows_the_other(b, dimensions, strict, bulk.pairs(n), r)
     if b.value(r) == 1 and len(dimensions) == 2:
         across, along = dimensions
-        state_crossing(b, across, along)
-        state_crossing(b, along, across)
+        _state_crossing(b, across, along)
+        _state_crossing(b, along, across)
 
 
 def one_follows_the_other(b: Builder, dimensions: list[Dimension], strict: bool, pairs: Pairs, r: int) -> None:
@@ -82,7 +82,7 @@ def one_follows_the_other(b: Builder, dimensions: list[Dimension], strict: bool,
         for first, second in (pairs, pairs[::-1]):
             done |= end_high[first] <= low[second]
             literals.append((np.flatnonzero(end_low[first] <= high[second]), end[first], position[second]))
-    zeros = [] if strict else truths_of_no_size(b, dimensions, pairs, done)
+    zeros = [] if strict else _truths_of_no_size(b, dimensions, pairs, done)
     leaves, groups = [], []
     for numbers, end, position in literals:
         kept = numbers[~done[numbers]]
@@ -95,7 +95,7 @@ def one_follows_the_other(b: Builder, dimensions: list[Dimension], strict: bool,
     clauses(b, leaves, groups, done, r)
 
 
-def truths_of_no_size(
+def _truths_of_no_size(
     b: Builder, dimensions: list[Dimension], pairs: Pairs, done: np.ndarray
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """The pairs and the truths of a size of 0 in them; those where it is certain are done."""
@@ -121,7 +121,7 @@ def clauses(b: Builder, leaves: list[np.ndarray], groups: list[np.ndarray], done
     return boolean.conjunction(b, roots[~done].tolist(), r)
 
 
-def state_crossing(b: Builder, across: Dimension, along: Dimension) -> None:
+def _state_crossing(b: Builder, across: Dimension, along: Dimension) -> None:
     """Boxes that share a place across lie in different places along: what is used is at most the space along."""
     crossing = tasks_of(b, across[0], across[1], along[1])
     n = len(crossing.s)

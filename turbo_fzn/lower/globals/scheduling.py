@@ -32,22 +32,22 @@ def cumulative(b: Builder, s: Sequence[int], d: Sequence[int], r: Sequence[int],
     tasks = tasks_of(b, s, d, r)
     n_pairs = len(tasks.s) * (len(tasks.s) - 1)
     is_small = tasks.cells() <= CELLS_FOR_EACH_PAIR * n_pairs and not tasks.may_give()
-    form = time_table if is_small else task_pairs
+    form = time_table if is_small else _task_pairs
     form(b, tasks, capacity, truth(b, result, parts))
     return conclude(b, result, parts)
 
 
-def task_pairs(b: Builder, tasks: Tasks, capacity: int, result: int) -> None:
+def _task_pairs(b: Builder, tasks: Tasks, capacity: int, result: int) -> None:
     """At each moment at which use can rise, the sum over the tasks that run then; and one follows the other."""
-    totals = totals_at_moments(b, tasks)
+    totals = _totals_at_moments(b, tasks)
     parts: list[int] = []
     all_of(b, [(LEQ, total, capacity) for total in totals], truth(b, result, parts))
     conclude(b, result, parts)
     if b.value(result) == 1 and not tasks.may_give():
-        state_followers(b, tasks, b.upper[b.find(capacity)])
+        _state_followers(b, tasks, b.upper[b.find(capacity)])
 
 
-def totals_at_moments(b: Builder, tasks: Tasks) -> list[int]:
+def _totals_at_moments(b: Builder, tasks: Tasks) -> list[int]:
     """What is used at the start of each task that uses something, and at the end of each that gives."""
     ends = [bulk.shared(b, ADD, s, b.row(ADD, d, b.constant(-1))) for s, d in zip(tasks.s.tolist(), tasks.d.tolist())]
     last = np.array(ends, np.int64)
@@ -73,7 +73,7 @@ def totals_at_moments(b: Builder, tasks: Tasks) -> list[int]:
     return [total for total in totals if total >= 0]
 
 
-def state_followers(b: Builder, tasks: Tasks, capacity: int) -> None:
+def _state_followers(b: Builder, tasks: Tasks, capacity: int) -> None:
     """Of two tasks that use too much together, one follows the other."""
     i, j = bulk.pairs(len(tasks.s))
     sure = (tasks.d_low > 0)[i] & (tasks.d_low > 0)[j]

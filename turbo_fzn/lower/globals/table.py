@@ -31,22 +31,22 @@ def table(b: Builder, x: Sequence[int], n_rows: int, cells: Sequence[int], r: in
         return b.merge(r, b.true if n_rows else b.false)
     if len(cells) <= FEW_CELLS and b.value(r) is not None:
         variables = list(map(b.find, x))
-        rows = few_rows(b, variables, cells)
+        rows = _few_rows(b, variables, cells)
         if b.value(r) == 0:
-            return exclude_few(b, variables, rows)
+            return _exclude_few(b, variables, rows)
         if len(set(rows)) <= 1 and len(set(variables)) == len(x):
-            return state_few(b, variables, rows)
+            return _state_few(b, variables, rows)
     plan = plan_of(b, x, n_rows, cells)
     if b.value(r) == 1:
-        return state_table(b, x, plan)
+        return _state_table(b, x, plan)
     if not len(plan.rows):
         return b.merge(r, b.false)
     if b.value(r) == 0 and len(x) > 1:
         return exclude(b, x, plan)
-    return define_truth(b, x, plan, r)
+    return _define_truth(b, x, plan, r)
 
 
-def state_table(b: Builder, x: Sequence[int], plan: Plan) -> None:
+def _state_table(b: Builder, x: Sequence[int], plan: Plan) -> None:
     if not len(plan.rows):
         raise Infeasible
     for variable, values, narrows in zip(x, plan.values, plan.narrows):
@@ -65,7 +65,7 @@ def state_table(b: Builder, x: Sequence[int], plan: Plan) -> None:
 
 def state_members(b: Builder, members: list[Sequence[int]], plan: Plan) -> None:
     """State of each of the lists of variables that it is a row, by truth values as far as there may be more of them."""
-    n = afford(b, members, plan.cost, plan.sets)
+    n = _afford(b, members, plan.cost, plan.sets)
     size = max(AT_ONCE // max(plan.cost, 1), 1)
     for start in range(0, n, size):
         forms.state_plan(b, members[start : min(start + size, n)], plan)
@@ -83,7 +83,7 @@ def exclude(b: Builder, x: Sequence[int], plan: Plan) -> None:
 def exclude_members(b: Builder, members: list[Sequence[int]], plan: Plan) -> None:
     """State of each of the lists of variables that it is none of the rows, likewise."""
     has_codes = forms.has_codes(plan)
-    n = afford(b, members, plan.cost_excluded, [plan.heads.sets]) if has_codes else len(members)
+    n = _afford(b, members, plan.cost_excluded, [plan.heads.sets]) if has_codes else len(members)
     size = max(AT_ONCE // max(plan.cost_excluded, 1), 1)
     for start in range(0, n, size):
         forms.state_excluded(b, members[start : min(start + size, n)], plan)
@@ -91,16 +91,16 @@ def exclude_members(b: Builder, members: list[Sequence[int]], plan: Plan) -> Non
         forms.compare_codes(b, x, plan, b.false)
 
 
-def define_truth(b: Builder, x: Sequence[int], plan: Plan, r: int) -> None:
+def _define_truth(b: Builder, x: Sequence[int], plan: Plan, r: int) -> None:
     """r = (x is one of the rows)."""
     if len(x) == 1:
         return b.merge(r, bulk.tree(b, MAX, plan.truths_of(b, 0, x[0])))
-    if forms.has_codes(plan) and not afford(b, [x], plan.cost_excluded + len(plan.heads), [plan.heads.sets]):
+    if forms.has_codes(plan) and not _afford(b, [x], plan.cost_excluded + len(plan.heads), [plan.heads.sets]):
         return forms.compare_codes(b, x, plan, r)
     return b.merge(r, bulk.tree(b, MAX, forms.truths_of_heads(b, x, plan)))
 
 
-def afford(b: Builder, members: Sequence[Sequence[int]], cost: int, every: Sequence[Sets]) -> int:
+def _afford(b: Builder, members: Sequence[Sequence[int]], cost: int, every: Sequence[Sets]) -> int:
     """How many of the first constraints may be so many rows each, and those of the disjunctions that are new to their
     variables. These are spent."""
     seen = {(number, v) for number, sets in enumerate(every) for v, _ in sets.unions}
@@ -125,7 +125,7 @@ def flush(b: Builder) -> None:
         plan.waiting.clear()
 
 
-def few_rows(b: Builder, x: Sequence[int], cells: Sequence[int]) -> list[tuple[int, ...]]:
+def _few_rows(b: Builder, x: Sequence[int], cells: Sequence[int]) -> list[tuple[int, ...]]:
     """The rows that the domains allow, each as often as it is there."""
     rows = list(zip(*[iter(cells)] * len(x)))
     for column, v in enumerate(x):
@@ -137,15 +137,15 @@ def few_rows(b: Builder, x: Sequence[int], cells: Sequence[int]) -> list[tuple[i
     return rows
 
 
-def exclude_few(b: Builder, x: Sequence[int], rows: list[tuple[int, ...]]) -> None:
+def _exclude_few(b: Builder, x: Sequence[int], rows: list[tuple[int, ...]]) -> None:
     """State that x is none of the rows, one at a time: the one before may leave no values for the next."""
     for row in rows:
-        if few_rows(b, x, row):
+        if _few_rows(b, x, row):
             truths = [bulk.shared(b, EQ, v, b.constant(value)) for v, value in zip(x, row)]
             b.define(b.false, MIN, b.tree(MIN, truths[:-1], 1), truths[-1])
 
 
-def state_few(b: Builder, x: Sequence[int], rows: list[tuple[int, ...]]) -> None:
+def _state_few(b: Builder, x: Sequence[int], rows: list[tuple[int, ...]]) -> None:
     """State that x is the only row, as for most where each constraint has a table of its own."""
     if not rows:
         raise Infeasible

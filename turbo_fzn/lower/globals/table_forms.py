@@ -38,7 +38,7 @@ Members = Sequence[Sequence[int]]  # the variables of each constraint
 def state_plan(b: Builder, members: Members, plan: Plan) -> None:
     """State of each of the lists of variables that it is one of the rows; the domains have the plan's values only."""
     if plan.has_few_conflicts:
-        state_conflicts(b, members, plan, plan.conflicts, [False] * plan.width)
+        _state_conflicts(b, members, plan, plan.conflicts, [False] * plan.width)
     elif plan.width == 2:
         _state_supports(b, members, plan)
     elif plan.takes_heads:
@@ -49,10 +49,10 @@ def state_plan(b: Builder, members: Members, plan: Plan) -> None:
 
 def state_excluded(b: Builder, members: Members, plan: Plan) -> None:
     """State of each of the lists of variables that it is none of the rows."""
-    state_conflicts(b, members, plan, plan.heads, plan.narrows)
+    _state_conflicts(b, members, plan, plan.heads, plan.narrows)
 
 
-def state_conflicts(b: Builder, members: Members, plan: Plan, conflicts: Heads, narrows: Sequence[bool]) -> None:
+def _state_conflicts(b: Builder, members: Members, plan: Plan, conflicts: Heads, narrows: Sequence[bool]) -> None:
     """State that no variables have one of the rows of `conflicts`; `narrows` says which domains have further values."""
     *others, last = conflicts.columns
     held = _held(b, _truths(b, members, plan, others), conflicts)

@@ -24,7 +24,7 @@ ROWS_FOR_EACH_CONFLICT = 3  # at least, where the combinations that are no rows 
 
 
 @dataclass
-class Relation:
+class _Relation:
     """The tuples of a table, each once, in lexicographic order. `cells` is kept, since its identity is a key."""
 
     number: int
@@ -68,7 +68,7 @@ class Heads:
         return len(self) == len(self.of_row)
 
 
-def heads_of(places: Sequence[np.ndarray], last: int) -> Heads:
+def _heads_of(places: Sequence[np.ndarray], last: int) -> Heads:
     """The rows with these places, each once, grouped by all columns but `last`."""
     others = [column for column in range(len(places)) if column != last]
     order = np.lexsort([places[last], *(places[column] for column in reversed(others))])
@@ -95,7 +95,7 @@ class Plan:
     """What a table is for variables with certain domains: its possible rows, and for each column the distinct values,
     which of them each row has, and whether the domain has others. The other fields are what a builder has stated."""
 
-    relation: Relation
+    relation: _Relation
     rows: np.ndarray
     values: list[np.ndarray]
     places: list[np.ndarray]
@@ -121,16 +121,16 @@ class Plan:
         """The combinations of values that are no rows, where these are few."""
         is_row = np.zeros(tuple(map(len, self.values)), dtype=bool)
         is_row[tuple(self.places)] = True
-        return heads_of(list(np.argwhere(~is_row).T), self.widest)
+        return _heads_of(list(np.argwhere(~is_row).T), self.widest)
 
     @cached_property
     def heads(self) -> Heads:
-        return heads_of(self.places, self.widest)
+        return _heads_of(self.places, self.widest)
 
     @cached_property
     def backwards(self) -> Heads:
         """Of a table of two columns: grouped by the other one than `heads` are."""
-        return heads_of(self.places, 1 - self.widest)
+        return _heads_of(self.places, 1 - self.widest)
 
     @property
     def widest(self) -> int:
@@ -190,7 +190,7 @@ class Plan:
         return self.truths[key]
 
 
-def relation_of(b: Builder, cells: Sequence[int], n_rows: int, width: int) -> Relation:
+def _relation_of(b: Builder, cells: Sequence[int], n_rows: int, width: int) -> _Relation:
     """The tuples of these cells, which are looked at once, however often they are named and written."""
     key = "cells", id(cells), width
     relation: Any = b.plans.get(key)
@@ -199,16 +199,16 @@ def relation_of(b: Builder, cells: Sequence[int], n_rows: int, width: int) -> Re
         content = "rows", rows.shape, zlib.crc32(np.ascontiguousarray(rows).data)
         equal = b.plans.get(content)
         if equal is not None and np.array_equal(equal.rows, rows):
-            relation = Relation(equal.number, cells, equal.rows)
+            relation = _Relation(equal.number, cells, equal.rows)
         else:
-            relation = b.plans[content] = Relation(len(b.plans), cells, rows)
+            relation = b.plans[content] = _Relation(len(b.plans), cells, rows)
         b.plans[key] = relation
     return relation
 
 
 def plan_of(b: Builder, x: Sequence[int], n_rows: int, cells: Sequence[int]) -> Plan:
     """What is known of this table for these variables."""
-    relation = relation_of(b, cells, n_rows, len(x))
+    relation = _relation_of(b, cells, n_rows, len(x))
     variables = [b.find(v) for v in x]
     if len(set(variables)) < len(variables):
         return _make_plan(b, x, relation)
@@ -226,7 +226,7 @@ def all_plans(b: Builder) -> list[Plan]:
     return [plan for plan in b.plans.values() if isinstance(plan, Plan)]
 
 
-def _make_plan(b: Builder, x: Sequence[int], relation: Relation) -> Plan:
+def _make_plan(b: Builder, x: Sequence[int], relation: _Relation) -> Plan:
     rows = _possible_rows(b, x, relation.rows)
     columns = [ranked(column) for column in rows.T]
     values, places = [values for values, _ in columns], [place for _, place in columns]

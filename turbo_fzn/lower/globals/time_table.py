@@ -51,7 +51,7 @@ def tasks_of(b: Builder, s: Sequence[int], d: Sequence[int], r: Sequence[int]) -
 
 def time_table(b: Builder, tasks: Tasks, capacity: int, result: int) -> None:
     """A sum for each time at which some task can start, where it can be too large."""
-    task, time = cells_of(tasks)
+    task, time = _cells_of(tasks)
     times, place = np.unique(time, return_inverse=True)
     place = place.reshape(-1)
     starts = np.zeros(len(times), dtype=bool)
@@ -60,7 +60,7 @@ def time_table(b: Builder, tasks: Tasks, capacity: int, result: int) -> None:
     kept = (starts & (most > b.lower[b.find(capacity)]))[place]
     task, time, place = task[kept], time[kept], place[kept]
     if len(task):
-        runs = truths_of_running(b, tasks, task, time)
+        runs = _truths_of_running(b, tasks, task, time)
         use = products(b, runs, tasks, task)
         totals = bulk.grouped(b, ADD, use, place, len(times))
         all_of(b, [(LEQ, total, capacity) for total in totals[totals >= 0].tolist()], result)
@@ -68,7 +68,7 @@ def time_table(b: Builder, tasks: Tasks, capacity: int, result: int) -> None:
         b.merge(result, b.true)
 
 
-def cells_of(tasks: Tasks) -> tuple[np.ndarray, np.ndarray]:
+def _cells_of(tasks: Tasks) -> tuple[np.ndarray, np.ndarray]:
     """The pairs of a task and a time at which it may run."""
     lengths = tasks.s_high - tasks.s_low + tasks.d_high
     task = np.repeat(np.arange(len(lengths)), lengths)
@@ -76,7 +76,7 @@ def cells_of(tasks: Tasks) -> tuple[np.ndarray, np.ndarray]:
     return task, tasks.s_low[task] + offset
 
 
-def truths_of_running(b: Builder, tasks: Tasks, task: np.ndarray, time: np.ndarray) -> np.ndarray:
+def _truths_of_running(b: Builder, tasks: Tasks, task: np.ndarray, time: np.ndarray) -> np.ndarray:
     """The truth of s <= time < s + d for each cell; half of it where the other half is certain."""
     may_wait, may_end = time < tasks.s_high[task], time >= (tasks.s_low + tasks.d_low)[task]
     begun, going = np.full(len(task), b.true), np.full(len(task), b.true)
