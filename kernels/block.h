@@ -96,11 +96,16 @@ DEVICE bool is_free_searcher(const Problem* p, i32 index) {
   return (i64)index * p->lns_percent / 100 != (i64)(index + 1) * p->lns_percent / 100;
 }
 
-DEVICE void clear_state(const Block& b) {
-  clear_queue(b);
+// Ends with a barrier.
+DEVICE void zero_state(const Block& b) {
   u32* words = (u32*)b.state;
   for (i32 i = lane(); i < (i32)(sizeof(BlockState) / 4); i += lanes()) words[i] = 0;
   barrier();
+}
+
+DEVICE void clear_state(const Block& b) {
+  clear_queue(b);
+  zero_state(b);
   if (lane() == 0) {
     task(b).best = NO_INCUMBENT;
     stack(b).last_var = -1;

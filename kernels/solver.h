@@ -2,11 +2,11 @@
 #pragma once
 
 #include "block.h"
-#include "core/fixpoint.h"
 #include "core/profile.h"
 #include "core/store.h"
 #include "free/neighbourhood.h"
 #include "free/portfolio.h"
+#include "hybrid/remote.h"
 #include "search/depths.h"
 #include "search/incumbent.h"
 #include "search/levels.h"
@@ -63,7 +63,7 @@ DEVICE void search_task(Block& b) {
   while (next == NODE || next == REPLAY) {
     turn_to(b, ACTIVITY_FIXPOINT);
     Counted before = counted_so_far(b);
-    bool consistent = fixpoint(b);
+    bool consistent = reach_fixpoint(b);
     note_depth(b, before);
     turn_to(b, ACTIVITY_CHOICE);
     next = next == REPLAY ? end_replay(b, consistent) : visit_node(b, consistent);

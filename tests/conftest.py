@@ -22,6 +22,7 @@ from hypothesis import HealthCheck, settings
 from support import builds, processor_time, watchdog
 from support.command import PATIENCE, without_home
 from support.fake_gpu import fake_gpu  # noqa: F401
+from support.hybrid_runs import hybrid_device  # noqa: F401
 from turbo_fzn import api
 from turbo_fzn.install import install_solver
 from turbo_fzn.options import Options

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from turbo_fzn import memory
 from turbo_fzn.collector import without_collector
 from turbo_fzn.messages import complain, explain, set_up_logging
-from turbo_fzn.options import Options, parse_arguments
+from turbo_fzn.options import NEED_GPU, Options, parse_arguments
 from turbo_fzn.process import streams, worker
 from turbo_fzn.process.age import process_start
 from turbo_fzn.process.interrupt import Interrupt, Interrupted, deadline
@@ -137,7 +137,7 @@ def work_behind() -> None:
 
 def wake_gpu(options: Options) -> None:
     """At once where the CPU cannot be first: it is not to search, or the model takes long to read."""
-    if options.arch == "gpu" or size_of(options.file) >= LONG_READ_BYTES:
+    if options.arch in NEED_GPU or size_of(options.file) >= LONG_READ_BYTES:
         from turbo_fzn.engine.cuda import wake
 
         wake.begin(options.gpus)

@@ -32,6 +32,7 @@ from turbo_fzn import __version__, cache, install
 from turbo_fzn.engine.cuda import wake
 from turbo_fzn.engine.toolchain import ahead, compiler
 from turbo_fzn.errors import TurboError
+from turbo_fzn.options import NEED_GPU
 from turbo_fzn.resources import pip, wanted_cache_folder
 
 OK, WRONG, ABSENT = "ok", "wrong", "absent"
@@ -68,10 +69,10 @@ class Finding(NamedTuple):
 
 
 def examine(write: Callable[[str], object] = print, arch: str = "auto") -> int:
-    """Writes the findings, each as soon as it is known. `arch` is --arch, of which `gpu` asks for the GPU. Returns the
-    exit code: 0 when the CPU engine solves models and nothing that was asked for is wrong."""
+    """Writes the findings, each as soon as it is known. `arch` is --arch, which may ask for the GPU. Returns the exit
+    code: 0 when the CPU engine solves models and nothing that was asked for is wrong."""
     asked, found = asked_for(arch), []
-    for finding in findings(wants_gpu=arch == "gpu"):
+    for finding in findings(wants_gpu=arch in NEED_GPU):
         found.append(finding)
         write(f"{finding.state:<7}{finding.part}: {finding.said}")
         if finding.mend:
@@ -92,10 +93,10 @@ def summary(found: list[Finding], asked: set[str]) -> str:
 
 
 def asked_for(arch: str) -> set[str]:
-    """The parts that the user wants: what every run needs, what a variable names, the GPU's with --arch gpu or where
+    """The parts that the user wants: what every run needs, what a variable names, the GPU's where --arch needs one or
     PyCUDA is installed, MiniZinc's where the solver was installed for it."""
     asked = {"packages", "CPU engine"} | {part for name, part in NAMED_BY.items() if os.environ.get(name)}
-    if arch == "gpu" or not missing(("pycuda",)):
+    if arch in NEED_GPU or not missing(("pycuda",)):
         asked.update(GPU_PARTS)
     if install.is_installed():
         asked.update(MINIZINC_PARTS)

@@ -31,6 +31,7 @@ class Options:
     threads: int | None = None
     seed: int | None = None
     statistics: bool = False
+    turbo_statistics: bool = False
     time_limit: int | None = None
     verbose: bool = False
     arch: str = "auto"
@@ -68,7 +69,10 @@ class Options:
 
     def may_use_gpu(self) -> bool:
         """Whether a GPU is to search, where there is one."""
-        return self.arch in ("auto", "gpu")
+        return self.arch in ("auto", *NEED_GPU)
+
+
+NEED_GPU = ("gpu", "hybrid")  # of --arch: without one they are an error
 
 
 class Row(NamedTuple):
@@ -103,6 +107,9 @@ OPTIONS = (
         "seed of the random choices; equal runs of one thread print the same (default: 0)",
         more="With `-r` and without `-p` and `-f` there is one thread on a CPU."),
     Row(("-s", "--statistics"), "statistics", "switch", "print statistics"),
+    Row(("--turbo-statistics",), "turbo_statistics", "switch",
+        "with -s: statistics by the names that C++ Turbo gives them", "bool",
+        more="docs/guide/from-turbo.md has the names, and the flags of that solver which are understood."),
     Row(("-t", "--time-limit"), "time_limit", "int",
         "time limit in milliseconds, from the start of the process (0, the default: none)",
         more="The best solution is printed before the limit. A model that is not ready for the search by then gets "
@@ -110,9 +117,12 @@ OPTIONS = (
     Row(("-v", "-l", "--verbose"), "verbose", "switch", "say on stderr what is being done",
         more="A line for each stage, with its time and sizes, how the model is searched and why, each solution, "
              "and now and then how the search goes."),
-    Row(("--arch",), "arch", "choice:auto:gpu:cpu",
-        "engine: the GPU, CPU threads, or the CPU until the GPU is ready", "opt:auto:gpu:cpu",
-        more="With `auto` the search starts on the CPU; the GPU, if there is one, joins it as soon as it is ready."),
+    Row(("--arch",), "arch", "choice:auto:gpu:cpu:hybrid",
+        "engine: the GPU, CPU threads, or the CPU until the GPU is ready; hybrid is there to be compared",
+        "opt:auto:gpu:cpu:hybrid",
+        more="With `auto` the search starts on the CPU; the GPU, if there is one, joins it as soon as it is ready. "
+             "With `hybrid` CPU threads, one a core, search the tree alone, without learners and neighbourhoods, and "
+             "each has a block of the first GPU that propagates for it."),
     Row(("--gpus",), "gpus", "text:WHICH",
         "the GPUs to use: all, so many of them, or a list of their numbers, as in 0,2", "string",
         more="The numbers are the driver's, from 0 on; `1,` is GPU 1 alone. They search one tree together. With "

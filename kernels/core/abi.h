@@ -81,6 +81,33 @@ enum TraceStatus {
   TRACE_SOLVED = 0, TRACE_FAILED = 1, TRACE_BRANCH = 2, TRACE_SKIPPED = 3,
 };
 
+// Between a thread that searches and the block that propagates for it (hybrid/mailbox.h), in memory of the host
+// that both reach; followed by the lists of changes, first those for the block.
+struct alignas(64) Mailbox {
+  alignas(64) i64 asked;     // the thread's last message
+  alignas(64) i64 answered;  // the block's last one
+  i64 propagations;          // what the block has done for all its answers
+  i64 iterations, busy_ns;
+  i64 checksum;              // of its store; in CHECK_ASSERTIONS builds only
+  i32 culprit;               // of a failure: a row that has seen it, or -1
+};
+
+// One a thread, so many bytes apart. A list has room for so many changes.
+struct Mailboxes {
+  char* memory;
+  i64 bytes;
+  i32 entries;
+};
+
+// What a thread has counted of its block's answers.
+struct RoundTrips {
+  i64 round_trips;
+  i64 round_trip_ns;   // that the thread has waited
+  i64 propagation_ns;  // of that, the block was at work
+  i64 messages;        // to the block; more than round trips, where lists were sent in parts
+  i64 sent_bytes, returned_bytes;
+};
+
 // What was counted where a path from the root has a certain length; counted by PROFILE builds only. Class c has the
 // lengths of c bits.
 struct DepthCounts {

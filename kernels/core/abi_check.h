@@ -6,7 +6,7 @@
 
 #define SAME(expression, value) \
   static_assert((expression) == (value), "host and kernels differ: python -m turbo_fzn.engine.abi.header --write")
-#define ABI_DIGEST "2fb39a790bfc2997"
+#define ABI_DIGEST "8303fec0df243204"
 
 SAME(INFINITE_BOUND, 4611686018427387904);
 SAME(NO_INCUMBENT, 9223372036854775807);
@@ -83,6 +83,25 @@ SAME(TRACE_SKIPPED, 3);
 
 #define BY_WIDTH(narrow, wide) (BOUND_BITS == 32 ? (narrow) : (wide))
 
+SAME(sizeof(Mailbox), 128);
+SAME(offsetof(Mailbox, asked), 0);
+SAME(offsetof(Mailbox, answered), 64);
+SAME(offsetof(Mailbox, propagations), 72);
+SAME(offsetof(Mailbox, iterations), 80);
+SAME(offsetof(Mailbox, busy_ns), 88);
+SAME(offsetof(Mailbox, checksum), 96);
+SAME(offsetof(Mailbox, culprit), 104);
+SAME(sizeof(Mailboxes), 24);
+SAME(offsetof(Mailboxes, memory), 0);
+SAME(offsetof(Mailboxes, bytes), 8);
+SAME(offsetof(Mailboxes, entries), 16);
+SAME(sizeof(RoundTrips), 48);
+SAME(offsetof(RoundTrips, round_trips), 0);
+SAME(offsetof(RoundTrips, round_trip_ns), 8);
+SAME(offsetof(RoundTrips, propagation_ns), 16);
+SAME(offsetof(RoundTrips, messages), 24);
+SAME(offsetof(RoundTrips, sent_bytes), 32);
+SAME(offsetof(RoundTrips, returned_bytes), 40);
 SAME(sizeof(DepthCounts), 32);
 SAME(offsetof(DepthCounts, nodes), 0);
 SAME(offsetof(DepthCounts, length), 8);

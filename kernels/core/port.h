@@ -62,6 +62,7 @@ DEVICE i64 now_ns() {
   return (i64)t;
 }
 DEVICE i64 ticks() { return (i64)clock64(); }
+DEVICE void yield_processor() {}  // between two looks at what must come soon
 // The value that the first lane of a power-of-two group of lanes holds.
 DEVICE u32 group_first(u32 v, i32 group) {
   u32 first = (u32)lane() & 31u & ~(u32)(group - 1);
@@ -91,6 +92,7 @@ DEVICE i32 warp_last(i32 v) { return __shfl_sync(0xffffffffu, v, 31); }  // what
 
 #else
 
+#include <sched.h>
 #include <time.h>
 
 #define DEVICE static inline __attribute__((always_inline))
@@ -150,6 +152,7 @@ DEVICE i64 now_ns() {
   return (i64)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 DEVICE i64 ticks() { return now_ns(); }
+DEVICE void yield_processor() { sched_yield(); }
 DEVICE void pause_briefly(i32 tries) {  // up to 1.6 ms: a thousand threads that wait must leave time to those that work
   struct timespec t = {0, 50000l << (tries < 5 ? tries : 5)};
   nanosleep(&t, 0);

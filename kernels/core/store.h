@@ -74,6 +74,10 @@ struct Block {
 #endif
   i32 index;  // of the block
   i32 round;  // of propagation; its parity selects the counters in use
+#ifdef HYBRID
+  struct Mirror* mirror = 0;  // of a thread that searches: what its block does not have (hybrid/mirror.h)
+  struct Remote* remote = 0;  // and how it asks that block (hybrid/remote.h)
+#endif
 };
 
 DEVICE Propagation& propagation(const Block& b);

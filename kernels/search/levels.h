@@ -15,6 +15,7 @@
 #include "../core/fixpoint.h"
 #include "../core/interval.h"
 #include "../core/store.h"
+#include "../hybrid/mirror.h"
 #include "task.h"
 #include "units.h"
 
@@ -82,8 +83,8 @@ DEVICE void decide(const Block& b, i32 var, bound_t lower, bound_t upper) {
   bound_objective(b);
 }
 
-// The root store, where nothing is to be done but what units change. Ends with a barrier.
-DEVICE void restore_root(const Block& b) {
+// The root store, where nothing is to be done. Ends with a barrier.
+DEVICE void take_root(const Block& b) {
   const Problem* p = b.problem;
   for (i32 v = lane(); v < p->n_vars; v += lanes()) {
     b.lower[v] = p->root_lower[v];
@@ -100,6 +101,12 @@ DEVICE void restore_root(const Block& b) {
     s.trailing = 0;
   }
   barrier();
+}
+
+// The same, where nothing is to be done but what units change. Ends with a barrier.
+DEVICE void restore_root(const Block& b) {
+  take_root(b);
+  note_root(b);
   apply_units(b);
 }
 
@@ -128,6 +135,7 @@ DEVICE void undo_segment(const Block& b, const Level* level) {
     ASSERT(entry.lower <= b.lower[entry.var] && b.upper[entry.var] <= entry.upper);
     b.lower[entry.var] = entry.lower;
     b.upper[entry.var] = entry.upper;
+    note_restored(b, entry.var);
     block_and(flag_word(b, entry.var), ~(FLAG_SAVED << flag_shift(entry.var)));
   }
   for (i32 i = level->retired_start + lane(); i < s.n_retired; i += lanes()) {

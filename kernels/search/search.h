@@ -55,7 +55,7 @@ DEVICE void start_search(const Block& b, i32 strategy) {
 struct Place { i32 strategy, position; };
 
 // Lane 0: nothing is undone by the trail, but by a replay.
-DEVICE void forget_trail(const Block& b) {
+DEVICE void drop_trail(const Block& b) {
   Propagation& now = propagation(b);
   stack(b).trail_base = stack(b).level;
   now.trail_size = now.n_retired = now.trailing = 0;
@@ -114,7 +114,7 @@ DEVICE bool push_level(const Block& b, Place before) {
     fill_level(b, level_at(b, level + 1), branches, before);
     s.level = level + 1;
     propagation(b).trailing = 1;
-    if (RECOMPUTES(b)) forget_trail(b);
+    if (RECOMPUTES(b)) drop_trail(b);
     if (s.level - s.base > statistics(b).peak_level) statistics(b).peak_level = s.level - s.base;
     Decision first = {branches.lower[0], branches.upper[0], choice(b).var};
     save_phase(b, first);
@@ -143,7 +143,7 @@ DEVICE void take_alternative(const Block& b) {
   now.trail_size = top->trail_start;
   now.n_retired = top->retired_start;
   if (place == 0) --s.level;
-  if (RECOMPUTES(b)) forget_trail(b);
+  if (RECOMPUTES(b)) drop_trail(b);
   now.trailing = s.level > s.trail_base;
   i32 level_start = place == 0 ? (s.level > s.base ? level_at(b, s.level)->path_start : 0) : top->path_start;
   extend_path(b, level_start, d);

@@ -12,10 +12,10 @@
 // and that the variables are integers, whose fixpoint is the same in any order of rows.
 #pragma once
 
-#include "../core/fixpoint.h"
 #include "../core/profile.h"
 #include "../core/random.h"
 #include "../core/store.h"
+#include "../hybrid/remote.h"
 #include "branch.h"
 #include "levels.h"
 #include "queue.h"
@@ -92,7 +92,7 @@ DEVICE bool is_first_part(const Block& b, i64 number, i32 bits) {
 DEVICE Dive dive(Block& b, i64 number, i32& bits) {
   bits = 0;
   for (;;) {
-    bool consistent = fixpoint(b);
+    bool consistent = reach_fixpoint(b);
     if (propagation(b).stop) return DIVE_STOPPED;
     if (!consistent) return DIVE_NOTHING;
     if (bits == b.problem->split_bits) return DIVE_PART;

@@ -33,7 +33,7 @@ from support.warm import ask
 from turbo_fzn import __version__, install, options
 from turbo_fzn.engine.abi.abi import LEARNERS, METHODS
 from turbo_fzn.limits import LIMITS
-from turbo_fzn.options import ACTIONS, OPTIONS, Options, Row, minizinc_extra_flags, parse_arguments
+from turbo_fzn.options import ACTIONS, NEED_GPU, OPTIONS, Options, Row, minizinc_extra_flags, parse_arguments
 
 DEMO = ROOT / "examples" / "demo.fzn"
 DOCS = DEMO.parent.parent / "docs"
@@ -61,7 +61,7 @@ def uses(row: Row, tmp_path: Path) -> Iterator[list[str]]:
     kind, *choices = row.kind.split(":")
     values = {
         "int": [SAMPLES.get(row.field, "2")],
-        "choice": [choice for choice in choices if choice != "gpu"],  # a GPU need not be here
+        "choice": [choice for choice in choices if choice not in NEED_GPU],  # a GPU need not be here
         "text": [TEXTS.get(row.field, str(tmp_path / "written"))],
         "pair": ["3,9"],  # a port where nobody listens
         "number": ["0.001"],

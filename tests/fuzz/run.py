@@ -274,7 +274,7 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, metavar="N")
     kinds = ("models", "damage", "flatzinc", "minizinc", "blocks", *ON_THEIR_OWN)
     parser.add_argument("--kind", choices=kinds, default="models")
-    parser.add_argument("--arch", choices=("cpu", "gpu"), default="cpu")
+    parser.add_argument("--arch", choices=("cpu", "gpu", "hybrid"), default="cpu")
     parser.add_argument("--learn", dest="special", action="store_const", const="learn", default="",
                         help="every instance with blocks that learn")  # fmt: skip
     parser.add_argument("--ranks", dest="special", action="store_const", const="ranks", default="",

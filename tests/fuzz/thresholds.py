@@ -180,7 +180,7 @@ KEPT: dict[str, str] = {
         bounds.cuts.EXACT bounds.envelopes.LARGEST_INTEGER ranks.world engine.layout.layout.MAX_LEVELS
         engine.layout.layout.BYTES_A_ROW run.unbounded.LEAP run.unbounded.LARGEST_FLOAT""",
     "of the GPU, of compilers, of variants and of how output looks": """
-        engine.layout.split.PARTS_A_BLOCK engine.cuda.shape engine.cuda.gpu engine.toolchain.compilation
+        engine.layout.split.PARTS_A_BLOCK engine.cuda.shape engine.cuda.gpu engine.hybrid engine.toolchain.compilation
         engine.cuda.context engine.cuda.wake engine.together.fleet.SEEDS_APART engine.cpu.TRACE_CAPACITY
         run.policy.GPU_LNS_PERCENT
         run.policy.THREADS_LEFT run.policy.MOST_THREADS run.engines.SEEDS_APART run.live tnf.text run.answers""",

@@ -226,8 +226,30 @@ print("done")
 """
 
 
+HYBRID_RACES = """
+import os, sys
+sys.path.insert(0, sys.argv[1])
+from pathlib import Path
+import pytest
+from support.fake_gpu import lent_gpu
+from support.capacities import TOO_SMALL, run
+from turbo_fzn.engine import hybrid
+from turbo_fzn.engine.library import library
+library(32), library(64), hybrid.searchers(32)
+del os.environ["LD_PRELOAD"]  # of a compiler that is none, and a shell
+with pytest.MonkeyPatch.context() as patch, lent_gpu(patch, Path(os.environ["TURBO_FZN_CACHE"])):
+    for goal in ("satisfy", "maximize cost"):
+        for blocks, entries in ((2, None), (6, 2)):
+            for small in ({}, TOO_SMALL["trail"], TOO_SMALL["levels"], TOO_SMALL["pool path"]):
+                found, _, statistics = run("hybrid", goal, blocks=blocks, mailbox_entries=entries, **small)
+                assert found and statistics["complete"]
+print("done")
+"""
+
+
 @pytest.mark.slow
-def test_the_blocks_have_no_data_race():
+@pytest.mark.parametrize("script", [RACES, HYBRID_RACES], ids=["cpu", "hybrid"])
+def test_the_blocks_have_no_data_race(script):
     """The ring is large here: that a slot is free again is told through the host, which ThreadSanitizer cannot see."""
     compiler = shutil.which("g++")
     library = (
@@ -248,7 +270,7 @@ def test_the_blocks_have_no_data_race():
         "TSAN_OPTIONS": "exitcode=66",
     }
     done = subprocess.run(
-        [sys.executable, "-c", RACES, str(TESTS)], capture_output=True, text=True, env=environment, timeout=PATIENCE
+        [sys.executable, "-c", script, str(TESTS)], capture_output=True, text=True, env=environment, timeout=PATIENCE
     )
     if "FATAL: ThreadSanitizer: unexpected memory mapping" in done.stderr:
         pytest.skip("the kernel of this machine lays out memory as this ThreadSanitizer does not support")

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from support.corpus import EXPECTED, text_of
+from support.corpus import COUNTED, EXPECTED, LONG, text_of
 from turbo_fzn import Result, solve_text
 
 TREES = [entry for entry in EXPECTED if entry["model"] != "two_circles.mzn"]  # that one's is long without restarts
-LONG = {"can.mzn", "ladder.mzn", "beam.mzn"}  # whose trees have millions of boxes down to the usual precision
 TAKE_SECONDS = {"can.mzn", "fence.mzn", "refraction.mzn"}
-COUNTED = ("nodes", "failures", "peakDepth", "propagators", "variables")
 
 
 def run(entry: dict, engine: str) -> Result:

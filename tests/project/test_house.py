@@ -39,6 +39,7 @@ ENGINE_FLOORS = (
     ("layout",),
     ("figures", "library", "parcels", "ring"),
     ("root", "cpu", "cuda"),
+    ("hybrid",),
     ("together",),
 )
 FLOORS = {"": PACKAGE_FLOORS, "engine": ENGINE_FLOORS}

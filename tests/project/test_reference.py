@@ -10,7 +10,7 @@ from support.warm import ask
 from turbo_fzn import reference
 from turbo_fzn.engine.abi.abi import LEARNERS, METHODS
 from turbo_fzn.options import ACTIONS, OPTIONS, metavar_of
-from turbo_fzn.run.glossary import GLOSSARY, GPU, RANKED, SHARED, names_of
+from turbo_fzn.run.glossary import GLOSSARY, GPU, HYBRID, RANKED, SHARED, names_of
 
 NAMES = {name for entry in GLOSSARY for name in names_of(entry)}
 RUNS = (
@@ -40,8 +40,9 @@ def test_every_statistic_that_is_printed_has_a_meaning(printed):
 
 
 def test_every_statistic_with_a_meaning_is_printed(printed):
-    """But for those of a GPU, and of methods that these runs do not use; those of ranks: test_mpi.py."""
-    elsewhere = (GPU, SHARED, RANKED)
+    """But for those of a GPU, and of methods that these runs do not use; those of ranks: test_mpi.py, of the hybrid
+    engine: test_hybrid_host.py."""
+    elsewhere = (GPU, SHARED, RANKED, HYBRID)
     expected = {entry.name for entry in GLOSSARY if entry.when not in elsewhere and "<" not in entry.name}
     assert sorted(expected - printed) == []
 

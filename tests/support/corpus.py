@@ -21,3 +21,7 @@ def has_floats(text: str) -> bool:
 
 def text_of(entry: dict) -> str:
     return (CORPUS / (Path(entry["model"]).stem + ".fzn")).read_text(encoding="utf-8")
+
+
+LONG = {"can.mzn", "ladder.mzn", "beam.mzn"}  # whose trees have millions of boxes down to the usual precision
+COUNTED = ("nodes", "failures", "peakDepth", "propagators", "variables")

@@ -16,6 +16,7 @@ from support.command import wait_until
 from turbo_fzn.engine.abi.abi import METHODS, STATISTICS, MethodBook
 from turbo_fzn.engine.contract import Engine, Found
 from turbo_fzn.engine.cpu import CpuEngine
+from turbo_fzn.engine.hybrid import HybridEngine
 from turbo_fzn.engine.layout.layout import Settings
 from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt
@@ -41,6 +42,8 @@ def make_engine(name: str, prepared: Prepared, settings: Settings) -> Engine:
         from turbo_fzn.engine.cuda.gpu import GpuEngine  # needs PyCUDA
 
         return GpuEngine(prepared.tnf, exports, settings)
+    if name == "hybrid":
+        return HybridEngine(prepared.tnf, exports, settings)
     return CpuEngine(prepared.tnf, exports, settings)
 
 

@@ -1,8 +1,9 @@
 """A CUDA driver in Python, for the host side of the GPU engine where there is no GPU.
 
-It has the part of PyCUDA's interface that turbo_fzn/engine/cuda/gpu.py uses. Device memory is host memory, a launch
-starts a thread a block that runs the CPU engine's `solve_block` on the same Problem, and faults can be ordered:
-`fail_at` names a call that raises. Every allocation is counted, so that a test can see what is given back.
+It has the part of PyCUDA's interface that turbo_fzn/engine/cuda/gpu.py and hybrid.py use. Device memory is host memory,
+a launch starts a thread a block that runs the CPU engine's `solve_block` on the same Problem, or the hybrid engine's
+`serve_block` on the same mailboxes, and faults can be ordered: `fail_at` names a call that raises. Every allocation is
+counted, so that a test can see what is given back.
 
 fake_gpu.py puts it under this process, fake_machine.py under a process that a test starts.
 """
@@ -17,9 +18,13 @@ from types import ModuleType, SimpleNamespace
 
 import numpy as np
 
+from turbo_fzn.engine import hybrid
 from turbo_fzn.engine.abi.agreement import digest
+from turbo_fzn.engine.abi.aligned import line_aligned
+from turbo_fzn.engine.abi.hybrid_records import Mailboxes
 from turbo_fzn.engine.cuda import gpu
 from turbo_fzn.engine.library import library
+from turbo_fzn.engine.toolchain import compiler
 
 DEVICE_ATTRIBUTES = SimpleNamespace(
     MULTIPROCESSOR_COUNT=4,
@@ -86,7 +91,7 @@ class Allocation:
         driver.must_be_idle("an allocation")
         if size > driver.free_bytes:
             raise MemoryError("cuMemAlloc failed: out of memory")
-        self.driver, self.memory, self.device = driver, np.zeros(size, np.uint8), driver.current
+        self.driver, self.memory, self.device = driver, line_aligned(size), driver.current
         driver.held.add(id(self))
 
     def __int__(self) -> int:
@@ -120,18 +125,18 @@ class Stream:
             raise driver.fail_after_launch
         return done
 
-    def launch(self, solve_block, problem: bytes, blocks: int) -> None:
+    def launch(self, run_block, arguments: list[ctypes.Structure], blocks: int) -> None:
+        """The first argument is the Problem."""
         self.must_be_current()
-        self.problem, self.launched = gpu.Problem.from_buffer_copy(problem), time.monotonic()
-        self.threads = [
-            threading.Thread(target=solve_block, args=(ctypes.byref(self.problem), index), daemon=True)
-            for index in range(blocks)
-        ]
+        self.arguments, self.problem, self.launched = arguments, arguments[0], time.monotonic()
+        told = [ctypes.byref(argument) for argument in arguments]
+        self.threads = [threading.Thread(target=run_block, args=(*told, index), daemon=True) for index in range(blocks)]
         for thread in self.threads:
             thread.start()
 
     def must_fail(self) -> bool:
-        published = ctypes.c_int64.from_address(self.problem.ring).value == 1
+        ring = self.problem.ring  # none where blocks only propagate
+        published = ring is not None and ctypes.c_int64.from_address(ring).value == 1
         late = time.monotonic() - self.launched > self.driver.seconds_to_failure
         return late or (published and self.driver.fails_at_a_solution)
 
@@ -150,24 +155,34 @@ class Stream:
             thread.join()
 
 
+KERNELS: dict[str, tuple[type[ctypes.Structure], ...]] = {
+    "solve": (gpu.Problem,),
+    "propagator": (gpu.Problem, Mailboxes),
+}
+
+
 class Function:
-    """`solve` of a cubin; here of the CPU library of the same width."""
+    """A kernel of a cubin; here a function of the CPU library, or of the hybrid engine's, for the same stores."""
 
     num_regs = 64
 
-    def __init__(self, driver: Driver, bits: int):
-        self.driver, self.bits = driver, bits
+    def __init__(self, driver: Driver, name: str, bits: int, floats: bool):
+        kind = compiler.CPU_FLOAT_FLAGS if floats else ()
+        self.driver, self.arguments = driver, KERNELS[name]
+        solves = name == "solve"
+        self.run_block = library(bits, *kind).solve_block if solves else hybrid.searchers(bits, *kind).serve_block
 
     def prepare(self, arguments: list[str]) -> None:
-        assert len(arguments) == 1
+        assert arguments == [f"{ctypes.sizeof(argument)}s" for argument in self.arguments]
 
     def set_attribute(self, attribute: object, value: int) -> None:
         assert value > 0
 
-    def prepared_async_call(self, grid, block, stream, problem: bytes, shared_size: int) -> None:
+    def prepared_async_call(self, grid, block, stream, *arguments: bytes, shared_size: int) -> None:
         self.driver.meet("launch")
         self.driver.launches.append((grid[0], block[0]))
-        stream.launch(library(self.bits).solve_block, problem, 0 if self.driver.hangs else grid[0])
+        told = [kind.from_buffer_copy(argument) for kind, argument in zip(self.arguments, arguments, strict=True)]
+        stream.launch(self.run_block, told, 0 if self.driver.hangs else grid[0])
 
 
 def make_device(driver: Driver):
@@ -210,8 +225,8 @@ def make_device(driver: Driver):
 
 
 def pagelocked_zeros(shape, kind, mem_flags: int = 0) -> np.ndarray:
-    """Host memory that the device sees too, at its own address."""
-    base = np.zeros(shape, kind)
+    """Host memory that the device sees too, at its own address; it begins a page, here a cache line."""
+    base = line_aligned(int(np.prod(shape)) * np.dtype(kind).itemsize).view(kind).reshape(shape)
 
     class Pagelocked(np.ndarray):
         @property
@@ -254,12 +269,13 @@ def load_module(driver: Driver, data: bytes) -> SimpleNamespace:
     """A cubin, which is what the fake nvcc wrote down of its flags."""
     driver.meet("module")
     bits = int(data[data.index(b"BOUND_BITS=") + 11 :][:2])
-    names = {"abi_digest": np.frombuffer(driver.digest or digest().encode() + b"\0", np.uint8).copy()}
+    floats = compiler.FLOAT_FLAG.encode() in data
+    names = {"abi_digest": np.frombuffer(driver.digest or digest(floats).encode() + b"\0", np.uint8).copy()}
 
     def get_global(name: str) -> tuple[int, int]:
         return names[name].ctypes.data, len(names[name])
 
-    return SimpleNamespace(get_function=lambda name: Function(driver, bits), get_global=get_global)
+    return SimpleNamespace(get_function=lambda name: Function(driver, name, bits, floats), get_global=get_global)
 
 
 def make_module(driver: Driver) -> ModuleType:

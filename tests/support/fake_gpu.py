@@ -1,9 +1,13 @@
-"""The fixture `fake_gpu`: this process has the GPU of fake_cuda.py, and an nvcc that writes what it was asked for."""
+"""The fixture `fake_gpu`: this process has the GPU of fake_cuda.py, and an nvcc that writes what it was asked for.
+
+`lent_gpu` gives it for as long as a test module likes.
+"""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
@@ -22,10 +26,17 @@ NVCC = DATA / "fake_machine" / "nvcc"
 @pytest.fixture
 def fake_gpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Driver]:
     """The driver of this machine."""
+    with lent_gpu(monkeypatch, tmp_path / "cache") as driver:
+        yield driver
+
+
+@contextmanager
+def lent_gpu(monkeypatch: pytest.MonkeyPatch, cache: Path) -> Iterator[Driver]:
+    """The same, where GPU kernels are kept in this folder."""
     for bits in (32, 64):
         library(bits)  # before the cache is another one
     terminals()
-    monkeypatch.setenv("TURBO_FZN_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("TURBO_FZN_CACHE", str(cache))
     driver = Driver()
     module = make_module(driver)
     package = ModuleType("pycuda")

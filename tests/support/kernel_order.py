@@ -19,12 +19,13 @@ from turbo_fzn.resources import kernels_folder
 FLOORS = (
     ("core",),
     ("floats",),
+    ("hybrid",),
     ("search",),
     ("learn",),
     ("free",),
-    ("block.h", "solver.h"),
+    ("block.h", "solver.h", "hybrid/propagator.h"),
     ("learn/learner.h",),
-    ("solve.cpp", "solve.cu"),
+    ("solve.cpp", "solve.cu", "hybrid.cpp", "propagate.cu"),
 )
 GROUND = {"core/port.h", "core/abi.h", "core/abi_check.h"}  # whoever includes anything has these
 WHOLE = {"block.h", "learn/memory.h"}

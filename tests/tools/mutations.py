@@ -14,6 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for who runs it as a script
 from tools.command_mutations import CACHE
 from tools.front_mutations import READING, SPANS, SYMMETRY, TABLES, TURNS
+from tools.hybrid_mutations import HYBRID
 from tools.learning_mutations import LEARNING
 from tools.mutation import host, kernel
 from tools.variant_mutations import VARIANTS
@@ -386,5 +387,5 @@ UNBOUNDED = [
 
 MUTATIONS = [
     *SUBPROBLEMS, *TRAIL, *ROUNDS, *BRANCHING, *PUBLISHING, *FREE_SEARCH, *LEARNING, *RELAXATION, *TURNS, *UNBOUNDED,
-    *SPANS, *FLOATS, *SYMMETRY, *TABLES, *READING, *HOST, *CACHE, *VARIANTS,
+    *SPANS, *FLOATS, *SYMMETRY, *TABLES, *READING, *HOST, *CACHE, *HYBRID, *VARIANTS,
 ]  # fmt: skip

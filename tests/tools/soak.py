@@ -124,7 +124,7 @@ def read_costs(process: subprocess.Popen[str]) -> str | None:
 def main() -> int:
     parser = argparse.ArgumentParser(description="A long run at full load, with its memory measured.")
     parser.add_argument("--seconds", type=float, default=3600, help="in all (default 3600)")
-    parser.add_argument("--arch", choices=("cpu", "gpu"), default="cpu")
+    parser.add_argument("--arch", choices=("cpu", "gpu", "hybrid"), default="cpu")
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1, help="of the CPU engine")
     arguments = parser.parse_args()
     threads = ["-p", str(arguments.threads)]

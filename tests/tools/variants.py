@@ -62,7 +62,7 @@ def run(names: str, arch: str, more: list[str]) -> bool:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--arch", choices=variants.BOTH, default="cpu")
+    parser.add_argument("--arch", choices=variants.BY_ARCH["auto"], default="cpu")
     parser.add_argument("--only", metavar="NAMES", help="the variants that have one of these words in them")
     parser.add_argument("more", nargs="*", help="flags for pytest, behind --")
     arguments = parser.parse_args()

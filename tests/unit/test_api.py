@@ -43,7 +43,7 @@ def solve(text: str, **settings: object) -> Result:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"arch": "x"}, "arch: expected one of auto, gpu, cpu, found 'x'"),
+        ({"arch": "x"}, "arch: expected one of auto, gpu, cpu, hybrid, found 'x'"),
         ({"lns": "foo"}, "lns: expected one of auto, on, off, found 'foo'"),
         ({"lns": None}, "lns: expected one of auto, on, off, found None"),
         ({"threads": -1}, "threads: -1 is less than 1"),

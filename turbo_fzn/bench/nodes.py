@@ -222,7 +222,7 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument("--seconds", type=duration, default=5.0, help="of search for each file")
     parser.add_argument("--processor", action="store_true", help="seconds of processors, for a busy machine; CPU alone")
     parser.add_argument(
-        "--arch", action="append", choices=("cpu", "gpu"), help="engine; may be repeated (default: cpu)"
+        "--arch", action="append", choices=("cpu", "gpu", "hybrid"), help="engine; may be repeated (default: cpu)"
     )
     parser.add_argument("--blocks", type=integer("blocks"))
     parser.add_argument("--threads", type=integer("threads"), default=1, help="-p of the CPU engine")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -90,7 +91,10 @@ class CpuEngine:
         self.ring = Ring(layout, self.memory["ring"], self.library.memory_fence)
         reach = OwnMemory(self.common, self.memory["inbox"], self.library.memory_fence)
         self.parcels = Parcels(layout, self.memory["outbox"], reach, self.library.memory_fence)
-        self.shape = {"blocks": settings.blocks, **memory_by_kind(layout, settings.retires is not False)}
+        self.shape: dict[str, Any] = {
+            "blocks": settings.blocks,
+            **memory_by_kind(layout, settings.retires is not False),
+        }
         self.repeats = layout.repeats
         self.tracer = Tracer(layout, self.library) if settings.trace else None
         self.failures: list[int] = []

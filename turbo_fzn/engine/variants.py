@@ -17,9 +17,10 @@ from typing import Any
 from turbo_fzn.errors import UsageError
 from turbo_fzn.spellings import no_such
 
-CPU, GPU = "cpu", "gpu"
-BOTH = (CPU, GPU)
-BY_ARCH = {"auto": BOTH, CPU: (CPU,), GPU: (GPU,)}  # which engines an --arch may mean
+CPU, GPU, HYBRID = "cpu", "gpu", "hybrid"
+ENGINES = (CPU, GPU, HYBRID)
+ON_GPU = (GPU, HYBRID)  # where rows run in many lanes
+BY_ARCH = {"auto": (CPU, GPU), CPU: (CPU,), GPU: (GPU,), HYBRID: (HYBRID,)}  # which engines an --arch may mean
 DEFAULT, SPLIT, UNSIMPLIFIED = "default", "static-split", "unsimplified"
 ROWS_SHARED = "-DMODEL_SHARED=1"  # of kernels for models whose rows lie in shared memory
 
@@ -34,7 +35,7 @@ class Variant:
     line: str
     macros: tuple[str, ...] = ()
     settings: tuple[tuple[str, Any], ...] = ()
-    engines: tuple[str, ...] = BOTH
+    engines: tuple[str, ...] = ENGINES
     usual: tuple[str, ...] = ()
     group: str = ""
     needs: tuple[str, ...] = ()
@@ -45,40 +46,43 @@ class Variant:
 SWEEPS = ("sweep", "warp-sweep")
 ALONE = "a lane of a CPU is alone"
 ONE_MEMORY = "a CPU has one kind of memory"
+NO_LEVELS = "its blocks know no levels, where rows would come back"
 LOST = "a row that had retired could not mend a bound that was lost"
 
 VARIANTS = (
-    Variant(DEFAULT, "the usual build of each engine", usual=BOTH),
+    Variant(DEFAULT, "the usual build of each engine", usual=ENGINES),
     Variant("sweep", "all rows run in each round (AC-1), not those that watch what has changed",
             ("-DSWEEP=SWEEP_ROWS",), group="way to choose rows"),
     Variant("warp-sweep", "each warp brings 32 rows to their local fixpoint before it goes on (WAC-1)",
             ("-DSWEEP=SWEEP_WARPS",), group="way to choose rows"),
     Variant("sync", "of sweep: after each row the lanes of a warp wait for each other, as is usual",
-            engines=(GPU,), usual=(GPU,), group="sync", needs=("sweep",), only=ALONE),
+            engines=ON_GPU, usual=ON_GPU, group="sync", needs=("sweep",), only=ALONE),
     Variant("no-sync", "of sweep: they do not wait for each other",
-            ("-DSYNC_ROWS=0",), engines=(GPU,), group="sync", needs=("sweep",), only=ALONE),
+            ("-DSYNC_ROWS=0",), engines=ON_GPU, group="sync", needs=("sweep",), only=ALONE),
     Variant("retire", "rows that are entailed are left out until the search goes back; usual on a CPU",
-            ("-DRETIRES_ROWS=1",), (("retires", True),), usual=(CPU,), group="retire"),
+            ("-DRETIRES_ROWS=1",), (("retires", True),), engines=(CPU, GPU), usual=(CPU,), group="retire",
+            only=NO_LEVELS),
     Variant("no-retire", "rows that are entailed are run like others; usual on a GPU",
-            ("-DRETIRES_ROWS=0",), (("retires", False),), usual=(GPU,), group="retire"),
+            ("-DRETIRES_ROWS=0",), (("retires", False),), usual=ON_GPU, group="retire"),
     Variant("retire=scan", "of sweeps: they run over a list of the rows that are left, which a scan makes at each node",
-            ("-DRETIRES_ROWS=1", "-DSCAN_ROWS=1"), (("retires", True),), group="retire", needs=SWEEPS),
+            ("-DRETIRES_ROWS=1", "-DSCAN_ROWS=1"), (("retires", True),), engines=(CPU, GPU), group="retire",
+            needs=SWEEPS, only=NO_LEVELS),
     Variant("plain-bounds", "rows write bounds without atomics; one whose bound is lost runs again",
-            ("-DPLAIN_BOUNDS=1",), engines=(GPU,), only=ALONE,
+            ("-DPLAIN_BOUNDS=1",), engines=ON_GPU, only=ALONE,
             against=(("retire", LOST), ("retire=scan", LOST))),
     Variant("recompute", "a step back computes the store anew from the root, along the path, without a trail",
             ("-DKEEPS_TRAIL=0",)),
     Variant(SPLIT, "the tree is split ahead, into --subproblems N parts; nothing is given away",
             ("-DSTATIC_SPLIT=1",), (("split", True),)),
     Variant("store=shared", "domains in shared memory, or the model is refused",
-            (), (("store", "shared"),), engines=(GPU,), group="store", only=ONE_MEMORY),
+            (), (("store", "shared"),), engines=ON_GPU, group="store", only=ONE_MEMORY),
     Variant("store=global", "domains in global memory, also where they fit into shared memory",
-            (), (("store", "global"),), engines=(GPU,), group="store", only=ONE_MEMORY),
+            (), (("store", "global"),), engines=ON_GPU, group="store", only=ONE_MEMORY),
     Variant("model=global", "rows in global memory, as is usual",
-            engines=(GPU,), usual=(GPU,), group="model", only=ONE_MEMORY),
+            engines=ON_GPU, usual=ON_GPU, group="model", only=ONE_MEMORY),
     Variant("model=shared", "each block keeps a copy of the rows in shared memory, where they fit beside the domains",
-            (), (("model", "shared"),), engines=(GPU,), group="model", only=ONE_MEMORY),
-    Variant("sort=none", "rows in the order in which they were made, as is usual", usual=BOTH, group="sort"),
+            (), (("model", "shared"),), engines=ON_GPU, group="model", only=ONE_MEMORY),
+    Variant("sort=none", "rows in the order in which they were made, as is usual", usual=ENGINES, group="sort"),
     Variant("sort=operator", "rows in the order of their operators",
             (), (("sort", "operator"),), group="sort"),
     Variant("sort=neighbourhood", "rows that share variables beside each other",
@@ -98,9 +102,9 @@ class Chosen(tuple[Variant, ...]):
         macros = tuple(macro for variant in changed for macro in variant.macros)
         return {"macros": macros, **{name: value for variant in changed for name, value in variant.settings}}
 
-    def gpu_builds(self) -> Iterator[tuple[str, ...]]:
+    def gpu_builds(self, engine: str = GPU) -> Iterator[tuple[str, ...]]:
         """The macros of each build of the GPU's kernels that a model may want: where its rows fit, and where not."""
-        found = self.settings(GPU)
+        found = self.settings(engine)
         yield found["macros"]
         if found.get("model") == "shared":
             yield (*found["macros"], ROWS_SHARED)
@@ -148,5 +152,5 @@ def faults(variants: Sequence[Variant], arch: str) -> Iterator[str]:
 def table() -> Iterator[str]:
     """A line for each variant, for a user."""
     for variant in VARIANTS:
-        engines = " and ".join(engine.upper() for engine in variant.engines)
-        yield f"{variant.name:20}{engines:13}{variant.line}"
+        engines = " ".join(f"{engine if engine in variant.engines else '':{len(engine)}}" for engine in ENGINES)
+        yield f"{variant.name:20}{engines}  {variant.line}"

@@ -12,6 +12,7 @@ from typing import Any
 
 from turbo_fzn import __version__
 from turbo_fzn.engine.abi.abi import METHODS
+from turbo_fzn.options import NEED_GPU
 from turbo_fzn.report.axes import plain_number
 from turbo_fzn.report.html import document, figure, row, table
 from turbo_fzn.report.plot import draw, draw_bars, draw_line
@@ -125,7 +126,7 @@ def processor() -> str:
 
 def gpus(record: Record) -> list[tuple[str, object]]:
     """Those of this machine, where some took part; none where they have failed, since the page is to be written."""
-    if "gpu" not in str(record.statistics.get("engine", "")):
+    if not any(name in str(record.statistics.get("engine", "")) for name in NEED_GPU):
         return []
     from turbo_fzn.engine.cuda.devices import describe_gpus
 

@@ -22,7 +22,7 @@ from turbo_fzn.ranks.job import Job
 from turbo_fzn.ranks.world import World, world
 from turbo_fzn.run.judge import Judge
 from turbo_fzn.run.machine import here
-from turbo_fzn.run.policy import CPU, GPU, Decision, decide, shares_tree
+from turbo_fzn.run.policy import CPU, GPU, HYBRID, Decision, decide, shares_tree
 from turbo_fzn.tnf.language import TNF, VarChoice
 
 if TYPE_CHECKING:
@@ -74,9 +74,37 @@ def _on_cpu_until_gpu_joins(job: Job, decision: Decision) -> Engine:
     return Team(first, [lambda: make_gpu_engine(tnf, exports, settings, options.gpus)], tnf.sense)
 
 
+def _hybrid(job: Job, decision: Decision) -> Engine:
+    """On the first of the GPUs that are wanted."""
+    from turbo_fzn.engine import hybrid
+    from turbo_fzn.engine.together import fleet
+
+    options = job.options
+    if unused := [name for name, is_asked in unused_by_hybrid(options).items() if is_asked]:
+        verb = "is" if len(unused) == 1 else "are"
+        log.warning("--arch hybrid searches the tree alone: %s %s not used", ", ".join(unused), verb)
+    settings = Settings(
+        blocks=decision.threads,
+        seed=options.seed or 0,
+        methods=decision.methods,
+        threads=options.gpu_threads,
+        device=fleet.devices(options.gpus)[0],
+        subproblems=options.subproblems,
+        profile=options.profile,
+        **variants.chosen(options.variant, options.arch).settings(HYBRID),
+    )
+    return hybrid.make(job.tnf, job.exports, settings)
+
+
+def unused_by_hybrid(options: Options) -> dict[str, bool]:
+    """What the hybrid engine has not, and whether it is asked for."""
+    return {"-f": options.free_search, "--lns": options.lns == "on", "--learn": options.learn not in ("auto", "off")}
+
+
 MAKERS: dict[tuple[str, ...], Callable[[Job, Decision], Engine]] = {
     (CPU,): _on_cpu,
     (GPU,): _on_gpu,
+    (HYBRID,): _hybrid,
     (CPU, GPU): _on_cpu_until_gpu_joins,
 }
 
@@ -157,6 +185,8 @@ def own_team(job: Job, decision: Decision) -> Team:
     everybody = world()
     assert everybody is not None
     options = replace(job.options, seed=(job.options.seed or 0) + SEEDS_APART * everybody.rank)
+    if options.arch == HYBRID:
+        raise EngineError("--arch hybrid is an engine of one process: ranks search with --arch auto, gpu or cpu")
     gpus = own_gpus(job, decision, options, everybody) if GPU in decision.engines else []
     if not gpus and options.arch == GPU:
         raise EngineError(f"rank {everybody.rank} has no GPU: with --arch auto it takes the CPU")

@@ -12,6 +12,7 @@ from turbo_fzn.engine.abi.abi import ACTIVITIES, METHODS
 EVERYWHERE, SEARCHED, FOUND, OPTIMISED = "always", "after a search", "with a solution", "of optimisation models"
 SHARED, RANKED = "with several GPUs or ranks", "with several ranks"
 LEARNED, PROFILED, GPU = "where clauses were learned", "with `--profile`", "on a GPU"
+HYBRID = "with `--arch hybrid`"
 
 
 class Entry(NamedTuple):
@@ -41,6 +42,7 @@ GLOSSARY = (
     Entry("loweredPropagators", EVERYWHERE, "rows of the ternary model before the simplifier"),
     Entry("solutions", EVERYWHERE, "solutions that were found"),
     Entry("objective", OPTIMISED, "objective of the best solution"),
+    Entry("bestTime", OPTIMISED, "time from the start of the search to the best solution"),
     Entry("objectiveBound", OPTIMISED, "proved bound, beyond which no solution lies"),
     Entry("peakMem", EVERYWHERE, "greatest memory of the process, in MiB"),
     Entry("initTime", EVERYWHERE, "time before the search"),
@@ -52,7 +54,7 @@ GLOSSARY = (
     Entry("engineTime", SEARCHED, "part of `initTime`: starting the engine"),
     Entry("compileTime", SEARCHED, "part of `engineTime`: compiling kernels that are not in the cache"),
     Entry("firstNodeTime", SEARCHED, "from the start of the process to the start of the search"),
-    Entry("engine", SEARCHED, "`cpu`, `gpu`, `cpu+gpu` where the GPU joined, `gpu0+gpu1`; counts are of all"),
+    Entry("engine", SEARCHED, "`cpu`, `gpu`, `hybrid`, `cpu+gpu` where the GPU joined, `gpu0+gpu1`; counts are of all"),
     Entry("blocks", SEARCHED, "subproblems that are searched at once"),
     Entry("iterations", SEARCHED, "rounds of propagation"),
     Entry("donations", SEARCHED, "subproblems given to other blocks"),
@@ -96,6 +98,12 @@ GLOSSARY = (
     Entry("workspaceMebibytes", GPU, "memory of all blocks on the GPU"),
     Entry("contextTime", GPU, "time to make the CUDA context"),
     Entry("joinTime", GPU, "from the start of the search to where the GPU joined it, with `--arch auto`"),
+    Entry("roundTrips", HYBRID, "fixpoints that threads asked the GPU for"),
+    Entry("roundTripSeconds", HYBRID, "time that threads waited for these fixpoints, a sum over the threads"),
+    Entry("propagationSeconds", HYBRID, "part of `roundTripSeconds`: blocks of the GPU propagated"),
+    Entry("messagesToGpu", HYBRID, "messages to blocks; more than `roundTrips` where a list of changes went in parts"),
+    Entry("bytesToGpu", HYBRID, "bytes of these messages"),
+    Entry("bytesFromGpu", HYBRID, "bytes of the answers"),
     Entry("nodesBy", GPU, "nodes of each engine in the first search, where the GPU joined: `cpu 120, gpu 4500`"),
 )  # fmt: skip
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from turbo_fzn import progress
+from turbo_fzn.run import turbo_statistics
 
 if TYPE_CHECKING:  # the status lines are wanted also where NumPy is not loaded yet
     import numpy as np
@@ -116,7 +117,7 @@ class MiniZincStyle:
 
     def print_solution(self, solution: Solution) -> None:
         if solution.statistics is not None:
-            write_statistics(self.stream, solution.statistics)
+            write_statistics(self.stream, self.named(solution.statistics))
         write_solution(self.stream, solution.outputs)
 
     def end(self, finished: Finished) -> None:
@@ -125,7 +126,7 @@ class MiniZincStyle:
         if status:
             write_line(self.stream, status)
         if self.options.statistics:
-            write_statistics(self.stream, finished.statistics)
+            write_statistics(self.stream, self.named(finished.statistics))
 
     def fail(self) -> bool:
         """An error ends the search: what was found was checked, and holds. Whether that said all there is to say."""
@@ -135,7 +136,11 @@ class MiniZincStyle:
     def unknown(self) -> None:
         write_line(self.stream, UNKNOWN)
         if self.options.statistics:
-            write_statistics(self.stream, NOTHING_COUNTED)
+            write_statistics(self.stream, self.named(NOTHING_COUNTED))
+
+    def named(self, statistics: Mapping[str, Any]) -> Mapping[str, Any]:
+        """By the names that are asked for."""
+        return turbo_statistics.named(statistics) if self.options.turbo_statistics else statistics
 
 
 def status_line(finished: Finished) -> str:
@@ -194,7 +199,8 @@ class CompetitionStyle(MiniZincStyle):
             self.print_statistics(NOTHING_COUNTED)
 
     def print_statistics(self, statistics: Mapping[str, Any]) -> None:
-        write(self.stream, "".join(f"d {name} {format_number(value)}\n" for name, value in statistics.items()))
+        named = self.named(statistics)
+        write(self.stream, "".join(f"d {name} {format_number(value)}\n" for name, value in named.items()))
 
 
 def instantiation(solution: Solution, model: Model | None, kind: str) -> str:

@@ -14,6 +14,7 @@ was asked for counts first; the rest follows from the model and the machine:
   objective is real: then restarts, which find the solutions that the tree is bounded by, and see to the proof.
 * A seed says that equal runs are to print the same. So without `-p` or `-f` it means one thread on a CPU, and the
   relaxation beside that takes turns with it, which are counted (turns.py).
+* The hybrid engine searches the tree, whatever is asked for beside it, by a thread each core.
 * Ranks share one tree: each has its GPUs, and threads that learn beside them; without a GPU, threads of the CPU.
 """
 
@@ -39,7 +40,7 @@ GPU_LNS_PERCENT = 75  # a GPU has blocks to spare
 CPU_LNS_PERCENT = 50
 SHARE_BESIDE_ONE = 0.1  # of the time, for dividing relaxations beside a single block
 RESTARTS = {"weighted", "annotated"}  # one of them proves what the tree does not
-CPU, GPU = "cpu", "gpu"
+CPU, GPU, HYBRID = "cpu", "gpu", "hybrid"
 
 
 class Relaxation(NamedTuple):
@@ -54,11 +55,11 @@ class Relaxation(NamedTuple):
 class Decision:
     """How a model is searched.
 
-    `engines`: in the order in which they begin; of several ranks, those of this one. `threads` of the CPU engine (0
-    without one), of which the last ones are `learners`; `by_failures`: the tree follows the failures; `methods` and
-    `gpu_methods`: what each engine may use; `cpu_lns_percent`, `gpu_lns_percent`: share of the blocks that search
-    neighbourhoods and restart. `relaxation`: None where there is none. `repeatable`: equal runs are to print the same.
-    `reason` is what `-v` says.
+    `engines`: in the order in which they begin; of several ranks, those of this one. `threads` of the CPU or hybrid
+    engine (0 without one), of which the last ones are `learners`; `by_failures`: the tree follows the failures;
+    `methods` and `gpu_methods`: what each engine may use; `cpu_lns_percent`, `gpu_lns_percent`: share of the blocks
+    that search neighbourhoods and restart. `relaxation`: None where there is none. `repeatable`: equal runs are to
+    print the same. `reason` is what `-v` says.
     """
 
     engines: tuple[str, ...]
@@ -96,6 +97,8 @@ def decide(tnf: TNF, options: Options, machine: Machine, wanted: int) -> Decisio
     Raises UsageError for a method or a role that there is not."""
     case = _case(tnf, options, machine, wanted)
     engines = _engines(options, machine)
+    if engines == (HYBRID,):
+        return _hybrid(case)
     beside_gpu = len(engines) == 2
     whole = _way(case, options.blocks or options.threads)
     own = _way(case, options.threads, beside_gpu) if beside_gpu or shares_tree(options, machine.is_rank) else whole
@@ -122,6 +125,18 @@ def decide(tnf: TNF, options: Options, machine: Machine, wanted: int) -> Decisio
     )
 
 
+def _hybrid(case: _Case) -> Decision:
+    """The tree alone, by a thread each core, or by one where equal runs are to print the same."""
+    options, methods = case.options, wanted_methods(case.options)
+    asked = options.blocks or options.threads
+    way = _Way(asked or (1 if options.seed is not None else case.machine.cores), free=False)
+    relaxation, repeatable = _relaxation(case, (HYBRID,), way, 0), options.seed is not None and way.threads == 1
+    follows = _follows_failures(case)
+    return Decision(
+        (HYBRID,), way.threads, (), follows, methods, methods, 0, 0, relaxation, repeatable, _reason(case, way, 0)
+    )
+
+
 def _case(tnf: TNF, options: Options, machine: Machine, wanted: int) -> _Case:
     several = tnf.sense == 0 and wanted != 1
     return _Case(tnf, options, machine, several, bool(choose_learners(tnf, options, 1, True)))
@@ -134,10 +149,13 @@ def shares_tree(options: Options, is_rank: bool) -> bool:
 
 def _engines(options: Options, machine: Machine) -> tuple[str, ...]:
     """With `--arch auto` the GPU joins the CPU as soon as it is ready; on a rank both begin together. None where there
-    is no GPU on a rank that was told to use it. The profiler wants the tree of one block."""
+    is no GPU on a rank that was told to use it, nor where one was told to be hybrid. The profiler wants the tree of one
+    block."""
     has_gpu = options.may_use_gpu() and machine.no_gpu is None
     if options.cp_profiler:
         return (CPU,)
+    if options.arch == HYBRID:
+        return () if machine.is_rank else (HYBRID,)
     if machine.is_rank:
         return (GPU, CPU) if has_gpu else (CPU,) if options.arch != GPU else ()
     if options.arch == GPU:
@@ -195,7 +213,7 @@ def _relaxation(case: _Case, engines: tuple[str, ...], whole: _Way, n_learners: 
     options = case.options
     if case.tnf.sense == 0 or options.cp_profiler or options.relaxation == "off":
         return None
-    on_cpu = engines == (CPU,)
+    on_cpu = engines in ((CPU,), (HYBRID,))
     alone = options.blocks == 1 or (on_cpu and whole.threads == 1)
     in_turns = alone and options.seed is not None and on_cpu and _takes_turns(case.machine, n_learners)
     timed = not alone or (options.seed is None and whole.free)

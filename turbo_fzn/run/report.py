@@ -84,19 +84,24 @@ def final(
         statistics["objective"] = best
     if bound is not None:
         statistics["objectiveBound"] = bound
-    if counted:
-        statistics["compileTime"] = sum(compiler.compile_seconds)
-        for name in ("iterations", "donations", "replays", "fixpoint_errors"):
-            statistics[camel(name)] = counted[name]
-        for name in SUBPROBLEMS:
-            statistics[camel(name)] = counted.get(name, 0)
-        statistics["busyTime"] = counted["busy_ns"] / 1e9
-        statistics["idleTime"] = counted["idle_ns"] / 1e9
-        statistics.update(shape)
-        statistics.update(activity_shares(counted))
-        statistics.update(depths(counted))
-        statistics.update(learning(counted))
-    return statistics
+    return {**statistics, **of_search(counted, shape)} if counted else statistics
+
+
+def of_search(counted: dict[str, int], shape: dict[str, Any]) -> dict[str, Any]:
+    """What the engine has counted, and says of itself."""
+    names = ("iterations", "donations", "replays", "fixpoint_errors")
+    return {
+        "compileTime": sum(compiler.compile_seconds),
+        **{camel(name): counted[name] for name in names},
+        **{camel(name): counted.get(name, 0) for name in SUBPROBLEMS},
+        "busyTime": counted["busy_ns"] / 1e9,
+        "idleTime": counted["idle_ns"] / 1e9,
+        **shape,
+        **activity_shares(counted),
+        **depths(counted),
+        **learning(counted),
+        **round_trips(counted),
+    }
 
 
 def learning(counted: dict[str, int]) -> dict[str, Any]:
@@ -114,6 +119,20 @@ def learning(counted: dict[str, int]) -> dict[str, Any]:
         "explanations": counted["explanations"],
         "explanationLength": counted["premises"] / rows,
         "explanationErrors": counted["explanation_errors"],
+    }
+
+
+def round_trips(counted: dict[str, int]) -> dict[str, Any]:
+    """What the messages of the hybrid engine have cost; empty of another engine."""
+    if "round_trips" not in counted:
+        return {}
+    return {
+        "roundTrips": counted["round_trips"],
+        "roundTripSeconds": counted["round_trip_ns"] / 1e9,
+        "propagationSeconds": counted["propagation_ns"] / 1e9,
+        "messagesToGpu": counted["messages"],
+        "bytesToGpu": counted["sent_bytes"],
+        "bytesFromGpu": counted["returned_bytes"],
     }
 
 

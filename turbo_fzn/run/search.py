@@ -355,6 +355,7 @@ class Search:
         statistics = None
         if self.prepared.tnf.sense and not self.all_are_optimal:
             self.last, self.best = found, found.objective
+            self.shape["bestTime"] = time.monotonic() - self.start
         if self.best is not None and (self.options.statistics or log.isEnabledFor(logging.INFO)):
             self.note_bound(engine)
         bound = self.best if self.all_are_optimal else self.bound

@@ -11,10 +11,11 @@ from enum import IntEnum
 from typing import Annotated, NamedTuple
 
 from turbo_fzn.domains import INFINITY
+from turbo_fzn.engine.abi import hybrid_records as hybrid_records  # records that are printed, too
 from turbo_fzn.engine.abi.count_records import DepthCounts as DepthCounts
 from turbo_fzn.engine.abi.count_records import LearnStatistics as LearnStatistics
 from turbo_fzn.engine.abi.records import CACHE_LINE, OWN_LINE, Bounded, Times, bound_t, i32, i64, pointer, record
-from turbo_fzn.engine.abi.trace_records import TraceStatus  # records that are printed, too
+from turbo_fzn.engine.abi.trace_records import TraceStatus  # likewise
 from turbo_fzn.tnf.language import Op, ValueChoice, VarChoice
 
 INFINITE_BOUND = INFINITY  # "no bound", in 64-bit stores only: an upper one; negated, a lower

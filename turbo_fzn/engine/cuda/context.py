@@ -9,13 +9,17 @@ import atexit
 import ctypes
 import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
 from typing import Any
 from weakref import WeakSet
 
 import numpy as np
 
-from turbo_fzn.engine.abi.abi import Problem
+from turbo_fzn.engine.abi.abi import STATE_BYTES, Problem
+from turbo_fzn.engine.abi.hybrid_records import Mailboxes
 from turbo_fzn.engine.cuda import wake
 from turbo_fzn.engine.cuda.devices import driver
 from turbo_fzn.engine.library import check_digest
@@ -42,8 +46,8 @@ class Context:
         except cuda.Error as error:
             raise EngineError(f"the GPU cannot be used: {error}") from error
         self.seconds = max(wake.seconds(), time.monotonic() - start)
-        self.kernels: dict[tuple[int, bool, tuple[str, ...]], Any] = {}
-        self.modules: dict[tuple[int, bool, tuple[str, ...]], Any] = {}
+        self.kernels: dict[tuple[str, int, bool, tuple[str, ...]], Any] = {}
+        self.modules: dict[tuple[str, int, bool, tuple[str, ...]], Any] = {}
         self.architecture = "".join(map(str, self.device.compute_capability()))
         attribute = cuda.device_attribute
         self.sms = self.device.get_attribute(attribute.MULTIPROCESSOR_COUNT)
@@ -63,16 +67,33 @@ class Context:
 
     def kernel(self, bits: int, shared: bool, *extra: str) -> Any:
         """The compiled kernel for this variant, loaded once."""
-        key = (bits, shared, extra)
+        return self._loaded("solve", bits, shared, extra, compiler.gpu_binary, Problem)
+
+    def propagator(self, bits: int, shared: bool, *extra: str) -> Any:
+        """That of the hybrid engine."""
+        return self._loaded("propagator", bits, shared, extra, compiler.propagator_binary, Problem, Mailboxes)
+
+    def _loaded(
+        self,
+        name: str,
+        bits: int,
+        shared: bool,
+        extra: tuple[str, ...],
+        binary: Callable[..., Path],
+        *arguments: type[ctypes.Structure],
+    ) -> Any:
+        key = (name, bits, shared, extra)
         if key not in self.kernels:
             cuda = driver()
-            module = cuda.module_from_buffer(compiler.gpu_binary(bits, shared, self.architecture, *extra).read_bytes())
+            module = cuda.module_from_buffer(binary(bits, shared, self.architecture, *extra).read_bytes())
             place, size = module.get_global("abi_digest")
             carried = np.zeros(size, np.uint8)
             cuda.memcpy_dtoh(carried, place)
             check_digest("the GPU engine", carried.tobytes().rstrip(b"\0"), compiler.FLOAT_FLAG in extra)
-            function = module.get_function("solve")
-            function.prepare([f"{ctypes.sizeof(Problem)}s"])
+            function = module.get_function(name)
+            function.prepare([f"{ctypes.sizeof(argument)}s" for argument in arguments])
+            most = self.shared_per_block - STATE_BYTES
+            function.set_attribute(cuda.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, most)
             self.modules[key] = module
             self.kernels[key] = function
         return self.kernels[key]
@@ -87,6 +108,16 @@ class Context:
             self.kernels.clear()
             self.modules.clear()
             self.context.detach()
+
+
+@contextmanager
+def making() -> Iterator[None]:
+    """Of an engine, in this thread, for another one to use."""
+    makers.add(threading.current_thread())
+    try:
+        yield
+    finally:
+        leave()
 
 
 def leave() -> None:

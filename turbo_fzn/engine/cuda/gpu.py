@@ -12,6 +12,7 @@ import contextlib
 import ctypes
 import threading
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -22,7 +23,6 @@ from turbo_fzn.engine.abi.abi import (
     METHODS,
     N_DEPTHS,
     NO_INCUMBENT,
-    STATE_BYTES,
     STATISTICS,
     Common,
     DepthCounts,
@@ -50,6 +50,63 @@ NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING
 WORKSPACE_SHARE = 0.7  # of the free device memory
 
 
+def upload(cuda: Any, array: np.ndarray) -> Any:
+    """An allocation that holds a copy."""
+    allocation = cuda.mem_alloc(max(array.nbytes, 16))
+    if array.nbytes:
+        cuda.memcpy_htod(allocation, array)
+    return allocation
+
+
+def mapped(cuda: Any, size: int) -> tuple[np.ndarray, int]:
+    """Host memory (uint8) that the blocks write to, and where they find it."""
+    memory = cuda.pagelocked_zeros(size, np.uint8, mem_flags=cuda.host_alloc_flags.DEVICEMAP)
+    return memory, int(memory.base.get_device_pointer())
+
+
+@contextlib.contextmanager
+def filling(cuda: Any, memory: dict[str, Any]) -> Iterator[None]:
+    """Raises EngineError for what the driver refuses while this memory is allocated and filled."""
+    try:
+        yield
+    except cuda.MemoryError as error:
+        memory.clear()
+        raise EngineError(f"not enough memory on the GPU: {error}") from error
+    except cuda.Error as error:
+        raise EngineError(f"the GPU cannot be used: {error}") from error
+
+
+def free(cuda: Any, memory: dict[str, Any]) -> None:
+    for allocation in memory.values():
+        with contextlib.suppress(cuda.Error):  # after a failed kernel nothing can be freed one by one
+            allocation.free()
+    memory.clear()
+
+
+def launch(cuda: Any, kernel: Any, shape: Shape, stream: Any, *arguments: bytes) -> None:
+    """Raises EngineError where the kernel cannot be started."""
+    try:
+        cuda.Context.synchronize()
+        kernel.prepared_async_call(
+            (shape.blocks, 1), (shape.threads, 1, 1), stream, *arguments, shared_size=shape.shared_bytes
+        )
+    except cuda.Error as error:
+        raise EngineError(f"the GPU kernel cannot be started: {error}") from error
+
+
+def has_ended(cuda: Any, stream: Any) -> bool:
+    """Whether the kernel in this stream has. Raises EngineError where it has failed."""
+    try:
+        return bool(stream.is_done())
+    except cuda.Error as error:
+        raise EngineError(f"the GPU kernel failed: {error}") from error
+
+
+def float_flags(tnf: TNF) -> tuple[str, ...]:
+    """As library.float_flags, of kernels for a GPU."""
+    return () if tnf.floats is None else compiler.GPU_FLOAT_FLAGS
+
+
 class GpuEngine:
     """Searches `tnf`, whose root must be at its fixpoint, on one GPU. See contract.Engine.
 
@@ -61,18 +118,12 @@ class GpuEngine:
         self.name = "gpu" if settings.device is None else f"gpu{settings.device}"
         self.here = here = contexts.context(settings.device or 0)
         self.memory: dict[str, Any] = {}
-        try:
+        with filling(self.cuda, self.memory):
             self._prepare(here, tnf, exports, settings)
-        except self.cuda.MemoryError as error:
-            self.memory.clear()
-            raise EngineError(f"not enough memory on the GPU: {error}") from error
-        except self.cuda.Error as error:
-            raise EngineError(f"the GPU cannot be used: {error}") from error
 
     def _prepare(self, here: Context, tnf: TNF, exports: np.ndarray, settings: Settings) -> None:
         bits = 32 if tnf.is_narrow() else 64
-        floats = compiler.GPU_FLOAT_FLAGS if tnf.floats is not None else ()
-        extra = (*floats, *profile_flags(settings), *settings.macros)
+        extra = (*float_flags(tnf), *profile_flags(settings), *settings.macros)
         registers = {shared: here.kernel(bits, shared, *extra).num_regs for shared in (True, False)}
         layout = Layout(tnf, exports, settings)
         shape = launch_shape(here, layout, registers, settings)
@@ -80,9 +131,6 @@ class GpuEngine:
         self.layout = layout = layout.with_settings(replace(settings, blocks=shape.blocks, queue_capacity=queue))
         self.launch = self._fit_memory(layout, shape)
         self.kernel = here.kernel(bits, shape.store_shared, *extra, *[variants.ROWS_SHARED] * shape.model_shared)
-        self.kernel.set_attribute(
-            self.cuda.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, here.shared_per_block - STATE_BYTES
-        )
         self.compute = self.cuda.Stream(NON_BLOCKING)
         self.copies = self.cuda.Stream(NON_BLOCKING)
         started = time.monotonic()
@@ -122,7 +170,7 @@ class GpuEngine:
         written = {"weights": layout.weights, "pool_sequences": layout.first_sequences(), "books": first_books()}
         written["units"] = layout.first_units()
         for name, array in {**layout.arrays, **written}.items():
-            self.memory[name] = self._upload(np.ascontiguousarray(array))
+            self.memory[name] = upload(cuda, np.ascontiguousarray(array))
         zeroed = {
             "islands": (layout.n_islands + 1) * ctypes.sizeof(Island),
             "incumbents": (layout.n_islands + 1) * layout.tnf.n_vars * layout.bits // 8,
@@ -136,43 +184,27 @@ class GpuEngine:
             self.memory[name] = cuda.mem_alloc(max(size, 16))
             cuda.memset_d8(self.memory[name], 0, max(size, 16))
         self.memory["workspace"] = cuda.mem_alloc(self.launch.blocks * self.workspace_bytes)
-        self.memory["common"] = self._upload(np.frombuffer(bytes(layout.first_common()), np.uint8))
+        self.memory["common"] = upload(cuda, np.frombuffer(bytes(layout.first_common()), np.uint8))
         for name, allocation in self.memory.items():
             setattr(problem, name, int(allocation))
         fence = library(layout.bits).memory_fence
-        self.ring_memory, problem.ring = self._mapped(layout.ring_slots * layout.ring_slot_bytes)
+        self.ring_memory, problem.ring = mapped(cuda, layout.ring_slots * layout.ring_slot_bytes)
         self.ring = Ring(layout, self.ring_memory, fence)
         # Made ahead, as that waits for a running kernel: what is sent, what is read of Common, and statistics.
         self.dispatch = Dispatch(self.here, self.copies, self.memory, layout)
-        self.outbox, problem.outbox = self._mapped(max(layout.parcels * layout.parcel_bytes, 16))
+        self.outbox, problem.outbox = mapped(cuda, max(layout.parcels * layout.parcel_bytes, 16))
         self.parcels = Parcels(layout, self.outbox, DeviceMemory(self), fence)
         self.seen = cuda.pagelocked_zeros(ctypes.sizeof(Common), np.uint8)
         self.counters = cuda.pagelocked_zeros((self.launch.blocks, len(STATISTICS)), np.int64)
         self.depths = cuda.pagelocked_zeros(first_depths().shape, np.int64)
         self.problem = problem
 
-    def _upload(self, array: np.ndarray) -> Any:
-        allocation = self.cuda.mem_alloc(max(array.nbytes, 16))
-        if array.nbytes:
-            self.cuda.memcpy_htod(allocation, array)
-        return allocation
-
-    def _mapped(self, size: int) -> tuple[np.ndarray, int]:
-        """Host memory (uint8) that the blocks write to, and where they find it."""
-        memory = self.cuda.pagelocked_zeros(size, np.uint8, mem_flags=self.cuda.host_alloc_flags.DEVICEMAP)
-        return memory, int(memory.base.get_device_pointer())
-
     def start(self, incumbent: Found | None = None) -> None:
         self.here.enter()
         if incumbent is not None and self.layout.is_whole(incumbent):
             self._adopt(incumbent)
             self._note([incumbent])
-        arguments = (self.launch.blocks, 1), (self.launch.threads, 1, 1), self.compute, bytes(self.problem)
-        try:
-            self.cuda.Context.synchronize()
-            self.kernel.prepared_async_call(*arguments, shared_size=self.launch.shared_bytes)
-        except self.cuda.Error as error:
-            raise EngineError(f"the GPU kernel cannot be started: {error}") from error
+        launch(self.cuda, self.kernel, self.launch, self.compute, bytes(self.problem))
         self.running_kernel = True
         if self.raised > self.layout.root_bound():
             self.raise_bound(self.raised)
@@ -187,11 +219,8 @@ class GpuEngine:
     def running(self) -> bool:
         if self.running_kernel:
             self.here.enter()
-            try:
-                self.running_kernel = not self.compute.is_done()
-            except self.cuda.Error as error:
-                self.running_kernel = False
-                raise EngineError(f"the GPU kernel failed: {error}") from error
+            self.running_kernel = False  # as a kernel that has failed does not
+            self.running_kernel = not has_ended(self.cuda, self.compute)
         return self.running_kernel
 
     def poll(self) -> list[Found]:
@@ -289,10 +318,7 @@ class GpuEngine:
             while self.running:  # a block may be waiting for room in the ring
                 self.poll()
                 time.sleep(0.001)
-        for allocation in self.memory.values():
-            with contextlib.suppress(self.cuda.Error):  # after a failed kernel nothing can be freed one by one
-                allocation.free()
-        self.memory.clear()
+        free(self.cuda, self.memory)
         del self.ring, self.ring_memory, self.outbox, self.parcels, self.dispatch, self.counters, self.depths, self.seen
         del self.compute, self.copies
         if threading.current_thread() is not threading.main_thread():
@@ -314,8 +340,5 @@ class DeviceMemory:
 
 def make_elsewhere(tnf: TNF, exports: np.ndarray, settings: Settings) -> GpuEngine:
     """An engine for another thread than this one to start, and to use from then on."""
-    contexts.makers.add(threading.current_thread())
-    try:
+    with contexts.making():
         return GpuEngine(tnf, exports, settings)
-    finally:
-        contexts.leave()

@@ -115,6 +115,7 @@ class Settings:
     model: str | None = None  # shared: where the rows are, GPU only
     profile: bool = False
     trace: bool = False  # records of the search tree, CPU and one block only
+    mailbox_entries: int | None = None  # changes that a message has room for, hybrid engine only
 
 
 class Layout:
@@ -336,11 +337,18 @@ class Layout:
                      "pool_slots", "pool_path", "ring_slots", "parcels", "parcel_path", "parcel_bytes"):  # fmt: skip
             setattr(problem, name, getattr(self, name))
 
+    @property
+    def begins_with_root(self) -> bool:
+        """Whether the pool has a subproblem at first, the root: not where engines share the tree, nor where it is split
+        ahead. Words of the two kinds must not mix: who looks for a slot would wait for ever for a tail that says less
+        than the slots do, and hear of no stop."""
+        return not (self.settings.shares or self.settings.split)
+
     def first_sequences(self) -> np.ndarray:
-        """Sequence numbers (int64) of a pool with one subproblem in it, the empty path, where the tree is not shared:
-        slot i is free for ticket i."""
+        """Sequence numbers (int64) of a pool that is empty, or has one subproblem, the empty path: slot i is free for
+        ticket i."""
         sequences = np.arange(self.pool_slots, dtype=np.int64)
-        sequences[0] += not self.settings.shares
+        sequences[0] += self.begins_with_root
         return sequences
 
     def first_common(self, incumbent: Found | None = None) -> Common:
@@ -349,10 +357,9 @@ class Layout:
         best = NO_INCUMBENT if incumbent is None else self.tnf.sense * incumbent.objective
         bound = self.root_bound()
         words = {"best": best, "bound": bound, "host_bound": bound, "host_best": NO_INCUMBENT}
-        if self.settings.split:
-            return make_common(outstanding=1 << self.split_bits, **words)
-        begun = int(not self.settings.shares)
-        return make_common(pool_tail=begun, outstanding=begun, shared=1 - begun, **words)
+        begun = int(self.begins_with_root)
+        open_work = 1 << self.split_bits if self.settings.split else begun
+        return make_common(pool_tail=begun, outstanding=open_work, shared=int(self.settings.shares), **words)
 
     def first_islands(self, incumbent: Found | None = None) -> tuple[np.ndarray, np.ndarray]:
         """(islands uint8, incumbents [islands * n]), the host's too: nothing but the incumbent, on island 0."""

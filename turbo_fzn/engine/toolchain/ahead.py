@@ -24,6 +24,7 @@ from turbo_fzn.errors import EngineError
 from turbo_fzn.resources import kernels_folder
 
 GPU_ARCHITECTURES = ("80", "90", "100")
+SOURCES = {variants.GPU: compiler.SOLVE, variants.HYBRID: compiler.PROPAGATE}  # of the kernels for a GPU
 COMPARED_ON = "90"  # where variants are compared
 # Those that a run without further wishes may need: (bits, flags).
 CPU_ENGINES: tuple[tuple[int, tuple[str, ...]], ...] = ((32, ()), (64, ()), (64, compiler.CPU_FLOAT_FLAGS))
@@ -35,30 +36,35 @@ GPU_VARIANTS += tuple((64, shared, compiler.GPU_FLOAT_FLAGS) for shared in (True
 
 def check_gpu_kernels() -> int:
     """Compiles every variant for every architecture; prints registers and spills. Returns the number of faults."""
-    source, strictly = str(kernels_folder() / "solve.cu"), ["-Werror", "all-warnings", "-cubin"]
-    faults = 0
+    return sum(is_faulty(*build) for build in checked())
+
+
+def is_faulty(source: str, architecture: str, variant: tuple[int, bool, tuple[str, ...]]) -> bool:
+    """Whether the compiler warns of this variant of the source, or has a kernel spill registers."""
+    bits, shared, kind = variant
+    flags = ["-Werror", "all-warnings", "-cubin", f"-arch=sm_{architecture}"]
     with tempfile.TemporaryDirectory() as folder:
-        for architecture, (bits, shared, kind) in checked():
-            command = [*compiler.gpu_command(bits, shared, kind), *strictly, f"-arch=sm_{architecture}"]
-            said = compilation.run_compiler([*command, "-o", f"{folder}/solve.cubin", source], folder)
-            registers = re.findall(r"Used (\d+) registers", said)
-            spills = re.findall(r"(\d+) bytes spill stores, (\d+) bytes spill loads", said)
-            faulty = "warning" in said.lower() or any(pair != ("0", "0") for pair in spills) or not spills
-            faults += faulty
-            more = ", real variables" if kind == compiler.GPU_FLOAT_FLAGS else "".join(f" {flag}" for flag in kind)
-            variant = f"sm_{architecture} {bits}-bit {'shared' if shared else 'global'} store{more}"
-            figures = f"{max(map(int, registers))} registers, spills {spills}"
-            print(f"{variant}: {figures}{' FAULT' if faulty else ''}", flush=True)
-    return faults
+        target = ["-o", f"{folder}/checked.cubin", str(kernels_folder() / source)]
+        said = compilation.run_compiler([*compiler.gpu_command(bits, shared, kind), *flags, *target], folder)
+    registers = re.findall(r"Used (\d+) registers", said)
+    spills = re.findall(r"(\d+) bytes spill stores, (\d+) bytes spill loads", said)
+    faulty = "warning" in said.lower() or any(pair != ("0", "0") for pair in spills) or not spills
+    more = ", real variables" if kind == compiler.GPU_FLOAT_FLAGS else "".join(f" {flag}" for flag in kind)
+    name = f"{source} sm_{architecture} {bits}-bit {'shared' if shared else 'global'} store{more}"
+    figures = f"{max(map(int, registers))} registers, spills {spills}"
+    print(f"{name}: {figures}{' FAULT' if faulty else ''}", flush=True)
+    return faulty
 
 
-def checked() -> Iterator[tuple[str, tuple[int, bool, tuple[str, ...]]]]:
-    """Every build for every architecture; the variants that are there to be compared in one width and for one."""
-    yield from itertools.product(GPU_ARCHITECTURES, GPU_VARIANTS)
-    changed = [one for one in variants.VARIANTS if variants.GPU in one.engines and variants.GPU not in one.usual]
-    for names in [(one.name, *one.needs[:1]) for one in changed]:
-        builds = variants.chosen(",".join(names), variants.GPU).gpu_builds()
-        yield from ((COMPARED_ON, (32, True, macros)) for macros in builds if macros)
+def checked() -> Iterator[tuple[str, str, tuple[int, bool, tuple[str, ...]]]]:
+    """Every source in every build for every architecture; the variants that are there to be compared in one width and
+    for one."""
+    yield from itertools.product(SOURCES.values(), GPU_ARCHITECTURES, GPU_VARIANTS)
+    for engine, source in SOURCES.items():
+        changed = [one for one in variants.VARIANTS if engine in one.engines and engine not in one.usual]
+        for names in [(one.name, *one.needs[:1]) for one in changed]:
+            builds = variants.chosen(",".join(names), engine).gpu_builds(engine)
+            yield from ((source, COMPARED_ON, (32, True, macros)) for macros in builds if macros)
 
 
 def fill_package(folder: Path, report: Callable[[str], object] = print) -> None:

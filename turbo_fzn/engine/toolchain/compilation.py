@@ -239,7 +239,7 @@ def check_binary(path: str, compiler: str) -> None:
 
     try:
         if path.endswith(LIBRARY):
-            ctypes.CDLL(path).solve_block  # noqa: B018
+            ctypes.CDLL(path).abi_digest  # noqa: B018
         elif Path(path).read_bytes()[: len(ELF)] != ELF:
             raise OSError("it does not begin as a binary does")
     except (OSError, AttributeError) as error:

@@ -35,6 +35,7 @@ log = logging.getLogger("turbo_fzn")
 CPU_FLAGS = ["-std=c++17", "-O3", "-shared", "-fPIC", "-Wall", "-Wextra", "-Wno-unused-function"]
 QUICK_FLAGS = ["-Og"]
 GPU_FLAGS = ["-std=c++17", "-O3", "-Xptxas", "-v"]
+SOLVE, PROPAGATE = "solve.cu", "propagate.cu"  # the sources of the GPU engine, and of the hybrid one's blocks
 PACKAGED = "compiled"  # the folder of a wheel that has the CPU engine
 PROFILE_FLAG = "-DPROFILE"
 TRACE_FLAG = "-DTRACE"
@@ -225,6 +226,11 @@ def cpu_library(bits: int, *extra: str) -> Path:
     return _cached(f"cpu{bits}", ".so", _cpu_command(bits, extra), "solve.cpp")
 
 
+def hybrid_library(bits: int, *extra: str) -> Path:
+    """The threads of the hybrid engine, compiled here."""
+    return _cached(f"hybrid{bits}", ".so", _cpu_command(bits, extra), "hybrid.cpp")
+
+
 def soonest_cpu_library(bits: int, *extra: str) -> Path:
     """The CPU engine for a run that waits for it. Where it is not there yet, one that is compiled in a third of the
     time serves this run, a quarter slower; the right one is compiled beside it, for later runs."""
@@ -266,6 +272,15 @@ def gpu_command(bits: int, shared: bool, extra: tuple[str, ...]) -> list[str]:
 
 def gpu_binary(bits: int, shared: bool, architecture: str, *extra: str) -> Path:
     """The GPU engine for one architecture ("90" for sm_90) as a cubin."""
+    return _cubin("gpu", SOLVE, bits, shared, architecture, extra)
+
+
+def propagator_binary(bits: int, shared: bool, architecture: str, *extra: str) -> Path:
+    """The blocks of the hybrid engine, as the GPU engine."""
+    return _cubin("propagate", PROPAGATE, bits, shared, architecture, extra)
+
+
+def _cubin(stem: str, source: str, bits: int, shared: bool, architecture: str, extra: tuple[str, ...]) -> Path:
     target = ["-cubin", f"-gencode=arch=compute_{architecture},code=sm_{architecture}"]
     command = [*gpu_command(bits, shared, extra), *target]
-    return _cached(f"gpu{bits}{'s' if shared else 'g'}-sm{architecture}", ".cubin", command, "solve.cu")
+    return _cached(f"{stem}{bits}{'s' if shared else 'g'}-sm{architecture}", ".cubin", command, source)

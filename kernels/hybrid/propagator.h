@@ -1,0 +1,173 @@
+// The block's side of a round trip: it takes bounds, propagates, and tells what has changed (mailbox.h).
+//
+// It does what a level does, and no more: the trail of one round trip has each variable that has changed once, with the
+// bounds that it had. So it is the list of what is to be told, and what takes a failure back.
+//
+// A block that is told nothing looks until it is, or until the host says stop. It leaves then whatever its thread does,
+// so that the kernel ends by one word of the host; and with the process, whose context the driver takes down.
+#pragma once
+
+#include "../block.h"
+#include "../core/fixpoint.h"
+#include "../core/store.h"
+#include "../search/levels.h"
+#include "mailbox.h"
+
+constexpr u32 LOOKS_A_STOP = 32;     // for a message, between two at the host's stop flag
+constexpr u32 LOOKS_A_PAUSE = 4096;  // before a block that is told nothing pauses between them, longer and longer
+
+// What the lanes of a block share of its service; lane 0 writes, all read after a barrier.
+struct Service {
+  i64 asked;   // the thread's message
+  i32 leaves;  // there is no more
+#ifdef CHECK_ASSERTIONS
+  i64 checksum;  // of the store
+#endif
+};
+static_assert(sizeof(BlockState) + sizeof(Service) <= STATE_BYTES, "the host leaves STATE_BYTES for both");
+
+// The block waits for the message with this number. Ends with a barrier.
+DEVICE void await_message(const Block& b, const Mailbox* box, Service& s, u32 number) {
+  if (lane() == 0) {
+    s.leaves = 0;
+    for (u32 looks = 1;; ++looks) {  // after hours it begins anew
+      s.asked = global_load(&box->asked);
+      if (number_of(s.asked) == number) break;
+      if (looks % LOOKS_A_STOP == 0 && global_load(&b.problem->common->stop)) {
+        s.leaves = 1;
+        break;
+      }
+      if (looks < LOOKS_A_PAUSE) yield_processor();
+      else pause_briefly((i32)(looks / LOOKS_A_PAUSE < 8 ? looks / LOOKS_A_PAUSE : 8));
+    }
+    if (!s.leaves && kind_of(s.asked) & ASK_LEAVE) s.leaves = 1;
+    fence_host();
+  }
+  barrier();
+}
+
+// Tells the thread what was done. The list has been written by all lanes, each of which has made a fence behind it.
+DEVICE void give_answer(const Block& b, Mailbox* box, u32 number, u32 kind, i32 count) {
+  barrier();
+  if (lane() == 0) {
+    box->propagations = statistics(b).propagations;
+    box->iterations = statistics(b).iterations;
+    box->busy_ns = statistics(b).busy_ns;
+    box->culprit = propagation(b).culprit;
+    fence_host();
+    global_store(&box->answered, message(number, kind, count));
+  }
+  barrier();
+}
+
+// Takes the bounds of a message; those that are new to the rows will wake them. Ends with a barrier.
+DEVICE void take_list(const Block& b, const Changes& list, i32 count) {
+  for (i32 i = lane(); i < count; i += lanes()) {
+    Change change = read_change(b, list, i);
+    if (change.flags) record_change(b, change.var, change.lower, change.upper, change.flags);
+    b.lower[change.var] = change.lower;
+    b.upper[change.var] = change.upper;
+  }
+  barrier();
+}
+
+// The bounds before this message's propagation. Ends with a barrier.
+DEVICE void take_back(const Block& b) {
+  for (i32 i = lane(); i < propagation(b).trail_size; i += lanes()) {
+    TrailEntry entry = b.trail[i];
+    b.lower[entry.var] = entry.lower;
+    b.upper[entry.var] = entry.upper;
+  }
+  barrier();
+}
+
+// What has changed is nobody's any more: the next message has a trail of its own. Ends with a barrier.
+DEVICE void forget_trail(const Block& b) {
+  for (i32 i = lane(); i < propagation(b).trail_size; i += lanes()) {
+    i32 var = b.trail[i].var;
+    block_and(flag_word(b, var), ~(FLAG_SAVED << flag_shift(var)));
+  }
+  barrier();
+  if (lane() == 0) propagation(b).trail_size = propagation(b).trailing = 0;
+  barrier();
+}
+
+// Propagates what the thread has told. What there is to say of it but for the changes; after a failure there are none.
+DEVICE u32 propagate_message(Block& b) {
+  if (lane() == 0) {
+    Propagation& now = propagation(b);
+    now.failed = 0;
+    now.culprit = -1;
+    now.trailing = 1;
+    claim(b).given_up = 0;
+  }
+  barrier();
+  bool consistent = fixpoint(b);
+  bool stopped = propagation(b).stop, gave_up = claim(b).given_up;
+  barrier();
+  if (!consistent || stopped) take_back(b);
+  return (consistent ? 0 : ANSWER_FAILED) | (stopped ? ANSWER_STOPPED : 0) | (gave_up ? ANSWER_GAVE_UP : 0);
+}
+
+#ifdef CHECK_ASSERTIONS
+// Sums up the store, so that the thread can compare.
+DEVICE void sum_up(const Block& b, Mailbox* box, Service& s) {
+  barrier();
+  if (lane() == 0) s.checksum = 0;
+  barrier();
+  for (i32 var = lane(); var < b.problem->n_vars; var += lanes()) global_add(&s.checksum, mark_of(b, var));
+  barrier();
+  if (lane() == 0) box->checksum = s.checksum;
+}
+#else
+DEVICE void sum_up(const Block&, Mailbox*, Service&) {}
+#endif
+
+// Tells what has changed, in as many answers as it takes. The number of the last, or of one behind it if the thread
+// does not want the rest any more.
+DEVICE u32 tell_list(const Block& b, Mailbox* box, i32 entries, Service& s, u32 number) {
+  Changes list = changes_of(box, entries, true);
+  i32 size = propagation(b).trail_size;
+  for (i32 first = 0;; first += entries) {
+    i32 count = size - first < entries ? size - first : entries;
+    for (i32 i = lane(); i < count; i += lanes()) write_change(b, list, i, b.trail[first + i].var, 0);
+    fence_host();
+    bool last = first + count == size;
+    give_answer(b, box, number, last ? 0 : ANSWER_PART, count);
+    if (last) return number;
+    await_message(b, box, s, ++number);
+    if (s.leaves) return number;
+  }
+}
+
+// One message and its answer. The number of the last message.
+DEVICE u32 serve_message(Block& b, Mailbox* box, i32 entries, Service& s, u32 number) {
+  i64 since = now_ns();
+  if (kind_of(s.asked) & ASK_FROM_ROOT) take_root(b);
+  take_list(b, changes_of(box, entries, false), count_of(s.asked));
+  if (kind_of(s.asked) & ASK_PART) {
+    give_answer(b, box, number, 0, 0);
+    return number;
+  }
+  u32 kind = propagate_message(b);
+  if (lane() == 0) statistics(b).busy_ns += now_ns() - since;
+  sum_up(b, box, s);
+  if (kind & (ANSWER_FAILED | ANSWER_STOPPED)) give_answer(b, box, number, kind, 0);
+  else number = tell_list(b, box, entries, s, number);
+  forget_trail(b);
+  return number;
+}
+
+// All that a block does.
+DEVICE void serve(Block& b, const Mailboxes& boxes, Service& s) {
+  Mailbox* box = mailbox_of(boxes, b.index);
+  zero_state(b);
+  if (lane() == 0) claim(b).limited = 1;  // the thread is told what was given up, and knows what that is worth
+  take_root(b);
+  for (u32 number = 1; !propagation(b).stop; ++number) {
+    await_message(b, box, s, number);
+    if (s.leaves) return;
+    number = serve_message(b, box, boxes.entries, s, number);
+    if (s.leaves) return;
+  }
+}

@@ -1,0 +1,179 @@
+// The thread's side of a round trip: what stands in the place of a fixpoint in HYBRID builds.
+//
+// The thread tells what its block lacks (mirror.h), waits, and takes the changes as it takes those of a decision, so
+// that its trail has them. Rows are woken in the block alone. A thread that waits is at work for nobody, and so is its
+// block while it waits: both look without pause, the thread letting others have its processor.
+// Other builds have nothing of this but the name under which the search has its fixpoints reached.
+#pragma once
+
+#include "../core/assert.h"
+#include "../core/fixpoint.h"
+#include "../core/interval.h"
+#include "../core/store.h"
+#include "mailbox.h"
+#include "mirror.h"
+
+#ifdef HYBRID
+
+constexpr i32 EAGER_LOOKS = 64;  // for an answer, before others may have the processor
+
+// A thread's connection with its block.
+struct Remote {
+  Mailbox* box;
+  RoundTrips* counts;
+  i32 entries;  // that a list has room for
+  u32 number;   // of the last message
+};
+
+// With the block of this number.
+static Remote make_remote(const Mailboxes& boxes, RoundTrips* counts, i32 index) {
+  Remote remote;
+  remote.box = mailbox_of(boxes, index);
+  remote.counts = &counts[index];
+  remote.entries = boxes.entries;
+  remote.number = 0;
+  return remote;
+}
+
+// Whether the change bits of a variable are set, and which.
+DEVICE u32 change_flags(const Block& b, i32 var) { return *flag_word(b, var) >> flag_shift(var) & FLAG_CHANGED; }
+
+// What was changed here since the last fixpoint differs from what the block has, whether it will be told now or not.
+static void note_changed(const Block& b) {
+  i32 n_changed = propagation(b).n_changed[b.round & 1];
+  if (n_changed <= b.problem->changed_capacity) {
+    for (i32 i = 0; i < n_changed; ++i) note_restored(b, b.changed[i]);
+    return;
+  }
+  for (i32 var = 0; var < b.problem->n_vars; ++var) {
+    if (change_flags(b, var)) note_restored(b, var);
+  }
+}
+
+static void send_message(Remote& remote, u32 kind, i32 count) {
+  fence_host();
+  global_store(&remote.box->asked, message(++remote.number, kind, count));
+  ++remote.counts->messages;
+  remote.counts->sent_bytes += (i64)sizeof(i64) + count * CHANGE_BYTES;
+}
+
+// The answer to the last message; one that says stop, where the host does so before it is there.
+static i64 await_answer(const Block& b) {
+  const Remote& remote = *b.remote;
+  for (i32 looks = 0;;) {
+    i64 answer = global_load(&remote.box->answered);
+    if (number_of(answer) == remote.number) return answer;
+    if (global_load(&b.problem->common->stop)) return message(remote.number, ANSWER_STOPPED, 0);
+    if (looks < EAGER_LOOKS) ++looks;
+    else yield_processor();
+  }
+}
+
+// Tells the block all that it lacks. Its answer to the last part.
+static i64 tell_changes(const Block& b) {
+  Remote& remote = *b.remote;
+  Mirror& mirror = *b.mirror;
+  Changes list = changes_of(remote.box, remote.entries, false);
+  u32 root = mirror.root ? ASK_FROM_ROOT : 0;
+  i32 count = 0;
+  for (i32 i = 0; i < mirror.n_noted; ++i) {
+    if (count == remote.entries) {
+      send_message(remote, root | ASK_PART, count);
+      i64 answer = await_answer(b);
+      if (kind_of(answer) & ANSWER_STOPPED) return answer;
+      root = count = 0;
+    }
+    i32 var = mirror.noted[i];
+    write_change(b, list, count++, var, change_flags(b, var));
+  }
+  send_message(remote, root, count);
+  forget_noted(b);
+  mirror.root = false;
+  return await_answer(b);
+}
+
+// Takes the changes of an answer, and of those that follow. False when the host says stop before the last.
+static bool take_changes(const Block& b, i64 answer) {
+  Remote& remote = *b.remote;
+  Changes list = changes_of(remote.box, remote.entries, true);
+  for (;;) {
+    i32 count = count_of(answer);
+    ASSERT(count <= remote.entries);
+    for (i32 i = 0; i < count; ++i) {
+      Change change = read_change(b, list, i);
+      ASSERT(b.lower[change.var] <= change.lower && change.upper <= b.upper[change.var]);
+      restrict_domain(b, change.var, interval(change.lower, change.upper));
+    }
+    remote.counts->returned_bytes += (i64)sizeof(i64) + count * CHANGE_BYTES;
+    if (!(kind_of(answer) & ANSWER_PART)) return true;
+    send_message(remote, 0, 0);
+    answer = await_answer(b);
+    if (kind_of(answer) & ANSWER_STOPPED) return false;
+  }
+}
+
+#ifdef CHECK_ASSERTIONS
+// The block has told of its store what it is now here.
+static void assert_mirrored(const Block& b) {
+  i64 checksum = 0;
+  for (i32 var = 0; var < b.problem->n_vars; ++var) checksum = (i64)((u64)checksum + (u64)mark_of(b, var));
+  ASSERT(checksum == b.remote->box->checksum);
+}
+#else
+DEVICE void assert_mirrored(const Block&) {}
+#endif
+
+// What the block has counted, and what it says of a failure.
+static void take_counts(const Block& b, i64 since) {
+  const Mailbox* box = b.remote->box;
+  RoundTrips* counts = b.remote->counts;
+  statistics(b).propagations = box->propagations;
+  statistics(b).iterations = box->iterations;
+  propagation(b).culprit = box->culprit;
+  ++counts->round_trips;
+  counts->round_trip_ns += now_ns() - since;
+  counts->propagation_ns = box->busy_ns;
+}
+
+// Has the block propagate. Whether the store is consistent, as far as that is known at a stop.
+static bool make_round_trip(const Block& b) {
+  i64 since = now_ns();
+  i64 answer = tell_changes(b);
+  bool stopped = kind_of(answer) & ANSWER_STOPPED, failed = kind_of(answer) & ANSWER_FAILED;
+  if (kind_of(answer) & ANSWER_GAVE_UP) give_up(b);
+  if (failed) fail(b);
+  else stopped = stopped || !take_changes(b, answer);
+  if (stopped) {
+    propagation(b).stop = 1;
+    return !failed;
+  }
+  take_counts(b, since);
+  assert_mirrored(b);
+  return !failed;
+}
+
+// As `fixpoint`. Nothing is told of a node that has failed already, or in which nothing has changed.
+static bool remote_fixpoint(Block& b) {
+  const Propagation& s = propagation(b);
+  note_changed(b);
+  bool open = !s.failed && !s.stop;
+  bool consistent = open && s.n_changed[b.round & 1] > 0 ? make_round_trip(b) : !s.failed;
+  forget_changes(b);
+#ifdef CHECK_FIXPOINT
+  if (consistent && !s.stop) check_fixpoint(b);
+#endif
+  return consistent;
+}
+
+// The thread will not ask any more. Nobody answers.
+static void leave_block(Remote& remote) {
+  global_store(&remote.box->asked, message(++remote.number, ASK_LEAVE, 0));
+}
+
+DEVICE bool reach_fixpoint(Block& b) { return remote_fixpoint(b); }
+
+#else
+
+DEVICE bool reach_fixpoint(Block& b) { return fixpoint(b); }
+
+#endif

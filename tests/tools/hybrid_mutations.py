@@ -1,0 +1,37 @@
+"""The mutations of the hybrid engine's messages. See mutations.py."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for who runs it as a script
+from tools.mutation import host, kernel
+
+ROOM, TRAVELS = "test_hybrid.py -k little_room", "test_hybrid.py -k travels"
+HYBRID = [
+    kernel("hybrid engine", "what going back has restored is not told", "search/levels.h",
+           "note_restored(b, entry.var);", "", ROOM),
+    kernel("hybrid engine", "the root is not told", "search/levels.h", "note_root(b);", "", ROOM),
+    kernel("hybrid engine", "a failure is not taken back", "hybrid/propagator.h",
+           "if (!consistent || stopped) take_back(b);", "", ROOM),
+    kernel("hybrid engine", "a decision wakes no row", "hybrid/propagator.h",
+           "if (change.flags) record_change", "if (false) record_change", ROOM),
+    kernel("hybrid engine", "what has changed once is never told again", "hybrid/propagator.h",
+           "block_and(flag_word(b, var), ~(FLAG_SAVED << flag_shift(var)));", "(void)var;", ROOM),
+    kernel("hybrid engine", "a thread takes the first part of a list alone", "hybrid/remote.h",
+           "if (!(kind_of(answer) & ANSWER_PART)) return true;", "return true;", ROOM),
+    kernel("hybrid engine", "a block takes the last part of a list alone", "hybrid/propagator.h",
+           "  take_list(b, changes_of(box, entries, false), count_of(s.asked));\n  if (kind_of(s.asked) & ASK_PART) {",
+           "  if (!(kind_of(s.asked) & ASK_PART)) take_list(b, changes_of(box, entries, false), count_of(s.asked));\n"
+           "  if (kind_of(s.asked) & ASK_PART) {", ROOM),
+    kernel("hybrid engine", "what was told is told again", "hybrid/remote.h",
+           "  send_message(remote, root, count);\n  forget_noted(b);", "  send_message(remote, root, count);", TRAVELS),
+    kernel("hybrid engine", "a variable is told twice", "hybrid/mirror.h",
+           "if (mirror.noted_in[var] == mirror.epoch) return;", "", TRAVELS),
+    kernel("hybrid engine", "what a block gave up is denied", "hybrid/remote.h",
+           "if (kind_of(answer) & ANSWER_GAVE_UP) give_up(b);", "", "test_hybrid.py -k beyond_the_store"),
+    host("hybrid engine", "a kernel that has failed is not looked at", "engine/hybrid.py",
+         "                self.device.look()\n", "                pass\n",
+         "test_hybrid_host.py -k kernel_that_fails"),
+]  # fmt: skip
