@@ -1,13 +1,12 @@
-"""Variants of the engines (turbo_fzn/engine/variants.py): what each does, that it finds what the usual build finds, and
-what is said of one that cannot be had.
+"""Variants of the engines (turbo_fzn/engine/variants.py): what each does, and that it finds what the usual build finds.
 
+Those of the hybrid engine are in test_hybrid_variants.py, what is said of names in test_variant_names.py.
 `python tests/tools/variants.py` (`make test-variants`) runs more tests over each of them.
 """
 
 from __future__ import annotations
 
 import itertools
-import re
 from dataclasses import replace
 from random import Random
 
@@ -20,19 +19,16 @@ from support.free_search import first_solution, tasks
 from support.launches import laid_out
 from support.market_split import market_split_model
 from support.variant_engines import KINDS, ManyLanes, VariantEngine
-from support.warm import ask
 from turbo_fzn import solve_text
-from turbo_fzn.cli import main
 from turbo_fzn.engine import variants
 from turbo_fzn.engine.abi.abi import STATE_BYTES
 from turbo_fzn.engine.contract import Found
 from turbo_fzn.engine.layout.layout import Settings
 from turbo_fzn.engine.layout.order import ORDERS, ordered_rows
-from turbo_fzn.errors import EngineError, TurboError
+from turbo_fzn.errors import EngineError
 from turbo_fzn.options import Options, parse_arguments
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.resources import kernels_folder
 from turbo_fzn.run.prepare import prepare
 from turbo_fzn.tnf.language import TNF, Op, VarChoice
 
@@ -198,6 +194,21 @@ def test_a_tree_split_ahead_is_parted(text, parts):
     assert engine.total("donations") == counts["subproblems_taken"] == 0
 
 
+@pytest.mark.parametrize("settings", [{}, {"shares": True}, {"split": True}], ids=["usual", "shared", "split"])
+def test_the_pool_has_at_first_what_its_words_say(settings):
+    layout = OpenEngine(PERMUTATIONS, **settings).layout
+    sequences, common = layout.first_sequences(), layout.first_common()
+    assert np.count_nonzero(sequences != np.arange(layout.pool_slots)) == common.pool_tail == (settings == {})
+
+
+def test_kernels_that_know_no_parts_hear_a_stop():
+    """They wait for a subproblem, or search for a place to put one, which there is never (support/fake_cuda.py)."""
+    engine = OpenEngine(PERMUTATIONS, split=True, blocks=3)
+    engine.start()
+    engine.stop()
+    assert engine.search_until(lambda: False) == [] and not engine.complete
+
+
 def weighted_sum(seed: int) -> str:
     """The best weighted sum of five variables, the one with the smallest domain decided first: what is known of the
     objective changes which that is."""
@@ -314,82 +325,6 @@ def test_retired_rows_take_a_bit_each_of_a_store(fake_gpu):
     retires = [variants.chosen(one, "cpu").settings("cpu").get("retires") for one in ("no-retire", "retire")]
     few, many = (OpenEngine(PERMUTATIONS, blocks=1, retires=one).shape for one in retires)
     assert many["memoryStore"] == few["memoryStore"] + 16
-
-
-# ---- names
-
-
-def refusal(variant: str, **settings: object) -> str:
-    with pytest.raises(TurboError) as caught:
-        solve_text(PERMUTATIONS, **{"arch": "gpu", "variant": variant, **settings})
-    return str(caught.value)
-
-
-@pytest.mark.parametrize(("variant", "settings", "message"), [
-    ("swep", {}, "--variant: no variant swep; there are default, sweep,.*did you mean sweep"),
-    ("sweep,warp-sweep", {}, "--variant sweep,warp-sweep: sweep and warp-sweep exclude each other"),
-    ("retire,no-retire", {}, "retire and no-retire exclude each other"),
-    ("store=global", {"arch": "cpu"}, "store=global is not of the engine cpu, a CPU has one kind of memory"),
-    ("no-sync,sweep", {"arch": "auto"}, r"no-sync is not of the engine cpu, a lane of a CPU is alone \(--arch gpu\)"),
-    ("no-sync", {}, "no-sync goes with sweep"),
-    ("retire=scan", {}, "retire=scan goes with sweep or warp-sweep"),
-    ("plain-bounds,retire", {}, "plain-bounds does not go with retire: a row that had retired could not mend"),
-    ("sweep", {"subproblems": 8}, "--subproblems goes with --variant static-split"),
-    ("static-split", {"subproblems": 12}, "--subproblems: 12 is not a power of two"),
-    ("sweep", {"cp_profiler": (1, 6565)}, "--variant: --cp-profiler has kernels of its own"),
-])  # fmt: skip
-def test_what_cannot_be_had_is_refused_in_one_line(variant, settings, message):
-    said = refusal(variant, **settings)
-    assert re.search(message, said) and "\n" not in said
-
-
-def test_a_tree_is_not_split_ahead_for_several_engines_or_real_variables():
-    text = labelled({"x": "0..3"}, "var 0.0..1.0: r;\n")
-    assert "static-split is of integers" in refusal_of_engine(text, split=True)
-    assert "static-split is of one engine" in refusal_of_engine(PERMUTATIONS, split=True, shares=True)
-
-
-def refusal_of_engine(text: str, **settings: object) -> str:
-    with pytest.raises(EngineError) as caught:
-        OpenEngine(text, **settings)
-    return str(caught.value)
-
-
-def test_the_command_shows_all_names(capsys):
-    assert main(["--list-variants"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == [*variants.NAMES]
-    assert all(variant.line in line for variant, line in zip(variants.VARIANTS, lines))
-
-
-def test_the_command_refuses_a_name_before_it_reads_a_model():
-    answer = ask("--variant", "fast", "nowhere.fzn")
-    assert answer.code == 1 and "no variant fast" in answer.errors
-
-
-def test_nobody_learns_with_a_variant_unless_it_is_asked_for():
-    text = text_of(entry_of("golomb"))
-    assert solve_text(text, arch="cpu", variant="default").statistics["provedBy"] == "cpu tree"
-    assert "tree" not in solve_text(text, arch="cpu", variant="default", learn="follower").statistics["provedBy"]
-
-
-def test_each_macro_has_its_default_in_a_header():
-    texts = [path.read_text(encoding="utf-8") for path in kernels_folder().rglob("*.h")]
-    for variant in variants.VARIANTS:
-        for macro in variant.macros:
-            name, value = re.fullmatch(r"-D(\w+)=(\w+)", macro).groups()
-            assert sum(f"#ifndef {name}\n#define {name} " in text for text in texts) == 1, macro
-            assert value in "01" or sum(f"#define {value} " in text for text in texts) == 1, macro
-
-
-def test_the_usual_build_has_no_macros():
-    for engine in variants.ENGINES:
-        usual = [variant.name for variant in variants.VARIANTS if engine in variant.usual]
-        assert "default" in usual
-        for name in usual:
-            needs = variants.BY_NAME[name].needs
-            macros = variants.chosen(",".join([name, *needs[:1]]), engine).settings(engine)["macros"]
-            assert macros == tuple(macro for other in needs[:1] for macro in variants.BY_NAME[other].macros)
 
 
 def test_every_variant_is_tried():

@@ -17,6 +17,7 @@ import contextlib
 import ctypes
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -44,10 +45,14 @@ MOST_ENTRIES = 2**13  # of a message's list; what is longer goes in parts
 LEAST_THREADS = 128  # of a block, which has a multiprocessor to itself, and whose rounds somebody waits for
 
 
-@lru_cache(maxsize=3)
+@lru_cache(maxsize=4)
 def searchers(bits: int, *extra: str) -> ctypes.CDLL:
     """The threads' side, and that of the blocks where they are threads, too (kernels/hybrid.cpp)."""
-    loaded = ctypes.CDLL(str(compiler.hybrid_library(bits, *extra)))
+    return prepared(ctypes.CDLL(str(compiler.hybrid_library(bits, *extra))), extra)
+
+
+def prepared(loaded: ctypes.CDLL, extra: Sequence[str]) -> ctypes.CDLL:
+    """The same library, ready to be called."""
     floats = compiler.FLOAT_FLAG in extra
     check_digest(loaded._name, ctypes.c_char_p.in_dll(loaded, "abi_digest").value or b"", floats)
     loaded.drive_block.argtypes = [*[ctypes.c_void_p] * 3, ctypes.c_int32]
