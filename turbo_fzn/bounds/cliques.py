@@ -100,6 +100,33 @@ def grow(seed: Literal, neighbours: dict[Literal, set[Literal]], active: dict[Li
     return frozenset(clique)
 
 
+Row = tuple[dict[int, int], int, int]  # entries, lower side, upper side
+
+
+def pair_of(row: Row, is_boolean: Callable[[int], bool]) -> tuple[Literal, Literal] | None:
+    """The two literals of which a row lets at most one be 1, if that is all that it says."""
+    entries, low, high = row
+    if len(entries) != 2 or not all(abs(value) == 1 and is_boolean(column) for column, value in entries.items()):
+        return None
+    for sign, side, other in ((1, high, low), (-1, -low, -high)):
+        one, two = (2 * column + (sign * value < 0) for column, value in entries.items())
+        if abs(side) < INFINITY <= abs(other) and side + (one & 1) + (two & 1) == 1:
+            return one, two
+    return None
+
+
+def merge_pairs(rows: list[Row], is_boolean: Callable[[int], bool], is_stopped: Callable[[], bool]) -> list[Row]:
+    """The rows, with those that exclude pairs of literals replaced by rows of cliques of such pairs.
+
+    A clique's row implies all of its pairs, and says more: of k literals that exclude each other in pairs, k/2 may be 1
+    by the pairs alone, as far as a linear program sees."""
+    pairs = {number: pair for number, row in enumerate(rows) if (pair := pair_of(row, is_boolean)) is not None}
+    cliques = [clique for clique in groups(pairs.values(), is_stopped) if len(clique) > 2]
+    covered = {pair for clique in cliques for pair in combinations(clique, 2)}
+    kept = [row for number, row in enumerate(rows) if tuple(sorted(pairs.get(number, ()))) not in covered]
+    return kept + [(entries, -INFINITY, side) for entries, side in map(inequality, cliques) if entries]
+
+
 def groups(pairs: Iterable[tuple[int, int]], is_stopped: Callable[[], bool] = lambda: False) -> list[list[int]]:
     """Of variables that differ in pairs: sets that all differ, so that each pair of two is in one of them.
 

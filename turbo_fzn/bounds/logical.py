@@ -10,6 +10,7 @@ from typing import Any
 
 from turbo_fzn.bounds.linearizer import Linearizer
 from turbo_fzn.bounds.relaxation import TRUE, Affine, negation
+from turbo_fzn.bounds.thresholds import at_most, imply_at_most
 from turbo_fzn.domains import INFINITY, IntSet
 from turbo_fzn.predicates.signature import SUFFIXES
 
@@ -35,10 +36,9 @@ def sum_at_most_reified(m: Linearizer, coefficients: Any, variables: Any, k: Any
     at_most(m, terms, literal)
 
 
-def at_most(m: Linearizer, terms: list, literal: Affine) -> None:
-    """literal = (sum <= 0)."""
-    m.builder.imply(literal, terms, high=0)
-    m.builder.imply(negation(literal), terms, low=1)
+def sum_at_most_implied(m: Linearizer, coefficients: Any, variables: Any, k: Any, condition: Any) -> None:
+    terms = [*zip(m.integers(coefficients), m.array(variables)), (-1, m.term(k))]
+    imply_at_most(m, terms, m.term(condition))
 
 
 def comparison(strict: int) -> tuple[Form, Form, Form]:
@@ -54,7 +54,7 @@ def comparison(strict: int) -> tuple[Form, Form, Form]:
         at_most(m, terms_of(m, x, y), m.term(truth))
 
     def implied(m: Linearizer, x: Any, y: Any, condition: Any) -> None:
-        m.builder.imply(m.term(condition), terms_of(m, x, y), high=0)
+        imply_at_most(m, terms_of(m, x, y), m.term(condition))
 
     return plain, reified, implied
 
@@ -178,7 +178,7 @@ def member_reified(m: Linearizer, x: Any, values: Any, truth: Any) -> None:
 
 
 EQUATION = sums(True), sums(True), sums(True)
-SUM_AT_MOST = sums(False), sum_at_most_reified, sums(False)
+SUM_AT_MOST = sums(False), sum_at_most_reified, sum_at_most_implied
 LESS, AT_MOST = comparison(1), comparison(0)
 
 # Of each predicate the rows of its forms, in the order of SUFFIXES, as far as there are some.
