@@ -20,6 +20,7 @@ from itertools import pairwise
 
 from turbo_fzn.bounds.linearizer import Linearizer
 from turbo_fzn.bounds.relaxation import FALSE, TRUE, Affine, Terms, collect, negation
+from turbo_fzn.domains import IntSet
 
 
 def at_most(m: Linearizer, terms: Terms, literal: Affine) -> None:
@@ -54,7 +55,7 @@ def keep(m: Linearizer, terms: Terms, literal: Affine, both_ways: bool) -> bool:
     if both_ways:
         m.thresholds.setdefault(column, {}).setdefault(limit, []).append(literal if is_below else negation(literal))
     else:
-        m.implied_limits.append((literal, column, limit, is_below))
+        m.late.append(lambda: add_implied(m, literal, column, limit, is_below))
     return True
 
 
@@ -69,8 +70,8 @@ def add_thresholds(m: Linearizer) -> None:
                 m.builder.add([*sum_up_to(m, column, limit), (-1, literal)], 0, 0)
         else:
             add_chain(m, column, sorted((limit, literal) for limit, (literal, *_) in literals.items()))
-    for literal, column, limit, is_below in m.implied_limits:
-        add_implied(m, literal, column, limit, is_below)
+    for add in m.late:
+        add()
 
 
 def sum_up_to(m: Linearizer, column: int, limit: int) -> list[tuple[int, Affine]]:
@@ -94,6 +95,22 @@ def add_chain(m: Linearizer, column: int, chain: list[tuple[int, Affine]]) -> No
     for (before, up_to), (first, then) in zip(pairwise(limits), pairwise(ends)):
         between = [(1, truth) for value, truth in truths.items() if before < value <= up_to]
         m.builder.add([*between, (1, first), (-1, then)], high=0)
+
+
+def imply_member(m: Linearizer, x: Affine, values: IntSet, literal: Affine) -> None:
+    """literal -> x in values, to be stated by truths of x = v where x has them, else by the ends of the set."""
+    m.late.append(lambda: add_member(m, x, values, literal))
+
+
+def add_member(m: Linearizer, x: Affine, values: IntSet, literal: Affine) -> None:
+    single = m.encoding.known(x, values.lower) if values.size == 1 else None
+    if single is not None:
+        m.builder.add([(1, literal), (-1, single)], high=0)
+    elif x.column >= 0 and m.encoding.has_all(x):
+        truths = m.encoding.all_values(x) or {}
+        m.builder.add([(1, literal), *((-1, truth) for value, truth in truths.items() if value in values)], high=0)
+    elif values.size:
+        m.builder.imply(literal, [(1, x)], values.lower, values.upper)
 
 
 def add_implied(m: Linearizer, literal: Affine, column: int, limit: int, is_below: bool) -> None:
