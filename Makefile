@@ -6,6 +6,7 @@
 #   make test-slow  what the one has and the other not   make test-gpu       the tests that need a GPU
 #   make bench      nodes per second                     make bench-anytime  best solution at any time
 #   make fuzz       random models, damaged input         make soak       an hour at full load, memory measured
+#   make test-variants  answers of every variant of the engines      make journal    compare the variants
 #   make coverage   of the package and of the operators  make mutate     break the solver, see that a test notices
 #   make check      lengths, ruff, mypy                  make check-kernels  compile for every GPU, strictly
 #   make newest-minizinc   globals and examples through the newest MiniZinc, which npm has
@@ -25,6 +26,8 @@ TESTFLAGS ?=
 FUZZFLAGS ?= --seed 1
 SOAKFLAGS ?=
 MUTATEFLAGS ?=
+VARIANTFLAGS ?=
+JOURNALFLAGS ?= --arch gpu --seconds 10
 FILES ?= tests/data/corpus
 BENCHFLAGS ?=
 
@@ -54,8 +57,8 @@ provide = $(1) >/dev/null 2>&1 || { \
     { apt-get update -qq && apt-get install -y -qq --no-install-recommends $(2); } >/dev/null; \
   else echo "$(2) is missing. Type: sudo apt-get install $(2)" >&2; false; fi; }
 
-.PHONY: all venv compiler demo test test-all test-slow test-gpu fuzz soak coverage mutate bench bench-anytime check \
-        check-kernels cpmpy pycsp3 docker-check docs look newest-minizinc install uninstall clean
+.PHONY: all venv compiler demo test test-all test-slow test-gpu test-variants fuzz soak coverage mutate bench bench-anytime journal \
+        check check-kernels cpmpy pycsp3 docker-check docs look newest-minizinc install uninstall clean
 
 all: $(TESTED) compiler
 	@$(RUN) -m turbo_fzn --build-kernels
@@ -100,6 +103,10 @@ ifneq ($(VENV),none)
 endif
 	@$(RUN) -m pytest -q -m gpu $(TESTFLAGS)
 
+# VARIANTFLAGS: see python tests/tools/variants.py --help
+test-variants: $(TESTED) compiler
+	@$(RUN) tests/tools/variants.py $(VARIANTFLAGS) -- $(PARALLEL) $(TESTFLAGS)
+
 # FUZZFLAGS: see python tests/fuzz --help
 fuzz: $(TESTED) compiler
 	@$(RUN) tests/fuzz --count 1000000 $(FUZZFLAGS)
@@ -130,6 +137,14 @@ bench: $(READY) compiler
 
 bench-anytime: $(READY) compiler
 	@$(RUN) -m turbo_fzn.bench.anytime $(FILES) $(BENCHFLAGS)
+
+# Compares the variants of the engine on FILES, or, without, on instances of our own; needs a GPU. On a CPU what applies:
+# JOURNALFLAGS='--arch cpu --seconds 2'. See python -m turbo_fzn.bench --help.
+journal: $(READY) compiler
+	@mkdir -p build/journal
+	@$(RUN) -m turbo_fzn.bench $(if $(filter file,$(origin FILES)),,$(FILES)) --variants journal $(JOURNALFLAGS) \
+	  --json build/journal/runs.json --csv build/journal/runs.csv --markdown build/journal/tables.md \
+	  --html build/journal/page.html
 
 check: $(READY)
 ifneq ($(VENV),none)

@@ -4,6 +4,7 @@
 #include "core/fixpoint.h"
 #include "core/profile.h"
 #include "core/random.h"
+#include "core/retire.h"
 #include "core/store.h"
 #include "free/neighbourhood.h"
 #include "free/portfolio.h"

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "block.h"
+#include "core/retire.h"
 #include "core/store.h"
 #include "hybrid/mailbox.h"
 #include "hybrid/mirror.h"

@@ -1,7 +1,9 @@
 // The hybrid engine on the GPU (hybrid/mailbox.h): blocks that only propagate, one for each thread of hybrid.cpp.
 //
-// All of them must be resident at once, for each waits for its own thread. STORE_SHARED as in solve.cu.
+// All of them must be resident at once, for each waits for its own thread. STORE_SHARED and MODEL_SHARED as in
+// solve.cu.
 #include "block.h"
+#include "core/model.h"
 #include "core/store.h"
 #include "hybrid/propagator.h"
 
@@ -28,6 +30,9 @@ extern "C" __global__ void __launch_bounds__(MAX_THREADS, MIN_BLOCKS)
   Block b = make_block(&problem, &state, shared, shared + store, workspace, (i32)blockIdx.x);
 #else
   Block b = make_block(&problem, &state, workspace, shared, workspace + store, (i32)blockIdx.x);
+#endif
+#if MODEL_SHARED
+  share_rows(b, shared + (STORE_SHARED ? store : 0) + list_bytes(problem));
 #endif
   serve(b, boxes, service);
 }

@@ -1,8 +1,9 @@
 // The GPU engine: the solver of solver.h, one CUDA block a block.
 //
 // STORE_SHARED: the store lies in shared memory; without it, in the block's workspace. The two lists are shared either
-// way.
+// way, and behind them, with MODEL_SHARED, the rows (core/model.h).
 #include "block.h"
+#include "core/model.h"
 #include "core/store.h"
 #include "solver.h"
 
@@ -27,6 +28,9 @@ extern "C" __global__ void __launch_bounds__(MAX_THREADS, MIN_BLOCKS) solve(cons
   Block b = make_block(&problem, &state, shared, shared + store, workspace, (i32)blockIdx.x);
 #else
   Block b = make_block(&problem, &state, workspace, shared, workspace + store, (i32)blockIdx.x);
+#endif
+#if MODEL_SHARED
+  share_rows(b, shared + (STORE_SHARED ? store : 0) + list_bytes(problem));
 #endif
   run_block(b);
 }

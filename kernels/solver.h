@@ -2,26 +2,39 @@
 #pragma once
 
 #include "block.h"
-#include "core/fixpoint.h"
 #include "core/profile.h"
 #include "core/store.h"
 #include "free/neighbourhood.h"
 #include "free/portfolio.h"
 #include "hybrid/remote.h"
+#include "search/depths.h"
 #include "search/incumbent.h"
 #include "search/levels.h"
 #include "search/mailbox.h"
 #include "search/pool.h"
 #include "search/search.h"
+#include "search/split.h"
 #include "search/task.h"
 
+// Sets up the next part of a tree that is split ahead. False when the search is over.
+DEVICE bool start_part(Block& b) {
+  if (!take_part(b)) return false;
+  if (lane() == 0) {
+    task(b).since = task_clock(b);
+    mail(b).improvements = 0;
+  }
+  start_search(b, FIRST_ANNOTATED);
+  return true;
+}
+
 // Sets up the block's next subproblem or neighbourhood. False when the search is over.
-DEVICE bool start_task(const Block& b) {
+DEVICE bool start_task(Block& b) {
   if (neighbourhood(b).warm_start) {
     start_warm_start(b);
     return true;
   }
   if (claim(b).limited) return start_neighbourhood(b);
+  if (STATIC_SPLIT) return start_part(b);
   if (!take_subproblem(b)) return false;
   if (lane() == 0) {
     Task& s = task(b);
@@ -49,11 +62,9 @@ DEVICE void search_task(Block& b) {
   Next next = NODE;
   while (next == NODE || next == REPLAY) {
     turn_to(b, ACTIVITY_FIXPOINT);
-#ifdef HYBRID
-    bool consistent = remote_fixpoint(b);
-#else
-    bool consistent = fixpoint(b);
-#endif
+    Counted before = counted_so_far(b);
+    bool consistent = reach_fixpoint(b);
+    note_depth(b, before);
     turn_to(b, ACTIVITY_CHOICE);
     next = next == REPLAY ? end_replay(b, consistent) : visit_node(b, consistent);
     turn_to(b, ACTIVITY_BACKTRACK);

@@ -23,7 +23,9 @@ from support import builds, processor_time, watchdog
 from support.command import PATIENCE, without_home
 from support.fake_gpu import fake_gpu  # noqa: F401
 from support.hybrid_runs import hybrid_device  # noqa: F401
+from turbo_fzn import api
 from turbo_fzn.install import install_solver
+from turbo_fzn.options import Options
 
 UNHURRIED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("repeatable", **UNHURRIED, derandomize=True, max_examples=100, database=None)
@@ -34,6 +36,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     processor_time.add_options(parser)
+    parser.addoption("--variant", metavar="NAMES", help="what solve_text searches with, as the command's --variant")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -57,6 +60,29 @@ def signals_arrive() -> None:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def variant(request: pytest.FixtureRequest) -> Iterator[None]:
+    """With --variant: all that is solved is solved by it, and no row could tighten anything at a fixpoint, where the
+    kernels look (-DCHECK_FIXPOINT)."""
+    names = request.config.getoption("--variant")
+    if names is None:
+        yield
+        return
+    options_of, result = api.options_of, api.Result
+
+    def with_variant(settings: dict) -> Options:
+        return options_of({"variant": names, **settings})
+
+    def checked(status: str, solutions: list, objective: float | None, statistics: dict) -> api.Result:
+        assert statistics.get("fixpointErrors", 0) == 0
+        return result(status, solutions, objective, statistics)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(api, "options_of", with_variant)
+        patch.setattr(api, "Result", checked)
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -22,6 +22,10 @@ def act(command: Command) -> int:
         print("\n".join(f"removed {path}" for path in removed) or "nothing to remove")
     elif command.action == "--build-kernels":
         compile_ahead()
+    elif command.action == "--list-variants":
+        from turbo_fzn.engine.variants import table
+
+        print("\n".join(table()))
     elif command.action == "--doctor":
         from turbo_fzn.doctor import examine
 

@@ -14,6 +14,7 @@ LIMITS: dict[str, tuple[float, ...]] = {
     "n_optimal": (0, 1_000_000_000),
     "threads": (1, 1_000_000),
     "blocks": (1, 1_000_000),
+    "subproblems": (1, 2**30),
     "gpu_threads": (32, 512, 32),  # whole warps
     "gpu_memory": (1, 1_000_000),
     "memory": (1, 1_000_000),

@@ -50,6 +50,8 @@ class Options:
     gpu_threads: int | None = None
     gpu_memory: int | None = None
     profile: bool = False
+    variant: str | None = None
+    subproblems: int | None = None
     cp_profiler: tuple[int, int] | None = None
     report: str | None = None
 
@@ -162,6 +164,12 @@ OPTIONS = (
         "threads of a GPU block, a multiple of 32 from 32 to 512 (default: by the size of the store)", "int:32:512"),
     Row(("--gpu-memory",), "gpu_memory", "int",
         "GPU memory to use, at most, in MiB (default: all)", "int:1:1000000"),
+    Row(("--variant",), "variant", "text:NAMES",
+        "variants of the engine, comma-separated, as in sweep,recompute (default: the usual build)", "string",
+        more="`--list-variants` shows them, docs/measurements/journal.md compares them. Kernels of a variant are "
+             "compiled when they are wanted first. Nobody learns from conflicts, unless `--learn` names who."),
+    Row(("--subproblems",), "subproblems", "int",
+        "of `--variant static-split`: into how many parts the tree is split, a power of two (default: 32 a block)"),
     Row(("--profile",), "profile", "switch",
         "count where the time goes: statistics profileFixpoint, profileChoice, ...", "bool"),
     Row(("--cp-profiler",), "cp_profiler", "pair",
@@ -186,6 +194,7 @@ GROUPS = (
     ("--arch", "engines and methods"),
     ("--check", "checks and simplifier"),
     ("--gpu-threads", "GPU"),
+    ("--variant", "laboratory"),
     ("--profile", "a look inside"),
 )
 
@@ -196,6 +205,7 @@ ACTIONS = (
     ("--info", "show version, engines, GPUs and the kernel cache"),
     ("--doctor", "look for what is missing or broken here, and say which command mends it (--arch gpu asks for a GPU)"),
     ("--build-kernels", "compile the kernels into the cache"),
+    ("--list-variants", "show the names that --variant takes, with the engines that have each"),
 )
 
 HIDDEN = ("-b", "--backend")  # of a MiniZinc that tells a solver which it is
@@ -225,8 +235,6 @@ class Command(NamedTuple):
 def parse_arguments(argv: Sequence[str]) -> Command:
     """The command line, read. Raises UsageError; exits only for --help and --version."""
     words, notes = translate(argv)
-    if "--variant" in words and "--variant" not in _flags():
-        raise UsageError(f"{' '.join(argv)[:80]}: this build has no variants of its kernels")
     if unknown := unknown_flags(words, _flags()):
         raise UsageError(_explain(words, unknown))
     arguments, unknown = _parser().parse_known_args(words)

@@ -29,6 +29,7 @@ constexpr i32 N_ACTIVITIES = 6;
 constexpr i32 N_DECISION_SETS = 4;
 constexpr i32 FIRST_RESTART = 5;  // the method from which on they are restarts
 constexpr i32 FIRST_LEARNER = 8;  // and from which on they learn from conflicts
+constexpr i32 N_DEPTHS = 25;  // classes of depths
 constexpr i32 STATE_BYTES = 512;  // room for a block's state in the static shared memory of the GPU's kernel
 constexpr i32 EXCHANGE_SLOTS = 512;  // of a learner's ring: how many of its clauses the others can still read
 constexpr i32 EXCHANGE_LITERALS = 8;  // of a clause in it, at most
@@ -110,6 +111,28 @@ struct RoundTrips {
   i64 propagation_ns;  // of that, the block was at work
   i64 messages;        // to the block; more than round trips, where lists were sent in parts
   i64 sent_bytes, returned_bytes;
+};
+
+// What was counted where a path from the root has a certain length; counted by PROFILE builds only. Class c has the
+// lengths of c bits.
+struct DepthCounts {
+  i64 nodes;
+  i64 length;  // the sum of the lengths
+  i64 iterations, propagations;
+};
+
+// What a block that learns has counted.
+struct LearnStatistics {
+  i64 nogoods;             // clauses learned, and the sums of their sizes and LBDs
+  i64 literals, lbd;
+  i64 minimised;           // literals that minimisation left out
+  i64 backjumps;           // conflicts that went back more than a level
+  i64 reductions;          // of the clauses
+  i64 told;                // clauses given to other blocks
+  i64 heard;               // and taken from them
+  i64 explanations;        // of rows
+  i64 premises;
+  i64 explanation_errors;  // counted by CHECK_EXPLANATIONS builds only
 };
 
 // A propagator x = y op z; 16 bytes, so that a lane loads it at once.
@@ -211,6 +234,8 @@ struct alignas(64) Common {
   i64 sent;                     // parcels put into the outbox
   i64 brought;                  // set by the host: parcels that it has put into the inbox
   i64 fetched;                  // twice the number of those that were taken out; odd while one is
+  alignas(64) i64 next_part;    // of the tree where it is split ahead (search/split.h): what is drawn next
+  i64 skipped_parts;            // those that nobody had to draw
 };
 
 // What a block counts.
@@ -218,20 +243,6 @@ struct Statistics {
   i64 nodes, failures, propagations, iterations, solutions, donations, replays, restarts, peak_level, busy_ns, idle_ns;
   i64 fixpoint_errors;  // rows that could still tighten at a fixpoint; counted by CHECK_FIXPOINT builds only
   i64 activity_ticks[N_ACTIVITIES];
-};
-
-// What a block that learns has counted.
-struct LearnStatistics {
-  i64 nogoods;             // clauses learned, and the sums of their sizes and LBDs
-  i64 literals, lbd;
-  i64 minimised;           // literals that minimisation left out
-  i64 backjumps;           // conflicts that went back more than a level
-  i64 reductions;          // of the clauses
-  i64 told;                // clauses given to other blocks
-  i64 heard;               // and taken from them
-  i64 explanations;        // of rows
-  i64 premises;
-  i64 explanation_errors;  // counted by CHECK_EXPLANATIONS builds only
 };
 
 // A solution that neighbourhoods start from: version / 2 times rewritten, and in the middle of that when odd.
@@ -320,6 +331,8 @@ struct Problem {
   LearnStatistics* learn_statistics;  // one a block
   char* exchange;                     // what learners tell each other (learn/exchange.h); null where there is one
   i64 learn_bytes;                    // of a learner's memory
+  DepthCounts* depths;                // one a class of depths, of all blocks; in PROFILE builds
+  i32 split_bits;                     // where the tree is split ahead: into two to this power
   const Linear* linears;              // rows that learners run in the place of others (tnf/fuse.py)
   const Term* terms;
   const i32* linear_wakes;            // of each side, and one more: where its linear rows begin, in here

@@ -19,8 +19,7 @@ typedef uint64_t u64;
 #define DEVICE static __device__ __forceinline__
 #define OUTLINE static __device__ __noinline__  // what is rare: its registers do not count for the kernel's hot parts
 #define WARP_LANES 32
-// Whether entailed rows are left out of the rounds: it pays on a CPU only (docs/measurements/tree-search.md).
-#define RETIRES_ROWS 0
+#define RETIRING_PAYS 0  // whether leaving out entailed rows does (docs/measurements/tree-search.md)
 #define MANY_BLOCKS 1  // so that it does not matter when one of them is busy for long
 
 DEVICE i32 lane() { return (i32)threadIdx.x; }
@@ -71,6 +70,25 @@ DEVICE u32 group_first(u32 v, i32 group) {
   return __shfl_sync(mask, v, (int)first);
 }
 DEVICE i32 lowest_bit(u32 word) { return __ffs((int)word) - 1; }
+DEVICE i32 count_bits(u32 word) { return __popc(word); }
+
+// All lanes of a warp call these together: they wait for each other, and see what each has written before.
+DEVICE i32 warp_lane() { return lane() & 31; }
+DEVICE void warp_barrier() { __syncwarp(); }
+DEVICE bool warp_any(bool v) {
+  __syncwarp();
+  return __any_sync(0xffffffffu, v);
+}
+// The sum of what the lanes before this one hold.
+DEVICE i32 warp_sum_before(i32 v) {
+  i32 sum = v;
+  for (i32 step = 1; step < 32; step *= 2) {
+    i32 other = __shfl_up_sync(0xffffffffu, sum, (unsigned)step);
+    if (warp_lane() >= step) sum += other;
+  }
+  return sum - v;
+}
+DEVICE i32 warp_last(i32 v) { return __shfl_sync(0xffffffffu, v, 31); }  // what the last lane holds
 
 #else
 
@@ -79,10 +97,13 @@ DEVICE i32 lowest_bit(u32 word) { return __ffs((int)word) - 1; }
 
 #define DEVICE static inline __attribute__((always_inline))
 #define OUTLINE static __attribute__((noinline))
+
+#ifdef LANES
+#include LANES  // a block with many lanes, as the tests have one
+#else
+
 #define WARP_LANES 1
-#ifndef RETIRES_ROWS
-#define RETIRES_ROWS 1
-#endif
+#define RETIRING_PAYS 1
 #define MANY_BLOCKS 0
 
 DEVICE i32 lane() { return 0; }
@@ -95,6 +116,15 @@ DEVICE u32 block_and(u32* p, u32 v) { u32 old = *p; *p = old & v; return old; }
 DEVICE u32 block_exchange(u32* p, u32 v) { u32 old = *p; *p = v; return old; }
 template <typename T> DEVICE void block_max(T* p, T v) { if (v > *p) *p = v; }
 template <typename T> DEVICE void block_min(T* p, T v) { if (v < *p) *p = v; }
+DEVICE u32 group_first(u32 v, i32) { return v; }
+
+DEVICE i32 warp_lane() { return 0; }
+DEVICE void warp_barrier() {}
+DEVICE bool warp_any(bool v) { return v; }
+DEVICE i32 warp_sum_before(i32) { return 0; }
+DEVICE i32 warp_last(i32 v) { return v; }
+
+#endif
 
 DEVICE i32 global_add(i32* p, i32 v) { return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST); }
 DEVICE i64 global_add(i64* p, i64 v) { return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST); }
@@ -127,7 +157,7 @@ DEVICE void pause_briefly(i32 tries) {  // up to 1.6 ms: a thousand threads that
   struct timespec t = {0, 50000l << (tries < 5 ? tries : 5)};
   nanosleep(&t, 0);
 }
-DEVICE u32 group_first(u32 v, i32) { return v; }
 DEVICE i32 lowest_bit(u32 word) { return __builtin_ctz(word); }
+DEVICE i32 count_bits(u32 word) { return __builtin_popcount(word); }
 
 #endif

@@ -13,6 +13,8 @@
 
 #include "assert.h"
 #include "interval.h"
+#include "model.h"
+#include "retire.h"
 #include "store.h"
 #ifdef FLOATS
 #include "float_abi.h"
@@ -272,15 +274,27 @@ DEVICE bool refute(const Block& b, i32 row) {
   return fail(b);
 }
 
-#ifdef FLOATS
-// A row over real variables, as below (floats/propagate.h). It is apart for the sake of the other rows.
-OUTLINE bool propagate_float_row(const Block b, i32 row, const Row r);
+// What is told of a run: whether all that the row's variables still may be satisfies it, where rows retire; and whether
+// it has changed something, where somebody wants to know (sweep.h).
+constexpr i32 RUN_ENTAILED = 1;
+constexpr i32 RUN_CHANGED = 2;
+#if SWEEP
+typedef i32 Told;
+#define TELL(changed, entailed) ((entailed ? RUN_ENTAILED : 0) | (changed ? RUN_CHANGED : 0))
+#else
+typedef bool Told;
+#define TELL(changed, entailed) (entailed)
 #endif
 
-// Restricts what the row's variables may be. True, where rows retire, when all that they still may be satisfies it.
-DEVICE bool propagate_row(const Block& b, i32 row) {
+#ifdef FLOATS
+// A row over real variables, as below (floats/propagate.h). It is apart for the sake of the other rows.
+OUTLINE Told propagate_float_row(const Block b, i32 row, const Row r);
+#endif
+
+// Restricts what the row's variables may be.
+DEVICE Told propagate_row(const Block& b, i32 row) {
   ASSERT(0 <= row && row < b.problem->n_rows);
-  const Row r = load_constant(&b.problem->rows[row]);
+  const Row r = row_at(b, row);
 #ifdef FLOATS
   if (r.op >= FIRST_FLOAT_OPERATOR) return propagate_float_row(b, row, r);
 #endif
@@ -295,5 +309,5 @@ DEVICE bool propagate_row(const Block& b, i32 row) {
   tighten(b, r.y, y, new_y);
   tighten(b, z_var, z, new_z);
   bool changed = !is_same(x, new_x) || !is_same(y, new_y) || !is_same(z, new_z);
-  return RETIRES_ROWS && is_entailed(r.op, new_x, new_y, new_z, !changed);
+  return TELL(changed, MAY_RETIRE(changed) && is_entailed(r.op, new_x, new_y, new_z, !changed));
 }

@@ -9,7 +9,15 @@
 #pragma once
 
 #include "assert.h"
+#include "bounds.h"
 #include "interval.h"
+
+// How propagation chooses the rows of a round (fixpoint.h): by events, or all of them in one of two ways (sweep.h).
+#define SWEEP_ROWS 1
+#define SWEEP_WARPS 2
+#ifndef SWEEP
+#define SWEEP 0
+#endif
 
 constexpr u32 FLAG_LOWER = 1u;
 constexpr u32 FLAG_UPPER = 2u;
@@ -20,6 +28,11 @@ constexpr i32 FLAG_BITS = 4;
 constexpr i32 FLAGS_PER_WORD = 8;
 constexpr u32 ALL_SAVED_FLAGS = 0x44444444u;
 
+// Whether a block keeps the rows in its shared memory (model.h).
+#ifndef MODEL_SHARED
+#define MODEL_SHARED 0
+#endif
+
 // What the lanes of a block share of its store; lane 0 writes, all read after a barrier.
 struct Propagation {
   i32 failed;                    // there is no solution here
@@ -28,6 +41,10 @@ struct Propagation {
   i32 trail_size, trailing;      // trailing: whether changes are recorded (not at the level that is never undone)
   i32 n_retired;                 // rows that the trail has to bring back
   i32 culprit;                   // a row that has seen since the last decision that there is no solution, or -1
+#if SWEEP
+  i32 n_listed;                  // rows that a sweep goes over, where they are listed
+  i32 extra_runs;                // of rows, beyond one in a round
+#endif
 };
 
 // What the end of a search may be taken for.
@@ -52,6 +69,9 @@ struct Block {
   i32* retired;
   Level* levels;
   Decision* path;
+#if MODEL_SHARED
+  const Row* rows;
+#endif
   i32 index;  // of the block
   i32 round;  // of propagation; its parity selects the counters in use
 #ifdef HYBRID
@@ -126,8 +146,19 @@ DEVICE void record_change(const Block& b, i32 var, bound_t lower, bound_t upper,
   }
 }
 
-// Restricts `var` to `wanted`, a nonempty interval; fails if that empties the domain.
-DEVICE void restrict_domain(const Block& b, i32 var, Interval wanted) {
+// The change bits of variables whose watchers will not be walked. A barrier is the caller's.
+DEVICE void clear_changes(const Block& b, i32 n_changed) {
+  if (n_changed <= b.problem->changed_capacity) {
+    for (i32 i = lane(); i < n_changed; i += lanes()) {
+      block_and(flag_word(b, b.changed[i]), ~(FLAG_CHANGED << flag_shift(b.changed[i])));
+    }
+  } else {
+    for (i32 i = lane(); i < flag_words(b.problem->n_vars); i += lanes()) block_and(&b.flags[i], ALL_SAVED_FLAGS);
+  }
+}
+
+// Restricts `var` to `wanted`, a nonempty interval; fails if that empties the domain. `plainly`: how it writes bounds.
+DEVICE void restrict_domain(const Block& b, i32 var, Interval wanted, bool plainly = false) {
   ASSERT(0 <= var && var < b.problem->n_vars && !is_empty(wanted));
   bound_t lower = b.lower[var], upper = b.upper[var];
   u32 flags = (wanted.l > lower ? FLAG_LOWER : 0) | (wanted.u < upper ? FLAG_UPPER : 0);
@@ -141,13 +172,13 @@ DEVICE void restrict_domain(const Block& b, i32 var, Interval wanted) {
     return;
   }
   record_change(b, var, lower, upper, flags);
-  if (flags & FLAG_LOWER) block_max(&b.lower[var], (bound_t)wanted.l);
-  if (flags & FLAG_UPPER) block_min(&b.upper[var], (bound_t)wanted.u);
+  if (flags & FLAG_LOWER) raise_bound_to(&b.lower[var], (bound_t)wanted.l, plainly);
+  if (flags & FLAG_UPPER) reduce_bound_to(&b.upper[var], (bound_t)wanted.u, plainly);
 }
 
-// The same, for a caller that read `before` and wants `after`: most propagations change nothing.
+// The same, for a row that read `before` and wants `after`: most propagations change nothing.
 DEVICE void tighten(const Block& b, i32 var, Interval before, Interval after) {
-  if (after.l > before.l || after.u < before.u) restrict_domain(b, var, after);
+  if (after.l > before.l || after.u < before.u) restrict_domain(b, var, after, ROWS_WRITE_PLAINLY);
 }
 
 DEVICE void tighten_lower(const Block& b, i32 var, value_t value) {

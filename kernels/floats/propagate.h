@@ -5,6 +5,7 @@
 #include "../core/float_abi.h"
 #include "../core/interval.h"
 #include "../core/propagate.h"
+#include "../core/retire.h"
 #include "../core/store.h"
 #include "rows.h"
 
@@ -17,7 +18,7 @@ DEVICE bool is_float_entailed(i32 op, Interval x, Interval y, Interval z, bool c
 }
 
 // Restricts what the variables of a row over real numbers may be; as propagate_row.
-OUTLINE bool propagate_float_row(const Block b, i32 row, const Row r) {
+OUTLINE Told propagate_float_row(const Block b, i32 row, const Row r) {
   ASSERT(0 <= row && row < b.problem->n_rows && r.op >= FIRST_FLOAT_OPERATOR);
   const Interval x = interval_of(b, r.x), y = interval_of(b, r.y), z = interval_of(b, r.z);
   if (is_empty(x) || is_empty(y) || is_empty(z)) return refute(b, row);
@@ -32,5 +33,5 @@ OUTLINE bool propagate_float_row(const Block b, i32 row, const Row r) {
   tighten(b, r.y, y, new_y);
   tighten(b, r.z, z, new_z);
   bool changed = !is_same(x, new_x) || !is_same(y, new_y) || !is_same(z, new_z);
-  return RETIRES_ROWS && is_float_entailed(r.op, new_x, new_y, new_z, !changed);
+  return TELL(changed, MAY_RETIRE(changed) && is_float_entailed(r.op, new_x, new_y, new_z, !changed));
 }

@@ -18,11 +18,11 @@ constexpr u32 LOOKS_A_PAUSE = 4096;  // before a block that is told nothing paus
 
 // What the lanes of a block share of its service; lane 0 writes, all read after a barrier.
 struct Service {
-  i64 asked;   // the thread's message
+  union {
+    i64 asked;     // the thread's message
+    i64 checksum;  // of the store, once that has been read; in CHECK_ASSERTIONS builds only
+  };
   i32 leaves;  // there is no more
-#ifdef CHECK_ASSERTIONS
-  i64 checksum;  // of the store
-#endif
 };
 static_assert(sizeof(BlockState) + sizeof(Service) <= STATE_BYTES, "the host leaves STATE_BYTES for both");
 

@@ -3,7 +3,7 @@
 // The thread tells what its block lacks (mirror.h), waits, and takes the changes as it takes those of a decision, so
 // that its trail has them. Rows are woken in the block alone. A thread that waits is at work for nobody, and so is its
 // block while it waits: both look without pause, the thread letting others have its processor.
-// Other builds have nothing of this.
+// Other builds have nothing of this but the name under which the search has its fixpoints reached.
 #pragma once
 
 #include "../core/assert.h"
@@ -169,5 +169,11 @@ static bool remote_fixpoint(Block& b) {
 static void leave_block(Remote& remote) {
   global_store(&remote.box->asked, message(++remote.number, ASK_LEAVE, 0));
 }
+
+DEVICE bool reach_fixpoint(Block& b) { return remote_fixpoint(b); }
+
+#else
+
+DEVICE bool reach_fixpoint(Block& b) { return fixpoint(b); }
 
 #endif

@@ -16,6 +16,11 @@
 #include "queue.h"
 #include "task.h"
 
+// Whether there are no subproblems but those that the tree is split into ahead (split.h).
+#ifndef STATIC_SPLIT
+#define STATIC_SPLIT 0
+#endif
+
 // One subproblem is kept ready for so many blocks, or a short one's end would mean a wait.
 constexpr i32 BLOCKS_A_RESERVE = 16;
 

@@ -14,6 +14,7 @@
 #include "parcels.h"
 #include "pool.h"
 #include "queue.h"
+#include "recompute.h"
 #include "task.h"
 #include "trace.h"
 #include "values.h"
@@ -53,10 +54,18 @@ DEVICE void start_search(const Block& b, i32 strategy) {
 // How far the search for variables had come.
 struct Place { i32 strategy, position; };
 
+// Lane 0: nothing is undone by the trail, but by a replay.
+DEVICE void drop_trail(const Block& b) {
+  Propagation& now = propagation(b);
+  stack(b).trail_base = stack(b).level;
+  now.trail_size = now.n_retired = now.trailing = 0;
+}
+
 // Lane 0: where the trail cannot be sure of room for one more segment, it is forgotten; what lies below is replayed.
 DEVICE void make_room_on_trail(const Block& b) {
   Stack& s = stack(b);
   Propagation& now = propagation(b);
+  if (RECOMPUTES(b)) return;
   if (s.level > s.trail_base && now.trail_size + b.problem->n_vars <= b.problem->trail_capacity) return;
   s.trail_base = s.level;
   now.trail_size = now.n_retired = 0;
@@ -105,6 +114,7 @@ DEVICE bool push_level(const Block& b, Place before) {
     fill_level(b, level_at(b, level + 1), branches, before);
     s.level = level + 1;
     propagation(b).trailing = 1;
+    if (RECOMPUTES(b)) drop_trail(b);
     if (s.level - s.base > statistics(b).peak_level) statistics(b).peak_level = s.level - s.base;
     Decision first = {branches.lower[0], branches.upper[0], choice(b).var};
     save_phase(b, first);
@@ -133,6 +143,7 @@ DEVICE void take_alternative(const Block& b) {
   now.trail_size = top->trail_start;
   now.n_retired = top->retired_start;
   if (place == 0) --s.level;
+  if (RECOMPUTES(b)) drop_trail(b);
   now.trailing = s.level > s.trail_base;
   i32 level_start = place == 0 ? (s.level > s.base ? level_at(b, s.level)->path_start : 0) : top->path_start;
   extend_path(b, level_start, d);
@@ -144,7 +155,7 @@ DEVICE void take_alternative(const Block& b) {
 DEVICE bool begin_replay(const Block& b, i32 level) {
   Stack& s = stack(b);
   i32 length = level_at(b, level)->path_start;
-  bool fixed_apart = claim(b).limited && task(b).method < FIRST_RESTART;  // by the neighbourhood, not along the path
+  bool fixed_apart = IS_FIXED_APART(b);
   bool known = length <= b.problem->path_capacity && !fixed_apart;
   if (known) replay_path(b, length);
   barrier();
@@ -237,7 +248,7 @@ DEVICE bool is_worth_sharing(const Block& b) {
 DEVICE void poll(const Block& b) {
   if (lane() == 0) {
     look_around(b);
-    transfer(b).donate = !claim(b).limited && is_worth_sharing(b) ? who_wants(b) : UNWANTED;
+    transfer(b).donate = !STATIC_SPLIT && !claim(b).limited && is_worth_sharing(b) ? who_wants(b) : UNWANTED;
     tell_counts(b);
   }
   barrier();
@@ -325,7 +336,7 @@ DEVICE Next visit_node(const Block& b, bool consistent) {
   if (push_level(b, before)) return NODE;
   // The stack is full: make room at its base, where a level may have two alternatives.
   if (lane() == 0) transfer(b).donate = WANTED_HERE;
-  while (!claim(b).limited && donate_alternative(b)) {
+  while (!STATIC_SPLIT && !claim(b).limited && donate_alternative(b)) {
     if (push_level(b, before)) return NODE;
   }
   if (lane() == 0) give_up(b);

@@ -53,7 +53,7 @@ SAMPLES = {
     "gpu_memory": "1024",
     "n_optimal": "2",
 }  # of integer options, else 2
-TEXTS = {"without": "probe", "learn": "prover,finder", "gpus": "all"}  # else the path of a file
+TEXTS = {"without": "probe", "learn": "prover,finder", "gpus": "all", "variant": "unsimplified"}  # else a file's path
 
 
 def uses(row: Row, tmp_path: Path) -> Iterator[list[str]]:
@@ -82,7 +82,9 @@ def test_every_option_is_taken_before_and_after_the_file(row, model, tmp_path):
                 assert getattr(options, row.field) != default
 
 
-@pytest.mark.parametrize("row", OPTIONS, ids=lambda row: row.flags[0])
+@pytest.mark.parametrize(
+    "row", [row for row in OPTIONS if row.field != "subproblems"], ids=lambda row: row.flags[0]
+)  # that one goes with a variant, whose kernels are compiled first: test_variants.py
 def test_every_option_solves(row, model, tmp_path):
     arguments = next(uses(row, tmp_path))
     answer = ask(model, *arguments)

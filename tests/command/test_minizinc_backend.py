@@ -17,6 +17,7 @@ from support.warm import ask
 from turbo_fzn import __version__, install
 from turbo_fzn.options import minizinc_extra_flags
 
+TEXTS = {"--learn": "prover", "--without": "probe", "--gpus": "all", "--variant": "unsimplified"}  # else a file's path
 SMALL = "var 1..4: x; var 1..3: y; constraint x + y <= 6; solve maximize x;"
 PAIRS = "var 1..4: x; var 1..3: y; constraint x != y; solve satisfy;"  # 9 solutions
 
@@ -107,7 +108,7 @@ def test_every_extra_flag_is_passed_on_and_accepted(minizinc, model, entry, tmp_
         "int": "64",
         "float": "0.001",
         "opt": "cpu" if flag == "--arch" else default,
-        "string": {"--learn": "prover", "--without": "probe", "--gpus": "all"}.get(flag, str(tmp_path / "written")),
+        "string": TEXTS.get(flag, str(tmp_path / "written")),
     }
     value = values.get(kind.partition(":")[0])
     done = minizinc(flag, *([value] if value else []), model(SMALL))

@@ -146,7 +146,7 @@ BOUNDS: dict[str, Values] = {
 }
 ENGINE: dict[str, Values] = {
     "engine.abi.aligned.FIRST_SHARE": (0, 65_000),
-    "engine.layout.layout.FURTHEST_OWNER": (1, 2),
+    "engine.layout.neighbours.FURTHEST_OWNER": (1, 2),
     "engine.layout.layout.MAX_ISLANDS": (2, 3),
     "engine.layout.layout.MAX_RING_SLOTS": (1, 2),
     "engine.layout.layout.POOL_BYTES": (1, 2000),
@@ -183,9 +183,10 @@ KEPT: dict[str, str] = {
         bounds.certificate.LARGEST_MULTIPLIER bounds.certificate.SAFE_SUM bounds.certificate.LEAST_DENOMINATOR
         bounds.cuts.EXACT bounds.envelopes.LARGEST_INTEGER ranks.world engine.layout.layout.MAX_LEVELS
         engine.layout.layout.BYTES_A_ROW run.unbounded.LEAP run.unbounded.LARGEST_FLOAT""",
-    "of the GPU, of compilers and of how output looks": """
-        engine.cuda.shape engine.cuda.gpu engine.hybrid engine.toolchain.compilation engine.cuda.context
-        engine.cuda.wake engine.together.fleet.SEEDS_APART engine.cpu.TRACE_CAPACITY run.policy.GPU_LNS_PERCENT
+    "of the GPU, of compilers, of variants and of how output looks": """
+        engine.layout.split.PARTS_A_BLOCK engine.cuda.shape engine.cuda.gpu engine.hybrid engine.toolchain.compilation
+        engine.cuda.context engine.cuda.wake engine.together.fleet.SEEDS_APART engine.cpu.TRACE_CAPACITY
+        run.policy.GPU_LNS_PERCENT
         run.policy.THREADS_LEFT run.policy.MOST_THREADS run.engines.SEEDS_APART run.live tnf.text run.answers""",
     "of models with floats, which have kinds of their own": """
         bounds.envelopes.LARGEST_FACTOR bounds.spatial lower.constraints_float lower.elementary

@@ -7,7 +7,6 @@ is counted over hundreds of draws. The clock is the number of tasks that a block
 from __future__ import annotations
 
 import time
-from functools import cache
 
 import numpy as np
 import pytest
@@ -15,7 +14,7 @@ from hypothesis import given
 
 from support.command import wait_until
 from support.engines import OpenEngine, labelled
-from support.free_search import BEST_GAIN, KNAPSACK, NEIGHBOURHOODS, RESTARTS
+from support.free_search import BEST_GAIN, KNAPSACK, NEIGHBOURHOODS, RESTARTS, first_solution, tasks
 from support.market_split import market_split_model
 from support.oracle import all_solutions, optimum
 from support.random_models import models
@@ -29,17 +28,6 @@ APART = 3  # an island that takes no notice of the record
 def alone(text: str, *methods: str, simplify: bool = True, blocks: int = 2, **settings: object) -> OpenEngine:
     """An engine whose blocks search by these methods only."""
     return OpenEngine(text, simplify, blocks=blocks, lns_percent=100, methods=frozenset(methods), **settings)
-
-
-def tasks(engine: OpenEngine) -> int:
-    return int(engine.books[:, 0].sum())
-
-
-@cache
-def first_solution(text: str) -> Found:
-    engine = OpenEngine(text, blocks=1, ring_slots=1)
-    engine.start()
-    return engine.search_until(lambda: engine.common.consumed)[0]
 
 
 def pigeons(number: int, holes: int, more: str = "", goal: str = "satisfy") -> str:

@@ -17,7 +17,9 @@ from turbo_fzn.resources import kernels_folder
 KERNELS = read()
 ALONE = [name for name in sorted(KERNELS.includes) if name.endswith(".h") and name != "core/abi_check.h"]
 REALS = ("-DFLOATS", "-DBOUND_BITS=64")
-BUILDS = [(name, ()) for name in ALONE if not name.startswith("floats/")] + [(name, REALS) for name in ALONE]
+VARIANTS = {"core/sweep.h": ("-DSWEEP=SWEEP_ROWS",)}  # headers that are of one variant of the kernels alone
+BUILDS = [(name, VARIANTS.get(name, ())) for name in ALONE if not name.startswith("floats/")]
+BUILDS += [(name, (*REALS, *VARIANTS.get(name, ()))) for name in ALONE]
 
 
 def test_every_header_has_its_floor():

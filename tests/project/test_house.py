@@ -34,9 +34,10 @@ PACKAGE_FLOORS = (
     ("__init__", "cli", "__main__"),
 )
 ENGINE_FLOORS = (
+    ("variants",),
     ("abi", "contract", "toolchain"),
     ("layout",),
-    ("library", "parcels", "ring"),
+    ("figures", "library", "parcels", "ring"),
     ("root", "cpu", "cuda"),
     ("hybrid",),
     ("together",),

@@ -5,6 +5,9 @@ a launch starts a thread a block that runs the CPU engine's `solve_block` on the
 `serve_block` on the same mailboxes, and faults can be ordered: `fail_at` names a call that raises. Every allocation is
 counted, so that a test can see what is given back.
 
+Blocks that only propagate are of the variant that is asked for. Those that search are always the usual ones: of a
+variant they show what the host makes of it (variant_engines.py has their kernels).
+
 fake_gpu.py puts it under this process, fake_machine.py under a process that a test starts.
 """
 
@@ -13,12 +16,12 @@ from __future__ import annotations
 import ctypes
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import ModuleType, SimpleNamespace
 
 import numpy as np
 
-from turbo_fzn.engine import hybrid
+from turbo_fzn.engine import hybrid, variants
 from turbo_fzn.engine.abi.agreement import digest
 from turbo_fzn.engine.abi.aligned import line_aligned
 from turbo_fzn.engine.abi.hybrid_records import Mailboxes
@@ -155,6 +158,7 @@ class Stream:
             thread.join()
 
 
+MACROS = {macro for variant in variants.VARIANTS for macro in variant.macros}
 KERNELS: dict[str, tuple[type[ctypes.Structure], ...]] = {
     "solve": (gpu.Problem,),
     "propagator": (gpu.Problem, Mailboxes),
@@ -166,11 +170,13 @@ class Function:
 
     num_regs = 64
 
-    def __init__(self, driver: Driver, name: str, bits: int, floats: bool):
+    def __init__(self, driver: Driver, name: str, bits: int, floats: bool, macros: Sequence[str]):
         kind = compiler.CPU_FLOAT_FLAGS if floats else ()
         self.driver, self.arguments = driver, KERNELS[name]
-        solves = name == "solve"
-        self.run_block = library(bits, *kind).solve_block if solves else hybrid.searchers(bits, *kind).serve_block
+        if name == "solve":
+            self.run_block = library(bits, *kind).solve_block
+        else:
+            self.run_block = hybrid.searchers(bits, *kind, *macros).serve_block
 
     def prepare(self, arguments: list[str]) -> None:
         assert arguments == [f"{ctypes.sizeof(argument)}s" for argument in self.arguments]
@@ -268,14 +274,19 @@ def memory_functions(driver: Driver) -> dict[str, Callable]:
 def load_module(driver: Driver, data: bytes) -> SimpleNamespace:
     """A cubin, which is what the fake nvcc wrote down of its flags."""
     driver.meet("module")
-    bits = int(data[data.index(b"BOUND_BITS=") + 11 :][:2])
-    floats = compiler.FLOAT_FLAG.encode() in data
+    flags = data.decode("latin-1").split()
+    bits = int(next(flag for flag in flags if flag.startswith("-DBOUND_BITS=")).partition("=")[2])
+    floats = compiler.FLOAT_FLAG in flags
+    macros = [flag for flag in flags if flag in MACROS]
     names = {"abi_digest": np.frombuffer(driver.digest or digest(floats).encode() + b"\0", np.uint8).copy()}
 
     def get_global(name: str) -> tuple[int, int]:
         return names[name].ctypes.data, len(names[name])
 
-    return SimpleNamespace(get_function=lambda name: Function(driver, name, bits, floats), get_global=get_global)
+    def get_function(name: str) -> Function:
+        return Function(driver, name, bits, floats, macros)
+
+    return SimpleNamespace(get_function=get_function, get_global=get_global)
 
 
 def make_module(driver: Driver) -> ModuleType:

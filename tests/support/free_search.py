@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import itertools
 import operator
+from functools import cache
 
 import numpy as np
 
 from support.command import wait_until
+from support.engines import OpenEngine
 from support.market_split import market_split_model
+from turbo_fzn.engine.contract import Found
 from turbo_fzn.engine.cpu import CpuEngine
 from turbo_fzn.engine.layout.layout import Settings
 from turbo_fzn.options import Options
@@ -47,3 +50,14 @@ def search_for_ever(settings: Settings, enough) -> CpuEngine:
     wait_until(lambda: engine.poll() is not None and enough(engine))
     engine.close()
     return engine
+
+
+def tasks(engine: OpenEngine) -> int:
+    return int(engine.books[:, 0].sum())
+
+
+@cache
+def first_solution(text: str) -> Found:
+    engine = OpenEngine(text, blocks=1, ring_slots=1)
+    engine.start()
+    return engine.search_until(lambda: engine.common.consumed)[0]

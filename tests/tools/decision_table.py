@@ -48,8 +48,8 @@ FLAGS = (
     "", "-f", "-p 1", "-p 4", "-f -p 1", "-a", "-n 3", "-r 5", "-r 5 -f", "-r 5 -f -p 1", "--learn off",
     "-f --learn off", "-f -p 4 --learn soloist,finder:truths", "-f --without soloist,prover", "--arch cpu",
     "--arch gpu", "--arch gpu -f", "--arch hybrid", "--arch hybrid -f -p 4", "--arch hybrid -r 5", "--blocks 1",
-    "--blocks 4", "--blocks 1 -r 5", "--lns off", "--lns on",
-    "--relaxation on -p 1", "-f --relaxation off", "--cp-profiler 1,6565",
+    "--blocks 4", "--blocks 1 -r 5", "--lns off", "--lns on", "--relaxation on -p 1", "-f --relaxation off",
+    "--cp-profiler 1,6565", "--variant recompute", "-f --variant recompute", "--arch hybrid --variant recompute",
 )  # fmt: skip
 
 

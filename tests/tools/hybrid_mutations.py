@@ -9,6 +9,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for who runs 
 from tools.mutation import host, kernel
 
 ROOM, TRAVELS = "test_hybrid.py -k little_room", "test_hybrid.py -k travels"
+SPLIT = "search/split.h"
 HYBRID = [
     kernel("hybrid engine", "what going back has restored is not told", "search/levels.h",
            "note_restored(b, entry.var);", "", ROOM),
@@ -31,6 +32,11 @@ HYBRID = [
            "if (mirror.noted_in[var] == mirror.epoch) return;", "", TRAVELS),
     kernel("hybrid engine", "what a block gave up is denied", "hybrid/remote.h",
            "if (kind_of(answer) & ANSWER_GAVE_UP) give_up(b);", "", "test_hybrid.py -k beyond_the_store"),
+    kernel("hybrid engine", "a thread that dives runs rows", SPLIT,
+           "reach_fixpoint(b);", "fixpoint(b);", "test_hybrid_variants.py -k every_solution"),
+    host("hybrid engine", "the blocks of a variant are the usual ones", "engine/hybrid.py",
+         "extra = (*gpu.float_flags(layout.tnf), *settings.macros)", "extra = gpu.float_flags(layout.tnf)",
+         "test_hybrid_variants.py -k blocks_sweep"),
     host("hybrid engine", "a kernel that has failed is not looked at", "engine/hybrid.py",
          "                self.device.look()\n", "                pass\n",
          "test_hybrid_host.py -k kernel_that_fails"),

@@ -17,6 +17,8 @@ from tools.front_mutations import READING, SPANS, SYMMETRY, TABLES, TURNS
 from tools.hybrid_mutations import HYBRID
 from tools.learning_mutations import LEARNING
 from tools.mutation import host, kernel
+from tools.relaxation_mutations import RELAXATION
+from tools.variant_mutations import VARIANTS
 
 SHARING, CAPACITIES, FREE = "test_sharing.py", "test_capacities.py", "test_free_search.py"
 FIXPOINT, PORTFOLIO, ORDER = "test_fixpoint.py", "test_portfolio.py", "test_search_order.py"
@@ -56,14 +58,15 @@ TRAIL = [
            "b.lower[entry.var] = entry.lower;", "", CAPACITIES),
     kernel("trail", "a dropped level's changes are forgotten", LEVELS,
            "for (i32 i = start + lane(); i < end; i += lanes()) {", "for (i32 i = end; i < end; ++i) {", CAPACITIES),
-    kernel("retired rows", "none retires", "core/fixpoint.h",
-           "propagate_row(b, row) && RETIRES_ROWS", "propagate_row(b, row) && false", f"{FIXPOINT} -k entailed"),
+    kernel("retired rows", "none retires", "core/events.h",
+           "propagate_row(b, row) & RUN_ENTAILED", "propagate_row(b, row) & 0", f"{FIXPOINT} -k entailed"),
     kernel("retired rows", "a row retires too early", "core/propagate.h",
            "case OP_LEQ: return x.l ? y.u <= z.l", "case OP_LEQ: return x.l ? y.l <= z.l", f"{CAPACITIES} {FIXPOINT}"),
     kernel("retired rows", "they do not come back", LEVELS,
            "block_and(&b.queued[row >> 5], ~bit);", "", f"{FIXPOINT} {CAPACITIES}"),
     kernel("full stack", "it gives one alternative and no more", SEARCH,
-           "while (!claim(b).limited && donate_alternative(b)) {", "if (!claim(b).limited && donate_alternative(b)) {",
+           "while (!STATIC_SPLIT && !claim(b).limited && donate_alternative(b)) {",
+           "if (!STATIC_SPLIT && !claim(b).limited && donate_alternative(b)) {",
            CAPACITIES),
     kernel("full stack", "what is given up is not told", "core/store.h",
            "global_store(&b.problem->common->incomplete, 1)", "(void)0", CAPACITIES),
@@ -75,13 +78,13 @@ TRAIL = [
 ]  # fmt: skip
 
 ROUNDS = [
-    kernel("wake step", "a lower bound wakes only who watches both", "core/fixpoint.h",
-           "old & FLAG_LOWER ? w.start : w.both", "w.both", FIXPOINT),
-    kernel("wake step", "an upper bound wakes only who watches both", "core/fixpoint.h",
-           "old & FLAG_UPPER ? w.end : w.upper", "w.upper", FIXPOINT),
-    kernel("wake step", "a full list wakes nobody", "core/fixpoint.h",
+    kernel("wake step", "a lower bound wakes only who watches both", "core/events.h",
+           "ROWS_WRITE_PLAINLY || old & FLAG_LOWER ? w.start : w.both", "w.both", FIXPOINT),
+    kernel("wake step", "an upper bound wakes only who watches both", "core/events.h",
+           "ROWS_WRITE_PLAINLY || old & FLAG_UPPER ? w.end : w.upper", "w.upper", FIXPOINT),
+    kernel("wake step", "a full list wakes nobody", "core/events.h",
            "var < b.problem->n_vars; var += groups) wake", "var < 0; var += groups) wake", CAPACITIES),
-    kernel("run step", "a full queue runs nothing", "core/fixpoint.h",
+    kernel("run step", "a full queue runs nothing", "core/events.h",
            "pending = take_queued(b, i);", "pending = 0;", CAPACITIES),
     kernel("run step", "a stop is not heard", "core/fixpoint.h",
            "b.round % STOP_POLL_ROUNDS == 0 || n_queue >= LONG_ROUND * lanes()", "false",
@@ -317,63 +320,6 @@ FLOATS = [
          "        self.told = -NO_SOLUTION\n", "", REAL_BOUNDS),
 ]  # fmt: skip
 
-BOUNDS, GLOBAL_ROWS, INDICES = "test_bounds.py", "test_bounds_globals.py", "test_bounds_indices.py"
-RELAXATION = [
-    kernel("relaxation", "its bound is not read", TASK,
-           "told = global_load(&common->host_bound)", "told = own", SHARING),
-    host("relaxation", "a bound is rounded the wrong way", "bounds/certificate.py",
-         "-(-self.value // self.denominator)", "self.value // self.denominator + 1", BOUNDS),
-    host("relaxation", "a column's other end is taken", "bounds/certificate.py",
-         "ends = np.where(reduced[used] > 0, lower[used], upper[used])",
-         "ends = np.where(reduced[used] < 0, lower[used], upper[used])", BOUNDS),
-    host("relaxation", "sums may overflow", "bounds/certificate.py",
-         "if first.dtype == object or estimate >= SAFE_SUM:", "if first.dtype == object:", BOUNDS),
-    host("relaxation", "duals of sides that are not there count", "bounds/certificate.py",
-         "multipliers[(multipliers > 0) & self.without_lower] = 0", "pass", BOUNDS),
-    host("relaxation", "one step too many is fixed", "bounds/certificate.py",
-         "lows.append(low if cost > 0 else high - steps)", "lows.append(low if cost > 0 else high - steps + 1)",
-         BOUNDS),
-    host("relaxation", "an all_different takes every value", "bounds/counting.py",
-         "m.builder.add([(1, literal) for literal in literals], int(len(every) == len(terms)), 1)",
-         "m.builder.add([(1, literal) for literal in literals], 1, 1)", GLOBAL_ROWS),
-    host("relaxation", "an open cardinality is a closed one", "bounds/counting.py",
-         "for values in truths if closed else ():", "for values in truths:", GLOBAL_ROWS),
-    host("relaxation", "a negative capacity bounds empty bins", "bounds/counting.py",
-         "if m.term(capacity).constant >= 0 else None", "", GLOBAL_ROWS),
-    host("relaxation", "a part of a circuit is cut off too sharply", "bounds/tours.py",
-         "(1 - int(inside.sum()), Affine(-1, 0, 1))]", "(2 - int(inside.sum()), Affine(-1, 0, 1))]", GLOBAL_ROWS),
-    host("relaxation", "no least cut is looked for", "bounds/tours.py",
-         "yield least_cut(both)", "yield from ()", GLOBAL_ROWS),
-    host("relaxation", "what has no length keeps its order", "bounds/energy.py",
-         "m.builder.range([(1, other_length)])[0]) < 1:", "m.builder.range([(1, other_length)])[0]) < 0:", GLOBAL_ROWS),
-    host("relaxation", "a machine has more to do than its tasks", "bounds/energy.py",
-         "low=earliest - (-area // capacity))", "low=earliest + 1 - (-area // capacity))", GLOBAL_ROWS),
-    host("relaxation", "paths that end nowhere count", "bounds/flows.py",
-         "kept[place] = [edge for edge in kept[place] if edge.target in states]", "pass", GLOBAL_ROWS),
-    host("relaxation", "an index has truths of its own", "bounds/linearise.py",
-         "m.encoding.relate(factors[0], terms[0], factors[1], terms[1], k.constant)", "pass", INDICES),
-    host("relaxation", "an index says nothing of those that make it", "bounds/nonlinear.py",
-         "m.builder.add([*sums.get(value, ()), (-1, truth)], 0, 0)", "pass", INDICES),
-    host("relaxation", "a line is above the square", "bounds/nonlinear.py",
-         "side = below * (below + 1) - constant", "side = below * (below + 1) - 1 - constant", INDICES),
-    host("relaxation", "the least likely value is wished", "run/bounding.py",
-         "np.argsort(values[self.truths[:, 0]], kind=\"stable\")",
-         "np.argsort(-values[self.truths[:, 0]], kind=\"stable\")", "test_wishes.py"),
-    kernel("relaxation", "nobody tries what it wishes", "learn/restart.h",
-           "if (guidance(l).by_wish) take_wishes(l);", "", "test_wishes.py"),
-    host("relaxation", "values of a table that meet exclude each other", "bounds/linearise.py",
-         "rows.isdisjoint(", "not rows.isdisjoint(", "test_bounds_indices.py -k never_meet"),
-    host("relaxation", "an image of an image loses what is added", "bounds/encoding.py",
-         "coefficient * image.constant + constant)", "image.constant + constant)",
-         "test_bounds_indices.py -k images_of"),
-    host("relaxation", "where things are placed is divided like amounts", "bounds/tree.py",
-         "if broken.max(initial=0) > 0:", "if False:", "test_bounds_tree.py"),
-    host("relaxation", "it is made to its end behind a stop", "run/bounding.py",
-         "lambda: self.beside.stopped)", "lambda: False)", f"{BOUNDS} -k once_the_search"),
-    host("relaxation", "sets that differ are grown without a limit", "bounds/cliques.py",
-         "while candidates and work < MOST_WORK:", "while candidates:", "test_cliques.py -k however_much"),
-]  # fmt: skip
-
 UNBOUNDED = [
     host("unbounded objective", "a minimum changes sides", "run/unbounded.py",
          "(x == y <= z and dx == dy <= dz)", "(x == y <= z and dx == dy)", "test_unbounded.py -k ray"),
@@ -385,5 +331,5 @@ UNBOUNDED = [
 
 MUTATIONS = [
     *SUBPROBLEMS, *TRAIL, *ROUNDS, *BRANCHING, *PUBLISHING, *FREE_SEARCH, *LEARNING, *RELAXATION, *TURNS, *UNBOUNDED,
-    *SPANS, *FLOATS, *SYMMETRY, *TABLES, *READING, *HOST, *CACHE, *HYBRID,
+    *SPANS, *FLOATS, *SYMMETRY, *TABLES, *READING, *HOST, *CACHE, *HYBRID, *VARIANTS,
 ]  # fmt: skip

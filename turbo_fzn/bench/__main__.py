@@ -1,5 +1,6 @@
 import sys
 
-from turbo_fzn.bench.nodes import main
+from turbo_fzn.bench import nodes, variants
 
-sys.exit(main())
+arguments = nodes.read_arguments()
+sys.exit(variants.main(arguments) if arguments.variants else nodes.main(arguments))

@@ -5,6 +5,7 @@ solution checked. The table gives nodes and propagator runs a second of solving,
 idle, the shape of the launch, and the objective; the last row holds geometric means. With `--peers FILE.csv` (columns
 model, best_known and any with `nodes_per_s`) the ratio to the peer is shown. `--json FILE` keeps the figures,
 `--compare OLD NEW` shows two of them, and `--html FILE` makes a page of pictures of what is run or compared.
+`--variants LIST` compares variants of the engine (variants.py).
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ import argparse
 import csv
 import json
 import math
-import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 from turbo_fzn.bench import files
 from turbo_fzn.bench.nodes_page import page
@@ -30,25 +31,29 @@ from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.run.driver import events_of
 from turbo_fzn.run.outcome import Finished, Solution
 from turbo_fzn.run.prepared import Prepared
+from turbo_fzn.run.report import SUBPROBLEMS, camel
 
 PEER_SPEED = "nodes_per_s"
+PREPARATION = ("parse", "lower", "simplify", "root")  # statistics of so many seconds
 UNUSABLE = (OSError, ValueError)  # what may be wrong with a table or a path
 
 
-def run_model(path: Path, options: Options, seconds: float) -> Run:
-    """Solves one file for `seconds` of search; errors become the status."""
+def run_model(path: Path, options: Options, seconds: float, processor: bool = False) -> Run:
+    """Solves one file for `seconds` of search, of the wall or of processors; errors become the status."""
     name = files.name_of(path)
     compiled_before = sum(compiler.compile_seconds)
+    clock = ProcessorClock(seconds) if processor else SearchClock(seconds)
     try:
         start = time.monotonic()
-        run = Run(name, options.arch, "UNKNOWN")
-        for event in events_of(str(path), replace(options, file=path.name), SearchClock(seconds)):
+        run = Run(name, options.arch, "UNKNOWN", variant=options.variant or "")
+        for event in events_of(str(path), replace(options, file=path.name), clock):
             if isinstance(event, Prepared):
                 prepared_at = time.monotonic()
                 run.prepare_seconds, run.sense = prepared_at - start, event.tnf.sense
             elif isinstance(event, Finished):
-                note_end(run, event, compiled_before)
                 run.seconds = time.monotonic() - prepared_at
+                note_end(run, event, compiled_before, clock)
+                run.phases = phases_of(event.statistics, run)
             elif isinstance(event, Solution):
                 run.objective = event.objective
                 run.best_seconds = time.monotonic() - prepared_at
@@ -56,7 +61,7 @@ def run_model(path: Path, options: Options, seconds: float) -> Run:
                     run.improvements.append((run.best_seconds, event.objective, event.method))
         return run
     except TurboError as error:
-        return Run(name, options.arch, f"error: {error}")
+        return Run(name, options.arch, f"error: {error}", variant=options.variant or "")
 
 
 class SearchClock(Interrupt):
@@ -72,26 +77,58 @@ class SearchClock(Interrupt):
         return super().__bool__()
 
 
-def note_end(run: Run, finished: Finished, compiled_before: float) -> None:
+class ProcessorClock(Interrupt):
+    """The same, with seconds of processors, which do not mind how busy the machine is."""
+
+    def __init__(self, seconds: float):
+        super().__init__()
+        self.seconds = seconds
+        self.began: float | None = None
+
+    @property
+    def searched(self) -> float:
+        return 0.0 if self.began is None else time.process_time() - self.began
+
+    def __bool__(self) -> bool:
+        if self.settled and self.began is None:
+            self.began = time.process_time()
+        return super().__bool__() or self.searched >= self.seconds
+
+
+def note_end(run: Run, finished: Finished, compiled_before: float, clock: Interrupt) -> None:
     statistics = finished.statistics
     nodes, busy = int(statistics["nodes"]), float(statistics.get("busyTime", 0.0))
     idle = float(statistics.get("idleTime", 0.0))
-    seconds = float(statistics["solveTime"])
+    seconds = clock.searched if isinstance(clock, ProcessorClock) else float(statistics["solveTime"])
     run.status = finished.status
     run.nodes, run.solutions = nodes, finished.n_solutions
     run.nodes_per_second = nodes / seconds if seconds else 0.0
     run.runs_per_second = int(statistics["propagations"]) / seconds if seconds else 0.0
     run.runs_per_node = int(statistics["propagations"]) / max(nodes, 1)
-    run.rounds_per_node = int(statistics.get("iterations", 0)) / max(nodes, 1)
+    rounds = int(statistics.get("iterations", 0))
+    run.rounds_per_node, run.rounds_per_second = rounds / max(nodes, 1), rounds / seconds if seconds else 0.0
     run.idle_share = idle / (busy + idle) if busy + idle else 0.0
     run.engine = str(statistics.get("engine", run.engine))
     run.blocks = int(statistics.get("blocks", 1))
     run.threads = int(statistics.get("threadsPerBlock", 1))
     run.store = str(statistics.get("store", ""))
+    run.rows_in = str(statistics.get("model", ""))
+    run.memory = {name[6:].lower(): size for name, size in statistics.items() if name.startswith("memory")}
+    run.subproblems = {name: int(statistics.get(camel(name), 0)) for name in SUBPROBLEMS}
     run.fixpoint_errors = int(statistics.get("fixpointErrors", 0))
     run.activities = {name[7:].lower(): share for name, share in statistics.items() if name.startswith("profile")}
     run.compile_seconds = float(statistics.get("compileTime", 0.0)) - compiled_before
     run.engine_seconds = float(statistics.get("engineTime", 0.0))
+
+
+def phases_of(statistics: Mapping[str, Any], run: Run) -> dict[str, float]:
+    """Where the time of a run went, in seconds and in order. Compiling is left out: the next run does without."""
+    before = {name: float(statistics.get(f"{name}Time", 0.0)) for name in PREPARATION}
+    transfer = float(statistics.get("transferTime", 0.0))
+    before["engine"] = max(run.engine_seconds - run.compile_seconds - transfer, 0.0)
+    search = float(statistics["solveTime"])
+    shares = run.activities or {"search": 1.0}
+    return {**before, "transfer": transfer, **{name: share * search for name, share in shares.items()}}
 
 
 def peers_table(path: Path | None) -> dict[str, dict[str, str]]:
@@ -152,28 +189,38 @@ def format_means(runs: Sequence[Run]) -> str:
 
 def compare(old: Sequence[Run], new: Sequence[Run]) -> None:
     """Prints the nodes per second of two JSON files side by side."""
-    first, second = ({(run.model, run.engine): run for run in runs} for runs in (old, new))
+    first, second = ({(run.model, run.engine, run.variant): run for run in runs} for runs in (old, new))
     ratios = []
-    print(
-        f"{'model':24}{'engine':>7}{'old nodes/s':>15}{'new nodes/s':>15}{'ratio':>8}{'old best':>12}{'new best':>12}"
-    )
+    print(f"{'model':24}{'engine':>7}{'variant':>16}{'old nodes/s':>15}{'new nodes/s':>15}{'ratio':>8}"
+          f"{'old best':>12}{'new best':>12}")  # fmt: skip
     for key, before in first.items():
         if key not in second:
             continue
         after = second[key]
         ratio = after.nodes_per_second / max(before.nodes_per_second, 1e-9)
         ratios.append(ratio)
-        print(f"{key[0]:24}{key[1]:>7}{before.nodes_per_second:15,.0f}{after.nodes_per_second:15,.0f}{ratio:8.2f}"
+        print(f"{key[0]:24}{key[1]:>7}{key[2]:>16}"
+              f"{before.nodes_per_second:15,.0f}{after.nodes_per_second:15,.0f}{ratio:8.2f}"
               f"{before.objective!s:>12}{after.objective!s:>12}")  # fmt: skip
-    print(f"{'geometric mean':24}{'':37}{geometric_mean(ratios):8.2f}")
-    if alone := sorted(model for model, _ in first.keys() ^ second.keys()):
+    print(f"{'geometric mean':24}{'':53}{geometric_mean(ratios):8.2f}")
+    if alone := sorted({model for model, *_ in first.keys() ^ second.keys()}):
         print(f"only in one of both: {', '.join(alone)}")
+
+
+def add_variant_flags(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--variants", metavar="LIST", help="variants of the engine in turn, compared with the first: "
+                        "default,sweep,sweep+no-sync; journal: all that docs/measurements/journal.md has")  # fmt: skip
+    parser.add_argument("--csv", type=Path, metavar="FILE", help="with --variants: a line for each run")
+    parser.add_argument("--markdown", type=Path, metavar="FILE", help="with --variants: the tables")
+    parser.add_argument("--resume", action="store_true", help="with --variants: do not run again what --json has; "
+                        "begun with the same flags")  # fmt: skip
 
 
 def read_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m turbo_fzn.bench", description=(__doc__ or "").splitlines()[0])
     files.add_arguments(parser, needed=False)
     parser.add_argument("--seconds", type=duration, default=5.0, help="of search for each file")
+    parser.add_argument("--processor", action="store_true", help="seconds of processors, for a busy machine; CPU alone")
     parser.add_argument(
         "--arch", action="append", choices=("cpu", "gpu", "hybrid"), help="engine; may be repeated (default: cpu)"
     )
@@ -183,6 +230,7 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument("--lns", choices=("auto", "on", "off"), help="default: off, with --free auto")
     parser.add_argument("--gpu-threads", type=integer("gpu_threads"), help="threads of a GPU block")
     parser.add_argument("--profile", action="store_true", help="count where the time goes, and draw it")
+    add_variant_flags(parser)
     parser.add_argument("--no-check", action="store_true", help="do not check the solutions")
     parser.add_argument("--peers", type=Path)
     parser.add_argument("--json", type=Path)
@@ -196,14 +244,28 @@ def read_arguments() -> argparse.Namespace:
         if arguments.compare:
             arguments.compare = [load(path) for path in arguments.compare]
         else:
-            arguments.files = files.chosen_files(arguments)
+            if arguments.files or not arguments.variants:
+                arguments.files = files.chosen_files(arguments)
+            for target in (arguments.csv, arguments.markdown):
+                if target:
+                    target.open("a").close()
+            arguments.known = runs_to_resume(arguments)
     except UNUSABLE as error:
         parser.error(str(error))
     return arguments
 
 
-def main() -> int:
-    arguments = read_arguments()
+def runs_to_resume(arguments: argparse.Namespace) -> list[Run]:
+    """What need not be run again; what had an error is. ValueError where it cannot be known."""
+    if not arguments.resume:
+        return []
+    if not arguments.json or not arguments.variants:
+        raise ValueError("--resume goes with --variants and --json")
+    begun = arguments.json.exists() and arguments.json.stat().st_size > 0
+    return [run for run in load(arguments.json) if not run.has_failed] if begun else []
+
+
+def main(arguments: argparse.Namespace) -> int:
     if arguments.compare:
         old, new = arguments.compare
         compare(old, new)
@@ -212,25 +274,34 @@ def main() -> int:
         return 0
     runs = run_all(arguments, arguments.peers)
     if arguments.json:
-        arguments.json.write_text(json.dumps([asdict(run) for run in runs], indent=1))
+        keep(runs, arguments.json)
     if arguments.html:
         arguments.html.write_text(page(runs), encoding="utf-8")
-    return 1 if any(run.status.startswith("error") for run in runs) else 0
+    return 1 if any(run.has_failed for run in runs) else 0
+
+
+def keep(runs: Sequence[Run], path: Path) -> None:
+    path.write_text(json.dumps([asdict(run) for run in runs], indent=1))
+
+
+def options_for(arguments: argparse.Namespace, arch: str, variant: str | None = None) -> Options:
+    """How each file is solved."""
+    lns = arguments.lns or ("auto" if arguments.free else "off")
+    of_free_search = "auto" if arguments.free else "off"
+    return Options(arch=arch, blocks=arguments.blocks, threads=arguments.threads, lns=lns, variant=variant,
+                   free_search=arguments.free, relaxation=of_free_search, learn=of_free_search,
+                   gpu_threads=arguments.gpu_threads, profile=arguments.profile,
+                   check="never" if arguments.no_check else "always")  # fmt: skip
 
 
 def run_all(arguments: argparse.Namespace, peers: dict[str, float]) -> list[Run]:
-    lns = arguments.lns or ("auto" if arguments.free else "off")
     runs: list[Run] = []
     print(HEADER, flush=True)
     for arch in arguments.arch or ["cpu"]:
         of_engine = []
         for path in arguments.files:
-            options = Options(arch=arch, blocks=arguments.blocks, threads=arguments.threads, lns=lns,
-                              free_search=arguments.free, relaxation="auto" if arguments.free else "off",
-                              learn="auto" if arguments.free else "off",
-                              gpu_threads=arguments.gpu_threads,
-                              profile=arguments.profile, check="never" if arguments.no_check else "always")  # fmt: skip
-            run = run_model(path, options, arguments.seconds)
+            options = options_for(arguments, arch)
+            run = run_model(path, options, arguments.seconds, arguments.processor)
             if run.model in peers and run.nodes_per_second:
                 run.peer_ratio = run.nodes_per_second / peers[run.model]
             of_engine.append(run)
@@ -248,7 +319,3 @@ def duration(text: str) -> float:
     if not 0 < value < math.inf:
         raise ValueError
     return value
-
-
-if __name__ == "__main__":
-    sys.exit(main())

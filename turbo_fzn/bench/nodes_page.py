@@ -51,13 +51,17 @@ def verdict(runs: Sequence[Run], pairs: Sequence[tuple[str, float, float]]) -> s
 
 
 def name_of(run: Run, runs: Sequence[Run]) -> str:
-    return run.model if len({other.engine for other in runs}) < 2 else f"{run.model} ({run.engine})"
+    """The model, and of engine and variant what is not the same for all."""
+    engines, variants = {other.engine for other in runs}, {other.variant for other in runs}
+    apart = [run.engine] * (len(engines) > 1) + [run.variant] * (len(variants) > 1)
+    return f"{run.model} ({' '.join(apart)})" if apart else run.model
 
 
 def pairs_of(old: Sequence[Run], new: Sequence[Run]) -> list[tuple[str, float, float]]:
     """(name, old nodes a second, new ones) of what is in both."""
-    before = {(run.model, run.engine): run.nodes_per_second for run in old}
-    pairs = [(name_of(run, new), before.get((run.model, run.engine), 0.0), run.nodes_per_second) for run in new]
+    before = {(run.model, run.engine, run.variant): run.nodes_per_second for run in old}
+    keys = [(run.model, run.engine, run.variant) for run in new]
+    pairs = [(name_of(run, new), before.get(key, 0.0), run.nodes_per_second) for run, key in zip(new, keys)]
     return [pair for pair in pairs if pair[1] > 0 and pair[2] > 0]
 
 

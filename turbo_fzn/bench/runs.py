@@ -8,11 +8,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from turbo_fzn.run.outcome import CLOSED
+
 
 @dataclass
 class Run:
     """One model on one engine. Times in seconds; `status` as in api.Result, or the error; `sense`: 1 to minimise, -1 to
-    maximise, 0 to satisfy; `improvements`: (seconds since the model was prepared, objective, method), in order."""
+    maximise, 0 to satisfy; `improvements`: (seconds since the model was prepared, objective, method), in order.
+    `variant`: its names, empty for the usual build; `memory`: bytes by kind; `phases`: seconds by phase, from reading
+    to the end of the search, which is divided where kernels count where the time goes."""
 
     model: str
     engine: str
@@ -38,6 +42,21 @@ class Run:
     sense: int = 0
     seconds: float = 0.0
     improvements: list[tuple[float, float, str]] = field(default_factory=list)
+    variant: str = ""
+    rounds_per_second: float = 0.0
+    rows_in: str = ""
+    memory: dict[str, int] = field(default_factory=dict)
+    phases: dict[str, float] = field(default_factory=dict)
+    subproblems: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the whole space was searched."""
+        return self.status in CLOSED
+
+    @property
+    def has_failed(self) -> bool:
+        return self.status.startswith("error")
 
 
 def load(path: Path) -> list[Run]:

@@ -100,6 +100,43 @@ def grow(seed: Literal, neighbours: dict[Literal, set[Literal]], active: dict[Li
     return frozenset(clique)
 
 
+Row = tuple[dict[int, int], int, int]  # entries, lower side, upper side
+
+
+def pair_of(row: Row, is_boolean: Callable[[int], bool]) -> tuple[Literal, Literal] | None:
+    """The two literals of which a row lets at most one be 1, if that is all that it says."""
+    entries, low, high = row
+    if len(entries) != 2 or (low > -INFINITY) == (high < INFINITY):
+        return None
+    (a, p), (b, q) = entries.items()
+    if low > -INFINITY:
+        p, q, high = -p, -q, -low
+    says_so = abs(p) == abs(q) == 1 and high + (p < 0) + (q < 0) == 1
+    return (2 * a + (p < 0), 2 * b + (q < 0)) if says_so and is_boolean(a) and is_boolean(b) else None
+
+
+def merge_pairs(rows: list[Row], is_boolean: Callable[[int], bool], is_stopped: Callable[[], bool]) -> list[Row]:
+    """The rows, with those that exclude pairs of literals replaced by rows of cliques of such pairs.
+
+    A clique's row implies all of its pairs, and says more: of k literals that exclude each other in pairs, k/2 may be 1
+    by the pairs alone, as far as a linear program sees."""
+    pairs = {number: pair for number, row in enumerate(rows) if (pair := pair_of(row, is_boolean)) is not None}
+    cliques = [clique for clique in groups(in_triangles(pairs.values()), is_stopped) if len(clique) > 2]
+    covered = {pair for clique in cliques for pair in combinations(clique, 2)}
+    kept = [row for number, row in enumerate(rows) if tuple(sorted(pairs.get(number, ()))) not in covered]
+    return kept + [(entries, -INFINITY, side) for entries, side in map(inequality, cliques) if entries]
+
+
+def in_triangles(pairs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The pairs whose two are in pairs with a third: mostly few, and only these can be in cliques."""
+    pairs = list(pairs)
+    neighbours: dict[int, set[int]] = {}
+    for x, y in pairs:
+        neighbours.setdefault(x, set()).add(y)
+        neighbours.setdefault(y, set()).add(x)
+    return [(x, y) for x, y in pairs if not neighbours[x].isdisjoint(neighbours[y])]
+
+
 def groups(pairs: Iterable[tuple[int, int]], is_stopped: Callable[[], bool] = lambda: False) -> list[list[int]]:
     """Of variables that differ in pairs: sets that all differ, so that each pair of two is in one of them.
 

@@ -13,9 +13,10 @@ from itertools import combinations, product
 import numpy as np
 
 from turbo_fzn.bounds import counting, energy, flows, logical, nonlinear, tours
-from turbo_fzn.bounds.cliques import groups
+from turbo_fzn.bounds.cliques import groups, merge_pairs
 from turbo_fzn.bounds.linearizer import Linearizer, Stopped
 from turbo_fzn.bounds.relaxation import FALSE, Affine, Relaxation, negation
+from turbo_fzn.bounds.thresholds import add_thresholds
 from turbo_fzn.domains import INFINITY, IntSet
 from turbo_fzn.read.model import Constraint, Model, Ref
 
@@ -54,7 +55,9 @@ def relax(m: Linearizer) -> Relaxation | None:
     for machine in m.machines:
         energy.add_machine(m, machine)
     m.encoding.finish()
+    add_thresholds(m)
     builder = m.builder
+    builder.rows = merge_pairs(builder.rows, m.encoding.is_boolean, m.stopped)
     if m.stopped() or not any(objective.column in entries for entries, _, _ in builder.rows):
         return None
     relaxation = builder.finish(objective.column, SENSES[goal.method], m.conflicts)

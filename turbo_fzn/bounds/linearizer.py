@@ -60,6 +60,8 @@ class Linearizer:
         self.conflicts = Conflicts()
         self.differences: dict[tuple[int, int, int], tuple[Affine, Affine]] = {}
         self.distinct: list[list[Affine]] = []  # terms that all differ
+        self.thresholds: dict[int, dict[int, list[Affine]]] = {}  # of each column, of each limit: truths of "at most"
+        self.late: list[Callable[[], None]] = []  # adds rows that depend on which values have truths
         self.machines: list[Machine] = []
         self.steps: Steps | None = None
         self.places: list[tuple[list[int], list[Affine], int]] = []  # equations that may make an index of others

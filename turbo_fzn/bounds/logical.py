@@ -10,6 +10,7 @@ from typing import Any
 
 from turbo_fzn.bounds.linearizer import Linearizer
 from turbo_fzn.bounds.relaxation import TRUE, Affine, negation
+from turbo_fzn.bounds.thresholds import at_most, imply_at_most, imply_member
 from turbo_fzn.domains import INFINITY, IntSet
 from turbo_fzn.predicates.signature import SUFFIXES
 
@@ -35,10 +36,9 @@ def sum_at_most_reified(m: Linearizer, coefficients: Any, variables: Any, k: Any
     at_most(m, terms, literal)
 
 
-def at_most(m: Linearizer, terms: list, literal: Affine) -> None:
-    """literal = (sum <= 0)."""
-    m.builder.imply(literal, terms, high=0)
-    m.builder.imply(negation(literal), terms, low=1)
+def sum_at_most_implied(m: Linearizer, coefficients: Any, variables: Any, k: Any, condition: Any) -> None:
+    terms = [*zip(m.integers(coefficients), m.array(variables)), (-1, m.term(k))]
+    imply_at_most(m, terms, m.term(condition))
 
 
 def comparison(strict: int) -> tuple[Form, Form, Form]:
@@ -54,7 +54,7 @@ def comparison(strict: int) -> tuple[Form, Form, Form]:
         at_most(m, terms_of(m, x, y), m.term(truth))
 
     def implied(m: Linearizer, x: Any, y: Any, condition: Any) -> None:
-        m.builder.imply(m.term(condition), terms_of(m, x, y), high=0)
+        imply_at_most(m, terms_of(m, x, y), m.term(condition))
 
     return plain, reified, implied
 
@@ -66,6 +66,15 @@ def equal(m: Linearizer, x: Any, y: Any, condition: Any = True) -> None:
         if literal.column >= 0:
             return  # named, see encoding.py
     m.builder.imply(literal, [(1, first), (-1, second)], 0, 0)
+
+
+def equal_implied(m: Linearizer, x: Any, y: Any, condition: Any) -> None:
+    first, second = m.term(x), m.term(y)
+    if second.column >= 0:
+        first, second = second, first
+    if second.column >= 0:
+        return equal(m, x, y, condition)
+    return imply_member(m, first, IntSet.interval(second.constant, second.constant), m.term(condition))
 
 
 def equal_reified(m: Linearizer, x: Any, y: Any, truth: Any) -> None:
@@ -122,6 +131,11 @@ def clause(m: Linearizer, positive: Any, negative: Any) -> None:
     m.builder.add(terms, low=1)
 
 
+def clause_implied(m: Linearizer, positive: Any, negative: Any, condition: Any) -> None:
+    literals = [*m.array(positive), *map(negation, m.array(negative)), negation(m.term(condition))]
+    m.builder.add([(1, literal) for literal in literals], low=1)
+
+
 def clause_reified(m: Linearizer, positive: Any, negative: Any, truth: Any) -> None:
     disjunction_of(m, m.array(positive) + list(map(negation, m.array(negative))), m.term(truth))
 
@@ -132,6 +146,15 @@ def disjunction(m: Linearizer, members: Any, truth: Any) -> None:
 
 def conjunction(m: Linearizer, members: Any, truth: Any) -> None:
     disjunction_of(m, list(map(negation, m.array(members))), negation(m.term(truth)))
+
+
+def conjunction_implied(m: Linearizer, members: Any, condition: Any) -> None:
+    for member in m.array(members):
+        m.builder.add([(1, m.term(condition)), (-1, member)], high=0)
+
+
+def disjunction_implied(m: Linearizer, members: Any, condition: Any) -> None:
+    clause_implied(m, members, [], condition)
 
 
 def disjunction_of(m: Linearizer, literals: list[Affine], truth: Affine) -> None:
@@ -177,8 +200,12 @@ def member_reified(m: Linearizer, x: Any, values: Any, truth: Any) -> None:
         m.builder.add([*((1, literal) for literal in inside), (-1, m.term(truth))], 0, 0)
 
 
+def member_implied(m: Linearizer, x: Any, values: Any, condition: Any) -> None:
+    imply_member(m, m.term(x), m.set(values), m.term(condition))
+
+
 EQUATION = sums(True), sums(True), sums(True)
-SUM_AT_MOST = sums(False), sum_at_most_reified, sums(False)
+SUM_AT_MOST = sums(False), sum_at_most_reified, sum_at_most_implied
 LESS, AT_MOST = comparison(1), comparison(0)
 
 # Of each predicate the rows of its forms, in the order of SUFFIXES, as far as there are some.
@@ -191,19 +218,19 @@ ROWS: dict[str, tuple[Form | None, ...]] = {
     "int_lt": LESS,
     "bool_le": AT_MOST,
     "bool_lt": LESS,
-    "int_eq": (equal, equal_reified, equal),
+    "int_eq": (equal, equal_reified, equal_implied),
     "int_ne": (different, different_reified),
     "int_lin_ne": (sum_different,),
-    "bool_eq": (equal, equivalent),
+    "bool_eq": (equal, equivalent, equal_implied),
     "bool2int": (equal,),
     "bool_not": (exclusive, exclusive),
     "bool_xor": (exclusive,),
     "bool_and": (both,),
     "bool_or": (either,),
-    "bool_clause": (clause, clause_reified),
-    "array_bool_and": (conjunction,),
-    "array_bool_or": (disjunction,),
-    "set_in": (None, member_reified),
+    "bool_clause": (clause, clause_reified, clause_implied),
+    "array_bool_and": (conjunction, None, conjunction_implied),
+    "array_bool_or": (disjunction, None, disjunction_implied),
+    "set_in": (None, member_reified, member_implied),
 }
 FORMS: dict[str, Form] = {
     name + suffix: form for name, forms in ROWS.items() for suffix, form in zip(SUFFIXES, forms) if form is not None

@@ -129,6 +129,7 @@ class Engine(Protocol):
 
 # How statistics of blocks become one figure; what is not here is a sum.
 MAXIMA = ("peak_level",)
+DEPTHS = ("nodes", "length", "iterations", "propagations")  # the fields of abi.DepthCounts
 
 
 def merge_statistics(blocks: np.ndarray, names: list[str]) -> dict[str, int]:
@@ -137,6 +138,11 @@ def merge_statistics(blocks: np.ndarray, names: list[str]) -> dict[str, int]:
         name: int(blocks[:, i].max() if name in MAXIMA else blocks[:, i].sum()) if len(blocks) else 0
         for i, name in enumerate(names)
     }
+
+
+def depth_statistics(depths: np.ndarray) -> dict[str, int]:
+    """`depths` is int64 [classes, fields of DepthCounts]; one figure each, which can be added up."""
+    return {f"depth_{place}_{name}": int(row[i]) for place, row in enumerate(depths) for i, name in enumerate(DEPTHS)}
 
 
 def method_statistics(books: np.ndarray, names: Sequence[str]) -> dict[str, float]:

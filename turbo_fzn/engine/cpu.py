@@ -11,9 +11,10 @@ import numpy as np
 
 from turbo_fzn import memory
 from turbo_fzn.engine.abi.abi import LEARN_STATISTICS, METHODS, STATISTICS, Common, Problem, Units
-from turbo_fzn.engine.abi.aligned import first_books, line_aligned
+from turbo_fzn.engine.abi.aligned import first_books, first_depths, line_aligned
 from turbo_fzn.engine.abi.trace_records import Trace, TraceRecord
-from turbo_fzn.engine.contract import NO_WISH, Found, Roots, merge_statistics, method_statistics
+from turbo_fzn.engine.contract import NO_WISH, Found, Roots, depth_statistics, merge_statistics, method_statistics
+from turbo_fzn.engine.figures import memory_by_kind, subproblem_counts
 from turbo_fzn.engine.layout import fused
 from turbo_fzn.engine.layout.layout import Layout, Settings
 from turbo_fzn.engine.library import check_sums, flags, library, point_to
@@ -93,7 +94,10 @@ class CpuEngine:
         self.ring = Ring(layout, self.memory["ring"], self.library.memory_fence)
         reach = OwnMemory(self.common, self.memory["inbox"], self.library.memory_fence)
         self.parcels = Parcels(layout, self.memory["outbox"], reach, self.library.memory_fence)
-        self.shape: dict[str, Any] = {"blocks": settings.blocks}
+        self.shape: dict[str, Any] = {
+            "blocks": settings.blocks,
+            **memory_by_kind(layout, settings.retires is not False),
+        }
         self.repeats = layout.repeats
         self.tracer = Tracer(layout, self.library) if settings.trace else None
         self.failures: list[int] = []
@@ -115,6 +119,7 @@ class CpuEngine:
             "books": self.books,
             "statistics": self.blocks_statistics,
             "learn_statistics": self.learn_statistics,
+            "depths": first_depths(),
             "roles": layout.roles(),
             "decides": layout.decides(),
             "decision_sets": layout.decision_sets() if layout.settings.roles else np.zeros(1, np.uint8),
@@ -226,7 +231,8 @@ class CpuEngine:
 
     def statistics(self) -> dict[str, int]:
         """Sums over the blocks; of those that still run, up to a few nodes ago."""
-        counted = merge_statistics(self.blocks_statistics, STATISTICS)
+        counted = merge_statistics(self.blocks_statistics, STATISTICS) | subproblem_counts(self.layout, self.common)
+        counted |= depth_statistics(self.memory["depths"]) if self.layout.settings.profile else {}
         return counted | merge_statistics(self.learn_statistics, LEARN_STATISTICS)
 
     def methods(self) -> dict[str, float]:

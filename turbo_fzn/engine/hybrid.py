@@ -17,12 +17,14 @@ import contextlib
 import ctypes
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from turbo_fzn.engine import variants
 from turbo_fzn.engine.abi.abi import Common, Problem
 from turbo_fzn.engine.abi.aligned import align16
 from turbo_fzn.engine.abi.hybrid_records import ROUND_TRIPS, Mailboxes
@@ -32,6 +34,7 @@ from turbo_fzn.engine.cuda import context as contexts
 from turbo_fzn.engine.cuda import gpu
 from turbo_fzn.engine.cuda.devices import driver
 from turbo_fzn.engine.cuda.shape import Shape, launch_shape
+from turbo_fzn.engine.figures import memory_by_kind
 from turbo_fzn.engine.layout.layout import Layout, Settings
 from turbo_fzn.engine.library import check_digest, float_flags, library, profile_flags
 from turbo_fzn.engine.toolchain import compiler
@@ -42,10 +45,14 @@ MOST_ENTRIES = 2**13  # of a message's list; what is longer goes in parts
 LEAST_THREADS = 128  # of a block, which has a multiprocessor to itself, and whose rounds somebody waits for
 
 
-@lru_cache(maxsize=3)
+@lru_cache(maxsize=4)
 def searchers(bits: int, *extra: str) -> ctypes.CDLL:
     """The threads' side, and that of the blocks where they are threads, too (kernels/hybrid.cpp)."""
-    loaded = ctypes.CDLL(str(compiler.hybrid_library(bits, *extra)))
+    return prepared(ctypes.CDLL(str(compiler.hybrid_library(bits, *extra))), extra)
+
+
+def prepared(loaded: ctypes.CDLL, extra: Sequence[str]) -> ctypes.CDLL:
+    """The same library, ready to be called."""
     floats = compiler.FLOAT_FLAG in extra
     check_digest(loaded._name, ctypes.c_char_p.in_dll(loaded, "abi_digest").value or b"", floats)
     loaded.drive_block.argtypes = [*[ctypes.c_void_p] * 3, ctypes.c_int32]
@@ -67,11 +74,13 @@ class Propagators:
             self._prepare(layout)
 
     def _prepare(self, layout: Layout) -> None:
-        extra, settings = gpu.float_flags(layout.tnf), layout.settings
+        settings = layout.settings
+        extra = (*gpu.float_flags(layout.tnf), *settings.macros)
         kernels = {shared: self.here.propagator(layout.bits, shared, *extra) for shared in (True, False)}
         registers = {shared: kernel.num_regs for shared, kernel in kernels.items()}
         self.launch = shape = self._shape(layout, registers)
-        self.kernel = kernels[shape.store_shared]
+        rows = (variants.ROWS_SHARED,) * shape.model_shared
+        self.kernel = self.here.propagator(layout.bits, shape.store_shared, *extra, *rows)
         self.stream = self.cuda.Stream(gpu.NON_BLOCKING)
         queue = min(shape.list_entries, settings.queue_capacity or shape.list_entries)
         self._place(layout.with_settings(replace(settings, queue_capacity=queue)))
@@ -143,15 +152,18 @@ class HybridEngine(CpuEngine):
     name = "hybrid"
 
     def __init__(self, tnf: TNF, exports: np.ndarray, settings: Settings):
-        super().__init__(tnf, exports, settings)
-        self.device: Propagators | None = Propagators(self.layout, settings.device or 0)
-        self.searchers = searchers(self.layout.bits, *float_flags(tnf), *profile_flags(settings))
+        super().__init__(tnf, exports, replace(settings, macros=()))  # what the host takes of kernels is no variant's
+        self.device: Propagators | None = Propagators(self.layout.with_settings(settings), settings.device or 0)
+        extra = (*float_flags(tnf), *profile_flags(settings), *settings.macros)
+        self.searchers = searchers(self.layout.bits, *extra)
         self.round_trips = np.zeros((settings.blocks, len(ROUND_TRIPS)), np.int64)
         self.shape = {
             "blocks": settings.blocks,
             "threadsPerBlock": self.device.launch.threads,
             "store": "shared" if self.device.launch.store_shared else "global",
+            "model": "shared" if self.device.launch.model_shared else "global",
             "contextTime": self.device.here.seconds,
+            **memory_by_kind(self.layout, retires=False),
         }
 
     def _run(self, index: int) -> None:

@@ -63,7 +63,7 @@ def check_sums(layout: Layout, problem: Problem) -> None:
     """Raises InternalError where the kernels reckon with other sizes of a block's memory than the layout does."""
     sums = (ctypes.c_int64 * 3)()
     library(layout.bits, *float_flags(layout.tnf)).block_bytes(ctypes.byref(problem), sums)
-    if list(sums) != [layout.store_bytes, layout.list_bytes, layout.stack_bytes]:
+    if list(sums) != [layout.plain_store_bytes, layout.list_bytes, layout.stack_bytes]:
         raise InternalError(f"host and kernels differ about the memory of a block: {list(sums)}")
 
 
@@ -86,4 +86,4 @@ def point_to(problem: Problem, arrays: dict[str, np.ndarray]) -> None:
 
 
 def flags(tnf: TNF, settings: Settings) -> tuple[str, ...]:
-    return *float_flags(tnf), *profile_flags(settings), *trace_flags(settings)
+    return *float_flags(tnf), *profile_flags(settings), *trace_flags(settings), *settings.macros

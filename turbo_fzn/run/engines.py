@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from turbo_fzn.engine import cpu
+from turbo_fzn.engine import cpu, variants
 from turbo_fzn.engine.contract import Engine
 from turbo_fzn.engine.cuda import wake
 from turbo_fzn.engine.layout.layout import Settings
@@ -89,7 +89,9 @@ def _hybrid(job: Job, decision: Decision) -> Engine:
         methods=decision.methods,
         threads=options.gpu_threads,
         device=fleet.devices(options.gpus)[0],
+        subproblems=options.subproblems,
         profile=options.profile,
+        **variants.chosen(options.variant, options.arch).settings(HYBRID),
     )
     return hybrid.make(job.tnf, job.exports, settings)
 
@@ -138,7 +140,9 @@ def cpu_settings(decision: Decision, options: Options) -> Settings:
         roles=tuple(learner.role for learner in learners),
         decides=tuple(learner.sets for learner in learners),
         learn_bytes=None if options.memory is None else (options.memory << 20) // max(len(learners), 1),
+        subproblems=options.subproblems,
         profile=options.profile,
+        **variants.chosen(options.variant, options.arch).settings(CPU),
     )
 
 
@@ -151,7 +155,9 @@ def gpu_settings(decision: Decision, options: Options) -> Settings:
         methods=decision.gpu_methods,
         threads=options.gpu_threads,
         memory_bytes=None if options.gpu_memory is None else options.gpu_memory << 20,
+        subproblems=options.subproblems,
         profile=options.profile,
+        **variants.chosen(options.variant, options.arch).settings(GPU),
     )
 
 

@@ -23,6 +23,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from turbo_fzn.engine import variants
 from turbo_fzn.engine.abi.abi import METHODS
 from turbo_fzn.engine.cuda import devices
 from turbo_fzn.errors import UsageError
@@ -243,10 +244,22 @@ def advice(tnf: TNF, options: Options) -> str | None:
 
 
 def check_names(options: Options) -> None:
-    """Raises UsageError for GPUs, methods and roles that there cannot be, also where the run would not use them."""
+    """Raises UsageError for GPUs, methods, roles and variants that there cannot be, also where the run would not use
+    them."""
     wanted_methods(options)
     named_learners(options)
     devices.check_form(options.gpus)
+    check_variants(options)
+
+
+def check_variants(options: Options) -> None:
+    wanted, parts = variants.chosen(options.variant, options.arch), options.subproblems
+    if options.cp_profiler and wanted.settings(CPU)["macros"]:
+        raise UsageError("--variant: --cp-profiler has kernels of its own")
+    if parts is not None and variants.SPLIT not in wanted.names:
+        raise UsageError(f"--subproblems goes with --variant {variants.SPLIT}")
+    if parts is not None and parts & (parts - 1):
+        raise UsageError(f"--subproblems: {parts} is not a power of two")
 
 
 def wanted_methods(options: Options) -> frozenset[str]:

@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 
 from turbo_fzn.domains import INFINITY
-from turbo_fzn.engine.abi.abi import ACTIVITIES
-from turbo_fzn.engine.contract import MAXIMA
+from turbo_fzn.engine.abi.abi import ACTIVITIES, N_DEPTHS
+from turbo_fzn.engine.contract import DEPTHS, MAXIMA
 from turbo_fzn.engine.toolchain import compiler
 from turbo_fzn.run.prepared import Prepared
 from turbo_fzn.tnf.language import TNF
 
 STANDARD = {"nodes": "nodes", "failures": "failures", "restarts": "restarts", "peakDepth": "peak_level",
             "propagations": "propagations", "nogoods": "nogoods", "backjumps": "backjumps"}  # fmt: skip
+SUBPROBLEMS = ("subproblems", "subproblems_taken", "subproblems_solved", "subproblems_skipped")
 
 
 def merge_counts(first: dict[str, int], second: dict[str, int]) -> dict[str, int]:
@@ -83,17 +84,24 @@ def final(
         statistics["objective"] = best
     if bound is not None:
         statistics["objectiveBound"] = bound
-    if counted:
-        statistics["compileTime"] = sum(compiler.compile_seconds)
-        for name in ("iterations", "donations", "replays", "fixpoint_errors"):
-            statistics[camel(name)] = counted[name]
-        statistics["busyTime"] = counted["busy_ns"] / 1e9
-        statistics["idleTime"] = counted["idle_ns"] / 1e9
-        statistics.update(shape)
-        statistics.update(activity_shares(counted))
-        statistics.update(learning(counted))
-        statistics.update(round_trips(counted))
-    return statistics
+    return {**statistics, **of_search(counted, shape)} if counted else statistics
+
+
+def of_search(counted: dict[str, int], shape: dict[str, Any]) -> dict[str, Any]:
+    """What the engine has counted, and says of itself."""
+    names = ("iterations", "donations", "replays", "fixpoint_errors")
+    return {
+        "compileTime": sum(compiler.compile_seconds),
+        **{camel(name): counted[name] for name in names},
+        **{camel(name): counted.get(name, 0) for name in SUBPROBLEMS},
+        "busyTime": counted["busy_ns"] / 1e9,
+        "idleTime": counted["idle_ns"] / 1e9,
+        **shape,
+        **activity_shares(counted),
+        **depths(counted),
+        **learning(counted),
+        **round_trips(counted),
+    }
 
 
 def learning(counted: dict[str, int]) -> dict[str, Any]:
@@ -133,6 +141,21 @@ def activity_shares(counted: dict[str, int]) -> dict[str, float]:
     ticks = {activity: counted[f"{activity}_ticks"] for activity in ACTIVITIES}
     total = sum(ticks.values())
     return {f"profile{name.capitalize()}": count / total for name, count in ticks.items()} if total else {}
+
+
+def depths(counted: dict[str, int]) -> dict[str, Any]:
+    """How deep the nodes were, and the rounds of propagation that one cost at each depth; empty unless the kernels were
+    built to count it."""
+    classes = [{name: counted.get(f"depth_{place}_{name}", 0) for name in DEPTHS} for place in range(N_DEPTHS)]
+    nodes = sum(one["nodes"] for one in classes)
+    if not nodes:
+        return {}
+    each = [
+        f"{1 << place >> 1}: {one['iterations'] / one['nodes']:.1f}"
+        for place, one in enumerate(classes)
+        if one["nodes"]
+    ]
+    return {"depth": sum(one["length"] for one in classes) / nodes, "iterationsByDepth": ", ".join(each)}
 
 
 def camel(name: str) -> str:

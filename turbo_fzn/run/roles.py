@@ -78,7 +78,9 @@ def choose_learners(
 
 def can_learn(tnf: TNF, options: Options) -> bool:
     """Whether blocks may learn. None do where all solutions are wanted, where a bound is infinite, or where there are
-    real variables."""
+    real variables; nor with --variant, which learners have no part in, unless --learn names them."""
+    if options.variant and names_of(options) == ("auto",):
+        return False
     one_is_enough = options.solution_limit() == options.optimal_limit() == 1
     finite = bool(np.all(tnf.lower > -INFINITY) and np.all(tnf.upper < INFINITY))
     return names_of(options) != ("off",) and finite and tnf.floats is None and (tnf.sense != 0 or one_is_enough)

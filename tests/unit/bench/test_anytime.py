@@ -143,8 +143,8 @@ def test_the_benchmark_searches_the_tree_alone_unless_told_otherwise(monkeypatch
     monkeypatch.setattr(
         bench,
         "run_model",
-        lambda path, options, seconds: asked.append(options) or bench.Run("golomb", "cpu", "UNKNOWN"),
+        lambda path, options, *_: asked.append(options) or bench.Run("golomb", "cpu", "UNKNOWN"),
     )
     monkeypatch.setattr(sys, "argv", ["bench", str(CORPUS / "golomb.fzn"), *flags])
-    assert bench.main() == 0
+    assert bench.main(bench.read_arguments()) == 0
     assert [(options.lns, options.free_search) for options in asked] == [(lns, free)]

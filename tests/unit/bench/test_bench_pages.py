@@ -12,9 +12,9 @@ from xml.etree import ElementTree
 
 import pytest
 
+from support.bench_pages import bench, files, points
 from support.command import PATIENCE, environment
 from support.pages import SVG, parse, tables, titles
-from support.places import CORPUS
 from turbo_fzn.bench import anytime_page, nodes_page
 from turbo_fzn.bench.curves import Curve, best_known, compare, counts_against, load
 from turbo_fzn.bench.others import ProcessorClock, run_side
@@ -24,18 +24,6 @@ from turbo_fzn.report.axes import FULL, Axis, decades
 
 MODELS = ("golomb", "warehouse", "tsp", "queens")
 UNITS = {"k": 1e3, "M": 1e6, "G": 1e9}
-
-
-def bench(tool: str, *arguments: object) -> str:
-    """What it prints."""
-    call = [sys.executable, "-m", f"turbo_fzn.{tool}", *map(str, arguments)]
-    done = subprocess.run(call, capture_output=True, text=True, timeout=PATIENCE, env=environment())
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-def files(*names: str) -> list[Path]:
-    return [CORPUS / f"{name}.fzn" for name in names]
 
 
 # ---- reading pictures: the axes are known by the texts at them
@@ -67,12 +55,6 @@ def value_at(place: float, ticks: list[tuple[float, float]]) -> float:
 def up_ticks(svg: ElementTree.Element) -> list[tuple[float, float]]:
     """(place, value) of those at the left."""
     return [(y - 4, number(text)) for _, y, text in texts(svg, "end") if re.fullmatch(r"-?[\d.]+[kMG]?", text)]
-
-
-def points(svg: ElementTree.Element) -> list[tuple[float, float, str]]:
-    """(x, y, hint) of each that is no sign of a legend."""
-    circles = [one for one in svg.iter(f"{SVG}circle") if one.find(f"{SVG}title") is not None]
-    return [(float(one.get("cx")), float(one.get("cy")), one.findtext(f"{SVG}title")) for one in circles]
 
 
 # ---- any time

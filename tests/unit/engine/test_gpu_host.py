@@ -23,6 +23,7 @@ from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run.outcome import Finished
 from turbo_fzn.run.prepare import prepare
+from turbo_fzn.run.report import SUBPROBLEMS
 
 QUEENS = "".join(f"var 1..6: q{i} :: output_var;\n" for i in range(6))
 QUEENS += "".join(
@@ -57,7 +58,7 @@ def test_statistics_and_the_bound_are_copied_beside_the_search(fake_gpu):
     engine = gpu.GpuEngine(tnf, np.arange(tnf.n_vars, dtype=np.int32), Settings(blocks=2))
     engine.start()
     assert engine.running
-    assert engine.statistics().keys() == set(STATISTICS)
+    assert engine.statistics().keys() == {*STATISTICS, *SUBPROBLEMS}
     assert engine.bound == engine.layout.root_bound()
     engine.close()
     assert fake_gpu.held == set()

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from turbo_fzn.engine.layout.layout import Layout, Settings
+from turbo_fzn.engine.layout.neighbours import owners
 from turbo_fzn.engine.layout.watch import WAKE_BOTH, WAKE_LOWER, WAKE_UPPER, wake_masks, watch_lists
 from turbo_fzn.tnf.language import TNF, Op
 
@@ -50,10 +51,10 @@ def test_watch_lists_hold_each_row_once_for_each_variable_in_its_segment(chosen)
 def test_owners_are_the_decision_variables_nearest_in_the_constraint_graph():
     op, x, y, z = np.array([(Op.ADD, 3, 0, 1), (Op.ADD, 4, 3, 3), (Op.ADD, 5, 4, 2), (Op.LEQ, 6, 7, 7)], np.int32).T
     lower, upper = np.zeros(8, np.int64), np.array([1, 0, 1, 1, 1, 1, 1, 1])
-    owners = Layout(TNF(op, x, y, z, lower, upper, np.arange(0)), np.arange(8), Settings())._owners(np.array([0, 2]))
-    assert owners[[0, 2, 3]].tolist() == [0, 2, 0]  # themselves, and a row away
-    assert owners[4] == 2 and owners[5] == 2  # rows meet in 4 from both sides: 2 is nearer than 0
-    assert owners[[1, 6, 7]].tolist() == [-1, -1, -1]  # fixed, and without any way there
+    nearest = owners(TNF(op, x, y, z, lower, upper, np.arange(0)), np.array([0, 2]))
+    assert nearest[[0, 2, 3]].tolist() == [0, 2, 0]  # themselves, and a row away
+    assert nearest[4] == 2 and nearest[5] == 2  # rows meet in 4 from both sides: 2 is nearer than 0
+    assert nearest[[1, 6, 7]].tolist() == [-1, -1, -1]  # fixed, and without any way there
 
 
 def test_a_layout_with_other_settings_shares_the_arrays_and_has_capacities_of_its_own():

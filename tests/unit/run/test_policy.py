@@ -20,7 +20,7 @@ from turbo_fzn.ranks.job import Job
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run import engines, machine
 from turbo_fzn.run.machine import Machine
-from turbo_fzn.run.policy import decide
+from turbo_fzn.run.policy import check_names, decide
 from turbo_fzn.run.prepare import prepare
 
 
@@ -89,3 +89,7 @@ def test_a_rank_whose_gpu_cannot_be_used_has_threads_as_one_without(monkeypatch,
 
 def broken(*arguments: object) -> None:
     raise EngineError("it is broken")
+
+
+def test_the_profiler_takes_what_does_not_change_the_kernels():
+    check_names(Options(arch="cpu", variant="retire,sort=operator,unsimplified", cp_profiler=(1, 6565)))

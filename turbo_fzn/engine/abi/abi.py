@@ -12,6 +12,8 @@ from typing import Annotated, NamedTuple
 
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.engine.abi import hybrid_records as hybrid_records  # records that are printed, too
+from turbo_fzn.engine.abi.count_records import DepthCounts as DepthCounts
+from turbo_fzn.engine.abi.count_records import LearnStatistics as LearnStatistics
 from turbo_fzn.engine.abi.model_records import Strategy  # likewise: all records of the model
 from turbo_fzn.engine.abi.records import CACHE_LINE, OWN_LINE, Bounded, Times, bound_t, i32, i64, pointer, record
 from turbo_fzn.engine.abi.trace_records import TraceStatus  # likewise
@@ -26,13 +28,14 @@ FIRST_ANNOTATED = 2  # the first one of the model
 SHARE_UNIT = 65536  # the whole, of a share of variables
 N_EXTENTS = 2  # of neighbourhoods: with and without whole arrays of variables set free
 N_SIZES = 4  # of neighbourhoods: how long they may be searched
+N_DEPTHS = 25  # classes of depths
 STATE_BYTES = 512  # room for a block's state in the static shared memory of the GPU's kernel
 EXCHANGE_SLOTS = 512  # of a learner's ring: how many of its clauses the others can still read
 EXCHANGE_LITERALS = 8  # of a clause in it, at most
 CONSTANTS = (
     "INFINITE_BOUND", "NO_INCUMBENT", "FREE_STRATEGY", "WARM_START", "FIRST_ANNOTATED", "SHARE_UNIT", "N_EXTENTS",
-    "N_SIZES", "N_METHODS", "N_ACTIVITIES", "N_DECISION_SETS", "FIRST_RESTART", "FIRST_LEARNER", "STATE_BYTES",
-    "EXCHANGE_SLOTS", "EXCHANGE_LITERALS")  # fmt: skip
+    "N_SIZES", "N_METHODS", "N_ACTIVITIES", "N_DECISION_SETS", "FIRST_RESTART", "FIRST_LEARNER", "N_DEPTHS",
+    "STATE_BYTES", "EXCHANGE_SLOTS", "EXCHANGE_LITERALS")  # fmt: skip
 
 
 class OwnValueChoice(IntEnum):
@@ -174,6 +177,8 @@ class Common(ctypes.Structure):
     sent: i64  # parcels put into the outbox
     brought: i64  # set by the host: parcels that it has put into the inbox
     fetched: i64  # twice the number of those that were taken out; odd while one is
+    next_part: Annotated[i64, OWN_LINE]  # of the tree where it is split ahead (search/split.h): what is drawn next
+    skipped_parts: i64  # those that nobody had to draw
 
     @property
     def is_complete(self) -> bool:
@@ -214,23 +219,6 @@ class Statistics(ctypes.Structure):
     idle_ns: i64
     fixpoint_errors: i64  # rows that could still tighten at a fixpoint; counted by CHECK_FIXPOINT builds only
     activity_ticks: Annotated[i64, Times(N_ACTIVITIES)]
-
-
-@record()
-class LearnStatistics(ctypes.Structure):
-    """What a block that learns has counted."""
-
-    nogoods: i64  # clauses learned, and the sums of their sizes and LBDs
-    literals: i64
-    lbd: i64
-    minimised: i64  # literals that minimisation left out
-    backjumps: i64  # conflicts that went back more than a level
-    reductions: i64  # of the clauses
-    told: i64  # clauses given to other blocks
-    heard: i64  # and taken from them
-    explanations: i64  # of rows
-    premises: i64
-    explanation_errors: i64  # counted by CHECK_EXPLANATIONS builds only
 
 
 @record(alignment=CACHE_LINE)
@@ -364,6 +352,8 @@ class Problem(ctypes.Structure):
     learn_statistics: Annotated[pointer, "LearnStatistics"]  # one a block
     exchange: Annotated[pointer, "char"]  # what learners tell each other (learn/exchange.h); null where there is one
     learn_bytes: i64  # of a learner's memory
+    depths: Annotated[pointer, "DepthCounts"]  # one a class of depths, of all blocks; in PROFILE builds
+    split_bits: i32  # where the tree is split ahead: into two to this power
     linears: Annotated[pointer, "const Linear"]  # rows that learners run in the place of others (tnf/fuse.py)
     terms: Annotated[pointer, "const Term"]
     linear_wakes: Annotated[pointer, "const i32"]  # of each side, and one more: where its linear rows begin, in here

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from turbo_fzn.engine.abi.abi import METHODS, Common, MethodBook
+from turbo_fzn.engine.abi.abi import METHODS, N_DEPTHS, Common, DepthCounts, MethodBook
 from turbo_fzn.engine.abi.records import CACHE_LINE, align, fields_of, offset
 
 FIRST_SHARE = 40000  # of SHARE_UNIT: neighbourhoods start by fixing so much
@@ -34,6 +34,11 @@ def first_books() -> np.ndarray:
     start = offset(MethodBook, "share") // 4
     books.view(np.int32)[:, start : start + 8] = FIRST_SHARE
     return books
+
+
+def first_depths() -> np.ndarray:
+    """What PROFILE builds count of each class of depths (int64 [classes, fields]), at the start of a run."""
+    return np.zeros((N_DEPTHS, ctypes.sizeof(DepthCounts) // 8), np.int64)
 
 
 def align16(size: int) -> int:

@@ -18,14 +18,26 @@ from typing import Any
 
 import numpy as np
 
-from turbo_fzn.engine.abi.abi import METHODS, NO_INCUMBENT, STATISTICS, Common, Island, Problem, Statistics
-from turbo_fzn.engine.abi.aligned import align16, first_books
-from turbo_fzn.engine.contract import Found, Roots, merge_statistics, method_statistics
+from turbo_fzn.engine import variants
+from turbo_fzn.engine.abi.abi import (
+    METHODS,
+    N_DEPTHS,
+    NO_INCUMBENT,
+    STATISTICS,
+    Common,
+    DepthCounts,
+    Island,
+    Problem,
+    Statistics,
+)
+from turbo_fzn.engine.abi.aligned import align16, first_books, first_depths
+from turbo_fzn.engine.contract import Found, Roots, depth_statistics, merge_statistics, method_statistics
 from turbo_fzn.engine.cuda import context as contexts
 from turbo_fzn.engine.cuda.context import Context
 from turbo_fzn.engine.cuda.devices import driver
 from turbo_fzn.engine.cuda.dispatch import Dispatch
 from turbo_fzn.engine.cuda.shape import Shape, launch_shape
+from turbo_fzn.engine.figures import memory_by_kind, subproblem_counts
 from turbo_fzn.engine.layout.layout import Layout, Settings
 from turbo_fzn.engine.library import check_sums, library, profile_flags
 from turbo_fzn.engine.parcels import Parcels
@@ -111,23 +123,27 @@ class GpuEngine:
 
     def _prepare(self, here: Context, tnf: TNF, exports: np.ndarray, settings: Settings) -> None:
         bits = 32 if tnf.is_narrow() else 64
-        extra = (*float_flags(tnf), *profile_flags(settings))
+        extra = (*float_flags(tnf), *profile_flags(settings), *settings.macros)
         registers = {shared: here.kernel(bits, shared, *extra).num_regs for shared in (True, False)}
         layout = Layout(tnf, exports, settings)
         shape = launch_shape(here, layout, registers, settings)
         queue = min(shape.list_entries, settings.queue_capacity or shape.list_entries)
         self.layout = layout = layout.with_settings(replace(settings, blocks=shape.blocks, queue_capacity=queue))
         self.launch = self._fit_memory(layout, shape)
-        self.kernel = here.kernel(bits, shape.store_shared, *extra)
+        self.kernel = here.kernel(bits, shape.store_shared, *extra, *[variants.ROWS_SHARED] * shape.model_shared)
         self.compute = self.cuda.Stream(NON_BLOCKING)
         self.copies = self.cuda.Stream(NON_BLOCKING)
+        started = time.monotonic()
         self._place(layout)
         self.shape = {
             "blocks": self.launch.blocks,
             "threadsPerBlock": shape.threads,
             "store": "shared" if shape.store_shared else "global",
+            "model": "shared" if shape.model_shared else "global",
             "workspaceMebibytes": self.launch.blocks * self.workspace_bytes >> 20,
             "contextTime": here.seconds,
+            "transferTime": time.monotonic() - started,
+            **memory_by_kind(layout, bool(settings.retires)),
         }
         self.repeats = layout.repeats
         self.raised = layout.root_bound()
@@ -160,6 +176,7 @@ class GpuEngine:
             "incumbents": (layout.n_islands + 1) * layout.tnf.n_vars * layout.bits // 8,
             "phases": layout.tnf.n_vars * layout.bits // 8,
             "statistics": self.launch.blocks * ctypes.sizeof(Statistics),
+            "depths": N_DEPTHS * ctypes.sizeof(DepthCounts),
             "pool": layout.pool_slots * layout.pool_slot_bytes,
             "inbox": layout.parcels * layout.parcel_bytes,
         }
@@ -179,6 +196,7 @@ class GpuEngine:
         self.parcels = Parcels(layout, self.outbox, DeviceMemory(self), fence)
         self.seen = cuda.pagelocked_zeros(ctypes.sizeof(Common), np.uint8)
         self.counters = cuda.pagelocked_zeros((self.launch.blocks, len(STATISTICS)), np.int64)
+        self.depths = cuda.pagelocked_zeros(first_depths().shape, np.int64)
         self.problem = problem
 
     def start(self, incumbent: Found | None = None) -> None:
@@ -276,8 +294,11 @@ class GpuEngine:
         """Sums over the blocks; of those that still run, up to a few nodes ago."""
         self.here.enter()
         self.cuda.memcpy_dtoh_async(self.counters, self.memory["statistics"], self.copies)
+        if self.layout.settings.profile:
+            self.cuda.memcpy_dtoh_async(self.depths, self.memory["depths"], self.copies)
         self.copies.synchronize()
-        return merge_statistics(self.counters, STATISTICS)
+        counted = merge_statistics(self.counters, STATISTICS) | subproblem_counts(self.layout, self.common())
+        return counted | (depth_statistics(self.depths) if self.layout.settings.profile else {})
 
     def methods(self) -> dict[str, float]:
         """After the kernel has ended."""
@@ -298,7 +319,7 @@ class GpuEngine:
                 self.poll()
                 time.sleep(0.001)
         free(self.cuda, self.memory)
-        del self.ring, self.ring_memory, self.outbox, self.parcels, self.dispatch, self.counters, self.seen
+        del self.ring, self.ring_memory, self.outbox, self.parcels, self.dispatch, self.counters, self.depths, self.seen
         del self.compute, self.copies
         if threading.current_thread() is not threading.main_thread():
             contexts.leave()  # it may end now

@@ -8,6 +8,7 @@ from typing import Any
 from turbo_fzn.engine.abi.abi import STATE_BYTES
 from turbo_fzn.engine.abi.aligned import align16
 from turbo_fzn.engine.layout.layout import Layout, Settings
+from turbo_fzn.errors import EngineError
 
 SHORT_LIST = 256  # entries that a propagation list has at least (measured: docs/measurements/tree-search.md)
 MAX_BLOCKS_PER_SM = 32
@@ -26,6 +27,7 @@ class Shape:
     blocks: int
     threads: int
     store_shared: bool
+    model_shared: bool
     shared_bytes: int
     list_entries: int
 
@@ -35,13 +37,19 @@ def launch_shape(here: Any, layout: Layout, registers: dict[bool, int], settings
     `registers` those of a lane, by whether the store is shared.
 
     Small stores want many one-warp blocks, one that fills the shared memory wants one large block (measured:
-    docs/measurements/tree-search.md). The propagation lists get what shared memory the stores leave.
+    docs/measurements/tree-search.md). The propagation lists get what shared memory the stores leave. Raises EngineError
+    where the store must be in shared memory and does not fit.
     """
     fixed = STATE_BYTES + here.shared_reserved
     granules = here.shared_per_sm // SHARED_GRANULE
     least_lists = 2 * align16(4 * min(max(layout.queue_capacity, layout.changed_capacity), SHORT_LIST))
-    shared = settings.store != "global" and layout.store_bytes + least_lists + STATE_BYTES <= here.shared_per_block
+    most_store = here.shared_per_block - STATE_BYTES - least_lists
+    shared = settings.store != "global" and layout.store_bytes <= most_store
+    if settings.store == "shared" and not shared:
+        raise EngineError(f"store=shared: a store of {layout.store_bytes} bytes does not fit into {most_store}")
     store = layout.store_bytes if shared else 0
+    with_rows = settings.model == "shared" and store + layout.rows_bytes <= most_store
+    store += layout.rows_bytes if with_rows else 0
     fitting = max(granules // -(-(store + least_lists + fixed) // SHARED_GRANULE), 1)
     most = MAX_BLOCKS_PER_SM if shared else LNS_GLOBAL_BLOCKS_PER_SM if settings.lns_percent else GLOBAL_BLOCKS_PER_SM
     wanted = min(fitting, most)
@@ -54,4 +62,4 @@ def launch_shape(here: Any, layout: Layout, registers: dict[bool, int], settings
     room = min(share - here.shared_reserved, here.shared_per_block) - STATE_BYTES - store
     entries = min(max(layout.queue_capacity, layout.changed_capacity), room // 2 // 16 * 16 // 4)
     blocks = settings.blocks or per_sm * here.sms
-    return Shape(blocks, threads, shared, store + 2 * align16(4 * entries), entries)
+    return Shape(blocks, threads, shared, with_rows, store + 2 * align16(4 * entries), entries)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import copy
 import ctypes
-import itertools
 import os
 from dataclasses import dataclass
 
@@ -44,10 +43,13 @@ from turbo_fzn.engine.abi.model_records import Strategy as StrategyRecord
 from turbo_fzn.engine.abi.records import CACHE_LINE, align
 from turbo_fzn.engine.contract import Found
 from turbo_fzn.engine.layout import decisions, fused, strategies
+from turbo_fzn.engine.layout.neighbours import decision_variables, owners
+from turbo_fzn.engine.layout.order import ordered_rows
+from turbo_fzn.engine.layout.split import split_bits, splittable
 from turbo_fzn.engine.layout.watch import watch_lists
 from turbo_fzn.tnf.arrays import distinct
 from turbo_fzn.tnf.fuse import fuse
-from turbo_fzn.tnf.language import TNF, Op, Strategy, ValueChoice, VarChoice
+from turbo_fzn.tnf.language import TNF, Strategy, ValueChoice, VarChoice
 
 POOL_BYTES = 2**28
 BYTES_A_ROW = 128  # while the arrays are made; where these are missing, NumPy has been seen to crash
@@ -55,7 +57,6 @@ RING_BYTES = 2**24
 MAX_RING_SLOTS = 1024
 MAX_LEVELS = 2**20
 MAX_ISLANDS = 33
-FURTHEST_OWNER = 16
 PARCELS, PARCEL_PATH = 64, 1024  # that outbox and inbox have room for, and how many decisions each, on all engines
 
 
@@ -107,6 +108,12 @@ class Settings:
     memory_bytes: int | None = None  # of the device, at most
     device: int | None = None  # the number of the GPU, where several are at work
     shares: bool = False  # the tree with other engines: it begins with none of it
+    macros: tuple[str, ...] = ()  # of the kernels, of variants (variants.py); the fields below are theirs, too
+    retires: bool | None = None  # whether rows that are entailed are left out; None: as is usual for the engine
+    split: bool = False  # the tree is split ahead
+    subproblems: int | None = None  # into so many parts, a power of two
+    sort: str | None = None  # the order of the rows (order.ORDERS)
+    model: str | None = None  # shared: where the rows are, GPU only
     profile: bool = False
     trace: bool = False  # records of the search tree, CPU and one block only
     mailbox_entries: int | None = None  # changes that a message has room for, hybrid engine only
@@ -117,7 +124,8 @@ class Layout:
 
     def __init__(self, tnf: TNF, exports: np.ndarray, settings: Settings):
         memory.require(tnf.n_rows * BYTES_A_ROW)
-        self.tnf = tnf
+        tnf = tnf if settings.sort is None else ordered_rows(tnf, settings.sort)
+        self.tnf = splittable(tnf, settings.shares) if settings.split else tnf
         self.settings = settings
         self.bits = 32 if tnf.is_narrow() else 64
         self.bound_type = np.int32 if self.bits == 32 else np.int64
@@ -136,7 +144,7 @@ class Layout:
     def _read_only_arrays(self) -> dict[str, np.ndarray]:
         tnf = self.tnf
         watches, watchers = watch_lists(tnf)
-        neighbours, groups = self._decision_variables()
+        neighbours, groups = decision_variables(tnf)
         records, variables, gaps = self._strategies(neighbours)
         if tnf.floats is not None:
             records, gaps = strategies.with_floats(records, gaps, len(tnf.tables), tnf.floats)
@@ -152,44 +160,9 @@ class Layout:
             "exports": self.exports,
             "neighbours": neighbours,
             "neighbour_groups": groups,
-            "owners": self._owners(neighbours),
+            "owners": owners(tnf, neighbours),
             "hints": self.hints,
         }
-
-    def _decision_variables(self) -> tuple[np.ndarray, np.ndarray]:
-        """Unfixed variables of the strategies, each once, in their order, but not the objective, which must improve; of
-        all variables when there are no strategies. With each the number of its strategy."""
-        tnf = self.tnf
-        named = [strategy.variables for strategy in tnf.strategies] or [np.arange(tnf.n_vars)]
-        every = np.concatenate(named)
-        groups = np.repeat(np.arange(len(named)), [len(variables) for variables in named])
-        wanted = (tnf.lower[every] < tnf.upper[every]) & (every != tnf.objective)
-        if tnf.floats is not None:  # real variables follow, or are split: to fix them to an end would be no use
-            wanted &= ~tnf.floats.mask[every]
-        groups, unfixed = groups[wanted], every[wanted]
-        _, first = np.unique(unfixed, return_index=True)
-        first.sort()
-        return np.ascontiguousarray(unfixed[first], np.int32), np.ascontiguousarray(groups[first], np.int32)
-
-    def _owners(self, neighbours: np.ndarray) -> np.ndarray:
-        """For each variable (int32 [n]) a decision variable that is nearest in the constraint graph; -1 where there is
-        none near.
-
-        The decision variables spread over the rows all at once, one row further in each round.
-        """
-        tnf = self.tnf
-        owners = np.full(tnf.n_vars, -1, np.int32)
-        owners[neighbours] = neighbours
-        unfixed = tnf.lower < tnf.upper
-        third = np.where(tnf.op == Op.ELEMENT, tnf.y, tnf.z)
-        for _ in range(FURTHEST_OWNER):
-            before = owners.copy()
-            for one, other in itertools.permutations((tnf.x, tnf.y, third), 2):
-                found = (before[one] < 0) & unfixed[one] & (before[other] >= 0)
-                owners[one[found]] = before[other[found]]
-            if np.array_equal(before, owners):
-                break
-        return owners
 
     def _strategies(self, neighbours: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Records (int32 [k, 4], as Strategy of abi.py): for neighbourhoods, the warm start, then the model's; with the
@@ -236,6 +209,7 @@ class Layout:
         fitting = max(POOL_BYTES // self.pool_slots // decision, PARCEL_PATH if settings.shares else 64)
         self.pool_path = min(self.path_capacity, fitting if settings.pool_path is None else settings.pool_path)
         self.pool_slot_bytes = align16(ctypes.sizeof(PoolSlot) + self.pool_path * decision)
+        self.split_bits = split_bits(settings.subproblems, settings.blocks) if settings.split else 0
         self.parcels = PARCELS if settings.shares else 0
         self.parcel_path = min(self.pool_path, PARCEL_PATH)
         self.parcel_bytes = align16(ctypes.sizeof(Parcel) + self.parcel_path * decision)
@@ -265,9 +239,22 @@ class Layout:
 
     @property
     def store_bytes(self) -> int:
-        """Bounds, flags and queued rows of one block on a GPU, where no rows are retired."""
-        n, m, bound = self.tnf.n_vars, self.tnf.n_rows, self.bits // 8
-        return 2 * align16(n * bound) + align16((n + 7) // 8 * 4) + align16((m + 31) // 32 * 4)
+        """Bounds, flags and queued rows of one block on a GPU, and the marks of retired rows where there are some."""
+        return self.plain_store_bytes + bool(self.settings.retires) * self.marks_bytes
+
+    @property
+    def plain_store_bytes(self) -> int:
+        n, bound = self.tnf.n_vars, self.bits // 8
+        return 2 * align16(n * bound) + align16((n + 7) // 8 * 4) + self.marks_bytes
+
+    @property
+    def marks_bytes(self) -> int:
+        """A bit a row."""
+        return align16((self.tnf.n_rows + 31) // 32 * 4)
+
+    @property
+    def rows_bytes(self) -> int:
+        return self.arrays["rows"].nbytes
 
     @property
     def list_bytes(self) -> int:
@@ -358,24 +345,34 @@ class Layout:
         problem.use_weights = int(in_model or problem.lns_percent > 0)
         problem.project, problem.outputs = int(tnf.sense == 0), self.outputs
         problem.learn_bytes = self.learn_bytes() if settings.roles else 0
+        problem.split_bits = self.split_bits
         for name in ("changed_capacity", "queue_capacity", "trail_capacity", "level_capacity", "path_capacity",
                      "pool_slots", "pool_path", "ring_slots", "parcels", "parcel_path", "parcel_bytes"):  # fmt: skip
             setattr(problem, name, getattr(self, name))
 
+    @property
+    def begins_with_root(self) -> bool:
+        """Whether the pool has a subproblem at first, the root: not where engines share the tree, nor where it is split
+        ahead. Words of the two kinds must not mix: who looks for a slot would wait for ever for a tail that says less
+        than the slots do, and hear of no stop."""
+        return not (self.settings.shares or self.settings.split)
+
     def first_sequences(self) -> np.ndarray:
-        """Sequence numbers (int64) of a pool with one subproblem in it, the empty path, where the tree is not shared:
-        slot i is free for ticket i."""
+        """Sequence numbers (int64) of a pool that is empty, or has one subproblem, the empty path: slot i is free for
+        ticket i."""
         sequences = np.arange(self.pool_slots, dtype=np.int64)
-        sequences[0] += not self.settings.shares
+        sequences[0] += self.begins_with_root
         return sequences
 
     def first_common(self, incumbent: Found | None = None) -> Common:
-        """One subproblem, the root, where the tree is not shared; wanted is what is better than the incumbent."""
+        """One subproblem, the root, where the tree is not shared, or all parts of one that is split ahead; wanted is
+        what is better than the incumbent."""
         best = NO_INCUMBENT if incumbent is None else self.tnf.sense * incumbent.objective
         bound = self.root_bound()
-        words = {"bound": bound, "host_bound": bound, "host_best": NO_INCUMBENT}
-        begun = int(not self.settings.shares)
-        return make_common(best=best, pool_tail=begun, outstanding=begun, shared=1 - begun, **words)
+        words = {"best": best, "bound": bound, "host_bound": bound, "host_best": NO_INCUMBENT}
+        begun = int(self.begins_with_root)
+        open_work = 1 << self.split_bits if self.settings.split else begun
+        return make_common(pool_tail=begun, outstanding=open_work, shared=int(self.settings.shares), **words)
 
     def first_islands(self, incumbent: Found | None = None) -> tuple[np.ndarray, np.ndarray]:
         """(islands uint8, incumbents [islands * n]), the host's too: nothing but the incumbent, on island 0."""

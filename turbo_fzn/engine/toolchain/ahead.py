@@ -7,21 +7,25 @@ nvcc, no GPU. `fzn-turbo --build-kernels` fills the cache.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import itertools
 import os
 import re
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
+from turbo_fzn.engine import variants
 from turbo_fzn.engine.toolchain import compilation, compiler
 from turbo_fzn.errors import EngineError
 from turbo_fzn.resources import kernels_folder
 
 GPU_ARCHITECTURES = ("80", "90", "100")
+SOURCES = {variants.GPU: compiler.SOLVE, variants.HYBRID: compiler.PROPAGATE}  # of the kernels for a GPU
+COMPARED_ON = "90"  # where variants are compared
 # Those that a run without further wishes may need: (bits, flags).
 CPU_ENGINES: tuple[tuple[int, tuple[str, ...]], ...] = ((32, ()), (64, ()), (64, compiler.CPU_FLOAT_FLAGS))
 GPU_VARIANTS: tuple[tuple[int, bool, tuple[str, ...]], ...] = tuple(
@@ -32,11 +36,7 @@ GPU_VARIANTS += tuple((64, shared, compiler.GPU_FLOAT_FLAGS) for shared in (True
 
 def check_gpu_kernels() -> int:
     """Compiles every variant for every architecture; prints registers and spills. Returns the number of faults."""
-    sources = compiler.SOLVE, compiler.PROPAGATE
-    return sum(
-        is_faulty(source, architecture, variant)
-        for source, architecture, variant in itertools.product(sources, GPU_ARCHITECTURES, GPU_VARIANTS)
-    )
+    return sum(is_faulty(*build) for build in checked())
 
 
 def is_faulty(source: str, architecture: str, variant: tuple[int, bool, tuple[str, ...]]) -> bool:
@@ -49,10 +49,22 @@ def is_faulty(source: str, architecture: str, variant: tuple[int, bool, tuple[st
     registers = re.findall(r"Used (\d+) registers", said)
     spills = re.findall(r"(\d+) bytes spill stores, (\d+) bytes spill loads", said)
     faulty = "warning" in said.lower() or any(pair != ("0", "0") for pair in spills) or not spills
-    floats = ", real variables" if kind else ""
-    name = f"{source} sm_{architecture} {bits}-bit {'shared' if shared else 'global'} store{floats}"
-    print(f"{name}: {max(map(int, registers))} registers, spills {spills}{' FAULT' if faulty else ''}")
+    more = ", real variables" if kind == compiler.GPU_FLOAT_FLAGS else "".join(f" {flag}" for flag in kind)
+    name = f"{source} sm_{architecture} {bits}-bit {'shared' if shared else 'global'} store{more}"
+    figures = f"{max(map(int, registers))} registers, spills {spills}"
+    print(f"{name}: {figures}{' FAULT' if faulty else ''}", flush=True)
     return faulty
+
+
+def checked() -> Iterator[tuple[str, str, tuple[int, bool, tuple[str, ...]]]]:
+    """Every source in every build for every architecture; the variants that are there to be compared in one width and
+    for one."""
+    yield from itertools.product(SOURCES.values(), GPU_ARCHITECTURES, GPU_VARIANTS)
+    for engine, source in SOURCES.items():
+        changed = [one for one in variants.VARIANTS if engine in one.engines and engine not in one.usual]
+        for names in [(one.name, *one.needs[:1]) for one in changed]:
+            builds = variants.chosen(",".join(names), engine).gpu_builds(engine)
+            yield from ((source, COMPARED_ON, (32, True, macros)) for macros in builds if macros)
 
 
 def fill_package(folder: Path, report: Callable[[str], object] = print) -> None:
@@ -94,6 +106,21 @@ def fill_cache(architectures: Callable[[], list[str]], report: Callable[[str], o
     for architecture in found:
         for bits, shared, kind in GPU_VARIANTS:
             report(f"GPU engine, {bits}-bit: {compiler.gpu_binary(bits, shared, architecture, *kind)}")
+
+
+def fill_cache_with(kinds: Iterable[tuple[str, ...]], architectures: Iterable[str]) -> None:
+    """Compiles the GPU engine with each of these flags, for integers, on all cores. What fails is left to the run that
+    needs it."""
+    widths = [(bits, shared) for bits in (32, 64) for shared in (True, False)]
+    builds = list(itertools.product(architectures, dict.fromkeys(kinds), widths))
+
+    def compile_one(build: tuple[str, tuple[str, ...], tuple[int, bool]]) -> None:
+        architecture, kind, (bits, shared) = build
+        with contextlib.suppress(EngineError):
+            compiler.gpu_binary(bits, shared, architecture, *kind)
+
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        list(pool.map(compile_one, builds))
 
 
 def main() -> int:

@@ -1,0 +1,30 @@
+"""What an engine says of itself beside its blocks' counts, as statistics: memory by kind, and subproblems."""
+
+from __future__ import annotations
+
+from turbo_fzn.engine.abi.abi import Common
+from turbo_fzn.engine.layout.layout import Layout
+
+
+def memory_by_kind(layout: Layout, retires: bool) -> dict[str, int]:
+    """Bytes of the model, and of what each block has; `retires`: with the marks of rows that are left out."""
+    arrays = layout.arrays
+    return {
+        "memoryRows": layout.rows_bytes,
+        "memoryWatches": arrays["watches"].nbytes + arrays["watchers"].nbytes,
+        "memoryStore": layout.plain_store_bytes + retires * layout.marks_bytes,
+        "memoryLists": layout.list_bytes,
+        "memoryStack": layout.stack_bytes,
+    }
+
+
+def subproblem_counts(layout: Layout, common: Common) -> dict[str, int]:
+    """How many there have been, how many blocks have taken over, and what became of them. Each block counts itself what
+    it gives away."""
+    made = 1 << layout.split_bits if layout.settings.split else common.pool_tail
+    return {
+        "subproblems": made,
+        "subproblems_taken": min(common.pool_head, common.pool_tail),
+        "subproblems_solved": made - common.outstanding - common.skipped_parts,
+        "subproblems_skipped": common.skipped_parts,
+    }

@@ -1,0 +1,64 @@
+"""The order in which an engine has its rows: rows that stand side by side are run by the lanes of one warp.
+
+Usually it is that in which they were made, in which the rows of a constraint stand together. The other two are of C++
+Turbo's journal, and variants here (variants.py): by operator, so that the lanes of a warp take the same branch; and by
+neighbourhood, so that what shares variables is near, in the manner of Cuthill and McKee (1969).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from turbo_fzn.tnf.language import TNF, Op
+
+
+def ordered_rows(tnf: TNF, order: str) -> TNF:
+    """The same model with its rows in this order (a name of ORDERS)."""
+    places = ORDERS[order](tnf)
+    return replace(tnf, op=tnf.op[places], x=tnf.x[places], y=tnf.y[places], z=tnf.z[places])
+
+
+def by_operator(tnf: TNF) -> np.ndarray:
+    return np.argsort(tnf.op, kind="stable")
+
+
+def by_neighbourhood(tnf: TNF) -> np.ndarray:
+    """Breadth first over the graph of rows and unfixed variables, from the first row on that is left each time."""
+    columns = [tnf.x, tnf.y, np.where(tnf.op == Op.ELEMENT, tnf.y, tnf.z)]
+    unfixed = tnf.lower < tnf.upper
+    rows = np.tile(np.arange(tnf.n_rows), 3)
+    variables = np.concatenate(columns)
+    rows, variables = rows[unfixed[variables]], variables[unfixed[variables]]
+    rows_of = _lists(variables, rows, tnf.n_vars)
+    variables_of = _lists(rows, variables, tnf.n_rows)
+    seen_rows, seen_variables = bytearray(tnf.n_rows), bytearray(tnf.n_vars)
+    order: list[int] = []
+    for first in range(tnf.n_rows):
+        if seen_rows[first]:
+            continue
+        seen_rows[first] = 1
+        place = len(order)
+        order.append(first)
+        while place < len(order):
+            for variable in variables_of[order[place]]:
+                if not seen_variables[variable]:
+                    seen_variables[variable] = 1
+                    new = [row for row in rows_of[variable] if not seen_rows[row]]
+                    order += dict.fromkeys(new)
+                    for row in new:
+                        seen_rows[row] = 1
+            place += 1
+    return np.array(order, np.int64)
+
+
+def _lists(keys: np.ndarray, values: np.ndarray, count: int) -> list[list[int]]:
+    """For each key below `count` the values that stand beside it."""
+    order = np.argsort(keys, kind="stable")
+    ends = np.cumsum(np.bincount(keys, minlength=count))
+    return [part.tolist() for part in np.split(values[order], ends[:-1])] if count else []
+
+
+ORDERS: dict[str, Callable[[TNF], np.ndarray]] = {"operator": by_operator, "neighbourhood": by_neighbourhood}

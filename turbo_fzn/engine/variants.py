@@ -1,0 +1,158 @@
+"""Variants of the engines: other ways to propagate, to store and to split the work, each by a name.
+
+They are there to be compared, as the journal of C++ Turbo compares the versions of that system
+(docs/measurements/journal.md). The usual build is the one that was fastest. A variant says what is changed: macros of
+the kernels, whose headers say what each technique is and whose idea it was, and settings of the host (layout.Settings).
+Kernels of a variant are compiled when they are wanted, and kept in the cache under a name of their own.
+
+To add one: docs/design/architecture.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from turbo_fzn.errors import UsageError
+from turbo_fzn.spellings import no_such
+
+CPU, GPU, HYBRID = "cpu", "gpu", "hybrid"
+ENGINES = (CPU, GPU, HYBRID)
+ON_GPU = (GPU, HYBRID)  # where rows run in many lanes
+BY_ARCH = {"auto": (CPU, GPU), CPU: (CPU,), GPU: (GPU,), HYBRID: (HYBRID,)}  # which engines an --arch may mean
+DEFAULT, SPLIT, UNSIMPLIFIED = "default", "static-split", "unsimplified"
+ROWS_SHARED = "-DMODEL_SHARED=1"  # of kernels for models whose rows lie in shared memory
+
+
+@dataclass(frozen=True)
+class Variant:
+    """`line`: what it does. `macros`: of the kernels. `settings`: fields of layout.Settings with their values. `usual`:
+    the engines whose usual build it is. `group`: what it is one answer to, of which there can be one only. `needs`:
+    one of these it must go with. `against`: those that it cannot go with. `only`: why it is of one engine alone."""
+
+    name: str
+    line: str
+    macros: tuple[str, ...] = ()
+    settings: tuple[tuple[str, Any], ...] = ()
+    engines: tuple[str, ...] = ENGINES
+    usual: tuple[str, ...] = ()
+    group: str = ""
+    needs: tuple[str, ...] = ()
+    against: tuple[tuple[str, str], ...] = ()
+    only: str = ""
+
+
+SWEEPS = ("sweep", "warp-sweep")
+ALONE = "a lane of a CPU is alone"
+ONE_MEMORY = "a CPU has one kind of memory"
+NO_LEVELS = "its blocks know no levels, where rows would come back"
+LOST = "a row that had retired could not mend a bound that was lost"
+
+VARIANTS = (
+    Variant(DEFAULT, "the usual build of each engine", usual=ENGINES),
+    Variant("sweep", "all rows run in each round (AC-1), not those that watch what has changed",
+            ("-DSWEEP=SWEEP_ROWS",), group="way to choose rows"),
+    Variant("warp-sweep", "each warp brings 32 rows to their local fixpoint before it goes on (WAC-1)",
+            ("-DSWEEP=SWEEP_WARPS",), group="way to choose rows"),
+    Variant("sync", "of sweep: after each row the lanes of a warp wait for each other, as is usual",
+            engines=ON_GPU, usual=ON_GPU, group="sync", needs=("sweep",), only=ALONE),
+    Variant("no-sync", "of sweep: they do not wait for each other",
+            ("-DSYNC_ROWS=0",), engines=ON_GPU, group="sync", needs=("sweep",), only=ALONE),
+    Variant("retire", "rows that are entailed are left out until the search goes back; usual on a CPU",
+            ("-DRETIRES_ROWS=1",), (("retires", True),), engines=(CPU, GPU), usual=(CPU,), group="retire",
+            only=NO_LEVELS),
+    Variant("no-retire", "rows that are entailed are run like others; usual on a GPU",
+            ("-DRETIRES_ROWS=0",), (("retires", False),), usual=ON_GPU, group="retire"),
+    Variant("retire=scan", "of sweeps: they run over a list of the rows that are left, which a scan makes at each node",
+            ("-DRETIRES_ROWS=1", "-DSCAN_ROWS=1"), (("retires", True),), engines=(CPU, GPU), group="retire",
+            needs=SWEEPS, only=NO_LEVELS),
+    Variant("plain-bounds", "rows write bounds without atomics; one whose bound is lost runs again",
+            ("-DPLAIN_BOUNDS=1",), engines=ON_GPU, only=ALONE,
+            against=(("retire", LOST), ("retire=scan", LOST))),
+    Variant("recompute", "a step back computes the store anew from the root, along the path, without a trail",
+            ("-DKEEPS_TRAIL=0",)),
+    Variant(SPLIT, "the tree is split ahead, into --subproblems N parts; nothing is given away",
+            ("-DSTATIC_SPLIT=1",), (("split", True),)),
+    Variant("store=shared", "domains in shared memory, or the model is refused",
+            (), (("store", "shared"),), engines=ON_GPU, group="store", only=ONE_MEMORY),
+    Variant("store=global", "domains in global memory, also where they fit into shared memory",
+            (), (("store", "global"),), engines=ON_GPU, group="store", only=ONE_MEMORY),
+    Variant("model=global", "rows in global memory, as is usual",
+            engines=ON_GPU, usual=ON_GPU, group="model", only=ONE_MEMORY),
+    Variant("model=shared", "each block keeps a copy of the rows in shared memory, where they fit beside the domains",
+            (), (("model", "shared"),), engines=ON_GPU, group="model", only=ONE_MEMORY),
+    Variant("sort=none", "rows in the order in which they were made, as is usual", usual=ENGINES, group="sort"),
+    Variant("sort=operator", "rows in the order of their operators",
+            (), (("sort", "operator"),), group="sort"),
+    Variant("sort=neighbourhood", "rows that share variables beside each other",
+            (), (("sort", "neighbourhood"),), group="sort"),
+    Variant("unfused", "learners search ternary rows, and know no sums and clauses as a whole",
+            ("-DLEARN_WITHOUT=256",), engines=(CPU,), only="no others learn"),
+    Variant(UNSIMPLIFIED, "the model as it was lowered, without the simplifier; as --no-simplify"),
+)  # fmt: skip
+NAMES = tuple(variant.name for variant in VARIANTS)
+BY_NAME = {variant.name: variant for variant in VARIANTS}
+
+
+class Chosen(tuple[Variant, ...]):
+    """Variants that go together."""
+
+    def settings(self, engine: str) -> dict[str, Any]:
+        """What layout.Settings has of them for this engine."""
+        changed = [variant for variant in self if engine in variant.engines and engine not in variant.usual]
+        macros = tuple(macro for variant in changed for macro in variant.macros)
+        return {"macros": macros, **{name: value for variant in changed for name, value in variant.settings}}
+
+    def gpu_builds(self, engine: str = GPU) -> Iterator[tuple[str, ...]]:
+        """The macros of each build of the GPU's kernels that a model may want: where its rows fit, and where not."""
+        found = self.settings(engine)
+        yield found["macros"]
+        if found.get("model") == "shared":
+            yield (*found["macros"], ROWS_SHARED)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(variant.name for variant in self)
+
+
+def chosen(text: str | None, arch: str) -> Chosen:
+    """The variants that `text` names, comma-separated, for what `--arch` says. Raises UsageError where one does not
+    apply to an engine, or two exclude each other."""
+    names = list(dict.fromkeys((text or "").replace(",", " ").split()))
+    if unknown := [name for name in names if name not in BY_NAME]:
+        raise UsageError(no_such("--variant: no variant", unknown, NAMES))
+    found = Chosen(BY_NAME[name] for name in names)
+    for reason in faults(found, arch):
+        raise UsageError(f"--variant {','.join(names)}: {reason}")
+    return found
+
+
+def simplifies(text: str | None) -> bool:
+    """Whether a model is simplified with these variants."""
+    return UNSIMPLIFIED not in (text or "").replace(",", " ").split()
+
+
+def faults(variants: Sequence[Variant], arch: str) -> Iterator[str]:
+    """Why these cannot be had together, or not on the engines of this `--arch`."""
+    names = [variant.name for variant in variants]
+    for variant in variants:
+        if missing := [engine for engine in BY_ARCH.get(arch, (arch,)) if engine not in variant.engines]:
+            reason = f", {variant.only}" if variant.only else ""
+            yield f"{variant.name} is not of the engine {missing[0]}{reason} (--arch {variant.engines[0]})"
+        if variant.needs and not set(variant.needs) & set(names):
+            yield f"{variant.name} goes with {' or '.join(variant.needs)}"
+        for other, why in variant.against:
+            if other in names:
+                yield f"{variant.name} does not go with {other}: {why}"
+    for group in dict.fromkeys(variant.group for variant in variants if variant.group):
+        rivals = [variant.name for variant in variants if variant.group == group]
+        if len(rivals) > 1:
+            yield f"{rivals[0]} and {rivals[1]} exclude each other"
+
+
+def table() -> Iterator[str]:
+    """A line for each variant, for a user."""
+    for variant in VARIANTS:
+        engines = " ".join(f"{engine if engine in variant.engines else '':{len(engine)}}" for engine in ENGINES)
+        yield f"{variant.name:20}{engines}  {variant.line}"
