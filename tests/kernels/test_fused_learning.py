@@ -15,6 +15,7 @@ from support import naive
 from support.corpus import EXPECTED, text_of
 from support.engines import OpenEngine
 from support.lone_rows import cpu_rows
+from turbo_fzn import solve_text
 from turbo_fzn.engine.abi.abi import LEARNERS, METHODS, Problem
 from turbo_fzn.tnf import linear_rows
 
@@ -72,6 +73,17 @@ def test_a_learner_that_has_no_memory_for_the_stated_clauses_searches_like_the_r
         assert engine.run_alone(0)
         nogoods.append(engine.statistics()["nogoods"])
     assert nogoods[0] == 0 < nogoods[-1]
+
+
+def test_the_variant_unfused_has_ternary_rows():
+    """The same model, and another search."""
+    (entry,) = [entry for entry in EXPECTED if entry["model"] == "rota.mzn"]
+    usual, unfused = (
+        solve_text(text_of(entry), arch="cpu", blocks=1, learn="finder", relaxation="off", seed=1, variant=variant)
+        for variant in (None, "unfused")
+    )
+    assert usual.objective == unfused.objective == entry["figure"] and usual.complete and unfused.complete
+    assert usual.statistics["nogoods"] != unfused.statistics["nogoods"]
 
 
 def fused_among(roles: list[str]) -> list[bool]:

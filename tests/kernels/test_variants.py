@@ -330,5 +330,6 @@ def test_retired_rows_take_a_bit_each_of_a_store(fake_gpu):
 def test_every_variant_is_tried():
     tried = {name for names in (*QUICK.values(), *EACH.values()) for many in names for name in many.split(",")}
     of_host = {"sync", "store=shared", "store=global", "model=global", "sort=none"}  # of which kernels know nothing
-    assert tried | of_host == set(variants.NAMES)
+    of_learners = {"unfused"}  # test_fused_learning.py
+    assert tried | of_host | of_learners == set(variants.NAMES)
     assert parse_arguments(["--variant", "sweep", "x.fzn"]).options.variant == "sweep"

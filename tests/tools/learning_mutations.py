@@ -49,7 +49,7 @@ LEARNING = [
            "raise_bound(block(l), minimum(proved, global_load(&p->common->best)));", "(void)proved;",
            "test_learning.py -k level_0"),
     kernel("learners", "bounds that are none are explained", "learn/learner.h",
-           "if (!has_infinite_bound(p)) {", "if (true) {", "test_learning.py -k claims_nothing"),
+           "bool finite = !has_infinite_bound(p);", "bool finite = true;", "test_learning.py -k claims_nothing"),
     host("learners", "they are given models without bounds", "run/roles.py",
          "finite and ", "", "test_learning.py -k left_to_the_tree"),
     kernel("learners", "an explanation of a sum gives one unit of slack too much", "learn/linear.h",
