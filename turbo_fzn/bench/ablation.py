@@ -43,17 +43,17 @@ class Variant(NamedTuple):
     flags: tuple[str, ...] = ()
 
 
-def leaving_out(bits: int) -> tuple[str, ...]:
+def _leaving_out(bits: int) -> tuple[str, ...]:
     return (f"-DLEARN_WITHOUT={bits}",) if bits else ()
 
 
 def variants() -> list[Variant]:
     """All that are compared: of a finder, of a prover, of all roles together."""
-    chosen = [Variant(part, ("finder",), leaving_out(bit)) for part, bit in {"nothing": 0, **PARTS}.items()]
+    chosen = [Variant(part, ("finder",), _leaving_out(bit)) for part, bit in {"nothing": 0, **PARTS}.items()]
     provers = {"nothing": 0, **PARTS, "probes": 64}
     del provers["leaps"]  # a prover takes none
-    chosen += [Variant(part, ("prover",), leaving_out(bit)) for part, bit in provers.items()]
-    chosen += [Variant("nothing", LEARNERS), Variant("sharing", LEARNERS, leaving_out(32))]
+    chosen += [Variant(part, ("prover",), _leaving_out(bit)) for part, bit in provers.items()]
+    chosen += [Variant("nothing", LEARNERS), Variant("sharing", LEARNERS, _leaving_out(32))]
     return chosen + [Variant(role, tuple(other for other in LEARNERS if other != role)) for role in LEARNERS]
 
 
@@ -62,7 +62,7 @@ def python(text: str, flags: Sequence[str], arguments: Sequence[str] = ()) -> su
     return subprocess.run(command, capture_output=True, text=True)
 
 
-def compile_all(pool: ThreadPoolExecutor, flags: Iterable[Sequence[str]]) -> None:
+def _compile_all(pool: ThreadPoolExecutor, flags: Iterable[Sequence[str]]) -> None:
     list(pool.map(lambda one: python(COMPILE, one), set(flags)))
 
 
@@ -85,13 +85,13 @@ def table(paths: Sequence[Path], seconds: float, jobs: int) -> str:
     """As Markdown: a row for each variant, a column for each model."""
     chosen = variants()
     with ThreadPoolExecutor(jobs) as pool:
-        compile_all(pool, {variant.flags for variant in chosen})
+        _compile_all(pool, {variant.flags for variant in chosen})
         cells = pool.map(lambda pair: cell(pair[1], pair[0], seconds), [(v, path) for v in chosen for path in paths])
-        rows = [[roles_of(variant), variant.without, *(next(cells) for _ in paths)] for variant in chosen]
+        rows = [[_roles_of(variant), variant.without, *(next(cells) for _ in paths)] for variant in chosen]
     return markdown(["roles", "without", *map(name_of, paths)], rows)
 
 
-def roles_of(variant: Variant) -> str:
+def _roles_of(variant: Variant) -> str:
     return variant.roles[0] if len(variant.roles) == 1 else "all" if variant.roles == LEARNERS else "the others"
 
 
@@ -107,7 +107,7 @@ def operators(paths: Sequence[Path], seconds: float, jobs: int) -> str:
         return f"{n / 1000:,.0f}, {float(known['explanationLength']):.2f}" if n else ""
 
     with ThreadPoolExecutor(jobs) as pool:
-        compile_all(pool, map(flags, Op))
+        _compile_all(pool, map(flags, Op))
         cells = pool.map(counted, [(op, path) for op in Op for path in paths])
         rows = [[op.name, *(next(cells) for _ in paths)] for op in Op]
     return markdown(["operator", *map(name_of, paths)], [row for row in rows if any(row[1:])])

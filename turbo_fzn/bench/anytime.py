@@ -68,17 +68,17 @@ def header(times: Sequence[float]) -> str:
     return f"{'model':22}{'seed':>5}{columns}{figures}  {'found by':14}status"
 
 
-def format_curve(curve: Curve, known: float | None, times: Sequence[float]) -> str:
+def _format_curve(curve: Curve, known: float | None, times: Sequence[float]) -> str:
     columns = "".join(f"{show(curve.at(t)):>10}" for t in times)
     when, who = (f"{curve.improvements[-1][0]:.2f}", curve.improvements[-1][2]) if curve.improvements else ("", "")
     line = (
         f"{curve.model:22}{curve.seed:5}{columns}{show(curve.objective):>10}{show(known):>10}{show(curve.bound):>10}"
         f"{when:>8}{curve.primal_integral(known):9.1f}  {who:14}{curve.status}"
     )
-    return line + (f" in {curve.end:.2f} s" if curve.status in CLOSED else "") + side_text(curve)
+    return line + (f" in {curve.end:.2f} s" if curve.status in CLOSED else "") + _side_text(curve)
 
 
-def side_text(curve: Curve) -> str:
+def _side_text(curve: Curve) -> str:
     if not curve.side:
         return ""
     verdict = {1: "better than", 0: "equal to", -1: "worse than"}[
@@ -143,7 +143,7 @@ def read_arguments() -> argparse.Namespace:
 OURS = "ours"
 
 
-def outcome_of(curve: Curve) -> Outcome:
+def _outcome_of(curve: Curve) -> Outcome:
     """Ours, as points want it."""
     closed = curve.status in CLOSED or (not curve.sense and curve.objective is not None)
     when = curve.improvements[-1][0] if curve.improvements else curve.end
@@ -157,7 +157,7 @@ def points_table(curves: Sequence[Curve], peers: dict[str, dict[str, str]]) -> l
     if not solvers:
         return []
     seeds = len({curve.seed for curve, _ in rows})
-    models = [{OURS: outcome_of(curve)} | {name: outcome(row, name) for name in solvers} for curve, row in rows]
+    models = [{OURS: _outcome_of(curve)} | {name: outcome(row, name) for name in solvers} for curve, row in rows]
     told = ", ".join(f"{name} {total / seeds:.1f}" for name, total in points(models).items())
     pairs = [points([{OURS: model[OURS], name: model[name]} for model in models]) for name in solvers]
     shares = [(name, pair[OURS] / seeds, pair[name] / seeds) for name, pair in zip(solvers, pairs)]
@@ -173,7 +173,7 @@ def main() -> int:
         if arguments.html:
             arguments.html.write_text(page(new, arguments.peers, old), encoding="utf-8")
         return 0
-    curves = run_all(arguments)
+    curves = _run_all(arguments)
     print("\n".join([*summary(curves, arguments.peers), *points_table(curves, arguments.peers)]), flush=True)
     if arguments.json:
         arguments.json.write_text(json.dumps([asdict(curve) for curve in curves], indent=1))
@@ -182,7 +182,7 @@ def main() -> int:
     return 1 if any(curve.status.startswith("error") for curve in curves) else 0
 
 
-def run_all(arguments: argparse.Namespace) -> list[Curve]:
+def _run_all(arguments: argparse.Namespace) -> list[Curve]:
     times = [t for t in TIMES if t <= arguments.seconds]
     curves = []
     print(header(times), flush=True)
@@ -197,7 +197,7 @@ def run_all(arguments: argparse.Namespace) -> list[Curve]:
             curves.append(curve)
             if arguments.plot:
                 plot(curve, arguments.plot)
-            print(format_curve(curve, known, times), flush=True)
+            print(_format_curve(curve, known, times), flush=True)
     return curves
 
 

@@ -24,7 +24,7 @@ def page(curves: Sequence[Curve], peers: Peers, old: Sequence[Curve] = ()) -> st
     known = best_known([*curves, *old], peers)
     models = by_model(curves)
     parts = balanced([*summaries(curves, peers, known, old)])
-    below = [multiples(models, known, by_model(old)), runs_table(curves, known)]
+    below = [multiples(models, known, by_model(old)), _runs_table(curves, known)]
     seeds = max(map(len, models.values()), default=0)
     name = f"{len(models)} models, {seeds} seed{'s' if seeds != 1 else ''}"
     return document(name, "best solution at any time", verdict(curves, known), parts, below)
@@ -46,8 +46,8 @@ def summaries(
     if rows:
         yield figure(draw_counts("Against others", rows), "Runs that end better, equal and worse, by the objective.")
     seconds = max((curve.seconds for curve in curves), default=0.0)
-    lines = [(name, times, len(curves)) for name, times in reached_times(curves, known).items()]
-    before = reached_times(old, known)
+    lines = [(name, times, len(curves)) for name, times in _reached_times(curves, known).items()]
+    before = _reached_times(old, known)
     lines += [(f"{name}, old", before[name], len(old)) for name in OLD_LINES if old]
     drawn = draw_profile("How soon", SINCE, lines, time_axis(seconds), " s")
     yield figure(drawn, "Share of the runs that have come so far.")
@@ -58,7 +58,7 @@ def summaries(
         axis = Axis(0, max([value for _, *pair in points for value in pair], default=1) or 1)
         drawn = draw_scatter("Primal integral", "old, per cent", "new, per cent", points, axis)
         yield figure(drawn, "A point for each model, a mean over its seeds; below the diagonal the new one is better.")
-    bars = [(model, mean, integral_text(runs, mean, known[model]))
+    bars = [(model, mean, _integral_text(runs, mean, known[model]))
             for (model, runs), mean in zip(by_model(curves).items(), means.values())]  # fmt: skip
     yield figure(draw_bars("Primal integral", bars), "Mean gap to the best known, in per cent (least–most).")
 
@@ -67,7 +67,7 @@ FIRST, WITHIN, BEST, PROVED = "a solution", f"within {NEAR:g} %", "best known", 
 OLD_LINES = (BEST, PROVED)
 
 
-def reached_times(curves: Sequence[Curve], known: dict[str, float | None]) -> dict[str, list[float]]:
+def _reached_times(curves: Sequence[Curve], known: dict[str, float | None]) -> dict[str, list[float]]:
     """For each thing to reach the times at which runs did; those that did not are left out."""
     found: dict[str, list[float]] = {FIRST: [], WITHIN: [], BEST: [], PROVED: []}
     for curve in curves:
@@ -78,7 +78,7 @@ def reached_times(curves: Sequence[Curve], known: dict[str, float | None]) -> di
     return found
 
 
-def integral_text(runs: Sequence[Curve], mean: float, best: float | None) -> str:
+def _integral_text(runs: Sequence[Curve], mean: float, best: float | None) -> str:
     values = [run.primal_integral(best) for run in runs]
     return f"{mean:.1f}" if len(runs) < 2 else f"{mean:.1f} ({min(values):.1f}–{max(values):.1f})"
 
@@ -111,7 +111,7 @@ def other(runs: Sequence[Curve], old: Sequence[Curve], known: dict[str, float | 
     return runs[0].side
 
 
-def runs_table(curves: Sequence[Curve], known: dict[str, float | None]) -> str:
+def _runs_table(curves: Sequence[Curve], known: dict[str, float | None]) -> str:
     rows = []
     for curve in curves:
         when, _, who = curve.improvements[-1] if curve.improvements else ("", "", "")

@@ -68,7 +68,7 @@ def instances(paths: Sequence[Path]) -> list[Instance]:
     found: list[Instance] = []
     for path in paths:
         if path.is_dir():
-            found += of_folder(path)
+            found += _of_folder(path)
         elif path.name.endswith(DATA):
             if not (found and found[-1].files[0].suffix == MODEL):
                 raise ValueError(f"{path}: data must follow their model")
@@ -78,14 +78,14 @@ def instances(paths: Sequence[Path]) -> list[Instance]:
     return found
 
 
-def of_folder(folder: Path) -> list[Instance]:
+def _of_folder(folder: Path) -> list[Instance]:
     inside = sorted(folder.iterdir())
     models = [path for path in inside if path.suffix == MODEL]
     if len(models) == 1:
         data = [path for path in inside if path.name.endswith(DATA)]
         return [Instance(folder.name, (*models, *data))]
     found = [Instance(name_of(path), (path,)) for path in inside if path.name.endswith(FLATZINC) or path in models]
-    return found + [instance for path in inside if path.is_dir() for instance in of_folder(path)]
+    return found + [instance for path in inside if path.is_dir() for instance in _of_folder(path)]
 
 
 def name_of(path: Path) -> str:
@@ -100,7 +100,7 @@ def flattened(instance: Instance, std: bool) -> Path:
     program = shutil.which("minizinc")
     if program is None:
         raise ValueError(f"{model}: minizinc is missing, which flattens it")
-    target = scratch() / f"{instance.name}.fzn"
+    target = _scratch() / f"{instance.name}.fzn"
     outputs = ["--fzn", str(target), "--ozn", str(target.with_suffix(".ozn"))]
     command = [program, "-c", "--solver", str(solver(std)), *outputs, *map(str, instance.files)]
     start = time.monotonic()
@@ -113,7 +113,7 @@ def flattened(instance: Instance, std: bool) -> Path:
 
 
 @lru_cache(maxsize=1)
-def scratch() -> Path:
+def _scratch() -> Path:
     folder = Path(tempfile.mkdtemp(prefix="turbo_fzn-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
@@ -124,9 +124,9 @@ def solver(std: bool) -> Path:
     """A configuration that names this package's library; with `std` one that has nothing but Booleans for sets."""
     from turbo_fzn.install import install_solver
 
-    path = install_solver(scratch() / f"solvers-{std}")
+    path = install_solver(_scratch() / f"solvers-{std}")
     if std:
-        library = scratch() / "std"
+        library = _scratch() / "std"
         library.mkdir()
         (library / "redefinitions.mzn").write_text('include "nosets.mzn";\n')
         path.write_text(json.dumps({**json.loads(path.read_text()), "mznlib": str(library)}))

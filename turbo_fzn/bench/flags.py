@@ -69,13 +69,13 @@ def wait(process: int, seconds: float) -> float:
         ended, _, usage = os.wait4(process, os.WNOHANG)
         if ended:
             return usage.ru_utime + usage.ru_stime
-        if not asked and cpu_seconds(process) > seconds:
+        if not asked and _cpu_seconds(process) > seconds:
             os.kill(process, signal.SIGTERM)
             asked = True
         time.sleep(POLL_SECONDS)
 
 
-def cpu_seconds(process: int) -> float:
+def _cpu_seconds(process: int) -> float:
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -102,7 +102,7 @@ def rank(runs: Sequence[Outcome], sense: int) -> tuple[int, int, float]:
     return sum(one.ended for one in runs), sum(one.found for one in runs), statistics.median(values) if values else 0
 
 
-def sense_of(path: Path) -> int:
+def _sense_of(path: Path) -> int:
     """-1 where the model maximises, else 1."""
     return -1 if MAXIMISES.search(read_text(str(path))) else 1
 
@@ -113,7 +113,7 @@ def table(paths: Sequence[Path], columns: Sequence[str], every: dict[tuple[str, 
     runs = {path: [every[name_of(path), flags] for flags in columns] for path in paths}
     lines += [[name_of(path), *map(cell, runs[path])] for path in paths]
     lines.append(["ends", *(str(sum(one.ended for p in paths for one in runs[p][i])) for i in range(len(columns)))])
-    ranks = {path: [rank(outcomes, sense_of(path)) for outcomes in runs[path]] for path in paths}
+    ranks = {path: [rank(outcomes, _sense_of(path)) for outcomes in runs[path]] for path in paths}
     for word, sign in (("better", 1), ("worse", -1)):
         counts = [sum(sign * compare(r[i], r[0]) > 0 for r in ranks.values()) for i in range(len(columns))]
         lines.append([word, *map(str, counts)])

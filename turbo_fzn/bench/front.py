@@ -113,7 +113,7 @@ def measure_apart(path: str, repeats: int = REPEATS) -> dict[str, Any]:
             raise SystemExit(f"{path} could not be measured")
         results.append(json.loads(answer.stdout))
         if shutil.which(PEER):
-            peers.append(peer_seconds(path))
+            peers.append(_peer_seconds(path))
     result = results[0]
     result["total"] = statistics.median(sum(one["seconds"].values()) for one in results)
     result["seconds"] = {name: statistics.median(one["seconds"][name] for one in results) for name in STAGES}
@@ -122,7 +122,7 @@ def measure_apart(path: str, repeats: int = REPEATS) -> dict[str, Any]:
     return result
 
 
-def peer_seconds(path: str) -> float:
+def _peer_seconds(path: str) -> float:
     """CPU seconds of the peer to its root."""
     with open(os.devnull, "wb") as nowhere:
         process = subprocess.Popen([PEER, "-t", "1", path], stdout=nowhere, stderr=nowhere)
@@ -133,7 +133,7 @@ def peer_seconds(path: str) -> float:
 
 def line(result: dict[str, Any]) -> str:
     seconds = " ".join(f"{name} {result['seconds'][name]:.2f}" for name in STAGES)
-    sizes = " -> ".join(f"{variables}/{rows}" for variables, rows in sizes_of(result))
+    sizes = " -> ".join(f"{variables}/{rows}" for variables, rows in _sizes_of(result))
     peer = f"  {PEER} {result['peer']:.2f} s, {result['total'] / result['peer']:4.1f} x" if result["peer"] else ""
     memory = f"{result['peak']:.0f} MB"
     figures = f"{seconds}  total {result['total']:.2f} s{peer}  {memory}"
@@ -154,24 +154,24 @@ def summary(results: list[dict[str, Any]]) -> list[str]:
     rest = [result for result in results if result not in largest]
     if rest:
         slow = max(rest, key=lambda result: result["total"])
-        base, slope = straight_line([(result["megabytes"], result["peak"]) for result in results])
+        base, slope = _straight_line([(result["megabytes"], result["peak"]) for result in results])
         lines.append(f"the others: at most {slow['total']:.2f} s ({slow['name']})")
-        lines.append(f"peak memory: {base:.0f} MB and {slope:.1f} times the size of the file; {peak_of(results)}")
+        lines.append(f"peak memory: {base:.0f} MB and {slope:.1f} times the size of the file; {_peak_of(results)}")
     return lines
 
 
-def peak_of(results: list[dict[str, Any]]) -> str:
+def _peak_of(results: list[dict[str, Any]]) -> str:
     most = max(results, key=lambda result: result["peak"])
     return f"at most {most['peak']:.0f} MB ({most['name']})"
 
 
-def straight_line(points: list[tuple[float, float]]) -> tuple[float, float]:
+def _straight_line(points: list[tuple[float, float]]) -> tuple[float, float]:
     """(y where x is 0, slope) of the line of least squares."""
     slope, base = statistics.linear_regression(*zip(*points))
     return base, slope
 
 
-def sizes_of(result: dict[str, Any]) -> list[tuple[int, int]]:
+def _sizes_of(result: dict[str, Any]) -> list[tuple[int, int]]:
     return [result["flatzinc"], result["lowered"], result["final"]]
 
 
@@ -219,7 +219,7 @@ def growing_model(size: int, names: str = "") -> str:
     return "\n".join([*lines, "solve satisfy;", ""])
 
 
-def measure_large(megabytes: float, repeats: int) -> str:
+def _measure_large(megabytes: float, repeats: int) -> str:
     """The line of a generated model of that size, with names as long as those that MiniZinc introduces."""
     unit = len(growing_model(GROWTH_UNIT, LONG_NAMES)) / GROWTH_UNIT  # bytes of a constraint
     with tempfile.TemporaryDirectory() as folder:
@@ -229,7 +229,7 @@ def measure_large(megabytes: float, repeats: int) -> str:
     return f"{line(result)}, {result['peak'] / result['megabytes']:.1f} MB for each MB"
 
 
-def front_end_seconds(text: str) -> float:
+def _front_end_seconds(text: str) -> float:
     """CPU seconds from the text to the root fixpoint."""
     gc.collect()
     gc.disable()  # as the command does
@@ -243,8 +243,8 @@ def front_end_seconds(text: str) -> float:
 def growth(repeats: int) -> bool:
     """Print the time of each size relative to proportional; whether all are within the limit."""
     texts = [growing_model(GROWTH_UNIT * size) for size in GROWTH_SIZES]
-    front_end_seconds(texts[0])  # imports, and kernels to compile or load
-    rounds = [[front_end_seconds(text) for text in texts] for _ in range(repeats)]  # sizes in turn: the load may drift
+    _front_end_seconds(texts[0])  # imports, and kernels to compile or load
+    rounds = [[_front_end_seconds(text) for text in texts] for _ in range(repeats)]  # sizes in turn: the load may drift
     seconds = [statistics.median(of_one_size) for of_one_size in zip(*rounds)]
     ratios = [value / (size * seconds[0]) for size, value in zip(GROWTH_SIZES, seconds)]
     for size, text, value, ratio in zip(GROWTH_SIZES, texts, seconds, ratios):
@@ -274,7 +274,7 @@ def main() -> int:
         print(json.dumps(measure(options.one)))
         return 0
     if options.large:
-        print(measure_large(options.large, options.repeats), flush=True)
+        print(_measure_large(options.large, options.repeats), flush=True)
     results = []
     for path in options.files:
         results.append(measure_apart(path, options.repeats))

@@ -36,12 +36,12 @@ def measure(path: str, best: str, limit: float) -> str | None:
     if tnf.sense == 0 or tnf.infeasible:
         return None
     end = tnf.lower if tnf.sense > 0 else tnf.upper
-    sizes, bounds, seconds = measure_root(prepared, limit)
+    sizes, bounds, seconds = _measure_root(prepared, limit)
     name, sense = Path(path).name.partition(".")[0], "min" if tnf.sense > 0 else "max"
     return f"| {' | '.join(map(str, (name, sense, *sizes, end[tnf.objective], *bounds, best, *seconds)))} |"
 
 
-def measure_root(prepared: Prepared, limit: float) -> tuple[list[int], list[object], list[str]]:
+def _measure_root(prepared: Prepared, limit: float) -> tuple[list[int], list[object], list[str]]:
     """(columns and rows, bounds, seconds): of the relaxation, and with cuts."""
     from turbo_fzn.bounds.root import Root
 

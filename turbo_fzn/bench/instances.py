@@ -98,7 +98,7 @@ def knapsack(random: Random, items: int, sides: int) -> str:
     return text.solved(taken, "input_order", "indomain_max", "maximize value")
 
 
-def colouring(random: Random, nodes: int, edges: int) -> str:
+def _colouring(random: Random, nodes: int, edges: int) -> str:
     """The fewest colours of a random graph, of which neighbours have different ones."""
     text, most = Text(), 20
     colours = [text.variable(f"colour{i}", f"1..{most}", shown=True) for i in range(nodes)]
@@ -133,7 +133,7 @@ KINDS: dict[str, Callable[[Random], str]] = {
     "job_shop6x6": lambda random: job_shop(random, 6, 6),
     "job_shop10x5": lambda random: job_shop(random, 10, 5),
     "knapsack40": lambda random: knapsack(random, 40, 5),
-    "colouring60": lambda random: colouring(random, 60, 700),
+    "colouring60": lambda random: _colouring(random, 60, 700),
     "remainders9": lambda random: remainders(random, 9),
 }
 

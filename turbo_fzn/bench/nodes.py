@@ -52,8 +52,8 @@ def run_model(path: Path, options: Options, seconds: float, processor: bool = Fa
                 run.prepare_seconds, run.sense = prepared_at - start, event.tnf.sense
             elif isinstance(event, Finished):
                 run.seconds = time.monotonic() - prepared_at
-                note_end(run, event, compiled_before, clock)
-                run.phases = phases_of(event.statistics, run)
+                _note_end(run, event, compiled_before, clock)
+                run.phases = _phases_of(event.statistics, run)
             elif isinstance(event, Solution):
                 run.objective = event.objective
                 run.best_seconds = time.monotonic() - prepared_at
@@ -95,7 +95,7 @@ class ProcessorClock(Interrupt):
         return super().__bool__() or self.searched >= self.seconds
 
 
-def note_end(run: Run, finished: Finished, compiled_before: float, clock: Interrupt) -> None:
+def _note_end(run: Run, finished: Finished, compiled_before: float, clock: Interrupt) -> None:
     statistics = finished.statistics
     nodes, busy = int(statistics["nodes"]), float(statistics.get("busyTime", 0.0))
     idle = float(statistics.get("idleTime", 0.0))
@@ -121,7 +121,7 @@ def note_end(run: Run, finished: Finished, compiled_before: float, clock: Interr
     run.engine_seconds = float(statistics.get("engineTime", 0.0))
 
 
-def phases_of(statistics: Mapping[str, Any], run: Run) -> dict[str, float]:
+def _phases_of(statistics: Mapping[str, Any], run: Run) -> dict[str, float]:
     """Where the time of a run went, in seconds and in order. Compiling is left out: the next run does without."""
     before = {name: float(statistics.get(f"{name}Time", 0.0)) for name in PREPARATION}
     transfer = float(statistics.get("transferTime", 0.0))
@@ -142,7 +142,7 @@ def peers_table(path: Path | None) -> dict[str, dict[str, str]]:
     return {row["model"]: row for row in rows}
 
 
-def peer_speeds(path: Path | None) -> dict[str, float]:
+def _peer_speeds(path: Path | None) -> dict[str, float]:
     """Nodes per second of the peer by model, from the first column whose name holds `nodes_per_s`."""
     peers = peers_table(path)
     columns = [name for name in next(iter(peers.values()), {}) if PEER_SPEED in name]
@@ -157,7 +157,7 @@ HEADER = (
 )
 
 
-def format_run(run: Run) -> str:
+def _format_run(run: Run) -> str:
     best = "" if run.best_seconds is None else f"{run.best_seconds:.2f}"
     objective = "" if run.objective is None else run.objective
     compiled = f"{run.compile_seconds:.2f}" if run.compile_seconds else "cached"
@@ -171,13 +171,13 @@ def format_run(run: Run) -> str:
     )
 
 
-def format_phases(run: Run) -> str:
+def _format_phases(run: Run) -> str:
     """A bar of 50 characters, one letter an activity."""
     bar = "".join(name[0].upper() * round(50 * share) for name, share in run.activities.items())
     return f"{run.model:24}{bar:52}" + "  ".join(f"{name} {share:.1%}" for name, share in run.activities.items())
 
 
-def format_means(runs: Sequence[Run]) -> str:
+def _format_means(runs: Sequence[Run]) -> str:
     speed = geometric_mean(run.nodes_per_second for run in runs)
     work = geometric_mean(run.runs_per_second for run in runs)
     ratios = [run.peer_ratio for run in runs if run.peer_ratio is not None]
@@ -207,7 +207,7 @@ def compare(old: Sequence[Run], new: Sequence[Run]) -> None:
         print(f"only in one of both: {', '.join(alone)}")
 
 
-def add_variant_flags(parser: argparse.ArgumentParser) -> None:
+def _add_variant_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--variants", metavar="LIST", help="variants of the engine in turn, compared with the first: "
                         "default,sweep,sweep+no-sync; journal: all that docs/measurements/journal.md has")  # fmt: skip
     parser.add_argument("--csv", type=Path, metavar="FILE", help="with --variants: a line for each run")
@@ -230,7 +230,7 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument("--lns", choices=("auto", "on", "off"), help="default: off, with --free auto")
     parser.add_argument("--gpu-threads", type=integer("gpu_threads"), help="threads of a GPU block")
     parser.add_argument("--profile", action="store_true", help="count where the time goes, and draw it")
-    add_variant_flags(parser)
+    _add_variant_flags(parser)
     parser.add_argument("--no-check", action="store_true", help="do not check the solutions")
     parser.add_argument("--peers", type=Path)
     parser.add_argument("--json", type=Path)
@@ -240,7 +240,7 @@ def read_arguments() -> argparse.Namespace:
     )
     arguments = parser.parse_args()
     try:
-        arguments.peers = peer_speeds(arguments.peers)
+        arguments.peers = _peer_speeds(arguments.peers)
         if arguments.compare:
             arguments.compare = [load(path) for path in arguments.compare]
         else:
@@ -249,13 +249,13 @@ def read_arguments() -> argparse.Namespace:
             for target in (arguments.csv, arguments.markdown):
                 if target:
                     target.open("a").close()
-            arguments.known = runs_to_resume(arguments)
+            arguments.known = _runs_to_resume(arguments)
     except UNUSABLE as error:
         parser.error(str(error))
     return arguments
 
 
-def runs_to_resume(arguments: argparse.Namespace) -> list[Run]:
+def _runs_to_resume(arguments: argparse.Namespace) -> list[Run]:
     """What need not be run again; what had an error is. ValueError where it cannot be known."""
     if not arguments.resume:
         return []
@@ -272,7 +272,7 @@ def main(arguments: argparse.Namespace) -> int:
         if arguments.html:
             arguments.html.write_text(page(new, old), encoding="utf-8")
         return 0
-    runs = run_all(arguments, arguments.peers)
+    runs = _run_all(arguments, arguments.peers)
     if arguments.json:
         keep(runs, arguments.json)
     if arguments.html:
@@ -294,7 +294,7 @@ def options_for(arguments: argparse.Namespace, arch: str, variant: str | None = 
                    check="never" if arguments.no_check else "always")  # fmt: skip
 
 
-def run_all(arguments: argparse.Namespace, peers: dict[str, float]) -> list[Run]:
+def _run_all(arguments: argparse.Namespace, peers: dict[str, float]) -> list[Run]:
     runs: list[Run] = []
     print(HEADER, flush=True)
     for arch in arguments.arch or ["cpu"]:
@@ -305,10 +305,10 @@ def run_all(arguments: argparse.Namespace, peers: dict[str, float]) -> list[Run]
             if run.model in peers and run.nodes_per_second:
                 run.peer_ratio = run.nodes_per_second / peers[run.model]
             of_engine.append(run)
-            print(format_run(run), flush=True)
-        print(format_means(of_engine), flush=True)
+            print(_format_run(run), flush=True)
+        print(_format_means(of_engine), flush=True)
         if arguments.profile:
-            print("\n".join(format_phases(run) for run in of_engine), flush=True)
+            print("\n".join(_format_phases(run) for run in of_engine), flush=True)
         runs += of_engine
     return runs
 

@@ -30,11 +30,11 @@ HEAD = ("model", "engine", "nodes/s", "nodes", "runs/node", "idle", "blocks", "t
 
 def page(runs: Sequence[Run], old: Sequence[Run] = ()) -> str:
     """The text of the file."""
-    pairs = pairs_of(old, runs)
+    pairs = _pairs_of(old, runs)
     parts = balanced([*compared(pairs, "old", "new")] if old else [*alone(runs)])
     models = len({run.model for run in runs})
     engines = " and ".join(sorted({run.engine for run in runs}))
-    below = [objectives(runs), runs_table(runs)]
+    below = [objectives(runs), _runs_table(runs)]
     return document(f"{models} models on {engines}", "nodes a second", verdict(runs, pairs), parts, below)
 
 
@@ -57,7 +57,7 @@ def name_of(run: Run, runs: Sequence[Run]) -> str:
     return f"{run.model} ({' '.join(apart)})" if apart else run.model
 
 
-def pairs_of(old: Sequence[Run], new: Sequence[Run]) -> list[tuple[str, float, float]]:
+def _pairs_of(old: Sequence[Run], new: Sequence[Run]) -> list[tuple[str, float, float]]:
     """(name, old nodes a second, new ones) of what is in both."""
     before = {(run.model, run.engine, run.variant): run.nodes_per_second for run in old}
     keys = [(run.model, run.engine, run.variant) for run in new]
@@ -120,7 +120,7 @@ def objectives(runs: Sequence[Run]) -> str:
     return f"<section><h2>Objective over time</h2>{body}</section>"
 
 
-def runs_table(runs: Sequence[Run]) -> str:
+def _runs_table(runs: Sequence[Run]) -> str:
     rows = []
     for run in runs:
         best = "" if run.best_seconds is None else f"{run.best_seconds:.2f} s"

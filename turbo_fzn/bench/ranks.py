@@ -34,7 +34,7 @@ STOCK = 8  # subproblems that a rank can give at a time (engine/together/tree.py
 
 
 @dataclass
-class Setting:
+class _Setting:
     """What is measured elsewhere: in seconds, and bytes of a path."""
 
     latency: float = 30e-6
@@ -43,7 +43,7 @@ class Setting:
     path_bytes: int = 400
 
 
-class Events:
+class _Events:
     """What will happen, in the order of time."""
 
     def __init__(self) -> None:
@@ -59,10 +59,10 @@ class Events:
         action()
 
 
-class SimulatedRank:
+class _SimulatedRank:
     """A rank with its host: wire, store and clock of the code that is tried."""
 
-    def __init__(self, rank: int, cluster: Cluster):
+    def __init__(self, rank: int, cluster: _Cluster):
         self.rank, self.cluster, self.size = rank, cluster, cluster.size
         self.random = random.Random(f"{cluster.seed}/{rank}")
         self.phase = self.random.random() * cluster.setting.poll
@@ -179,14 +179,14 @@ class SimulatedRank:
             spread(self, Kind.SETTLE, None)
 
 
-class Cluster:
+class _Cluster:
     """`size` ranks, and so many seconds of work for each, all of it with rank 0 at first."""
 
-    def __init__(self, size: int, seconds: float, setting: Setting, seed: int = 0):
+    def __init__(self, size: int, seconds: float, setting: _Setting, seed: int = 0):
         self.size, self.setting, self.seed = size, setting, seed
-        self.events = Events()
-        self.ranks: list[SimulatedRank] = []
-        self.ranks += [SimulatedRank(rank, self) for rank in range(size)]
+        self.events = _Events()
+        self.ranks: list[_SimulatedRank] = []
+        self.ranks += [_SimulatedRank(rank, self) for rank in range(size)]
         self.uninformed = size
         self.total = size * seconds
         self.ranks[0].accept([self.total])
@@ -225,16 +225,16 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m turbo_fzn.bench.ranks", description=told)
     parser.add_argument("--ranks", type=int, nargs="+", default=[8, 64, 512, 4096])
     parser.add_argument("--seconds", type=float, default=10.0, help="of work for each rank")
-    parser.add_argument("--latency", type=float, default=Setting.latency, help="of a message, in seconds")
-    parser.add_argument("--poll", type=float, default=Setting.poll, help="between two looks of a host, in seconds")
-    parser.add_argument("--least", type=float, default=Setting.least, help="work that is worth its way, in seconds")
-    parser.add_argument("--path-bytes", type=int, default=Setting.path_bytes)
+    parser.add_argument("--latency", type=float, default=_Setting.latency, help="of a message, in seconds")
+    parser.add_argument("--poll", type=float, default=_Setting.poll, help="between two looks of a host, in seconds")
+    parser.add_argument("--least", type=float, default=_Setting.least, help="work that is worth its way, in seconds")
+    parser.add_argument("--path-bytes", type=int, default=_Setting.path_bytes)
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
-    setting = Setting(arguments.latency, arguments.poll, arguments.least, arguments.path_bytes)
+    setting = _Setting(arguments.latency, arguments.poll, arguments.least, arguments.path_bytes)
     print(HEADER, flush=True)
     for size in arguments.ranks:
-        print(Cluster(size, arguments.seconds, setting, arguments.seed).run(), flush=True)
+        print(_Cluster(size, arguments.seconds, setting, arguments.seed).run(), flush=True)
     return 0
 
 

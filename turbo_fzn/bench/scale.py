@@ -38,7 +38,7 @@ PATIENCE_SECONDS = 60.0
 
 
 @dataclass
-class Cell:
+class _Cell:
     """A model by one form: of tree search nodes a second, idle share, seconds where it has ended, and the objective;
     of free search the objective for each seed."""
 
@@ -75,7 +75,7 @@ def run(form: str, flags: Sequence[str], path: Path, seconds: float) -> tuple[di
     return dict(STATISTIC.findall(done.stdout)), bool(ENDED.search(done.stdout)), error
 
 
-def measure_tree(cell: Cell, form: str, path: Path, seconds: float) -> None:
+def _measure_tree(cell: _Cell, form: str, path: Path, seconds: float) -> None:
     told, ended, cell.error = run(form, TREE_FLAGS, path, seconds + STARTING_SECONDS)
     if "solveTime" in told:
         solving, idle, busy = (float(told.get(name, 0)) for name in ("solveTime", "idleTime", "busyTime"))
@@ -85,13 +85,13 @@ def measure_tree(cell: Cell, form: str, path: Path, seconds: float) -> None:
     cell.objective = float(told["objective"]) if "objective" in told else None
 
 
-def measure_free(cell: Cell, form: str, path: Path, seconds: float, seed: int) -> None:
+def _measure_free(cell: _Cell, form: str, path: Path, seconds: float, seed: int) -> None:
     told, _, error = run(form, [*FREE_FLAGS, "-r", str(seed), "-p", "2"], path, seconds)
     cell.error = cell.error or error
     cell.free.append(float(told["objective"]) if "objective" in told else None)
 
 
-def sense_of(path: Path) -> int:
+def _sense_of(path: Path) -> int:
     import gzip
 
     with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as file:
@@ -99,7 +99,7 @@ def sense_of(path: Path) -> int:
     return {"minimize": 1, "maximize": -1}[found[-1]] if found else 0
 
 
-def shown(cell: Cell, base: Cell) -> str:
+def shown(cell: _Cell, base: _Cell) -> str:
     ended = "" if cell.ended is None else f"{cell.ended:.2f}"
     ratio = f"{cell.nodes_per_second / base.nodes_per_second:.2f}" if base.nodes_per_second else ""
     median = "" if cell.median is None else f"{cell.median:g}"
@@ -112,7 +112,7 @@ def header(forms: Sequence[str]) -> str:
     return f"{'':24}{titles}\n{'model':24}{columns}"
 
 
-def summary(rows: dict[str, list[Cell]], senses: dict[str, int], place: int) -> str:
+def summary(rows: dict[str, list[_Cell]], senses: dict[str, int], place: int) -> str:
     """What the form at this place is to the first one."""
     pairs = [(model, cells[0], cells[place]) for model, cells in rows.items()]
     ratios = [new.nodes_per_second / old.nodes_per_second for _, old, new in pairs if old.nodes_per_second]
@@ -123,7 +123,7 @@ def summary(rows: dict[str, list[Cell]], senses: dict[str, int], place: int) -> 
     ]
     gains = [senses[model] * gain(old.median, new.median, senses[model]) for model, old, new in pairs if old.free]
     better, worse = (sum(sign * gain > 0 for gain in gains) for sign in (1, -1))
-    contradictions = [model for model, old, new in pairs if contradict(old, new)]
+    contradictions = [model for model, old, new in pairs if _contradict(old, new)]
     return (
         f"nodes/s {geometric_mean(ratios):.2f} times (geometric mean), least {min(ratios, default=0):.2f}; "
         f"{len(proofs)} proofs, in at most {max(proofs, default=0):.2f} of the time; "
@@ -139,7 +139,7 @@ def gain(old: float | None, new: float | None, sense: int) -> float:
     return old - new
 
 
-def contradict(old: Cell, new: Cell) -> bool:
+def _contradict(old: _Cell, new: _Cell) -> bool:
     """Whether both have ended with different optima."""
     return old.ended is not None and new.ended is not None and old.objective != new.objective
 
@@ -164,16 +164,16 @@ def read_arguments() -> argparse.Namespace:
 def main() -> int:
     arguments = read_arguments()
     print(header(arguments.form), flush=True)
-    rows: dict[str, list[Cell]] = {}
+    rows: dict[str, list[_Cell]] = {}
     for path in arguments.files:
-        cells = rows[name_of(path)] = [Cell() for _ in arguments.form]
+        cells = rows[name_of(path)] = [_Cell() for _ in arguments.form]
         for cell, form in zip(cells, arguments.form):
-            measure_tree(cell, form, path, arguments.seconds)
+            _measure_tree(cell, form, path, arguments.seconds)
             for seed in range(arguments.seeds if arguments.free_seconds else 0):
-                measure_free(cell, form, path, arguments.free_seconds, seed)
+                _measure_free(cell, form, path, arguments.free_seconds, seed)
         print(f"{name_of(path):24}" + "".join(f"|{shown(cell, cells[0])[1:]}" for cell in cells), flush=True)
         print("".join(f"  {form}: {cell.error}\n" for form, cell in zip(arguments.form, cells) if cell.error), end="")
-    senses = {name_of(path): sense_of(path) for path in arguments.files}
+    senses = {name_of(path): _sense_of(path) for path in arguments.files}
     for place, form in enumerate(arguments.form[1:], 1):
         print(f"{form}: {summary(rows, senses, place)}", flush=True)
     if arguments.json:

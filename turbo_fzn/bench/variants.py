@@ -68,7 +68,7 @@ EXPERIMENTS = (
 )  # fmt: skip
 
 
-class Summary(NamedTuple):
+class _Summary(NamedTuple):
     """What a variant did on all models that every variant ran. `change`: of the geometric mean, against the first;
     `counts`: of models whose stores or rows are in shared memory, and that were closed, only satisfied, left unknown,
     had an error."""
@@ -99,7 +99,7 @@ def main(arguments: argparse.Namespace) -> int:
             return 2
         if arch == variants.GPU:
             compile_first(names, arguments.profile)
-        found = run_in_turn(arguments, arch, names, kept)
+        found = _run_in_turn(arguments, arch, names, kept)
         texts += [tables(experiment, found, arch) for experiment in experiments]
         runs += found
     print("\n".join(texts), flush=True)
@@ -119,7 +119,7 @@ def write(arguments: argparse.Namespace, runs: Sequence[Run], text: str) -> None
 def wanted(text: str, arch: str) -> tuple[list[str], list[Experiment]]:
     """The variants that are run, each once, and what they are compared in. Raises UsageError."""
     if text == ALL:
-        experiments = [one for one in EXPERIMENTS if all(is_of(name, arch) for name in one.names)]
+        experiments = [one for one in EXPERIMENTS if all(_is_of(name, arch) for name in one.names)]
     else:
         experiments = [Experiment("Variants", tuple(text.split(",")))]
     names = list(dict.fromkeys(name for one in experiments for name in one.names))
@@ -133,7 +133,7 @@ def named(name: str) -> str:
     return name.replace("+", ",")
 
 
-def is_of(name: str, arch: str) -> bool:
+def _is_of(name: str, arch: str) -> bool:
     found = [variants.BY_NAME[one] for one in name.split("+")]
     return not list(variants.faults(found, arch))
 
@@ -146,7 +146,7 @@ def compile_first(names: Sequence[str], profile: bool) -> None:
         fill_cache_with([(*flags, *build) for build in builds], architectures())
 
 
-def run_in_turn(arguments: argparse.Namespace, arch: str, names: Sequence[str], kept: list[Run]) -> list[Run]:
+def _run_in_turn(arguments: argparse.Namespace, arch: str, names: Sequence[str], kept: list[Run]) -> list[Run]:
     """Each model by each variant, so that what happens to the machine meanwhile happens to all of them. What is kept is
     not run again, and what is run is kept."""
     same = shared(names, arch) if arguments.variants == ALL else {}
@@ -160,13 +160,13 @@ def run_in_turn(arguments: argparse.Namespace, arch: str, names: Sequence[str], 
                 if key not in have:
                     if len(kept) == known:
                         run_model(path, options_for(arguments, arch, named(ran)), WARM_UP_SECONDS)
-                    have[key] = run_variant(arguments, path, arch, ran)
-                    save(kept, have[key], arguments.json)
+                    have[key] = _run_variant(arguments, path, arch, ran)
+                    _save(kept, have[key], arguments.json)
                 runs.append(replace(have[key], variant=name))
     return runs
 
 
-def run_variant(arguments: argparse.Namespace, path: Path, arch: str, name: str) -> Run:
+def _run_variant(arguments: argparse.Namespace, path: Path, arch: str, name: str) -> Run:
     options = options_for(arguments, arch, named(name))
     run = run_model(path, options, arguments.seconds, arguments.processor)
     run.variant = name
@@ -175,7 +175,7 @@ def run_variant(arguments: argparse.Namespace, path: Path, arch: str, name: str)
     return run
 
 
-def save(kept: list[Run], run: Run, path: Path | None) -> None:
+def _save(kept: list[Run], run: Run, path: Path | None) -> None:
     """The file is there whole at any moment."""
     kept.append(run)
     if path is not None:
@@ -198,25 +198,25 @@ def shared(names: Sequence[str], arch: str) -> dict[str, str]:
 # ---- what is made of the runs
 
 
-def by_variant(names: Sequence[str], runs: Sequence[Run]) -> dict[str, list[Run]]:
+def _by_variant(names: Sequence[str], runs: Sequence[Run]) -> dict[str, list[Run]]:
     """Of each variant its runs of the models that none of these variants had an error on, in one order."""
     failed = {run.model for run in runs if run.variant in names and run.has_failed}
     return {name: [run for run in runs if run.variant == name and run.model not in failed] for name in names}
 
 
-def summaries(names: Sequence[str], runs: Sequence[Run]) -> list[Summary]:
-    of = by_variant(names, runs)
+def summaries(names: Sequence[str], runs: Sequence[Run]) -> list[_Summary]:
+    of = _by_variant(names, runs)
     best = [max(of[name][i].nodes_per_second for name in names) for i in range(len(of[names[0]]))]
     first = geometric_mean(run.nodes_per_second for run in of[names[0]])
     return [summary(name, of[name], best, first, sum(run.variant == name and run.has_failed for run in runs))
             for name in names]  # fmt: skip
 
 
-def summary(name: str, runs: Sequence[Run], best: Sequence[float], first: float, failed: int) -> Summary:
+def summary(name: str, runs: Sequence[Run], best: Sequence[float], first: float, failed: int) -> _Summary:
     speeds = [run.nodes_per_second for run in runs]
     shares = [speed / most if most else 1.0 for speed, most in zip(speeds, best)]
     speed = geometric_mean(speeds)
-    return Summary(
+    return _Summary(
         name,
         speed,
         mean(shares),
@@ -228,7 +228,7 @@ def summary(name: str, runs: Sequence[Run], best: Sequence[float], first: float,
         {kind: geometric_mean(run.memory.get(kind, 0) for run in runs) for kind in MEMORY},
         counts(runs) | {"errors": failed},
         mean([run.idle_share for run in runs if not run.is_closed]),
-        mean_phases(runs),
+        _mean_phases(runs),
     )
 
 
@@ -247,7 +247,7 @@ def counts(runs: Sequence[Run]) -> dict[str, int]:
     }
 
 
-def mean_phases(runs: Sequence[Run]) -> dict[str, float]:
+def _mean_phases(runs: Sequence[Run]) -> dict[str, float]:
     phases = dict.fromkeys(phase for run in runs for phase in run.phases)
     return {phase: mean([run.phases.get(phase, 0.0) for run in runs]) for phase in phases}
 
@@ -259,7 +259,7 @@ HEAD = ("variant", "nodes/s", "normalised", "median", "fastest", "change", "roun
 def tables(experiment: Experiment, runs: Sequence[Run], arch: str) -> str:
     """Markdown: all models together, seconds by phase, and nodes a second of each model."""
     found = summaries(experiment.names, runs)
-    of = by_variant(experiment.names, runs)
+    of = _by_variant(experiment.names, runs)
     models = [run.model for run in of[experiment.names[0]]]
     phases = dict.fromkeys(phase for one in found for phase in one.phases)
     lines = [f"### {experiment.title} ({arch.upper()}, {len(models)} models)", ""]
@@ -272,7 +272,7 @@ def tables(experiment: Experiment, runs: Sequence[Run], arch: str) -> str:
     return "\n".join(lines)
 
 
-def cells(one: Summary) -> tuple[object, ...]:
+def cells(one: _Summary) -> tuple[object, ...]:
     memory = (f"{one.memory[kind] / 1024:.1f} KiB" for kind in MEMORY)
     return (one.variant, f"{one.speed:,.0f}", f"{one.normalised:.2f}", f"{one.median:,.0f}", one.fastest,
             f"{round(one.change, 4) + 0.0:+.1%}", f"{one.rounds_per_second:,.0f}", f"{one.rounds_per_node:.1f}",

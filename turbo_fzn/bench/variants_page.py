@@ -23,7 +23,7 @@ def page(runs: Sequence[Run]) -> str:
     models = list(dict.fromkeys(run.model for run in runs))
     parts = balanced([*pictures(names, models, [run for run in runs if not run.has_failed])])
     title = f"{len(names)} variants on {len(models)} models"
-    return document(title, "variants of an engine", verdict(names, runs), parts, [runs_table(runs)])
+    return document(title, "variants of an engine", verdict(names, runs), parts, [_runs_table(runs)])
 
 
 def verdict(names: Sequence[str], runs: Sequence[Run]) -> str:
@@ -69,7 +69,7 @@ def phases(names: Sequence[str], runs: Sequence[Run]) -> str:
     return draw_stacks("Where the time goes", rows, parts, lambda seconds: f"{seconds:.3f} s")
 
 
-def runs_table(runs: Sequence[Run]) -> str:
+def _runs_table(runs: Sequence[Run]) -> str:
     rows = []
     for run in runs:
         figures = (f"{run.nodes_per_second:,.0f}", f"{run.rounds_per_node:.1f}", f"{run.runs_per_node:.1f}")

@@ -45,19 +45,19 @@ def measure(arguments: argparse.Namespace) -> None:
 def write(found: Found, arguments: argparse.Namespace) -> None:
     if arguments.json:
         arguments.json.write_text(json.dumps(found, indent=1))
-    goals = {name_of(path): goal_of(path) for path in arguments.files}
+    goals = {name_of(path): _goal_of(path) for path in arguments.files}
     panels = [(f"{model}, {goals[model]}", list(runs.items())) for model, runs in found.items()]
     title = f"Objective over {'processor' if arguments.processor else 'wall'} seconds"
     arguments.svg.write_text(draw_side_by_side(title, panels, arguments.seconds, SMALL), encoding="utf-8")
 
 
-def goal_of(path: Path) -> str:
+def _goal_of(path: Path) -> str:
     """What the solve item says."""
     found = re.search(r"\bsolve\b[^;]*\b(minimize|maximize|satisfy)\b", read_text(str(path)))
     return found[1] if found else "no goal"
 
 
-def solver_of(text: str) -> tuple[str, str]:
+def _solver_of(text: str) -> tuple[str, str]:
     """NAME=COMMAND, as argparse wants a type."""
     name, _, command = text.partition("=")
     if "{file}" not in command:
@@ -74,7 +74,7 @@ def main() -> int:
     add_arguments(parser, needed=True)
     parser.add_argument("--seconds", type=duration, default=30.0, help="for each file and solver")
     parser.add_argument(
-        "--with", type=solver_of, action="append", required=True, dest="solvers", metavar="NAME=COMMAND"
+        "--with", type=_solver_of, action="append", required=True, dest="solvers", metavar="NAME=COMMAND"
     )
     parser.add_argument(
         "--line", metavar="PATTERN", help="how else a solver prints the objective, as in '%% obj=(-?\\d+)'"

@@ -64,7 +64,7 @@ def tables(rng: random.Random) -> Parts:
 
 
 @kind("small tables")
-def small_tables(rng: random.Random) -> Parts:
+def _small_tables(rng: random.Random) -> Parts:
     for table in cycle(("supports", "conflicts")):
         i, j = rng.sample(range(N), 2)
         rows = {(rng.randrange(100), rng.randrange(100)) for _ in range(20)} - {(value(i), value(j))}
@@ -74,7 +74,7 @@ def small_tables(rng: random.Random) -> Parts:
 
 
 @kind("short table")
-def short_tables(rng: random.Random) -> Parts:
+def _short_tables(rng: random.Random) -> Parts:
     while True:
         yield f"<extension><list> {names(rng, 6)} </list><supports> "
         for i in range(10**4):
@@ -94,7 +94,7 @@ def groups(rng: random.Random) -> Parts:
 
 
 @kind("group of sums")
-def groups_of_sums(rng: random.Random) -> Parts:
+def _groups_of_sums(rng: random.Random) -> Parts:
     while True:
         coefficients = " ".join(str(rng.randint(1, 9)) for _ in range(8))
         terms = f"<list> %... </list><coeffs> {coefficients} </coeffs>"
@@ -104,7 +104,7 @@ def groups_of_sums(rng: random.Random) -> Parts:
         yield "</group>\n"
 
 
-def groups_over_one_table(rng: random.Random, kind: str, rows: Iterable[str], arity: int, members: int) -> Parts:
+def _groups_over_one_table(rng: random.Random, kind: str, rows: Iterable[str], arity: int, members: int) -> Parts:
     """A group of so many constraints over variables drawn at random, all with the same rows of `supports` or
     `conflicts`."""
     columns = " ".join(f"%{i}" for i in range(arity))
@@ -115,25 +115,25 @@ def groups_over_one_table(rng: random.Random, kind: str, rows: Iterable[str], ar
 
 
 @kind("group of tables")
-def groups_of_tables(rng: random.Random) -> Parts:
+def _groups_of_tables(rng: random.Random) -> Parts:
     while True:
         rows = (f"({i % 100},{i * 7 % 100})" for i in range(200))
-        yield from groups_over_one_table(rng, "supports", rows, 2, 10**4)
+        yield from _groups_over_one_table(rng, "supports", rows, 2, 10**4)
 
 
 @kind("group of large tables")
-def groups_of_large_tables(rng: random.Random) -> Parts:
+def _groups_of_large_tables(rng: random.Random) -> Parts:
     """A hundred thousand members, which may not have truths for all rows each."""
     while True:
         rows = sorted({f"({i % 100},{i * i % 97},{rng.randrange(100)})" for i in range(5000)})
-        yield from groups_over_one_table(rng, "supports", rows, 3, 10**5)
+        yield from _groups_over_one_table(rng, "supports", rows, 3, 10**5)
 
 
 @kind("group of conflicts")
-def groups_of_conflicts(rng: random.Random) -> Parts:
+def _groups_of_conflicts(rng: random.Random) -> Parts:
     while True:
         rows = (f"({i % 100},{i * 3 % 100},{i % 100})" for i in range(100))
-        yield from groups_over_one_table(rng, "conflicts", rows, 3, 10**5)
+        yield from _groups_over_one_table(rng, "conflicts", rows, 3, 10**5)
 
 
 @kind("intensions")
@@ -149,7 +149,7 @@ def intensions(rng: random.Random) -> Parts:
 
 
 @kind("long intension")
-def long_intensions(rng: random.Random) -> Parts:
+def _long_intensions(rng: random.Random) -> Parts:
     while True:
         pairs = [rng.sample(range(N), 2) for _ in range(99)]
         terms = ",".join(f"and(eq(x[{i}],{rng.randrange(100)}),x[{j}])" for i, j in pairs)
@@ -172,7 +172,7 @@ def sums(rng: random.Random) -> Parts:
 
 
 @kind("sum of expressions")
-def sums_of_expressions(rng: random.Random) -> Parts:
+def _sums_of_expressions(rng: random.Random) -> Parts:
     while True:
         items = " ".join(f"eq(x[{rng.randrange(N)}],{rng.randrange(100)})" for _ in range(300))
         yield f"<sum><list> {items} </list><condition> (le,100) </condition></sum>\n"
@@ -204,7 +204,7 @@ def automata(rng: random.Random) -> Parts:
 
 
 @kind("mdd")
-def diagrams(rng: random.Random) -> Parts:
+def _diagrams(rng: random.Random) -> Parts:
     while True:
         levels = [["r"], *([f"n{i}_{j}" for j in range(40)] for i in range(9)), ["t"]]
         steps = [

@@ -67,7 +67,7 @@ class RealBoxes(Protocol):
         ...
 
 
-class Divided(Protocol):
+class _Divided(Protocol):
     """A branch and bound; `bound` is what is left to prove, None where nothing is."""
 
     n_nodes: int
@@ -155,7 +155,7 @@ class Bounder(ABC):
             self.fault = error
             log.warning("the relaxation ends, the search goes on: %s: %s", type(error).__name__, error)
 
-    def divide(self, tree: Divided) -> None:
+    def divide(self, tree: _Divided) -> None:
         """Steps of a branch and bound, until it is done or not worth it."""
         self.first, self.divided = self.bound, self.work_time()
         while not self.is_done() and tree.can_rise() and not tree.is_full() and not self.is_hopeless():

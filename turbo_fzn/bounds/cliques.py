@@ -25,7 +25,7 @@ MOST_SEEDS = 300
 MOST_WORK = 2**24  # of `groups`, in variables that are looked up in sets: about a second
 
 
-def literal_of(term: Affine) -> Literal:
+def _literal_of(term: Affine) -> Literal:
     return 2 * term.column + (term.coefficient < 0)
 
 
@@ -37,7 +37,7 @@ class Conflicts:
 
     def add(self, terms: Iterable[Affine]) -> None:
         """Terms that are literals; those that are constant say nothing."""
-        literals = [literal_of(term) for term in terms if term.column >= 0]
+        literals = [_literal_of(term) for term in terms if term.column >= 0]
         if len(literals) > 1:
             self.sets.append(literals)
 
@@ -121,13 +121,13 @@ def merge_pairs(rows: list[Row], is_boolean: Callable[[int], bool], is_stopped: 
     A clique's row implies all of its pairs, and says more: of k literals that exclude each other in pairs, k/2 may be 1
     by the pairs alone, as far as a linear program sees."""
     pairs = {number: pair for number, row in enumerate(rows) if (pair := pair_of(row, is_boolean)) is not None}
-    cliques = [clique for clique in groups(in_triangles(pairs.values()), is_stopped) if len(clique) > 2]
+    cliques = [clique for clique in groups(_in_triangles(pairs.values()), is_stopped) if len(clique) > 2]
     covered = {pair for clique in cliques for pair in combinations(clique, 2)}
     kept = [row for number, row in enumerate(rows) if tuple(sorted(pairs.get(number, ()))) not in covered]
     return kept + [(entries, -INFINITY, side) for entries, side in map(inequality, cliques) if entries]
 
 
-def in_triangles(pairs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+def _in_triangles(pairs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """The pairs whose two are in pairs with a third: mostly few, and only these can be in cliques."""
     pairs = list(pairs)
     neighbours: dict[int, set[int]] = {}

@@ -33,17 +33,17 @@ def add_distinct(m: Linearizer, terms: list[Affine]) -> None:
     """At most one has a given value, and one has it if there are as many values as terms."""
     truths = values_of(m, terms)
     if truths is None:
-        return add_least_sums(m, terms)
+        return _add_least_sums(m, terms)
     every = sorted({value for values in truths for value in values})
     for value in every:
         literals = [values[value] for values in truths if value in values]
         m.builder.add([(1, literal) for literal in literals], int(len(every) == len(terms)), 1)
     if len(every) == len(terms):
-        add_permuted(m, terms, every)
+        _add_permuted(m, terms, every)
     return None
 
 
-def add_permuted(m: Linearizer, terms: list[Affine], values: list[int]) -> None:
+def _add_permuted(m: Linearizer, terms: list[Affine], values: list[int]) -> None:
     """What an array holds at all places of a permutation is the array: both have the same sum."""
     taken = {term.constant for term in terms if term.column < 0}
     columns = [term.column for term in terms if term.column >= 0]
@@ -53,7 +53,7 @@ def add_permuted(m: Linearizer, terms: list[Affine], values: list[int]) -> None:
             m.builder.add([*((1, results[column]) for column in columns), *left], 0, 0)
 
 
-def add_least_sums(m: Linearizer, terms: list[Affine]) -> None:
+def _add_least_sums(m: Linearizer, terms: list[Affine]) -> None:
     """The sum of integers that differ is at least that of the least ones that their bounds leave, and at most so."""
     for sign in (1, -1):
         total, last = 0, -INFINITY
@@ -124,7 +124,7 @@ def member(m: Linearizer, x: Any, y: Any) -> None:
     count(1, 1, INFINITY)(m, x, y, 0)
 
 
-def number_of_values(m: Linearizer, n: Any, x: Any) -> None:
+def _number_of_values(m: Linearizer, n: Any, x: Any) -> None:
     """A value is used if one of its truths is, and only then."""
     terms = m.array(x)
     truths = values_of(m, terms)
@@ -133,14 +133,14 @@ def number_of_values(m: Linearizer, n: Any, x: Any) -> None:
     used = []
     for value in sorted({value for values in truths for value in values}):
         literals = [values[value] for values in truths if value in values]
-        used.append(m.builder.choice(is_used(terms, value)))
+        used.append(m.builder.choice(_is_used(terms, value)))
         m.builder.add([*((1, literal) for literal in literals), (-1, used[-1])], low=0)
         for literal in literals:
             m.builder.add([(1, used[-1]), (-1, literal)], low=0)
     m.builder.add([*((1, column) for column in used), (-1, m.term(n))], 0, 0)
 
 
-def is_used(terms: list[Affine], value: int) -> Meaning:
+def _is_used(terms: list[Affine], value: int) -> Meaning:
     return lambda value_of: int(any(value_of(term) == value for term in terms))
 
 
@@ -149,19 +149,19 @@ def cardinality(closed: bool) -> Form:
 
     def form(m: Linearizer, x: Any, cover: Any, counts: Any) -> None:
         numbers = m.array(counts)
-        limit_counts(m, m.array(x), m.integers(cover), numbers, numbers, closed)
+        _limit_counts(m, m.array(x), m.integers(cover), numbers, numbers, closed)
 
     return form
 
 
-def cardinality_within(closed: bool) -> Form:
+def _cardinality_within(closed: bool) -> Form:
     def form(m: Linearizer, x: Any, cover: Any, low: Any, high: Any) -> None:
-        limit_counts(m, m.array(x), m.integers(cover), m.array(low), m.array(high), closed)
+        _limit_counts(m, m.array(x), m.integers(cover), m.array(low), m.array(high), closed)
 
     return form
 
 
-def limit_counts(
+def _limit_counts(
     m: Linearizer,
     members: list[Affine],
     cover: list[int],
@@ -183,7 +183,7 @@ def limit_counts(
 # Bins
 
 
-def bin_loads(exactly: bool) -> Form:
+def _bin_loads(exactly: bool) -> Form:
     """What lies in each bin sums up to its load, or to no more than its capacity."""
 
     def form(m: Linearizer, sizes: Any, first: Any, bins: Any, weights: Any) -> None:
@@ -201,7 +201,7 @@ def bin_loads(exactly: bool) -> Form:
     return form
 
 
-def bins_alike(m: Linearizer, capacity: Any, bins: Any, weights: Any) -> None:
+def _bins_alike(m: Linearizer, capacity: Any, bins: Any, weights: Any) -> None:
     """Nothing is said of empty bins, so a capacity below 0 bounds no sum of truths."""
     truths = values_of(m, m.array(bins)) if m.term(capacity).constant >= 0 else None
     for place in sorted({place for values in truths or () for place in values}):
@@ -229,24 +229,24 @@ def steps(low: int, high: int) -> Form:
     return form
 
 
-def precede(m: Linearizer, s: Any, t: Any, x: Any) -> None:
-    precede_chain(m, [s, t], x)
+def _precede(m: Linearizer, s: Any, t: Any, x: Any) -> None:
+    _precede_chain(m, [s, t], x)
 
 
-def precede_chain(m: Linearizer, chain: Any, x: Any) -> None:
+def _precede_chain(m: Linearizer, chain: Any, x: Any) -> None:
     """x_j is t only if one before it is s."""
     members = m.array(x)
-    add_precedence(m, pairwise(m.integers(chain)), members)
+    _add_precedence(m, pairwise(m.integers(chain)), members)
 
 
-def sequence_precede(m: Linearizer, x: Any) -> None:
+def _sequence_precede(m: Linearizer, x: Any) -> None:
     """1 comes before 2, that before 3, and so on; so the first is at most 1."""
     members = m.array(x)
     most = min(len(members), max((m.builder.range([(1, term)])[1] for term in members), default=0))
-    add_precedence(m, pairwise(range(1, int(most) + 1)), members)
+    _add_precedence(m, pairwise(range(1, int(most) + 1)), members)
 
 
-def add_precedence(m: Linearizer, pairs: Iterable[tuple[int, int]], members: list[Affine]) -> None:
+def _add_precedence(m: Linearizer, pairs: Iterable[tuple[int, int]], members: list[Affine]) -> None:
     for s, t in pairs:
         if len(members) ** 2 > MOST_TRUTHS:
             return
@@ -266,7 +266,7 @@ def sort(m: Linearizer, x: Any, y: Any) -> None:
     steps(0, INFINITY)(m, y)
 
 
-def argument_sort(m: Linearizer, x: Any, first: Any, p: Any) -> None:
+def _argument_sort(m: Linearizer, x: Any, first: Any, p: Any) -> None:
     m.distinct.append(m.array(p))
 
 
@@ -281,23 +281,23 @@ FORMS: dict[str, Form] = {
     "turbo_count_geq": count(-1, 0, INFINITY),
     "turbo_count_gt": count(-1, 1, INFINITY),
     "turbo_among": among,
-    "turbo_nvalue": number_of_values,
+    "turbo_nvalue": _number_of_values,
     "turbo_member_int": member,
     "turbo_member_bool": member,
     "turbo_global_cardinality": cardinality(False),
     "turbo_global_cardinality_closed": cardinality(True),
-    "turbo_global_cardinality_low_up": cardinality_within(False),
-    "turbo_global_cardinality_low_up_closed": cardinality_within(True),
-    "turbo_bin_packing": bins_alike,
-    "turbo_bin_packing_capa": bin_loads(False),
-    "turbo_bin_packing_load": bin_loads(True),
+    "turbo_global_cardinality_low_up": _cardinality_within(False),
+    "turbo_global_cardinality_low_up_closed": _cardinality_within(True),
+    "turbo_bin_packing": _bins_alike,
+    "turbo_bin_packing_capa": _bin_loads(False),
+    "turbo_bin_packing_load": _bin_loads(True),
     "turbo_sliding_sum": sliding_sum,
     "turbo_increasing_int": steps(0, INFINITY),
     "turbo_increasing_bool": steps(0, INFINITY),
     "turbo_strictly_increasing_int": steps(1, INFINITY),
-    "turbo_value_precede": precede,
-    "turbo_value_precede_chain": precede_chain,
-    "turbo_seq_precede_chain": sequence_precede,
+    "turbo_value_precede": _precede,
+    "turbo_value_precede_chain": _precede_chain,
+    "turbo_seq_precede_chain": _sequence_precede,
     "turbo_sort": sort,
-    "turbo_arg_sort": argument_sort,
+    "turbo_arg_sort": _argument_sort,
 }

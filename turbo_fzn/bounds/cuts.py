@@ -188,7 +188,7 @@ def as_fractions(multipliers: np.ndarray) -> tuple[int, dict[int, int]] | None:
     for value in rest.tolist():
         part = value * denominator
         if abs(part - round(part)) > EXACT * denominator:
-            factor = smallest_denominator(part)
+            factor = _smallest_denominator(part)
             if factor == 0 or denominator * factor > LARGEST_DENOMINATOR:
                 return None
             denominator *= factor
@@ -198,7 +198,7 @@ def as_fractions(multipliers: np.ndarray) -> tuple[int, dict[int, int]] | None:
     return denominator, {int(place): int(value) for place, value in zip(used, scaled)}
 
 
-def smallest_denominator(value: float) -> int:
+def _smallest_denominator(value: float) -> int:
     """By continued fractions; 0 where there is none up to LARGEST_DENOMINATOR."""
     before, now = 0, 1
     rest = value - np.floor(value)

@@ -26,27 +26,27 @@ Side = tuple[Affine, Affine]  # start and length
 def cumulative(m: Linearizer, s: Any, d: Any, r: Any, b: Any) -> None:
     uses = m.array(r)
     if all(m.builder.range([(1, use)])[0] >= 0 for use in uses):  # what one gives has room for others
-        add_tasks(m, m.array(s), m.array(d), uses, m.builder.range([(1, m.term(b))])[1])
+        _add_tasks(m, m.array(s), m.array(d), uses, m.builder.range([(1, m.term(b))])[1])
 
 
 def disjunctive(m: Linearizer, s: Any, d: Any) -> None:
     starts, lengths = m.array(s), m.array(d)
-    add_tasks(m, starts, lengths, [TRUE] * len(starts), 1)
+    _add_tasks(m, starts, lengths, [TRUE] * len(starts), 1)
     for first, second in islice(combinations(zip(starts, lengths), 2), MOST_PAIRS - m.n_ordered):
         order(m, first, second)
 
 
-def rectangles(m: Linearizer, x: Any, y: Any, dx: Any, dy: Any) -> None:
+def _rectangles(m: Linearizer, x: Any, y: Any, dx: Any, dy: Any) -> None:
     sides = (m.array(x), m.array(dx)), (m.array(y), m.array(dy))
     for (starts, lengths), (others, uses) in (sides, sides[::-1]):
-        order_where_they_meet(m, list(zip(starts, lengths)), list(zip(others, uses)))
+        _order_where_they_meet(m, list(zip(starts, lengths)), list(zip(others, uses)))
         ends = [m.builder.range([(1, start), (1, length)])[1] for start, length in zip(others, uses)]
         begins = [m.builder.range([(1, start)])[0] for start in others]
         if starts and max(ends) < INFINITY and min(begins) > -INFINITY:
-            add_tasks(m, starts, lengths, uses, max(ends) - min(begins))
+            _add_tasks(m, starts, lengths, uses, max(ends) - min(begins))
 
 
-def order_where_they_meet(m: Linearizer, across: list[Side], along: list[Side]) -> None:
+def _order_where_they_meet(m: Linearizer, across: list[Side], along: list[Side]) -> None:
     """Rectangles that are sure to overlap in one direction are one behind the other in the other direction."""
     sure = []  # (from, to) that each is sure to take across
     for start, length in across:
@@ -73,7 +73,7 @@ def order(m: Linearizer, first: Side, second: Side) -> None:
     m.builder.imply(negation(before), [(1, other_start), (1, other_length), (-1, start)], high=0)
 
 
-def add_tasks(m: Linearizer, starts: list[Affine], lengths: list[Affine], uses: list[Affine], capacity: int) -> None:
+def _add_tasks(m: Linearizer, starts: list[Affine], lengths: list[Affine], uses: list[Affine], capacity: int) -> None:
     """Those that are sure to take something."""
     tasks = []
     for start, length, use in zip(starts, lengths, uses):
@@ -91,7 +91,7 @@ def add_machine(m: Linearizer, machine: Machine) -> None:
     earliest = min(m.builder.range([(1, task.start)])[0] for task in tasks)
     if earliest == -INFINITY or area * max(area, abs(earliest)) > LARGEST_AREA:
         return
-    for end in common_ends(m, tasks):  # capacity (end - earliest) >= area
+    for end in _common_ends(m, tasks):  # capacity (end - earliest) >= area
         m.builder.add([(1, Affine(end, 1, 0))], low=earliest - (-area // capacity))
     # sum area_i (start_i + length_i / 2) >= area earliest + area^2 / (2 capacity)
     moments = [(2 * capacity * t.length * t.use, t.start) for t in tasks]
@@ -99,18 +99,18 @@ def add_machine(m: Linearizer, machine: Machine) -> None:
     m.builder.add(moments, low=2 * capacity * area * earliest + area * area - halves)
 
 
-def common_ends(m: Linearizer, tasks: list[Task]) -> set[int]:
+def _common_ends(m: Linearizer, tasks: list[Task]) -> set[int]:
     """The columns that are at least start + length of every task."""
     steps, behind = differences(m), None
     for task in tasks:
         if task.start.column >= 0:
-            ends = ends_of(task, steps)
+            ends = _ends_of(task, steps)
             behind = ends if behind is None else behind & ends
     last = max((task.start.constant + task.length for task in tasks if task.start.column < 0), default=-INFINITY)
     return {column for column in behind or () if m.builder.lower[column] >= last}
 
 
-def ends_of(task: Task, steps: Steps) -> set[int]:
+def _ends_of(task: Task, steps: Steps) -> set[int]:
     reached = {task.start.column: 0}
     for _ in range(MOST_STEPS):
         for column, distance in list(reached.items()):
@@ -137,6 +137,6 @@ FORMS = {
     "turbo_cumulative": cumulative,
     "turbo_disjunctive": disjunctive,
     "turbo_disjunctive_strict": disjunctive,
-    "turbo_diffn": rectangles,
-    "turbo_diffn_nonstrict": rectangles,
+    "turbo_diffn": _rectangles,
+    "turbo_diffn_nonstrict": _rectangles,
 }

@@ -142,14 +142,14 @@ def row(terms: Iterable[tuple[Exact, Term]], low: Exact | None = None, high: Exa
 
 
 def add(box: Box, *names: int) -> Iterable[Row]:
-    yield sum_row(*(box.term(v, False) for v in names))
+    yield _sum_row(*(box.term(v, False) for v in names))
 
 
-def float_add(box: Box, *names: int) -> Iterable[Row]:
-    yield sum_row(*(box.term(v, True) for v in names))
+def _float_add(box: Box, *names: int) -> Iterable[Row]:
+    yield _sum_row(*(box.term(v, True) for v in names))
 
 
-def sum_row(x: Term, y: Term, z: Term) -> Row:
+def _sum_row(x: Term, y: Term, z: Term) -> Row:
     return row([(1, x), (-1, y), (-1, z)], 0, 0)
 
 
@@ -161,7 +161,7 @@ def mul(box: Box, *names: int) -> Iterable[Row]:
     return product(*(box.term(v, False) for v in names))
 
 
-def float_mul(box: Box, *names: int) -> Iterable[Row]:
+def _float_mul(box: Box, *names: int) -> Iterable[Row]:
     return product(*(box.term(v, True) for v in names))
 
 
@@ -186,7 +186,7 @@ def leq(box: Box, x: int, y: int, z: int) -> Iterable[Row]:
     return comparison(box.term(x, False), first, second, int(box.is_integer(y) or box.is_integer(z)))
 
 
-def float_leq(box: Box, x: int, y: int, z: int) -> Iterable[Row]:
+def _float_leq(box: Box, x: int, y: int, z: int) -> Iterable[Row]:
     return comparison(box.term(x, False), box.term(y, True), box.term(z, True), 0)
 
 
@@ -244,12 +244,12 @@ def element(box: Box, x: int, y: int, z: int) -> Iterable[Row]:
 
 FORMS: dict[int, Callable[[Box, int, int, int], Iterable[Row]]] = {
     ADD: add,
-    FLOAT_ADD: float_add,
+    FLOAT_ADD: _float_add,
     MUL: mul,
-    FLOAT_MUL: float_mul,
+    FLOAT_MUL: _float_mul,
     INT2FLOAT: int2float,
     LEQ: leq,
-    FLOAT_LEQ: float_leq,
+    FLOAT_LEQ: _float_leq,
     EQ: eq,
     FLOAT_EQ: float_eq,
     MIN: least,

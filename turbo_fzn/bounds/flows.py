@@ -26,20 +26,20 @@ MOST_LOOKED_AT = 1_000_000
 
 def table(m: Linearizer, x: Any, n_rows: Any, cells: Any) -> None:
     terms = m.array(x)
-    rows = rows_left(m, terms, cells)
+    rows = _rows_left(m, terms, cells)
     if rows is None or not rows or not terms:
         return
     chosen = [m.builder.choice(is_row(terms, row)) for row in rows]
     m.builder.add([(1, column) for column in chosen], 1, 1)
     for place, term in enumerate(terms):
-        tie(m, term, [(row[place], column) for row, column in zip(rows, chosen)])
+        _tie(m, term, [(row[place], column) for row, column in zip(rows, chosen)])
 
 
 def is_row(terms: list[Affine], row: tuple[int, ...]) -> Meaning:
     return lambda value_of: int(all(value_of(term) == cell for term, cell in zip(terms, row)))
 
 
-def rows_left(m: Linearizer, terms: list[Affine], cells: Any) -> list[tuple[int, ...]] | None:
+def _rows_left(m: Linearizer, terms: list[Affine], cells: Any) -> list[tuple[int, ...]] | None:
     """The rows of which every cell is in its domain, each once; None where there are too many."""
     numbers = m.integers(cells)
     domains = [m.domain(term.column) if term.column >= 0 else IntSet.interval(*[term.constant] * 2) for term in terms]
@@ -48,7 +48,7 @@ def rows_left(m: Linearizer, terms: list[Affine], cells: Any) -> list[tuple[int,
     return list(left) if len(left) * len(terms) <= MOST_CELLS else None
 
 
-def tie(m: Linearizer, term: Affine, uses: list[tuple[int, Affine]]) -> None:
+def _tie(m: Linearizer, term: Affine, uses: list[tuple[int, Affine]]) -> None:
     """The term has the value of the column that is 1 (one of them is); and so have its truths, where they are known."""
     m.builder.add([*uses, (-1, term)], 0, 0)
     if m.is_named(term) or m.is_small(term):
@@ -62,18 +62,18 @@ def tie(m: Linearizer, term: Affine, uses: list[tuple[int, Affine]]) -> None:
 # Paths
 
 
-class Edge(NamedTuple):
+class _Edge(NamedTuple):
     source: int
     value: int
     target: int
     cost: int
 
 
-def add_paths(m: Linearizer, x: list[Affine], layers: list[list[Edge]], start: int, total: Affine | None) -> None:
+def _add_paths(m: Linearizer, x: list[Affine], layers: list[list[_Edge]], start: int, total: Affine | None) -> None:
     """One unit flows from `start` along an edge of each layer, whose values are those of x; its costs are `total`."""
-    columns: list[dict[Edge, Affine]] = []
+    columns: list[dict[_Edge, Affine]] = []
     for place, layer in enumerate(layers):
-        columns.append({edge: m.builder.choice(uses_edge(x, layers, start, total, place, edge)) for edge in layer})
+        columns.append({edge: m.builder.choice(_uses_edge(x, layers, start, total, place, edge)) for edge in layer})
     for place, (term, used) in enumerate(zip(x, columns)):
         flow: dict[int, list[tuple[int, Affine]]] = {}
         for edge, column in used.items():
@@ -82,27 +82,27 @@ def add_paths(m: Linearizer, x: list[Affine], layers: list[list[Edge]], start: i
             flow.setdefault(edge.target, []).append((-1, column))
         for terms in flow.values():
             m.builder.add(terms, int(place == 0), int(place == 0))
-        tie(m, term, [(edge.value, column) for edge, column in used.items()])
+        _tie(m, term, [(edge.value, column) for edge, column in used.items()])
     if total is not None:
         costs = [(edge.cost, column) for used in columns for edge, column in used.items()]
         m.builder.add([*costs, (-1, total)], 0, 0)
 
 
-def uses_edge(
-    x: list[Affine], layers: list[list[Edge]], start: int, total: Affine | None, place: int, edge: Edge
+def _uses_edge(
+    x: list[Affine], layers: list[list[_Edge]], start: int, total: Affine | None, place: int, edge: _Edge
 ) -> Meaning:
     def value(value_of: Callable[[Affine], int]) -> int:
-        path = path_of([value_of(term) for term in x], layers, start, None if total is None else value_of(total))
+        path = _path_of([value_of(term) for term in x], layers, start, None if total is None else value_of(total))
         return int(path[place] == edge)
 
     return value
 
 
-def path_of(word: list[int], layers: list[list[Edge]], start: int, total: int | None) -> tuple[Edge, ...]:
+def _path_of(word: list[int], layers: list[list[_Edge]], start: int, total: int | None) -> tuple[_Edge, ...]:
     """The first path that reads the word, at that cost; one there is."""
 
     @cache
-    def ways(place: int, state: int, cost: int) -> tuple[Edge, ...] | None:
+    def ways(place: int, state: int, cost: int) -> tuple[_Edge, ...] | None:
         if place == len(layers):
             return () if total is None or cost == total else None
         for edge in layers[place]:
@@ -117,7 +117,7 @@ def path_of(word: list[int], layers: list[list[Edge]], start: int, total: int | 
     return path
 
 
-def trim(layers: Iterable[Iterable[Edge]], start: int, final: Callable[[int], bool]) -> list[list[Edge]] | None:
+def _trim(layers: Iterable[Iterable[_Edge]], start: int, final: Callable[[int], bool]) -> list[list[_Edge]] | None:
     """The edges on paths from the start to a final state; None where there are too many."""
     states, kept, n_edges = {start}, [], 0
     for layer in layers:
@@ -134,54 +134,54 @@ def trim(layers: Iterable[Iterable[Edge]], start: int, final: Callable[[int], bo
     return kept
 
 
-def automaton(m: Linearizer, x: Any, n: Any, letters: Any, d: Any, first: Any, final: Any, *priced: Any) -> None:
+def _automaton(m: Linearizer, x: Any, n: Any, letters: Any, d: Any, first: Any, final: Any, *priced: Any) -> None:
     terms, start, accepted = m.array(x), m.term(first).constant, m.set(final)
     alphabet, targets = m.set(letters), m.integers(d)
     costs = m.integers(priced[0]) if priced else [0] * len(targets)
     if alphabet.has_holes or len(targets) * len(terms) > MOST_LOOKED_AT:
         return
     cells = [
-        Edge(state, letter, targets[cell], costs[cell])
+        _Edge(state, letter, targets[cell], costs[cell])
         for cell, (state, letter) in enumerate((s, a) for s in range(1, m.term(n).constant + 1) for a in alphabet)
         if targets[cell]
     ]
-    add_layers(m, terms, lambda place: cells, start, accepted.__contains__, m.term(priced[1]) if priced else None)
+    _add_layers(m, terms, lambda place: cells, start, accepted.__contains__, m.term(priced[1]) if priced else None)
 
 
-def diagram(m: Linearizer, x: Any, n: Any, level: Any, n_edges: Any, source: Any, label: Any, *rest: Any) -> None:
+def _diagram(m: Linearizer, x: Any, n: Any, level: Any, n_edges: Any, source: Any, label: Any, *rest: Any) -> None:
     """`rest` is the costs, the targets and the total, or the targets alone."""
     levels, sources, targets = m.integers(level), m.integers(source), m.integers(rest[-1 if len(rest) == 1 else 1])
     costs = m.integers(rest[0]) if len(rest) > 1 else [0] * len(targets)
     labels = m.sets(label)
 
-    def layer(place: int) -> Iterable[Edge]:
+    def layer(place: int) -> Iterable[_Edge]:
         for source, values, target, cost in zip(sources, labels, targets, costs):
             if levels[source - 1] == place + 1:
-                yield from (Edge(source, value, target, cost) for value in values)
+                yield from (_Edge(source, value, target, cost) for value in values)
 
-    add_layers(m, m.array(x), layer, 1, lambda node: node == 0, m.term(rest[2]) if len(rest) > 1 else None)
+    _add_layers(m, m.array(x), layer, 1, lambda node: node == 0, m.term(rest[2]) if len(rest) > 1 else None)
 
 
-def add_layers(
+def _add_layers(
     m: Linearizer,
     terms: list[Affine],
-    layer: Callable[[int], Iterable[Edge]],
+    layer: Callable[[int], Iterable[_Edge]],
     start: int,
     final: Callable[[int], bool],
     total: Affine | None,
 ) -> None:
     """What the domains and the final states leave of the paths, if it is not too much."""
     domains = [m.domain(term.column) if term.column >= 0 else IntSet.interval(*[term.constant] * 2) for term in terms]
-    layers = trim(([e for e in layer(i) if e.value in domain] for i, domain in enumerate(domains)), start, final)
+    layers = _trim(([e for e in layer(i) if e.value in domain] for i, domain in enumerate(domains)), start, final)
     if layers is not None and all(layers):
-        add_paths(m, terms, layers, start, total)
+        _add_paths(m, terms, layers, start, total)
 
 
 FORMS: dict[str, Callable[..., None]] = {
     "turbo_table_int": table,
     "turbo_table_bool": table,
-    "turbo_regular": automaton,
-    "turbo_cost_regular": automaton,
-    "turbo_mdd": diagram,
-    "turbo_cost_mdd": diagram,
+    "turbo_regular": _automaton,
+    "turbo_cost_regular": _automaton,
+    "turbo_mdd": _diagram,
+    "turbo_cost_mdd": _diagram,
 }

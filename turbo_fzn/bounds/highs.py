@@ -39,7 +39,7 @@ class Answer(NamedTuple):
     duals: np.ndarray
 
 
-class Meter:
+class _Meter:
     """What HiGHS calls back while it solves. `is_over` says when to give up; `account` is told what was done, in
     seconds that are counted and not measured. It knows no solver, which must not be kept alive by its own callback."""
 
@@ -73,7 +73,7 @@ class Meter:
             self.fault, answer.user_interrupt = error, True
 
 
-def quiet_solver(meter: Meter) -> Any:
+def _quiet_solver(meter: _Meter) -> Any:
     """A solver that says nothing, on this thread."""
     solver: Any = highspy.Highs()
     for option, value in (("output_flag", False), ("threads", 1)):
@@ -100,13 +100,13 @@ class Program:
     def __init__(
         self, relaxation: Relaxation, is_over: Callable[[], bool], account: Callable[[float], None] | None = None
     ):
-        self.meter = Meter(is_over, account)
-        self.solver = solver = quiet_solver(self.meter)
+        self.meter = _Meter(is_over, account)
+        self.solver = solver = _quiet_solver(self.meter)
         n, rows = relaxation.n_columns, relaxation.rows
         cost = np.zeros(n)
         cost[relaxation.objective] = relaxation.sense
         self.lower, self.upper = relaxation.lower.copy(), relaxation.upper.copy()
-        bounds = [as_floats(side) for side in (relaxation.lower, relaxation.upper, rows.lower, rows.upper)]
+        bounds = [_as_floats(side) for side in (relaxation.lower, relaxation.upper, rows.lower, rows.upper)]
         sizes, entries = (n, len(rows), len(rows.values)), entries_of(rows)
         solver.passModel(*sizes, ROW_BY_ROW, 1, 0.0, cost, *bounds, *entries, np.zeros(n, np.int32))
 
@@ -114,12 +114,12 @@ class Program:
         """The bounds of the columns, int64 [n]."""
         changed = np.flatnonzero((lower != self.lower) | (upper != self.upper))
         if len(changed):
-            sides = as_floats(lower[changed]), as_floats(upper[changed])
+            sides = _as_floats(lower[changed]), _as_floats(upper[changed])
             self.solver.changeColsBounds(len(changed), changed.astype(np.int32), *sides)
             self.lower[changed], self.upper[changed] = lower[changed], upper[changed]
 
     def add(self, rows: LinearRows) -> None:
-        sides = as_floats(rows.lower), as_floats(rows.upper)
+        sides = _as_floats(rows.lower), _as_floats(rows.upper)
         self.solver.addRows(len(rows), *sides, len(rows.values), *entries_of(rows))
 
     def remove(self, numbers: np.ndarray) -> None:
@@ -155,7 +155,7 @@ def solve_reals(
     cost: np.ndarray, lower: np.ndarray, upper: np.ndarray, rows: Sequence[Row], is_over: Callable[[], bool]
 ) -> Answer:
     """The least cost x (float64 [n]) within the bounds and the rows, by a program of its own."""
-    solver = quiet_solver(Meter(is_over))
+    solver = _quiet_solver(_Meter(is_over))
     for option in ("primal_feasibility_tolerance", "dual_feasibility_tolerance"):
         solver.setOptionValue(option, TIGHT)
     solver.setOptionValue("presolve", "off")  # which keeps no ray of what is infeasible
@@ -174,5 +174,5 @@ def entries_of(rows: LinearRows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return rows.start[:-1].astype(np.int32), rows.columns.astype(np.int32), rows.values.astype(float)
 
 
-def as_floats(bounds: np.ndarray) -> np.ndarray:
+def _as_floats(bounds: np.ndarray) -> np.ndarray:
     return np.where(np.abs(bounds) >= INFINITY, np.where(bounds > 0, np.inf, -np.inf), bounds.astype(float))

@@ -35,22 +35,22 @@ def linearise(
     `numbers` maps the name of each variable to its place in `lower` and `upper` (int64), the bounds that hold in all
     solutions; ±INFINITY for none."""
     assert np.all(np.abs(lower) <= INFINITY) and np.all(np.abs(upper) <= INFINITY)
-    return relax(Linearizer(model, numbers, lower, upper, stopped))
+    return _relax(Linearizer(model, numbers, lower, upper, stopped))
 
 
-def relax(m: Linearizer) -> Relaxation | None:
+def _relax(m: Linearizer) -> Relaxation | None:
     """None where the objective is no column of any row, or when stopped."""
     goal = m.model.goal
     assert goal is not None
-    find_holes(m)
-    find_images(m)
+    _find_holes(m)
+    _find_images(m)
     objective = m.term(goal.objective)
     if objective.column < 0:
         return None
-    name_literals(m)
-    add_constraints(m)
-    add_differences(m)
-    add_meetings(m)
+    _name_literals(m)
+    _add_constraints(m)
+    _add_differences(m)
+    _add_meetings(m)
     nonlinear.add_places(m)
     for machine in m.machines:
         energy.add_machine(m, machine)
@@ -65,7 +65,7 @@ def relax(m: Linearizer) -> Relaxation | None:
     return relaxation
 
 
-def add_constraints(m: Linearizer) -> None:
+def _add_constraints(m: Linearizer) -> None:
     n_entries = 0
     for constraint in m.model.constraints:
         form = FORMS.get(constraint.name)
@@ -75,13 +75,13 @@ def add_constraints(m: Linearizer) -> None:
             n_entries += sum(len(entries) for entries, _, _ in m.builder.rows[before:])
 
 
-def name_literals(m: Linearizer) -> None:
+def _name_literals(m: Linearizer) -> None:
     for constraint in m.model.constraints:
         if constraint.name in LITERALS and len(constraint.args) == 3:
-            name_literal(m, constraint)
+            _name_literal(m, constraint)
 
 
-def name_literal(m: Linearizer, constraint: Constraint) -> None:
+def _name_literal(m: Linearizer, constraint: Constraint) -> None:
     """b = (x = c), b = (x != c)."""
     x, y = m.term(constraint.args[0]), m.term(constraint.args[1])
     literal = m.term(constraint.args[2])
@@ -96,7 +96,7 @@ def name_literal(m: Linearizer, constraint: Constraint) -> None:
             m.encoding.name(x, y.constant, literal)
 
 
-def find_holes(m: Linearizer) -> None:
+def _find_holes(m: Linearizer) -> None:
     """Domains with holes, as the model declares them."""
     for variable in m.model.variables.values():
         if isinstance(variable.domain, IntSet) and variable.domain.has_holes:
@@ -105,7 +105,7 @@ def find_holes(m: Linearizer) -> None:
                 m.domains[column] = m.domain(column) & variable.domain
 
 
-def find_images(m: Linearizer) -> None:
+def _find_images(m: Linearizer) -> None:
     """Equations of two variables, before any truth is named."""
     for constraint in m.model.constraints:
         if constraint.name == "int_lin_eq":
@@ -117,7 +117,7 @@ def find_images(m: Linearizer) -> None:
                 m.places.append((factors, terms, k.constant))
 
 
-def add_differences(m: Linearizer) -> None:
+def _add_differences(m: Linearizer) -> None:
     """Of variables that all differ, at most one has a given value, and one has it if there are as many values."""
     equal = {(x, y) for x, y, k in m.differences if k == 0}
     for columns in groups(equal, m.stopped):
@@ -127,17 +127,17 @@ def add_differences(m: Linearizer) -> None:
             counting.add_distinct(m, terms)
     for (x, y, k), _ in m.differences.items():
         if k and not m.stopped():
-            add_conflicts_of(m, x, y, k)
+            _add_conflicts_of(m, x, y, k)
 
 
-def add_conflicts_of(m: Linearizer, x: int, y: int, k: int) -> None:
+def _add_conflicts_of(m: Linearizer, x: int, y: int, k: int) -> None:
     """x - y != k: the truths of x = v + k and y = v."""
     first, second = (m.encoding.named(Affine(column, 1, 0)) for column in (x, y))
     for value in first.keys() & {value + k for value in second}:
         m.conflicts.add([first[value], second[value - k]])
 
 
-def add_meetings(m: Linearizer) -> None:
+def _add_meetings(m: Linearizer) -> None:
     """Values of two columns of a table that are in no row of it together."""
     for columns in m.tables.values():
         found = [[(m.encoding.known(x, value), set(at)) for value, at in rows.items()] for x, rows in columns]

@@ -30,13 +30,13 @@ def sums(low: bool) -> Form:
     return form
 
 
-def sum_at_most_reified(m: Linearizer, coefficients: Any, variables: Any, k: Any, truth: Any) -> None:
+def _sum_at_most_reified(m: Linearizer, coefficients: Any, variables: Any, k: Any, truth: Any) -> None:
     literal = m.term(truth)
     terms = [*zip(m.integers(coefficients), m.array(variables)), (-1, m.term(k))]
     at_most(m, terms, literal)
 
 
-def sum_at_most_implied(m: Linearizer, coefficients: Any, variables: Any, k: Any, condition: Any) -> None:
+def _sum_at_most_implied(m: Linearizer, coefficients: Any, variables: Any, k: Any, condition: Any) -> None:
     terms = [*zip(m.integers(coefficients), m.array(variables)), (-1, m.term(k))]
     imply_at_most(m, terms, m.term(condition))
 
@@ -68,7 +68,7 @@ def equal(m: Linearizer, x: Any, y: Any, condition: Any = True) -> None:
     m.builder.imply(literal, [(1, first), (-1, second)], 0, 0)
 
 
-def equal_implied(m: Linearizer, x: Any, y: Any, condition: Any) -> None:
+def _equal_implied(m: Linearizer, x: Any, y: Any, condition: Any) -> None:
     first, second = m.term(x), m.term(y)
     if second.column >= 0:
         first, second = second, first
@@ -77,20 +77,20 @@ def equal_implied(m: Linearizer, x: Any, y: Any, condition: Any) -> None:
     return imply_member(m, first, IntSet.interval(second.constant, second.constant), m.term(condition))
 
 
-def equal_reified(m: Linearizer, x: Any, y: Any, truth: Any) -> None:
+def _equal_reified(m: Linearizer, x: Any, y: Any, truth: Any) -> None:
     equal(m, x, y, truth)
     first, second, literal = m.term(x), m.term(y), m.term(truth)
     if first.column >= 0 and second.column >= 0 and literal.column >= 0:
-        equal_by_values(m, first, second, literal)
+        _equal_by_values(m, first, second, literal)
 
 
-def different_reified(m: Linearizer, x: Any, y: Any, truth: Any) -> None:
+def _different_reified(m: Linearizer, x: Any, y: Any, truth: Any) -> None:
     first, second, literal = m.term(x), m.term(y), negation(m.term(truth))
     if first.column < 0 or second.column < 0:
         return
     m.builder.imply(literal, [(1, first), (-1, second)], 0, 0)
     if literal.column >= 0:
-        equal_by_values(m, first, second, literal)
+        _equal_by_values(m, first, second, literal)
 
 
 MOST_VALUES = 64
@@ -98,7 +98,7 @@ MOST_SPLIT = 4_000  # values of all equations together, beyond those of few valu
 FEW_VALUES = 16
 
 
-def equal_by_values(m: Linearizer, first: Affine, second: Affine, literal: Affine) -> None:
+def _equal_by_values(m: Linearizer, first: Affine, second: Affine, literal: Affine) -> None:
     """literal = (x = y), value by value: two of the three truths x = v, y = v, literal make the third."""
     shared = m.domain(first.column) & m.domain(second.column)
     size = max(m.domain(first.column).size, m.domain(second.column).size)
@@ -115,7 +115,7 @@ def different(m: Linearizer, x: Any, y: Any) -> None:
     m.differ(m.term(x), m.term(y), 0)
 
 
-def sum_different(m: Linearizer, coefficients: Any, variables: Any, k: Any) -> None:
+def _sum_different(m: Linearizer, coefficients: Any, variables: Any, k: Any) -> None:
     """x - y != k."""
     factors, terms = m.integers(coefficients), m.array(variables)
     if len(terms) == 2 and factors[0] == -factors[1] and abs(factors[0]) == 1:
@@ -131,33 +131,33 @@ def clause(m: Linearizer, positive: Any, negative: Any) -> None:
     m.builder.add(terms, low=1)
 
 
-def clause_implied(m: Linearizer, positive: Any, negative: Any, condition: Any) -> None:
+def _clause_implied(m: Linearizer, positive: Any, negative: Any, condition: Any) -> None:
     literals = [*m.array(positive), *map(negation, m.array(negative)), negation(m.term(condition))]
     m.builder.add([(1, literal) for literal in literals], low=1)
 
 
-def clause_reified(m: Linearizer, positive: Any, negative: Any, truth: Any) -> None:
-    disjunction_of(m, m.array(positive) + list(map(negation, m.array(negative))), m.term(truth))
+def _clause_reified(m: Linearizer, positive: Any, negative: Any, truth: Any) -> None:
+    _disjunction_of(m, m.array(positive) + list(map(negation, m.array(negative))), m.term(truth))
 
 
 def disjunction(m: Linearizer, members: Any, truth: Any) -> None:
-    disjunction_of(m, m.array(members), m.term(truth))
+    _disjunction_of(m, m.array(members), m.term(truth))
 
 
 def conjunction(m: Linearizer, members: Any, truth: Any) -> None:
-    disjunction_of(m, list(map(negation, m.array(members))), negation(m.term(truth)))
+    _disjunction_of(m, list(map(negation, m.array(members))), negation(m.term(truth)))
 
 
-def conjunction_implied(m: Linearizer, members: Any, condition: Any) -> None:
+def _conjunction_implied(m: Linearizer, members: Any, condition: Any) -> None:
     for member in m.array(members):
         m.builder.add([(1, m.term(condition)), (-1, member)], high=0)
 
 
-def disjunction_implied(m: Linearizer, members: Any, condition: Any) -> None:
-    clause_implied(m, members, [], condition)
+def _disjunction_implied(m: Linearizer, members: Any, condition: Any) -> None:
+    _clause_implied(m, members, [], condition)
 
 
-def disjunction_of(m: Linearizer, literals: list[Affine], truth: Affine) -> None:
+def _disjunction_of(m: Linearizer, literals: list[Affine], truth: Affine) -> None:
     """truth = some of the literals."""
     if truth != TRUE:
         for literal in literals:
@@ -166,11 +166,11 @@ def disjunction_of(m: Linearizer, literals: list[Affine], truth: Affine) -> None
 
 
 def either(m: Linearizer, x: Any, y: Any, truth: Any) -> None:
-    disjunction_of(m, [m.term(x), m.term(y)], m.term(truth))
+    _disjunction_of(m, [m.term(x), m.term(y)], m.term(truth))
 
 
 def both(m: Linearizer, x: Any, y: Any, truth: Any) -> None:
-    disjunction_of(m, [negation(m.term(x)), negation(m.term(y))], negation(m.term(truth)))
+    _disjunction_of(m, [negation(m.term(x)), negation(m.term(y))], negation(m.term(truth)))
 
 
 def exclusive(m: Linearizer, x: Any, y: Any, truth: Any = True) -> None:
@@ -181,7 +181,7 @@ def exclusive(m: Linearizer, x: Any, y: Any, truth: Any = True) -> None:
         m.builder.add([(-1 if i == alone else 1, literal) for i, literal in enumerate(literals)], low=0)
 
 
-def equivalent(m: Linearizer, x: Any, y: Any, truth: Any = True) -> None:
+def _equivalent(m: Linearizer, x: Any, y: Any, truth: Any = True) -> None:
     literals = [m.term(x), m.term(y), negation(m.term(truth))]
     m.builder.add([(1, literal) for literal in literals], high=2)
     for alone in range(3):
@@ -191,7 +191,7 @@ def equivalent(m: Linearizer, x: Any, y: Any, truth: Any = True) -> None:
 # Sets
 
 
-def member_reified(m: Linearizer, x: Any, values: Any, truth: Any) -> None:
+def _member_reified(m: Linearizer, x: Any, values: Any, truth: Any) -> None:
     """truth = the sum of the truths x = v over the set."""
     chosen: Any = values if isinstance(values, IntSet) else m.model.parameters[values]
     literals = m.encoding.all_values(m.term(x))
@@ -200,12 +200,12 @@ def member_reified(m: Linearizer, x: Any, values: Any, truth: Any) -> None:
         m.builder.add([*((1, literal) for literal in inside), (-1, m.term(truth))], 0, 0)
 
 
-def member_implied(m: Linearizer, x: Any, values: Any, condition: Any) -> None:
+def _member_implied(m: Linearizer, x: Any, values: Any, condition: Any) -> None:
     imply_member(m, m.term(x), m.set(values), m.term(condition))
 
 
 EQUATION = sums(True), sums(True), sums(True)
-SUM_AT_MOST = sums(False), sum_at_most_reified, sum_at_most_implied
+SUM_AT_MOST = sums(False), _sum_at_most_reified, _sum_at_most_implied
 LESS, AT_MOST = comparison(1), comparison(0)
 
 # Of each predicate the rows of its forms, in the order of SUFFIXES, as far as there are some.
@@ -218,19 +218,19 @@ ROWS: dict[str, tuple[Form | None, ...]] = {
     "int_lt": LESS,
     "bool_le": AT_MOST,
     "bool_lt": LESS,
-    "int_eq": (equal, equal_reified, equal_implied),
-    "int_ne": (different, different_reified),
-    "int_lin_ne": (sum_different,),
-    "bool_eq": (equal, equivalent, equal_implied),
+    "int_eq": (equal, _equal_reified, _equal_implied),
+    "int_ne": (different, _different_reified),
+    "int_lin_ne": (_sum_different,),
+    "bool_eq": (equal, _equivalent, _equal_implied),
     "bool2int": (equal,),
     "bool_not": (exclusive, exclusive),
     "bool_xor": (exclusive,),
     "bool_and": (both,),
     "bool_or": (either,),
-    "bool_clause": (clause, clause_reified, clause_implied),
-    "array_bool_and": (conjunction, None, conjunction_implied),
-    "array_bool_or": (disjunction, None, disjunction_implied),
-    "set_in": (None, member_reified, member_implied),
+    "bool_clause": (clause, _clause_reified, _clause_implied),
+    "array_bool_and": (conjunction, None, _conjunction_implied),
+    "array_bool_or": (disjunction, None, _disjunction_implied),
+    "set_in": (None, _member_reified, _member_implied),
 }
 FORMS: dict[str, Form] = {
     name + suffix: form for name, forms in ROWS.items() for suffix, form in zip(SUFFIXES, forms) if form is not None

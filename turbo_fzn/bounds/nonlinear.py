@@ -49,7 +49,7 @@ def times(m: Linearizer, x: Any, y: Any, z: Any) -> None:
 
 def square(m: Linearizer, x: Affine, product: Affine) -> None:
     """Under the secant, above the lines through neighbouring integers at both ends: (x - a)(x - a - 1) >= 0."""
-    m.builder.separators.append(Square(x, product))
+    m.builder.separators.append(_Square(x, product))
     low, high = m.builder.range([(1, x)])
     if finite(low, high):
         m.builder.add([(1, product), (-low - high, x)], high=-low * high)
@@ -62,7 +62,7 @@ def power(m: Linearizer, x: Any, exponent: Any, z: Any) -> None:
         square(m, m.term(x), m.term(z))
 
 
-class Square(NamedTuple):
+class _Square(NamedTuple):
     """product = x x: above the line through the squares of any two neighbouring integers."""
 
     x: Affine
@@ -70,7 +70,7 @@ class Square(NamedTuple):
 
     def cuts(self, values: np.ndarray) -> Iterator[tuple[dict[int, int], int, float]]:
         """Of the integers about x, as of any Separator."""
-        below = floor(value_at(self.x, values))
+        below = floor(_value_at(self.x, values))
         if abs(below) >= LARGEST_ROOT:
             return
         entries, constant = collect([(2 * below + 1, self.x), (-1, self.product)])
@@ -80,7 +80,7 @@ class Square(NamedTuple):
             yield entries, side, float(excess)
 
 
-def value_at(term: Affine, values: np.ndarray) -> float:
+def _value_at(term: Affine, values: np.ndarray) -> float:
     return term.constant + (term.coefficient * float(values[term.column]) if term.column >= 0 else 0)
 
 
@@ -151,14 +151,14 @@ def element(m: Linearizer, i: Any, members: Any, z: Any) -> None:
         terms = [(member.constant, literal) for literal, member in chosen]
         m.builder.add([*terms, (-1, result)], 0, 0)
         if m.is_named(result) or m.is_small(result):
-            name_values(m, index, chosen, result)
+            _name_values(m, index, chosen, result)
     elif len(chosen) <= MOST_CHOICES:
         choose(m, chosen, result)
         if index.column >= 0:
             m.reads.setdefault(tuple(array), {})[index.column] = result
 
 
-def name_values(m: Linearizer, index: Affine, chosen: list[tuple[Affine, Affine]], result: Affine) -> None:
+def _name_values(m: Linearizer, index: Affine, chosen: list[tuple[Affine, Affine]], result: Affine) -> None:
     """[z = v] is the sum of [i = j] over the indices j of v."""
     if m.is_small(result):
         m.encoding.all_values(result)
@@ -186,10 +186,10 @@ def add_places(m: Linearizer) -> None:
         left -= size
         sign = entries.pop(index)
         are_distinct = any(group.issuperset(entries) for group in groups)
-        add_index(m, Affine(index, sign, 0), entries, k - constant, are_distinct)
+        _add_index(m, Affine(index, sign, 0), entries, k - constant, are_distinct)
 
 
-def add_index(m: Linearizer, index: Affine, others: dict[int, int], k: int, are_distinct: bool) -> None:
+def _add_index(m: Linearizer, index: Affine, others: dict[int, int], k: int, are_distinct: bool) -> None:
     """index + the sum of the others = k. Where the index has no truths, nobody needs those of the others."""
     if not m.encoding.has_all(index):
         return

@@ -38,7 +38,7 @@ def negation(literal: Affine) -> Affine:
 Terms = Iterable[tuple[int, Affine]]
 
 
-class Separator(Protocol):
+class _Separator(Protocol):
     """Rows without end, given where they are violated."""
 
     def cuts(self, values: np.ndarray) -> Iterator[tuple[dict[int, int], int, float]]:
@@ -110,10 +110,10 @@ class Relaxation:
     sense: int
     variables: np.ndarray
     truths: dict[int, tuple[int, int]]
-    conflicts: Separator
+    conflicts: _Separator
     step: int = 1
     residue: int = 0
-    separators: Sequence[Separator] = ()
+    separators: Sequence[_Separator] = ()
     choices: Mapping[int, Meaning] = field(default_factory=dict)
 
     @property
@@ -135,7 +135,7 @@ class Builder:
         self.rows: list[tuple[dict[int, int], int, int]] = []
         self.truths: dict[int, tuple[int, int]] = {}
         self.choices: dict[int, Meaning] = {}
-        self.separators: list[Separator] = []
+        self.separators: list[_Separator] = []
 
     def choice(self, meaning: Meaning) -> Affine:
         """A new column that is 0 or 1 in every solution, as its values say."""
@@ -218,7 +218,7 @@ class Builder:
             end = self.upper[column] if sign * value > 0 else self.lower[column]
             self.imply(literal, [(1, Affine(column, 1, 0))], end, end)
 
-    def finish(self, objective: int, sense: int, conflicts: Separator) -> Relaxation:
+    def finish(self, objective: int, sense: int, conflicts: _Separator) -> Relaxation:
         step, residue = self.lattice(objective)
         return Relaxation(
             np.array(self.lower, np.int64),

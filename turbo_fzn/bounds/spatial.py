@@ -208,8 +208,8 @@ def prove(rows: Sequence[Row], cost: dict[int, int], box: Box, duals: np.ndarray
         cost x  =  d A x + (cost - d A) x  >=  the ends of the rows times d + the ends of the box times (cost - d A).
 
     None where an end is missing. All numbers are integers over powers of two, so the sums are ones of integers."""
-    used = [(row, factor) for row, factor in zip(rows, multipliers(duals)) if is_usable(row, factor)]
-    scale = max((value.denominator for row, _ in used for value in numbers_in(row)), default=1)
+    used = [(row, factor) for row, factor in zip(rows, multipliers(duals)) if _is_usable(row, factor)]
+    scale = max((value.denominator for row, _ in used for value in _numbers_in(row)), default=1)
     total, reduced = 0, {v: value * scale * DENOMINATOR for v, value in cost.items()}
     for (entries, low, high), factor in used:
         total += factor * scaled(low if factor > 0 else high, scale)
@@ -232,12 +232,12 @@ def multipliers(duals: np.ndarray) -> list[int]:
     return [round(dual * DENOMINATOR) for dual in np.where(sensible, duals, 0.0).tolist()]
 
 
-def is_usable(row: Row, factor: int) -> bool:
+def _is_usable(row: Row, factor: int) -> bool:
     """Whether the row has the side that the multiplier asks for."""
     return factor != 0 and (row.low if factor > 0 else row.high) is not None
 
 
-def numbers_in(row: Row) -> Iterator[Exact]:
+def _numbers_in(row: Row) -> Iterator[Exact]:
     yield from row.entries.values()
     yield from (side for side in (row.low, row.high) if side is not None)
 

@@ -55,7 +55,7 @@ def keep(m: Linearizer, terms: Terms, literal: Affine, both_ways: bool) -> bool:
     if both_ways:
         m.thresholds.setdefault(column, {}).setdefault(limit, []).append(literal if is_below else negation(literal))
     else:
-        m.late.append(lambda: add_implied(m, literal, column, limit, is_below))
+        m.late.append(lambda: _add_implied(m, literal, column, limit, is_below))
     return True
 
 
@@ -67,21 +67,21 @@ def add_thresholds(m: Linearizer) -> None:
                 m.builder.add([(1, first), (-1, other)], 0, 0)
         if m.encoding.has_all(Affine(column, 1, 0)):
             for limit, (literal, *_) in literals.items():
-                m.builder.add([*sum_up_to(m, column, limit), (-1, literal)], 0, 0)
+                m.builder.add([*_sum_up_to(m, column, limit), (-1, literal)], 0, 0)
         else:
-            add_chain(m, column, sorted((limit, literal) for limit, (literal, *_) in literals.items()))
+            _add_chain(m, column, sorted((limit, literal) for limit, (literal, *_) in literals.items()))
     for add in m.late:
         add()
 
 
-def sum_up_to(m: Linearizer, column: int, limit: int) -> list[tuple[int, Affine]]:
+def _sum_up_to(m: Linearizer, column: int, limit: int) -> list[tuple[int, Affine]]:
     """The truths of the values up to a limit, of a column all of whose values have one."""
     values = m.encoding.all_values(Affine(column, 1, 0))
     assert values is not None
     return [(1, truth) for value, truth in values.items() if value <= limit]
 
 
-def add_chain(m: Linearizer, column: int, chain: list[tuple[int, Affine]]) -> None:
+def _add_chain(m: Linearizer, column: int, chain: list[tuple[int, Affine]]) -> None:
     """The hull of x and its thresholds; of the truths of single values, those between two thresholds share what these
     leave."""
     x, low, high = Affine(column, 1, 0), m.builder.lower[column], m.builder.upper[column]
@@ -99,10 +99,10 @@ def add_chain(m: Linearizer, column: int, chain: list[tuple[int, Affine]]) -> No
 
 def imply_member(m: Linearizer, x: Affine, values: IntSet, literal: Affine) -> None:
     """literal -> x in values, to be stated by truths of x = v where x has them, else by the ends of the set."""
-    m.late.append(lambda: add_member(m, x, values, literal))
+    m.late.append(lambda: _add_member(m, x, values, literal))
 
 
-def add_member(m: Linearizer, x: Affine, values: IntSet, literal: Affine) -> None:
+def _add_member(m: Linearizer, x: Affine, values: IntSet, literal: Affine) -> None:
     single = m.encoding.known(x, values.lower) if values.size == 1 else None
     if single is not None:
         m.builder.add([(1, literal), (-1, single)], high=0)
@@ -113,12 +113,12 @@ def add_member(m: Linearizer, x: Affine, values: IntSet, literal: Affine) -> Non
         m.builder.imply(literal, [(1, x)], values.lower, values.upper)
 
 
-def add_implied(m: Linearizer, literal: Affine, column: int, limit: int, is_below: bool) -> None:
+def _add_implied(m: Linearizer, literal: Affine, column: int, limit: int, is_below: bool) -> None:
     """literal -> x <= limit, or x > limit."""
     x = Affine(column, 1, 0)
     if m.encoding.has_all(x):
         sign, most = (-1, 0) if is_below else (1, 1)
-        others = [(sign, truth) for _, truth in sum_up_to(m, column, limit)]
+        others = [(sign, truth) for _, truth in _sum_up_to(m, column, limit)]
         m.builder.add([(1, literal), *others], high=most)
     elif known := m.thresholds.get(column, {}).get(limit):
         m.builder.add([(1, literal), (-1, known[0] if is_below else negation(known[0]))], high=0)

@@ -71,13 +71,13 @@ def parts(weights: np.ndarray) -> Iterator[np.ndarray]:
     both = weights + weights.T
     np.fill_diagonal(both, 0)
     for threshold in THRESHOLDS:
-        labels = components(both > threshold + 1e-6)
+        labels = _components(both > threshold + 1e-6)
         if labels.max() > 0:
             yield from (labels == label for label in range(labels.max() + 1))
     yield least_cut(both)
 
 
-def components(linked: np.ndarray) -> np.ndarray:
+def _components(linked: np.ndarray) -> np.ndarray:
     """The number of its component for each node of a symmetric graph (bool [size, size])."""
     labels = np.full(len(linked), -1)
     for node in range(len(linked)):
@@ -97,7 +97,7 @@ def least_cut(weights: np.ndarray) -> np.ndarray:
     merged, weights = np.eye(size, dtype=bool), weights.copy()
     alive, best, side = np.ones(size, bool), np.inf, np.zeros(size, bool)
     while alive.sum() > 1:
-        last, before, cost = farthest(weights, alive)
+        last, before, cost = _farthest(weights, alive)
         if cost < best:
             best, side = cost, merged[last].copy()
         merged[before] |= merged[last]
@@ -108,7 +108,7 @@ def least_cut(weights: np.ndarray) -> np.ndarray:
     return side
 
 
-def farthest(weights: np.ndarray, alive: np.ndarray) -> tuple[int, int, float]:
+def _farthest(weights: np.ndarray, alive: np.ndarray) -> tuple[int, int, float]:
     """The last two nodes in the order of adjacency to those before, and the weight that ties the last one."""
     left = alive.copy()
     node = before = int(np.flatnonzero(alive)[0])

@@ -98,7 +98,7 @@ class Sets:
         return result
 
 
-def divide_columns(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+def _divide_columns(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """x div y, truncated towards 0; anything where y is 0."""
     return divide(x, np.where(y == 0, 1, y))
 
@@ -115,8 +115,8 @@ COLUMN_RELATIONS: dict[str, Callable] = {name: RELATIONS[name] for name in ELEME
     "bool_lin_eq": lambda c, x, k: c.dot(x) == k,
     "bool_lin_le": lambda c, x, k: c.dot(x) <= k,
     "set_in": lambda x, sets: sets.has(x),
-    "int_div": lambda x, y, z: (y != 0) & (divide_columns(x, y) == z),
-    "int_mod": lambda x, y, z: (y != 0) & (x - y * divide_columns(x, y) == z),
+    "int_div": lambda x, y, z: (y != 0) & (_divide_columns(x, y) == z),
+    "int_mod": lambda x, y, z: (y != 0) & (x - y * _divide_columns(x, y) == z),
     "int_min": lambda x, y, z: np.minimum(x, y) == z,
     "int_max": lambda x, y, z: np.maximum(x, y) == z,
     "bool_and": lambda x, y, r: (x & y) == r,

@@ -41,7 +41,7 @@ def multiply(*factors: int) -> int:
     return result
 
 
-def contains(x: int, members: Any) -> bool:
+def _contains(x: int, members: Any) -> bool:
     sets = (members,) if isinstance(members, IntSet) else members
     return any(x in one if isinstance(one, IntSet) else x == one for one in sets)
 
@@ -73,8 +73,8 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "iff": lambda *x: len(set(map(bool, x))) <= 1,
     "imp": lambda x, y: not x or bool(y),
     "set": lambda *members: members,
-    "in": contains,
-    "notin": lambda x, members: not contains(x, members),
+    "in": _contains,
+    "notin": lambda x, members: not _contains(x, members),
 }
 
 

@@ -38,7 +38,7 @@ def is_inverse(f: Values, first_f: int, g: Values, first_g: int) -> bool:
 # Graphs
 
 
-def tour_lengths(x: Values, first: int) -> list[int] | None:
+def _tour_lengths(x: Values, first: int) -> list[int] | None:
     """The lengths of the cycles of the successors x; None if these are no permutation."""
     if sorted(x) != list(range(first, first + len(x))):
         return None
@@ -53,11 +53,11 @@ def tour_lengths(x: Values, first: int) -> list[int] | None:
 
 
 def is_circuit(x: Values, first: int) -> bool:
-    return not x or (tour_lengths(x, first) == [len(x)] and len(x) > 1)
+    return not x or (_tour_lengths(x, first) == [len(x)] and len(x) > 1)
 
 
 def is_subcircuit(x: Values, first: int) -> bool:
-    lengths = tour_lengths(x, first)
+    lengths = _tour_lengths(x, first)
     return lengths is not None and sum(length > 1 for length in lengths) <= 1
 
 
@@ -87,7 +87,7 @@ def accepts(x: Values, n_states: int, letters: IntSet, d: np.ndarray, first: int
     return 1 <= state <= n_states and is_member(state, final)
 
 
-def accepts_at_cost(
+def _accepts_at_cost(
     x: Values,
     n_states: int,
     letters: IntSet,
@@ -101,13 +101,13 @@ def accepts_at_cost(
     return 1 <= state <= n_states and is_member(state, final) and sum(int(costs[cell]) for cell in cells) == total
 
 
-def is_path(
+def _is_path(
     x: Values, n: int, level: Values, n_edges: int, source: Values, label: list[IntSet], target: Values
 ) -> bool:
-    return is_path_at_cost(x, n, level, n_edges, source, label, [0] * n_edges, target, 0)
+    return _is_path_at_cost(x, n, level, n_edges, source, label, [0] * n_edges, target, 0)
 
 
-def is_path_at_cost(
+def _is_path_at_cost(
     x: Values,
     n: int,
     level: Values,
@@ -147,7 +147,7 @@ def are_apart(sides: Sequence[tuple[Values, Values]], strict: bool) -> bool:
     return all(any(p[1] <= q[0] or q[1] <= p[0] for p, q in zip(*pair)) for pair in combinations(boxes, 2))
 
 
-def slices(k: int, positions: Values, sizes: Values) -> list[tuple[Values, Values]]:
+def _slices(k: int, positions: Values, sizes: Values) -> list[tuple[Values, Values]]:
     return [(positions[i::k], sizes[i::k]) for i in range(k)]
 
 
@@ -158,7 +158,7 @@ def precedes(s: int, t: int, x: Values) -> bool:
     return t not in x or s in x[: list(x).index(t)]
 
 
-def grows_by_steps(x: Values) -> bool:
+def _grows_by_steps(x: Values) -> bool:
     greatest = 0
     for value in x:
         if value > greatest + 1:
@@ -167,7 +167,7 @@ def grows_by_steps(x: Values) -> bool:
     return True
 
 
-def is_sorted_by(x: Values, first: int, p: Values) -> bool:
+def _is_sorted_by(x: Values, first: int, p: Values) -> bool:
     return list(p) == [first + i for i in sorted(range(len(x)), key=lambda i: x[i])]
 
 
@@ -187,7 +187,7 @@ def loads(bins: Values, weights: Values) -> Counter[int]:
     return total
 
 
-def fit_into(loaded: Counter[int], first: int, capacities: Values, exactly: bool) -> bool:
+def _fit_into(loaded: Counter[int], first: int, capacities: Values, exactly: bool) -> bool:
     if any(not first <= place < first + len(capacities) for place in loaded):
         return False
     pairs = [(loaded[place], capacity) for place, capacity in enumerate(capacities, first)]
@@ -208,25 +208,25 @@ MEANINGS: dict[str, Callable[..., bool]] = {
     "turbo_table_int": is_row,
     "turbo_table_bool": is_row,
     "turbo_regular": accepts,
-    "turbo_cost_regular": accepts_at_cost,
-    "turbo_mdd": is_path,
-    "turbo_cost_mdd": is_path_at_cost,
+    "turbo_cost_regular": _accepts_at_cost,
+    "turbo_mdd": _is_path,
+    "turbo_cost_mdd": _is_path_at_cost,
     "turbo_cumulative": fits,
     "turbo_disjunctive": lambda s, d: min(d, default=0) >= 0 and are_apart([(s, d)], False),
     "turbo_disjunctive_strict": lambda s, d: min(d, default=0) >= 0 and are_apart([(s, d)], True),
     "turbo_diffn": lambda x, y, dx, dy: are_apart([(x, dx), (y, dy)], True),
     "turbo_diffn_nonstrict": lambda x, y, dx, dy: are_apart([(x, dx), (y, dy)], False),
-    "turbo_diffn_k": lambda k, x, d: are_apart(slices(k, x, d), True),
-    "turbo_diffn_nonstrict_k": lambda k, x, d: are_apart(slices(k, x, d), False),
+    "turbo_diffn_k": lambda k, x, d: are_apart(_slices(k, x, d), True),
+    "turbo_diffn_nonstrict_k": lambda k, x, d: are_apart(_slices(k, x, d), False),
     "turbo_lex_less_int": lambda x, y: x < y,
     "turbo_lex_less_bool": lambda x, y: x < y,
     "turbo_lex_lesseq_int": lambda x, y: x <= y,
     "turbo_lex_lesseq_bool": lambda x, y: x <= y,
     "turbo_value_precede": precedes,
     "turbo_value_precede_chain": lambda values, x: all(precedes(s, t, x) for s, t in pairwise(values)),
-    "turbo_seq_precede_chain": grows_by_steps,
+    "turbo_seq_precede_chain": _grows_by_steps,
     "turbo_sort": lambda x, y: sorted(x) == y,
-    "turbo_arg_sort": is_sorted_by,
+    "turbo_arg_sort": _is_sorted_by,
     "turbo_count_eq": lambda x, y, c: c == x.count(y),
     "turbo_count_neq": lambda x, y, c: c != x.count(y),
     "turbo_count_lt": lambda x, y, c: c < x.count(y),
@@ -240,8 +240,8 @@ MEANINGS: dict[str, Callable[..., bool]] = {
     "turbo_global_cardinality_low_up": lambda x, cover, low, high: takes(x, cover, low, high, False),
     "turbo_global_cardinality_low_up_closed": lambda x, cover, low, high: takes(x, cover, low, high, True),
     "turbo_bin_packing": lambda c, bins, w: all(load <= c for load in loads(bins, w).values()),
-    "turbo_bin_packing_capa": lambda c, first, bins, w: fit_into(loads(bins, w), first, c, False),
-    "turbo_bin_packing_load": lambda c, first, bins, w: fit_into(loads(bins, w), first, c, True),
+    "turbo_bin_packing_capa": lambda c, first, bins, w: _fit_into(loads(bins, w), first, c, False),
+    "turbo_bin_packing_load": lambda c, first, bins, w: _fit_into(loads(bins, w), first, c, True),
     "turbo_sliding_sum": slide,
     "turbo_member_int": lambda x, y: y in x,
     "turbo_member_bool": lambda x, y: y in x,

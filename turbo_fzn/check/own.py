@@ -12,12 +12,12 @@ from turbo_fzn.check.expressions import holds
 Values = Sequence[int]
 
 
-def is_at(x: Values, first: int, i: int, z: int) -> bool:
+def _is_at(x: Values, first: int, i: int, z: int) -> bool:
     """z is the element of x with index i, the first having index `first`."""
     return first <= i < first + len(x) and x[i - first] == z
 
 
-def is_within_row(x: Values, n_rows: int, low: np.ndarray, high: np.ndarray) -> bool:
+def _is_within_row(x: Values, n_rows: int, low: np.ndarray, high: np.ndarray) -> bool:
     """Some row of a table has all of x within the intervals of its cells."""
     if not x:
         return n_rows > 0
@@ -28,6 +28,6 @@ def is_within_row(x: Values, n_rows: int, low: np.ndarray, high: np.ndarray) -> 
 
 OWN_MEANINGS: dict[str, Callable[..., bool]] = {
     "int_expression": holds,
-    "turbo_element": is_at,
-    "turbo_table_interval": is_within_row,
+    "turbo_element": _is_at,
+    "turbo_table_interval": _is_within_row,
 }

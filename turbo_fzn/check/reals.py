@@ -51,7 +51,7 @@ def linear(coefficients: Sequence[float], values: Sequence[float], k: float) -> 
         return Missed(float(measure / size), 1.0)
 
 
-def linear_distance(coefficients: Sequence[float], values: Sequence[float], k: float) -> Missed:
+def _linear_distance(coefficients: Sequence[float], values: Sequence[float], k: float) -> Missed:
     measure, size = linear(coefficients, values, k)
     return Missed(abs(measure), size)
 
@@ -61,7 +61,7 @@ def outside(x: float, ends: Sequence[float]) -> Missed:
     return min((Missed(max(low - x, x - high), abs(x)) for low, high in zip(ends[::2], ends[1::2])), default=NEVER)
 
 
-def of_function(function: Callable[..., float]) -> Callable[..., Missed]:
+def _of_function(function: Callable[..., float]) -> Callable[..., Missed]:
     """The last number is the function of the others."""
 
     def measure(*values: float) -> Missed:
@@ -81,7 +81,7 @@ def add(x: float, y: float) -> float:
     return x + y
 
 
-def clamped(function: Callable[[float], float], low: float, high: float) -> Callable[[float], float]:
+def _clamped(function: Callable[[float], float], low: float, high: float) -> Callable[[float], float]:
     """A function up to the ends of its domain, which a point may miss by a little."""
     return lambda x: function(min(max(x, low), high)) if low - NEAR <= x <= high + NEAR else math.nan
 
@@ -90,7 +90,7 @@ NEAR = 1e-9
 SUMS = {add}
 FUNCTIONS: dict[str, Callable[[float], float]] = {
     "abs": abs,
-    "sqrt": clamped(math.sqrt, 0.0, math.inf),
+    "sqrt": _clamped(math.sqrt, 0.0, math.inf),
     "exp": math.exp,
     "ln": math.log,
     "log2": math.log2,
@@ -98,14 +98,14 @@ FUNCTIONS: dict[str, Callable[[float], float]] = {
     "sin": math.sin,
     "cos": math.cos,
     "tan": math.tan,
-    "asin": clamped(math.asin, -1.0, 1.0),
-    "acos": clamped(math.acos, -1.0, 1.0),
+    "asin": _clamped(math.asin, -1.0, 1.0),
+    "acos": _clamped(math.acos, -1.0, 1.0),
     "atan": math.atan,
     "sinh": math.sinh,
     "cosh": math.cosh,
     "tanh": math.tanh,
     "asinh": math.asinh,
-    "acosh": clamped(math.acosh, 1.0, math.inf),
+    "acosh": _clamped(math.acosh, 1.0, math.inf),
     "atanh": math.atanh,
 }
 
@@ -124,25 +124,25 @@ RELATIONS: dict[str, tuple[Callable[..., Missed], bool]] = {
     "float_ne": (distance, True),
     "float_le": (excess, False),
     "float_lt": (lambda x, y: excess(y, x), True),
-    "float_lin_eq": (linear_distance, False),
-    "float_lin_ne": (linear_distance, True),
+    "float_lin_eq": (_linear_distance, False),
+    "float_lin_ne": (_linear_distance, True),
     "float_lin_le": (linear, False),
     "float_lin_lt": (lambda c, x, k: linear([-a for a in c], x, -k), True),
     "float_in": (lambda x, low, high: outside(x, [low, high]), False),
     "float_dom": (outside, False),
-    "float_plus": (of_function(add), False),
-    "float_times": (of_function(lambda x, y: x * y), False),
-    "float_div": (of_function(lambda x, y: x / y), False),
-    "float_pow": (of_function(math.pow), False),
-    "float_min": (of_function(min), False),
-    "float_max": (of_function(max), False),
+    "float_plus": (_of_function(add), False),
+    "float_times": (_of_function(lambda x, y: x * y), False),
+    "float_div": (_of_function(lambda x, y: x / y), False),
+    "float_pow": (_of_function(math.pow), False),
+    "float_min": (_of_function(min), False),
+    "float_max": (_of_function(max), False),
     "int2float": (distance, False),
     "bool2float": (distance, False),
     "array_float_minimum": (extreme(min), False),
     "array_float_maximum": (extreme(max), False),
     "array_float_element": (element, False),
     "array_var_float_element": (element, False),
-    **{f"float_{name}": (of_function(function), False) for name, function in FUNCTIONS.items()},
+    **{f"float_{name}": (_of_function(function), False) for name, function in FUNCTIONS.items()},
 }
 
 

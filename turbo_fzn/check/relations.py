@@ -24,7 +24,7 @@ def divide(x: Any, y: Any) -> Any:
     return abs(x) // abs(y) * (1 - 2 * ((x < 0) != (y < 0)))
 
 
-def is_power(x: int, y: int, z: int) -> bool:
+def _is_power(x: int, y: int, z: int) -> bool:
     """x^y = z, and for negative y: 1 div x^|y| = z, false for x = 0. Never computes a power much larger than z."""
     if y < 0:
         return x != 0 and z == (0 if abs(x) > 1 else x ** (y % 2))
@@ -35,7 +35,7 @@ def dot(coefficients: Sequence[int], values: Sequence[int]) -> int:
     return sum(c * x for c, x in zip(coefficients, values))
 
 
-def is_element(i: int, values: Sequence[int], z: int) -> bool:
+def _is_element(i: int, values: Sequence[int], z: int) -> bool:
     return 1 <= i <= len(values) and values[i - 1] == z
 
 
@@ -55,14 +55,14 @@ RELATIONS: dict[str, Callable] = {
     "int_min": lambda x, y, z: min(x, y) == z,
     "int_max": lambda x, y, z: max(x, y) == z,
     "int_abs": lambda x, y: abs(x) == y,
-    "int_pow": is_power,
-    "int_pow_fixed": is_power,
+    "int_pow": _is_power,
+    "int_pow_fixed": _is_power,
     "set_in": is_member,
     "bool2int": lambda x, y: x == y,
-    "array_int_element": is_element,
-    "array_var_int_element": is_element,
-    "array_bool_element": is_element,
-    "array_var_bool_element": is_element,
+    "array_int_element": _is_element,
+    "array_var_int_element": _is_element,
+    "array_bool_element": _is_element,
+    "array_var_bool_element": _is_element,
     "array_int_maximum": lambda m, xs: len(xs) > 0 and max(xs) == m,
     "array_int_minimum": lambda m, xs: len(xs) > 0 and min(xs) == m,
     "bool_eq": lambda x, y: x == y,

@@ -2,7 +2,7 @@
 
 A column store. All scalars (variables and the distinct constants) are slots of one vector; all arrays lie one after
 another in one vector of slots, so that an array argument is a start and a length. The constraints of one predicate form
-a `Group`, a table with one column an argument. It is evaluated by columns (column_relations.py) where that is exact,
+a `_Group`, a table with one column an argument. It is evaluated by columns (column_relations.py) where that is exact,
 and else row by row by the meaning itself (relations.py).
 """
 
@@ -27,7 +27,7 @@ def error_at(model: Model, position: int, text: str, kind: type[ModelError] = Mo
     return kind(text, *model.locate(position))
 
 
-class Group:
+class _Group:
     """All constraints of one predicate: `arguments` resolved, a list for each of its places, `members` their numbers in
     the model."""
 
@@ -127,7 +127,7 @@ class Batch:
         return ArrayRows(self.contents, column) if isinstance(column, ArrayColumn) else self.slots[:, column]
 
 
-class DeclaredDomains:
+class _DeclaredDomains:
     """The declared domains: `entries` as (name, slot, domain), bounds beside them as columns."""
 
     def __init__(self, entries: Iterable[tuple[str, int, IntSet]]):
@@ -161,7 +161,7 @@ class DeclaredDomains:
                 yield name, slot, domain
 
 
-class Slots(dict):
+class _Slots(dict):
     """Name or constant to slot. A constant gets its slot on first sight, an undefined name is refused."""
 
     def __init__(self, model: Model):
@@ -189,12 +189,12 @@ class Tables:
 
     def __init__(self, model: Model):
         self.model = model
-        self.slots = Slots(model)
+        self.slots = _Slots(model)
         self.elements: list[int] = []
         self.spans: dict[str, tuple[int, int]] = {}
         self.constant_arrays: dict[str, np.ndarray | list[IntSet]] = {}
         self.groups = {key: self.make_group(*key, numbers) for key, numbers in self.find_groups().items()}
-        self.domains = DeclaredDomains(self.find_domains())
+        self.domains = _DeclaredDomains(self.find_domains())
         self.equalities = [
             (name, self.slots[name], self.slots[variable.value])
             for name, variable in model.variables.items()
@@ -209,7 +209,7 @@ class Tables:
             groups[constraint.name, len(constraint.args)].append(number)
         return groups
 
-    def make_group(self, name: str, n_args: int, numbers: list[int]) -> Group:
+    def make_group(self, name: str, n_args: int, numbers: list[int]) -> _Group:
         """Column by column: a model with 10^5 constraints is checked while somebody waits."""
         signature = find_signature(name, n_args)
         assert signature is not None, "refused when the Checker was made"
@@ -224,7 +224,7 @@ class Tables:
             for number, *spans in zip(numbers, *(arguments[place] for place in places)):
                 if len({length for _, length in spans}) > 1:
                     raise self.error(number, "arrays of different lengths")
-        return Group(signature, numbers, arguments)
+        return _Group(signature, numbers, arguments)
 
     def refuse_first(self, signature: Signature, numbers: list[int]) -> None:
         """Raises the ModelError of the first constraint that has a bad argument."""

@@ -27,7 +27,7 @@ TRACE_CAPACITY = 2**14  # records
 TRACE_RECORD = np.dtype(TraceRecord)
 
 
-class Tracer:
+class _Tracer:
     """The host's end of the records of kernels/search/trace.h; one at a time in a process."""
 
     def __init__(self, layout: Layout, compiled: ctypes.CDLL):
@@ -52,7 +52,7 @@ class Tracer:
         self.compiled.set_trace(None)
 
 
-class OwnMemory:
+class _OwnMemory:
     """How parcels reach an engine in this process (parcels.Reach)."""
 
     def __init__(self, common: Common, inbox: np.ndarray, fence: Callable[[], None]):
@@ -92,14 +92,14 @@ class CpuEngine:
         self.problem.common = ctypes.addressof(self.common)
         self.units_read = 0  # version
         self.ring = Ring(layout, self.memory["ring"], self.library.memory_fence)
-        reach = OwnMemory(self.common, self.memory["inbox"], self.library.memory_fence)
+        reach = _OwnMemory(self.common, self.memory["inbox"], self.library.memory_fence)
         self.parcels = Parcels(layout, self.memory["outbox"], reach, self.library.memory_fence)
         self.shape: dict[str, Any] = {
             "blocks": settings.blocks,
             **memory_by_kind(layout, settings.retires is not False),
         }
         self.repeats = layout.repeats
-        self.tracer = Tracer(layout, self.library) if settings.trace else None
+        self.tracer = _Tracer(layout, self.library) if settings.trace else None
         self.failures: list[int] = []
         self.threads = [
             threading.Thread(target=self._run, args=(index,), name=f"block-{index}", daemon=True)

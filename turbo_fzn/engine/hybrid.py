@@ -61,7 +61,7 @@ def prepared(loaded: ctypes.CDLL, extra: Sequence[str]) -> ctypes.CDLL:
     return loaded
 
 
-class Propagators:
+class _Propagators:
     """The blocks on a GPU, and what they share with the threads: `boxes` as the threads see it.
 
     Raises EngineError where there is no GPU, or where it has not as many blocks at once."""
@@ -153,7 +153,7 @@ class HybridEngine(CpuEngine):
 
     def __init__(self, tnf: TNF, exports: np.ndarray, settings: Settings):
         super().__init__(tnf, exports, replace(settings, macros=()))  # what the host takes of kernels is no variant's
-        self.device: Propagators | None = Propagators(self.layout.with_settings(settings), settings.device or 0)
+        self.device: _Propagators | None = _Propagators(self.layout.with_settings(settings), settings.device or 0)
         extra = (*float_flags(tnf), *profile_flags(settings), *settings.macros)
         self.searchers = searchers(self.layout.bits, *extra)
         self.round_trips = np.zeros((settings.blocks, len(ROUND_TRIPS)), np.int64)

@@ -76,7 +76,7 @@ def profile_flags(settings: Settings) -> list[str]:
     return [compiler.PROFILE_FLAG] if settings.profile else []
 
 
-def trace_flags(settings: Settings) -> list[str]:
+def _trace_flags(settings: Settings) -> list[str]:
     return [compiler.TRACE_FLAG] if settings.trace else []
 
 
@@ -86,4 +86,4 @@ def point_to(problem: Problem, arrays: dict[str, np.ndarray]) -> None:
 
 
 def flags(tnf: TNF, settings: Settings) -> tuple[str, ...]:
-    return *float_flags(tnf), *profile_flags(settings), *trace_flags(settings), *settings.macros
+    return *float_flags(tnf), *profile_flags(settings), *_trace_flags(settings), *settings.macros

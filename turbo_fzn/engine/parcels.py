@@ -21,7 +21,7 @@ Path = bytes
 ROOT: Path = b""
 
 
-class Reach(Protocol):
+class _Reach(Protocol):
     """How an engine's memory is reached while it runs."""
 
     def common(self) -> Common:
@@ -49,7 +49,7 @@ class Load(NamedTuple):
 class Parcels:
     """What one engine sends and gets. `outbox` (uint8) is the memory that its blocks write to."""
 
-    def __init__(self, layout: Layout, outbox: np.ndarray, reach: Reach, fence: Callable[[], None]):
+    def __init__(self, layout: Layout, outbox: np.ndarray, reach: _Reach, fence: Callable[[], None]):
         self.slots, self.slot_bytes = layout.parcels, layout.parcel_bytes
         self.decision_bytes, self.longest = layout.decision_bytes, layout.parcel_path
         self.blocks = layout.tree_blocks  # that send and take

@@ -95,7 +95,7 @@ NAMES = tuple(variant.name for variant in VARIANTS)
 BY_NAME = {variant.name: variant for variant in VARIANTS}
 
 
-class Chosen(tuple[Variant, ...]):
+class _Chosen(tuple[Variant, ...]):
     """Variants that go together."""
 
     def settings(self, engine: str) -> dict[str, Any]:
@@ -116,13 +116,13 @@ class Chosen(tuple[Variant, ...]):
         return tuple(variant.name for variant in self)
 
 
-def chosen(text: str | None, arch: str) -> Chosen:
+def chosen(text: str | None, arch: str) -> _Chosen:
     """The variants that `text` names, comma-separated, for what `--arch` says. Raises UsageError where one does not
     apply to an engine, or two exclude each other."""
     names = list(dict.fromkeys((text or "").replace(",", " ").split()))
     if unknown := [name for name in names if name not in BY_NAME]:
         raise UsageError(no_such("--variant: no variant", unknown, NAMES))
-    found = Chosen(BY_NAME[name] for name in names)
+    found = _Chosen(BY_NAME[name] for name in names)
     for reason in faults(found, arch):
         raise UsageError(f"--variant {','.join(names)}: {reason}")
     return found

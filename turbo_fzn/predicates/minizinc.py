@@ -98,47 +98,47 @@ float_max_reif
 
 def library() -> dict[str, str]:
     """The text of each file of the library, by its name."""
-    texts = {"turbo_globals.mzn": GLOBALS_HEAD + "".join(map(both_forms, GLOBALS))}
+    texts = {"turbo_globals.mzn": GLOBALS_HEAD + "".join(map(_both_forms, GLOBALS))}
     for name, text in (("redefinitions-2.0.mzn", BUILTINS), ("redefinitions.mzn", REDEFINITIONS)):
-        texts[name] = re.sub(r"^\w+$", lambda line: declaration_of(line[0]), text, flags=re.MULTILINE)
+        texts[name] = re.sub(r"^\w+$", lambda line: _declaration_of(line[0]), text, flags=re.MULTILINE)
     for predicate in GLOBALS:
         for one in predicate.faces:
             for suffix in (PLAIN, REIFIED):
                 file = f"fzn_{one.file}{suffix}.mzn"
                 text = texts.get(file, 'include "turbo_globals.mzn";\n')
-                texts[file] = f"{text}\n{face_of(predicate, one, suffix)}\n"
+                texts[file] = f"{text}\n{_face_of(predicate, one, suffix)}\n"
     return {file: PRINTED + text for file, text in texts.items()}
 
 
-def both_forms(predicate: Predicate) -> str:
-    return f"\n{signature_of(predicate, PLAIN)}\n{signature_of(predicate, REIFIED)}\n"
+def _both_forms(predicate: Predicate) -> str:
+    return f"\n{_signature_of(predicate, PLAIN)}\n{_signature_of(predicate, REIFIED)}\n"
 
 
-def declaration_of(name: str) -> str:
+def _declaration_of(name: str) -> str:
     """The declaration of a form of a builtin; of several with one name the first."""
     form = find(name)
     assert form is not None, name
-    return signature_of(form.predicate, form.suffix)
+    return _signature_of(form.predicate, form.suffix)
 
 
-def signature_of(predicate: Predicate, suffix: str) -> str:
+def _signature_of(predicate: Predicate, suffix: str) -> str:
     """A predicate without a body. Matrices are arrays here."""
     kinds = [kind.replace("[[", "[").replace("]]", "]") for kind in predicate.kinds]
-    parameters = [f"{type_of(kind)}: {one.name}" for kind, one in zip(kinds, predicate.arguments)]
+    parameters = [f"{_type_of(kind)}: {one.name}" for kind, one in zip(kinds, predicate.arguments)]
     return statement(predicate.name + suffix, [*parameters, *truth(predicate.arguments, suffix, "var bool: ")])
 
 
-def face_of(predicate: Predicate, one: Face, suffix: str) -> str:
+def _face_of(predicate: Predicate, one: Face, suffix: str) -> str:
     """A predicate of the standard library that calls ours."""
     changed = {argument.name: argument for argument in one.arguments}
     arguments = [changed.get(argument.name, argument) for argument in predicate.arguments]
-    parameters = [f"{type_of(argument.kind)}: {argument.name}" for argument in arguments if not argument.given]
-    passed = [*map(passed_as, arguments), *truth(predicate.arguments, suffix)]
+    parameters = [f"{_type_of(argument.kind)}: {argument.name}" for argument in arguments if not argument.given]
+    passed = [*map(_passed_as, arguments), *truth(predicate.arguments, suffix)]
     call = f"{predicate.name}{suffix}({', '.join(passed)})"
     return statement(f"fzn_{one.name}{suffix}", [*parameters, *truth(predicate.arguments, suffix, "var bool: ")], call)
 
 
-def passed_as(argument: Argument) -> str:
+def _passed_as(argument: Argument) -> str:
     """What the call of our predicate has in this place."""
     plain = f"array1d({argument.name})" if argument.kind.startswith("[[") else argument.name
     return argument.given or argument.passed or plain
@@ -150,7 +150,7 @@ def truth(arguments: Iterable[Argument], suffix: str, kind: str = "") -> Iterato
         yield f"{kind}{'bb' if 'b' in {argument.name for argument in arguments} else 'b'}"
 
 
-def type_of(kind: str) -> str:
+def _type_of(kind: str) -> str:
     """The MiniZinc type of a kind of argument."""
     depth = len(kind) - len(kind.lstrip("["))
     plain = TYPES[kind.strip("[]")]

@@ -89,20 +89,20 @@ class Predicate(NamedTuple):
         )
 
 
-def arguments_of(text: str) -> tuple[Argument, ...]:
+def _arguments_of(text: str) -> tuple[Argument, ...]:
     """`text` as in a row: arguments with a comma between them."""
     found = [ARGUMENT.fullmatch(part) for part in text.split(", ")]
     if None in found:
         raise ValueError(f"these are no arguments: {text}")
-    return tuple(argument_of(**match.groupdict()) for match in found)  # type: ignore[union-attr]
+    return tuple(_argument_of(**match.groupdict()) for match in found)  # type: ignore[union-attr]
 
 
-def argument_of(name: str, kind: str, size: str | None, how: str | None, text: str | None) -> Argument:
+def _argument_of(name: str, kind: str, size: str | None, how: str | None, text: str | None) -> Argument:
     return Argument(name, kind, size or "", text or "" if how == "=" else "", text or "" if how == "->" else "")
 
 
 def face(name: str, changed: str = "", file: str = "") -> Face:
-    return Face(name, arguments_of(changed) if changed else (), file or name)
+    return Face(name, _arguments_of(changed) if changed else (), file or name)
 
 
 def row(
@@ -116,16 +116,16 @@ def row(
     faces: tuple[Face, ...] = (),
 ) -> Predicate:
     """A predicate whose arguments are meant by their names; a group of `unordered` has blanks between them."""
-    arguments = arguments_of(text)
+    arguments = _arguments_of(text)
     place = {argument.name: number for number, argument in enumerate(arguments)}
     groups = tuple(tuple(place[one] for one in group.split()) for group in unordered)
     known = Predicate(
         name, arguments, groups, commutes, None if defined is None else place[defined], forms, fits, faces
     )
-    return known._replace(fits=fits or same_lengths(known.alike))
+    return known._replace(fits=fits or _same_lengths(known.alike))
 
 
-def same_lengths(groups: tuple[tuple[int, ...], ...]) -> Fits | None:
+def _same_lengths(groups: tuple[tuple[int, ...], ...]) -> Fits | None:
     """Whether the arguments at the places of each group have one length. The usual two are compared at once, since
     there may be a hundred thousand sums."""
     if not groups:

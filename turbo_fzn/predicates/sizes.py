@@ -33,10 +33,10 @@ def is_diagram(
     lists = [side for side in sides if isinstance(side, list)]
     nodes = all(1 <= node <= n for node in source) and all(0 <= node <= n for node in lists[-1])
     fits = nodes and len(level) == n and all(len(side) == n_edges for side in (source, *lists))
-    return fits and is_deterministic(source, lists[0])
+    return fits and _is_deterministic(source, lists[0])
 
 
-def is_deterministic(source: Sequence[int], labels: Sequence[IntSet]) -> bool:
+def _is_deterministic(source: Sequence[int], labels: Sequence[IntSet]) -> bool:
     """Whether the labels (IntSet) of the edges that leave one node have no value in common."""
     leaving = sorted((node, *pair) for node, label in zip(source, labels) for pair in label.ranges)
     return all(node != following or high < low for (node, _, high), (following, low, _) in pairwise(leaving))

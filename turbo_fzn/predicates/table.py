@@ -25,7 +25,7 @@ class Form(NamedTuple):
         return self.predicate.kinds if self.suffix == PLAIN else (*self.predicate.kinds, TRUTH)
 
 
-def forms_by_name() -> dict[str, tuple[Form, ...]]:
+def _forms_by_name() -> dict[str, tuple[Form, ...]]:
     """The forms that a name may mean, which differ in the number of their arguments."""
     found: dict[str, tuple[Form, ...]] = {}
     for predicate in PREDICATES.values():
@@ -35,7 +35,7 @@ def forms_by_name() -> dict[str, tuple[Form, ...]]:
     return found
 
 
-FORMS = forms_by_name()
+FORMS = _forms_by_name()
 
 
 def find(name: str, n_arguments: int | None = None) -> Form | None:

@@ -48,7 +48,7 @@ class Stopped(Interrupt):
         return super().__bool__() or bool(self.stdout.poll(0))
 
 
-class Answering(Protocol):
+class _Answering(Protocol):
     """What there is to be told at the last call."""
 
     def has_solution(self) -> bool:
@@ -64,7 +64,7 @@ class LastCall:
     """Ends the process with what is known, once the search has had its time; `answering` is None before it begins."""
 
     def __init__(self) -> None:
-        self.answering: Answering | None = None
+        self.answering: _Answering | None = None
         self.asked: float | None = None  # when the stop was asked for, on the clock of time.monotonic
         self.worked = 0.0  # processor seconds of the main thread until then
         self.is_whole = False  # what the main thread does must be done to its end
@@ -91,7 +91,7 @@ class LastCall:
         processor, wall = FIRST_SOLUTION_SECONDS
         return time.thread_time() - self.worked < processor and time.monotonic() - self.asked < wall
 
-    def _leave(self, answering: Answering) -> NoReturn:
+    def _leave(self, answering: _Answering) -> NoReturn:
         self.is_told = True
         try:
             answering.tell()
@@ -117,9 +117,9 @@ def catch_signals(interrupt: Interrupt, unknown: Callable[[], str], last_call: L
     def handle(number: int, frame: FrameType | None) -> None:
         is_alarm = number == signal.SIGALRM
         if is_alarm and not interrupt:
-            set_alarm(interrupt)
+            _set_alarm(interrupt)
         elif not interrupt.settled:
-            leave_unknown(unknown)
+            _leave_unknown(unknown)
         elif last_call is None:
             interrupt.request()
         elif last_call.asked is None:
@@ -132,7 +132,7 @@ def catch_signals(interrupt: Interrupt, unknown: Callable[[], str], last_call: L
     for number in (*worker.HANDED_ON, signal.SIGALRM):
         if signal.getsignal(number) != signal.SIG_IGN or number != signal.SIGHUP:  # which nohup ignores
             signal.signal(number, handle)
-    set_alarm(interrupt)
+    _set_alarm(interrupt)
 
 
 def stop(interrupt: Interrupt, last_call: LastCall) -> None:
@@ -143,7 +143,7 @@ def stop(interrupt: Interrupt, last_call: LastCall) -> None:
     streams.hurry()
 
 
-def set_alarm(interrupt: Interrupt) -> None:
+def _set_alarm(interrupt: Interrupt) -> None:
     """For the end of the time, as things stand; the search may begin before, and change it."""
     if interrupt.end is not None:
         seconds = interrupt.end - time.monotonic()
@@ -161,7 +161,7 @@ def let_signals_in() -> None:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, worker.HANDED_ON)
 
 
-def leave_unknown(unknown: Callable[[], str]) -> NoReturn:
+def _leave_unknown(unknown: Callable[[], str]) -> NoReturn:
     """Ends the process where it stands, in the midst of preparation.
 
     An exception would be slower by the time to tear everything down, and would have to find its way out of imports

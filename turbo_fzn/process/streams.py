@@ -18,12 +18,12 @@ def open_missing() -> None:
     """A stream that was closed before the process began is None in Python. Nobody reads it, so of stdout the reader
     has left: a search that prints without end must end."""
     if sys.stdout is None:
-        sys.stdout = open(pipe_without_reader(), "w")
+        sys.stdout = open(_pipe_without_reader(), "w")
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")
 
 
-def pipe_without_reader() -> int:
+def _pipe_without_reader() -> int:
     reader, writer = os.pipe()
     os.close(reader)
     lowest = os.dup(writer)  # the number that the closed stream had, so that no other file gets it

@@ -46,7 +46,7 @@ def move_to_child() -> None:
         return
     if child:
         os.close(writer)
-        stand_before(child, reader)
+        _stand_before(child, reader)
     os.close(reader)
     _report = writer
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -55,7 +55,7 @@ def move_to_child() -> None:
     signal.pthread_sigmask(signal.SIG_SETMASK, held_back)
 
 
-def stand_before(child: int, reader: int) -> NoReturn:
+def _stand_before(child: int, reader: int) -> NoReturn:
     """Until the child has told its exit code, or has ended without."""
     os.set_blocking(reader, False)
     while True:
@@ -68,10 +68,10 @@ def stand_before(child: int, reader: int) -> NoReturn:
                 os._exit(code[0])
         ended, status = os.waitpid(child, os.WNOHANG)
         if ended:
-            end_like(os.waitstatus_to_exitcode(status))
+            _end_like(os.waitstatus_to_exitcode(status))
 
 
-def end_like(code: int) -> NoReturn:
+def _end_like(code: int) -> NoReturn:
     """With this exit code; or by this signal, where it is negative."""
     if code < 0 and -code != signal.SIGKILL:
         signal.signal(-code, signal.SIG_DFL)

@@ -21,10 +21,10 @@ SILENCE_SECONDS = 60.0  # of rank 0, which is then thought dead
 def serve(world: World, make_team: Callable[[Job], Team]) -> None:
     """Until rank 0 says that nothing more will come."""
     while (job := world.next_job()) is not None:
-        help_with(job, world, make_team)
+        _help_with(job, world, make_team)
 
 
-def help_with(job: Job, world: World, make_team: Callable[[Job], Team]) -> None:
+def _help_with(job: Job, world: World, make_team: Callable[[Job], Team]) -> None:
     try:
         team = make_team(job)
     except TurboError as error:

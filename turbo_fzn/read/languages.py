@@ -30,7 +30,7 @@ def parse_named(text: str, path: str = "") -> Model:
     `parse_file`."""
     first = text[:HEAD].lstrip("\ufeff \t\r\n")[:1]
     language = LANGUAGES.get(suffix_of(path))
-    read = language.read if language else BY_FIRST_CHARACTER.get(first, read_flatzinc)
+    read = language.read if language else BY_FIRST_CHARACTER.get(first, _read_flatzinc)
     return read(text, shown(path))
 
 
@@ -39,7 +39,7 @@ def known() -> str:
     return ", ".join(f"{language.name} ({suffix})" for suffix, language in LANGUAGES.items() if language.name)
 
 
-def read_flatzinc(text: str, file: str) -> Model:
+def _read_flatzinc(text: str, file: str) -> Model:
     from turbo_fzn.read.flatzinc import parse_text
 
     try:
@@ -47,32 +47,32 @@ def read_flatzinc(text: str, file: str) -> Model:
     except UnsupportedError:
         raise
     except ModelError as error:
-        if not is_minizinc(text):
+        if not _is_minizinc(text):
             raise
         said = f"{error.message}: this is MiniZinc and not FlatZinc; type: minizinc --solver turbo MODEL.mzn"
         raise ModelError(said, error.file, error.line, error.column) from None
 
 
-def is_minizinc(text: str) -> bool:
+def _is_minizinc(text: str) -> bool:
     """Whether an item of the text, which is no FlatZinc, is one of MiniZinc."""
     return MINIZINC.search(text[:LOOKED_AT]) is not None
 
 
-def read_flatzinc_json(text: str, file: str) -> Model:
+def _read_flatzinc_json(text: str, file: str) -> Model:
     from turbo_fzn.read.flatzinc_json import parse_json
 
     return parse_json(text, file)
 
 
-def refuse_minizinc(text: str, file: str) -> Model:
+def _refuse_minizinc(text: str, file: str) -> Model:
     raise UsageError(f"this is MiniZinc and not FlatZinc; type: minizinc --solver turbo {file}", file)
 
 
-def refuse_data(text: str, file: str) -> Model:
+def _refuse_data(text: str, file: str) -> Model:
     raise UsageError(f"this is data of a MiniZinc model; type: minizinc --solver turbo MODEL.mzn {file}", file)
 
 
-def read_xcsp3(text: str, file: str) -> Model:
+def _read_xcsp3(text: str, file: str) -> Model:
     """A variable that nothing names gets one value, since any will do: solutions differ in what is constrained."""
     from turbo_fzn.read.xcsp3.reader import parse_xcsp3
 
@@ -84,7 +84,7 @@ def read_xcsp3(text: str, file: str) -> Model:
     return model
 
 
-class Language(NamedTuple):
+class _Language(NamedTuple):
     read: Reader
     name: str = ""  # what one file of it is; "" for those that are refused
 
@@ -103,12 +103,12 @@ MINIZINC = re.compile(
     )""",
     re.VERBOSE | re.MULTILINE,
 )
-BY_FIRST_CHARACTER: dict[str, Reader] = {"{": read_flatzinc_json, "<": read_xcsp3}
+BY_FIRST_CHARACTER: dict[str, Reader] = {"{": _read_flatzinc_json, "<": _read_xcsp3}
 # What is not here is FlatZinc: MiniZinc may give any name to its files.
 LANGUAGES = {
-    ".fzn": Language(read_flatzinc, "a FlatZinc model"),
-    ".json": Language(read_flatzinc_json, "one in FlatZinc-JSON"),
-    ".xml": Language(read_xcsp3, "an XCSP3 instance"),
-    ".mzn": Language(refuse_minizinc),
-    ".dzn": Language(refuse_data),
+    ".fzn": _Language(_read_flatzinc, "a FlatZinc model"),
+    ".json": _Language(_read_flatzinc_json, "one in FlatZinc-JSON"),
+    ".xml": _Language(_read_xcsp3, "an XCSP3 instance"),
+    ".mzn": _Language(_refuse_minizinc),
+    ".dzn": _Language(_refuse_data),
 }

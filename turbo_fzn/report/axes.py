@@ -60,7 +60,7 @@ class Axis(NamedTuple):
     def ticks(self) -> list[float]:
         """Round ones; whole numbers where only these make sense."""
         if self.logarithmic:
-            return log_ticks(self.least, self.most)
+            return _log_ticks(self.least, self.most)
         return nice_ticks(self.least, self.most, 1.0 if self.whole else 0.0)
 
 
@@ -108,7 +108,7 @@ class Frame(NamedTuple):
         bottom, right = size.height - size.bottom, size.width - size.right
         ticks = self.across.ticks()
         if self.across.logarithmic and len(ticks) * TICK_ROOM > size.room:
-            ticks = [tick for tick in ticks if tick in log_ticks(self.across.least, self.across.most, (1,))]
+            ticks = [tick for tick in ticks if tick in _log_ticks(self.across.least, self.across.most, (1,))]
         for value in ticks:
             yield f'<path d="M{self.x(value):.1f} {size.top}V{bottom}" stroke="{GRID_COLOUR}"/>'
             yield text_at(self.x(value), bottom + 21, f"{plain_number(value)}{unit}", "middle")
@@ -122,10 +122,10 @@ class Frame(NamedTuple):
             path = "".join(f"H{self.x(where):.1f}V{self.y(value):.1f}" for where, value in points[1:])
             start = f"M{self.x(points[0][0]):.1f} {self.y(points[0][1]):.1f}"
             last = self.x(self.across.most if end is None else end)
-            yield f'<path d="{start}{path}H{last:.1f}" fill="none" stroke="{colour}"{dashed(dashes)}/>'
+            yield f'<path d="{start}{path}H{last:.1f}" fill="none" stroke="{colour}"{_dashed(dashes)}/>'
 
 
-def dashed(dashes: str) -> str:
+def _dashed(dashes: str) -> str:
     return f' stroke-dasharray="{dashes}"' if dashes else ""
 
 
@@ -155,7 +155,7 @@ def spread(values: Sequence[float]) -> tuple[float, float]:
     return (least, most) if least < most else (least - 1, most + 1)
 
 
-def log_ticks(least: float, most: float, factors: Sequence[int] = ()) -> list[float]:
+def _log_ticks(least: float, most: float, factors: Sequence[int] = ()) -> list[float]:
     """Powers of ten times the factors; without any these are 1, and where that gives few 3."""
     first, last = math.floor(math.log10(least) + 1e-9), math.floor(math.log10(most * 1.001))
     factors = factors or ((1, 3) if last - first < 4 else (1,))

@@ -38,12 +38,12 @@ class Origin:
 def origin_of(file: str, callers: Sequence[list[str]] | None = None) -> Origin:
     """Of a run on this file. `callers`: command lines of the processes above this one, which are looked up else."""
     callers = list(ancestors()) if callers is None else callers
-    minizinc = next((words for words in callers if is_minizinc(words)), None) if is_temporary(file) else None
-    commands = [("command", own_command())]
+    minizinc = next((words for words in callers if _is_minizinc(words)), None) if _is_temporary(file) else None
+    commands = [("command", _own_command())]
     if minizinc is not None:
         commands.insert(0, ("MiniZinc's command", shlex.join(minizinc)))
     name = NO_NAME if file in ("", STANDARD_INPUT) else Path(file).name
-    if is_temporary(file):
+    if _is_temporary(file):
         name = ", ".join(sources(minizinc or [])) or NO_NAME
     return Origin(name, commands, time.strftime("%Y-%m-%d %H:%M:%S %Z"))
 
@@ -63,11 +63,11 @@ def ancestors() -> Iterator[list[str]]:
         process = int(stat.rpartition(b")")[2].split()[1])
 
 
-def is_minizinc(words: Sequence[str]) -> bool:
+def _is_minizinc(words: Sequence[str]) -> bool:
     return Path(words[0]).name.lower().startswith("minizinc")
 
 
-def is_temporary(file: str) -> bool:
+def _is_temporary(file: str) -> bool:
     """Whether MiniZinc has made the file, or its Python package, for one run."""
     return TEMPORARY.fullmatch(Path(file).name) is not None
 
@@ -75,11 +75,11 @@ def is_temporary(file: str) -> bool:
 def sources(words: Sequence[str]) -> list[str]:
     """The names of the model and of its data in a command line of MiniZinc, the model first."""
     given = [word for before, word in zip(words, words[1:]) if before not in OUTPUTS and word.endswith(SOURCES)]
-    names = [Path(word).name for word in given if not is_temporary(word)]
+    names = [Path(word).name for word in given if not _is_temporary(word)]
     return sorted(names, key=lambda name: not name.endswith((".mzn", ".mzc")))
 
 
-def own_command() -> str:
+def _own_command() -> str:
     """Of this process: ours, or that of the script which calls the package."""
     program = Path(sys.argv[0]).name if sys.argv else ""
     return shlex.join(["fzn-turbo" if program in OWN_PROGRAMS else program or "python", *sys.argv[1:]])

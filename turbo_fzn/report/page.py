@@ -71,7 +71,7 @@ def figures(record: Record) -> Iterable[str]:
     if idle := record.idle():
         drawn = draw_line("Idle", "per cent", idle, record.seconds, most=100)
         yield figure(drawn, "Share of the blocks' time without work; a wait is counted where it ends.")
-    shares = method_bars(record.statistics)
+    shares = _method_bars(record.statistics)
     if shares:
         caption = "Share of the blocks' time; in brackets, uses and improvements."
         yield figure(draw_bars("Methods", shares), caption)
@@ -80,7 +80,7 @@ def figures(record: Record) -> Iterable[str]:
     yield figure(draw_bars("The model on its way", sizes), "From FlatZinc through lowering and the simplifier.")
 
 
-def method_bars(statistics: dict[str, Any]) -> list[tuple[str, float, str]]:
+def _method_bars(statistics: dict[str, Any]) -> list[tuple[str, float, str]]:
     used = [method for method in METHODS if f"{method}Share" in statistics]
     return [
         (method, statistics[f"{method}Share"], f"{statistics[f'{method}Share']:.1%} "

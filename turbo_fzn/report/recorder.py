@@ -35,7 +35,7 @@ def recorder(options: Options, sense: int) -> Callable[[SearchEvent], object]:
         record.seconds = event.seconds
         if isinstance(event, Finished):
             record.status, record.statistics = event.status, event.statistics
-            write_page(record)
+            _write_page(record)
         elif isinstance(event, Sample):
             record.samples.append(event)
         elif len(record.answers) < MOST_ANSWERS:
@@ -44,7 +44,7 @@ def recorder(options: Options, sense: int) -> Callable[[SearchEvent], object]:
     return note
 
 
-def write_page(record: Record) -> None:
+def _write_page(record: Record) -> None:
     from turbo_fzn.report.page import page
 
     assert record.options.report is not None

@@ -31,7 +31,7 @@ LARGEST = 2.0**62  # of a number in a point
 RELAXATION = -1  # the block that such solutions are said to be of
 
 
-class Helper(Protocol):
+class _Helper(Protocol):
     """What boxes are narrowed by; `found` gets the solutions that come to light, `wishes` what is tried for one."""
 
     found: deque[Found]
@@ -42,7 +42,7 @@ class Bounding:
     """A relaxation at work beside a search, and the engine that it helps. Solutions carry the values that the judge
     wants."""
 
-    boxes: Helper
+    boxes: _Helper
     beside: Bounder
 
     def __init__(self, judge: Judge, share: float = 1):

@@ -43,7 +43,7 @@ def decide_job(job: Job) -> Decision:
 def make_engine(job: Job, decision: Decision) -> Engine:
     """The engines of the decision as one. Raises EngineError where none can be made."""
     if shares_tree(job.options, world() is not None):
-        return all_ranks(job, decision)
+        return _all_ranks(job, decision)
     count = f", {decision.threads} thread{'s' * (decision.threads > 1)} of the CPU" if job.options.arch != GPU else ""
     log.info("search: %s%s", decision.reason, count)
     return MAKERS[decision.engines](job._replace(tnf=ordered(job.tnf, decision)), decision)
@@ -63,14 +63,14 @@ def _on_cpu(job: Job, decision: Decision) -> Engine:
 def _on_gpu(job: Job, decision: Decision) -> Engine:
     from turbo_fzn.engine.together import fleet
 
-    return fleet.make(job.tnf, job.exports, gpu_settings(decision, job.options), job.options.gpus)
+    return fleet.make(job.tnf, job.exports, _gpu_settings(decision, job.options), job.options.gpus)
 
 
 def _on_cpu_until_gpu_joins(job: Job, decision: Decision) -> Engine:
     """`--blocks` is meant for the GPU."""
     tnf, exports, options, _ = job
     first = cpu.CpuEngine(tnf, exports, cpu_settings(decision, options))
-    settings = gpu_settings(decision, options)
+    settings = _gpu_settings(decision, options)
     return Team(first, [lambda: make_gpu_engine(tnf, exports, settings, options.gpus)], tnf.sense)
 
 
@@ -80,7 +80,7 @@ def _hybrid(job: Job, decision: Decision) -> Engine:
     from turbo_fzn.engine.together import fleet
 
     options = job.options
-    if unused := [name for name, is_asked in unused_by_hybrid(options).items() if is_asked]:
+    if unused := [name for name, is_asked in _unused_by_hybrid(options).items() if is_asked]:
         verb = "is" if len(unused) == 1 else "are"
         log.warning("--arch hybrid searches the tree alone: %s %s not used", ", ".join(unused), verb)
     settings = Settings(
@@ -96,7 +96,7 @@ def _hybrid(job: Job, decision: Decision) -> Engine:
     return hybrid.make(job.tnf, job.exports, settings)
 
 
-def unused_by_hybrid(options: Options) -> dict[str, bool]:
+def _unused_by_hybrid(options: Options) -> dict[str, bool]:
     """What the hybrid engine has not, and whether it is asked for."""
     return {"-f": options.free_search, "--lns": options.lns == "on", "--learn": options.learn not in ("auto", "off")}
 
@@ -146,7 +146,7 @@ def cpu_settings(decision: Decision, options: Options) -> Settings:
     )
 
 
-def gpu_settings(decision: Decision, options: Options) -> Settings:
+def _gpu_settings(decision: Decision, options: Options) -> Settings:
     """`blocks` 0 lets the engine choose. Most blocks search neighbourhoods unless told not to."""
     return Settings(
         blocks=options.blocks or 0,
@@ -164,7 +164,7 @@ def gpu_settings(decision: Decision, options: Options) -> Settings:
 # ---- several ranks
 
 
-def all_ranks(job: Job, decision: Decision) -> Engine:
+def _all_ranks(job: Job, decision: Decision) -> Engine:
     """Rank 0 gives the others the prepared model."""
     from turbo_fzn.ranks.ranks import Ranks
 
@@ -187,7 +187,7 @@ def own_team(job: Job, decision: Decision) -> Team:
     options = replace(job.options, seed=(job.options.seed or 0) + SEEDS_APART * everybody.rank)
     if options.arch == HYBRID:
         raise EngineError("--arch hybrid is an engine of one process: ranks search with --arch auto, gpu or cpu")
-    gpus = own_gpus(job, decision, options, everybody) if GPU in decision.engines else []
+    gpus = _own_gpus(job, decision, options, everybody) if GPU in decision.engines else []
     if not gpus and options.arch == GPU:
         raise EngineError(f"rank {everybody.rank} has no GPU: with --arch auto it takes the CPU")
     if not gpus and GPU in decision.engines:
@@ -201,7 +201,7 @@ def own_team(job: Job, decision: Decision) -> Team:
     return Team([*gpus, own], [], job.tnf.sense)
 
 
-def own_gpus(job: Job, decision: Decision, options: Options, everybody: World) -> list[Engine]:
+def _own_gpus(job: Job, decision: Decision, options: Options, everybody: World) -> list[Engine]:
     """Of the GPUs of a host each rank takes its share; where it sees but one, as some launchers see to, that one."""
     from turbo_fzn.engine.together import fleet
 
@@ -210,7 +210,7 @@ def own_gpus(job: Job, decision: Decision, options: Options, everybody: World) -
         own = numbers[everybody.place :: everybody.neighbours] if len(numbers) > 1 else numbers
         if not own:
             return []
-        return [*fleet.make_all(ordered(job.tnf, decision), job.exports, gpu_settings(decision, options), own)]
+        return [*fleet.make_all(ordered(job.tnf, decision), job.exports, _gpu_settings(decision, options), own)]
     except EngineError as error:
         if options.arch == GPU:
             raise

@@ -46,7 +46,7 @@ def value_of(item: Output, values: np.ndarray) -> object:
     return plain if item.ranges is not None else plain[0]
 
 
-def format_value(item: Output, values: np.ndarray) -> str:
+def _format_value(item: Output, values: np.ndarray) -> str:
     """As FlatZinc text. `arrayNd(ranges, [...])` is understood by every version of MiniZinc, for any index ranges."""
     if item.kind == "bool":
         texts = ["true" if v else "false" for v in values]
@@ -66,8 +66,8 @@ def float_text(value: float) -> str:
     return (mantissa if "." in mantissa else f"{mantissa}.0") + exponent + power
 
 
-def write_solution(stream: TextIO, outputs: Sequence[tuple[Output, np.ndarray]]) -> None:
-    lines = [f"{item.name} = {format_value(item, values)};\n" for item, values in outputs]
+def _write_solution(stream: TextIO, outputs: Sequence[tuple[Output, np.ndarray]]) -> None:
+    lines = [f"{item.name} = {_format_value(item, values)};\n" for item, values in outputs]
     write(stream, "".join(lines) + SEPARATOR + "\n")
 
 
@@ -81,16 +81,16 @@ def write(stream: TextIO, text: str) -> None:
     stream.flush()
 
 
-def write_statistics(stream: TextIO, statistics: Mapping[str, Any]) -> None:
+def _write_statistics(stream: TextIO, statistics: Mapping[str, Any]) -> None:
     """The `%%%mzn-stat` block: numbers as they are, times as seconds, text in quotes."""
     lines = []
     for name, value in statistics.items():
-        text = f'"{value}"' if isinstance(value, str) else format_number(value)
+        text = f'"{value}"' if isinstance(value, str) else _format_number(value)
         lines.append(f"%%%mzn-stat: {name}={text}\n")
     write(stream, "".join(lines) + "%%%mzn-stat-end\n")
 
 
-def format_number(value: Any) -> str:
+def _format_number(value: Any) -> str:
     return f"{value:.6f}" if isinstance(value, float) else str(value)
 
 
@@ -117,16 +117,16 @@ class MiniZincStyle:
 
     def print_solution(self, solution: Solution) -> None:
         if solution.statistics is not None:
-            write_statistics(self.stream, self.named(solution.statistics))
-        write_solution(self.stream, solution.outputs)
+            _write_statistics(self.stream, self.named(solution.statistics))
+        _write_solution(self.stream, solution.outputs)
 
     def end(self, finished: Finished) -> None:
         self.print_held()
-        status = status_line(finished)
+        status = _status_line(finished)
         if status:
             write_line(self.stream, status)
         if self.options.statistics:
-            write_statistics(self.stream, self.named(finished.statistics))
+            _write_statistics(self.stream, self.named(finished.statistics))
 
     def fail(self) -> bool:
         """An error ends the search: what was found was checked, and holds. Whether that said all there is to say."""
@@ -136,14 +136,14 @@ class MiniZincStyle:
     def unknown(self) -> None:
         write_line(self.stream, UNKNOWN)
         if self.options.statistics:
-            write_statistics(self.stream, self.named(NOTHING_COUNTED))
+            _write_statistics(self.stream, self.named(NOTHING_COUNTED))
 
     def named(self, statistics: Mapping[str, Any]) -> Mapping[str, Any]:
         """By the names that are asked for."""
         return turbo_statistics.named(statistics) if self.options.turbo_statistics else statistics
 
 
-def status_line(finished: Finished) -> str:
+def _status_line(finished: Finished) -> str:
     """The last line of the answer; empty where solutions were found and there may be more."""
     if finished.unbounded:
         return UNBOUNDED
@@ -200,7 +200,7 @@ class CompetitionStyle(MiniZincStyle):
 
     def print_statistics(self, statistics: Mapping[str, Any]) -> None:
         named = self.named(statistics)
-        write(self.stream, "".join(f"d {name} {format_number(value)}\n" for name, value in named.items()))
+        write(self.stream, "".join(f"d {name} {_format_number(value)}\n" for name, value in named.items()))
 
 
 def instantiation(solution: Solution, model: Model | None, kind: str) -> str:
@@ -222,14 +222,14 @@ def instantiation(solution: Solution, model: Model | None, kind: str) -> str:
     return f'v <instantiation type="{kind}"{cost}> {body} </instantiation>'
 
 
-def is_xcsp3(path: str) -> bool:
+def _is_xcsp3(path: str) -> bool:
     """Whether a file is an XCSP3 instance, by its name alone: the answer must have its style also where it fails."""
     return ".xml" in [suffix.lower() for suffix in Path(path).suffixes[-2:]]
 
 
 def style_of(path: str, model: Model | None = None) -> type[MiniZincStyle]:
     """By the name of the file, and by the model if that has been read: another name may have an XCSP3 instance, too."""
-    in_xcsp3 = is_xcsp3(path) or (model is not None and model.language == "XCSP3")
+    in_xcsp3 = _is_xcsp3(path) or (model is not None and model.language == "XCSP3")
     return CompetitionStyle if in_xcsp3 else MiniZincStyle
 
 
@@ -242,6 +242,6 @@ def unknown_answer(options: Options) -> str:
 
 def error_line(argv: Sequence[str], unsupported: bool) -> str:
     """What stdout says of an error, in the style of the file that the command line names."""
-    if not any(is_xcsp3(word) for word in argv):
+    if not any(_is_xcsp3(word) for word in argv):
         return ERROR
     return "s UNSUPPORTED" if unsupported else "s UNKNOWN"

@@ -168,7 +168,7 @@ def _way(case: _Case, asked: int | None, beside_gpu: bool = False) -> _Way:
     alone = asked == 1 or (asked is None and case.options.seed is not None and not case.options.free_search)
     free = not case.several and (case.options.free_search or _suits_free_search(case, alone))
     if beside_gpu and free and case.learns:
-        return _Way(asked or threads_beside_gpu(case.machine.cores), free)
+        return _Way(asked or _threads_beside_gpu(case.machine.cores), free)
     return _Way(asked or (1 if alone or not free or case.options.cp_profiler else FREE_THREADS), free)
 
 
@@ -181,7 +181,7 @@ def _suits_free_search(case: _Case, alone: bool) -> bool:
     return not alone or case.tnf.has_real_objective or (case.learns and not case.machine.is_rank)
 
 
-def threads_beside_gpu(cores: int) -> int:
+def _threads_beside_gpu(cores: int) -> int:
     return max(min(cores - THREADS_LEFT, MOST_THREADS), FREE_THREADS)
 
 
@@ -249,10 +249,10 @@ def check_names(options: Options) -> None:
     wanted_methods(options)
     named_learners(options)
     devices.check_form(options.gpus)
-    check_variants(options)
+    _check_variants(options)
 
 
-def check_variants(options: Options) -> None:
+def _check_variants(options: Options) -> None:
     wanted, parts = variants.chosen(options.variant, options.arch), options.subproblems
     if options.cp_profiler and wanted.settings(CPU)["macros"]:
         raise UsageError("--variant: --cp-profiler has kernels of its own")

@@ -51,7 +51,7 @@ def prepare(model: Model, options: Options, interrupt: Interrupt) -> Prepared:
     prepared = Prepared(lowered.tnf, model, lowered.origin, times=times, sizes=sizes)
     if options.simplify and not lowered.tnf.infeasible:
         with progress.stage("simplify"):
-            simplified = simplify(lowered.tnf, lambda tnf: propagate_interruptibly(tnf, interrupt))
+            simplified = simplify(lowered.tnf, lambda tnf: _propagate_interruptibly(tnf, interrupt))
         prepared.tnf, prepared.reconstruction = simplified.tnf, simplified.reconstruction
         log_phase("simplify", time.monotonic() - start, prepared.tnf)
     times["simplifyTime"] = time.monotonic() - start
@@ -91,7 +91,7 @@ def settle_root(prepared: Prepared, interrupt: Interrupt) -> Prepared:
     if not tnf.infeasible:
         start = time.monotonic()
         with progress.stage("root"):
-            bounds = propagate_interruptibly(tnf, interrupt)
+            bounds = _propagate_interruptibly(tnf, interrupt)
         if bounds is None:
             tnf.infeasible = True
         else:
@@ -101,7 +101,7 @@ def settle_root(prepared: Prepared, interrupt: Interrupt) -> Prepared:
     return prepared
 
 
-def propagate_interruptibly(tnf: TNF, interrupt: Interrupt) -> tuple[np.ndarray, np.ndarray] | None:
+def _propagate_interruptibly(tnf: TNF, interrupt: Interrupt) -> tuple[np.ndarray, np.ndarray] | None:
     """root.propagate in a thread, so that a signal handler of the main thread can run and stop it."""
     library(32 if tnf.is_narrow() else 64, *float_flags(tnf))  # compiled here if need be: of that a stop tells
     stop = root.Stop()

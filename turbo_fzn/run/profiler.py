@@ -65,7 +65,7 @@ class Profiler:
             log.warning("no profiler on port %d: %s", port, error.strerror or error)
             return None
         restarts = prepared.tnf.warm_start is not None or options.optimal_limit() != 1
-        profiler = cls(connection, variable_names(prepared), restarts)
+        profiler = cls(connection, _variable_names(prepared), restarts)
         about = {"has_restarts": restarts, "name": Path(options.file).name, "execution_id": number}
         profiler.add(START, info(about))
         return profiler
@@ -145,7 +145,7 @@ def info(values: dict[str, Any]) -> bytes:
     return text(INFO, json.dumps(values))
 
 
-def variable_names(prepared: Prepared) -> list[str]:
+def _variable_names(prepared: Prepared) -> list[str]:
     """A FlatZinc name for each variable of the TNF, the modeller's before the compiler's; a number for want of one."""
     names = [f"_{number}" for number in range(prepared.tnf.n_vars)]
     if prepared.model is None:

@@ -49,7 +49,7 @@ def progress(counted: dict[str, int], start: float, objective: float, bound: flo
     }
 
 
-def variable_counts(tnf: TNF) -> dict[str, int]:
+def _variable_counts(tnf: TNF) -> dict[str, int]:
     real = np.zeros(tnf.n_vars, dtype=bool) if tnf.floats is None else tnf.floats.mask
     boolean = (tnf.lower >= 0) & (tnf.upper <= 1) & (tnf.lower < tnf.upper) & ~real
     counts = {"boolVariables": boolean, "intVariables": ~(boolean | real)}
@@ -71,7 +71,7 @@ def final(
     tnf = prepared.tnf
     statistics: dict[str, Any] = {
         **{name: counted.get(field, 0) for name, field in STANDARD.items()},
-        **variable_counts(tnf),
+        **_variable_counts(tnf),
         "propagators": tnf.n_rows,
         **prepared.sizes,
         "solutions": n_solutions,
@@ -84,10 +84,10 @@ def final(
         statistics["objective"] = best
     if bound is not None:
         statistics["objectiveBound"] = bound
-    return {**statistics, **of_search(counted, shape)} if counted else statistics
+    return {**statistics, **_of_search(counted, shape)} if counted else statistics
 
 
-def of_search(counted: dict[str, int], shape: dict[str, Any]) -> dict[str, Any]:
+def _of_search(counted: dict[str, int], shape: dict[str, Any]) -> dict[str, Any]:
     """What the engine has counted, and says of itself."""
     names = ("iterations", "donations", "replays", "fixpoint_errors")
     return {
@@ -97,7 +97,7 @@ def of_search(counted: dict[str, int], shape: dict[str, Any]) -> dict[str, Any]:
         "busyTime": counted["busy_ns"] / 1e9,
         "idleTime": counted["idle_ns"] / 1e9,
         **shape,
-        **activity_shares(counted),
+        **_activity_shares(counted),
         **depths(counted),
         **learning(counted),
         **round_trips(counted),
@@ -136,7 +136,7 @@ def round_trips(counted: dict[str, int]) -> dict[str, Any]:
     }
 
 
-def activity_shares(counted: dict[str, int]) -> dict[str, float]:
+def _activity_shares(counted: dict[str, int]) -> dict[str, float]:
     """The share of the blocks' time that each activity has; empty unless the kernels were built to count it."""
     ticks = {activity: counted[f"{activity}_ticks"] for activity in ACTIVITIES}
     total = sum(ticks.values())

@@ -67,16 +67,16 @@ def choose_learners(
     """The blocks that learn, at most `blocks`; `is_rank`: of one of several ranks. Raises UsageError for a name that is
     no role, and for one that is no set."""
     named = named_learners(options)
-    if not can_learn(tnf, options):
+    if not _can_learn(tnf, options):
         return ()
     if names_of(options) != ("auto",):
         return named[:blocks]
     if free:
-        return tuple(map(Learner, roles_of_free_search(tnf, blocks, beside_gpu)))
+        return tuple(map(Learner, _roles_of_free_search(tnf, blocks, beside_gpu)))
     return tuple(map(Learner, AS_ANNOTATED[tnf.sense != 0] if tnf.annotated and not is_rank else ()))
 
 
-def can_learn(tnf: TNF, options: Options) -> bool:
+def _can_learn(tnf: TNF, options: Options) -> bool:
     """Whether blocks may learn. None do where all solutions are wanted, where a bound is infinite, or where there are
     real variables; nor with --variant, which learners have no part in, unless --learn names them."""
     if options.variant and names_of(options) == ("auto",):
@@ -86,7 +86,7 @@ def can_learn(tnf: TNF, options: Options) -> bool:
     return names_of(options) != ("off",) and finite and tnf.floats is None and (tnf.sense != 0 or one_is_enough)
 
 
-def roles_of_free_search(tnf: TNF, blocks: int, beside_gpu: bool) -> tuple[str, ...]:
+def _roles_of_free_search(tnf: TNF, blocks: int, beside_gpu: bool) -> tuple[str, ...]:
     if beside_gpu and blocks > 2:
         return tuple(BESIDE_GPU[i % len(BESIDE_GPU)] for i in range(blocks - 1))
     table = TO_OPTIMISE if tnf.sense else TO_SATISFY

@@ -45,7 +45,7 @@ PATIENCE_SECONDS = 0.1  # less than the 0.2 s that MiniZinc leaves between SIGTE
 READY_SECONDS = 0.05  # of search without a solution, after which the check is made ready for one
 
 
-class Patience:
+class _Patience:
     """How long an engine that was told to stop may go on."""
 
     def __init__(self) -> None:
@@ -83,7 +83,7 @@ class Search:
         self.best: int | None = None
         self.bounding: Bounding | None = None
         self.horizon: Horizon | None = None
-        self.meaning = objective_meaning(prepared.tnf)
+        self.meaning = _objective_meaning(prepared.tnf)
         self.all_are_optimal = False  # what is found from now on is as good as the best
         self.profiler = Profiler.connect(prepared, options) if options.cp_profiler else None
         if self.profiler is None:  # nobody wants the tree, which would need kernels of its own and one block
@@ -251,7 +251,7 @@ class Search:
         """The same, while the engine runs. One that does not end soon after it was told to is left alone."""
         arrived: list[Found] = []
         failure: EngineError | None = None
-        patience, hurry, all_told = Patience(), Patience(), True
+        patience, hurry, all_told = _Patience(), _Patience(), True
         ready = time.monotonic() + READY_SECONDS
         while True:
             try:
@@ -288,11 +288,11 @@ class Search:
 
     def is_over(self, engine: Engine, arrived: list[Found], limit: int) -> bool:
         """Whether the engine need not go on, though it has not searched the whole space."""
-        misled = engine_is_misled(self.prepared.tnf, self.judge)
+        misled = _engine_is_misled(self.prepared.tnf, self.judge)
         done = bool(self.interrupt) or self.has_enough(limit) or self.is_proved()
         return done or self.walks_on(engine, arrived) or misled
 
-    def tell(self, answers: list[Found], engine: Engine, patience: Patience) -> Generator[Solution, None, bool]:
+    def tell(self, answers: list[Found], engine: Engine, patience: _Patience) -> Generator[Solution, None, bool]:
         """Those that hold. When the search is to end there may be more than can be checked soon: of improvements the
         best is told alone, of others as many as there is patience for. Returns whether nothing is kept back."""
         improving = self.prepared.tnf.sense != 0 and not self.all_are_optimal
@@ -372,11 +372,11 @@ class Search:
             self.horizon.see(found)  # which takes a while: the caller has the solution already
 
 
-def engine_is_misled(tnf: TNF, judge: Judge) -> bool:
+def _engine_is_misled(tnf: TNF, judge: Judge) -> bool:
     """Whether it takes a box that is undecided for the best solution, and asks for something better."""
     return tnf.sense != 0 and judge.undecided > 0
 
 
-def objective_meaning(tnf: TNF) -> Callable[[int], float]:
+def _objective_meaning(tnf: TNF) -> Callable[[int], float]:
     """From the bound that the search has of the objective to its value."""
     return floats.number if tnf.has_real_objective else int

@@ -19,12 +19,12 @@ def own(name: str) -> Callable[[Statistics], Any]:
     return lambda statistics: statistics[name]
 
 
-def best_time(statistics: Statistics) -> float:
+def _best_time(statistics: Statistics) -> float:
     """From the start of the solver on."""
     return float(statistics["initTime"] + statistics["bestTime"])
 
 
-def runs_per_block_second(statistics: Statistics) -> float:
+def _runs_per_block_second(statistics: Statistics) -> float:
     return float(statistics["propagations"] / statistics["blocks"] / max(statistics["busyTime"], 1e-9))
 
 
@@ -49,8 +49,8 @@ NAMES: dict[str, Callable[[Statistics], Any]] = {
     "version": lambda statistics: __version__,
     **{name: own(name) for name in SAME},
     **{theirs: own(name) for theirs, name in RENAMED.items()},
-    "deductions_per_block_second": runs_per_block_second,
-    "best_obj_time": best_time,
+    "deductions_per_block_second": _runs_per_block_second,
+    "best_obj_time": _best_time,
     "memory_configuration": lambda statistics: PLACES[statistics["store"]],
 }
 

@@ -243,37 +243,37 @@ class Rays:
 # Whether (x + t dx) = (y + t dy) op (z + t dz) for all t >= 0. False where that is not plain.
 
 
-def keeps_sum(x: int, y: int, z: int, dx: Fraction, dy: Fraction, dz: Fraction) -> bool:
+def _keeps_sum(x: int, y: int, z: int, dx: Fraction, dy: Fraction, dz: Fraction) -> bool:
     return x == y + z and dx == dy + dz
 
 
-def keeps_product(x: int, y: int, z: int, dx: Fraction, dy: Fraction, dz: Fraction) -> bool:
+def _keeps_product(x: int, y: int, z: int, dx: Fraction, dy: Fraction, dz: Fraction) -> bool:
     return x == y * z and dy * dz == 0 and dx == y * dz + z * dy
 
 
-def keeps_minimum(x: int, y: int, z: int, dx: Fraction, dy: Fraction, dz: Fraction) -> bool:
+def _keeps_minimum(x: int, y: int, z: int, dx: Fraction, dy: Fraction, dz: Fraction) -> bool:
     return (x == y <= z and dx == dy <= dz) or (x == z <= y and dx == dz <= dy)
 
 
-def keeps_maximum(x: int, y: int, z: int, dx: Fraction, dy: Fraction, dz: Fraction) -> bool:
-    return keeps_minimum(-x, -y, -z, -dx, -dy, -dz)
+def _keeps_maximum(x: int, y: int, z: int, dx: Fraction, dy: Fraction, dz: Fraction) -> bool:
+    return _keeps_minimum(-x, -y, -z, -dx, -dy, -dz)
 
 
-def keeps_equality(x: int, y: int, z: int, dx: Fraction, dy: Fraction, dz: Fraction) -> bool:
+def _keeps_equality(x: int, y: int, z: int, dx: Fraction, dy: Fraction, dz: Fraction) -> bool:
     if x == 1:
         return y == z and dx == 0 and dy == dz
     return x == 0 and dx == 0 and ((y < z and dy <= dz) or (y > z and dy >= dz))
 
 
-def keeps_order(x: int, y: int, z: int, dx: Fraction, dy: Fraction, dz: Fraction) -> bool:
+def _keeps_order(x: int, y: int, z: int, dx: Fraction, dy: Fraction, dz: Fraction) -> bool:
     return dx == 0 and ((x == 1 and y <= z and dy <= dz) or (x == 0 and y > z and dy >= dz))
 
 
 KEPT = {
-    int(ADD): keeps_sum,
-    int(MUL): keeps_product,
-    int(MIN): keeps_minimum,
-    int(MAX): keeps_maximum,
-    int(EQ): keeps_equality,
-    int(LEQ): keeps_order,
+    int(ADD): _keeps_sum,
+    int(MUL): _keeps_product,
+    int(MIN): _keeps_minimum,
+    int(MAX): _keeps_maximum,
+    int(EQ): _keeps_equality,
+    int(LEQ): _keeps_order,
 }

@@ -40,7 +40,7 @@ class Swap(NamedTuple):
     images: Column
 
 
-class Copies(NamedTuple):
+class _Copies(NamedTuple):
     """Colours (uint64 [variables]) in both copies, and the variables that differ."""
 
     here: Column
@@ -55,7 +55,7 @@ def mixed(x: Column) -> Column:
     return x ^ (x >> np.uint64(31))
 
 
-def hashed(numbers: Column, salt: int) -> Column:
+def _hashed(numbers: Column, salt: int) -> Column:
     return mixed(numbers.astype(np.uint64) + np.uint64(salt * 0x9E3779B97F4A7C15 % 2**64))
 
 
@@ -77,17 +77,17 @@ class Automorphisms:
     def __init__(self, graph: Graph):
         self.graph, self.work = graph, 0
         n = len(graph.colours)
-        self.label, self.kind = hashed(graph.label, 1), hashed(graph.kinds, 2)
+        self.label, self.kind = _hashed(graph.label, 1), _hashed(graph.kinds, 2)
         self.by_variable = np.argsort(graph.variable, kind="stable")
         self.variable_start = starts(graph.variable[self.by_variable], n)
         self.constraint_start = starts(graph.constraint, len(graph.kinds))
         self.n_arcs = np.diff(self.constraint_start)
-        self.special = hashed(np.arange(2 * MOST_GUESSES + 2), 3)
+        self.special = _hashed(np.arange(2 * MOST_GUESSES + 2), 3)
         self.orbit = np.arange(n)
 
     def swaps(self) -> Iterator[Swap]:
         """Together they may generate all symmetries, or not."""
-        colours = self.refine(hashed(self.graph.colours, 4))
+        colours = self.refine(_hashed(self.graph.colours, 4))
         cells: dict[int, list[int]] = {}
         ordered = np.argsort(self.graph.rank, kind="stable")
         for variable in ordered[np.diff(self.variable_start)[ordered] > 0].tolist():
@@ -174,7 +174,7 @@ class Automorphisms:
             pairs.append(pair)
         return None
 
-    def compare(self, colours: Column, pairs: list[tuple[int, int]]) -> Copies:
+    def compare(self, colours: Column, pairs: list[tuple[int, int]]) -> _Copies:
         """The copies with pairs of variables swapped in one of them, refined where they differ."""
         own_here, own_there = colours.copy(), colours.copy()
         for number, (first, second) in enumerate(pairs):
@@ -182,7 +182,7 @@ class Automorphisms:
             own_here[first], own_here[second] = one, other
             own_there[first], own_there[second] = other, one
         special = distinct(np.array(pairs).reshape(-1))
-        copies, size = Copies(own_here, own_there, special), (0, 0)
+        copies, size = _Copies(own_here, own_there, special), (0, 0)
         for _ in range(MOST_ROUNDS):
             copies = self.spread(own_here, own_there, copies, special)
             before, size = size, (len(copies.differing), len(distinct(copies.here[copies.differing])))
@@ -190,7 +190,7 @@ class Automorphisms:
                 break
         return copies
 
-    def spread(self, own_here: Column, own_there: Column, copies: Copies, special: Column) -> Copies:
+    def spread(self, own_here: Column, own_there: Column, copies: _Copies, special: Column) -> _Copies:
         """One round: from variables that differ to constraints that do, and back."""
         graph = self.graph
         self.work += ROUND
@@ -198,7 +198,7 @@ class Automorphisms:
         constraints = distinct(graph.constraint[arcs])
         here, there = own_here.copy(), own_there.copy()
         if not len(constraints):
-            return Copies(here, there, special)
+            return _Copies(here, there, special)
         kinds = [self.kinds_around(side, constraints) for side in copies[:2]]
         differ = kinds[0] != kinds[1]
         arcs, _ = places(self.constraint_start, constraints[differ])
@@ -208,9 +208,9 @@ class Automorphisms:
             sums = np.zeros(len(variables), np.uint64)
             np.add.at(sums, place, mixed(np.repeat(kind[differ], lengths) ^ self.label[arcs]))
             side[variables] = mixed(own[variables] * np.uint64(3) + sums)
-        return Copies(here, there, distinct(np.append(variables[here[variables] != there[variables]], special)))
+        return _Copies(here, there, distinct(np.append(variables[here[variables] != there[variables]], special)))
 
-    def match(self, copies: Copies) -> Swap | None:
+    def match(self, copies: _Copies) -> Swap | None:
         """The guess; None where the copies do not fit."""
         here, there, differing = copies
         ordered = differing[np.argsort(self.graph.rank[differing], kind="stable")]
@@ -218,7 +218,7 @@ class Automorphisms:
         targets = ordered[np.argsort(there[ordered], kind="stable")]
         return Swap(sources, targets) if np.array_equal(here[sources], there[targets]) else None
 
-    def next_pair(self, copies: Copies, swap: Swap) -> tuple[int, int] | None:
+    def next_pair(self, copies: _Copies, swap: Swap) -> tuple[int, int] | None:
         """The first of those that share a colour, and where it went."""
         colour, inverse, sizes = np.unique(copies.here[swap.moved], return_inverse=True, return_counts=True)
         shared = np.flatnonzero(sizes[inverse] > 1)
@@ -248,7 +248,7 @@ class Automorphisms:
         graph = self.graph
         constraint, label = graph.constraint[arcs], graph.label[arcs]
         start = np.flatnonzero(np.diff(constraint, prepend=-1))
-        sums = np.add.reduceat(mixed(hashed(variable, 5) ^ self.label[arcs]), start)
+        sums = np.add.reduceat(mixed(_hashed(variable, 5) ^ self.label[arcs]), start)
         sums = np.repeat(sums, np.diff(np.append(start, len(arcs))))
         kind = graph.kinds[constraint]
         order = np.lexsort((variable, label, constraint, sums, kind))

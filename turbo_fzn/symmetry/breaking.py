@@ -41,22 +41,22 @@ def leaders(model: Model) -> list[Order]:
     graph = graph_of(model)
     if graph is None:
         return []
-    found = [order_of(graph, model, one) for one in islice(Automorphisms(graph).swaps(), MOST_SYMMETRIES)]
+    found = [_order_of(graph, model, one) for one in islice(Automorphisms(graph).swaps(), MOST_SYMMETRIES)]
     log.info("symmetry: %.2f s, %d generators", time.monotonic() - start, len(found))
     return [order for order in found if order[0]] if len(found) >= LEAST_SYMMETRIES else []
 
 
-def order_of(graph: Graph, model: Model, swap: Swap) -> Order:
+def _order_of(graph: Graph, model: Model, swap: Swap) -> Order:
     """What the variables say of one symmetry."""
     first = graph.rank[swap.moved] < graph.rank[swap.images]
     order = np.argsort(graph.rank[swap.moved[first]])
     sides = (side[first][order].tolist() for side in swap)
     pairs = [(graph.names[one], graph.names[other]) for one, other in zip(*sides)]
-    chosen = [pair for pair in pairs if has_small_values(model, pair[0])][:MOST_PAIRS]
+    chosen = [pair for pair in pairs if _has_small_values(model, pair[0])][:MOST_PAIRS]
     return [one for one, _ in chosen], [other for _, other in chosen]
 
 
-def has_small_values(model: Model, name: str) -> bool:
+def _has_small_values(model: Model, name: str) -> bool:
     """Symmetries keep domains, so what is left out here is left out of all orders alike."""
     variable = model.variables[name]
     domain = BOOLEAN if variable.kind == "bool" else variable.domain

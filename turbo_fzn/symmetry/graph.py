@@ -48,12 +48,12 @@ def graph_of(model: Model) -> Graph | None:
     if len(model.constraints) > MOST_CONSTRAINTS or not kinds <= {"int", "bool"}:
         return None
     try:
-        return Reader(model).read()
+        return _Reader(model).read()
     except (LookupError, TypeError):
         return None
 
 
-class Reader:
+class _Reader:
     """Numbers colours and labels as it meets them."""
 
     def __init__(self, model: Model):

@@ -86,14 +86,14 @@ class View:
         return low, high
 
 
-def add_range(ly: np.ndarray, uy: np.ndarray, lz: np.ndarray, uz: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _add_range(ly: np.ndarray, uy: np.ndarray, lz: np.ndarray, uz: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     with np.errstate(over="ignore"):
         low = np.where((ly <= -INFINITY) | (lz <= -INFINITY), -INFINITY, ly + lz)
         high = np.where((uy >= INFINITY) | (uz >= INFINITY), INFINITY, uy + uz)
     return low, high
 
 
-def multiply_range(ly: np.ndarray, uy: np.ndarray, lz: np.ndarray, uz: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _multiply_range(ly: np.ndarray, uy: np.ndarray, lz: np.ndarray, uz: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     small = np.ones(len(ly), dtype=bool)
     for bound in (ly, uy, lz, uz):
         small &= np.abs(bound) <= FACTOR_LIMIT
@@ -102,7 +102,7 @@ def multiply_range(ly: np.ndarray, uy: np.ndarray, lz: np.ndarray, uz: np.ndarra
     return np.where(small, low, -INFINITY), np.where(small, high, INFINITY)
 
 
-def divide_range(ly: np.ndarray, uy: np.ndarray, lz: np.ndarray, uz: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _divide_range(ly: np.ndarray, uy: np.ndarray, lz: np.ndarray, uz: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Exact for a positive constant z; else |x| <= |y|."""
     reach = np.maximum(np.abs(ly), np.abs(uy))
     constant = (lz == uz) & (lz > 0)
@@ -112,7 +112,7 @@ def divide_range(ly: np.ndarray, uy: np.ndarray, lz: np.ndarray, uz: np.ndarray)
     return low, np.where(constant & finite, truncated(uy, divisor), reach)
 
 
-def modulo_range(ly: np.ndarray, uy: np.ndarray, lz: np.ndarray, uz: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _modulo_range(ly: np.ndarray, uy: np.ndarray, lz: np.ndarray, uz: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     most = np.maximum(np.maximum(np.abs(lz), np.abs(uz)) - 1, 0)
     fixed = (ly == uy) & (lz == uz) & (lz != 0) & (most < INFINITY - 1)
     divisor = np.where(fixed, lz, 1)
@@ -122,10 +122,10 @@ def modulo_range(ly: np.ndarray, uy: np.ndarray, lz: np.ndarray, uz: np.ndarray)
 
 
 RANGES = {
-    ADD: add_range,
-    MUL: multiply_range,
-    DIV: divide_range,
-    MOD: modulo_range,
+    ADD: _add_range,
+    MUL: _multiply_range,
+    DIV: _divide_range,
+    MOD: _modulo_range,
     MIN: lambda ly, uy, lz, uz: (np.minimum(ly, lz), np.minimum(uy, uz)),
     MAX: lambda ly, uy, lz, uz: (np.maximum(ly, lz), np.maximum(uy, uz)),
     EQ: lambda ly, uy, lz, uz: ((ly == uy) & (lz == uz) & (ly == lz), (uy >= lz) & (uz >= ly)),
@@ -148,12 +148,12 @@ def dead_rows(
     low, high = view.result()
     dead_x = free[rows.x] & view.is_total() & fits(low, high, view.lx, view.ux)
     is_sum = (rows.op == ADD) & ~dead_x
-    dead_y = is_sum & free[rows.y] & fits(*subtract_range(view.lx, view.ux, view.lz, view.uz), view.ly, view.uy)
+    dead_y = is_sum & free[rows.y] & fits(*_subtract_range(view.lx, view.ux, view.lz, view.uz), view.ly, view.uy)
     dead_z = (
         is_sum
         & ~dead_y
         & free[rows.z * is_sum]
-        & fits(*subtract_range(view.lx, view.ux, view.ly, view.uy), view.lz, view.uz)
+        & fits(*_subtract_range(view.lx, view.ux, view.ly, view.uy), view.lz, view.uz)
     )
     parts = [
         rows.select(dead_x),
@@ -168,8 +168,8 @@ def fits(low: np.ndarray, high: np.ndarray, into_low: np.ndarray, into_high: np.
     return (low >= into_low) & (high <= into_high) & (low > -INFINITY) & (high < INFINITY)
 
 
-def subtract_range(lx: np.ndarray, ux: np.ndarray, lz: np.ndarray, uz: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    low, high = add_range(lx, ux, -uz, -lz)
+def _subtract_range(lx: np.ndarray, ux: np.ndarray, lz: np.ndarray, uz: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    low, high = _add_range(lx, ux, -uz, -lz)
     return np.clip(low, -INFINITY, INFINITY), np.clip(high, -INFINITY, INFINITY)
 
 

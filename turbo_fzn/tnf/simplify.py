@@ -32,7 +32,7 @@ Propagate = Callable[[TNF], "tuple[np.ndarray, np.ndarray] | None"]
 Observer = Callable[[str, int, int], None]  # (pass, variables, rows), after each pass: what bench/front.py tabulates
 
 
-class Contradiction(Exception):
+class _Contradiction(Exception):
     """A domain is empty."""
 
 
@@ -75,12 +75,12 @@ class Simplified:
 
 def simplify(tnf: TNF, propagate: Propagate, observer: Observer | None = None) -> Simplified:
     """The smaller model; `propagate` gives (lower, upper) at the root fixpoint, or None when there is none."""
-    simplifier = Simplifier(tnf, observer)
+    simplifier = _Simplifier(tnf, observer)
     try:
         if tnf.infeasible:
-            raise Contradiction
+            raise _Contradiction
         simplifier.run(propagate)
-    except Contradiction:
+    except _Contradiction:
         identity = np.arange(tnf.n_vars)
         return Simplified(
             replace(tnf, infeasible=True),
@@ -89,7 +89,7 @@ def simplify(tnf: TNF, propagate: Propagate, observer: Observer | None = None) -
     return simplifier.finish()
 
 
-class Simplifier:
+class _Simplifier:
     """The model on its way. Variables keep their numbers until `finish`; three constants are added behind them."""
 
     def __init__(self, tnf: TNF, observer: Observer | None = None):
@@ -121,7 +121,7 @@ class Simplifier:
         while True:
             bounds = propagate(self.current())
             if bounds is None:
-                raise Contradiction
+                raise _Contradiction
             self.lower, self.upper = (bound.astype(np.int64) for bound in bounds)
             self.merged = False
             while self.reduce():
@@ -186,7 +186,7 @@ class Simplifier:
         np.minimum.at(self.upper, self.representative[members], self.upper[members])
         self.lower, self.upper = self.lower[self.representative], self.upper[self.representative]
         if np.any(self.lower > self.upper):
-            raise Contradiction
+            raise _Contradiction
 
     def restrict(self, variables: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
         variables = self.representative[variables]
@@ -195,7 +195,7 @@ class Simplifier:
         np.maximum.at(self.lower, variables, low)
         np.minimum.at(self.upper, variables, high)
         if np.any(self.lower > self.upper):
-            raise Contradiction
+            raise _Contradiction
 
     def rename(self) -> None:
         """One variable for each constant, and representatives everywhere."""

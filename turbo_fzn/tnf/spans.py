@@ -53,13 +53,13 @@ class Comparisons(NamedTuple):
 
 def stretch(rows: Rows, lower: Column, upper: Column) -> tuple[Column, Column]:
     """Variables and lower bounds (int64 [k]) that they have in every solution; `lower`, `upper` at the fixpoint."""
-    spans = Spans(rows, lower, upper)
+    spans = _Spans(rows, lower, upper)
     found = [*spans.reaches(), *spans.ends()] if len(spans.things) else []
     columns = np.array(found, np.int64).reshape(-1, 2)
     return columns[:, 0], columns[:, 1]
 
 
-class Spans:
+class _Spans:
     """What rows say of distances. A thing is a variable, and where it stands is a constant more, its `place`."""
 
     def __init__(self, rows: Rows, lower: Column, upper: Column):
@@ -163,7 +163,7 @@ class Spans:
         self.begin = self.lower[self.things] + self.place[self.things]
         kept = (rank[first] >= 0) & (rank[second] >= 0)
         self.keys = np.sort(rank[first[kept]] * len(order) + rank[second[kept]])
-        self.neighbours = masks(self.keys, len(order))
+        self.neighbours = _masks(self.keys, len(order))
 
     # What is as far as they reach
 
@@ -181,7 +181,7 @@ class Spans:
             np.maximum.at(known, (p, q), c)
             known = known[:MOST_SPANNED, :MOST_SPANNED]
             first, second = np.nonzero((known > UNKNOWN) & (known.T > UNKNOWN))
-            joined = masks(first * len(known) + second, len(known))
+            joined = _masks(first * len(known) + second, len(known))
             reach = []
             for clique in self.cliques((1 << len(known)) - 1, joined):
                 weight = self.weight[things[clique]]
@@ -217,7 +217,7 @@ class Spans:
 
     def tails(self) -> Iterator[tuple[int, Column, Column]]:
         """s, things p, c: s >= p + c; where nothing is behind s, by steps over others too."""
-        paths = Paths(self.differences(), len(self.lower))
+        paths = _Paths(self.differences(), len(self.lower))
         done = np.zeros(len(self.lower), bool)
         for end in paths.last(self.lower):
             done[end] = True
@@ -286,7 +286,7 @@ class Spans:
                 yield members(clique)
 
 
-class Paths:
+class _Paths:
     """Arcs p + c <= s, and what they are in a row."""
 
     def __init__(self, arcs: Comparisons, n: int):
@@ -333,7 +333,7 @@ def groups(column: Column, *others: Column) -> Iterator[tuple]:
         yield int(ordered[start]), *(other[order[start:end]] for other in others)
 
 
-def masks(keys: Column, n: int) -> list[int]:
+def _masks(keys: Column, n: int) -> list[int]:
     """For each i < n the set of j with i * n + j among the keys, which are in order, as bits."""
     found, cuts = [], np.searchsorted(keys, np.arange(n + 1) * n)
     for i in range(n):

@@ -57,7 +57,7 @@ def write(tnf: TNF, file: TextIO) -> None:
     file.writelines(
         f"real {floats.number(low)!r} {floats.number(high)!r}\n"
         if is_real
-        else f"var {show_bound(low)} {show_bound(high)}\n"
+        else f"var {_show_bound(low)} {_show_bound(high)}\n"
         for low, high, is_real in zip(tnf.lower.tolist(), tnf.upper.tolist(), real.tolist())
     )
     names = {int(op): name for name, op in OPERATORS.items()}
@@ -106,16 +106,16 @@ def join(words: list) -> str:
     return " ".join(map(str, words))
 
 
-def show_bound(bound: int) -> str:
+def _show_bound(bound: int) -> str:
     return "inf" if bound >= INFINITY else "-inf" if bound <= -INFINITY else str(bound)
 
 
 def read(path: str | Path) -> TNF:
     """The TNF in a file. Raises UsageError when it cannot be read, ModelError with the line when it is no TNF."""
-    return TnfReader(str(path)).read(read_text(str(path)))
+    return _TnfReader(str(path)).read(read_text(str(path)))
 
 
-class TnfReader:
+class _TnfReader:
     """Collects the items of a text; variables are checked at the end, when their number is known."""
 
     def __init__(self, file: str):
@@ -133,7 +133,7 @@ class TnfReader:
             "var": self.read_var,
             "real": self.read_real,
             "row": self.read_row,
-            "table": lambda words: self.tables.extend(map(read_integer, words)),
+            "table": lambda words: self.tables.extend(map(_read_integer, words)),
             "minimize": lambda words: self.read_goal(1, words),
             "maximize": lambda words: self.read_goal(-1, words),
             "search": self.read_search,
@@ -166,7 +166,7 @@ class TnfReader:
 
     def read_var(self, words: list[str]) -> None:
         low, high = words
-        bounds = read_bound(low), read_bound(high)
+        bounds = _read_bound(low), _read_bound(high)
         if low == "inf" or high == "-inf":
             raise ValueError(f"the domain {low} {high} has no integers")
         if bounds[0] > bounds[1] and not self.tnf.infeasible:
@@ -184,7 +184,7 @@ class TnfReader:
 
     def read_row(self, words: list[str]) -> None:
         name, x, y, z = words
-        self.rows.append((int(OPERATORS[name]), read_number(x), read_number(y), read_number(z)))
+        self.rows.append((int(OPERATORS[name]), _read_number(x), _read_number(y), _read_number(z)))
         self.lines["row"].append(self.line)
 
     def read_goal(self, sense: int, words: list[str]) -> None:
@@ -196,7 +196,7 @@ class TnfReader:
     def read_search(self, words: list[str], asked: bool = True) -> None:
         variable_choice, value_choice, *variables = words
         choices = VarChoice[variable_choice], ValueChoice[value_choice]
-        parts = [read_member(word) for word in variables]
+        parts = [_read_member(word) for word in variables]
         labelled = self.mention([variable for variable, _, _ in parts])
         measured = self.mention([variable for _, variable, _ in parts])
         gaps = [pairs for _, _, pairs in parts] if choices[0] == VarChoice.MAX_REGRET else None
@@ -209,7 +209,7 @@ class TnfReader:
         ranges = None
         if ":" in rest:
             colon = rest.index(":")
-            ranges = [read_range(word) for word in rest[:colon]]
+            ranges = [_read_range(word) for word in rest[:colon]]
             rest = rest[colon + 1 :]
         size = 1
         for low, high in ranges or []:
@@ -223,7 +223,7 @@ class TnfReader:
         if any(len(pair) != 2 for pair in pairs):
             raise ValueError("warm_start takes words of the form variable=value")
         variables = self.mention([int(variable) for variable, _ in pairs])
-        self.tnf.warm_start = variables, np.array([read_integer(value) for _, value in pairs], dtype=np.int64)
+        self.tnf.warm_start = variables, np.array([_read_integer(value) for _, value in pairs], dtype=np.int64)
 
     def read_infeasible(self, words: list[str]) -> None:
         self.tnf.infeasible = True
@@ -249,7 +249,7 @@ class TnfReader:
         return tnf
 
 
-def read_number(word: str) -> int:
+def _read_number(word: str) -> int:
     """The number of a variable, or the offset of a table."""
     value = int(word)
     if abs(value) >= 2**31:
@@ -257,36 +257,36 @@ def read_number(word: str) -> int:
     return value
 
 
-def read_member(word: str) -> tuple[int, int, np.ndarray]:
+def _read_member(word: str) -> tuple[int, int, np.ndarray]:
     """A variable of a strategy, the one that is measured, and the gaps in the domain of that."""
     variable, _, rest = word.partition(":")
     measured, _, holes = rest.partition(":")
-    pairs = [read_gap(gap) for gap in holes.split(",")] if holes else []
+    pairs = [_read_gap(gap) for gap in holes.split(",")] if holes else []
     if any(above > below for (_, above), (below, _) in zip(pairs, pairs[1:])):
         raise ValueError(f"the gaps {holes} are not in order")
     return int(variable), int(measured or variable), np.array(pairs, dtype=np.int64).reshape(-1, 2)
 
 
-def read_gap(word: str) -> tuple[int, int]:
+def _read_gap(word: str) -> tuple[int, int]:
     below, _, above = word.partition(">")
-    if read_integer(above) - read_integer(below) < 2:
+    if _read_integer(above) - _read_integer(below) < 2:
         raise ValueError(f"there is no gap in {word}")
-    return read_integer(below), read_integer(above)
+    return _read_integer(below), _read_integer(above)
 
 
-def read_integer(word: str) -> int:
+def _read_integer(word: str) -> int:
     value = int(word)
     if abs(value) >= INFINITY:
         raise ValueError(f"{word}: the largest absolute value is 2**62 - 1")
     return value
 
 
-def read_bound(word: str) -> int:
-    return {"inf": INFINITY, "-inf": -INFINITY}[word] if word.endswith("inf") else read_integer(word)
+def _read_bound(word: str) -> int:
+    return {"inf": INFINITY, "-inf": -INFINITY}[word] if word.endswith("inf") else _read_integer(word)
 
 
-def read_range(word: str) -> tuple[int, int]:
+def _read_range(word: str) -> tuple[int, int]:
     low, dots, high = word.partition("..")
     if not dots:
         raise ValueError(f"expected a range, found {word}")
-    return read_integer(low), read_integer(high)
+    return _read_integer(low), _read_integer(high)

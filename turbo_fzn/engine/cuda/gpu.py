@@ -193,7 +193,7 @@ class GpuEngine:
         # Made ahead, as that waits for a running kernel: what is sent, what is read of Common, and statistics.
         self.dispatch = Dispatch(self.here, self.copies, self.memory, layout)
         self.outbox, problem.outbox = mapped(cuda, max(layout.parcels * layout.parcel_bytes, 16))
-        self.parcels = Parcels(layout, self.outbox, DeviceMemory(self), fence)
+        self.parcels = Parcels(layout, self.outbox, _DeviceMemory(self), fence)
         self.seen = cuda.pagelocked_zeros(ctypes.sizeof(Common), np.uint8)
         self.counters = cuda.pagelocked_zeros((self.launch.blocks, len(STATISTICS)), np.int64)
         self.depths = cuda.pagelocked_zeros(first_depths().shape, np.int64)
@@ -325,7 +325,7 @@ class GpuEngine:
             contexts.leave()  # it may end now
 
 
-class DeviceMemory:
+class _DeviceMemory:
     """How parcels reach an engine on a GPU (parcels.Reach)."""
 
     def __init__(self, engine: GpuEngine):

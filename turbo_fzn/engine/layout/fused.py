@@ -20,8 +20,8 @@ def pack(fused: Fused, n_vars: int) -> dict[str, np.ndarray]:
     rows["start"], rows["end"] = linears.starts[:-1], linears.starts[1:]
     return {
         "linears": rows,
-        "terms": columns(Term, side=term_sides(linears), factor=np.abs(linears.coefficients)),
-        "linear_wakes": wake_lists(linears, 2 * n_vars),
+        "terms": columns(Term, side=_term_sides(linears), factor=np.abs(linears.coefficients)),
+        "linear_wakes": _wake_lists(linears, 2 * n_vars),
         "clauses": np.concatenate((clauses.starts + np.int32(len(clauses.starts)), clauses.literals)),
         "absorbed": fused.absorbed.astype(np.uint8),
         "links": fused.links.astype(np.uint8),
@@ -38,19 +38,19 @@ def count(problem: Problem, arrays: dict[str, np.ndarray]) -> None:
     problem.n_clause_literals = len(clauses) - int(clauses[0])
 
 
-def term_sides(linears: Linears) -> np.ndarray:
+def _term_sides(linears: Linears) -> np.ndarray:
     """Of each term the side of its variable that grows with the sum (int32): see kernels/learn/literal.h."""
     return (2 * linears.variables + (linears.coefficients < 0)).astype(np.int32)
 
 
-def wake_lists(linears: Linears, n_sides: int) -> np.ndarray:
+def _wake_lists(linears: Linears, n_sides: int) -> np.ndarray:
     """The linear rows that a change of each side can make tighten something (int32): behind n_sides + 1 places in this
     same list, where those of each side begin, the rows.
 
     What grows with the sum brings it nearer to `high`, and to a verdict on its truth; the opposite side nearer to
     `low`. A truth variable wakes its row with both of its sides."""
     row = np.repeat(np.arange(linears.n_rows), np.diff(linears.starts))
-    sides = term_sides(linears)
+    sides = _term_sides(linears)
     ranges = linears.kind == LinearKind.RANGE
     upward, downward = ~ranges | (linears.high < INFINITY), ~ranges | (linears.low > -INFINITY)
     truth = np.flatnonzero(~ranges)

@@ -78,12 +78,12 @@ def most_levels(tnf: TNF) -> int:
     return int(min(need.sum(), MAX_LEVELS))
 
 
-def memory_share() -> int:
+def _memory_share() -> int:
     """A quarter of the machine's memory, in bytes."""
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 4
 
 
-def power_of_two(least: int) -> int:
+def _power_of_two(least: int) -> int:
     return 1 << max(least - 1, 1).bit_length()
 
 
@@ -199,13 +199,13 @@ class Layout:
 
     def _set_capacities(self) -> None:
         settings, n = self.settings, self.tnf.n_vars
-        self.level_capacity = power_of_two((settings.level_capacity or most_levels(self.tnf)) + 1)
+        self.level_capacity = _power_of_two((settings.level_capacity or most_levels(self.tnf)) + 1)
         self.path_capacity = self.level_capacity + 1024
         self.trail_capacity = max(settings.trail_capacity or 4 * n + 65536, n)
         self.queue_capacity = settings.queue_capacity or self.tnf.n_rows
         self.changed_capacity = settings.queue_capacity or n
         self.decision_bytes = decision = ctypes.sizeof(Decision.of(self.bits))
-        self.pool_slots = power_of_two(max(2 * settings.blocks, 64))
+        self.pool_slots = _power_of_two(max(2 * settings.blocks, 64))
         fitting = max(POOL_BYTES // self.pool_slots // decision, PARCEL_PATH if settings.shares else 64)
         self.pool_path = min(self.path_capacity, fitting if settings.pool_path is None else settings.pool_path)
         self.pool_slot_bytes = align16(ctypes.sizeof(PoolSlot) + self.pool_path * decision)
@@ -306,7 +306,7 @@ class Layout:
     def learn_bytes(self) -> int:
         """Memory of each block that learns: what is allowed, but no more than the fastest of them fills in days."""
         n = self.tnf.n_vars
-        return min(self.settings.learn_bytes or memory_share() // max(len(self.settings.roles), 1), 2**30 + 2**10 * n)
+        return min(self.settings.learn_bytes or _memory_share() // max(len(self.settings.roles), 1), 2**30 + 2**10 * n)
 
     def first_exchange(self) -> np.ndarray | None:
         """What learners tell each other (uint8): a ring for each block, whose size the kernels assert. None where there

@@ -21,11 +21,11 @@ def ordered_rows(tnf: TNF, order: str) -> TNF:
     return replace(tnf, op=tnf.op[places], x=tnf.x[places], y=tnf.y[places], z=tnf.z[places])
 
 
-def by_operator(tnf: TNF) -> np.ndarray:
+def _by_operator(tnf: TNF) -> np.ndarray:
     return np.argsort(tnf.op, kind="stable")
 
 
-def by_neighbourhood(tnf: TNF) -> np.ndarray:
+def _by_neighbourhood(tnf: TNF) -> np.ndarray:
     """Breadth first over the graph of rows and unfixed variables, from the first row on that is left each time."""
     columns = [tnf.x, tnf.y, np.where(tnf.op == Op.ELEMENT, tnf.y, tnf.z)]
     unfixed = tnf.lower < tnf.upper
@@ -61,4 +61,4 @@ def _lists(keys: np.ndarray, values: np.ndarray, count: int) -> list[list[int]]:
     return [part.tolist() for part in np.split(values[order], ends[:-1])] if count else []
 
 
-ORDERS: dict[str, Callable[[TNF], np.ndarray]] = {"operator": by_operator, "neighbourhood": by_neighbourhood}
+ORDERS: dict[str, Callable[[TNF], np.ndarray]] = {"operator": _by_operator, "neighbourhood": _by_neighbourhood}

@@ -27,7 +27,7 @@ log = logging.getLogger("turbo_fzn")
 SEEDS_APART = 1_000_003  # of two devices, which are to search different neighbourhoods
 
 
-class Making:
+class _Making:
     """An engine that is made in a thread."""
 
     def __init__(self, tnf: TNF, exports: np.ndarray, settings: Settings):
@@ -62,7 +62,7 @@ def make(tnf: TNF, exports: np.ndarray, settings: Settings, wanted: str) -> Engi
 def make_all(tnf: TNF, exports: np.ndarray, settings: Settings, numbers: Sequence[int]) -> list[gpu.GpuEngine]:
     """Those that can be made; raises EngineError where none can."""
     makings = [
-        Making(tnf, exports, replace(settings, device=device, seed=settings.seed + SEEDS_APART * place, shares=True))
+        _Making(tnf, exports, replace(settings, device=device, seed=settings.seed + SEEDS_APART * place, shares=True))
         for place, device in enumerate(numbers)
     ]
     for making, device in zip(makings, numbers):

@@ -51,7 +51,7 @@ class Maker:
     def _make(self, make: Callable[[], Engine]) -> Engine | None:
         start = time.monotonic()
         try:
-            with short_turns():
+            with _short_turns():
                 engine = make()
         except EngineError as error:
             log.info("no GPU engine: %s", error)
@@ -76,7 +76,7 @@ class Maker:
 
 
 @contextmanager
-def short_turns() -> Iterator[None]:
+def _short_turns() -> Iterator[None]:
     """Threads of Python hand over to each other after TURN_SECONDS: by default it takes 5 ms each time, in which an
     answer would wait for a module to be imported."""
     before = sys.getswitchinterval()

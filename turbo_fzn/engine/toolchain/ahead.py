@@ -34,12 +34,12 @@ GPU_VARIANTS: tuple[tuple[int, bool, tuple[str, ...]], ...] = tuple(
 GPU_VARIANTS += tuple((64, shared, compiler.GPU_FLOAT_FLAGS) for shared in (True, False))
 
 
-def check_gpu_kernels() -> int:
+def _check_gpu_kernels() -> int:
     """Compiles every variant for every architecture; prints registers and spills. Returns the number of faults."""
-    return sum(is_faulty(*build) for build in checked())
+    return sum(_is_faulty(*build) for build in checked())
 
 
-def is_faulty(source: str, architecture: str, variant: tuple[int, bool, tuple[str, ...]]) -> bool:
+def _is_faulty(source: str, architecture: str, variant: tuple[int, bool, tuple[str, ...]]) -> bool:
     """Whether the compiler warns of this variant of the source, or has a kernel spill registers."""
     bits, shared, kind = variant
     flags = ["-Werror", "all-warnings", "-cubin", f"-arch=sm_{architecture}"]
@@ -127,7 +127,7 @@ def main() -> int:
     what = "Compile all variants of the GPU engine; fail on a warning or a spill."
     argparse.ArgumentParser(prog="python -m turbo_fzn.engine.toolchain.ahead", description=what).parse_args()
     try:
-        return 1 if check_gpu_kernels() else 0
+        return 1 if _check_gpu_kernels() else 0
     except EngineError as error:
         print(error, file=sys.stderr)
         return 1

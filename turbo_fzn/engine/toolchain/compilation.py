@@ -53,14 +53,14 @@ class NoRoom(EngineError):
 # ---- in the run
 
 
-class Awaited(NamedTuple):
+class _Awaited(NamedTuple):
     """What the main thread is waiting for; `lasting` says that its folder stays when the run ends."""
 
     target: Path
     lasting: bool
 
 
-_awaited: Awaited | None = None
+_awaited: _Awaited | None = None
 _passing: dict[Path, subprocess.Popen[str]] = {}  # compilations for this run only, which end with it
 
 
@@ -70,7 +70,7 @@ def obtain(target: Path, source: Path, command: list[str], lasting: bool) -> Non
     Raises EngineError with the compiler's complaint, NoRoom where the folder does not take the file.
     """
     told = False
-    with awaiting(Awaited(target, lasting)):
+    with _awaiting(_Awaited(target, lasting)):
         while cache.read(target) is None:
             process = begin(target, source, command)
             if process is not None:
@@ -83,7 +83,7 @@ def obtain(target: Path, source: Path, command: list[str], lasting: bool) -> Non
 
 
 @contextlib.contextmanager
-def awaiting(awaited: Awaited) -> Iterator[None]:
+def _awaiting(awaited: _Awaited) -> Iterator[None]:
     """Other threads than the main one work in the background, and nobody waits for them when the process ends."""
     global _awaited
     if threading.current_thread() is not threading.main_thread():
@@ -100,7 +100,7 @@ def begin(target: Path, source: Path, command: list[str]) -> subprocess.Popen[st
     """Starts the process, which whoever needs the file only later leaves alone; None where the file has come meanwhile,
     or another process is at it. Raises EngineError, NoRoom."""
     try:
-        lock = take_lock(target)
+        lock = _take_lock(target)
     except OSError as error:
         raise NoRoom(target.parent, error.strerror or str(error)) from error
     if lock is None:
@@ -118,7 +118,7 @@ def begin(target: Path, source: Path, command: list[str]) -> subprocess.Popen[st
         raise EngineError(f"cannot compile the kernels: {error}") from error
     finally:
         if process is None:
-            lock_file(target).unlink(missing_ok=True)
+            _lock_file(target).unlink(missing_ok=True)
         os.close(lock)
     return process
 
@@ -141,14 +141,14 @@ def _finish(process: subprocess.Popen[str], target: Path, lasting: bool) -> None
         raise EngineError(f"the compilation of the kernels failed: {reason.splitlines()[-1]}")
 
 
-def lock_file(target: Path) -> Path:
+def _lock_file(target: Path) -> Path:
     return target.with_name(target.name + ".lock")
 
 
-def take_lock(target: Path) -> int | None:
+def _take_lock(target: Path) -> int | None:
     """An open file that holds the lock of `target`; None while another process holds it. Raises OSError where there is
     no room for it."""
-    path = lock_file(target)
+    path = _lock_file(target)
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -174,10 +174,10 @@ def abandon() -> None:
     if _awaited is not None:
         progress.abandon()
         with contextlib.suppress(OSError):
-            os.write(2, f"fzn-turbo: {what_becomes_of(_awaited)}\n".encode())
+            os.write(2, f"fzn-turbo: {_what_becomes_of(_awaited)}\n".encode())
 
 
-def what_becomes_of(awaited: Awaited) -> str:
+def _what_becomes_of(awaited: _Awaited) -> str:
     if awaited.lasting:
         rest = f"that goes on, and later runs find them in {awaited.target.parent}"
     else:
@@ -210,7 +210,7 @@ def work(target: Path, source: str, command: list[str]) -> tuple[int, str]:
     except EngineError as error:
         return FAILED, str(error)
     finally:
-        lock_file(target).unlink(missing_ok=True)
+        _lock_file(target).unlink(missing_ok=True)
     return 0, ""
 
 

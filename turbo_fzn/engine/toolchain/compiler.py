@@ -118,7 +118,7 @@ def developer_flags() -> list[str]:
     return os.environ.get("TURBO_FZN_KERNEL_FLAGS", "").split()
 
 
-def developer_nvcc_flags() -> list[str]:
+def _developer_nvcc_flags() -> list[str]:
     """Further flags for nvcc alone, from TURBO_FZN_NVCC_FLAGS, such as -lineinfo."""
     return os.environ.get("TURBO_FZN_NVCC_FLAGS", "").split()
 
@@ -267,7 +267,7 @@ def _cpu_command(bits: int, extra: tuple[str, ...]) -> list[str]:
 
 def gpu_command(bits: int, shared: bool, extra: tuple[str, ...]) -> list[str]:
     variant = [f"-DBOUND_BITS={bits}", f"-DSTORE_SHARED={int(shared)}"]
-    return [*find_nvcc(), *GPU_FLAGS, *variant, *developer_flags(), *developer_nvcc_flags(), *extra]
+    return [*find_nvcc(), *GPU_FLAGS, *variant, *developer_flags(), *_developer_nvcc_flags(), *extra]
 
 
 def gpu_binary(bits: int, shared: bool, architecture: str, *extra: str) -> Path:

@@ -22,7 +22,7 @@ MAX_CELLS = 10**7
 Step = tuple[str, int, str]
 
 
-def read_transitions(scope: Scope, child: Element) -> list[Step]:
+def _read_transitions(scope: Scope, child: Element) -> list[Step]:
     text = "".join(child.text.split())
     if not text:
         return []
@@ -47,15 +47,15 @@ def read_transitions(scope: Scope, child: Element) -> list[Step]:
     return steps
 
 
-def determinised(steps: Iterable[Step], first: str) -> tuple[dict[frozenset[str], int], list[tuple[int, int, int]]]:
+def _determinised(steps: Iterable[Step], first: str) -> tuple[dict[frozenset[str], int], list[tuple[int, int, int]]]:
     """Sets of states, numbered from 1 (that of the first state), and the steps between them."""
-    leaving = steps_from(steps)
+    leaving = _steps_from(steps)
     start = frozenset([first])
     numbers, found, waiting = {start: 1}, [], [start]
     while waiting:
         states = waiting.pop()
         number = numbers[states]
-        for value, targets in steps_together([leaving[state] for state in states if state in leaving]).items():
+        for value, targets in _steps_together([leaving[state] for state in states if state in leaving]).items():
             target = numbers.get(targets)
             if target is None:
                 target = numbers[targets] = len(numbers) + 1
@@ -66,7 +66,7 @@ def determinised(steps: Iterable[Step], first: str) -> tuple[dict[frozenset[str]
     return numbers, found
 
 
-def steps_from(steps: Iterable[Step]) -> dict[str, dict[int, frozenset[str]]]:
+def _steps_from(steps: Iterable[Step]) -> dict[str, dict[int, frozenset[str]]]:
     """For each state, where each value leads."""
     leaving: dict[str, dict[int, frozenset[str]]] = {}
     alone: dict[str, frozenset[str]] = {}
@@ -80,7 +80,7 @@ def steps_from(steps: Iterable[Step]) -> dict[str, dict[int, frozenset[str]]]:
     return leaving
 
 
-def steps_together(every: list[dict[int, frozenset[str]]]) -> dict[int, frozenset[str]]:
+def _steps_together(every: list[dict[int, frozenset[str]]]) -> dict[int, frozenset[str]]:
     """Where each value leads from several states."""
     if len(every) == 1:
         return every[0]
@@ -101,14 +101,14 @@ def keep(e: Emitter, kind: str, elements: list) -> Ref:
 def regular(a: Arguments) -> None:
     child = a.needed("transitions")
     if child.parsed is None:
-        child.parsed = automaton(a, child)
+        child.parsed = _automaton(a, child)
     a.emitter.add("turbo_regular", a.scalars(), *child.parsed)
 
 
-def automaton(a: Arguments, child: Element) -> tuple[int, IntSet, Ref, int, IntSet]:
+def _automaton(a: Arguments, child: Element) -> tuple[int, IntSet, Ref, int, IntSet]:
     """(number of states, letters, targets, first state, final states), as turbo_regular takes them."""
     final = set(a.needed("final").text.split())
-    numbers, steps = determinised(read_transitions(a.scope, child), a.needed("start").text)
+    numbers, steps = _determinised(_read_transitions(a.scope, child), a.needed("start").text)
     letters = [value for _, value, _ in steps] or [0]
     low, width = min(letters), max(letters) - min(letters) + 1
     if width * len(numbers) > MAX_CELLS:
@@ -123,19 +123,19 @@ def automaton(a: Arguments, child: Element) -> tuple[int, IntSet, Ref, int, IntS
 def mdd(a: Arguments) -> None:
     items, child = a.scalars(), a.needed("transitions")
     if child.parsed is None:
-        child.parsed = diagram(a, child, len(items))
+        child.parsed = _diagram(a, child, len(items))
     a.emitter.add("turbo_mdd", items, *child.parsed)
 
 
-def diagram(a: Arguments, child: Element, n: int) -> tuple[int, Ref, int, Ref, Ref, Ref]:
+def _diagram(a: Arguments, child: Element, n: int) -> tuple[int, Ref, int, Ref, Ref, Ref]:
     """(nodes, their levels, edges, source, labels, target), as turbo_mdd takes them; node 0 is the end.
 
     The root is where the first transition starts, as the specification has it.
     """
-    steps = read_transitions(a.scope, child)
+    steps = _read_transitions(a.scope, child)
     if not steps:
         raise ModelError("a decision diagram without transitions")
-    _, edges = determinised(steps, steps[0][0])
+    _, edges = _determinised(steps, steps[0][0])
     ahead: dict[int, dict[int, list[int]]] = {}
     for source, value, target in edges:
         ahead.setdefault(source, {}).setdefault(target, []).append(value)
@@ -149,11 +149,11 @@ def diagram(a: Arguments, child: Element, n: int) -> tuple[int, Ref, int, Ref, R
                 raise ModelError("the paths of a decision diagram have different lengths")
     if any(node in ahead and level[node] > n for node in order):
         raise ModelError("the paths of a decision diagram do not have the length of its list")
-    without_dead_ends(order, ahead, level, n)
-    return numbered(a.emitter, [node for node in order if node in ahead], ahead, level)
+    _without_dead_ends(order, ahead, level, n)
+    return _numbered(a.emitter, [node for node in order if node in ahead], ahead, level)
 
 
-def without_dead_ends(order: list[int], ahead: dict[int, dict[int, list[int]]], level: dict[int, int], n: int) -> None:
+def _without_dead_ends(order: list[int], ahead: dict[int, dict[int, list[int]]], level: dict[int, int], n: int) -> None:
     """Takes away what does not lead to the end, the level behind the n-th; nodes come in the order of their levels."""
     for node in reversed(order):
         if level[node] <= n:
@@ -164,7 +164,7 @@ def without_dead_ends(order: list[int], ahead: dict[int, dict[int, list[int]]], 
                 del ahead[node]
 
 
-def numbered(
+def _numbered(
     e: Emitter, nodes: list[int], ahead: dict[int, dict[int, list[int]]], level: dict[int, int]
 ) -> tuple[int, Ref, int, Ref, Ref, Ref]:
     """The diagram in our numbers: the nodes with edges from 1, and 0 for the end."""

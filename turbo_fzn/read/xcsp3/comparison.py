@@ -16,7 +16,7 @@ OPERATORS = ("lt", "le", "ge", "gt")
 Items = list[Ref | int]
 
 
-def operator_of(a: Arguments) -> str:
+def _operator_of(a: Arguments) -> str:
     child = a.child("operator")
     text = child.text if child is not None else a.element.attributes.get("case", "").strip()
     if text not in OPERATORS:
@@ -36,7 +36,7 @@ def all_different(a: Arguments) -> None:
     e = a.emitter
     lists = a.variable_lists()
     if len(lists) > 1:
-        lists_differ(a, lists)
+        _lists_differ(a, lists)
         return
     left_out = IntSet.of_values(a.integers("except")) if a.has("except") else None
     for items in sides(a.matrix()) if a.has("matrix") else [a.scalars()]:
@@ -46,7 +46,7 @@ def all_different(a: Arguments) -> None:
             e.add("turbo_all_different_except", items, left_out)
 
 
-def lists_differ(a: Arguments, lists: list[Items]) -> None:
+def _lists_differ(a: Arguments, lists: list[Items]) -> None:
     """No two lists are the same, but for those that are one of the tuples left out."""
     width = len(lists[0])
     if any(len(items) != width for items in lists) or width == 0:
@@ -74,10 +74,10 @@ def all_equal(a: Arguments) -> None:
     elif not a.has("except"):
         e.add("turbo_all_equal", a.scalars())
     else:
-        equal_but_for(e, a.scalars(), a.integers("except"))
+        _equal_but_for(e, a.scalars(), a.integers("except"))
 
 
-def equal_but_for(e: Emitter, items: Items, left_out: list[int]) -> None:
+def _equal_but_for(e: Emitter, items: Items, left_out: list[int]) -> None:
     """Any two are the same, or one of them has a value that is left out."""
     members = [("int", v) for v in left_out] + [("set", len(left_out)), ("in", 2)]
     code = (("arg", 0), ("arg", 1), ("eq", 2), ("arg", 0), *members, ("arg", 1), *members, ("or", 3))
@@ -90,7 +90,7 @@ def equal_but_for(e: Emitter, items: Items, left_out: list[int]) -> None:
 
 def ordered(a: Arguments) -> None:
     """Each element, plus its length where there are lengths, is in the relation with the one behind it."""
-    items, operator = a.scalars(), operator_of(a)
+    items, operator = a.scalars(), _operator_of(a)
     lengths: Items = a.scalars("lengths") if a.has("lengths") else [0] * len(items)
     if len(lengths) < len(items) - 1:
         raise ModelError(f"{len(lengths)} lengths for {len(items)} variables in <ordered>")
@@ -102,7 +102,7 @@ def ordered(a: Arguments) -> None:
 
 
 def lexicographic(a: Arguments) -> None:
-    operator = operator_of(a)
+    operator = _operator_of(a)
     if a.has("matrix"):
         rows = a.matrix()
         chains = [rows, [list(column) for column in zip(*rows)]]

@@ -24,14 +24,14 @@ def extreme(name: str) -> Callable[[Arguments], None]:
             a.emitter.add(f"array_int_{name}", a.emitter.target(a.condition(), a.emitter.hull(items)), items)
             return
         first, rank = a.start("list"), a.attribute("index", "rank", "any").strip()
-        most = place_of(a, name, items, a.scalar("index"), first, rank)
+        most = _place_of(a, name, items, a.scalar("index"), first, rank)
         if a.has("condition"):
             a.emitter.require(most, a.condition())
 
     return post
 
 
-def extreme_place(name: str) -> Callable[[Arguments], None]:
+def _extreme_place(name: str) -> Callable[[Arguments], None]:
     """The position of an extreme element: of any, of the first, or of the last."""
 
     def post(a: Arguments) -> None:
@@ -40,12 +40,12 @@ def extreme_place(name: str) -> Callable[[Arguments], None]:
         if not items:
             raise ModelError(f"<{a.element.name}> of nothing")
         place = e.target(a.condition(), IntSet.interval(first, first + len(items) - 1))
-        place_of(a, name, items, place, first, rank)
+        _place_of(a, name, items, place, first, rank)
 
     return post
 
 
-def place_of(a: Arguments, name: str, items: Items, place: Ref | int, first: int, rank: str) -> Ref:
+def _place_of(a: Arguments, name: str, items: Items, place: Ref | int, first: int, rank: str) -> Ref:
     """States that an extreme element, or the first or last of them, is at the place; returns its value."""
     if rank not in ("any", "first", "last"):
         raise ModelError(f"<{a.element.name}> of rank {rank[:20]!r}")
@@ -71,7 +71,7 @@ def element(a: Arguments) -> None:
         raise ModelError("<element> without <value> or <condition>")
     condition = a.condition() if a.has("condition") else Condition("eq", a.scalar("value"))
     if a.has("matrix"):
-        element_of_matrix(a, condition)
+        _element_of_matrix(a, condition)
         return
     if a.attribute("index", "rank", "any").strip() != "any":
         raise UnsupportedError("an <element> with a rank is not read")
@@ -83,7 +83,7 @@ def element(a: Arguments) -> None:
         e.add("turbo_member_int", items, value)
 
 
-def element_of_matrix(a: Arguments, condition: Condition) -> None:
+def _element_of_matrix(a: Arguments, condition: Condition) -> None:
     """By the number of the cell, row by row."""
     e, rows, index = a.emitter, a.matrix(), a.scalars("index")
     if len(index) != 2 or not rows or not rows[0]:
@@ -104,7 +104,7 @@ def element_of_matrix(a: Arguments, condition: Condition) -> None:
 def channel(a: Arguments) -> None:
     e = a.emitter
     lists = a.variable_lists() if a.element.children else [a.scalars()]
-    starts = [start_of(child) for child in a.children("list")] or [0]
+    starts = [_start_of(child) for child in a.children("list")] or [0]
     if a.has("value"):
         for i, item in enumerate(lists[0], starts[0]):  # the variable at the value is 1, all others are 0
             here = Expression((("arg", 0), ("arg", 1), ("int", i), ("eq", 2), ("eq", 2)))
@@ -117,17 +117,17 @@ def channel(a: Arguments) -> None:
     elif len(lists[0]) == len(lists[1]):
         e.add("turbo_inverse", lists[0], starts[0], lists[1], starts[1])
     else:
-        channel_into(e, lists, starts)
+        _channel_into(e, lists, starts)
 
 
-def start_of(child: Any) -> int:
+def _start_of(child: Any) -> int:
     text = child.attributes.get("startIndex", "0").strip()
     if not text.lstrip("-").isdecimal() or len(text) > 9:
         raise ModelError(f"startIndex={text[:20]!r} is no index")
     return int(text)
 
 
-def channel_into(e: Emitter, lists: list[Items], starts: list[int]) -> None:
+def _channel_into(e: Emitter, lists: list[Items], starts: list[int]) -> None:
     """Lists of different lengths: where the shorter one's element i is j, the longer one's element j is i."""
     if len(lists[0]) > len(lists[1]):
         lists, starts = lists[::-1], starts[::-1]
@@ -138,8 +138,8 @@ def channel_into(e: Emitter, lists: list[Items], starts: list[int]) -> None:
 CONSTRAINTS: dict[str, tuple[Callable[[Arguments], None], str, str]] = {
     "minimum": (extreme("minimum"), "list index condition", "startIndex rank"),
     "maximum": (extreme("maximum"), "list index condition", "startIndex rank"),
-    "minimumArg": (extreme_place("minimum"), "list condition", "startIndex rank"),
-    "maximumArg": (extreme_place("maximum"), "list condition", "startIndex rank"),
+    "minimumArg": (_extreme_place("minimum"), "list condition", "startIndex rank"),
+    "maximumArg": (_extreme_place("maximum"), "list condition", "startIndex rank"),
     "element": (element, "list matrix index value condition", "startIndex startRowIndex startColIndex rank"),
     "channel": (channel, "list value", "startIndex"),
 }

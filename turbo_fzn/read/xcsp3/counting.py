@@ -23,7 +23,7 @@ def same_length(one: list, other: list, what: str) -> None:
 # Sums
 
 
-def sum_(a: Arguments) -> None:
+def _sum_(a: Arguments) -> None:
     items = a.listed()
     coefficients = a.listed("coeffs") if a.has("coeffs") else [1] * len(items)
     same_length(items, coefficients, "the coefficients of a sum")
@@ -40,12 +40,12 @@ def state_sum(e: Emitter, items: list, coefficients: list, condition: Condition,
         if type(item) is Term and type(c) is int and (name := known(item)) is not None:
             terms.append((c, name))
         elif isinstance(c, int):
-            constant -= add_term(e, item, c, terms)
+            constant -= _add_term(e, item, c, terms)
         else:
             terms.append((1, e.scalar(Term(PRODUCT, (e.scalar(c), e.scalar(item))))))  # type: ignore[arg-type]
     operator, operand = condition
     if operator not in COMPARED:
-        value = e.target(condition, domain_of_sum(e, terms, -constant))
+        value = e.target(condition, _domain_of_sum(e, terms, -constant))
         terms.append((-1, value))  # type: ignore[arg-type]
         operator, operand = "eq", 0
     if isinstance(operand, int):
@@ -55,12 +55,12 @@ def state_sum(e: Emitter, items: list, coefficients: list, condition: Condition,
     e.linear(operator, [c for c, _ in terms], [x for _, x in terms], constant)
 
 
-def add_term(e: Emitter, item: Any, c: int, terms: list[tuple[int, Ref]]) -> int:
+def _add_term(e: Emitter, item: Any, c: int, terms: list[tuple[int, Ref]]) -> int:
     """Adds c * item to the terms, a linear expression as what it consists of; returns what is constant of it."""
     linear = as_sum(item.expression) if type(item) is Term else None
     if linear is not None:
         places, constant = linear
-        return c * constant + sum(add_term(e, item.operands[i], c * k, terms) for i, k in places.items())
+        return c * constant + sum(_add_term(e, item.operands[i], c * k, terms) for i, k in places.items())
     scalar = e.scalar(item)
     if isinstance(scalar, int):
         return c * scalar
@@ -68,7 +68,7 @@ def add_term(e: Emitter, item: Any, c: int, terms: list[tuple[int, Ref]]) -> int
     return 0
 
 
-def domain_of_sum(e: Emitter, terms: list[tuple[int, Ref]], constant: int) -> IntSet:
+def _domain_of_sum(e: Emitter, terms: list[tuple[int, Ref]], constant: int) -> IntSet:
     low = high = constant
     for c, x in terms:
         known = e.range(x)
@@ -123,11 +123,11 @@ def count(a: Arguments) -> None:
         e.add("turbo_count_eq", items, e.scalar(values[0]), number)
     else:
         scalars = values_of(a, "values")
-        inside = [Term(member_of(len(scalars)), (item, *scalars)) for item in items]
+        inside = [Term(_member_of(len(scalars)), (item, *scalars)) for item in items]
         state_sum(e, inside, [1] * len(items), a.condition())
 
 
-def member_of(n: int) -> Expression:
+def _member_of(n: int) -> Expression:
     """The first operand is one of the n others."""
     others = [("arg", i) for i in range(1, n + 1)]
     return Expression((("arg", 0), *others, ("set", n), ("in", 2)))
@@ -155,24 +155,24 @@ def cardinality(a: Arguments) -> None:
         raise ModelError("an empty set among the occurs of a cardinality")
     if not all(isinstance(value, int) for value in values):
         for value, occur in zip(values, occurs):
-            e.add("turbo_count_eq", items, value, as_count(e, occur))
+            e.add("turbo_count_eq", items, value, _as_count(e, occur))
         for item in items if closed else []:
-            e.holds(Term(member_of(len(values)), (item, *values)))
+            e.holds(Term(_member_of(len(values)), (item, *values)))
     elif all(isinstance(occur, int) or (isinstance(occur, IntSet) and not occur.has_holes) for occur in occurs):
         ends = [(one, one) if isinstance(one, int) else (one.lower, one.upper) for one in occurs]
         name = "turbo_global_cardinality_low_up" + "_closed" * closed
         e.add(name, items, values, [low for low, _ in ends], [high for _, high in ends])
     else:
         name = "turbo_global_cardinality" + "_closed" * closed
-        e.add(name, items, values, [as_count(e, occur) for occur in occurs])
+        e.add(name, items, values, [_as_count(e, occur) for occur in occurs])
 
 
-def as_count(e: Emitter, occur: Any) -> Ref | int:
+def _as_count(e: Emitter, occur: Any) -> Ref | int:
     return e.variable(occur) if isinstance(occur, IntSet) else e.scalar(occur)
 
 
 CONSTRAINTS = {
-    "sum": (sum_, "list coeffs condition", ""),
+    "sum": (_sum_, "list coeffs condition", ""),
     "count": (count, "list values condition", ""),
     "nValues": (n_values, "list except condition", ""),
     "cardinality": (cardinality, "list values occurs", "closed"),

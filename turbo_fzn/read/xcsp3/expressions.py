@@ -48,7 +48,7 @@ def to_integer(text: str) -> int:
     raise ModelError(f"the integer {text[: MAX_DIGITS + 1]} does not fit in 64 bits")
 
 
-class Word(NamedTuple):
+class _Word(NamedTuple):
     """What stands between two commas: operators that it opens, with no operands so far, its operand, a name or an
     integer's code, and how many operators it closes."""
 
@@ -60,17 +60,17 @@ class Word(NamedTuple):
 
 def read_expression(text: str) -> Term:
     """The code of an expression, its operands being the distinct names in it. ModelError says what is wrong."""
-    return read_words(text) or read_tokens(text)
+    return _read_words(text) or _read_tokens(text)
 
 
-def read_words(text: str) -> Term | None:
+def _read_words(text: str) -> Term | None:
     """The same by words, which repeat more than tokens are many; None for sets, and for most of what is wrong."""
     code: list[tuple[str, Any]] = []
     names: dict[str, tuple[str, int]] = {}
     operators: list[str] = []  # those that are open
     counts: list[int] = [0]  # of the operands of each so far, and of the expressions
     for text_of_word in text.split(","):
-        word = word_of(text_of_word)
+        word = _word_of(text_of_word)
         if word is None or (code and not operators):
             return None
         opened, zeros, operand, n_closed = word
@@ -89,7 +89,7 @@ def read_words(text: str) -> Term | None:
 
 
 @lru_cache(maxsize=2**14)
-def word_of(text: str) -> Word | None:
+def _word_of(text: str) -> _Word | None:
     match = WORD.fullmatch(text)
     if match is None:
         return None
@@ -97,7 +97,7 @@ def word_of(text: str) -> Word | None:
     operators = opened.split("(")[:-1]
     if not ORDINARY.issuperset(operators):
         return None
-    return Word(operators, [0] * len(operators), name or ("int", int(integer)), len(closed))
+    return _Word(operators, [0] * len(operators), name or ("int", int(integer)), len(closed))
 
 
 @lru_cache(maxsize=4096)
@@ -109,7 +109,7 @@ def call(operator: str, count: int) -> tuple[str, int]:
     return operator, count
 
 
-def read_tokens(text: str) -> Term:
+def _read_tokens(text: str) -> Term:
     """The same for all expressions."""
     code: list[tuple[str, Any]] = []
     places: dict[str, int] = {}
@@ -192,7 +192,7 @@ def as_comparison(expression: Expression) -> Linear | None:
     operator, count = code[-1]
     if operator not in MIRRORED or count != 2:
         return None
-    values = linear_values(code[:-1])
+    values = _linear_values(code[:-1])
     if values is None:
         return None
     (left, k), (right, j) = values
@@ -210,7 +210,7 @@ def at_most(operator: str, coefficients: list[int], k: int) -> tuple[str, list[i
 @lru_cache(maxsize=4096)
 def as_sum(expression: Expression) -> Sum | None:
     """A linear expression, as coefficients and a constant."""
-    values = linear_values(expression.code)
+    values = _linear_values(expression.code)
     return None if values is None else values[0]
 
 
@@ -221,7 +221,7 @@ def combine(left: dict[int, int], k: int, right: dict[int, int], j: int, factor:
     return {place: c for place, c in total.items() if c}, k + factor * j
 
 
-def linear_values(code: tuple[tuple[str, Any], ...]) -> list[Sum] | None:
+def _linear_values(code: tuple[tuple[str, Any], ...]) -> list[Sum] | None:
     """What is on the stack behind the code, where all of it is linear."""
     stack: list[Sum] = []
     for symbol, value in code:
@@ -232,7 +232,7 @@ def linear_values(code: tuple[tuple[str, Any], ...]) -> list[Sum] | None:
         elif symbol in ("add", "sub", "neg", "mul"):
             operands = stack[-value:]
             del stack[-value:]
-            result = linear_operation(symbol, operands)
+            result = _linear_operation(symbol, operands)
             if result is None:
                 return None
             stack.append(result)
@@ -241,7 +241,7 @@ def linear_values(code: tuple[tuple[str, Any], ...]) -> list[Sum] | None:
     return stack
 
 
-def linear_operation(symbol: str, operands: list[Sum]) -> Sum | None:
+def _linear_operation(symbol: str, operands: list[Sum]) -> Sum | None:
     result = ({}, 0) if symbol == "neg" else operands[0]
     for coefficients, constant in operands if symbol == "neg" else operands[1:]:
         if symbol != "mul":

@@ -52,13 +52,13 @@ def intensions(a: Arguments, members: Iterable[Sequence[Any]], are_plain: bool) 
     """Those of a group or a slide, of a template that mostly has no operands but parameters. `are_plain`: each member
     has names and integers only, as many as are needed."""
     e, (item, *_) = a.emitter, [*a.scope.items_in((a.child("function") or a.element).text), None]
-    if type(item) is not Term or not all(map(is_numbered, item.operands)):
+    if type(item) is not Term or not all(map(_is_numbered, item.operands)):
         for a.values in members:
             intension(a)
         return
     expression, (operator, coefficients, k, places) = item.expression, as_comparison(item.expression) or UNKNOWN
-    choose = chooser([item.operands[i].number for i in places or range(len(item.operands))])
-    chosen = map(choose, members) if are_plain else plain_operands(a, members, choose)
+    choose = _chooser([item.operands[i].number for i in places or range(len(item.operands))])
+    chosen = map(choose, members) if are_plain else _plain_operands(a, members, choose)
     if places:
         e.state_all(operator, coefficients, map(list, chosen), k)
     else:
@@ -66,7 +66,7 @@ def intensions(a: Arguments, members: Iterable[Sequence[Any]], are_plain: bool) 
             e.holds(Term(expression, operands))
 
 
-def plain_operands(a: Arguments, members: Iterable[Sequence[Any]], choose: Callable[..., tuple]) -> Iterator[tuple]:
+def _plain_operands(a: Arguments, members: Iterable[Sequence[Any]], choose: Callable[..., tuple]) -> Iterator[tuple]:
     """Of the members that are plain; the others are stated by the way."""
     for a.values in members:
         operands = choose(a.values) if len(a.values) >= a.n_named else ()
@@ -79,11 +79,11 @@ def plain_operands(a: Arguments, members: Iterable[Sequence[Any]], choose: Calla
 UNKNOWN = Linear("", [], 0, [])
 
 
-def is_numbered(item: Any) -> bool:
+def _is_numbered(item: Any) -> bool:
     return isinstance(item, Parameter) and item != REST
 
 
-def chooser(numbers: list[int]) -> Callable[[Sequence[Any]], tuple]:
+def _chooser(numbers: list[int]) -> Callable[[Sequence[Any]], tuple]:
     """What makes a tuple of the elements with these numbers."""
     return itemgetter(*numbers) if len(numbers) > 1 else lambda values: tuple(values[i] for i in numbers)
 
@@ -103,7 +103,7 @@ def extension(a: Arguments) -> None:
         unary(a, items[0], child, supports)
         return
     if child.parsed is None:
-        child.parsed = table_of(a, child, len(items), supports)
+        child.parsed = _table_of(a, child, len(items), supports)
     if type(child.parsed) is Term:
         e.holds(Term(child.parsed.expression, tuple(items[number_in(name)] for name in child.parsed.operands)))
         return
@@ -114,14 +114,14 @@ def extension(a: Arguments) -> None:
     e.add(name, *arguments) if supports else e.add(f"{name}_reif", *arguments, False)
 
 
-def table_of(a: Arguments, child: Any, width: int, supports: bool) -> Any:
+def _table_of(a: Arguments, child: Any, width: int, supports: bool) -> Any:
     """What `keep` makes of a table, or a Term where cells compare columns."""
     hybrid = a.element.attributes.get("type", "").strip() == "hybrid-2" and compares_columns(child.text)
     if not hybrid:
-        return keep(a.emitter, read_table(a.scope, child.text, width))
-    rows = list(read_rows(child.text, width))
+        return keep(a.emitter, _read_table(a.scope, child.text, width))
+    rows = list(_read_rows(child.text, width))
     plain = {word for row in rows for word in row if not compares_columns(word)}
-    return as_expression(rows, width, supports, {word: read_cell(a.scope, word) for word in plain})
+    return as_expression(rows, width, supports, {word: _read_cell(a.scope, word) for word in plain})
 
 
 def unary(a: Arguments, item: Ref | int, child: Any, supports: bool) -> None:
@@ -140,27 +140,27 @@ def keep(e: Emitter, table: tuple[str, int, int, list[np.ndarray]]) -> tuple[str
     return name, width, n_rows, names
 
 
-def read_table(scope: Scope, text: str, width: int) -> tuple[str, int, int, list[np.ndarray]]:
+def _read_table(scope: Scope, text: str, width: int) -> tuple[str, int, int, list[np.ndarray]]:
     """(predicate, width, number of rows, cells)."""
     data = text.encode("ascii", "replace")
     marks = data.translate(None, OTHERS)
     n_rows = marks.count(b"(")
     as_expected = marks == (b"(" + b"," * (width - 1) + b")") * n_rows
-    if as_expected and is_plain(data):
+    if as_expected and _is_plain(data):
         cells = np.fromstring(data.translate(BLANKS), np.int64, sep=" ") if n_rows else np.zeros(0, np.int64)
         if cells.size == n_rows * width:
             return "turbo_table_int", width, n_rows, [cells]
     is_simple = as_expected and b"{" not in data and not TWO_WORDS.search(data)
-    ends = single_intervals(scope, data.translate(BLANKS)) if is_simple else None
+    ends = _single_intervals(scope, data.translate(BLANKS)) if is_simple else None
     if ends is None or len(ends) != n_rows * width:
-        ends = split_rows(scope, text, width)
+        ends = _split_rows(scope, text, width)
     low, high = ends[:, 0], ends[:, 1]
     if (low == high).all():
         return "turbo_table_int", width, len(ends) // width, [low]
     return "turbo_table_interval", width, len(ends) // width, [low, high]
 
 
-def is_plain(data: bytes) -> bool:
+def _is_plain(data: bytes) -> bool:
     """Whether there are integers and blanks only, one integer in a cell. Nearly all tables have no blanks."""
     if data.translate(None, b"0123456789(),-+ \t\r\n"):
         return False
@@ -170,7 +170,7 @@ def is_plain(data: bytes) -> bool:
     return LARGE not in data.translate(AS_ZEROS)
 
 
-def single_intervals(scope: Scope, data: bytes) -> np.ndarray | None:
+def _single_intervals(scope: Scope, data: bytes) -> np.ndarray | None:
     """The intervals that the words are, one each; None where some word is several."""
     distinct: dict[bytes, int] = {}
     places = [np.zeros(0, np.int32)]
@@ -182,20 +182,20 @@ def single_intervals(scope: Scope, data: bytes) -> np.ndarray | None:
             distinct.setdefault(word, len(distinct))
         places.append(np.fromiter(map(distinct.__getitem__, words), np.int32, len(words)))
         start = end if end >= 0 else len(data)
-    intervals = [read_cell(scope, word.decode()) for word in distinct]
+    intervals = [_read_cell(scope, word.decode()) for word in distinct]
     if any(len(one) != 1 for one in intervals):
         return None
     return np.array(intervals, np.int64).reshape(-1, 2)[np.concatenate(places)]
 
 
-def split_rows(scope: Scope, text: str, width: int) -> np.ndarray:
+def _split_rows(scope: Scope, text: str, width: int) -> np.ndarray:
     """The intervals of all cells, of several rows where a cell is several intervals."""
     rows: list[tuple[int, int]] = []
     cells: dict[str, list[tuple[int, int]]] = {}
-    for words in read_rows(text, width):
+    for words in _read_rows(text, width):
         for word in words:
             if word not in cells:
-                cells[word] = read_cell(scope, word)
+                cells[word] = _read_cell(scope, word)
         for row in product(*(cells[word] for word in words)):
             rows += row
         if len(rows) > MAX_SPLIT_CELLS:
@@ -203,7 +203,7 @@ def split_rows(scope: Scope, text: str, width: int) -> np.ndarray:
     return np.array(rows, np.int64).reshape(-1, 2)
 
 
-def read_rows(text: str, width: int) -> Iterator[list[str]]:
+def _read_rows(text: str, width: int) -> Iterator[list[str]]:
     """The words of each tuple."""
     for line in re.split(r"\)\s*\(", text.strip().removeprefix("(").removesuffix(")")):
         words = re.split(r"\s*,\s*(?![^{]*\})", line.strip())
@@ -212,7 +212,7 @@ def read_rows(text: str, width: int) -> Iterator[list[str]]:
         yield words
 
 
-def read_cell(scope: Scope, word: str) -> list[tuple[int, int]]:
+def _read_cell(scope: Scope, word: str) -> list[tuple[int, int]]:
     """The values of a cell, as intervals."""
     match = CELL.fullmatch(word)
     if word == "*":

@@ -38,13 +38,13 @@ def conditions(row: list[str], intervals: dict[str, Intervals]) -> Iterator[str]
     for column, cell in enumerate(row):
         match = CELL.fullmatch(cell)
         if match is not None and match[2]:
-            yield f"{COMPARISON[match[1]]}(%{column},{other_column(match[2], len(row))})"
+            yield f"{COMPARISON[match[1]]}(%{column},{_other_column(match[2], len(row))})"
         elif intervals[cell] != [(-INFINITY, INFINITY)]:
             inside = ",".join(f"{low}..{high}" for low, high in intervals[cell])
             yield f"in(%{column},set({inside}))"
 
 
-def other_column(text: str, width: int) -> str:
+def _other_column(text: str, width: int) -> str:
     match = COLUMN.fullmatch(text)
     if match is None or int(match[1]) >= width:
         raise ModelError(f"`{text[:30]}` is no column of a table of {width}, with or without a constant")

@@ -63,17 +63,17 @@ def total(e: Emitter, items: list, coefficients: list | None, constant: int = 0)
 def weighted(e: Emitter, items: list, coefficients: list | None) -> list[Ref | int]:
     if coefficients is None or all(c == 1 for c in coefficients):
         return e.scalars(items)
-    return [product_of(e, e.scalar(item), e.scalar(c)) for item, c in zip(items, coefficients)]
+    return [_product_of(e, e.scalar(item), e.scalar(c)) for item, c in zip(items, coefficients)]
 
 
-def product_of(e: Emitter, x: Ref | int, y: Ref | int) -> Ref | int:
+def _product_of(e: Emitter, x: Ref | int, y: Ref | int) -> Ref | int:
     return x * y if isinstance(x, int) and isinstance(y, int) else e.scalar(Term(PRODUCT, (x, y)))
 
 
 def product(e: Emitter, items: list, coefficients: list | None) -> Ref | int:
     result: Ref | int = 1
     for item in weighted(e, items, coefficients):
-        result = item if result == 1 else product_of(e, result, item)
+        result = item if result == 1 else _product_of(e, result, item)
     return result
 
 

@@ -21,7 +21,7 @@ RUNS = (("arg", 0), ("arg", 2), ("le", 2), ("arg", 2), ("arg", 0), ("arg", 1), (
 # noOverlap
 
 
-def no_overlap(a: Arguments) -> None:
+def _no_overlap(a: Arguments) -> None:
     e, ignored = a.emitter, a.flag("origins", "zeroIgnored", True)
     if a.needed("origins").text.startswith("("):
         origins, lengths = a.matrix("origins"), a.matrix("lengths")
@@ -58,7 +58,7 @@ def cumulative(a: Arguments) -> None:
     if capacity is not None and all((e.range(one) or (-1, 0))[0] >= 0 for one in (*lengths, *heights)):
         e.add("turbo_cumulative", starts, lengths, heights, capacity)
     else:
-        at_each_time(e, starts, lengths, heights, condition)
+        _at_each_time(e, starts, lengths, heights, condition)
 
 
 def difference(e: Emitter, x: Ref | int, y: Ref | int) -> Ref | int:
@@ -67,7 +67,7 @@ def difference(e: Emitter, x: Ref | int, y: Ref | int) -> Ref | int:
     return e.scalar(Term(Expression((("arg", 0), ("arg", 1), ("sub", 2))), (x, y)))
 
 
-def at_each_time(e: Emitter, starts: Items, lengths: Items, heights: Items, condition: Condition) -> None:
+def _at_each_time(e: Emitter, starts: Items, lengths: Items, heights: Items, condition: Condition) -> None:
     """The sum of the heights at each time satisfies the condition, and so does 0, when no task runs."""
     spans = [(e.range(start), e.range(length)) for start, length in zip(starts, lengths)]
     if any(start is None or length is None for start, length in spans):
@@ -90,7 +90,7 @@ def bin_packing(a: Arguments) -> None:
     e, items, sizes = a.emitter, a.scalars(), a.integers("sizes")
     same_length(items, sizes, "the variables and sizes of binPacking")
     if a.has("condition"):
-        by_condition(e, items, sizes, a.condition())
+        _by_condition(e, items, sizes, a.condition())
         return
     if a.has("loads"):
         loads = a.scalars("loads")
@@ -113,7 +113,7 @@ def span(sizes: list[int]) -> IntSet:
     return IntSet.interval(sum(min(size, 0) for size in sizes), sum(max(size, 0) for size in sizes))
 
 
-def by_condition(e: Emitter, items: Items, sizes: list[int], condition: Condition) -> None:
+def _by_condition(e: Emitter, items: Items, sizes: list[int], condition: Condition) -> None:
     """The load of each bin that is used satisfies the condition."""
     operator, operand = condition
     if operator in ("le", "lt") and isinstance(operand, int) and min(sizes, default=0) >= 0:
@@ -126,14 +126,14 @@ def by_condition(e: Emitter, items: Items, sizes: list[int], condition: Conditio
     operands = [operand] if isinstance(operand, (int, Ref)) else [0]
     for number in bins:
         load = e.variable(span(sizes))
-        here = [Term(is_value(number), (item,)) for item in items]
+        here = [Term(_is_value(number), (item,)) for item in items]
         state_sum(e, list(here), list(sizes), Condition("eq", load))
         some = [part for i in range(len(items)) for part in (("arg", i + 2), ("int", number), ("eq", 2))]
         code = (*some, ("or", len(items)), ("arg", 0), *related, ("imp", 2))
         e.holds(Term(Expression(code), (load, *operands, *items)))
 
 
-def is_value(number: int) -> Expression:
+def _is_value(number: int) -> Expression:
     return Expression((("arg", 0), ("int", number), ("eq", 2)))
 
 
@@ -147,7 +147,7 @@ def relation(condition: Condition) -> tuple[tuple[str, Any], ...]:
 
 
 CONSTRAINTS = {
-    "noOverlap": (no_overlap, "origins lengths", "zeroIgnored"),
+    "noOverlap": (_no_overlap, "origins lengths", "zeroIgnored"),
     "cumulative": (cumulative, "origins lengths ends heights condition", ""),
     "binPacking": (bin_packing, "list sizes condition limits loads conditions", ""),
 }

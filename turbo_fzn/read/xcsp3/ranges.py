@@ -88,9 +88,9 @@ def range_of(expression: Expression, operands: Sequence[Range | None]) -> Range 
             inputs = stack[len(stack) - value :]
             del stack[len(stack) - value :]
             result = TRUTH if symbol not in RANGES else None if None in inputs else RANGES[symbol](*inputs)
-            stack.append(result if result is not None and is_stored(result) else None)
+            stack.append(result if result is not None and _is_stored(result) else None)
     return stack[0]
 
 
-def is_stored(one: Range) -> bool:
+def _is_stored(one: Range) -> bool:
     return -INFINITY < one[0] and one[1] < INFINITY

@@ -38,12 +38,12 @@ def parse_xcsp3(text: str, file: str = "") -> Model:
 
     Raises ModelError where it is wrong, UnsupportedError where it has what is not read.
     """
-    reader = Reader(text.removeprefix("\ufeff"), file)
+    reader = _Reader(text.removeprefix("\ufeff"), file)
     with stage("parse", reader.document.progress):
         return reader.read()
 
 
-class Reader:
+class _Reader:
     def __init__(self, text: str, file: str):
         self.model = Model(file=file, text=text, language="XCSP3")
         self.scope = Scope()
@@ -107,18 +107,18 @@ class Reader:
             raise UnsupportedError(f"the constraint <{element.name}> is not read")
         post, children, attributes = found
         if element.attributes:
-            check_attributes(element, attributes)
+            _check_attributes(element, attributes)
         for child in element.children:
             if child.name not in children:
                 raise UnsupportedError(f"<{child.name}> of <{element.name}> is not read")
             if child.attributes:
-                check_attributes(child, attributes)
+                _check_attributes(child, attributes)
         return post, Arguments(self.scope, self.emitter, element)
 
     def read_group(self, group: Element) -> None:
         if not group.children or any(child.name != "args" for child in group.children[1:]):
             raise ModelError("a group is a constraint and <args> behind it")
-        check_attributes(group, COMMON)
+        _check_attributes(group, COMMON)
         template, *members = group.children
         try:
             self.post_all(template, self.read_arguments(members), False)
@@ -142,7 +142,7 @@ class Reader:
 
     def read_slide(self, slide: Element) -> None:
         """The window moves over each list by its offset, and takes `collect` elements of it."""
-        check_attributes(slide, COMMON | {"circular"})
+        _check_attributes(slide, COMMON | {"circular"})
         lists, template = slide.children[:-1], slide.children[-1] if slide.children else slide
         if not lists or any(child.name != "list" for child in lists):
             raise ModelError("a slide is lists and a constraint behind them")
@@ -163,12 +163,12 @@ class Reader:
 
 def windows(sequences: list[list], offsets: list[int], collects: list[int], circular: bool) -> Iterator[list]:
     if len(sequences) > 1 or circular:
-        return windows_together(sequences, offsets, collects, circular)
+        return _windows_together(sequences, offsets, collects, circular)
     (one,), (offset,), (width,) = sequences, offsets, collects
     return (one[start : start + width] for start in range(0, len(one) - width + 1, offset))
 
 
-def windows_together(sequences: list[list], offsets: list[int], collects: list[int], circular: bool) -> Iterator[list]:
+def _windows_together(sequences: list[list], offsets: list[int], collects: list[int], circular: bool) -> Iterator[list]:
     """Over several lists at once, or around one."""
     starts = [0] * len(sequences)
     while starts[0] < len(sequences[0]):
@@ -186,7 +186,7 @@ def whole(child: Element, name: str, default: int) -> int:
     return int(text[:9])
 
 
-def check_attributes(element: Element, known: frozenset[str]) -> None:
+def _check_attributes(element: Element, known: frozenset[str]) -> None:
     for name in element.attributes:
         if name not in known:
             raise UnsupportedError(f"the attribute {name[:40]} of <{element.name}> is not read")

@@ -114,7 +114,7 @@ class Scope(dict[str, tuple]):
         """The items of a list."""
         words = text.split()
         if "(" in text or "{" in text:
-            if not are_whole(text, words):
+            if not _are_whole(text, words):
                 words = split(text)
             if len(words) == 1 and "(" in text:
                 return [self.expression(text)]
@@ -146,7 +146,7 @@ class Scope(dict[str, tuple]):
         sizes, indices = self.arrays[name].sizes, brackets[1:-1].split("][")
         if len(indices) != len(sizes):
             raise ModelError(f"`{name}{brackets[:40]}`: the array has {len(sizes)} dimensions")
-        return [index_range(index.strip(), size, name) for index, size in zip(indices, sizes)]
+        return [_index_range(index.strip(), size, name) for index, size in zip(indices, sizes)]
 
     def cells(self, name: str, brackets: str) -> list[Ref]:
         ranges = self.ranges(name, brackets)
@@ -205,7 +205,7 @@ class Scope(dict[str, tuple]):
         """Expressions that differ in their names alone are read once, but for long ones, which are seldom alike."""
         if len(word) > SHORT:
             return read_expression(word)
-        key, parts = zip(*map(without_names, word.split(",")))
+        key, parts = zip(*map(_without_names, word.split(",")))
         names = list(chain.from_iterable(parts))
         if len(set(names)) < len(names):
             key += tuple(map(names.index, names))
@@ -231,7 +231,7 @@ class Scope(dict[str, tuple]):
         """`(le,5)`, a condition; or a tuple."""
         first, _, rest = word[1:-1].partition(",")
         if first.strip() in OPERATORS and word.endswith(")"):
-            return make_condition(first.strip(), self.item(rest))
+            return _make_condition(first.strip(), self.item(rest))
         return tuple(self.items_in(word[1:-1].replace(",", " ")))
 
     def set_of(self, word: str) -> IntSet:
@@ -259,13 +259,13 @@ class Scope(dict[str, tuple]):
 
 
 @lru_cache(maxsize=2**14)
-def without_names(word: str) -> tuple[str, list[str]]:
+def _without_names(word: str) -> tuple[str, list[str]]:
     """What is left of a piece of an expression, and the names in it, which no comma divides."""
     pieces = OPERAND.split(word)
     return "\0".join(pieces[::2]), pieces[1::2]
 
 
-def make_condition(operator: str, operand: Any) -> Condition:
+def _make_condition(operator: str, operand: Any) -> Condition:
     if operator in COMPARISONS:
         if not isinstance(operand, (int, Ref, Term, Parameter)):
             raise ModelError(f"the operand of `{operator}` is to be an integer, a variable or an expression")
@@ -282,7 +282,7 @@ def as_set(item: Any) -> IntSet:
     return item
 
 
-def index_range(index: str, size: int, name: str) -> range:
+def _index_range(index: str, size: int, name: str) -> range:
     """`2`, `1..3`, or nothing for all."""
     low, dots, high = index.partition("..")
     if not index:
@@ -306,7 +306,7 @@ def refuse_many(count: int, most: int = MAX_ITEMS) -> None:
         raise ModelError(f"a list or an array of {count} elements is too large")
 
 
-def are_whole(text: str, words: list[str]) -> bool:
+def _are_whole(text: str, words: list[str]) -> bool:
     """Whether no expression or tuple in a list has blanks in it, and each is a word."""
     if ")(" in text or "{" in text:
         return False
