@@ -75,6 +75,7 @@ def test_a_learner_that_has_no_memory_for_the_stated_clauses_searches_like_the_r
     assert nogoods[0] == 0 < nogoods[-1]
 
 
+@pytest.mark.slow
 def test_the_variant_unfused_has_ternary_rows():
     """The same model, and another search."""
     (entry,) = [entry for entry in EXPECTED if entry["model"] == "rota.mzn"]

@@ -88,7 +88,7 @@ VARIANTS = (
     Variant("sort=neighbourhood", "rows that share variables beside each other",
             (), (("sort", "neighbourhood"),), group="sort"),
     Variant("unfused", "learners search ternary rows, and know no sums and clauses as a whole",
-            ("-DLEARN_WITHOUT=256",), engines=(CPU,), only="no others learn"),
+            ("-DLEARN_WITHOUT=WITHOUT_FUSION",), engines=(CPU,), only="no others learn"),
     Variant(UNSIMPLIFIED, "the model as it was lowered, without the simplifier; as --no-simplify"),
 )  # fmt: skip
 NAMES = tuple(variant.name for variant in VARIANTS)
