@@ -242,6 +242,7 @@ def litmus(n: int, order: str) -> str:
     return "\n".join(lines) + f"\nsolve :: bool_search([d],input_order,indomain_max,complete) {goal} x;\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ["{0},{1}", "{1},{0}"])
 def test_a_bound_that_is_lost_is_written_again(order):
     """Rounds tell that some were lost, and that no row could tighten anything at a fixpoint (VariantEngine.run) that

@@ -239,6 +239,7 @@ exec {compiler} "$@" -O0
 """
 
 
+@pytest.mark.slow
 def test_the_first_run_has_an_engine_that_compiles_soon_and_later_ones_the_right_one(shop):
     usual = shutil.which("c++")
     (shop.folder / "c++").write_text(TWO_SPEEDS.format(folder=shop.folder, compiler=usual))
