@@ -35,8 +35,10 @@ GPU_VARIANTS += tuple((64, shared, compiler.GPU_FLOAT_FLAGS) for shared in (True
 
 
 def _check_gpu_kernels() -> int:
-    """Compiles every variant for every architecture; prints registers and spills. Returns the number of faults."""
-    return sum(_is_faulty(*build) for build in checked())
+    """Compiles every variant for every architecture, on all cores; prints registers and spills. Returns the number of
+    faults."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return sum(pool.map(lambda build: _is_faulty(*build), checked()))
 
 
 def _is_faulty(source: str, architecture: str, variant: tuple[int, bool, tuple[str, ...]]) -> bool:
