@@ -37,6 +37,7 @@ solve maximize worth;
 
 @pytest.mark.covers("F6", "F7")
 @given(model=models(["minimize", "maximize"]), data=st.data())
+@settings(max_examples=40)
 def test_the_optimal_solutions_of_a_random_model_are_those_of_the_oracle(engine, model, data):
     draw_shown(data, model)
     solutions = all_solutions(model)
