@@ -75,6 +75,7 @@ def test_a_finder_tries_its_wishes_now_and_then_when_it_has_a_solution():
     assert conflicts_of(text, "finder", None, True) > MANY
 
 
+@pytest.mark.slow
 def test_where_nothing_is_wished_the_search_is_as_it_was():
     text, _ = planted(Random(4))
     assert conflicts_of(text, "finder", [NO_WISH] * N_TRUTHS) == conflicts_of(text, "finder", None)

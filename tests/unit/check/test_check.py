@@ -176,6 +176,7 @@ def max_value(arg: object) -> int:
     return 0 if isinstance(arg, IntSet) else abs(int(arg))  # type: ignore[call-overload]
 
 
+@pytest.mark.slow
 def test_the_checker_agrees_with_the_oracle_on_every_builtin_case():
     chance = random.Random(1)
     for case in all_cases():
