@@ -47,8 +47,8 @@ def both(text: str, **flags: object) -> tuple:
 
 
 def is_gpu(device: fake_cuda.Driver | None) -> bool:
-    """There the warps of a block run rows in no fixed order. Rows of reals then stop in other places, since an end
-    moves by no small steps (docs/design/floats.md)."""
+    """There the warps of a block run rows in no fixed order. That rows of reals then stop in other places, since an
+    end moves by no small steps (docs/design/floats.md), is the likely reason why trees have differed."""
     return device is None
 
 
