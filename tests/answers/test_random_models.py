@@ -27,9 +27,8 @@ def configurations(engine: str) -> list[tuple[int, bool]]:
 
 
 @pytest.mark.covers("F3", "O7")
-@pytest.mark.parametrize("simplify", [True, False])
+@pytest.mark.parametrize("simplify", [pytest.param(True, marks=pytest.mark.slow), False])
 @given(model=models(["satisfy"]))
-@settings(max_examples=settings.default.max_examples // 2)
 def test_all_solutions_of_a_random_model_are_those_of_the_oracle(engine, simplify, model):
     expected = sorted(fingerprint(outputs_of(model, solution)) for solution in all_solutions(model))
     for blocks in [blocks for blocks, simplifies in configurations(engine) if simplifies == simplify]:

@@ -86,8 +86,9 @@ def test_several_threads_find_what_one_does(hybrid_device, model):
         assert figure == pytest.approx(entry["figure"], rel=2e-6)
 
 
+@pytest.mark.slow
 @given(model=models(["satisfy"]))
-@settings(max_examples=settings.default.max_examples // 4)
+@settings(max_examples=settings.default.max_examples // 2)
 def test_all_solutions_of_a_random_model_are_those_of_the_oracle(hybrid_device, model):
     expected = sorted(fingerprint(outputs_of(model, solution)) for solution in all_solutions(model))
     for flags in ({"blocks": 1, "simplify": False}, {"threads": 3}):

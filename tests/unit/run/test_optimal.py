@@ -35,9 +35,10 @@ solve maximize worth;
 """  # worth is 2 for x in 2..3 and any y: 8 optimal outputs, 20 optimal assignments
 
 
+@pytest.mark.slow
 @pytest.mark.covers("F6", "F7")
 @given(model=models(["minimize", "maximize"]), data=st.data())
-@settings(max_examples=40)
+@settings(max_examples=60)
 def test_the_optimal_solutions_of_a_random_model_are_those_of_the_oracle(engine, model, data):
     draw_shown(data, model)
     solutions = all_solutions(model)
