@@ -25,7 +25,6 @@ from turbo_fzn.run import engines
 from turbo_fzn.run.glossary import GLOSSARY, HYBRID
 from turbo_fzn.run.prepare import prepare
 
-
 # Of a test that orders faults, which a real GPU has not when it is told to.
 ON_LOOPBACK = pytest.mark.parametrize("hybrid_device", ["loopback"], indirect=True)
 
