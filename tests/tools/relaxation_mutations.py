@@ -52,7 +52,7 @@ RELAXATION = [
     host("relaxation", "three literals that exclude each other stay pairs", "bounds/cliques.py",
          "if len(clique) > 2]\n    covered", "if len(clique) > 3]\n    covered", "test_thresholds.py -k clique"),
     host("relaxation", "a row of two complements excludes them", "bounds/cliques.py",
-         "high + (p < 0) + (q < 0) == 1", "high == 1", "test_thresholds.py -k literals"),
+         "side + sum(literal & 1 for literal in literals) == 1", "side == 1", "test_thresholds.py -k literals"),
     host("relaxation", "an index has truths of its own", "bounds/linearise.py",
          "m.encoding.relate(factors[0], terms[0], factors[1], terms[1], k.constant)", "pass", INDICES),
     host("relaxation", "an index says nothing of those that make it", "bounds/nonlinear.py",

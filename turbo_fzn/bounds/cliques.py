@@ -47,11 +47,7 @@ class Conflicts:
         boolean = (lower >= 0) & (upper <= 1)
         fits = np.add.reduceat(~boolean[rows.columns] | (np.abs(rows.values) != 1), rows.start[:-1]) == 0
         for number in np.flatnonzero(fits).tolist():
-            entries, low, high = rows.row(number)
-            for sign, side in ((1, high), (-1, -low)):
-                negative = [column for column, value in entries.items() if sign * value < 0]
-                if abs(side) < INFINITY and side + len(negative) == 1 and len(entries) > 1:
-                    self.sets.append([2 * column + (sign * value < 0) for column, value in entries.items()])
+            self.sets.extend(at_most_one(*rows.row(number)))
 
     def cuts(self, values: np.ndarray) -> Iterator[tuple[dict[int, int], int, float]]:
         """(entries, side, excess) of inequalities that the point (float [n]) violates, each once."""
@@ -103,16 +99,24 @@ def grow(seed: Literal, neighbours: dict[Literal, set[Literal]], active: dict[Li
 Row = tuple[dict[int, int], int, int]  # entries, lower side, upper side
 
 
+def at_most_one(entries: dict[int, int], low: int, high: int) -> Iterator[list[Literal]]:
+    """The literals of which the row lets at most one be 1, by either of its sides; of 0-1 columns times 1 or -1."""
+    for sign, side in ((1, high), (-1, -low)):
+        literals = [2 * column + (sign * value < 0) for column, value in entries.items()]
+        if abs(side) < INFINITY and side + sum(literal & 1 for literal in literals) == 1 and len(entries) > 1:
+            yield literals
+
+
 def pair_of(row: Row, is_boolean: Callable[[int], bool]) -> tuple[Literal, Literal] | None:
     """The two literals of which a row lets at most one be 1, if that is all that it says."""
     entries, low, high = row
     if len(entries) != 2 or (low > -INFINITY) == (high < INFINITY):
         return None
-    (a, p), (b, q) = entries.items()
-    if low > -INFINITY:
-        p, q, high = -p, -q, -low
-    says_so = abs(p) == abs(q) == 1 and high + (p < 0) + (q < 0) == 1
-    return (2 * a + (p < 0), 2 * b + (q < 0)) if says_so and is_boolean(a) and is_boolean(b) else None
+    if not all(abs(value) == 1 and is_boolean(column) for column, value in entries.items()):
+        return None
+    for one, two in at_most_one(entries, low, high):
+        return one, two
+    return None
 
 
 def merge_pairs(rows: list[Row], is_boolean: Callable[[int], bool], is_stopped: Callable[[], bool]) -> list[Row]:
