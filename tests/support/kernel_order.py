@@ -24,7 +24,7 @@ FLOORS = (
     ("learn",),
     ("free",),
     ("block.h", "solver.h", "hybrid/propagator.h"),
-    ("learn/learner.h",),
+    ("learn/learner.h", "gpu_block.h"),
     ("solve.cpp", "solve.cu", "hybrid.cpp", "propagate.cu"),
 )
 GROUND = {"core/port.h", "core/abi.h", "core/abi_check.h"}  # whoever includes anything has these
