@@ -60,13 +60,15 @@ def draw(random: Random, name: str) -> Model | None:
     model.constraints.extend(draw_constraint(scope, model, name))
     if not model.constraints:
         return None
-    named = [Ref(variable) for variable in model.variables]
-    weights = [random.choice(WEIGHTS) for _ in named]
-    truths = [Ref(f"t{number}") for number, one in enumerate(named) if model.variables[one].kind == "bool"]
-    for truth, boolean in zip(truths, [one for one in named if model.variables[one].kind == "bool"]):
-        model.variables[truth] = Variable(truth, "int", generate.BOOLEAN, [], None, 0)
-        model.constraints.append(Constraint("bool2int", [boolean, truth], [], 0))
-    terms = [one for one in named if model.variables[one].kind == "int"] + truths
+    terms = []
+    for variable in list(model.variables.values()):
+        term = Ref(variable.name)
+        if variable.kind == "bool":
+            term = Ref(f"n_{variable.name}")
+            model.variables[term] = Variable(term, "int", generate.BOOLEAN, [], None, 0)
+            model.constraints.append(Constraint("bool2int", [Ref(variable.name), term], [], 0))
+        terms.append(term)
+    weights = [random.choice(WEIGHTS) for _ in terms]
     model.variables["total"] = Variable("total", "int", None, [], None, 0)
     model.constraints.append(Constraint("int_lin_eq", [[*weights, -1], [*terms, Ref("total")], 0], [], 0))
     model.goal = Goal("minimize", Ref("total"), [], 0)

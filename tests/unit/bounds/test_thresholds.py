@@ -67,44 +67,38 @@ def draw_weights(random: Random, n: int) -> list[int]:
     return [random.choice((-3, -2, -1, 1, 2, 3)), *(random.randint(-9, 9) or 1 for _ in range(n))]
 
 
+@pytest.mark.parametrize("with_truths", [False, True], ids=["hull", "sums"])
 @pytest.mark.parametrize("number", range(CASES))
-def test_a_variable_and_its_thresholds_have_their_hull(number):
-    random = Random(f"thresholds/{number}")
+def test_a_variable_and_its_thresholds_have_their_hull(number, with_truths):
+    """As a chain, or, where all values have truths, as sums of these."""
+    random = Random(f"thresholds/{with_truths}/{number}")
     low = random.randint(-3, 2)
-    high = low + random.randint(3, 9)
+    high = low + random.randint(3, 6 if with_truths else 9)
     terms = [draw_truth(random, i, low, high) for i in range(random.randint(1, 4))]
-    text, best = model(low, high, terms, draw_weights(random, len(terms)))
-    assert root_of(text).value == pytest.approx(best, abs=1e-6)
-
-
-@pytest.mark.parametrize("number", range(CASES))
-def test_where_all_values_have_truths_thresholds_are_sums_of_them(number):
-    random = Random(f"values/{number}")
-    low = random.randint(-3, 2)
-    high = low + random.randint(3, 6)
-    terms = [draw_truth(random, i, low, high) for i in range(random.randint(1, 3))]
-    terms += [draw_equality(random, len(terms) + i, low, high) for i in range(high - low)]
+    if with_truths:
+        terms += [draw_equality(random, len(terms) + i, low, high) for i in range(high - low)]
     text, best = model(low, high, terms, draw_weights(random, len(terms)))
     assert root_of(text).value == pytest.approx(best, abs=1e-6)
 
 
 @pytest.mark.parametrize("both_know", [False, True])
 @pytest.mark.parametrize(
-    ("constraint", "least"),
+    ("constraint", "weight", "best"),
     [
-        ("int_le_imp(x,3,b)", 0), ("int_le_imp(4,x,b)", 4), ("int_eq_imp(x,5,b)", 5), ("set_in_imp(x,{2,7},b)", 2),
-        ("int_lin_le_imp([-2],[x],-11,b)", 6),
+        ("int_le_imp(x,3,b)", -10, -30 - 90), ("int_le_imp(4,x,b)", 10, 40 - 90), ("int_eq_imp(x,5,b)", 10, 50 - 90),
+        ("int_eq_imp(x,5,b)", -10, -50 - 90), ("set_in_imp(x,{2,7},b)", 10, 20 - 90),
+        ("set_in_imp(x,{2,7},b)", -10, -70 - 90), ("int_lin_le_imp([-2],[x],-11,b)", 10, 60 - 90),
     ],
 )  # fmt: skip
-def test_what_a_truth_implies_holds_as_far_as_it_is_true(constraint, least, both_know):
-    """x >= least where b is 1: with b at least half true x is at least half of that."""
+def test_what_a_truth_implies_holds_as_far_as_it_is_true(constraint, weight, best, both_know):
+    """It is worth 90 to have b, which keeps x in 0..8 from its better end."""
     known = "".join(f"var bool: e{v};\nconstraint int_eq_reif(x,{v},e{v});\n" for v in range(9)) if both_know else ""
-    text = f"""var 0..8: x; var bool: b; var 0..1: n; var -100..100: total; {known}
+    text = f"""var 0..8: x; var bool: b; var 0..1: n; var -1000..1000: total; {known}
 constraint {constraint};
 constraint bool2int(b,n);
-constraint int_lin_eq([10,-90,-1],[x,n,total],0);
+constraint int_lin_eq([{weight},-90,-1],[x,n,total],0);
 solve minimize total;"""
-    assert root_of(text).value == pytest.approx(10 * least - 90, abs=1e-6)
+    assert root_of(text).value == pytest.approx(best, abs=1e-6)
 
 
 def intervals(seed: int, n: int = 14, machines: int = 2) -> str:
