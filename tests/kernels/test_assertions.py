@@ -94,12 +94,12 @@ def test_assertions_hold_of_real_bounds(model):
 
 def test_assertions_hold_where_every_capacity_is_too_small():
     done = run_script(CAPACITIES)
-    assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr[-2000:]
+    assert done.returncode == 0 and done.stdout.endswith("done\n"), done.stderr[-2000:]
 
 
 def test_assertions_hold_where_only_one_of_two_learners_has_links():
     done = run_script(LINKS)
-    assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr[-2000:]
+    assert done.returncode == 0 and done.stdout.endswith("done\n"), done.stderr[-2000:]
 
 
 def test_what_does_not_hold_ends_the_process():

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 from support.command import PATIENCE
 from support.places import TESTS
@@ -34,16 +35,34 @@ def wait_in_a_thread():
 """
 
 
+RUNS = """
+import subprocess, sys
+
+def test_that_ends_what_runs():
+    subprocess.run([sys.executable, "-c", "while True: pass"], timeout=4, check=False)
+"""
+
+
+def watched(folder: Path, tests: str, seconds: int) -> subprocess.CompletedProcess[str]:
+    """These tests, told of after so long."""
+    (folder / "test_told.py").write_text(tests)
+    environment = {**os.environ, "PYTHONPATH": str(TESTS), "TURBO_FZN_TELL_AFTER": str(seconds)}
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "support.watchdog", "-p", "no:xdist", "test_told.py"]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=PATIENCE)
+
+
 def test_a_test_that_hangs_is_told_with_the_stacks_of_all_threads_and_processes(tmp_path):
-    (tmp_path / "test_hangs.py").write_text(HANGS)
-    environment = {**os.environ, "PYTHONPATH": str(TESTS), "TURBO_FZN_TELL_AFTER": "2"}
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "support.watchdog", "-p", "no:xdist"]
-    command += ["-o", "faulthandler_timeout=1"]
-    done = subprocess.run(
-        [*command, "test_hangs.py"], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=PATIENCE
-    )
+    done = watched(tmp_path, HANGS, 2)
     assert done.returncode == 0, done.stdout
     assert "in wait_in_a_thread" in done.stderr, "of a thread"
-    assert "test_hangs.py::test_that_hangs has run for 2 s, with 1 processes" in done.stderr
+    assert "test_told.py::test_that_hangs has run for 2 s, with 1 processes" in done.stderr
     assert re.search(r"^  \d+ S .*python.* -c ", done.stderr, re.MULTILINE)
     assert "in wait_in_the_child" in done.stderr
+
+
+def test_a_process_that_runs_is_told_without_its_stack(tmp_path):
+    """Whose frames move: to write them could end it."""
+    done = watched(tmp_path, RUNS, 1)
+    assert "TimeoutExpired" in done.stdout
+    assert re.search(r"^  \d+ R .*python.* -c while True", done.stderr, re.MULTILINE)
+    assert "and those that are its copies" not in done.stderr

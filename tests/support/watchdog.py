@@ -1,7 +1,9 @@
 """Tells of a test that takes a minute where it and its processes stand; it ends nothing.
 
-pytest itself writes the stacks of its own threads (`faulthandler_timeout` in setup.cfg). This adds all processes that
-descend from it: what each is and waits for, and the stacks of those that are Python's (stacks/sitecustomize.py).
+It writes the stacks of pytest's own threads, which it reads by the interpreter's lock, and of all processes that descend
+from pytest what each is and waits for, and the stacks of those that are Python's (stacks/sitecustomize.py) and that
+stand still. Nobody holds the lock of another process: frames that move while they are written can end it with a
+segmentation fault, so that the watchdog would fail the test. For the same reason setup.cfg has no faulthandler_timeout.
 """
 
 from __future__ import annotations
@@ -9,9 +11,11 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import sys
 import tempfile
 import threading
 import time
+import traceback
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,6 +26,7 @@ from support.places import DATA
 SECONDS = float(os.environ.get("TURBO_FZN_TELL_AFTER", "60"))
 STACKS = DATA / "stacks"
 WRITING_SECONDS = 0.5
+STILL_SECONDS = 0.5  # without a tick of a processor
 
 _terminal = 2  # the stderr that pytest does not catch
 
@@ -49,7 +54,10 @@ def tell(test: str) -> None:
     processes = list(descendants(os.getpid()))
     lines = [f"{test} has run for {SECONDS:.0f} s, with {len(processes)} processes:"]
     lines += map(describe, processes)
-    for process in filter(writes_stacks, processes):
+    lines += own_stacks()
+    before = {process: ticks(process) for process in filter(writes_stacks, processes)}
+    time.sleep(STILL_SECONDS)
+    for process in (process for process, then in before.items() if then is not None and ticks(process) == then):
         with contextlib.suppress(OSError):
             os.kill(process, signal.SIGUSR2)
     time.sleep(WRITING_SECONDS)
@@ -58,6 +66,14 @@ def tell(test: str) -> None:
             lines.append(f"process {path.name}, and those that are its copies:\n{text}")
             path.write_text("")
     os.write(_terminal, ("\n" + "\n".join(lines) + "\n").encode())
+
+
+def own_stacks() -> Iterator[str]:
+    """Of pytest's threads but this one."""
+    names = {thread.ident: thread.name for thread in threading.enumerate()}
+    for thread, frame in sys._current_frames().items():
+        if thread != threading.get_ident():
+            yield f"thread {names.get(thread, thread)}:\n{''.join(traceback.format_stack(frame))}"
 
 
 def descendants(process: int) -> Iterator[int]:
@@ -78,6 +94,14 @@ def describe(process: int) -> str:
     except OSError:
         return f"  {process} has ended"
     return f"  {process} {state} {waits} {command[:300]}"
+
+
+def ticks(process: int) -> tuple[str, ...] | None:
+    """Of a processor's time that it has used; None where it runs, or has ended."""
+    with contextlib.suppress(OSError):
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+        return tuple(fields[11:13]) if fields[0] == "S" else None
+    return None
 
 
 def writes_stacks(process: int) -> bool:
