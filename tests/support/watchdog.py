@@ -1,7 +1,7 @@
 """Tells of a test that takes a minute where it and its processes stand; it ends nothing.
 
-It writes the stacks of pytest's own threads, which it reads by the interpreter's lock, and of all processes that descend
-from pytest what each is and waits for, and the stacks of those that are Python's (stacks/sitecustomize.py) and that
+It writes the stacks of pytest's own threads, which it reads holding the interpreter's lock, and of all processes that
+descend from pytest what each is and waits for, and the stacks of those that are Python's (stacks/sitecustomize.py) and
 stand still. Nobody holds the lock of another process: frames that move while they are written can end it with a
 segmentation fault, so that the watchdog would fail the test. For the same reason setup.cfg has no faulthandler_timeout.
 """
