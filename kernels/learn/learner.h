@@ -96,7 +96,7 @@ DEVICE bool clear_learner(Learner& l) {
   for (i32 v = 0; v < problem(l)->n_vars; ++v) {
     if (!is_link(problem(l), v)) insert(l, v);
   }
-  queue_linear_rows(l);
+  queue_other_rows(l);
   return state_clauses(l);
 }
 
@@ -300,9 +300,10 @@ DEVICE bool has_fused_rows(const Block& b) {
 
 // The model as this learner has it, which is a copy in `own` if it is not everybody's.
 DEVICE const Problem* rows_of(const Block& b, Problem& own) {
-  if (has_fused_rows(b)) return b.problem;
+  if (has_fused_rows(b) && !is_left_out(WITHOUT_WIDE)) return b.problem;
   own = *b.problem;
-  own.n_linears = own.n_links = own.n_clauses = own.most_terms = 0;
+  if (!has_fused_rows(b)) own.n_linears = own.n_links = own.n_clauses = own.most_terms = 0;
+  if (is_left_out(WITHOUT_WIDE)) own.n_wides = own.most_arguments = 0;
   return &own;
 }
 

@@ -26,6 +26,7 @@ from turbo_fzn.lower import intervals
 from turbo_fzn.lower.trees import KEY_BITS, Trees
 from turbo_fzn.lower.variables import Infeasible
 from turbo_fzn.tnf.language import ADD, COMMUTATIVE, DIV, ELEMENT, EQ, LEQ, MAX, MIN, MOD, MUL, TNF, FloatOp, Floats, Op
+from turbo_fzn.tnf.wide import Wide, WideKind, named_by, renumbered
 
 LOGICAL = frozenset((MIN, MAX, EQ, LEQ))
 TRUTH = (0, 1)
@@ -50,6 +51,7 @@ class Builder(Trees):
         self.index_of: dict[int, int] = {}  # a variable with holes -> the index of its value
         self.offsets: dict[tuple[int, ...], int] = {}  # a table -> where it begins in `tables`
         self.plans: dict[tuple, Any] = {}  # what globals/table_plan.py has found out about a table
+        self.wides: list[Wide] = []  # of variables as they were numbered then
         self.rows_of_tables = 0  # of truth values, as globals/table.py has reckoned
         self.false = self.constant(0)
         self.true = self.constant(1)
@@ -255,6 +257,11 @@ class Builder(Trees):
             return False
         return True
 
+    def add_wide(self, kind: WideKind, head: Sequence[int], groups: Sequence[Sequence[int]]) -> None:
+        """State what rows say already as a whole, for those who can reason about that."""
+        if self.share:
+            self.wides.append(Wide(kind, np.array(head, np.int64), np.array(groups, np.int64)))
+
     # Compound expressions
 
     def negation(self, boolean: int) -> int:
@@ -350,7 +357,7 @@ class Builder(Trees):
         op, x, y, z = self.all_rows()
         ternary = op != ELEMENT
         used = np.zeros(len(representative), dtype=bool)
-        for column in (x, y, z[ternary], np.array(kept, dtype=np.int64)):
+        for column in (x, y, z[ternary], np.array(kept, dtype=np.int64), named_by(self.wides)):
             used[representative[column]] = True
         number = np.where(used, np.cumsum(used) - 1, -1)[representative]
         z[ternary] = number[z[ternary]]
@@ -359,6 +366,7 @@ class Builder(Trees):
             raise InternalError("the offset of a table does not fit into a row")
         op, x, y, z = (column.astype(np.int32) for column in (op, number[x], number[y], z))
         tnf = TNF(op, x, y, z, lower, upper, np.array(self.tables, dtype=np.int64), infeasible=infeasible)
+        tnf.wides = renumbered(self.wides, number)
         if self.reals:
             tnf.floats = Floats(np.isin(np.arange(len(lower)), number[sorted(self.reals)]))
         return tnf, number

@@ -27,6 +27,7 @@ from turbo_fzn.tnf.arrays import distinct
 from turbo_fzn.tnf.columns import Rows
 from turbo_fzn.tnf.language import ADD, DIV, ELEMENT, EQ, LEQ, MAX, MIN, MUL, TNF, Floats, Output
 from turbo_fzn.tnf.spans import stretch
+from turbo_fzn.tnf.wide import named_by, renumbered
 
 Propagate = Callable[[TNF], "tuple[np.ndarray, np.ndarray] | None"]
 Observer = Callable[[str, int, int], None]  # (pass, variables, rows), after each pass: what bench/front.py tabulates
@@ -354,6 +355,7 @@ class _Simplifier:
         tnf, rows, representative = self.original, self.rows, self.representative
         ternary = rows.op != ELEMENT
         used = self.used()
+        used[self.constants_of(named_by(tnf.wides))] = True
         number = np.where(used, np.cumsum(used) - 1, -1)
         tables, offsets = columns.compact_tables(rows, self.lower, self.upper, self.tables)
         z = np.where(ternary, number[np.where(ternary, rows.z, 0)], offsets)
@@ -365,11 +367,17 @@ class _Simplifier:
         small.outputs = [Output(o.name, o.kind, o.ranges, new[o.variables]) for o in tnf.outputs]
         small.objective = int(new[tnf.objective]) if tnf.objective >= 0 else -1
         small.warm_start = None if tnf.warm_start is None else (new[tnf.warm_start[0]], tnf.warm_start[1])
+        small.wides = renumbered(tnf.wides, number[representative])
         position = np.where(representative == np.arange(len(number)), number, -1)
         return Simplified(
             small,
             Reconstruction(tnf.n_vars, representative, position, self.any_value(), self.removed, self.tables),
         )
+
+    def constants_of(self, variables: np.ndarray) -> np.ndarray:
+        """The representatives of those that have one value."""
+        found = self.representative[variables]
+        return found[self.lower[found] == self.upper[found]]
 
     def any_value(self) -> np.ndarray:
         """A value within the bounds of each variable: the only one of a constant, any of a variable that is free."""

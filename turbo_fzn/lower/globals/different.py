@@ -19,15 +19,19 @@ from turbo_fzn.lower.globals.counting import equals
 from turbo_fzn.lower.globals.logic import all_of, conclude, truth, within
 from turbo_fzn.lower.variables import Infeasible
 from turbo_fzn.tnf.language import EQ, MAX, MIN
+from turbo_fzn.tnf.wide import WideKind
 
 PERMUTATION_LIMIT = 150  # variables: their n * n truth values; a longer one is stated in n * n / 2 rows instead
 CLAUSES_FOR_EACH_PAIR = 50
+LEAST_WHOLE = 3  # variables: two that differ are a row
 PAIRS_AT_ONCE = 2**18  # of many lists: their columns are to fit into memory
 
 
 def all_different(b: Builder, x: Sequence[int], r: int) -> None:
     """r = (no two of x are the same)."""
     n = len(x)
+    if b.value(r) == 1 and n >= LEAST_WHOLE:
+        b.add_wide(WideKind.ALL_DIFFERENT, [], [[v] for v in x])
     if b.value(r) == 1 and bulk.are_finite(b, x, n * max(n * n, 10_000)):
         values = IntSet.of_ranges({pair for v in x for pair in bulk.domain(b, v).ranges})
         if values.size < n:
@@ -74,6 +78,8 @@ def differ_in_columns(b: Builder, columns: Sequence[np.ndarray]) -> int:
     size = np.array([min(choices(b, v), n + 1) for v in numbers], np.int64)[place]
     usual = (size > 0).all(axis=1) & (size.max(axis=1) > n)
     count = len(usual) if usual.all() else int(np.argmin(usual))
+    for one in lists[:count] if n >= LEAST_WHOLE else ():
+        b.add_wide(WideKind.ALL_DIFFERENT, [], one.reshape(-1, 1))
     low, high = bulk.bounds(b, numbers)
     i, j = bulk.pairs(n)
     step = max(PAIRS_AT_ONCE // len(i), 1)

@@ -19,6 +19,7 @@ from turbo_fzn.lower.globals.logic import all_of, conclude, truth
 from turbo_fzn.lower.globals.packing import one_follows_the_other
 from turbo_fzn.lower.globals.time_table import Tasks, products, tasks_of, time_table
 from turbo_fzn.tnf.language import ADD, LEQ, MIN
+from turbo_fzn.tnf.wide import WideKind
 
 CELLS_FOR_EACH_PAIR = 2
 
@@ -30,6 +31,8 @@ def cumulative(b: Builder, s: Sequence[int], d: Sequence[int], r: Sequence[int],
     parts: list[int] = []
     all_of(b, [(LEQ, b.false, capacity)], truth(b, result, parts))
     tasks = tasks_of(b, s, d, r)
+    if b.value(result) == 1 and not tasks.may_give():
+        b.add_wide(WideKind.CUMULATIVE, [capacity], np.column_stack((tasks.s, tasks.d, tasks.r)))
     n_pairs = len(tasks.s) * (len(tasks.s) - 1)
     is_small = tasks.cells() <= CELLS_FOR_EACH_PAIR * n_pairs and not tasks.may_give()
     form = time_table if is_small else _task_pairs
