@@ -94,12 +94,15 @@ static bool may_differ(const Learner& l, const Wide& r, const bound_t* plain) {
   return good;
 }
 
-// Whether the tasks that run for certain use at most the capacity, whenever one starts at the latest.
+// Whether each task by itself uses at most the capacity, and so do those that run for certain when one starts at the
+// latest.
 static bool may_fit(const Learner& l, const Wide& r, const bound_t* plain) {
   const i32* arguments = arguments_of(problem(l), r);
   i32 n = n_arguments(r);
   for (i32 j = 1; j < n; j += 3) {
     __int128 time = -(__int128)plain[upper_side(arguments[j])], used = 0;
+    bool runs = plain[lower_side(arguments[j + 1])] > 0;
+    if (runs && plain[lower_side(arguments[j + 2])] > -(__int128)plain[upper_side(arguments[0])]) return false;
     for (i32 i = 1; i < n; i += 3) {
       __int128 start = plain[lower_side(arguments[i])], latest = -(__int128)plain[upper_side(arguments[i])];
       __int128 length = plain[lower_side(arguments[i + 1])], use = plain[lower_side(arguments[i + 2])];
