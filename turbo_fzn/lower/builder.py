@@ -23,6 +23,7 @@ import numpy as np
 from turbo_fzn.domains import INFINITY, IntSet
 from turbo_fzn.errors import InternalError, UnsupportedError
 from turbo_fzn.lower import intervals
+from turbo_fzn.lower.inner import Mark, Span, inner_variables
 from turbo_fzn.lower.trees import KEY_BITS, Trees
 from turbo_fzn.lower.variables import Infeasible
 from turbo_fzn.tnf.language import ADD, COMMUTATIVE, DIV, ELEMENT, EQ, LEQ, MAX, MIN, MOD, MUL, TNF, FloatOp, Floats, Op
@@ -52,6 +53,7 @@ class Builder(Trees):
         self.offsets: dict[tuple[int, ...], int] = {}  # a table -> where it begins in `tables`
         self.plans: dict[tuple, Any] = {}  # what globals/table_plan.py has found out about a table
         self.wides: list[Wide] = []  # of variables as they were numbered then
+        self.spans: list[Span] = []  # what was made for them
         self.rows_of_tables = 0  # of truth values, as globals/table.py has reckoned
         self.false = self.constant(0)
         self.true = self.constant(1)
@@ -257,10 +259,20 @@ class Builder(Trees):
             return False
         return True
 
-    def add_wide(self, kind: WideKind, head: Sequence[int], groups: Sequence[Sequence[int]]) -> None:
-        """State what rows say already as a whole, for those who can reason about that."""
+    def mark(self) -> Mark:
+        """How far everything has come."""
+        n_rows = len(self.rows) + sum(block.shape[1] for block in self.settled)
+        return Mark(len(self.parent), n_rows, sum(block.shape[1] for block in self.blocks))
+
+    def add_wide(
+        self, kind: WideKind, head: Sequence[int], groups: Sequence[Sequence[int]], since: Mark | None = None
+    ) -> None:
+        """State what rows say already as a whole, for those who can reason about that. `since`: when the first of these
+        rows was made; the last one is there."""
         if self.share:
             self.wides.append(Wide(kind, np.array(head, np.int64), np.array(groups, np.int64)))
+            if since is not None:
+                self.spans.append((since, self.mark()))
 
     # Compound expressions
 
@@ -354,10 +366,13 @@ class Builder(Trees):
         representative = np.array(self.parent, dtype=np.int64)
         while np.any(representative != representative[representative]):
             representative = representative[representative]
-        op, x, y, z = self.all_rows()
+        n_single = self.mark().rows
+        rows = op, x, y, z = self.all_rows()
+        outside = np.concatenate((np.array(kept, dtype=np.int64), named_by(self.wides)))
+        inner = inner_variables(self.spans, rows, n_single, representative, outside)
         ternary = op != ELEMENT
         used = np.zeros(len(representative), dtype=bool)
-        for column in (x, y, z[ternary], np.array(kept, dtype=np.int64), named_by(self.wides)):
+        for column in (x, y, z[ternary], outside):
             used[representative[column]] = True
         number = np.where(used, np.cumsum(used) - 1, -1)[representative]
         z[ternary] = number[z[ternary]]
@@ -366,7 +381,7 @@ class Builder(Trees):
             raise InternalError("the offset of a table does not fit into a row")
         op, x, y, z = (column.astype(np.int32) for column in (op, number[x], number[y], z))
         tnf = TNF(op, x, y, z, lower, upper, np.array(self.tables, dtype=np.int64), infeasible=infeasible)
-        tnf.wides = renumbered(self.wides, number)
+        tnf.wides, tnf.inner = renumbered(self.wides, number), inner[used]
         if self.reals:
             tnf.floats = Floats(np.isin(np.arange(len(lower)), number[sorted(self.reals)]))
         return tnf, number

@@ -177,7 +177,8 @@ class TNF:
     `strategies` in order, then any variable still unfixed is labelled by a default. `objective` is a variable or
     -1; `sense` is 1 to minimise, -1 to maximise, 0 to satisfy. `warm_start` (variables, values) is a hint for the
     search, or None. `infeasible` is set when the front end has already found a contradiction. `floats` is None where
-    every variable is an integer. `wides` are implied by the rows (wide.py).
+    every variable is an integer. `wides` are implied by the rows; `inner` (bool [n], or None) are variables that
+    only rows of constraints name for which there are wide rows (wide.py).
     """
 
     op: np.ndarray
@@ -195,6 +196,7 @@ class TNF:
     infeasible: bool = False
     floats: Floats | None = None
     wides: list[Wide] = field(default_factory=list)
+    inner: np.ndarray | None = None
 
     @property
     def n_vars(self) -> int:

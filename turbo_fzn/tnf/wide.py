@@ -1,14 +1,16 @@
 """Wide rows: constraints that reason as a whole, beside the ternary rows that say the same.
 
-Rows decide what a solution is. A wide row only sees more: all arguments of a constraint at once. Every solution of the
-rows satisfies it, so an engine may run it or leave it out; learners run it (engine/layout/wide.py, kernels/learn/wide.h).
+The ternary rows decide what a solution is. A wide row sees all arguments of a constraint at once. Every solution
+satisfies it, so an engine may run it or leave it out; learners run it (engine/layout/wide.py, kernels/learn/wide.h).
+
+The rows of a constraint may have variables that no other constraint names (`TNF.inner`): they say how a wide row comes
+true, and nothing else. A learner that has the wide row does without them (outsourced.py).
 
 | kind          | head       | groups                   | relation                                                  |
 |---------------|------------|--------------------------|-----------------------------------------------------------|
 | ALL_DIFFERENT |            | (x)                      | no two of the x are the same                              |
 | CUMULATIVE    | (capacity) | (start, length, use)     | at each time the tasks that run use at most the capacity  |
 
-A group may be left out: what is left is weaker, and still true (of CUMULATIVE since no use or length is negative).
 """
 
 from __future__ import annotations
@@ -46,8 +48,13 @@ def named_by(wides: list[Wide]) -> np.ndarray:
 
 
 def renumbered(wides: list[Wide], number: np.ndarray) -> list[Wide]:
-    """The wide rows with `number` (int64 [n]) of each variable; where that is -1 for one of a group, without the group.
-    A row with a head that has none, or with fewer than two groups, is left out."""
-    renamed = [Wide(wide.kind, number[wide.head], number[wide.groups]) for wide in wides]
-    whole = [Wide(wide.kind, wide.head, wide.groups[(wide.groups >= 0).all(axis=1)]) for wide in renamed]
-    return [wide for wide in whole if (wide.head >= 0).all() and len(wide.groups) > 1]
+    """The wide rows with `number` (int64 [n]) of each variable."""
+    return [Wide(wide.kind, number[wide.head], number[wide.groups]) for wide in wides]
+
+
+def all_of_class(mask: np.ndarray, representative: np.ndarray) -> np.ndarray:
+    """The representatives (bool [n]) of classes whose members are all in the mask (bool [k], k <= n)."""
+    result = np.ones(len(representative), bool)
+    result[representative[len(mask) :]] = False
+    result[representative[: len(mask)][~mask]] = False
+    return result

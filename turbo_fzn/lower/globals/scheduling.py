@@ -28,16 +28,17 @@ def cumulative(b: Builder, s: Sequence[int], d: Sequence[int], r: Sequence[int],
     """result = (at each time the tasks from s to s + d use at most the capacity, r each)."""
     if not s:
         return b.merge(result, b.true)
+    start = b.mark()
     parts: list[int] = []
     all_of(b, [(LEQ, b.false, capacity)], truth(b, result, parts))
     tasks = tasks_of(b, s, d, r)
-    if b.value(result) == 1 and not tasks.may_give():
-        b.add_wide(WideKind.CUMULATIVE, [capacity], np.column_stack((tasks.s, tasks.d, tasks.r)))
     n_pairs = len(tasks.s) * (len(tasks.s) - 1)
     is_small = tasks.cells() <= CELLS_FOR_EACH_PAIR * n_pairs and not tasks.may_give()
     form = time_table if is_small else _task_pairs
     form(b, tasks, capacity, truth(b, result, parts))
-    return conclude(b, result, parts)
+    conclude(b, result, parts)
+    if b.value(result) == 1 and len(tasks.s) and not tasks.may_give():
+        b.add_wide(WideKind.CUMULATIVE, [capacity], np.column_stack((tasks.s, tasks.d, tasks.r)), start)
 
 
 def _task_pairs(b: Builder, tasks: Tasks, capacity: int, result: int) -> None:

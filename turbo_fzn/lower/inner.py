@@ -1,0 +1,48 @@
+"""Which variables only the rows of constraints name that have wide rows, too (tnf/wide.py).
+
+A constraint is lowered in one go, so what it makes lies between two marks: variables, and rows of both kinds that the
+builder keeps apart. A variable that was made there is inner if every row that names it was made there as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from turbo_fzn.tnf.language import ELEMENT
+
+NOBODY = -1
+
+
+class Mark(NamedTuple):
+    """How many variables there were, rows made one by one, and rows made in bulk, which stand behind all of these."""
+
+    variables: int
+    rows: int
+    bulk: int
+
+
+Span = tuple[Mark, Mark]
+
+
+def inner_variables(
+    spans: Sequence[Span], rows: Sequence[np.ndarray], n_single: int, representative: np.ndarray, named: np.ndarray
+) -> np.ndarray:
+    """The representatives (bool [n]) of inner variables. `rows` are the columns op, x, y, z, of which the first
+    `n_single` were made one by one; `named`: variables that are no inner ones in any case."""
+    owner = np.full(len(representative), NOBODY)
+    maker = np.full(len(rows[0]), NOBODY)
+    for number, (first, last) in enumerate(spans):
+        owner[first.variables : last.variables] = number
+        maker[first.rows : last.rows] = number
+        maker[n_single + first.bulk : n_single + last.bulk] = number
+    of_class = owner.copy()
+    of_class[representative[owner != owner[representative]]] = NOBODY
+    of_class[representative[named]] = NOBODY
+    op, *columns = rows
+    for column in (*columns[:2], np.where(op == ELEMENT, columns[1], columns[2])):
+        variable = representative[column]
+        of_class[variable[of_class[variable] != maker]] = NOBODY
+    return of_class != NOBODY
