@@ -30,8 +30,6 @@ PAIRS_AT_ONCE = 2**18  # of many lists: their columns are to fit into memory
 def all_different(b: Builder, x: Sequence[int], r: int) -> None:
     """r = (no two of x are the same)."""
     n = len(x)
-    if b.value(r) == 1 and n >= LEAST_WHOLE:
-        b.add_wide(WideKind.ALL_DIFFERENT, [], [[v] for v in x])
     if b.value(r) == 1 and bulk.are_finite(b, x, n * max(n * n, 10_000)):
         values = IntSet.of_ranges({pair for v in x for pair in bulk.domain(b, v).ranges})
         if values.size < n:
@@ -42,6 +40,8 @@ def all_different(b: Builder, x: Sequence[int], r: int) -> None:
             _refute_equal_pairs(b, x)
             return
     differ(b, x, r)
+    if b.value(r) == 1 and n >= LEAST_WHOLE:
+        b.add_wide(WideKind.ALL_DIFFERENT, [], [[v] for v in x])
 
 
 def _refute_equal_pairs(b: Builder, x: Sequence[int]) -> None:
