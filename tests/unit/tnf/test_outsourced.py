@@ -50,6 +50,16 @@ def fits(starts: list[str], lengths: list[int], uses: list[int], capacity: str) 
     return rule
 
 
+def apart(first: str, length: int, second: str, other: int) -> Rule:
+    """One ends before the other begins, or one has no length."""
+
+    def rule(values: dict[str, int]) -> bool:
+        before, behind = values[first] + length <= values[second], values[second] + other <= values[first]
+        return before or behind or not length or not other
+
+    return rule
+
+
 def draw(random: Random) -> Model:
     """Domains are short for a time table, or long for pairs of tasks."""
     last, n = random.choice((3, 12)), random.randint(2, 4)
@@ -62,12 +72,17 @@ def draw(random: Random) -> Model:
         lines.append(f"turbo_cumulative([{', '.join(starts)}], {lengths}, {uses}, c)")
         rules.append(fits(starts, lengths, uses, "c"))
     a, z, k = random.choice(starts), random.choice(starts), random.randint(0, 4)
+    i, j = random.sample(range(n), 2)
     beside = [
         (f"int_le_reif({a}, {k}, b)", lambda v: v["b"] == (v[a] <= k)),
         (f"int_le_reif({a}, {z}, b)", lambda v: v["b"] == (v[a] <= v[z])),
         (f"int_lin_eq([1, -1], [{a}, e], {-k})", lambda v: v["e"] == v[a] + k),
         (f"turbo_all_different([{', '.join(starts)}])", lambda v: len({v[s] for s in starts}) == n),
         ("bool_eq(b, true)", lambda v: v["b"] == 1),
+        (
+            f"turbo_disjunctive([{starts[i]}, {starts[j]}], [{lengths[i]}, {lengths[j]}])",
+            apart(starts[i], lengths[i], starts[j], lengths[j]),
+        ),
     ]
     for line, rule in random.sample(beside, random.randint(0, 3)):
         lines.append(line)
