@@ -368,11 +368,10 @@ class Builder(Trees):
             representative = representative[representative]
         n_single = self.mark().rows
         rows = op, x, y, z = self.all_rows()
-        outside = np.concatenate((np.array(kept, dtype=np.int64), named_by(self.wides)))
-        inner = inner_variables(self.spans, rows, n_single, representative, outside)
+        inner = inner_variables(self.spans, rows, n_single, representative)
         ternary = op != ELEMENT
         used = np.zeros(len(representative), dtype=bool)
-        for column in (x, y, z[ternary], outside):
+        for column in (x, y, z[ternary], np.array(kept, dtype=np.int64), named_by(self.wides)):
             used[representative[column]] = True
         number = np.where(used, np.cumsum(used) - 1, -1)[representative]
         z[ternary] = number[z[ternary]]

@@ -28,10 +28,10 @@ Span = tuple[Mark, Mark]
 
 
 def inner_variables(
-    spans: Sequence[Span], rows: Sequence[np.ndarray], n_single: int, representative: np.ndarray, named: np.ndarray
+    spans: Sequence[Span], rows: Sequence[np.ndarray], n_single: int, representative: np.ndarray
 ) -> np.ndarray:
-    """The representatives (bool [n]) of inner variables. `rows` are the columns op, x, y, z, of which the first
-    `n_single` were made one by one; `named`: variables that are no inner ones in any case."""
+    """Which variables (bool [n]) are in a class of inner ones. `rows` are the columns op, x, y, z, of which the
+    first `n_single` were made one by one."""
     owner = np.full(len(representative), NOBODY)
     maker = np.full(len(rows[0]), NOBODY)
     for number, (first, last) in enumerate(spans):
@@ -40,9 +40,8 @@ def inner_variables(
         maker[n_single + first.bulk : n_single + last.bulk] = number
     of_class = owner.copy()
     of_class[representative[owner != owner[representative]]] = NOBODY
-    of_class[representative[named]] = NOBODY
     op, *columns = rows
     for column in (*columns[:2], np.where(op == ELEMENT, columns[1], columns[2])):
         variable = representative[column]
         of_class[variable[of_class[variable] != maker]] = NOBODY
-    return of_class != NOBODY
+    return of_class[representative] != NOBODY
