@@ -125,7 +125,8 @@ OUTLINE bool run_cumulative(Learner& l, i32 row) {
   for (i32 flip = 0; flip < 2; ++flip) {
     Profile p = profile_of(l, tasks, flip);
     wide_t too_much = 1 - (wide_t)sides(l).now[upper_side(tasks.capacity)];
-    if (!set_side(l, lower_side(tasks.capacity), (value_t)minimum(peak(l, tasks, p), too_much), row_reason(row))) return false;
+    value_t needed = (value_t)minimum(peak(l, tasks, p), too_much);
+    if (!set_side(l, lower_side(tasks.capacity), needed, row_reason(row))) return false;
     for (i32 i = 0; i < tasks.count; ++i) {
       if (!move_task(l, row, tasks, p, i, flip)) return false;
     }

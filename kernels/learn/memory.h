@@ -81,8 +81,8 @@ constexpr i64 MOST_ENTRIES = (i64)1 << 28;
 // What the arrays of fixed sizes take.
 DEVICE i64 fixed_bytes(const Problem* p) {
   return SPARE_BYTES + sides_bytes(p) + trail_bytes(p) + wakes_bytes(p) + queue_bytes(p) + lists_bytes(p) +
-         learned_bytes(p) + resolvent_bytes(p) + reasons_bytes(p) + scratch_bytes(p) + heap_bytes(p) + guidance_bytes(p) +
-         exchange_bytes(p);
+         learned_bytes(p) + resolvent_bytes(p) + reasons_bytes(p) + scratch_bytes(p) + heap_bytes(p) +
+         guidance_bytes(p) + exchange_bytes(p);
 }
 
 // Lays the learner out in `bytes` of memory; of what is left to share, the clauses get most. False when that is too

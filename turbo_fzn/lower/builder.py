@@ -23,11 +23,12 @@ import numpy as np
 from turbo_fzn.domains import INFINITY, IntSet
 from turbo_fzn.errors import InternalError, UnsupportedError
 from turbo_fzn.lower import intervals
-from turbo_fzn.lower.inner import Mark, Span, inner_variables
+from turbo_fzn.lower.blocks import compact, count_rows
+from turbo_fzn.lower.inner import Mark, WideRows, inner_variables
 from turbo_fzn.lower.trees import KEY_BITS, Trees
 from turbo_fzn.lower.variables import Infeasible
 from turbo_fzn.tnf.language import ADD, COMMUTATIVE, DIV, ELEMENT, EQ, LEQ, MAX, MIN, MOD, MUL, TNF, FloatOp, Floats, Op
-from turbo_fzn.tnf.wide import Wide, WideKind, named_by, renumbered
+from turbo_fzn.tnf.wide import named_by, renumbered
 
 LOGICAL = frozenset((MIN, MAX, EQ, LEQ))
 TRUTH = (0, 1)
@@ -52,8 +53,7 @@ class Builder(Trees):
         self.index_of: dict[int, int] = {}  # a variable with holes -> the index of its value
         self.offsets: dict[tuple[int, ...], int] = {}  # a table -> where it begins in `tables`
         self.plans: dict[tuple, Any] = {}  # what globals/table_plan.py has found out about a table
-        self.wides: list[Wide] = []  # of variables as they were numbered then
-        self.spans: list[Span] = []  # what was made for them
+        self.wides = WideRows(wanted=share)
         self.rows_of_tables = 0  # of truth values, as globals/table.py has reckoned
         self.false = self.constant(0)
         self.true = self.constant(1)
@@ -261,18 +261,7 @@ class Builder(Trees):
 
     def mark(self) -> Mark:
         """How far everything has come."""
-        n_rows = len(self.rows) + sum(block.shape[1] for block in self.settled)
-        return Mark(len(self.parent), n_rows, sum(block.shape[1] for block in self.blocks))
-
-    def add_wide(
-        self, kind: WideKind, head: Sequence[int], groups: Sequence[Sequence[int]], since: Mark | None = None
-    ) -> None:
-        """State what rows say already as a whole, for those who can reason about that. `since`: when the first of these
-        rows was made; the last one is there."""
-        if self.share:
-            self.wides.append(Wide(kind, np.array(head, np.int64), np.array(groups, np.int64)))
-            if since is not None:
-                self.spans.append((since, self.mark()))
+        return Mark(len(self.parent), len(self.rows) + count_rows(self.settled), count_rows(self.blocks))
 
     # Compound expressions
 
@@ -367,11 +356,11 @@ class Builder(Trees):
         while np.any(representative != representative[representative]):
             representative = representative[representative]
         n_single = self.mark().rows
-        rows = op, x, y, z = self.all_rows()
-        inner = inner_variables(self.spans, rows, n_single, representative)
+        op, x, y, z = self.all_rows()
+        inner = inner_variables(self.wides.spans, (op, x, y, z), n_single, representative)
         ternary = op != ELEMENT
         used = np.zeros(len(representative), dtype=bool)
-        for column in (x, y, z[ternary], np.array(kept, dtype=np.int64), named_by(self.wides)):
+        for column in (x, y, z[ternary], np.array(kept, dtype=np.int64), named_by(self.wides.rows)):
             used[representative[column]] = True
         number = np.where(used, np.cumsum(used) - 1, -1)[representative]
         z[ternary] = number[z[ternary]]
@@ -380,7 +369,7 @@ class Builder(Trees):
             raise InternalError("the offset of a table does not fit into a row")
         op, x, y, z = (column.astype(np.int32) for column in (op, number[x], number[y], z))
         tnf = TNF(op, x, y, z, lower, upper, np.array(self.tables, dtype=np.int64), infeasible=infeasible)
-        tnf.wides, tnf.inner = renumbered(self.wides, number), inner[used]
+        tnf.wides, tnf.inner = renumbered(self.wides.rows, number), inner[used]
         if self.reals:
             tnf.floats = Floats(np.isin(np.arange(len(lower)), number[sorted(self.reals)]))
         return tnf, number
@@ -408,8 +397,3 @@ SOLVED = {
 def is_table(values: IntSet) -> bool:
     """Whether a domain has holes and becomes a table of its values."""
     return values.has_holes and values.size <= max(TABLE_LIMIT, 8 * len(values.ranges))
-
-
-def compact(block: np.ndarray) -> np.ndarray:
-    """In 32 bits where that is enough, as it is but for the offsets of very large tables."""
-    return block.astype(np.int32) if not block.size or np.abs(block).max() < 2**31 else block

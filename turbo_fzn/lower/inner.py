@@ -1,4 +1,4 @@
-"""Which variables only the rows of constraints name that have wide rows, too (tnf/wide.py).
+"""Wide rows (tnf/wide.py) as lowering makes them, and which variables only the rows of such constraints name.
 
 A constraint is lowered in one go, so what it makes lies between two marks: variables, and rows of both kinds that the
 builder keeps apart. A variable that was made there is inner if every row that names it was made there as well.
@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from turbo_fzn.tnf.language import ELEMENT
+from turbo_fzn.tnf.wide import Wide, WideKind
 
 NOBODY = -1
 
@@ -25,6 +26,29 @@ class Mark(NamedTuple):
 
 
 Span = tuple[Mark, Mark]
+
+
+class WideRows:
+    """The wide rows of a model on its way, over variables as they are numbered then, and the spans of what was made for
+    them. None are kept that are not `wanted`."""
+
+    def __init__(self, wanted: bool):
+        self.wanted = wanted
+        self.rows: list[Wide] = []
+        self.spans: list[Span] = []
+
+    def add(
+        self,
+        kind: WideKind,
+        head: Sequence[int],
+        groups: Sequence[Sequence[int]] | np.ndarray,
+        span: Span | None = None,
+    ) -> None:
+        """A constraint that ternary rows say already. `span`: where they were made, if all of them were made for it."""
+        if self.wanted:
+            self.rows.append(Wide(kind, np.array(head, np.int64), np.array(groups, np.int64)))
+            if span is not None:
+                self.spans.append(span)
 
 
 def inner_variables(

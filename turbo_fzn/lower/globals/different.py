@@ -41,7 +41,7 @@ def all_different(b: Builder, x: Sequence[int], r: int) -> None:
             return
     differ(b, x, r)
     if b.value(r) == 1 and n >= LEAST_WHOLE:
-        b.add_wide(WideKind.ALL_DIFFERENT, [], [[v] for v in x])
+        b.wides.add(WideKind.ALL_DIFFERENT, [], [[v] for v in x])
 
 
 def _refute_equal_pairs(b: Builder, x: Sequence[int]) -> None:
@@ -79,7 +79,7 @@ def differ_in_columns(b: Builder, columns: Sequence[np.ndarray]) -> int:
     usual = (size > 0).all(axis=1) & (size.max(axis=1) > n)
     count = len(usual) if usual.all() else int(np.argmin(usual))
     for one in lists[:count] if n >= LEAST_WHOLE else ():
-        b.add_wide(WideKind.ALL_DIFFERENT, [], one.reshape(-1, 1))
+        b.wides.add(WideKind.ALL_DIFFERENT, [], one.reshape(-1, 1))
     low, high = bulk.bounds(b, numbers)
     i, j = bulk.pairs(n)
     step = max(PAIRS_AT_ONCE // len(i), 1)

@@ -44,7 +44,7 @@ def tasks(b: Builder, s: Sequence[int], d: Sequence[int], strict: bool, r: int) 
     one_follows_the_other(b, [(s, d)], strict, bulk.pairs(len(s)), truth(b, r, parts))
     conclude(b, r, parts)
     if b.value(r) == 1 and len(s) >= LEAST_WHOLE:
-        b.add_wide(WideKind.CUMULATIVE, [b.true], [(start, length, b.true) for start, length in zip(s, d)])
+        b.wides.add(WideKind.CUMULATIVE, [b.true], [(start, length, b.true) for start, length in zip(s, d)])
 
 
 def diffn(b: Builder, x: Sequence[int], y: Sequence[int], dx: Sequence[int], dy: Sequence[int], r: int) -> None:

@@ -38,7 +38,7 @@ def cumulative(b: Builder, s: Sequence[int], d: Sequence[int], r: Sequence[int],
     form(b, tasks, capacity, truth(b, result, parts))
     conclude(b, result, parts)
     if b.value(result) == 1 and len(tasks.s) and not tasks.may_give():
-        b.add_wide(WideKind.CUMULATIVE, [capacity], np.column_stack((tasks.s, tasks.d, tasks.r)), start)
+        b.wides.add(WideKind.CUMULATIVE, [capacity], np.column_stack((tasks.s, tasks.d, tasks.r)), (start, b.mark()))
 
 
 def _task_pairs(b: Builder, tasks: Tasks, capacity: int, result: int) -> None:
