@@ -52,7 +52,9 @@ LOWER: dict[str, Values] = {
     "lower.globals.table.AT_ONCE": (1, 8),
     "lower.globals.table.FEW_CELLS": (0, 6, NEVER),
     "lower.globals.table.MOST_ROWS": (0, 1, 8, 30),
+    "lower.globals.table_plan.LARGEST": (0, 1, 3),
     "lower.globals.table_plan.ROWS_FOR_EACH_CONFLICT": (0, 1, 100),
+    "lower.globals.table_relation.MOST_LOOKED_AT": (0, 8),
     "lower.rewrite.MOST_TUPLES": (0, 1, 4),
     "lower.runs.FIRST": (1, 2, 8),
     "lower.runs.LEAST": (1, 2, 5),
@@ -76,6 +78,8 @@ SYMMETRY: dict[str, Values] = {
 }
 TNF: dict[str, Values] = {
     "tnf.arrays.FEW": (0, 1, 4, NEVER),
+    "tnf.arrays.LARGEST_CODE": (0, 5, 100),
+    "tnf.arrays.SPARSE": (0, 1, 100),
     "tnf.columns.FACTOR_LIMIT": (1, 8),
     "tnf.linear_rows.MOST_COEFFICIENT": (1, 3),
     "tnf.linear_rows.MOST_SUM": (0, 50, 1000),

@@ -85,8 +85,8 @@ TURNS = [
 
 TABLE_TESTS = "test_tables.py"
 TABLES = [
-    host("tables", "each name is a table of its own", "lower/globals/table_plan.py",
-         "if equal is not None and np.array_equal(equal.rows, rows):", "if False:", TABLE_TESTS),
+    host("tables", "each name is a table of its own", "lower/globals/table_relation.py",
+         "return equal if equal.is_same(values, places) else Relation(", "return Relation(", TABLE_TESTS),
     host("tables", "each constraint has disjunctions of its own", "lower/globals/table_forms.py",
          "if key not in sets.unions:", "if True:", TABLE_TESTS),
     host("tables", "there is no limit for all of them", "lower/globals/table.py",

@@ -12,10 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from turbo_fzn.lower import bulk
+from turbo_fzn.lower import bulk, linear
 from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.globals import table_forms as forms
+from turbo_fzn.lower.globals.different import all_different
 from turbo_fzn.lower.globals.table_plan import Plan, Sets, all_plans, plan_of
+from turbo_fzn.lower.globals.table_relation import relation_of, relation_of_pair
 from turbo_fzn.lower.variables import Infeasible
 from turbo_fzn.tnf.language import EQ, MAX, MIN
 
@@ -36,10 +38,10 @@ def table(b: Builder, x: Sequence[int], n_rows: int, cells: Sequence[int], r: in
             return _exclude_few(b, variables, rows)
         if len(set(rows)) <= 1 and len(set(variables)) == len(x):
             return _state_few(b, variables, rows)
-    plan = plan_of(b, x, n_rows, cells)
+    plan = plan_of(b, x, relation_of(b, cells, n_rows, len(x)))
     if b.value(r) == 1:
         return _state_table(b, x, plan)
-    if not len(plan.rows):
+    if not plan.n_rows:
         return b.merge(r, b.false)
     if b.value(r) == 0 and len(x) > 1:
         return exclude(b, x, plan)
@@ -47,20 +49,36 @@ def table(b: Builder, x: Sequence[int], n_rows: int, cells: Sequence[int], r: in
 
 
 def _state_table(b: Builder, x: Sequence[int], plan: Plan) -> None:
-    if not len(plan.rows):
+    if not plan.n_rows:
         raise Infeasible
     for variable, values, narrows in zip(x, plan.values, plan.narrows):
         if narrows:
             bulk.restrict_to(b, variable, values)
-    if len(x) == 1 or len(plan.rows) == plan.n_combinations:
+    if len(x) == 1 or plan.n_rows == plan.n_combinations:
         return
-    if not plan.has_few_conflicts and (len(plan.rows) > ALONE_LIMIT or plan.cost_alone > ALONE_LIMIT):
-        forms.numbers_of_rows(b, [x], plan)
+    if plan.comparison is not None:
+        i, j, c = plan.comparison
+        linear.le(b, [1, -1], [x[i], x[j]], -c, b.true)
+    elif not plan.has_few_conflicts and (plan.n_rows > ALONE_LIMIT or plan.cost_alone > ALONE_LIMIT):
+        _state_large(b, x, plan)
     elif plan.is_shared and plan.is_known:
         plan.waiting.append(x)
     else:
         plan.is_known = True
         state_members(b, [x], plan)
+
+
+def _state_large(b: Builder, x: Sequence[int], plan: Plan) -> None:
+    """By what the table says of pairs of columns, where that is all, or by the number of the row."""
+    relation = plan.relation
+    if plan.width == 2 or relation.pairs is None:
+        return forms.numbers_of_rows(b, [x], plan)
+    if relation.different:
+        all_different(b, [x[column] for column in relation.different], b.true)
+    for pair, go_together in relation.pairs.items():
+        if not set(pair) <= set(relation.different):
+            two = [x[column] for column in pair]
+            _state_table(b, two, plan_of(b, two, relation_of_pair(b, relation, pair, go_together)))
 
 
 def state_members(b: Builder, members: list[Sequence[int]], plan: Plan) -> None:

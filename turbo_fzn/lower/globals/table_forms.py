@@ -171,10 +171,12 @@ def _define_values(b: Builder, truths: list[np.ndarray], places: list[np.ndarray
 
 def numbers_of_rows(b: Builder, members: Members, plan: Plan) -> None:
     """State of each of the lists of variables that it is the row of some number."""
-    rows = bulk.variables(b, [0] * len(members), [len(plan.rows) - 1] * len(members))
-    for column, values in enumerate(plan.rows.T):
+    if plan.offsets is None:
+        plan.offsets = [b.table(plan.column(column).tolist()) for column in range(plan.width)]
+    rows = bulk.variables(b, [0] * len(members), [plan.n_rows - 1] * len(members))
+    for column, offset in enumerate(plan.offsets):
         variables = np.array([b.find(x[column]) for x in members], np.int64)
-        bulk.state(b, ELEMENT, variables, rows, b.table(values.tolist()))
+        bulk.state(b, ELEMENT, variables, rows, offset)
 
 
 def has_codes(plan: Plan) -> bool:
@@ -190,10 +192,10 @@ def has_codes(plan: Plan) -> bool:
 
 def compare_codes(b: Builder, x: Sequence[int], plan: Plan, r: int) -> None:
     """State r = (x is one of the rows), by codes."""
-    factors, n = _factors(plan), len(plan.rows)
+    factors, n = _factors(plan), plan.n_rows
     least, most = (sum(f * ends[side] for f, ends in zip(factors, plan.bounds)) for side in (0, 1))
     if plan.offset is None:
-        codes = plan.rows @ np.array(factors, np.int64)  # ascend, as rows do
+        codes = sum(factor * plan.column(column) for column, factor in enumerate(factors))  # ascend, as rows do
         plan.offset = b.table([least - 1, *codes.tolist(), most + 1])
     code = b.tree(ADD, b.scaled(list(zip(factors, map(b.find, x)))), 0)
     place, below, above = b.variable(0, n), b.variable(least - 1, most), b.variable(least, most + 1)
