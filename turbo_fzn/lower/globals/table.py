@@ -12,6 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
+from turbo_fzn.domains import IntSet
 from turbo_fzn.lower import bulk, linear
 from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.globals import table_forms as forms
@@ -38,7 +41,10 @@ def table(b: Builder, x: Sequence[int], n_rows: int, cells: Sequence[int], r: in
             return _exclude_few(b, variables, rows)
         if len(set(rows)) <= 1 and len(set(variables)) == len(x):
             return _state_few(b, variables, rows)
-    plan = plan_of(b, x, relation_of(b, cells, n_rows, len(x)))
+    relation = relation_of(b, cells, n_rows, len(x))
+    if relation.is_all_different and _have_values(b, x, relation.values[0], r):
+        return all_different(b, x, r)
+    plan = plan_of(b, x, relation)
     if b.value(r) == 1:
         return _state_table(b, x, plan)
     if not plan.n_rows:
@@ -66,6 +72,15 @@ def _state_table(b: Builder, x: Sequence[int], plan: Plan) -> None:
     else:
         plan.is_known = True
         state_members(b, [x], plan)
+
+
+def _have_values(b: Builder, x: Sequence[int], values: np.ndarray, r: int) -> bool:
+    """Whether the variables can have these values only, which is stated where r says that they are a row."""
+    if b.value(r) == 1:
+        for v in x:
+            bulk.restrict_to(b, v, values)
+    allowed = IntSet.of_values(values.tolist())
+    return all(bulk.domain(b, v) & allowed == bulk.domain(b, v) for v in x)
 
 
 def _state_large(b: Builder, x: Sequence[int], plan: Plan) -> None:

@@ -20,6 +20,8 @@ from turbo_fzn.lower.globals.table_relation import Relation, ranked_columns
 LARGEST = 2**60  # value in a comparison: differences are far from the limits of 64 bits
 ROWS_FOR_EACH_CONFLICT = 3  # at least, where the combinations that are no rows are stated instead
 
+Columns = Sequence[np.ndarray] | np.ndarray
+
 
 @dataclass
 class Sets:
@@ -57,7 +59,7 @@ class Heads:
         return len(self) == len(self.of_row)
 
 
-def _heads_of(places: Sequence[np.ndarray], last: int) -> Heads:
+def _heads_of(places: Columns, last: int) -> Heads:
     """The rows with these places, each once, grouped by all columns but `last`."""
     others = [column for column in range(len(places)) if column != last]
     order = np.lexsort([places[last], *(places[column] for column in reversed(others))])

@@ -11,6 +11,7 @@ when it has more rows than the table.
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -43,6 +44,16 @@ class Relation:
 
     def is_same(self, values: Sequence[np.ndarray], places: np.ndarray) -> bool:
         return np.array_equal(self.places, places) and all(map(np.array_equal, self.values, values))
+
+    @cached_property
+    def is_all_different(self) -> bool:
+        """Whether the rows are all those of different values, out of the same ones in each of three columns or more:
+        there are so many of these, and no row has a value twice."""
+        first, *others = self.values
+        if len(others) < 2 or self.n_rows != math.perm(len(first), len(self.values)):
+            return False
+        is_twice = (np.any(one == other) for one, other in combinations(self.places, 2))
+        return all(np.array_equal(first, other) for other in others) and not any(is_twice)
 
     @cached_property
     def pairs(self) -> dict[Pair, np.ndarray] | None:
