@@ -6,7 +6,7 @@ way to the optimum is checked as on random models (fuzz/bounds.py).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import combinations, permutations, product
 from random import Random
 
@@ -32,6 +32,13 @@ from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.read.model import Constraint, Goal, Model, Ref, Variable
 from turbo_fzn.run.bounding import root_bounds
 from turbo_fzn.run.prepare import prepare
+
+
+
+def rows_text(rows: Iterable[tuple[int, ...]]) -> str:
+    """As MiniZinc writes them."""
+    return "[|" + "|".join(",".join(map(str, row)) for row in rows) + "|]"
+
 
 MORE = [
     Case("strictly_increasing", "loose", {"x": ints(3, 0, 4)}, "strictly_increasing(x)", lambda x: x[0] < x[1] < x[2]),
@@ -76,6 +83,16 @@ MORE = [
         {"x": ints(4, 1, 4), "a": ints(4, 0, 1), "z": ints(4, 0, 1)},
         "circuit(x) /\\ x[2] = 3 /\\ forall (i in 1..4) (z[i] = a[x[i]])",
         lambda x, a, z: is_circuit(x, 1) and x[1] == 3 and all(z[i] == a[x[i] - 1] for i in range(4)),
+    ),
+    *(
+        Case(
+            "table",
+            f"{n_values} values that differ",
+            {"x": ints(3, 0, 3)},
+            f"table(x, {rows_text(permutations(range(n_values), 3))})",
+            lambda x, n=n_values: len(set(x)) == 3 and max(x) < n,
+        )
+        for n_values in (3, 4)
     ),
     Case("circuit", "six", {"x": ints(6, 1, 6)}, "circuit(x)", lambda x: is_circuit(x, 1)),
     Case("subcircuit", "six", {"x": ints(6, 1, 6)}, "subcircuit(x)", lambda x: is_subcircuit(x, 1)),

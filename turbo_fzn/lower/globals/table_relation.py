@@ -100,13 +100,18 @@ def ranked_columns(columns: Iterable[np.ndarray]) -> tuple[list[np.ndarray], np.
     return list(values), np.stack(places).astype(np.min_scalar_type(max(map(len, values))))
 
 
+def columns_of(cells: Sequence[int], n_rows: int, width: int) -> tuple[list[np.ndarray], np.ndarray]:
+    """The values and places of these cells, row by row."""
+    return ranked_columns(distinct_rows(np.array(cells, np.int64).reshape(n_rows, width)).T)
+
+
 def relation_of(b: Builder, cells: Sequence[int], n_rows: int, width: int) -> Relation:
     """That of these cells, row by row."""
     key = "cells", id(cells), width
     known: Any = b.plans.get(key)
     if known is None:
-        rows = distinct_rows(np.array(cells, np.int64).reshape(n_rows, width))
-        known = b.plans[key] = _known(b, *ranked_columns(rows.T)), cells  # which are kept, as their identity is a key
+        content = columns_of(cells, n_rows, width)
+        known = b.plans[key] = _known(b, *content), cells  # which are kept, as their identity is a key
     return known[0]
 
 
