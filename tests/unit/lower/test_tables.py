@@ -68,9 +68,12 @@ def supported(rows: set[Row], left: list[set[int]]) -> list[set[int]] | None:
     return [set(column) for column in zip(*alive)] if alive else None
 
 
+@pytest.mark.parametrize("limit", [table.ALONE_LIMIT, 0])
 @pytest.mark.parametrize("kind", ["pairs", "function", "heads", "rows", "full"])
-def test_a_value_without_a_row_is_lost_at_once(kind):
-    """Whatever values are removed: by conflicts only where the table is nearly full, which is weaker."""
+def test_a_value_without_a_row_is_lost_at_once(monkeypatch, kind, limit):
+    """Whatever values are removed, also by a diagram: by conflicts only where the table is nearly full, which is
+    weaker."""
+    monkeypatch.setattr(table, "ALONE_LIMIT", limit)
     rows = rows_of(kind)
     width = len(next(iter(rows)))
     random = Random(kind)

@@ -19,8 +19,9 @@ from turbo_fzn.lower import bulk, linear
 from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.globals import table_forms as forms
 from turbo_fzn.lower.globals.different import all_different
+from turbo_fzn.lower.globals.table_diagram import diagram_of, n_rows_of, state_diagram
 from turbo_fzn.lower.globals.table_plan import Plan, Sets, all_plans, plan_of
-from turbo_fzn.lower.globals.table_relation import relation_of, relation_of_pair
+from turbo_fzn.lower.globals.table_relation import Pairs, Relation, relation_of, relation_of_pair
 from turbo_fzn.lower.variables import Infeasible
 from turbo_fzn.tnf.language import EQ, MAX, MIN
 
@@ -84,13 +85,20 @@ def _have_values(b: Builder, x: Sequence[int], values: np.ndarray, r: int) -> bo
 
 
 def _state_large(b: Builder, x: Sequence[int], plan: Plan) -> None:
-    """By what the table says of pairs of columns, where that is all, or by the number of the row."""
+    """By what the table says of pairs of columns, where that is all, as a diagram, or by the number of the row."""
     relation = plan.relation
-    if plan.width == 2 or relation.pairs is None:
-        return forms.numbers_of_rows(b, [x], plan)
+    if plan.width > 2 and relation.pairs is not None:
+        return _state_pairs(b, x, relation, relation.pairs)
+    diagram = diagram_of(b, relation)
+    if diagram is not None and _afford(b, [x], n_rows_of(diagram), []):
+        return state_diagram(b, x, diagram)
+    return forms.numbers_of_rows(b, [x], plan)
+
+
+def _state_pairs(b: Builder, x: Sequence[int], relation: Relation, pairs: Pairs) -> None:
     if relation.different:
         all_different(b, [x[column] for column in relation.different], b.true)
-    for pair, go_together in relation.pairs.items():
+    for pair, go_together in pairs.items():
         if not set(pair) <= set(relation.different):
             two = [x[column] for column in pair]
             _state_table(b, two, plan_of(b, two, relation_of_pair(b, relation, pair, go_together)))

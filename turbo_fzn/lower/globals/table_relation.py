@@ -27,6 +27,7 @@ from turbo_fzn.tnf.arrays import distinct_rows, ranked
 MOST_LOOKED_AT = 2**23  # pairs of a value and what may stand before it
 
 Pair = tuple[int, int]
+Pairs = dict[Pair, np.ndarray]  # by columns, which of their values go together
 
 
 @dataclass
@@ -56,10 +57,10 @@ class Relation:
         return all(np.array_equal(first, other) for other in others) and not any(is_twice)
 
     @cached_property
-    def pairs(self) -> dict[Pair, np.ndarray] | None:
-        """By pair of columns, which of their values go together, where not all do; None if the table says more."""
+    def pairs(self) -> Pairs | None:
+        """What the table says of pairs of columns of which not all values go together; None if it says more."""
         sizes = [len(values) for values in self.values]
-        pairs: dict[Pair, np.ndarray] = {}
+        pairs: Pairs = {}
         before = [np.arange(sizes[0])]
         for column in range(1, len(sizes)):
             if max(len(before[0]), *sizes[:column]) * sizes[column] > MOST_LOOKED_AT:
