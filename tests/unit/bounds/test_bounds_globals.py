@@ -34,7 +34,6 @@ from turbo_fzn.run.bounding import root_bounds
 from turbo_fzn.run.prepare import prepare
 
 
-
 def rows_text(rows: Iterable[tuple[int, ...]]) -> str:
     """As MiniZinc writes them."""
     return "[|" + "|".join(",".join(map(str, row)) for row in rows) + "|]"
@@ -191,6 +190,20 @@ def is_tight(case: Case, model: Model, random: Random) -> bool:
     value = relaxation.sense * Program(relaxation, lambda: False).solve().values[relaxation.objective]
     assert value == pytest.approx(min(relaxation.sense * total for total in totals))
     return True
+
+
+def test_a_table_of_all_permutations_has_a_column_for_each_value_and_none_for_its_rows() -> None:
+    rows = list(permutations(range(5)))
+    x = ",".join(f"x{i}" for i in range(5))
+    cells = ",".join(str(cell) for row in rows for cell in row)
+    text = "".join(f"var 0..4: x{i};\n" for i in range(5)) + "var 0..99: total;\n"
+    text += f"array [1..{5 * len(rows)}] of int: t = [{cells}];\nconstraint turbo_table_int([{x}],{len(rows)},t);\n"
+    text += f"constraint int_lin_eq([3,1,4,1,5,-1],[{x},total],0);\nsolve minimize total;\n"
+    model = parse_text(text)
+    relaxation = linearise(model, *root_bounds(prepare(model, Options(), Interrupt(None))))
+    assert relaxation is not None and len(relaxation.lower) <= 5 * 5 + 6
+    values = Program(relaxation, lambda: False).solve().values
+    assert values[relaxation.objective] == pytest.approx(0 * 5 + 1 * 4 + 2 * 3 + 3 * 1 + 4 * 1)
 
 
 @needs_minizinc
