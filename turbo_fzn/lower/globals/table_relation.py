@@ -5,8 +5,8 @@ A table counts as the same where its tuples are, in whatever order and under wha
 
 Some tables say no more than what they say of the pairs of their columns: "all are different", an order, the colours of
 neighbours. A table is one of these when joining what it says of the pairs gives its rows and no others. The join goes
-column by column: what can stand in the first ones is continued by each value that goes with all of it. It is given up
-when it has more rows than the table.
+column by column: what can stand in the first ones is continued by each value that goes with all of it. It has all rows
+of the table, so it has no others where there are no more; it is given up as soon as it has more.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Relation:
             if len(row) > self.n_rows:
                 return None
             before = [places[row] for places in before] + [value]
-        return pairs if len(before[0]) == self.n_rows else None
+        return pairs
 
     def _values_together(self, first: int, second: int) -> np.ndarray:
         """Which values of two columns are in a row together."""
