@@ -1,11 +1,13 @@
 """table: some row of a table equals x.
 
-What a table is, is found out once for all constraints that name it (table_plan.py). The ways to state it are those of
-table_forms.py: strong ones, by truth values, of which a model has MOST_ROWS rows in all, and weak ones of a few rows a
-constraint, for what is left then, and for a single table that would be ALONE_LIMIT rows.
+What a table is, is found out once for all constraints that name it (table_relation.py, table_plan.py). It may be
+another constraint in disguise: all_different, a comparison of two columns, what it says of pairs of columns. Else the
+ways to state it are those of table_forms.py: strong ones, by truth values, of which a model has MOST_ROWS rows in all,
+and weak ones of a few rows a constraint, for what is left then, and for a single table that would be ALONE_LIMIT rows;
+or it is a diagram (table_diagram.py), where that is small.
 
-The first constraint of a table is stated at once, and the others all together, in whole columns (`flush`), those of few
-rows first.
+Of the constraints of a table that have strong forms, the first is stated at once, and the others all together, in
+whole columns (`flush`), those of few rows first.
 """
 
 from __future__ import annotations
@@ -28,6 +30,8 @@ from turbo_fzn.tnf.language import EQ, MAX, MIN
 ALONE_LIMIT = 40_000  # rows of one table, in truth values
 MOST_ROWS = 2**20  # of all tables together, likewise
 AT_ONCE = 2**20  # rows that are stated at once, so that their columns fit into memory
+MANY_ROWS = 1000  # of one table, likewise, that may be less as a diagram
+DIAGRAM_GAINS = 2  # times as few rows, at least, where a table would not be too many otherwise
 FEW_CELLS = 64  # of a table that is not worth array operations
 
 
@@ -68,6 +72,8 @@ def _state_table(b: Builder, x: Sequence[int], plan: Plan) -> None:
         linear.le(b, [1, -1], [x[i], x[j]], -c, b.true)
     elif not plan.has_few_conflicts and (plan.n_rows > ALONE_LIMIT or plan.cost_alone > ALONE_LIMIT):
         _state_large(b, x, plan)
+    elif _pays_as_diagram(b, plan):
+        _state_as_diagram(b, x, plan)
     elif plan.is_shared and plan.is_known:
         plan.waiting.append(x)
     else:
@@ -89,7 +95,19 @@ def _state_large(b: Builder, x: Sequence[int], plan: Plan) -> None:
     relation = plan.relation
     if plan.width > 2 and relation.pairs is not None:
         return _state_pairs(b, x, relation, relation.pairs)
-    diagram = diagram_of(b, relation)
+    return _state_as_diagram(b, x, plan)
+
+
+def _pays_as_diagram(b: Builder, plan: Plan) -> bool:
+    """Whether a decision diagram is much less than other truth values, which are many."""
+    if plan.width == 2 or plan.cost_alone < MANY_ROWS:
+        return False
+    diagram = diagram_of(b, plan.relation)
+    return diagram is not None and DIAGRAM_GAINS * n_rows_of(diagram) <= plan.cost_alone
+
+
+def _state_as_diagram(b: Builder, x: Sequence[int], plan: Plan) -> None:
+    diagram = diagram_of(b, plan.relation)
     if diagram is not None and _afford(b, [x], n_rows_of(diagram), []):
         return state_diagram(b, x, diagram)
     return forms.numbers_of_rows(b, [x], plan)
