@@ -3,10 +3,8 @@ one."""
 
 from __future__ import annotations
 
-import math
 import random
 import time
-from itertools import product
 
 import numpy as np
 import pytest
@@ -17,7 +15,7 @@ from support.builtin_cases import all_cases
 from support.flatzinc_text import make_model, with_text
 from support.oracle import all_solutions
 from turbo_fzn.check.checker import Checker
-from turbo_fzn.check.meanings import MEANINGS, is_row
+from turbo_fzn.check.meanings import MEANINGS
 from turbo_fzn.check.own import OWN_MEANINGS
 from turbo_fzn.check.relations import FORMS, RELATIONS
 from turbo_fzn.domains import BOOLEAN, INFINITY, IntSet
@@ -25,7 +23,6 @@ from turbo_fzn.errors import ModelError, UnsupportedError
 from turbo_fzn.predicates.signature import IMPLIED, PLAIN, REIFIED
 from turbo_fzn.predicates.table import PREDICATES
 from turbo_fzn.read.model import Array, Constraint, Index, Ref, Variable
-from turbo_fzn.run.judge import CHECK_LIMIT
 
 ODD = IntSet.of_values([-1, 1, 3])
 HUGE = 10**30
@@ -353,33 +350,6 @@ def test_the_cost_counts_literals_and_elements_of_arrays():
     arrays = [Array("c", "int", False, None, [2, -1, 3], [], 0)]
     constraints = [("int_lin_le", Ref("c"), [1, 2, Ref("x")], 4), ("int_le", Ref("x"), 3)]
     assert Checker(make_model({"x": None}, constraints, arrays=arrays)).cost == 1 + 3 + 3 + 1 + 2
-
-
-def test_a_check_costs_little_for_each_cell_of_a_table():
-    """As NumPy looks at them: 27 constraints over the permutations of nine are checked unasked. Intervals cost more."""
-    n = math.factorial(9)
-    arrays = [Array("t", "int", False, None, [0] * 9 * n, [], 0)]
-    x = [Ref("x")] * 9
-    for name, args, cost in (
-        ("turbo_table_int", (x, n, Ref("t")), 9 + 1 + 9 * n // 100),
-        ("turbo_table_int_reif", (x, n, Ref("t"), False), 9 + 1 + 9 * n // 100 + 1),
-        ("turbo_table_interval", (x, n, Ref("t"), Ref("t")), 9 + 1 + 2 * 9 * n),
-    ):
-        checker = Checker(make_model({"x": None}, [], arrays=arrays))
-        checker.model.constraints = [Constraint(name, list(args), [], 0)] * 27
-        assert checker.cost == 1 + 27 * cost
-    assert 1 + 27 * (9 + 1 + 9 * n // 100) < CHECK_LIMIT
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_a_row_of_a_table_is_found_and_nothing_else(seed):
-    chance = random.Random(seed)
-    width = chance.randint(1, 4)
-    values = (-(2**63), -1, 0, 1, 2**63 - 1)
-    rows = chance.choices(list(product(values, repeat=width)), k=chance.randint(0, 30))
-    cells = np.array([cell for row in rows for cell in row], np.int64)
-    for x in product((*values, 2**63, -(2**63) - 1), repeat=width):
-        assert is_row(x, len(rows), cells) == (x in rows)
 
 
 def test_a_new_checker_has_built_nothing():
