@@ -298,7 +298,7 @@ class Builder(Trees):
         """Where the table of these values begins."""
         key = tuple(values)
         if key not in self.offsets:
-            if any(not -INFINITY < value < INFINITY for value in key):
+            if not -INFINITY < min(key, default=0) <= max(key, default=0) < INFINITY:
                 raise UnsupportedError("a table with an integer beyond ±2**62")
             self.offsets[key] = len(self.tables)
             self.tables.extend(key)
