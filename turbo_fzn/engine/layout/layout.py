@@ -377,8 +377,8 @@ class Layout:
         return make_common(pool_tail=begun, outstanding=open_work, shared=int(self.settings.shares), **words)
 
     def first_islands(self, incumbent: Found | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """(islands uint8, incumbents [(islands + 1) * n]), with the host's behind the others: the incumbent on island 0,
-        the others empty."""
+        """(islands uint8, incumbents [(islands + 1) * n]), the host's last: the incumbent on island 0, the others
+        empty."""
         islands = line_aligned((self.n_islands + 1) * ctypes.sizeof(Island))
         incumbents = np.zeros((self.n_islands + 1) * self.tnf.n_vars, self.bound_type)
         if incumbent is not None:
