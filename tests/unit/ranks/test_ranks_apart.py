@@ -92,7 +92,7 @@ def test_a_team_claims_neither_what_is_in_its_hand_nor_what_was_left_out():
     exports = np.arange(tnf.n_vars, dtype=np.int32)
     cramped = Settings(shares=True, level_capacity=1, pool_path=0)
     team = Team([CpuEngine(tnf, exports, cramped) for _ in range(2)], [], tnf.sense)
-    assert team.tree is not None and not team.tree.is_exhausted(), "the root is in the hand"
+    assert team.tree is not None and not team.tree.is_exhausted(), "the root is in the queue"
     team.start()
     wait_until(lambda: not team.running or team.poll() is None)
     assert team.tree.settled and not team.complete
