@@ -223,7 +223,7 @@ struct alignas(64) Common {
   i64 improved_ns;              // when `best` was last improved, by now_ns()
   i32 proved_by;                // the method that has raised `bound` last
   i32 wished;                   // set by the host: there are `wishes`
-  i64 turn_end;                 // set by the host: the work after which a learner that is the only block waits; 0: never
+  i64 turn_end;                 // set by the host: the work after which a single learner waits for it; 0: never
   i64 turn_over;                // the last `turn_end` at which it has waited
   alignas(64) i64 pool_head;    // blocks that have asked the pool for a subproblem
   alignas(64) i64 pool_tail;    // subproblems put into it
@@ -298,7 +298,7 @@ struct Problem {
   Island* islands;                    // island 0 holds the best solution so far; behind the last is the host's
   bound_t* incumbents;                // n_vars values an island
   bound_t* phases;                    // the value that each variable was last fixed to, by a decision of any block
-  bound_t* wishes;                    // between learners (learn/exchange.h); null for one
+  bound_t* wishes;                    // the suggested value of each variable, or one out of range
   Units* units;
   MethodBook* books;                  // one a method
   Common* common;

@@ -167,7 +167,7 @@ class Common(ctypes.Structure):
     improved_ns: i64  # when `best` was last improved, by now_ns()
     proved_by: i32  # the method that has raised `bound` last
     wished: i32  # set by the host: there are `wishes`
-    turn_end: i64  # set by the host: the work after which a learner that is the only block waits; 0: never
+    turn_end: i64  # set by the host: the work after which a single learner waits for it; 0: never
     turn_over: i64  # the last `turn_end` at which it has waited
     pool_head: Annotated[i64, OWN_LINE]  # blocks that have asked the pool for a subproblem
     pool_tail: Annotated[i64, OWN_LINE]  # subproblems put into it
@@ -296,7 +296,7 @@ class Problem(ctypes.Structure):
     islands: Annotated[pointer, "Island"]  # island 0 holds the best solution so far; behind the last is the host's
     incumbents: Annotated[pointer, "bound_t"]  # n_vars values an island
     phases: Annotated[pointer, "bound_t"]  # the value that each variable was last fixed to, by a decision of any block
-    wishes: Annotated[pointer, "bound_t"]  # between learners (learn/exchange.h); null for one
+    wishes: Annotated[pointer, "bound_t"]  # the suggested value of each variable, or one out of range
     units: Annotated[pointer, "Units"]
     books: Annotated[pointer, "MethodBook"]  # one a method
     common: Annotated[pointer, "Common"]

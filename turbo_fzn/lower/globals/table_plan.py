@@ -1,8 +1,8 @@
-"""What is found out about a table once, for all constraints that name it, and once for all variables with the same
-domains: its rows, the values of its columns, and its rows grouped by all columns but one.
+"""The analysis of a table, once for all constraints that name it and all variables with the same domains: its rows, the
+values of its columns, and its rows grouped by all columns but one.
 
-A table counts as the same where its tuples are, in whatever order and under whatever name they are written. What then
-depends on the variables is stated by table_forms.py; `Plan.cost` says how many rows that takes.
+Tables with equal sets of tuples are one table, whatever their order and names. table_forms.py states the constraints by
+a plan; `Plan.cost` is the number of rows for each.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from turbo_fzn.lower import bulk
 from turbo_fzn.lower.builder import Builder
 from turbo_fzn.tnf.arrays import distinct_rows, ranked
 
-ROWS_FOR_EACH_CONFLICT = 3  # at least, where the combinations that are no rows are stated instead
+ROWS_FOR_EACH_CONFLICT = 3  # at least, for stating the combinations that are not rows instead
 
 
 @dataclass
 class _Relation:
-    """The tuples of a table, each once, in lexicographic order. `cells` is kept, since its identity is a key."""
+    """The distinct tuples of a table in lexicographic order. `cells` is kept, since its identity is a key."""
 
     number: int
     cells: Sequence[int]
@@ -34,13 +34,13 @@ class _Relation:
 
 @dataclass
 class Sets:
-    """Sets of values of one column, by places in its values; the places of set k are those where `number` is k."""
+    """Sets of values of one column, given as places in its values; set k has the places where `number` is k."""
 
     column: int
     places: np.ndarray
-    number: np.ndarray  # ascends
+    number: np.ndarray  # in ascending order
     sizes: np.ndarray
-    unions: dict[tuple[int, bool], np.ndarray] = field(default_factory=dict)  # what table_forms.py has stated of them
+    unions: dict[tuple[int, bool], np.ndarray] = field(default_factory=dict)  # made by table_forms.py
 
     @cached_property
     def n_rows(self) -> int:
@@ -50,13 +50,13 @@ class Sets:
 
 @dataclass
 class Heads:
-    """Rows grouped by all columns but the last one of `columns`: a head is what the rows of a group have in common."""
+    """Rows grouped by all columns but the last one of `columns`: a head is the common values of a group."""
 
     columns: list[int]
-    places: list[np.ndarray]  # of each column but the last, the place of its value in each head
+    places: list[np.ndarray]  # for each column but the last: the place of each head's value
     of_row: np.ndarray  # the head of each row
     last: np.ndarray  # the place of each row's value in the last column
-    sets: Sets  # those of the values of the last column that some head has
+    sets: Sets  # of the values of the last column that the heads allow
     set_of: np.ndarray  # the set of each head
 
     def __len__(self) -> int:
@@ -64,12 +64,12 @@ class Heads:
 
     @property
     def is_function(self) -> bool:
-        """Whether each head leaves one value of the last column."""
+        """Whether each head allows one value of the last column only."""
         return len(self) == len(self.of_row)
 
 
 def _heads_of(places: Sequence[np.ndarray], last: int) -> Heads:
-    """The rows with these places, each once, grouped by all columns but `last`."""
+    """The distinct rows with these places, grouped by all columns but `last`."""
     others = [column for column in range(len(places)) if column != last]
     order = np.lexsort([places[last], *(places[column] for column in reversed(others))])
     begins = np.zeros(len(order), bool)
@@ -92,8 +92,8 @@ def _heads_of(places: Sequence[np.ndarray], last: int) -> Heads:
 
 @dataclass
 class Plan:
-    """What a table is for variables with certain domains: its possible rows, and for each column the distinct values,
-    which of them each row has, and whether the domain has others. The other fields are what a builder has stated."""
+    """A table for variables with certain domains: its possible rows, and for each column the distinct values, the place
+    of each row's value among them, and whether the domain has others. The other fields are the state of a builder."""
 
     relation: _Relation
     rows: np.ndarray
@@ -103,10 +103,10 @@ class Plan:
     bounds: list[tuple[int, int]]  # of the domains
     truths: dict[tuple[int, int], np.ndarray] = field(default_factory=dict)
     waiting: list[Sequence[int]] = field(default_factory=list)  # the variables of the constraints after the first
-    excluded: list[Sequence[int]] = field(default_factory=list)  # those that are none of the rows
-    offset: int | None = None  # of the codes of its rows, in the builder's tables
-    is_known: bool = False  # the first is stated
-    is_shared: bool = False  # it is kept, for others and for `table.flush`
+    excluded: list[Sequence[int]] = field(default_factory=list)  # variables that must be none of the rows
+    offset: int | None = None  # the place of the rows' codes in the builder's tables
+    is_known: bool = False  # whether the first constraint is stated
+    is_shared: bool = False  # whether the plan is kept for other constraints and for `table.flush`
 
     @cached_property
     def n_combinations(self) -> int:
@@ -118,7 +118,7 @@ class Plan:
 
     @cached_property
     def conflicts(self) -> Heads:
-        """The combinations of values that are no rows, where these are few."""
+        """The combinations of values that are not rows, if these are few."""
         is_row = np.zeros(tuple(map(len, self.values)), dtype=bool)
         is_row[tuple(self.places)] = True
         return _heads_of(list(np.argwhere(~is_row).T), self.widest)
@@ -129,12 +129,12 @@ class Plan:
 
     @cached_property
     def backwards(self) -> Heads:
-        """Of a table of two columns: grouped by the other one than `heads` are."""
+        """The rows of a table of two columns, grouped by the other column than `heads`."""
         return _heads_of(self.places, 1 - self.widest)
 
     @property
     def widest(self) -> int:
-        """The column of the most values, the last one of these: to group by the others leaves the fewest heads."""
+        """The last one of the columns with the most values; grouping by the others gives the fewest heads."""
         return max(range(len(self.values)), key=lambda column: (len(self.values[column]), column))
 
     @property
@@ -143,7 +143,7 @@ class Plan:
 
     @cached_property
     def takes_heads(self) -> bool:
-        """Whether truth values of heads are fewer rows than those of rows."""
+        """Whether truth values of heads need fewer rows than those of rows."""
         return self.width == 2 or self.rows_of_heads < self.rows_of_rows
 
     @cached_property
@@ -156,7 +156,7 @@ class Plan:
 
     @cached_property
     def cost(self) -> int:
-        """Rows of each constraint that says that its variables are a row, beside those of `unions`."""
+        """The number of rows of a constraint "the variables are a row", without those of `unions`."""
         if self.has_few_conflicts:
             return len(self.conflicts) * (self.width - 1)
         if self.width == 2:
@@ -165,12 +165,12 @@ class Plan:
 
     @cached_property
     def cost_excluded(self) -> int:
-        """Rows of each constraint that says that its variables are no row, likewise."""
+        """The number of rows of a constraint "the variables are no row", without those of `unions`."""
         return len(self.heads) * (self.width - 1)
 
     @cached_property
     def sets(self) -> list[Sets]:
-        """Of which the constraints that say that their variables are a row state disjunctions."""
+        """The sets whose disjunctions a constraint "the variables are a row" needs."""
         if self.has_few_conflicts:
             return [self.conflicts.sets]
         if self.width == 2:
@@ -179,7 +179,7 @@ class Plan:
 
     @property
     def cost_alone(self) -> int:
-        """Rows of a single constraint."""
+        """The number of rows if there is only one constraint."""
         return self.cost + sum(sets.n_rows for sets in self.sets)
 
     def truths_of(self, b: Builder, column: int, variable: int) -> np.ndarray:
@@ -191,7 +191,7 @@ class Plan:
 
 
 def _relation_of(b: Builder, cells: Sequence[int], n_rows: int, width: int) -> _Relation:
-    """The tuples of these cells, which are looked at once, however often they are named and written."""
+    """The tuples of these cells, analysed once for all tables with these cells."""
     key = "cells", id(cells), width
     relation: Any = b.plans.get(key)
     if relation is None:
@@ -207,7 +207,7 @@ def _relation_of(b: Builder, cells: Sequence[int], n_rows: int, width: int) -> _
 
 
 def plan_of(b: Builder, x: Sequence[int], n_rows: int, cells: Sequence[int]) -> Plan:
-    """What is known of this table for these variables."""
+    """The plan of this table for these variables."""
     relation = _relation_of(b, cells, n_rows, len(x))
     variables = [b.find(v) for v in x]
     if len(set(variables)) < len(variables):
@@ -222,7 +222,7 @@ def plan_of(b: Builder, x: Sequence[int], n_rows: int, cells: Sequence[int]) -> 
 
 
 def all_plans(b: Builder) -> list[Plan]:
-    """Those that several constraints may have."""
+    """The plans that several constraints may share."""
     return [plan for plan in b.plans.values() if isinstance(plan, Plan)]
 
 
@@ -235,7 +235,7 @@ def _make_plan(b: Builder, x: Sequence[int], relation: _Relation) -> Plan:
 
 
 def _possible_rows(b: Builder, x: Sequence[int], rows: np.ndarray) -> np.ndarray:
-    """The rows that the domains allow; a variable that is in two columns has the same value in both."""
+    """The rows that the domains allow; a variable in two columns must have the same value in both."""
     first: dict[int, int] = {}
     allowed = np.ones(len(rows), dtype=bool)
     for column, variable in enumerate(map(b.find, x)):
