@@ -146,7 +146,7 @@ def _exclude_few(b: Builder, x: Sequence[int], rows: list[tuple[int, ...]]) -> N
 
 
 def _state_few(b: Builder, x: Sequence[int], rows: list[tuple[int, ...]]) -> None:
-    """States that x is one of few rows; the usual case, where each constraint has its own table, is a single row."""
+    """States that x is the first row, the only one that the domains allow. Raises Infeasible without a row."""
     if not rows:
         raise Infeasible
     for v, value in zip(x, rows[0]):
