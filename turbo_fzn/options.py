@@ -72,7 +72,7 @@ class Options:
         return self.arch in ("auto", *NEED_GPU)
 
 
-NEED_GPU = ("gpu", "hybrid")  # of --arch: without one they are an error
+NEED_GPU = ("gpu", "hybrid")  # values of --arch that are an error without a GPU
 
 
 class Row(NamedTuple):
@@ -186,7 +186,7 @@ OPTIONS = (
         more="`fzn-turbo FILE.tnf` solves it."),
 )  # fmt: skip
 
-# The headings of `--help`: each stands before the row whose first flag it names.
+# The headings of `--help`, each with the first flag of the row that follows it.
 GROUPS = (
     ("-a", "answers"),
     ("-f", "search"),
