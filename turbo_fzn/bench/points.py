@@ -36,7 +36,8 @@ class Outcome(NamedTuple):
 
 
 def outcome(row: Mapping[str, str], solver: str) -> Outcome:
-    """Of a line of the table. Raises KeyError where a kind or column is missing, ValueError where a number is."""
+    """The outcome of a solver in a line of the table. Raises KeyError for a missing kind or column, ValueError for a
+    missing number."""
     sense = SENSES[row["kind"]]
     bests = [row[column] for column in row if column.startswith(f"{solver}_") and column.endswith("_best")]
     best, when, proof = bests[0] if bests else "", row.get(f"{solver}_best_s") or "", row[solver + COLUMN]

@@ -1,4 +1,4 @@
-"""How work stealing and the census behave with more ranks than are at hand: a simulation of discrete events.
+"""Simulates work stealing and the census with thousands of ranks, by discrete events.
 
     python -m turbo_fzn.bench.ranks --ranks 8 64 512 4096
 
@@ -96,7 +96,7 @@ class _SimulatedRank:
     # ---- the store
 
     def left(self) -> float:
-        """Of the work, now."""
+        """The work that is left now, in seconds."""
         now = self.cluster.events.now
         if 0 < self.work <= now - self.since:
             self.ended = self.since + self.work
@@ -200,7 +200,7 @@ class _Cluster:
         return self.told(max(rank.ended for rank in self.ranks))
 
     def told(self, end: float) -> str:
-        """The same, when the end of the work is known."""
+        """The line of results, given the time when the work ended."""
         idle = 1 - self.total / (self.size * end)
         given = sorted(rank.began if rank.began >= 0 else end for rank in self.ranks)
         messages = sum(rank.messages for rank in self.ranks) / self.size / end

@@ -129,7 +129,7 @@ def wanted(text: str, arch: str) -> tuple[list[str], list[Experiment]]:
 
 
 def named(name: str) -> str:
-    """As --variant has it."""
+    """The names of a variant in the form of --variant."""
     return name.replace("+", ",")
 
 
@@ -199,7 +199,7 @@ def shared(names: Sequence[str], arch: str) -> dict[str, str]:
 
 
 def _by_variant(names: Sequence[str], runs: Sequence[Run]) -> dict[str, list[Run]]:
-    """Of each variant its runs of the models that none of these variants had an error on, in one order."""
+    """The runs of each variant, in one order, for the models on which none of these variants had an error."""
     failed = {run.model for run in runs if run.variant in names and run.has_failed}
     return {name: [run for run in runs if run.variant == name and run.model not in failed] for name in names}
 
