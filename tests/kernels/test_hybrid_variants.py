@@ -39,7 +39,7 @@ EACH = ("sweep", "warp-sweep", "plain-bounds", "recompute", "static-split", "sta
 
 
 def built(bits: int, *extra: str) -> ctypes.CDLL:
-    """As hybrid.searchers, compiled quickly, and once a run of the tests."""
+    """The library of hybrid.searchers, compiled quickly, and once for all tests."""
     command = [*compiler.find_cpu_compiler(), *FLAGS, ASSERTING, f"-DBOUND_BITS={bits}", *extra]
 
     def compile_here(folder: Path) -> None:

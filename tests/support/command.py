@@ -43,7 +43,7 @@ class Answer(NamedTuple):
 
 
 def environment(**changes: str) -> dict[str, str]:
-    """Of the processes: without a GPU, whose blocks would make the order of solutions a matter of chance."""
+    """The environment of the processes, which see no GPU: its blocks would make the order of solutions random."""
     path = os.pathsep.join([str(PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
     return {**os.environ, "PYTHONPATH": path, "CUDA_VISIBLE_DEVICES": "", **changes}
 
@@ -146,7 +146,7 @@ def compile_kernels() -> None:
 
 
 def measure_start() -> Start:
-    """As the machine is now."""
+    """Measures the time of a start on the machine in its present state."""
     compile_kernels()
     before, began = processor_seconds(), time.monotonic()
     run("--arch", "cpu", CORPUS / "queens.fzn")

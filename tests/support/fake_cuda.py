@@ -40,7 +40,7 @@ DEVICE_ATTRIBUTES = SimpleNamespace(
 
 
 class Error(Exception):
-    """As pycuda.driver.Error."""
+    """Replaces pycuda.driver.Error."""
 
 
 class MemoryError(Error):

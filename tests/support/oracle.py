@@ -133,7 +133,7 @@ def has_column(argument: object) -> bool:
 
 
 def row_by_row(meaning: Callable[..., bool]) -> Callable:
-    """Of columns, what `meaning` is of numbers. Equal rows are looked at once."""
+    """The function that evaluates `meaning` on columns, row by row, and only once for equal rows."""
 
     def holds(*arguments: object) -> Column | bool:
         known = cache(meaning)

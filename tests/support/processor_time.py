@@ -34,7 +34,7 @@ PROPERTY = "processor seconds"
 
 
 class Cost(NamedTuple):
-    """Of a test, or of a fixture that several share; `test` is the id of the one that was run, `slow` its mark."""
+    """The cost of a test, or of a fixture that several share; `test` is the id of the test run, `slow` its mark."""
 
     name: str
     seconds: float
@@ -130,7 +130,7 @@ def dear(costs: dict[str, Cost]) -> list[Cost]:
 
 
 def look_again(costs: list[Cost]) -> list[Cost]:
-    """Those that are above the limit in a second run too, with the lesser figure."""
+    """The costs that are above the limit in a second run too, with the lesser of both figures."""
     if not costs:
         return []
     with tempfile.TemporaryDirectory() as folder:

@@ -76,7 +76,7 @@ def complaints(page: Path, width: int) -> list[str]:
 
 
 def make_pages() -> list[Path]:
-    """Of two runs, and of benchmarks of a few models."""
+    """Makes the pages of two runs, and of benchmarks of a few models."""
     rulers = [FOLDER / f"golomb_{marks}.fzn" for marks in (9, 10, 11, 12)]
     for marks, ruler in zip((9, 10, 11, 12), rulers):
         ruler.write_text(golomb(marks))

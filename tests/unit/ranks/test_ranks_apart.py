@@ -82,12 +82,12 @@ class Cramped(Crew):
 
 @pytest.mark.parametrize(("size", "engines"), [(1, 2), (2, 1), (3, 2)])
 def test_what_one_engine_has_left_out_no_other_claims(size, engines):
-    """Those that had nothing left out nothing."""
+    """Engines that had nothing to search have left out nothing."""
     crew = Cramped(HALF_OF_14, size, engines)
     assert not crew.run() and len(crew.found) < 3432
 
 
-def test_a_team_claims_neither_what_is_in_its_hand_nor_what_was_left_out():
+def test_a_team_claims_neither_what_is_in_its_queue_nor_what_was_left_out():
     tnf = prepare(parse_text(HALF_OF_14), Options(arch="cpu"), Interrupt()).tnf
     exports = np.arange(tnf.n_vars, dtype=np.int32)
     cramped = Settings(shares=True, level_capacity=1, pool_path=0)
@@ -202,7 +202,7 @@ def test_messages_of_a_later_job_wait_until_this_rank_has_come_to_it():
 
 
 def break_down(rank: Ranks) -> None:
-    """As where there is no memory for a block."""
+    """Makes an engine fail as if there were no memory for a block."""
     member = rank.tree.branches[0].member
     if isinstance(member, Dispensable) and isinstance(member.engine, CpuEngine):
         member.engine.failures.append(0)
