@@ -261,7 +261,7 @@ HOST = [
     kernel("team", "what the host has found elsewhere starts no neighbourhood", "free/neighbourhood.h",
            "if (b.problem->sense != 0) take_host_solution(b);", "", "test_exchange.py -k neighbourhoods"),
     host("errors", "the best solution is not printed before an error", "run/output.py",
-         'all there is to say."""\n        self.print_held()', 'all there is to say."""',
+         'the complete answer."""\n        self.print_held()', 'the complete answer."""',
          "test_delivery.py -k before_the_error"),
     host("time limit", "one that passes early leaves no dive", "process/interrupt.py",
          "OVERTIME_SECONDS = 0.28", "OVERTIME_SECONDS = 0.0", "test_delivery.py -k spent"),
