@@ -2,11 +2,11 @@
 
     python -m turbo_fzn.bench.ranks --ranks 8 64 512 4096
 
-What decides is the code of the ranks itself (ranks/stealing.py, ranks/census.py), on a clock that is simulated; what it
-decides about is simulated too. A rank has work, in seconds; its host looks for messages every `--poll` seconds, a
-message takes `--latency`. A subproblem that is given away takes a random share of what the giver has, most often a
-small one (the cube of a uniform number), and at least `--least` seconds, with which it is worth the way. Work comes to
-an end where it does: nobody knows how much there is.
+The decisions are made by the code of the ranks itself (ranks/stealing.py, ranks/census.py); the clock, the messages and
+the work are simulated. A rank has work, in seconds; its host looks for messages every `--poll` seconds, a message takes
+`--latency`. A subproblem that is given away has a random share of the giver's work, most often a small one (the cube of
+a uniform number), and at least `--least` seconds, below which it is not worth the message. No rank knows in advance how
+much work it has.
 
 For each number of ranks: the share of time that they were idle, up to the end of the work; when nine ranks in ten had
 been given something; how long after the end of the work all ranks knew of it; messages a rank sends a second on
@@ -35,7 +35,7 @@ STOCK = 8  # subproblems that a rank can give at a time (engine/together/tree.py
 
 @dataclass
 class _Setting:
-    """What is measured elsewhere: in seconds, and bytes of a path."""
+    """Parameters that are measured elsewhere: in seconds, and bytes of a path."""
 
     latency: float = 30e-6
     poll: float = 1e-3
@@ -44,7 +44,7 @@ class _Setting:
 
 
 class _Events:
-    """What will happen, in the order of time."""
+    """The future events, in the order of time."""
 
     def __init__(self) -> None:
         self.now = 0.0

@@ -69,9 +69,9 @@ EXPERIMENTS = (
 
 
 class _Summary(NamedTuple):
-    """What a variant did on all models that every variant ran. `change`: of the geometric mean, against the first;
-    `counts`: of models whose stores or rows are in shared memory, and that were closed, only satisfied, left unknown,
-    had an error."""
+    """The figures of a variant over all models that every variant ran. `change`: of the geometric mean, against the
+    first; `counts`: of models whose stores or rows are in shared memory, and that were closed, only satisfied, left
+    unknown, had an error."""
 
     variant: str
     speed: float
