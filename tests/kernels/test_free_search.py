@@ -141,7 +141,7 @@ def test_nobody_reads_an_incumbent_that_is_being_written(monkeypatch):
 
 
 def test_one_at_a_time_writes_an_incumbent():
-    """Who finds a solution waits until the other one, which the test plays, has written its own."""
+    """A block that finds a solution waits until the other block, which the test plays, has written its own."""
     engine = OpenEngine(KNAPSACK, blocks=2, lns_percent=50)
     islands(engine)[0, 0] = 1
     engine.threads = engine.threads[:1]

@@ -52,7 +52,7 @@ def built(bits: int, *extra: str) -> ctypes.CDLL:
 
 @pytest.fixture(scope="module", params=["loopback", pytest.param("gpu", marks=pytest.mark.gpu)], autouse=True)
 def device(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """What the blocks run on."""
+    """The device of the blocks."""
     if request.param == "gpu":
         yield
         return

@@ -1,4 +1,4 @@
-"""What linear rows of learners say, and why: against enumeration of small boxes.
+"""Linear rows of learners, their bounds and explanations, against enumeration of small boxes.
 
 Each row has up to three terms and, if it compares, a truth, all its own. It runs once in a box inside the root's, and
 each threshold that it reaches is explained. `points` are the assignments of the root box that the row allows.

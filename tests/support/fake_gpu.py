@@ -50,7 +50,7 @@ def lent_gpu(monkeypatch: pytest.MonkeyPatch, cache: Path) -> Iterator[Driver]:
 
 
 def forget() -> None:
-    """What the modules remember of the machine."""
+    """Makes the modules forget the facts about the machine that they keep."""
     context.leave()
     for function in (devices.driver, context._context, compiler.find_nvcc):
         function.cache_clear()

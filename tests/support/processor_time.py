@@ -1,4 +1,4 @@
-"""What each test costs, in processor seconds of this process, of those that it has waited for, and of warm.py.
+"""The cost of each test, in processor seconds of this process, of those that it has waited for, and of warm.py.
 
 `--processor-times FILE` writes them as JSON. With `--quick` (`make test` where CI is set) a run fails when a test that
 is not marked `slow` costs more than LIMIT. A fixture of a wider scope than one test is measured by itself, or the test

@@ -17,7 +17,7 @@ from turbo_fzn.symmetry.graph import graph_of
 
 
 def swaps(model: Model) -> list[dict[str, str]]:
-    """What each moves, by name."""
+    """The variables that each swap moves, by name."""
     found = graph_of(model)
     assert found is not None
     names = found.names

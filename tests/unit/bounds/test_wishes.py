@@ -1,4 +1,4 @@
-"""What a linear relaxation would like: how it reaches the learners, that they try it, and that no claim rests on it."""
+"""The suggestions of a linear relaxation: they reach the learners, which try them, and no claim rests on them."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ def supported(rows: set[Row], left: list[set[int]]) -> list[set[int]] | None:
 
 @pytest.mark.parametrize("kind", ["pairs", "function", "heads", "rows", "full"])
 def test_a_value_without_a_row_is_lost_at_once(kind):
-    """Whatever values are removed: by conflicts only where the table is nearly full, which is weaker."""
+    """For any removed values. A nearly full table is stated by conflicts, which is weaker."""
     rows = rows_of(kind)
     width = len(next(iter(rows)))
     random = Random(kind)

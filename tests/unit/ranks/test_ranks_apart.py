@@ -74,7 +74,7 @@ class WithLearner(Crew):
 
 
 class Cramped(Crew):
-    """Whoever has the root must leave out parts of it, and can give nobody any."""
+    """A crew in which the engine that has the root must leave out parts of it, and cannot give any away."""
 
     def make(self, exports: np.ndarray, rank: int, place: int) -> CpuEngine:
         return CpuEngine(self.tnf, exports, Settings(shares=True, level_capacity=1, pool_path=0))
@@ -165,7 +165,7 @@ def test_every_rank_hears_that_rank_0_is_alive():
 
 
 class Mail:
-    """What World uses of MPI, for a single rank: the messages that it gets (source, kind, epoch)."""
+    """The part of MPI that World uses, for a single rank: the messages that it gets (source, kind, epoch)."""
 
     ANY_SOURCE = ANY_TAG = COMM_TYPE_SHARED = rank = 0
     size = 3

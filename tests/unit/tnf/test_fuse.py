@@ -202,7 +202,7 @@ def solutions_of(tnf: TNF, fused: Fused) -> set[tuple[int, ...]]:
 
 @pytest.fixture(autouse=True, scope="module")
 def links_of_few_values() -> Iterator[None]:
-    """What is drawn has no others."""
+    """The models drawn have only links of few values, so these leave, too."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(linear_rows, "NARROW", 0)
         yield
