@@ -73,7 +73,7 @@ class Checker:
 
     @cached_property
     def lengths(self) -> dict[str, int]:
-        """The lengths of the arrays with a name."""
+        """The number of elements of each array that has a name."""
         return {name: len(array.elements) for name, array in self.model.arrays.items()}
 
     @cached_property

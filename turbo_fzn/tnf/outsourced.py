@@ -19,8 +19,8 @@ TOTAL = (Op.ADD, Op.MUL, Op.MIN, Op.MAX, Op.EQ, Op.LEQ, Op.ELEMENT)  # have a re
 
 @dataclass(frozen=True)
 class Outsourced:
-    """The parts of a TNF with n variables and m rows that leave: the `absorbed` rows (bool [m]), their `links` (bool
-    [n]), and those of the rows that define links, operands first (int32)."""
+    """For a TNF with n variables and m rows: the `absorbed` rows (bool [m]), the `links` that leave with them (bool
+    [n]), and of these rows those that define links, operands first (int32)."""
 
     absorbed: np.ndarray
     links: np.ndarray
@@ -48,7 +48,7 @@ def outsourced(tnf: TNF, kept: np.ndarray) -> Outsourced:
 
 
 def _definitions(rows: Rows, gone: np.ndarray, links: np.ndarray) -> np.ndarray:
-    """The first row of those that have gone and define each link (int64 [n]); NOBODY where there is none."""
+    """The first row that has gone and defines the link, for each link (int64 [n], or NOBODY)."""
     definition = np.full(len(links), NOBODY)
     defining = np.flatnonzero(gone & rows.defines & links[rows.tnf.x])[::-1]
     definition[rows.tnf.x[defining]] = defining
@@ -56,8 +56,7 @@ def _definitions(rows: Rows, gone: np.ndarray, links: np.ndarray) -> np.ndarray:
 
 
 def _ranks(rows: Rows, definition: np.ndarray, links: np.ndarray) -> np.ndarray:
-    """The rank of each link in its chain of definitions (int64 [n]): 0 for a variable that is not a link, NOBODY where
-    a definition needs the link itself or is missing."""
+    """How many definitions follow one another up to each link (int64 [n]); NOBODY where that is never said."""
     rank = np.where(links, NOBODY, 0)
     open_links = np.flatnonzero(links & (definition != NOBODY))
     for step in range(1, len(open_links) + 1):

@@ -240,7 +240,7 @@ class Layout:
 
     @property
     def store_bytes(self) -> int:
-        """The size of one block's store on a GPU: bounds, flags, queued rows, and marks of retired rows if there are."""
+        """The size of one block's store on a GPU: bounds, flags, queued rows, and marks of retired rows if any."""
         return self.plain_store_bytes + bool(self.settings.retires) * self.marks_bytes
 
     @property
