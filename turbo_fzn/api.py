@@ -14,13 +14,14 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
+from turbo_fzn.explain.explainer import Explainer
 from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt, Interrupted, deadline
 from turbo_fzn.read.languages import parse_named
 from turbo_fzn.read.model import Model
 from turbo_fzn.report.recorder import recorder
 from turbo_fzn.run.driver import Run
-from turbo_fzn.run.outcome import CLOSED, Finished, Solution
+from turbo_fzn.run.outcome import CLOSED, Core, Finished, Solution
 from turbo_fzn.run.output import MiniZincStyle, value_of
 from turbo_fzn.run.prepared import Prepared
 from turbo_fzn.settings import options_of
@@ -35,13 +36,14 @@ class Result:
     ALL_SOLUTIONS and OPTIMAL_SOLUTION (the whole space was searched, of a model without and with an objective),
     UNSATISFIABLE, UNBOUNDED (the objective is proved to be) or UNKNOWN. `solutions`: those that the command would
     print, each one dict, output name -> bool, int, float or flat list; the best is the last. `objective` is that of
-    the last, None to satisfy.
+    the last, None to satisfy. `core`: with `explain=True`, constraints that have no solution together.
     """
 
     status: str
     solutions: list[dict[str, object]]
     objective: float | None
     statistics: dict[str, Any]
+    core: Core | None = None
 
     @property
     def complete(self) -> bool:
@@ -100,7 +102,11 @@ def _answers(run: Run, options: Options, kept: _Kept) -> Result:
             kept.print_held()
         note(event)
         if isinstance(event, Finished):
-            return kept.result(event.status, event.statistics)
+            result = kept.result(event.status, event.statistics)
+            if options.explain and event.status == "UNSATISFIABLE":
+                assert run.prepared is not None and run.prepared.model is not None, "it was not read from a .tnf file"
+                result.core = Explainer(run.prepared.model, options, run.interrupt, event.seconds).run()
+            return result
     raise AssertionError("the last event is Finished")
 
 

@@ -26,6 +26,7 @@ PACKAGE_FLOORS = (
     ("options", "ranks"),
     ("bounds",),
     ("run",),
+    ("explain",),
     ("report",),
     ("settings", "bench", "info", "install", "manual", "messages", "answering"),
     ("api",),

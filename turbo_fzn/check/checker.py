@@ -14,7 +14,7 @@ first use, or by `make_ready`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain, islice
@@ -147,20 +147,10 @@ class Checker:
     def describe(self, constraint: Constraint, values: Mapping[str, float]) -> str:
         file, line, _ = self.model.locate(constraint.position)
         text = f"{constraint.name}({','.join(map(show, constraint.args))})"
-        names = islice(dict.fromkeys(self.names_in(constraint.args)), SHOWN_VALUES)
+        names = islice(dict.fromkeys(self.model.names_in(constraint.args)), SHOWN_VALUES)
         where = ", ".join(f"{name} = {values[name]}" for name in names)
         place = f"{file}:{line}" if file else f"line {line}"
         return f"{place}: {text} does not hold with {where or 'its constants'}"
-
-    def names_in(self, args: Iterable) -> Iterator[str]:
-        """The variables named in the arguments, arrays and their elements included."""
-        for arg in args:
-            if isinstance(arg, list):
-                yield from self.names_in(arg)
-            elif isinstance(arg, Ref) and arg in self.model.arrays:
-                yield from self.names_in(self.model.arrays[arg].elements)
-            elif isinstance(arg, Ref) and arg in self.model.variables:
-                yield arg
 
 
 def show(value: object) -> str:
