@@ -1,21 +1,22 @@
 """A MiniZinc solver that runs wholly on a GPU, or on CPU threads from the same kernel sources.
 
-From Python: `solve_text`, `solve_model` and `Result` of api.py. They are imported when they are first asked for, so
-that the command, which has its own way in, tells its version without loading NumPy.
+From Python: `solve_text`, `solve_model` and `Result` of api.py, and `Model` of model.py. They are imported when they
+are first asked for, so that the command, which has its own way in, tells its version without loading NumPy.
 """
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from turbo_fzn.api import Result, solve_model, solve_text
+    from turbo_fzn.model import Model
 
 __version__ = "0.1.0"
-__all__ = ["Result", "__version__", "solve_model", "solve_text"]
+__all__ = ["Model", "Result", "__version__", "solve_model", "solve_text"]
 
 
 def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from turbo_fzn import api
+    from turbo_fzn import api, model
 
-    return getattr(api, name)
+    return getattr(model if name == "Model" else api, name)

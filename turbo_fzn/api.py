@@ -1,4 +1,4 @@
-"""Solving from Python: `from turbo_fzn import solve_text`.
+"""Solving from Python: `from turbo_fzn import solve_text`. A model that is solved many times: model.py.
 
 The same run as the command's, without its process: no signals are caught, nothing is printed, and errors are raised.
 """
@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from turbo_fzn.explain.explainer import Explainer
+from turbo_fzn.listening import Listener, OnBound, OnSolution, Values, values_of
 from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt, Interrupted, deadline
 from turbo_fzn.read.languages import parse_named
@@ -22,7 +23,7 @@ from turbo_fzn.read.model import Model
 from turbo_fzn.report.recorder import recorder
 from turbo_fzn.run.driver import Run
 from turbo_fzn.run.outcome import CLOSED, Core, Finished, Solution
-from turbo_fzn.run.output import MiniZincStyle, value_of
+from turbo_fzn.run.output import MiniZincStyle
 from turbo_fzn.run.prepared import Prepared
 from turbo_fzn.settings import options_of
 from turbo_fzn.tnf.text import write_file
@@ -40,7 +41,7 @@ class Result:
     """
 
     status: str
-    solutions: list[dict[str, object]]
+    solutions: list[Values]
     objective: float | None
     statistics: dict[str, Any]
     core: Core | None = None
@@ -51,33 +52,46 @@ class Result:
         return self.status in CLOSED
 
 
-def solve_text(text: str, **settings: Any) -> Result:
+def solve_text(
+    text: str, *, on_solution: OnSolution | None = None, on_bound: OnBound | None = None, **settings: Any
+) -> Result:
     """Solves FlatZinc given as text, and FlatZinc-JSON and XCSP3.
 
     `settings` are fields of `Options` (options.py), with the values that the flags take; `check` may also be True or
     False, and `file` is how messages and the report call the text. What goes to stdout of the command is in the Result,
-    `statistics` always; `verbose` writes to stderr. `time_limit` counts from this call.
+    `statistics` always; `verbose` writes to stderr. `time_limit` counts from this call. `on_solution` and `on_bound`
+    are called while the search goes on (listening.py); what they raise ends it.
 
     Raises TypeError for a setting that there is not, and the errors of errors.py. Whatever ends a search before its
     time, Ctrl-C too, has as its attribute `result` what had been found: such a Result, without statistics.
     """
     start = time.monotonic()
     options = options_of(settings)
-    return _solve(parse_named(text, options.file), options, start)
+    model = parse_named(text, options.file)
+    return solve_run(Run(model, options, interrupt_of(options, start)), Listener(on_solution, on_bound))
 
 
-def solve_model(model: Model, **settings: Any) -> Result:
+def solve_model(
+    model: Model, *, on_solution: OnSolution | None = None, on_bound: OnBound | None = None, **settings: Any
+) -> Result:
     """Solves a model that is parsed already, as `solve_text` does."""
     start = time.monotonic()
-    return _solve(model, options_of({"file": model.file, **settings}), start)
+    options = options_of({"file": model.file, **settings})
+    return solve_run(Run(model, options, interrupt_of(options, start)), Listener(on_solution, on_bound))
 
 
-def _solve(model: Model, options: Options, start: float) -> Result:
-    run = Run(model, options, Interrupt(deadline(options.time_limit, start)))
-    kept = _Kept(options)
+def interrupt_of(options: Options, start: float) -> Interrupt:
+    """A stop at the time limit, which counts from `start`."""
+    return Interrupt(deadline(options.time_limit, start))
+
+
+def solve_run(run: Run, listener: Listener) -> Result:
+    """What a run gives, which is closed then."""
+    options, kept = run.options, _Kept(run.options)
+    run.is_sampled |= listener.on_bound is not None
     with _told_on_stderr(options.verbose), closing(run):
         try:
-            return _answers(run, options, kept)
+            return _answers(run, options, kept, listener)
         except Interrupted:
             return kept.result("UNKNOWN")
         except BaseException as error:
@@ -87,7 +101,7 @@ def _solve(model: Model, options: Options, start: float) -> Result:
             raise
 
 
-def _answers(run: Run, options: Options, kept: _Kept) -> Result:
+def _answers(run: Run, options: Options, kept: _Kept, listener: Listener) -> Result:
     """Runs to the end, and has what is found kept, also where an error ends the search."""
     for event in run.events():
         if isinstance(event, Prepared):
@@ -101,6 +115,7 @@ def _answers(run: Run, options: Options, kept: _Kept) -> Result:
         elif isinstance(event, Finished):
             kept.print_held()
         note(event)
+        listener.hear(event)
         if isinstance(event, Finished):
             result = kept.result(event.status, event.statistics)
             if options.explain and event.status == "UNSATISFIABLE":
@@ -115,11 +130,11 @@ class _Kept(MiniZincStyle):
 
     def __init__(self, options: Options):
         super().__init__(io.StringIO(), options)
-        self.solutions: list[dict[str, object]] = []
+        self.solutions: list[Values] = []
         self.objective: float | None = None
 
     def print_solution(self, solution: Solution) -> None:
-        self.solutions.append({item.name: value_of(item, values) for item, values in solution.outputs})
+        self.solutions.append(values_of(solution))
         self.objective = solution.objective
 
     def result(self, status: str, statistics: dict[str, Any] | None = None) -> Result:

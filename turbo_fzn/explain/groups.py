@@ -150,7 +150,7 @@ def _xcsp3_origin(model: Model, constraint: Constraint) -> _Origin:
 def _named(model: Model, origin: _Origin, number: int) -> Named:
     constraint = model.constraints[number]
     place = origin.place
-    if not place:
+    if not place and constraint.position >= 0:
         file, line, _ = model.locate(constraint.position)
         place = f"{PurePath(file).name or 'line'}:{line}"
     where = f" [{', '.join(origin.bindings)}]" if origin.bindings else ""

@@ -1,6 +1,6 @@
 """The search of a prepared model: drive an engine, have its solutions checked, hand out the answers.
 
-`Search.events` yields a `Solution` for each answer worth printing, a `Sample` now and then where a report is wanted,
+`Search.events` yields a `Solution` for each answer worth printing, a `Sample` now and then where they are wanted,
 then one `Finished`. Every solution is checked against the original FlatZinc before it is yielded (judge.py). The engine
 runs beside all this: while the host prints, the ring fills, and of the improving solutions that arrive together the
 best alone is looked at. When several optimal solutions are wanted, a second search enumerates them, with the objective
@@ -69,8 +69,8 @@ class Search:
     The engine is closed behind the last answer, by `close`: what it gives back must not delay an answer, nor lose one.
     """
 
-    def __init__(self, prepared: Prepared, options: Options, interrupt: Interrupt):
-        self.prepared, self.options, self.interrupt = prepared, options, interrupt
+    def __init__(self, prepared: Prepared, options: Options, interrupt: Interrupt, is_sampled: bool = False):
+        self.prepared, self.options, self.interrupt, self.is_sampled = prepared, options, interrupt, is_sampled
         interrupt.halt = self.halt
         self.engine: Engine | None = None
         self.start = time.monotonic()
@@ -211,7 +211,7 @@ class Search:
             self.prepared.times["engineTime"] = time.monotonic() - start
             self.start = time.monotonic()
         log_phase("engine", time.monotonic() - start, tnf)
-        self.live = Live(self.start, tnf.sense, self.options.report is not None, self.meaning)
+        self.live = Live(self.start, tnf.sense, self.is_sampled, self.meaning)
         self.interrupt.settle()
         complete = yield from self.drive(engine, make_choice(engine), limit)
         complete = complete or self.is_proved()
