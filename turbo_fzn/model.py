@@ -86,6 +86,15 @@ class Model:
         """The names that may be assumed, hinted, projected to, and be an objective."""
         return [name for name, item in self._items.items() if item.ranges is None]
 
+    @property
+    def output(self) -> list[str]:
+        """The names in a solution, where a call says nothing else."""
+        return list(self._shown)
+
+    def kind(self, name: str) -> str:
+        """Of a variable: bool, int or float. Raises UsageError for a name that there is not."""
+        return self._scalar(name).kind
+
     def solve(
         self,
         assume: Assumptions | None = None,

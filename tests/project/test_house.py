@@ -31,6 +31,7 @@ PACKAGE_FLOORS = (
     ("settings", "listening", "bench", "info", "install", "manual", "messages", "answering"),
     ("api",),
     ("model",),
+    ("objectives",),
     ("doctor", "reference"),
     ("actions",),
     ("__init__", "cli", "__main__"),

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("turbo_fzn")
 
 HEAD_START_SECONDS = 0.05  # what is solved by then waits for no linear program, nor for its library to be imported
+LOOK_SECONDS = 0.002  # between two looks whether it is over meanwhile: who ends the search waits for as long
 END_SECONDS = 0.2
 PATIENCE_SECONDS = 4.0  # of the thread, in branch and bound, at least
 REST_SECONDS = 0.05
@@ -124,7 +125,7 @@ class Bounder(ABC):
     def _begin(self) -> None:
         begin = time.monotonic() + HEAD_START_SECONDS
         while not self.stopped and time.monotonic() < begin:  # no lock: a signal handler may say stop
-            time.sleep(min(HEAD_START_SECONDS, REST_SECONDS))
+            time.sleep(LOOK_SECONDS)
         if not self.stopped:
             self.run()
 
