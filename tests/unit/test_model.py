@@ -13,8 +13,9 @@ from support.command import LEAST_SUM, golomb
 from support.oracle import all_solutions
 from support.random_models import models
 from turbo_fzn import Model, solve_text
-from turbo_fzn.errors import ModelError, UsageError
+from turbo_fzn.errors import InternalError, ModelError, UsageError
 from turbo_fzn.read import model as parsed
+from turbo_fzn.run.prepared import Prepared
 
 TEXT = """\
 var 1..9: x :: output_var;
@@ -86,6 +87,19 @@ def test_an_assumption_holds_for_one_call_alone():
     assert model.solve({"z": (None, 10)}).objective == 10
     assert model.solve({"z": (1000, None)}).status == "UNSATISFIABLE"
     assert model.solve().objective == 36
+
+
+def test_an_assumption_that_the_search_loses_is_noticed_by_the_check(monkeypatch):
+    model = Model(TEXT, arch="cpu")
+    whole = model._prepared.tnf
+
+    def forget(prepared: Prepared, interrupt: object) -> Prepared:
+        prepared.tnf.lower, prepared.tnf.upper = whole.lower, whole.upper
+        return prepared
+
+    monkeypatch.setattr("turbo_fzn.model.settle_root", forget)
+    with pytest.raises(InternalError, match="failed its check"):
+        model.solve({"x": 2})
 
 
 def test_the_reason_may_be_an_assumption():
