@@ -69,14 +69,15 @@ class _Asker:
         self.goals = [_Goal.read(text) for text in goals]
         if not self.goals:
             raise UsageError("goals: there is none")
-        if real := [goal.name for goal in self.goals if model.kind(goal.name) == "float"]:
-            raise UsageError(f"goals: {real[0]} is a float variable; several objectives are integers")
+        if others := [goal.name for goal in self.goals if model.kind(goal.name) != "int"]:
+            kind = model.kind(others[0])
+            raise UsageError(f"goals: {others[0]} is a variable of kind {kind}; several objectives are integers")
         limit = settings.get("time_limit")
         self.end = time.monotonic() + limit / 1000 if limit else None
         self.shown = names_of(settings["project"]) if settings.get("project") is not None else model.output
         asked = dict.fromkeys([*self.shown, *(goal.name for goal in self.goals)])
-        others = {name: value for name, value in settings.items() if name != "time_limit"}
-        self.settings = {**others, "project": ",".join(asked)}
+        rest = {name: value for name, value in settings.items() if name != "time_limit"}
+        self.settings = {**rest, "project": ",".join(asked)}
 
     @property
     def is_over(self) -> bool:

@@ -135,6 +135,7 @@ TEXT = """\
 var 0..9: x :: output_var;
 var 0..9: y;
 var -9.0..9.0: r;
+var bool: b;
 constraint int_lin_le([-1,-1],[x,y],-9);
 solve satisfy;
 """
@@ -189,7 +190,8 @@ def test_a_point_of_a_call_that_was_stopped_is_not_proved(monkeypatch):
         ([], "there is none"),
         (["x"], "goals: expected minimize NAME or maximize NAME, found 'x'"),
         (["minimize q"], "no variable q"),
-        (["minimize r"], "r is a float variable"),
+        (["minimize r"], "r is a variable of kind float"),
+        (["minimize x", "maximize b"], "b is a variable of kind bool"),
     ],
 )
 def test_goals_that_cannot_be_are_refused(goals, message):

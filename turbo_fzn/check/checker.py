@@ -140,6 +140,12 @@ class Checker:
         scalars = [int(values[name]) for name in self.integers.variables]
         return Assignment(scalars + tables.slots.constants, tables.elements, tables.elements_vector)
 
+    def declarations_hold(self, assignment: Assignment) -> bool:
+        """Whether domains and right-hand sides do, but for those of floats."""
+        values, tables = assignment.values, self.tables
+        equal = all(values[slot] == values[other] for _, slot, other in tables.equalities)
+        return equal and next(iter(tables.domains.failures(assignment)), None) is None
+
     def failed_constraints(self, assignment: Assignment) -> Iterator[int]:
         for group in self.tables.groups.values():
             yield from group.failures(assignment)

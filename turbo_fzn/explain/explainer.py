@@ -155,11 +155,14 @@ class _Parts:
         return replace(self.bare, variables=variables, constraints=constraints)
 
     def failed(self, values: dict[str, int]) -> frozenset[int] | None:
-        """The numbers of the constraints that do not hold, where other variables have any value; None where nobody
-        looks, since the model is too large or has floats."""
+        """The numbers of the constraints that do not hold, where other variables have some value; None where that is
+        outside of what an array declares, and where nobody looks, since the model is too large or has floats."""
         if not self.is_checked:
             return None
-        return frozenset(self.checker.failed_constraints(self.checker.assign({**self.values, **values})))
+        assignment = self.checker.assign({**self.values, **values})
+        if not self.checker.declarations_hold(assignment):
+            return None
+        return frozenset(self.checker.failed_constraints(assignment))
 
 
 def _any_of(domain: object) -> int:
@@ -170,12 +173,15 @@ def _any_of(domain: object) -> int:
 
 
 def _for_tests(options: Options) -> Options:
-    """One solution is enough, nobody listens, and a GPU is not worth waking for many small proofs."""
+    """One solution is enough, which is checked with all of its values; nobody listens; and a GPU is not worth waking
+    for many small proofs."""
     return replace(
         options,
         arch="cpu" if options.arch == "auto" else options.arch,
         all_solutions=False,
         n_solutions=1,
+        project=None,
+        check="always",
         statistics=False,
         cp_profiler=None,
         report=None,

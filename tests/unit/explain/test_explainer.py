@@ -53,6 +53,18 @@ def test_variables_that_no_constraint_of_a_test_names_have_a_value_of_their_doma
     assert explainer.parts.values == {"a": -5, "b": 2, "c": 0, "d": 0, "e": 1}
 
 
+def test_values_that_an_array_forbids_say_nothing_of_any_constraint():
+    text = "var int: a; array [1..1] of var 3..5: row = [a]; constraint int_le(a,1); solve satisfy;"
+    explainer = Explainer(parse_named(text), Options(arch="cpu"), Interrupt(), 0.0)
+    assert explainer.parts.failed({}) is None
+    assert explainer.parts.failed({"a": 3}) == {0}
+
+
+def test_the_options_of_a_run_change_no_core():
+    options = Options(arch="cpu", project="x1", check="never", all_solutions=True, statistics=True)
+    assert is_the_conflict(Explainer(parse_named(model_text()), options, Interrupt(), 0.0).run())
+
+
 def test_a_test_that_had_not_enough_time_is_made_again_with_more(explainer, monkeypatch):
     """The first tests end without an answer, but for that of the whole."""
     whole, seconds = explainer.solve, []
