@@ -44,6 +44,11 @@ enum LinearKind {
   LINEAR_RANGE = 0, LINEAR_AT_MOST = 1, LINEAR_EQUAL = 2,
 };
 
+// What a wide row says; the table above tells.
+enum WideKind {
+  WIDE_ALL_DIFFERENT = 0, WIDE_CUMULATIVE = 1,
+};
+
 // VarChoice of turbo_fzn/tnf/language.py.
 enum VarChoice {
   VAR_INPUT_ORDER = 0, VAR_FIRST_FAIL = 1, VAR_ANTI_FIRST_FAIL = 2, VAR_SMALLEST = 3, VAR_LARGEST = 4,
@@ -164,6 +169,11 @@ struct Linear {
 // `factor` times what the side is at, a positive number: the side of the variable that grows with the sum.
 struct Term {
   i32 side, factor;
+};
+
+// A wide row (tnf/wide.py): the variables of its head and groups are wide_arguments[start, end).
+struct Wide {
+  i32 kind, start, end;
 };
 
 // A node: the place among its siblings and the decision that led to it (var -1: none). A tree is searched by each
@@ -341,6 +351,11 @@ struct Problem {
   const char* links;                  // of each variable: whether it has left with such rows
   const i32* link_rows;               // the rows that define these, operands first
   i32 n_clauses, n_clause_literals;
+  const Wide* wides;                  // rows that learners run beside all others (tnf/wide.py)
+  const i32* wide_arguments;
+  const i32* wide_wakes;              // as `linear_wakes`
+  i32 n_wides;
+  i32 most_arguments;                 // of a wide row
 };
 
 #include "abi_check.h"

@@ -14,6 +14,7 @@ enum Ablation {
   WITHOUT_PROBES = 64,   // of the objective's bound
   WITHOUT_LEAPS = 128,
   WITHOUT_FUSION = 256,  // all learners have ternary rows
+  WITHOUT_WIDE = 512,    // nobody reasons about a constraint as a whole; nor has fused rows, which may lean on that
 };
 #ifndef LEARN_WITHOUT
 #define LEARN_WITHOUT 0

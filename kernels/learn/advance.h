@@ -15,7 +15,9 @@
 #include "../core/interval.h"
 #include "../core/propagate.h"
 #include "../search/task.h"
+#include "all_different.h"
 #include "clauses.h"
+#include "cumulative.h"
 #include "linear.h"
 #include "lists.h"
 #include "literal.h"
@@ -23,6 +25,7 @@
 #include "sides.h"
 #include "trail.h"
 #include "wake.h"
+#include "wide.h"
 #ifdef CHECK_EXPLANATIONS
 #include "check.h"
 #endif
@@ -33,6 +36,7 @@ constexpr i32 CREEP_WARNING = 256;   // the part of these that sides move again 
 constexpr i32 CREEP_DOMAIN = 8;      // what creeps has more values left than that
 constexpr i32 CREEP_LOOK_BACK = 200;
 constexpr i32 TERMS_A_RUN = 8;       // of a linear row: as much work as a run of a ternary one
+constexpr i32 ARGUMENTS_A_RUN = 2;   // of a wide row, likewise
 constexpr i32 ROOT_PATIENCE = 20;    // times as many entries at level 0, which is propagated once for all
 
 struct Progress {
@@ -51,8 +55,15 @@ DEVICE bool narrow(Learner& l, i32 var, Interval before, Interval after, i32 row
   return after.u >= before.u || set_side(l, upper_side(var), -after.u, row_reason(row));
 }
 
+DEVICE bool run_wide(Learner& l, i32 row) {
+  const Wide& r = wide_at(problem(l), row);
+  progress(l).runs += 1 + n_arguments(r) / ARGUMENTS_A_RUN;
+  return r.kind == WIDE_CUMULATIVE ? run_cumulative(l, row) : run_all_different(l, row);
+}
+
 OUTLINE bool run_row(Learner& l, i32 row) {
   ASSERT(0 <= row && row < n_all_rows(problem(l)));
+  if (is_wide(problem(l), row)) return run_wide(l, row);
   if (is_linear(problem(l), row)) {
     const Linear& r = linear_at(problem(l), row);
     progress(l).runs += 1 + (r.end - r.start) / TERMS_A_RUN;
@@ -161,8 +172,11 @@ DEVICE bool wake_rows(Learner& l, const Entry& e, bool at_once) {
   const SideWakes& own = w.of_side[e.side];
   i32 self = is_row_reason(e.reason) ? e.reason >> 1 : -1;
   if (self >= 0 && !tells_all_at_once(problem(l), self)) self = -1;
-  for (i32 i = own.start[SUMS]; i < own.thresholds; ++i) {
-    if (w.rows[i] != self) queue_row(l, w.rows[i], i < own.start[COSTLY] ? SUMS : COSTLY);
+  for (i32 priority = SUMS; priority < N_PRIORITIES; ++priority) {
+    i32 end = priority + 1 < N_PRIORITIES ? own.start[priority + 1] : own.thresholds;
+    for (i32 i = own.start[priority]; i < end; ++i) {
+      if (w.rows[i] != self) queue_row(l, w.rows[i], priority);
+    }
   }
   for (i32 i = own.start[AT_ONCE]; i < own.start[SUMS]; ++i) {
     if (!wake_row(l, w.rows[i], self, at_once)) return false;

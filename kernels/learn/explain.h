@@ -5,7 +5,9 @@
 #include "../core/interval.h"
 #include "../core/propagate.h"
 #include "ablation.h"
+#include "all_different.h"
 #include "clauses.h"
+#include "cumulative.h"
 #include "linear.h"
 #include "literal.h"
 #include "oracle.h"
@@ -14,6 +16,7 @@
 #include "rules_product.h"
 #include "sides.h"
 #include "trail.h"
+#include "wide.h"
 #ifdef CHECK_EXPLANATIONS
 #include "check.h"
 #endif
@@ -29,8 +32,11 @@ struct Reasons {
 
 PART(Reasons, reasons);
 
-// A linear row names both sides of each term at most, and its truth.
-DEVICE i32 most_premises(const Problem* p) { return maximum(MOST_PREMISES, 2 * p->most_terms + 2); }
+// A linear row names both sides of each term at most, and its truth; a wide row both sides of each variable. And there
+// is what a conflict contradicts.
+DEVICE i32 most_premises(const Problem* p) {
+  return maximum(MOST_PREMISES, 2 * maximum(p->most_terms, p->most_arguments) + 2);
+}
 DEVICE i64 reasons_bytes(const Problem* p) {
   return N_REASONS * (i64)most_premises(p) * (i64)sizeof(Literal);
 }
@@ -90,11 +96,17 @@ DEVICE bool were_true(const Learner& l, const Reason& why, i32 t) {
   return good;
 }
 
+DEVICE bool explain_wide(const Learner& l, i32 row, Literal a, i32 t, Premises& why) {
+  if (wide_at(problem(l), row).kind == WIDE_CUMULATIVE) return explain_cumulative(l, row, a, t, why);
+  return explain_all_different(l, row, a, t, why);
+}
+
+// A row that is not ternary.
 DEVICE void explain_whole(const Learner& l, i32 row, Literal a, i32 t, Premises& why) {
-  bool good = explain_linear(l, row, a, t, why);
+  bool good = is_wide(problem(l), row) ? explain_wide(l, row, a, t, why) : explain_linear(l, row, a, t, why);
   ASSERT(good);
 #ifdef CHECK_EXPLANATIONS
-  check_linear(l, row, why, a, t);
+  check_whole(l, row, why, a, t);
 #endif
   statistics(l).explanations += good;
   statistics(l).premises += why.count;
@@ -103,7 +115,7 @@ DEVICE void explain_whole(const Learner& l, i32 row, Literal a, i32 t, Premises&
 OUTLINE void explain_row(const Learner& l, i32 row, Literal a, i32 t, Premises& why) {
   ASSERT(0 <= row && row < n_all_rows(problem(l)) && is_side(l, a.side));
   why.count = 0;
-  if (is_linear(problem(l), row)) return explain_whole(l, row, a, t, why);
+  if (row >= problem(l)->n_rows) return explain_whole(l, row, a, t, why);
   Row r = load_constant(&problem(l)->rows[row]);
   bool by_rule = !is_left_out(WITHOUT_RULES) && explain_by_rule(l, why, r, a, t);
   if (!by_rule) explain_by_oracle(l, r, a, t, why);

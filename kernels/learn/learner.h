@@ -96,7 +96,7 @@ DEVICE bool clear_learner(Learner& l) {
   for (i32 v = 0; v < problem(l)->n_vars; ++v) {
     if (!is_link(problem(l), v)) insert(l, v);
   }
-  queue_linear_rows(l);
+  queue_other_rows(l);
   return state_clauses(l);
 }
 
@@ -295,7 +295,8 @@ DEVICE void search_learning(Learner& l) {
 DEVICE bool has_fused_rows(const Block& b) {
   i32 number = 0;  // among the learners
   for (i32 other = 0; other < b.index; ++other) number += is_learner(b.problem, other);
-  return !is_left_out(WITHOUT_FUSION) && (number + number / (N_METHODS - FIRST_LEARNER)) % 2 == 0;
+  bool may = !is_left_out(WITHOUT_FUSION) && !is_left_out(WITHOUT_WIDE);
+  return may && (number + number / (N_METHODS - FIRST_LEARNER)) % 2 == 0;
 }
 
 // The model as this learner has it, which is a copy in `own` if it is not everybody's.
@@ -303,6 +304,7 @@ DEVICE const Problem* rows_of(const Block& b, Problem& own) {
   if (has_fused_rows(b)) return b.problem;
   own = *b.problem;
   own.n_linears = own.n_links = own.n_clauses = own.most_terms = 0;
+  if (is_left_out(WITHOUT_WIDE)) own.n_wides = own.most_arguments = 0;
   return &own;
 }
 

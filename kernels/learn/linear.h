@@ -26,11 +26,8 @@ constexpr i64 NO_LIMIT = INT64_MAX;
 
 enum Truth { FALSE_ROW, TRUE_ROW, OPEN_ROW };
 
-// Linear rows are numbered behind the others.
-DEVICE i32 n_all_rows(const Problem* p) { return p->n_rows + p->n_linears; }
-DEVICE bool is_linear(const Problem* p, i32 row) { return row >= p->n_rows; }
 DEVICE const Linear& linear_at(const Problem* p, i32 row) {
-  ASSERT(is_linear(p, row) && row < n_all_rows(p));
+  ASSERT(is_linear(p, row));
   return p->linears[row - p->n_rows];
 }
 

@@ -15,6 +15,11 @@ DEVICE bool is_learner(const Problem* p, i32 block) { return p->roles && p->role
 DEVICE bool is_absorbed(const Problem* p, i32 row) { return p->n_links && p->absorbed[row]; }
 DEVICE bool is_link(const Problem* p, i32 var) { return p->n_links && p->links[var]; }
 
+// Its rows by number: ternary ones, linear ones (linear.h), wide ones (wide.h).
+DEVICE i32 n_all_rows(const Problem* p) { return p->n_rows + p->n_linears + p->n_wides; }
+DEVICE bool is_linear(const Problem* p, i32 row) { return p->n_rows <= row && row < p->n_rows + p->n_linears; }
+DEVICE bool is_wide(const Problem* p, i32 row) { return p->n_rows + p->n_linears <= row && row < n_all_rows(p); }
+
 struct Learner;
 
 DEVICE const Block& block(const Learner& l);

@@ -114,7 +114,7 @@ def explain(linears: Linears, root: tuple[np.ndarray, np.ndarray], box: tuple[np
     nothing = np.empty(0, np.int32)
     tnf = TNF(*[nothing] * 4, *root, np.empty(0, np.int64))
     clauses = Clauses(np.zeros(1, np.int32), nothing, np.zeros(0, bool), np.zeros(tnf.n_vars, bool), nothing)
-    return explain_rows(tnf, *box, Fused(linears, clauses))
+    return explain_rows(tnf, *box, Fused(linears, clauses, linears.absorbed, linears.links, nothing))
 
 
 @pytest.fixture(scope="module")

@@ -22,7 +22,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
-from itertools import count, cycle
+from itertools import count, cycle, permutations
 from pathlib import Path
 
 from turbo_fzn.bench.front import peak_bytes
@@ -127,6 +127,20 @@ def _groups_of_large_tables(rng: random.Random) -> Parts:
     while True:
         rows = sorted({f"({i % 100},{i * i % 97},{rng.randrange(100)})" for i in range(5000)})
         yield from _groups_over_one_table(rng, "supports", rows, 3, 10**5)
+
+
+@kind("group of permutations")
+def _groups_of_permutations(_: random.Random) -> Parts:
+    """Sudokus, with a table of 362,880 tuples for each row, column and box."""
+    cells = [divmod(i, 9) for i in range(81)]
+    boxes = [(row // 3, column // 3) for row, column in cells]
+    units = [[i for i in range(81) if key[i] == one] for key in (*zip(*cells), boxes) for one in sorted(set(key))]
+    rows = "".join(f"({','.join(map(str, one))})" for one in permutations(range(1, 10)))
+    columns = " ".join(f"%{i}" for i in range(9))
+    head = f"<group><extension><list> {columns} </list><supports> {rows} </supports></extension>\n"
+    for first in cycle(range(0, N - 80, 81)):
+        members = [" ".join(f"x[{first + i}]" for i in unit) for unit in units]
+        yield head + "".join(f"<args> {member} </args>\n" for member in members) + "</group>\n"
 
 
 @kind("group of conflicts")

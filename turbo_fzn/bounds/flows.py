@@ -12,9 +12,13 @@ from functools import cache
 from itertools import islice
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from turbo_fzn.bounds.linearizer import Linearizer
 from turbo_fzn.bounds.relaxation import Affine, Meaning
 from turbo_fzn.domains import IntSet
+from turbo_fzn.lower.globals.table_relation import Relation, columns_of
+from turbo_fzn.read.model import Ref
 
 MOST_CELLS = 50_000  # of a table's rows that the domains leave
 MOST_EDGES = 30_000
@@ -26,8 +30,14 @@ MOST_LOOKED_AT = 1_000_000
 
 def table(m: Linearizer, x: Any, n_rows: Any, cells: Any) -> None:
     terms = m.array(x)
-    rows = _rows_left(m, terms, cells)
-    if rows is None or not rows or not terms:
+    if not terms:
+        return
+    relation = _relation_of(m, cells, len(terms))
+    if relation.is_all_different:
+        m.distinct.append(terms)
+        return
+    rows = _rows_left(m, terms, relation)
+    if not rows:
         return
     chosen = [m.builder.choice(is_row(terms, row)) for row in rows]
     m.builder.add([(1, column) for column in chosen], 1, 1)
@@ -35,17 +45,31 @@ def table(m: Linearizer, x: Any, n_rows: Any, cells: Any) -> None:
         _tie(m, term, [(row[place], column) for row, column in zip(rows, chosen)])
 
 
+def _relation_of(m: Linearizer, cells: Any, width: int) -> Relation:
+    """The tuples of a table, which are looked at once, however many constraints name it."""
+    relation = m.relations.get((cells, width)) if type(cells) is Ref else None
+    if relation is None:
+        numbers = m.integers(cells)
+        relation = Relation(0, *columns_of(numbers, len(numbers) // width, width))
+        if type(cells) is Ref:
+            m.relations[cells, width] = relation
+    return relation
+
+
 def is_row(terms: list[Affine], row: tuple[int, ...]) -> Meaning:
     return lambda value_of: int(all(value_of(term) == cell for term, cell in zip(terms, row)))
 
 
-def _rows_left(m: Linearizer, terms: list[Affine], cells: Any) -> list[tuple[int, ...]] | None:
-    """The rows of which every cell is in its domain, each once; None where there are too many."""
-    numbers = m.integers(cells)
-    domains = [m.domain(term.column) if term.column >= 0 else IntSet.interval(*[term.constant] * 2) for term in terms]
-    rows = zip(*(iter(numbers),) * len(terms)) if terms else ()
-    left = dict.fromkeys(row for row in rows if all(map(IntSet.__contains__, domains, row)))
-    return list(left) if len(left) * len(terms) <= MOST_CELLS else None
+def _rows_left(m: Linearizer, terms: list[Affine], relation: Relation) -> list[tuple[int, ...]]:
+    """The rows of which every cell is in its domain; none where there are too many."""
+    is_left = np.ones(relation.n_rows, bool)
+    for term, values, places in zip(terms, relation.values, relation.places):
+        domain = m.domain(term.column) if term.column >= 0 else IntSet.interval(*[term.constant] * 2)
+        is_left &= np.array([value in domain for value in values.tolist()], bool)[places]
+    if np.count_nonzero(is_left) * len(terms) > MOST_CELLS:
+        return []
+    columns = [values[places[is_left]].tolist() for values, places in zip(relation.values, relation.places)]
+    return list(zip(*columns))
 
 
 def _tie(m: Linearizer, term: Affine, uses: list[tuple[int, Affine]]) -> None:

@@ -16,11 +16,13 @@ from turbo_fzn.bounds.cliques import Conflicts
 from turbo_fzn.bounds.encoding import Encoding
 from turbo_fzn.bounds.relaxation import Affine, Builder
 from turbo_fzn.domains import IntSet
+from turbo_fzn.lower.globals.table_relation import Relation
 from turbo_fzn.read.model import Index, Model, Ref
 
 Stopped = Callable[[], bool]
 Steps = dict[int, list[tuple[int, int]]]  # of each column x: the columns y with y - x >= k, and k
 
+LITERALS = frozenset((int, bool))
 SMALL_DOMAIN = 12
 
 
@@ -61,6 +63,7 @@ class Linearizer:
         self.differences: dict[tuple[int, int, int], tuple[Affine, Affine]] = {}
         self.distinct: list[list[Affine]] = []  # terms that all differ
         self.thresholds: dict[int, dict[int, list[Affine]]] = {}  # of each column, of each limit: truths of "at most"
+        self.relations: dict[tuple[str, int], Relation] = {}  # of tables, by name and width
         self.late: list[Callable[[], None]] = []  # adds rows that depend on which values have truths
         self.machines: list[Machine] = []
         self.steps: Steps | None = None
@@ -120,6 +123,10 @@ class Linearizer:
         return list(map(self.term, expression))  # type: ignore[call-overload]
 
     def integers(self, expression: object) -> list[int]:
+        """Those of an array of parameters and literals; of literals there may be millions."""
+        elements = self.model.arrays[expression].elements if type(expression) is Ref else expression
+        if LITERALS.issuperset(map(type, elements)):  # type: ignore[call-overload]
+            return list(map(int, elements))  # type: ignore[call-overload]
         return [term.constant for term in self.array(expression)]
 
     def set(self, expression: object) -> IntSet:

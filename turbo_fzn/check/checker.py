@@ -21,6 +21,7 @@ from itertools import chain, islice
 
 import numpy as np
 
+from turbo_fzn.check.meanings import TABLES
 from turbo_fzn.check.reals import RealConstraints, find_form
 from turbo_fzn.check.relations import find_signature
 from turbo_fzn.check.tables import Assignment, Batch, Tables, error_at
@@ -28,6 +29,7 @@ from turbo_fzn.domains import INFINITY, IntSet
 from turbo_fzn.errors import UnsupportedError
 from turbo_fzn.read.model import Constraint, Index, Model, Ref
 
+CELLS_A_LITERAL = 100  # of a table, which NumPy looks at
 SHOWN_VALUES = 12
 PRECISION = 1e-6  # of floats
 
@@ -57,14 +59,23 @@ class Checker:
 
     @cached_property
     def cost(self) -> int:
-        """The number of literals and array elements that one check touches."""
-        arrays = self.model.arrays
-        lengths = {name: len(array.elements) for name, array in arrays.items()}
-        touched = len(self.model.variables)
-        for constraint in self.model.constraints:
-            for arg in constraint.args:
-                touched += len(arg) if isinstance(arg, list) else lengths.get(arg, 1) if isinstance(arg, Ref) else 1
-        return touched
+        """The number of literals and array elements that one check touches, or takes the time of."""
+        return len(self.model.variables) + sum(map(self.cost_of, self.model.constraints))
+
+    def cost_of(self, constraint: Constraint) -> int:
+        sizes = [
+            len(arg) if isinstance(arg, list) else self.lengths.get(arg, 1) if isinstance(arg, Ref) else 1
+            for arg in constraint.args
+        ]
+        signature = find_signature(constraint.name, len(sizes))
+        if signature is not None and signature.base in TABLES:
+            sizes[2] //= CELLS_A_LITERAL
+        return sum(sizes)
+
+    @cached_property
+    def lengths(self) -> dict[str, int]:
+        """Of the arrays with a name."""
+        return {name: len(array.elements) for name, array in self.model.arrays.items()}
 
     @cached_property
     def tables(self) -> Tables:

@@ -65,10 +65,16 @@ def is_subcircuit(x: Values, first: int) -> bool:
 
 
 def is_row(x: Values, n_rows: int, cells: np.ndarray) -> bool:
+    """Column by column, of the rows that are left: most are not after the first ones."""
     if not x:
         return n_rows > 0
-    low, high = -(2**63), 2**63
-    return all(low <= v < high for v in x) and bool(np.any(np.all(cells.reshape(n_rows, len(x)) == list(x), axis=1)))
+    if not all(-(2**63) <= v < 2**63 for v in x):
+        return False
+    width = len(x)
+    left = width * np.flatnonzero(cells[::width] == x[0])  # where each row begins
+    for column in range(1, width):
+        left = left[cells[left + column] == x[column]]
+    return len(left) > 0
 
 
 def path(x: Values, n_states: int, letters: IntSet, d: np.ndarray, state: int) -> tuple[list[int], int]:
@@ -198,6 +204,7 @@ def slide(low: int, high: int, length: int, x: Values) -> bool:
     return all(low <= sum(x[i : i + length]) <= high for i in range(len(x) - length + 1))
 
 
+TABLES = ("turbo_table_int", "turbo_table_bool")
 MEANINGS: dict[str, Callable[..., bool]] = {
     "turbo_all_different": all_different,
     "turbo_all_different_except": lambda x, s: all_different([v for v in x if not is_member(v, s)]),
@@ -205,8 +212,7 @@ MEANINGS: dict[str, Callable[..., bool]] = {
     "turbo_symmetric_all_different": lambda x, first: is_inverse(x, first, x, first),
     "turbo_circuit": is_circuit,
     "turbo_subcircuit": is_subcircuit,
-    "turbo_table_int": is_row,
-    "turbo_table_bool": is_row,
+    **dict.fromkeys(TABLES, is_row),
     "turbo_regular": accepts,
     "turbo_cost_regular": _accepts_at_cost,
     "turbo_mdd": _is_path,

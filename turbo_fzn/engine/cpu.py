@@ -15,7 +15,7 @@ from turbo_fzn.engine.abi.aligned import first_books, first_depths, line_aligned
 from turbo_fzn.engine.abi.trace_records import Trace, TraceRecord
 from turbo_fzn.engine.contract import NO_WISH, Found, Roots, depth_statistics, merge_statistics, method_statistics
 from turbo_fzn.engine.figures import memory_by_kind, subproblem_counts
-from turbo_fzn.engine.layout import fused
+from turbo_fzn.engine.layout import fused, wide
 from turbo_fzn.engine.layout.layout import Layout, Settings
 from turbo_fzn.engine.library import check_sums, flags, library, point_to
 from turbo_fzn.engine.parcels import Parcels
@@ -89,6 +89,7 @@ class CpuEngine:
         point_to(self.problem, {**layout.arrays, **self.memory})
         if settings.roles:
             fused.count(self.problem, self.memory)
+            wide.count(self.problem, self.memory)
         self.problem.common = ctypes.addressof(self.common)
         self.units_read = 0  # version
         self.ring = Ring(layout, self.memory["ring"], self.library.memory_fence)
@@ -132,7 +133,7 @@ class CpuEngine:
         }
         if (exchange := layout.first_exchange()) is not None:
             memory["exchange"] = exchange
-        return memory | (layout.fused() if layout.settings.roles else {})
+        return memory | (layout.rows_of_learners() if layout.settings.roles else {})
 
     def _run(self, index: int) -> None:
         if self.library.solve_block(ctypes.byref(self.problem), index) != 0:

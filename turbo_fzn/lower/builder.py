@@ -23,9 +23,12 @@ import numpy as np
 from turbo_fzn.domains import INFINITY, IntSet
 from turbo_fzn.errors import InternalError, UnsupportedError
 from turbo_fzn.lower import intervals
+from turbo_fzn.lower.blocks import compact, count_rows
+from turbo_fzn.lower.inner import Mark, WideRows, inner_variables
 from turbo_fzn.lower.trees import KEY_BITS, Trees
 from turbo_fzn.lower.variables import Infeasible
 from turbo_fzn.tnf.language import ADD, COMMUTATIVE, DIV, ELEMENT, EQ, LEQ, MAX, MIN, MOD, MUL, TNF, FloatOp, Floats, Op
+from turbo_fzn.tnf.wide import named_by, renumbered
 
 LOGICAL = frozenset((MIN, MAX, EQ, LEQ))
 TRUTH = (0, 1)
@@ -50,6 +53,7 @@ class Builder(Trees):
         self.index_of: dict[int, int] = {}  # a variable with holes -> the index of its value
         self.offsets: dict[tuple[int, ...], int] = {}  # a table -> where it begins in `tables`
         self.plans: dict[tuple, Any] = {}  # what globals/table_plan.py has found out about a table
+        self.wides = WideRows(wanted=share)
         self.rows_of_tables = 0  # of truth values, as globals/table.py has reckoned
         self.false = self.constant(0)
         self.true = self.constant(1)
@@ -255,6 +259,10 @@ class Builder(Trees):
             return False
         return True
 
+    def mark(self) -> Mark:
+        """How far everything has come."""
+        return Mark(len(self.parent), len(self.rows) + count_rows(self.settled), count_rows(self.blocks))
+
     # Compound expressions
 
     def negation(self, boolean: int) -> int:
@@ -290,7 +298,7 @@ class Builder(Trees):
         """Where the table of these values begins."""
         key = tuple(values)
         if key not in self.offsets:
-            if any(not -INFINITY < value < INFINITY for value in key):
+            if not -INFINITY < min(key, default=0) <= max(key, default=0) < INFINITY:
                 raise UnsupportedError("a table with an integer beyond ±2**62")
             self.offsets[key] = len(self.tables)
             self.tables.extend(key)
@@ -347,10 +355,12 @@ class Builder(Trees):
         representative = np.array(self.parent, dtype=np.int64)
         while np.any(representative != representative[representative]):
             representative = representative[representative]
+        n_single = self.mark().rows
         op, x, y, z = self.all_rows()
+        inner = inner_variables(self.wides.spans, (op, x, y, z), n_single, representative)
         ternary = op != ELEMENT
         used = np.zeros(len(representative), dtype=bool)
-        for column in (x, y, z[ternary], np.array(kept, dtype=np.int64)):
+        for column in (x, y, z[ternary], np.array(kept, dtype=np.int64), named_by(self.wides.rows)):
             used[representative[column]] = True
         number = np.where(used, np.cumsum(used) - 1, -1)[representative]
         z[ternary] = number[z[ternary]]
@@ -359,6 +369,7 @@ class Builder(Trees):
             raise InternalError("the offset of a table does not fit into a row")
         op, x, y, z = (column.astype(np.int32) for column in (op, number[x], number[y], z))
         tnf = TNF(op, x, y, z, lower, upper, np.array(self.tables, dtype=np.int64), infeasible=infeasible)
+        tnf.wides, tnf.inner = renumbered(self.wides.rows, number), inner[used]
         if self.reals:
             tnf.floats = Floats(np.isin(np.arange(len(lower)), number[sorted(self.reals)]))
         return tnf, number
@@ -386,8 +397,3 @@ SOLVED = {
 def is_table(values: IntSet) -> bool:
     """Whether a domain has holes and becomes a table of its values."""
     return values.has_holes and values.size <= max(TABLE_LIMIT, 8 * len(values.ranges))
-
-
-def compact(block: np.ndarray) -> np.ndarray:
-    """In 32 bits where that is enough, as it is but for the offsets of very large tables."""
-    return block.astype(np.int32) if not block.size or np.abs(block).max() < 2**31 else block

@@ -16,7 +16,8 @@ import numpy as np
 
 from turbo_fzn.domains import INFINITY, IntSet
 from turbo_fzn.errors import UnsupportedError
-from turbo_fzn.lower.builder import Builder, compact
+from turbo_fzn.lower.blocks import compact
+from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.intervals import BEYOND
 from turbo_fzn.lower.trees import KEY_BITS
 from turbo_fzn.lower.variables import Infeasible

@@ -21,6 +21,7 @@ from turbo_fzn.read.model import Call, Constraint, Index, Model, Ref
 
 MOST_CONSTRAINTS = 30_000
 MOST_ARCS = 300_000
+NAMES = frozenset((Ref, Index))
 # The groups of arguments whose elements may be permuted together, the arguments in them, and whether the first two of
 # the others commute.
 Plan = tuple[tuple[tuple[int, ...], ...], set[int], bool]
@@ -62,6 +63,7 @@ class _Reader:
         self.known: dict[Hashable, int] = {}
         self.plans: dict[tuple[str, int], Plan] = {}
         self.arrays: dict[str, list] = {}
+        self.constants: dict[str, Hashable] = {}  # of arrays without variables, what stands for them in a kind
         self.labels: dict[tuple[int, ...], dict[Hashable, list[int]]] = {}  # by group, constants and place
         self.constraint: list[int] = []
         self.variable: list[int] = []
@@ -144,16 +146,25 @@ class _Reader:
 
     def add_argument(self, number: int, label: Hashable, argument: object) -> Hashable:
         """Everything in its place; what stands for constants in the kind."""
+        if type(argument) is Ref and argument in self.constants:
+            return self.constants[argument]
         if type(argument) is list or (type(argument) is Ref and argument in self.model.arrays):
             elements = self.elements(argument)
             if Ref not in map(type, elements):
-                return tuple(elements)
+                return self.name_constants(argument, elements)
             return tuple(self.add_argument(number, (label, i), element) for i, element in enumerate(elements))
         member = self.scalar(argument)
         if type(member) is not Ref:
             return member
         self.arc(number, member, self.name(("label", label)))
         return Ref("")
+
+    def name_constants(self, argument: object, elements: list) -> Hashable:
+        """The same for the same constants; those of a name, which many constraints may share, are looked at once."""
+        key = "constants", self.name(("constants", *elements))
+        if type(argument) is Ref:
+            self.constants[argument] = key
+        return key
 
     def arc(self, number: int, variable: Ref, label: int) -> None:
         self.constraint.append(number)
@@ -172,9 +183,13 @@ class _Reader:
         """Of an array, by name or not."""
         if type(argument) is Ref:
             if argument not in self.arrays:
-                self.arrays[argument] = list(map(self.scalar, self.model.arrays[argument].elements))
+                self.arrays[argument] = self.scalars(self.model.arrays[argument].elements)
             return self.arrays[argument]
-        return list(map(self.scalar, argument))  # type: ignore[call-overload]
+        return self.scalars(argument)  # type: ignore[arg-type]
+
+    def scalars(self, elements: list) -> list:
+        """A list of literals, such as a large table, is itself."""
+        return elements if NAMES.isdisjoint(map(type, elements)) else list(map(self.scalar, elements))
 
     def rank(self) -> np.ndarray:
         """First what the search annotation names, in its order, then the others; what is defined by others last."""

@@ -39,6 +39,7 @@ import numpy as np
 from turbo_fzn import floats
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.errors import ModelError
+from turbo_fzn.tnf.wide import Wide, named_by
 
 NARROW_LIMIT = 2**30 - 1  # so that the sum of two bounds fits into 32 bits
 
@@ -176,7 +177,8 @@ class TNF:
     `strategies` in order, then any variable still unfixed is labelled by a default. `objective` is a variable or
     -1; `sense` is 1 to minimise, -1 to maximise, 0 to satisfy. `warm_start` (variables, values) is a hint for the
     search, or None. `infeasible` is set when the front end has already found a contradiction. `floats` is None where
-    every variable is an integer.
+    every variable is an integer. `wides` are implied by the rows; `inner` (bool [n], or None) are variables that
+    only rows of constraints name for which there are wide rows (wide.py).
     """
 
     op: np.ndarray
@@ -193,6 +195,8 @@ class TNF:
     warm_start: tuple[np.ndarray, np.ndarray] | None = None
     infeasible: bool = False
     floats: Floats | None = None
+    wides: list[Wide] = field(default_factory=list)
+    inner: np.ndarray | None = None
 
     @property
     def n_vars(self) -> int:
@@ -235,9 +239,9 @@ class TNF:
         if self.objective >= n or (self.objective >= 0) != (self.sense != 0):
             raise BrokenRule("the objective is no variable")
         lists = [one.variables for one in self.strategies] + [one.variables for one in self.outputs]
-        for variables in [*lists, *(strategy.measured for strategy in self.strategies)]:
+        for variables in [*lists, *(strategy.measured for strategy in self.strategies), named_by(self.wides)]:
             if not np.all((variables >= 0) & (variables < n)):
-                raise BrokenRule("a strategy or an output names a variable that does not exist")
+                raise BrokenRule("a strategy, an output or a wide row names a variable that does not exist")
         refuse("var", (self.lower > self.upper) & (not self.infeasible), "the domain is empty")
         refuse("var", (self.lower < -INFINITY) | (self.upper > INFINITY), "a bound is out of range")
         self._check_rows()

@@ -27,6 +27,7 @@ from turbo_fzn.tnf.arrays import distinct
 from turbo_fzn.tnf.columns import Rows
 from turbo_fzn.tnf.language import ADD, DIV, ELEMENT, EQ, LEQ, MAX, MIN, MUL, TNF, Floats, Output
 from turbo_fzn.tnf.spans import stretch
+from turbo_fzn.tnf.wide import all_of_class, named_by, renumbered
 
 Propagate = Callable[[TNF], "tuple[np.ndarray, np.ndarray] | None"]
 Observer = Callable[[str, int, int], None]  # (pass, variables, rows), after each pass: what bench/front.py tabulates
@@ -107,6 +108,7 @@ class _Simplifier:
         mentioned += [strategy.measured for strategy in tnf.strategies]
         mentioned += [tnf.warm_start[0]] if tnf.warm_start is not None else []
         mentioned += [np.array([tnf.objective])] if tnf.objective >= 0 else []
+        mentioned += [named_by(tnf.wides)]
         self.mentioned = distinct(np.concatenate([np.zeros(0, np.int64), *mentioned]).astype(np.int64))
 
     def run(self, propagate: Propagate) -> None:
@@ -218,6 +220,11 @@ class _Simplifier:
         mask[self.representative[: len(floats.mask)][floats.mask]] = True
         return replace(floats, mask=mask[kept])
 
+    def inner(self) -> np.ndarray:
+        """The representatives (bool) of variables that only constraints with wide rows name."""
+        known = self.original.inner
+        return all_of_class(np.zeros(0, bool) if known is None else known, self.representative)
+
     # Rules
 
     def fold(self) -> bool:
@@ -296,15 +303,18 @@ class _Simplifier:
         """Clauses of two literals name no negations: not a or b is a <= b, and so on. Changes the columns in place.
 
         A clause is [signs of y and z, as literals]: MAX = 1 has both positive, LEQ = 1 has y negative, MIN = 0 both
-        negative. Each literal that is a negation is replaced by what it negates, and the sign changes.
+        negative. Each literal that is a negation is replaced by what it negates, and the sign changes. A variable that
+        only some constraints name comes into no row of others.
         """
         true, false = (view.lx == 1), (view.ux == 0)
         clause = rows & ((((op == MAX) | (op == LEQ)) & true) | ((op == MIN) & false))
         positive_y, positive_z = op == MAX, op != MIN
+        inner = self.inner()
         negated_y, negated_z = (
             clause
             & (self.negated[np.where(clause, side, 0)] >= 0)
             & (self.negated[self.negated[np.where(clause, side, 0)]] < 0)
+            & ~inner[self.negated[np.where(clause, side, 0)]]
             for side in (y, z)
         )
         y[negated_y], z[negated_z] = self.negated[y[negated_y]], self.negated[z[negated_z]]
@@ -365,6 +375,8 @@ class _Simplifier:
         small.outputs = [Output(o.name, o.kind, o.ranges, new[o.variables]) for o in tnf.outputs]
         small.objective = int(new[tnf.objective]) if tnf.objective >= 0 else -1
         small.warm_start = None if tnf.warm_start is None else (new[tnf.warm_start[0]], tnf.warm_start[1])
+        small.wides = renumbered(tnf.wides, number[representative])
+        small.inner = None if tnf.inner is None else self.inner()[used]
         position = np.where(representative == np.arange(len(number)), number, -1)
         return Simplified(
             small,

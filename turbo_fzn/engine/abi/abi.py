@@ -19,6 +19,7 @@ from turbo_fzn.engine.abi.records import CACHE_LINE, OWN_LINE, Bounded, Times, b
 from turbo_fzn.engine.abi.trace_records import TraceStatus  # likewise
 from turbo_fzn.tnf.language import Op, ValueChoice, VarChoice
 from turbo_fzn.tnf.linear_rows import LinearKind
+from turbo_fzn.tnf.wide import WideKind
 
 INFINITE_BOUND = INFINITY  # "no bound", in 64-bit stores only: an upper one; negated, a lower
 NO_INCUMBENT = 2**63 - 1  # in place of an objective value: nothing was found so far
@@ -97,6 +98,7 @@ class Enumeration(NamedTuple):
 ENUMERATIONS = (
     Enumeration("Operator", "OP_", (Op,)),
     Enumeration("LinearKind", "LINEAR_", (LinearKind,)),
+    Enumeration("WideKind", "WIDE_", (WideKind,)),
     Enumeration("VarChoice", "VAR_", (VarChoice,)),
     Enumeration("ValueChoice", "VALUE_", (ValueChoice, OwnValueChoice)),
     Enumeration("Method", "METHOD_", (Method,)),
@@ -363,6 +365,11 @@ class Problem(ctypes.Structure):
     link_rows: Annotated[pointer, "const i32"]  # the rows that define these, operands first
     n_clauses: i32
     n_clause_literals: i32
+    wides: Annotated[pointer, "const Wide"]  # rows that learners run beside all others (tnf/wide.py)
+    wide_arguments: Annotated[pointer, "const i32"]
+    wide_wakes: Annotated[pointer, "const i32"]  # as `linear_wakes`
+    n_wides: i32
+    most_arguments: i32  # of a wide row
 
 
 STATISTICS = [name for name in Statistics.__annotations__ if name != "activity_ticks"]

@@ -58,3 +58,12 @@ class Term(ctypes.Structure):
 
     side: i32
     factor: i32
+
+
+@record()
+class Wide(ctypes.Structure):
+    """A wide row (tnf/wide.py): the variables of its head and groups are wide_arguments[start, end)."""
+
+    kind: i32
+    start: i32
+    end: i32

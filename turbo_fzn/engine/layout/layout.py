@@ -42,7 +42,7 @@ from turbo_fzn.engine.abi.model_records import Row
 from turbo_fzn.engine.abi.model_records import Strategy as StrategyRecord
 from turbo_fzn.engine.abi.records import CACHE_LINE, align
 from turbo_fzn.engine.contract import Found
-from turbo_fzn.engine.layout import decisions, fused, strategies
+from turbo_fzn.engine.layout import decisions, fused, strategies, wide
 from turbo_fzn.engine.layout.neighbours import decision_variables, owners
 from turbo_fzn.engine.layout.order import ordered_rows
 from turbo_fzn.engine.layout.split import split_bits, splittable
@@ -50,6 +50,7 @@ from turbo_fzn.engine.layout.watch import watch_lists
 from turbo_fzn.tnf.arrays import distinct
 from turbo_fzn.tnf.fuse import fuse
 from turbo_fzn.tnf.language import TNF, Strategy, ValueChoice, VarChoice
+from turbo_fzn.tnf.wide import named_by
 
 POOL_BYTES = 2**28
 BYTES_A_ROW = 128  # while the arrays are made; where these are missing, NumPy has been seen to crash
@@ -291,9 +292,9 @@ class Layout:
         """In which sets each variable is, as bits (uint8 [n])."""
         return decisions.decision_sets(self.tnf, self.arrays["neighbours"])
 
-    def fused(self) -> dict[str, np.ndarray]:
-        """Linear rows and clauses for learners, and what these leave out, by the names in Problem. What the search
-        decides by name stays a variable."""
+    def rows_of_learners(self) -> dict[str, np.ndarray]:
+        """Wide rows, linear rows and clauses, and what the latter leave out, by the names in Problem. What the search
+        decides by name stays a variable, and what a wide row names."""
         tnf = self.tnf
         kept = np.zeros(tnf.n_vars, bool)
         for strategy in tnf.strategies:
@@ -301,7 +302,8 @@ class Layout:
         kept[self._warm_start()[0]] = True
         if tnf.sense:
             kept[tnf.objective] = True
-        return fused.pack(fuse(tnf, kept), tnf.n_vars)
+        kept[named_by(tnf.wides)] = True
+        return fused.pack(fuse(tnf, kept), tnf.n_vars) | wide.pack(tnf.wides, tnf.n_vars)
 
     def learn_bytes(self) -> int:
         """Memory of each block that learns: what is allowed, but no more than the fastest of them fills in days."""

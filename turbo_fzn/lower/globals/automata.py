@@ -13,7 +13,7 @@ The cost of each place has a truth value for each amount, so that its bounds are
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -30,7 +30,7 @@ STEP_LIMIT = 20_000
 
 
 @dataclass
-class _Layer:
+class Layer:
     """The steps that read one letter: states before and behind (numbered from 0), number of the label, cost."""
 
     before: np.ndarray
@@ -38,11 +38,11 @@ class _Layer:
     label: np.ndarray
     cost: np.ndarray
 
-    def select(self, kept: np.ndarray) -> _Layer:
-        return _Layer(self.before[kept], self.behind[kept], self.label[kept], self.cost[kept])
+    def select(self, kept: np.ndarray) -> Layer:
+        return Layer(self.before[kept], self.behind[kept], self.label[kept], self.cost[kept])
 
 
-def _on_paths(layers: list[_Layer], n_states: int, first: int, final: np.ndarray) -> list[_Layer]:
+def _on_paths(layers: list[Layer], n_states: int, first: int, final: np.ndarray) -> list[Layer]:
     """The steps on paths from the first state to a final one; `final` is a mask of states."""
     reached = np.zeros(n_states, dtype=bool)
     reached[first] = True
@@ -64,7 +64,7 @@ def _on_paths(layers: list[_Layer], n_states: int, first: int, final: np.ndarray
 class Graph:
     """The layers, the truth of each label in each layer, and what accepts: a variable a final state."""
 
-    layers: list[_Layer]
+    layers: list[Layer]
     labels: list[np.ndarray]
     n_states: int
     labels_are_values: bool = True
@@ -141,9 +141,8 @@ def _automaton(
     before, letter = np.nonzero((target >= 0) & (target < n_states))
     behind, cost = target[before, letter], cost[before, letter]
     least = letters.lower if letters else 0
-    every = _Layer(before, behind, letter + least, cost)
-    can = [every.select(bulk.possible(b, v, every.label)) for v in x]
-    layers = _on_paths(can, n_states, first - 1, accepting)
+    every = Layer(before, behind, letter + least, cost)
+    layers = paths(b, x, [every] * len(x), n_states, first - 1, accepting)
     if b.value(r) == 1:
         if (x and not all(len(layer.before) for layer in layers)) or not (x or accepting[first - 1]):
             raise Infeasible
@@ -151,13 +150,26 @@ def _automaton(
             bulk.restrict_to(b, v, distinct(layer.label))
         if total is None and sum(len(layer.before) for layer in layers) > STEP_LIMIT:
             return elements(b, x, target, least, first - 1, accepting)
-    labels = []
-    for v, layer in zip(x, layers):
-        values, layer.label = np.unique(layer.label, return_inverse=True)
-        layer.label = layer.label.reshape(-1)
-        labels.append(bulk.truths_of_values(b, v, values))
-    accept(b, Graph(layers, labels, n_states), first - 1, accepting, total, r)
+    accept(b, graph_of_values(b, x, layers, n_states), first - 1, accepting, total, r)
     return None
+
+
+def paths(
+    b: Builder, x: Sequence[int], every: Sequence[Layer], n_states: int, first: int, accepting: np.ndarray
+) -> list[Layer]:
+    """The steps of each letter that are on paths of values of the variables, their labels; `accepting` is a mask."""
+    can = [layer.select(bulk.possible(b, v, layer.label)) for v, layer in zip(x, every)]
+    return _on_paths(can, n_states, first, accepting)
+
+
+def graph_of_values(b: Builder, x: Sequence[int], layers: Sequence[Layer], n_states: int) -> Graph:
+    """The graph of these steps, whose labels are values."""
+    numbered, labels = [], []
+    for v, layer in zip(x, layers):
+        values, label = ranked(layer.label)
+        numbered.append(replace(layer, label=label))
+        labels.append(bulk.truths_of_values(b, v, values))
+    return Graph(numbered, labels, n_states)
 
 
 def accept(b: Builder, graph: Graph, first: int, accepting: np.ndarray, total: int | None, r: int) -> list[np.ndarray]:
@@ -283,11 +295,11 @@ def _edges_that_can(
     label: Sequence[IntSet],
     cost: Sequence[int],
     target: Sequence[int],
-) -> list[_Layer]:
+) -> list[Layer]:
     """For each variable the edges of its level whose labels have a value that it may take."""
     here = np.array(level, np.int64)[np.array(source, np.int64) - 1] if source else np.zeros(0, np.int64)
     number = {values: i for i, values in enumerate(letters)}
-    every = _Layer(*(np.array(side, np.int64) for side in (source, target, [number[values] for values in label], cost)))
+    every = Layer(*(np.array(side, np.int64) for side in (source, target, [number[values] for values in label], cost)))
     can = []
     for place, v in enumerate(x, 1):
         values = bulk.domain(b, v)
@@ -302,7 +314,7 @@ def _truth_of_set(b: Builder, v: int, values: IntSet) -> int:
     return b.find(truth)
 
 
-def _state_readers(b: Builder, v: int, layer: _Layer, sets: list[IntSet], step: np.ndarray) -> None:
+def _state_readers(b: Builder, v: int, layer: Layer, sets: list[IntSet], step: np.ndarray) -> None:
     """Each value has an edge that reads it, where they are few."""
     allowed = bulk.domain(b, v)
     if sum((values & allowed).size for values in sets) > STEP_LIMIT:

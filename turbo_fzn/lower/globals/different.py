@@ -19,9 +19,11 @@ from turbo_fzn.lower.globals.counting import equals
 from turbo_fzn.lower.globals.logic import all_of, conclude, truth, within
 from turbo_fzn.lower.variables import Infeasible
 from turbo_fzn.tnf.language import EQ, MAX, MIN
+from turbo_fzn.tnf.wide import WideKind
 
 PERMUTATION_LIMIT = 150  # variables: their n * n truth values; a longer one is stated in n * n / 2 rows instead
 CLAUSES_FOR_EACH_PAIR = 50
+LEAST_WHOLE = 3  # variables: two that differ are a row
 PAIRS_AT_ONCE = 2**18  # of many lists: their columns are to fit into memory
 
 
@@ -38,6 +40,8 @@ def all_different(b: Builder, x: Sequence[int], r: int) -> None:
             _refute_equal_pairs(b, x)
             return
     differ(b, x, r)
+    if b.value(r) == 1 and n >= LEAST_WHOLE:
+        b.wides.add(WideKind.ALL_DIFFERENT, [], [[v] for v in x])
 
 
 def _refute_equal_pairs(b: Builder, x: Sequence[int]) -> None:
@@ -74,6 +78,8 @@ def differ_in_columns(b: Builder, columns: Sequence[np.ndarray]) -> int:
     size = np.array([min(choices(b, v), n + 1) for v in numbers], np.int64)[place]
     usual = (size > 0).all(axis=1) & (size.max(axis=1) > n)
     count = len(usual) if usual.all() else int(np.argmin(usual))
+    for one in lists[:count] if n >= LEAST_WHOLE else ():
+        b.wides.add(WideKind.ALL_DIFFERENT, [], one.reshape(-1, 1))
     low, high = bulk.bounds(b, numbers)
     i, j = bulk.pairs(n)
     step = max(PAIRS_AT_ONCE // len(i), 1)

@@ -19,8 +19,10 @@ from turbo_fzn.lower.globals.logic import all_of, conclude, truth
 from turbo_fzn.lower.globals.time_table import tasks_of, time_table
 from turbo_fzn.lower.variables import Infeasible
 from turbo_fzn.tnf.language import ADD, EQ, LEQ, MAX, MIN
+from turbo_fzn.tnf.wide import WideKind
 
 CELLS_FOR_EACH_PAIR = 10  # of a time table
+LEAST_WHOLE = 3  # tasks: of two one is the first, which rows say
 FILLED = 0.5  # of the space by the rectangles, for a time table
 
 Dimension = tuple[Sequence[int], Sequence[int]]  # positions and sizes, variables
@@ -41,6 +43,8 @@ def tasks(b: Builder, s: Sequence[int], d: Sequence[int], strict: bool, r: int) 
     all_of(b, [(LEQ, b.false, length) for length in d], truth(b, r, parts))
     one_follows_the_other(b, [(s, d)], strict, bulk.pairs(len(s)), truth(b, r, parts))
     conclude(b, r, parts)
+    if b.value(r) == 1 and len(s) >= LEAST_WHOLE:
+        b.wides.add(WideKind.CUMULATIVE, [b.true], [(start, length, b.true) for start, length in zip(s, d)])
 
 
 def diffn(b: Builder, x: Sequence[int], y: Sequence[int], dx: Sequence[int], dy: Sequence[int], r: int) -> None:

@@ -19,6 +19,7 @@ from turbo_fzn.lower.globals.logic import all_of, conclude, truth
 from turbo_fzn.lower.globals.packing import one_follows_the_other
 from turbo_fzn.lower.globals.time_table import Tasks, products, tasks_of, time_table
 from turbo_fzn.tnf.language import ADD, LEQ, MIN
+from turbo_fzn.tnf.wide import WideKind
 
 CELLS_FOR_EACH_PAIR = 2
 
@@ -27,6 +28,7 @@ def cumulative(b: Builder, s: Sequence[int], d: Sequence[int], r: Sequence[int],
     """result = (at each time the tasks from s to s + d use at most the capacity, r each)."""
     if not s:
         return b.merge(result, b.true)
+    start = b.mark()
     parts: list[int] = []
     all_of(b, [(LEQ, b.false, capacity)], truth(b, result, parts))
     tasks = tasks_of(b, s, d, r)
@@ -34,7 +36,9 @@ def cumulative(b: Builder, s: Sequence[int], d: Sequence[int], r: Sequence[int],
     is_small = tasks.cells() <= CELLS_FOR_EACH_PAIR * n_pairs and not tasks.may_give()
     form = time_table if is_small else _task_pairs
     form(b, tasks, capacity, truth(b, result, parts))
-    return conclude(b, result, parts)
+    conclude(b, result, parts)
+    if b.value(result) == 1 and len(tasks.s) and not tasks.may_give():
+        b.wides.add(WideKind.CUMULATIVE, [capacity], np.column_stack((tasks.s, tasks.d, tasks.r)), (start, b.mark()))
 
 
 def _task_pairs(b: Builder, tasks: Tasks, capacity: int, result: int) -> None:

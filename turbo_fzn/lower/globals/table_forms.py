@@ -29,7 +29,7 @@ import numpy as np
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.lower import bulk
 from turbo_fzn.lower.builder import Builder
-from turbo_fzn.lower.globals.table_plan import Heads, Plan, Sets
+from turbo_fzn.lower.globals.table_plan import Columns, Heads, Plan, Sets
 from turbo_fzn.tnf.language import ADD, ELEMENT, EQ, LEQ, MAX, MIN
 
 Members = Sequence[Sequence[int]]  # the variables of each constraint
@@ -75,7 +75,7 @@ def _truths(b: Builder, members: Members, plan: Plan, columns: Sequence[int]) ->
     return [np.stack([plan.truths_of(b, column, x[column]) for x in members]) for column in columns]
 
 
-def _conjunctions(b: Builder, truths: Sequence[np.ndarray], places: Sequence[np.ndarray]) -> np.ndarray:
+def _conjunctions(b: Builder, truths: Sequence[np.ndarray], places: Columns) -> np.ndarray:
     """The truths, member by member, of having all of the values in the same place of `places`."""
     leaves = np.stack([truth[:, place].reshape(-1) for truth, place in zip(truths, places)], axis=1)
     n = len(leaves)
@@ -159,7 +159,7 @@ def _state_rows(b: Builder, members: Members, plan: Plan) -> None:
     _define_values(b, truths, plan.places, _conjunctions(b, truths, plan.places))
 
 
-def _define_values(b: Builder, truths: list[np.ndarray], places: list[np.ndarray], held: np.ndarray) -> None:
+def _define_values(b: Builder, truths: list[np.ndarray], places: Columns, held: np.ndarray) -> None:
     """A value is taken where a head (or row) that has it holds; `held` is the truths of those, member by member."""
     for truth, place in zip(truths, places):
         group = (np.arange(len(truth))[:, None] * truth.shape[1] + place).reshape(-1)
@@ -171,10 +171,12 @@ def _define_values(b: Builder, truths: list[np.ndarray], places: list[np.ndarray
 
 def numbers_of_rows(b: Builder, members: Members, plan: Plan) -> None:
     """State of each of the lists of variables that it is the row of some number."""
-    rows = bulk.variables(b, [0] * len(members), [len(plan.rows) - 1] * len(members))
-    for column, values in enumerate(plan.rows.T):
+    if plan.offsets is None:
+        plan.offsets = [b.table(plan.column(column).tolist()) for column in range(plan.width)]
+    rows = bulk.variables(b, [0] * len(members), [plan.n_rows - 1] * len(members))
+    for column, offset in enumerate(plan.offsets):
         variables = np.array([b.find(x[column]) for x in members], np.int64)
-        bulk.state(b, ELEMENT, variables, rows, b.table(values.tolist()))
+        bulk.state(b, ELEMENT, variables, rows, offset)
 
 
 def has_codes(plan: Plan) -> bool:
@@ -190,10 +192,11 @@ def has_codes(plan: Plan) -> bool:
 
 def compare_codes(b: Builder, x: Sequence[int], plan: Plan, r: int) -> None:
     """State r = (x is one of the rows), by codes."""
-    factors, n = _factors(plan), len(plan.rows)
+    factors, n = _factors(plan), plan.n_rows
     least, most = (sum(f * ends[side] for f, ends in zip(factors, plan.bounds)) for side in (0, 1))
     if plan.offset is None:
-        codes = plan.rows @ np.array(factors, np.int64)  # ascend, as rows do
+        rows = np.stack([plan.column(column) for column in range(plan.width)])
+        codes = np.array(factors, np.int64) @ rows  # ascend, as rows do
         plan.offset = b.table([least - 1, *codes.tolist(), most + 1])
     code = b.tree(ADD, b.scaled(list(zip(factors, map(b.find, x)))), 0)
     place, below, above = b.variable(0, n), b.variable(least - 1, most), b.variable(least, most + 1)
