@@ -92,7 +92,7 @@ class Model:
         return list(self._shown)
 
     def kind(self, name: str) -> str:
-        """Of a variable: bool, int or float. Raises UsageError for a name that there is not."""
+        """The kind of a variable: bool, int or float. Raises UsageError for a name that there is not."""
         return self._scalar(name).kind
 
     def solve(
@@ -105,7 +105,7 @@ class Model:
         on_bound: OnBound | None = None,
         **settings: Any,
     ) -> Result:
-        """As `solve_text` gives it.
+        """Solves the model under assumptions; result and errors are those of `solve_text`.
 
         `assume`: name -> a value, or a pair of the least and the greatest one, None for no limit. `goal`: "satisfy",
         "minimize NAME" or "maximize NAME" in the place of the model's own. `hint`: values to try first, as a warm start
@@ -171,7 +171,7 @@ class Model:
         return replace(own, method=method, objective=Ref(name.strip()) if tnf.sense else None)
 
     def _warm_start(self, hint: Mapping[str, object]) -> tuple[np.ndarray, np.ndarray]:
-        """Of integers and Booleans; what is hinted of float variables is left out."""
+        """The hinted integers and Booleans; what is hinted of float variables is left out."""
         items = [(self._item(name), np.atleast_1d(np.asarray(value))) for name, value in hint.items()]
         for item, values in items:
             if len(item.variables) != len(values):

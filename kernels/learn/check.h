@@ -1,10 +1,10 @@
-// Debug builds (-DCHECK_EXPLANATIONS): no explanation and no clause is taken on trust.
+// Debug builds (-DCHECK_EXPLANATIONS): checks of all explanations and learned clauses.
 //
-// An explanation must be true when it is used, and the row, given the bounds of the explanation alone, must give the
-// threshold. A learned clause must follow by propagation: with all of its literals false, from the root, the rows and
-// the clauses at hand find a fault (a reverse unit propagation check, as of Goldberg and Novikov, DATE 2003). This is
-// plain code without watches or reasons. And where propagation ends no row may have anything to say, or one was not
-// woken. `explanation_errors` counts what fails.
+// An explanation must be true when it is used, and the row, from the bounds of the explanation alone, must imply the
+// threshold. A learned clause must follow by propagation: from the root with all of its literals false, the rows and
+// the present clauses must fail (a reverse unit propagation check: Goldberg and Novikov, DATE 2003). The check is plain
+// code without watches or reasons. At a fixpoint no row may be able to tighten a bound, or one was not woken.
+// `explanation_errors` counts the failed checks.
 #pragma once
 
 #include "../core/interval.h"
@@ -21,7 +21,7 @@
 constexpr i32 CHECK_PASSES = 100;
 constexpr i32 SHAVED_AT_ONCE = 64;
 
-// Whether the row, run again and again on what the premises say, gives `a`.
+// Whether the row, run repeatedly from the premises, implies `a`.
 OUTLINE bool is_reached(const Learner& l, Row r, const Premises& why, Literal a) {
   const i32 vars[3] = {r.x, r.y, third_var(r)};
   Interval v[3];
@@ -32,7 +32,7 @@ OUTLINE bool is_reached(const Learner& l, Row r, const Premises& why, Literal a)
       if (vars[i] == var_of(a.side) && reaches(v[i], is_upper(a.side), a.k)) return true;
     }
     run_operator(l, r, v);
-    for (i32 i = 0; i < 3; ++i) {  // what it has told of a variable it knows wherever it names it
+    for (i32 i = 0; i < 3; ++i) {  // a variable that the row has twice has the tighter of both bounds
       for (i32 j = 0; j < 3; ++j) {
         if (vars[i] != vars[j]) continue;
         raise(v[i], v[j].l);
@@ -182,7 +182,7 @@ OUTLINE void check_whole(const Learner& l, i32 row, const Premises& why, Literal
   delete[] plain;
 }
 
-// One run of all rows over `plain`. Whether they are consistent; `changed` when something grew.
+// Propagates all rows once over `plain`. Whether they are consistent; `changed` is set when a side grew.
 static bool run_rows_plainly(const Learner& l, bound_t* plain, bool* changed) {
   for (i32 row = problem(l)->n_rows; row < n_all_rows(problem(l)); ++row) {
     if (!run_whole_plainly(l, row, plain, changed)) return false;
@@ -227,7 +227,7 @@ static bool run_clauses_plainly(const Learner& l, bound_t* plain, bool* changed)
   return true;
 }
 
-// Whether the root with all literals of the learned clause false has a fault, by propagation alone.
+// Whether propagation alone fails from the root with all literals of the learned clause false.
 static bool is_refuted(const Learner& l, bound_t* plain) {
   for (i32 side = 0; side < n_sides(problem(l)); ++side) plain[side] = sides(l).root[side];
   for (i32 i = 0; i < learned(l).size; ++i) {
@@ -242,14 +242,14 @@ static bool is_refuted(const Learner& l, bound_t* plain) {
   return false;
 }
 
-// The clause in learned(l), before it is stored.
+// Checks the clause in learned(l), before it is stored.
 OUTLINE void check_learned(const Learner& l) {
   bound_t* plain = new bound_t[2 * (u64)problem(l)->n_vars];
   if (!is_refuted(l, plain)) ++statistics(l).explanation_errors;
   delete[] plain;
 }
 
-// A fixpoint, as propagation takes it for one: no row has anything more to say.
+// Checks that at a fixpoint of propagation no row can tighten a bound.
 OUTLINE void check_fixpoint(const Learner& l) {
   u64 n = 2 * (u64)problem(l)->n_vars;
   bound_t* plain = new bound_t[n];
@@ -259,7 +259,7 @@ OUTLINE void check_fixpoint(const Learner& l) {
   delete[] plain;
 }
 
-// Bounds grow: what is supposed is neither true nor false.
+// Checks that a decision is neither true nor false already.
 OUTLINE void check_supposed(const Learner& l, Literal a) {
   if (sides(l).now[a.side] >= a.k || sides(l).now[opposite(a.side)] >= 1 - a.k) ++statistics(l).explanation_errors;
 }

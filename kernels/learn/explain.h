@@ -1,4 +1,4 @@
-// Reasons, whoever gave them: a row by its rules or by the oracle, or a clause, whose other literals are all false.
+// Reasons: of a row, by its rules or by the oracle; of a clause, whose other literals are all false.
 #pragma once
 
 #include "../core/assert.h"
@@ -22,7 +22,7 @@
 #endif
 
 constexpr i32 DEEPEST_MINIMISATION = 30;
-constexpr i32 N_REASONS = DEEPEST_MINIMISATION + 2;  // looked at together, one for the sake of the other
+constexpr i32 N_REASONS = DEEPEST_MINIMISATION + 2;  // in use at the same time, one for each depth of the recursion
 
 // Memory for the premises of reasons, for each depth.
 struct Reasons {
@@ -46,14 +46,14 @@ DEVICE void take_memory(Reasons& s, const Problem* p, Room& room) {
   s.premises = take<Literal>(room, N_REASONS * (i64)s.room);
 }
 
-// True literals that imply another one. Those of a clause are read where they lie, negated.
+// True literals that imply another one. Those of a clause are not copied: `get_premise` reads and negates them.
 struct Reason {
   Premises own;
   const Literal* clause;
   i32 count, skipped;  // of a clause: the side of the literal that is implied
 };
 
-// An empty one. No other of this depth is in use.
+// An empty reason with the memory of this depth, which no other may be using.
 DEVICE Reason reason_at(const Learner& l, i32 depth) {
   ASSERT(0 <= depth && depth < N_REASONS);
   const Reasons& s = reasons(l);
@@ -61,7 +61,7 @@ DEVICE Reason reason_at(const Learner& l, i32 depth) {
   return why;
 }
 
-// Literal i of the reason. One of a clause may be the implied literal itself: false.
+// Literal i of the reason. False where literal i of a clause is the implied one.
 DEVICE bool get_premise(const Reason& why, i32 i, Literal* a) {
   ASSERT(0 <= i && i < why.count);
   if (!why.clause) {
@@ -122,14 +122,14 @@ OUTLINE void explain_row(const Learner& l, i32 row, Literal a, i32 t, Premises& 
 #ifdef CHECK_EXPLANATIONS
   check_explanation(l, r, why, a, t);
 #endif
-#ifdef COUNTED_OPERATOR  // docs/measurements/learning.md: of which operator are they, and how long
+#ifdef COUNTED_OPERATOR  // docs/measurements/learning.md: the number and length of one operator's explanations
   if (r.op != COUNTED_OPERATOR) return;
 #endif
   ++statistics(l).explanations;
   statistics(l).premises += why.count;
 }
 
-// Why `a` came to be true at entry t, or would have.
+// The reason why `a` became true at entry t, or would have.
 DEVICE void explain(const Learner& l, i32 reason, Literal a, i32 t, Reason& why) {
   ASSERT(reason != DECISION);
   if (is_row_reason(reason)) {

@@ -1,6 +1,6 @@
-// Which rows a change of a side wakes, and when they run.
+// The rows that a change of a side wakes, and their order.
 //
-// The other engines know for each variable which rows to wake (watch.py). A learner sorts them anew, for each side:
+// The other engines have a list of rows for each variable (watch.py). A learner makes lists for each side:
 //
 // * Rows of a comparison with a constant, x = (y <= 5) say, wake when y's side passes the constant, not at each step:
 //   of a variable with a hundred such rows a change wakes one or two. They are sorted by threshold, like the literals
@@ -9,7 +9,7 @@
 // * Sums wait until these have nothing more to say; what costs more waits for the sums, and wide rows for all others.
 //   Where bounds creep it is the other way round (advance.h).
 //
-// A row does not wake itself where one run tells all that it knows.
+// A row does not wake itself if a second run would change nothing.
 #pragma once
 
 #include "../core/assert.h"
@@ -25,25 +25,25 @@ constexpr i32 NOT_QUEUED = -2;
 enum Priority { AT_ONCE, SUMS, COSTLY, WHOLE };
 constexpr i32 N_PRIORITIES = 4;
 
-// The rows that a side wakes: where each priority begins in the lists, where the thresholds do, and the end.
+// The rows that a side wakes: the places in the lists where each priority, the thresholds, and the end are.
 struct SideWakes { i32 start[N_PRIORITIES], thresholds, end; };
 
 struct Wakes {
   SideWakes* of_side;
-  i32* rows;    // the lists: a row,
-  bound_t* at;  // and its threshold
+  i32* rows;    // the lists of rows
+  bound_t* at;  // the threshold of each element of the lists
 };
 
-// Rows that wait, a queue for each priority.
+// A queue of rows for each priority.
 struct Queue {
-  i32* next;  // of each row: the one behind it in its queue, or -1 at the end; NOT_QUEUED
+  i32* next;  // for each row: the one behind it in its queue, -1 at the end, or NOT_QUEUED
   i32 first[N_PRIORITIES], last[N_PRIORITIES];
 };
 
 PART(Wakes, wakes);
 PART(Queue, queue);
 
-// How long the lists are at most: a row of EQ and a constant has two thresholds a side.
+// The most elements of all lists: an EQ row with a constant has two thresholds for each side.
 DEVICE i64 most_wakes(const Problem* p) {
   i64 count = 0;
   for (i32 v = 0; v < p->n_vars; ++v) {
@@ -105,7 +105,7 @@ DEVICE void add_wake(Learner& l, i32* end, i32 row, bound_t k) {
   wakes(l).at[(*end)++] = k;
 }
 
-// The thresholds of the side at which the comparison may have something to say.
+// Adds the thresholds of the side at which the comparison may tighten something.
 DEVICE void add_thresholds(Learner& l, i32* end, i32 side, i32 row) {
   Row r = load_constant(&problem(l)->rows[row]);
   bool is_y = var_of(side) == r.y, upper = is_upper(side);
@@ -118,7 +118,7 @@ DEVICE void add_thresholds(Learner& l, i32* end, i32 side, i32 row) {
   }
 }
 
-// Whether the thresholds from..end-1 do not fall.
+// Whether the thresholds from..end-1 are in ascending order.
 DEVICE bool is_sorted(const Wakes& s, i32 from, i32 end) {
   for (i32 i = from + 1; i < end; ++i) {
     if (s.at[i - 1] > s.at[i]) return false;
@@ -151,7 +151,7 @@ DEVICE void add_listed_wakes(Learner& l, i32* end, const i32* wakes, i32 side, i
   for (i32 i = wakes[side]; i < wakes[side + 1]; ++i) add_wake(l, end, first + wakes[i], 0);
 }
 
-// The rows that the side wakes, into place `end` of the lists and behind.
+// Writes the rows that the side wakes to the lists, from place `end` on.
 DEVICE void sort_wakes(Learner& l, i32 side, i32* end) {
   Watch w = load_constant(&problem(l)->watches[var_of(side)]);
   i32 from = is_upper(side) ? w.both : w.start, to = is_upper(side) ? w.end : w.upper;

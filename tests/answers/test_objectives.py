@@ -122,7 +122,7 @@ def test_the_front_of_ten_thousand_solutions_takes_seconds(drawn, goals, engine)
 
 
 def undominated_pairs(vectors: set[tuple[int, int]]) -> set[tuple[int, int]]:
-    """Of two objectives, by one pass in order."""
+    """The front of two objectives, by one pass in order."""
     best, found = float("inf"), set()
     for first, second in sorted(vectors):
         if second < best:

@@ -77,7 +77,7 @@ class _Drawer:
         return self.define("int_lt_reif", self.some(2), BOOLEAN)
 
     def product(self) -> tuple[Ref, set[int]]:
-        """Of one that is not total, too: an index beyond the array has no value."""
+        """A product, or an element of an array, which is not total: an index beyond the array has no value."""
         if known := self.shared_one("int"):
             return known
         if self.random.random() < 0.5:

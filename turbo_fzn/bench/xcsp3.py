@@ -235,7 +235,7 @@ def all_different(rng: random.Random) -> Parts:
 
 @kind("variables")
 def variables(_: random.Random) -> Parts:
-    """Of their own, each with a domain with holes; here it is the section <variables> that grows."""
+    """An instance whose section <variables> grows: variables that each have a domain with holes."""
     for i in count():
         yield f'<var id="v{i}"> {i % 7} {i % 7 + 2}..{i % 90 + 10} 200 </var>\n'
 

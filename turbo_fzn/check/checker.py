@@ -1,15 +1,14 @@
-"""Does an assignment satisfy the FlatZinc model as it was written? The last gate before a solution is printed.
+"""Checks whether an assignment satisfies the FlatZinc model as it was written, before a solution is printed.
 
-A solver rewrites, simplifies and compiles a model before it searches; a mistake on that way would print a wrong
-answer. So every solution is evaluated against the *original* constraints by this folder, which shares nothing with
-that way but the parsed Model and the signatures of predicates: relations.py and meanings.py say what the predicates
-mean, column_relations.py the same of whole columns, tables.py is the model made ready for them.
+A solver rewrites, simplifies and compiles a model before it searches; a mistake in any of this would print a wrong
+answer. So this folder evaluates every solution against the *original* constraints. It shares only the parsed Model and
+the signatures of predicates with the solver: relations.py and meanings.py define the predicates, column_relations.py
+evaluates them on whole columns, tables.py resolves the model for them.
 
-With `-a` there are many solutions of a small model. `all_hold` looks at all of them at once; only when something fails
-are they taken one by one, to say what.
+With `-a` there are many solutions of a small model. `all_hold` checks all of them at once; only if one fails are they
+checked one by one, to find the fault.
 
-Only the names and argument counts are looked at when a Checker is made; the tables are built on
-first use, or by `make_ready`.
+A new Checker checks names and numbers of arguments only; the tables are built on first use, or by `make_ready`.
 """
 
 from __future__ import annotations
@@ -74,22 +73,22 @@ class Checker:
 
     @cached_property
     def lengths(self) -> dict[str, int]:
-        """Of the arrays with a name."""
+        """The number of elements of each array that has a name."""
         return {name: len(array.elements) for name, array in self.model.arrays.items()}
 
     @cached_property
     def tables(self) -> Tables:
-        """What the model says of integers and Booleans."""
+        """The tables of the constraints on integers and Booleans."""
         return Tables(self.integers)
 
     def make_ready(self) -> None:
-        """Builds the tables, which the first check would do."""
+        """Builds the tables, so that the first check need not."""
         for group in self.tables.groups.values():
             group.make_ready()
 
     @cached_property
     def integers(self) -> Model:
-        """The model without its float variables and what speaks of them, or itself where it has none."""
+        """The model without its float variables and the constraints on them, or the model itself if it has none."""
         if not self.has_floats:
             return self.model
         model = self.model
@@ -105,18 +104,19 @@ class Checker:
         return bool(self.reals.constraints) or any(one.kind == "float" for one in self.model.variables.values())
 
     def violation(self, values: Mapping[str, int]) -> str | None:
-        """None when the assignment is a solution, else one line that names what does not hold."""
+        """None if the assignment is a solution, else a line that names a violated constraint or domain. Floats are left
+        to `undecided`."""
         return next(self.violations(values), None)
 
     def undecided(self, values: Mapping[str, float]) -> str | None:
-        """Of an assignment that has no `violation`: one line that names what its float variables miss by more than the
-        precision, or None."""
+        """For an assignment without `violation`: None, or a line that names a domain or constraint that its float
+        variables miss by more than the precision."""
         misplaced = self.reals.misplaced(values, self.precision)
         violated = (self.describe(one, values) for one in self.reals.violated(values, self.precision))
         return next(chain(misplaced, violated), None)
 
     def violations(self, values: Mapping[str, int]) -> Iterator[str]:
-        """One line for every declaration and constraint that does not hold, but for those on floats."""
+        """A line for every declaration and constraint that does not hold, except those on floats."""
         missing = next((name for name in self.model.variables if name not in values), None)
         if missing is not None:
             yield f"variable {missing} has no value"
@@ -133,7 +133,7 @@ class Checker:
     def all_hold(self, values: np.ndarray) -> bool:
         """Whether every row of `values` (int64 [k, variables], in the model's order) is a solution.
 
-        False says that some row is none, or that its numbers are too large for columns: look at them one by one.
+        False means that a row is not, or that its numbers are too large for columns: then check them one by one.
         """
         tables = self.tables
         constants = tables.slots.constants
@@ -171,7 +171,7 @@ class Checker:
 
 
 def show(value: object) -> str:
-    """A value as FlatZinc writes it, long ones cut."""
+    """A value as FlatZinc text, cut if it is long."""
     if isinstance(value, IntSet):
         parts = [f"{low}..{high}" for low, high in value.ranges[:SHOWN_VALUES]]
         return " union ".join(parts + ["…"] * (len(value.ranges) > SHOWN_VALUES)) or "{}"

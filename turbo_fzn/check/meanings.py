@@ -1,4 +1,4 @@
-"""What the global constraints mean, in plain Python: the rows of relations.py whose names begin with `turbo_`.
+"""The meaning of the global constraints, in plain Python: the rows of relations.py whose names begin with `turbo_`.
 
 Written from MiniZinc's documentation, not from any lowering. Matrices are given row by row; an argument `first` is the
 index of an array's first element. A matrix of constants is a NumPy array of one dimension, int64; other arrays are
@@ -39,7 +39,7 @@ def is_inverse(f: Values, first_f: int, g: Values, first_g: int) -> bool:
 
 
 def _tour_lengths(x: Values, first: int) -> list[int] | None:
-    """The lengths of the cycles of the successors x; None if these are no permutation."""
+    """The lengths of the cycles of the successors x; None if x is not a permutation."""
     if sorted(x) != list(range(first, first + len(x))):
         return None
     left, lengths = set(range(len(x))), []
@@ -78,7 +78,7 @@ def is_row(x: Values, n_rows: int, cells: np.ndarray) -> bool:
 
 
 def path(x: Values, n_states: int, letters: IntSet, d: np.ndarray, state: int) -> tuple[list[int], int]:
-    """The cells of d that a word uses, and the state behind it, 0 when it leaves the automaton."""
+    """The cells of d that a word uses, and the state after it, 0 if it leaves the automaton."""
     cells: list[int] = []
     for letter in x:
         if not is_member(letter, letters) or not 1 <= state <= n_states:
@@ -140,14 +140,14 @@ def _is_path_at_cost(
 
 
 def fits(s: Values, d: Values, r: Values, capacity: int) -> bool:
-    """At no time is more used than the capacity. What is used changes only where a task starts or ends."""
+    """Whether the use never exceeds the capacity; it changes only where a task starts or ends."""
     tasks = [(start, start + length, use) for start, length, use in zip(s, d, r)]
     most = [sum(use for low, high, use in tasks if low <= time < high) for task in tasks for time in task[:2]]
     return not s or (capacity >= 0 and max(most) <= capacity)
 
 
 def are_apart(sides: Sequence[tuple[Values, Values]], strict: bool) -> bool:
-    """No two boxes overlap; `strict`: one of size 0 does not lie within another either."""
+    """Whether no two boxes overlap; with `strict`, a box of size 0 may not lie within another either."""
     n = len(sides[0][0]) if sides else 0
     boxes = [[(p[i], p[i] + d[i]) for p, d in sides] for i in range(n) if strict or all(d[i] != 0 for _, d in sides)]
     return all(any(p[1] <= q[0] or q[1] <= p[0] for p, q in zip(*pair)) for pair in combinations(boxes, 2))

@@ -38,7 +38,7 @@ PATIENCE = 4  # times as long in each round of tests that had not enough
 
 
 class Explainer:
-    """Of a model that was proved to have no solution, in so many seconds; `core` is what is known so far."""
+    """Shrinks the constraints of a model that was proved infeasible, in so many seconds; `core` is the set so far."""
 
     def __init__(self, model: Model, options: Options, interrupt: Interrupt, seconds: float):
         self.model, self.interrupt = model, interrupt
@@ -67,7 +67,7 @@ class Explainer:
         return Core([self.groups[member].named for member in sorted(members)], is_minimal)
 
     def open_ones(self, members: Members) -> list[int]:
-        """Those without which there may be a solution or none, and which a longer test may tell."""
+        """The members for which it is open whether the others have a solution, and which a longer test may decide."""
         less = {member: members - {member} for member in sorted(members)}
         return [one for one, rest in less.items() if not self.has_solution(rest) and rest not in self.untried]
 

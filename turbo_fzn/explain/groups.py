@@ -75,7 +75,7 @@ def groups_of(model: Model) -> list[Group]:
 
 
 def _definitions(model: Model) -> dict[str, list[int]]:
-    """Of each introduced variable, the constraints that only define it."""
+    """The constraints that only define an introduced variable, by its name."""
     found: dict[str, list[int]] = defaultdict(list)
     for number, constraint in enumerate(model.constraints):
         call = _annotation(constraint, "defines_var")

@@ -1,10 +1,9 @@
-"""What learners search in the place of trees of ternary rows: linear rows and clauses.
+"""Replaces trees of ternary rows by linear rows and clauses, for learners.
 
 The ternary form gives a long sum, conjunction or disjunction a variable for each of its inner nodes. The other engines
-need that: their rows are alike, and run in lanes. A learner does not, and for it a node is an entry of the trail more
-and a reason more. So for learners trees are stated as a whole again (linear_rows.py, clause_rows.py), and the links
-between their rows leave the store. A solution gives them back: run in `order`, the rows that are left out say what each
-link is.
+need this, since rows of one form run in parallel lanes. For a learner each node only costs a trail entry and a reason
+more. So for learners trees become single constraints again (linear_rows.py, clause_rows.py), and the links between
+their rows leave the store. In a solution the rows that are left out, run in `order`, compute the links.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ class Fused:
 
 
 def fuse(tnf: TNF, kept: np.ndarray) -> Fused:
-    """Those of a TNF at its root fixpoint. Variables that are `kept` (bool [n]) stay."""
+    """The fused rows of a TNF at its root fixpoint. Variables that are `kept` (bool [n]) stay."""
     left = outsourced(tnf, kept)
     places = np.flatnonzero(~left.absorbed)
     rest = replace(tnf, op=tnf.op[places], x=tnf.x[places], y=tnf.y[places], z=tnf.z[places])

@@ -1,13 +1,13 @@
 """regular, cost_regular, mdd and cost_mdd: a word is a path through a layered graph.
 
-The states between the letters and the steps from one to the next have truth values (Pesant 2004; as Booleans Quimper
-and Walsh 2006). A state is true when some step leads to it, a step when the state before it is and its letter is read.
-So all are functions of the word, and hold where it is not accepted, too. Where it is, a state has a step that leaves it
-and a letter a step that reads it, so each letter that is on no path left is lost. Only what lies on a path from the
-first state to a final one has variables.
+The states between the letters, and the steps from one to the next, have truth values (Pesant 2004; as Booleans Quimper
+and Walsh 2006). A state is true if a step leads to it; a step is true if the state before it is and its letter is read.
+So all are functions of the word, also if it is not accepted. If it is accepted, each true state has a step that leaves
+it and each letter a step that reads it, so letters on no remaining path are removed. Only states and steps on paths
+from the first state to a final one have variables.
 
-An automaton with too many steps has a variable for each state in between and ELEMENT rows for the transitions instead.
-The cost of each place has a truth value for each amount, so that its bounds are those of the steps left.
+An automaton with too many steps has a variable for each intermediate state and ELEMENT rows for the transitions
+instead. The cost of each place has a truth value for each amount, so that its bounds are those of the remaining steps.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _on_paths(layers: list[Layer], n_states: int, first: int, final: np.ndarray)
 
 @dataclass
 class Graph:
-    """The layers, the truth of each label in each layer, and what accepts: a variable a final state."""
+    """The layers, and the truth of each label in each layer."""
 
     layers: list[Layer]
     labels: list[np.ndarray]
@@ -72,7 +72,7 @@ class Graph:
     def run(self, b: Builder, first: int, is_path: bool) -> tuple[list[np.ndarray], np.ndarray]:
         """The truths of the steps of each layer, and of the states at the end (-1: cannot be reached).
 
-        `is_path` says that the word is accepted: then states have a step of theirs, and labels that are values.
+        If `is_path`, the word is accepted: then each true state or label must have a true step.
         """
         at = np.full(self.n_states, -1)
         at[first] = b.true
@@ -89,7 +89,7 @@ class Graph:
 
     @staticmethod
     def support(b: Builder, step: np.ndarray, of: np.ndarray, truths: np.ndarray) -> None:
-        """A state or label is true exactly when some step of it is."""
+        """States that a state or label is true exactly if one of its steps is."""
         some = bulk.grouped(b, MAX, step, of, len(truths))
         bulk.merge(b, some[some >= 0], truths[some >= 0])
 
@@ -175,7 +175,7 @@ def graph_of_values(b: Builder, x: Sequence[int], layers: Sequence[Layer], n_sta
 def accept(b: Builder, graph: Graph, first: int, accepting: np.ndarray, total: int | None, r: int) -> list[np.ndarray]:
     """r = (the path ends in an accepting state, and the costs of its steps are the total, if there is one).
 
-    Gives the truths of the steps of each layer.
+    Returns the truths of the steps of each layer.
     """
     steps, at = graph.run(b, first, b.value(r) == 1)
     ends = at[accepting & (at >= 0)]
@@ -193,7 +193,7 @@ def accept(b: Builder, graph: Graph, first: int, accepting: np.ndarray, total: i
 
 
 def _state_costs(b: Builder, graph: Graph, steps: list[np.ndarray], total: int) -> None:
-    """The sum of a cost for each layer, with a truth value for each amount."""
+    """States that `total` is the sum of a cost for each layer, with a truth value for each amount."""
     places = []
     for layer, step in zip(graph.layers, steps):
         amounts, place = np.unique(layer.cost, return_inverse=True)
@@ -206,7 +206,8 @@ def _state_costs(b: Builder, graph: Graph, steps: list[np.ndarray], total: int) 
 
 
 def elements(b: Builder, x: Sequence[int], target: np.ndarray, least: int, first: int, accepting: np.ndarray) -> None:
-    """A variable for each state in between, and target[state, letter] as an element of one table."""
+    """States acceptance with a variable for each intermediate state, and target[state, letter] as elements of a
+    table."""
     n_states, n_letters = target.shape
     cells = target.reshape(-1).tolist()
     state = b.constant(first)
@@ -249,7 +250,7 @@ def cost_mdd(
     total: int,
     r: int,
 ) -> None:
-    """The same, and the costs of the edges on the path sum up to `total`."""
+    """r = (x is a path from node 1 to node 0, and the costs of its edges sum up to `total`)."""
     _diagram(b, x, n_nodes, level, source, label, cost, target, total, r)
 
 

@@ -36,7 +36,7 @@ FEW_CELLS = 64  # of a table that is not worth array operations
 
 
 def table(b: Builder, x: Sequence[int], n_rows: int, cells: Sequence[int], r: int) -> None:
-    """r = (x is one of the n_rows rows, whose cells follow one after the other)."""
+    """r = (x is one of the n_rows rows, whose cells are given row by row)."""
     if not x:
         return b.merge(r, b.true if n_rows else b.false)
     if len(cells) <= FEW_CELLS and b.value(r) is not None:
@@ -123,7 +123,7 @@ def _state_pairs(b: Builder, x: Sequence[int], relation: Relation, pairs: Pairs)
 
 
 def state_members(b: Builder, members: list[Sequence[int]], plan: Plan) -> None:
-    """State of each of the lists of variables that it is a row, by truth values as far as there may be more of them."""
+    """States that each of the lists of variables is a row: by truth values up to the limits, else by few rows."""
     n = _afford(b, members, plan.cost, plan.sets)
     size = max(AT_ONCE // max(plan.cost, 1), 1)
     for start in range(0, n, size):
@@ -140,7 +140,7 @@ def exclude(b: Builder, x: Sequence[int], plan: Plan) -> None:
 
 
 def exclude_members(b: Builder, members: list[Sequence[int]], plan: Plan) -> None:
-    """State of each of the lists of variables that it is none of the rows, likewise."""
+    """States that each of the lists of variables is none of the rows, as `state_members` does."""
     has_codes = forms.has_codes(plan)
     n = _afford(b, members, plan.cost_excluded, [plan.heads.sets]) if has_codes else len(members)
     size = max(AT_ONCE // max(plan.cost_excluded, 1), 1)
@@ -160,8 +160,8 @@ def _define_truth(b: Builder, x: Sequence[int], plan: Plan, r: int) -> None:
 
 
 def _afford(b: Builder, members: Sequence[Sequence[int]], cost: int, every: Sequence[Sets]) -> int:
-    """How many of the first constraints may be so many rows each, and those of the disjunctions that are new to their
-    variables. These are spent."""
+    """The number of first constraints for which the limits allow `cost` rows each and the rows of disjunctions that are
+    new to their variables. Counts these rows."""
     seen = {(number, v) for number, sets in enumerate(every) for v, _ in sets.unions}
     for n, x in enumerate(members):
         new = {(number, b.find(x[sets.column])) for number, sets in enumerate(every)} - seen
@@ -174,7 +174,7 @@ def _afford(b: Builder, members: Sequence[Sequence[int]], cost: int, every: Sequ
 
 
 def flush(b: Builder) -> None:
-    """State the constraints that wait; those of few rows come first."""
+    """States the waiting constraints, beginning with those of few rows."""
     plans = all_plans(b)
     for plan in sorted((plan for plan in plans if plan.excluded), key=lambda plan: plan.cost_excluded):
         exclude_members(b, plan.excluded, plan)
@@ -185,7 +185,7 @@ def flush(b: Builder) -> None:
 
 
 def _few_rows(b: Builder, x: Sequence[int], cells: Sequence[int]) -> list[tuple[int, ...]]:
-    """The rows that the domains allow, each as often as it is there."""
+    """The rows that the domains allow, with repetitions."""
     rows = list(zip(*[iter(cells)] * len(x)))
     for column, v in enumerate(x):
         low, high = b.lower[v], b.upper[v]
@@ -197,7 +197,7 @@ def _few_rows(b: Builder, x: Sequence[int], cells: Sequence[int]) -> list[tuple[
 
 
 def _exclude_few(b: Builder, x: Sequence[int], rows: list[tuple[int, ...]]) -> None:
-    """State that x is none of the rows, one at a time: the one before may leave no values for the next."""
+    """States that x is none of the rows, one at a time, since each may remove values of the next."""
     for row in rows:
         if _few_rows(b, x, row):
             truths = [bulk.shared(b, EQ, v, b.constant(value)) for v, value in zip(x, row)]
@@ -205,7 +205,7 @@ def _exclude_few(b: Builder, x: Sequence[int], rows: list[tuple[int, ...]]) -> N
 
 
 def _state_few(b: Builder, x: Sequence[int], rows: list[tuple[int, ...]]) -> None:
-    """State that x is the only row, as for most where each constraint has a table of its own."""
+    """States that x is the first row, the only one that the domains allow. Raises Infeasible without a row."""
     if not rows:
         raise Infeasible
     for v, value in zip(x, rows[0]):

@@ -25,13 +25,13 @@ Columns = Sequence[np.ndarray] | np.ndarray
 
 @dataclass
 class Sets:
-    """Sets of values of one column, by places in its values; the places of set k are those where `number` is k."""
+    """Sets of values of one column, given as places in its values; set k has the places where `number` is k."""
 
     column: int
     places: np.ndarray
-    number: np.ndarray  # ascends
+    number: np.ndarray  # in ascending order
     sizes: np.ndarray
-    unions: dict[tuple[int, bool], np.ndarray] = field(default_factory=dict)  # what table_forms.py has stated of them
+    unions: dict[tuple[int, bool], np.ndarray] = field(default_factory=dict)  # made by table_forms.py
 
     @cached_property
     def n_rows(self) -> int:
@@ -41,13 +41,13 @@ class Sets:
 
 @dataclass
 class Heads:
-    """Rows grouped by all columns but the last one of `columns`: a head is what the rows of a group have in common."""
+    """Rows grouped by all columns but the last one of `columns`: a head is the common values of a group."""
 
     columns: list[int]
-    places: list[np.ndarray]  # of each column but the last, the place of its value in each head
+    places: list[np.ndarray]  # for each column but the last: the place of each head's value
     of_row: np.ndarray  # the head of each row
     last: np.ndarray  # the place of each row's value in the last column
-    sets: Sets  # those of the values of the last column that some head has
+    sets: Sets  # of the values of the last column that the heads allow
     set_of: np.ndarray  # the set of each head
 
     def __len__(self) -> int:
@@ -55,7 +55,7 @@ class Heads:
 
     @property
     def is_function(self) -> bool:
-        """Whether each head leaves one value of the last column."""
+        """Whether each head allows one value of the last column only."""
         return len(self) == len(self.of_row)
 
 
@@ -118,7 +118,7 @@ class Plan:
 
     @cached_property
     def conflicts(self) -> Heads:
-        """The combinations of values that are no rows, where these are few."""
+        """The combinations of values that are not rows, if these are few."""
         is_row = np.zeros(tuple(map(len, self.values)), dtype=bool)
         is_row[tuple(self.places)] = True
         return _heads_of(list(np.argwhere(~is_row).T), self.widest)
@@ -129,7 +129,7 @@ class Plan:
 
     @cached_property
     def backwards(self) -> Heads:
-        """Of a table of two columns: grouped by the other one than `heads` are."""
+        """The rows of a table of two columns, grouped by the other column than `heads`."""
         return _heads_of(self.places, 1 - self.widest)
 
     @cached_property
@@ -146,7 +146,7 @@ class Plan:
 
     @property
     def widest(self) -> int:
-        """The column of the most values, the last one of these: to group by the others leaves the fewest heads."""
+        """The last one of the columns with the most values; grouping by the others gives the fewest heads."""
         return max(range(len(self.values)), key=lambda column: (len(self.values[column]), column))
 
     @property
@@ -155,7 +155,7 @@ class Plan:
 
     @cached_property
     def takes_heads(self) -> bool:
-        """Whether truth values of heads are fewer rows than those of rows."""
+        """Whether truth values of heads need fewer rows than those of rows."""
         return self.width == 2 or self.rows_of_heads < self.rows_of_rows
 
     @cached_property
@@ -168,7 +168,7 @@ class Plan:
 
     @cached_property
     def cost(self) -> int:
-        """Rows of each constraint that says that its variables are a row, beside those of `unions`."""
+        """The number of rows of a constraint "the variables are a row", without those of `unions`."""
         if self.has_few_conflicts:
             return len(self.conflicts) * (self.width - 1)
         if self.width == 2:
@@ -177,12 +177,12 @@ class Plan:
 
     @cached_property
     def cost_excluded(self) -> int:
-        """Rows of each constraint that says that its variables are no row, likewise."""
+        """The number of rows of a constraint "the variables are no row", without those of `unions`."""
         return len(self.heads) * (self.width - 1)
 
     @cached_property
     def sets(self) -> list[Sets]:
-        """Of which the constraints that say that their variables are a row state disjunctions."""
+        """The sets whose disjunctions a constraint "the variables are a row" needs."""
         if self.has_few_conflicts:
             return [self.conflicts.sets]
         if self.width == 2:
@@ -191,7 +191,7 @@ class Plan:
 
     @cached_property
     def cost_alone(self) -> int:
-        """Rows of a single constraint."""
+        """The number of rows if there is only one constraint."""
         return self.cost + sum(sets.n_rows for sets in self.sets)
 
     def truths_of(self, b: Builder, column: int, variable: int) -> np.ndarray:
@@ -217,7 +217,7 @@ def plan_of(b: Builder, x: Sequence[int], relation: Relation) -> Plan:
 
 
 def all_plans(b: Builder) -> list[Plan]:
-    """Those that several constraints may have."""
+    """The plans that several constraints may share."""
     return [plan for plan in b.plans.values() if isinstance(plan, Plan)]
 
 
