@@ -105,6 +105,7 @@ TNF: dict[str, Values] = {
 BOUNDS: dict[str, Values] = {
     "bounds.beside.HEAD_START_SECONDS": (0.0,),
     "bounds.beside.HOPE": (0, 1),
+    "bounds.beside.LOOK_SECONDS": (0.0,),
     "bounds.beside.REST_SECONDS": (0.0,),
     "bounds.beside.SUGGESTION_SECONDS": (0.0,),
     "bounds.certificate.DENOMINATOR": (2**12, 2**16),

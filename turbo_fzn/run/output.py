@@ -9,11 +9,13 @@ input determines the style. All output is flushed at once, since the reader may 
 | the end | `==========` where the whole space was searched | `s OPTIMUM FOUND`, `s SATISFIABLE`, … |
 | whether it was searched | the same | `d COMPLETE EXPLORATION` or `d INCOMPLETE EXPLORATION` |
 | statistics | `%%%mzn-stat: name=value` | `d name value` |
+| why there is no solution | `% ` and text, then `%%%mzn-core: ["name", …]` | `c ` and text |
 """
 
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -26,7 +28,7 @@ if TYPE_CHECKING:  # the status lines are also used before NumPy is loaded
 
     from turbo_fzn.options import Options
     from turbo_fzn.read.model import Model
-    from turbo_fzn.run.outcome import Finished, Solution
+    from turbo_fzn.run.outcome import Core, Finished, Solution
     from turbo_fzn.tnf.language import Output
 
 SEPARATOR = "----------"
@@ -122,6 +124,11 @@ class MiniZincStyle:
             _write_statistics(self.stream, self.named(solution.statistics))
         _write_solution(self.stream, solution.outputs)
 
+    def explain(self, core: Core) -> None:
+        """Why there is no solution, before the end; the last line is for programs, a list in JSON."""
+        titles = json.dumps([constraint.title for constraint in core.constraints], ensure_ascii=False)
+        write(self.stream, "".join(f"% {line}\n" for line in core.lines()) + f"%%%mzn-core: {titles}\n")
+
     def end(self, finished: Finished) -> None:
         self.print_held()
         status = _status_line(finished)
@@ -172,6 +179,9 @@ class CompetitionStyle(MiniZincStyle):
         if held is not None:
             kind = "optimum" if "OPTIMUM" in status else "solution"
             write_line(self.stream, instantiation(held, self.model, kind))
+
+    def explain(self, core: Core) -> None:
+        write(self.stream, "".join(f"c {line}\n" for line in core.lines()))
 
     def end(self, finished: Finished) -> None:
         optimised = self.held is not None and self.held.objective is not None

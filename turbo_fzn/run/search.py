@@ -1,6 +1,6 @@
 """The search of a prepared model: drives an engine, has its solutions checked, and yields the answers.
 
-`Search.events` yields a `Solution` for each answer to print, a `Sample` at intervals if a report is asked for, then one
+`Search.events` yields a `Solution` for each answer to print, a `Sample` at intervals if they are asked for, then one
 `Finished`. Every solution is checked against the original FlatZinc before it is yielded (judge.py). The engine works in
 parallel: while the host prints, the ring fills, and only the best of the improving solutions that arrive together is
 checked. If several optimal solutions are wanted, a second search enumerates them, with the objective fixed.
@@ -68,8 +68,8 @@ class Search:
     `close` closes the engine after the last answer: freeing its resources must neither delay nor lose an answer.
     """
 
-    def __init__(self, prepared: Prepared, options: Options, interrupt: Interrupt):
-        self.prepared, self.options, self.interrupt = prepared, options, interrupt
+    def __init__(self, prepared: Prepared, options: Options, interrupt: Interrupt, is_sampled: bool = False):
+        self.prepared, self.options, self.interrupt, self.is_sampled = prepared, options, interrupt, is_sampled
         interrupt.halt = self.halt
         self.engine: Engine | None = None
         self.start = time.monotonic()
@@ -210,7 +210,7 @@ class Search:
             self.prepared.times["engineTime"] = time.monotonic() - start
             self.start = time.monotonic()
         log_phase("engine", time.monotonic() - start, tnf)
-        self.live = Live(self.start, tnf.sense, self.options.report is not None, self.meaning)
+        self.live = Live(self.start, tnf.sense, self.is_sampled, self.meaning)
         self.interrupt.settle()
         complete = yield from self.drive(engine, make_choice(engine), limit)
         complete = complete or self.is_proved()
