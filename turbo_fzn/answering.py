@@ -5,24 +5,26 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
+from turbo_fzn.messages import warn
 from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.process.leaving import leave_process
 from turbo_fzn.process.stopping import LastCall
 from turbo_fzn.ranks.world import is_launched
 from turbo_fzn.report.recorder import recorder
-from turbo_fzn.run import output
 from turbo_fzn.run.driver import Run
-from turbo_fzn.run.outcome import Finished, SearchEvent, Solution
+from turbo_fzn.run.outcome import Finished, Sample, SearchEvent, Solution
+from turbo_fzn.run.output import MiniZincStyle
 from turbo_fzn.run.policy import advice
 from turbo_fzn.run.prepared import Prepared
+from turbo_fzn.run.styles import style_of
 from turbo_fzn.tnf.text import write_file
 
 
 class Telling:
     """What is done with the events of a search; also as stopping.Answering. `note` is called with each of them."""
 
-    def __init__(self, answers: output.MiniZincStyle, run: Run, note: Callable[[SearchEvent], object]):
+    def __init__(self, answers: MiniZincStyle, run: Run, note: Callable[[SearchEvent], object]):
         self.answers, self.run, self.note = answers, run, note
         self.n_told = 0
         self.objective: float | None = None
@@ -61,7 +63,7 @@ def dump_or_answer(
 
 def answer(run: Run, prepared: Prepared, options: Options, interrupt: Interrupt, ending: LastCall) -> None:
     """Prints the answers, and the end. Of an error, which is raised, `answered` says that the end is printed."""
-    answers = output.style_of(options.file, prepared.model)(sys.stdout, options, prepared.model)
+    answers = style_of(options, prepared.model)(sys.stdout, options, prepared.model)
     try:
         telling = Telling(answers, run, recorder(options, prepared.tnf.sense))
         ending.answering = None if is_launched() else telling  # of several ranks, all come to an end together
@@ -75,7 +77,9 @@ def answer(run: Run, prepared: Prepared, options: Options, interrupt: Interrupt,
                     telling.note(event)
                     if not event.complete and interrupt.is_late:
                         advise(prepared, options)
-                elif not isinstance(event, Prepared):
+                        answers.flush_warnings()
+                elif isinstance(event, Sample):
+                    answers.look(event)
                     telling.note(event)
     except BaseException as error:
         with ending.whole():
@@ -89,4 +93,4 @@ def advise(prepared: Prepared, options: Options) -> None:
     """A line on stderr, where another search may do more within the same time."""
     words = advice(prepared.tnf, options)
     if words:
-        print(f"fzn-turbo: {words}", file=sys.stderr, flush=True)
+        warn(words, options.json_stream)

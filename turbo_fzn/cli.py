@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from turbo_fzn import memory
 from turbo_fzn.collector import without_collector
-from turbo_fzn.messages import complain, explain, set_up_logging
+from turbo_fzn.messages import complain, explain, set_up_logging, warn
 from turbo_fzn.options import NEED_GPU, Options, parse_arguments
 from turbo_fzn.process import streams, worker
 from turbo_fzn.process.age import process_start
@@ -24,7 +24,7 @@ from turbo_fzn.process.leaving import leave_process
 from turbo_fzn.process.stopping import LastCall, Stopped, catch_signals, ignore_signals, let_signals_in
 from turbo_fzn.ranks.world import World, is_launched, join
 from turbo_fzn.read.files import refuse_overwriting
-from turbo_fzn.run import output
+from turbo_fzn.run import output, styles
 
 STOP_MARGIN_SECONDS = 0.1  # how long before the time limit to stop, so that the last solution is out in time
 LONG_READ_BYTES = 500_000  # of a model that takes the tenths of a second to read in which a GPU wakes
@@ -78,7 +78,7 @@ def obey(argv: Sequence[str], started: float, leave: bool) -> int:
     try:
         command = parse_arguments(argv)
         for note in command.notes:
-            print(f"fzn-turbo: {note}", file=sys.stderr)
+            warn(note, command.options.json_stream)
         if command.action:
             let_signals_in()
             from turbo_fzn.actions import act
@@ -95,20 +95,21 @@ def solve(options: Options, started: float, leave: bool) -> int:
     end = deadline(options.time_limit, started, STOP_MARGIN_SECONDS)
     interrupt = Stopped(end) if options.dump_tnf is None else Interrupt(end)  # a file needs no reader
     memory.require(memory.LIBRARIES_BYTES)
+    unknown = styles.unknown_answer(options)
     try:
         if leave and options.arch == "auto" and not is_launched():
             work_behind()
         last_call = LastCall() if leave else None
-        catch_signals(interrupt, lambda: output.unknown_answer(options), last_call)
+        catch_signals(interrupt, unknown, last_call)
         let_signals_in()
-        set_up_logging(options.verbose)
+        set_up_logging(options.verbose, options.json_stream)
         if (options.time_limit or 0) < 0:  # MiniZinc 2.6 passes what flattening has left of its limit
             raise Interrupted
         if options.may_use_gpu() and not is_launched():  # a rank wakes its share of the GPUs
             wake_gpu(options)
         drive(options, interrupt, started, last_call)
     except Interrupted:
-        output.write(sys.stdout, output.unknown_answer(options))
+        output.write(sys.stdout, unknown())
     return 0
 
 

@@ -10,20 +10,35 @@ import sys
 from collections.abc import Sequence
 
 from turbo_fzn import progress
-from turbo_fzn.errors import InternalError, TurboError, UnsupportedError, one_line
+from turbo_fzn.errors import InternalError, TurboError, one_line
 from turbo_fzn.process import streams
-from turbo_fzn.run import output
+from turbo_fzn.run import styles
 
 
-def set_up_logging(verbose: bool) -> None:
+def set_up_logging(verbose: bool, streamed: bool = False) -> None:
+    """Log lines go to stderr; `streamed`: warnings are among the answers, too."""
     import logging
 
     handler = logging.StreamHandler(sys.stderr)
     handler.addFilter(progress.make_way)
     logging.basicConfig(handlers=[handler], format="fzn-turbo: %(message)s")
-    logging.getLogger("turbo_fzn").setLevel(logging.INFO if verbose else logging.WARNING)
+    logger = logging.getLogger("turbo_fzn")
+    logger.setLevel(logging.INFO if verbose else logging.WARNING)
+    if streamed:
+        from turbo_fzn.run.json_stream import Warnings
+
+        logger.addHandler(Warnings())
     if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
         progress.show(sys.stderr)
+
+
+def warn(text: str, streamed: bool) -> None:
+    """A line about this run on stderr, and among the answers where these are a stream of JSON."""
+    print(f"fzn-turbo: {text}", file=sys.stderr, flush=True)
+    if streamed:
+        from turbo_fzn.run import json_stream
+
+        json_stream.warn(text)
 
 
 def explain(error: BaseException) -> str | None:
@@ -56,7 +71,7 @@ def complain(message: str, argv: Sequence[str], error: BaseException) -> int:
     try:
         print(f"fzn-turbo: {message}", file=sys.stderr, flush=True)
         if not getattr(error, "answered", False):
-            output.write_line(sys.stdout, output.error_line(argv, isinstance(error, UnsupportedError)))
+            styles.write_error(sys.stdout, argv, message, error)
     except OSError:
         streams.forget_stdout()
     return 1

@@ -54,6 +54,7 @@ class Options:
     subproblems: int | None = None
     cp_profiler: tuple[int, int] | None = None
     report: str | None = None
+    json_stream: bool = False
 
     def solution_limit(self) -> int:
         """After how many solutions of a satisfaction model to stop; 0 for never."""
@@ -73,6 +74,7 @@ class Options:
 
 
 NEED_GPU = ("gpu", "hybrid")  # of --arch: without one they are an error
+JSON_STREAM = "--json-stream"  # which an error obeys too, also one of the command line
 
 
 class Row(NamedTuple):
@@ -110,6 +112,9 @@ OPTIONS = (
     Row(("--turbo-statistics",), "turbo_statistics", "switch",
         "with -s: statistics by the names that C++ Turbo gives them", "bool",
         more="docs/guide/from-turbo.md has the names, and the flags of that solver which are understood."),
+    Row((JSON_STREAM,), "json_stream", "switch",
+        "print solutions, bounds, statistics, status, warnings and errors as JSON, one object a line",
+        more="Of MiniZinc's types; docs/guide/json.md describes them. Under MiniZinc, give the flag to `minizinc`."),
     Row(("-t", "--time-limit"), "time_limit", "int",
         "time limit in milliseconds, from the start of the process (0, the default: none)",
         more="The best solution is printed before the limit. A model that is not ready for the search by then gets "

@@ -9,12 +9,14 @@ more rarely: after each twentieth of the time so far. Elsewhere nothing is told,
 from __future__ import annotations
 
 import logging
+import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from turbo_fzn import progress
 from turbo_fzn.engine.contract import Engine, Found
+from turbo_fzn.options import Options
 from turbo_fzn.run.outcome import Sample
 from turbo_fzn.run.report import finite
 
@@ -23,16 +25,25 @@ log = logging.getLogger("turbo_fzn")
 INTERVAL_SECONDS = 1.0
 LOG_SHARE = 1 / 20  # of the time so far
 FIRST_SAMPLE_SECONDS, SAMPLE_SHARE = 0.02, 1 / 20  # the axis is logarithmic
+STREAM_SECONDS = 0.5  # that a bound which was proved, or a warning, may wait
 UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
+
+
+def sample_seconds(options: Options) -> float | None:
+    """The longest time between two samples; None where none are wanted."""
+    if options.json_stream:
+        return STREAM_SECONDS
+    return None if options.report is None else math.inf
 
 
 @dataclass
 class Live:
-    """One search by one engine. `began` is on the clock of time.monotonic; `sampled`: samples are wanted."""
+    """One search by one engine. `began` is on the clock of time.monotonic; `sampled`: the longest time between two
+    samples, None where none are wanted."""
 
     began: float
     sense: int
-    sampled: bool = False
+    sampled: float | None = None
     meaning: Callable[[int], float] = int  # of what the engine has of the objective
     due: float = field(init=False)
     looked: float = field(init=False)
@@ -50,9 +61,9 @@ class Live:
     def samples(self, engine: Engine) -> Iterator[Sample]:
         """Called again and again while the engine runs; how the search goes, when it is time to."""
         now = time.monotonic()
-        if not self.sampled or now < self.sample_due:
+        if self.sampled is None or now < self.sample_due:
             return
-        self.sample_due = now + max(FIRST_SAMPLE_SECONDS, (now - self.began) * SAMPLE_SHARE)
+        self.sample_due = now + max(FIRST_SAMPLE_SECONDS, min((now - self.began) * SAMPLE_SHARE, self.sampled))
         bound = self.value(self.sense * engine.bound) if self.sense else None
         counted = engine.statistics()
         yield Sample(now - self.began, counted["nodes"], bound, counted.get("idle_ns", 0) / 1e9)

@@ -27,7 +27,7 @@ from turbo_fzn.run import report
 from turbo_fzn.run.answers import Distinct, Everything, Improvements, output_determines_all
 from turbo_fzn.run.engines import begin_bounding, decide_job, make_engine
 from turbo_fzn.run.judge import Judge
-from turbo_fzn.run.live import Live
+from turbo_fzn.run.live import Live, sample_seconds
 from turbo_fzn.run.outcome import Finished, SearchEvent, Solution
 from turbo_fzn.run.prepare import log, log_phase, settle_root
 from turbo_fzn.run.prepared import Prepared
@@ -85,6 +85,7 @@ class Search:
         self.horizon: Horizon | None = None
         self.meaning = _objective_meaning(prepared.tnf)
         self.all_are_optimal = False  # what is found from now on is as good as the best
+        self.objective_is_fixed = False  # at some number, so that bounds say nothing
         self.profiler = Profiler.connect(prepared, options) if options.cp_profiler else None
         if self.profiler is None:  # nobody wants the tree, which would need kernels of its own and one block
             self.options = replace(options, cp_profiler=None)
@@ -138,7 +139,9 @@ class Search:
         if has_no_bound(tnf):
             self.horizon = Horizon(self.judge)
             if self.horizon.is_free:
+                self.objective_is_fixed = True
                 complete = yield from self.run(self.horizon.fixed(), self.improvements, 0)
+                self.objective_is_fixed = False
                 if self.is_unbounded or self.n_solutions == 0 or self.interrupt:
                     return complete and self.n_solutions == 0
         complete = yield from self.run(tnf, self.improvements, 0, bounded=True)
@@ -211,7 +214,8 @@ class Search:
             self.prepared.times["engineTime"] = time.monotonic() - start
             self.start = time.monotonic()
         log_phase("engine", time.monotonic() - start, tnf)
-        self.live = Live(self.start, tnf.sense, self.options.report is not None, self.meaning)
+        sense = 0 if self.objective_is_fixed else tnf.sense
+        self.live = Live(self.start, sense, sample_seconds(self.options), self.meaning)
         self.interrupt.settle()
         complete = yield from self.drive(engine, make_choice(engine), limit)
         complete = complete or self.is_proved()
@@ -344,7 +348,7 @@ class Search:
 
     def note_bound(self, engine: Engine) -> None:
         """What the engine has proved by now."""
-        if self.prepared.tnf.sense and not self.all_are_optimal:
+        if self.prepared.tnf.sense and not (self.all_are_optimal or self.objective_is_fixed):
             self.bound = report.finite(self.prepared.tnf.sense * engine.bound)
 
     def answer(self, found: Found, engine: Engine) -> Generator[Solution, None, None]:

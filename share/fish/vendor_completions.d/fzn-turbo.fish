@@ -19,6 +19,7 @@ complete -c fzn-turbo -l random-seed -r -d 'seed of the random choices; equal ru
 complete -c fzn-turbo -s s -d 'print statistics'
 complete -c fzn-turbo -l statistics -d 'print statistics'
 complete -c fzn-turbo -l turbo-statistics -d 'with -s: statistics by the names that C++ Turbo gives them'
+complete -c fzn-turbo -l json-stream -d 'print solutions, bounds, statistics, status, warnings and errors as JSON, one object a line'
 complete -c fzn-turbo -s t -r -d 'time limit in milliseconds, from the start of the process (0, the default: none)'
 complete -c fzn-turbo -l time-limit -r -d 'time limit in milliseconds, from the start of the process (0, the default: none)'
 complete -c fzn-turbo -s v -d 'say on stderr what is being done'
