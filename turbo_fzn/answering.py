@@ -11,7 +11,7 @@ from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.process.leaving import leave_process
 from turbo_fzn.process.stopping import LastCall
 from turbo_fzn.ranks.world import is_launched
-from turbo_fzn.report.recorder import recorder
+from turbo_fzn.report import listener
 from turbo_fzn.run.driver import Run
 from turbo_fzn.run.outcome import Finished, Sample, SearchEvent, Solution
 from turbo_fzn.run.output import MiniZincStyle
@@ -65,7 +65,7 @@ def answer(run: Run, prepared: Prepared, options: Options, interrupt: Interrupt,
     """Prints the answers, and the end. Of an error, which is raised, `answered` says that the end is printed."""
     answers = style_of(options, prepared.model)(sys.stdout, options, prepared.model)
     try:
-        telling = Telling(answers, run, recorder(options, prepared.tnf.sense))
+        telling = Telling(answers, run, listener(options, prepared.tnf.sense))
         ending.answering = None if is_launched() else telling  # of several ranks, all come to an end together
         for event in run.events():
             with ending.whole():

@@ -18,7 +18,7 @@ from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt, Interrupted, deadline
 from turbo_fzn.read.languages import parse_named
 from turbo_fzn.read.model import Model
-from turbo_fzn.report.recorder import recorder
+from turbo_fzn.report import listener
 from turbo_fzn.run.driver import Run
 from turbo_fzn.run.outcome import CLOSED, Finished, Solution
 from turbo_fzn.run.output import MiniZincStyle, value_of
@@ -92,7 +92,7 @@ def _answers(run: Run, options: Options, kept: _Kept) -> Result:
             if options.dump_tnf is not None:
                 write_file(event.tnf, options.dump_tnf)
                 return kept.result("UNKNOWN")
-            note = recorder(options, event.tnf.sense)
+            note = listener(options, event.tnf.sense)
             continue
         if isinstance(event, Solution):
             kept.add(event)

@@ -115,10 +115,11 @@ def solve(options: Options, started: float, leave: bool) -> int:
 
 def drive(options: Options, interrupt: Interrupt, started: float, last_call: LastCall | None) -> None:
     """Prepares the model, and searches it. Without a `last_call` the process goes on: all is given back."""
-    from turbo_fzn.answering import dump_or_answer
-    from turbo_fzn.run.driver import Run
+    with without_collector(keep=True):  # it would look again and again at modules, too
+        from turbo_fzn.answering import dump_or_answer
+        from turbo_fzn.run.driver import Run
 
-    begun = Run(options.file, options, interrupt, started)
+        begun = Run(options.file, options, interrupt, started)
     try:
         with without_collector(keep=True):
             prepared = begun.prepare()

@@ -6,12 +6,14 @@ field of the same name to `Options`.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple, NoReturn
 
 from turbo_fzn.errors import UsageError
 from turbo_fzn.limits import integer, pair, precision
+from turbo_fzn.progress import width
 from turbo_fzn.read.files import PACKED
 from turbo_fzn.read.languages import known
 from turbo_fzn.spellings import did_you_mean, translate, unknown_flags
@@ -279,7 +281,11 @@ def _parser() -> Any:
         def error(self, message: str) -> NoReturn:
             raise UsageError(message)
 
-    parser = Parser(prog="fzn-turbo", description=f"Solve {SOLVED}.", allow_abbrev=False)
+    def formatter(prog: str) -> argparse.HelpFormatter:
+        """Without a width it would import shutil, and all that that imports, also where no help is wanted."""
+        return argparse.HelpFormatter(prog, width=width(sys.stdout))
+
+    parser = Parser("fzn-turbo", description=f"Solve {SOLVED}.", allow_abbrev=False, formatter_class=formatter)
     parser.add_argument("file", nargs="?", help="the model; - is standard input")
     parser.add_argument("--version", action="version", version=f"fzn-turbo {__version__}")
     for title, rows in grouped():

@@ -8,7 +8,6 @@ tree.
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 from pathlib import Path
 
@@ -40,6 +39,8 @@ def wanted_cache_folder() -> Path:
 def pip(*words: str) -> str:
     """The command that has the pip of this Python do something. The packages that it is to install are named
     themselves: `turbo_fzn[gpu]` is on no index, and nobody knows where its wheel or source tree is."""
+    import shlex
+
     return shlex.join([sys.executable, "-m", "pip", *words])
 
 

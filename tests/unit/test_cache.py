@@ -7,6 +7,7 @@ import pickle
 import re
 import stat
 import subprocess
+import tempfile
 import time
 from pathlib import Path
 
@@ -244,7 +245,7 @@ def test_a_full_disk_is_told(folder, temporary, monkeypatch):
 def test_a_full_disk_without_a_temporary_folder_is_told(folder, monkeypatch):
     fill(monkeypatch, folder)
     compiling._temporary_folder.cache_clear()
-    monkeypatch.setattr(compiling.tempfile, "tempdir", "/dev/null")
+    monkeypatch.setattr(tempfile, "tempdir", "/dev/null")
     with pytest.raises(EngineError, match=f"^cannot write .* to {folder}: No space .*; nor to a temporary folder: "):
         compiling.cpu_library(32)
 

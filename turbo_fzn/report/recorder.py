@@ -22,9 +22,8 @@ MOST_ANSWERS = 100_000  # that are kept; of more the rest is only counted
 
 def recorder(options: Options, sense: int) -> Callable[[SearchEvent], object]:
     """What is to be called with each event of the search, which has an objective of this `sense`; the last one writes
-    the page, where one is wanted."""
-    if options.report is None:
-        return lambda event: None
+    the page, which is wanted."""
+    assert options.report is not None
     try:
         open(options.report, "a").close()
     except OSError as error:

@@ -15,7 +15,6 @@ from turbo_fzn.engine import cpu, variants
 from turbo_fzn.engine.contract import Engine
 from turbo_fzn.engine.cuda import wake
 from turbo_fzn.engine.layout.layout import Settings
-from turbo_fzn.engine.together.team import Team
 from turbo_fzn.errors import EngineError
 from turbo_fzn.options import Options
 from turbo_fzn.ranks.job import Job
@@ -28,6 +27,7 @@ from turbo_fzn.tnf.language import TNF, VarChoice
 if TYPE_CHECKING:
     import numpy as np
 
+    from turbo_fzn.engine.together.team import Team
     from turbo_fzn.run.bounding import Bounding
 
 log = logging.getLogger("turbo_fzn")
@@ -71,7 +71,7 @@ def _on_cpu_until_gpu_joins(job: Job, decision: Decision) -> Engine:
     tnf, exports, options, _ = job
     first = cpu.CpuEngine(tnf, exports, cpu_settings(decision, options))
     settings = _gpu_settings(decision, options)
-    return Team(first, [lambda: make_gpu_engine(tnf, exports, settings, options.gpus)], tnf.sense)
+    return team(first, tnf, lambda: make_gpu_engine(tnf, exports, settings, options.gpus))
 
 
 def _hybrid(job: Job, decision: Decision) -> Engine:
@@ -174,6 +174,13 @@ def _all_ranks(job: Job, decision: Decision) -> Engine:
     return Ranks(own_team(job, decision), everybody)
 
 
+def team(first: Engine | list[Engine], tnf: TNF, *joining: Callable[[], Engine]) -> Team:
+    """As the class, of a search of this TNF; `joining` make engines that are not there yet."""
+    from turbo_fzn.engine.together.team import Team  # only here: most runs have one engine
+
+    return Team(first, joining, tnf.sense)
+
+
 def team_of(job: Job) -> Team:
     """The engines of a rank that was given this job."""
     return own_team(job, decide_job(job))
@@ -195,10 +202,10 @@ def own_team(job: Job, decision: Decision) -> Team:
         decision = decide(job.tnf, job.options, machine, job.wanted)
     log.info("search of rank %d: %s", everybody.rank, decision.reason)
     if CPU not in decision.engines:
-        return Team(gpus, [], job.tnf.sense)
+        return team(gpus, job.tnf)
     settings = replace(cpu_settings(decision, options), shares=True)
     own = cpu.CpuEngine(ordered(job.tnf, decision), job.exports, settings)
-    return Team([*gpus, own], [], job.tnf.sense)
+    return team([*gpus, own], job.tnf)
 
 
 def _own_gpus(job: Job, decision: Decision, options: Options, everybody: World) -> list[Engine]:

@@ -31,13 +31,13 @@ from turbo_fzn.run.live import Live, sample_seconds
 from turbo_fzn.run.outcome import Finished, SearchEvent, Solution
 from turbo_fzn.run.prepare import log, log_phase, settle_root
 from turbo_fzn.run.prepared import Prepared
-from turbo_fzn.run.profiler import Profiler
 from turbo_fzn.run.refinement import refine
 from turbo_fzn.run.unbounded import Horizon, has_no_bound
 from turbo_fzn.tnf.language import TNF
 
 if TYPE_CHECKING:
     from turbo_fzn.run.bounding import Bounding
+    from turbo_fzn.run.profiler import Profiler
 
 Course = Generator[SearchEvent, None, bool]  # at its end: whether the whole space was searched
 POLL_SECONDS = 0.001
@@ -86,7 +86,7 @@ class Search:
         self.meaning = _objective_meaning(prepared.tnf)
         self.all_are_optimal = False  # what is found from now on is as good as the best
         self.objective_is_fixed = False  # at some number, so that bounds say nothing
-        self.profiler = Profiler.connect(prepared, options) if options.cp_profiler else None
+        self.profiler = connect_profiler(prepared, options)
         if self.profiler is None:  # nobody wants the tree, which would need kernels of its own and one block
             self.options = replace(options, cp_profiler=None)
 
@@ -374,6 +374,15 @@ class Search:
         log.info("%.2f s: solution %d,%s by %s in block %d", seconds, *what)
         if self.horizon is not None and not self.all_are_optimal:
             self.horizon.see(found)  # which takes a while: the caller has the solution already
+
+
+def connect_profiler(prepared: Prepared, options: Options) -> Profiler | None:
+    """The one that listens; None where none does, or none is wanted."""
+    if not options.cp_profiler:
+        return None
+    from turbo_fzn.run.profiler import Profiler
+
+    return Profiler.connect(prepared, options)
 
 
 def _engine_is_misled(tnf: TNF, judge: Judge) -> bool:

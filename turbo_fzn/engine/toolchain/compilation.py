@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from turbo_fzn import cache, progress
+from turbo_fzn.cache import NoRoom
 from turbo_fzn.errors import EngineError
 from turbo_fzn.resources import PACKAGE
 
@@ -40,14 +41,6 @@ LOOK_SECONDS = 0.02  # between two looks at what another process compiles
 LIBRARY, ELF = ".so", b"\x7fELF"  # the suffix of an engine for a CPU; how any binary begins
 FAILED, NO_ROOM = 3, 4  # exit codes of the process; what it prints is the reason
 PROGRAM = "import sys; sys.path[0] = sys.argv.pop(1); from turbo_fzn.engine.toolchain.compilation import main; main()"
-
-
-class NoRoom(EngineError):
-    """A folder that does not take a compiled file."""
-
-    def __init__(self, folder: object, reason: str):
-        self.reason, self.place = reason, f"{folder}: {reason}"
-        super().__init__(f"cannot write compiled kernels to {self.place}")
 
 
 # ---- in the run
