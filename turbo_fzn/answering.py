@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from turbo_fzn.messages import warn
+from turbo_fzn.messages import log
 from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.process.leaving import leave_process
@@ -74,6 +74,7 @@ def answer(run: Run, prepared: Prepared, options: Options, interrupt: Interrupt,
                 elif isinstance(event, Finished):
                     answers.end(event)
                     ending.is_told = True
+                    log().info("end: %s, solutions: %d", event.status, event.n_solutions)
                     telling.note(event)
                     if not event.complete and interrupt.is_late:
                         advise(prepared, options)
@@ -93,4 +94,4 @@ def advise(prepared: Prepared, options: Options) -> None:
     """A line on stderr, where another search may do more within the same time."""
     words = advice(prepared.tnf, options)
     if words:
-        warn(words, options.json_stream)
+        log().warning(words)

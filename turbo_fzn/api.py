@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from turbo_fzn.options import Options
+from turbo_fzn.process.footprint import watched
 from turbo_fzn.process.interrupt import Interrupt, Interrupted, deadline
 from turbo_fzn.read.languages import parse_named
 from turbo_fzn.read.model import Model
@@ -71,9 +72,9 @@ def solve_model(model: Model, **settings: Any) -> Result:
 
 
 def _solve(model: Model, options: Options, start: float) -> Result:
-    run = Run(model, options, Interrupt(deadline(options.time_limit, start)))
-    kept = _Kept(options)
-    with _told_on_stderr(options.verbose), closing(run):
+    interrupt = Interrupt(deadline(options.time_limit, start))
+    run, kept = Run(model, options, interrupt), _Kept(options)
+    with _told_on_stderr(options.verbose), watched(options.memory_bytes(), interrupt.request), closing(run):
         try:
             return _answers(run, options, kept)
         except Interrupted:

@@ -35,6 +35,7 @@ class Options:
     statistics: bool = False
     turbo_statistics: bool = False
     time_limit: int | None = None
+    memory_limit: int | None = None
     verbose: bool = False
     arch: str = "auto"
     gpus: str = "all"
@@ -57,6 +58,7 @@ class Options:
     cp_profiler: tuple[int, int] | None = None
     report: str | None = None
     json_stream: bool = False
+    log_file: str | None = None
 
     def solution_limit(self) -> int:
         """After how many solutions of a satisfaction model to stop; 0 for never."""
@@ -69,6 +71,10 @@ class Options:
         if self.all_optimal:
             return 0
         return 1 if self.n_optimal is None else self.n_optimal
+
+    def memory_bytes(self) -> int | None:
+        """The limit, None where there is none."""
+        return None if self.memory_limit is None else self.memory_limit << 20
 
     def may_use_gpu(self) -> bool:
         """Whether a GPU is to search, where there is one."""
@@ -121,9 +127,17 @@ OPTIONS = (
         "time limit in milliseconds, from the start of the process (0, the default: none)",
         more="The best solution is printed before the limit. A model that is not ready for the search by then gets "
              "0.2 s more; with a limit below 0 it is not read."),
+    Row(("--memory-limit",), "memory_limit", "int",
+        "memory that the process may take, in MiB (default: no limit)", "int:1:1000000000",
+        more="What is resident counts, also of compilers that it starts; not that of GPUs. When 15/16 are taken, the "
+             "run ends as at the time limit, with the best solution or as unknown. The default of `--memory` is a "
+             "quarter of it then. With MPI it is that of rank 0."),
     Row(("-v", "-l", "--verbose"), "verbose", "switch", "say on stderr what is being done",
         more="A line for each stage, with its time and sizes, how the model is searched and why, each solution, "
              "and now and then how the search goes."),
+    Row(("--log-file",), "log_file", "text",
+        "append what -v says, warnings and errors to this file (default: none)", "string",
+        more="Each line begins with the time (UTC) and the level: `DEBUG`, `INFO`, `WARNING` or `ERROR`."),
     Row(("--arch",), "arch", "choice:auto:gpu:cpu:hybrid",
         "engine: the GPU, CPU threads, or the CPU until the GPU is ready; hybrid is there to be compared",
         "opt:auto:gpu:cpu:hybrid",
@@ -215,6 +229,13 @@ ACTIONS = (
     ("--list-variants", "show the names that --variant takes, with the engines that have each"),
 )
 
+EXIT = (
+    "0 for every answer, also unsatisfiable and unknown, and where a signal, a limit of time or memory or a reader who "
+    "leaves has ended the run; 1 for an error, which is one line on stderr. With --doctor, 0 when the CPU engine "
+    "solves models and everything that you asked for works: what CXX, NVCC or TURBO_FZN_CACHE names, the GPU if PyCUDA "
+    "is installed or --arch gpu is given, MiniZinc if --install-solver has been typed."
+)
+
 HIDDEN = ("-b", "--backend")  # of a MiniZinc that tells a solver which it is
 OTHER_FLAGS = {"-h": False, "--help": False, "--version": False, **dict.fromkeys(HIDDEN, True)}
 
@@ -285,7 +306,8 @@ def _parser() -> Any:
         """Without a width it would import shutil, and all that that imports, also where no help is wanted."""
         return argparse.HelpFormatter(prog, width=width(sys.stdout))
 
-    parser = Parser("fzn-turbo", description=f"Solve {SOLVED}.", allow_abbrev=False, formatter_class=formatter)
+    parser = Parser("fzn-turbo", description=f"Solve {SOLVED}.", epilog=f"Exit code: {EXIT}", allow_abbrev=False,
+                    formatter_class=formatter)  # fmt: skip
     parser.add_argument("file", nargs="?", help="the model; - is standard input")
     parser.add_argument("--version", action="version", version=f"fzn-turbo {__version__}")
     for title, rows in grouped():

@@ -47,15 +47,10 @@ def milliseconds(seconds: str) -> str:
     return f"{seconds}000" if seconds.isdecimal() else seconds
 
 
-def share_of_learners(mebibytes: str) -> str:
-    """A quarter, as they have of a machine without such a limit."""
-    return str(max(int(mebibytes) // 4, 1)) if mebibytes.isdecimal() else mebibytes
-
-
 # Those of the competitions, with a blank or `=` before the value: our flag, and the value in its unit.
 COMPETITION: dict[str, tuple[str, Callable[[str], str]]] = {
     "--timelimit": ("-t", milliseconds),
-    "--memlimit": ("--memory", share_of_learners),
+    "--memlimit": ("--memory-limit", str),
     "--nbcores": ("-p", str),
 }
 

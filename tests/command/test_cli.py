@@ -50,6 +50,7 @@ CPU_ENGINES = ["32-bit", "64-bit", "64-bit, real variables"]
 SAMPLES = {
     "gpu_threads": "64",
     "time_limit": "60000",
+    "memory_limit": "1000000",
     "gpu_memory": "1024",
     "n_optimal": "2",
 }  # of integer options, else 2

@@ -131,7 +131,7 @@ def ordered(tnf: TNF, decision: Decision) -> TNF:
 
 def cpu_settings(decision: Decision, options: Options) -> Settings:
     """`--memory` is for all learners together."""
-    learners = decision.learners
+    learners, memory = decision.learners, learners_bytes(options)
     return Settings(
         blocks=decision.threads,
         seed=options.seed or 0,
@@ -139,11 +139,19 @@ def cpu_settings(decision: Decision, options: Options) -> Settings:
         methods=decision.methods,
         roles=tuple(learner.role for learner in learners),
         decides=tuple(learner.sets for learner in learners),
-        learn_bytes=None if options.memory is None else (options.memory << 20) // max(len(learners), 1),
+        learn_bytes=None if memory is None else memory // max(len(learners), 1),
         subproblems=options.subproblems,
         profile=options.profile,
         **variants.chosen(options.variant, options.arch).settings(CPU),
     )
+
+
+def learners_bytes(options: Options) -> int | None:
+    """The memory of all learners together; None where they share the machine's."""
+    if options.memory is not None:
+        return options.memory << 20
+    limit = options.memory_bytes()
+    return None if limit is None else limit // 4
 
 
 def _gpu_settings(decision: Decision, options: Options) -> Settings:

@@ -44,6 +44,7 @@ class Live:
     began: float
     sense: int
     sampled: float | None = None
+    verbose: bool = False  # a terminal has the lines of the log
     meaning: Callable[[int], float] = int  # of what the engine has of the objective
     due: float = field(init=False)
     looked: float = field(init=False)
@@ -79,7 +80,9 @@ class Live:
         self.nodes, self.looked = nodes, now
         self.due = now + max(INTERVAL_SECONDS, (now - self.began) * LOG_SHARE if logged else 0)
         line = f"{now - self.began:.0f} s: {', '.join([f'{short(rate)} nodes/s', *self.state(engine, n_solutions)])}"
-        log.info("%s", line) if logged else progress.tell(line)
+        log.info("%s", line)
+        if not self.verbose:
+            progress.tell(line)
 
     def value(self, objective: int) -> float | None:
         """Of the objective, where it is finite."""

@@ -215,7 +215,7 @@ class Search:
             self.start = time.monotonic()
         log_phase("engine", time.monotonic() - start, tnf)
         sense = 0 if self.objective_is_fixed else tnf.sense
-        self.live = Live(self.start, sense, sample_seconds(self.options), self.meaning)
+        self.live = Live(self.start, sense, sample_seconds(self.options), self.options.verbose, self.meaning)
         self.interrupt.settle()
         complete = yield from self.drive(engine, make_choice(engine), limit)
         complete = complete or self.is_proved()

@@ -31,6 +31,7 @@ from typing import NamedTuple
 from turbo_fzn import cache, progress
 from turbo_fzn.cache import NoRoom
 from turbo_fzn.errors import EngineError
+from turbo_fzn.process import footprint
 from turbo_fzn.resources import PACKAGE
 
 log = logging.getLogger("turbo_fzn")
@@ -102,6 +103,7 @@ def begin(target: Path, source: Path, command: list[str]) -> subprocess.Popen[st
     try:
         if cache.read(target) is None:
             log.info("compile: %s, by %s", short_name(target), command[0])
+            footprint.expect_helpers()
             process = subprocess.Popen(
                 [sys.executable, "-c", PROGRAM, str(PACKAGE.parent), str(target), str(source), *command],
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
