@@ -1,4 +1,5 @@
-"""A run of the command: its events on their way to stdout and into the report, and what is told at the last call."""
+"""A run of the command: prints its events to stdout, passes them to the report, and gives the answer for a last
+call."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ from turbo_fzn.tnf.text import write_file
 
 
 class Telling:
-    """What is done with the events of a search; also as stopping.Answering. `note` is called with each of them."""
+    """Prints the events of a search, and passes each to `note`; gives the answer so far to stopping.LastCall."""
 
     def __init__(self, answers: MiniZincStyle, run: Run, note: Callable[[SearchEvent], object]):
         self.answers, self.run, self.note = answers, run, note
@@ -40,7 +41,7 @@ class Telling:
     def tell(self) -> None:
         try:
             finished = self.run.so_far(self.n_told, self.objective)
-        except Exception:  # the engine was in the midst of something: there are no statistics
+        except Exception:  # the engine was interrupted within a step: no statistics
             self.answers.fail()
             return
         self.answers.end(finished)
@@ -50,8 +51,8 @@ class Telling:
 def dump_or_answer(
     run: Run, prepared: Prepared, options: Options, interrupt: Interrupt, last_call: LastCall | None
 ) -> None:
-    """What the command was called for, behind the preparation. With a `last_call` the process ends after the last line
-    of the answer: a GPU context takes 0.1 s to be taken down in order."""
+    """Writes the TNF, or solves and prints the answer. With a `last_call` the process ends after the last line of the
+    answer, since freeing a GPU context takes 0.1 s."""
     if options.dump_tnf is not None:
         interrupt.settle()
         write_file(prepared.tnf, options.dump_tnf)
@@ -91,7 +92,7 @@ def answer(run: Run, prepared: Prepared, options: Options, interrupt: Interrupt,
 
 
 def advise(prepared: Prepared, options: Options) -> None:
-    """A line on stderr, where another search may do more within the same time."""
+    """Prints a line of advice to stderr, if another search may do more within the time limit."""
     words = advice(prepared.tnf, options)
     if words:
         log().warning(words)

@@ -67,7 +67,7 @@ def log() -> logging.Logger:
 
 
 def explain(error: BaseException) -> str | None:
-    """What to tell the user; None for what is no error."""
+    """The message for the user; None for an exception that is not an error."""
     if isinstance(error, InternalError):
         return f"internal error: {error}"
     if isinstance(error, TurboError):

@@ -21,7 +21,7 @@ from turbo_fzn.spellings import did_you_mean, translate, unknown_flags
 
 @dataclass
 class Options:
-    """One run. Times in milliseconds from the start of the process."""
+    """The options of one call of the command. Times are in milliseconds from the start of the process."""
 
     file: str = ""
     all_solutions: bool = False
@@ -61,13 +61,13 @@ class Options:
     log_file: str | None = None
 
     def solution_limit(self) -> int:
-        """After how many solutions of a satisfaction model to stop; 0 for never."""
+        """The number of solutions of a satisfaction model to stop after; 0 for all."""
         if self.n_solutions is not None:
             return self.n_solutions
         return 0 if self.all_solutions else 1
 
     def optimal_limit(self) -> int:
-        """How many optimal solutions are wanted; 0 for all."""
+        """The number of optimal solutions to print; 0 for all."""
         if self.all_optimal:
             return 0
         return 1 if self.n_optimal is None else self.n_optimal
@@ -77,7 +77,7 @@ class Options:
         return None if self.memory_limit is None else self.memory_limit << 20
 
     def may_use_gpu(self) -> bool:
-        """Whether a GPU is to search, where there is one."""
+        """Whether the options let a GPU search, if there is one."""
         return self.arch in ("auto", *NEED_GPU)
 
 
@@ -86,8 +86,8 @@ JSON_STREAM = "--json-stream"  # which an error obeys too, also one of the comma
 
 
 class Row(NamedTuple):
-    """An option: flags, field of Options, kind, help, MiniZinc's type when it is an extraFlag, and what the manual and
-    the reference say beyond the help, in sentences with code between backticks."""
+    """An option: flags, field of Options, kind, help, MiniZinc's type if it is an extraFlag, and further sentences for
+    the manual and the reference (`more`), with code between backticks."""
 
     flags: tuple[str, ...]
     field: str
@@ -207,7 +207,7 @@ OPTIONS = (
         more="`fzn-turbo FILE.tnf` solves it."),
 )  # fmt: skip
 
-# The headings of `--help`: each stands before the row whose first flag it names.
+# The headings of `--help`, each with the first flag of the row that follows it.
 GROUPS = (
     ("-a", "answers"),
     ("-f", "search"),
@@ -252,7 +252,7 @@ def minizinc_extra_flags() -> list[list[str]]:
 
 
 class Command(NamedTuple):
-    """What the command line asks for: an action of ACTIONS with its argument, or a run; and what to say of it."""
+    """A parsed command line: an action of ACTIONS with its argument, or options to solve by; and notes for stderr."""
 
     action: str
     argument: str | None
@@ -261,7 +261,7 @@ class Command(NamedTuple):
 
 
 def parse_arguments(argv: Sequence[str]) -> Command:
-    """The command line, read. Raises UsageError; exits only for --help and --version."""
+    """Parses a command line. Raises UsageError; exits only for --help and --version."""
     words, notes = translate(argv)
     if unknown := unknown_flags(words, _flags()):
         raise UsageError(_explain(words, unknown))
@@ -279,13 +279,13 @@ def parse_arguments(argv: Sequence[str]) -> Command:
 
 
 def _flags() -> dict[str, bool]:
-    """Every flag, and whether a value follows it."""
+    """Whether a value follows, for every flag."""
     ours = {flag: bool(metavar_of(row)) for row in OPTIONS for flag in row.flags}
     return {**ours, **dict.fromkeys(dict(ACTIONS), True), **OTHER_FLAGS}
 
 
 def _explain(words: Sequence[str | None], unknown: list[str]) -> str:
-    """What is wrong with words that are no flags of ours."""
+    """The error message for unknown words."""
     names = [name for name in words if name and not name.startswith("-")]
     if len(names) > 1 and any(name.endswith((".mzn", ".dzn")) for name in names):
         return f"MiniZinc has to make FlatZinc of this; type: minizinc --solver turbo {' '.join(names)}"
@@ -336,14 +336,14 @@ def grouped() -> list[tuple[str, list[Row]]]:
 
 
 def help_of(row: Row) -> str:
-    """Its help with its default, where that is a word that the help does not tell."""
+    """The help of an option, with its default if that is a text or a number that the help does not mention."""
     default = next(field.default for field in fields(Options) if field.name == row.field)
     told = "default" in row.help or not isinstance(default, (str, float)) or row.kind.startswith("const")
     return row.help if told else f"{row.help} (default: {default})"
 
 
 def metavar_of(row: Row) -> str:
-    """What stands for the value of an option in its help; empty where it takes none."""
+    """The placeholder for an option's value in the help; empty for an option without a value."""
     kind, *values = row.kind.split(":")
     names = {"switch": "", "const": "", "choice": "|".join(values), "pair": "ID,PORT", "int": "N"}
     return names[kind] if kind in names else values[0] if values else "FILE"

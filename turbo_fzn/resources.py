@@ -1,8 +1,7 @@
-"""Where the files are that are no Python, the kernels and the MiniZinc library, and how missing packages are installed.
+"""The places of the kernels and the MiniZinc library, and the commands that install missing packages.
 
-In the source tree they stand at the top level, beside this package; in an installed package they stand inside it
-(setup.cfg maps them there). Both are looked for, the installed place first. An editable installation is a source
-tree.
+In the source tree these files are at the top level, beside this package; in an installed package they are inside it
+(setup.cfg maps them there). The installed place is tried first. An editable installation is a source tree.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ def share_folder() -> Path:
 
 
 def wanted_cache_folder() -> Path:
-    """Where what can be made again is kept: $TURBO_FZN_CACHE, else the user's cache folder."""
+    """The path of the cache folder: $TURBO_FZN_CACHE, else the user's cache folder."""
     named = os.environ.get("TURBO_FZN_CACHE")
     if not named:
         import platformdirs  # only here: it costs 20 ms that a run with a named cache need not pay

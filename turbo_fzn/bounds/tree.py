@@ -1,12 +1,11 @@
 """Branch and bound over the linear relaxation, every leaf of it proved (certificate.py).
 
-A node is a box of bounds, narrowed by propagation; its bound is that of its certificate. No node is dropped but by one
-that says that nothing in the box is better than the best solution known, or that nothing is in it at all, or by
-propagation. So the least bound of the open nodes is
-a proved bound on the objective. The node with the least bound is next (best first), and which column is divided is
-chosen by what dividing it has brought (pseudo-costs, Benichou et al. 1971). Where a few of the columns say which value
-something has, they come first: what is placed somewhere costs something, while halving an amount costs nothing. Points
-that are integral are offered as solutions.
+A node is a box of bounds, narrowed by propagation; its bound is that of its certificate. A node is closed only by a
+certificate that its box has no better solution, or no solution at all, or by propagation. So the least bound of the
+open nodes is a proved bound of the objective. The node with the least bound is next (best first). The column to divide
+is chosen by the gains that dividing it has brought (pseudo-costs, Benichou et al. 1971). Where few of the columns are
+truths of values, they come first: fixing a value raises the bound, halving an amount does not. Integral points are
+offered as solutions.
 """
 
 from __future__ import annotations
@@ -25,14 +24,14 @@ from turbo_fzn.bounds.relaxation import Relaxation
 
 FRACTIONAL = 1e-5
 MOST_BYTES = 2**28  # of open nodes
-FEW = 1 / 3  # of the columns
-NODE_SECONDS = 3e-4  # of a node without its linear program: counted
+FEW = 1 / 3  # of the columns; with fewer truths, these are divided first
+NODE_SECONDS = 3e-4  # an estimate for a node without its linear program
 
 
 @dataclass
 class Node:
-    """The changes (columns, lower, upper) on the way from the root, newest last; a proved bound; the basis to start
-    from."""
+    """An open node: a proved bound, the changes (columns, lower, upper) on the way from the root, newest last, and the
+    basis to start from."""
 
     bound: int
     changes: tuple[tuple[Any, Any, Any], ...]
@@ -41,8 +40,8 @@ class Node:
 
 
 class Tree:
-    """`listener` knows the best solution, and is offered the points that may be one. `lower`, `upper`: bounds that hold
-    for all better solutions."""
+    """The open nodes. `listener` knows the best solution, and is offered points that may be solutions; `lower`, `upper`
+    (int64 [n]) are bounds of all better solutions."""
 
     def __init__(self, relaxation: Relaxation, program: Program, certifier: Certifier, listener: Listener):
         self.relaxation, self.program, self.certifier, self.listener = relaxation, program, certifier, listener
@@ -54,14 +53,14 @@ class Tree:
         truths = np.array(sorted(relaxation.truths), np.int64)
         self.first = truths if len(truths) < FEW * relaxation.n_columns else truths[:0]  # to be divided before others
         self.n_nodes = 0
-        self.least_point: int | None = None  # bound of the points that the relaxation allows: solutions or not
+        self.least_point: int | None = None  # the least bound of boxes of one point, which need not be a solution
 
     def push(self, node: Node) -> None:
         heapq.heappush(self.open, (node.bound, -next(self.numbers), node))
 
     @property
     def bound(self) -> int | None:
-        """What the objective of a better solution is at least; None where there can be none."""
+        """A lower bound of sense * objective of better solutions; None where there are none."""
         bounds = [self.open[0][0]] if self.open else []
         bounds += [] if self.least_point is None else [self.least_point]
         return min(bounds, default=None)
@@ -74,7 +73,7 @@ class Tree:
         return len(self.open) * (self.relaxation.n_columns + len(self.certifier.rows)) > MOST_BYTES
 
     def step(self) -> None:
-        """Takes the node with the least bound, and leaves what is to be done of it."""
+        """Takes the node with the least bound, and replaces it by its children where it is not closed."""
         node = heapq.heappop(self.open)[2]
         if self.is_cut_off(node.bound):
             return
@@ -119,7 +118,7 @@ class Tree:
         return refute(self.certifier, answer.duals, lower, upper)
 
     def tighten(self, node: Node, certificate: Certificate | None, lower: np.ndarray, upper: np.ndarray) -> tuple:
-        """Reduced-cost fixing within the node; its changes with what was fixed."""
+        """Reduced-cost fixing within the node. Returns its changes with those of the fixing."""
         if certificate is None:
             return node.changes
         columns, lows, highs = fix(certificate, self.listener.best - 1, lower, upper)
@@ -129,7 +128,7 @@ class Tree:
         return (*node.changes, (columns, lows, highs))
 
     def learn(self, node: Node, answer: Answer) -> None:
-        """What dividing the column of the parent has brought, for each unit that it moved."""
+        """Records the gain in the bound, for each unit that the parent's column moved, from dividing it."""
         if node.divided is not None and answer.outcome is Outcome.OPTIMAL:
             column, side, distance, before = node.divided
             gain = (self.objective(answer) - before) / distance
@@ -141,7 +140,7 @@ class Tree:
         return self.relaxation.sense * float(answer.values[self.relaxation.objective])
 
     def divide(self, bound: int, changes: tuple, answer: Answer, lower: np.ndarray, upper: np.ndarray) -> None:
-        """Two children: a column at most, and at least."""
+        """Pushes two children: a column up to a value, and above it."""
         if answer.outcome is Outcome.OPTIMAL and np.all(np.isfinite(answer.values)):
             self.listener.suggest(answer.values)
             if is_integral(answer.values):
@@ -163,8 +162,8 @@ class Tree:
             self.push(Node(bound, (*changes, (column, low, high)), basis, divided))
 
     def choose(self, values: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> int | None:
-        """Of those that come first, the fractional column that is nearest to 1; else the one with the largest product
-        of expected gains; else any that is not fixed."""
+        """The column to divide: the largest fractional one of `first`, else the one with the largest product of
+        expected gains, else the narrowest that is not fixed; None where all are fixed."""
         first = values[self.first]
         broken = np.where(np.abs(first - np.rint(first)) > FRACTIONAL, first, 0)
         if broken.max(initial=0) > 0:
@@ -187,7 +186,7 @@ def is_integral(values: np.ndarray) -> bool:
 
 
 def refute(certifier: Certifier, ray: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> Certificate | None:
-    """The certificate that the box is empty, whichever way the ray points; None where it does not say so."""
+    """A certificate that the box has no solution, from the ray or its negation; None where neither proves it."""
     largest = float(np.abs(ray).max(initial=0.0))
     if not 0 < largest < np.inf:
         return None

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from turbo_fzn import progress
 from turbo_fzn.run import turbo_statistics
 
-if TYPE_CHECKING:  # the status lines are wanted also where NumPy is not loaded yet
+if TYPE_CHECKING:  # the status lines are also used before NumPy is loaded
     import numpy as np
 
     from turbo_fzn.options import Options
@@ -48,7 +48,7 @@ def value_of(item: Output, values: np.ndarray) -> object:
 
 
 def _format_value(item: Output, values: np.ndarray) -> str:
-    """As FlatZinc text. `arrayNd(ranges, [...])` is understood by every version of MiniZinc, for any index ranges."""
+    """The value as FlatZinc text. Every version of MiniZinc reads `arrayNd(ranges, [...])`, for any index ranges."""
     if item.kind == "bool":
         texts = ["true" if v else "false" for v in values]
     elif item.kind == "float":
@@ -62,7 +62,8 @@ def _format_value(item: Output, values: np.ndarray) -> str:
 
 
 def float_text(value: float) -> str:
-    """The shortest text that reads back, as MiniZinc writes floats: with a point, and a zero without a sign."""
+    """The shortest text that is read as the same number, in MiniZinc's form: with a point, and a zero without a
+    sign."""
     mantissa, exponent, power = repr(value + 0.0).partition("e")
     return (mantissa if "." in mantissa else f"{mantissa}.0") + exponent + power
 
@@ -82,12 +83,13 @@ def format_number(value: Any) -> str:
 
 
 class MiniZincStyle:
-    """Prints solutions. Of an optimisation model, those that a better one follows are printed only when asked for."""
+    """Prints the answers in MiniZinc's protocol. In optimisation, improving solutions before the last one are printed
+    only if the options ask for them."""
 
     def __init__(self, stream: TextIO, options: Options, model: Model | None = None):
         self.stream, self.options, self.model = stream, options, model
         self.every = options.intermediate or options.all_solutions
-        self.held: Solution | None = None  # the best so far, not printed
+        self.held: Solution | None = None  # the best so far, if it is not printed
 
     def add(self, solution: Solution) -> None:
         if self.every or solution.objective is None:
@@ -124,7 +126,8 @@ class MiniZincStyle:
             self.print_statistics(finished.statistics)
 
     def fail(self) -> bool:
-        """An error ends the search: what was found was checked, and holds. Whether that said all there is to say."""
+        """Called when an error ends the search: prints the held solution, which was checked. Returns whether that is
+        the complete answer."""
         self.print_held()
         return False
 
@@ -146,5 +149,5 @@ class MiniZincStyle:
         write(self.stream, "".join(lines) + "%%%mzn-stat-end\n")
 
     def named(self, statistics: Mapping[str, Any]) -> Mapping[str, Any]:
-        """By the names that are asked for."""
+        """The statistics by the names that the options ask for."""
         return turbo_statistics.named(statistics) if self.options.turbo_statistics else statistics
