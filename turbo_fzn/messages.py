@@ -38,8 +38,8 @@ def set_up_logging(verbose: bool) -> None:
 
 
 def set_up_logging_of_run(options: Options, argv: Sequence[str]) -> None:
-    """The same of a run, whose warnings may be wanted among the answers, and all lines in a file. Raises UsageError
-    where that cannot be written."""
+    """Sets up the log of a run, whose warnings may be wanted among the answers, and all lines in a file. Raises
+    UsageError where that cannot be written."""
     global _log_file
 
     set_up_logging(options.verbose)

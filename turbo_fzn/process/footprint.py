@@ -29,7 +29,7 @@ def expect_helpers() -> None:
 
 
 def resident_bytes() -> int:
-    """Of this process and its helpers. Raises OSError where the system does not tell."""
+    """The resident memory of this process and its helpers. Raises OSError where the system does not tell."""
     own = os.getpid()
     return sum(map(_resident_bytes, [own, *(_descendants(own) if _has_helpers else [])]))
 

@@ -183,7 +183,7 @@ def _all_ranks(job: Job, decision: Decision) -> Engine:
 
 
 def team(first: Engine | list[Engine], tnf: TNF, *joining: Callable[[], Engine]) -> Team:
-    """As the class, of a search of this TNF; `joining` make engines that are not there yet."""
+    """A team of engines for a search of this TNF; `joining` make engines that are not there yet."""
     from turbo_fzn.engine.together.team import Team  # only here: most runs have one engine
 
     return Team(first, joining, tnf.sense)

@@ -103,7 +103,7 @@ class MiniZincStyle:
         """How the search goes, which is nothing to print here."""
 
     def flush_warnings(self) -> None:
-        """Those that are to stand among the answers: none do here."""
+        """Prints the warnings that are to stand among the answers: none do here."""
 
     def print_held(self) -> None:
         held, self.held = self.held, None
