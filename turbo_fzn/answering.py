@@ -7,17 +7,19 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from turbo_fzn.messages import log
 from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.process.leaving import leave_process
 from turbo_fzn.process.stopping import LastCall
 from turbo_fzn.ranks.world import is_launched
-from turbo_fzn.report.recorder import recorder
-from turbo_fzn.run import output
+from turbo_fzn.report import listener
 from turbo_fzn.run.driver import Run
-from turbo_fzn.run.outcome import Finished, SearchEvent, Solution
+from turbo_fzn.run.outcome import Finished, Sample, SearchEvent, Solution
+from turbo_fzn.run.output import MiniZincStyle
 from turbo_fzn.run.policy import advice
 from turbo_fzn.run.prepared import Prepared
+from turbo_fzn.run.styles import style_of
 from turbo_fzn.tnf.text import write_file
 
 if TYPE_CHECKING:  # imported where reasons are wanted
@@ -27,7 +29,7 @@ if TYPE_CHECKING:  # imported where reasons are wanted
 class Telling:
     """Prints the events of a search, and passes each to `note`; gives the answer so far to stopping.LastCall."""
 
-    def __init__(self, answers: output.MiniZincStyle, run: Run, note: Callable[[SearchEvent], object]):
+    def __init__(self, answers: MiniZincStyle, run: Run, note: Callable[[SearchEvent], object]):
         self.answers, self.run, self.note = answers, run, note
         self.n_told = 0
         self.objective: float | None = None
@@ -84,12 +86,11 @@ def dump_or_answer(
 
 
 def answer(run: Run, prepared: Prepared, options: Options, interrupt: Interrupt, ending: LastCall) -> None:
-    """Prints the answers and the end. An error is raised after that, with its attribute `answered` true if the end is
-    printed."""
-    answers = output.style_of(options.file, prepared.model)(sys.stdout, options, prepared.model)
+    """Prints the answers, and the end. Of an error, which is raised, `answered` says that the end is printed."""
+    answers = style_of(options, prepared.model)(sys.stdout, options, prepared.model)
     try:
-        telling = Telling(answers, run, recorder(options, prepared.tnf.sense))
-        ending.answering = None if is_launched() else telling  # several ranks end together
+        telling = Telling(answers, run, listener(options, prepared.tnf.sense))
+        ending.answering = None if is_launched() else telling  # of several ranks, all come to an end together
         for event in run.events():
             if options.explain and isinstance(event, Finished) and event.status == "UNSATISFIABLE":
                 telling.look_why(event, options, interrupt)
@@ -99,10 +100,13 @@ def answer(run: Run, prepared: Prepared, options: Options, interrupt: Interrupt,
                 elif isinstance(event, Finished):
                     telling.end(event)
                     ending.is_told = True
+                    log().info("end: %s, solutions: %d", event.status, event.n_solutions)
                     telling.note(event)
                     if not event.complete and interrupt.is_late:
                         advise(prepared, options)
-                elif not isinstance(event, Prepared):
+                        answers.flush_warnings()
+                elif isinstance(event, Sample):
+                    answers.look(event)
                     telling.note(event)
     except BaseException as error:
         with ending.whole():
@@ -116,4 +120,4 @@ def advise(prepared: Prepared, options: Options) -> None:
     """Prints a line of advice to stderr, if another search may do more within the time limit."""
     words = advice(prepared.tnf, options)
     if words:
-        print(f"fzn-turbo: {words}", file=sys.stderr, flush=True)
+        log().warning(words)

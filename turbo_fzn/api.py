@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import io
 import logging
+import math
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -18,10 +19,10 @@ from typing import Any
 from turbo_fzn.explain.explainer import Explainer
 from turbo_fzn.listening import Listener, OnBound, OnSolution, Values, values_of
 from turbo_fzn.options import Options
+from turbo_fzn.process.footprint import watched
 from turbo_fzn.process.interrupt import Interrupt, Interrupted, deadline
 from turbo_fzn.read.languages import parse_named
 from turbo_fzn.read.model import Model
-from turbo_fzn.report.recorder import recorder
 from turbo_fzn.run.driver import Run
 from turbo_fzn.run.outcome import CLOSED, Core, Finished, Solution
 from turbo_fzn.run.output import MiniZincStyle
@@ -90,8 +91,10 @@ def interrupt_of(options: Options, start: float) -> Interrupt:
 def solve_run(run: Run, listener: Listener) -> Result:
     """What a run gives, which is closed then."""
     options, kept = run.options, _Kept(run.options)
-    run.is_sampled |= listener.on_bound is not None
-    with _told_on_stderr(options.verbose), closing(run):
+    if listener.on_bound is not None:
+        run.sample_seconds = run.sample_seconds or math.inf
+    stop = run.interrupt.request
+    with _told_on_stderr(options.verbose), watched(options.memory_bytes(), stop), closing(run):
         try:
             return _answers(run, options, kept, listener)
         except Interrupted:
@@ -110,7 +113,7 @@ def _answers(run: Run, options: Options, kept: _Kept, listener: Listener) -> Res
             if options.dump_tnf is not None:
                 write_file(event.tnf, options.dump_tnf)
                 return kept.result("UNKNOWN")
-            note = recorder(options, event.tnf.sense)
+            note = report.listener(options, event.tnf.sense)
             continue
         if isinstance(event, Solution):
             kept.add(event)

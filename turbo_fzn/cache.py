@@ -20,6 +20,7 @@ import os
 import stat
 from pathlib import Path
 
+from turbo_fzn.errors import EngineError
 from turbo_fzn.resources import wanted_cache_folder
 
 MARK = b"\nturbo_fzn sha256 "
@@ -27,7 +28,15 @@ TRAILER_BYTES = len(MARK) + 64
 OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
-_told: set[Path] = set()  # the folders of which this process has warned the user
+class NoRoom(EngineError):
+    """A folder that does not take a compiled file."""
+
+    def __init__(self, folder: object, reason: str):
+        self.reason, self.place = reason, f"{folder}: {reason}"
+        super().__init__(f"cannot write compiled kernels to {self.place}")
+
+
+_told: set[Path] = set()  # the folders of which the user has been told in this process
 
 
 def find_folder() -> Path | None:

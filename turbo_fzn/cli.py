@@ -10,21 +10,23 @@ model, and after the signals are caught. The process ends without freeing anythi
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 from collections.abc import Sequence
 
 from turbo_fzn import memory
 from turbo_fzn.collector import without_collector
-from turbo_fzn.messages import complain, explain, set_up_logging
+from turbo_fzn.messages import complain, explain, log, set_up_logging, set_up_logging_of_run
 from turbo_fzn.options import NEED_GPU, Options, parse_arguments
-from turbo_fzn.process import streams, worker
+from turbo_fzn.process import footprint, streams, worker
 from turbo_fzn.process.age import process_start
 from turbo_fzn.process.interrupt import Interrupt, Interrupted, deadline
 from turbo_fzn.process.leaving import leave_process
 from turbo_fzn.process.stopping import LastCall, Stopped, catch_signals, ignore_signals, let_signals_in
 from turbo_fzn.ranks.world import World, is_launched, join
 from turbo_fzn.read.files import refuse_overwriting
-from turbo_fzn.run import output
+from turbo_fzn.run import output, styles
 
 STOP_MARGIN_SECONDS = 0.1  # the search stops this long before the limit, so that the last solution is printed in time
 LONG_READ_BYTES = 500_000  # a larger model takes as long to read as a GPU takes to initialise: tenths of a second
@@ -78,47 +80,63 @@ def serve_rank(everybody: World) -> int:
 def obey(argv: Sequence[str], started: float, leave: bool) -> int:
     try:
         command = parse_arguments(argv)
-        for note in command.notes:
-            print(f"fzn-turbo: {note}", file=sys.stderr)
         if command.action:
             let_signals_in()
             from turbo_fzn.actions import act
 
             return act(command)
+        refuse_overwritten_model(command.options)
+        set_up_logging_of_run(command.options, argv)
+        for note in command.notes:
+            log().warning(note)
         return solve(command.options, started, leave)
     finally:
         sys.stdout.flush()  # a failure to write is reported here, not when Python ends
 
 
 def solve(options: Options, started: float, leave: bool) -> int:
-    for flag, path in (("--report", options.report), ("--dump-tnf", options.dump_tnf)):
-        refuse_overwriting(options.file, flag, path)
     end = deadline(options.time_limit, started, STOP_MARGIN_SECONDS)
     interrupt = Stopped(end) if options.dump_tnf is None else Interrupt(end)  # a file needs no reader
     memory.require(memory.LIBRARIES_BYTES)
+    unknown = styles.unknown_answer(options)
     try:
         if leave and options.arch == "auto" and not is_launched():
             work_behind()
         last_call = LastCall() if leave else None
-        catch_signals(interrupt, lambda: output.unknown_answer(options), last_call)
+        catch_signals(interrupt, unknown, last_call)
         let_signals_in()
-        set_up_logging(options.verbose)
-        if (options.time_limit or 0) < 0:  # MiniZinc 2.6 passes the rest of its limit after flattening
+        if (options.time_limit or 0) < 0:  # MiniZinc 2.6 passes what flattening has left of its limit
             raise Interrupted
-        if options.may_use_gpu() and not is_launched():  # a rank initialises its share of the GPUs itself
-            wake_gpu(options)
-        drive(options, interrupt, started, last_call)
+        with footprint.watched(options.memory_bytes(), lambda: end_of_memory(options)):
+            if options.may_use_gpu() and not is_launched():  # a rank wakes its share of the GPUs
+                wake_gpu(options)
+            drive(options, interrupt, started, last_call)
     except Interrupted:
-        output.write(sys.stdout, output.unknown_answer(options))
+        interrupt.settle()  # the answer is here: a signal that comes now must not give another one
+        output.write(sys.stdout, unknown())
     return 0
 
 
-def drive(options: Options, interrupt: Interrupt, started: float, last_call: LastCall | None) -> None:
-    """Prepares the model and solves it. Without a `last_call` the process goes on, so all resources are freed."""
-    from turbo_fzn.answering import dump_or_answer
-    from turbo_fzn.run.driver import Run
+def refuse_overwritten_model(options: Options) -> None:
+    """Raises UsageError where a file to be written is the model's."""
+    written = ("--report", options.report), ("--dump-tnf", options.dump_tnf), ("--log-file", options.log_file)
+    for flag, path in written:
+        refuse_overwriting(options.file, flag, path)
 
-    begun = Run(options.file, options, interrupt, started)
+
+def end_of_memory(options: Options) -> None:
+    """In another thread: the main one is to end the run with what is known, as at SIGTERM."""
+    log().warning("the memory limit of %d MiB is reached: the run ends with what is known", options.memory_limit)
+    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
+
+
+def drive(options: Options, interrupt: Interrupt, started: float, last_call: LastCall | None) -> None:
+    """Prepares the model, and searches it. Without a `last_call` the process goes on: all is given back."""
+    with without_collector(keep=True):  # it would look again and again at modules, too
+        from turbo_fzn.answering import dump_or_answer
+        from turbo_fzn.run.driver import Run
+
+        begun = Run(options.file, options, interrupt, started)
     try:
         with without_collector(keep=True):
             prepared = begun.prepare()

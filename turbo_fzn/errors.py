@@ -27,9 +27,13 @@ class TurboError(Exception):
 
     def __str__(self) -> str:
         place = [one_line(str(part)) for part in (self.file, self.line, self.column) if part not in (None, "")]
+        return ":".join(place) + ": " + self.without_place if place else self.without_place
+
+    @property
+    def without_place(self) -> str:
+        """The line less where it is."""
         text = one_line(" ".join(self.message.split()))
-        text = text if len(text) <= LONGEST_MESSAGE else text[: LONGEST_MESSAGE - 1] + "…"
-        return ":".join(place) + ": " + text if place else text
+        return text if len(text) <= LONGEST_MESSAGE else text[: LONGEST_MESSAGE - 1] + "…"
 
 
 class UsageError(TurboError):

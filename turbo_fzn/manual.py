@@ -13,17 +13,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from turbo_fzn import __version__
-from turbo_fzn.options import ACTIONS, OPTIONS, SOLVED, Row, grouped, help_of, metavar_of
+from turbo_fzn.options import ACTIONS, EXIT, OPTIONS, SOLVED, Row, grouped, help_of, metavar_of
 from turbo_fzn.resources import share_folder
 
 DESCRIPTION = (
     f"solves {SOLVED}. MiniZinc runs it as the solver turbo, once fzn-turbo --install-solver has made it known. The "
     "search runs on CPU threads, and on an NVIDIA GPU where there is one."
-)
-EXIT = (
-    "0 for every answer, also unsatisfiable and unknown; 1 for an error, which is one line on stderr. With --doctor, 0 "
-    "when the CPU engine solves models and everything that you asked for works: what CXX, NVCC or TURBO_FZN_CACHE "
-    "names, the GPU if PyCUDA is installed or --arch gpu is given, MiniZinc if --install-solver has been typed."
 )
 VARIABLES = (
     ("TURBO_FZN_CACHE", "the folder of compiled kernels and grammar tables (default: turbo_fzn in the user's cache "

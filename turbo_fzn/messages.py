@@ -1,4 +1,4 @@
-"""The messages of the command on stderr: log lines, and errors, of one line each.
+"""What the command says beside the answer: log lines, and what has gone wrong, which is one line.
 
 Imports nothing heavy.
 """
@@ -8,22 +8,62 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from turbo_fzn import progress
-from turbo_fzn.errors import InternalError, TurboError, UnsupportedError, one_line
+from turbo_fzn import __version__, progress
+from turbo_fzn.errors import InternalError, TurboError, one_line
 from turbo_fzn.process import streams
-from turbo_fzn.run import output
+from turbo_fzn.run import styles
+
+if TYPE_CHECKING:
+    import logging
+
+    from turbo_fzn.log_file import LogFile
+    from turbo_fzn.options import Options
+
+_log_file: LogFile | None = None
 
 
 def set_up_logging(verbose: bool) -> None:
+    """Has log lines written to stderr: those of `-v`, or warnings alone."""
     import logging
 
     handler = logging.StreamHandler(sys.stderr)
+    handler.setLevel(logging.INFO if verbose else logging.WARNING)
     handler.addFilter(progress.make_way)
     logging.basicConfig(handlers=[handler], format="fzn-turbo: %(message)s")
-    logging.getLogger("turbo_fzn").setLevel(logging.INFO if verbose else logging.WARNING)
+    log().setLevel(handler.level)
     if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
         progress.show(sys.stderr)
+
+
+def set_up_logging_of_run(options: Options, argv: Sequence[str]) -> None:
+    """Sets up the log of a run, whose warnings may be wanted among the answers, and all lines in a file. Raises
+    UsageError where that cannot be written."""
+    global _log_file
+
+    set_up_logging(options.verbose)
+    logger = log()
+    if options.json_stream:
+        from turbo_fzn.run.json_stream import Warnings
+
+        logger.addHandler(Warnings())
+    if options.log_file is not None:
+        import logging
+
+        from turbo_fzn.log_file import LogFile
+
+        _log_file = LogFile(options.log_file)
+        _log_file.note(logging.INFO, f"fzn-turbo {__version__}: {' '.join(argv)}")
+        logger.addHandler(_log_file)
+        logger.setLevel(logging.INFO)
+
+
+def log() -> logging.Logger:
+    """That of the package."""
+    import logging
+
+    return logging.getLogger("turbo_fzn")
 
 
 def explain(error: BaseException) -> str | None:
@@ -44,19 +84,21 @@ def explain(error: BaseException) -> str | None:
 
 
 def unexpected(error: Exception) -> str:
-    import logging
-
-    logging.getLogger("turbo_fzn").info("an unexpected error", exc_info=error)
+    log().info("an unexpected error", exc_info=error)
     text = one_line(" ".join(str(error).split()))
     return f"internal error: {type(error).__name__}: {text} (-v shows where)"
 
 
 def complain(message: str, argv: Sequence[str], error: BaseException) -> int:
     progress.erase()
+    if _log_file is not None:
+        import logging
+
+        _log_file.note(logging.ERROR, message)
     try:
         print(f"fzn-turbo: {message}", file=sys.stderr, flush=True)
         if not getattr(error, "answered", False):
-            output.write_line(sys.stdout, output.error_line(argv, isinstance(error, UnsupportedError)))
+            styles.write_error(sys.stdout, argv, message, error)
     except OSError:
         streams.forget_stdout()
     return 1

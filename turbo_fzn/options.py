@@ -6,12 +6,14 @@ field of the same name to `Options`.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple, NoReturn
 
 from turbo_fzn.errors import UsageError
 from turbo_fzn.limits import integer, pair, precision
+from turbo_fzn.progress import width
 from turbo_fzn.read.files import PACKED
 from turbo_fzn.read.languages import known
 from turbo_fzn.spellings import did_you_mean, translate, unknown_flags
@@ -33,6 +35,7 @@ class Options:
     statistics: bool = False
     turbo_statistics: bool = False
     time_limit: int | None = None
+    memory_limit: int | None = None
     verbose: bool = False
     arch: str = "auto"
     gpus: str = "all"
@@ -56,6 +59,8 @@ class Options:
     report: str | None = None
     explain: bool = False
     project: str | None = None
+    json_stream: bool = False
+    log_file: str | None = None
 
     def solution_limit(self) -> int:
         """The number of solutions of a satisfaction model to stop after; 0 for all."""
@@ -69,12 +74,17 @@ class Options:
             return 0
         return 1 if self.n_optimal is None else self.n_optimal
 
+    def memory_bytes(self) -> int | None:
+        """The limit, None where there is none."""
+        return None if self.memory_limit is None else self.memory_limit << 20
+
     def may_use_gpu(self) -> bool:
         """Whether the options let a GPU search, if there is one."""
         return self.arch in ("auto", *NEED_GPU)
 
 
-NEED_GPU = ("gpu", "hybrid")  # values of --arch that are an error without a GPU
+NEED_GPU = ("gpu", "hybrid")  # of --arch: without one they are an error
+JSON_STREAM = "--json-stream"  # which an error obeys too, also one of the command line
 
 
 class Row(NamedTuple):
@@ -119,13 +129,24 @@ OPTIONS = (
     Row(("--turbo-statistics",), "turbo_statistics", "switch",
         "with -s: statistics by the names that C++ Turbo gives them", "bool",
         more="docs/guide/from-turbo.md has the names, and the flags of that solver which are understood."),
+    Row((JSON_STREAM,), "json_stream", "switch",
+        "print solutions, bounds, statistics, status, warnings and errors as JSON, one object a line",
+        more="Of MiniZinc's types; docs/guide/json.md describes them. Under MiniZinc, give the flag to `minizinc`."),
     Row(("-t", "--time-limit"), "time_limit", "int",
         "time limit in milliseconds, from the start of the process (0, the default: none)",
         more="The best solution is printed before the limit. A model that is not ready for the search by then gets "
              "0.2 s more; with a limit below 0 it is not read."),
+    Row(("--memory-limit",), "memory_limit", "int",
+        "memory that the process may take, in MiB (default: no limit)", "int:1:1000000000",
+        more="What is resident counts, also of compilers that it starts; not that of GPUs. When 15/16 are taken, the "
+             "run ends as at the time limit, with the best solution or as unknown. The default of `--memory` is a "
+             "quarter of it then. With MPI it is that of rank 0."),
     Row(("-v", "-l", "--verbose"), "verbose", "switch", "say on stderr what is being done",
         more="A line for each stage, with its time and sizes, how the model is searched and why, each solution, "
              "and now and then how the search goes."),
+    Row(("--log-file",), "log_file", "text",
+        "append what -v says, warnings and errors to this file (default: none)", "string",
+        more="Each line begins with the time (UTC) and the level: `DEBUG`, `INFO`, `WARNING` or `ERROR`."),
     Row(("--arch",), "arch", "choice:auto:gpu:cpu:hybrid",
         "engine: the GPU, CPU threads, or the CPU until the GPU is ready; hybrid is there to be compared",
         "opt:auto:gpu:cpu:hybrid",
@@ -217,7 +238,14 @@ ACTIONS = (
     ("--list-variants", "show the names that --variant takes, with the engines that have each"),
 )
 
-HIDDEN = ("-b", "--backend")  # some versions of MiniZinc pass the solver its own name by these
+EXIT = (
+    "0 for every answer, also unsatisfiable and unknown, and where a signal, a limit of time or memory or a reader who "
+    "leaves has ended the run; 1 for an error, which is one line on stderr. With --doctor, 0 when the CPU engine "
+    "solves models and everything that you asked for works: what CXX, NVCC or TURBO_FZN_CACHE names, the GPU if PyCUDA "
+    "is installed or --arch gpu is given, MiniZinc if --install-solver has been typed."
+)
+
+HIDDEN = ("-b", "--backend")  # of a MiniZinc that tells a solver which it is
 OTHER_FLAGS = {"-h": False, "--help": False, "--version": False, **dict.fromkeys(HIDDEN, True)}
 
 
@@ -283,7 +311,12 @@ def _parser() -> Any:
         def error(self, message: str) -> NoReturn:
             raise UsageError(message)
 
-    parser = Parser(prog="fzn-turbo", description=f"Solve {SOLVED}.", allow_abbrev=False)
+    def formatter(prog: str) -> argparse.HelpFormatter:
+        """Without a width it would import shutil, and all that that imports, also where no help is wanted."""
+        return argparse.HelpFormatter(prog, width=width(sys.stdout))
+
+    parser = Parser("fzn-turbo", description=f"Solve {SOLVED}.", epilog=f"Exit code: {EXIT}", allow_abbrev=False,
+                    formatter_class=formatter)  # fmt: skip
     parser.add_argument("file", nargs="?", help="the model; - is standard input")
     parser.add_argument("--version", action="version", version=f"fzn-turbo {__version__}")
     for title, rows in grouped():

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from turbo_fzn.install import STD_FLAGS
 from turbo_fzn.limits import LIMITS
-from turbo_fzn.manual import EXIT, TAKE_FOLDER, VARIABLES
-from turbo_fzn.options import ACTIONS, Row, grouped, help_of, metavar_of
+from turbo_fzn.manual import TAKE_FOLDER, VARIABLES
+from turbo_fzn.options import ACTIONS, EXIT, Row, grouped, help_of, metavar_of
 from turbo_fzn.resources import share_folder
 from turbo_fzn.run.glossary import GLOSSARY
 

@@ -7,7 +7,6 @@ In the source tree these files are at the top level, beside this package; in an 
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 from pathlib import Path
 
@@ -37,8 +36,10 @@ def wanted_cache_folder() -> Path:
 
 
 def pip(*words: str) -> str:
-    """A command line for the pip of this Python. Packages to install are named one by one: `turbo_fzn[gpu]` is on no
-    index, and the place of its wheel or source tree is unknown."""
+    """The command that has the pip of this Python do something. The packages that it is to install are named
+    themselves: `turbo_fzn[gpu]` is on no index, and nobody knows where its wheel or source tree is."""
+    import shlex
+
     return shlex.join([sys.executable, "-m", "pip", *words])
 
 

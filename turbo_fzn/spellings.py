@@ -47,15 +47,10 @@ def milliseconds(seconds: str) -> str:
     return f"{seconds}000" if seconds.isdecimal() else seconds
 
 
-def share_of_learners(mebibytes: str) -> str:
-    """The memory of learners as a share of the limit: a quarter, as without a limit of the machine's."""
-    return str(max(int(mebibytes) // 4, 1)) if mebibytes.isdecimal() else mebibytes
-
-
-# The flags of the competitions, with a blank or `=` before the value: our flag, and the conversion of the value.
+# Those of the competitions, with a blank or `=` before the value: our flag, and the value in its unit.
 COMPETITION: dict[str, tuple[str, Callable[[str], str]]] = {
     "--timelimit": ("-t", milliseconds),
-    "--memlimit": ("--memory", share_of_learners),
+    "--memlimit": ("--memory-limit", str),
     "--nbcores": ("-p", str),
 }
 

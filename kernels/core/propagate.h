@@ -112,7 +112,7 @@ DEVICE void propagate_square(Interval& x, Interval& y) {
   value_t most = maximum(magnitude(y.l), magnitude(y.u));
   raise(x, multiply(least, least));
   reduce(x, multiply(most, most));
-  if (is_empty(x) || x.l >= SQUARE_LIMIT) return;
+  if (is_empty(x) || (i64)x.l >= SQUARE_LIMIT) return;
   if (!is_infinite(x.u)) {
     value_t root = (value_t)floor_sqrt((i64)x.u);
     raise(y, -root);
@@ -227,8 +227,8 @@ DEVICE void propagate_element(Interval& x, Interval& y, const bound_t* table) {
   bound_t least = table[first], most = table[first];
   for (bound_t i = first + 1; i <= last; ++i) {  // without branches, which would be mispredicted
     bound_t value = table[i];
-    least = (value < least) & (value >= low) ? value : least;
-    most = (value > most) & (value <= high) ? value : most;
+    least = ((value < least) & (value >= low)) ? value : least;
+    most = ((value > most) & (value <= high)) ? value : most;
   }
   raise(y, first);
   reduce(y, last);

@@ -187,6 +187,27 @@ def test_a_stop_at_the_very_beginning_is_an_answer_too(tmp_path, module, number)
     assert answer.markers == ["=====UNKNOWN====="] and answer.text.endswith("%%%mzn-stat-end\n")
 
 
+# No alarm comes, but another signal as soon as the answer is written.
+LATE_SIGNAL = """
+import os, signal
+from turbo_fzn.process import stopping
+stopping._set_alarm = lambda interrupt: None
+write_soon = write
+signals = [signal.SIGTERM]
+
+def write(*others):
+    write_soon(*others)
+    while signals:
+        os.kill(os.getpid(), signals.pop())
+"""
+
+
+@pytest.mark.covers("T5", "T7", "O10")
+def test_a_signal_behind_the_answer_of_a_spent_limit_gives_no_other_one(tmp_path):
+    late = sabotage(tmp_path, "turbo_fzn.run.output", LATE_SIGNAL)
+    assert run("-t", -1, write(tmp_path, golomb(12)), PYTHONPATH=late).text == "=====UNKNOWN=====\n"
+
+
 def test_an_action_is_interrupted_too(tmp_path):
     early = sabotage(tmp_path, "argparse", "import os, signal; os.kill(os.getpid(), signal.SIGINT)")
     answer = run("--info", PYTHONPATH=early)

@@ -147,13 +147,15 @@ class Searching:
         return {"nodes": round((self.clock.now - 100) * 1000)}
 
 
-def lines_of(seconds: float, sense: int, monkeypatch: pytest.MonkeyPatch, told: list[str]) -> list[str]:
+def lines_of(
+    seconds: float, sense: int, monkeypatch: pytest.MonkeyPatch, told: list[str], verbose: bool = False
+) -> list[str]:
     """What is told of a search that is looked at every tenth of a second, and finds something after 2.95 s."""
     clock = Clock()
     monkeypatch.setattr(live, "time", clock)
     monkeypatch.setattr(progress, "_bar", object())
     monkeypatch.setattr(progress, "tell", told.append)
-    search = live.Live(clock.now, sense)
+    search = live.Live(clock.now, sense, verbose=verbose)
     for step in range(round(seconds * 10)):
         clock.now = 100 + step / 10
         if step == 30:
@@ -178,10 +180,16 @@ def test_a_search_without_objective_counts_its_solutions(monkeypatch):
 
 def test_a_log_is_told_ever_more_rarely(monkeypatch, caplog):
     with caplog.at_level(logging.INFO, logger="turbo_fzn"):
-        assert lines_of(100.0, -1, monkeypatch, []) == []
+        assert lines_of(100.0, -1, monkeypatch, [], verbose=True) == []
     seconds = [int(record.message.split(" s:")[0]) for record in caplog.records]
     assert seconds[:3] == [2, 3, 4] and all(1 <= b - a <= 6 for a, b in itertools.pairwise(seconds))
     assert seconds[-1] - seconds[-2] >= 4 and len(seconds) < 60
+
+
+def test_a_terminal_shows_what_goes_into_a_file_alone(monkeypatch, caplog):
+    with caplog.at_level(logging.INFO, logger="turbo_fzn"):
+        told = lines_of(5.0, -1, monkeypatch, [])
+    assert told == [record.message for record in caplog.records] and len(told) == 3
 
 
 LINE = r"fzn-turbo: \d+ s: [1-9][\d.]*[kM]? nodes/s, objective \d+, bound \d+, gap [\d.]+ %, \d+ open"

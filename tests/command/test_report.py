@@ -28,7 +28,7 @@ from support.needs import needs_minizinc
 from support.pages import SVG, parse, tables, titles
 from support.warm import ask
 from turbo_fzn.options import Options
-from turbo_fzn.report import axes, origin, page, plot, recorder
+from turbo_fzn.report import axes, listener, origin, page, plot, recorder
 from turbo_fzn.report.record import Answer, Record
 from turbo_fzn.run.outcome import Finished, Sample, Solution
 
@@ -208,7 +208,7 @@ def test_a_rate_is_the_nodes_between_two_looks():
 
 def test_nothing_is_written_where_no_page_is_wanted(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    note = recorder.recorder(Options(), 0)
+    note = listener(Options(), 0)
     for event in (Solution([], None, 0, "tree"), Finished(True, 1, {})):
         note(event)
     assert list(tmp_path.iterdir()) == []

@@ -161,9 +161,9 @@ def test_the_options_of_the_competitions_are_known(tmp_path):
     assert lines(answer)[-1][0] == "d"
 
 
-def test_of_the_memory_of_a_competition_learners_get_a_quarter():
-    assert translate(["--memlimit", "2000"]) == translate(["--memlimit=2000"]) == (["--memory", "500"], [])
-    assert translate(["--memlimit=much"]) == (["--memory", "much"], []), "which is refused like any other"
+def test_the_memory_of_a_competition_is_a_limit():
+    assert translate(["--memlimit", "2000"]) == translate(["--memlimit=2000"]) == (["--memory-limit", "2000"], [])
+    assert translate(["--memlimit=much"]) == (["--memory-limit", "much"], []), "which is refused like any other"
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

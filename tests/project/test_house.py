@@ -17,6 +17,7 @@ PACKAGE = Path(turbo_fzn.__file__).parent
 PACKAGE_FLOORS = (
     ("process",),
     ("errors", "domains", "floats", "collector", "memory", "progress", "resources", "cache", "spellings", "limits"),
+    ("log_file",),
     ("predicates",),
     ("read",),
     ("tnf",),

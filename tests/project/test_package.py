@@ -37,8 +37,9 @@ def test_the_wheel_holds_every_source_file_that_is_needed_to_run(wheel):
     names = set(zipfile.ZipFile(wheel).namelist())
     kernels = source_files(ROOT / "kernels", "*")
     library = source_files(ROOT / "share", "*.mzn")
-    package = {name for name in source_files(ROOT / "turbo_fzn", "*.py", "*.lark", "py.typed") if not is_bench(name)}
-    assert kernels and library and any(name.endswith(".lark") for name in package)
+    sources = source_files(ROOT / "turbo_fzn", "*.py", "flatzinc.*", "py.typed")
+    package = {name for name in sources if not is_bench(name)}
+    assert kernels and library and {"read/flatzinc.lark", "read/flatzinc.terminals"} <= package
     assert {f"turbo_fzn/kernels/{name}" for name in kernels} <= names
     assert {f"turbo_fzn/share/{name}" for name in library} <= names
     assert {f"turbo_fzn/{name}" for name in package} <= names

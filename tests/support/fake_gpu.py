@@ -18,7 +18,6 @@ from support.places import DATA
 from turbo_fzn.engine.cuda import context, devices
 from turbo_fzn.engine.library import library
 from turbo_fzn.engine.toolchain import compiler
-from turbo_fzn.read.grammar import terminals
 
 NVCC = DATA / "fake_machine" / "nvcc"
 
@@ -35,7 +34,6 @@ def lent_gpu(monkeypatch: pytest.MonkeyPatch, cache: Path) -> Iterator[Driver]:
     """A context with a fake GPU whose kernels are cached in this folder."""
     for bits in (32, 64):
         library(bits)  # before the cache is another one
-    terminals()
     monkeypatch.setenv("TURBO_FZN_CACHE", str(cache))
     driver = Driver()
     module = make_module(driver)

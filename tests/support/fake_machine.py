@@ -14,9 +14,7 @@ import subprocess
 from pathlib import Path
 
 from support.places import DATA, ROOT, TESTS
-from turbo_fzn import cache
 from turbo_fzn.engine.toolchain import compiler
-from turbo_fzn.read.grammar import terminals
 
 FOLDER = DATA / "fake_machine"
 # Where a GPU engine that is made, or at work, can be slow or fail, in the order of time.
@@ -41,10 +39,9 @@ def end_compilers(driver: Path) -> None:
 
 def fill_cache(folder: Path) -> Path:
     """A cache with all that a run on a CPU needs, and nothing of a GPU."""
-    terminals()
     libraries = [compiler.cpu_library(bits) for bits in (32, 64)]
     folder.mkdir(mode=0o700)
-    for path in [*libraries, *cache.find_folder().glob("flatzinc-*")]:
+    for path in libraries:
         shutil.copy2(path, folder)
     return folder
 

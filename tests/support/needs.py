@@ -9,6 +9,9 @@ import pytest
 needs_minizinc = pytest.mark.skipif(
     shutil.which("minizinc") is None, reason="minizinc is not installed (apt-get install minizinc)"
 )
+needs_clang = pytest.mark.skipif(
+    shutil.which("clang++") is None, reason="clang++ is not installed (apt-get install clang)"
+)
 needs_gecode = pytest.mark.skipif(
     shutil.which("fzn-gecode") is None, reason="fzn-gecode is not installed (apt-get install flatzinc)"
 )

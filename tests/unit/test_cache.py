@@ -7,6 +7,7 @@ import pickle
 import re
 import stat
 import subprocess
+import tempfile
 import time
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from turbo_fzn.engine.toolchain import compilation
 from turbo_fzn.engine.toolchain import compiler as compiling
 from turbo_fzn.errors import EngineError
 from turbo_fzn.read import grammar
+from turbo_fzn.read.flatzinc import parse_text
 
 NESTED = "solve % a comment inside a statement\nminimize z;\n"
 
@@ -56,7 +58,7 @@ def test_what_is_kept_is_private_to_the_user(tmp_path, model, folder, compiler):
         os.umask(old)
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     kept = sorted(folder.iterdir())
-    assert [path.suffix for path in kept] == [".so", ".json", ".lark"]
+    assert [path.suffix for path in kept] == [".so", ".lark"]
     for path in kept:
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         assert cache.read(path) is not None
@@ -144,14 +146,12 @@ class Opened:
 def test_a_pickle_that_was_not_written_by_us_is_not_loaded(tmp_path, model, folder, compiler):
     assert value(run(model, CXX=compiler), "z") == 7
     (tables,) = folder.glob("*.lark")
-    (words,) = folder.glob("*.json")
     first_line = cache.read(tables).split(b"\n")[0] + b"\n"
     tables.write_bytes(first_line + pickle.dumps(Opened(tmp_path / "opened")))
-    words.write_text("{}")
     answer = run(model, CXX=compiler)
     assert (value(answer, "z"), answer.errors) == (7, "")
     assert not (tmp_path / "opened").exists()
-    assert cache.read(tables) is not None and cache.read(words) is not None  # made again
+    assert cache.read(tables) is not None  # made again
 
 
 # ---- faults while it is filled
@@ -245,7 +245,7 @@ def test_a_full_disk_is_told(folder, temporary, monkeypatch):
 def test_a_full_disk_without_a_temporary_folder_is_told(folder, monkeypatch):
     fill(monkeypatch, folder)
     compiling._temporary_folder.cache_clear()
-    monkeypatch.setattr(compiling.tempfile, "tempdir", "/dev/null")
+    monkeypatch.setattr(tempfile, "tempdir", "/dev/null")
     with pytest.raises(EngineError, match=f"^cannot write .* to {folder}: No space .*; nor to a temporary folder: "):
         compiling.cpu_library(32)
 
@@ -267,23 +267,27 @@ def raise_full_disk(*arguments: object) -> None:
 
 def test_a_full_disk_costs_the_tables_of_the_grammar_but_no_answer(folder, monkeypatch):
     monkeypatch.setattr(cache, "seal", raise_full_disk)
-    for function in (grammar._lark, grammar.terminals):
-        function.cache_clear()
-    assert "FLAT_SPACE" in grammar.terminals()
+    grammar._lark.cache_clear()
+    assert parse_text(NESTED).goal.method == "minimize"
     assert list(folder.iterdir()) == []
 
 
 def test_half_a_file_of_the_grammar_is_not_kept(folder, monkeypatch):
     """Where the disk is full for a moment, and no more when the file is sealed."""
+    seal = cache.seal
 
-    def write_half(path: Path, text: str, encoding: str) -> None:
-        path.write_bytes(text.encode()[: len(text) // 2])
+    def write_half(path: Path) -> None:
+        path.write_bytes(path.read_bytes()[:1000])
         raise_full_disk()
 
-    monkeypatch.setattr(Path, "write_text", write_half)
-    grammar.terminals.cache_clear()
-    assert "FLAT_SPACE" in grammar.terminals()
-    assert not [path for path in folder.iterdir() if "json" in path.name]
+    monkeypatch.setattr(cache, "seal", write_half)
+    grammar._lark.cache_clear()
+    assert parse_text(NESTED).goal.method == "minimize"
+    assert list(folder.iterdir()) == []
+    monkeypatch.setattr(cache, "seal", seal)
+    grammar._lark.cache_clear()
+    assert parse_text(NESTED).goal.method == "minimize"
+    assert [path.suffix for path in folder.iterdir()] == [".lark"]
 
 
 def test_a_compiler_that_is_killed_is_told(tmp_path, model, folder):

@@ -1,13 +1,16 @@
 """The grammar of FlatZinc at run time: Lark's parser of one statement, and the terminals as regular expressions.
 
+    python -m turbo_fzn.read.grammar --write      writes flatzinc.terminals, which the source tree keeps printed
+
 flatzinc.lark is the only definition of the language. Two things are made of it here:
 
 - `read_nested` reads one statement of any shape with Lark, and finds what is wrong with a wrong one;
 - `compiled_terminals` are the expressions that Lark has composed, for the scan of flatzinc.py.
 
-Importing Lark and building its tables costs 0.15 s, more than reading a small model. So the expressions are kept in
-the cache folder, under a key made of the grammar and of Lark's version, and Lark is imported when a statement needs
-it; its tables are kept beside them. A folder that cannot be used (cache.py) costs that time at each start.
+Importing Lark and building its tables costs 0.15 s, more than reading a small model. So the expressions are printed
+into a file, which `test_parse_cache.py` compares, and Lark is imported when a statement needs it. Its tables are kept
+in the cache folder, under a key made of the grammar and of Lark's version. A folder that cannot be used (cache.py)
+costs that time at each start that has such a statement.
 """
 
 from __future__ import annotations
@@ -16,7 +19,6 @@ import contextlib
 import functools
 import hashlib
 import importlib.util
-import json
 import os
 import re
 import sys
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 Number = TypeVar("Number", int, float)
 
 GRAMMAR = Path(__file__).with_name("flatzinc.lark")
+TERMINALS = GRAMMAR.with_suffix(".terminals")  # a line for each: its name and its expression, with escapes
 BLANKS = " \t\r\n"
 INSIDE_SET = ";"  # stands for a comma inside the braces of a word
 MAX_DIGITS = 40  # an integer with more is not even looked at
@@ -73,15 +76,15 @@ class NotAWord(Exception):
 # ---- the grammar and its cache
 
 
-def _cache_file(suffix: str) -> Path | None:
-    """The file for something that is derived from this grammar by this Lark; None without a cache folder."""
+def _tables_file() -> Path | None:
+    """The file for the tables that this Lark makes of this grammar; None without a cache folder."""
     lark = importlib.util.find_spec("lark")
     if lark is None or lark.origin is None:
         raise EngineError(f"the Python package lark is not installed: {pip('install', 'lark')}")
     parts = [GRAMMAR.read_bytes(), Path(lark.origin).read_bytes(), repr(sys.version_info).encode()]
     key = hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
     folder = cache.find_folder()
-    return folder and folder / f"flatzinc-{key}.{suffix}"
+    return folder and folder / f"flatzinc-{key}.lark"
 
 
 @contextlib.contextmanager
@@ -107,7 +110,7 @@ def _written_to(kept: Path | None) -> Iterator[Path | None]:
 def _lark() -> Lark:
     import lark
 
-    kept = _cache_file("lark")
+    kept = _tables_file()
     if kept and cache.read(kept) is not None:  # Lark unpickles it
         return _make_lark(lark, kept)
     with _written_to(kept) as fresh:
@@ -129,16 +132,15 @@ def _make_lark(lark: Any, tables: Path | None) -> Lark:
 
 @functools.cache
 def terminals() -> dict[str, str]:
-    """The regular expression of each terminal, from the cache folder or from the grammar."""
-    kept = _cache_file("json")
-    data = cache.read(kept) if kept else None
-    if data is not None:
-        return json.loads(data)
-    source = {terminal.name: terminal.pattern.to_regexp() for terminal in _lark().terminals}
-    with _written_to(kept) as fresh:
-        if fresh:
-            fresh.write_text(json.dumps(source), encoding="utf-8")
-    return source
+    """The regular expression of each terminal, as printed."""
+    entries = (line.decode("unicode_escape").partition(" ") for line in TERMINALS.read_bytes().splitlines())
+    return {name: expression for name, _, expression in entries}
+
+
+def printed_terminals() -> bytes:
+    """What the file of terminals has to hold."""
+    entries = (f"{terminal.name} {terminal.pattern.to_regexp()}" for terminal in _lark().terminals)
+    return "".join(entry.encode("unicode_escape").decode() + "\n" for entry in sorted(entries)).encode()
 
 
 @functools.cache
@@ -380,3 +382,12 @@ class _Actions:
 
 
 _ACTIONS = _Actions()
+
+
+if __name__ == "__main__":
+    import argparse
+
+    parser = argparse.ArgumentParser(prog="python -m turbo_fzn.read.grammar", description="Prints the terminals.")
+    parser.add_argument("--write", action="store_true", required=True, help="into the source tree's turbo_fzn/read/")
+    parser.parse_args()
+    TERMINALS.write_bytes(printed_terminals())

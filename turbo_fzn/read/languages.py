@@ -55,7 +55,7 @@ def _read_flatzinc(text: str, file: str) -> Model:
 
 def _is_minizinc(text: str) -> bool:
     """Whether an item of the text, which is no FlatZinc, is one of MiniZinc."""
-    return MINIZINC.search(text[:LOOKED_AT]) is not None
+    return re.search(MINIZINC, text[:LOOKED_AT], re.VERBOSE | re.MULTILINE) is not None
 
 
 def _read_flatzinc_json(text: str, file: str) -> Model:
@@ -92,17 +92,14 @@ class _Language(NamedTuple):
 HEAD = 1000  # characters, of which blanks may be the first
 LOOKED_AT = 100_000  # characters of what is no FlatZinc, for items of MiniZinc
 # Items that MiniZinc has and FlatZinc has not: operators, bounds with names, parameters without a value, …
-MINIZINC = re.compile(
-    r"""(?:^|;)\s*(?:
+MINIZINC = r"""(?:^|;)\s*(?:
         include\s*" | output\s*[\["] | enum\s+\w | (?:function|test)\s
       | (?:par\s+)?(?:set\s+of\s+)?(?:int|bool|float)\s*:\s*\w+\s*;
       | (?:var\s+)?[^:;"%\n]{0,40}\.\.\s*[A-Za-z_][^:;"%\n]{0,40}:
       | array\s*\[(?!\s*(?:1\s*\.\.\s*\d+|int)\s*\])
       | constraint\s+(?:(?!\s|\w+\s*\()|(?:forall|exists|sum|if|not)\b)
       | solve\s+(?:minimize|maximize)\s+[\w\]]+\s*[-+*/(]
-    )""",
-    re.VERBOSE | re.MULTILINE,
-)
+    )"""
 BY_FIRST_CHARACTER: dict[str, Reader] = {"{": _read_flatzinc_json, "<": _read_xcsp3}
 # What is not here is FlatZinc: MiniZinc may give any name to its files.
 LANGUAGES = {

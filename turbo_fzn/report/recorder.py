@@ -21,10 +21,9 @@ MOST_ANSWERS = 100_000  # that are kept; further ones are only counted
 
 
 def recorder(options: Options, sense: int) -> Callable[[SearchEvent], object]:
-    """A function to be called with each event of the search, which has this `sense`; with the last event it writes the
-    page, if the options ask for one. Raises UsageError where the file cannot be written."""
-    if options.report is None:
-        return lambda event: None
+    """What is to be called with each event of the search, which has an objective of this `sense`; the last one writes
+    the page, which is wanted."""
+    assert options.report is not None
     try:
         open(options.report, "a").close()
     except OSError as error:

@@ -21,6 +21,7 @@ from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.files import suffix_of
 from turbo_fzn.read.model import Model
+from turbo_fzn.run.live import sample_seconds
 from turbo_fzn.run.outcome import Finished, SearchEvent
 from turbo_fzn.run.policy import check_names
 from turbo_fzn.run.prepare import log, prepare, set_precision, settle_root
@@ -49,7 +50,7 @@ class Run:
         self.options = replace(options, simplify=options.simplify and simplifies(options.variant))
         self.prepared: Prepared | None = None
         self.search: Search | None = None
-        self.is_sampled = options.report is not None  # whether events are to have samples
+        self.sample_seconds = sample_seconds(options)
 
     def prepare(self) -> Prepared:
         """The model at its root fixpoint. Raises Interrupted, and the errors of the file or the model."""
@@ -84,7 +85,7 @@ class Run:
         event."""
         prepared = self.prepared or self.prepare()
         yield prepared
-        self.search = Search(prepared, self.options, self.interrupt, self.is_sampled)
+        self.search = Search(prepared, self.options, self.interrupt, self.sample_seconds)
         yield from self.search.events()
 
     def so_far(self, n_solutions: int, best: float | None) -> Finished:

@@ -15,7 +15,6 @@ from turbo_fzn.engine import cpu, variants
 from turbo_fzn.engine.contract import Engine
 from turbo_fzn.engine.cuda import wake
 from turbo_fzn.engine.layout.layout import Settings
-from turbo_fzn.engine.together.team import Team
 from turbo_fzn.errors import EngineError
 from turbo_fzn.options import Options
 from turbo_fzn.ranks.job import Job
@@ -28,6 +27,7 @@ from turbo_fzn.tnf.language import TNF, VarChoice
 if TYPE_CHECKING:
     import numpy as np
 
+    from turbo_fzn.engine.together.team import Team
     from turbo_fzn.run.bounding import Bounding
 
 log = logging.getLogger("turbo_fzn")
@@ -71,7 +71,7 @@ def _on_cpu_until_gpu_joins(job: Job, decision: Decision) -> Engine:
     tnf, exports, options, _ = job
     first = cpu.CpuEngine(tnf, exports, cpu_settings(decision, options))
     settings = _gpu_settings(decision, options)
-    return Team(first, [lambda: make_gpu_engine(tnf, exports, settings, options.gpus)], tnf.sense)
+    return team(first, tnf, lambda: make_gpu_engine(tnf, exports, settings, options.gpus))
 
 
 def _hybrid(job: Job, decision: Decision) -> Engine:
@@ -130,8 +130,8 @@ def ordered(tnf: TNF, decision: Decision) -> TNF:
 
 
 def cpu_settings(decision: Decision, options: Options) -> Settings:
-    """The settings of the CPU engine; `--memory` is for all learners together."""
-    learners = decision.learners
+    """`--memory` is for all learners together."""
+    learners, memory = decision.learners, learners_bytes(options)
     return Settings(
         blocks=decision.threads,
         seed=options.seed or 0,
@@ -139,11 +139,19 @@ def cpu_settings(decision: Decision, options: Options) -> Settings:
         methods=decision.methods,
         roles=tuple(learner.role for learner in learners),
         decides=tuple(learner.sets for learner in learners),
-        learn_bytes=None if options.memory is None else (options.memory << 20) // max(len(learners), 1),
+        learn_bytes=None if memory is None else memory // max(len(learners), 1),
         subproblems=options.subproblems,
         profile=options.profile,
         **variants.chosen(options.variant, options.arch).settings(CPU),
     )
+
+
+def learners_bytes(options: Options) -> int | None:
+    """The memory of all learners together; None where they share the machine's."""
+    if options.memory is not None:
+        return options.memory << 20
+    limit = options.memory_bytes()
+    return None if limit is None else limit // 4
 
 
 def _gpu_settings(decision: Decision, options: Options) -> Settings:
@@ -174,6 +182,13 @@ def _all_ranks(job: Job, decision: Decision) -> Engine:
     return Ranks(own_team(job, decision), everybody)
 
 
+def team(first: Engine | list[Engine], tnf: TNF, *joining: Callable[[], Engine]) -> Team:
+    """A team of engines for a search of this TNF; `joining` make engines that are not there yet."""
+    from turbo_fzn.engine.together.team import Team  # only here: most runs have one engine
+
+    return Team(first, joining, tnf.sense)
+
+
 def team_of(job: Job) -> Team:
     """The engines of a rank for a job that it has received."""
     return own_team(job, decide_job(job))
@@ -195,10 +210,10 @@ def own_team(job: Job, decision: Decision) -> Team:
         decision = decide(job.tnf, job.options, machine, job.wanted)
     log.info("search of rank %d: %s", everybody.rank, decision.reason)
     if CPU not in decision.engines:
-        return Team(gpus, [], job.tnf.sense)
+        return team(gpus, job.tnf)
     settings = replace(cpu_settings(decision, options), shares=True)
     own = cpu.CpuEngine(ordered(job.tnf, decision), job.exports, settings)
-    return Team([*gpus, own], [], job.tnf.sense)
+    return team([*gpus, own], job.tnf)
 
 
 def _own_gpus(job: Job, decision: Decision, options: Options, everybody: World) -> list[Engine]:

@@ -9,12 +9,14 @@ intervals of a twentieth of the time so far. Otherwise there is no line, and the
 from __future__ import annotations
 
 import logging
+import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from turbo_fzn import progress
 from turbo_fzn.engine.contract import Engine, Found
+from turbo_fzn.options import Options
 from turbo_fzn.run.outcome import Sample
 from turbo_fzn.run.report import finite
 
@@ -23,18 +25,27 @@ log = logging.getLogger("turbo_fzn")
 INTERVAL_SECONDS = 1.0
 LOG_SHARE = 1 / 20  # of the time so far
 FIRST_SAMPLE_SECONDS, SAMPLE_SHARE = 0.02, 1 / 20  # the axis is logarithmic
+STREAM_SECONDS = 0.5  # that a bound which was proved, or a warning, may wait
 UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
+
+
+def sample_seconds(options: Options) -> float | None:
+    """The longest time between two samples; None where none are wanted."""
+    if options.json_stream:
+        return STREAM_SECONDS
+    return None if options.report is None else math.inf
 
 
 @dataclass
 class Live:
-    """The progress of one search by one engine. `began` is on the clock of time.monotonic; `sampled` is whether samples
-    are needed."""
+    """One search by one engine. `began` is on the clock of time.monotonic; `sampled`: the longest time between two
+    samples, None where none are wanted."""
 
     began: float
     sense: int
-    sampled: bool = False
-    meaning: Callable[[int], float] = int  # the objective's value from the engine's number
+    sampled: float | None = None
+    verbose: bool = False  # a terminal has the lines of the log
+    meaning: Callable[[int], float] = int  # of what the engine has of the objective
     due: float = field(init=False)
     looked: float = field(init=False)
     sample_due: float = 0.0
@@ -51,9 +62,9 @@ class Live:
     def samples(self, engine: Engine) -> Iterator[Sample]:
         """Called repeatedly while the engine is running; yields a sample when it is time to."""
         now = time.monotonic()
-        if not self.sampled or now < self.sample_due:
+        if self.sampled is None or now < self.sample_due:
             return
-        self.sample_due = now + max(FIRST_SAMPLE_SECONDS, (now - self.began) * SAMPLE_SHARE)
+        self.sample_due = now + max(FIRST_SAMPLE_SECONDS, min((now - self.began) * SAMPLE_SHARE, self.sampled))
         bound = self.value(self.sense * engine.bound) if self.sense else None
         counted = engine.statistics()
         yield Sample(now - self.began, counted["nodes"], bound, counted.get("idle_ns", 0) / 1e9)
@@ -69,7 +80,9 @@ class Live:
         self.nodes, self.looked = nodes, now
         self.due = now + max(INTERVAL_SECONDS, (now - self.began) * LOG_SHARE if logged else 0)
         line = f"{now - self.began:.0f} s: {', '.join([f'{short(rate)} nodes/s', *self.state(engine, n_solutions)])}"
-        log.info("%s", line) if logged else progress.tell(line)
+        log.info("%s", line)
+        if not self.verbose:
+            progress.tell(line)
 
     def value(self, objective: int) -> float | None:
         """The value of the objective; None if it is infinite."""

@@ -1,23 +1,21 @@
-"""Solutions and status lines: MiniZinc's text protocol, and that of the XCSP3 competitions.
+"""Solutions and status lines in MiniZinc's text protocol, and what other styles of an answer share with it.
 
-Sources: the FlatZinc specification of the MiniZinc handbook; the rules of the XCSP3 competitions. The language of the
-input determines the style. All output is flushed at once, since the reader may stop the process at any time.
+Source: the FlatZinc specification of the MiniZinc handbook. Everything is flushed at once, since whoever reads may stop
+the process at any time. The other styles are those of the XCSP3 competitions (competition.py) and of a stream of JSON
+(json_stream.py); styles.py chooses one.
 
-| | MiniZinc | XCSP3 |
-|---|---|---|
-| a solution | `name = value;` for every output item, then `----------` | `o` and its objective; in the end `v` |
-| the end | `==========` where the whole space was searched | `s OPTIMUM FOUND`, `s SATISFIABLE`, … |
-| whether it was searched | the same | `d COMPLETE EXPLORATION` or `d INCOMPLETE EXPLORATION` |
-| statistics | `%%%mzn-stat: name=value` | `d name value` |
-| why there is no solution | `% ` and text, then `%%%mzn-core: ["name", …]` | `c ` and text |
+| | MiniZinc | XCSP3 | JSON: objects of the type |
+|---|---|---|---|
+| a solution | `name = value;` for each output, then `----------` | `o` and its objective; in the end `v` | `solution` |
+| the end | `==========` where the whole space was searched | `s OPTIMUM FOUND`, `s SATISFIABLE`, … | `status` |
+| whether it was searched | the same | `d COMPLETE EXPLORATION` or `d INCOMPLETE EXPLORATION` | `status` |
+| statistics | `%%%mzn-stat: name=value` | `d name value` | `statistics` |
+| why there is no solution | `% ` and text, then `%%%mzn-core: ["name", …]` | `c ` and text | `core` |
 """
 
 from __future__ import annotations
 
-import io
-import json
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TextIO
 
 from turbo_fzn import progress
@@ -28,16 +26,18 @@ if TYPE_CHECKING:  # the status lines are also used before NumPy is loaded
 
     from turbo_fzn.options import Options
     from turbo_fzn.read.model import Model
-    from turbo_fzn.run.outcome import Core, Finished, Solution
+    from turbo_fzn.run.outcome import Core, Finished, Sample, Solution
     from turbo_fzn.tnf.language import Output
 
 SEPARATOR = "----------"
-COMPLETE = "=========="
-UNSATISFIABLE = "=====UNSATISFIABLE====="
-UNBOUNDED = "=====UNBOUNDED====="
-UNKNOWN = "=====UNKNOWN====="
-ERROR = "=====ERROR====="
-INCOMPLETE = "d INCOMPLETE EXPLORATION"  # the line of ACE when there may be other or better solutions
+STATUS_LINES = {  # the last line of an answer by its status; none where solutions were found and there may be more
+    "OPTIMAL_SOLUTION": "==========",
+    "ALL_SOLUTIONS": "==========",
+    "UNSATISFIABLE": "=====UNSATISFIABLE=====",
+    "UNBOUNDED": "=====UNBOUNDED=====",
+    "UNKNOWN": "=====UNKNOWN=====",
+    "ERROR": "=====ERROR=====",
+}
 PYTHON_TYPES: dict[str, Any] = {"bool": bool, "float": float}  # of values; all others are int
 NOTHING_COUNTED = {"nodes": 0, "failures": 0}
 
@@ -69,11 +69,6 @@ def float_text(value: float) -> str:
     return (mantissa if "." in mantissa else f"{mantissa}.0") + exponent + power
 
 
-def _write_solution(stream: TextIO, outputs: Sequence[tuple[Output, np.ndarray]]) -> None:
-    lines = [f"{item.name} = {_format_value(item, values)};\n" for item, values in outputs]
-    write(stream, "".join(lines) + SEPARATOR + "\n")
-
-
 def write_line(stream: TextIO, line: str) -> None:
     write(stream, line + "\n")
 
@@ -84,16 +79,7 @@ def write(stream: TextIO, text: str) -> None:
     stream.flush()
 
 
-def _write_statistics(stream: TextIO, statistics: Mapping[str, Any]) -> None:
-    """Writes the `%%%mzn-stat` block: numbers as they are, times as seconds, text in quotes."""
-    lines = []
-    for name, value in statistics.items():
-        text = f'"{value}"' if isinstance(value, str) else _format_number(value)
-        lines.append(f"%%%mzn-stat: {name}={text}\n")
-    write(stream, "".join(lines) + "%%%mzn-stat-end\n")
-
-
-def _format_number(value: Any) -> str:
+def format_number(value: Any) -> str:
     return f"{value:.6f}" if isinstance(value, float) else str(value)
 
 
@@ -114,6 +100,12 @@ class MiniZincStyle:
             self.print_held()
         self.held = solution
 
+    def look(self, sample: Sample) -> None:
+        """How the search goes, which is nothing to print here."""
+
+    def flush_warnings(self) -> None:
+        """Prints the warnings that are to stand among the answers: none do here."""
+
     def print_held(self) -> None:
         held, self.held = self.held, None
         if held is not None:
@@ -121,21 +113,25 @@ class MiniZincStyle:
 
     def print_solution(self, solution: Solution) -> None:
         if solution.statistics is not None:
-            _write_statistics(self.stream, self.named(solution.statistics))
-        _write_solution(self.stream, solution.outputs)
+            self.print_statistics(solution.statistics)
+        self.print_values(solution)
+
+    def print_values(self, solution: Solution) -> None:
+        lines = [f"{item.name} = {_format_value(item, values)};\n" for item, values in solution.outputs]
+        write(self.stream, "".join(lines) + SEPARATOR + "\n")
 
     def explain(self, core: Core) -> None:
         """Why there is no solution, before the end; the last line is for programs, a list in JSON."""
+        import json  # only here: it takes a while
+
         titles = json.dumps([constraint.title for constraint in core.constraints], ensure_ascii=False)
         write(self.stream, "".join(f"% {line}\n" for line in core.lines()) + f"%%%mzn-core: {titles}\n")
 
     def end(self, finished: Finished) -> None:
         self.print_held()
-        status = _status_line(finished)
-        if status:
-            write_line(self.stream, status)
+        self.print_status(finished.status)
         if self.options.statistics:
-            _write_statistics(self.stream, self.named(finished.statistics))
+            self.print_statistics(finished.statistics)
 
     def fail(self) -> bool:
         """Called when an error ends the search: prints the held solution, which was checked. Returns whether that is
@@ -144,118 +140,22 @@ class MiniZincStyle:
         return False
 
     def unknown(self) -> None:
-        write_line(self.stream, UNKNOWN)
+        self.print_status("UNKNOWN")
         if self.options.statistics:
-            _write_statistics(self.stream, self.named(NOTHING_COUNTED))
+            self.print_statistics(NOTHING_COUNTED)
+
+    def print_status(self, status: str) -> None:
+        if status in STATUS_LINES:
+            write_line(self.stream, STATUS_LINES[status])
+
+    def print_statistics(self, statistics: Mapping[str, Any]) -> None:
+        """The `%%%mzn-stat` block: numbers as they are, times as seconds, text in quotes."""
+        lines = []
+        for name, value in self.named(statistics).items():
+            text = f'"{value}"' if isinstance(value, str) else format_number(value)
+            lines.append(f"%%%mzn-stat: {name}={text}\n")
+        write(self.stream, "".join(lines) + "%%%mzn-stat-end\n")
 
     def named(self, statistics: Mapping[str, Any]) -> Mapping[str, Any]:
         """The statistics by the names that the options ask for."""
         return turbo_statistics.named(statistics) if self.options.turbo_statistics else statistics
-
-
-def _status_line(finished: Finished) -> str:
-    """The last line of the answer; empty if there are solutions and there may be more."""
-    if finished.unbounded:
-        return UNBOUNDED
-    if finished.n_solutions == 0:
-        return UNSATISFIABLE if finished.complete else UNKNOWN
-    return COMPLETE if finished.complete else ""
-
-
-class CompetitionStyle(MiniZincStyle):
-    """Prints the answers in the format of the XCSP3 competitions. With -a and -i solutions are printed as they come,
-    the status at the end."""
-
-    def add(self, solution: Solution) -> None:
-        improves = solution.objective is not None and (self.held is None or self.held.objective != solution.objective)
-        if improves:
-            write_line(self.stream, f"o {solution.objective}")
-        if self.every or not improves:
-            self.print_held()
-        self.held = solution
-
-    def print_held(self, status: str = "") -> None:
-        held, self.held = self.held, None
-        if held is not None:
-            kind = "optimum" if "OPTIMUM" in status else "solution"
-            write_line(self.stream, instantiation(held, self.model, kind))
-
-    def explain(self, core: Core) -> None:
-        write(self.stream, "".join(f"c {line}\n" for line in core.lines()))
-
-    def end(self, finished: Finished) -> None:
-        optimised = self.held is not None and self.held.objective is not None
-        if finished.n_solutions == 0:
-            status = "UNSATISFIABLE" if finished.complete else "UNKNOWN"
-        else:
-            status = "OPTIMUM FOUND" if finished.complete and optimised else "SATISFIABLE"
-        write_line(self.stream, f"s {status}")
-        self.print_held(status)
-        write_line(self.stream, f"d FOUND SOLUTIONS {finished.n_solutions}")
-        write_line(self.stream, "d COMPLETE EXPLORATION" if finished.complete else INCOMPLETE)
-        if finished.unbounded:  # the competitions have no status for it
-            write_line(self.stream, "d UNBOUNDED")
-        if self.options.statistics:
-            self.print_statistics(finished.statistics)
-
-    def fail(self) -> bool:
-        answered = self.held is not None
-        if answered:
-            write_line(self.stream, "s SATISFIABLE")
-            self.print_held()
-            write_line(self.stream, INCOMPLETE)
-        return answered
-
-    def unknown(self) -> None:
-        write_line(self.stream, "s UNKNOWN")
-        write_line(self.stream, INCOMPLETE)
-        if self.options.statistics:
-            self.print_statistics(NOTHING_COUNTED)
-
-    def print_statistics(self, statistics: Mapping[str, Any]) -> None:
-        named = self.named(statistics)
-        write(self.stream, "".join(f"d {name} {_format_number(value)}\n" for name, value in named.items()))
-
-
-def instantiation(solution: Solution, model: Model | None, kind: str) -> str:
-    """The `v` line: all variables in the order of the instance, and their values; `*`, any value, for a variable that
-    occurs in no constraint."""
-    ((item, values),) = solution.outputs
-    texts = [str(v) for v in values.tolist()]
-    assert model is not None, "an XCSP3 instance has a model"
-    names = model.arrays[item.name].elements
-    if model.unnamed:
-        texts = ["*" if name in model.unnamed else text for name, text in zip(names, texts)]
-    if model.symbols:
-        texts = [
-            model.symbols[name][int(text)] if name in model.symbols and text != "*" else text
-            for name, text in zip(names, texts)
-        ]
-    cost = "" if solution.objective is None else f' cost="{solution.objective}"'
-    body = f"<list> {model.listing} </list> <values> {' '.join(texts)} </values>"
-    return f'v <instantiation type="{kind}"{cost}> {body} </instantiation>'
-
-
-def _is_xcsp3(path: str) -> bool:
-    """Whether a file is an XCSP3 instance, by its name alone: errors, too, must have the right style."""
-    return ".xml" in [suffix.lower() for suffix in Path(path).suffixes[-2:]]
-
-
-def style_of(path: str, model: Model | None = None) -> type[MiniZincStyle]:
-    """The style for a file, by its name, or by its model if it has been read: XCSP3 instances may have other names."""
-    in_xcsp3 = _is_xcsp3(path) or (model is not None and model.language == "XCSP3")
-    return CompetitionStyle if in_xcsp3 else MiniZincStyle
-
-
-def unknown_answer(options: Options) -> str:
-    """The whole output to stdout when there is no result."""
-    text = io.StringIO()
-    style_of(options.file)(text, options).unknown()
-    return text.getvalue()
-
-
-def error_line(argv: Sequence[str], unsupported: bool) -> str:
-    """The line on stdout for an error, in the style of the file that the command line names."""
-    if not any(_is_xcsp3(word) for word in argv):
-        return ERROR
-    return "s UNSUPPORTED" if unsupported else "s UNKNOWN"

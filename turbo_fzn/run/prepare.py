@@ -19,13 +19,12 @@ from turbo_fzn import memory, progress
 from turbo_fzn.engine import root
 from turbo_fzn.engine.library import float_flags, library
 from turbo_fzn.errors import EngineError
-from turbo_fzn.lower.rewrite import lower
+from turbo_fzn.lower.rewrite import Order, lower
 from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt, Interrupted
 from turbo_fzn.read.model import Call, Goal, Model
 from turbo_fzn.run.prepared import Prepared
 from turbo_fzn.run.projection import names_of, projected
-from turbo_fzn.symmetry.breaking import leaders
 from turbo_fzn.tnf.language import TNF
 from turbo_fzn.tnf.simplify import simplify
 
@@ -39,7 +38,7 @@ def prepare(model: Model, options: Options, interrupt: Interrupt) -> Prepared:
     if options.project is not None:
         model = projected(model, names_of(options.project))
     start = time.monotonic()
-    orders = leaders(model) if breaks_symmetry(model, options) else []
+    orders = symmetries(model) if breaks_symmetry(model, options) else []
     lowered = lower(model, options.simplify, orders)
     times = {"lowerTime": time.monotonic() - start}
     log_phase("lower", times["lowerTime"], lowered.tnf)
@@ -59,6 +58,12 @@ def prepare(model: Model, options: Options, interrupt: Interrupt) -> Prepared:
         log_phase("simplify", time.monotonic() - start, prepared.tnf)
     times["simplifyTime"] = time.monotonic() - start
     return settle_root(prepared, interrupt)
+
+
+def symmetries(model: Model) -> list[Order]:
+    from turbo_fzn.symmetry.breaking import leaders  # only here: few runs look for them
+
+    return leaders(model)
 
 
 def breaks_symmetry(model: Model, options: Options) -> bool:

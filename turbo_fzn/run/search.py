@@ -30,13 +30,13 @@ from turbo_fzn.run.live import Live
 from turbo_fzn.run.outcome import Finished, SearchEvent, Solution
 from turbo_fzn.run.prepare import log, log_phase, settle_root
 from turbo_fzn.run.prepared import Prepared
-from turbo_fzn.run.profiler import Profiler
 from turbo_fzn.run.refinement import refine
 from turbo_fzn.run.unbounded import Horizon, has_no_bound
 from turbo_fzn.tnf.language import TNF
 
 if TYPE_CHECKING:
     from turbo_fzn.run.bounding import Bounding
+    from turbo_fzn.run.profiler import Profiler
 
 Course = Generator[SearchEvent, None, bool]  # returns whether the whole space was searched
 POLL_SECONDS = 0.001
@@ -68,8 +68,8 @@ class Search:
     `close` closes the engine after the last answer: freeing its resources must neither delay nor lose an answer.
     """
 
-    def __init__(self, prepared: Prepared, options: Options, interrupt: Interrupt, is_sampled: bool = False):
-        self.prepared, self.options, self.interrupt, self.is_sampled = prepared, options, interrupt, is_sampled
+    def __init__(self, prepared: Prepared, options: Options, interrupt: Interrupt, sampled: float | None = None):
+        self.prepared, self.options, self.interrupt, self.sampled = prepared, options, interrupt, sampled
         interrupt.halt = self.halt
         self.engine: Engine | None = None
         self.start = time.monotonic()
@@ -83,9 +83,10 @@ class Search:
         self.bounding: Bounding | None = None
         self.horizon: Horizon | None = None
         self.meaning = _objective_meaning(prepared.tnf)
-        self.all_are_optimal = False  # whether all further solutions are as good as the best
-        self.profiler = Profiler.connect(prepared, options) if options.cp_profiler else None
-        if self.profiler is None:  # without it, the special kernels and the single block are not needed
+        self.all_are_optimal = False  # what is found from now on is as good as the best
+        self.objective_is_fixed = False  # at some number, so that bounds say nothing
+        self.profiler = connect_profiler(prepared, options)
+        if self.profiler is None:  # nobody wants the tree, which would need kernels of its own and one block
             self.options = replace(options, cp_profiler=None)
 
     def events(self) -> Generator[SearchEvent, None, None]:
@@ -137,7 +138,9 @@ class Search:
         if has_no_bound(tnf):
             self.horizon = Horizon(self.judge)
             if self.horizon.is_free:
+                self.objective_is_fixed = True
                 complete = yield from self.run(self.horizon.fixed(), self.improvements, 0)
+                self.objective_is_fixed = False
                 if self.is_unbounded or self.n_solutions == 0 or self.interrupt:
                     return complete and self.n_solutions == 0
         complete = yield from self.run(tnf, self.improvements, 0, bounded=True)
@@ -210,7 +213,8 @@ class Search:
             self.prepared.times["engineTime"] = time.monotonic() - start
             self.start = time.monotonic()
         log_phase("engine", time.monotonic() - start, tnf)
-        self.live = Live(self.start, tnf.sense, self.is_sampled, self.meaning)
+        sense = 0 if self.objective_is_fixed else tnf.sense
+        self.live = Live(self.start, sense, self.sampled, self.options.verbose, self.meaning)
         self.interrupt.settle()
         complete = yield from self.drive(engine, make_choice(engine), limit)
         complete = complete or self.is_proved()
@@ -343,8 +347,8 @@ class Search:
         self.profiler.next_engine()
 
     def note_bound(self, engine: Engine) -> None:
-        """Records the bound that the engine has proved."""
-        if self.prepared.tnf.sense and not self.all_are_optimal:
+        """What the engine has proved by now."""
+        if self.prepared.tnf.sense and not (self.all_are_optimal or self.objective_is_fixed):
             self.bound = report.finite(self.prepared.tnf.sense * engine.bound)
 
     def answer(self, found: Found, engine: Engine) -> Generator[Solution, None, None]:
@@ -370,6 +374,15 @@ class Search:
         log.info("%.2f s: solution %d,%s by %s in block %d", seconds, *what)
         if self.horizon is not None and not self.all_are_optimal:
             self.horizon.see(found)  # after the caller has the solution, since it takes time
+
+
+def connect_profiler(prepared: Prepared, options: Options) -> Profiler | None:
+    """The one that listens; None where none does, or none is wanted."""
+    if not options.cp_profiler:
+        return None
+    from turbo_fzn.run.profiler import Profiler
+
+    return Profiler.connect(prepared, options)
 
 
 def _engine_is_misled(tnf: TNF, judge: Judge) -> bool:

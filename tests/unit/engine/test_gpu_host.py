@@ -140,7 +140,7 @@ def test_a_machine_without_a_gpu_is_told(fake_gpu):
 def test_a_machine_without_nvcc_is_told(fake_gpu, monkeypatch):
     compiler.find_nvcc.cache_clear()
     monkeypatch.delenv("NVCC")
-    monkeypatch.setattr(compiler.shutil, "which", lambda name: None)  # it may be in its usual place
+    monkeypatch.setattr(compiler, "_which", lambda name: None)  # it may be in its usual place
     with pytest.raises(EngineError, match="no nvcc found for the GPU engine: install the CUDA toolkit"):
         compiler.find_nvcc()
 

@@ -29,7 +29,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from turbo_fzn import cache, progress
+from turbo_fzn.cache import NoRoom
 from turbo_fzn.errors import EngineError
+from turbo_fzn.process import footprint
 from turbo_fzn.resources import PACKAGE
 
 log = logging.getLogger("turbo_fzn")
@@ -40,14 +42,6 @@ LOOK_SECONDS = 0.02  # between two checks for a file that another process compil
 LIBRARY, ELF = ".so", b"\x7fELF"  # the suffix of a CPU engine; the first bytes of any binary
 FAILED, NO_ROOM = 3, 4  # exit codes of the process, which prints the reason
 PROGRAM = "import sys; sys.path[0] = sys.argv.pop(1); from turbo_fzn.engine.toolchain.compilation import main; main()"
-
-
-class NoRoom(EngineError):
-    """A folder in which a compiled file cannot be written."""
-
-    def __init__(self, folder: object, reason: str):
-        self.reason, self.place = reason, f"{folder}: {reason}"
-        super().__init__(f"cannot write compiled kernels to {self.place}")
 
 
 # ---- in the run
@@ -110,6 +104,7 @@ def begin(target: Path, source: Path, command: list[str]) -> subprocess.Popen[st
     try:
         if cache.read(target) is None:
             log.info("compile: %s, by %s", short_name(target), command[0])
+            footprint.expect_helpers()
             process = subprocess.Popen(
                 [sys.executable, "-c", PROGRAM, str(PACKAGE.parent), str(target), str(source), *command],
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,

@@ -14,15 +14,12 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
-import shutil
-import tempfile
 import time
 from functools import lru_cache
 from pathlib import Path
 
 from turbo_fzn import cache
-from turbo_fzn.engine.toolchain import compilation
-from turbo_fzn.engine.toolchain.compilation import NoRoom
+from turbo_fzn.cache import NoRoom
 from turbo_fzn.errors import EngineError
 from turbo_fzn.process.leaving import before_leaving
 from turbo_fzn.progress import stage
@@ -62,13 +59,27 @@ def _lasting_folder() -> Path | None:
 @lru_cache(maxsize=1)
 def _temporary_folder() -> Path:
     import atexit
+    import shutil
+    import tempfile
 
     try:
         folder = tempfile.mkdtemp(prefix="turbo_fzn-")
     except OSError as error:
         raise NoRoom("a temporary folder", error.strerror or str(error)) from error
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    before_leaving(_abandon)
     return Path(folder)
+
+
+def _abandon() -> None:
+    """For a process that is about to end, also in a signal handler: compilations into the cache go on without it."""
+    import shutil
+
+    from turbo_fzn.engine.toolchain import compilation
+
+    compilation.abandon()
+    if _temporary_folder.cache_info().currsize:
+        shutil.rmtree(_temporary_folder(), ignore_errors=True)
 
 
 @lru_cache(maxsize=1)
@@ -105,10 +116,16 @@ def _find(variable: str, *usual: str) -> list[str] | None:
     """The command in the environment variable, a path with blanks or words such as `ccache g++`; if it is not set, the
     first of the usual commands that exists."""
     named = os.environ.get(variable, "")
-    words = [named] if shutil.which(named) else named.split()
-    if words and shutil.which(words[0]) is None:
+    words = [named] if _which(named) else named.split()
+    if words and _which(words[0]) is None:
         raise EngineError(f"no compiler {words[0]}, which {variable} names")
-    return words or next(([name] for name in usual if shutil.which(name)), None)
+    return words or next(([name] for name in usual if _which(name)), None)
+
+
+def _which(word: str) -> str | None:
+    from shutil import which  # only here: a run that finds its kernels in the package asks for no compiler
+
+    return which(word)
 
 
 def developer_flags() -> list[str]:
@@ -122,8 +139,8 @@ def _developer_nvcc_flags() -> list[str]:
 
 
 def _identity(word: str) -> str:
-    """The path, size and time of change of a compiler, which identify it without starting it; other words unchanged."""
-    path = shutil.which(word)
+    """What tells one compiler from another without starting it: its path, size and time of change. A flag is itself."""
+    path = _which(word)
     if path is None:
         return word
     path = os.path.realpath(path)
@@ -181,23 +198,15 @@ def _obtain_elsewhere(full: NoRoom, name: str, command: list[str], source: str) 
 
 
 def _obtain(target: Path, command: list[str], source: str, lasting: bool) -> Path:
+    from turbo_fzn.engine.toolchain import compilation  # only here: most runs find all that they need
+
+    before_leaving(_abandon)
     start, name = time.monotonic(), compilation.short_name(target)
     with stage(f"compile {name}"):
         compilation.obtain(target, kernels_folder() / source, command, lasting)
     compile_seconds.append(time.monotonic() - start)
     log.info("compile: %.2f s, %s, %.1f MB", compile_seconds[-1], name, target.stat().st_size / 1e6)
     return target
-
-
-def abandon() -> None:
-    """For the end of the process, also in a signal handler: removes temporary files. Compilations into the cache go
-    on."""
-    compilation.abandon()
-    if _temporary_folder.cache_info().currsize:
-        shutil.rmtree(_temporary_folder(), ignore_errors=True)
-
-
-before_leaving(abandon)
 
 
 def cpu_flags(bits: int, *extra: str) -> list[str]:
@@ -246,6 +255,8 @@ def soonest_cpu_library(bits: int, *extra: str) -> Path:
 
 
 def _begin_beside(right: Path, command: list[str]) -> None:
+    from turbo_fzn.engine.toolchain import compilation
+
     try:
         compilation.begin(right, kernels_folder() / "solve.cpp", command)
     except EngineError as error:
