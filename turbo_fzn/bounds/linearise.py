@@ -15,6 +15,7 @@ import numpy as np
 from turbo_fzn.bounds import counting, energy, flows, logical, nonlinear, tours
 from turbo_fzn.bounds.cliques import groups, merge_pairs
 from turbo_fzn.bounds.linearizer import Linearizer, Stopped
+from turbo_fzn.bounds.loads import add_loads
 from turbo_fzn.bounds.relaxation import FALSE, Affine, Relaxation, negation
 from turbo_fzn.bounds.thresholds import add_thresholds
 from turbo_fzn.domains import INFINITY, IntSet
@@ -56,6 +57,7 @@ def _relax(m: Linearizer) -> Relaxation | None:
         energy.add_machine(m, machine)
     m.encoding.finish()
     add_thresholds(m)
+    add_loads(m)
     builder = m.builder
     builder.rows = merge_pairs(builder.rows, m.encoding.is_boolean, m.stopped)
     if m.stopped() or not any(objective.column in entries for entries, _, _ in builder.rows):

@@ -17,6 +17,7 @@ from turbo_fzn.domains import INFINITY
 
 LARGEST_COEFFICIENT = 2**31  # products with a multiplier then fit into 64 bits
 LARGEST_SIDE = 2**52
+SHORT = 3  # terms of a sum
 
 
 class Affine(NamedTuple):
@@ -136,6 +137,7 @@ class Builder:
         self.truths: dict[int, tuple[int, int]] = {}
         self.choices: dict[int, Meaning] = {}
         self.separators: list[_Separator] = []
+        self.implications: list[tuple[Affine, list[tuple[int, Affine]], int, int]] = []  # of short sums, as of `imply`
 
     def choice(self, meaning: Meaning) -> Affine:
         """A new column that is 0 or 1 in every solution, as its values say."""
@@ -198,6 +200,8 @@ class Builder:
         if literal.column < 0:
             return self.add(terms, low, high) if literal.constant else None
         terms = list(terms)
+        if len(terms) <= SHORT:
+            self.implications.append((literal, terms, low, high))
         least, greatest = self.range(terms)
         if low > max(least, -INFINITY):
             if low == greatest and len(terms) > 1:
