@@ -21,7 +21,7 @@ import numpy as np
 
 from turbo_fzn.bounds.cliques import Literal, literal_of, pair_of
 from turbo_fzn.bounds.linearizer import Linearizer
-from turbo_fzn.bounds.relaxation import Affine, collect
+from turbo_fzn.bounds.relaxation import Affine, Builder, collect
 from turbo_fzn.bounds.tours import LEAST_EXCESS, Tour
 from turbo_fzn.domains import INFINITY
 
@@ -34,18 +34,20 @@ LARGEST_LOAD = 2**40  # floating-point numbers are exact with sums of such integ
 class Growth(NamedTuple):
     """What is known of a load L along the arcs, as floats with infinities for nothing.
 
-    `low`, `high` [size]: bounds of L; `step` [size, size]: L_j - L_i is at least that along the arc from i to j;
-    `entry`: L_j is at least that after the arc; `exit`: L_i is at most that before it."""
+    `arcs` (bool [size, size]): those that there are; `low`, `high` [size]: bounds of L; `step` [size, size]: L_j - L_i
+    is at least that along the arc from i to j; `entry`: L_j is at least that after the arc; `last`: L_i is at most that
+    before it."""
 
+    arcs: np.ndarray
     low: np.ndarray
     high: np.ndarray
     step: np.ndarray
     entry: np.ndarray
-    exit: np.ndarray
+    last: np.ndarray
 
     def reversed(self) -> Growth:
         """The same of -L along the reversed arcs."""
-        return Growth(-self.high, -self.low, self.step.T, -self.exit.T, -self.entry.T)
+        return Growth(self.arcs.T, -self.high, -self.low, self.step.T, -self.last.T, -self.entry.T)
 
 
 class Loads(NamedTuple):
@@ -77,6 +79,7 @@ class Loads(NamedTuple):
         seeds = order[np.argsort(-self.need[order], kind="stable")][:MOST_SEEDS]
         sets = np.zeros((len(seeds), self.tour.size), bool)
         sets[np.arange(len(seeds)), seeds] = True
+        yield sets
         for _ in range(min(len(order), MOST_STEPS) - 1):
             wanted = np.where(self.customers & ~sets, sets @ ties, -np.inf)
             sets = sets.copy()
@@ -98,16 +101,14 @@ class Loads(NamedTuple):
 
 def loads_of(tour: Tour, growth: Growth) -> Loads | None:
     """The customers are the nodes to which all arcs from nodes with a load have a step."""
-    arcs = np.zeros((tour.size, tour.size), bool)
-    for i, j in tour.arcs:
-        arcs[i, j] = i != j
+    arcs = growth.arcs
     loaded = np.isfinite(growth.low) & np.isfinite(growth.high)
     between = arcs & loaded[:, None]
     steps = np.where(between, growth.step, np.inf)
     need = steps.min(axis=0)
     customers = loaded & np.isfinite(need)
     entered = np.maximum(np.maximum(growth.low, growth.entry), growth.low[:, None] + growth.step)
-    left = np.minimum(np.minimum(growth.high[:, None], growth.exit), growth.high - growth.step)
+    left = np.minimum(np.minimum(growth.high[:, None], growth.last), growth.high - growth.step)
     low = np.where(arcs, entered, np.inf).min(axis=0)
     high = np.where(arcs, left, -np.inf).max(axis=1)
     customers &= np.isfinite(low) & np.isfinite(high)
@@ -119,8 +120,6 @@ def loads_of(tour: Tour, growth: Growth) -> Loads | None:
 
 # What the model says along arcs
 
-Arc = tuple[int, int]
-
 
 class Difference(NamedTuple):
     """more - less >= least, of columns; -1 for none."""
@@ -128,9 +127,6 @@ class Difference(NamedTuple):
     more: int
     less: int
     least: int
-
-
-Statements = dict[Arc, list[Difference]]
 
 
 def _differences_of(entries: dict[int, int], low: int, high: int) -> Iterator[Difference]:
@@ -150,25 +146,19 @@ def add_loads(m: Linearizer) -> None:
     """Cuts for what grows along the circuits of the model; when all its rows have been made."""
     tours = [separator for separator in m.builder.separators if isinstance(separator, Tour) and not separator.loops]
     if tours:
-        implied = _implied(m)
-        plain = _plain(m)
+        implied, plain = _implied(m), _plain(m)
         for tour in tours:
-            statements = {
-                arc: implied[literal_of(truth)]
-                for arc, truth in tour.arcs.items()
-                if truth.column >= 0 and arc[0] != arc[1] and literal_of(truth) in implied
-            }
-            m.builder.separators += _loads_along(m, tour, statements, plain)
+            m.builder.separators += _Along(m.builder, tour, implied, plain).loads()
 
 
 def _implied(m: Linearizer) -> dict[Literal, list[Difference]]:
     """What each literal implies, by itself or by another literal that it implies."""
-    implied: dict[Literal, list[Difference]] = {}
-    for literal, terms, low, high in m.builder.implications:
+    own: dict[Literal, list[Difference]] = {}
+    for condition, terms, low, high in m.builder.implications:
         entries, constant = collect(terms)
         low, high = low if low == -INFINITY else low - constant, high if high == INFINITY else high - constant
-        implied.setdefault(literal_of(literal), []).extend(_differences_of(entries, low, high))
-    own = dict(implied)
+        own.setdefault(literal_of(condition), []).extend(_differences_of(entries, low, high))
+    implied = dict(own)
     for row in m.builder.rows:
         pair = pair_of(row, m.encoding.is_boolean)
         for literal, other in (pair, pair[::-1]) if pair else ():
@@ -186,94 +176,102 @@ def _plain(m: Linearizer) -> dict[tuple[int, int], int]:
     return found
 
 
-def _loads_along(
-    m: Linearizer, tour: Tour, statements: Statements, plain: dict[tuple[int, int], int]
-) -> Iterator[Loads]:
-    nodes = _nodes_of(statements)
-    for columns in _together(nodes, statements, plain):
-        heads, tails = _ends_of(columns, nodes, statements)
-        if heads and tails:
-            for sign in (1, -1):
-                growth = _growth(m, tour, statements, plain, heads, tails, sign)
-                for form in (growth, growth.reversed()):
-                    loads = loads_of(tour, form)
-                    if loads is not None:
-                        yield loads
+class _Along:
+    """What is said along the arcs of a tour."""
 
+    def __init__(
+        self, builder: Builder, tour: Tour, implied: dict[Literal, list[Difference]], plain: dict[tuple[int, int], int]
+    ):
+        self.builder, self.tour, self.plain = builder, tour, plain
+        self.said = [
+            (arc, difference)
+            for arc, truth in tour.arcs.items()
+            if truth.column >= 0 and arc[0] != arc[1]
+            for difference in implied.get(literal_of(truth), ())
+        ]
+        self.nodes = self.find_nodes()
 
-def _nodes_of(statements: Statements) -> dict[int, int]:
-    """The node of each column: the one that all arcs whose statements are about the column have in common."""
-    common: dict[int, set[int]] = {}
-    for arc, differences in statements.items():
-        for more, less, _ in differences:
+    def loads(self) -> Iterator[Loads]:
+        for columns in self.together():
+            heads, tails = self.ends_of(columns)
+            if heads and tails:
+                for sign in (1, -1):
+                    growth = self.growth(heads, tails, sign)
+                    found = (loads_of(self.tour, form) for form in (growth, growth.reversed()))
+                    yield from (loads for loads in found if loads is not None)
+
+    def find_nodes(self) -> dict[int, int]:
+        """The node of each column: the one that all arcs whose statements are about the column have in common, and of a
+        single arc the end that is left by the other column."""
+        common: dict[int, set[int]] = {}
+        for arc, (more, less, _) in self.said:
             for column in (more, less):
                 common.setdefault(column, set(arc)).intersection_update(arc)
-    return {column: min(shared) for column, shared in common.items() if column >= 0 and len(shared) == 1}
+        nodes = {column: min(shared) for column, shared in common.items() if column >= 0 and len(shared) == 1}
+        for (i, j), (more, less, _) in self.said:
+            for column, other in ((more, less), (less, more)):
+                if other in nodes and column >= 0 and len(common[column]) == 2:
+                    nodes[column] = j if nodes[other] == i else i
+        return nodes
 
+    def together(self) -> Iterator[set[int]]:
+        """The columns, in sets that differences tie: one for each thing that grows."""
+        neighbours: dict[int, set[int]] = {column: set() for column in self.nodes}
+        ties = [(more, less) for _, (more, less, _) in self.said]
+        ties += [(more, less) for more, less in self.plain if self.nodes.get(more, -1) == self.nodes.get(less, -2)]
+        for more, less in ties:
+            if more in neighbours and less in neighbours:
+                neighbours[more].add(less)
+                neighbours[less].add(more)
+        while neighbours:
+            found: set[int] = set()
+            reached = {next(iter(neighbours))}
+            while reached:
+                found |= reached
+                reached = set().union(*(neighbours.pop(column) for column in reached)) - found
+            yield found
 
-def _together(
-    nodes: dict[int, int], statements: Statements, plain: dict[tuple[int, int], int]
-) -> Iterator[set[int]]:
-    """The columns, in sets that differences tie: one for each thing that grows."""
-    neighbours: dict[int, set[int]] = {column: set() for column in nodes}
-    ties = [(more, less) for differences in statements.values() for more, less, _ in differences]
-    ties += [(more, less) for more, less in plain if nodes.get(more, -1) == nodes.get(less, -2)]
-    for more, less in ties:
-        if more in nodes and less in nodes:
-            neighbours[more].add(less)
-            neighbours[less].add(more)
-    while neighbours:
-        found: set[int] = set()
-        reached = {next(iter(neighbours))}
-        while reached:
-            found |= reached
-            reached = set().union(*(neighbours.pop(column) for column in reached)) - found
-        yield found
-
-
-def _ends_of(columns: set[int], nodes: dict[int, int], statements: Statements) -> tuple[dict[int, int], dict[int, int]]:
-    """The column of each node where an arc ends, and where one begins; nothing where they are not clear."""
-    heads: dict[int, set[int]] = {}
-    tails: dict[int, set[int]] = {}
-    for (_, j), differences in statements.items():
-        for more, less, _ in differences:
+    def ends_of(self, columns: set[int]) -> tuple[dict[int, int], dict[int, int]]:
+        """The column of each node where an arc ends, and where one begins; nothing where they are not clear."""
+        heads: dict[int, set[int]] = {}
+        tails: dict[int, set[int]] = {}
+        for (_, j), (more, less, _) in self.said:
             for column in {more, less} & columns:
-                ends = heads if nodes[column] == j else tails
-                ends.setdefault(nodes[column], set()).add(column)
-    if any(len(found) > 1 for ends in (heads, tails) for found in ends.values()):
-        return {}, {}
-    return tuple({node: min(found) for node, found in ends.items()} for ends in (heads, tails))  # type: ignore
+                ends = heads if self.nodes[column] == j else tails
+                ends.setdefault(self.nodes[column], set()).add(column)
+        if any(len(found) > 1 for ends in (heads, tails) for found in ends.values()):
+            return {}, {}
+        return tuple({node: min(found) for node, found in ends.items()} for ends in (heads, tails))  # type: ignore
 
-
-def _growth(
-    m: Linearizer,
-    tour: Tour,
-    statements: Statements,
-    plain: dict[tuple[int, int], int],
-    heads: dict[int, int],
-    tails: dict[int, int],
-    sign: int,
-) -> Growth:
-    """Of sign * L, where L of a node is the column of the arcs that end there, or else of those that begin there."""
-    size = tour.size
-    low, high = np.full(size, -np.inf), np.full(size, np.inf)
-    for node, column in (tails | heads).items():
-        ends = m.builder.range([(sign, Affine(column, 1, 0))])
-        if max(map(abs, ends)) <= LARGEST_LOAD:
-            low[node], high[node] = ends
-    step, entry, exit_ = np.full((size, size), -np.inf), np.full((size, size), -np.inf), np.full((size, size), np.inf)
-    for (i, j), differences in statements.items():
-        head, tail = heads.get(j, -1), tails.get(i, -1)
-        own = heads.get(i, tail)
-        ahead = 0 if own == tail else plain.get((tail, own) if sign > 0 else (own, tail), -np.inf)
-        for more, less, least in differences:
+    def growth(self, heads: dict[int, int], tails: dict[int, int], sign: int) -> Growth:
+        """Of sign * L, where L of a node is the column of the arcs that end there, or else of those that begin
+        there."""
+        size = self.tour.size
+        low, high = np.full(size, -np.inf), np.full(size, np.inf)
+        for node, column in (tails | heads).items():
+            ends = self.builder.range([(sign, Affine(column, 1, 0))])
+            if max(map(abs, ends)) <= LARGEST_LOAD:
+                low[node], high[node] = ends
+        step, entry, last = (np.full((size, size), end) for end in (-np.inf, -np.inf, np.inf))
+        for (i, j), (more, less, least) in self.said:
+            head, tail = heads.get(j, -1), tails.get(i, -1)
+            ahead = self.least_gap(tail, heads.get(i, tail), sign)
             there, here = (more, less) if sign > 0 else (less, more)
-            if abs(least) > LARGEST_LOAD:
+            if abs(least) > LARGEST_LOAD or there not in (-1, head) or here not in (-1, tail):
                 continue
-            if (there, here) == (head, tail):
-                step[i, j] = max(step[i, j], least + ahead)
-            elif (there, here) == (head, -1):
+            if here < 0:
                 entry[i, j] = max(entry[i, j], least)
-            elif (there, here) == (-1, tail):
-                exit_[i, j] = min(exit_[i, j], -least - ahead)
-    return Growth(low, high, step, entry, exit_)
+            elif there < 0:
+                last[i, j] = min(last[i, j], -least - ahead)
+            else:
+                step[i, j] = max(step[i, j], least + ahead)
+        arcs = np.zeros((size, size), bool)
+        for i, j in self.tour.arcs:
+            arcs[i, j] = i != j
+        return Growth(arcs, low, high, step, entry, last)
+
+    def least_gap(self, more: int, less: int, sign: int) -> float:
+        """Of two columns of a node: sign * (more - less) is at least that."""
+        if more == less:
+            return 0
+        return self.plain.get((more, less) if sign > 0 else (less, more), -np.inf)
