@@ -7,8 +7,7 @@ finite.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import product
-from math import floor, prod
+from math import floor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,9 +19,6 @@ from turbo_fzn.domains import INFINITY
 LEAST_EXCESS = 0.01
 LARGEST_ROOT = 2**25  # the square of which is a side of a row
 MOST_CHOICES = 256  # of an element constraint
-MOST_PLACES = 4  # variables of an equation that makes an index of some of them: an array of three dimensions
-MOST_TOGETHER = 2_000  # values of those
-MOST_IN_ALL = 200_000
 
 
 def finite(low: int, high: int) -> bool:
@@ -170,49 +166,6 @@ def _name_values(m: Linearizer, index: Affine, chosen: list[tuple[Affine, Affine
         known = m.encoding.known(result, value)
         if known is not None:
             m.builder.add([*((1, literal) for literal in literals), (-1, known)], 0, 0)
-
-
-def add_places(m: Linearizer) -> None:
-    """An index that several variables make, as those of an array of two dimensions: each value of it says theirs."""
-    groups = [{term.column for term in terms} for terms in m.distinct]
-    left = MOST_IN_ALL
-    for factors, terms, k in m.places:
-        entries, constant = collect(zip(factors, terms))
-        sizes = {column: m.domain(column).size for column in entries}
-        index = max(sizes, key=sizes.__getitem__, default=-1)
-        size = prod(sizes.values()) // max(sizes.get(index, 0), 1)
-        if len(entries) < 3 or abs(entries[index]) != 1 or size > min(left, MOST_TOGETHER):
-            continue
-        left -= size
-        sign = entries.pop(index)
-        are_distinct = any(group.issuperset(entries) for group in groups)
-        _add_index(m, Affine(index, sign, 0), entries, k - constant, are_distinct)
-
-
-def _add_index(m: Linearizer, index: Affine, others: dict[int, int], k: int, are_distinct: bool) -> None:
-    """index + the sum of the others = k. Where the index has no truths, nobody needs those of the others."""
-    if not m.encoding.has_all(index):
-        return
-    literals = m.encoding.all_values(index)
-    values = [m.encoding.all_values(Affine(column, 1, 0)) for column in others]
-    by_index: dict[int, tuple[int, ...]] = {}
-    if literals is None or None in values:
-        return
-    for chosen in product(*values):  # type: ignore[arg-type]
-        value = k - sum(factor * v for factor, v in zip(others.values(), chosen))
-        if value in literals and not (are_distinct and len(set(chosen)) < len(chosen)):
-            if value in by_index:
-                return  # it does not say which
-            by_index[value] = chosen
-    for value, literal in literals.items():
-        if value not in by_index:
-            m.builder.add([(1, literal)], high=0)
-    for place, truths in enumerate(values):
-        sums: dict[int, list[tuple[int, Affine]]] = {}
-        for value, chosen in by_index.items():
-            sums.setdefault(chosen[place], []).append((1, literals[value]))
-        for value, truth in truths.items():  # type: ignore[union-attr]
-            m.builder.add([*sums.get(value, ()), (-1, truth)], 0, 0)
 
 
 def choose(m: Linearizer, chosen: list[tuple[Affine, Affine]], result: Affine) -> None:
