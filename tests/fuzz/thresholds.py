@@ -147,9 +147,15 @@ BOUNDS: dict[str, Values] = {
     "bounds.root.MOST_TABLEAU_ROWS": (1,),
     "bounds.tours.LEAST_EXCESS": (0.5,),
     "bounds.tours.MOST_NODES": (0, 2, 3),
-    "bounds.tree.FEW": (0.0, 1.0),
     "bounds.tree.FRACTIONAL": (0.3,),
     "bounds.tree.MOST_BYTES": (1, 1000),
+    "bounds.tree.MOST_CUTS": (0, 1),
+    "bounds.tree.MOST_CUTS_AT_ONCE": (1,),
+    "bounds.tree.MOST_GAIN": (1.0,),
+    "bounds.tree.MOST_PROBES": (1, 2),
+    "bounds.tree.MOST_ROUNDS": (1, 2),
+    "bounds.tree.PROBE_ITERATIONS": (0, 1),
+    "bounds.tree.RELIABLE": (0, NEVER),
 }
 ENGINE: dict[str, Values] = {
     "engine.abi.aligned.FIRST_SHARE": (0, 65_000),

@@ -13,14 +13,14 @@ integers, so a cut holds whatever the solver said.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import gcd
 from typing import NamedTuple
 
 import numpy as np
 
 from turbo_fzn.bounds.highs import Program
-from turbo_fzn.bounds.relaxation import LARGEST_SIDE, LinearRows
+from turbo_fzn.bounds.relaxation import LARGEST_SIDE, LinearRows, Separator
 from turbo_fzn.domains import INFINITY
 
 LARGEST_DENOMINATOR = 10**6  # of the multipliers of a tableau's row
@@ -241,6 +241,13 @@ def _smallest_denominator(value: float) -> int:
         if now > LARGEST_DENOMINATOR:
             return 0
     return 0
+
+
+def of_separators(separators: Iterable[Separator], values: np.ndarray) -> Iterator[Cut]:
+    """Those of a relaxation's rows without end that the point (float [n]) violates."""
+    for separator in separators:
+        for entries, side, excess in separator.cuts(values):
+            yield Cut(entries, side, excess / sum(value * value for value in entries.values()) ** 0.5)
 
 
 def select(cuts: list[Cut], most: int) -> list[Row]:

@@ -155,6 +155,10 @@ class Program:
         return self.solver.getBasis()
 
     def start_from(self, basis: highspy.HighsBasis) -> None:
+        """A basis from before rows were added has the slacks of those in it."""
+        missing = self.solver.getNumRow() - len(basis.row_status)
+        if missing > 0:
+            basis.row_status = [*basis.row_status, *[highspy.HighsBasisStatus.kBasic] * missing]
         self.solver.setBasis(basis)
 
     def basic_rows(self) -> tuple[np.ndarray, np.ndarray]:

@@ -39,7 +39,7 @@ def negation(literal: Affine) -> Affine:
 Terms = Iterable[tuple[int, Affine]]
 
 
-class _Separator(Protocol):
+class Separator(Protocol):
     """Rows without end, given where they are violated."""
 
     def cuts(self, values: np.ndarray) -> Iterator[tuple[dict[int, int], int, float]]:
@@ -111,10 +111,10 @@ class Relaxation:
     sense: int
     variables: np.ndarray
     truths: dict[int, tuple[int, int]]
-    conflicts: _Separator
+    conflicts: Separator
     step: int = 1
     residue: int = 0
-    separators: Sequence[_Separator] = ()
+    separators: Sequence[Separator] = ()
     choices: Mapping[int, Meaning] = field(default_factory=dict)
 
     @property
@@ -136,7 +136,7 @@ class Builder:
         self.rows: list[tuple[dict[int, int], int, int]] = []
         self.truths: dict[int, tuple[int, int]] = {}
         self.choices: dict[int, Meaning] = {}
-        self.separators: list[_Separator] = []
+        self.separators: list[Separator] = []
         self.implications: list[tuple[Affine, list[tuple[int, Affine]], int, int]] = []  # of short sums, as of `imply`
 
     def choice(self, meaning: Meaning) -> Affine:
@@ -222,7 +222,7 @@ class Builder:
             end = self.upper[column] if sign * value > 0 else self.lower[column]
             self.imply(literal, [(1, Affine(column, 1, 0))], end, end)
 
-    def finish(self, objective: int, sense: int, conflicts: _Separator) -> Relaxation:
+    def finish(self, objective: int, sense: int, conflicts: Separator) -> Relaxation:
         step, residue = self.lattice(objective)
         return Relaxation(
             np.array(self.lower, np.int64),
