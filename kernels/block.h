@@ -50,7 +50,7 @@ DEVICE Stopwatch& stopwatch(const Block& b) { return b.state->stopwatch; }
 DEVICE Random& block_random(const Block& b) { return b.state->random; }
 DEVICE Statistics& statistics(const Block& b) { return b.state->statistics; }
 
-// Bytes of the parts of a block's memory, in this order; turbo_fzn/engine/layout/layout.py has the same sums.
+// The bytes of the parts of a block's memory, in this order; turbo_fzn/engine/layout/layout.py has equal sums.
 DEVICE i64 store_bytes(const Problem& p, bool retires = RETIRES_ROWS) {
   return 2 * align16((i64)p.n_vars * (i64)sizeof(bound_t)) + align16((i64)flag_words(p.n_vars) * 4) +
          (1 + retires) * align16((i64)row_words(p.n_rows) * 4);
@@ -115,7 +115,7 @@ DEVICE void clear_state(const Block& b) {
     stopwatch(b).began = now_ns();
     seed_random(block_random(b), b.problem->seed, b.index);
     claim(b).limited = is_free_searcher(b.problem, b.index);
-    if (b.index == 0) {  // somebody must search the root, unless others prove; it may try the warm start before
+    if (b.index == 0) {  // one block must search the root, unless others prove; it may try the warm start before
       neighbourhood(b).warm_start = b.problem->n_hints > 0;
       claim(b).limited = neighbourhood(b).warm_start || (claim(b).limited && b.problem->learn_bytes > 0);
     }

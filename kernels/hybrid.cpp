@@ -1,8 +1,8 @@
-// The hybrid engine on the CPU (hybrid/mailbox.h): the solver of solver.h, one OS thread a block, whose fixpoints are
-// reached by another block each.
+// The hybrid engine on the CPU (hybrid/mailbox.h): the solver of solver.h, one OS thread a block. Another block reaches
+// the fixpoints of each.
 //
-// That one is a block of propagate.cu. Where there is no GPU, `serve_block` does its work, on a thread: so the tests
-// have the whole engine.
+// That other one is a block of propagate.cu. Where there is no GPU, `serve_block` does its work, on a thread, so that
+// the tests have the whole engine.
 #define HYBRID
 #define RETIRES_ROWS 0  // rows are run by the blocks that propagate, which know no levels
 
@@ -19,10 +19,10 @@
 
 extern "C" {
 
-// Which agreement between host and kernels this was compiled for.
+// The digest of the agreement between host and kernels that this was compiled for.
 const char* abi_digest = ABI_DIGEST;
 
-// Bytes from one mailbox to the next, where a list has room for so many changes.
+// The bytes from one mailbox to the next, where a list has room for the given number of changes.
 i64 bytes_of_mailbox(i32 entries) { return mailbox_bytes(entries); }
 
 // A block's store and lists; null when there is no memory.

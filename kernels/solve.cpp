@@ -15,10 +15,11 @@
 
 extern "C" {
 
-// Which agreement between host and kernels this was compiled for.
+// The digest of the agreement between host and kernels that this was compiled for.
 const char* abi_digest = ABI_DIGEST;
 
-// Bytes that a block needs by the kernels' reckoning: for its store where no rows retire, its lists, and its stacks.
+// The bytes that a block needs as the kernels compute them: for its store where no rows retire, its lists, and its
+// stacks.
 void block_bytes(const Problem* problem, i64* sums) {
   sums[0] = store_bytes(*problem, false);
   sums[1] = list_bytes(*problem);
@@ -27,7 +28,7 @@ void block_bytes(const Problem* problem, i64* sums) {
 
 // Runs a block that learns. False when there is no memory for that.
 static bool learn_block(Block& b) {
-  char* memory = (char*)calloc(1, (size_t)b.problem->learn_bytes);  // of which it touches what it needs
+  char* memory = (char*)calloc(1, (size_t)b.problem->learn_bytes);  // it touches only the part that it needs
   bool done = memory && run_learner(b, memory);
   if (done) report_block(b);
   free(memory);
@@ -67,7 +68,7 @@ int propagate_root(const Problem* problem, bound_t* lower, bound_t* upper) {
   return !consistent ? 0 : propagation(b).stop ? -1 : 1;
 }
 
-// The host has found a solution (n_vars values), perhaps a better one than the blocks. Returns whether it is.
+// Takes a solution of the host's (n_vars values) if it is better than those of the blocks. Returns whether it is.
 int adopt_solution(const Problem* problem, const bound_t* values, i64 value) {
   if (value >= global_min(&problem->common->best, value)) return 0;
   global_store(&problem->common->improved_ns, now_ns());
@@ -85,15 +86,15 @@ int adopt_solution(const Problem* problem, const bound_t* values, i64 value) {
 // Copies the units to `words` (2 n_vars). Returns the value of sense * objective below which they hold.
 i64 read_units(const Problem* problem, bound_t* words) {
   for (i64 side = 0; side < 2 * (i64)problem->n_vars; ++side) words[side] = global_load(&unit_words(problem)[side]);
-  fence();  // whoever told a unit had read `best` before
+  fence();  // a block that wrote a unit had read `best` before
   return global_load(&problem->common->best);
 }
 
-// The host knows units from elsewhere (2 n_vars words), which hold in solutions better than the incumbent.
+// Takes units from elsewhere (2 n_vars words), which hold in solutions better than the incumbent.
 void write_units(const Problem* problem, const bound_t* words) { tell_units(problem, words); }
 
 #ifdef TRACE
-// From now on blocks write what they search; null: no more.
+// Makes blocks write a trace of the search from now on; null ends that.
 void set_trace(Trace* where) { trace = where; }
 #endif
 

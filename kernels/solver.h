@@ -1,4 +1,4 @@
-// What a block does from its start to its end.
+// The work of a block from its start to its end.
 #pragma once
 
 #include "block.h"
@@ -56,7 +56,8 @@ DEVICE void finish_task(const Block& b, bool exhausted) {
   if (lane() == 0 && b.problem->lns_percent) keep_books(b);
 }
 
-// One propagation site and one backtracking site: the code stays small, and every lane is always at the same place.
+// The loop of a task. It has one call for propagation and one for backtracking, so the code stays small, and all lanes
+// are always at the same place.
 DEVICE void search_task(Block& b) {
   if (lane() == 0 && b.problem->lns_percent) open_books(b);
   Next next = NODE;
@@ -79,7 +80,7 @@ DEVICE void search_tasks(Block& b) {
   while (start_task(b)) search_task(b);
 }
 
-// The block's work is over.
+// Ends the block's work.
 DEVICE void report_block(Block& b) {
   barrier();
   turn_to(b, ACTIVITY_DIVE);

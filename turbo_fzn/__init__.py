@@ -1,7 +1,7 @@
 """A MiniZinc solver that runs wholly on a GPU, or on CPU threads from the same kernel sources.
 
-From Python: `solve_text`, `solve_model` and `Result` of api.py. They are imported when they are first asked for, so
-that the command, which has its own way in, tells its version without loading NumPy.
+From Python: `solve_text`, `solve_model` and `Result` of api.py. They are imported when they are first used, so that the
+command, which has its own entry point, can print its version without loading NumPy.
 """
 
 from typing import TYPE_CHECKING

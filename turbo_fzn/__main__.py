@@ -1,10 +1,10 @@
 """The command, as `python -m turbo_fzn` and as the script `fzn-turbo`.
 
-A Python that is too old is told before anything is imported that it could not read: this file and `__init__.py` are
+An outdated Python is refused before anything is imported that it could not read: this file and `__init__.py` are
 written for any Python since 3.7.
 
-A stop may come before there is anybody who could obey it. Until cli.py has read the command line it is held back, and
-nothing is imported before this that would show it as a traceback.
+A signal may come before it can be handled. So signals are blocked until cli.py has read the command line, and nothing
+is imported before this that would answer a signal with a traceback.
 """
 
 import os
@@ -15,7 +15,7 @@ OLDEST_PYTHON = (3, 10)
 
 
 def refuse_python() -> None:
-    """Ends the process of an older Python, with the command that mends it."""
+    """Ends the process of an outdated Python with a message that names the command to use."""
     if sys.version_info[:2] >= OLDEST_PYTHON:
         return
     source = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))

@@ -1,4 +1,4 @@
-"""What the command does where it is not asked to solve a model: `--install-solver`, `--doctor`, `--info`, …"""
+"""The actions of the command other than solving a model: `--install-solver`, `--doctor`, `--info`, …"""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def act(command: Command) -> int:
 
 
 def compile_ahead() -> None:
-    """So that the first run, which may have a short time limit, finds its kernels compiled. Says on stderr what takes
-    so long. Raises EngineError where the CPU engine cannot be made."""
+    """Compiles the kernels, so that the first run, which may have a short time limit, need not; logs progress to
+    stderr. Raises EngineError where the CPU engine cannot be compiled."""
     from turbo_fzn.engine.cuda.devices import architectures
     from turbo_fzn.engine.toolchain.ahead import fill_cache
 

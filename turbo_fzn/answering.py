@@ -1,4 +1,5 @@
-"""A run of the command: its events on their way to stdout and into the report, and what is told at the last call."""
+"""A run of the command: prints its events to stdout, passes them to the report, and gives the answer for a last
+call."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from turbo_fzn.tnf.text import write_file
 
 
 class Telling:
-    """What is done with the events of a search; also as stopping.Answering. `note` is called with each of them."""
+    """Prints the events of a search, and passes each to `note`; gives the answer so far to stopping.LastCall."""
 
     def __init__(self, answers: output.MiniZincStyle, run: Run, note: Callable[[SearchEvent], object]):
         self.answers, self.run, self.note = answers, run, note
@@ -38,7 +39,7 @@ class Telling:
     def tell(self) -> None:
         try:
             finished = self.run.so_far(self.n_told, self.objective)
-        except Exception:  # the engine was in the midst of something: there are no statistics
+        except Exception:  # the engine was interrupted within a step: no statistics
             self.answers.fail()
             return
         self.answers.end(finished)
@@ -48,8 +49,8 @@ class Telling:
 def dump_or_answer(
     run: Run, prepared: Prepared, options: Options, interrupt: Interrupt, last_call: LastCall | None
 ) -> None:
-    """What the command was called for, behind the preparation. With a `last_call` the process ends after the last line
-    of the answer: a GPU context takes 0.1 s to be taken down in order."""
+    """Writes the TNF, or solves and prints the answer. With a `last_call` the process ends after the last line of the
+    answer, since freeing a GPU context takes 0.1 s."""
     if options.dump_tnf is not None:
         interrupt.settle()
         write_file(prepared.tnf, options.dump_tnf)
@@ -60,11 +61,12 @@ def dump_or_answer(
 
 
 def answer(run: Run, prepared: Prepared, options: Options, interrupt: Interrupt, ending: LastCall) -> None:
-    """Prints the answers, and the end. Of an error, which is raised, `answered` says that the end is printed."""
+    """Prints the answers and the end. An error is raised after that, with its attribute `answered` true if the end is
+    printed."""
     answers = output.style_of(options.file, prepared.model)(sys.stdout, options, prepared.model)
     try:
         telling = Telling(answers, run, recorder(options, prepared.tnf.sense))
-        ending.answering = None if is_launched() else telling  # of several ranks, all come to an end together
+        ending.answering = None if is_launched() else telling  # several ranks end together
         for event in run.events():
             with ending.whole():
                 if isinstance(event, Solution):
@@ -86,7 +88,7 @@ def answer(run: Run, prepared: Prepared, options: Options, interrupt: Interrupt,
 
 
 def advise(prepared: Prepared, options: Options) -> None:
-    """A line on stderr, where another search may do more within the same time."""
+    """Prints a line of advice to stderr, if another search may do more within the time limit."""
     words = advice(prepared.tnf, options)
     if words:
         print(f"fzn-turbo: {words}", file=sys.stderr, flush=True)

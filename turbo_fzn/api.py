@@ -1,6 +1,7 @@
 """Solving from Python: `from turbo_fzn import solve_text`.
 
-The same run as the command's, without its process: no signals are caught, nothing is printed, and errors are raised.
+A call does the same as the command, within the caller's process: it catches no signals, prints nothing, and raises
+errors.
 """
 
 from __future__ import annotations
@@ -29,13 +30,13 @@ from turbo_fzn.tnf.text import write_file
 
 @dataclass
 class Result:
-    """What `solve_text` returns.
+    """The result of `solve_text` and `solve_model`.
 
-    `status`, by the names of MiniZinc's Python package: SATISFIED (there may be more or better solutions),
-    ALL_SOLUTIONS and OPTIMAL_SOLUTION (the whole space was searched, of a model without and with an objective),
-    UNSATISFIABLE, UNBOUNDED (the objective is proved to be) or UNKNOWN. `solutions`: those that the command would
-    print, each one dict, output name -> bool, int, float or flat list; the best is the last. `objective` is that of
-    the last, None to satisfy.
+    `status` has the names of MiniZinc's Python package: SATISFIED (there may be more or better solutions),
+    ALL_SOLUTIONS and OPTIMAL_SOLUTION (the whole space was searched, in a model without and with an objective),
+    UNSATISFIABLE, UNBOUNDED (the objective is proved to be unbounded) or UNKNOWN. `solutions` are those that the
+    command would print, each a dict from output name to bool, int, float or flat list; the best is the last.
+    `objective` is that of the last solution, None for a satisfaction model.
     """
 
     status: str
@@ -45,19 +46,19 @@ class Result:
 
     @property
     def complete(self) -> bool:
-        """Whether the whole space was searched, so that there is no other or better solution."""
+        """Whether the whole space was searched, so that there are no other or better solutions."""
         return self.status in CLOSED
 
 
 def solve_text(text: str, **settings: Any) -> Result:
-    """Solves FlatZinc given as text, and FlatZinc-JSON and XCSP3.
+    """Solves a text in FlatZinc, FlatZinc-JSON or XCSP3.
 
-    `settings` are fields of `Options` (options.py), with the values that the flags take; `check` may also be True or
-    False, and `file` is how messages and the report call the text. What goes to stdout of the command is in the Result,
-    `statistics` always; `verbose` writes to stderr. `time_limit` counts from this call.
+    `settings` are fields of `Options` (options.py), with the values of the flags; `check` may also be True or False,
+    and `file` is the name of the text in messages and in the report. The Result has what the command would print to
+    stdout, and always the statistics; `verbose` writes to stderr. `time_limit` counts from this call.
 
-    Raises TypeError for a setting that there is not, and the errors of errors.py. Whatever ends a search before its
-    time, Ctrl-C too, has as its attribute `result` what had been found: such a Result, without statistics.
+    Raises TypeError for an unknown setting, and the errors of errors.py. An exception that ends a search early, also
+    KeyboardInterrupt, has the attribute `result`: a Result with the solutions found before, without statistics.
     """
     start = time.monotonic()
     options = options_of(settings)
@@ -65,7 +66,7 @@ def solve_text(text: str, **settings: Any) -> Result:
 
 
 def solve_model(model: Model, **settings: Any) -> Result:
-    """Solves a model that is parsed already, as `solve_text` does."""
+    """Solves a parsed model; settings, result and errors are those of `solve_text`."""
     start = time.monotonic()
     return _solve(model, options_of({"file": model.file, **settings}), start)
 
@@ -86,7 +87,7 @@ def _solve(model: Model, options: Options, start: float) -> Result:
 
 
 def _answers(run: Run, options: Options, kept: _Kept) -> Result:
-    """Runs to the end, and has what is found kept, also where an error ends the search."""
+    """Runs the search to its end, and keeps the solutions, also if an error ends the search."""
     for event in run.events():
         if isinstance(event, Prepared):
             if options.dump_tnf is not None:
@@ -122,7 +123,7 @@ class _Kept(MiniZincStyle):
 
 @contextlib.contextmanager
 def _told_on_stderr(verbose: bool) -> Iterator[None]:
-    """Has the log lines of the command's -v written to stderr."""
+    """A context in which the log lines of the command's -v are written to stderr, if `verbose`."""
     log = logging.getLogger("turbo_fzn")
     if not verbose:
         yield

@@ -1,15 +1,15 @@
-"""Files that can be made again and are kept between runs: compiled kernels, and the tables of the grammar.
+"""The cache of files that can be made again: compiled kernels, and the tables of the grammar.
 
-They are loaded as machine code or unpickled, so whoever writes them runs code as the user. Therefore
+They are loaded as machine code or unpickled, so a person who could write them would run code as the user. Therefore
 
-- the folder belongs to the user, and nobody else may write to it; another one is not used at all;
-- so does each file, and its last bytes are the SHA-256 digest of those before: a file that was damaged, or of which
-  only a part was written, is made again.
+- the folder must belong to the user, and no one else may be able to write to it; otherwise it is not used;
+- the same holds for each file, and its last bytes are the SHA-256 digest of those before: a file that is damaged or
+  incomplete is made again.
 
-Loaders of shared libraries, of cubins and of pickles all ignore what stands behind their data.
+Loaders of shared libraries, of cubins and of pickles ignore bytes after their data.
 
-Whether something can be written to the folder does not matter to a reader: one that was filled and then made read-only,
-as in an image or on a cluster, serves as it is.
+Reading does not need a writable folder: one that was filled and then made read-only, as in an image or on a cluster,
+can be used.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ TRAILER_BYTES = len(MARK) + 64
 OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
-_told: set[Path] = set()  # the folders of which the user has been told in this process
+_told: set[Path] = set()  # the folders of which this process has warned the user
 
 
 def find_folder() -> Path | None:
-    """The cache folder to read from, made if missing; None where there is none, or where others can write to it."""
+    """The cache folder to read from, made if missing; None if that fails, or if others can write to it."""
     folder = wanted_cache_folder()
     with contextlib.suppress(OSError):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -42,13 +42,13 @@ def find_folder() -> Path | None:
 
 
 def writable_folder() -> Path | None:
-    """The cache folder to write to; None where `find_folder` finds none, or where nothing can be put into it."""
+    """The cache folder to write to; None if `find_folder` finds none, or if it is not writable."""
     folder = find_folder()
     return folder if folder is not None and os.access(folder, os.R_OK | os.W_OK | os.X_OK) else None
 
 
 def warn_of(folder: Path, what: str) -> None:
-    """Tells the user what is the matter with a cache folder; the first thing of each, once a process."""
+    """Warns the user of a problem with a cache folder: of the first problem of each folder, once in a process."""
     import logging
 
     if folder not in _told:
@@ -57,12 +57,12 @@ def warn_of(folder: Path, what: str) -> None:
 
 
 def is_private(status: os.stat_result) -> bool:
-    """Whether it belongs to the user, and nobody else may write to it."""
+    """Whether the file belongs to the user, and no one else may write to it."""
     return status.st_uid == os.geteuid() and not status.st_mode & OTHERS_MAY_WRITE
 
 
 def seal(path: Path) -> None:
-    """Append the digest of a file that was just written, and take it from everybody else."""
+    """Appends its digest to a file that was just written, and removes the permissions of other users."""
     os.chmod(path, 0o600)
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     with open(path, "ab") as file:
@@ -70,7 +70,7 @@ def seal(path: Path) -> None:
 
 
 def read(path: Path) -> bytes | None:
-    """What was sealed; None where there is no such file, or one that must not be used."""
+    """The contents of a sealed file; None if there is no such file, or one that must not be used."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:

@@ -1,10 +1,10 @@
 """The command `fzn-turbo`: argv in, MiniZinc's text protocol out, an exit code.
 
-Nothing else knows sys.argv and when the process began. On SIGINT, SIGTERM or the time limit the search is asked to
-stop, the best solution is printed, and the exit code is 0 (process/stopping.py); so it is, quietly, when nobody reads
-stdout any more. An error is one line on stderr, `=====ERROR=====` on stdout and exit code 1; the best solution that was
-found before is printed all the same. Heavy modules are imported only when a model is to be solved, and after the
-signals are caught. In the end the process leaves without taking anything down (process/leaving.py).
+No other module reads sys.argv and the start time of the process. On SIGINT, SIGTERM or the time limit the search is
+asked to stop, the best solution is printed, and the exit code is 0 (process/stopping.py). The exit code is 0 as well,
+without a message, when stdout has been closed by its reader. An error is one line on stderr, `=====ERROR=====` on
+stdout and exit code 1; the best solution found before is still printed. Heavy modules are imported only to solve a
+model, and after the signals are caught. The process ends without freeing anything (process/leaving.py).
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from turbo_fzn.ranks.world import World, is_launched, join
 from turbo_fzn.read.files import refuse_overwriting
 from turbo_fzn.run import output
 
-STOP_MARGIN_SECONDS = 0.1  # how long before the time limit to stop, so that the last solution is out in time
-LONG_READ_BYTES = 500_000  # of a model that takes the tenths of a second to read in which a GPU wakes
+STOP_MARGIN_SECONDS = 0.1  # the search stops this long before the limit, so that the last solution is printed in time
+LONG_READ_BYTES = 500_000  # a larger model takes as long to read as a GPU takes to initialise: tenths of a second
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs the command; returns the exit code. As a process of its own (`argv` None) it ends here."""
+    """Runs the command and returns the exit code; without `argv` it runs sys.argv and ends the process."""
     if argv is None:
         leave_process(run(sys.argv[1:], leave=True))
     return run(argv, leave=False)
@@ -58,12 +58,13 @@ def run(argv: Sequence[str], leave: bool) -> int:
             raise
         code = complain(message, argv, error)
         if leave:
-            leave_process(code)  # here, where the error still holds what has failed: nothing of it is taken down
+            leave_process(code)  # here, while the error still refers to the objects in use, so that none is freed
     return code
 
 
 def serve_rank(everybody: World) -> int:
-    """This process is a rank whose work rank 0 gives. A stop is rank 0's to obey: it gets it too."""
+    """Runs this process as a rank that gets its work from rank 0. It ignores signals: rank 0 gets them too, and stops
+    it."""
     ignore_signals()
     let_signals_in()
     set_up_logging("-v" in sys.argv[1:])
@@ -86,7 +87,7 @@ def obey(argv: Sequence[str], started: float, leave: bool) -> int:
             return act(command)
         return solve(command.options, started, leave)
     finally:
-        sys.stdout.flush()  # what cannot be written shows here, and not when Python ends
+        sys.stdout.flush()  # a failure to write is reported here, not when Python ends
 
 
 def solve(options: Options, started: float, leave: bool) -> int:
@@ -102,9 +103,9 @@ def solve(options: Options, started: float, leave: bool) -> int:
         catch_signals(interrupt, lambda: output.unknown_answer(options), last_call)
         let_signals_in()
         set_up_logging(options.verbose)
-        if (options.time_limit or 0) < 0:  # MiniZinc 2.6 passes what flattening has left of its limit
+        if (options.time_limit or 0) < 0:  # MiniZinc 2.6 passes the rest of its limit after flattening
             raise Interrupted
-        if options.may_use_gpu() and not is_launched():  # a rank wakes its share of the GPUs
+        if options.may_use_gpu() and not is_launched():  # a rank initialises its share of the GPUs itself
             wake_gpu(options)
         drive(options, interrupt, started, last_call)
     except Interrupted:
@@ -113,7 +114,7 @@ def solve(options: Options, started: float, leave: bool) -> int:
 
 
 def drive(options: Options, interrupt: Interrupt, started: float, last_call: LastCall | None) -> None:
-    """Prepares the model, and searches it. Without a `last_call` the process goes on: all is given back."""
+    """Prepares the model and solves it. Without a `last_call` the process goes on, so all resources are freed."""
     from turbo_fzn.answering import dump_or_answer
     from turbo_fzn.run.driver import Run
 
@@ -128,7 +129,8 @@ def drive(options: Options, interrupt: Interrupt, started: float, last_call: Las
 
 
 def work_behind() -> None:
-    """In a process for which nobody waits at its end, which a GPU makes late."""
+    """Moves the work to a child process if there is a GPU: ending a process that uses one takes time, and nothing waits
+    for the child's end."""
     from turbo_fzn.engine.cuda import wake
 
     if wake.absence() is None:
@@ -136,7 +138,7 @@ def work_behind() -> None:
 
 
 def wake_gpu(options: Options) -> None:
-    """At once where the CPU cannot be first: it is not to search, or the model takes long to read."""
+    """Begins to initialise the GPUs at once if the CPU does not search, or if the model takes long to read."""
     if options.arch in NEED_GPU or size_of(options.file) >= LONG_READ_BYTES:
         from turbo_fzn.engine.cuda import wake
 
@@ -144,7 +146,7 @@ def wake_gpu(options: Options) -> None:
 
 
 def size_of(path: str) -> int:
-    """In bytes; 0 of what is no file."""
+    """The size of a file in bytes, 0 where there is no such file."""
     try:
         return os.stat(path).st_size
     except OSError:

@@ -1,4 +1,4 @@
-"""Python's collector of cyclic garbage, which the preparation of a model does without."""
+"""Switches off Python's collector of cyclic garbage while a model is prepared."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 @contextlib.contextmanager
 def without_collector(keep: bool = False) -> Iterator[None]:
-    """Preparation makes millions of tuples and no cycles: the collector would look at them again and again, and find
-    nothing. With `keep` it does not look at them later either, as is right for what stays to the end of the process."""
+    """A context without garbage collection: preparation makes millions of tuples and no cycles, which the collector
+    would scan repeatedly in vain. With `keep` it does not scan them later either, since they stay to the end."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

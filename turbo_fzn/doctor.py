@@ -1,15 +1,15 @@
-"""`fzn-turbo --doctor`: what is missing or broken on this machine, and the one command that mends it.
+"""`fzn-turbo --doctor`: finds what is missing or broken on this machine, with the one command that repairs it.
 
-Each part of a set-up has a function here that looks at it and says what it found. Where a part can be tried, it is: the
-engines solve a small model, the driver wakes its GPU, MiniZinc hands a model to the solver that it knows. A machine
-without an NVIDIA driver is whole without the rest of the GPU's parts.
+Each part of an installation has a function here that checks it and returns a finding. A part is tried if possible: the
+engines solve a small model, the driver initialises its GPU, MiniZinc passes a model to the solver. A machine without an
+NVIDIA driver does not need the other parts for a GPU.
 
-The exit code is for scripts. It is 1 where the CPU engine does not solve models, or where a part is wrong that was
-asked for: by a variable that names it, by `--arch gpu`, or by what was installed for it (`asked_for`). So a machine
-with a GPU that nobody has set up, or without MiniZinc, is no failure.
+The exit code is for scripts. It is 1 if the CPU engine does not solve models, or if a part is wrong that was asked for:
+by an environment variable, by `--arch gpu`, or by another installed part (`asked_for`). So a GPU that is not set up, or
+no MiniZinc, is no failure.
 
-Nothing heavy is imported before the packages have been looked for, so that a missing one is told like all else. A
-Python that is too old never comes here: `__main__.py` says so before it reads any other file.
+Nothing heavy is imported before the packages have been checked, so that a missing one is a finding too. An outdated
+Python never gets here: `__main__.py` refuses it before it reads any other file.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ OLDEST_MINIZINC = (2, 6, 4)
 PATIENCE_SECONDS = 60.0  # of a driver or a MiniZinc that does not answer
 SMALL_MODEL = "var 2..3: x :: output_var;\nconstraint int_ne(x,2);\nsolve satisfy;\n"
 SMALL_MINIZINC = "var 2..3: x;\nconstraint x != 2;\nsolve satisfy;\n"
-# Who installs what, by the command that tells the systems apart; the first is named where none is here.
+# The package managers and their packages, by the command that identifies the system; the first is the default.
 PACKAGERS = {
     "g++": {"apt-get": "apt-get install g++", "dnf": "dnf install gcc-c++", "pacman": "pacman -S gcc"},
     "minizinc": {"apt-get": "apt-get install minizinc", "snap": "snap install minizinc --classic"},
@@ -58,8 +58,8 @@ NAMED_BY = {"CXX": "C++ compiler", "NVCC": "CUDA toolkit", "TURBO_FZN_CACHE": "c
 
 
 class Finding(NamedTuple):
-    """What was found of a part: OK, WRONG, or ABSENT where nothing wants it; of a wrong one, the command that mends it,
-    and what else there is to know about that command."""
+    """The finding for a part: OK, WRONG, or ABSENT if it is not needed; for a wrong one, the command that repairs it,
+    and a remark on that command."""
 
     part: str
     state: str
@@ -70,7 +70,7 @@ class Finding(NamedTuple):
 
 def examine(write: Callable[[str], object] = print, arch: str = "auto") -> int:
     """Writes the findings, each as soon as it is known. `arch` is --arch, which may ask for the GPU. Returns the exit
-    code: 0 when the CPU engine solves models and nothing that was asked for is wrong."""
+    code: 0 if the CPU engine solves models and no part that was asked for is wrong."""
     asked, found = asked_for(arch), []
     for finding in findings(wants_gpu=arch in NEED_GPU):
         found.append(finding)
@@ -83,7 +83,7 @@ def examine(write: Callable[[str], object] = print, arch: str = "auto") -> int:
 
 
 def summary(found: list[Finding], asked: set[str]) -> str:
-    """The last line: how many parts are wrong, and which of them were asked for."""
+    """The last line: the number of wrong parts, and those of them that were asked for."""
     wrong = [finding.part for finding in found if finding.state == WRONG]
     if not wrong:
         return "nothing is wrong"
@@ -93,8 +93,8 @@ def summary(found: list[Finding], asked: set[str]) -> str:
 
 
 def asked_for(arch: str) -> set[str]:
-    """The parts that the user wants: what every run needs, what a variable names, the GPU's where --arch needs one or
-    PyCUDA is installed, MiniZinc's where the solver was installed for it."""
+    """The parts that are asked for: those that every run needs, those that an environment variable names, the GPU's if
+    --arch needs one or PyCUDA is installed, MiniZinc's if the solver was installed for it."""
     asked = {"packages", "CPU engine"} | {part for name, part in NAMED_BY.items() if os.environ.get(name)}
     if arch in NEED_GPU or not missing(("pycuda",)):
         asked.update(GPU_PARTS)
@@ -104,11 +104,11 @@ def asked_for(arch: str) -> set[str]:
 
 
 def findings(wants_gpu: bool = False) -> Iterator[Finding]:
-    """All parts, from the ground up. An engine is tried where all that it needs is there."""
+    """The findings for all parts, beginning with the most basic. An engine is tried if all its parts are there."""
     yield Finding("Python", OK, f"{platform.python_version()} at {sys.executable}, fzn-turbo {__version__}")
     yield packages()
     if missing(NEEDED):
-        return  # of what is left much would be told wrongly
+        return  # findings for other parts would be misleading
     yield kernel_cache()
     tools = cpp_compiler()
     yield tools
@@ -145,10 +145,10 @@ def kernel_cache() -> Finding:
 
 
 def read_only_cache(folder: Path) -> Finding:
-    """A cache folder that can be read and not written, which does where the CPU engine is ready."""
+    """The finding for a cache folder that is not writable, which is enough if the CPU engine is compiled."""
     try:
         lacking = [bits for bits, kind in ahead.CPU_ENGINES if not compiler.is_ready(bits, *kind)]
-    except TurboError:  # no compiler, which is told elsewhere
+    except TurboError:  # no compiler, which is a finding of its own
         lacking = []
     if not lacking:
         return Finding("cache", OK, f"{folder}, to which nothing can be added; the CPU engine needs nothing")
@@ -177,7 +177,7 @@ def cpp_compiler() -> Finding:
 
 
 def tried(arch: str) -> Finding:
-    """The engine, by a small model."""
+    """The finding for an engine, which solves a small model."""
     from turbo_fzn.api import solve_text
 
     part, start = f"{arch.upper()} engine", time.monotonic()
@@ -191,8 +191,8 @@ def tried(arch: str) -> Finding:
 
 
 def gpu_parts(compiled: bool, wanted: bool = False) -> Iterator[Finding]:
-    """Driver, PyCUDA and toolkit, and then the engine; `compiled` where there is a C++ compiler, or no need of one. A
-    driver that is absent is wrong where the GPU is `wanted`."""
+    """The findings for driver, PyCUDA and toolkit, then for the engine. `compiled`: there is a C++ compiler, or no need
+    of one. An absent driver is wrong if the GPU is `wanted`."""
     absence = wake.absence()
     if absence is not None and wanted:
         yield Finding("NVIDIA driver", WRONG, absence, *mend_absence())
@@ -207,7 +207,7 @@ def gpu_parts(compiled: bool, wanted: bool = False) -> Iterator[Finding]:
 
 
 def driver() -> Finding:
-    """The driver, by its first GPU, which is woken."""
+    """The finding for the driver, which initialises its first GPU."""
     waking = wake.begin()
     if waking.thread is not None:
         waking.thread.join(PATIENCE_SECONDS)
@@ -220,7 +220,7 @@ def driver() -> Finding:
 
 
 def mend_absence() -> tuple[str, str]:
-    """Where there is no driver at all."""
+    """(command, remark) that repair a missing driver."""
     if Path("/.dockerenv").exists():
         return START_WITH_GPUS
     return system_install("nvidia-driver"), "where there is an NVIDIA GPU; then reboot"
@@ -240,14 +240,14 @@ def pycuda() -> Finding:
         return Finding("PyCUDA", WRONG, said, pip("install", "pycuda"), "builds it, with the CUDA toolkit")
     try:
         import pycuda.driver
-    except Exception as error:  # whatever its libraries make of this machine
+    except Exception as error:  # its libraries may raise anything
         mend = pip("install", "--force-reinstall", "--no-cache-dir", "pycuda")
         return Finding("PyCUDA", WRONG, f"cannot be imported ({error})", mend, "builds it for the toolkit that is here")
     return Finding("PyCUDA", OK, f"in {os.path.dirname(pycuda.__file__ or '')}")
 
 
 def toolkit() -> Finding:
-    """nvcc, and that it is new enough."""
+    """The finding for nvcc and its version."""
     try:
         words = compiler.find_nvcc()
     except compiler.NoCompiler as error:
@@ -265,7 +265,7 @@ def toolkit() -> Finding:
 
 
 def minizinc_parts() -> Iterator[Finding]:
-    """MiniZinc, and what it knows of the solver."""
+    """The findings for MiniZinc, and for the solver's configuration."""
     version = install.minizinc_version()
     text = ".".join(map(str, version))
     if version == (0,):
@@ -280,7 +280,8 @@ def minizinc_parts() -> Iterator[Finding]:
 
 
 def known_solver() -> Finding:
-    """The configuration that MiniZinc finds: that it is what this installation would write, and works."""
+    """The finding for the configuration that MiniZinc finds: whether this installation would write it, and whether it
+    works."""
     part, path = "MiniZinc's solver", install.known_to_minizinc()
     if path is None:
         return Finding(part, WRONG, "MiniZinc does not know turbo", command("--install-solver"))
@@ -297,7 +298,7 @@ def known_solver() -> Finding:
 
 
 def output_of(words: list[str], text: str = "") -> str:
-    """What a command that is given the text prints, on stdout and stderr."""
+    """The output of a command, on stdout and stderr, with `text` as its input; the error if it cannot be run."""
     try:
         done = subprocess.run(words, input=text, capture_output=True, text=True, timeout=PATIENCE_SECONDS)
     except (OSError, subprocess.SubprocessError) as error:
@@ -306,7 +307,7 @@ def output_of(words: list[str], text: str = "") -> str:
 
 
 def system_install(name: str) -> str:
-    """The command of this system that installs it."""
+    """The command of this system that installs the part."""
     commands = PACKAGERS[name]
     return sudo(next((text for tool, text in commands.items() if shutil.which(tool)), commands["apt-get"]))
 
@@ -316,6 +317,6 @@ def sudo(text: str) -> str:
 
 
 def command(*words: str) -> str:
-    """Of this installation."""
+    """A command line of this installation's fzn-turbo."""
     script = install.console_script()
     return shlex.join([str(script)] if script else [sys.executable, "-m", "turbo_fzn"]) + " " + shlex.join(words)

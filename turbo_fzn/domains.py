@@ -1,7 +1,7 @@
 """Integer sets as sorted, disjoint, non-adjacent intervals: exact domains on the host.
 
-A set is written once and never changed. The unbounded integer domain is the single interval
-[-INFINITY, INFINITY]; a bound at plus or minus INFINITY means that there is no bound on that side.
+A set is never changed. The unbounded integer domain is the single interval [-INFINITY, INFINITY]; a bound at plus or
+minus INFINITY means that there is no bound on that side.
 """
 
 from __future__ import annotations

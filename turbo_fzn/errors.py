@@ -1,8 +1,8 @@
-"""The errors that a user can see. Each formats itself as one line that says where and why."""
+"""The errors that a user can see. Each formats itself as one line with the place and the reason."""
 
 from __future__ import annotations
 
-LONGEST_MESSAGE = 400  # a name in a model can be very long; what is said of it begins with what is wrong
+LONGEST_MESSAGE = 400  # names in a model can be very long; messages begin with the reason
 
 
 def one_line(text: str) -> str:
@@ -15,7 +15,7 @@ def one_line(text: str) -> str:
 class TurboError(Exception):
     """Base of every error shown to the user; `str(error)` is one line, without a traceback.
 
-    `file`, `line` and `column` (both from 1) say where, when they are known.
+    `file`, `line` and `column` (both from 1) are the place, if it is known.
     """
 
     def __init__(self, message: str, file: str | None = None, line: int | None = None, column: int | None = None):
@@ -41,7 +41,7 @@ class ModelError(TurboError):
 
 
 class UnsupportedError(ModelError):
-    """The model is right, but uses something that this solver does not have, such as float variables."""
+    """The model is correct, but uses something that this solver does not support."""
 
 
 class EngineError(TurboError):
@@ -49,4 +49,4 @@ class EngineError(TurboError):
 
 
 class InternalError(TurboError):
-    """A promise of ours was broken, such as a solution that fails its check."""
+    """A fault of the solver, such as a solution that fails its check."""

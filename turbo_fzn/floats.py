@@ -1,8 +1,8 @@
 """Real numbers as bounds: the codes of doubles, which are ordered like them (kernels/floats/codes.h does the same).
 
-0 is 0.0, k > 0 is the k-th double from LEAST = 2**-511 on, -k the negative of that. So each bound lies within
+Code 0 is 0.0, code k > 0 is the k-th double from LEAST = 2**-511 on, code -k its negative. So each bound lies within
 ±(2**62 - 1), like an integer's, and ±INFINITY means no bound. A number between two codes is rounded to the one below or
-above it, so that an interval contains what is meant. Everything here is exact: numbers are doubles, integers or
+above it, so that intervals contain the number. All functions here are exact: numbers are doubles, integers or
 fractions.
 """
 
@@ -41,7 +41,7 @@ def numbers(codes: np.ndarray) -> np.ndarray:
 
 
 def codes(values: np.ndarray) -> np.ndarray:
-    """`below` of finite doubles (float64), all at once (int64)."""
+    """The codes (int64) of finite doubles (float64), as `below` of each."""
     bits = np.abs(values).view(np.int64) - (LEAST_BITS - 1)
     exact = np.where(values < 0, -bits, bits)
     near_zero = np.where(values < 0, -1, 0)
@@ -71,12 +71,12 @@ def above(value: Real) -> int:
 
 
 def interval(value: Real) -> tuple[int, int]:
-    """The codes below and above a number, the same one where it has a code."""
+    """The codes below and above a number; both are its code if it has one."""
     return below(value), above(value)
 
 
 def shortest(low: float, high: float) -> float:
-    """Of the finite numbers from `low` to `high` one with fewest digits."""
+    """A number with the fewest digits between the finite numbers `low` and `high`."""
     if low <= 0 <= high:
         return 0.0
     if high < 0:

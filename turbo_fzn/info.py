@@ -1,4 +1,4 @@
-"""`fzn-turbo --info`: what is here, and why an engine is missing."""
+"""`fzn-turbo --info`: version, engines, GPUs and cache, and the reason why an engine is missing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NO_CACHE = "cannot be used: it must be yours, and writable by you alone"
 
 
 def describe() -> list[str]:
-    """One line a fact: version, engines, GPUs, kernel cache."""
+    """A line each for version, engines, GPUs, and kernel cache."""
     return [
         f"fzn-turbo {__version__}, Python {platform.python_version()} at {sys.executable}",
         "CPU engine: " + _or_reason(_describe_cpu),
@@ -25,7 +25,7 @@ def describe() -> list[str]:
 
 
 def _describe_cache() -> list[str]:
-    """The folder and how it can be used, then what it holds."""
+    """The cache folder and whether it can be read and written, then its contents."""
     folder = cache.find_folder()
     if folder is None:
         return [f"kernel cache: {wanted_cache_folder()}, {NO_CACHE}"]

@@ -1,4 +1,4 @@
-"""Make the solver known to MiniZinc: write `turbo.msc`, its solver configuration, and take it away again.
+"""Installs the solver in MiniZinc: writes and removes `turbo.msc`, its solver configuration.
 
 MiniZinc looks for configurations in `~/.minizinc/solvers` and in the folders of MZN_SOLVER_PATH, but not in a virtual
 environment, so that one command has to put it there (`fzn-turbo --install-solver`). All paths in it are absolute:
@@ -6,15 +6,14 @@ they work from any folder and without activating the environment. The file is st
 every MiniZinc since 2.6.4 knows, for an unknown field makes MiniZinc refuse the whole file. Its name must have at
 least six characters: MiniZinc 2.6.4 overlooks shorter ones.
 
-A second configuration, `turbo-json.msc`, makes the solver `turbo-json`, which gets its models as FlatZinc-JSON. It
-needs a field of MiniZinc 2.8, and an older MiniZinc would complain of it at each run: so it is written where MiniZinc
-knows it.
+A second configuration, `turbo-json.msc`, defines the solver `turbo-json`, which gets its models as FlatZinc-JSON. It
+needs a field of MiniZinc 2.8, of which an older MiniZinc would warn at each run, so it is written only for a newer one.
 
-A third, `turbo-mpi.msc`, makes the solver `turbo-mpi`, which starts several ranks; it is written where mpi4py is. The
-command that starts them is asked of `TURBO_FZN_MPIEXEC` at each run, since it names the hosts.
+A third, `turbo-mpi.msc`, defines the solver `turbo-mpi`, which starts several ranks; it is written if mpi4py is
+installed. The command that starts them is read from `TURBO_FZN_MPIEXEC` at each run, since it names the hosts.
 
-Where the package is used without being installed (from a source tree), there is no `fzn-turbo` script to name;
-then a launcher of three lines is written beside the configuration.
+If the package is used without being installed (from a source tree), there is no `fzn-turbo` script; then a launcher of
+three lines is written beside the configuration.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ STD_FLAGS = ["-a", "-n", "-i", "-a-o", "-n-o", "-f", "-p", "-r", "-s", "-t", "-v
 
 
 def install_solver(folder: Path | None = None) -> Path:
-    """Write the configurations to the folder (default: the user's), made if missing. Returns the path of the first."""
+    """Writes the configurations to the folder (default: the user's), made if missing. Returns the path of the first."""
     folder = _solvers_folder(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -65,7 +64,7 @@ def install_solver(folder: Path | None = None) -> Path:
 
 
 def uninstall_solver(folder: Path | None = None) -> list[Path]:
-    """Remove what `install_solver` wrote there. Returns the files removed, none if there were none."""
+    """Removes the files that `install_solver` wrote to the folder. Returns the removed files."""
     folder = _solvers_folder(folder)
     removed = []
     for name in FILES:
@@ -106,7 +105,7 @@ def json_configuration(executable: Path) -> dict[str, object]:
 
 
 def mpi_configuration(launcher: Path) -> dict[str, object]:
-    """The configuration of the solver that several ranks are."""
+    """The configuration of the solver that starts several ranks."""
     return {**configuration(launcher), "id": f"{SOLVER_ID}-mpi", "name": "Turbo (MPI)"}
 
 
@@ -115,7 +114,7 @@ def has_mpi() -> bool:
 
 
 def minizinc_version() -> tuple[int, ...]:
-    """Of the `minizinc` that would be run; (0,) when there is none."""
+    """The version of the `minizinc` on the PATH; (0,) if there is none."""
     try:
         said = subprocess.run(["minizinc", "--version"], capture_output=True, text=True, timeout=20, check=True).stdout
     except (OSError, subprocess.SubprocessError):
@@ -125,7 +124,7 @@ def minizinc_version() -> tuple[int, ...]:
 
 
 def known_to_minizinc() -> Path | None:
-    """The configuration of our solver that MiniZinc finds, or would find if it were no longer broken."""
+    """The path of our solver's configuration that MiniZinc finds, or would find if it were not broken; else None."""
     try:
         said = subprocess.run(["minizinc", "--solvers-json"], capture_output=True, timeout=20, check=True).stdout
         solvers = json.loads(said.decode(errors="surrogateescape"))
@@ -140,14 +139,14 @@ def known_to_minizinc() -> Path | None:
 
 
 def is_installed() -> bool:
-    """Whether `install_solver` has written its configuration to where MiniZinc looks."""
+    """Whether `install_solver` has written its configuration to a folder that MiniZinc searches."""
     named = [folder for folder in os.environ.get("MZN_SOLVER_PATH", "").split(os.pathsep) if folder]
     return any((folder / CONFIGURATION).is_file() for folder in [_solvers_folder(None), *map(Path, named)])
 
 
 def outdated_fields(path: Path) -> list[str]:
-    """The fields of a configuration that are not as this installation would write them. Of the executable it is asked
-    only that it can be run: an installation may have several."""
+    """The fields of a configuration that differ from what this installation would write. The executable need only be
+    one that can be run: an installation may have several."""
     try:
         found = json.loads(path.read_text(encoding="utf-8", errors="surrogateescape"))
         executable = Path(found["executable"])
@@ -185,8 +184,8 @@ def _write_launcher(folder: Path) -> Path:
 
 
 def _write_mpi_launcher(folder: Path, executable: Path) -> Path:
-    """Starts the ranks: by the command that TURBO_FZN_MPIEXEC holds, else by the mpiexec of this Python's environment,
-    else by that of the system."""
+    """Writes the launcher that starts the ranks: by the command in TURBO_FZN_MPIEXEC, else by the mpiexec of this
+    Python's environment, else by that of the system."""
     path = folder / MPI_LAUNCHER
     beside = Path(sys.executable).parent / "mpiexec"
     usual = shlex.quote(str(beside)) if beside.is_file() else "mpiexec"
@@ -196,12 +195,12 @@ def _write_mpi_launcher(folder: Path, executable: Path) -> Path:
 
 
 def _json_text(fields: dict[str, object]) -> str:
-    """Without escapes for what is not ASCII: MiniZinc 2.6.4 does not decode them."""
+    """The fields as JSON, without escapes for characters outside of ASCII, which MiniZinc 2.6.4 does not decode."""
     return json.dumps(fields, indent=2, ensure_ascii=False) + "\n"
 
 
 def _write(path: Path, text: str, mode: int) -> None:
-    """Write the file whole or not at all. Paths keep their bytes, also where these are no UTF-8."""
+    """Writes the whole file or nothing. Paths in the text keep their bytes, even if they are not UTF-8."""
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "w", encoding="utf-8", errors="surrogateescape") as file:

@@ -1,7 +1,7 @@
-"""What the values of options may be: read from a word of the command line, and why one is none.
+"""The limits of options' values: types that read a word of the command line, and the faults of wrong values.
 
-A type, as argparse wants it, is a function that raises ArgumentTypeError. settings.py asks for the faults alone, of
-values that Python has.
+A type of argparse is a function that raises ArgumentTypeError. settings.py uses the faults alone, for values given in
+Python.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import inf
 from typing import Any
 
-# Integer options: the least value (0 where nothing is said), the greatest, and what each is a multiple of.
+# Integer options: the least value (default: 0), the greatest, and the number that each is a multiple of.
 LIMITS: dict[str, tuple[float, ...]] = {
     "n_optimal": (0, 1_000_000_000),
     "threads": (1, 1_000_000),
@@ -19,7 +19,7 @@ LIMITS: dict[str, tuple[float, ...]] = {
     "gpu_memory": (1, 1_000_000),
     "memory": (1, 1_000_000),
     "seed": (-inf, inf),
-    "time_limit": (-inf, inf),  # MiniZinc 2.6 passes what flattening has left of it
+    "time_limit": (-inf, inf),  # MiniZinc 2.6 passes the rest of its limit after flattening
 }
 LEAST_PRECISION = 1e-12  # of float variables
 
@@ -37,7 +37,7 @@ def precision(text: str) -> float:
 
 
 def fault_of_precision(value: float) -> str:
-    """Why this is no precision of floats; empty where it is one."""
+    """The reason why the value is no precision of floats; empty if it is one."""
     return "" if LEAST_PRECISION <= value <= 1 else f"{value!r} is not within {LEAST_PRECISION}..1"
 
 
@@ -54,18 +54,18 @@ def pair(text: str) -> tuple[int, int]:
 
 
 def fault_of_pair(pair: tuple[int, int]) -> str:
-    """Why these are not an execution ID and a port; empty where they are."""
+    """The reason why the pair is no execution ID and port; empty if it is."""
     number, port = pair
     return "" if -(2**31) <= number < 2**31 and 0 < port < 2**16 else f"'{number},{port}' is out of range"
 
 
 def integer(field: str) -> Any:
-    """The type, as argparse wants it, of the option that sets this field."""
+    """The argparse type of the option that sets this field."""
     return integer_within(*LIMITS.get(field, (0, inf)))
 
 
 def integer_within(least: float, most: float = inf, *step: float) -> Any:
-    """The type, as argparse wants it, of an integer from `least` to `most`, and a multiple of `step`."""
+    """The argparse type of an integer from `least` to `most` that is a multiple of `step`."""
 
     def read(text: str) -> int:
         from argparse import ArgumentTypeError
@@ -82,7 +82,7 @@ def integer_within(least: float, most: float = inf, *step: float) -> Any:
 
 
 def fault_of_integer(value: int, least: float, most: float = inf, *step: float) -> str:
-    """Why this is no integer from `least` to `most`, and a multiple of `step`; empty where it is one."""
+    """The reason why the value is not an integer from `least` to `most` and a multiple of `step`; empty if it is."""
     if value < least:
         return f"{value} is less than {least}"
     if value > most:

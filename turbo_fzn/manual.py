@@ -1,9 +1,9 @@
 """The manual page and the completions of shells, printed from the table of options.
 
-    python -m turbo_fzn.manual --write        writes the files of FILES, which the source tree keeps printed
+    python -m turbo_fzn.manual --write        writes the files of FILES into the source tree
 
-They stand in share/ where man-db, bash-completion, zsh and fish look for those of a program in the `bin` beside it, so
-that an installed wheel has them at their places (data_files in setup.cfg). `test_manual.py` compares.
+They are at the places in share/ where man-db, bash-completion, zsh and fish look for those of a program in the `bin`
+beside it, so that an installed wheel has them there (data_files in setup.cfg). `test_manual.py` compares.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ PLAIN_FLAGS = (("-h", "--help"), ("--version",))
 
 
 def manual_page() -> str:
-    """In troff, with the macros of man(7)."""
+    """The manual page in troff, with the macros of man(7)."""
     parts = [
         f'.TH FZN-TURBO 1 "" "fzn-turbo {__version__}" "User commands"',
         ".SH NAME\nfzn\\-turbo \\- constraint solver for MiniZinc, on GPUs and CPUs",
@@ -69,25 +69,25 @@ def entry(flags: tuple[str, ...], metavar: str, text: str) -> str:
 
 
 def troff(text: str) -> str:
-    """Plain text, of which no character is a command."""
+    """The text escaped for troff, so that no character is a command."""
     escaped = text.replace("\\", "\\e").replace("-", "\\-").replace("`", "")
     return "\\&" + escaped if escaped[:1] in (".", "'") else escaped
 
 
 def flags() -> list[str]:
-    """All, in the order of the help."""
+    """All flags, in the order of the help."""
     every = [*PLAIN_FLAGS, *(row.flags for row in OPTIONS), [flag for flag, _ in ACTIONS]]
     return [flag for names in every for flag in names]
 
 
 def choices(row: Row) -> list[str]:
-    """The words that an option can take; none where it takes anything else, or nothing."""
+    """The words that an option accepts; none if it accepts other values, or no value."""
     kind, *values = row.kind.split(":")
     return values if kind == "choice" else []
 
 
 def pattern(holds: Callable[[Row], bool]) -> str:
-    """The flags of the options of which it holds, as a pattern of bash."""
+    """The flags of the options for which `holds` is true, as a pattern of bash."""
     return "|".join(flag for row in OPTIONS if holds(row) for flag in row.flags)
 
 

@@ -1,4 +1,4 @@
-"""What the command says on stderr: log lines, and what has gone wrong, which is one line.
+"""The messages of the command on stderr: log lines, and errors, of one line each.
 
 Imports nothing heavy.
 """
@@ -27,7 +27,7 @@ def set_up_logging(verbose: bool) -> None:
 
 
 def explain(error: BaseException) -> str | None:
-    """What to tell the user; None for what is no error."""
+    """The message for the user; None for an exception that is not an error."""
     if isinstance(error, InternalError):
         return f"internal error: {error}"
     if isinstance(error, TurboError):

@@ -19,7 +19,7 @@ from turbo_fzn.spellings import did_you_mean, translate, unknown_flags
 
 @dataclass
 class Options:
-    """One run. Times in milliseconds from the start of the process."""
+    """The options of one call of the command. Times are in milliseconds from the start of the process."""
 
     file: str = ""
     all_solutions: bool = False
@@ -56,28 +56,28 @@ class Options:
     report: str | None = None
 
     def solution_limit(self) -> int:
-        """After how many solutions of a satisfaction model to stop; 0 for never."""
+        """The number of solutions of a satisfaction model to stop after; 0 for all."""
         if self.n_solutions is not None:
             return self.n_solutions
         return 0 if self.all_solutions else 1
 
     def optimal_limit(self) -> int:
-        """How many optimal solutions are wanted; 0 for all."""
+        """The number of optimal solutions to print; 0 for all."""
         if self.all_optimal:
             return 0
         return 1 if self.n_optimal is None else self.n_optimal
 
     def may_use_gpu(self) -> bool:
-        """Whether a GPU is to search, where there is one."""
+        """Whether the options let a GPU search, if there is one."""
         return self.arch in ("auto", *NEED_GPU)
 
 
-NEED_GPU = ("gpu", "hybrid")  # of --arch: without one they are an error
+NEED_GPU = ("gpu", "hybrid")  # values of --arch that are an error without a GPU
 
 
 class Row(NamedTuple):
-    """An option: flags, field of Options, kind, help, MiniZinc's type when it is an extraFlag, and what the manual and
-    the reference say beyond the help, in sentences with code between backticks."""
+    """An option: flags, field of Options, kind, help, MiniZinc's type if it is an extraFlag, and further sentences for
+    the manual and the reference (`more`), with code between backticks."""
 
     flags: tuple[str, ...]
     field: str
@@ -186,7 +186,7 @@ OPTIONS = (
         more="`fzn-turbo FILE.tnf` solves it."),
 )  # fmt: skip
 
-# The headings of `--help`: each stands before the row whose first flag it names.
+# The headings of `--help`, each with the first flag of the row that follows it.
 GROUPS = (
     ("-a", "answers"),
     ("-f", "search"),
@@ -208,7 +208,7 @@ ACTIONS = (
     ("--list-variants", "show the names that --variant takes, with the engines that have each"),
 )
 
-HIDDEN = ("-b", "--backend")  # of a MiniZinc that tells a solver which it is
+HIDDEN = ("-b", "--backend")  # some versions of MiniZinc pass the solver its own name by these
 OTHER_FLAGS = {"-h": False, "--help": False, "--version": False, **dict.fromkeys(HIDDEN, True)}
 
 
@@ -224,7 +224,7 @@ def minizinc_extra_flags() -> list[list[str]]:
 
 
 class Command(NamedTuple):
-    """What the command line asks for: an action of ACTIONS with its argument, or a run; and what to say of it."""
+    """A parsed command line: an action of ACTIONS with its argument, or options to solve by; and notes for stderr."""
 
     action: str
     argument: str | None
@@ -233,7 +233,7 @@ class Command(NamedTuple):
 
 
 def parse_arguments(argv: Sequence[str]) -> Command:
-    """The command line, read. Raises UsageError; exits only for --help and --version."""
+    """Parses a command line. Raises UsageError; exits only for --help and --version."""
     words, notes = translate(argv)
     if unknown := unknown_flags(words, _flags()):
         raise UsageError(_explain(words, unknown))
@@ -251,13 +251,13 @@ def parse_arguments(argv: Sequence[str]) -> Command:
 
 
 def _flags() -> dict[str, bool]:
-    """Every flag, and whether a value follows it."""
+    """Whether a value follows, for every flag."""
     ours = {flag: bool(metavar_of(row)) for row in OPTIONS for flag in row.flags}
     return {**ours, **dict.fromkeys(dict(ACTIONS), True), **OTHER_FLAGS}
 
 
 def _explain(words: Sequence[str | None], unknown: list[str]) -> str:
-    """What is wrong with words that are no flags of ours."""
+    """The error message for unknown words."""
     names = [name for name in words if name and not name.startswith("-")]
     if len(names) > 1 and any(name.endswith((".mzn", ".dzn")) for name in names):
         return f"MiniZinc has to make FlatZinc of this; type: minizinc --solver turbo {' '.join(names)}"
@@ -303,14 +303,14 @@ def grouped() -> list[tuple[str, list[Row]]]:
 
 
 def help_of(row: Row) -> str:
-    """Its help with its default, where that is a word that the help does not tell."""
+    """The help of an option, with its default if that is a text or a number that the help does not mention."""
     default = next(field.default for field in fields(Options) if field.name == row.field)
     told = "default" in row.help or not isinstance(default, (str, float)) or row.kind.startswith("const")
     return row.help if told else f"{row.help} (default: {default})"
 
 
 def metavar_of(row: Row) -> str:
-    """What stands for the value of an option in its help; empty where it takes none."""
+    """The placeholder for an option's value in the help; empty for an option without a value."""
     kind, *values = row.kind.split(":")
     names = {"switch": "", "const": "", "choice": "|".join(values), "pair": "ID,PORT", "int": "N"}
     return names[kind] if kind in names else values[0] if values else "FILE"

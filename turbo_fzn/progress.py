@@ -1,11 +1,11 @@
-"""A line on a terminal for what takes long: reading or lowering a large model, compiling the kernels, searching.
+"""A line of progress on a terminal, while a large model is read or lowered, kernels are compiled, or the search runs.
 
     with stage("parse", share): …
 
-draws nothing for two seconds, and then a line that is written over again and again and erased at the end. `share`
-tells how much is done, from 0 to 1, and is called by another thread: it must be cheap and change nothing. A search has
-no such share; what it has to say is drawn by `tell`. All this is for people only. Nothing is drawn unless `show` was
-called, as the command line does when stderr is a terminal: MiniZinc, which reads it through a pipe, never sees one.
+draws nothing for two seconds, then a line that is updated repeatedly and erased at the end. `share` returns the share
+that is done, from 0 to 1, and is called by another thread: it must be cheap and change nothing. A search has no such
+share; its line is drawn by `tell`. Nothing is drawn unless `show` was called, which the command does if stderr is a
+terminal; MiniZinc, which reads stderr through a pipe, gets no such lines.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Share = Callable[[], float]
 
 
 class Stage(NamedTuple):
-    """Something under way; `began` is on the clock of time.monotonic."""
+    """A stage under way; `began` is on the clock of time.monotonic."""
 
     name: str
     share: Share | None
@@ -40,7 +40,7 @@ class Stage(NamedTuple):
 
 
 class Bar:
-    """The line on the terminal. Of stages within stages it shows the innermost."""
+    """The line on the terminal, which shows the innermost stage."""
 
     def __init__(self, stream: TextIO):
         self.stream = stream
@@ -60,19 +60,19 @@ class Bar:
     def _run(self, outermost: Stage) -> None:
         while outermost in self.stages:
             time.sleep(INTERVAL_SECONDS)
-            with contextlib.suppress(IndexError):  # the stage is gone
+            with contextlib.suppress(IndexError):  # the stage has ended
                 stage = self.stages[-1]
                 if time.monotonic() - stage.began >= PATIENCE_SECONDS:
                     self.draw(line(stage, time.monotonic()))
 
     def draw(self, text: str) -> None:
-        with self.lock, contextlib.suppress(OSError, ValueError):  # the terminal is gone
+        with self.lock, contextlib.suppress(OSError, ValueError):  # the terminal is closed
             self.drawn = True
             self.stream.write(ERASE + text[: width(self.stream)])
             self.stream.flush()
 
     def erase(self) -> None:
-        """Before anything else is written to the terminal."""
+        """Erases the line; to be called before anything else is written to the terminal."""
         with self.lock, contextlib.suppress(OSError, ValueError):
             if self.drawn:
                 self.stream.write(ERASE)
@@ -81,7 +81,7 @@ class Bar:
 
 
 def width(stream: TextIO) -> int:
-    """How much of a line can be seen, and erased again."""
+    """The number of characters that fit a line of the terminal."""
     try:
         return (os.get_terminal_size(stream.fileno()).columns or 80) - 1
     except (OSError, ValueError):
@@ -89,7 +89,7 @@ def width(stream: TextIO) -> int:
 
 
 def line(stage: Stage, now: float) -> str:
-    """What is to be seen of a stage."""
+    """The text of the line for a stage at the time `now`."""
     text = f"fzn-turbo: {stage.name}, {now - stage.began:.0f} s"
     if stage.share is not None:
         share = min(max(stage.share(), 0.0), 1.0)
@@ -102,7 +102,7 @@ _bar: Bar | None = None
 
 
 def show(stream: TextIO) -> None:
-    """From now on stages are shown there."""
+    """Shows stages on this stream from now on."""
     global _bar
     _bar = Bar(stream)
     before_leaving(abandon)
@@ -120,20 +120,20 @@ def tell(text: str) -> None:
 
 
 def erase() -> None:
-    """Takes the line away, if there is one, until it is drawn again."""
+    """Erases the line, if there is one, until it is drawn again."""
     if _bar is not None:
         _bar.erase()
 
 
 def make_way(record: logging.LogRecord) -> bool:
-    """A filter of log records: each is one line, and the bar is not in its way."""
+    """A filter of log records that erases the line before each record."""
     record.msg, record.args = one_line(record.getMessage()), None
     erase()
     return True
 
 
 def abandon() -> None:
-    """Takes the bar away for good, from a signal handler, which must not wait for the lock."""
+    """Erases the line for good, in a signal handler, which must not wait for the lock."""
     if _bar is not None and _bar.drawn:
         with contextlib.suppress(OSError, ValueError):
             os.write(_bar.stream.fileno(), ERASE.encode())
@@ -141,7 +141,7 @@ def abandon() -> None:
 
 @contextlib.contextmanager
 def stage(name: str, share: Share | None = None) -> Iterator[None]:
-    """Says what is being done. Other threads than the main one work in the background, and say nothing."""
+    """A context for a stage, which is shown if this is the main thread; other threads work in the background."""
     bar = _bar
     if bar is None or threading.current_thread() is not threading.main_thread():
         yield

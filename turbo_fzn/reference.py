@@ -70,12 +70,12 @@ def meaning(row: Row) -> str:
 
 
 def passed(row: Row) -> str:
-    """Whether MiniZinc passes the option on."""
+    """The cell that tells whether MiniZinc passes the option on."""
     return "•" if row.extra_type or any(flag in STD_FLAGS for flag in row.flags) else ""
 
 
 def code(text: str) -> str:
-    """With flags between backticks."""
+    """The text with flags between backticks."""
     return FLAG.sub(r"`\1`", text)
 
 
@@ -85,7 +85,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def target() -> Path:
-    """In the source tree."""
+    """The path of the file in the source tree."""
     return share_folder().parent / "docs" / "guide" / "reference.md"
 
 

@@ -1,8 +1,7 @@
-"""Where the files are that are no Python, the kernels and the MiniZinc library, and how missing packages are installed.
+"""The places of the kernels and the MiniZinc library, and the commands that install missing packages.
 
-In the source tree they stand at the top level, beside this package; in an installed package they stand inside it
-(setup.cfg maps them there). Both are looked for, the installed place first. An editable installation is a source
-tree.
+In the source tree these files are at the top level, beside this package; in an installed package they are inside it
+(setup.cfg maps them there). The installed place is tried first. An editable installation is a source tree.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ def share_folder() -> Path:
 
 
 def wanted_cache_folder() -> Path:
-    """Where what can be made again is kept: $TURBO_FZN_CACHE, else the user's cache folder."""
+    """The path of the cache folder: $TURBO_FZN_CACHE, else the user's cache folder."""
     named = os.environ.get("TURBO_FZN_CACHE")
     if not named:
         import platformdirs  # only here: it costs 20 ms that a run with a named cache need not pay
@@ -38,8 +37,8 @@ def wanted_cache_folder() -> Path:
 
 
 def pip(*words: str) -> str:
-    """The command that has the pip of this Python do something. The packages that it is to install are named
-    themselves: `turbo_fzn[gpu]` is on no index, and nobody knows where its wheel or source tree is."""
+    """A command line for the pip of this Python. Packages to install are named one by one: `turbo_fzn[gpu]` is on no
+    index, and the place of its wheel or source tree is unknown."""
     return shlex.join([sys.executable, "-m", "pip", *words])
 
 

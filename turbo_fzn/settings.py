@@ -1,7 +1,7 @@
 """The settings of a call from Python, checked as the command checks its flags: by the rows of options.py.
 
-A row says of which kind a value is and between which limits it lies, for argparse and for `options_of` here. What a
-text names (GPUs, methods, roles) is checked by `run.policy.check_names`, for both.
+A row gives the kind of a value and its limits, for argparse and for `options_of` here. Names in a text (GPUs, methods,
+roles) are checked by `run.policy.check_names`, for both.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from turbo_fzn.limits import LIMITS, fault_of_integer, fault_of_pair, fault_of_p
 from turbo_fzn.options import OPTIONS, Options, Row
 
 DEFAULTS = {item.name: item.default for item in fields(Options)}
-CHECKS = {True: "always", False: "never"}  # what `check` may be, beside its words
+CHECKS = {True: "always", False: "never"}  # further values of `check`
 
 
 def options_of(settings: Mapping[str, object]) -> Options:
-    """The options with these values, by the names of their fields. Raises TypeError for a name that is no field, and
-    UsageError for a value that the command would refuse."""
+    """The options with these values, given by the names of their fields. Raises TypeError for a name that is not a
+    field, and UsageError for a value that the command would refuse."""
     unknown = [name for name in settings if name not in DEFAULTS]
     if unknown:
         raise TypeError(f"unknown settings: {', '.join(name + _hint(name) for name in sorted(unknown))}")
@@ -32,14 +32,14 @@ def options_of(settings: Mapping[str, object]) -> Options:
 
 
 def _hint(name: str) -> str:
-    """The field that may have been meant: it has nearly this name, or a flag that has."""
+    """A hint at the field that may have been meant: one with a similar name, or with a flag of a similar name."""
     names = {flag.lstrip("-").replace("-", "_"): row.field for row in OPTIONS for flag in row.flags}
     close = get_close_matches(name, {**names, **{field: field for field in DEFAULTS}}, 1)
     return f" (did you mean {names.get(close[0], close[0])}?)" if close else ""
 
 
 def _checked(name: str, value: object) -> Any:
-    """The value as `Options` has it. Raises UsageError."""
+    """The value converted for `Options`. Raises UsageError."""
     default = DEFAULTS[name]
     if value is None and default is None:
         return None
@@ -64,7 +64,7 @@ def _switch(rows: list[Row], value: object) -> bool:
 
 
 def _word(rows: list[Row], value: object) -> object:
-    """One of the words of a choice, or of what the flags of these rows set the field to."""
+    """Checks that the value is a word of a choice, or one that the flags of these rows set."""
     words = [word for row in rows for word in row.kind.split(":")[1:]]
     if rows[0].kind.startswith("const"):
         default = DEFAULTS[rows[0].field]

@@ -1,9 +1,9 @@
-"""The flags of C++ Turbo (github.com/lattice-land/turbo, 1.2) and of the XCSP3 competitions, for those whose scripts
-have them; and what to say of a word that is no flag, method or role.
+"""Translates the flags of C++ Turbo (github.com/lattice-land/turbo, 1.2) and of the XCSP3 competitions, for existing
+scripts; and makes the messages for unknown flags, methods and roles.
 
-What means something here becomes our flag (docs/guide/from-turbo.md has all); what only tunes that solver is left out,
-with a line that says why; what cannot be left out is refused with the name of what there is instead. The other flags
-(-a, -f, -i, -n, -s, -t, -v) are the same in both, as they are MiniZinc's.
+A flag with a counterpart becomes our flag (docs/guide/from-turbo.md lists all); one that only tunes the other solver is
+ignored with a note; one that cannot be ignored is refused with the name of the alternative. The other flags (-a, -f,
+-i, -n, -s, -t, -v) are MiniZinc's, and equal in both.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ REFUSED = {
     "-ast": "--dump-tnf FILE writes the model in ternary normal form",
     "-network_analysis": "-v shows sizes; --dump-tnf FILE writes the model in ternary normal form",
 }
-# Refused, unless the value is the one that changes nothing.
+# Flags that are refused, unless their value is the default.
 ONLY_AS_USUAL = {
     "-cutnodes": ("0", "there is no limit of nodes; -t N limits the time to N milliseconds"),
     "-wac1_threshold": ("0", "warp-sweep takes no threshold; -fp ac1 sweeps without warps, whatever is active"),
@@ -40,7 +40,7 @@ ONLY_AS_USUAL = {
 LARGEST_SPLIT = 30
 
 
-FLAG = re.compile(r"-[^\d. ][^ ]*")  # how argparse tells a flag from a file and from a negative number
+FLAG = re.compile(r"-[^\d. ][^ ]*")  # argparse's rule for flags, as opposed to files and negative numbers
 
 
 def milliseconds(seconds: str) -> str:
@@ -48,11 +48,11 @@ def milliseconds(seconds: str) -> str:
 
 
 def share_of_learners(mebibytes: str) -> str:
-    """A quarter, as they have of a machine without such a limit."""
+    """The memory of learners as a share of the limit: a quarter, as without a limit of the machine's."""
     return str(max(int(mebibytes) // 4, 1)) if mebibytes.isdecimal() else mebibytes
 
 
-# Those of the competitions, with a blank or `=` before the value: our flag, and the value in its unit.
+# The flags of the competitions, with a blank or `=` before the value: our flag, and the conversion of the value.
 COMPETITION: dict[str, tuple[str, Callable[[str], str]]] = {
     "--timelimit": ("-t", milliseconds),
     "--memlimit": ("--memory", share_of_learners),
@@ -61,7 +61,7 @@ COMPETITION: dict[str, tuple[str, Callable[[str], str]]] = {
 
 
 def translate(argv: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The command line in our flags, and what is to be said of those that were left out. Raises UsageError."""
+    """The command line in our flags, and notes on the flags that were ignored. Raises UsageError."""
     translation = Translation(argv)
     return translation.ours, translation.notes
 
@@ -73,8 +73,8 @@ class Translation:
         self.words: Iterator[str] = iter(argv)
         self.ours: list[str] = []
         self.notes: list[str] = []
-        self.variants: list[str] = []  # which one flag names together
-        self.engine = ""  # where it was named as in Turbo
+        self.variants: list[str] = []  # all variants, which become one flag
+        self.engine = ""  # if it was named by a flag of C++ Turbo
         takers = {"-arch": self.take_engine, "-or": self.take_blocks, "-p": self.take_threads}
         takers |= {"-fp": self.take_fixpoint, "-sub": self.take_split, "--variant": self.take_variant}
         for word in self.words:
@@ -83,7 +83,7 @@ class Translation:
             self.ours += ["--variant", ",".join(dict.fromkeys(self.variants))]
 
     def value(self) -> str:
-        """The word behind a flag; empty where there is none."""
+        """The word after a flag; empty if there is none."""
         return next(self.words, "")
 
     def take(self, word: str) -> None:
@@ -118,12 +118,13 @@ class Translation:
         self.ours += ["--arch", self.engine]
 
     def take_blocks(self, word: str) -> None:
-        """0: as many as fit, which is the default."""
+        """Takes the number of blocks; 0 is as many as fit, the default."""
         blocks = self.value()
         self.ours += ["--blocks", blocks] if blocks != "0" else []
 
     def take_threads(self, word: str) -> None:
-        """MiniZinc's flag; behind Turbo's -arch it has Turbo's meaning: on a GPU that of -or, and 0 is the default."""
+        """Takes MiniZinc's -p; after Turbo's -arch it has Turbo's meaning: on a GPU that of -or, and 0 is the
+        default."""
         if self.engine == "gpu":
             self.take_blocks(word)
         elif self.engine:
@@ -139,7 +140,7 @@ class Translation:
         self.variants.append(FIXPOINTS[name])
 
     def take_split(self, word: str) -> None:
-        """Into 2 to the power of the value; -1: into as many as suit the blocks."""
+        """Takes the exponent of the number of subproblems, a power of 2; -1 is the default for the blocks."""
         power = self.value()
         if power not in map(str, range(-1, LARGEST_SPLIT + 1)):
             raise UsageError(f"{word}: expected a power of two from -1 to {LARGEST_SPLIT}, found {power[:40]!r}")
@@ -147,19 +148,19 @@ class Translation:
         self.ours += ["--subproblems", str(2 ** int(power))] if power != "-1" else []
 
     def take_variant(self, word: str) -> None:
-        """Ours, beside those that Turbo's flags name."""
+        """Takes our --variant, in addition to variants named by Turbo's flags."""
         self.variants += self.value().replace(",", " ").split() or [""]
 
 
 def unknown_flags(words: Sequence[str], takes_value: Mapping[str, bool]) -> list[str]:
-    """The words that look like a flag and are none. `takes_value` has all flags, and whether a value follows."""
+    """The words that look like a flag and are unknown. `takes_value` maps all flags to whether a value follows."""
     before = words[: words.index("--")] if "--" in words else words
     return [word for word in before if FLAG.fullmatch(word) and not _is_flag(word, takes_value)]
 
 
 def _is_flag(word: str, takes_value: Mapping[str, bool]) -> bool:
-    """Whether it is a flag, perhaps with its value (`-n=5`, `-n5`), or several of one letter (`-as`). `-node` is none,
-    although argparse would read it as `-n ode`."""
+    """Whether the word is a flag, perhaps with its value (`-n=5`, `-n5`), or several of one letter (`-as`). `-node` is
+    not one, although argparse would read it as `-n ode`."""
     if word.partition("=")[0] in takes_value:
         return True
     if word.startswith("--"):
@@ -174,7 +175,7 @@ def _is_flag(word: str, takes_value: Mapping[str, bool]) -> bool:
 
 
 def did_you_mean(words: Iterable[str], known: Iterable[str]) -> str:
-    """The end of a message about words that are not known: what each may have been meant to be, where that is near."""
+    """The end of a message on unknown words: for each the most similar known word, if one is similar enough."""
     from difflib import get_close_matches
 
     words, known = list(words), list(known)
@@ -184,6 +185,7 @@ def did_you_mean(words: Iterable[str], known: Iterable[str]) -> str:
 
 
 def no_such(what: str, unknown: Iterable[str], known: Sequence[str], others: Sequence[str] = ()) -> str:
-    """A message about names that are not known: which are, and what may have been meant. `others` may be meant, too."""
+    """A message on unknown names, with the known ones and similar ones; `others` are further names that may be
+    meant."""
     words = sorted(unknown)
     return f"{what} {', '.join(words)}; there are {', '.join(known)}{did_you_mean(words, [*known, *others])}"

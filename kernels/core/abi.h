@@ -39,9 +39,14 @@ enum Operator {
   OP_ADD = 0, OP_MUL = 1, OP_DIV = 2, OP_MOD = 3, OP_MIN = 4, OP_MAX = 5, OP_EQ = 6, OP_LEQ = 7, OP_ELEMENT = 8,
 };
 
-// What a linear row says of its sum; the module's docstring has the three forms.
+// The three forms of a linear row; the module's docstring defines them.
 enum LinearKind {
   LINEAR_RANGE = 0, LINEAR_AT_MOST = 1, LINEAR_EQUAL = 2,
+};
+
+// What a wide row says; the table above tells.
+enum WideKind {
+  WIDE_ALL_DIFFERENT = 0, WIDE_CUMULATIVE = 1,
 };
 
 // VarChoice of turbo_fzn/tnf/language.py.
@@ -51,7 +56,7 @@ enum VarChoice {
 };
 
 // ValueChoice of turbo_fzn/tnf/language.py.
-// With those that are none of MiniZinc's.
+// The value choices that MiniZinc does not have.
 enum ValueChoice {
   VALUE_MIN = 0, VALUE_MAX = 1, VALUE_MEDIAN = 2, VALUE_SPLIT = 3, VALUE_REVERSE_SPLIT = 4, VALUE_RANDOM = 5,
   VALUE_SPLIT_RANDOM = 6, VALUE_OUT_MIN = 7, VALUE_OUT_MAX = 8, VALUE_OUT_MEDIAN = 9, VALUE_OUT_RANDOM = 10,
@@ -75,36 +80,36 @@ enum DecisionSet {
   DECIDE_LABELLED = 3,  // those of the search annotation, or that the model declares
 };
 
-// What a block's time goes to; counted by PROFILE builds only.
+// The activities of a block, whose times PROFILE builds measure.
 enum Activity {
   ACTIVITY_FIXPOINT = 0, ACTIVITY_CHOICE = 1, ACTIVITY_BACKTRACK = 2, ACTIVITY_SOLUTION = 3, ACTIVITY_DIVE = 4,
   ACTIVITY_WAIT = 5,
 };
 
-// Of a node of the search tree; the numbers of the profiler's protocol.
+// The status of a node of the search tree, with the numbers of the profiler's protocol.
 enum TraceStatus {
   TRACE_SOLVED = 0, TRACE_FAILED = 1, TRACE_BRANCH = 2, TRACE_SKIPPED = 3,
 };
 
-// Between a thread that searches and the block that propagates for it (hybrid/mailbox.h), in memory of the host
-// that both reach; followed by the lists of changes, first those for the block.
+// The messages between a thread that searches and the block that propagates for it (hybrid/mailbox.h), in mapped
+// memory of the host; followed by the lists of changes, first those for the block.
 struct alignas(64) Mailbox {
   alignas(64) i64 asked;     // the thread's last message
   alignas(64) i64 answered;  // the block's last one
-  i64 propagations;          // what the block has done for all its answers
+  i64 propagations;          // of the block for all its answers
   i64 iterations, busy_ns;
   i64 checksum;              // of its store; in CHECK_ASSERTIONS builds only
-  i32 culprit;               // of a failure: a row that has seen it, or -1
+  i32 culprit;               // a row that has failed, or -1
 };
 
-// One a thread, so many bytes apart. A list has room for so many changes.
+// One mailbox for each thread, `bytes` apart. A list has room for `entries` changes.
 struct Mailboxes {
   char* memory;
   i64 bytes;
   i32 entries;
 };
 
-// What a thread has counted of its block's answers.
+// The counts of a thread on its block's answers.
 struct RoundTrips {
   i64 round_trips;
   i64 round_trip_ns;   // that the thread has waited
@@ -113,23 +118,22 @@ struct RoundTrips {
   i64 sent_bytes, returned_bytes;
 };
 
-// What was counted where a path from the root has a certain length; counted by PROFILE builds only. Class c has the
-// lengths of c bits.
+// The counts at nodes with paths of certain lengths; in PROFILE builds only. Class c has the lengths of c bits.
 struct DepthCounts {
   i64 nodes;
   i64 length;  // the sum of the lengths
   i64 iterations, propagations;
 };
 
-// What a block that learns has counted.
+// The counters of a block that learns.
 struct LearnStatistics {
   i64 nogoods;             // clauses learned, and the sums of their sizes and LBDs
   i64 literals, lbd;
-  i64 minimised;           // literals that minimisation left out
-  i64 backjumps;           // conflicts that went back more than a level
+  i64 minimised;           // literals removed by minimisation
+  i64 backjumps;           // conflicts that went back more than one level
   i64 reductions;          // of the clauses
-  i64 told;                // clauses given to other blocks
-  i64 heard;               // and taken from them
+  i64 told;                // clauses sent to other blocks
+  i64 heard;               // clauses received from them
   i64 explanations;        // of rows
   i64 premises;
   i64 explanation_errors;  // counted by CHECK_EXPLANATIONS builds only
@@ -140,34 +144,39 @@ struct alignas(16) Row {
   i32 op, x, y, z;
 };
 
-// The rows to wake when a variable changes: watchers[start, both) on its lower bound only, [both, upper) on either,
-// [upper, end) on its upper bound only.
+// The rows to wake when a bound of a variable changes: watchers[start, both) for its lower bound only, [both,
+// upper) for either, [upper, end) for its upper bound only.
 struct alignas(16) Watch {
   i32 start, both, upper, end;
 };
 
-// How to label some variables. From `start` on, `strategy_vars` has `count` variables to label, then as many whose
-// bounds the variable choice looks at (measured), then, for VAR_MAX_REGRET, count + 1 places in `tables`: from place i
-// to place i + 1 lie the gaps in the domain of measured variable i, in order, each as the last value before it and the
+// A labelling strategy. From `start` on, `strategy_vars` has `count` variables to label, then as many whose bounds
+// the variable choice compares (measured), then, for VAR_MAX_REGRET, count + 1 places in `tables`: from place i to
+// place i + 1 are the gaps in the domain of measured variable i, in order, each as the last value before it and the
 // first one behind it.
 struct alignas(16) Strategy {
   i32 var_choice, value_choice, start, count;
 };
 
-// A linear row (tnf/linear_rows.py): its terms lie in terms[start, end). `truth` is a variable, or -1 in a
-// LINEAR_RANGE. An end of the range that there is not is ±INFINITE_BOUND.
+// A linear row (tnf/linear_rows.py) with the terms in terms[start, end). `truth` is a variable, or -1 in a
+// LINEAR_RANGE. A missing end of the range is ±INFINITE_BOUND.
 struct Linear {
   i64 low, high;
   i32 start, end, truth, kind;
 };
 
-// `factor` times what the side is at, a positive number: the side of the variable that grows with the sum.
+// `factor`, a positive number, times `side`: the side of the variable that grows with the sum.
 struct Term {
   i32 side, factor;
 };
 
-// A node: the place among its siblings and the decision that led to it (var -1: none). A tree is searched by each
-// task, and each numbers its nodes from 0; the parent of a root is -1.
+// A wide row (tnf/wide.py): the variables of its head and groups are wide_arguments[start, end).
+struct Wide {
+  i32 kind, start, end;
+};
+
+// A node: its place among its siblings and the decision that led to it (var -1: none). Each task searches its own
+// tree, and numbers its nodes from 0; the parent of a root is -1.
 struct TraceRecord {
   i64 lower, upper;
   i32 tree, node, parent, alternative, children, status, var;
@@ -200,7 +209,7 @@ struct TrailEntry {
   i32 var;
 };
 
-// A choice point: the alternatives not tried yet, and what to restore when it is left.
+// A choice point: the alternatives not tried yet, and the state to restore when it is left.
 struct Level {
   bound_t lower[2];     // alternatives, the last one in place 0
   bound_t upper[2];
@@ -210,58 +219,58 @@ struct Level {
   i32 output_position;  // place of the first unfixed output variable before the choice
 };
 
-// Words shared by all blocks. The host writes `stop`, `consumed` and `host_*` while the kernel runs. Every node
-// reads the first line, those of the tree search also how full the pool is.
+// Words shared by all blocks. The host writes `stop`, `consumed` and `host_*` while the kernel is running. Every
+// node reads the first line; nodes of the tree search also read how full the pool is.
 struct alignas(64) Common {
   i64 best;                     // least value of sense * objective found so far
   i32 stop;                     // set by the host: leave at once
   i64 consumed;                 // solutions that the host has taken out of the ring
   i64 ring_head;                // solutions put into the ring
-  i32 incomplete;               // something was given up (a capacity, an overflow): no claim of completeness
+  i32 incomplete;               // a part was left unsearched (a capacity, an overflow): no proof of completeness
   i64 bound;                    // no solution has a smaller sense * objective
-  i64 host_bound;               // the same as `bound`, but set by the host alone: it may overwrite it at any time
-  i64 host_best;                // of a solution that was found elsewhere; `best` follows it. The host alone sets it
+  i64 host_bound;               // a bound like `bound` that only the host writes, at any time
+  i64 host_best;                // of a solution that was found elsewhere; `best` follows it. Only the host writes it
   i64 improved_ns;              // when `best` was last improved, by now_ns()
   i32 proved_by;                // the method that has raised `bound` last
   i32 wished;                   // set by the host: there are `wishes`
-  i64 turn_end;                 // set by the host: the work after which a learner that is alone waits for it; 0: never
-  i64 turn_over;                // the `turn_end` at which it waits, or has waited last
+  i64 turn_end;                 // set by the host: the work after which a single learner waits for it; 0: never
+  i64 turn_over;                // the last `turn_end` at which it has waited
   alignas(64) i64 pool_head;    // blocks that have asked the pool for a subproblem
   alignas(64) i64 pool_tail;    // subproblems put into it
   alignas(64) i32 outstanding;  // subproblems that exist, in pool or blocks; 0: nothing is open here
   i32 shared;                   // set by the host: other engines may still have parts of the tree
-  alignas(64) i64 wanted;       // set by the host: parcels that it would like to have, in all
+  alignas(64) i64 wanted;       // set by the host: parcels that it asks for, in total
   i64 sent;                     // parcels put into the outbox
   i64 brought;                  // set by the host: parcels that it has put into the inbox
-  i64 fetched;                  // twice the number of those that were taken out; odd while one is
-  alignas(64) i64 next_part;    // of the tree where it is split ahead (search/split.h): what is drawn next
-  i64 skipped_parts;            // those that nobody had to draw
+  i64 fetched;                  // twice the number of parcels taken out of the inbox; odd while one is being taken
+  alignas(64) i64 next_part;    // the next part of a tree that is split ahead (search/split.h)
+  i64 skipped_parts;            // parts that no block had to take
 };
 
-// What a block counts.
+// The counters of a block.
 struct Statistics {
   i64 nodes, failures, propagations, iterations, solutions, donations, replays, restarts, peak_level, busy_ns, idle_ns;
   i64 fixpoint_errors;  // rows that could still tighten at a fixpoint; counted by CHECK_FIXPOINT builds only
   i64 activity_ticks[N_ACTIVITIES];
 };
 
-// A solution that neighbourhoods start from: version / 2 times rewritten, and in the middle of that when odd.
+// A solution that neighbourhoods start from, written version / 2 times; an odd version is being written.
 struct alignas(64) Island {
   i64 version;
   i64 value;     // sense * objective
-  i64 patience;  // of an island apart: neighbourhoods that may fail before it is settled; of the host's: incumbent.h
+  i64 patience;  // neighbourhoods that may fail before the island is resettled; for the host's see incumbent.h
 };
 
-// Root bounds (search/units.h): `version` is 0 until one was told; followed by 2 n_vars of type bound_t.
+// Root bounds (search/units.h): `version` is 0 until one was set; followed by 2 n_vars of type bound_t.
 struct alignas(64) Units {
   i64 version;
 };
 
-// What a method has cost and brought, over all blocks. Recent figures are halved now and then.
+// The costs and gains of a method over all blocks. Recent figures are halved at intervals.
 struct alignas(64) MethodBook {
   i64 tries, busy_ns, improvements, recent_ns, recent_gain;
-  i64 running;                    // blocks that are at it
-  i32 share[N_EXTENTS][N_SIZES];  // of the variables: what its neighbourhoods fix, in SHARE_UNITs
+  i64 running;                    // blocks that use it now
+  i32 share[N_EXTENTS][N_SIZES];  // of variables that its neighbourhoods fix, in SHARE_UNITs
 };
 
 // A subproblem; followed by pool_path decisions.
@@ -271,7 +280,7 @@ struct alignas(16) PoolSlot {
 
 // A subproblem on its way to another engine, or from one; followed by parcel_path decisions.
 struct alignas(16) Parcel {
-  i64 sequence;  // in the outbox, of the parcel that is there: its number, from 1 on
+  i64 sequence;  // in the outbox: the number of the parcel, from 1 on
   i32 length;
 };
 
@@ -280,7 +289,7 @@ struct RingSlot {
   i64 sequence, objective, block, method;
 };
 
-// All that a kernel is told.
+// The input of a kernel.
 struct Problem {
   const Row* rows;
   const Watch* watches;
@@ -292,14 +301,14 @@ struct Problem {
   const i32* strategy_vars;
   const i32* exports;
   const i32* neighbours;              // the variables that large neighbourhood search fixes
-  const i32* neighbour_groups;        // of each: the number of its array of decision variables
-  const i32* owners;                  // of each variable: a decision variable near to it in the graph, or -1
+  const i32* neighbour_groups;        // for each of them: the number of its array
+  const i32* owners;                  // for each variable: a near one of these, or -1
   const bound_t* hints;               // the warm start: a value for each variable of the strategy WARM_START
   i32* weights;                       // failure weights of the variables, for VAR_DOM_W_DEG
   Island* islands;                    // island 0 holds the best solution so far; behind the last is the host's
   bound_t* incumbents;                // n_vars values an island
   bound_t* phases;                    // the value that each variable was last fixed to, by a decision of any block
-  bound_t* wishes;                    // the value of each variable that learners are to try, or one out of range
+  bound_t* wishes;                    // the suggested value of each variable, or one out of range
   Units* units;
   MethodBook* books;                  // one a method
   Common* common;
@@ -316,7 +325,7 @@ struct Problem {
   i32 objective, sense;
   i32 changed_capacity, queue_capacity, trail_capacity, level_capacity, path_capacity;
   i32 pool_slots, pool_path, ring_slots;
-  i32 parcels;                        // that outbox and inbox have room for; 0 where no others share the tree
+  i32 parcels;                        // that fit the outbox and the inbox; 0 where no other engines share the tree
   i32 parcel_path;
   i32 lns_percent;                    // share of the blocks that search neighbourhoods once there is an incumbent
   i32 n_blocks, use_weights;
@@ -325,22 +334,27 @@ struct Problem {
   i32 n_hints, n_linears, n_terms, n_links;
   i32 most_terms;                     // of a linear row
   Strategy outputs;                   // the output variables, as a list in strategy_vars
-  const i32* roles;                   // of each block: its method if it is a learner's, else METHOD_TREE
-  const char* decision_sets;          // of each variable: bit s says that it is in DecisionSet s
-  const i32* decides;                 // of each block that learns: bit s says that DecisionSet s has its turns
+  const i32* roles;                   // for each block: its method if it learns, else METHOD_TREE
+  const char* decision_sets;          // for each variable: bit s is set if it is in DecisionSet s
+  const i32* decides;                 // for each block that learns: bit s is set if it uses DecisionSet s
   LearnStatistics* learn_statistics;  // one a block
-  char* exchange;                     // what learners tell each other (learn/exchange.h); null where there is one
+  char* exchange;                     // between learners (learn/exchange.h); null with fewer than two
   i64 learn_bytes;                    // of a learner's memory
-  DepthCounts* depths;                // one a class of depths, of all blocks; in PROFILE builds
-  i32 split_bits;                     // where the tree is split ahead: into two to this power
-  const Linear* linears;              // rows that learners run in the place of others (tnf/fuse.py)
+  DepthCounts* depths;                // for each class of depths, of all blocks; in PROFILE builds
+  i32 split_bits;                     // a tree that is split ahead has 2^split_bits parts
+  const Linear* linears;              // rows that replace others for learners (tnf/fuse.py)
   const Term* terms;
-  const i32* linear_wakes;            // of each side, and one more: where its linear rows begin, in here
-  const i32* clauses;                 // as `linear_wakes`: of each clause the sides of truth values
-  const char* absorbed;               // of each row: whether linear rows or clauses say what it says
-  const char* links;                  // of each variable: whether it has left with such rows
+  const i32* linear_wakes;            // for each side and one more: where its rows begin in this list
+  const i32* clauses;                 // in the form of `linear_wakes`: for each clause its sides of truth values
+  const char* absorbed;               // for each row: whether linear rows or clauses replace it
+  const char* links;                  // for each variable: whether it has left with such rows
   const i32* link_rows;               // the rows that define these, operands first
   i32 n_clauses, n_clause_literals;
+  const Wide* wides;                  // rows that learners run beside all others (tnf/wide.py)
+  const i32* wide_arguments;
+  const i32* wide_wakes;              // as `linear_wakes`
+  i32 n_wides;
+  i32 most_arguments;                 // of a wide row
 };
 
 #include "abi_check.h"

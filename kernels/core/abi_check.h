@@ -6,7 +6,7 @@
 
 #define SAME(expression, value) \
   static_assert((expression) == (value), "host and kernels differ: python -m turbo_fzn.engine.abi.header --write")
-#define ABI_DIGEST "e2534d55ea2faf40"
+#define ABI_DIGEST "c61214dff9b75bb6"
 
 SAME(INFINITE_BOUND, 4611686018427387904);
 SAME(NO_INCUMBENT, 9223372036854775807);
@@ -37,6 +37,8 @@ SAME(OP_ELEMENT, 8);
 SAME(LINEAR_RANGE, 0);
 SAME(LINEAR_AT_MOST, 1);
 SAME(LINEAR_EQUAL, 2);
+SAME(WIDE_ALL_DIFFERENT, 0);
+SAME(WIDE_CUMULATIVE, 1);
 SAME(VAR_INPUT_ORDER, 0);
 SAME(VAR_FIRST_FAIL, 1);
 SAME(VAR_ANTI_FIRST_FAIL, 2);
@@ -147,6 +149,10 @@ SAME(offsetof(Linear, kind), 28);
 SAME(sizeof(Term), 8);
 SAME(offsetof(Term, side), 0);
 SAME(offsetof(Term, factor), 4);
+SAME(sizeof(Wide), 12);
+SAME(offsetof(Wide, kind), 0);
+SAME(offsetof(Wide, start), 4);
+SAME(offsetof(Wide, end), 8);
 SAME(sizeof(TraceRecord), 48);
 SAME(offsetof(TraceRecord, lower), 0);
 SAME(offsetof(TraceRecord, upper), 8);
@@ -254,7 +260,7 @@ SAME(offsetof(RingSlot, sequence), 0);
 SAME(offsetof(RingSlot, objective), 8);
 SAME(offsetof(RingSlot, block), 16);
 SAME(offsetof(RingSlot, method), 24);
-SAME(sizeof(Problem), 528);
+SAME(sizeof(Problem), 560);
 SAME(offsetof(Problem, rows), 0);
 SAME(offsetof(Problem, watches), 8);
 SAME(offsetof(Problem, watchers), 16);
@@ -335,6 +341,11 @@ SAME(offsetof(Problem, links), 504);
 SAME(offsetof(Problem, link_rows), 512);
 SAME(offsetof(Problem, n_clauses), 520);
 SAME(offsetof(Problem, n_clause_literals), 524);
+SAME(offsetof(Problem, wides), 528);
+SAME(offsetof(Problem, wide_arguments), 536);
+SAME(offsetof(Problem, wide_wakes), 544);
+SAME(offsetof(Problem, n_wides), 552);
+SAME(offsetof(Problem, most_arguments), 556);
 
 #undef BY_WIDTH
 #undef SAME

@@ -1,7 +1,8 @@
-// What must hold. Only builds with -DCHECK_ASSERTIONS look; the tests make one, and end where something does not hold.
-// In other builds nothing is left of an assertion.
+// Assertions. Only builds with -DCHECK_ASSERTIONS evaluate them; the tests make one, and end where an assertion fails.
+// In other builds an assertion is nothing.
 //
-// Lanes run at the same time: an assertion looks at what nobody changes between two barriers, or at what a lane owns.
+// Lanes run at the same time: an assertion reads only values that no lane changes between two barriers, or that its own
+// lane owns.
 #pragma once
 
 #include "port.h"

@@ -1,12 +1,11 @@
 // How a row writes a bound that other lanes write at the same time.
 //
 // By an atomic maximum or minimum no bound is ever lost. PLAIN_BOUNDS writes it plainly, as Turbo does since 1.2.3: a
-// lane may then overwrite a better bound that another one wrote in the same round. What is written is implied by the
-// rows all the same, and better than what the round began with. So all that is needed for the fixpoint is that a row
-// whose bound was lost runs again: each one that has written a bound does, in the next round
-// (docs/design/correctness.md).
+// lane may then overwrite a better bound that another one wrote in the same round. Every bound written is still implied
+// by the rows, and better than the bound at the begin of the round. So the fixpoint is reached if each row whose bound
+// was lost runs again: each row that has written a bound does, in the next round (docs/design/correctness.md).
 //
-// Decisions, and what the host says of the root, are no rows: what they write must not be lost, and is written
+// Decisions and root bounds from the host are not rows: the bounds that they write must not be lost, and are written
 // atomically in every build.
 #pragma once
 

@@ -1,7 +1,7 @@
 // Which rows run in a round, event-driven: those that watch a bound which has changed.
 //
 // Wake: walk the watch lists of the changed variables and queue the rows found. A row's bit in `queued` is cleared
-// before the row reads its bounds, so a change that it misses wakes it again. The other way is sweep.h.
+// before the row reads its bounds, so a change that it misses wakes it again. The alternative is sweep.h.
 #pragma once
 
 #include "bounds.h"
@@ -24,7 +24,8 @@ DEVICE void queue_row(const Block& b, i32 row) {
 }
 
 // Queues the watchers of `var` that its change bits concern; `member` of `group` lanes share the walk. Where rows write
-// plainly, who has written one bound must run again, and watches the other one at least: so all watchers are queued.
+// plainly, a row that has written one bound must run again, and may watch only the other one: so all watchers are
+// queued.
 DEVICE void wake_watchers(const Block& b, i32 var, i32 member, i32 group) {
   u32 shift = flag_shift(var), old = 0;
   if (member == 0) old = block_and(flag_word(b, var), ~(FLAG_CHANGED << shift)) >> shift;
@@ -47,7 +48,7 @@ DEVICE void wake_changed(const Block& b, i32 n_changed) {
   for (i32 var = group; var < b.problem->n_vars; var += groups) wake_watchers(b, var, member, WATCH_GROUP);
 }
 
-// The i-th word of `queued`, taken out of it but for the retired rows.
+// Takes the i-th word out of `queued` and returns it; the bits of retired rows stay, and are not returned.
 DEVICE u32 take_queued(const Block& b, i32 i) {
   u32 retired = RETIRES_ROWS ? b.entailed[i] : 0;
   return block_exchange(&b.queued[i], retired) & ~retired;

@@ -1,11 +1,12 @@
 // Propagation of one store to its fixpoint.
 //
-// A round has two steps. Wake: find the rows that may have something to say since the last round. Run: propagate them,
-// which changes variables. The rounds end when nothing changed, or a domain is empty, or the host says stop. Which rows
-// run is a question of their own: by default those that watch what has changed (events.h), in variants all (sweep.h).
+// A round has two steps. Wake: find the rows that may tighten a bound since the last round. Run: propagate them, which
+// changes variables. The rounds end when nothing changed, or a domain is empty, or the host asks for a stop. By default
+// the rows that watch a changed bound run (events.h), in variants all rows (sweep.h).
 //
 // Counters come in pairs used in turn (see Propagation): the wake step of round r reads n_changed[r % 2] and fills
-// n_queue[r % 2]; the run step then counts as round r + 1, fills n_changed[(r + 1) % 2] and clears what nobody reads.
+// n_queue[r % 2]; the run step then counts as round r + 1, fills n_changed[(r + 1) % 2] and clears the counter that no
+// step reads.
 #pragma once
 
 #include "assert.h"
@@ -21,7 +22,7 @@
 constexpr i32 STOP_POLL_ROUNDS = 16;
 constexpr i32 LONG_ROUND = 32;  // runs a lane: the host's stop flag is read after each round as long as that
 
-// No row is queued or retired. The lanes part the work; a barrier is the caller's.
+// Makes no row queued or retired. The lanes divide the work; the caller adds the barrier.
 DEVICE void clear_queue(const Block& b) {
   for (i32 i = lane(); i < row_words(b.problem->n_rows); i += lanes()) {
     b.queued[i] = 0;
@@ -29,7 +30,7 @@ DEVICE void clear_queue(const Block& b) {
   }
 }
 
-// After a failure: nothing has changed, for the watchers will not be walked.
+// After a failure: clears all marks of changes, since the watchers will not be walked.
 DEVICE void forget_changes(const Block& b) {
   i32& counter = propagation(b).n_changed[b.round & 1];
   clear_changes(b, counter);
@@ -55,7 +56,7 @@ DEVICE void check_fixpoint(Block& b) {
 #endif
 
 #ifdef CHECK_ASSERTIONS
-// At a fixpoint nothing waits to be woken or run, no domain is empty, and the trail has room for what it holds.
+// Asserts that at a fixpoint no row waits to be woken or run, no domain is empty, and the trail has not overflowed.
 DEVICE void assert_at_rest(const Block& b) {
   const Propagation& s = propagation(b);
   ASSERT(0 <= s.trail_size && s.trail_size <= b.problem->trail_capacity);
@@ -72,7 +73,7 @@ DEVICE void assert_at_rest(const Block& b) {
 #endif
 
 // Propagates from the changed variables on. Returns, to all lanes alike, whether the store is consistent; at a stop
-// the store is left as it is, and propagation(b).stop says so. Ends with a barrier behind it.
+// the store is left as it is, and propagation(b).stop is set. Ends with a barrier.
 DEVICE bool fixpoint(Block& b) {
   Propagation& s = propagation(b);
   begin_rounds(b);

@@ -4,7 +4,7 @@
 // ends fits into 32 bits; products are formed in 64 bits and cut off beyond every bound. 64-bit stores: a bound may be
 // infinite, and ends are 128 bits wide. An infinite end is ±2^63: any sum with a finite number stays beyond
 // INFINITE_BOUND and any product but with 0 too, and 2^63 * 2^63 still fits, so sums and products need no special case.
-// Quotients of an infinite numerator do, and have it here.
+// Quotients of an infinite numerator need one, and have it here.
 #pragma once
 
 #include "abi.h"
@@ -47,7 +47,7 @@ template <typename T> DEVICE T minimum(T a, T b) { return a < b ? a : b; }
 template <typename T> DEVICE T maximum(T a, T b) { return a > b ? a : b; }
 DEVICE value_t magnitude(value_t a) { return a < 0 ? -a : a; }
 
-// A product as an end: beyond every bound it does not matter how far.
+// A product as an end, cut off beyond every bound.
 DEVICE value_t cut_off(wide_t v) {
 #if BOUND_BITS == 64
   return v;

@@ -1,4 +1,4 @@
-// How long runs last between restarts: mostly short, now and then long.
+// The lengths of runs between restarts: mostly short, now and then long.
 #pragma once
 
 #include "port.h"

@@ -1,4 +1,4 @@
-// The few words that differ between a GPU and a CPU: the only file that asks which compiler is at work.
+// The definitions that differ between a GPU and a CPU: the only file that depends on the compiler.
 //
 // A *block* solves one subproblem at a time. On a GPU it is a CUDA block and its *lanes* are the threads; on a CPU it
 // is one OS thread with a single lane, for which a barrier is nothing and a block-wide atomic is an ordinary operation.
@@ -17,10 +17,10 @@ typedef uint64_t u64;
 #ifdef __CUDACC__
 
 #define DEVICE static __device__ __forceinline__
-#define OUTLINE static __device__ __noinline__  // what is rare: its registers do not count for the kernel's hot parts
+#define OUTLINE static __device__ __noinline__  // for rare calls: their registers do not count for the hot parts
 #define WARP_LANES 32
-#define RETIRING_PAYS 0  // whether leaving out entailed rows does (docs/measurements/tree-search.md)
-#define MANY_BLOCKS 1  // so that it does not matter when one of them is busy for long
+#define RETIRING_PAYS 0  // whether it pays to leave out entailed rows (docs/measurements/tree-search.md)
+#define MANY_BLOCKS 1  // whether there are so many that one of them may be busy for long
 
 DEVICE i32 lane() { return (i32)threadIdx.x; }
 DEVICE i32 lanes() { return (i32)blockDim.x; }
@@ -42,7 +42,7 @@ DEVICE i64 global_max(i64* p, i64 v) { return (i64)atomicMax((long long*)p, (lon
 DEVICE bool global_replace(i64* p, i64 expected, i64 v) {
   return (i64)atomicCAS((unsigned long long*)p, (unsigned long long)expected, (unsigned long long)v) == expected;
 }
-// A load of a 4- or 16-byte record that nobody writes while the kernel runs, through the read-only path.
+// A load of a 4- or 16-byte record that is never written while the kernel runs, by the read-only path.
 DEVICE i32 load_constant(const i32* p) { return __ldg(p); }
 template <typename T> DEVICE T load_constant(const T* p) {
   static_assert(sizeof(T) == sizeof(int4), "a 16-byte record");
@@ -62,7 +62,7 @@ DEVICE i64 now_ns() {
   return (i64)t;
 }
 DEVICE i64 ticks() { return (i64)clock64(); }
-DEVICE void yield_processor() {}  // between two looks at what must come soon
+DEVICE void yield_processor() {}  // between two looks at a word that will change soon
 // The value that the first lane of a power-of-two group of lanes holds.
 DEVICE u32 group_first(u32 v, i32 group) {
   u32 first = (u32)lane() & 31u & ~(u32)(group - 1);
@@ -79,7 +79,7 @@ DEVICE bool warp_any(bool v) {
   __syncwarp();
   return __any_sync(0xffffffffu, v);
 }
-// The sum of what the lanes before this one hold.
+// The sum of the values of the lanes before this one.
 DEVICE i32 warp_sum_before(i32 v) {
   i32 sum = v;
   for (i32 step = 1; step < 32; step *= 2) {
@@ -88,7 +88,7 @@ DEVICE i32 warp_sum_before(i32 v) {
   }
   return sum - v;
 }
-DEVICE i32 warp_last(i32 v) { return __shfl_sync(0xffffffffu, v, 31); }  // what the last lane holds
+DEVICE i32 warp_last(i32 v) { return __shfl_sync(0xffffffffu, v, 31); }  // the value of the last lane
 
 #else
 
@@ -153,7 +153,7 @@ DEVICE i64 now_ns() {
 }
 DEVICE i64 ticks() { return now_ns(); }
 DEVICE void yield_processor() { sched_yield(); }
-DEVICE void pause_briefly(i32 tries) {  // up to 1.6 ms: a thousand threads that wait must leave time to those that work
+DEVICE void pause_briefly(i32 tries) {  // up to 1.6 ms: a thousand waiting threads must leave time to those that work
   struct timespec t = {0, 50000l << (tries < 5 ? tries : 5)};
   nanosleep(&t, 0);
 }

@@ -1,4 +1,4 @@
-// Where a block's time goes: lane 0 counts, in PROFILE builds. In others these functions are nothing.
+// A block's time by activity: lane 0 counts, in PROFILE builds. In others these functions are empty.
 #pragma once
 
 #include "store.h"
@@ -6,7 +6,7 @@
 struct Stopwatch {
   i64 began;     // when the block did, in nanoseconds; in all builds
   i64 since;     // ticks
-  i32 activity;  // what has been going on since then
+  i32 activity;  // of the time since then
 };
 
 DEVICE Stopwatch& stopwatch(const Block& b);

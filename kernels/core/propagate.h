@@ -1,14 +1,14 @@
 // One function an operator: it tightens the intervals of x, y and z in x = y op z, never losing a solution.
 //
 // The functions are pure: they know intervals, no store. `propagate_row` reads the three intervals, lets the operator
-// tighten copies, and writes back what changed. So the lanes of a warp part ways only for the arithmetic; the costly
-// part, atomics on the store, they do together whatever their operators.
+// tighten copies, and writes back what changed. So the lanes of a warp diverge only in the arithmetic; they execute the
+// costly part, atomics on the store, together, whatever their operators.
 //
 // Every rule is monotone (tighter bounds in, tighter bounds out), so that any fair order of running rows, and any
 // interleaving of lanes, reaches the same fixpoint; this must stay true of every operator that is added. On fixed
 // variables every rule is exact: a row is satisfied or fails. Two further rules for a new operator: a row that can
 // tighten a bound of a variable watches the variable's other bound (watch.py), and a row fails on an empty interval,
-// so that two lanes which empty a domain between them are found out.
+// so that a domain which two lanes empty together is noticed.
 #pragma once
 
 #include "assert.h"
@@ -26,7 +26,7 @@ DEVICE bool names_twice(Row r) { return r.x == r.y || (r.op != OP_ELEMENT && (r.
 
 // x = y + z
 DEVICE void propagate_add(Interval& x, Interval& y, Interval& z) {
-  const Interval old_x = x, old_y = y;  // sums of what was read fit into value_t, and wait for nothing
+  const Interval old_x = x, old_y = y;  // sums of the ends as read fit into value_t, and depend on no other result
   raise(x, y.l + z.l);
   reduce(x, y.u + z.u);
   raise(y, old_x.l - z.u);
@@ -225,7 +225,7 @@ DEVICE void propagate_element(Interval& x, Interval& y, const bound_t* table) {
   if (first > last) return make_empty(y);
   const value_t low = x.l, high = x.u;
   bound_t least = table[first], most = table[first];
-  for (bound_t i = first + 1; i <= last; ++i) {  // without branches, which nobody could predict
+  for (bound_t i = first + 1; i <= last; ++i) {  // without branches, which would be mispredicted
     bound_t value = table[i];
     least = (value < least) & (value >= low) ? value : least;
     most = (value > most) & (value <= high) ? value : most;
@@ -254,8 +254,8 @@ DEVICE bool is_single(Interval i) { return i.l == i.u; }
 
 DEVICE bool is_same(Interval a, Interval b) { return a.l == b.l && a.u == b.u; }
 
-// Whether all values in the box satisfy the row. It may miss that, but not say so wrongly. `checked`: the row has run
-// on this very box, and found no fault.
+// Whether all values in the box satisfy the row. It may be false although they do, but not true where they do not.
+// `checked`: the row has run on this very box, and did not fail.
 DEVICE bool is_entailed(i32 op, Interval x, Interval y, Interval z, bool checked) {
   if (!is_single(x)) return false;
   if (checked && is_single(y) && is_single(z)) return true;
@@ -268,14 +268,14 @@ DEVICE bool is_entailed(i32 op, Interval x, Interval y, Interval z, bool checked
   }
 }
 
-// The row sees that there is no solution. False, for callers to return.
+// Notes that the row has no solution. Returns false, for callers to return.
 DEVICE bool refute(const Block& b, i32 row) {
   block_max(&propagation(b).culprit, row);
   return fail(b);
 }
 
-// What is told of a run: whether all that the row's variables still may be satisfies it, where rows retire; and whether
-// it has changed something, where somebody wants to know (sweep.h).
+// The result of a run: whether all values left to the row's variables satisfy it, where rows retire; and whether it has
+// changed a bound, where the caller needs that (sweep.h).
 constexpr i32 RUN_ENTAILED = 1;
 constexpr i32 RUN_CHANGED = 2;
 #if SWEEP
@@ -287,11 +287,11 @@ typedef bool Told;
 #endif
 
 #ifdef FLOATS
-// A row over real variables, as below (floats/propagate.h). It is apart for the sake of the other rows.
+// Propagates a row over real variables (floats/propagate.h): a function of its own, to keep that of other rows small.
 OUTLINE Told propagate_float_row(const Block b, i32 row, const Row r);
 #endif
 
-// Restricts what the row's variables may be.
+// Propagates the row: tightens the bounds of its variables.
 DEVICE Told propagate_row(const Block& b, i32 row) {
   ASSERT(0 <= row && row < b.problem->n_rows);
   const Row r = row_at(b, row);

@@ -1,6 +1,6 @@
-// Random numbers: a block's own sequence, hashes by which each lane decides for itself, and what is made of either.
+// Random numbers: a block's own sequence, hashes by which each lane decides for itself, and decisions made of either.
 //
-// A number is 64 independent bits. Who makes several decisions of one number takes different bits for each.
+// A number is 64 independent bits. Code that makes several decisions of one number takes different bits for each.
 #pragma once
 
 #include "assert.h"
@@ -45,7 +45,7 @@ DEVICE LaneRandom lane_random(u64 draw) {
 }
 DEVICE u64 next_random(LaneRandom& r) { return hash(r.state += GOLDEN); }
 
-// What is made of a number: the i-th of its coins, its n highest bits, a number below n from the bits above the
+// Decisions made of a number: the i-th of its coins, its n highest bits, a number below n from the bits above the
 // `skipped` lowest, how many coins in a row show heads, and a fraction of 1, of 24 or 53 bits.
 DEVICE bool coin(u64 draw, i32 i = 0) { return draw >> (63 - i) & 1; }
 DEVICE i32 high_bits(u64 draw, i32 n) { return (i32)(draw >> (64 - n)); }

@@ -1,8 +1,9 @@
-// Rows that are left out because they are entailed: all values that their variables still may have satisfy them.
+// Rows that are left out because they are entailed: all values left to their variables satisfy them.
 //
-// Such a row can neither tighten nor fail until the level is left. It stays marked as queued, so that nobody queues it;
-// `entailed` marks it, and `retired` lists it beside the trail, which brings it back. On a GPU it does not pay, since
-// the lanes of a warp wait for the longest row anyway, so it is a variant there; on a CPU it is a variant not to.
+// Such a row can neither tighten nor fail until the level is left. It stays marked as queued, so that no lane queues
+// it; `entailed` marks it, and `retired` lists it beside the trail, which brings it back. On a GPU it does not pay,
+// since the lanes of a warp wait for the longest row anyway, so there it is a variant; on a CPU it is a variant not to
+// retire.
 //
 // Where lanes run rows at the same time, two rows may empty a domain from both sides without seeing it, and both must
 // run again to see it. So there a row retires only in a run that had nothing to change (docs/design/correctness.md).
@@ -20,7 +21,7 @@
 
 DEVICE bool is_retired(const Block& b, i32 row) { return b.entailed[row >> 5] >> (row & 31) & 1; }
 
-// Each row is in the list once at most, so it has room.
+// Retires the row. Each row is in the list at most once, so the list has room.
 DEVICE void retire_row(const Block& b, i32 row) {
   u32 bit = 1u << (row & 31);
   Propagation& s = propagation(b);

@@ -35,22 +35,22 @@ constexpr u32 ALL_SAVED_FLAGS = 0x44444444u;
 
 // What the lanes of a block share of its store; lane 0 writes, all read after a barrier.
 struct Propagation {
-  i32 failed;                    // there is no solution here
-  i32 stop;                      // the host says so: everything is left as it is
+  i32 failed;                    // the store has no solution
+  i32 stop;                      // the host asks for a stop: everything is left as it is
   i32 n_changed[2], n_queue[2];  // two of each, used in turn, so that resetting one needs no barrier of its own
   i32 trail_size, trailing;      // trailing: whether changes are recorded (not at the level that is never undone)
   i32 n_retired;                 // rows that the trail has to bring back
-  i32 culprit;                   // a row that has seen since the last decision that there is no solution, or -1
+  i32 culprit;                   // a row that has failed since the last decision, or -1
 #if SWEEP
   i32 n_listed;                  // rows that a sweep goes over, where they are listed
   i32 extra_runs;                // of rows, beyond one in a round
 #endif
 };
 
-// What the end of a search may be taken for.
+// Whether the end of a search proves anything.
 struct Claim {
-  i32 limited;   // it is no part of the complete search, but a neighbourhood, a restart or the warm start
-  i32 given_up;  // something of such a search was left out, though it looks as if it was searched to its end
+  i32 limited;   // the task is not of the complete search, but a neighbourhood, a restart or the warm start
+  i32 given_up;  // a part of such a task was left out, so its end proves nothing
 };
 
 // One lane's view of its block. The state nests a part from each header that has one, and is put together at the end
@@ -75,8 +75,8 @@ struct Block {
   i32 index;  // of the block
   i32 round;  // of propagation; its parity selects the counters in use
 #ifdef HYBRID
-  struct Mirror* mirror = 0;  // of a thread that searches: what its block does not have (hybrid/mirror.h)
-  struct Remote* remote = 0;  // and how it asks that block (hybrid/remote.h)
+  struct Mirror* mirror = 0;  // of a thread that searches: bounds that its block does not have (hybrid/mirror.h)
+  struct Remote* remote = 0;  // and its connection to that block (hybrid/remote.h)
 #endif
 };
 
@@ -102,13 +102,13 @@ DEVICE bool fail(const Block& b) {
   return false;
 }
 
-// Something is not searched that should be: no claim can be made about the whole, or about the limited search.
+// Notes that a part of the search was left out: neither the whole search nor a limited one may claim to be complete.
 DEVICE void give_up(const Block& b) {
   if (claim(b).limited) claim(b).given_up = 1;
   else global_store(&b.problem->common->incomplete, 1);
 }
 
-// A bound beyond what a store can hold: the branch is given up.
+// Gives up the branch, because a bound lies beyond the values that a store can hold.
 DEVICE bool overflow(const Block& b) {
   give_up(b);
   return fail(b);
@@ -128,7 +128,7 @@ DEVICE bool is_beyond_store(Interval before, Interval after) {
 }
 
 // Marks a change of `var`, and trails its old bounds if this is the first at this level. The caller has read `lower`
-// and `upper` before: whoever sets the bit first saw the bounds before any change of this level.
+// and `upper` before: the lane that sets the bit first has read the bounds before any change of this level.
 DEVICE void record_change(const Block& b, i32 var, bound_t lower, bound_t upper, u32 flags) {
   Propagation& s = propagation(b);
   u32 shift = flag_shift(var);
@@ -146,7 +146,7 @@ DEVICE void record_change(const Block& b, i32 var, bound_t lower, bound_t upper,
   }
 }
 
-// The change bits of variables whose watchers will not be walked. A barrier is the caller's.
+// Clears the change bits of variables whose watchers will not be walked. The caller adds the barrier.
 DEVICE void clear_changes(const Block& b, i32 n_changed) {
   if (n_changed <= b.problem->changed_capacity) {
     for (i32 i = lane(); i < n_changed; i += lanes()) {
@@ -176,7 +176,7 @@ DEVICE void restrict_domain(const Block& b, i32 var, Interval wanted, bool plain
   if (flags & FLAG_UPPER) reduce_bound_to(&b.upper[var], (bound_t)wanted.u, plainly);
 }
 
-// The same, for a row that read `before` and wants `after`: most propagations change nothing.
+// Restricts `var` for a row that read `before` and wants `after`: most propagations change nothing.
 DEVICE void tighten(const Block& b, i32 var, Interval before, Interval after) {
   if (after.l > before.l || after.u < before.u) restrict_domain(b, var, after, ROWS_WRITE_PLAINLY);
 }

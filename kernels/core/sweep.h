@@ -1,12 +1,12 @@
-// Which rows run in a round, without events: all of them, round after round, until one has changed nothing.
+// Rounds without events: all rows run, round after round, until a round has changed nothing.
 //
-// SWEEP_ROWS is AC-1 (Mackworth, Artificial Intelligence 8, 1977) on a GPU: the lanes part the rows, and there are
+// SWEEP_ROWS is AC-1 (Mackworth, Artificial Intelligence 8, 1977) on a GPU: the lanes divide the rows, and there are
 // neither watch lists nor a queue (Talbot, Pinel, Bouvry: A Variant of Concurrent Constraint Programming on GPU, AAAI
 // 2022, from which Turbo comes). SWEEP_WARPS is Turbo's WAC-1: each warp brings 32 rows to their local fixpoint before
-// it goes on, for rows that stand beside each other often share variables.
+// it goes on, since neighbouring rows often share variables.
 //
-// SYNC_ROWS: after each row the lanes of a warp wait for each other. Without it they part where rows have different
-// operators, and may stay apart.
+// SYNC_ROWS: after each row the lanes of a warp wait for each other. Without it they diverge where rows have different
+// operators, and may stay so.
 //
 // Where rows retire, a sweep passes over them; SCAN_ROWS has it run over a list of the others instead, which a scan
 // makes before the rounds of each node begin (Turbo 1.2.3).
@@ -27,7 +27,7 @@
 constexpr i32 ROWS_TOGETHER = 32;  // that a warp brings to their local fixpoint
 constexpr i32 LOCAL_PASSES = 64;   // at most: the host's stop flag is read between rounds
 
-// Lists the rows that have not retired, in the place of the queue.
+// Lists the rows that have not retired, in the memory of the queue.
 DEVICE void begin_rounds(const Block& b) {
   if (!SCAN_ROWS) return;
   i32& count = propagation(b).n_listed;
@@ -51,7 +51,7 @@ DEVICE void begin_rounds(const Block& b) {
 
 DEVICE bool has_list(const Block& b) { return SCAN_ROWS && propagation(b).n_listed <= b.problem->queue_capacity; }
 
-// Whatever has changed, all rows are to run. Changes are seen anew from here on.
+// Clears the marks of changes, since all rows will run. Later changes are marked anew.
 DEVICE void wake_changed(const Block& b, i32 n_changed) {
   clear_changes(b, n_changed);
   if (lane() != 0) return;
@@ -61,7 +61,7 @@ DEVICE void wake_changed(const Block& b, i32 n_changed) {
   s.extra_runs = 0;
 }
 
-// The i-th row of a sweep, unless it has retired. Whether it has changed something.
+// Runs the i-th row of a sweep, unless it has retired. Returns whether it has changed a bound.
 DEVICE bool run_row(const Block& b, i32 i) {
   i32 row = has_list(b) ? b.queue[i] : i;
   if (RETIRES_ROWS && is_retired(b, row)) return false;
@@ -70,7 +70,7 @@ DEVICE bool run_row(const Block& b, i32 i) {
   return told & RUN_CHANGED;
 }
 
-// Rows first..end - 1, by a warp, to their local fixpoint.
+// Propagates rows first..end - 1, by a warp, to their local fixpoint.
 DEVICE void run_together(const Block& b, i32 first, i32 end) {
   i32 pass = 0;
   for (bool changed = true; changed && pass < LOCAL_PASSES; ++pass) {

@@ -1,10 +1,10 @@
 // Real numbers in a store of integers: each end of a real variable's interval is the code of a double.
 //
-// The order of codes is the order of the numbers, so that all that a store does with bounds (trail, atomic maximum and
-// minimum, donation, the bound on the objective) is done without knowing what they mean. 0 is 0.0, k > 0 is the k-th
-// double from 2^-511 on, -k the negative of that. A code is within ±(2^62 - 1), like every bound, so the greatest
-// number lies next below 2^513; INFINITE_BOUND means no bound, here too. What is not a double of this range is rounded
-// outwards: an interval of a store always contains the real numbers that are meant, and nan is never made.
+// The order of codes is the order of the numbers, so the operations of a store on bounds (trail, atomic maximum and
+// minimum, donation, the bound on the objective) need not know their meaning. 0 is 0.0, k > 0 is the k-th double from
+// 2^-511 on, -k the negative of that. A code is within ±(2^62 - 1), like every bound, so the greatest number lies next
+// below 2^513; INFINITE_BOUND means no bound, here too. Other numbers are rounded outwards: an interval of a store
+// always contains the real numbers that are meant, and nan never occurs.
 #pragma once
 
 #include "../core/assert.h"
@@ -48,7 +48,7 @@ DEVICE Numbers numbers_of(Interval codes) {
   return v;
 }
 
-// The greatest code whose number is at most v; without a bound where there is none.
+// The greatest code whose number is at most v; -BEYOND where there is none.
 DEVICE value_t code_below(double v) {
   ASSERT(is_number(v));
   if (v >= LEAST) return v > GREATEST ? (value_t)GREATEST_CODE : (value_t)(bits_of_number(v) - LEAST_BITS + 1);

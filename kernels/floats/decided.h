@@ -1,7 +1,7 @@
-// When a real variable needs no further split, and where it is split.
+// Whether a real variable needs no further split, and where it is split.
 //
-// Behind the last strategy lies one more record: from its `start` on, `tables` has the FLOAT_WORDS, then a bit for each
-// variable, 64 a word, whether it is real. So models without real variables have no other layout.
+// After the last strategy lies one more record: from its `start` on, `tables` has the FLOAT_WORDS, then a bit for each
+// variable, 64 a word, whether it is real. So the layout of models without real variables is as usual.
 #pragma once
 
 #include "../core/assert.h"
@@ -22,14 +22,14 @@ DEVICE bool is_float(const Block& b, i32 var) {
   return float_words(b)[FLOAT_WORDS + (var >> 6)] >> (var & 63) & 1;
 }
 
-// How far a number may be off: the precision, and for numbers beyond 1 in relation to them.
+// The tolerance of a number: the precision, relative to the number beyond 1.
 DEVICE double tolerance(const Block& b, i32 word, double size) {
   double precision = number_of_bits(float_words(b)[word]);
   ASSERT(precision >= 0 && size >= 0);
   return size > 1 ? precision * size : precision;
 }
 
-// Whether a variable has one value, or is real and its interval as small as is asked for, or cannot be split.
+// Whether a variable has one value, or is real and its interval is as small as wanted or cannot be split.
 DEVICE bool is_decided(const Block& b, i32 var) {
   bound_t lower = b.lower[var], upper = b.upper[var];
   ASSERT(lower <= upper);
@@ -53,13 +53,13 @@ DEVICE bound_t middle_code(bound_t lower, bound_t upper) {
   return lower + (upper - lower) / 2;
 }
 
-// Of the objective's interval in a box that is published, the end that is best.
+// The best end of the objective's interval in a box that is published.
 DEVICE bound_t best_end(const Block& b, i32 objective) {
   return b.problem->sense > 0 ? b.lower[objective] : b.upper[objective];
 }
 
-// What sense * objective may be at most where something better than `best` is asked for. A real objective must be
-// better by the precision, or each solution would be followed by its neighbour.
+// The greatest sense * objective that counts as better than `best`. A real objective must be better by the precision,
+// or each solution would be followed by its neighbour.
 DEVICE i64 better_than(const Block& b, i64 best) {
   if (!is_float(b, b.problem->objective)) return best - 1;
   ASSERT(best != NO_INCUMBENT);

@@ -3,13 +3,13 @@
 // Arguments are reduced by multiples of ln 2 or π/2 that are known to 130 bits and more (Cody, Waite, 1980), then a
 // Taylor polynomial is formed in double-double arithmetic (Dekker 1971; error bounds: Joldes, Muller, Popescu, ACM TOMS
 // 2017). Error bound: each operation on Pairs has a relative error below 2^-100, there are fewer than 64 of them, and
-// what the polynomials leave out is below 2^-100; so the value before its last rounding has a relative error below
+// the remainder of each polynomial is below 2^-100; so the value before its last rounding has a relative error below
 // 2^-70, also where sin or tan is near 0 (the reduced argument of a double below TRIG_LIMIT is at least 2^-75, and its
 // absolute error below 2^-150). Rounded to nearest it is therefore less than one code from the exact value: below and
 // above are its neighbours.
 //
-// Inverses (logarithm, arc functions) are found by bisection on codes with the function itself. What that gives is
-// sound whatever the error of the function, since every step is a comparison with a bound that is rounded outwards.
+// Inverses (logarithm, arc functions) are found by bisection on codes with the function itself. The result is sound
+// whatever the error of the function, since every step is a comparison with a bound that is rounded outwards.
 #pragma once
 
 #include "../core/assert.h"
@@ -18,7 +18,7 @@
 #include "codes.h"
 #include "exact.h"
 
-constexpr double TRIG_LIMIT = 0x1p19;             // beyond it nothing is known of sin and tan but their range
+constexpr double TRIG_LIMIT = 0x1p19;             // beyond it only the ranges of sin and tan are known
 constexpr double HALF_PI = 0x1.921fb54442d18p+0;  // the double next below π/2
 constexpr double EXP_LIMIT = 360.0;               // beyond it e^y has no code
 constexpr i32 EXP_TERMS = 26;
@@ -123,7 +123,7 @@ DEVICE Angle angle_of(double y) {
   return angle;
 }
 
-// In which of the parts between two odd multiples of π/2 it lies: there sin and tan are monotone.
+// The number of the part between two odd multiples of π/2 in which it lies: there sin and tan are monotone.
 DEVICE i64 branch_of(Angle angle) {
   ASSERT(magnitude(angle.rest.hi) < 0.8);  // about π/4
   if (angle.n % 2 == 0) return angle.n / 2;
@@ -183,7 +183,7 @@ OUTLINE value_t function_above(i32 op, double y) {
   return op == OP_FLOAT_EXP ? exp_above(y) : op == OP_FLOAT_SIN ? -sin_below(-y) : -tan_below(-y);
 }
 
-// A function where it is monotone: it rises, or it falls and its negative is looked at instead.
+// A function where it is monotone: it rises, or it falls and is replaced by its negative.
 struct Monotone {
   i32 op;
   bool falls;
@@ -197,8 +197,8 @@ DEVICE value_t value_above(Monotone f, value_t y) {
   return f.falls ? -function_below(f.op, number_of(y)) : function_above(f.op, number_of(y));
 }
 
-// Cuts off the ends of y, a finite interval, where f, which rises, is surely outside of x. A code that is cut off stays
-// as the end: between it and the next one there may be arguments that are not.
+// Cuts off the ends of y, a finite interval, where f, which rises, is surely outside of x. The last code cut off stays
+// as the end: between it and the next code there may be arguments where f is within x.
 OUTLINE void cut_lower_end(Monotone f, value_t least, Interval& y) {
   ASSERT(!is_empty(y) && !is_infinite(y.l) && !is_infinite(y.u));
   if (y.l == y.u || value_above(f, y.l + 1) >= least) return;

@@ -1,12 +1,12 @@
 // Sums, products, quotients and roots of doubles, as codes rounded down or up.
 //
-// Every operation is rounded to nearest first; what that has lost is then found exactly, or its sign is, by error-free
+// Every operation is rounded to nearest first; the error, or its sign, is then found exactly by error-free
 // transformations (TwoSum: Knuth, TAOCP 2; products by splitting: Dekker, Numer. Math. 1971; residuals of quotients and
-// roots: Boldo, Daumas, ARITH 2003). So an exact result is a single code, and a rounding mode or a fused multiplication
-// is never asked for: GPU and CPU do the same with the same text and have the same bits. Both must be compiled without
-// contraction of a * b + c.
+// roots: Boldo, Daumas, ARITH 2003). So an exact result is a single code, and no rounding mode or fused multiplication
+// is needed: GPU and CPU compute the same bits from the same text. Both must be compiled without contraction of a * b +
+// c.
 //
-// Operands are numbers of codes, or infinite. Errors are exact since products and quotients below LEAST are told apart
+// Operands are numbers of codes, or infinite. Errors are exact since products and quotients below LEAST are handled
 // before: above it, no term of an error is as small as a subnormal number.
 #pragma once
 
@@ -32,7 +32,7 @@ DEVICE Pair two_sum(double a, double b) {
   return pair(s, (a - (s - t)) + (b - t));
 }
 
-// The same where |a| >= |b|.
+// a + b without an error, where |a| >= |b|.
 DEVICE Pair quick_two_sum(double a, double b) {
   ASSERT(a == 0 || !(magnitude(a) < magnitude(b)));
   double s = a + b;
@@ -51,7 +51,7 @@ DEVICE Pair two_product(double a, double b) {
   return pair(p, ((x.hi * y.hi - p) + x.hi * y.lo + x.lo * y.hi) + x.lo * y.lo);
 }
 
-// The code below v, where the real value is v and a little more or less, as the sign of `error` says.
+// The code below v + error. Only the sign of `error` matters, since it is less than the distance to the next code.
 DEVICE value_t corrected_below(double v, double error) {
   ASSERT(is_number(error) || v > GREATEST || v < -GREATEST);
   value_t code = code_below(v);

@@ -1,4 +1,4 @@
-// Rows over real variables in a store: what core/propagate.h does with those over integers.
+// Propagates rows over real variables in a store, as core/propagate.h does those over integers.
 #pragma once
 
 #include "../core/assert.h"
@@ -9,7 +9,7 @@
 #include "../core/store.h"
 #include "rows.h"
 
-// As is_entailed, of an operator over real numbers.
+// Whether all values in the box satisfy the row, as in is_entailed, for an operator over real numbers.
 DEVICE bool is_float_entailed(i32 op, Interval x, Interval y, Interval z, bool checked) {
   if (!is_single(x)) return false;
   if (checked && is_single(y) && is_single(z)) return true;
@@ -17,7 +17,7 @@ DEVICE bool is_float_entailed(i32 op, Interval x, Interval y, Interval z, bool c
   return op == OP_FLOAT_EQ && !x.l && (y.u < z.l || z.u < y.l);
 }
 
-// Restricts what the variables of a row over real numbers may be; as propagate_row.
+// Propagates a row over real variables, as propagate_row does one over integers.
 OUTLINE Told propagate_float_row(const Block b, i32 row, const Row r) {
   ASSERT(0 <= row && row < b.problem->n_rows && r.op >= FIRST_FLOAT_OPERATOR);
   const Interval x = interval_of(b, r.x), y = interval_of(b, r.y), z = interval_of(b, r.z);

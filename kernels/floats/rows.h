@@ -1,9 +1,9 @@
 // The propagators of rows over real numbers; see core/propagate.h for the rules that they keep.
 //
-// A store holds intervals of real numbers whose ends are doubles, so < is never more than <= on an end: between two
-// codes there are numbers. Where a row is said to fail, no real numbers in the intervals satisfy it. On fixed variables
-// a row is exact up to the last place: x = y op z fails unless x is within the codes round the exact result. Whether a
-// box of small intervals is a solution is the host's to judge (turbo_fzn/check).
+// A store holds intervals of real numbers whose ends are doubles, so on an end < is the same as <=: between two codes
+// there are numbers. When a row fails, no real numbers in the intervals satisfy it. On fixed variables a row is exact
+// up to the last place: x = y op z fails unless x is within the codes round the exact result. The host decides whether
+// a box of small intervals is a solution (turbo_fzn/check).
 #pragma once
 
 #include "../core/assert.h"
@@ -81,7 +81,7 @@ DEVICE void propagate_float_square(Interval& x, Interval& y) {
   }
 }
 
-// x = (y <= z): what is not <= is >, which is no more than >= on the ends.
+// x = (y <= z): not <= is >, which is the same as >= on the ends.
 DEVICE void propagate_float_leq(Interval& x, Interval& y, Interval& z) {
   if (x.l == 1) {
     reduce(y, z.u);
@@ -205,8 +205,8 @@ DEVICE void propagate_arc(i32 op, Interval& x, Interval& y) {
   else if (cut.u < inner.u) reduce(x, cut.u);
 }
 
-// Rows in a circle can shrink an interval by a hair for ever. Where one of arithmetic cuts off less than a 16th of an
-// interval, it is left as it is: what that loses, the next split finds.
+// Rows in a cycle can shrink an interval by tiny steps for ever. Where a row of arithmetic cuts off less than a 16th of
+// an interval, the interval stays as it is: the next split finds what that loses.
 constexpr double SMALL_STEP = 0x1p-4;
 
 DEVICE bool makes_small_steps(i32 op) { return op == OP_FLOAT_ADD || op == OP_FLOAT_MUL || op >= OP_FLOAT_EXP; }
@@ -220,7 +220,7 @@ DEVICE void leave_small_steps(i32 op, Interval before, Interval& after) {
   if (old.u - now.u < step) after.u = before.u;
 }
 
-// One run of the row. None of the intervals is empty; afterwards one is where it sees that there is no solution.
+// Runs the row once. None of the intervals is empty before; one is afterwards if the row has no solution.
 DEVICE void propagate_float(Row r, Interval& x, Interval& y, Interval& z) {
   ASSERT(FIRST_FLOAT_OPERATOR <= r.op && r.op <= OP_FLOAT_ATAN && !is_empty(x) && !is_empty(y) && !is_empty(z));
   switch (r.op) {

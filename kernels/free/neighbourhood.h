@@ -1,13 +1,14 @@
-// What the blocks that do not prove search: neighbourhoods of the incumbent (large neighbourhood search: Shaw, CP 1998)
+// The tasks of blocks that do not prove: neighbourhoods of the incumbent (large neighbourhood search: Shaw, CP 1998)
 // and restarts from the root, each for a limited number of failures.
 //
 // A neighbourhood fixes the decision variables to the incumbent's values but for a few that it sets free: at random,
-// a window of the annotated order, around a variable of the constraint graph, or around what holds the objective back.
-// How many adapts to the time that they may take.
+// a window of the annotated order, around a variable of the constraint graph, or around variables that hold the
+// objective back. Their number adapts to the time that a neighbourhood may take.
 //
-// Restarts fix nothing. They are all there is before the first solution, and what they search to the end is proved: a
-// probe asks for a solution far better than the incumbent, and where there is none the objective's bound rises.
-// Otherwise nothing here can touch completeness: these blocks take no subproblem, they only publish better solutions.
+// Restarts fix nothing. Before the first solution there are only restarts, and one that is searched to its end is a
+// proof: a probe asks for a solution far better than the incumbent, and where there is none the objective's bound
+// rises. Apart from that these blocks do not affect completeness: they take no subproblem, and only publish better
+// solutions.
 #pragma once
 
 #include "../core/assert.h"
@@ -28,10 +29,10 @@
 
 constexpr i32 SHARE_LEAST = SHARE_UNIT / 50;
 constexpr i32 SHARE_MOST = SHARE_UNIT - SHARE_UNIT / 100;
-constexpr i32 SHARE_STEP = SHARE_UNIT / 50;  // of one block that is alone
-constexpr i32 SHARE_SPREAD = SHARE_UNIT / 4;  // neighbourhoods differ by as much
+constexpr i32 SHARE_STEP = SHARE_UNIT / 50;  // of a single block
+constexpr i32 SHARE_SPREAD = SHARE_UNIT / 4;  // by which neighbourhoods differ from the learned share
 constexpr i32 FAILURE_LIMIT = 100;  // of the smallest size, the next ones have twice as many
-constexpr i32 WORK_UNIT = 64;  // propagator runs, on top of one for each row, likewise
+constexpr i32 WORK_UNIT = 64;  // propagator runs, besides one for each row, of the smallest size
 constexpr i32 MOST_DOUBLINGS = 10;
 constexpr i32 FAILURES_SURE = 10;
 constexpr i32 AMBITION = 16;
@@ -47,8 +48,8 @@ constexpr i32 SETTLE_TRIES = 64;  // neighbourhoods before another block tries t
 constexpr i32 SETTLE_FLIPS = 256;
 
 struct Neighbourhood {
-  i32 extent, size;      // which groups of variables it fixes, how long it may be searched
-  i32 share;             // of their variables, in SHARE_UNITs
+  i32 extent, size;      // the groups of variables that it fixes, and the class of its limits
+  i32 share;             // of their variables that it fixes, in SHARE_UNITs
   i32 warm_start;        // the block tries the warm start, after which it takes part in the complete search
   i32 whole;             // lane 0's answer whether the incumbent that was read is one solution
   i32 strategy;          // that the next search follows, or SEARCH_OVER
@@ -70,14 +71,14 @@ DEVICE bool is_in_window(u64 draw, i32 i, i32 n, i32 share) {
   return (place < 0 ? place + n : place) < length;
 }
 
-// Whether a neighbourhood of this extent leaves a whole array of decision variables free: what follows from the other
-// arrays must not be fixed to its old values when those change. Half of the arrays, at random, in half of them.
+// Whether a neighbourhood of this extent leaves a whole array of decision variables free, since an array that follows
+// from others must not keep its old values when those change. Extent 1 leaves half of the arrays free, at random.
 DEVICE bool is_group_free(u64 draw, i32 extent, i32 group) {
   return extent == 1 && coin(other_hash_of(draw, group));
 }
 
-// Lane 0: how good a solution a neighbourhood must have. Steps of one would take for ever where the objective is large,
-// so half of them want up to a sixteenth of what there is to gain at most.
+// Lane 0: the objective that a neighbourhood must reach. Steps of one would take too long where the objective is large,
+// so half of the neighbourhoods want up to a sixteenth of the greatest possible gain.
 DEVICE i64 draw_target(const Block& b) {
   i64 best = task(b).best;
   if (best == NO_INCUMBENT || coin(next_random(b))) return NO_INCUMBENT;
@@ -90,7 +91,7 @@ DEVICE i64 worst_objective(const Problem* p) {
   return p->sense > 0 ? (i64)p->root_upper[p->objective] : -(i64)p->root_lower[p->objective];
 }
 
-// Lane 0: what a probe asks for: the bound itself, or what lies a half, a quarter, an eighth ... above it.
+// Lane 0: the objective that a probe asks for: a half, a quarter, an eighth ... of the gap above the proved bound.
 DEVICE i64 draw_probe(const Block& b) {
   const Problem* p = b.problem;
   i64 bound = proved_bound(p->common);
@@ -125,7 +126,7 @@ DEVICE void fix_others(const Block& b, i32 method, u64 draw) {
   barrier();
 }
 
-// The store of a new task, its fixpoint still to be made.
+// Prepares the store of a new task, not yet propagated.
 DEVICE void enter_neighbourhood(const Block& b) {
   Neighbourhood& s = neighbourhood(b);
   i32 method = task(b).method;
@@ -158,14 +159,14 @@ DEVICE i32 draw_value_mode(u64 draw) {
   return place < 4 ? MODE_MIXED : place < 6 ? MODE_SAVED : place == 6 ? MODE_LOWER : MODE_UPPER;
 }
 
-// Neighbourhoods differ in how many variables they fix, by SHARE_SPREAD about what has proved itself.
+// The share of variables that a neighbourhood fixes: at random within SHARE_SPREAD of the learned share `usual`.
 DEVICE i32 draw_share(u64 draw, i32 usual) {
   i32 share = usual + (i32)below(draw, 2 * SHARE_SPREAD, 8) - SHARE_SPREAD;
   return share < SHARE_LEAST ? SHARE_LEAST : share > SHARE_MOST ? SHARE_MOST : share;
 }
 
-// Lane 0: how far the next neighbourhood goes and how long it may be searched. A size twice as large is half as likely,
-// so that all sizes get the same time (as in Luby's sequence).
+// Lane 0: the share, extent and limits of the next neighbourhood. A size twice as large is half as likely, so that all
+// sizes get the same time (as in Luby's sequence).
 DEVICE void size_neighbourhood(const Block& b) {
   Neighbourhood& s = neighbourhood(b);
   Task& now = task(b);
@@ -179,7 +180,8 @@ DEVICE void size_neighbourhood(const Block& b) {
   s.share = draw_share(draw, global_load(&p->books[now.method].share[s.extent][s.size]));
 }
 
-// Lane 0: whether the neighbourhood is the record's: every other one, and 31 of 32 while the record is improving.
+// Lane 0: whether the neighbourhood starts from the record: every other one does, 31 of 32 while the record is
+// improving.
 DEVICE bool stays_with_record(const Block& b) {
   if (b.problem->n_islands < 2 || task(b).best == NO_INCUMBENT) return true;
   u64 draw = next_random(b);
@@ -188,8 +190,7 @@ DEVICE bool stays_with_record(const Block& b) {
   return coin(draw) || (lively && high_bits(draw, 5) != 0);
 }
 
-// Lane 0: the restart that settles an island, with or without the annotation, as is allowed; METHOD_TREE where neither
-// is.
+// Lane 0: the kind of restart that settles an island, drawn from those that are allowed; METHOD_TREE where none is.
 DEVICE i32 draw_settler(const Block& b) {
   const Problem* p = b.problem;
   i32 first = coin(next_random(b)) ? METHOD_WEIGHTED : METHOD_ANNOTATED;
@@ -197,7 +198,7 @@ DEVICE i32 draw_settler(const Block& b) {
   return is_allowed(p, first, true) ? first : is_allowed(p, second, true) ? second : METHOD_TREE;
 }
 
-// Lane 0: an island that takes no notice of the record. Where patience is at its end, one block settles it anew.
+// Lane 0: goes to an island that ignores the record. When its patience is at its end, one block settles it anew.
 DEVICE void go_apart(const Block& b, i32 index) {
   Task& s = task(b);
   const Problem* p = b.problem;
@@ -216,11 +217,12 @@ DEVICE void go_apart(const Block& b, i32 index) {
   }
 }
 
-// Whether it wants a better solution than the island's own, or any that is not too far behind the record.
+// Whether a neighbourhood wants a better solution than the island's own, or any that is not too far behind the record.
 DEVICE bool wants_better(u64 draw) { return coin(draw, 2) || coin(draw, 3); }
 
-// Lane 0: an island that follows the record. It mostly wants a better solution than its own, and now and then any that
-// is not too far behind the record. When it has fallen too far behind, it is settled anew from the record.
+// Lane 0: goes to an island that follows the record. The neighbourhood mostly wants a better solution than the
+// island's, and now and then any that is not too far behind the record. An island too far behind is settled anew from
+// the record.
 DEVICE void go_along(const Block& b, i32 index) {
   Task& s = task(b);
   const Island* island = &b.problem->islands[index];
@@ -232,7 +234,7 @@ DEVICE void go_along(const Block& b, i32 index) {
   s.limit = settled && wants_better(next_random(b)) ? value - 1 : furthest;
 }
 
-// Lane 0: where the neighbourhood starts from. It becomes a restart when it is to settle an island.
+// Lane 0: chooses the island that the neighbourhood starts from. It becomes a restart when it is to settle an island.
 DEVICE void choose_island(const Block& b) {
   if (stays_with_record(b)) return;
   i32 place = (i32)((i64)b.index * b.problem->lns_percent / 100);  // among the blocks that are no provers
@@ -241,7 +243,7 @@ DEVICE void choose_island(const Block& b) {
   else go_along(b, index);
 }
 
-// Lane 0: how long the next restart may be searched.
+// Lane 0: sets the limits of the next restart.
 DEVICE void size_restart(const Block& b) {
   i32 units = luby((i32)(statistics(b).restarts % RESTART_CYCLE) + 1);
   i64 work = ((i64)b.problem->n_rows + WORK_UNIT) * RESTART_WORK * units;
@@ -249,7 +251,7 @@ DEVICE void size_restart(const Block& b) {
   task(b).runs_limit = MANY_BLOCKS ? INT64_MAX : statistics(b).propagations + work;
 }
 
-// Lane 0: limits and aims of the task that the block is about to begin.
+// Lane 0: sets the limits and aims of the task that the block is about to begin.
 DEVICE void set_limits(const Block& b, bool improve) {
   Task& s = task(b);
   if (s.method < FIRST_RESTART) choose_island(b);
@@ -265,7 +267,7 @@ DEVICE void set_limits(const Block& b, bool improve) {
   choice(b).noise = next_random(b);
 }
 
-// Lane 0: the method of the next task, its limits and aims, and the strategy that it follows.
+// Lane 0: chooses the method of the next task, its limits and aims, and the strategy that it follows.
 DEVICE void plan_task(const Block& b) {
   Task& s = task(b);
   const Common* common = b.problem->common;
@@ -318,7 +320,7 @@ DEVICE void start_warm_start(const Block& b) {
 
 // From now on the block takes part in the complete search.
 DEVICE void finish_warm_start(const Block& b) {
-  barrier();  // before lane 0 takes back what brought the other lanes here
+  barrier();  // before lane 0 clears the field by which the other lanes have come here
   if (lane() == 0) {
     neighbourhood(b).warm_start = 0;
     claim(b).limited = !searches_tree(b.problem);
@@ -326,15 +328,16 @@ DEVICE void finish_warm_start(const Block& b) {
   barrier();
 }
 
-// Lane 0: the whole space was searched for solutions of at most `most`, and what there is has been published. Units
-// left out what is no better than the incumbent that the first node has heard of, which `most` is below.
+// Lane 0: raises the bound after the whole space was searched for solutions of at most `most`, all of which have been
+// published. Units excluded only solutions no better than the incumbent of the first node, and `most` is below that.
 DEVICE void prove_bound(const Block& b) {
   const Task& s = task(b);
   i64 most = s.best == NO_INCUMBENT ? s.target : minimum(s.best - 1, s.target);
   raise_bound(b, most == NO_INCUMBENT ? most : most + 1);
 }
 
-// Lane 0: one that was searched to its end was too small, one that was cut too large. Many blocks learn in small steps.
+// Lane 0: adapts the share: a neighbourhood that was searched to its end was too small, one that was cut too large.
+// Each of many blocks makes a small step.
 DEVICE void adapt_share(const Block& b, bool exhausted) {
   const Problem* p = b.problem;
   const Neighbourhood& s = neighbourhood(b);

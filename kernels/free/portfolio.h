@@ -1,7 +1,7 @@
-// Which method a block uses next: a bandit over the methods, with its books in memory that all blocks share.
+// The choice of a block's next method: a bandit over the methods, with its books in memory that all blocks share.
 //
-// The share of time that a method gets follows the improvements it brought for the time it took, of late and in all
-// blocks; a part is dealt out evenly, so that no method is forgotten.
+// The share of time that a method gets follows its recent improvements per time in all blocks; a part of the time is
+// divided evenly, so that no method is forgotten.
 #pragma once
 
 #include "../core/assert.h"
@@ -15,7 +15,7 @@
 constexpr float EVEN_SHARE = 0.3f;     // of the time
 constexpr float PROBE_WEIGHT = 0.25f;  // proofs from below are rare
 constexpr i32 PRIOR_NS = 20000000;     // a block's time that is added to each method's
-constexpr i32 PRIOR_TRY_NS = 1000000;  // what a first try is expected to take
+constexpr i32 PRIOR_TRY_NS = 1000000;  // the expected time of a first try
 constexpr i32 RECENT_NS = 500000000;   // a block's time after which the recent figures are halved
 
 // Whether any block searches the tree: else every proof is left to the restarts.
@@ -27,19 +27,19 @@ DEVICE bool is_allowed(const Problem* p, i32 method, bool improve) {
   return improve || method >= FIRST_RESTART;
 }
 
-// Tasks that improved on the record, for a block's second, recently.
+// The recent number of tasks that improved on the record, per second of a block.
 DEVICE float pay_rate(const MethodBook* book, i32 n_blocks) {
   float time = (float)global_load(&book->recent_ns) + (float)PRIOR_NS * (float)n_blocks;
   return ((float)global_load(&book->recent_gain) + 1) * 1e9f / time;
 }
 
-// What a task has taken on average.
+// The mean time of a task.
 DEVICE float usual_ns(const MethodBook* book) {
   return ((float)global_load(&book->busy_ns) + PRIOR_TRY_NS) / ((float)global_load(&book->tries) + 1);
 }
 
-// Shares of time are odds of draws when divided by what a task takes. Tasks that take for ever say so too late, so a
-// method that holds twice its share of the blocks waits.
+// The odds of drawing a method: its share of time, divided by the time of a task. That time is known only when a task
+// ends, which may be late, so a method that holds twice its share of the blocks waits.
 DEVICE float odds_of(const Problem* p, i32 method, float share) {
   const MethodBook* book = &p->books[method];
   float blocks = (float)(p->n_blocks * p->lns_percent / 100);
@@ -47,8 +47,8 @@ DEVICE float odds_of(const Problem* p, i32 method, float share) {
   return crowded ? 0 : share / usual_ns(book);
 }
 
-// Lane 0: the method of the next task; `improve` when there is an incumbent to start from. Weighted restarts when no
-// method is allowed.
+// Lane 0: draws the method of the next task; `improve` when there is an incumbent to start from. Weighted restarts when
+// no method is allowed.
 DEVICE i32 draw_method(const Block& b, bool improve) {
   const Problem* p = b.problem;
   float odds[N_METHODS], paid = 0, even = 0, total = 0;
@@ -79,7 +79,7 @@ DEVICE i32 draw_method(const Block& b, bool improve) {
 // Lane 0, before a task.
 DEVICE void open_books(const Block& b) { global_add(&b.problem->books[task(b).method].running, (i64)1); }
 
-// Lane 0, after a task: enters what it cost and brought. Many small improvements in one task count as one.
+// Lane 0, after a task: enters its time and whether it improved. Many small improvements in one task count as one.
 OUTLINE void keep_books(const Block b) {
   const Problem* p = b.problem;
   MethodBook* book = &p->books[task(b).method];

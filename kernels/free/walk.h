@@ -1,8 +1,8 @@
 // Random walks over the constraint graph, to find variables that belong together.
 //
-// A walk goes from a variable to a row that watches it, and on to another variable of that row; it marks what it visits
-// as free. Each lane walks by itself. The objective's walks first descend from the objective to what it is made of,
-// at each row more likely to the side that holds it further from its best bound.
+// A walk goes from a variable to a row that watches it, and on to another variable of that row; it marks the variables
+// that it visits as free. Each lane walks by itself. The objective's walks first descend from the objective to its
+// operands, at each row more likely to the one that holds it further from its best bound.
 #pragma once
 
 #include "../core/random.h"
@@ -10,7 +10,7 @@
 #include "../search/incumbent.h"
 
 constexpr i32 HUB_DEGREE = 64;  // a walk that comes to a variable with more rows mostly turns back: it leads everywhere
-constexpr i32 RETURN_ODDS = 8;  // of so many steps, one goes back to where the walk began
+constexpr i32 RETURN_ODDS = 8;  // one step of this many goes back to where the walk began
 constexpr i32 DEEPEST_DESCENT = 64;
 constexpr i32 STEPS_A_DESCENT = 8;  // after it, before the next one
 
@@ -24,19 +24,19 @@ DEVICE i32 draw_row(const Block& b, i32 var, u64 draw) {
   return degree == 0 ? -1 : load_constant(&b.problem->watchers[w.start + (i32)below(draw, (u64)degree)]);
 }
 
-// Whether a walk goes back to its start: now and then, and mostly where everything leads to.
+// Whether a walk goes back to its start: now and then, and mostly from a hub.
 DEVICE bool turns_back(u64 draw, i32 degree) {
   if (degree == 0 || below(draw, RETURN_ODDS) == 0) return true;
   return degree > HUB_DEGREE && below(draw, (u64)degree, 8) >= HUB_DEGREE;
 }
 
-// One of the row's variables.
+// Draws one of the row's variables.
 DEVICE i32 draw_variable(u64 draw, Row row) {
   i32 place = high_bits(draw, 4) % (row.op == OP_ELEMENT ? 2 : 3);
   return place == 0 ? row.x : place == 1 ? row.y : row.z;
 }
 
-// From `start` so many steps.
+// Walks `steps` steps from `start`, and marks the variables visited as free.
 DEVICE void walk(const Block& b, LaneRandom& random, i32 start, i32 steps) {
   i32 var = start;
   mark_free(b, start);
@@ -58,7 +58,7 @@ DEVICE void walk(const Block& b, LaneRandom& random, i32 start, i32 steps) {
 }
 
 // How far the incumbent's value of `var` lies from the bound that is best for the objective; `sign` > 0 when less is
-// better, < 0 when more, 0 when nobody knows.
+// better, < 0 when more, 0 when unknown.
 DEVICE double gap_to_best(const Block& b, i32 var, i32 sign) {
   bound_t value = global_load(&island_values(b.problem, island_access(b).source)[var]);
   if (sign > 0) return (double)value - (double)b.lower[var];
@@ -68,7 +68,7 @@ DEVICE double gap_to_best(const Block& b, i32 var, i32 sign) {
 
 DEVICE i32 sign_of(const Block& b, i32 var) { return b.lower[var] > 0 ? 1 : b.upper[var] < 0 ? -1 : 0; }
 
-// In which direction `other` should move when `var`, another variable of the row, should move as `sign` says.
+// The direction in which `other` should move when `var`, another variable of the row, should move in direction `sign`.
 DEVICE i32 sign_across(const Block& b, Row row, i32 var, i32 other, i32 sign) {
   switch (row.op) {
     case OP_ADD: return var != row.x && other != row.x ? -sign : sign;
@@ -83,7 +83,7 @@ DEVICE i32 sign_across(const Block& b, Row row, i32 var, i32 other, i32 sign) {
   }
 }
 
-// From the objective down to a variable that nothing defines further: its last stop.
+// Walks from the objective down to a variable that no row defines further. Returns the last variable.
 DEVICE i32 descend(const Block& b, LaneRandom& random) {
   const Problem* p = b.problem;
   i32 var = p->objective, sign = p->sense, came_by = -1;
@@ -118,7 +118,7 @@ DEVICE void free_by_graph(const Block& b, u64 draw, i64 steps) {
   walk(b, random, start, (i32)(steps / lanes()) + 1);
 }
 
-// The same, around variables that hold the objective back.
+// Marks about as many variables as `steps` of all lanes together visit, around variables that hold the objective back.
 DEVICE void free_by_objective(const Block& b, u64 draw, i64 steps) {
   LaneRandom random = lane_random(draw);
   for (i64 done = 0; done < steps; done += (i64)lanes() * 2 * STEPS_A_DESCENT) {

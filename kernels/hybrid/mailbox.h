@@ -1,27 +1,27 @@
 // The mailbox between a thread of the CPU that searches and the block of a GPU that propagates for it.
 //
-// This is the hybrid engine: the search of the CPU engine, of which only the fixpoints are reached elsewhere. Each
-// thread has a block of its own, a mailbox with it, and nothing else in common: the blocks of the persistent kernel
-// know no search, and the threads run no row. Both have a store. At the end of each round trip the two stores are equal
-// (remote.h is the thread's side, propagator.h the block's):
+// This is the hybrid engine: the search of the CPU engine, whose fixpoints alone are reached elsewhere. Each thread has
+// a block of its own, and shares nothing with it but a mailbox: the blocks of the persistent kernel know no search, and
+// the threads run no row. Both have a store. At the end of each round trip the two stores are equal (remote.h is the
+// thread's side, propagator.h the block's):
 //
-//   thread  what has changed in its store since then, by decisions and by going back ──▶ block
+//   thread  the changes of its store since then, by decisions and by backtracking ──▶ block
 //   block   takes these bounds, propagates to the fixpoint
-//   thread  ◀── what has changed by that, or that there is no solution; in that case the block takes it back
+//   thread  ◀── the changes by that, or that there is no solution; in that case the block undoes them
 //
-// So what travels is what changes, and the trail is the thread's alone. A change is a variable with its bounds. One for
-// the block says also which of them are new to the rows: those of a decision are, those that going back has restored
-// are not, since the store was at its fixpoint with them. Where a thread begins anew at the root, the block takes the
-// root bounds from its own memory.
+// So only changes are sent, and the thread alone has the trail. A change is a variable with its bounds. A change for
+// the block also marks the bounds that are new to the rows: those of a decision are, those that backtracking has
+// restored are not, since the store was at its fixpoint with them. Where a thread begins anew at the root, the block
+// takes the root bounds from its own memory.
 //
 // A mailbox lies in memory of the host that the GPU reaches (mapped), and each side writes its own cache line: a
-// message is one word there, written last. It has a number, which tells it from the one before, what is asked or
-// answered, and how many changes are in the list. A list that is too long is sent in parts; each part but the last is
-// answered by an empty message. So at any time it is known whose turn it is, and nothing is ever overwritten before it
-// was read. Lists are columns, so that neighbouring lanes read neighbouring words across the bus.
+// message is one word there, written last. It has a number, which differs from that of the message before, a kind, and
+// the number of changes in the list. A list that is too long is sent in parts; each part but the last is answered by an
+// empty message. So it is always the turn of one side, and a message is never overwritten before it was read. Lists are
+// columns, so that neighbouring lanes read neighbouring words across the bus.
 //
 // Such an engine was the first that had a persistent kernel in C++ Turbo (its version 1.2.2). A node costs at least a
-// round trip over the bus, twice its latency; what the engine is good for is to measure what that means.
+// round trip over the bus, twice its latency; the purpose of the engine is to measure the effect of that.
 #pragma once
 
 #include "../core/assert.h"
@@ -30,18 +30,18 @@
 #include "../core/random.h"
 #endif
 
-// What a thread asks.
+// The kinds of a thread's message.
 constexpr u32 ASK_FROM_ROOT = 1;  // take the root bounds before those of the list
 constexpr u32 ASK_PART = 2;       // more of the list follows
 constexpr u32 ASK_LEAVE = 4;      // it was the last message
 
-// What a block answers.
+// The kinds of a block's answer.
 constexpr u32 ANSWER_FAILED = 1;   // there is no solution
-constexpr u32 ANSWER_STOPPED = 2;  // the host says stop: the fixpoint was not reached
+constexpr u32 ANSWER_STOPPED = 2;  // the host asked for a stop: the fixpoint was not reached
 constexpr u32 ANSWER_GAVE_UP = 4;  // a bound beyond what a store can hold was met
 constexpr u32 ANSWER_PART = 8;     // more of the list follows
 
-constexpr i32 COUNT_BITS = 28;  // of a message, for the length of its list; as many bits less than 32 say what it is
+constexpr i32 COUNT_BITS = 28;  // of a message, for the length of its list; the 32 - COUNT_BITS others are its kind
 
 DEVICE i64 message(u32 number, u32 kind, i32 count) {
   ASSERT(0 <= count && count < 1 << COUNT_BITS && kind < 1u << (32 - COUNT_BITS));
@@ -75,7 +75,7 @@ DEVICE Mailbox* mailbox_of(const Mailboxes& boxes, i32 index) {
   return (Mailbox*)(boxes.memory + index * boxes.bytes);
 }
 
-// The list of what the block is told, or of what it tells.
+// The list of changes for the block, or of those from it.
 DEVICE Changes changes_of(Mailbox* box, i32 entries, bool told_by_block) {
   char* start = (char*)(box + 1) + (told_by_block ? changes_bytes(entries) : 0);
   Changes list;
@@ -110,7 +110,7 @@ DEVICE Change read_change(const Block& b, const Changes& list, i32 place) {
 }
 
 #ifdef CHECK_ASSERTIONS
-// What a variable adds to the checksum of a store.
+// The variable's part of the checksum of a store.
 DEVICE i64 mark_of(const Block& b, i32 var) {
   return (i64)hash((u64)b.upper[var] ^ hash_of((u64)b.lower[var], var));
 }

@@ -1,8 +1,8 @@
-// Which bounds of a thread's store its block does not have: they go with the next message (mailbox.h).
+// The bounds of a thread's store that its block does not have: they are sent with the next message (mailbox.h).
 //
-// A variable is noted when going back restores its bounds, once, whatever is restored until it is told; what decisions
-// change is in the list of changed variables anyway. Only HYBRID builds have this: in others these functions are
-// nothing.
+// A variable is noted when backtracking restores its bounds, once between two messages; the variables that decisions
+// change are in the list of changed variables anyway. Only HYBRID builds have this: in others these functions are
+// empty.
 #pragma once
 
 #include "../core/assert.h"
@@ -12,7 +12,7 @@
 
 #include <stdlib.h>
 
-// What a thread knows of its block's store.
+// The differences between a thread's store and its block's.
 struct Mirror {
   i32* noted;     // the variables whose bounds may be others there
   u32* noted_in;  // of each variable: the last epoch in which it was noted
@@ -21,7 +21,7 @@ struct Mirror {
   bool root;      // the block is to begin with the root bounds
 };
 
-// That of a block which has the root bounds. False when there is no memory for it.
+// Opens the mirror of a block that has the root bounds. Returns false when there is no memory for it.
 static bool open_mirror(Mirror& mirror, const Problem* problem) {
   mirror.noted = (i32*)malloc((size_t)problem->n_vars * sizeof(i32));
   mirror.noted_in = (u32*)calloc((size_t)problem->n_vars, sizeof(u32));
@@ -44,7 +44,7 @@ static void note_restored(const Block& b, i32 var) {
   mirror.noted[mirror.n_noted++] = var;
 }
 
-// Nothing is noted any more. A variable that was noted 2^32 messages ago would seem to be: then all are forgotten.
+// Forgets what was noted. After 2^32 messages old epochs would count as the current one, so all are cleared then.
 static void forget_noted(const Block& b) {
   Mirror& mirror = *b.mirror;
   mirror.n_noted = 0;
@@ -53,7 +53,7 @@ static void forget_noted(const Block& b) {
   mirror.epoch = 1;
 }
 
-// The store is the root's.
+// Notes that the thread's store is the root store.
 static void note_root(const Block& b) {
   forget_noted(b);
   b.mirror->root = true;

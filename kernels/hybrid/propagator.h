@@ -1,10 +1,10 @@
-// The block's side of a round trip: it takes bounds, propagates, and tells what has changed (mailbox.h).
+// The block's side of a round trip: it takes bounds, propagates, and sends the bounds that have changed (mailbox.h).
 //
-// It does what a level does, and no more: the trail of one round trip has each variable that has changed once, with the
-// bounds that it had. So it is the list of what is to be told, and what takes a failure back.
+// A round trip is like one level: its trail has each variable that has changed once, with the bounds that it had
+// before. So the trail is the list of changes to send, and undoes a failure.
 //
-// A block that is told nothing looks until it is, or until the host says stop. It leaves then whatever its thread does,
-// so that the kernel ends by one word of the host; and with the process, whose context the driver takes down.
+// A block waits for a message until one is there, or until the host asks for a stop. Then it leaves whatever its thread
+// does, so that the kernel ends by one word of the host; and with the process, whose context the driver destroys.
 #pragma once
 
 #include "../block.h"
@@ -14,7 +14,7 @@
 #include "mailbox.h"
 
 constexpr u32 LOOKS_A_STOP = 32;     // for a message, between two at the host's stop flag
-constexpr u32 LOOKS_A_PAUSE = 4096;  // before a block that is told nothing pauses between them, longer and longer
+constexpr u32 LOOKS_A_PAUSE = 4096;  // before a block without a message pauses between them, longer and longer
 
 // What the lanes of a block share of its service; lane 0 writes, all read after a barrier.
 struct Service {
@@ -22,15 +22,15 @@ struct Service {
     i64 asked;     // the thread's message
     i64 checksum;  // of the store, once that has been read; in CHECK_ASSERTIONS builds only
   };
-  i32 leaves;  // there is no more
+  i32 leaves;  // there are no more messages
 };
 static_assert(sizeof(BlockState) + sizeof(Service) <= STATE_BYTES, "the host leaves STATE_BYTES for both");
 
-// The block waits for the message with this number. Ends with a barrier.
+// Waits for the message with this number. Ends with a barrier.
 DEVICE void await_message(const Block& b, const Mailbox* box, Service& s, u32 number) {
   if (lane() == 0) {
     s.leaves = 0;
-    for (u32 looks = 1;; ++looks) {  // after hours it begins anew
+    for (u32 looks = 1;; ++looks) {  // wraps around after hours
       s.asked = global_load(&box->asked);
       if (number_of(s.asked) == number) break;
       if (looks % LOOKS_A_STOP == 0 && global_load(&b.problem->common->stop)) {
@@ -46,7 +46,7 @@ DEVICE void await_message(const Block& b, const Mailbox* box, Service& s, u32 nu
   barrier();
 }
 
-// Tells the thread what was done. The list has been written by all lanes, each of which has made a fence behind it.
+// Answers the thread. All lanes have written the list, and each has made a fence after it.
 DEVICE void give_answer(const Block& b, Mailbox* box, u32 number, u32 kind, i32 count) {
   barrier();
   if (lane() == 0) {
@@ -71,7 +71,7 @@ DEVICE void take_list(const Block& b, const Changes& list, i32 count) {
   barrier();
 }
 
-// The bounds before this message's propagation. Ends with a barrier.
+// Restores the bounds of before this message's propagation. Ends with a barrier.
 DEVICE void take_back(const Block& b) {
   for (i32 i = lane(); i < propagation(b).trail_size; i += lanes()) {
     TrailEntry entry = b.trail[i];
@@ -81,7 +81,7 @@ DEVICE void take_back(const Block& b) {
   barrier();
 }
 
-// What has changed is nobody's any more: the next message has a trail of its own. Ends with a barrier.
+// Empties the trail: the next message has a trail of its own. Ends with a barrier.
 DEVICE void forget_trail(const Block& b) {
   for (i32 i = lane(); i < propagation(b).trail_size; i += lanes()) {
     i32 var = b.trail[i].var;
@@ -92,7 +92,7 @@ DEVICE void forget_trail(const Block& b) {
   barrier();
 }
 
-// Propagates what the thread has told. What there is to say of it but for the changes; after a failure there are none.
+// Propagates the thread's changes. Returns the kind of the answer; after a failure it has no changes.
 DEVICE u32 propagate_message(Block& b) {
   if (lane() == 0) {
     Propagation& now = propagation(b);
@@ -110,7 +110,7 @@ DEVICE u32 propagate_message(Block& b) {
 }
 
 #ifdef CHECK_ASSERTIONS
-// Sums up the store, so that the thread can compare.
+// Writes the checksum of the store, for the thread to compare.
 DEVICE void sum_up(const Block& b, Mailbox* box, Service& s) {
   barrier();
   if (lane() == 0) s.checksum = 0;
@@ -123,8 +123,8 @@ DEVICE void sum_up(const Block& b, Mailbox* box, Service& s) {
 DEVICE void sum_up(const Block&, Mailbox*, Service&) {}
 #endif
 
-// Tells what has changed, in as many answers as it takes. The number of the last, or of one behind it if the thread
-// does not want the rest any more.
+// Sends the changes, in as many answers as it takes. Returns the number of the last message, or the next number if the
+// thread leaves before the rest.
 DEVICE u32 tell_list(const Block& b, Mailbox* box, i32 entries, Service& s, u32 number) {
   Changes list = changes_of(box, entries, true);
   i32 size = propagation(b).trail_size;
@@ -140,7 +140,7 @@ DEVICE u32 tell_list(const Block& b, Mailbox* box, i32 entries, Service& s, u32 
   }
 }
 
-// One message and its answer. The number of the last message.
+// Serves one message. Returns the number of the last message.
 DEVICE u32 serve_message(Block& b, Mailbox* box, i32 entries, Service& s, u32 number) {
   i64 since = now_ns();
   if (kind_of(s.asked) & ASK_FROM_ROOT) take_root(b);
@@ -158,11 +158,11 @@ DEVICE u32 serve_message(Block& b, Mailbox* box, i32 entries, Service& s, u32 nu
   return number;
 }
 
-// All that a block does.
+// The whole work of a block.
 DEVICE void serve(Block& b, const Mailboxes& boxes, Service& s) {
   Mailbox* box = mailbox_of(boxes, b.index);
   zero_state(b);
-  if (lane() == 0) claim(b).limited = 1;  // the thread is told what was given up, and knows what that is worth
+  if (lane() == 0) claim(b).limited = 1;  // the answer reports what was given up; the thread decides what follows
   take_root(b);
   for (u32 number = 1; !propagation(b).stop; ++number) {
     await_message(b, box, s, number);

@@ -1,9 +1,9 @@
-// The thread's side of a round trip: what stands in the place of a fixpoint in HYBRID builds.
+// The thread's side of a round trip, which replaces `fixpoint` in HYBRID builds.
 //
-// The thread tells what its block lacks (mirror.h), waits, and takes the changes as it takes those of a decision, so
-// that its trail has them. Rows are woken in the block alone. A thread that waits is at work for nobody, and so is its
-// block while it waits: both look without pause, the thread letting others have its processor.
-// Other builds have nothing of this but the name under which the search has its fixpoints reached.
+// The thread sends the bounds that its block lacks (mirror.h), waits, and takes the changes as it takes those of a
+// decision, so that its trail has them. Rows are woken in the block alone. A waiting thread or block has no other work,
+// so both poll without a pause, but the thread yields its processor.
+// Other builds have only `reach_fixpoint`, the name by which the search calls it.
 #pragma once
 
 #include "../core/assert.h"
@@ -25,7 +25,7 @@ struct Remote {
   u32 number;   // of the last message
 };
 
-// With the block of this number.
+// Makes the connection with block `index`.
 static Remote make_remote(const Mailboxes& boxes, RoundTrips* counts, i32 index) {
   Remote remote;
   remote.box = mailbox_of(boxes, index);
@@ -35,10 +35,11 @@ static Remote make_remote(const Mailboxes& boxes, RoundTrips* counts, i32 index)
   return remote;
 }
 
-// Whether the change bits of a variable are set, and which.
+// The change bits of a variable that are set.
 DEVICE u32 change_flags(const Block& b, i32 var) { return *flag_word(b, var) >> flag_shift(var) & FLAG_CHANGED; }
 
-// What was changed here since the last fixpoint differs from what the block has, whether it will be told now or not.
+// Notes the variables changed here since the last fixpoint: the block has other bounds, whether this fixpoint sends
+// these or not.
 static void note_changed(const Block& b) {
   i32 n_changed = propagation(b).n_changed[b.round & 1];
   if (n_changed <= b.problem->changed_capacity) {
@@ -57,7 +58,7 @@ static void send_message(Remote& remote, u32 kind, i32 count) {
   remote.counts->sent_bytes += (i64)sizeof(i64) + count * CHANGE_BYTES;
 }
 
-// The answer to the last message; one that says stop, where the host does so before it is there.
+// Waits for the answer to the last message and returns it; ANSWER_STOPPED where the host asks for a stop before.
 static i64 await_answer(const Block& b) {
   const Remote& remote = *b.remote;
   for (i32 looks = 0;;) {
@@ -69,7 +70,7 @@ static i64 await_answer(const Block& b) {
   }
 }
 
-// Tells the block all that it lacks. Its answer to the last part.
+// Sends the block all bounds that it lacks. Returns its answer to the last part.
 static i64 tell_changes(const Block& b) {
   Remote& remote = *b.remote;
   Mirror& mirror = *b.mirror;
@@ -92,7 +93,7 @@ static i64 tell_changes(const Block& b) {
   return await_answer(b);
 }
 
-// Takes the changes of an answer, and of those that follow. False when the host says stop before the last.
+// Takes the changes of an answer, and of those that follow. False when the host asks for a stop before the last.
 static bool take_changes(const Block& b, i64 answer) {
   Remote& remote = *b.remote;
   Changes list = changes_of(remote.box, remote.entries, true);
@@ -113,7 +114,7 @@ static bool take_changes(const Block& b, i64 answer) {
 }
 
 #ifdef CHECK_ASSERTIONS
-// The block has told of its store what it is now here.
+// Asserts that the block's store is equal to this one.
 static void assert_mirrored(const Block& b) {
   i64 checksum = 0;
   for (i32 var = 0; var < b.problem->n_vars; ++var) checksum = (i64)((u64)checksum + (u64)mark_of(b, var));
@@ -123,7 +124,7 @@ static void assert_mirrored(const Block& b) {
 DEVICE void assert_mirrored(const Block&) {}
 #endif
 
-// What the block has counted, and what it says of a failure.
+// Takes the block's counters, and the row that failed.
 static void take_counts(const Block& b, i64 since) {
   const Mailbox* box = b.remote->box;
   RoundTrips* counts = b.remote->counts;
@@ -135,7 +136,7 @@ static void take_counts(const Block& b, i64 since) {
   counts->propagation_ns = box->busy_ns;
 }
 
-// Has the block propagate. Whether the store is consistent, as far as that is known at a stop.
+// Has the block propagate. Returns whether the store is consistent, as far as that is known at a stop.
 static bool make_round_trip(const Block& b) {
   i64 since = now_ns();
   i64 answer = tell_changes(b);
@@ -152,7 +153,7 @@ static bool make_round_trip(const Block& b) {
   return !failed;
 }
 
-// As `fixpoint`. Nothing is told of a node that has failed already, or in which nothing has changed.
+// Does the work of `fixpoint`. A node that has failed already, or in which nothing has changed, sends no message.
 static bool remote_fixpoint(Block& b) {
   const Propagation& s = propagation(b);
   note_changed(b);
@@ -165,7 +166,7 @@ static bool remote_fixpoint(Block& b) {
   return consistent;
 }
 
-// The thread will not ask any more. Nobody answers.
+// Ends the connection. This message has no answer.
 static void leave_block(Remote& remote) {
   global_store(&remote.box->asked, message(++remote.number, ASK_LEAVE, 0));
 }

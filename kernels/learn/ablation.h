@@ -1,4 +1,4 @@
-// What a learner can do without, to see what it is good for (docs/measurements/learning.md).
+// Parts of a learner that can be left out, to measure what each contributes (docs/measurements/learning.md).
 #pragma once
 
 #include "../core/port.h"
@@ -6,14 +6,15 @@
 // Bits of -DLEARN_WITHOUT.
 enum Ablation {
   WITHOUT_RULES = 1,    // the oracle explains everything
-  WITHOUT_LIFTING = 2,  // bounds as they were
+  WITHOUT_LIFTING = 2,  // premises are the bounds of that time, not weaker ones
   WITHOUT_MINIMISATION = 4,
   WITHOUT_PHASES = 8,
-  WITHOUT_SPLITS = 16,   // variables are split at their phase, not where the last conflict looked at them
-  WITHOUT_SHARING = 32,  // clauses are neither told nor heard; units and bounds are
+  WITHOUT_SPLITS = 16,   // variables are split at their phase, not at the last conflict's threshold
+  WITHOUT_SHARING = 32,  // learners exchange no clauses, but units and bounds
   WITHOUT_PROBES = 64,   // of the objective's bound
   WITHOUT_LEAPS = 128,
   WITHOUT_FUSION = 256,  // all learners have ternary rows
+  WITHOUT_WIDE = 512,    // nobody reasons about a constraint as a whole; nor has fused rows, which may lean on that
 };
 #ifndef LEARN_WITHOUT
 #define LEARN_WITHOUT 0

@@ -1,21 +1,24 @@
 // Propagation with reasons: clauses and rows in turn, to the fixpoint.
 //
-// Each entry first tells the clauses, with two watched literals (Moskewicz et al., DAC 2001) and a blocking literal in
-// the list (Sörensson, Eén, SAT-Race 2008), then wakes rows (wake.h): those that cost little run at once, the others
-// when all entries have been told.
+// Each entry first visits the watchers of clauses, with two watched literals (Moskewicz et al., DAC 2001) and a
+// blocking literal in the list (Sörensson, Eén, SAT-Race 2008), then wakes rows (wake.h): cheap ones run at once, the
+// others when all entries are done.
 //
-// Bounds can creep: x >= y + 1 and y >= x push each other through a domain of a million values, an entry a step. Rows
-// that creep cost little, so they would run on and on before a product or an element that takes a thousand of their
-// steps at once. So when sides have moved again and again no row runs at once any more, and what costs most runs first.
-// Past many entries the search goes on before the fixpoint, by supposing that what creeps comes half way; the queue is
-// kept. When a conflict has emptied the queue, and the level left so is still there, all rows are queued again.
+// Convergence can be slow ("bounds creep"): x >= y + 1 and y >= x push each other through a domain of a million values,
+// an entry a step. Such rows are cheap, so they would run for long before a product or an element that takes a thousand
+// of their steps at once. So when sides have moved many times no row runs at once any more, and the costliest run
+// first. After too many entries the search goes on before the fixpoint, with a decision that moves the creeping side
+// half way to its opposite bound; the queue is kept. If a conflict empties the queue while a level suspended in this
+// way is still on the trail, all rows are queued again.
 #pragma once
 
 #include "../core/assert.h"
 #include "../core/interval.h"
 #include "../core/propagate.h"
 #include "../search/task.h"
+#include "all_different.h"
 #include "clauses.h"
+#include "cumulative.h"
 #include "linear.h"
 #include "lists.h"
 #include "literal.h"
@@ -23,21 +26,23 @@
 #include "sides.h"
 #include "trail.h"
 #include "wake.h"
+#include "wide.h"
 #ifdef CHECK_EXPLANATIONS
 #include "check.h"
 #endif
 
 constexpr i32 POLL_EVERY = 1024;     // rows or fixpoints between looks at the stop flag
-constexpr i32 CREEP_ENTRIES = 2000;  // on top of one a side
-constexpr i32 CREEP_WARNING = 256;   // the part of these that sides move again before what costs most runs first
-constexpr i32 CREEP_DOMAIN = 8;      // what creeps has more values left than that
+constexpr i32 CREEP_ENTRIES = 2000;  // entries before propagation is suspended, besides one for each side
+constexpr i32 CREEP_WARNING = 256;   // the part of these, of repeated moves, after which the costliest rows run first
+constexpr i32 CREEP_DOMAIN = 8;      // a creeping variable has more values left than this
 constexpr i32 CREEP_LOOK_BACK = 200;
 constexpr i32 TERMS_A_RUN = 8;       // of a linear row: as much work as a run of a ternary one
+constexpr i32 ARGUMENTS_A_RUN = 2;   // of a wide row, likewise
 constexpr i32 ROOT_PATIENCE = 20;    // times as many entries at level 0, which is propagated once for all
 
 struct Progress {
-  i32 creeping;   // a side, behind which propagation was broken off, or -1
-  i32 suspended;  // the lowest level at which it was, or NO_LEVEL
+  i32 creeping;   // the creeping side at which propagation was suspended, or -1
+  i32 suspended;  // the lowest level where this happened, or NO_LEVEL
   i64 runs;       // of rows
   i64 polls;      // calls of wants_end
 };
@@ -51,8 +56,15 @@ DEVICE bool narrow(Learner& l, i32 var, Interval before, Interval after, i32 row
   return after.u >= before.u || set_side(l, upper_side(var), -after.u, row_reason(row));
 }
 
+DEVICE bool run_wide(Learner& l, i32 row) {
+  const Wide& r = wide_at(problem(l), row);
+  progress(l).runs += 1 + n_arguments(r) / ARGUMENTS_A_RUN;
+  return r.kind == WIDE_CUMULATIVE ? run_cumulative(l, row) : run_all_different(l, row);
+}
+
 OUTLINE bool run_row(Learner& l, i32 row) {
   ASSERT(0 <= row && row < n_all_rows(problem(l)));
+  if (is_wide(problem(l), row)) return run_wide(l, row);
   if (is_linear(problem(l), row)) {
     const Linear& r = linear_at(problem(l), row);
     progress(l).runs += 1 + (r.end - r.start) / TERMS_A_RUN;
@@ -67,7 +79,7 @@ OUTLINE bool run_row(Learner& l, i32 row) {
   return narrow(l, r.x, x, new_x, row) && narrow(l, r.y, y, new_y, row) && narrow(l, z_var, z, new_z, row);
 }
 
-// The place of a literal that is not false, behind the two that are watched; 0 when there is none.
+// The place of a literal that is not false and not one of the two that are watched; 0 when there is none.
 DEVICE i32 find_another(const Learner& l, const Literal* literals, i32 size) {
   for (i32 i = 2; i < size; ++i) {
     if (!is_false(l, literals[i])) return i;
@@ -75,7 +87,7 @@ DEVICE i32 find_another(const Learner& l, const Literal* literals, i32 size) {
   return 0;
 }
 
-// Literal `place` of the clause is watched from now on instead of literal 1. False when the lists are full.
+// Watches literal `place` of the clause instead of literal 1. False when the lists are full.
 DEVICE bool watch_instead(Learner& l, i32 clause, Literal* literals, i32 place) {
   ASSERT(2 <= place && place < clause_at(l, clause)->size && !is_false(l, literals[place]));
   Watcher moved = {literals[0], clause, false};
@@ -86,7 +98,7 @@ DEVICE bool watch_instead(Learner& l, i32 clause, Literal* literals, i32 place) 
   return true;
 }
 
-// `a` is true: tells the watcher. Whether it stays in the list; a conflict is in the trail's outcome.
+// Visits a watcher of `a`, which has become true. Whether it stays in the list; a conflict is in the trail's outcome.
 DEVICE bool tell(Learner& l, Literal a, Watcher* watcher) {
   if (is_true(l, watcher->blocker)) return true;
   Literal first = watcher->blocker;
@@ -110,7 +122,7 @@ DEVICE bool tell(Learner& l, Literal a, Watcher* watcher) {
   return true;
 }
 
-// Tells the watchers of `a`, node `place` of its side. Lists and nodes of others may move meanwhile.
+// Visits the watchers of `a`, node `place` of its side. Lists and nodes of other literals may move meanwhile.
 DEVICE bool tell_watchers(Learner& l, Literal a, i32 place) {
   ASSERT(is_true(l, a) && node_at(l, a.side, place)->k == a.k);
   List list = node_at(l, a.side, place)->watchers;
@@ -125,7 +137,7 @@ DEVICE bool tell_watchers(Learner& l, Literal a, i32 place) {
   return trail(l).outcome == CONSISTENT;
 }
 
-// Nodes that are created meanwhile have a threshold above what the side is now.
+// Visits the watchers of all literals that became true. Nodes created meanwhile have a threshold above `now`.
 DEVICE bool tell_clauses(Learner& l, i32 side, bound_t was, bound_t now) {
   if (lists(l).nodes[side].size == 0) return true;
   for (i32 i = first_node_above(l, side, was); i < lists(l).nodes[side].size; ++i) {
@@ -136,7 +148,7 @@ DEVICE bool tell_clauses(Learner& l, i32 side, bound_t was, bound_t now) {
   return true;
 }
 
-// Something that creeps, or -1.
+// A side that creeps, or -1.
 DEVICE i32 find_creeping(const Learner& l) {
   const Trail& t = trail(l);
   const Sides& s = sides(l);
@@ -147,7 +159,7 @@ DEVICE i32 find_creeping(const Learner& l) {
   return -1;
 }
 
-// Wakes a row that costs little. False on a fault.
+// Runs a cheap row at once, or queues it. False on a fault.
 DEVICE bool wake_row(Learner& l, i32 row, i32 self, bool at_once) {
   if (row == self) return true;
   if (at_once) return run_row(l, row);
@@ -155,14 +167,17 @@ DEVICE bool wake_row(Learner& l, i32 row, i32 self, bool at_once) {
   return true;
 }
 
-// Wakes the rows that the entry concerns. `at_once`: those that cost little run. False on a fault.
+// Wakes the rows of an entry; with `at_once` the cheap ones run. False on a fault.
 DEVICE bool wake_rows(Learner& l, const Entry& e, bool at_once) {
   const Wakes& w = wakes(l);
   const SideWakes& own = w.of_side[e.side];
   i32 self = is_row_reason(e.reason) ? e.reason >> 1 : -1;
   if (self >= 0 && !tells_all_at_once(problem(l), self)) self = -1;
-  for (i32 i = own.start[SUMS]; i < own.thresholds; ++i) {
-    if (w.rows[i] != self) queue_row(l, w.rows[i], i < own.start[COSTLY] ? SUMS : COSTLY);
+  for (i32 priority = SUMS; priority < N_PRIORITIES; ++priority) {
+    i32 end = priority + 1 < N_PRIORITIES ? own.start[priority + 1] : own.thresholds;
+    for (i32 i = own.start[priority]; i < end; ++i) {
+      if (w.rows[i] != self) queue_row(l, w.rows[i], priority);
+    }
   }
   for (i32 i = own.start[AT_ONCE]; i < own.start[SUMS]; ++i) {
     if (!wake_row(l, w.rows[i], self, at_once)) return false;
@@ -174,20 +189,20 @@ DEVICE bool wake_rows(Learner& l, const Entry& e, bool at_once) {
   return true;
 }
 
-// Whether the host wants the block to leave, or the search is over. Looked up now and then.
+// Whether the host asks the block to leave, or the search is over. Looks only once in POLL_EVERY calls.
 DEVICE bool wants_end(Learner& l) {
   if (++progress(l).polls % POLL_EVERY) return false;
   const Common* common = problem(l)->common;
   return global_load(&common->stop) || is_search_over(common);
 }
 
-// Whether the side has moved at this level before. At level 0 nobody remembers: there every entry may be such a one.
+// Whether the side has moved at this level before. At level 0 that is not recorded, so every entry counts.
 DEVICE bool moves_again(const Learner& l, const Entry& e) {
   const Trail& t = trail(l);
   return t.level == 0 || (e.previous >= 0 && t.entries[e.previous].level == t.level);
 }
 
-// No row waits: where the level is not above one that was suspended, nothing is left undone below either.
+// The queue is empty: if the level is not above a suspended one, propagation of that level is complete too.
 DEVICE void reach_fixpoint(Learner& l) {
   i32& suspended = progress(l).suspended;
   ASSERT(is_queue_empty(l) && trail(l).head == trail(l).size);
@@ -197,7 +212,7 @@ DEVICE void reach_fixpoint(Learner& l) {
 #endif
 }
 
-// To the fixpoint: CONSISTENT, then, or where something creeps. After a CONFLICT or when FULL the queue is empty.
+// Propagates to the fixpoint: CONSISTENT there, or where a side creeps. After CONFLICT or FULL the queue is empty.
 OUTLINE Outcome propagate(Learner& l) {
   Trail& t = trail(l);
   Progress& s = progress(l);

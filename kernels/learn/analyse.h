@@ -1,11 +1,11 @@
 // From a conflict to a clause: the first unique implication point.
 //
-// The resolvent holds true literals that cannot be true together, at most one threshold a side: of two, the higher
+// The resolvent holds true literals that cannot be true together, at most one threshold a side: the higher of two
 // implies the other. The trail is walked down; a literal of the conflict's level is replaced by its reason until only
-// one is left of that level (1UIP: Zhang et al., ICCAD 2001). A row is asked to explain the threshold that is needed,
-// not what it set. Then each other literal is left out that the rest implies (recursive minimisation: Sörensson, Biere,
-// SAT 2009), with a memo of each entry's thresholds. A literal may be implied only through entries *before* its own:
-// else two could remove each other.
+// one of that level is left (1UIP: Zhang et al., ICCAD 2001). A row explains the threshold that is needed, not the
+// bound that it set. Then literals that the others imply are removed (recursive minimisation: Sörensson, Biere, SAT
+// 2009), with a memo of each entry's thresholds. A literal may be implied only through entries *before* its own, or two
+// could remove each other.
 #pragma once
 
 #include "../core/assert.h"
@@ -22,15 +22,15 @@
 #include "trail.h"
 #include "undo.h"
 
-// What minimisation has found out about an entry in the conflict number `stamp`.
+// The results of minimisation for an entry in the conflict number `stamp`.
 struct Memo {
   i32 stamp;
   bound_t implied, refused;
 };
 
 struct Analysis {
-  Memo* memos;  // one an entry
-  i32* stamps;  // of each level: the last conflict that counted it
+  Memo* memos;  // one for each entry
+  i32* stamps;  // for each level: the last conflict that counted it
   i32 stamp;    // the conflict's number
 };
 
@@ -43,7 +43,7 @@ DEVICE void take_memory(Analysis& s, i32 capacity, Room& room) {
   s.memos = take<Memo>(room, capacity);
 }
 
-// The resolvent needs `a`, which is true.
+// Adds `a`, which is true, to the resolvent.
 DEVICE void require(Learner& l, Literal a) {
   ASSERT(is_true(l, a));
   if (a.k <= sides(l).root[a.side]) return;
@@ -72,12 +72,12 @@ DEVICE i32 find_conflict_level(const Learner& l, const Reason& why) {
   return level;
 }
 
-// The conflict as a reason for nothing: true literals that cannot be true together. Those by which the side would have
-// grown, and the one that forbids it, if they come from a row; all those of a clause.
+// The conflict as a set of true literals that cannot be true together: those of a clause; or the premises by which a
+// row would have moved the side, and the literal that contradicts it.
 DEVICE void get_conflict(const Learner& l, Reason& why) {
   const Trail& t = trail(l);
   bound_t against = sides(l).now[opposite(t.refused)];
-  Literal least = literal(t.refused, 1 - against);  // what contradicts it already
+  Literal least = literal(t.refused, 1 - against);  // the least threshold that is a contradiction
   ASSERT(is_side(l, t.refused) && t.outcome == CONFLICT);
   explain(l, t.refused_reason, least, t.size + 1, why);
   why.skipped = -1;
@@ -91,8 +91,8 @@ DEVICE void require_all(Learner& l, const Reason& why) {
   }
 }
 
-// Resolves down to the first unique implication point; its entry. Walked entries are taken out of the links, or long
-// chains of one side would be walked again and again.
+// Resolves down to the first unique implication point and returns its entry. Entries passed are unlinked, or long
+// chains of one side would be walked repeatedly.
 DEVICE i32 resolve(Learner& l) {
   Trail& t = trail(l);
   Resolvent& s = resolvent(l);
@@ -124,7 +124,7 @@ OUTLINE bool is_redundant(Learner& l, i32 i, bound_t k, i32 depth) {
   if (memo->stamp != s.stamp) {
     Memo fresh = {s.stamp, sides(l).root[e.side], e.now};
     *memo = fresh;
-    ++memo->refused;  // beyond what the entry gives
+    ++memo->refused;  // above the entry's threshold
   }
   if (memo->implied >= k) return true;
   if (memo->refused <= k) return false;
@@ -151,13 +151,13 @@ DEVICE void count_level(Learner& l, i32 level) {
   ++learned(l).lbd;
 }
 
-// The variable is next split where this conflict looked at it.
+// The variable will next be split at the threshold of this conflict.
 DEVICE void note_split(Learner& l, i32 side) {
   bound_t k = resolvent(l).k[side];
   guidance(l).split[var_of(side)] = is_upper(side) ? 1 - k : k;
 }
 
-// The negation of what the resolvent needs of the side joins the clause.
+// Adds the negation of the resolvent's literal of the side to the clause.
 DEVICE void write_literal(Learner& l, i32 side) {
   Learned& clause = learned(l);
   ASSERT(clause.size < n_sides(problem(l)));
@@ -165,7 +165,8 @@ DEVICE void write_literal(Learner& l, i32 side) {
   note_split(l, side);
 }
 
-// Writes the clause: the asserting literal, then the others, one of the highest level first. The level to go back to.
+// Writes the clause: the asserting literal, then the others, one of the highest level first. Returns the level to
+// backtrack to.
 DEVICE i32 write_clause(Learner& l, i32 point) {
   const Resolvent& s = resolvent(l);
   const Entry* entries = trail(l).entries;
@@ -194,7 +195,7 @@ DEVICE i32 write_clause(Learner& l, i32 point) {
   return back;
 }
 
-// How many levels the clause's literals come from.
+// Sets the number of levels that the clause's literals come from (LBD).
 DEVICE void count_levels(Learner& l) {
   ++analysis(l).stamp;
   learned(l).lbd = 0;
@@ -204,8 +205,8 @@ DEVICE void count_levels(Learner& l) {
   }
 }
 
-// The clause of the last conflict, in learned(l); the level at which its first literal follows, or -1 when nothing is
-// left to search. The conflict's own level is entered.
+// Writes the clause of the last conflict to learned(l). Returns the level at which its first literal follows, or -1
+// when the space is exhausted. Backtracks to the conflict's level.
 OUTLINE i32 analyse(Learner& l) {
   if (trail(l).level == 0) return -1;
   Reason why = reason_at(l, 0);

@@ -1,10 +1,10 @@
-// Debug builds (-DCHECK_EXPLANATIONS): no explanation and no clause is taken on trust.
+// Debug builds (-DCHECK_EXPLANATIONS): checks of all explanations and learned clauses.
 //
-// An explanation must be true when it is used, and the row, given the bounds of the explanation alone, must give the
-// threshold. A learned clause must follow by propagation: with all of its literals false, from the root, the rows and
-// the clauses at hand find a fault (a reverse unit propagation check, as of Goldberg and Novikov, DATE 2003). This is
-// plain code without watches or reasons. And where propagation ends no row may have anything to say, or one was not
-// woken. `explanation_errors` counts what fails.
+// An explanation must be true when it is used, and the row, from the bounds of the explanation alone, must imply the
+// threshold. A learned clause must follow by propagation: from the root with all of its literals false, the rows and
+// the present clauses must fail (a reverse unit propagation check: Goldberg and Novikov, DATE 2003). The check is plain
+// code without watches or reasons. At a fixpoint no row may be able to tighten a bound, or one was not woken.
+// `explanation_errors` counts the failed checks.
 #pragma once
 
 #include "../core/interval.h"
@@ -16,11 +16,12 @@
 #include "parts.h"
 #include "sides.h"
 #include "trail.h"
+#include "wide.h"
 
 constexpr i32 CHECK_PASSES = 100;
 constexpr i32 SHAVED_AT_ONCE = 64;
 
-// Whether the row, run again and again on what the premises say, gives `a`.
+// Whether the row, run repeatedly from the premises, implies `a`.
 OUTLINE bool is_reached(const Learner& l, Row r, const Premises& why, Literal a) {
   const i32 vars[3] = {r.x, r.y, third_var(r)};
   Interval v[3];
@@ -31,7 +32,7 @@ OUTLINE bool is_reached(const Learner& l, Row r, const Premises& why, Literal a)
       if (vars[i] == var_of(a.side) && reaches(v[i], is_upper(a.side), a.k)) return true;
     }
     run_operator(l, r, v);
-    for (i32 i = 0; i < 3; ++i) {  // what it has told of a variable it knows wherever it names it
+    for (i32 i = 0; i < 3; ++i) {  // a variable that the row has twice has the tighter of both bounds
       for (i32 j = 0; j < 3; ++j) {
         if (vars[i] != vars[j]) continue;
         raise(v[i], v[j].l);
@@ -49,7 +50,7 @@ OUTLINE void check_explanation(const Learner& l, Row r, const Premises& why, Lit
 }
 
 // Whether a linear row can still be true, or false, as far as the ends of its sum tell.
-static bool may_be_satisfied(const Learner& l, const Linear& r, const bound_t* plain) {
+static bool may_linear_hold(const Learner& l, const Linear& r, const bound_t* plain) {
   __int128 least = 0, most = 0;
   for (i32 i = r.start; i < r.end; ++i) {
     Term t = problem(l)->terms[i];
@@ -64,38 +65,110 @@ static bool may_be_satisfied(const Learner& l, const Linear& r, const bound_t* p
   return (may_hold && meets) || (may_fail && (least != r.high || most != r.high));
 }
 
+// Whether the variables can take different values: each value goes to one that may have it and has to take one first.
+static bool may_differ(const Learner& l, const Wide& r, const bound_t* plain) {
+  const i32* x = arguments_of(problem(l), r);
+  i32 n = n_arguments(r), n_placed = 0;
+  bool* placed = new bool[(u64)n]();
+  __int128 value = -INFINITE_BOUND;
+  bool good = true;
+  while (good && n_placed < n) {
+    i32 best = -1;
+    __int128 next = INFINITE_BOUND;
+    for (i32 i = 0; i < n; ++i) {
+      if (placed[i]) continue;
+      next = minimum(next, maximum((__int128)plain[lower_side(x[i])], value));
+      bool may_take = plain[lower_side(x[i])] <= value;
+      if (may_take && (best < 0 || plain[upper_side(x[i])] > plain[upper_side(x[best])])) best = i;
+    }
+    if (best < 0) {
+      value = next;
+      continue;
+    }
+    good = value <= -(__int128)plain[upper_side(x[best])];
+    placed[best] = true;
+    ++n_placed;
+    ++value;
+  }
+  delete[] placed;
+  return good;
+}
+
+// Whether each task by itself uses at most the capacity, and so do those that run for certain when one starts at the
+// latest.
+static bool may_fit(const Learner& l, const Wide& r, const bound_t* plain) {
+  const i32* arguments = arguments_of(problem(l), r);
+  i32 n = n_arguments(r);
+  for (i32 j = 1; j < n; j += 3) {
+    __int128 time = -(__int128)plain[upper_side(arguments[j])], used = 0;
+    bool runs = plain[lower_side(arguments[j + 1])] > 0;
+    if (runs && plain[lower_side(arguments[j + 2])] > -(__int128)plain[upper_side(arguments[0])]) return false;
+    for (i32 i = 1; i < n; i += 3) {
+      __int128 start = plain[lower_side(arguments[i])], latest = -(__int128)plain[upper_side(arguments[i])];
+      __int128 length = plain[lower_side(arguments[i + 1])], use = plain[lower_side(arguments[i + 2])];
+      if (latest <= time && time < start + length && use > 0) used += use;
+    }
+    if (used > -(__int128)plain[upper_side(arguments[0])]) return false;
+  }
+  return true;
+}
+
+// Whether a linear or wide row may have a solution between the bounds.
+static bool may_hold(const Learner& l, i32 row, const bound_t* plain) {
+  if (is_linear(problem(l), row)) return may_linear_hold(l, linear_at(problem(l), row), plain);
+  const Wide& r = wide_at(problem(l), row);
+  return r.kind == WIDE_CUMULATIVE ? may_fit(l, r, plain) : may_differ(l, r, plain);
+}
+
 // With one threshold more, which is not against what is known already.
-static bool may_be_satisfied_with(const Learner& l, const Linear& r, bound_t* plain, Literal a) {
+static bool may_hold_with(const Learner& l, i32 row, bound_t* plain, Literal a) {
   bound_t before = plain[a.side];
   if (a.k > -(value_t)plain[opposite(a.side)]) return false;
   plain[a.side] = maximum(before, a.k);
-  bool good = may_be_satisfied(l, r, plain);
+  bool good = may_hold(l, row, plain);
   plain[a.side] = before;
   return good;
 }
 
 // The side moves, value by value, out of what the row refutes.
-static void shave_side(const Learner& l, const Linear& r, bound_t* plain, i32 side, bool* changed) {
+static void shave_side(const Learner& l, i32 row, bound_t* plain, i32 side, bool* changed) {
   for (i32 steps = 0; steps < SHAVED_AT_ONCE && plain[side] <= -(value_t)plain[opposite(side)]; ++steps) {
-    if (may_be_satisfied_with(l, r, plain, literal(opposite(side), -plain[side]))) return;
+    if (may_hold_with(l, row, plain, literal(opposite(side), -plain[side]))) return;
     ++plain[side];
     *changed = true;
   }
 }
 
-// One run of a linear row over `plain`. Whether it is consistent; `changed` when something grew.
-static bool run_linear_plainly(const Learner& l, const Linear& r, bound_t* plain, bool* changed) {
-  for (i32 i = r.start; i < r.end; ++i) {
-    for (i32 flip = 0; flip < 2; ++flip) shave_side(l, r, plain, problem(l)->terms[i].side ^ flip, changed);
-  }
-  if (r.kind != LINEAR_RANGE) {
-    for (i32 upper = 0; upper < 2; ++upper) shave_side(l, r, plain, 2 * r.truth + upper, changed);
-  }
-  return may_be_satisfied(l, r, plain);
+static void shave_variable(const Learner& l, i32 row, bound_t* plain, i32 var, bool* changed) {
+  for (i32 upper = 0; upper < 2; ++upper) shave_side(l, row, plain, 2 * var + upper, changed);
 }
 
-// The premises were true before t, and with them the linear row refutes that `a` is false.
-OUTLINE void check_linear(const Learner& l, i32 row, const Premises& why, Literal a, i32 t) {
+static void shave_linear(const Learner& l, i32 row, bound_t* plain, bool* changed) {
+  const Linear& r = linear_at(problem(l), row);
+  for (i32 i = r.start; i < r.end; ++i) shave_variable(l, row, plain, var_of(problem(l)->terms[i].side), changed);
+  if (r.kind != LINEAR_RANGE) shave_variable(l, row, plain, r.truth, changed);
+}
+
+// The sides that a wide row moves: those of all variables, or of a cumulative row those of starts and the capacity.
+static void shave_wide(const Learner& l, i32 row, bound_t* plain, bool* changed) {
+  const Wide& r = wide_at(problem(l), row);
+  const i32* arguments = arguments_of(problem(l), r);
+  bool has_tasks = r.kind == WIDE_CUMULATIVE;
+  if (has_tasks) shave_side(l, row, plain, lower_side(arguments[0]), changed);
+  for (i32 i = has_tasks; i < n_arguments(r); i += has_tasks ? 3 : 1) {
+    shave_variable(l, row, plain, arguments[i], changed);
+  }
+}
+
+// One run of a linear or wide row over `plain`. Whether it is consistent; `changed` when something grew.
+static bool run_whole_plainly(const Learner& l, i32 row, bound_t* plain, bool* changed) {
+  if (is_linear(problem(l), row)) shave_linear(l, row, plain, changed);
+  else shave_wide(l, row, plain, changed);
+  return may_hold(l, row, plain);
+}
+
+// The premises were true before t, and with them the row refutes that `a` is false.
+OUTLINE void check_whole(const Learner& l, i32 row, const Premises& why, Literal a, i32 t) {
   bound_t* plain = new bound_t[2 * (u64)problem(l)->n_vars];
   for (i32 side = 0; side < n_sides(problem(l)); ++side) plain[side] = sides(l).root[side];
   bool good = true;
@@ -104,15 +177,15 @@ OUTLINE void check_linear(const Learner& l, i32 row, const Premises& why, Litera
     good = good && held(l, b.side, t) >= b.k;
     plain[b.side] = maximum(plain[b.side], b.k);
   }
-  good = good && !may_be_satisfied_with(l, linear_at(problem(l), row), plain, negation(a));
+  good = good && !may_hold_with(l, row, plain, negation(a));
   if (!good) ++statistics(l).explanation_errors;
   delete[] plain;
 }
 
-// One run of all rows over `plain`. Whether they are consistent; `changed` when something grew.
+// Propagates all rows once over `plain`. Whether they are consistent; `changed` is set when a side grew.
 static bool run_rows_plainly(const Learner& l, bound_t* plain, bool* changed) {
-  for (i32 i = 0; i < problem(l)->n_linears; ++i) {
-    if (!run_linear_plainly(l, problem(l)->linears[i], plain, changed)) return false;
+  for (i32 row = problem(l)->n_rows; row < n_all_rows(problem(l)); ++row) {
+    if (!run_whole_plainly(l, row, plain, changed)) return false;
   }
   for (i32 row = 0; row < problem(l)->n_rows; ++row) {
     if (is_absorbed(problem(l), row)) continue;
@@ -154,7 +227,7 @@ static bool run_clauses_plainly(const Learner& l, bound_t* plain, bool* changed)
   return true;
 }
 
-// Whether the root with all literals of the learned clause false has a fault, by propagation alone.
+// Whether propagation alone fails from the root with all literals of the learned clause false.
 static bool is_refuted(const Learner& l, bound_t* plain) {
   for (i32 side = 0; side < n_sides(problem(l)); ++side) plain[side] = sides(l).root[side];
   for (i32 i = 0; i < learned(l).size; ++i) {
@@ -169,14 +242,14 @@ static bool is_refuted(const Learner& l, bound_t* plain) {
   return false;
 }
 
-// The clause in learned(l), before it is stored.
+// Checks the clause in learned(l), before it is stored.
 OUTLINE void check_learned(const Learner& l) {
   bound_t* plain = new bound_t[2 * (u64)problem(l)->n_vars];
   if (!is_refuted(l, plain)) ++statistics(l).explanation_errors;
   delete[] plain;
 }
 
-// A fixpoint, as propagation takes it for one: no row has anything more to say.
+// Checks that at a fixpoint of propagation no row can tighten a bound.
 OUTLINE void check_fixpoint(const Learner& l) {
   u64 n = 2 * (u64)problem(l)->n_vars;
   bound_t* plain = new bound_t[n];
@@ -186,7 +259,7 @@ OUTLINE void check_fixpoint(const Learner& l) {
   delete[] plain;
 }
 
-// Bounds grow: what is supposed is neither true nor false.
+// Checks that a decision is neither true nor false already.
 OUTLINE void check_supposed(const Learner& l, Literal a) {
   if (sides(l).now[a.side] >= a.k || sides(l).now[opposite(a.side)] >= 1 - a.k) ++statistics(l).explanation_errors;
 }

@@ -1,10 +1,10 @@
-// Learned clauses: where they are kept, and which are forgotten.
+// The store of learned clauses and its reduction.
 //
-// The store is one piece of memory that fills up; at level 0, where no clause is a reason, it is reduced and closed up.
-// What is kept follows Audemard and Simon (IJCAI 2009): clauses whose literals come from few levels (LBD, the literals
-// block distance) are used again, so those of two levels stay for good, those of six while they are used, and of the
-// rest the half with the greatest LBD and the least activity goes. A clause costs time only where it is watched, so
-// lists and nodes are built anew from what is left.
+// The store is one piece of memory that fills up; at level 0, where no clause is a reason, it is reduced and compacted.
+// The reduction follows Audemard and Simon (IJCAI 2009): clauses whose literals come from few levels (LBD, the literals
+// block distance) are likely to be used again. So clauses of two levels are kept for ever, those of up to six while
+// they are used, and the half of the rest with the greatest LBD and the least activity is deleted. A clause costs time
+// only where it is watched, so lists and nodes are built anew from the clauses that are kept.
 #pragma once
 
 #include "../core/assert.h"
@@ -30,16 +30,16 @@ struct Clause {
 
 struct Clauses {
   char* store;
-  u64* keys;          // to choose the half that goes
+  u64* keys;          // to choose the half that is deleted
   i32 end, capacity;  // in units
-  i32 count, most;    // of clauses, and of the keys that there is room for
-  bool full;          // a restart is to make room
-  i32 reduce_at;      // a number of clauses from which on a restart reduces them
+  i32 count, most;    // the number of clauses, and of keys that fit
+  bool full;          // a restart must make room
+  i32 reduce_at;      // the number of clauses above which a restart reduces them
 };
 
 PART(Clauses, clauses);
 
-// A clause that is not in the store: what the last analysis has learned, or what another learner tells.
+// A clause that is not in the store: one that the last analysis has learned, or that another learner has sent.
 struct Learned {
   Literal* literals;
   i32 size, lbd;
@@ -60,7 +60,7 @@ DEVICE void take_memory(Clauses& s, i64 store_bytes, i64 key_bytes, Room& room) 
 
 DEVICE void clear_clauses(Learner& l) { clauses(l).reduce_at = FIRST_REDUCTION; }
 
-constexpr i32 STATED = 0;  // in the place of an LBD: no clause that was learned; it stays
+constexpr i32 STATED = 0;  // instead of an LBD: a clause of the model, which is always kept
 constexpr i32 KEPT_LBD = 2;
 constexpr i32 KEPT_WHILE_USED = 6;
 
@@ -71,7 +71,7 @@ DEVICE Clause* clause_at(const Learner& l, i32 clause) {
 DEVICE Literal* literals_of(Clause* clause) { return (Literal*)(clause + 1); }
 DEVICE i32 clause_units(i32 size) { return (i32)((sizeof(Clause) + (u64)size * sizeof(Literal)) / CLAUSE_UNIT); }
 
-// Whether the literals are of sides that there are, and the first two of different ones.
+// Whether the literals are of valid sides, and the first two of different ones.
 DEVICE bool is_clause(const Learner& l, const Literal* literals, i32 size) {
   bool good = 2 <= size && size <= n_sides(problem(l)) && literals[0].side != literals[1].side;
   for (i32 i = 0; good && i < size; ++i) good = is_side(l, literals[i].side);
@@ -96,8 +96,8 @@ DEVICE i32 store_clause(Learner& l, const Literal* literals, i32 size, i32 lbd) 
   return clause;
 }
 
-// Watches the first two literals. False when there is no room: then the clause is only not told, propagates nothing,
-// and is rebuilt with the lists.
+// Watches the first two literals. False when there is no room: then the clause propagates nothing until the lists are
+// rebuilt.
 DEVICE bool attach(Learner& l, i32 clause) {
   const Literal* literals = literals_of(clause_at(l, clause));
   ASSERT(is_clause(l, literals, clause_at(l, clause)->size));
@@ -114,8 +114,8 @@ DEVICE bool is_crowded(const Learner& l) {
   return lists(l).full || s.end > s.capacity / 2 || s.count > s.most / 2;
 }
 
-// What the host says in the place of rows (turbo_fzn/tnf/clause_rows.py), before anything is learned. False when that
-// is too much for the learner's memory.
+// Stores the clauses that replace rows (turbo_fzn/tnf/clause_rows.py), before anything is learned. False when they are
+// too many for the learner's memory.
 DEVICE bool state_clauses(Learner& l) {
   const Problem* p = problem(l);
   Literal* literals = learned(l).literals;
@@ -132,7 +132,7 @@ DEVICE bool state_clauses(Learner& l) {
   return !is_crowded(l);
 }
 
-// Whether each stated clause has a literal that is true. Where lists were full, one may not have been told.
+// Whether each clause of the model has a true literal. One may not, if it is not watched because lists were full.
 DEVICE bool are_stated_clauses_true(const Learner& l) {
   for (i32 c = 0; c < clauses(l).end; c += clause_units(clause_at(l, c)->size)) {
     if (clause_at(l, c)->lbd != STATED) break;  // they are the first
@@ -144,7 +144,7 @@ DEVICE bool are_stated_clauses_true(const Learner& l) {
   return true;
 }
 
-// Ordered by what is to go first, the greatest: LBD, then want of activity.
+// The key by which clauses are deleted, greatest first: LBD, then lack of activity.
 DEVICE u64 badness(const Clause* c) {
   union { float number; u32 bits; } u;
   u.number = c->activity;  // positive, so its bits are ordered as numbers are
@@ -187,7 +187,7 @@ DEVICE u64 badness_limit(Learner& l, bool pressed) {
   return count == 0 ? UINT64_MAX : select_key(clauses(l).keys, count, count / 2);
 }
 
-// Level 0: leaves out of the literals those that are false for ever. Their number; -1 when one is true.
+// Level 0: copies the literals without false ones. Returns their number; -1 when one is true.
 DEVICE i32 strip_literals(const Learner& l, const Literal* from, i32 size, Literal* to) {
   ASSERT(trail(l).level == 0);
   i32 kept = 0;
@@ -199,8 +199,8 @@ DEVICE i32 strip_literals(const Learner& l, const Literal* from, i32 size, Liter
   return kept;
 }
 
-// Level 0: drops clauses from `limit` on, closes up the store and strips what is left. Units go to `units`, as the
-// learned clause that they could be; their number. -1 for an empty clause: nothing is left to search.
+// Level 0: deletes clauses with a key of `limit` or more, strips the others and compacts the store. Clauses of one
+// literal are written to `units`. Returns their number; -1 for an empty clause: the space is exhausted.
 DEVICE i32 close_up(Learner& l, u64 limit, bool pressed, Literal* units) {
   i32 end = 0, n_units = 0, left = 0;
   for (i32 c = 0, next; c < clauses(l).end; c = next) {
@@ -233,8 +233,8 @@ DEVICE bool wants_reduction(const Learner& l) {
   return s.full || lists(l).full || s.count > s.reduce_at;
 }
 
-// Level 0, settled: forgets clauses, builds the lists anew. The units that came out are in learned(l);
-// their number, or -1 when there is nothing left to search.
+// Level 0, settled: deletes clauses and rebuilds the lists. New units are in learned(l). Returns their number, or -1
+// when the space is exhausted.
 OUTLINE i32 reduce_clauses(Learner& l) {
   ASSERT(trail(l).level == 0 && trail(l).size == 0);
   ++statistics(l).reductions;
@@ -242,7 +242,7 @@ OUTLINE i32 reduce_clauses(Learner& l) {
   clauses(l).reduce_at += REDUCTION_STEP;
   i32 n_units = close_up(l, badness_limit(l, false), false, learned(l).literals);
   rebuild_lists(l);
-  while (n_units == 0 && is_crowded(l)) {  // nothing is spared
+  while (n_units == 0 && is_crowded(l)) {  // all learned clauses may be deleted now
     n_units = close_up(l, badness_limit(l, true), true, learned(l).literals);
     rebuild_lists(l);
   }

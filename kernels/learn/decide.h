@@ -1,14 +1,14 @@
-// What to suppose next: by activity, or as the annotation says.
+// Decisions: by activity, or by the search annotation.
 //
-// By activity, the most active variable of the set that this run decides first (and behind the last of the set, of all
-// others) is split at the threshold at which the last conflict looked at it: what it was about is decided, not some
-// value of the domain. The side is the one of the incumbent's value, for good solutions lie near good ones (as in
-// Demirović, Chu, Stuckey, CP 2018), else of the value that the variable had last.
+// By activity, the most active variable of the current decision set (then, of all others) is split at the threshold at
+// which it was in the last conflict: the conflict's literal is decided, not some value of the domain. The branch is the
+// one of the incumbent's value, for good solutions lie near good ones (as in Demirović, Chu, Stuckey, CP 2018), else of
+// the variable's last value.
 //
-// The first run begins with the variables of the warm start, in its order, so that its solution is met if there is one.
+// The first run begins with the variables of the warm start, in its order, so that its solution is found if it is one.
 //
-// The annotation is followed like in the tree (branch.h), but a branch that fails is not the other one's turn: the
-// learned clause says what follows.
+// The annotation is followed as in the tree (branch.h), but after a failed branch the learned clause decides what
+// follows, not the other branch.
 #pragma once
 
 #include "../core/assert.h"
@@ -22,14 +22,14 @@
 #include "trail.h"
 
 struct Guidance {
-  bound_t* phase;    // of each variable: its value last, or the one that the annotation prefers
-  bound_t* split;    // of each variable: the threshold at which the last conflict looked at it
+  bound_t* phase;    // for each variable: its last value, or the one that the annotation prefers
+  bound_t* split;    // for each variable: its threshold in the last conflict that it was in
   bound_t* best;     // the values of the incumbent
   i64 best_version;  // of that incumbent
   bool has_best;
-  bool by_wish;            // the run tries what a relaxation wishes, not the incumbent's values
+  bool by_wish;            // the run tries values suggested by a relaxation, not the incumbent's
   i32 strategy, position;  // how far the annotation has been followed
-  i32 pending_level;       // where the second half of a decision waits, or NO_LEVEL
+  i32 pending_level;       // the level at which the second half of a decision follows, or NO_LEVEL
   i32 pending_side;
   bound_t pending_k;
 };
@@ -44,7 +44,7 @@ DEVICE void take_memory(Guidance& s, const Problem* p, Room& room) {
   s.best = take<bound_t>(room, p->n_vars);
 }
 
-// The values that the annotation tries first, until variables have values of their own to remember.
+// Sets the phases to the values that the annotation tries first.
 DEVICE void set_first_phases(Learner& l) {
   const Problem* p = problem(l);
   bound_t* phase = guidance(l).phase;
@@ -63,7 +63,7 @@ DEVICE void set_first_phases(Learner& l) {
   }
 }
 
-// The warm start's values are as good as an incumbent's, until there is one.
+// Sets the phases of the warm start's variables to its values.
 DEVICE void take_hints(Learner& l) {
   const Problem* p = problem(l);
   for (i32 i = 0; i < p->n_hints; ++i) {
@@ -80,7 +80,7 @@ DEVICE void clear_guidance(Learner& l) {
   s.pending_level = NO_LEVEL;
 }
 
-// After the first run the warm start is no more than phases.
+// Ends the decisions along the warm start, after the first run; its values remain as phases.
 DEVICE void leave_warm_start(Learner& l) {
   Guidance& s = guidance(l);
   if (s.strategy != WARM_START) return;
@@ -133,8 +133,8 @@ DEVICE bool hinted_literal(Learner& l, Literal* a) {
   return true;
 }
 
-// The score of the i-th variable of a strategy, which is not fixed: the lower the better. What is measured may be
-// another variable than the one that is labelled; failure weights are activities.
+// The score of the i-th variable of a strategy, which is not fixed: the lower the better. The measured variable may
+// differ from the labelled one; activities serve as failure weights.
 DEVICE double strategy_score(const Learner& l, Strategy strategy, i32 i, i32 var) {
   i32 measured = problem(l)->strategy_vars[strategy.start + strategy.count + i];
   double lower = (double)sides(l).now[lower_side(measured)], upper = -(double)sides(l).now[upper_side(measured)];
@@ -162,7 +162,7 @@ DEVICE i32 best_unfixed(const Learner& l, Strategy strategy) {
   return best;
 }
 
-// The annotation's first branch on `var`. An interval inside the domain takes two decisions: the second one waits.
+// The annotation's first branch on `var`. An interval inside the domain takes two decisions: the second one is kept.
 DEVICE Literal branch_literal(Learner& l, i32 var, i32 value_choice) {
   bound_t lower = sides(l).now[lower_side(var)], upper = -sides(l).now[upper_side(var)];
   Branches branches = split_interval(block(l), value_choice, lower, upper, 0);
@@ -198,7 +198,7 @@ DEVICE bool annotated_literal(Learner& l, Literal* a) {
   return false;
 }
 
-// Whether a variable of the set is open, so that no other one's turn has come.
+// Whether a variable of the decision set is not fixed.
 DEVICE bool has_open_first(const Learner& l) {
   for (i32 v = 0; v < problem(l)->n_vars; ++v) {
     if (is_first(l, v) && !is_fixed(l, v) && !is_link(problem(l), v)) return true;
@@ -206,7 +206,7 @@ DEVICE bool has_open_first(const Learner& l) {
   return false;
 }
 
-// The next literal to suppose. False when all variables are fixed.
+// The next literal to decide. False when all variables are fixed.
 DEVICE bool choose_literal(Learner& l, bool annotated, Literal* a) {
   if (hinted_literal(l, a) || (annotated && annotated_literal(l, a))) return true;
   i32 var = most_active(l);

@@ -1,15 +1,15 @@
-// What learners tell each other: units, short clauses, and the proved bound of the objective.
+// The exchange between learners: units, short clauses, and the proved bound of the objective.
 //
-// A clause that one has learned holds for all, for all search the same space; only solutions that are not better than
-// the incumbent may be cut off, and the incumbent is common (docs/design/correctness.md). As in ManySAT (Hamadi,
-// Jabbour, Sais, JSAT 2009) only few are worth telling: units, clauses of two or three literals, and those whose
-// literals come from two levels.
+// A clause that one learner has learned is valid for all, since all search the same space; it may cut off only
+// solutions that are not better than the incumbent, which is common (docs/design/correctness.md). As in ManySAT
+// (Hamadi, Jabbour, Sais, JSAT 2009) only few clauses are sent: units, clauses of two or three literals, and those
+// whose literals come from two levels.
 //
-// Nobody waits for anybody. Units are words that only grow, one a side (search/units.h), and all that holds at level 0
-// is told as such: whoever propagates rows alone, or a GPU, would not find it. Clauses go into a ring of the learner
-// that learned them, which the others read at their next restart: whoever is too slow misses some. A slot's sequence
-// number is odd while it is written; a reader that finds another one afterwards drops what it has read (a sequence
-// lock).
+// No learner waits for another. Units are words that only grow, one for each side (search/units.h); all bounds of level
+// 0 are sent as units, since blocks that only propagate rows, or a GPU, would not find them. Clauses go into a ring of
+// the learner that learned them, which the others read at their next restart; a slow reader misses some. A slot's
+// sequence number is odd while it is written; a reader that finds the number changed afterwards drops the clause (a
+// sequence lock).
 #pragma once
 
 #include "../core/assert.h"
@@ -32,12 +32,12 @@ struct ExchangeSlot {
 };
 
 struct alignas(64) ExchangeRing {
-  i64 head;  // clauses that were ever put in
+  i64 head;  // the number of clauses ever put in
   ExchangeSlot slots[EXCHANGE_SLOTS];
 };
 
 struct Exchange {
-  i64* heard;  // of each block: the clauses of its ring that were read
+  i64* heard;  // for each block: the number of clauses of its ring that were read
   i64 units_seen;
 };
 
@@ -47,7 +47,7 @@ DEVICE i64 exchange_bytes(const Problem* p) { return p->n_blocks * (i64)sizeof(i
 
 DEVICE void take_memory(Exchange& s, const Problem* p, Room& room) { s.heard = take<i64>(room, p->n_blocks); }
 
-// As the host reckons (Layout.first_exchange).
+// The sizes that the host allocates (Layout.first_exchange).
 static_assert(sizeof(ExchangeSlot) == 16 + EXCHANGE_LITERALS * 2 * sizeof(bound_t), "a slot of another size");
 static_assert(sizeof(ExchangeRing) == (8 + EXCHANGE_SLOTS * sizeof(ExchangeSlot) + 63) / 64 * 64, "and a ring");
 
@@ -58,7 +58,7 @@ DEVICE bool is_told(const Learner& l) {
   return clause.size <= TOLD_SIZE || (clause.lbd <= TOLD_LBD && clause.size <= EXCHANGE_LITERALS);
 }
 
-// Makes the units at least these, one a side.
+// Raises the units to at least these values, one for each side.
 DEVICE void tell_units(const Problem* p, const bound_t* sides) {
   bound_t* words = unit_words(p);
   bool news = false;
@@ -68,7 +68,7 @@ DEVICE void tell_units(const Problem* p, const bound_t* sides) {
   if (news) global_add(&p->units->version, (i64)1);
 }
 
-// Level 0, at its fixpoint: what has come to hold there.
+// Level 0, at its fixpoint: sends its bounds as units, if there are new ones.
 DEVICE void tell_root(Learner& l) {
   if (trail(l).root_news) tell_units(problem(l), sides(l).root);
   trail(l).root_news = false;
@@ -80,7 +80,7 @@ DEVICE void tell_clause(Learner& l) {
   ExchangeSlot* slot = &ring->slots[head % EXCHANGE_SLOTS];
   ASSERT(1 < learned(l).size && learned(l).size <= EXCHANGE_LITERALS && slot->sequence % 2 == 0);
   global_store(&slot->sequence, 2 * head + 1);
-  fence();  // no word before the odd number
+  fence();  // no other word is written before the odd number
   const Learned& clause = learned(l);
   global_store(&slot->size, clause.size);
   global_store(&slot->lbd, clause.lbd);
@@ -93,14 +93,14 @@ DEVICE void tell_clause(Learner& l) {
   global_store(&ring->head, head + 1);
 }
 
-// The clause just learned, if others may want it.
+// Sends the clause just learned, if it is short enough.
 DEVICE void tell_others(Learner& l) {
   if (!problem(l)->exchange || is_left_out(WITHOUT_SHARING) || !is_told(l)) return;
   ++statistics(l).told;
-  if (learned(l).size > 1) tell_clause(l);  // a unit is told with all that holds at level 0
+  if (learned(l).size > 1) tell_clause(l);  // a unit is sent with the bounds of level 0
 }
 
-// Clause `number` of the ring, into learned(l). False when it has been overwritten.
+// Reads clause `number` of the ring into learned(l). False when it has been overwritten.
 DEVICE bool read_clause(Learner& l, const ExchangeRing* ring, i64 number) {
   const ExchangeSlot* slot = &ring->slots[number % EXCHANGE_SLOTS];
   i64 sequence = 2 * number + 2;
@@ -119,7 +119,7 @@ DEVICE bool read_clause(Learner& l, const ExchangeRing* ring, i64 number) {
   return whole;
 }
 
-// Whether the clause in learned(l) is about variables that this learner has.
+// Whether this learner has all variables of the clause in learned(l).
 DEVICE bool knows_all(const Learner& l) {
   bool known = true;
   for (i32 i = 0; known && i < learned(l).size; ++i) {
@@ -128,7 +128,7 @@ DEVICE bool knows_all(const Learner& l) {
   return known;
 }
 
-// Level 0: the clause in learned(l) becomes one of the learner's.
+// Level 0: adds the clause in learned(l) to the learner's clauses.
 DEVICE void adopt_clause(Learner& l) {
   if (!knows_all(l)) return;
   ASSERT(trail(l).level == 0);
@@ -153,7 +153,7 @@ DEVICE void adopt_units(Learner& l) {
   }
 }
 
-// Level 0: what others have told since the last time.
+// Level 0: adopts the units and clauses that others have sent since the last call.
 DEVICE void hear_others(Learner& l) {
   const Problem* p = problem(l);
   adopt_units(l);

@@ -1,11 +1,13 @@
-// Reasons, whoever gave them: a row by its rules or by the oracle, or a clause, whose other literals are all false.
+// Reasons: of a row, by its rules or by the oracle; of a clause, whose other literals are all false.
 #pragma once
 
 #include "../core/assert.h"
 #include "../core/interval.h"
 #include "../core/propagate.h"
 #include "ablation.h"
+#include "all_different.h"
 #include "clauses.h"
+#include "cumulative.h"
 #include "linear.h"
 #include "literal.h"
 #include "oracle.h"
@@ -14,12 +16,13 @@
 #include "rules_product.h"
 #include "sides.h"
 #include "trail.h"
+#include "wide.h"
 #ifdef CHECK_EXPLANATIONS
 #include "check.h"
 #endif
 
 constexpr i32 DEEPEST_MINIMISATION = 30;
-constexpr i32 N_REASONS = DEEPEST_MINIMISATION + 2;  // looked at together, one for the sake of the other
+constexpr i32 N_REASONS = DEEPEST_MINIMISATION + 2;  // in use at the same time, one for each depth of the recursion
 
 // Memory for the premises of reasons, for each depth.
 struct Reasons {
@@ -29,8 +32,11 @@ struct Reasons {
 
 PART(Reasons, reasons);
 
-// A linear row names both sides of each term at most, and its truth.
-DEVICE i32 most_premises(const Problem* p) { return maximum(MOST_PREMISES, 2 * p->most_terms + 2); }
+// A linear row names both sides of each term at most, and its truth; a wide row both sides of each variable. And there
+// is what a conflict contradicts.
+DEVICE i32 most_premises(const Problem* p) {
+  return maximum(MOST_PREMISES, 2 * maximum(p->most_terms, p->most_arguments) + 2);
+}
 DEVICE i64 reasons_bytes(const Problem* p) {
   return N_REASONS * (i64)most_premises(p) * (i64)sizeof(Literal);
 }
@@ -40,14 +46,14 @@ DEVICE void take_memory(Reasons& s, const Problem* p, Room& room) {
   s.premises = take<Literal>(room, N_REASONS * (i64)s.room);
 }
 
-// True literals that imply another one. Those of a clause are read where they lie, negated.
+// True literals that imply another one. Those of a clause are not copied: `get_premise` reads and negates them.
 struct Reason {
   Premises own;
   const Literal* clause;
   i32 count, skipped;  // of a clause: the side of the literal that is implied
 };
 
-// An empty one. No other of this depth is in use.
+// An empty reason with the memory of this depth, which no other may be using.
 DEVICE Reason reason_at(const Learner& l, i32 depth) {
   ASSERT(0 <= depth && depth < N_REASONS);
   const Reasons& s = reasons(l);
@@ -55,7 +61,7 @@ DEVICE Reason reason_at(const Learner& l, i32 depth) {
   return why;
 }
 
-// Literal i of the reason. One of a clause may be the implied literal itself: false.
+// Literal i of the reason. False where literal i of a clause is the implied one.
 DEVICE bool get_premise(const Reason& why, i32 i, Literal* a) {
   ASSERT(0 <= i && i < why.count);
   if (!why.clause) {
@@ -90,11 +96,17 @@ DEVICE bool were_true(const Learner& l, const Reason& why, i32 t) {
   return good;
 }
 
+DEVICE bool explain_wide(const Learner& l, i32 row, Literal a, i32 t, Premises& why) {
+  if (wide_at(problem(l), row).kind == WIDE_CUMULATIVE) return explain_cumulative(l, row, a, t, why);
+  return explain_all_different(l, row, a, t, why);
+}
+
+// A row that is not ternary.
 DEVICE void explain_whole(const Learner& l, i32 row, Literal a, i32 t, Premises& why) {
-  bool good = explain_linear(l, row, a, t, why);
+  bool good = is_wide(problem(l), row) ? explain_wide(l, row, a, t, why) : explain_linear(l, row, a, t, why);
   ASSERT(good);
 #ifdef CHECK_EXPLANATIONS
-  check_linear(l, row, why, a, t);
+  check_whole(l, row, why, a, t);
 #endif
   statistics(l).explanations += good;
   statistics(l).premises += why.count;
@@ -103,21 +115,21 @@ DEVICE void explain_whole(const Learner& l, i32 row, Literal a, i32 t, Premises&
 OUTLINE void explain_row(const Learner& l, i32 row, Literal a, i32 t, Premises& why) {
   ASSERT(0 <= row && row < n_all_rows(problem(l)) && is_side(l, a.side));
   why.count = 0;
-  if (is_linear(problem(l), row)) return explain_whole(l, row, a, t, why);
+  if (row >= problem(l)->n_rows) return explain_whole(l, row, a, t, why);
   Row r = load_constant(&problem(l)->rows[row]);
   bool by_rule = !is_left_out(WITHOUT_RULES) && explain_by_rule(l, why, r, a, t);
   if (!by_rule) explain_by_oracle(l, r, a, t, why);
 #ifdef CHECK_EXPLANATIONS
   check_explanation(l, r, why, a, t);
 #endif
-#ifdef COUNTED_OPERATOR  // docs/measurements/learning.md: of which operator are they, and how long
+#ifdef COUNTED_OPERATOR  // docs/measurements/learning.md: the number and length of one operator's explanations
   if (r.op != COUNTED_OPERATOR) return;
 #endif
   ++statistics(l).explanations;
   statistics(l).premises += why.count;
 }
 
-// Why `a` came to be true at entry t, or would have.
+// The reason why `a` became true at entry t, or would have.
 DEVICE void explain(const Learner& l, i32 reason, Literal a, i32 t, Reason& why) {
   ASSERT(reason != DECISION);
   if (is_row_reason(reason)) {

@@ -1,10 +1,9 @@
-// The variables by activity: which were in conflicts of late.
+// The variables by activity: how often they were in recent conflicts.
 //
 // VSIDS (Moskewicz et al., DAC 2001) as in MiniSat (Eén, Sörensson, SAT 2003): a variable gains when it enters a
 // resolvent, and the gain grows by a twentieth with each conflict, so that old gains fade. A binary heap holds the
-// variables that may be unfixed: those of the set that this run decides first (abi.h, DecisionSet), then all others,
-// each the most active first. Auxiliary variables of the normal form are in it too, since the inner nodes of a long sum
-// are what clauses can name.
+// variables that may be unfixed: those of the current decision set (abi.h, DecisionSet), then all others, each the most
+// active first. Auxiliary variables of the normal form are in it too: clauses may name the inner nodes of a long sum.
 #pragma once
 
 #include "../core/assert.h"
@@ -20,7 +19,7 @@ struct Heap {
   i32* place;        // of each variable in it, or -1
   i32 size;
   i32 set;           // the decision set that comes first
-  double step;       // what a variable gains
+  double step;       // the gain of a variable
 };
 
 PART(Heap, heap);
@@ -43,10 +42,10 @@ DEVICE void clear_heap(Learner& l) {
   s.set = N_DECISION_SETS - 1;
 }
 
-// In the set that this run decides first.
+// Whether the variable is in the current decision set.
 DEVICE bool is_first(const Learner& l, i32 var) { return problem(l)->decision_sets[var] >> heap(l).set & 1; }
 
-// Behind the last variable of the set come the others, so that every search is complete.
+// Whether a comes before b in the heap. All other variables follow those of the set, so every search is complete.
 DEVICE bool goes_before(const Learner& l, i32 a, i32 b) {
   bool first = is_first(l, a);
   return first != is_first(l, b) ? first : heap(l).activity[a] > heap(l).activity[b];
@@ -89,7 +88,7 @@ DEVICE void insert(Learner& l, i32 var) {
   rise(l, heap(l).place[var]);
 }
 
-// Another set is decided first from now on.
+// Changes the decision set that comes first.
 DEVICE void decide_first(Learner& l, i32 set) {
   ASSERT(0 <= set && set < N_DECISION_SETS);
   if (heap(l).set == set) return;
@@ -103,8 +102,7 @@ DEVICE bool are_all_fixed(const Learner& l) {
   return fixed;
 }
 
-// The first unfixed variable, the most active of its kind, or -1. Fixed ones before it leave the heap; `backtrack`
-// brings them back.
+// The first unfixed variable of the heap, or -1. Fixed ones before it leave the heap; `backtrack` inserts them again.
 DEVICE i32 most_active(Learner& l) {
   Heap& s = heap(l);
   while (s.size > 0) {

@@ -1,12 +1,12 @@
-// A block that learns: the whole search of one learner, to the end of the space or until it is told to leave.
+// A block that learns: the whole search of one learner, until the space is exhausted or the host asks it to leave.
 //
-// It knows no subproblem and asks nobody for one: clauses keep it from coming back to what it has searched, so restarts
-// cost little and every block may search all of the space, each in its own way (its role). What it proves it tells the
-// rest by Common.bound, like restarts do: the bound of the objective that holds at level 0, and at the end, when level
-// 0 itself has failed, that there is nothing better than the incumbent, or nothing at all.
+// A learner takes no subproblems: clauses keep it from searching a part of the space twice, so restarts cost little,
+// and every learner searches the whole space, each in its own way (its role). It publishes its proofs by Common.bound,
+// as restarts do: the bound of the objective at level 0, and when level 0 itself has failed, that there is no better
+// solution than the incumbent, or none at all.
 //
-// A learner wants finite bounds. In a model with an infinite one it leaves at once and claims nothing, for an
-// explanation would have to say what "no bound" stands for.
+// A learner needs finite bounds. In a model with an infinite one it leaves at once without a proof, since explanations
+// have no literal for "no bound".
 #pragma once
 
 #include "../block.h"
@@ -42,7 +42,7 @@
 #include "check.h"
 #endif
 
-constexpr i32 MOST_FULL_RESTARTS = 3;  // in a row, without a conflict between
+constexpr i32 MOST_FULL_RESTARTS = 3;  // in succession, without a conflict between them
 
 DEVICE bool has_infinite_bound(const Problem* p) {
 #if BOUND_BITS == 64
@@ -56,7 +56,7 @@ DEVICE bool has_infinite_bound(const Problem* p) {
   return false;
 }
 
-// Whether an earlier block has the same role: then it must not do the same.
+// Whether an earlier block has the same role; then this one must search differently.
 DEVICE bool is_twin(const Problem* p, i32 block) {
   for (i32 other = 0; other < block; ++other) {
     if (p->roles[other] == p->roles[block]) return true;
@@ -64,7 +64,7 @@ DEVICE bool is_twin(const Problem* p, i32 block) {
   return false;
 }
 
-// Ties are broken at random, until conflicts tell.
+// Breaks ties at random, until conflicts have given activities.
 DEVICE double random_activity(const Learner& l, i32 var) {
   return fine_fraction(hash_of((u64)problem(l)->seed + (u64)block(l).index * SPREAD, var));
 }
@@ -76,8 +76,8 @@ DEVICE void set_first_activities(Learner& l) {
   for (i32 v = 0; perturbed && v < p->n_vars; ++v) heap(l).activity[v] = random_activity(l, v);
 }
 
-// All is known that the root says, and nothing is learned. The memory was zeros. False when the clauses that the model
-// states are too many for it.
+// Sets all parts, whose memory is zeros, to the state of the root with nothing learned. False when the clauses of the
+// model are too many for the memory.
 DEVICE bool clear_learner(Learner& l) {
   clear_sides(l);
   clear_trail(l);
@@ -96,11 +96,11 @@ DEVICE bool clear_learner(Learner& l) {
   for (i32 v = 0; v < problem(l)->n_vars; ++v) {
     if (!is_link(problem(l), v)) insert(l, v);
   }
-  queue_linear_rows(l);
+  queue_other_rows(l);
   return state_clauses(l);
 }
 
-// Level 0: only what is better than the incumbent is wanted, and what others have proved of the objective is known.
+// Level 0: requires an objective better than the incumbent's, and takes the bound that others have proved.
 DEVICE void tighten_objective(Learner& l) {
   const Problem* p = problem(l);
   if (p->sense == 0) return;
@@ -109,7 +109,7 @@ DEVICE void tighten_objective(Learner& l) {
   if (!trail(l).exhausted) set_root(l, goal_side(p), (value_t)proved_bound(p->common));
 }
 
-// The incumbent's values, if there are new ones and nobody is writing them.
+// Copies the incumbent's values, if there are new ones and no block is writing them.
 DEVICE void read_incumbent(Learner& l) {
   const Problem* p = problem(l);
   i64 version = global_load(&p->islands[0].version);
@@ -120,11 +120,11 @@ DEVICE void read_incumbent(Learner& l) {
   for (i32 v = 0; v < p->n_vars; ++v) s.best[v] = global_load(&values[v]);
   fence();
   if (global_load(&p->islands[0].version) == version) s.best_version = version;
-  s.has_best = true;  // a mixture of two is still a hint
+  s.has_best = true;  // even a mixture of two incumbents is a hint
 }
 
-// Level 0 is at its fixpoint: nothing with a smaller sense * objective than what its side says is better than the
-// incumbent, and better than the incumbent is all that was not cut off.
+// Level 0, at its fixpoint: publishes the bound of the objective. No solution better than the incumbent was cut off, so
+// none of these has a sense * objective below the objective's side.
 DEVICE void tell_bound(Learner& l) {
   const Problem* p = problem(l);
   if (p->sense == 0) return;
@@ -133,12 +133,13 @@ DEVICE void tell_bound(Learner& l) {
   raise_bound(block(l), minimum(proved, global_load(&p->common->best)));
 }
 
-// The space is exhausted: nothing is better than the incumbent; without one, there is nothing.
+// The space is exhausted: no solution is better than the incumbent; without one, there is none.
 DEVICE void tell_end(Learner& l) {
   raise_bound(block(l), global_load(&problem(l)->common->best));
 }
 
-// Level 0, at its fixpoint: what is done once a restart. Afterwards there may be something to propagate, or the end.
+// Level 0, at its fixpoint: the work of each restart. Afterwards there may be bounds to propagate, or the space is
+// exhausted.
 DEVICE void tend_root(Learner& l) {
   tell_bound(l);
   tell_root(l);
@@ -153,7 +154,7 @@ DEVICE void tend_root(Learner& l) {
   read_incumbent(l);
 }
 
-// A clause was learned, and that many levels are left.
+// Counts a learned clause and the number of levels that it goes back.
 DEVICE void count_clause(Learner& l, i32 levels) {
   LearnStatistics& counted = statistics(l);
   ++counted.nogoods;
@@ -162,7 +163,7 @@ DEVICE void count_clause(Learner& l, i32 levels) {
   counted.backjumps += levels > 1;
 }
 
-// After a conflict: learns the clause and enters what it says. False at the end of the space.
+// After a conflict: learns the clause and sets its first literal. False when the space is exhausted.
 DEVICE bool learn_from_conflict(Learner& l) {
   ++statistics(block(l)).failures;
   restarts(l).full_restarts = 0;
@@ -184,7 +185,7 @@ DEVICE bool learn_from_conflict(Learner& l) {
     return !trail(l).exhausted;
   }
   i32 clause = store_clause(l, s.literals, s.size, s.lbd);
-  if (clause < 0) {  // no room: what it says is forgotten, and a restart makes room
+  if (clause < 0) {  // no room: the clause is lost, and a restart makes room
     backtrack(l, 0);
     return true;
   }
@@ -193,7 +194,7 @@ DEVICE bool learn_from_conflict(Learner& l) {
   return true;
 }
 
-// What the links are when all other variables are fixed, by the rows that define them.
+// Sets the links, when all other variables are fixed, by the rows that define them.
 DEVICE void fix_links(const Learner& l) {
   const Problem* p = problem(l);
   const Block& b = block(l);
@@ -207,7 +208,7 @@ DEVICE void fix_links(const Learner& l) {
   }
 }
 
-// All variables are fixed, at the fixpoint. False when one solution is enough.
+// Publishes a solution: all variables are fixed, at the fixpoint. False when one solution is enough.
 DEVICE bool tell_solution(Learner& l) {
   ASSERT(are_all_fixed(l) && is_queue_empty(l));
   const Block& b = block(l);
@@ -225,7 +226,7 @@ DEVICE bool tell_solution(Learner& l) {
   return !trail(l).exhausted;
 }
 
-// The trail is full: begins again, unless that was of no use before.
+// The trail is full: restarts, or gives up after too many restarts in vain.
 DEVICE bool make_room_by_restart(Learner& l) {
   Restarts& s = restarts(l);
   s.gave_up = trail(l).level == 0 || ++s.full_restarts > MOST_FULL_RESTARTS;
@@ -234,7 +235,7 @@ DEVICE bool make_room_by_restart(Learner& l) {
   return true;
 }
 
-// The side that creeps has come half way.
+// The decision that moves the creeping side half way to the opposite bound.
 DEVICE Literal creeping_literal(const Learner& l) {
   i32 side = progress(l).creeping;
   wide_t now = sides(l).now[side], most = -(wide_t)sides(l).now[opposite(side)];
@@ -247,7 +248,7 @@ DEVICE bool has_room_to_suppose(const Learner& l) {
   return t.size < t.capacity && t.level < t.level_capacity;
 }
 
-// One step behind a fixpoint. False when there is nothing more to do.
+// The next decision or restart after a fixpoint. False when the search is over.
 DEVICE bool step(Learner& l) {
   Literal a;
   const Trail& t = trail(l);
@@ -290,24 +291,26 @@ DEVICE void search_learning(Learner& l) {
   if (trail(l).exhausted) tell_end(l);
 }
 
-// Whether the learner has fused rows (turbo_fzn/tnf/fuse.py). Of several learners half have, in each role, since no
-// way is better on all models: with fewer variables a learner is faster, with more its clauses can say more.
+// Whether the learner has fused rows (turbo_fzn/tnf/fuse.py). Half of the learners of each role have, since neither way
+// is better on all models: with fewer variables a learner is faster, with more its clauses can be stronger.
 DEVICE bool has_fused_rows(const Block& b) {
   i32 number = 0;  // among the learners
   for (i32 other = 0; other < b.index; ++other) number += is_learner(b.problem, other);
-  return !is_left_out(WITHOUT_FUSION) && (number + number / (N_METHODS - FIRST_LEARNER)) % 2 == 0;
+  bool may = !is_left_out(WITHOUT_FUSION) && !is_left_out(WITHOUT_WIDE);
+  return may && (number + number / (N_METHODS - FIRST_LEARNER)) % 2 == 0;
 }
 
-// The model as this learner has it, which is a copy in `own` if it is not everybody's.
+// The model of this learner: the common one, or a copy in `own` without fused rows.
 DEVICE const Problem* rows_of(const Block& b, Problem& own) {
   if (has_fused_rows(b)) return b.problem;
   own = *b.problem;
   own.n_linears = own.n_links = own.n_clauses = own.most_terms = 0;
+  if (is_left_out(WITHOUT_WIDE)) own.n_wides = own.most_arguments = 0;
   return &own;
 }
 
-// Runs a learner in `memory`, of problem->learn_bytes zeros. False when that is too little, so that the block is to
-// search in another way: nothing is done, or, where the learner is alone, it has given up.
+// Runs a learner in `memory`, of problem->learn_bytes zeros. False when that is too little, so that the block must
+// search in another way: the learner has not begun, or, where it is the only block, has given up.
 OUTLINE bool run_learner(Block& b, char* memory) {
   Problem own;
   const Problem* p = rows_of(b, own);

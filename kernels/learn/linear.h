@@ -1,15 +1,15 @@
-// Linear rows: what a learner runs in the place of trees of ternary sums (turbo_fzn/tnf/fuse.py).
+// Linear rows, which replace trees of ternary sums in a learner (turbo_fzn/tnf/fuse.py).
 //
-// A term is a factor times a side. The sum of these grows as sides grow; with the opposite sides it is the negated sum,
-// so one piece of code propagates and explains both ends of a range. `flip` says which: 0 for the sum itself, 1 for its
-// negation. What is at most `limit` leaves each term no more than what the others do not need:
+// A term is a factor times a side. The sum grows as sides grow; over the opposite sides it is the negated sum, so the
+// same code propagates and explains both ends of a range: with `flip` 0 for the sum itself, 1 for its negation. A sum
+// of at most `limit` bounds each term:
 //
-//     factor * side <= limit - (what the other terms are at least)
+//     factor * side <= limit - (the least sum of the other terms)
 //
-// which is bounds consistency on an inequality (Harvey, Schimpf, 2002). The reason for such a threshold is that the
-// others are at least so much together. Most of them need less than they have: the slack is given to one term after the
-// other (Ohrimenko, Stuckey, Codish, Constraints 2009; Feydy, Stuckey, CP 2009). The host puts terms with small factors
-// first, so that the slack is enough for many of them and clauses name few variables.
+// which is bounds consistency on an inequality (Harvey, Schimpf, 2002). The reason for such a threshold is the least
+// sum of the others. It may be larger than needed: the slack is given to one term after the other, whose premises
+// become weaker (Ohrimenko, Stuckey, Codish, Constraints 2009; Feydy, Stuckey, CP 2009). The host puts terms with small
+// factors first, so that the slack is enough for many of them and clauses have few variables.
 #pragma once
 
 #include "../core/assert.h"
@@ -26,22 +26,19 @@ constexpr i64 NO_LIMIT = INT64_MAX;
 
 enum Truth { FALSE_ROW, TRUE_ROW, OPEN_ROW };
 
-// Linear rows are numbered behind the others.
-DEVICE i32 n_all_rows(const Problem* p) { return p->n_rows + p->n_linears; }
-DEVICE bool is_linear(const Problem* p, i32 row) { return row >= p->n_rows; }
 DEVICE const Linear& linear_at(const Problem* p, i32 row) {
-  ASSERT(is_linear(p, row) && row < n_all_rows(p));
+  ASSERT(is_linear(p, row));
   return p->linears[row - p->n_rows];
 }
 
-// What the sum (flip 0) or its negation (1) may be at most, if the row is true, or false.
+// The upper limit of the sum (flip 0) or its negation (1) if the row's truth is `truth`.
 DEVICE i64 limit_of(const Linear& r, i32 flip, bool truth) {
   if (!truth) return r.kind == LINEAR_AT_MOST && flip ? -r.high - 1 : NO_LIMIT;
   if (flip == 0) return r.high >= INFINITE_BOUND ? NO_LIMIT : r.high;
   return r.kind == LINEAR_AT_MOST || r.low <= -INFINITE_BOUND ? NO_LIMIT : -r.low;
 }
 
-// Whether one run tells all: the sides that it moves are not those that it reads.
+// Whether a second run would change nothing: the row moves other sides than it reads.
 DEVICE bool runs_once(const Linear& r) {
   if (r.kind != LINEAR_RANGE) return r.kind == LINEAR_AT_MOST;
   return r.low <= -INFINITE_BOUND || r.high >= INFINITE_BOUND;
@@ -52,7 +49,7 @@ DEVICE Truth truth_of(const Learner& l, const Linear& r) {
   return sides(l).now[upper_side(r.truth)] >= 0 ? FALSE_ROW : OPEN_ROW;
 }
 
-// What the sum or its negation is at least.
+// The least value of the sum (flip 0) or its negation (1).
 DEVICE i64 least_sum(const Learner& l, const Linear& r, i32 flip) {
   const bound_t* now = sides(l).now;
   i64 sum = 0;
@@ -65,7 +62,7 @@ DEVICE i64 least_sum(const Learner& l, const Linear& r, i32 flip) {
 
 DEVICE i64 floor_quotient(i64 n, i64 d) { return n / d - (n % d < 0); }  // d > 0
 
-// Every term gets what is left of the limit. False on a fault.
+// Bounds every term by the limit less the other terms. False on a fault.
 DEVICE bool keep_below(Learner& l, i32 row, i32 flip, i64 least, i64 limit) {
   if (limit == NO_LIMIT) return true;
   const Linear& r = linear_at(problem(l), row);
@@ -82,7 +79,7 @@ DEVICE bool keep_below(Learner& l, i32 row, i32 flip, i64 least, i64 limit) {
   return true;
 }
 
-// The row's truth, if the sum says it. False on a fault.
+// Sets the row's truth, if the sum implies it. False on a fault.
 DEVICE bool decide_truth(Learner& l, i32 row, i64 least, i64 most) {
   const Linear& r = linear_at(problem(l), row);
   bool equal = r.kind == LINEAR_EQUAL;
@@ -93,7 +90,7 @@ DEVICE bool decide_truth(Learner& l, i32 row, i64 least, i64 most) {
   return true;
 }
 
-// The sum is not `high`: where all terms but one are fixed, that one loses an end. False on a fault.
+// The sum is not `high`: removes a bound of the only term that is not fixed, if there is one. False on a fault.
 DEVICE bool keep_apart(Learner& l, i32 row, i64 least, i64 most) {
   const Linear& r = linear_at(problem(l), row);
   if (least == most) return least != r.high || set_side(l, lower_side(r.truth), 1, row_reason(row));
@@ -131,15 +128,15 @@ DEVICE i32 find_term(const Learner& l, const Linear& r, i32 var) {
   return i;
 }
 
-// How far the side may be taken back for nothing: what the root says, or what the resolvent needs anyway.
+// The threshold to which a premise can be lowered at no further cost: the root's, or one that the resolvent holds.
 DEVICE bound_t free_threshold(const Learner& l, i32 side, bound_t held_k) {
   bound_t root = sides(l).root[side];
   if (resolvent(l).entry[side] < 0) return root;
   return minimum(maximum(root, resolvent(l).k[side]), held_k);
 }
 
-// Before entry t the terms but `skip` were at least `need` together, in the direction of `flip`: which of them say it.
-// False when they were not.
+// Adds premises for "the terms but `skip`, in the direction of `flip`, summed up to at least `need` before entry t".
+// False when they did not.
 DEVICE bool explain_least(const Learner& l, const Linear& r, i32 flip, i32 skip, wide_t need, i32 t, Premises& why) {
   const Term* terms = problem(l)->terms;
   wide_t slack = -need;
@@ -159,7 +156,7 @@ DEVICE bool explain_least(const Learner& l, const Linear& r, i32 flip, i32 skip,
   return true;
 }
 
-// Why the truth is what `a` says.
+// The reason of a literal of the row's truth.
 DEVICE bool explain_truth(const Learner& l, const Linear& r, Literal a, i32 t, Premises& why) {
   bool equal = r.kind == LINEAR_EQUAL;
   if (is_upper(a.side)) {
@@ -170,7 +167,7 @@ DEVICE bool explain_truth(const Learner& l, const Linear& r, Literal a, i32 t, P
   return below && (!equal || explain_least(l, r, 0, -1, r.high, t, why));
 }
 
-// The sum is not `high`, all other terms are fixed, and the term of `a` was at the value that it must not have.
+// The reason from "the sum is not `high`": all other terms are fixed, and the term of `a` was at the excluded value.
 DEVICE bool explain_apart(const Learner& l, const Linear& r, i32 own, Literal a, i32 t, Premises& why) {
   for (i32 i = r.start; i < r.end; ++i) {
     for (i32 flip = 0; i != own && flip < 2; ++flip) {

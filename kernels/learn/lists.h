@@ -1,9 +1,9 @@
 // Lists of watchers by literal, in a pool of cells.
 //
 // Each side has a list of nodes, sorted by threshold: the literals that some clause watches. A side that grows from
-// `was` to `now` makes those in (was, now] true, so only their watchers are told; one flat list a side, whose
-// thresholds are compared one by one, is up to twice as slow. A list has a power of two of cells; an outgrown one
-// leaves its cells to others of that size (segregated free lists: Knuth, TAOCP 1, 2.5).
+// `was` to `now` makes the literals in (was, now] true, so only their watchers are visited; one flat list for each
+// side, whose thresholds are compared one by one, is up to twice as slow. The capacity of a list is a power of two; a
+// list that grows beyond frees its cells for others of that size (segregated free lists: Knuth, TAOCP 1, 2.5).
 #pragma once
 
 #include "../core/assert.h"
@@ -12,17 +12,17 @@
 #include "parts.h"
 #include "sides.h"
 
-// A growing list, of 1 << log cells of the pool; log is -1 while it has none.
+// A growing list in 1 << log cells of the pool; log is -1 while it has none.
 struct List { i32 start, size, log; };
 
-// In the list of a literal, somebody to be told when it becomes true. `blocker` is another literal of the clause.
+// A clause to visit when a literal becomes true. `blocker` is another literal of the clause.
 struct Watcher {
   Literal blocker;
   i32 clause;
   bool binary;
 };
 
-// A literal of a side that somebody watches: its threshold, and the list.
+// A watched literal of a side: its threshold, and the list of watchers.
 struct Node {
   bound_t k;
   List watchers;
@@ -38,17 +38,17 @@ constexpr i32 N_LOGS = 28;
 constexpr i64 MOST_CELLS = ((i64)1 << 30) - 1;
 
 struct Lists {
-  List* nodes;  // of each side: its watched literals, by threshold
+  List* nodes;  // for each side: its watched literals, by threshold
   Cell* cells;  // the pool
   i32 size, capacity, free[N_LOGS];
-  bool full;  // a restart is to make room
+  bool full;  // a restart must make room
 };
 
 PART(Lists, lists);
 
 DEVICE i64 lists_bytes(const Problem* p) { return n_sides(p) * (i64)sizeof(List); }
 
-// The pool has `bytes` besides.
+// The pool takes further `bytes`.
 DEVICE void take_memory(Lists& s, const Problem* p, i64 bytes, Room& room) {
   s.capacity = (i32)minimum(bytes / (i64)sizeof(Cell), MOST_CELLS);
   s.nodes = take<List>(room, n_sides(p));
@@ -125,7 +125,7 @@ DEVICE bool is_in_order(const Learner& l, i32 side, i32 place) {
   return above && (place + 1 == lists(l).nodes[side].size || k < node_at(l, side, place + 1)->k);
 }
 
-// `watcher` is to be told when `a` becomes true. False when the pool is full.
+// Adds `watcher` to those visited when `a` becomes true. False when the pool is full.
 OUTLINE bool watch(Learner& l, Literal a, Watcher watcher) {
   List* nodes = &lists(l).nodes[a.side];
   i32 place = first_node_above(l, a.side, (wide_t)a.k - 1);

@@ -5,9 +5,9 @@
 // the clause prevents the failure everywhere else. As in Feydy and Stuckey's reengineered form (CP 2009) no literal has
 // an object of its own: it is a pair of numbers.
 //
-// Every variable has two *sides*: side 2x is the lower bound of x, side 2x + 1 minus its upper bound. Whatever
-// propagates makes sides grow, so one kind of literal is enough: (side, k) says that the side is at least k, and its
-// negation is a literal of the opposite side. Holes of domains are rows or Booleans of the model already.
+// Every variable has two *sides*: side 2x is the lower bound of x, side 2x + 1 is minus its upper bound. Propagation
+// only makes sides grow, so one kind of literal is enough: (side, k) is "the side is at least k", and its negation is a
+// literal of the opposite side. Holes of domains are rows or Booleans of the model.
 //
 // All bounds are finite here: a learner does not search a model with an infinite one (learner.h).
 #pragma once

@@ -1,9 +1,9 @@
 // A learner: its parts put together, and its memory laid out.
 //
-// Everything lies in one piece of memory whose size the host fixes. Arrays by side, variable and row have theirs; the
-// trail, the clauses and the lists of watchers share what is left. Nothing grows beyond: a full list or clause store is
-// reduced (clauses.h), a full trail makes the search restart, and where that does not help the learner leaves without a
-// claim.
+// All arrays lie in one piece of memory whose size the host fixes. Arrays by side, variable and row have fixed sizes;
+// the trail, the clauses and the lists of watchers share the rest. Nothing grows beyond it: a full list or clause store
+// is reduced (clauses.h), a full trail makes the search restart, and where that does not help the learner leaves
+// without a proof.
 #pragma once
 
 #include "../core/assert.h"
@@ -24,6 +24,7 @@
 #include "sides.h"
 #include "trail.h"
 #include "wake.h"
+#include "wide.h"
 
 struct Learner {
   const Block* block;
@@ -39,6 +40,7 @@ struct Learner {
   Learned learned;
   Resolvent resolvent;
   Reasons reasons;
+  Scratch scratch;
   Analysis analysis;
   Heap heap;
   Guidance guidance;
@@ -64,6 +66,7 @@ FOUND(Clauses, clauses)
 FOUND(Learned, learned)
 FOUND(Resolvent, resolvent)
 FOUND(Reasons, reasons)
+FOUND(Scratch, scratch)
 FOUND(Analysis, analysis)
 FOUND(Heap, heap)
 FOUND(Guidance, guidance)
@@ -71,19 +74,19 @@ FOUND(Restarts, restarts)
 FOUND(Exchange, exchange)
 #undef FOUND
 
-constexpr i32 SPARE_BYTES = 4096;  // what alignment may take
+constexpr i32 SPARE_BYTES = 4096;  // for alignment
 constexpr i32 LEAST_ENTRIES = 256;
 constexpr i64 MOST_ENTRIES = (i64)1 << 28;
 
-// What the arrays of fixed sizes take.
+// The bytes of the arrays of fixed sizes.
 DEVICE i64 fixed_bytes(const Problem* p) {
   return SPARE_BYTES + sides_bytes(p) + trail_bytes(p) + wakes_bytes(p) + queue_bytes(p) + lists_bytes(p) +
-         learned_bytes(p) + resolvent_bytes(p) + reasons_bytes(p) + heap_bytes(p) + guidance_bytes(p) +
-         exchange_bytes(p);
+         learned_bytes(p) + resolvent_bytes(p) + reasons_bytes(p) + scratch_bytes(p) + heap_bytes(p) +
+         guidance_bytes(p) + exchange_bytes(p);
 }
 
-// Lays the learner out in `bytes` of memory; of what is left to share, the clauses get most. False when that is too
-// little.
+// Divides `bytes` of memory among the parts of the learner; the clauses get most of the shared rest. False when it is
+// too little.
 DEVICE bool lay_out(Learner& l, char* memory, i64 bytes) {
   const Problem* p = l.problem;
   Room room = {memory};
@@ -95,6 +98,7 @@ DEVICE bool lay_out(Learner& l, char* memory, i64 bytes) {
   take_memory(l.analysis, capacity, room);
   take_memory(l.resolvent, p, room);
   take_memory(l.reasons, p, room);
+  take_memory(l.scratch, p, room);
   take_memory(l.learned, p, room);
   take_memory(l.clauses, rest * 2 / 5, rest / 40, room);
   take_memory(l.lists, p, rest * 7 / 20, room);

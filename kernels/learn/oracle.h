@@ -1,12 +1,11 @@
-// The generic explanation: the operator's own interval function says which bounds it does not need.
+// The generic explanation: finds the bounds that an operator's interval function does not need.
 //
-// At most six sides are involved. One after the other, the one that came last first, is dropped to its root value;
-// where the function then no longer reaches the threshold, the least value with which it does is looked for by
-// bisection. This is deletion filtering, as for minimal unsatisfiable sets (Chinneck, Dravnieks, ORSA J. Computing
-// 1991), on one row.
+// At most six sides are involved. One after the other, the latest first, is lowered to its root value; where the
+// function then no longer reaches the threshold, bisection finds the least value with which it does. This is deletion
+// filtering, as for minimal unsatisfiable sets (Chinneck, Dravnieks, ORSA J. Computing 1991), on one row.
 //
-// It is right for every operator that is monotone and tightens at once, and 1.1 to 1.7 times as costly as the rules of
-// rules.h, which it checks in debug builds.
+// It is correct for every operator that is monotone and tightens in one run, and 1.1 to 1.7 times as costly as the
+// rules of rules.h, which it checks in debug builds.
 #pragma once
 
 #include "../core/assert.h"
@@ -17,16 +16,16 @@
 #include "sides.h"
 #include "trail.h"
 
-constexpr i32 MOST_PREMISES = 7;  // of a ternary row: of six sides; and what a conflict contradicts
+constexpr i32 MOST_PREMISES = 7;  // of a ternary row: six sides, and in a conflict the literal contradicted
 constexpr i32 BISECTIONS = 12;
 
-// `room`: how many literals there is memory for.
+// `room` is the number of literals that fit.
 struct Premises {
   Literal* literals;
   i32 count, room;
 };
 
-// A side that is so at the root needs no mention.
+// Adds a premise, unless it holds at the root.
 DEVICE void add_premise(const Learner& l, Premises& why, Literal a) {
   ASSERT(is_side(l, a.side) && 0 <= why.count && why.count < why.room);
   if (a.k > sides(l).root[a.side]) why.literals[why.count++] = a;
@@ -46,7 +45,7 @@ DEVICE bool reaches(Interval v, bool upper, bound_t k) { return upper ? -v.u >= 
 // Runs the operator on the intervals of x, y and z.
 OUTLINE void run_operator(const Learner& l, Row r, Interval* v) { propagate_operator(block(l), r, v[0], v[1], v[2]); }
 
-// Whether the row, run once on the root bounds and the premises, gives `a` or finds a fault.
+// Whether the row, run once from the root bounds and the premises, implies `a` or fails.
 OUTLINE bool is_implied(const Learner& l, Row r, const Premises& why, Literal a) {
   const i32 vars[3] = {r.x, r.y, third_var(r)};
   Interval v[3];
@@ -83,7 +82,7 @@ DEVICE void collect_sides(const Learner& l, Row r, i32 t, Premises& why) {
   }
 }
 
-// The least threshold of premise i that is enough, as far as a few bisections find it. The root's is not.
+// Lowers premise i to the least sufficient threshold that a few bisections find; the root's is not sufficient.
 DEVICE void lower_premise(const Learner& l, Row r, Literal a, Premises& why, i32 i) {
   ASSERT(0 <= i && i < why.count && is_implied(l, r, why, a));
   bound_t enough = why.literals[i].k;
@@ -97,10 +96,10 @@ DEVICE void lower_premise(const Learner& l, Row r, Literal a, Premises& why, i32
   why.literals[i].k = enough;
 }
 
-// Why the row made `a` true, by what was known before t.
+// The reason by which the row made `a` true, from the sides before t.
 OUTLINE void explain_by_oracle(const Learner& l, Row r, Literal a, i32 t, Premises& why) {
   collect_sides(l, r, t, why);
-  if (!is_implied(l, r, why, a)) return;  // it took the row several runs: all its sides are the reason
+  if (!is_implied(l, r, why, a)) return;  // the row took several runs: all its sides are the reason
   for (i32 i = 0; i < why.count;) {
     Literal whole = why.literals[i];
     why.literals[i].k = sides(l).root[whole.side];

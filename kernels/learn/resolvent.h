@@ -1,4 +1,4 @@
-// What an analysis has at hand: true literals that cannot be true together, at most one a side.
+// The resolvent of an analysis: true literals that cannot be true together, at most one for each side.
 #pragma once
 
 #include "../core/assert.h"
@@ -11,12 +11,12 @@ constexpr i32 NEVER_NEEDED = -1;
 constexpr i32 NO_MORE_NEEDED = -2;
 
 struct Resolvent {
-  bound_t* k;    // of each side: the threshold that is needed,
-  i32* entry;    // and the entry of the trail that reached it, or one of the above
+  bound_t* k;    // for each side: the threshold of its literal
+  i32* entry;    // for each side: the trail's entry that reached it, NEVER_NEEDED or NO_MORE_NEEDED
   i32* touched;  // sides that were in the resolvent
   i32 n_touched;
-  i32 level;  // the conflict's
-  i32 open;   // how many of the literals are of that level
+  i32 level;  // of the conflict
+  i32 open;   // the number of literals of that level
 };
 
 PART(Resolvent, resolvent);
@@ -33,7 +33,7 @@ DEVICE void clear_resolvent(Learner& l) {
   for (i32 side = 0; side < n_sides(problem(l)); ++side) resolvent(l).entry[side] = NEVER_NEEDED;
 }
 
-// The resolvent holds the side at k or above already.
+// Whether the resolvent has the side with a threshold of k or above.
 DEVICE bool is_needed(const Learner& l, i32 side, wide_t k) {
   ASSERT(is_side(l, side));
   return resolvent(l).entry[side] >= 0 && resolvent(l).k[side] >= k;

@@ -1,28 +1,28 @@
-// When to begin again at level 0, and what is different then.
+// Restarts: when they happen, and what changes with them.
 //
-// A finder restarts as Luby's sequence says (luby.h), so that some of its runs are long. A
-// prover restarts when the clauses of late have come from more levels than usual (Audemard, Simon, CP 2012): then it is
-// not where it learns well. Every third of its runs begins by supposing that the objective is at its proved bound, or a
-// little above it: if that fails, the bound rises, and the step with it (a lower bound search, as in destructive lower
-// bounds: Klein, Scholl, EJOR 1999). Whoever probes finds fewer solutions, so only the prover does.
+// A run is the search between two restarts. A finder restarts by Luby's sequence (luby.h), so that some of its runs are
+// long. A prover restarts when recent clauses have come from more levels than usual (Audemard, Simon, CP 2012), which
+// means that it learns badly there. Every third of its runs begins with a probe, the decision that the objective is at
+// its proved bound or a little above it: if that fails, the bound rises, and the step grows (a lower bound search, as
+// in destructive lower bounds: Klein, Scholl, EJOR 1999). Probes find fewer solutions, so only the prover makes them.
 //
-// A finder's phases lead it to solutions beside the incumbent, which may be better by one where the objective has a
-// range of 100,000. So after each solution it begins by supposing a leap, an improvement by so much at once: each
-// solution doubles it, up to half of the way to the proved bound, and each restart halves it. A leap that fails is a
-// bound that is proved.
+// A finder's phases lead it to solutions near the incumbent, which may be better by only 1 where the objective has a
+// range of 100,000. So after each solution it begins with a leap, the decision that the objective improves by more at
+// once: each solution doubles the leap, up to half of the distance to the proved bound, and each restart halves it. A
+// leap that fails proves a bound.
 //
-// Until there is an incumbent, and then in every fourth of a finder's runs, phases are what a linear relaxation would
-// like, as far as it has told: where constraints are tight that leads to solutions that failures do not teach (CP-SAT
-// tries the values of its linear programs: Perron, Didier, Gay, CP 2023).
+// Until there is an incumbent, and then in every fourth of a finder's runs, the phases are the values that a linear
+// relaxation suggests, if there are any: where constraints are tight this leads to solutions that learning does not
+// find (CP-SAT tries the values of its linear programs: Perron, Didier, Gay, CP 2023).
 //
-// What is decided first changes from run to run (abi.h, DecisionSet): on some models a proof hangs on the choices that
-// the model declares, on others on truths or on inner links of sums, and no set is best. Each gets the same work, and
-// not the same conflicts: those of one set may take twenty times as long. More turns for the set whose clauses come
-// from the fewest levels were worse (docs/measurements/learning.md).
+// The decision set changes from run to run (abi.h, DecisionSet): on some models proofs need decisions on the variables
+// that the model declares, on others on truths or on inner links of sums, and no set is best. Each gets the same work,
+// not the same number of conflicts: those of one set may take twenty times as long. More turns for the set whose
+// clauses come from the fewest levels were worse (docs/measurements/learning.md).
 //
-// A soloist has nobody beside it, so it plays the parts of the others in turn, with the same clauses and activities, as
+// A soloist is the only learner, so it takes the roles of the others in turn, with the same clauses and activities, as
 // SAT solvers alternate between long and short runs (Oh, SAT 2015; Biere, Fleury 2020). Turns are counted in conflicts
-// and become longer, so that each part gets its share of any time, and time enough at last.
+// and become longer, so that each role gets its share of any time, and in the end enough time.
 #pragma once
 
 #include "../core/assert.h"
@@ -47,25 +47,25 @@ constexpr double RECENT_SHARE = 1.0 / 32;
 constexpr double USUAL_SHARE = 1.0 / 8192;
 constexpr i32 PROBE_EVERY = 3;       // runs
 constexpr i32 WISH_EVERY = 4;        // runs of a finder
-constexpr i32 N_TURNS = 5;           // of a soloist, until it begins again with longer ones
-constexpr i32 TURN_CONFLICTS = 500;  // of the first turns, and so many more each time
+constexpr i32 N_TURNS = 5;           // of a soloist, before it starts over with longer ones
+constexpr i32 TURN_CONFLICTS = 500;  // of the first N_TURNS turns; the next ones have 500 more, and so on
 constexpr i64 LONGEST_LEAP = (i64)1 << 60;
 
 struct Restarts {
-  i32 role, part;  // the part that it plays now: its role, but for a soloist
+  i32 role, part;  // `part` is its current role, which differs from `role` for a soloist only
   i32 turns, luby_runs, prover_runs, wish_runs;
   i64 conflicts_in_turn;  // of a soloist
   i32 conflicts_here, conflict_limit;
   double recent_lbd, usual_lbd;
-  i32 full_restarts;  // in a row, since the trail was full
-  bool gave_up;       // the trail was full, and restarts were in vain
+  i32 full_restarts;  // in succession, because the trail was full
+  bool gave_up;       // the trail was full even after restarts
   i64 cut;            // only solutions better than this value of sense * objective are wanted
   bool probing;       // the run begins with a probe
-  i64 probe_step;     // how far above the proved bound,
-  i64 probe_gap;      // which was minus this at the last probe
-  i64 leap;           // by how much the next solution is to be better
-  i64 set_since;      // the work that was done when the heap's set came,
-  i64 set_work[N_DECISION_SETS];  // and what each set has had before
+  i64 probe_step;     // how far above the proved bound a probe is
+  i64 probe_gap;      // minus the proved bound at the last probe
+  i64 leap;           // the improvement that the next run decides on
+  i64 set_since;      // the work done when the heap's set became the current one
+  i64 set_work[N_DECISION_SETS];  // the work of each set before that
 };
 
 PART(Restarts, restarts);
@@ -97,7 +97,7 @@ DEVICE bool wants_restart(const Learner& l) {
   return s.conflicts_here >= s.conflict_limit;
 }
 
-// The part of a soloist in its next turn. Where there is no annotation to follow, that turn is left out.
+// The role of a soloist in its next turn. Without an annotation the follower's turn is left out.
 DEVICE i32 next_part(Learner& l) {
   const i32 parts[N_TURNS] = {METHOD_FINDER, METHOD_PROVER, METHOD_FINDER, METHOD_PROVER, METHOD_FOLLOWER};
   i32 part = parts[restarts(l).turns++ % N_TURNS];
@@ -115,7 +115,7 @@ DEVICE void take_part(Learner& l) {
   s.conflicts_in_turn = 0;
 }
 
-// Of these sets (bits) that which has had the least work, or, of several, the next in turn behind `last`.
+// The set with the least work among `sets` (bits); among equals the next one after `last` in cyclic order.
 DEVICE i32 least_worked_set(const i64* work, i32 sets, i32 last) {
   ASSERT(0 < sets && sets < 1 << N_DECISION_SETS);
   i32 next = -1;
@@ -126,7 +126,7 @@ DEVICE i32 least_worked_set(const i64* work, i32 sets, i32 last) {
   return next;
 }
 
-// What was done since the last restart was the work of its set.
+// Adds the work since the last restart to the current set, and takes the next one.
 DEVICE void take_set(Learner& l) {
   Restarts& s = restarts(l);
   i64 now = work_done(l);
@@ -143,7 +143,7 @@ DEVICE bool tries_wishes(Learner& l) {
   return !guidance(l).has_best || (restarts(l).part == METHOD_FINDER && ++restarts(l).wish_runs % WISH_EVERY == 0);
 }
 
-// A wish out of range is none.
+// Sets phases to the suggested values that are within the root bounds.
 DEVICE void take_wishes(Learner& l) {
   const Problem* p = problem(l);
   for (i32 v = 0; v < p->n_vars; ++v) {
@@ -174,8 +174,8 @@ DEVICE void restart(Learner& l) {
 DEVICE i32 goal_side(const Problem* p) { return 2 * p->objective + (p->sense < 0); }
 DEVICE i32 cut_side(const Problem* p) { return opposite(goal_side(p)); }
 
-// At level 0: the objective within so many of its proved bound. The step doubles while the bound rises, and shrinks
-// when a probe has left it where it was.
+// At level 0: the decision that the objective is within the step of its proved bound. The step doubles while the bound
+// rises, and shrinks when a probe has not raised it.
 DEVICE Literal probe_literal(Learner& l) {
   Restarts& s = restarts(l);
   ASSERT(trail(l).level == 0 && s.probe_step > 0);
@@ -186,8 +186,8 @@ DEVICE Literal probe_literal(Learner& l) {
   return literal(side, (bound_t)maximum(bound - minimum(s.probe_step - 1, bound - least), least));
 }
 
-// At level 0, with an incumbent: how much better than it must be a finder wants the objective to be in this run. At
-// most half of what is open, so that the leap is neither true nor false yet: bounds never move back.
+// At level 0: the improvement beyond the required one that a finder decides on in this run; 0 without an incumbent. At
+// most half of the objective's range, so that the decision is neither true nor false already.
 DEVICE i64 next_leap(const Learner& l) {
   const Restarts& s = restarts(l);
   if (s.part != METHOD_FINDER || problem(l)->sense == 0 || s.cut == NO_INCUMBENT) return 0;

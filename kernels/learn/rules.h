@@ -1,13 +1,13 @@
-// Why a row made a side reach a threshold: few and weak literals, true at that time, from which the row alone gives it.
+// Explanations by rules: few and weak literals, true at that time, from which a row alone implies a threshold of a
+// side.
 //
-// Whoever asks needs only the threshold, not the value that the row set. So the premises can be weaker than the bounds
-// of that time (lifting: what the literature calls generalised or relaxed explanations), and a clause learned from them
-// prevents more. A side whose root bound is enough is left out; of two, one is lowered to a threshold that the
-// resolvent holds anyway, or as far as it goes.
+// The explanation is of the threshold that is needed, not of the value that the row set. So the premises can be weaker
+// than the bounds of that time (lifting; in the literature, generalised or relaxed explanations), and a clause learned
+// from them prunes more. A side whose root bound is enough is left out; of two sides, one is lowered to a threshold
+// that the resolvent has anyway, or as far as possible.
 //
-// There is a function for each operator, which knows the cheapest premises; what none of them covers the oracle
-// explains (oracle.h). A row that names a variable twice is always the oracle's. -DCHECK_EXPLANATIONS checks each one
-// (check.h).
+// There is a function for each operator, which gives the cheapest premises; other cases are left to the oracle
+// (oracle.h), as are all rows that have a variable twice. -DCHECK_EXPLANATIONS checks each explanation (check.h).
 #pragma once
 
 #include "../core/assert.h"
@@ -20,7 +20,7 @@
 #include "sides.h"
 #include "trail.h"
 
-// Two sides whose sum has to reach k, and the least that p may be lowered to.
+// Two sides whose sum has to reach k, and the least threshold to which p may be lowered.
 struct Sum {
   i32 p, q;
   wide_t k, floor;
@@ -40,7 +40,7 @@ DEVICE bool prefers_lower_p(const Learner& l, Literal p, Literal q, bound_t p_lo
   return by_p != by_q ? by_p < by_q : entry_of(l, p, t) >= entry_of(l, q, t);
 }
 
-// p + q >= k by the sides before t. False when they do not give it.
+// Adds premises for p + q >= k from the sides before t. False when they do not imply it.
 OUTLINE bool explain_sum(const Learner& l, Premises& why, Sum sum, i32 t) {
   ASSERT(is_side(l, sum.p) && is_side(l, sum.q));
   Literal p = literal(sum.p, held(l, sum.p, t)), q = literal(sum.q, held(l, sum.q, t));
@@ -69,7 +69,7 @@ DEVICE bool explain_by_sum(const Learner& l, Premises& why, i32 p, i32 q, wide_t
   return explain_sum(l, why, sum, t);
 }
 
-// The side was at least k before t, and that is why.
+// Adds the premise side >= k. False when it was not true before t.
 OUTLINE bool explain_by(const Learner& l, Premises& why, i32 side, wide_t k, i32 t) {
   if (held(l, side, t) < k) return false;
   if (k > sides(l).root[side]) add_premise(l, why, literal(side, (bound_t)k));
@@ -84,7 +84,7 @@ DEVICE bool explain_add(const Learner& l, Premises& why, Row r, Literal a, i32 t
   return explain_by_sum(l, why, 2 * r.x + d, 2 * other + (d ^ 1), a.k, t);
 }
 
-// x = min(y, z); with d = 1 the same of the negated variables, which is max.
+// x = min(y, z); with d = 1 for the negated variables, which is max.
 DEVICE bool explain_min(const Learner& l, Premises& why, Row r, i32 d, Literal a, i32 t) {
   i32 x = 2 * r.x + d, y = 2 * r.y + d, z = 2 * r.z + d;
   if (a.side == x) return explain_by(l, why, y, a.k, t) && explain_by(l, why, z, a.k, t);
@@ -120,7 +120,7 @@ DEVICE bool explain_leq(const Learner& l, Premises& why, Row r, Literal a, i32 t
          explain_by(l, why, 2 * other + d, (wide_t)a.k - 1, t);
 }
 
-// x = (y = z) where x is 0: `a` since the variable is not k - 1, counted in the side's direction.
+// x = (y = z) where x is 0: `a` follows as the side is at least k - 1 and the variable does not have that value.
 DEVICE bool explain_unequal(const Learner& l, Premises& why, Row r, Literal a, i32 t) {
   i32 other = 2 * (var_of(a.side) == r.y ? r.z : r.y) + is_upper(a.side);
   bound_t k = a.k - 1;

@@ -96,10 +96,10 @@ DEVICE bool explain_mul(const Learner& l, Premises& why, Row r, Literal a, i32 t
   return explain_factor(l, why, r.x, var == y ? z : y, a, t);
 }
 
-// What an explanation of x = table[y] has to show of an entry: that x cannot be it, or that it gives the threshold.
+// The condition on an entry in an explanation of x = table[y]: x cannot have it, or it reaches the threshold.
 struct Entries {
   const bound_t* table;
-  value_t least, most;  // what x may be
+  value_t least, most;  // the bounds of x
   i32 of_x, upper;
   bound_t k;
 };
@@ -110,7 +110,7 @@ DEVICE bool gives_threshold(const Entries& e, bound_t value) {
 }
 DEVICE bool is_harmless(const Entries& e, bound_t value) { return is_beyond(e, value) || gives_threshold(e, value); }
 
-// Lowers what is asked of x to the nearest excluded entries of first..last.
+// Adds premises on x, lowered to the nearest excluded entries of first..last.
 DEVICE void explain_excluded(const Learner& l, Premises& why, i32 x, const Entries& e, bound_t first, bound_t last) {
   ASSERT(sides(l).root[lower_side(x)] <= e.least && e.most <= -(value_t)sides(l).root[upper_side(x)]);
   value_t below = -BEYOND, above = BEYOND;
@@ -128,7 +128,7 @@ DEVICE void explain_excluded(const Learner& l, Premises& why, i32 x, const Entri
   if (above < BEYOND) add_premise(l, why, literal(upper_side(x), (bound_t)(1 - above)));
 }
 
-// x = table[y]: the entries that y could name are harmless; widened towards the root as far as that stays so.
+// x = table[y]: all entries in the range of y are harmless; the range is widened towards the root while they are.
 DEVICE bool explain_element(const Learner& l, Premises& why, Row r, Literal a, i32 t) {
   bool of_x = var_of(a.side) == r.x, upper = is_upper(a.side);
   value_t least = held(l, lower_side(r.x), t), most = -(value_t)held(l, upper_side(r.x), t);

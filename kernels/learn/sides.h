@@ -1,4 +1,4 @@
-// The sides as they are now, and what holds of them for ever.
+// The current sides, and those of level 0.
 #pragma once
 
 #include "../core/assert.h"
@@ -53,5 +53,5 @@ DEVICE bool is_false(const Learner& l, Literal a) {
   return sides(l).now[opposite(a.side)] >= 1 - a.k;
 }
 
-// Neither true nor false: what may be supposed.
+// Whether the literal is neither true nor false, so that it may be decided.
 DEVICE bool is_open(const Learner& l, Literal a) { return !is_true(l, a) && !is_false(l, a); }

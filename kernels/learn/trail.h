@@ -1,10 +1,10 @@
-// The trail: every change of a side in the order of its becoming known, with its reason.
+// The trail: every change of a side in chronological order, with its reason.
 //
-// The entries of one side are linked, so that "what was this side before entry t" and "which entry made it reach k
-// first" are walks along few links: reasons are explained when they are asked for, not when they arise (lazy
-// explanation: Gent, Miguel, Moore, PADL 2010), with the bounds of that moment.
+// The entries of one side are linked, so that "the value of this side before entry t" and "the entry that first made it
+// reach k" are found along few links: reasons are computed when they are needed, not when they arise (lazy explanation:
+// Gent, Miguel, Moore, PADL 2010), with the bounds of that time.
 //
-// What holds at level 0 is folded into the root, and no clause names it.
+// The bounds of level 0 become the root's, and no clause has literals for them.
 #pragma once
 
 #include "../core/assert.h"
@@ -27,28 +27,28 @@ DEVICE bool is_row_reason(i32 reason) { return reason & 1; }
 
 constexpr i32 NO_LEVEL = INT32_MAX;
 
-// Where a level begins, and how far the annotation had been followed then.
+// The beginning of a level, and how far the annotation had been followed then.
 struct Mark { i32 trail_size, strategy, position; };
 
-// What `propagate` and its parts come to.
+// The results of `propagate` and its parts.
 enum Outcome { CONSISTENT, CONFLICT, FULL, LEAVE };
 
 struct Trail {
-  i32* last;  // of each side: its last entry, or -1
+  i32* last;  // for each side: its last entry, or -1
   Entry* entries;
-  Mark* marks;  // one a level
+  Mark* marks;  // one for each level
   i32 size, capacity;
-  i32 head;  // the entries before it have been told to clauses and rows
+  i32 head;  // clauses and rows have been woken for the entries before it
   i32 level, level_capacity, peak_level;
   Outcome outcome;              // why the last change was refused
-  i32 refused, refused_reason;  // the side that could not grow, and what would have made it
-  bool exhausted;               // level 0 has failed: the space holds nothing that is wanted
-  bool root_news;               // something came to hold at level 0 that nobody was told
+  i32 refused, refused_reason;  // the side that could not grow, and the reason that required it
+  bool exhausted;               // level 0 has failed: the space has no solution that is wanted
+  bool root_news;               // level 0 has bounds that have not been sent to other blocks
 };
 
 PART(Trail, trail);
 
-constexpr i64 ENTRY_BYTES = (i64)(sizeof(Entry) + sizeof(Mark));  // a level has an entry at least
+constexpr i64 ENTRY_BYTES = (i64)(sizeof(Entry) + sizeof(Mark));  // each level has at least one entry
 DEVICE i64 trail_bytes(const Problem* p) { return n_sides(p) * (i64)sizeof(i32); }
 
 DEVICE void take_memory(Trail& t, const Problem* p, i32 capacity, Room& room) {
@@ -63,7 +63,7 @@ DEVICE void clear_trail(Learner& l) {
   for (i32 side = 0; side < n_sides(problem(l)); ++side) trail(l).last[side] = -1;
 }
 
-// The last entry of the side before entry t; -1 when it was as at the root.
+// The last entry of the side before entry t; -1 when it had its root value.
 DEVICE i32 entry_before(const Learner& l, i32 side, i32 t) {
   const Trail& s = trail(l);
   ASSERT(is_side(l, side) && t >= 0 && s.last[side] < s.size);
@@ -72,13 +72,13 @@ DEVICE i32 entry_before(const Learner& l, i32 side, i32 t) {
   return i;
 }
 
-// The side before entry t.
+// The value of the side before entry t.
 DEVICE bound_t held(const Learner& l, i32 side, i32 t) {
   i32 i = entry_before(l, side, t);
   return i < 0 ? sides(l).root[side] : trail(l).entries[i].now;
 }
 
-// The entry before t that made the side reach k, which it had; -1 when it is so at the root.
+// The entry that made `a` true, which was before t; -1 when it is true at the root.
 DEVICE i32 entry_of(const Learner& l, Literal a, i32 t) {
   i32 i = entry_before(l, a.side, t);
   while (i >= 0 && trail(l).entries[i].was >= a.k) i = trail(l).entries[i].previous;
@@ -97,8 +97,8 @@ DEVICE void append(Learner& l, i32 side, bound_t k, i32 reason) {
   sides(l).now[side] = k;
 }
 
-// Makes side >= k. False when it cannot be, or when there is no room: `outcome` says which, and `refused` and
-// `refused_reason` what would have changed it (analyse.h explains that).
+// Sets side >= k. False when that is a contradiction or the trail is full, by `outcome`; `refused` and `refused_reason`
+// are then the change that was refused, for analyse.h.
 DEVICE bool set_side(Learner& l, i32 side, value_t k, i32 reason) {
   ASSERT(is_side(l, side) && reason >= DECISION);
   if (k <= sides(l).now[side]) return true;
@@ -117,13 +117,13 @@ DEVICE bool set_side(Learner& l, i32 side, value_t k, i32 reason) {
   return true;
 }
 
-// Level 0: makes side >= k, for ever. What there is no room for is only not said.
+// Level 0: sets side >= k for ever. It is lost if the trail is full, which is no error.
 OUTLINE void set_root(Learner& l, i32 side, value_t k) {
   ASSERT(trail(l).level == 0);
   if (!set_side(l, side, k, DECISION) && trail(l).outcome == CONFLICT) trail(l).exhausted = true;
 }
 
-// Level 0 is propagated, or has at least told everybody of its changes: what holds now, holds for ever.
+// Level 0 is propagated, or at least clauses and rows have been woken for all entries: its bounds become the root's.
 DEVICE void settle_root(Learner& l) {
   Trail& t = trail(l);
   ASSERT(t.level == 0);

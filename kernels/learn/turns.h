@@ -1,16 +1,16 @@
-// Turns of a learner that is alone: what it hears of the host, it hears at moments that are counted.
+// Turns of a learner that is the only block, so that it gets the host's messages at reproducible moments.
 //
-// Beside a search a linear relaxation is at work, in a thread of the host. When its bounds and solutions arrive depends
-// on the machine, so equal runs would not do the same. Where they are to, the host says how much work the learner may
-// do. When that is done it waits, and the host, which has had its own share of work done meanwhile, tells what came of
-// it (turbo_fzn/run/turns.py). Work is counted in nanoseconds that it would take on some machine.
+// A linear relaxation works beside the search, in a thread of the host. The time when its bounds and solutions arrive
+// depends on the machine, so runs would not be reproducible. Where they must be, the host limits the work of a turn. At
+// the end of a turn the learner waits until the host has delivered the results of the relaxation's work meanwhile
+// (turbo_fzn/run/turns.py). Work is counted as an estimate in nanoseconds.
 #pragma once
 
 #include "../core/assert.h"
 #include "advance.h"
 #include "parts.h"
 
-constexpr i32 RUN_WORK = 40;  // of a row, the clauses that it wakes included
+constexpr i32 RUN_WORK = 40;  // of a row, including the clauses that it wakes
 constexpr i32 NODE_WORK = 500;
 constexpr i32 CONFLICT_WORK = 20000;
 
@@ -28,7 +28,7 @@ DEVICE bool ends_turn(const Learner& l) {
 DEVICE void wait_for_next_turn(const Learner& l) {
   Common* common = problem(l)->common;
   i64 end = global_load(&common->turn_end);
-  fence();  // what was found before is in the ring
+  fence();  // solutions found before are in the ring
   global_store(&common->turn_over, end);
   while (global_load(&common->turn_end) == end && !global_load(&common->stop)) pause_briefly(0);
   fence();

@@ -1,4 +1,4 @@
-// Levels: what is supposed on a new one, and how it is taken back.
+// Levels: decisions and backtracking.
 #pragma once
 
 #include "../core/assert.h"
@@ -12,7 +12,7 @@
 #include "trail.h"
 #include "wake.h"
 
-// Takes back all above the level. A fixed variable remembers its value (phase saving: Pipatsrisawat, Darwiche, SAT
+// Backtracks to the level. The value of a fixed variable becomes its phase (phase saving: Pipatsrisawat, Darwiche, SAT
 // 2007).
 OUTLINE void backtrack(Learner& l, i32 level) {
   Trail& t = trail(l);
@@ -37,7 +37,7 @@ OUTLINE void backtrack(Learner& l, i32 level) {
   else queue_all_rows(l);
 }
 
-// A new level, on which `a` is supposed. The caller sees to it that there is room.
+// Opens a level with the decision `a`. The caller has checked that there is room.
 DEVICE void suppose(Learner& l, Literal a) {
   Trail& t = trail(l);
   ASSERT(!is_false(l, a) && t.level < t.level_capacity);

@@ -1,15 +1,15 @@
-// Which rows a change of a side wakes, and when they run.
+// The rows that a change of a side wakes, and their order.
 //
-// The other engines know for each variable which rows to wake (watch.py). A learner sorts them anew, for each side:
+// The other engines have a list of rows for each variable (watch.py). A learner makes lists for each side:
 //
 // * Rows of a comparison with a constant, x = (y <= 5) say, wake when y's side passes the constant, not at each step:
 //   of a variable with a hundred such rows a change wakes one or two. They are sorted by threshold, like the literals
 //   of a lazily generated encoding (Feydy, Stuckey, CP 2009).
 // * Rows that cost little run at once, without a queue: hardly ever would one have waited for a second change.
-// * Sums wait until these have nothing more to say; what costs most waits for the sums. Where bounds creep it is
-//   the other way round (advance.h).
+// * Sums wait until these have nothing more to say; what costs more waits for the sums, and wide rows for all others.
+//   Where bounds creep it is the other way round (advance.h).
 //
-// A row does not wake itself where one run tells all that it knows.
+// A row does not wake itself if a second run would change nothing.
 #pragma once
 
 #include "../core/assert.h"
@@ -18,31 +18,32 @@
 #include "literal.h"
 #include "parts.h"
 #include "sides.h"
+#include "wide.h"
 
 constexpr i32 NOT_QUEUED = -2;
 
-enum Priority { AT_ONCE, SUMS, COSTLY };
-constexpr i32 N_PRIORITIES = 3;
+enum Priority { AT_ONCE, SUMS, COSTLY, WHOLE };
+constexpr i32 N_PRIORITIES = 4;
 
-// The rows that a side wakes: where each priority begins in the lists, where the thresholds do, and the end.
+// The rows that a side wakes: the places in the lists where each priority, the thresholds, and the end are.
 struct SideWakes { i32 start[N_PRIORITIES], thresholds, end; };
 
 struct Wakes {
   SideWakes* of_side;
-  i32* rows;    // the lists: a row,
-  bound_t* at;  // and its threshold
+  i32* rows;    // the lists of rows
+  bound_t* at;  // the threshold of each element of the lists
 };
 
-// Rows that wait, a queue for each priority.
+// A queue of rows for each priority.
 struct Queue {
-  i32* next;  // of each row: the one behind it in its queue, or -1 at the end; NOT_QUEUED
+  i32* next;  // for each row: the one behind it in its queue, -1 at the end, or NOT_QUEUED
   i32 first[N_PRIORITIES], last[N_PRIORITIES];
 };
 
 PART(Wakes, wakes);
 PART(Queue, queue);
 
-// How long the lists are at most: a row of EQ and a constant has two thresholds a side.
+// The most elements of all lists: an EQ row with a constant has two thresholds for each side.
 DEVICE i64 most_wakes(const Problem* p) {
   i64 count = 0;
   for (i32 v = 0; v < p->n_vars; ++v) {
@@ -52,7 +53,9 @@ DEVICE i64 most_wakes(const Problem* p) {
       count += (1 + (w.both <= i && i < w.upper)) * (1 + (op == OP_EQ));
     }
   }
-  return count + (p->n_linears ? p->linear_wakes[n_sides(p)] - p->linear_wakes[0] : 0);
+  if (p->n_linears) count += p->linear_wakes[n_sides(p)] - p->linear_wakes[0];
+  if (p->n_wides) count += p->wide_wakes[n_sides(p)] - p->wide_wakes[0];
+  return count;
 }
 
 DEVICE i64 wakes_bytes(const Problem* p) {
@@ -80,12 +83,14 @@ DEVICE i32 priority_of(Row r) {
 }
 
 DEVICE i32 priority_of(const Problem* p, i32 row) {
+  if (is_wide(p, row)) return WHOLE;
   return is_linear(p, row) ? SUMS : priority_of(load_constant(&p->rows[row]));
 }
 
 // Whether a second run would change nothing.
 DEVICE bool runs_once(Row r) { return r.op != OP_MUL && r.op != OP_DIV && r.op != OP_MOD && !names_twice(r); }
 DEVICE bool tells_all_at_once(const Problem* p, i32 row) {
+  if (is_wide(p, row)) return false;
   return is_linear(p, row) ? runs_once(linear_at(p, row)) : runs_once(load_constant(&p->rows[row]));
 }
 
@@ -100,7 +105,7 @@ DEVICE void add_wake(Learner& l, i32* end, i32 row, bound_t k) {
   wakes(l).at[(*end)++] = k;
 }
 
-// The thresholds of the side at which the comparison may have something to say.
+// Adds the thresholds of the side at which the comparison may tighten something.
 DEVICE void add_thresholds(Learner& l, i32* end, i32 side, i32 row) {
   Row r = load_constant(&problem(l)->rows[row]);
   bool is_y = var_of(side) == r.y, upper = is_upper(side);
@@ -113,7 +118,7 @@ DEVICE void add_thresholds(Learner& l, i32* end, i32 side, i32 row) {
   }
 }
 
-// Whether the thresholds from..end-1 do not fall.
+// Whether the thresholds from..end-1 are in ascending order.
 DEVICE bool is_sorted(const Wakes& s, i32 from, i32 end) {
   for (i32 i = from + 1; i < end; ++i) {
     if (s.at[i - 1] > s.at[i]) return false;
@@ -141,22 +146,21 @@ DEVICE void sort_thresholds(Learner& l, i32 from, i32 end) {
   ASSERT(is_sorted(s, from, end));
 }
 
-DEVICE void add_linear_wakes(Learner& l, i32* end, i32 side) {
-  const Problem* p = problem(l);
-  if (!p->n_linears) return;
-  for (i32 i = p->linear_wakes[side]; i < p->linear_wakes[side + 1]; ++i) {
-    add_wake(l, end, p->n_rows + p->linear_wakes[i], 0);
-  }
+// Adds the rows that `wakes` has for the side, of those that are numbered from `first` on.
+DEVICE void add_listed_wakes(Learner& l, i32* end, const i32* wakes, i32 side, i32 first) {
+  for (i32 i = wakes[side]; i < wakes[side + 1]; ++i) add_wake(l, end, first + wakes[i], 0);
 }
 
-// The rows that the side wakes, into place `end` of the lists and behind.
+// Writes the rows that the side wakes to the lists, from place `end` on.
 DEVICE void sort_wakes(Learner& l, i32 side, i32* end) {
   Watch w = load_constant(&problem(l)->watches[var_of(side)]);
   i32 from = is_upper(side) ? w.both : w.start, to = is_upper(side) ? w.end : w.upper;
   SideWakes& own = wakes(l).of_side[side];
-  for (i32 priority = AT_ONCE; priority <= COSTLY; ++priority) {
+  const Problem* p = problem(l);
+  for (i32 priority = AT_ONCE; priority < N_PRIORITIES; ++priority) {
     own.start[priority] = *end;
-    if (priority == SUMS) add_linear_wakes(l, end, side);
+    if (priority == SUMS && p->n_linears) add_listed_wakes(l, end, p->linear_wakes, side, p->n_rows);
+    if (priority == WHOLE && p->n_wides) add_listed_wakes(l, end, p->wide_wakes, side, p->n_rows + p->n_linears);
     for (i32 i = from; i < to; ++i) {
       i32 row = load_constant(&problem(l)->watchers[i]);
       Row r = load_constant(&problem(l)->rows[row]);
@@ -183,7 +187,7 @@ DEVICE void sort_all_wakes(Learner& l) {
 
 // The side's first threshold above k, as a place in the lists.
 DEVICE i32 first_threshold_above(const Learner& l, const SideWakes& own, bound_t k) {
-  ASSERT(own.start[AT_ONCE] <= own.start[SUMS] && own.start[COSTLY] <= own.thresholds && own.thresholds <= own.end);
+  ASSERT(own.start[AT_ONCE] <= own.start[SUMS] && own.start[WHOLE] <= own.thresholds && own.thresholds <= own.end);
   i32 from = own.thresholds, to = own.end;
   while (from < to) {
     i32 middle = (from + to) / 2;
@@ -195,7 +199,7 @@ DEVICE i32 first_threshold_above(const Learner& l, const SideWakes& own, bound_t
 
 DEVICE void queue_row(Learner& l, i32 row, i32 priority) {
   Queue& s = queue(l);
-  ASSERT(0 <= row && row < n_all_rows(problem(l)) && AT_ONCE <= priority && priority <= COSTLY);
+  ASSERT(0 <= row && row < n_all_rows(problem(l)) && AT_ONCE <= priority && priority < N_PRIORITIES);
   if (s.next[row] != NOT_QUEUED) return;
   s.next[row] = -1;
   if (s.first[priority] < 0) s.first[priority] = row;
@@ -206,8 +210,8 @@ DEVICE void queue_row(Learner& l, i32 row, i32 priority) {
 // The next row, or -1.
 DEVICE i32 take_row(Learner& l, bool costly_first) {
   Queue& s = queue(l);
-  for (i32 i = AT_ONCE; i <= COSTLY; ++i) {
-    i32 priority = costly_first ? COSTLY - i : i;
+  for (i32 i = AT_ONCE; i < N_PRIORITIES; ++i) {
+    i32 priority = costly_first ? N_PRIORITIES - 1 - i : i;
     i32 row = s.first[priority];
     if (row < 0) continue;
     ASSERT(row < n_all_rows(problem(l)) && s.next[row] != NOT_QUEUED);
@@ -221,19 +225,21 @@ DEVICE i32 take_row(Learner& l, bool costly_first) {
 DEVICE void queue_all_rows(Learner& l) {
   const Problem* p = problem(l);
   for (i32 row = 0; row < n_all_rows(p); ++row) {
-    if (is_linear(p, row) || !is_absorbed(p, row)) queue_row(l, row, priority_of(p, row));
+    if (row >= p->n_rows || !is_absorbed(p, row)) queue_row(l, row, priority_of(p, row));
   }
 }
 
-// Linear rows may say more than the ternary ones at whose fixpoint the root is.
-DEVICE void queue_linear_rows(Learner& l) {
+// Linear and wide rows may say more than the ternary ones at whose fixpoint the root is.
+DEVICE void queue_other_rows(Learner& l) {
   const Problem* p = problem(l);
-  for (i32 row = p->n_rows; row < n_all_rows(p); ++row) queue_row(l, row, SUMS);
+  for (i32 row = p->n_rows; row < n_all_rows(p); ++row) queue_row(l, row, priority_of(p, row));
 }
 
 DEVICE bool is_queue_empty(const Learner& l) {
-  const i32* first = queue(l).first;
-  return first[AT_ONCE] < 0 && first[SUMS] < 0 && first[COSTLY] < 0;
+  for (i32 i = AT_ONCE; i < N_PRIORITIES; ++i) {
+    if (queue(l).first[i] >= 0) return false;
+  }
+  return true;
 }
 
 DEVICE void empty_queue(Learner& l) {

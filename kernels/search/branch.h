@@ -1,10 +1,10 @@
 // Choosing the next variable and splitting its interval, as the model's search annotation says.
 //
-// Strategies label their variables one after the other; behind the last one comes every variable of the model, in
-// order, least value first, so that a solution is a store in which all variables are fixed. FREE_STRATEGY is not
-// the model's but the one of restarted and neighbourhood search (neighbourhood.h), WARM_START tries the warm start;
-// the model's start at FIRST_ANNOTATED. All lanes scan; the best candidate is found by a block-wide minimum of
-// the score, then of the place in the list (ties: the earliest).
+// Strategies label their variables one after the other; after the last strategy come all variables of the model, in
+// order, least value first, so that a solution is a store in which all variables are fixed. FREE_STRATEGY is that of
+// restarts and neighbourhoods (neighbourhood.h), WARM_START tries the warm start; those of the model begin at
+// FIRST_ANNOTATED. All lanes scan; the best candidate is found by a block-wide minimum of the score, then of the place
+// in the list (ties: the earliest).
 #pragma once
 
 #include "../core/assert.h"
@@ -59,7 +59,7 @@ DEVICE i32 strategy_var(const Block& b, Strategy strategy, i32 i) {
   return strategy.start < 0 ? i : b.problem->strategy_vars[strategy.start + i];
 }
 
-// How far the second least value of the i-th variable's domain lies above `least`, the least one.
+// The distance from `least`, the least value of the i-th variable's domain, to the second least.
 DEVICE i64 regret(const Block& b, Strategy strategy, i32 i, bound_t least) {
   const i32* places = b.problem->strategy_vars + strategy.start + 2 * strategy.count;
   const bound_t* tables = b.problem->tables;
@@ -90,13 +90,13 @@ DEVICE i64 variable_score(const Block& b, Strategy strategy, i32 i, i32 var) {
   }
 }
 
-// Behind the annotated strategies: all variables.
+// The strategy of this index; after the annotated ones, that of all variables.
 DEVICE Strategy strategy_at(const Block& b, i32 index) {
   Strategy rest = {VAR_INPUT_ORDER, VALUE_MIN, -1, b.problem->n_vars};
   return index < b.problem->n_strategies ? b.problem->strategies[index] : rest;
 }
 
-// The place of the first unfixed variable from `from` on, or NO_PLACE. A chunk of one variable a lane at a time.
+// The place of the first unfixed variable from `from` on, or NO_PLACE. It looks at one variable a lane at a time.
 DEVICE i32 first_unfixed(const Block& b, Strategy strategy, i32 from) {
   Choice& s = choice(b);
   for (i32 chunk = from; chunk < strategy.count; chunk += lanes()) {
@@ -187,7 +187,7 @@ DEVICE void add_branch(Branches* branches, wide_t lower, wide_t upper) {
 // A finite stand-in for l..u when a side has no bound: 0 if it can be, else the finite end.
 DEVICE wide_t anchor(wide_t l, wide_t u) { return l > 0 ? l : u < 0 ? u : 0; }
 
-// What can be done of `choice` where a side has no bound: the wanted end, or value, must be a number.
+// The value choice that is possible where a side has no bound: the end or value that it wants must be a number.
 DEVICE i32 choice_without_end(i32 choice, wide_t l, wide_t u, bound_t phase) {
   bool possible = false;
   if (choice == VALUE_MIN || choice == VALUE_OUT_MIN) possible = l > -INFINITE_BOUND;

@@ -1,5 +1,5 @@
-// How deep a search is, and what propagation costs there: lane 0 counts, in PROFILE builds. In others these functions
-// are nothing.
+// The depth of a search, and the cost of propagation by depth: lane 0 counts, in PROFILE builds. In others these
+// functions are empty.
 //
 // A depth is a number of decisions on the path from the root. Few classes of them are kept, each twice as wide as the
 // one before.
@@ -8,7 +8,7 @@
 #include "../core/store.h"
 #include "levels.h"
 
-// What a block has counted so far.
+// The counts of a block so far.
 struct Counted {
   i64 iterations, propagations;
 };

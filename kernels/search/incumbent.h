@@ -1,25 +1,25 @@
 // The solutions that neighbourhoods start from, one an island.
 //
-// Island 0 holds the best solution so far: the record. Most others hold solutions at most so much worse
-// (record-to-record travel: Dueck, J. Comp. Physics 1993), a different distance on each, so that a thousand blocks do
-// not all stand before the same local optimum. Every third is apart: it begins with any solution, only gets better, and
-// when that has failed for too long it is settled anew (multi-start: Martí, Handbook of Metaheuristics 2003).
+// Island 0 holds the best solution so far: the record. Most others hold solutions that are worse by at most a given
+// distance (record-to-record travel: Dueck, J. Comp. Physics 1993), a different one on each island, so that a thousand
+// blocks do not converge to one local optimum. Every third is apart: it begins with any solution, only gets better, and
+// is settled anew after too many failures (multi-start: Martí, Handbook of Metaheuristics 2003).
 //
 // One writer at a time and any number of readers: the version is odd while the values are written (a sequence lock),
 // and a reader that finds another version afterwards starts anew. Values of two solutions must not mix: a neighbourhood
 // that fixes such a mixture holds no solution, and all blocks would search it in vain.
 //
-// The island behind the last one is the host's: there it puts, in the same way, solutions that were found elsewhere.
-// Its `patience` is the version that a block has taken and made the record, so that one block does.
+// The island after the last one belongs to the host, which writes solutions found elsewhere there, in the same way. Its
+// `patience` is the version that a block has taken to make it the record, so that only one block does.
 #pragma once
 
 #include "../core/assert.h"
 #include "../core/store.h"
 
-constexpr i32 TRIES_A_VARIABLE = 20;  // in vain, and an island apart is given up
+constexpr i32 TRIES_A_VARIABLE = 20;  // that may fail before an island apart is given up
 
-constexpr i32 RUN_NS = 50;     // what a run of a propagator takes
-constexpr i32 NODE_NS = 1000;  // and a node
+constexpr i32 RUN_NS = 50;     // the supposed time of a propagator's run
+constexpr i32 NODE_NS = 1000;  // and of a node
 
 // An island that is being read or written.
 struct IslandAccess {
@@ -33,11 +33,11 @@ struct IslandAccess {
 
 DEVICE IslandAccess& island_access(const Block& b);
 
-// Whether anybody wants to know the values of the incumbent.
+// Whether neighbourhoods or learners use the values of the incumbent.
 DEVICE bool keeps_incumbents(const Problem* p) { return p->sense != 0 && (p->lns_percent || p->learn_bytes); }
 
-// The time that tasks are measured by, in nanoseconds. Of a block that is alone it is what its work would take: so that
-// equal runs do the same, however busy the machine is.
+// The clock that tasks are measured by, in nanoseconds. For a single block it is computed from its work, so that equal
+// runs do the same, however busy the machine is.
 DEVICE i64 task_clock(const Block& b) {
   const Statistics& done = statistics(b);
   return b.problem->n_blocks > 1 ? now_ns() : done.propagations * RUN_NS + done.nodes * NODE_NS;
@@ -49,16 +49,16 @@ DEVICE bound_t* island_values(const Problem* p, i32 island) { return p->incumben
 
 DEVICE bool is_apart(i32 island) { return island != 0 && island % 3 == 0; }
 
-// Of an island apart: neighbourhoods in a row that may fail.
+// The number of neighbourhoods in a row that may fail on an island apart.
 DEVICE i64 full_patience(const Problem* p) { return (i64)TRIES_A_VARIABLE * (p->n_neighbours + 1); }
 
-// Lane 0: whether the island still has a use for the solution.
+// Lane 0: whether the island still takes the solution.
 DEVICE bool is_welcome(const Block& b, i32 index, i64 value) {
   if (index == 0) return global_load(&b.problem->common->best) == value;
   return !is_apart(index) || island_access(b).settles || value < global_load(&b.problem->islands[index].value);
 }
 
-// Lane 0: the right to write the island. False when there is a better one meanwhile.
+// Lane 0: acquires the right to write the island. False when it has got a better solution meanwhile.
 DEVICE bool begin_writing(const Block& b, i32 index, i64 value) {
   const Problem* p = b.problem;
   Island* island = &p->islands[index];
@@ -76,7 +76,7 @@ DEVICE bool begin_writing(const Block& b, i32 index, i64 value) {
   return false;
 }
 
-// All variables are fixed, and island_access(b).value is sense * objective.
+// Writes the store's solution to the island. All variables are fixed, and island_access(b).value is sense * objective.
 DEVICE void keep_solution(const Block& b, i32 index) {
   const Problem* p = b.problem;
   IslandAccess& s = island_access(b);
@@ -84,7 +84,7 @@ DEVICE void keep_solution(const Block& b, i32 index) {
   if (lane() == 0) s.writes = begin_writing(b, index, s.value);
   barrier();
   if (s.writes) {
-    fence();  // no value before the odd version
+    fence();  // no value is written before the odd version
     bound_t* values = island_values(p, index);
     for (i32 i = lane(); i < p->n_vars; i += lanes()) global_store(&values[i], b.lower[i]);
     if (lane() == 0) {
@@ -101,7 +101,7 @@ DEVICE void keep_solution(const Block& b, i32 index) {
   barrier();
 }
 
-// Lane 0: whether the host has put a solution on its island that nobody has taken.
+// Lane 0: takes the right to a solution on the host's island that no block has taken. False when there is none.
 DEVICE bool claims_host_solution(const Block& b) {
   Island* island = &b.problem->islands[b.problem->n_islands];
   IslandAccess& s = island_access(b);
@@ -111,7 +111,7 @@ DEVICE bool claims_host_solution(const Block& b) {
   return global_replace(&island->patience, taken, s.version);
 }
 
-// Lane 0: whether what was read of the host's island is one solution; if so, it bounds the search.
+// Lane 0: whether the values read from the host's island are of one solution; if so, it bounds the search.
 DEVICE bool adopts_host_solution(const Block& b) {
   const Problem* p = b.problem;
   const Island* island = &p->islands[p->n_islands];
@@ -124,7 +124,7 @@ DEVICE bool adopts_host_solution(const Block& b) {
   return true;
 }
 
-// The block's store is of no use any more: a solution that was found elsewhere goes through it to the record.
+// Copies a solution that was found elsewhere to the record, through the block's store, which is not needed any more.
 OUTLINE void take_host_solution(const Block b) {
   IslandAccess& s = island_access(b);
   if (lane() == 0) s.takes = claims_host_solution(b);
@@ -156,7 +156,7 @@ DEVICE void begin_reading(const Block& b) {
   fence();
 }
 
-// Lane 0: whether what was read since is of one solution.
+// Lane 0: whether the values read since then are of one solution.
 DEVICE bool is_reading_whole(const Block& b) {
   fence();
   return global_load(&b.problem->islands[island_access(b).source].version) == island_access(b).version;

@@ -5,10 +5,10 @@
 // decision joins the level below, so the stack is as deep as there are left branches, however many values were refuted
 // on the way. Each segment of the trail holds a variable at most once.
 //
-// When the trail lacks room for one more segment it is forgotten (`trail_base` rises to the current level): what is
-// below can then not be undone, but replayed from the root along the path, which is what a subproblem from another
-// block needs anyway. So a full trail costs time. Only where the path was not kept either, an alternative is given up,
-// and `incomplete` says so.
+// When the trail lacks room for one more segment it is forgotten (`trail_base` rises to the current level): the levels
+// below can then not be undone, but are replayed from the root along the path, as a subproblem from another block is
+// anyway. So a full trail costs time. Only where the path was not kept either, an alternative is given up, and
+// `incomplete` is set.
 #pragma once
 
 #include "../core/assert.h"
@@ -32,8 +32,8 @@ DEVICE Stack& stack(const Block& b);
 DEVICE Level* level_at(const Block& b, i32 level) { return &b.levels[level & (b.problem->level_capacity - 1)]; }
 
 #ifdef CHECK_ASSERTIONS
-// Lane 0: the levels lie one above the other, in the trail, in the list of retired rows and in the path, and the marks
-// of the variables tell those that are in the segment of the current one.
+// Lane 0: asserts that the levels lie one above the other in the trail, in the list of retired rows and in the path,
+// and that the marks of the variables are those of the current level's segment.
 DEVICE void assert_order(const Block& b) {
   const Stack& s = stack(b);
   const Propagation& now = propagation(b);
@@ -59,7 +59,7 @@ DEVICE void assert_order(const Block& b) {
 DEVICE void assert_order(const Block&) {}
 #endif
 
-// Lane 0: the path gains a decision; one on the variable decided last replaces it, within the same level.
+// Lane 0: appends a decision to the path; one on the variable decided last, within the same level, replaces the last.
 DEVICE void extend_path(const Block& b, i32 level_start, Decision d) {
   Stack& s = stack(b);
   i32 capacity = b.problem->path_capacity, size = s.path_size;
@@ -83,7 +83,7 @@ DEVICE void decide(const Block& b, i32 var, bound_t lower, bound_t upper) {
   bound_objective(b);
 }
 
-// The root store, where nothing is to be done. Ends with a barrier.
+// Copies the root store, with no row queued. Ends with a barrier.
 DEVICE void take_root(const Block& b) {
   const Problem* p = b.problem;
   for (i32 v = lane(); v < p->n_vars; v += lanes()) {
@@ -103,14 +103,14 @@ DEVICE void take_root(const Block& b) {
   barrier();
 }
 
-// The same, where nothing is to be done but what units change. Ends with a barrier.
+// Copies the root store and applies the units, whose changes wake rows. Ends with a barrier.
 DEVICE void restore_root(const Block& b) {
   take_root(b);
   note_root(b);
   apply_units(b);
 }
 
-// The first `length` decisions of the path, all at once, from the root; the fixpoint is the caller's.
+// Applies the first `length` decisions of the path, all at once, to the root store; the caller propagates.
 DEVICE void replay_path(const Block& b, i32 length) {
   ASSERT(0 <= length && length <= b.problem->path_capacity);
   restore_root(b);
@@ -118,7 +118,7 @@ DEVICE void replay_path(const Block& b, i32 length) {
     Decision d = b.path[i];
     restrict_domain(b, d.var, interval(d.lower, d.upper));
   }
-  barrier();  // so that the bound sees what the path says of the objective
+  barrier();  // so that the bound sees the path's decisions on the objective
   if (lane() == 0) {
     apply_proved_bound(b);
     bound_objective(b);
@@ -148,7 +148,7 @@ DEVICE void undo_segment(const Block& b, const Level* level) {
   barrier();
 }
 
-// A segment is the current one again (set) or no more (clear): says so in the flags of its variables. Ends with a
+// Sets or clears the flags of a segment's variables: the segment is the current one again, or no more. Ends with a
 // barrier.
 DEVICE void mark_segment(const Block& b, i32 start, i32 end, bool current) {
   ASSERT(0 <= start && start <= end && end <= propagation(b).trail_size);

@@ -1,7 +1,8 @@
 // Solutions on their way out of the running kernel, through a ring in memory that the host can read.
 //
-// A block takes a ticket, waits until the host has made room, writes the values, and then the sequence number that
-// tells the host that the slot is whole. Nothing is ever dropped: the host empties the ring until every block has left.
+// A block takes a ticket, waits until the host has made room, writes the values, and then the sequence number, by which
+// the host knows that the slot is complete. No solution is dropped: the host empties the ring until all blocks have
+// left.
 #pragma once
 
 #include "../core/assert.h"
@@ -41,14 +42,14 @@ DEVICE void wait_for_room(const Block& b, i64 ticket) {
   }
 }
 
-// Writes the solution to the slot of the block's ticket, and tells the host. All lanes.
+// Writes the solution to the slot of the block's ticket, then its sequence number. All lanes.
 DEVICE void write_solution(const Block& b) {
   const Problem* p = b.problem;
   i64 ticket = mail(b).ticket;
   RingSlot* slot = (RingSlot*)(p->ring + (u64)(ticket % p->ring_slots) * (u64)p->ring_slot_bytes);
   bound_t* values = (bound_t*)(slot + 1);
   for (i32 i = lane(); i < p->n_exports; i += lanes()) {
-#ifdef FLOATS  // a box: behind all lower ends come the upper ones
+#ifdef FLOATS  // a box: all lower ends, then all upper ones
     values[i] = p->exports[i] < p->n_vars ? b.lower[p->exports[i]] : b.upper[p->exports[i] - p->n_vars];
 #else
     ASSERT(is_fixed(b, p->exports[i]));
@@ -69,8 +70,8 @@ DEVICE void write_solution(const Block& b) {
   }
 }
 
-// All variables are fixed: sends the solution to the host and, when neighbourhoods or learners search, keeps it for
-// them.
+// Sends the solution, in which all variables are fixed, to the host and, when neighbourhoods or learners search, keeps
+// it for them.
 DEVICE void publish_solution(const Block& b) {
   const Problem* p = b.problem;
   Mail& s = mail(b);

@@ -1,21 +1,21 @@
 // Subproblems on their way from one engine to another, where several search one tree: other GPUs, other hosts.
 //
-// The host says by `wanted` how many it would like to have in all. A block that has something to give puts it into the
-// outbox, which the host reads, instead of the pool. What comes from elsewhere the host puts into the inbox, and
-// counts in `brought`; a block that waits for work moves it into the pool, from where it goes its way like any other.
-// A parcel is a subproblem as the pool holds it: the path of decisions.
+// The host writes to `wanted` the number that it would like to have in all. A block with a subproblem to give puts it
+// into the outbox, which the host reads, instead of the pool. The host puts subproblems from elsewhere into the inbox,
+// and counts them in `brought`; a block that waits for work moves them into the pool, like any others. A parcel is a
+// subproblem as the pool holds it: the path of decisions.
 //
-// A parcel in the outbox is the host's: `outstanding` does not count it. One in the inbox is the host's until a block
-// has counted it, which it does before `fetched` says that it was fetched. So the engine has nothing left when, one
-// after the other, all parcels are fetched, `outstanding` is 0, and the host has taken all that were sent. While
-// `shared` is set, an engine that has nothing left waits for more.
+// A parcel in the outbox belongs to the host: `outstanding` does not count it. One in the inbox belongs to the host
+// until a block has counted it, which it does before it raises `fetched`. So the engine has nothing left when, asked in
+// this order, all parcels are fetched, `outstanding` is 0, and the host has taken all that were sent. While `shared` is
+// set, an engine that has nothing left waits for more.
 #pragma once
 
 #include "../core/assert.h"
 #include "../core/store.h"
 #include "queue.h"
 
-// By whom a subproblem is wanted: by nobody, by other engines alone, or by blocks of this one, too.
+// Whether a subproblem is wanted: not at all, by other engines alone, or by blocks of this one, too.
 enum Wanted { UNWANTED, WANTED_ELSEWHERE, WANTED_HERE };
 
 // Where a subproblem may be put.
@@ -30,7 +30,7 @@ DEVICE bool is_wanted_elsewhere(const Problem* p) {
   return p->parcels && global_load(&p->common->sent) < global_load(&p->common->wanted);
 }
 
-// Lane 0: the right to fill the next parcel, if one is wanted. The host wants no more than there is room for.
+// Lane 0: acquires the right to fill the next parcel, if one is wanted. The host wants no more than there is room for.
 DEVICE bool reserve_parcel(const Block& b, i32 length) {
   const Problem* p = b.problem;
   if (length >= p->parcel_path || !is_wanted_elsewhere(p)) return false;
@@ -40,7 +40,7 @@ DEVICE bool reserve_parcel(const Block& b, i32 length) {
   return global_replace(&p->common->sent, ticket, ticket + 1);
 }
 
-// Lane 0: the path is written; the host may read it.
+// Lane 0: gives the parcel, whose path is written, to the host.
 DEVICE void send_parcel(const Block& b, i32 length) {
   Parcel* parcel = parcel_of(b.problem, b.problem->outbox, transfer(b).ticket);
   parcel->length = length;
@@ -73,8 +73,8 @@ DEVICE bool admit_parcel(const Block& b, i64 number) {
   return reserved;
 }
 
-// Lane 0, which waits for a subproblem: what has come for the engine is put into the pool, by one block at a time.
-// `fetched` is twice the number of parcels that were, and odd while one is.
+// Lane 0, which waits for a subproblem: moves the parcels in the inbox to the pool, one block at a time. `fetched` is
+// twice the number of fetched parcels, and odd while one is being fetched.
 OUTLINE void fetch_parcel(const Block b) {
   Common* common = b.problem->common;
   i64 fetched = global_load(&common->fetched);

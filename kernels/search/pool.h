@@ -5,7 +5,7 @@
 // search (Régin, Rezgui, Malapert, CP 2013) with the decomposition made on demand: the first subproblem is the root
 // itself. `outstanding` counts the subproblems that exist. A giver adds one before it lets go of the alternative, a
 // block subtracts one when its subproblem is exhausted: at 0 nothing is open anywhere and the search is complete.
-// (Where several engines share the tree, that only says that nothing is open here: parcels.h.)
+// (Where several engines share the tree, that only means that nothing is open in this engine: parcels.h.)
 #pragma once
 
 #include "../core/assert.h"
@@ -16,27 +16,27 @@
 #include "queue.h"
 #include "task.h"
 
-// Whether there are no subproblems but those that the tree is split into ahead (split.h).
+// Whether the only subproblems are the parts that the tree is split into ahead (split.h).
 #ifndef STATIC_SPLIT
 #define STATIC_SPLIT 0
 #endif
 
-// One subproblem is kept ready for so many blocks, or a short one's end would mean a wait.
+// One subproblem is kept ready for this many blocks, so that the end of a short one does not mean a wait.
 constexpr i32 BLOCKS_A_RESERVE = 16;
 
-// Whether fewer subproblems are ready than are wanted. It is below 0 by as many as blocks wait.
+// Whether fewer subproblems are ready than are wanted. While blocks wait, `ready` is minus their number.
 DEVICE bool is_pool_low(const Block& b) {
   const Common* common = b.problem->common;
   i64 ready = global_load(&common->pool_tail) - global_load(&common->pool_head);
   return ready < b.problem->n_blocks / BLOCKS_A_RESERVE;
 }
 
-// Who waits for a subproblem, or soon would.
+// Whether blocks or other engines wait for a subproblem, or soon would.
 DEVICE Wanted who_wants(const Block& b) {
   return is_pool_low(b) ? WANTED_HERE : is_wanted_elsewhere(b.problem) ? WANTED_ELSEWHERE : UNWANTED;
 }
 
-// Lane 0: the alternative is another block's now; where nothing open is left, the level is never returned to.
+// Lane 0: drops the alternative, which another block has now; a level without any other is never returned to.
 DEVICE void forget_last_alternative(const Block& b, Level* level) {
   Stack& s = stack(b);
   level->lower[0] = level->lower[1];
@@ -47,8 +47,8 @@ DEVICE void forget_last_alternative(const Block& b, Level* level) {
   propagation(b).trailing = s.level > s.trail_base;
 }
 
-// Lane 0: a place for a subproblem that is one decision longer than `length`. Other engines come first: they have
-// nothing, or nearly so. When they want a few, a thousand blocks hear of it, and those that come too late keep theirs.
+// Lane 0: reserves a place for a subproblem that is one decision longer than `length`. Other engines come first: they
+// have nothing, or nearly so. When they want a few, a thousand blocks see it; those that come too late keep theirs.
 DEVICE i32 reserve_place(const Block& b, i32 length) {
   if (reserve_parcel(b, length)) return IN_OUTBOX;
   if (transfer(b).donate == WANTED_ELSEWHERE) return NOWHERE;
@@ -63,7 +63,7 @@ DEVICE Decision* reserved_path(const Block& b) {
   return (Decision*)(parcel_of(b.problem, b.problem->outbox, s.ticket) + 1);
 }
 
-// Lane 0: the path is written, and whoever it is for may have it.
+// Lane 0: publishes the subproblem, whose path is written.
 DEVICE void hand_over(const Block& b, i32 length) {
   const Transfer& s = transfer(b);
   if (s.reserved == IN_OUTBOX) {
@@ -153,7 +153,7 @@ DEVICE bool take_subproblem(const Block& b) {
   return arrived;
 }
 
-// The block's subproblem is exhausted.
+// Counts the block's subproblem as exhausted.
 DEVICE void finish_subproblem(const Block& b) {
   if (lane() == 0) {
     fence();

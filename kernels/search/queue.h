@@ -1,9 +1,9 @@
 // The pool: a bounded queue of subproblems between the blocks of an engine.
 //
 // Its slots have sequence numbers (after Vyukov's multi-producer multi-consumer queue): slot i is free for ticket t
-// when its sequence is t, and filled with it when its sequence is t + 1 (so there must be two). Who wants a subproblem
-// draws a ticket and waits at its own slot, so that thousands who wait do not fight for each subproblem. More tickets
-// drawn than subproblems put in: so many blocks are idle.
+// when its sequence is t, and filled with it when its sequence is t + 1 (so there must be two). A block that wants a
+// subproblem draws a ticket and waits at its own slot, so that thousands of waiting blocks do not contend for each
+// subproblem. The number of tickets drawn beyond the subproblems put in is that of idle blocks.
 #pragma once
 
 #include "../core/assert.h"
@@ -12,8 +12,8 @@
 // A subproblem that leaves the block or comes to it.
 struct Transfer {
   i64 ticket;    // of the slot that is being written or read
-  i32 donate;    // lane 0's answer for whom a subproblem is to be given away (Wanted)
-  i32 reserved;  // lane 0's answer where there is a slot for it (Reserved)
+  i32 donate;    // lane 0's answer whether a subproblem is to be given away, and to whom (Wanted)
+  i32 reserved;  // lane 0's answer where a slot is reserved for it (Reserved)
   i32 arrived;   // lane 0's answer whether there is a subproblem
 };
 

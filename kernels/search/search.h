@@ -1,7 +1,7 @@
-// Depth-first search of one subproblem: what becomes of a node.
+// Depth-first search of one subproblem: the steps that follow a node.
 //
-// Lane 0 owns the state: it branches, takes alternatives and goes back; the other lanes part the work on trail and
-// path. The stack is that of levels.h.
+// Lane 0 owns the state: it branches, takes alternatives and backtracks; all lanes divide the work on trail and path.
+// The stack is that of levels.h.
 #pragma once
 
 #include "../core/assert.h"
@@ -22,16 +22,16 @@
 #include "../floats/decided.h"
 #endif
 
-constexpr i32 OPEN_LEVELS = 2;   // with fewer, a subproblem is thought small
-constexpr i32 SMALL_NODES = 16;  // until it has proved larger
+constexpr i32 OPEN_LEVELS = 2;   // a subproblem with fewer is supposed to be small
+constexpr i32 SMALL_NODES = 16;  // until it has had this many nodes
 
-// What a block does after a fixpoint.
+// The next step of a block after a fixpoint.
 enum Next {
   NODE,       // propagate the decision just made
   REPLAY,     // propagate a path just replayed, to go back to a level below the trail
   FAILED,     // leave the node
   EXHAUSTED,  // nothing is left of the subproblem
-  STOPPED     // leave the subproblem as it is: the host says stop, or the task is over or its limits are spent
+  STOPPED     // leave the subproblem as it is: the host asks for a stop, or the task is over or its limits are spent
 };
 
 // Forgets the stack: the current store is where the search starts.
@@ -51,17 +51,17 @@ DEVICE void start_search(const Block& b, i32 strategy) {
   barrier();
 }
 
-// How far the search for variables had come.
+// A position in the search for unfixed variables.
 struct Place { i32 strategy, position; };
 
-// Lane 0: nothing is undone by the trail, but by a replay.
+// Lane 0: forgets the trail, so that levels are undone by a replay.
 DEVICE void drop_trail(const Block& b) {
   Propagation& now = propagation(b);
   stack(b).trail_base = stack(b).level;
   now.trail_size = now.n_retired = now.trailing = 0;
 }
 
-// Lane 0: where the trail cannot be sure of room for one more segment, it is forgotten; what lies below is replayed.
+// Lane 0: forgets the trail where it may lack room for one more segment; the levels below are replayed.
 DEVICE void make_room_on_trail(const Block& b) {
   Stack& s = stack(b);
   Propagation& now = propagation(b);
@@ -86,7 +86,7 @@ DEVICE Branches order_branches(const Block& b) {
   return branches;
 }
 
-// Lane 0: what a new level has to remember. All branches but the first are its alternatives.
+// Lane 0: writes a new level. All branches but the first are its alternatives.
 DEVICE void fill_level(const Block& b, Level* top, const Branches& branches, Place before) {
   top->var = choice(b).var;
   top->pending = branches.count - 1;
@@ -173,7 +173,7 @@ DEVICE bool begin_replay(const Block& b, i32 level) {
   return known;
 }
 
-// The rebuilt store is at its fixpoint: enters the alternative, unless a better incumbent has made an end of the level.
+// Enters the alternative from the rebuilt store, unless a better incumbent has made that inconsistent.
 DEVICE Next end_replay(const Block& b, bool consistent) {
   if (lane() == 0) {
     if (consistent) {
@@ -238,13 +238,13 @@ DEVICE Next backtrack(const Block& b) {
   }
 }
 
-// Lane 0: whether handing over a part of the subproblem is worth it: a young one with few open levels is likely to be
+// Lane 0: whether it pays to give away a part of the subproblem: a young one with few open levels is likely to be
 // searched before another block has replayed its path.
 DEVICE bool is_worth_sharing(const Block& b) {
   return stack(b).level - stack(b).base >= OPEN_LEVELS || statistics(b).nodes - task(b).first_node >= SMALL_NODES;
 }
 
-// What other blocks and the host have to say, once a node. Ends with a barrier.
+// Reads the news of other blocks and the host, once a node. Ends with a barrier.
 DEVICE void poll(const Block& b) {
   if (lane() == 0) {
     look_around(b);
@@ -254,7 +254,7 @@ DEVICE void poll(const Block& b) {
   barrier();
 }
 
-// A billion failures of one variable are said clearly enough; many blocks may still add to it at once.
+// Adds 1, up to 2^30: below that there is room for many blocks that add at once.
 DEVICE void add_weight(i32* weight) {
   if (global_load(weight) < 1 << 30) global_add(weight, 1);
 }
@@ -264,10 +264,10 @@ DEVICE void charge_owner(const Block& b, i32 var) {
   if (owner >= 0) add_weight(&b.problem->weights[owner]);
 }
 
-// Lane 0: who is to blame for a failure. Where the tree follows the model's failure weights, the variable decided last,
-// so that one block searches the same tree on every engine. Else the decision variables nearest to the row that failed:
-// the rows' own variables are mostly introduced ones, which nobody branches on. Neither is better everywhere
-// (docs/measurements/free-search.md), so where blocks are few each task draws one of both.
+// Lane 0: charges a failure to variables. Where the tree follows the model's failure weights, to the variable decided
+// last, so that one block searches the same tree on every engine. Else to the decision variables nearest to the row
+// that failed: the row's own variables are mostly introduced ones, on which no method branches. Neither is better
+// everywhere (docs/measurements/free-search.md), so where blocks are few each task draws one of both.
 DEVICE void charge_failure(const Block& b) {
   i32 culprit = propagation(b).culprit, last_var = stack(b).last_var;
   bool by_row = claim(b).limited && (MANY_BLOCKS || coin(choice(b).noise));
@@ -281,7 +281,7 @@ DEVICE void charge_failure(const Block& b) {
   }
 }
 
-// A failure: counted, and charged. True when the limits of the task are spent.
+// Counts a failure, and charges it. True when the limits of the task are spent.
 DEVICE bool note_failure(const Block& b) {
   Task& s = task(b);
   if (lane() == 0) {
@@ -306,7 +306,7 @@ DEVICE void find_unfixed_output(const Block& b) {
   barrier();
 }
 
-// All variables are fixed.
+// Publishes the solution in which all variables are fixed, and returns the next step.
 DEVICE Next leave_solution(const Block& b) {
   turn_to(b, ACTIVITY_SOLUTION);
   publish_solution(b);
@@ -319,7 +319,7 @@ DEVICE Next leave_solution(const Block& b) {
   return FAILED;
 }
 
-// The store is at its fixpoint, or inconsistent: what comes next.
+// The next step, with the store at its fixpoint or inconsistent.
 DEVICE Next visit_node(const Block& b, bool consistent) {
   poll(b);
   if (propagation(b).stop || task(b).over) return STOPPED;

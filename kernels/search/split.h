@@ -1,15 +1,15 @@
 // The tree split ahead, without a look at how much work each part is: embarrassingly parallel search as Turbo does it.
 //
 // Part i of 2^k is the path from the root that the bits of i give, the highest first: at a choice of two branches a bit
-// says which to follow, at one of three two bits. A block draws the next number, dives, and searches what it comes to.
-// A dive that fails makes an end of all parts that begin with the same bits: nobody draws them any more. So does one
-// that finds nothing left to choose; what it has come to belongs to the first of these parts. (Régin, Rezgui,
-// Malapert, CP 2013; prefixes are skipped by Turbo since its version for many blocks.) Against that, pool.h splits the
-// tree where a block has nothing to do.
+// selects one, at a choice of three two bits do. A block draws the next number, dives, and searches the node that it
+// reaches. When a dive fails, the parts of all numbers that begin with the same bits are empty, and are not drawn any
+// more. They are also not drawn after a dive with nothing left to choose, whose node belongs to the first of these
+// parts. (Régin, Rezgui, Malapert, CP 2013; prefixes are skipped by Turbo since its version for many blocks.) By
+// contrast, pool.h splits the tree where a block has nothing to do.
 //
-// The parts are a partition because all blocks choose alike, whenever they dive. So a dive knows nothing of incumbents,
-// root bounds and failures, and its random numbers begin alike; the host sees to it that no strategy follows weights,
-// and that the variables are integers, whose fixpoint is the same in any order of rows.
+// The parts are a partition because all blocks choose alike, whenever they dive. So a dive does not use incumbents,
+// root bounds or failures, and its random numbers begin alike; the host ensures that no strategy follows weights, and
+// that the variables are integers, whose fixpoint is the same in any order of rows.
 #pragma once
 
 #include "../core/profile.h"
@@ -22,11 +22,11 @@
 #include "search.h"
 #include "task.h"
 
-// What a dive has come to.
+// The result of a dive.
 enum Dive {
   DIVE_PART,     // the part with this number
-  DIVE_NOTHING,  // its first bits lead to nothing, or to what another part has
-  DIVE_STOPPED   // the host says stop
+  DIVE_NOTHING,  // its first bits lead to a failure, or to a node of another part
+  DIVE_STOPPED   // the host asks for a stop
 };
 
 // Lane 0: draws a number, or waits until the search is over.
@@ -41,7 +41,7 @@ DEVICE void draw_part(const Block& b) {
   statistics(b).idle_ns += now_ns() - since;
 }
 
-// Lane 0: the parts that have the first `bits` bits in common with `number`, from that one on, are done.
+// Lane 0: counts as done the parts from `number` on that have its first `bits` bits.
 DEVICE void skip_parts(const Block& b, i64 number, i32 bits) {
   Common* common = b.problem->common;
   i64 end = (number | (((i64)1 << (b.problem->split_bits - bits)) - 1)) + 1;
@@ -52,7 +52,7 @@ DEVICE void skip_parts(const Block& b, i64 number, i32 bits) {
   global_add(&common->outstanding, -(i32)(not_drawn + 1));
 }
 
-// The store is the root's, and the path empty, for all blocks alike. Ends with a barrier.
+// Starts from the root store with an empty path, for all blocks alike. Ends with a barrier.
 DEVICE void begin_dive(const Block& b) {
   if (lane() == 0) {
     Task& s = task(b);
@@ -88,7 +88,7 @@ DEVICE bool is_first_part(const Block& b, i64 number, i32 bits) {
   return (number & (((i64)1 << (b.problem->split_bits - bits)) - 1)) == 0;
 }
 
-// Follows the bits of `number`. Where they lead to nothing, `bits` says how many of them do.
+// Follows the bits of `number`; `bits` becomes the number of bits followed.
 DEVICE Dive dive(Block& b, i64 number, i32& bits) {
   bits = 0;
   for (;;) {
@@ -109,7 +109,7 @@ DEVICE Dive dive(Block& b, i64 number, i32& bits) {
   }
 }
 
-// Lane 0: what the dive did not know.
+// Lane 0: restores what a dive does not use: the incumbent, a random sequence of its own, the proved bound.
 DEVICE void end_dive(const Block& b) {
   Task& s = task(b);
   s.island = 0;
@@ -119,7 +119,7 @@ DEVICE void end_dive(const Block& b) {
   bound_objective(b);
 }
 
-// Comes to the block's next part. False when the search is over.
+// Draws parts until a dive reaches one to search. False when the search is over.
 DEVICE bool take_part(Block& b) {
   for (;;) {
     turn_to(b, ACTIVITY_WAIT);

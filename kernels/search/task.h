@@ -1,4 +1,4 @@
-// What a block is at: a subproblem of the complete search, or a search that is limited by failures and work.
+// The task of a block: a subproblem of the complete search, or a search that is limited by failures and work.
 //
 // A limited search has an aim of its own. It may want much better solutions than the incumbent, as a probe does, or, on
 // an island, some that are worse.
@@ -14,15 +14,15 @@ constexpr i32 COUNT_NODES = 64;  // after so many the host may read what was cou
 
 struct Task {
   i32 method;
-  i32 over;           // nothing is to be gained from it any more
+  i32 over;           // the task can gain nothing any more
   i32 early;          // it began without an incumbent: it is over when there is one
-  i32 island;         // that its solutions go to; 0: the record's
-  i32 spent;          // lane 0's answer whether its limits are
+  i32 island;         // that gets its solutions; 0: the record's
+  i32 spent;          // lane 0's answer whether its limits are spent
   i32 failures_left;  // before a limited search is cut
-  i32 failures_sure;  // but for its work not before so few are left
+  i32 failures_sure;  // the limit of work counts only when fewer failures than this are left
   i64 runs_limit;     // count of propagator runs at which its work is done
-  i64 target;         // on island 0 it wants sense * objective to be at most this
-  i64 limit;          // the same on another island
+  i64 target;         // the greatest sense * objective that it wants on island 0
+  i64 limit;          // and on another island
   i64 best;           // copy of Common.best that all lanes may read
   i64 since;          // when it began, in nanoseconds
   i64 first_node;     // of a subproblem, in statistics.nodes
@@ -30,20 +30,20 @@ struct Task {
 
 DEVICE Task& task(const Block& b);
 
-// What sense * objective is proved to be at least, by the blocks or by the host.
+// The proved lower bound of sense * objective, by the blocks or by the host.
 DEVICE i64 proved_bound(const Common* common) {
   i64 own = global_load(&common->bound), told = global_load(&common->host_bound);
   return own > told ? own : told;
 }
 
-// Lane 0: no solution has a smaller sense * objective. Who has said so is remembered.
+// Lane 0: raises the proved lower bound of sense * objective, and notes the method that has proved it.
 DEVICE void raise_bound(const Block& b, i64 bound) {
   Common* common = b.problem->common;
   if (global_max(&common->bound, bound) < bound) global_store(&common->proved_by, task(b).method);
 }
 
-// Lane 0: only solutions better than the incumbent are wanted; in a limited search perhaps much better ones, or worse
-// ones.
+// Lane 0: bounds the objective to solutions better than the incumbent; in a limited search perhaps to much better ones,
+// or to worse ones.
 DEVICE void bound_objective(const Block& b) {
   const Problem* p = b.problem;
   const Task& s = task(b);
@@ -58,7 +58,7 @@ DEVICE void bound_objective(const Block& b) {
   else tighten_lower(b, p->objective, (value_t)-most);
 }
 
-// Lane 0, at the root: what has been proved of the objective by others.
+// Lane 0, at the root: applies the proved bound to the objective.
 DEVICE void apply_proved_bound(const Block& b) {
   const Problem* p = b.problem;
   if (p->sense == 0) return;
@@ -84,13 +84,14 @@ DEVICE bool is_spent(const Block& b) {
   return s.failures_left < 0 || (s.failures_left < s.failures_sure && statistics(b).propagations > s.runs_limit);
 }
 
-// Lane 0: the best objective that is known. The first block that hears of a better solution from elsewhere tells all.
+// Lane 0: the best objective that is known. The first block that reads a better one from the host lowers `best` for
+// all.
 DEVICE i64 known_best(Common* common) {
   i64 best = global_load(&common->best), told = global_load(&common->host_best);
   return told < best ? minimum(global_min(&common->best, told), told) : best;
 }
 
-// Lane 0 reads what other blocks and the host have to say of the task.
+// Lane 0: reads the news of other blocks and the host that concern the task.
 DEVICE void look_around(const Block& b) {
   Common* common = b.problem->common;
   Task& s = task(b);
@@ -101,7 +102,7 @@ DEVICE void look_around(const Block& b) {
   s.over = has_first || proved;
 }
 
-// Lane 0, once a node: what was counted, now and then, for a host that wants to know how the search goes.
+// Lane 0, once a node: publishes the statistics now and then, for the host to show the progress of the search.
 DEVICE void tell_counts(const Block& b) {
   if (statistics(b).nodes % COUNT_NODES == 0) b.problem->statistics[b.index] = statistics(b);
 }

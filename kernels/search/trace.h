@@ -1,5 +1,5 @@
 // The search tree, for a profiler to draw: one record a node, in the order of the search. Only TRACE builds of the CPU
-// engine have it, with one block; elsewhere these functions are nothing.
+// engine have it, with one block; elsewhere these functions are empty.
 //
 // The records go through a ring that the host empties while the search runs; a full one makes the block wait.
 #pragma once
@@ -15,7 +15,7 @@ static TraceBranch* trace_branch_at(const Block& b, i32 level) {
   return &trace->branches[level & (b.problem->level_capacity - 1)];
 }
 
-// Lane 0: a record of the current node; its number.
+// Lane 0: writes a record of the current node. Returns its number.
 static i32 trace_node(const Block& b, i32 status, i32 children) {
   for (i32 tries = 0; trace->written - global_load(&trace->taken) >= trace->capacity; ++tries) {
     if (global_load(&b.problem->common->stop)) return -1;
@@ -36,7 +36,7 @@ static void trace_decision(i32 parent, i32 alternative, Decision d) {
   trace->var = d.var;
 }
 
-// A new tree begins.
+// Records that a new tree begins.
 static void trace_root(const Block&) {
   if (!trace) return;
   ++trace->tree;
@@ -49,7 +49,7 @@ static void trace_leaf(const Block& b, i32 status) {
   if (trace) trace_node(b, status, 0);
 }
 
-// The current node becomes the choice point of a level; its first branch is entered.
+// Records that the current node becomes the choice point of a level, whose first branch is entered.
 static void trace_branch(const Block& b, i32 level, i32 children, Decision first) {
   if (!trace) return;
   TraceBranch branch = {trace_node(b, TRACE_BRANCH, children), children};
@@ -57,14 +57,14 @@ static void trace_branch(const Block& b, i32 level, i32 children, Decision first
   trace_decision(branch.node, 0, first);
 }
 
-// The alternative in `place` of the level is entered.
+// Records that the alternative in `place` of the level is entered.
 static void trace_alternative(const Block& b, i32 level, i32 place, Decision d) {
   if (!trace) return;
   TraceBranch* branch = trace_branch_at(b, level);
   trace_decision(branch->node, branch->children - 1 - place, d);
 }
 
-// The alternatives of the level are left without a look at them.
+// Records that the alternatives of the level are skipped.
 static void trace_skip(const Block& b, i32 level) {
   if (!trace) return;
   Level* top = level_at(b, level);

@@ -1,13 +1,13 @@
 // Root bounds that hold in every solution better than the incumbent: words that only grow, one a side.
 //
 // Learners find them, and the host brings those of other engines. Word 2x is the lower bound of x, word 2x + 1 minus
-// its upper one; they begin as the root's. Each word holds by itself, so nobody locks them, and a reader may have older
-// and newer ones mixed. A block applies them at the root of a task, like decisions: rows are woken by what changes, so
-// the rest may rely on the root's fixpoint as before.
+// its upper one; they begin as the root's. Each word holds by itself, so they need no lock, and a reader may have older
+// and newer ones mixed. A block applies them at the root of a task, like decisions: the changes wake rows, so the rest
+// may rely on the root's fixpoint as before.
 //
-// They do not hold in solutions that are no better than the incumbent. So whoever has used them claims no more than
-// that nothing is better than the incumbent of now (docs/design/correctness.md), and islands, which want worse
-// solutions, leave them.
+// They do not hold in solutions that are no better than the incumbent. So a search that has used them claims no more
+// than that nothing is better than the current incumbent (docs/design/correctness.md), and islands, which want worse
+// solutions, do not use them.
 #pragma once
 
 #include "../core/interval.h"
@@ -16,7 +16,7 @@
 
 DEVICE bound_t* unit_words(const Problem* p) { return (bound_t*)(p->units + 1); }
 
-// The whole store is the root's. Ends with a barrier.
+// Applies the units to the store, which is the root store. Ends with a barrier.
 OUTLINE void apply_units(const Block b) {
   const Problem* p = b.problem;
   if (task(b).island != 0) return;
@@ -29,5 +29,5 @@ OUTLINE void apply_units(const Block b) {
       else fail(b);
     }
   }
-  barrier();  // one lane has seen to both bounds of a variable, before others decide on it
+  barrier();  // one lane has applied both bounds of a variable, before others decide on it
 }

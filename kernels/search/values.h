@@ -1,4 +1,4 @@
-// Which value of a variable is tried first, in restarts and neighbourhoods and by the warm start.
+// The value of a variable that is tried first, in restarts and neighbourhoods and by the warm start.
 //
 // The value that a variable was last fixed to by any block is kept (phase saving: Pipatsrisawat and Darwiche, SAT
 // 2007).
@@ -11,7 +11,7 @@
 
 constexpr i32 RANDOM_SIZE = 65536;  // in larger domains a random value means little
 
-// What VALUE_PHASE tries first.
+// The values that VALUE_PHASE tries first.
 enum ValueMode {
   MODE_MIXED,  // every other time the incumbent's value, else one at random or an end of the interval
   MODE_SAVED,  // mostly the value last tried in any block

@@ -42,7 +42,7 @@ def test_a_global_over_huge_domains_becomes_few_rows_or_is_refused(flatzinc, kin
 
 
 def one_for_all(text: str) -> str:
-    """The same with the first integer variable, over -1 to 4, in the place of all others, and likewise Booleans."""
+    """The model with all integer variables replaced by the first one, over -1 to 4, and likewise Booleans."""
     names = re.findall(r"^var (bool|[^:]*): (\w+)", text, re.MULTILINE)
     firsts: dict[bool, str] = {}
     for kind, name in names:

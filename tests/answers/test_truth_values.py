@@ -46,7 +46,7 @@ def domains_in(name: str, call: list) -> dict[str, tuple[int, ...]]:
 
 
 def solutions(compiler: Compiler, name: str, call: list, form: str) -> list[tuple[int, ...]]:
-    """As MiniZinc and the solver have them: the values of the variables, and of t."""
+    """The solutions of the solver for the flattened model: the values of the variables, and of t."""
     domains = domains_in(name, call)
     kinds = {v: "bool" if values == (0, 1) else f"{values[0]}..{values[-1]}" for v, values in domains.items()}
     declarations = [f"var {kind}: {v};" for v, kind in (kinds | {"t": "bool"}).items()]

@@ -24,7 +24,7 @@ CODE = re.compile(r"`([^`]+)`")
 
 
 class Row(NamedTuple):
-    """Of a table: what stands under `Turbo`, under `here`, and behind that."""
+    """A row of a table: the cells of `Turbo`, of `here`, and of the remark."""
 
     theirs: str
     here: str
@@ -32,7 +32,7 @@ class Row(NamedTuple):
 
     @property
     def words(self) -> list[str]:
-        """Of the flag and its value."""
+        """The words of the flag and its value."""
         return CODE.findall(self.theirs)[0].split()
 
     @property

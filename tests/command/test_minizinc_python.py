@@ -38,7 +38,7 @@ solve :: int_search(mark, input_order, indomain_min) minimize mark[13];
 
 @pytest.fixture(scope="module")
 def solver(solvers):
-    """As a user finds it, in a folder where MiniZinc looks for it."""
+    """The solver that MiniZinc's Python package finds in a folder of configurations."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MZN_SOLVER_PATH", str(solvers))
         yield minizinc.Solver.lookup("turbo", refresh=True)

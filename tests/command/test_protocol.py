@@ -366,7 +366,7 @@ def test_a_time_limit_ends_a_propagation_that_would_take_ages(start_and_solve, w
 
 @pytest.mark.parametrize("text", [grid(300), one_solution_soon()], ids=["often", "once"])
 def test_a_reader_that_leaves_ends_the_process_quietly_and_soon(tmp_path, text):
-    """As in `fzn-turbo … | head -1`; also where there is nothing more to print for ages."""
+    """The reader leaves as in `fzn-turbo … | head -1`, also when there is nothing more to print for long."""
     with start("-a", write(tmp_path, text)) as process:
         read_line(process.stdout)
         time.sleep(0.3)

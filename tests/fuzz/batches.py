@@ -194,6 +194,6 @@ def of_shown(block: Block, solution: dict[str, str]) -> tuple[tuple[str, str], .
 
 
 def values(lines: Sequence[str]) -> dict[str, str]:
-    """Of lines as `x=array1d(1..2,[1,2]);`, names and values; an array is a list of its elements."""
+    """Names and values in lines such as `x=array1d(1..2,[1,2]);`; an array is a list of its elements."""
     pairs = [line.rstrip(";").split("=", 1) for line in lines]
     return {name: re.sub(r"^array\dd\(.*?(\[.*\])\)$", r"\1", value).replace(",", ", ") for name, value in pairs}

@@ -213,7 +213,7 @@ def try_bounds(random: Random) -> tuple[Verdict, str, int]:
 
 
 def judge_bounds(model: Model, random: Random) -> tuple[Verdict, str, int]:
-    """The same for a model."""
+    """The verdict on the relaxation of a model, its text, and the number of certificates that were checked."""
     try:
         solutions = all_solutions(model)
         prepared = prepare(model, Options(simplify=random.random() < 0.8), Interrupt(None))

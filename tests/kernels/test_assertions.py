@@ -1,7 +1,7 @@
-"""What the kernels assert of themselves holds (kernels/core/assert.h): trails, stacks, paths, tickets, versions,
-queues, clauses, watches, heaps, reasons, real bounds.
+"""The assertions of the kernels hold (kernels/core/assert.h): trails, stacks, paths, tickets, versions, queues,
+clauses, watches, heaps, reasons, real bounds.
 
-The build that asserts ends the process where something does not hold, with a line that says what and where.
+The build with assertions ends the process where one fails, with a line that has the assertion and its place.
 """
 
 from __future__ import annotations

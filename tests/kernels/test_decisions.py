@@ -1,5 +1,5 @@
-"""What learners decide first: which variables are in a set, that sets take turns, that seeds perturb, and that every
-choice proves the same."""
+"""The first decisions of learners: which variables are in a set, that sets take turns, that seeds perturb, and that
+every choice proves the same."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What engines are told by others while they run: solutions with their values, bounds of the objective, root bounds.
+"""The news that running engines get from others: solutions with their values, bounds of the objective, root bounds.
 
-On a GPU played by a driver in Python (fake_cuda.py), and on CPU engines whose memory lies open (engines.py). How a team
-passes it on is tested in test_team.py.
+On a GPU played by a driver in Python (fake_cuda.py), and on CPU engines whose memory lies open (engines.py).
+test_team.py tests how a team passes them on.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ def nested_boxes(op: Op, squared: bool) -> tuple[np.ndarray, np.ndarray]:
 
 
 def explained(op: Op, squared: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Of every explanation: its row's outer and inner box, the record, and the sides that its premises demand
+    """For every explanation: its row's outer and inner box, the record, and the sides that its premises demand
     (int64 [k, 6], in the order of a box, uppers negated)."""
     outer, inner = nested_boxes(op, squared)
     inside = rows_of(op, inner, squared)

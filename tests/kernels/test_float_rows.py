@@ -47,7 +47,8 @@ engines = pytest.mark.parametrize("engine", ["cpu", pytest.param("gpu", marks=py
 def propagate(
     engine: str, op: int, boxes: list[Box], square: bool = False
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of each box (intervals of codes for x, y, z) what the row leaves: lower and upper [k, 3], and whether it does."""
+    """The bounds that the row leaves of each box (intervals of codes for x, y, z): lower, upper [k, 3], and whether any
+    are left."""
     m = len(boxes)
     ends = np.array(boxes, np.int64).reshape(-1, 2)
     x = np.arange(m, dtype=np.int32) * 3

@@ -37,7 +37,7 @@ def pigeons(number: int, holes: int, more: str = "", goal: str = "satisfy") -> s
 
 
 def few_holes(number: int, holes: int) -> str:
-    """As many pigeons want their holes in the lowest places, and first try the highest."""
+    """A model of pigeons that try the highest holes first, where the objective is the highest hole used."""
     highest = "".join(f"constraint int_le(p{i},z);\n" for i in range(number))
     text = pigeons(number, holes, f"var 1..{holes}: z :: output_var;\n" + highest, "minimize z")
     return text.replace("indomain_min", "indomain_max")
@@ -141,7 +141,7 @@ def test_nobody_reads_an_incumbent_that_is_being_written(monkeypatch):
 
 
 def test_one_at_a_time_writes_an_incumbent():
-    """Who finds a solution waits until the other one, which the test plays, has written its own."""
+    """A block that finds a solution waits until the other block, which the test plays, has written its own."""
     engine = OpenEngine(KNAPSACK, blocks=2, lns_percent=50)
     islands(engine)[0, 0] = 1
     engine.threads = engine.threads[:1]
@@ -263,7 +263,7 @@ def test_each_failure_of_the_tree_is_charged_to_one_variable_where_the_model_loo
 
 
 def test_restarts_try_the_value_that_was_last_used_anywhere():
-    """Of a thousand values this one is met by chance almost never."""
+    """The value is one of a thousand, so it is almost never found by chance."""
     text = labelled({f"x{i}": "0..1000" for i in range(20)})
     met = 0
     for seed in range(20):

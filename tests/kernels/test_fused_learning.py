@@ -77,7 +77,7 @@ def test_a_learner_that_has_no_memory_for_the_stated_clauses_searches_like_the_r
 
 @pytest.mark.slow
 def test_the_variant_unfused_has_ternary_rows():
-    """The same model, and another search."""
+    """The variant solves the model by another search."""
     (entry,) = [entry for entry in EXPECTED if entry["model"] == "rota.mzn"]
     usual, unfused = (
         solve_text(text_of(entry), arch="cpu", blocks=1, learn="finder", relaxation="off", seed=1, variant=variant)

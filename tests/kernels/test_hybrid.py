@@ -42,7 +42,7 @@ TREES = [entry for entry in EXPECTED if entry["model"] not in LONG | {"two_circl
 
 
 def both(text: str, **flags: object) -> tuple:
-    """What the CPU engine and the hybrid one, of one block each, have found."""
+    """The results of the CPU engine and the hybrid one, of one block each."""
     return tuple(solve_text(text, arch=arch, blocks=1, **{**ALONE, **flags}) for arch in ("cpu", "hybrid"))
 
 

@@ -39,7 +39,7 @@ EACH = ("sweep", "warp-sweep", "plain-bounds", "recompute", "static-split", "sta
 
 
 def built(bits: int, *extra: str) -> ctypes.CDLL:
-    """As hybrid.searchers, compiled quickly, and once a run of the tests."""
+    """The library of hybrid.searchers, compiled quickly, and once for all tests."""
     command = [*compiler.find_cpu_compiler(), *FLAGS, ASSERTING, f"-DBOUND_BITS={bits}", *extra]
 
     def compile_here(folder: Path) -> None:
@@ -52,7 +52,7 @@ def built(bits: int, *extra: str) -> ctypes.CDLL:
 
 @pytest.fixture(scope="module", params=["loopback", pytest.param("gpu", marks=pytest.mark.gpu)], autouse=True)
 def device(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """What the blocks run on."""
+    """The device of the blocks."""
     if request.param == "gpu":
         yield
         return

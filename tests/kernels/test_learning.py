@@ -76,7 +76,7 @@ def test_a_random_model_has_a_solution_where_the_oracle_has(team, model):
 
 @pytest.fixture(autouse=True)
 def small_sums_are_fused(monkeypatch):
-    """As large ones are: models here have few others."""
+    """Small sums are fused like large ones, since the models here have few large ones."""
     monkeypatch.setattr(linear_rows, "NARROW", 0)
 
 

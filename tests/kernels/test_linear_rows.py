@@ -1,4 +1,4 @@
-"""What linear rows of learners say, and why: against enumeration of small boxes.
+"""Linear rows of learners, their bounds and explanations, against enumeration of small boxes.
 
 Each row has up to three terms and, if it compares, a truth, all its own. It runs once in a box inside the root's, and
 each threshold that it reaches is explained. `points` are the assignments of the root box that the row allows.
@@ -41,7 +41,7 @@ class Case(NamedTuple):
         return values[-1] == int(total <= self.high if self.kind == LinearKind.AT_MOST else total == self.high)
 
     def points(self, box: list[tuple[int, int]]) -> np.ndarray:
-        """Those that it allows (int [k, variables])."""
+        """The points of the box that the row allows (int [k, variables])."""
         every = product(*(range(low, high + 1) for low, high in box))
         return np.array([point for point in every if self.allows(*point)], np.int64).reshape(-1, len(box))
 
@@ -114,12 +114,12 @@ def explain(linears: Linears, root: tuple[np.ndarray, np.ndarray], box: tuple[np
     nothing = np.empty(0, np.int32)
     tnf = TNF(*[nothing] * 4, *root, np.empty(0, np.int64))
     clauses = Clauses(np.zeros(1, np.int32), nothing, np.zeros(0, bool), np.zeros(tnf.n_vars, bool), nothing)
-    return explain_rows(tnf, *box, Fused(linears, clauses))
+    return explain_rows(tnf, *box, Fused(linears, clauses, linears.absorbed, linears.links, nothing))
 
 
 @pytest.fixture(scope="module")
 def told() -> list[tuple[Case, list[Said]]]:
-    """Of each case what its row says."""
+    """Each case with the explanations of its row."""
     random = Random("linear rows")
     cases = [draw(random) for _ in range(N_ROWS)]
     records = explain(linears_of(cases), ends(cases, "root"), ends(cases, "box"))

@@ -108,7 +108,7 @@ def test_a_failure_of_a_restart_is_charged_to_the_decision_variables_near_the_ro
 
 
 def charges(engine: CpuEngine) -> np.ndarray:
-    """Of each variable (int32 [n]): how often it was charged with a failure."""
+    """The number of failures that each variable was charged with (int32 [n])."""
     return engine.memory["weights"] - engine.layout._degrees()
 
 

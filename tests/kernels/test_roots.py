@@ -48,8 +48,8 @@ def take_until(engine: OpenEngine, have: list[Found], under: int) -> None:
 
 
 def snapshots(text: str, role: str) -> list[tuple[list[Found], Roots]]:
-    """What a learner knows of the root from time to time, with the solutions that must be known by then: it is held
-    whenever it has found one, as nobody takes the one before."""
+    """The root bounds of a learner from time to time, with the solutions that must be known by then: it is held
+    whenever it has found one, since the one before is not taken yet."""
     if prepare(parse_text(text), Options(), Interrupt()).tnf.infeasible:
         return []
     learner = OpenEngine(text, blocks=1, roles=(role,), learn_bytes=2**22, ring_slots=1)
@@ -70,7 +70,7 @@ def snapshots(text: str, role: str) -> list[tuple[list[Found], Roots]]:
 
 
 def told(engine: OpenEngine, have: list[Found], roots: Roots) -> list[Found]:
-    """What the engine finds from there on, to its end."""
+    """The solutions that the engine finds from there on, to its end."""
     sense = engine.layout.tnf.sense
     engine.start(min(have, key=lambda found: sense * found.objective) if have and sense else None)
     engine.tighten(roots)

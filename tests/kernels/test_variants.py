@@ -64,7 +64,7 @@ def outputs_of(engine: VariantEngine, found: list[Found]) -> list[tuple[int, ...
 
 
 def figure_of(engine: VariantEngine, entry: dict) -> int | None:
-    """What examples/expected.json has of a model, as this engine finds it."""
+    """This engine's value of the figure that examples/expected.json has of a model."""
     found = engine.run()
     assert engine.complete
     if entry["kind"] == "count":
@@ -176,7 +176,7 @@ def test_recomputation_replays_each_step_back():
 
 
 def test_neighbourhoods_keep_the_trail():
-    """What they fix is no part of the path, so they could not be replayed."""
+    """The variables that they fix are not part of the path, so they could not be replayed."""
     text, settings = market_split_model(), {"blocks": 2, "lns_percent": 100, "methods": frozenset({"random"})}
     engine = VariantEngine(text, SWEEP, **settings)
     engine.run_alone(enough=lambda: tasks(engine) >= 100, incumbent=first_solution(text))

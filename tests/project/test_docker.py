@@ -43,8 +43,8 @@ def test_what_breaks_a_rule_is_seen(change, complaint):
 @pytest.mark.slow
 @needs_minizinc
 def test_the_steps_of_the_cpu_image_make_what_docker_runs(tmp_path):
-    """As an ordinary process: the system's packages are here already, and what pip installs is the wheel of
-    installation.py, which is made as the first stage makes it."""
+    """The steps are taken by an ordinary process: the system's packages are here already, and pip's installation is the
+    wheel of installation.py, which is made as in the first stage."""
     install(tmp_path, shared_wheel())
     there = Installation(tmp_path).begin(tmp_path)
     solvers = "/usr/share/minizinc/solvers"

@@ -69,7 +69,7 @@ def links(path: Path) -> list[str]:
 
 
 def anchors(path: Path) -> set[str]:
-    """As GitHub makes them of headings; those of mkdocs are the same for the headings that are used here."""
+    """The anchors that GitHub makes of headings; mkdocs makes equal ones for the headings used here."""
     text = re.sub(r"^```.*?^```$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
     titles = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
     plain = [re.sub(r"[^\w -]", "", title.lower()) for title in titles]

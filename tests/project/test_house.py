@@ -1,6 +1,6 @@
 """The order of the stages: imports go downwards only, never round in a circle, and the check stands apart.
 
-And the rules of style that house.py looks after (`make check`): what is longer than they allow is seen.
+And the rules of style that house.py looks after (`make check`): what breaks them is seen.
 """
 
 import ast
@@ -190,3 +190,17 @@ def test_what_is_longer_than_the_rules_allow_is_seen(suffix, tmp_path, monkeypat
         f"wrong.{suffix}:42: 121 characters, more than 120",
         f"wrong.{suffix}: f: 41 lines, more than 40",
     ]
+
+
+def test_no_docstring_leaves_its_subject_to_another_one(tmp_path, monkeypatch):
+    from tools import house
+
+    assert list(house.vague(house.python_files(*house.PYTHON))) == []
+    monkeypatch.setattr(house, "ROOT", tmp_path)
+    docstrings = ["The same.", "Of\nwhich some.", "Those that hold.", "As above.", "Offers a sum.", "A sum, as above."]
+    text = "\n".join(f'"""{docstring}"""\nx = "Of no interest"' for docstring in docstrings)
+    (tmp_path / "module.py").write_text(text)
+    found = list(house.vague([tmp_path / "module.py"]))
+    assert [complaint.rsplit("begins with ")[1] for complaint in found] == [
+        "'The same.'", "'Of which some.'", "'Those that hold.'", "'As above.'",
+    ]  # fmt: skip

@@ -32,7 +32,7 @@ def unpacked(sdist) -> Path:
 
 
 def files(folder: Path) -> set[str]:
-    """Of the source, without what is made from it."""
+    """The files of the source, without generated ones."""
     places = [folder / name for name in FOLDERS]
     found = {path for place in places for path in place.rglob("*") if path.is_file()}
     made = (".pyc", ".so", ".cubin")
@@ -48,7 +48,7 @@ def test_it_holds_every_source_file_test_example_and_page(unpacked):
 
 @pytest.mark.slow
 def test_its_own_tests_run(unpacked, tmp_path):
-    """Those that take a second; that they test this source is seen by where they find the package."""
+    """Some tests that take a second; a further one checks that they import the package of this source."""
     source = shutil.copytree(unpacked, tmp_path / "source")
     shown = source / "tests" / "test_place.py"
     asked = f"turbo_fzn.__file__.startswith({str(source)!r})"

@@ -32,7 +32,7 @@ SECONDS_TO_STOP = 1.0  # on an idle machine; MiniZinc kills after 0.2 s, but not
 
 
 class Answer(NamedTuple):
-    """What a process has printed: the lines of each solution, the status lines, the statistics, and its end."""
+    """The output of a process: the lines of each solution, the status lines, the statistics, and its end."""
 
     solutions: list[tuple[str, ...]]
     markers: list[str]
@@ -43,7 +43,7 @@ class Answer(NamedTuple):
 
 
 def environment(**changes: str) -> dict[str, str]:
-    """Of the processes: without a GPU, whose blocks would make the order of solutions a matter of chance."""
+    """The environment of the processes, which see no GPU: its blocks would make the order of solutions random."""
     path = os.pathsep.join([str(PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
     return {**os.environ, "PYTHONPATH": path, "CUDA_VISIBLE_DEVICES": "", **changes}
 
@@ -124,14 +124,14 @@ def value(answer: Answer, name: str) -> int:
 
 
 class Start(NamedTuple):
-    """What one run of the command on a small model takes: wall time and processor time, in seconds."""
+    """The wall time and the processor time of one run of the command on a small model, in seconds."""
 
     wall: float
     processor: float
 
 
 def processor_seconds() -> float:
-    """What the processes that this one has started, and that have ended, have taken of processors.
+    """The processor seconds of the processes that this one has started and that have ended.
 
     A measure of work that a busy machine does not change.
     """
@@ -146,7 +146,7 @@ def compile_kernels() -> None:
 
 
 def measure_start() -> Start:
-    """As the machine is now."""
+    """Measures the time of a start on the machine in its present state."""
     compile_kernels()
     before, began = processor_seconds(), time.monotonic()
     run("--arch", "cpu", CORPUS / "queens.fzn")

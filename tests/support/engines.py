@@ -48,7 +48,7 @@ def make_engine(name: str, prepared: Prepared, settings: Settings) -> Engine:
 
 
 def drain(engine: Engine, pause: float = 0.0, enough: Callable[[], object] = lambda: False) -> list[Found]:
-    """What is found until there is enough or the last block has left, looking after a pause each time."""
+    """The solutions found until there are enough or the last block has left, polled with a pause each time."""
     found: list[Found] = []
 
     def is_over() -> bool:
@@ -109,7 +109,7 @@ class OpenEngine(CpuEngine):
         return self.blocks_statistics[:, STATISTICS.index(name)].tolist()
 
     def book(self, method: str) -> MethodBook:
-        """What a method has cost and brought, to be read and written at any time."""
+        """The time and improvements of a method, which may be read and written at any time."""
         row = self.books[METHODS.index(method)]
         return MethodBook.from_buffer(row.view(np.uint8))
 

@@ -40,7 +40,7 @@ DEVICE_ATTRIBUTES = SimpleNamespace(
 
 
 class Error(Exception):
-    """As pycuda.driver.Error."""
+    """Replaces pycuda.driver.Error."""
 
 
 class MemoryError(Error):
@@ -83,7 +83,7 @@ class Driver:
         return self.thread.number
 
     def must_be_idle(self, name: str) -> None:
-        """What a real driver does only when no kernel runs any more. The host must not ask for it before."""
+        """Asserts that no kernel runs: a real driver would wait for its end in this call."""
         own = [stream for stream in self.streams if stream.device == self.current]
         assert not any(thread.is_alive() for stream in own for thread in stream.threads), f"{name} waits for the kernel"
 
@@ -290,7 +290,7 @@ def load_module(driver: Driver, data: bytes) -> SimpleNamespace:
 
 
 def make_module(driver: Driver) -> ModuleType:
-    """What `import pycuda.driver` gives."""
+    """A module that plays `pycuda.driver`."""
     module = ModuleType("pycuda.driver")
     vars(module).update(
         Error=Error,

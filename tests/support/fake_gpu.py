@@ -32,7 +32,7 @@ def fake_gpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Driver
 
 @contextmanager
 def lent_gpu(monkeypatch: pytest.MonkeyPatch, cache: Path) -> Iterator[Driver]:
-    """The same, where GPU kernels are kept in this folder."""
+    """A context with a fake GPU whose kernels are cached in this folder."""
     for bits in (32, 64):
         library(bits)  # before the cache is another one
     terminals()
@@ -50,7 +50,7 @@ def lent_gpu(monkeypatch: pytest.MonkeyPatch, cache: Path) -> Iterator[Driver]:
 
 
 def forget() -> None:
-    """What the modules remember of the machine."""
+    """Makes the modules forget the facts about the machine that they keep."""
     context.leave()
     for function in (devices.driver, context._context, compiler.find_nvcc):
         function.cache_clear()

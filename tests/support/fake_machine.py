@@ -32,7 +32,7 @@ def build_driver(folder: Path) -> Path:
 
 
 def end_compilers(driver: Path) -> None:
-    """Those that are slow outlive the run that wants them."""
+    """Kills the compilers of a driver: slow ones outlive the run that has started them."""
     pids = driver / "compilers"
     for pid in pids.read_text().split() if pids.exists() else ():
         with contextlib.suppress(ProcessLookupError):

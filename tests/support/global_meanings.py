@@ -37,7 +37,7 @@ def beside(x: Sequence[int], y: Sequence[int], dx: Sequence[int], dy: Sequence[i
 
 
 def are_beside(positions: Sequence[Sequence[int]], sizes: Sequence[Sequence[int]], strict: bool) -> bool:
-    """The same in any number of dimensions, each with the positions and sizes of all boxes."""
+    """Whether no two boxes overlap, in any number of dimensions, each with the positions and sizes of all boxes."""
     boxes = list(zip(zip(*positions), zip(*sizes)))
     return not any(
         all(p < q + e and q < p + d for p, d, q, e in zip(at, size, place, extent))

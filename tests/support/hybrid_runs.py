@@ -31,7 +31,7 @@ ENDLESS = "\n".join(f"var 0..1000000: x{i} :: output_var;" for i in range(12)) +
 def hybrid_device(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[fake_cuda.Driver | None]:
-    """What the blocks run on; the driver of one that is none."""
+    """The device that the blocks run on; the driver in Python where it is not a GPU."""
     if request.param == "gpu":
         yield None
         return

@@ -99,7 +99,7 @@ def shared_wheel() -> Path:
 
 
 def shared_installation() -> Installation:
-    """Of the wheel; what the tests that have it do must not change it."""
+    """The installation of the wheel that several tests share, and must not change."""
     wheel = shared_wheel()
     return Installation(build_once("installation", lambda folder: install(folder, wheel)))
 
@@ -111,7 +111,7 @@ def shared_sdist() -> Path:
 
 
 def make_sdist(folder: Path) -> None:
-    """Of a copy, so that nothing is left in the source tree."""
+    """Makes the source distribution from a copy of the source tree, which stays clean."""
     shutil.copytree(ROOT, folder / "source", ignore=shutil.ignore_patterns(*LEFT_OUT))
     command = [sys.executable, "-c", "from setuptools import build_meta; build_meta.build_sdist('..')"]
     subprocess.run(command, cwd=folder / "source", check=True, timeout=PATIENCE, stdout=subprocess.DEVNULL)

@@ -16,7 +16,8 @@ from turbo_fzn.engine.abi.abi import Common, Problem
 from turbo_fzn.engine.abi.aligned import align16, make_common
 from turbo_fzn.engine.cuda import context
 from turbo_fzn.engine.cuda.devices import driver
-from turbo_fzn.engine.layout.fused import count, pack
+from turbo_fzn.engine.layout import fused as fused_rows
+from turbo_fzn.engine.layout import wide as wide_rows
 from turbo_fzn.engine.layout.layout import Layout, Settings
 from turbo_fzn.engine.library import point_to
 from turbo_fzn.engine.toolchain import compiler
@@ -26,7 +27,7 @@ from turbo_fzn.tnf.language import TNF
 
 SOURCES = DATA / "kernels"
 BLOCKS = 256  # on a GPU
-RECORD_WORDS = 21  # of probe_rows.h
+RECORD_WORDS = 45  # of probe_rows.h
 
 
 def compile_rows(command: list[str], source: str, target: str, bits: int, floats: bool) -> Path:
@@ -95,19 +96,23 @@ def run_on_cpu(layout: Layout, *results: np.ndarray) -> None:
 
 
 def explain_rows(tnf: TNF, lower: np.ndarray, upper: np.ndarray, fused: Fused | None = None) -> np.ndarray:
-    """What each row of a TNF, and each fused row, says of the box lower..upper (int64 [n] each) within the model's, and
-    why; no two of them share a variable. Records (int64 [k, 21]) as probe_rows.h has them."""
+    """What each row of a TNF, each fused row and each wide one says of the box lower..upper (int64 [n] each) within the
+    model's, and why; no two of them share a variable. Records (int64 [k, 45]) as probe_rows.h has them."""
     layout = Layout(tnf, np.empty(0, np.int32), Settings(roles=("finder",)))
-    records = np.zeros((200 * (tnf.n_rows + (fused.linears.n_rows if fused else 0)), RECORD_WORDS), np.int64)
+    n_rows = tnf.n_rows + (fused.linears.n_rows if fused else 0) + len(tnf.wides)
+    records = np.zeros((200 * n_rows, RECORD_WORDS), np.int64)
     box = [np.ascontiguousarray(bounds, layout.bound_type) for bounds in (lower, upper)]
     common = make_common()
     problem = problem_on_cpu(layout, common)
     decided = layout.decides(), layout.decision_sets()
     problem.decides, problem.decision_sets = (array.ctypes.data for array in decided)
     if fused:
-        arrays = pack(fused, tnf.n_vars)
+        arrays = fused_rows.pack(fused, tnf.n_vars)
         point_to(problem, arrays)
-        count(problem, arrays)
+        fused_rows.count(problem, arrays)
+    wides = wide_rows.pack(tnf.wides, tnf.n_vars)
+    point_to(problem, wides)
+    wide_rows.count(problem, wides)
     places = [array.ctypes.data for array in (*box, records)]
     written = cpu_rows(layout.bits).explain_rows(ctypes.byref(problem), *places, len(records))
     assert 0 <= written < len(records)

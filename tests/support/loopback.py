@@ -129,7 +129,7 @@ class Crew:
 
 
 class Stand:
-    """What a rank that is no process sees of the world (world.World)."""
+    """The world (world.World) of a rank that is not a process."""
 
     def __init__(self, wire: Loopback):
         self.wire, self.rank, self.size, self.place, self.neighbours = wire, wire.rank, wire.size, 0, 1
@@ -169,7 +169,7 @@ class InProcess(Stand):
 
 
 def has_turn(rank: Ranks) -> bool:
-    """What serve.drive does again and again; whether the rank has come to its end."""
+    """One step of serve.drive's loop. Returns whether the rank has come to its end."""
     came_to_end = not rank.here
     rank.poll()
     over = came_to_end and (rank.is_over or rank.whole is not None)
@@ -180,7 +180,7 @@ def has_turn(rank: Ranks) -> bool:
 
 @contextlib.contextmanager
 def in_process(size: int, **network) -> Iterator[None]:
-    """What is solved meanwhile is solved by so many ranks; by this process alone, where there is one."""
+    """A context in which models are solved by this number of ranks; by this process alone, where it is 1."""
     if size == 1:
         yield
         return

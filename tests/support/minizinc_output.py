@@ -1,4 +1,4 @@
-"""What MiniZinc has printed: how many solutions, which objectives, and the status."""
+"""Reads MiniZinc's output: the number of solutions, the objectives, and the status."""
 
 from __future__ import annotations
 

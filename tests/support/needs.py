@@ -1,4 +1,4 @@
-"""What some tests need of the machine, as marks that skip them where it is missing."""
+"""Requirements of some tests on the machine, as marks that skip them where these are not met."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What the operators of the ternary normal form mean, on numbers: the measure of everything that computes with them."""
+"""The meaning of the operators of the ternary normal form, on numbers: the reference for all code that computes
+them."""
 
 from __future__ import annotations
 

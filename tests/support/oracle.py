@@ -133,7 +133,7 @@ def has_column(argument: object) -> bool:
 
 
 def row_by_row(meaning: Callable[..., bool]) -> Callable:
-    """Of columns, what `meaning` is of numbers. Equal rows are looked at once."""
+    """The function that evaluates `meaning` on columns, row by row, and only once for equal rows."""
 
     def holds(*arguments: object) -> Column | bool:
         known = cache(meaning)
@@ -377,7 +377,7 @@ def optimum(model: Model, solutions: list[dict[str, int]]) -> int | None:
 
 
 def outputs_of(model: Model, solution: Mapping[str, int]) -> dict[str, object]:
-    """What the solver shows of a solution: Booleans as bool, arrays as flat lists."""
+    """The output of a solution as the solver shows it: Booleans as bool, arrays as flat lists."""
 
     def value_of(expression: object, kind: str) -> object:
         while isinstance(expression, Ref) and expression in model.parameters:

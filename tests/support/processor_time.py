@@ -1,4 +1,4 @@
-"""What each test costs, in processor seconds of this process, of those that it has waited for, and of warm.py.
+"""The cost of each test, in processor seconds of this process, of those that it has waited for, and of warm.py.
 
 `--processor-times FILE` writes them as JSON. With `--quick` (`make test` where CI is set) a run fails when a test that
 is not marked `slow` costs more than LIMIT. A fixture of a wider scope than one test is measured by itself, or the test
@@ -34,7 +34,7 @@ PROPERTY = "processor seconds"
 
 
 class Cost(NamedTuple):
-    """Of a test, or of a fixture that several share; `test` is the id of the one that was run, `slow` its mark."""
+    """The cost of a test, or of a fixture that several share; `test` is the id of the test run, `slow` its mark."""
 
     name: str
     seconds: float
@@ -130,7 +130,7 @@ def dear(costs: dict[str, Cost]) -> list[Cost]:
 
 
 def look_again(costs: list[Cost]) -> list[Cost]:
-    """Those that are above the limit in a second run too, with the lesser figure."""
+    """The costs that are above the limit in a second run too, with the lesser of both figures."""
     if not costs:
         return []
     with tempfile.TemporaryDirectory() as folder:

@@ -138,7 +138,7 @@ class Scene:
         return found
 
     def joined(self) -> Scene:
-        """The same, later."""
+        """The scene after the second engine has joined."""
         self.ready()
         assert self.team.poll() == [] and self.team.name == "first+second"
         return self

@@ -17,7 +17,7 @@ from turbo_fzn.symmetry.graph import graph_of
 
 
 def swaps(model: Model) -> list[dict[str, str]]:
-    """What each moves, by name."""
+    """The variables that each swap moves, by name."""
     found = graph_of(model)
     assert found is not None
     names = found.names
@@ -38,7 +38,7 @@ def check_swap(model: Model, moves: dict[str, str], solutions: list[dict[str, in
 
 
 def classes(solutions: list[dict[str, int]], moves: list[dict[str, str]]) -> Iterator[list[dict[str, int]]]:
-    """Of solutions that the swaps, one after another, take to each other."""
+    """The classes of solutions that sequences of swaps map to each other."""
     left = {tuple(solution.values()): solution for solution in solutions}
     while left:
         found = [left.popitem()[1]]

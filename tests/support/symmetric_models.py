@@ -143,7 +143,7 @@ def draw_any(random: Random, sizes: Sequence[tuple[int, int]]) -> Model:
 
 
 def put_on_lines(model: Model, random: Random, lines: list[list[Ref]], domain: IntSet, suffix: str) -> None:
-    """Of a part only as much as can be enumerated."""
+    """Puts a drawn part of a model, small enough to be enumerated, on each of the lines."""
     part = draw_part(random, len(lines[0]), domain)
     own = [name for name in part.variables if not name.startswith("p")]
     shared = {name for name in own if random.random() < 0.4}

@@ -71,7 +71,7 @@ class VariantEngine(OpenEngine):
 
 
 class ManyLanes(VariantEngine):
-    """As a GPU would search it."""
+    """The engine with many lanes for each block, as on a GPU."""
 
     KIND, SOURCE, MORE = "gpu", SOURCES / "lanes.cpp", (MANY_LANES,)
 

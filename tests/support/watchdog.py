@@ -69,7 +69,7 @@ def tell(test: str) -> None:
 
 
 def own_stacks() -> Iterator[str]:
-    """Of pytest's threads but this one."""
+    """The stacks of pytest's threads except this one."""
     names = {thread.ident: thread.name for thread in threading.enumerate()}
     for thread, frame in sys._current_frames().items():
         if thread != threading.get_ident():
@@ -97,7 +97,7 @@ def describe(process: int) -> str:
 
 
 def ticks(process: int) -> tuple[str, ...] | None:
-    """Of a processor's time that it has used; None where it runs, or has ended."""
+    """The processor's time that a sleeping process has used; None if it is running or has ended."""
     with contextlib.suppress(OSError):
         fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
         return tuple(fields[11:13]) if fields[0] == "S" else None

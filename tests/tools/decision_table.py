@@ -1,4 +1,4 @@
-"""What is decided of a run, as lines of a text: for each model, flags and machines, in decisions.txt.
+"""The decisions about a run, as lines of a text: for each model, flags and machines, in decisions.txt.
 
 `python tests/tools/decision_table.py --write` writes the table as the package has it now; look at what has changed.
 """
@@ -66,7 +66,7 @@ def lines() -> list[str]:
 
 
 def decisions(tnf: TNF, options: Options) -> dict[str, str]:
-    """What is decided -> on which machines."""
+    """A mapping from each decision to the machines that it is made on."""
     wanted = options.solution_limit() if tnf.sense == 0 else 0
     machines: dict[str, list[str]] = {}
     for name, machine in MACHINES.items():

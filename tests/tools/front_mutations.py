@@ -84,9 +84,10 @@ TURNS = [
 ]  # fmt: skip
 
 TABLE_TESTS = "test_tables.py"
+PAIR_TESTS = "test_table_pairs.py"
 TABLES = [
-    host("tables", "each name is a table of its own", "lower/globals/table_plan.py",
-         "if equal is not None and np.array_equal(equal.rows, rows):", "if False:", TABLE_TESTS),
+    host("tables", "each name is a table of its own", "lower/globals/table_relation.py",
+         "return equal if equal.is_same(values, places) else Relation(", "return Relation(", TABLE_TESTS),
     host("tables", "each constraint has disjunctions of its own", "lower/globals/table_forms.py",
          "if key not in sets.unions:", "if True:", TABLE_TESTS),
     host("tables", "there is no limit for all of them", "lower/globals/table.py",
@@ -102,6 +103,29 @@ TABLES = [
          "    _imply(b, held, one_of.reshape(-1))\n", "", TABLE_TESTS),
     host("tables", "the codes of two rows are the same", "lower/globals/table_forms.py",
          "factors.append(factors[-1] * (high - low + 1))", "factors.append(factors[-1] * (high - low))", TABLE_TESTS),
+    host("tables", "each is taken for what it says of pairs", "lower/globals/table_relation.py",
+         "if len(row) > self.n_rows:", "if False:", PAIR_TESTS),
+    host("tables", "what pairs say is not looked for", "lower/globals/table.py",
+         "if plan.width > 2 and relation.pairs is not None:", "if False:", PAIR_TESTS),
+    host("tables", "as many rows as there are permutations are these", "lower/globals/table_relation.py",
+         " and not any(is_twice)", "", PAIR_TESTS),
+    host("tables", "permutations are not looked for", "lower/globals/table.py",
+         "if relation.is_all_different and", "if False and", PAIR_TESTS),
+    host("tables", "nor are they for the relaxation", "bounds/flows.py",
+         "if relation.is_all_different:", "if False:", "test_bounds_globals.py -k permutations"),
+    host("tables", "the least difference makes each a comparison", "lower/globals/table_plan.py",
+         "if int((len(self.values[j]) - below).sum()) == self.n_rows:", "if True:", PAIR_TESTS),
+    host("tables", "no table is a comparison", "lower/globals/table.py",
+         "if plan.comparison is not None:", "if False:", PAIR_TESTS),
+    host("tables", "no table is a diagram that could be something else", "lower/globals/table.py",
+         "elif _pays_as_diagram(b, plan):", "elif False:", "test_table_diagram.py"),
+    host("tables", "a diagram costs nothing", "lower/globals/table.py",
+         "diagram is not None and _afford(b, [x], n_rows_of(diagram), [])", "diagram is not None",
+         "test_table_diagram.py"),
+    host("tables", "a node of a diagram knows values, and not where they lead", "lower/globals/table_diagram.py",
+         "_share(behind * n_values + relation", "_share(0 * behind + relation", "test_table_diagram.py"),
+    host("symmetry", "a table is looked at by each constraint", "symmetry/graph.py",
+         "if type(argument) is Ref and argument in self.constants:", "if False:", "test_symmetry.py -k table"),
 ]  # fmt: skip
 
 TEXTS = "test_large_texts.py"

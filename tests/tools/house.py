@@ -1,13 +1,15 @@
 """The rules of CONTRIBUTING.md that a program can check: `make check`.
 
 Lines, functions and files have a length that they must not exceed, in the package, the kernels, the tests and the
-examples. For the functions of the package and of the kernels the median, the 90th percentile and the maximum of length
-and cyclomatic complexity (McCabe 1976; counted by lizard) are printed, so that a trend shows. Ruff and mypy read their
-settings from pyproject.toml and setup.cfg.
+examples. A docstring has its own subject: it does not begin with words that only continue another one (`ELLIPSES`). For
+the functions of the package and of the kernels the median, the 90th percentile and the maximum of length and cyclomatic
+complexity (McCabe 1976; counted by lizard) are printed, so that a trend shows. Ruff and mypy read their settings from
+pyproject.toml and setup.cfg.
 """
 
 from __future__ import annotations
 
+import ast
 import statistics
 import subprocess
 import sys
@@ -20,10 +22,11 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 LINE_CHARACTERS, FUNCTION_LINES, FILE_LINES = 120, 40, 400
 PYTHON, KERNELS = ("turbo_fzn", "tests", "examples", "site", "setup.py"), "kernels"
 KERNEL_SUFFIXES = (".h", ".cu", ".cpp")
+ELLIPSES = ("The same", "Of ", "Those ", "As ")
 
 
 def python_files(*places: str) -> list[Path]:
-    """Those in the folders and files of these names."""
+    """The Python files in the folders and files of these names."""
     found = [path for place in places for path in (ROOT / place).rglob("*.py")]
     return sorted(found + [ROOT / place for place in places if (ROOT / place).is_file()])
 
@@ -55,6 +58,21 @@ def too_long(paths: list[Path]) -> Iterator[str]:
             yield f"{path.relative_to(ROOT)}: {function}: {length} lines, more than {FUNCTION_LINES}"
 
 
+def docstrings(path: Path) -> Iterator[tuple[int, str]]:
+    """(line, text) of each docstring of a file, including those of attributes."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            yield node.lineno, " ".join(node.value.value.split())
+
+
+def vague(paths: list[Path]) -> Iterator[str]:
+    """A complaint for each docstring that begins with one of ELLIPSES."""
+    for path in paths:
+        for number, text in docstrings(path):
+            if text.startswith(ELLIPSES):
+                yield f"{path.relative_to(ROOT)}:{number}: a docstring begins with {text[:20]!r}"
+
+
 def spread(numbers: list[int]) -> str:
     """Median/90th percentile/maximum."""
     return f"{statistics.median(numbers):.0f}/{sorted(numbers)[len(numbers) * 9 // 10]}/{max(numbers)}"
@@ -67,7 +85,7 @@ def describe(title: str, paths: list[Path]) -> str:
 
 
 def main() -> int:
-    complaints = list(too_long(python_files(*PYTHON) + kernel_files()))
+    complaints = [*too_long(python_files(*PYTHON) + kernel_files()), *vague(python_files(*PYTHON))]
     print("\n".join(complaints))
     print("median/90th percentile/maximum")
     print(describe("package", python_files("turbo_fzn")))

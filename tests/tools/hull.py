@@ -47,7 +47,7 @@ NAMES = sorted(set(generate.KINDS)) + [name + form for name in sorted(CALLS) for
 
 
 class Shares(NamedTuple):
-    """Of the gap between interval and hull, what the linear program closes, and what it closes with cuts."""
+    """The shares of the gap between interval and hull that the linear program closes, without and with cuts."""
 
     plain: float
     with_cuts: float

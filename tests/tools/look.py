@@ -58,7 +58,7 @@ document.body.setAttribute("data-found", JSON.stringify(found));
 
 
 def browse(page: Path, width: int, *flags: str) -> str:
-    """What the browser prints."""
+    """The output of the browser."""
     with tempfile.TemporaryDirectory() as folder:
         window = [f"--user-data-dir={folder}", "--hide-scrollbars", f"--window-size={width},{WIDTHS[width]}"]
         command = [*BROWSER, *window, *flags, page.as_uri()]
@@ -66,7 +66,7 @@ def browse(page: Path, width: int, *flags: str) -> str:
 
 
 def complaints(page: Path, width: int) -> list[str]:
-    """What the browser finds wrong with its layout."""
+    """The faults of its layout that the browser finds."""
     asking = page.with_suffix(".asking.html")
     ask = ASK.replace("LEAST", str(LEAST_FILLED))
     asking.write_text(page.read_text(encoding="utf-8").replace("</body>", ask + "</body>"), encoding="utf-8")
@@ -76,7 +76,7 @@ def complaints(page: Path, width: int) -> list[str]:
 
 
 def make_pages() -> list[Path]:
-    """Of two runs, and of benchmarks of a few models."""
+    """Makes the pages of two runs, and of benchmarks of a few models."""
     rulers = [FOLDER / f"golomb_{marks}.fzn" for marks in (9, 10, 11, 12)]
     for marks, ruler in zip((9, 10, 11, 12), rulers):
         ruler.write_text(golomb(marks))

@@ -119,14 +119,14 @@ def try_mutation(mutation: Mutation, workshop: Workshop) -> Outcome:
 
 
 def every_test(mutations: list[Mutation]) -> list[str]:
-    """What pytest is to run so that it runs all tests of the mutations: whole files, and parts of others."""
+    """The arguments by which pytest runs all tests of the mutations: whole files, and parts of others."""
     wanted = {mutation.tests for mutation in mutations}
     files = {file for tests in wanted if " -k " not in tests for file in tests.split()}
     return sorted(files | {tests for tests in wanted if " -k " in tests and tests.split()[0] not in files})
 
 
 def try_without(tests: str, workshop: Workshop) -> str:
-    """What fails without any mutation, or nothing."""
+    """The output of tests that fail without any mutation, or nothing."""
     code, said = run_tests(workshop.tree, workshop.cache, tests.split())
     return "" if code == 0 else f"{tests}:\n{said[-3000:]}"
 

@@ -98,7 +98,7 @@ def library() -> dict[str, str]:
 
 
 def compile_all(folder: Path) -> Iterator[Answer]:
-    """What the browser posts, one model after the other."""
+    """The results that the browser posts, one model after the other."""
     subprocess.run(["npm", "install", "--silent", "--no-fund", "minizinc"], cwd=folder, check=True)
     for name, content in ("library.json", library()), ("models.json", list(models())):
         (folder / name).write_text(json.dumps(content))
@@ -122,7 +122,7 @@ def frozen(value: object) -> object:
 
 
 def complaint(case: Case, form: str, flat: str) -> str | None:
-    """What differs from the meaning; variables that MiniZinc has fixed are not in the FlatZinc, nor looked at."""
+    """The differences from the meaning. Variables that MiniZinc has fixed are not in the FlatZinc, and are ignored."""
     is_wanted = FORMS[form][1]
     truths = [False, True] if form == "reified" else [True]
     names = {name: plain_name(name, variables) for name, variables in case.variables.items()}

@@ -101,7 +101,7 @@ def solve(instance: Path) -> str:
 
 
 def check(jar: Path, instance: Path, answer: str, folder: Path) -> str:
-    """What the checker prints of an answer."""
+    """The checker's output for an answer."""
     path = folder / "answer"
     path.write_text(answer)
     command = ["java", "-cp", jar, "org.xcsp.parser.callbacks.SolutionChecker", instance, path]

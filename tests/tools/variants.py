@@ -27,7 +27,7 @@ TOGETHER = (
 
 
 def combinations(arch: str) -> list[str]:
-    """What there is to try on an engine."""
+    """The variants to try on an engine."""
     alone = [one.name for one in variants.VARIANTS if not one.needs]
     return [names for names in (*alone, *TOGETHER) if can_be_had(names, arch)]
 

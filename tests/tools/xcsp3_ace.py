@@ -44,7 +44,7 @@ def find_jar() -> Path | None:
 
 
 def ask(paths: Iterable[Path], *options: str) -> dict[str, Verdict]:
-    """What ACE says of each file; a Java for so many of them, since ACE keeps what it has solved."""
+    """ACE's answers to the files. A Java process gets only some of them, since ACE keeps what it has solved."""
     every = list(paths)
     verdicts: dict[str, Verdict] = {}
     for start in range(0, len(every), FILES_FOR_EACH_JAVA):

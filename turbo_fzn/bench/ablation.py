@@ -1,12 +1,12 @@
-"""What each part of learning from conflicts is good for: the same models with one part left out.
+"""Measures the use of each part of learning from conflicts: solves the same models with one part left out.
 
     python -m turbo_fzn.bench.ablation FILES --seconds 20
     python -m turbo_fzn.bench.ablation FILES --operators
 
-Parts are left out when the kernels are compiled (LEARN_WITHOUT, kernels/learn/ablation.h), or, of roles, by `--learn`.
-A finder and a prover are alone, on one thread; roles and what they share are looked at with four threads that learn. A
-cell has the CPU seconds of the search until the proof and the conflicts behind it, or else the objective and its proved
-bound. `--operators`: how many explanations a finder needs of each operator, and their mean number of premises.
+Parts are left out when the kernels are compiled (LEARN_WITHOUT, kernels/learn/ablation.h); roles by `--learn`. Parts
+are measured with a finder alone and a prover alone, on one thread; roles and sharing with four learners. A cell has the
+CPU seconds of the search until the proof and the number of conflicts, or else the objective and its proved bound.
+`--operators`: the number of explanations of each operator for a finder, and their mean number of premises.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ COMPILE = WITH_FLAGS + "from turbo_fzn.engine.library import library; library(32
 
 
 class Variant(NamedTuple):
-    """What is left out, with which roles it is searched, and the flags of the compiler."""
+    """A variant: the part that is left out, the roles of the search, and the flags of the compiler."""
 
     without: str
     roles: tuple[str, ...]
@@ -48,7 +48,7 @@ def _leaving_out(bits: int) -> tuple[str, ...]:
 
 
 def variants() -> list[Variant]:
-    """All that are compared: of a finder, of a prover, of all roles together."""
+    """All variants: of a finder, of a prover, of all roles together."""
     chosen = [Variant(part, ("finder",), _leaving_out(bit)) for part, bit in {"nothing": 0, **PARTS}.items()]
     provers = {"nothing": 0, **PARTS, "probes": 64}
     del provers["leaps"]  # a prover takes none
@@ -67,7 +67,7 @@ def _compile_all(pool: ThreadPoolExecutor, flags: Iterable[Sequence[str]]) -> No
 
 
 def run(path: Path, roles: Sequence[str], flags: Sequence[str], seconds: float) -> tuple[bool, dict[str, str]]:
-    """Whether it has ended, and the statistics; all searches begin alike."""
+    """(whether the search has ended, its statistics); all searches begin in the same state."""
     arguments = ["--arch", "cpu", "-f", "-r", "1", "-s", "--relaxation", "off", "--lns", "off"]
     arguments += ["-p", str(len(roles)), "--learn", ",".join(roles), "-t", str(round(seconds * 1000)), str(path)]
     done = python(SEARCH, flags, arguments)
@@ -82,7 +82,7 @@ def cell(path: Path, variant: Variant, seconds: float) -> str:
 
 
 def table(paths: Sequence[Path], seconds: float, jobs: int) -> str:
-    """As Markdown: a row for each variant, a column for each model."""
+    """The results as a Markdown table: a row for each variant, a column for each model."""
     chosen = variants()
     with ThreadPoolExecutor(jobs) as pool:
         _compile_all(pool, {variant.flags for variant in chosen})

@@ -1,6 +1,6 @@
-"""The page of `python -m turbo_fzn.bench.anytime --html FILE`: all models and seeds as pictures.
+"""The page of `python -m turbo_fzn.bench.anytime --html FILE`: charts of all models and seeds.
 
-What it draws is what the table says and `--json` keeps; with `--compare OLD NEW` it shows both.
+It shows the data of the table and of `--json`; with `--compare OLD NEW` it shows both.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ OLD_LINES = (BEST, PROVED)
 
 
 def _reached_times(curves: Sequence[Curve], known: dict[str, float | None]) -> dict[str, list[float]]:
-    """For each thing to reach the times at which runs did; those that did not are left out."""
+    """For each goal the times at which runs reached it, without runs that did not."""
     found: dict[str, list[float]] = {FIRST: [], WITHIN: [], BEST: [], PROVED: []}
     for curve in curves:
         for name, gap in ((FIRST, 1e9), (WITHIN, NEAR), (BEST, 0.0)):
@@ -84,7 +84,7 @@ def _integral_text(runs: Sequence[Curve], mean: float, best: float | None) -> st
 
 
 def multiples(models: dict[str, list[Curve]], known: dict[str, float | None], old: dict[str, list[Curve]]) -> str:
-    """A small picture for each model with an objective."""
+    """A small chart for each model with an objective."""
     optimised = {model: runs for model, runs in models.items() if runs[0].sense}
     seconds = max((run.seconds for runs in models.values() for run in runs), default=0.0)
     drawn = []
@@ -104,7 +104,7 @@ def multiples(models: dict[str, list[Curve]], known: dict[str, float | None], ol
 
 
 def other(runs: Sequence[Curve], old: Sequence[Curve], known: dict[str, float | None]) -> Sequence[tuple[float, float]]:
-    """What is drawn beside the seeds: the run of before whose integral is the median, or else the solver beside."""
+    """The line drawn besides the seeds: the old run with the median integral, or else that of another solver."""
     if old:
         middle = sorted(old, key=lambda run: run.primal_integral(known[run.model]))[len(old) // 2]
         return [(when, value) for when, value, _ in middle.improvements]

@@ -1,4 +1,4 @@
-"""How runs went over time, and how good that is: what is measured of them, kept as JSON, counted and compared.
+"""The curves of runs over time: measured, kept as JSON, counted and compared.
 
 The primal integral is Berthold's (OR Letters 2013).
 """
@@ -32,12 +32,12 @@ class Curve:
         return self.improvements[-1][1] if self.improvements else None
 
     def at(self, seconds: float) -> float | None:
-        """The objective after so many seconds."""
+        """The objective at a time, None if there was no solution."""
         reached = [objective for when, objective, _ in self.improvements if when <= seconds]
         return reached[-1] if reached else None
 
     def primal_integral(self, best: float | None) -> float:
-        """Mean gap in per cent over the whole time. `best`: the best objective known."""
+        """The mean gap in per cent over the whole time to `best`, the best objective known."""
         best = self.objective if best is None else best
         total, since, gap = 0.0, 0.0, 100.0
         for when, objective, _ in self.improvements:
@@ -56,7 +56,7 @@ def gap_of(objective: float, best: float | None) -> float:
 
 
 def number(cell: str | None) -> float | None:
-    """An objective of the peers' table; None where no solution was found."""
+    """An objective of the peers' table; None if no solution was found."""
     match = re.fullmatch(r"(-?\d+)\*?", cell or "")
     return int(match[1]) if match else None
 
@@ -73,7 +73,7 @@ def better(sense: int, ours: float | None, theirs: float | None) -> int:
 
 
 def load(path: Path) -> list[Curve]:
-    """What --json has written. ValueError where it is something else."""
+    """The curves of a file that --json has written. Raises ValueError for other files."""
     try:
         return [Curve(**row) for row in json.loads(path.read_text())]
     except (ValueError, TypeError) as error:
@@ -89,15 +89,15 @@ def by_model(curves: Sequence[Curve]) -> dict[str, list[Curve]]:
 
 
 def count(verdicts: Sequence[int]) -> tuple[int, int, int]:
-    """How many are better, equal and worse."""
+    """The numbers of better, equal and worse."""
     return verdicts.count(1), verdicts.count(0), verdicts.count(-1)
 
 
 def counts_against(
     curves: Sequence[Curve], peers: dict[str, dict[str, str]], old: Sequence[Curve] = ()
 ) -> list[tuple[str, tuple[int, int, int]]]:
-    """For the best known, each peer, the runs of before and the solver beside us: how often we end better, equal and
-    worse, counted by model and seed."""
+    """For the best known objectives, each peer, the old runs and the other solver: the numbers of our runs that end
+    better, equal and worse, by model and seed."""
     optimised = [curve for curve in curves if curve.sense]
     known = [curve for curve in optimised if curve.model in peers]
     columns = ["best_known", *filter(is_peer, next(iter(peers.values()), {}))] if known else []
@@ -116,7 +116,7 @@ def counts_against(
 
 
 def best_known(curves: Sequence[Curve], peers: dict[str, dict[str, str]]) -> dict[str, float | None]:
-    """By model the best objective of the table and of these curves and the solvers beside them."""
+    """For each model the best objective of the table, of these curves, and of other solvers."""
     found: dict[str, float | None] = {}
     for model, runs in by_model(curves).items():
         told = number(peers.get(model, {}).get("best_known"))
@@ -128,7 +128,7 @@ def best_known(curves: Sequence[Curve], peers: dict[str, dict[str, str]]) -> dic
 
 
 def mean_integrals(curves: Sequence[Curve], known: dict[str, float | None]) -> dict[str, float]:
-    """By model, over its seeds."""
+    """For each model the mean primal integral over its seeds."""
     return {
         model: sum(run.primal_integral(known.get(model)) for run in runs) / len(runs)
         for model, runs in by_model(curves).items()

@@ -1,13 +1,13 @@
-"""What different flags make of the same models.
+"""Compares flags on the same models.
 
     python -m turbo_fzn.bench.flags FILES --seconds 20 --with "-p 1" --with "-f"
     python -m turbo_fzn.bench.flags FILES --seconds 20 --seeds 3 --jobs 14 --with "-p 1" --with "-f" --json NEW.json
 
-Each run is a process of its own, `fzn-turbo --arch cpu FLAGS FILE`, which may take so many CPU seconds, all its threads
+Each run is a separate process, `fzn-turbo --arch cpu FLAGS FILE`, with a limit on the CPU seconds of all its threads
 together: so the machine may have other work, and one thread is compared with several at equal cost. A cell of the table
-has the CPU seconds until the end of the search and the conflicts that learners met on the way, or else the best
-objective (`found` without one), or else `-`; of several seeds the median, and how many of them came to the end.
-The last lines count the ends, and the models on which the outcome is better or worse than with the first flags.
+has the CPU seconds until the end of the search and the number of learners' conflicts, or else the best objective
+(`found` without one), or else `-`; for several seeds the medians, and the number of seeds that ended. The last lines
+count the ends, and the models on which the outcome is better or worse than with the first flags.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ MAXIMISES = re.compile(r"\bsolve\b[^;]*\bmaximize\b")
 
 
 class Outcome(NamedTuple):
-    """Of one run: whether the search came to its end, its CPU seconds, the best objective, whether there is a solution,
-    and the conflicts of learners."""
+    """The outcome of one run: whether the search ended, its CPU seconds, the best objective, whether there is a
+    solution, and the number of learners' conflicts."""
 
     ended: bool
     seconds: float
@@ -50,7 +50,7 @@ class Outcome(NamedTuple):
 
 
 def run(path: Path, flags: str, seconds: float) -> Outcome:
-    """Solves the model for so many CPU seconds at most."""
+    """Solves the model for at most `seconds` of CPU time."""
     command = [sys.executable, "-m", "turbo_fzn", "--arch", "cpu", "-s", *shlex.split(flags), str(path)]
     with tempfile.TemporaryFile("w+") as output:
         process = subprocess.Popen(command, stdout=output, stderr=subprocess.DEVNULL)
@@ -63,7 +63,7 @@ def run(path: Path, flags: str, seconds: float) -> Outcome:
 
 
 def wait(process: int, seconds: float) -> float:
-    """Waits for the end, and asks for it when so many CPU seconds are spent. Returns how many were."""
+    """Waits for the end of the process, and stops it after `seconds` of CPU time. Returns the CPU seconds used."""
     asked = False
     while True:
         ended, _, usage = os.wait4(process, os.WNOHANG)
@@ -81,7 +81,7 @@ def _cpu_seconds(process: int) -> float:
 
 
 def cell(runs: Sequence[Outcome]) -> str:
-    """What the table says of the runs of one model with the same flags."""
+    """The table's cell for the runs of one model with the same flags."""
     ended = [one for one in runs if one.ended]
     if ended:
         seconds = statistics.median(one.seconds for one in ended)
@@ -108,7 +108,7 @@ def _sense_of(path: Path) -> int:
 
 
 def table(paths: Sequence[Path], columns: Sequence[str], every: dict[tuple[str, str], list[Outcome]]) -> str:
-    """As Markdown: a row for each model, a column for each list of flags, and a summary."""
+    """The results as a Markdown table: a row for each model, a column for each list of flags, and a summary."""
     lines = [["model", *(f"`{flags or 'none'}`" for flags in columns)], ["---", *("---:" for _ in columns)]]
     runs = {path: [every[name_of(path), flags] for flags in columns] for path in paths}
     lines += [[name_of(path), *map(cell, runs[path])] for path in paths]

@@ -1,4 +1,4 @@
-"""What the front end takes and what it leaves: time, memory and sizes of each stage, one line a model.
+"""The cost of the front end, and the size of its result: time, memory and sizes of each stage, one line a model.
 
     python -m turbo_fzn.bench.front FILES...                                   a line a model
     python -m turbo_fzn.bench.front FILES... \
@@ -141,7 +141,7 @@ def line(result: dict[str, Any]) -> str:
 
 
 def summary(results: list[dict[str, Any]]) -> list[str]:
-    """What all models together say: the worst ratio, the speed of parsing, and memory as a base and a slope."""
+    """A summary of all models, as lines: the worst ratio, the speed of parsing, and memory as a base and a slope."""
     lines = []
     largest = sorted(results, key=lambda result: -result["megabytes"])[:5]
     slowest = min(result["megabytes"] / result["seconds"]["parse"] for result in largest)

@@ -1,10 +1,10 @@
-"""The root gaps of linear relaxations: what the interval of the objective says, the relaxation, and its cuts.
+"""The root gaps of linear relaxations: of the objective's interval, of the relaxation, and with its cuts.
 
     python -m turbo_fzn.bench.gaps FILES... --best proofs.csv
 
-One line a model, as a table in Markdown. `--best` names a CSV file with the columns `model` and `best_known`. No
-incumbent is told, so nothing is fixed by reduced costs: what is shown is proved of all solutions. Times are CPU
-seconds.
+One line a model, as a table in Markdown. `--best` names a CSV file with the columns `model` and `best_known`. The
+relaxation gets no incumbent, so nothing is fixed by reduced costs, and the bounds hold for all solutions. Times are
+CPU seconds.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ def run_model(path: Path, options: Options, seconds: float, processor: bool = Fa
 
 
 class SearchClock(Interrupt):
-    """Stops so many seconds after it is first asked once there may be answers, which is when the engine has started."""
+    """Stops the search after `seconds`, counted from the first check when there may be answers: the engine's start."""
 
     def __init__(self, seconds: float):
         super().__init__()
@@ -78,7 +78,7 @@ class SearchClock(Interrupt):
 
 
 class ProcessorClock(Interrupt):
-    """The same, with seconds of processors, which do not mind how busy the machine is."""
+    """Stops the search after `seconds` of processor time, which does not depend on other work of the machine."""
 
     def __init__(self, seconds: float):
         super().__init__()
@@ -122,7 +122,7 @@ def _note_end(run: Run, finished: Finished, compiled_before: float, clock: Inter
 
 
 def _phases_of(statistics: Mapping[str, Any], run: Run) -> dict[str, float]:
-    """Where the time of a run went, in seconds and in order. Compiling is left out: the next run does without."""
+    """The seconds of each phase of a run, in order, without compilation, which the next run does not need."""
     before = {name: float(statistics.get(f"{name}Time", 0.0)) for name in PREPARATION}
     transfer = float(statistics.get("transferTime", 0.0))
     before["engine"] = max(run.engine_seconds - run.compile_seconds - transfer, 0.0)
@@ -172,7 +172,7 @@ def _format_run(run: Run) -> str:
 
 
 def _format_phases(run: Run) -> str:
-    """A bar of 50 characters, one letter an activity."""
+    """A bar of 50 characters, with a letter for each activity."""
     bar = "".join(name[0].upper() * round(50 * share) for name, share in run.activities.items())
     return f"{run.model:24}{bar:52}" + "  ".join(f"{name} {share:.1%}" for name, share in run.activities.items())
 
@@ -256,7 +256,7 @@ def read_arguments() -> argparse.Namespace:
 
 
 def _runs_to_resume(arguments: argparse.Namespace) -> list[Run]:
-    """What need not be run again; what had an error is. ValueError where it cannot be known."""
+    """The runs that need not be repeated, which are those without an error. Raises ValueError if that is unknown."""
     if not arguments.resume:
         return []
     if not arguments.json or not arguments.variants:
@@ -285,7 +285,7 @@ def keep(runs: Sequence[Run], path: Path) -> None:
 
 
 def options_for(arguments: argparse.Namespace, arch: str, variant: str | None = None) -> Options:
-    """How each file is solved."""
+    """The options for each file."""
     lns = arguments.lns or ("auto" if arguments.free else "off")
     of_free_search = "auto" if arguments.free else "off"
     return Options(arch=arch, blocks=arguments.blocks, threads=arguments.threads, lns=lns, variant=variant,
@@ -314,7 +314,7 @@ def _run_all(arguments: argparse.Namespace, peers: dict[str, float]) -> list[Run
 
 
 def duration(text: str) -> float:
-    """As argparse wants a type: a positive number."""
+    """The argparse type of a positive number."""
     value = float(text)
     if not 0 < value < math.inf:
         raise ValueError

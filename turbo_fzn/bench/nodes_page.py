@@ -1,6 +1,6 @@
-"""The page of `python -m turbo_fzn.bench --html FILE`: nodes a second of all models, as pictures.
+"""The page of `python -m turbo_fzn.bench --html FILE`: charts of the nodes a second of all models.
 
-What it draws is what the table says and `--json` keeps; with `--compare OLD NEW` it shows both.
+It shows the data of the table and of `--json`; with `--compare OLD NEW` it shows both.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from turbo_fzn.report.charts import (
 from turbo_fzn.report.html import balanced, document, figure, key, wide_table
 from turbo_fzn.report.plot import draw_bars, entries_of
 
-ALIKE = 0.05  # speeds that differ by no more are equal: single runs vary by as much
+ALIKE = 0.05  # speeds with at most this relative difference count as equal: single runs vary as much
 WIDEST_FACTOR = 10.0  # of the performance profile
 HEAD = ("model", "engine", "nodes/s", "nodes", "runs/node", "idle", "blocks", "threads", "prepared in", "objective",
         "best at", "status")  # fmt: skip
@@ -51,14 +51,14 @@ def verdict(runs: Sequence[Run], pairs: Sequence[tuple[str, float, float]]) -> s
 
 
 def name_of(run: Run, runs: Sequence[Run]) -> str:
-    """The model, and of engine and variant what is not the same for all."""
+    """The name of the model, with engine and variant if they differ between the runs."""
     engines, variants = {other.engine for other in runs}, {other.variant for other in runs}
     apart = [run.engine] * (len(engines) > 1) + [run.variant] * (len(variants) > 1)
     return f"{run.model} ({' '.join(apart)})" if apart else run.model
 
 
 def _pairs_of(old: Sequence[Run], new: Sequence[Run]) -> list[tuple[str, float, float]]:
-    """(name, old nodes a second, new ones) of what is in both."""
+    """(name, old nodes a second, new ones) of the runs that are in both."""
     before = {(run.model, run.engine, run.variant): run.nodes_per_second for run in old}
     keys = [(run.model, run.engine, run.variant) for run in new]
     pairs = [(name_of(run, new), before.get(key, 0.0), run.nodes_per_second) for run, key in zip(new, keys)]
@@ -66,7 +66,7 @@ def _pairs_of(old: Sequence[Run], new: Sequence[Run]) -> list[tuple[str, float, 
 
 
 def alone(runs: Sequence[Run]) -> Iterator[str]:
-    """Of runs that are compared with nothing but the peer of --peers."""
+    """The figures of runs without older ones; compared with the peer of --peers, if there is one."""
     peers = {name_of(run, runs): run.nodes_per_second / run.peer_ratio for run in runs if run.peer_ratio}
     speeds = {name_of(run, runs): run.nodes_per_second for run in runs}
     if peers:
@@ -90,7 +90,7 @@ def alone(runs: Sequence[Run]) -> Iterator[str]:
 
 
 def compared(speeds: Sequence[tuple[str, float | None, float]], before: str, after: str) -> Iterator[str]:
-    """Two speeds of each model; those without the first one are shown, and compared with nothing."""
+    """The figures of two speeds of each model; models without the first one are shown, but not compared."""
     rows = [(name, [old, new]) for name, old, new in speeds]
     yield figure(draw_dots("Speed", "nodes a second", [before, after], rows), "On a logarithmic axis.")
     pairs = [(name, old, new) for name, old, new in speeds if old]

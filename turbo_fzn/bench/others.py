@@ -36,7 +36,7 @@ class ProcessorClock:
         threading.Thread(target=self.watch, daemon=True).start()
 
     def now(self) -> float:
-        """Of a process that has ended, what it had used when it was last looked at."""
+        """The processor seconds of the process so far; after its end, those of the last look."""
         try:
             fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
         except OSError:

@@ -2,7 +2,7 @@
 
 The better answer takes the point: a proof before none, any solution before none, else the better objective. Of answers
 that are alike each solver gets the share of the other's time in the time of both: that of its proof, or else of its
-best solution. Without any answer nobody gets anything. (Stuckey, Feydy, Schutt, Tack, Fischer, AI Magazine 2014.)
+best solution. Without any answer neither gets anything. (Stuckey, Feydy, Schutt, Tack, Fischer, AI Magazine 2014.)
 
 The table is a CSV file with a line for each model: `model`, `kind` (minimize, maximize or satisfy), and for each
 solver NAME three columns. `NAME_best` (or `NAME_MORE_best`, as in solver_8t_best) is its best objective, SAT or UNSAT,
@@ -20,8 +20,8 @@ COLUMN = "_proof_s"  # which names a solver
 
 
 class Outcome(NamedTuple):
-    """What a solver has to say of a model: the sense of the objective and the best value (0 to satisfy; None: no
-    solution), whether nothing is left to say, and after how many seconds it was said."""
+    """A solver's answer to a model: the sense of the objective and the best value (0 to satisfy; None: no solution),
+    whether the answer is proved, and the seconds until it was given."""
 
     sense: int
     objective: float | None
@@ -36,7 +36,8 @@ class Outcome(NamedTuple):
 
 
 def outcome(row: Mapping[str, str], solver: str) -> Outcome:
-    """Of a line of the table. Raises KeyError where a kind or column is missing, ValueError where a number is."""
+    """The outcome of a solver in a line of the table. Raises KeyError for a missing kind or column, ValueError for a
+    missing number."""
     sense = SENSES[row["kind"]]
     bests = [row[column] for column in row if column.startswith(f"{solver}_") and column.endswith("_best")]
     best, when, proof = bests[0] if bests else "", row.get(f"{solver}_best_s") or "", row[solver + COLUMN]

@@ -1,12 +1,12 @@
-"""How work stealing and the census behave with more ranks than are at hand: a simulation of discrete events.
+"""Simulates work stealing and the census with thousands of ranks, by discrete events.
 
     python -m turbo_fzn.bench.ranks --ranks 8 64 512 4096
 
-What decides is the code of the ranks itself (ranks/stealing.py, ranks/census.py), on a clock that is simulated; what it
-decides about is simulated too. A rank has work, in seconds; its host looks for messages every `--poll` seconds, a
-message takes `--latency`. A subproblem that is given away takes a random share of what the giver has, most often a
-small one (the cube of a uniform number), and at least `--least` seconds, with which it is worth the way. Work comes to
-an end where it does: nobody knows how much there is.
+The decisions are made by the code of the ranks itself (ranks/stealing.py, ranks/census.py); the clock, the messages and
+the work are simulated. A rank has work, in seconds; its host looks for messages every `--poll` seconds, a message takes
+`--latency`. A subproblem that is given away has a random share of the giver's work, most often a small one (the cube of
+a uniform number), and at least `--least` seconds, below which it is not worth the message. No rank knows in advance how
+much work it has.
 
 For each number of ranks: the share of time that they were idle, up to the end of the work; when nine ranks in ten had
 been given something; how long after the end of the work all ranks knew of it; messages a rank sends a second on
@@ -35,7 +35,7 @@ STOCK = 8  # subproblems that a rank can give at a time (engine/together/tree.py
 
 @dataclass
 class _Setting:
-    """What is measured elsewhere: in seconds, and bytes of a path."""
+    """Parameters that are measured elsewhere: in seconds, and bytes of a path."""
 
     latency: float = 30e-6
     poll: float = 1e-3
@@ -44,7 +44,7 @@ class _Setting:
 
 
 class _Events:
-    """What will happen, in the order of time."""
+    """The future events, in the order of time."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -96,7 +96,7 @@ class _SimulatedRank:
     # ---- the store
 
     def left(self) -> float:
-        """Of the work, now."""
+        """The work that is left now, in seconds."""
         now = self.cluster.events.now
         if 0 < self.work <= now - self.since:
             self.ended = self.since + self.work
@@ -200,7 +200,7 @@ class _Cluster:
         return self.told(max(rank.ended for rank in self.ranks))
 
     def told(self, end: float) -> str:
-        """The same, when the end of the work is known."""
+        """The line of results, given the time when the work ended."""
         idle = 1 - self.total / (self.size * end)
         given = sorted(rank.began if rank.began >= 0 else end for rank in self.ranks)
         messages = sum(rank.messages for rank in self.ranks) / self.size / end

@@ -1,4 +1,4 @@
-"""What is measured of a run by its nodes, and kept as JSON."""
+"""The measurements of a run by its nodes, and their form as JSON."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ def header(forms: Sequence[str]) -> str:
 
 
 def summary(rows: dict[str, list[_Cell]], senses: dict[str, int], place: int) -> str:
-    """What the form at this place is to the first one."""
+    """Compares the form at this place with the first one, as text."""
     pairs = [(model, cells[0], cells[place]) for model, cells in rows.items()]
     ratios = [new.nodes_per_second / old.nodes_per_second for _, old, new in pairs if old.nodes_per_second]
     proofs = [

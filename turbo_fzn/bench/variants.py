@@ -69,9 +69,9 @@ EXPERIMENTS = (
 
 
 class _Summary(NamedTuple):
-    """What a variant did on all models that every variant ran. `change`: of the geometric mean, against the first;
-    `counts`: of models whose stores or rows are in shared memory, and that were closed, only satisfied, left unknown,
-    had an error."""
+    """The figures of a variant over all models that every variant ran. `change`: of the geometric mean, against the
+    first; `counts`: of models whose stores or rows are in shared memory, and that were closed, only satisfied, left
+    unknown, had an error."""
 
     variant: str
     speed: float
@@ -129,7 +129,7 @@ def wanted(text: str, arch: str) -> tuple[list[str], list[Experiment]]:
 
 
 def named(name: str) -> str:
-    """As --variant has it."""
+    """The names of a variant in the form of --variant."""
     return name.replace("+", ",")
 
 
@@ -199,7 +199,7 @@ def shared(names: Sequence[str], arch: str) -> dict[str, str]:
 
 
 def _by_variant(names: Sequence[str], runs: Sequence[Run]) -> dict[str, list[Run]]:
-    """Of each variant its runs of the models that none of these variants had an error on, in one order."""
+    """The runs of each variant, in one order, for the models on which none of these variants had an error."""
     failed = {run.model for run in runs if run.variant in names and run.has_failed}
     return {name: [run for run in runs if run.variant == name and run.model not in failed] for name in names}
 

@@ -52,7 +52,7 @@ def write(found: Found, arguments: argparse.Namespace) -> None:
 
 
 def _goal_of(path: Path) -> str:
-    """What the solve item says."""
+    """The goal in the solve item: minimize, maximize or satisfy."""
     found = re.search(r"\bsolve\b[^;]*\b(minimize|maximize|satisfy)\b", read_text(str(path)))
     return found[1] if found else "no goal"
 

@@ -22,7 +22,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
-from itertools import count, cycle
+from itertools import count, cycle, permutations
 from pathlib import Path
 
 from turbo_fzn.bench.front import peak_bytes
@@ -129,6 +129,20 @@ def _groups_of_large_tables(rng: random.Random) -> Parts:
         yield from _groups_over_one_table(rng, "supports", rows, 3, 10**5)
 
 
+@kind("group of permutations")
+def _groups_of_permutations(_: random.Random) -> Parts:
+    """Sudokus, with a table of 362,880 tuples for each row, column and box."""
+    cells = [divmod(i, 9) for i in range(81)]
+    boxes = [(row // 3, column // 3) for row, column in cells]
+    units = [[i for i in range(81) if key[i] == one] for key in (*zip(*cells), boxes) for one in sorted(set(key))]
+    rows = "".join(f"({','.join(map(str, one))})" for one in permutations(range(1, 10)))
+    columns = " ".join(f"%{i}" for i in range(9))
+    head = f"<group><extension><list> {columns} </list><supports> {rows} </supports></extension>\n"
+    for first in cycle(range(0, N - 80, 81)):
+        members = [" ".join(f"x[{first + i}]" for i in unit) for unit in units]
+        yield head + "".join(f"<args> {member} </args>\n" for member in members) + "</group>\n"
+
+
 @kind("group of conflicts")
 def _groups_of_conflicts(rng: random.Random) -> Parts:
     while True:
@@ -221,7 +235,7 @@ def all_different(rng: random.Random) -> Parts:
 
 @kind("variables")
 def variables(_: random.Random) -> Parts:
-    """Of their own, each with a domain with holes; here it is the section <variables> that grows."""
+    """An instance whose section <variables> grows: variables that each have a domain with holes."""
     for i in count():
         yield f'<var id="v{i}"> {i % 7} {i % 7 + 2}..{i % 90 + 10} 200 </var>\n'
 

@@ -1,9 +1,9 @@
-"""The relaxation at work, in a thread beside the search: what it proves of the objective, while it proves it.
+"""A thread beside the search that proves bounds of the objective by a relaxation.
 
-First the linear program of the root, then cuts in rounds while its bound moves, then branch and bound. Whoever drives
-the search tells the objective of each better solution, and asks for the bound. Bounds of columns are narrowed by each
-better solution (reduced-cost fixing), so what is proved from then on is about solutions that are better; of all
-solutions it is the lesser of the two that holds, and that is what is told.
+It solves the linear program of the root, then adds cuts in rounds while the bound moves, then does branch and bound.
+The driver of the search passes it the objective of each better solution, and reads the proved bound. Each better
+solution narrows the bounds of the columns (reduced-cost fixing), so a later proof is about better solutions only. The
+published bound holds for all solutions: it is the lesser of the proved bound and the best objective.
 """
 
 from __future__ import annotations
@@ -28,22 +28,23 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("turbo_fzn")
 
-HEAD_START_SECONDS = 0.05  # what is solved by then waits for no linear program, nor for its library to be imported
+HEAD_START_SECONDS = 0.05  # an easy model is solved by then, without a linear program or the import of its library
 END_SECONDS = 0.2
-PATIENCE_SECONDS = 4.0  # of the thread, in branch and bound, at least
+PATIENCE_SECONDS = 4.0  # of processor time, which branch and bound gets in any case
 REST_SECONDS = 0.05
 SUGGESTION_SECONDS = 0.1
-HOPE = 20  # times as far as the bound has risen so far is as far as it is hoped to rise
+HOPE = 20  # the bound is expected to rise at most this many times as far as it has risen
 
 
 class Boxes(Protocol):
-    """What a relaxation does not say is left to propagation."""
+    """Propagation of the model in boxes of the relaxation's columns."""
 
     def attach(self, relaxation: Relaxation) -> None: ...
 
     def narrow(self, lower: np.ndarray, upper: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray] | None:
-        """The bounds (int64 [columns]) that solutions in the box with sense * objective <= most have, and their truths;
-        None where there are none but those that were found just now."""
+        """The bounds (int64 [columns], truths included) of the solutions in the box with sense * objective <= most.
+
+        None where there are no such solutions, apart from one that this call has found."""
         ...
 
     def take_best(self) -> int | None:
@@ -51,24 +52,24 @@ class Boxes(Protocol):
         ...
 
     def suggest(self, values: np.ndarray) -> None:
-        """A point (float [columns]) that the relaxation would like."""
+        """Passes on a point (float [columns]) near which good solutions may lie."""
         ...
 
 
 class RealBoxes(Protocol):
-    """The same for boxes of all variables of a TNF."""
+    """Propagation of the model in boxes of all variables of a TNF."""
 
     def attach(self) -> None: ...
 
     def narrow(self, lower: np.ndarray, upper: np.ndarray, most: int) -> Store | None: ...
 
     def offer(self, lower: np.ndarray, upper: np.ndarray, point: np.ndarray, most: int) -> int | None:
-        """sense * objective of the solution that is near the point, if one is."""
+        """sense * objective of a solution near the point (float [n]), None where none is found."""
         ...
 
 
 class _Divided(Protocol):
-    """A branch and bound; `bound` is what is left to prove, None where nothing is."""
+    """A branch and bound; `bound` is the least bound of its open nodes, None where none is open."""
 
     n_nodes: int
 
@@ -83,7 +84,7 @@ class _Divided(Protocol):
 
 
 class Bounder(ABC):
-    """A thread that divides boxes with at most this share of the time, or as much as a processor has."""
+    """A thread that proves bounds with at most `share` of a processor's time."""
 
     sense: int
 
@@ -98,7 +99,7 @@ class Bounder(ABC):
         self.thread = threading.Thread(target=self._begin, name="relaxation", daemon=True)
 
     def start(self) -> None:
-        """Once, however often it is called."""
+        """Starts the thread; further calls do nothing."""
         if self.thread.ident is not None:
             return
         try:
@@ -107,56 +108,56 @@ class Bounder(ABC):
             log.info("no bounds from relaxations: %s", error)
 
     def tell(self, best: int) -> None:
-        """sense * objective of a solution; by this thread, or by whoever drives the search."""
+        """Takes sense * objective of a solution, from this thread or from the driver of the search."""
         with self.telling:
             self.best = min(self.best, best)
 
     def stop(self) -> None:
-        """Also in a signal handler. The thread looks up between its steps, and a linear program at its next iteration;
-        an exception thrown into the thread would end the process where HiGHS has called back."""
+        """Asks the thread to end; may be called in a signal handler. The thread looks between its steps, a linear
+        program at each iteration; an exception thrown into the thread would end the process inside HiGHS's callback."""
         self.stopped = True
 
     def join(self) -> None:
-        """Waits a moment: a linear program looks up between its iterations, but not before the first."""
+        """Waits at most END_SECONDS: a linear program does not look at the request before its first iteration."""
         if self.thread.ident is not None:  # else the search has failed before
             self.thread.join(END_SECONDS)
 
     def _begin(self) -> None:
         begin = time.monotonic() + HEAD_START_SECONDS
-        while not self.stopped and time.monotonic() < begin:  # no lock: a signal handler may say stop
+        while not self.stopped and time.monotonic() < begin:  # no lock: a signal handler may call `stop`
             time.sleep(min(HEAD_START_SECONDS, REST_SECONDS))
         if not self.stopped:
             self.run()
 
     def now(self) -> float:
-        """Seconds, from some moment on."""
+        """Seconds since a fixed moment."""
         return time.monotonic()
 
     def work_time(self) -> float:
-        """Seconds of work of the thread."""
+        """Seconds of processor time that the thread has used."""
         return time.thread_time()
 
     def account(self, seconds: float) -> None:
-        """So much was done, counted and not measured. Where clocks tell, nobody wants to know; see turns.py."""
+        """Takes an estimate of the work done, in seconds. Ignored here, where clocks measure it; turns.py uses it."""
         return
 
     @abstractmethod
     def work(self) -> None:
-        """Bounds, until there are no more or none is wanted."""
+        """Proves bounds until none is left to prove or the thread is asked to end."""
 
     def run(self) -> None:
-        """What the thread does, to its end."""
+        """The body of the thread. A fault ends the thread only; the search goes on without its bounds."""
         try:
             self.began, self.worked = self.now(), self.work_time()
             self.work()
         except ImportError as error:
             log.info("no bounds from relaxations: %s", error)
-        except Exception as error:  # a fault, but none that should cost the user the answer of the search
+        except Exception as error:  # the search can give its answer without the relaxation
             self.fault = error
             log.warning("the relaxation ends, the search goes on: %s: %s", type(error).__name__, error)
 
     def divide(self, tree: _Divided) -> None:
-        """Steps of a branch and bound, until it is done or not worth it."""
+        """Runs the steps of a branch and bound until it is done, full or hopeless."""
         self.first, self.divided = self.bound, self.work_time()
         while not self.is_done() and tree.can_rise() and not tree.is_full() and not self.is_hopeless():
             tree.step()
@@ -165,25 +166,25 @@ class Bounder(ABC):
             self.publish(NO_SOLUTION if tree.bound is None else tree.bound)
 
     def rest(self) -> None:
-        """Leaves the processor to the search for as long as the share asks for."""
+        """Sleeps until the thread has used no more than its share of the time."""
         while not self.stopped and self.work_time() - self.worked > self.share * (self.now() - self.began):
             time.sleep(REST_SECONDS)
 
     def is_hopeless(self) -> bool:
-        """Whether dividing would take many times as long as it has taken: a thread is worth more to the search then."""
+        """Whether the bound rises so slowly that the processor is of more use to the search."""
         risen, missing = self.bound - self.first, self.best - self.bound
         seconds = self.work_time() - self.divided
         return seconds > PATIENCE_SECONDS and self.best < NO_SOLUTION and missing > HOPE * risen
 
     def publish(self, bound: int) -> None:
-        """Solutions that are better than the best known have at least this."""
+        """Takes a bound of sense * objective that holds for all solutions better than the best known."""
         self.bound = max(self.bound, min(bound, self.best))
 
     def is_done(self) -> bool:
         return self.stopped or self.bound >= self.best
 
     def meaning(self, bound: int) -> float:
-        """The objective of this sense * objective."""
+        """The objective, in the model's units, whose sense * objective is `bound`."""
         return self.sense * bound
 
     def say(self, what: str) -> None:
@@ -193,7 +194,9 @@ class Bounder(ABC):
 
 
 class Beside(Bounder):
-    """`make` gives the relaxation, or None where there is none to speak of; `boxes` narrows boxes of it by propagation.
+    """The thread for the linear relaxation of integers.
+
+    `make` returns the relaxation, or None where there is none; `boxes` narrows boxes of its columns by propagation.
     Both are called in the thread."""
 
     def __init__(self, make: Callable[[], Relaxation | None], boxes: Boxes, share: float = 1):
@@ -228,7 +231,7 @@ class Beside(Bounder):
         self.divide(tree)
 
     def narrow(self, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-        """The bounds of better solutions in a box; None where there are none. What is found on the way is told."""
+        """The bounds of better solutions in a box, None where there are none. Records a solution found on the way."""
         narrower = self.boxes.narrow(lower, upper, min(self.best - 1, INFINITY))
         found = self.boxes.take_best()
         if found is not None:
@@ -236,14 +239,14 @@ class Beside(Bounder):
         return narrower
 
     def suggest(self, values: np.ndarray) -> None:
-        """The point (float [n]) of a linear program: the search may try it, now and then."""
+        """Passes a linear program's point (float [n]) to the search, at most once in SUGGESTION_SECONDS."""
         now = self.now()
         if now - self.suggested > SUGGESTION_SECONDS:
             self.suggested = now
             self.boxes.suggest(values)
 
     def offer(self, relaxation: Relaxation, values: np.ndarray) -> None:
-        """An integral point (float [n]) of the relaxation: it may be a solution."""
+        """Propagates an integral point (float [n]) of the relaxation, which may be a solution."""
         if float(np.abs(values).max()) < INFINITY:
             point = np.rint(values).astype(np.int64)
             if np.all((relaxation.lower <= point) & (point <= relaxation.upper)):
@@ -251,8 +254,9 @@ class Beside(Bounder):
 
 
 class RealBeside(Bounder):
-    """The same for a TNF with real variables: branch and bound over its boxes (spatial.py). All bounds and objectives
-    are as in its store; `tell` wants the least sense * objective that is of no use any more."""
+    """The thread for a TNF with real variables: branch and bound over its boxes (spatial.py).
+
+    Bounds and objectives are those of its store. `tell` takes the least sense * objective that does not improve."""
 
     def __init__(self, tnf: TNF, boxes: RealBoxes, share: float = 1):
         super().__init__(share)

@@ -1,7 +1,7 @@
-"""From a linear program's duals to a bound that is proved.
+"""Proves a bound from the duals of a linear program.
 
-Of multipliers y of the rows (Jansson 2004, Neumaier and Shcherbina 2004: safe bounds), any finite numbers will do: for
-every x within the rows,
+Any finite multipliers y of the rows prove a bound (safe bounds: Jansson 2004, Neumaier and Shcherbina 2004). For every
+x within the rows,
 
     y A x  >=  sum over y_i > 0 of y_i row_lower_i  +  sum over y_i < 0 of y_i row_upper_i  =  side,
 
@@ -9,10 +9,10 @@ so for r = c - y A, within the bounds of the columns,
 
     c x  =  y A x + r x  >=  side  +  sum over r_j > 0 of r_j lower_j  +  sum over r_j < 0 of r_j upper_j.
 
-The solver's duals are floating-point numbers and may be anything. They are rounded to integers over one denominator,
-and from there on all arithmetic is that of integers: 64-bit ones where no sum can reach 2^62, else Python's. What is
-wrong with the duals makes the bound worse, never false. With c = 0 a bound above 0 says that there is no solution
-(Farkas). From r follows what each column may be in solutions of a given objective (reduced-cost fixing).
+The solver's duals are floating-point numbers without any guarantee. They are rounded to integers over one denominator,
+and all further arithmetic is exact: in 64-bit integers where no sum can reach 2^62, else in Python's. Errors in the
+duals make the bound weaker, never false. With c = 0 a bound above 0 proves that there is no solution (Farkas). From r
+follow bounds of each column in solutions with a given objective (reduced-cost fixing).
 """
 
 from __future__ import annotations
@@ -26,16 +26,17 @@ from turbo_fzn.domains import INFINITY
 
 DENOMINATOR = 2**30
 LEAST_DENOMINATOR = 2**12
-LARGEST_MULTIPLIER = 2.0**62  # beyond, duals are nonsense
+LARGEST_MULTIPLIER = 2.0**62  # larger duals are taken for errors
 SAFE_SUM = 2.0**61
 
 
 @dataclass
 class Certificate:
-    """denominator * sense * objective >= reduced x + side for all solutions, where `bound` is what the columns' bounds
-    make of it, rounded up. `multipliers` (of the rows) and `reduced` are arrays of integers; `value` is denominator *
-    bound before it is rounded, None where a column without a bound leaves none. `objective` is the factor of the
-    objective: 0 where the certificate is to say that there is no solution."""
+    """The inequality denominator * sense * objective >= reduced x + side, which holds for all solutions.
+
+    `multipliers` (of the rows) and `reduced` are arrays of integers. `value` is the least value of the right side
+    within the columns' bounds, None where a column without a bound leaves none; `bound` is value / denominator, rounded
+    up. `objective` is the factor of the objective: 0 in a certificate that there is no solution."""
 
     denominator: int
     multipliers: np.ndarray
@@ -55,7 +56,7 @@ class Certificate:
 
 
 class Certifier:
-    """The rows of a relaxation, column by column, so that many certificates over the same rows are cheap."""
+    """The rows of a relaxation sorted by column, so that many certificates over the same rows are cheap."""
 
     def __init__(self, relaxation: Relaxation, rows: LinearRows):
         self.relaxation = relaxation
@@ -81,8 +82,7 @@ class Certifier:
         return Certificate(denominator, multipliers, reduced, side, least(reduced, lower, upper, side), objective)
 
     def integers(self, duals: np.ndarray) -> tuple[int, np.ndarray]:
-        """(denominator, multipliers): the duals rounded, 0 where they are no numbers or ask for a side that is not
-        there.
+        """(denominator, multipliers) of the rounded duals; 0 for one that is not finite or needs a missing side.
 
         The denominator is as large as 64-bit sums allow, but no smaller than LEAST_DENOMINATOR."""
         usable = np.isfinite(duals) & (np.abs(duals) < LARGEST_MULTIPLIER / DENOMINATOR)
@@ -97,7 +97,7 @@ class Certifier:
         return denominator, multipliers
 
     def combine(self, multipliers: np.ndarray) -> np.ndarray:
-        """- multipliers A: int64 where that cannot overflow, else Python's integers."""
+        """-multipliers A, as int64 where that cannot overflow, else as Python's integers."""
         small = float(np.abs(multipliers).max(initial=0)) * self.largest < SAFE_SUM
         kind = np.int64 if small else object
         reduced = np.zeros(self.n_columns, kind)
@@ -122,7 +122,7 @@ def least(reduced: np.ndarray, lower: np.ndarray, upper: np.ndarray, side: int) 
 
 
 def dot(first: np.ndarray, second: np.ndarray) -> int:
-    """The sum of products, exact."""
+    """The exact sum of the products of two arrays of integers."""
     if len(first) == 0:
         return 0
     estimate = float(np.abs(first.astype(float)) @ np.abs(second.astype(float)))
@@ -134,10 +134,10 @@ def dot(first: np.ndarray, second: np.ndarray) -> int:
 def fix(
     certificate: Certificate, most: int, lower: np.ndarray, upper: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Reduced-cost fixing: what the columns may be in solutions with sense * objective <= most.
+    """Reduced-cost fixing: bounds of the columns in solutions with sense * objective <= most.
 
-    Returns (columns, lower, upper) of those whose bounds get narrower; an empty interval says that there is none. The
-    certificate must be of the same bounds.
+    Returns (columns, lower, upper) for the columns whose bounds get narrower; an empty interval means that there is no
+    such solution. The certificate must have been made with the same bounds.
     """
     nothing = np.empty(0, np.int64)
     if certificate.value is None or certificate.objective == 0:

@@ -1,9 +1,9 @@
-"""Literals of which at most one can be 1: rows that say so, and cuts that join several of them.
+"""Cliques of literals of which at most one can be 1: their rows, and cuts that join several of them.
 
-A literal is a 0-1 column or its complement. Two are in conflict when some row lets at most one of them be 1, or when
-the model says so in other ways: `x != y` for the truths of x = v and y = v, a table in whose rows two values never
-meet. Of literals that are all in conflict with each other at most one is 1, and that inequality is stronger than all
-the pairs (clique inequalities, Padberg 1973). Which ones the linear program's solution violates is found greedily.
+A literal is a 0-1 column or its complement. Two literals are in conflict where a row excludes that both are 1, or a
+constraint does: `x != y` for the truths of x = v and y = v, a table for two values that no row of it has together. In
+a clique, where each two literals are in conflict, at most one is 1; this inequality is stronger than those of all
+pairs (clique inequalities, Padberg 1973). The violated ones are found greedily.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from turbo_fzn.domains import INFINITY
 
 Literal = int  # twice the column, plus 1 for the complement
 
-ACTIVE = 0.01  # literals of at least this value are looked at
+ACTIVE = 0.01  # a literal of a smaller value is in no cut
 LEAST_EXCESS = 0.01
 MOST_ACTIVE = 3000
 MOST_SEEDS = 300
@@ -36,14 +36,13 @@ class Conflicts:
         self.sets: list[list[Literal]] = []
 
     def add(self, terms: Iterable[Affine]) -> None:
-        """Terms that are literals; those that are constant say nothing."""
+        """Adds a set of terms that are literals; constant ones are left out."""
         literals = [literal_of(term) for term in terms if term.column >= 0]
         if len(literals) > 1:
             self.sets.append(literals)
 
     def add_rows(self, rows: LinearRows, lower: np.ndarray, upper: np.ndarray) -> None:
-        """The rows that are such sets: of 0-1 columns with coefficients ±1, of which at most one may be as the side
-        says."""
+        """Adds the rows that are such sets: 0-1 columns with coefficients ±1, and a side that lets one literal be 1."""
         boolean = (lower >= 0) & (upper <= 1)
         fits = np.add.reduceat(~boolean[rows.columns] | (np.abs(rows.values) != 1), rows.start[:-1]) == 0
         for number in np.flatnonzero(fits).tolist():
@@ -68,7 +67,7 @@ class Conflicts:
                     yield entries, side, excess
 
     def active(self, values: np.ndarray) -> dict[Literal, float]:
-        """The literals of sets that are of some value, with that."""
+        """The values of the literals above ACTIVE, at most MOST_ACTIVE of them, largest first."""
         mentioned = {literal for literals in self.sets for literal in literals}
         point = values.tolist()
         valued = {literal: 1 - point[literal >> 1] if literal & 1 else point[literal >> 1] for literal in mentioned}
@@ -77,7 +76,8 @@ class Conflicts:
 
 
 def inequality(clique: Iterable[Literal]) -> tuple[dict[int, int], int]:
-    """At most one is 1, as (entries, side). A column and its complement cancel out: the others are 0 then."""
+    """The inequality "at most one is 1" as (entries, side). A column and its complement cancel out: all others are then
+    0."""
     entries: dict[int, int] = {}
     side = 1
     for literal in clique:
@@ -100,7 +100,7 @@ Row = tuple[dict[int, int], int, int]  # entries, lower side, upper side
 
 
 def at_most_one(entries: dict[int, int], low: int, high: int) -> Iterator[list[Literal]]:
-    """The literals of which the row lets at most one be 1, by either of its sides; of 0-1 columns times 1 or -1."""
+    """For each side of a row of 0-1 columns with coefficients ±1: its literals, where it lets at most one be 1."""
     for sign, side in ((1, high), (-1, -low)):
         literals = [2 * column + (sign * value < 0) for column, value in entries.items()]
         if abs(side) < INFINITY and side + sum(literal & 1 for literal in literals) == 1 and len(entries) > 1:
@@ -108,7 +108,7 @@ def at_most_one(entries: dict[int, int], low: int, high: int) -> Iterator[list[L
 
 
 def pair_of(row: Row, is_boolean: Callable[[int], bool]) -> tuple[Literal, Literal] | None:
-    """The two literals of which a row lets at most one be 1, if that is all that it says."""
+    """The two literals of a row that states nothing but that at most one of them is 1; None for other rows."""
     entries, low, high = row
     if len(entries) != 2 or (low > -INFINITY) == (high < INFINITY):
         return None
@@ -120,10 +120,10 @@ def pair_of(row: Row, is_boolean: Callable[[int], bool]) -> tuple[Literal, Liter
 
 
 def merge_pairs(rows: list[Row], is_boolean: Callable[[int], bool], is_stopped: Callable[[], bool]) -> list[Row]:
-    """The rows, with those that exclude pairs of literals replaced by rows of cliques of such pairs.
+    """The rows, where those that exclude pairs of literals are replaced by rows of cliques of such pairs.
 
-    A clique's row implies all of its pairs, and says more: of k literals that exclude each other in pairs, k/2 may be 1
-    by the pairs alone, as far as a linear program sees."""
+    A clique's row implies all of its pairs and is stronger: by the pairs alone, a linear program may set each of k
+    literals to 1/2, which sums up to k/2."""
     pairs = {number: pair for number, row in enumerate(rows) if (pair := pair_of(row, is_boolean)) is not None}
     cliques = [clique for clique in groups(_in_triangles(pairs.values()), is_stopped) if len(clique) > 2]
     covered = {pair for clique in cliques for pair in combinations(clique, 2)}
@@ -132,7 +132,7 @@ def merge_pairs(rows: list[Row], is_boolean: Callable[[int], bool], is_stopped: 
 
 
 def _in_triangles(pairs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The pairs whose two are in pairs with a third: mostly few, and only these can be in cliques."""
+    """The pairs whose members share a neighbour: mostly few, and only these can be in a clique of three or more."""
     pairs = list(pairs)
     neighbours: dict[int, set[int]] = {}
     for x, y in pairs:
@@ -142,9 +142,9 @@ def _in_triangles(pairs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def groups(pairs: Iterable[tuple[int, int]], is_stopped: Callable[[], bool] = lambda: False) -> list[list[int]]:
-    """Of variables that differ in pairs: sets that all differ, so that each pair of two is in one of them.
+    """Sets of variables that all differ, from pairs that differ; each pair is in one of the sets.
 
-    From MOST_WORK on, the pairs that are left are sets of two. When told to stop, the sets so far."""
+    After MOST_WORK steps the remaining pairs become sets of two. Where `is_stopped`, the sets found so far."""
     neighbours: dict[int, set[int]] = {}
     for x, y in pairs:
         if x != y:  # a contradiction, and none of ours

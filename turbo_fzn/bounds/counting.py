@@ -1,7 +1,7 @@
 """The rows of globals that count values: sums of the truths of x = v. See linearise.FORMS.
 
-Every variable that is counted gets a column for each of its values (encoding.py), which makes most of these rows as
-strong as linear ones can be.
+Every variable that is counted gets a column for each of its values (encoding.py); most of these rows are then as strong
+as linear rows can be.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from turbo_fzn.bounds.relaxation import Affine, Meaning
 from turbo_fzn.domains import INFINITY
 
 Form = Callable[..., Any]
-MOST_TRUTHS = 100_000  # that one constraint may ask for
+MOST_TRUTHS = 100_000  # that one constraint may create
 
 
 def values_of(m: Linearizer, terms: Sequence[Affine]) -> list[dict[int, Affine]] | None:
@@ -30,7 +30,7 @@ def values_of(m: Linearizer, terms: Sequence[Affine]) -> list[dict[int, Affine]]
 
 
 def add_distinct(m: Linearizer, terms: list[Affine]) -> None:
-    """At most one has a given value, and one has it if there are as many values as terms."""
+    """At most one term has a given value, and one has it if there are as many values as terms."""
     truths = values_of(m, terms)
     if truths is None:
         return _add_least_sums(m, terms)
@@ -44,7 +44,7 @@ def add_distinct(m: Linearizer, terms: list[Affine]) -> None:
 
 
 def _add_permuted(m: Linearizer, terms: list[Affine], values: list[int]) -> None:
-    """What an array holds at all places of a permutation is the array: both have the same sum."""
+    """The elements that a permutation reads from an array have the sum of the whole array."""
     taken = {term.constant for term in terms if term.column < 0}
     columns = [term.column for term in terms if term.column >= 0]
     for array, results in m.reads.items():
@@ -54,7 +54,8 @@ def _add_permuted(m: Linearizer, terms: list[Affine], values: list[int]) -> None
 
 
 def _add_least_sums(m: Linearizer, terms: list[Affine]) -> None:
-    """The sum of integers that differ is at least that of the least ones that their bounds leave, and at most so."""
+    """The sum of integers that differ is at least that of the least distinct values above their lower bounds; likewise
+    from above."""
     for sign in (1, -1):
         total, last = 0, -INFINITY
         for low in sorted(m.builder.range([(sign, term)])[0] for term in terms):
@@ -78,7 +79,7 @@ def all_different_except(m: Linearizer, x: Any, exceptions: Any) -> None:
 
 
 def inverse(m: Linearizer, f: Any, first_f: Any, g: Any, first_g: Any) -> None:
-    """[f_i = j] = [g_j = i]."""
+    """The rows of two inverse functions: [f_i = j] = [g_j = i]."""
     there, back = m.array(f), m.array(g)
     m.distinct += [there, back]
     truths, others = values_of(m, there), values_of(m, back)
@@ -125,7 +126,7 @@ def member(m: Linearizer, x: Any, y: Any) -> None:
 
 
 def _number_of_values(m: Linearizer, n: Any, x: Any) -> None:
-    """A value is used if one of its truths is, and only then."""
+    """A value is used exactly if one of the terms has it; `n` is the number of used values."""
     terms = m.array(x)
     truths = values_of(m, terms)
     if truths is None:
@@ -145,7 +146,7 @@ def _is_used(terms: list[Affine], value: int) -> Meaning:
 
 
 def cardinality(closed: bool) -> Form:
-    """Each value of the cover occurs `counts` times, a number or a variable for each."""
+    """The rows of "each value of the cover occurs `counts` times", where each count is a number or a variable."""
 
     def form(m: Linearizer, x: Any, cover: Any, counts: Any) -> None:
         numbers = m.array(counts)
@@ -184,7 +185,7 @@ def _limit_counts(
 
 
 def _bin_loads(exactly: bool) -> Form:
-    """What lies in each bin sums up to its load, or to no more than its capacity."""
+    """The weights in each bin sum up to its load, or to no more than its capacity."""
 
     def form(m: Linearizer, sizes: Any, first: Any, bins: Any, weights: Any) -> None:
         truths, start, limits = values_of(m, m.array(bins)), m.term(first).constant, m.array(sizes)
@@ -202,7 +203,7 @@ def _bin_loads(exactly: bool) -> Form:
 
 
 def _bins_alike(m: Linearizer, capacity: Any, bins: Any, weights: Any) -> None:
-    """Nothing is said of empty bins, so a capacity below 0 bounds no sum of truths."""
+    """No bin that is used exceeds the capacity. Empty bins may, so a capacity below 0 gives no rows."""
     truths = values_of(m, m.array(bins)) if m.term(capacity).constant >= 0 else None
     for place in sorted({place for values in truths or () for place in values}):
         terms = [(w, values[place]) for w, values in zip(m.integers(weights), truths or ()) if place in values]
@@ -240,7 +241,7 @@ def _precede_chain(m: Linearizer, chain: Any, x: Any) -> None:
 
 
 def _sequence_precede(m: Linearizer, x: Any) -> None:
-    """1 comes before 2, that before 3, and so on; so the first is at most 1."""
+    """Each value v > 1 appears after v - 1 has, so the first member is at most 1."""
     members = m.array(x)
     most = min(len(members), max((m.builder.range([(1, term)])[1] for term in members), default=0))
     _add_precedence(m, pairwise(range(1, int(most) + 1)), members)
@@ -257,7 +258,7 @@ def _add_precedence(m: Linearizer, pairs: Iterable[tuple[int, int]], members: li
 
 
 def sort(m: Linearizer, x: Any, y: Any) -> None:
-    """The same sum; the ends bound all."""
+    """y, the sorted x, has the sum of x; its first and last members bound all of x."""
     members, ordered = m.array(x), m.array(y)
     m.builder.add([*((1, term) for term in members), *((-1, term) for term in ordered)], 0, 0)
     for term in members if ordered else ():

@@ -5,10 +5,10 @@ From one inequality sum a_j t_j <= b over integers t_j >= 0, and a divisor d wit
     sum (floor(a_j / d) (d - r) + max(a_j mod d - r, 0)) t_j  <=  floor(b / d) (d - r)
 
 (mixed-integer rounding, Nemhauser and Wolsey 1990; with the last sum left out, Chvátal 1973 and Gomory 1958). Columns
-are counted from one of their bounds, slacks of rows are integers too, as all rows are of integers. The inequalities to
-round are the rows themselves and the rows of the tableau: combinations of rows, with multipliers that the solver gives
-in floating point. They are made fractions of one denominator first. From there on all arithmetic is that of Python's
-integers, so a cut holds whatever the solver said.
+are counted from one of their bounds; the slacks of rows are integers too, as the rows have integer coefficients. The
+rows themselves are rounded, and the rows of the tableau: combinations of rows, with multipliers that the solver gives
+in floating point. These become fractions with one denominator first. All further arithmetic is that of Python's
+integers, so a cut is valid whatever the solver's numbers are.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from turbo_fzn.bounds.relaxation import LARGEST_SIDE, LinearRows, Separator
 from turbo_fzn.domains import INFINITY
 
 LARGEST_DENOMINATOR = 10**6  # of the multipliers of a tableau's row
-EXACT = 1e-7  # what floating-point numbers may be off
+EXACT = 1e-7  # tolerance for the solver's floating-point numbers
 LEAST_VIOLATION = 1e-3  # as a distance
 LARGEST_COEFFICIENT = 10**7
 MOST_ENTRIES = 1000
-DUAL_UNITS = 1000  # that the largest dual is made
-DIVISORS = 6  # tried for a row
+DUAL_UNITS = 1000  # to which the largest dual is scaled
+DIVISORS = 6  # tried for each row
 FRACTIONAL = 1e-4
 SAFE_PRODUCT = 2**62
 PARALLEL = 0.9  # the cosine of two cuts of which one is enough
@@ -38,7 +38,7 @@ Row = tuple[dict[int, int], int, int]
 
 
 class Cut(NamedTuple):
-    """sum of entries <= side; how far the point is beyond."""
+    """The inequality sum of entries <= side, and the distance of the point from its hyperplane."""
 
     entries: dict[int, int]
     side: int
@@ -56,7 +56,8 @@ class Slack(NamedTuple):
 
 
 class Cutter:
-    """Cuts off the point `values` (float [n]) of the rows within the bounds (int64 [n])."""
+    """Makes cuts that separate the point `values` (float [n]) from the integer points of the rows within the bounds
+    (int64 [n])."""
 
     def __init__(self, rows: LinearRows, lower: np.ndarray, upper: np.ndarray, values: np.ndarray):
         self.rows, self.values = rows, values
@@ -69,7 +70,7 @@ class Cutter:
         np.add.at(self.activity, np.repeat(np.arange(len(rows)), np.diff(rows.start)), products)
 
     def of_rows(self) -> Iterator[Cut]:
-        """From each row that the point meets and that has fractional columns."""
+        """Cuts from each row with fractional columns that is tight at the point."""
         rows, values = self.rows, self.values
         fractional = np.abs(values - np.rint(values)) > FRACTIONAL
         touched = np.zeros(len(rows), bool)
@@ -83,7 +84,7 @@ class Cutter:
                     yield from self.round({column: sign * value for column, value in entries.items()}, b)
 
     def of_tableau(self, program: Program, most: int) -> Iterator[Cut]:
-        """From the tableau's rows of fractional basic columns, the most fractional ones first."""
+        """Cuts from the tableau's rows of fractional basic columns, the most fractional ones first."""
         positions, columns = program.basic_rows()
         distance = np.abs(self.values[columns] - np.rint(self.values[columns]))
         for place in np.argsort(-distance, kind="stable")[:most].tolist():
@@ -95,8 +96,7 @@ class Cutter:
                 yield from self.of_combination(multipliers, [denominator])
 
     def of_duals(self, duals: np.ndarray, without: int) -> Iterator[Cut]:
-        """From the sum of rows that proves the bound, but for the rows with the objective (the column `without`):
-        divided by the objective's coefficients it says how many units the objective must have."""
+        """Cuts from the sum of rows that proves the bound, without the rows of the objective (the column `without`)."""
         duals = np.where(np.isfinite(duals), duals, 0.0)
         duals[np.repeat(np.arange(len(self.rows)), np.diff(self.rows.start))[self.rows.columns == without]] = 0
         used = np.flatnonzero(np.abs(duals) > EXACT)
@@ -106,7 +106,7 @@ class Cutter:
             yield from self.of_combination(multipliers, [])
 
     def of_combination(self, multipliers: dict[int, int], divisors: list[int]) -> Iterator[Cut]:
-        """From the sum of rows, each with its slack: sum of multiplier (row x + slack) = sum of multiplier * side."""
+        """Cuts from a sum of rows with their slacks: sum of multiplier (row x + slack) = sum of multiplier * side."""
         total: dict[int, int] = {}
         slacks: list[Slack] = []
         b = 0
@@ -130,7 +130,7 @@ class Cutter:
     def round(
         self, entries: dict[int, int], b: int, slacks: Sequence[Slack] = (), divisors: list[int] | None = None
     ) -> Iterator[Cut]:
-        """The best of the cuts by some divisors, from entries x + slacks <= b."""
+        """The deepest cut from entries x + slacks <= b over the divisors, if there is one."""
         factors, distances = [], []  # of columns, counted from the nearer bound, and of slacks
         for column, value in entries.items():
             end = self.upper[column] if self.from_upper[column] else self.lower[column]
@@ -150,7 +150,7 @@ class Cutter:
             yield best
 
     def divisors(self, entries: dict[int, int]) -> list[int]:
-        """Coefficients of columns that are not at a bound, the largest first."""
+        """The absolute coefficients of columns that are not at a bound, the largest first, at most DIVISORS."""
         found = {
             abs(value)
             for column, value in entries.items()
@@ -208,8 +208,7 @@ def rounded(value: int, d: int, r: int) -> int:
 
 
 def as_fractions(multipliers: np.ndarray) -> tuple[int, dict[int, int]] | None:
-    """(denominator, numerators by place) of numbers that are such fractions but for rounding errors; None where they
-    are not."""
+    """(denominator, numerators by place) of numbers that are fractions up to rounding errors; None for others."""
     used = np.flatnonzero(np.abs(multipliers) > EXACT)
     rest = multipliers[used]
     denominator = 1
@@ -227,7 +226,7 @@ def as_fractions(multipliers: np.ndarray) -> tuple[int, dict[int, int]] | None:
 
 
 def _smallest_denominator(value: float) -> int:
-    """By continued fractions; 0 where there is none up to LARGEST_DENOMINATOR."""
+    """The least denominator found by continued fractions; 0 where none up to LARGEST_DENOMINATOR is."""
     before, now = 0, 1
     rest = value - np.floor(value)
     for _ in range(12):
@@ -251,7 +250,7 @@ def of_separators(separators: Iterable[Separator], values: np.ndarray) -> Iterat
 
 
 def select(cuts: list[Cut], most: int) -> list[Row]:
-    """The deepest cuts, without any that is nearly parallel to one already chosen."""
+    """The deepest cuts as rows, at most `most`, without any that is nearly parallel to one already chosen."""
     used = sorted({column for cut in cuts for column in cut.entries})
     place_of = {column: place for place, column in enumerate(used)}
     directions = np.zeros((min(most, len(cuts)), len(used)))  # of those chosen, of length 1

@@ -1,16 +1,16 @@
-"""The truth values of "x = v" as columns, and what ties them to x.
+"""The truth values of "x = v" as columns, and the rows that tie them to x.
 
-The model has some of them itself: `int_eq_reif(x, 3, b)` makes b the truth of x = 3, `int_ne_reif` its negation. Where
-a constraint needs all of a variable's values (element, an array's index), the missing ones are made. A variable all of
-whose values have one is tied by two equations,
+The model has some of these columns itself: `int_eq_reif(x, 3, b)` makes b the truth of x = 3, `int_ne_reif` its
+negation. Where a constraint needs all of a variable's values (element, an array's index), the missing columns are
+created. A variable all of whose values have a column is tied by two equations,
 
     sum over v of [x = v] = 1        sum over v of v [x = v] = x,
 
-which make the relaxation as strong as it can be on one variable. Otherwise x has at least the values of the ones that
-there are.
+which make the relaxation as strong as it can be on one variable. Otherwise two inequalities bound x by the columns that
+exist (`tie_some`).
 
-A variable that a linear equation makes another one's image (an index that is a variable and an offset) has that one's
-truths, not some of its own: they would be tied by the two sums alone.
+A variable that a linear equation makes the image of another (an index that is a variable plus an offset) shares the
+truths of that variable: separate ones would be tied by the two sums alone.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from turbo_fzn.bounds.relaxation import FALSE, TRUE, Affine, Builder
 from turbo_fzn.domains import INFINITY, IntSet
 
 LARGEST_DOMAIN = 600  # of a variable that gets a column for each value
-VALUES_PER_LITERAL = 3  # where the model has one for a third of the values, the others are made too
+VALUES_PER_LITERAL = 3  # where the model has a literal for a third of the values, the others are created too
 
 
 class Encoding:
-    """Of the integer columns of `builder`; `domain(column)` is the set of values that the model leaves it."""
+    """The truths of the integer columns of `builder`; `domain(column)` is the set of values of a column."""
 
     def __init__(self, builder: Builder, domain: Callable[[int], IntSet]):
         self.builder = builder
         self.domain = domain
         self.literals: dict[int, dict[int, Affine]] = {}
         self.values: dict[int, list[int]] = {}  # of the columns that have them all
-        self.images: dict[int, Affine] = {}  # of the columns that another one determines: which, and how
+        self.images: dict[int, Affine] = {}  # a column as an affine function of another
 
     def source(self, x: Affine) -> Affine:
-        """The same by a column that is no other one's image. Chains of images become short on the way."""
+        """An affine term equal to x over a column that is not an image. Shortens the chains of images on the way."""
         chain = []
         column = x.column
         while column in self.images:
@@ -50,8 +50,8 @@ class Encoding:
         return Affine(column, x.coefficient * image.coefficient, x.coefficient * image.constant + x.constant)
 
     def relate(self, a: int, x: Affine, b: int, y: Affine, k: int) -> None:
-        """a x + b y = k: one of the two is the other's image, unless that would need a division. The one with fewer
-        values keeps its truths: the other lacks holes, or has no bounds at all where the TNF has lost it."""
+        """Makes one of the two in a x + b y = k the other's image, unless that needs a division. The one with fewer
+        values keeps its truths: the other's domain lacks holes, or has no bounds where the TNF has eliminated it."""
         (column, f, p), (other, g, q) = self.source(x), self.source(y)
         f, g, k = a * f, b * g, k - a * p - b * q
         if column == other or column < 0 or other < 0 or f == 0 or g == 0:
@@ -66,7 +66,7 @@ class Encoding:
         return self.builder.lower[column] >= 0 and self.builder.upper[column] <= 1
 
     def known(self, x: Affine, value: int) -> Affine | None:
-        """The truth of x = value, where it is known without a new column."""
+        """The truth of x = value, None where it would need a new column."""
         column, coefficient, constant = self.source(x)
         if column < 0:
             return TRUE if constant == value else FALSE
@@ -78,16 +78,16 @@ class Encoding:
         return self.literals.get(column, {}).get(value)
 
     def named(self, x: Affine) -> dict[int, Affine]:
-        """The truths of x = v that there are."""
+        """The existing truths of x = v, by v."""
         column, coefficient, constant = self.source(x)
         return {coefficient * value + constant: truth for value, truth in self.literals.get(column, {}).items()}
 
     def has_all(self, x: Affine) -> bool:
-        """Whether all values of x have their truths."""
+        """Whether all values of x have truths."""
         return self.source(x).column in self.values
 
     def name(self, x: Affine, value: int, literal: Affine) -> None:
-        """The model says that `literal` is the truth of x = value."""
+        """Records that the model makes `literal` the truth of x = value."""
         known = self.known(x, value)
         if known is not None:
             self.builder.add([(1, known), (-1, literal)], 0, 0)
@@ -96,7 +96,7 @@ class Encoding:
             self.literals.setdefault(column, {})[(value - constant) // coefficient] = literal
 
     def equals(self, x: Affine, value: int) -> Affine:
-        """The truth of x = value, made if need be."""
+        """The truth of x = value, created where it is missing."""
         known = self.known(x, value)
         if known is not None:
             return known
@@ -131,7 +131,7 @@ class Encoding:
         self.builder.add([*literals, (-1, own)], 0, 0)
 
     def finish(self) -> None:
-        """Ties the variables that have some of their values named."""
+        """Ties the variables that have truths for some of their values."""
         for column, literals in list(self.literals.items()):
             if column in self.values:
                 continue
@@ -142,7 +142,7 @@ class Encoding:
                 self.tie_some(column, literals)
 
     def tie_some(self, column: int, literals: dict[int, Affine]) -> None:
-        """At most one holds; x >= lower + sum (v - lower) [x = v], and so on from above."""
+        """Adds the rows: at most one truth holds; x >= lower + sum (v - lower) [x = v]; likewise from above."""
         own = Affine(column, 1, 0)
         low, high = self.builder.lower[column], self.builder.upper[column]
         self.builder.add([(1, literal) for literal in literals.values()], high=1)

@@ -1,10 +1,10 @@
-"""Scheduling and packing: what tasks use together has room under the capacity. See linearise.FORMS.
+"""The rows of scheduling and packing: energy of tasks under a capacity. See linearise.FORMS.
 
-A task of length d that uses r of a capacity C takes the area d r. All areas lie between the earliest start and the end,
-so C (end - start) is at least their sum, for every variable that is known to be behind all ends; and where every task
-is as early as can be, their midpoints, weighted by their areas, still sum up to what a full capacity would give
-(Queyranne 1993, for one machine). Rectangles that do not overlap are tasks in each direction. Of two tasks that must
-not overlap one is the first, which a column says (Manne 1960).
+A task of length d that uses r of a capacity C has the energy d r. All energies lie between the earliest start and the
+end, so C (end - start) is at least their sum, for every variable that is at least the end of each task. The midpoints
+of the tasks, weighted by their energies, sum up to at least what a fully used capacity gives (Queyranne 1993, for one
+machine). Rectangles that do not overlap are tasks in each direction. For two tasks that must not overlap, a column
+states which is first (Manne 1960).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from turbo_fzn.bounds.relaxation import TRUE, Affine, negation
 from turbo_fzn.domains import INFINITY
 
 MOST_PAIRS = 3000
-MOST_STEPS = 2  # from a start to a variable that is behind its end
+MOST_STEPS = 2  # from a start to a variable that is at least its end
 LARGEST_AREA = 2**40
 
 Side = tuple[Affine, Affine]  # start and length
@@ -25,7 +25,7 @@ Side = tuple[Affine, Affine]  # start and length
 
 def cumulative(m: Linearizer, s: Any, d: Any, r: Any, b: Any) -> None:
     uses = m.array(r)
-    if all(m.builder.range([(1, use)])[0] >= 0 for use in uses):  # what one gives has room for others
+    if all(m.builder.range([(1, use)])[0] >= 0 for use in uses):  # a negative use would add to the capacity
         _add_tasks(m, m.array(s), m.array(d), uses, m.builder.range([(1, m.term(b))])[1])
 
 
@@ -47,8 +47,8 @@ def _rectangles(m: Linearizer, x: Any, y: Any, dx: Any, dy: Any) -> None:
 
 
 def _order_where_they_meet(m: Linearizer, across: list[Side], along: list[Side]) -> None:
-    """Rectangles that are sure to overlap in one direction are one behind the other in the other direction."""
-    sure = []  # (from, to) that each is sure to take across
+    """Orders rectangles along one direction where they are sure to overlap in the other (`across`)."""
+    sure = []  # (from, to): the part across that each rectangle always covers
     for start, length in across:
         latest, shortest = m.builder.range([(1, start)])[1], m.builder.range([(1, length)])[0]
         earliest_end = m.builder.range([(1, start)])[0] + shortest if shortest > 0 else -INFINITY
@@ -63,7 +63,7 @@ def meet(first: tuple[int, int], second: tuple[int, int]) -> bool:
 
 
 def order(m: Linearizer, first: Side, second: Side) -> None:
-    """One of the two ends before the other begins, unless one may have no length, which then may lie anywhere."""
+    """Adds the rows "one of the two ends before the other begins", unless one may have length 0 and lie anywhere."""
     (start, length), (other_start, other_length) = first, second
     if min(m.builder.range([(1, length)])[0], m.builder.range([(1, other_length)])[0]) < 1:
         return
@@ -74,7 +74,7 @@ def order(m: Linearizer, first: Side, second: Side) -> None:
 
 
 def _add_tasks(m: Linearizer, starts: list[Affine], lengths: list[Affine], uses: list[Affine], capacity: int) -> None:
-    """Those that are sure to take something."""
+    """Records a machine with the tasks whose least length and least use are above 0."""
     tasks = []
     for start, length, use in zip(starts, lengths, uses):
         shortest, least = m.builder.range([(1, length)])[0], m.builder.range([(1, use)])[0]
@@ -85,7 +85,7 @@ def _add_tasks(m: Linearizer, starts: list[Affine], lengths: list[Affine], uses:
 
 
 def add_machine(m: Linearizer, machine: Machine) -> None:
-    """To be called when the rows are there that say what is behind what."""
+    """Adds the rows of a machine; called after the rows from which `differences` reads the order of variables."""
     tasks, capacity = machine
     area = sum(task.length * task.use for task in tasks)
     earliest = min(m.builder.range([(1, task.start)])[0] for task in tasks)
@@ -120,7 +120,7 @@ def _ends_of(task: Task, steps: Steps) -> set[int]:
 
 
 def differences(m: Linearizer) -> Steps:
-    """Of each column x the columns y with y - x >= k in a row, and k."""
+    """For each column x: (y, k) of the rows y - x >= k."""
     if m.steps is None:
         m.steps = {}
         for entries, low, high in m.builder.rows:

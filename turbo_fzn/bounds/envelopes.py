@@ -1,9 +1,9 @@
-"""A TNF with real variables -> linear rows that every point of a box satisfies.
+"""Linear rows that every solution of a TNF with real variables satisfies in a box.
 
-Sums, comparisons and conversions are linear as they stand. A product x = y z lies between four planes (McCormick,
-Mathematical Programming 1976), a square above its tangents and below its secant; where one factor is fixed that is the
-product itself. What is left out (functions, division, tables) only makes the relaxation weaker. All numbers are
-exact: integers, or fractions of a power of two, as doubles are.
+Sums, comparisons and conversions are linear. A product x = y z lies between four planes (McCormick, Mathematical
+Programming 1976), a square above its tangents and below its secant; with a fixed factor it is linear. Operators without
+rows (functions, division, tables) only make the relaxation weaker. All numbers are exact: integers, or fractions over a
+power of two, as doubles are.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from turbo_fzn.tnf.language import (
     TNF,
 )
 
-LARGEST_INTEGER = 2**53  # a double knows no larger ones exactly: such a bound counts as none
-LARGEST_FACTOR = 1e9  # of a product's planes: beyond, they would only blur the linear program
+LARGEST_INTEGER = 2**53  # doubles do not hold all larger integers: such a bound counts as none
+LARGEST_FACTOR = 1e9  # of a product's planes: larger ones only make the linear program inaccurate
 
 
 Exact = int | Fraction
 
 
 class Row(NamedTuple):
-    """low <= sum of value * variable <= high; None for a side that is not there."""
+    """low <= sum of value * variable <= high; None for a missing side."""
 
     entries: dict[int, Exact]
     low: Exact | None
@@ -48,7 +48,7 @@ class Row(NamedTuple):
 
 
 class Term(NamedTuple):
-    """A variable, or a constant (-1), between two numbers."""
+    """A variable, or a constant (variable -1), with its bounds."""
 
     variable: int
     low: float
@@ -56,7 +56,7 @@ class Term(NamedTuple):
 
     @property
     def value(self) -> Fraction | None:
-        """Its one value."""
+        """The value of a fixed term, None for others."""
         return Fraction(self.low) if self.low == self.high and math.isfinite(self.low) else None
 
     @property
@@ -73,32 +73,32 @@ class Term(NamedTuple):
 
 
 class Box:
-    """The variables of a TNF between numbers: `lower` and `upper` (float64 [n]), infinite where there is no bound."""
+    """Bounds of the variables of a TNF as numbers: `lower` and `upper` (float64 [n]), infinite where there is none."""
 
     def __init__(self, tnf: TNF, lower: np.ndarray, upper: np.ndarray):
         self.tnf, self.real, self.codes = tnf, real_variables(tnf), lower
         self.lower, self.upper = (numbers_of(ends, self.real) for ends in (lower, upper))
 
     def term(self, v: int, real: bool) -> Term:
-        """A variable where a real number is meant, or an integer. Constants belong to both: what they are, a code or an
-        integer, is for the place to say."""
+        """The term of a variable that is used as a real number, or as an integer. A constant may be used as both: then
+        its place in the row decides whether it is a code or an integer."""
         if real and not self.real[v]:
             number = floats.number(int(self.codes[v]))
             return Term(-1, number, number)
         return Term(v, float(self.lower[v]), float(self.upper[v]))
 
     def is_integer(self, v: int) -> bool:
-        """Whether it is known to be one, as of a constant it is not."""
+        """Whether the variable is an integer; False for constants, which may be codes."""
         return bool(not self.real[v] and self.tnf.lower[v] < self.tnf.upper[v])
 
     def terms(self, *variables: int) -> list[Term]:
-        """Variables of one kind: real ones if any of them is."""
+        """The terms of variables of one kind, which are real if any of them is."""
         real = any(self.real[v] for v in variables)
         return [self.term(v, real) for v in variables]
 
 
 class Envelopes:
-    """The rows of one box after the other; those of an operator whose variables are as they were are made once."""
+    """Makes the rows of successive boxes; those of a row of the TNF are kept while the bounds of its variables are."""
 
     def __init__(self, tnf: TNF):
         chosen = np.isin(tnf.op, list(FORMS))
@@ -118,13 +118,13 @@ class Envelopes:
 
 
 def real_variables(tnf: TNF) -> np.ndarray:
-    """The real variables (bool [n]), but for constants: one may be an integer elsewhere, which has the same code."""
+    """The real variables (bool [n]) without constants: a constant may also be used as the integer of the same code."""
     assert tnf.floats is not None
     return tnf.floats.mask & (tnf.lower < tnf.upper)
 
 
 def numbers_of(ends: np.ndarray, real: np.ndarray) -> np.ndarray:
-    """The numbers (float64) of bounds (int64), which are codes where `real` (bool)."""
+    """The numbers (float64) of bounds (int64), which are codes of reals where `real` (bool) is set."""
     integers = np.where(np.abs(ends) > LARGEST_INTEGER, np.copysign(np.inf, ends), ends)
     return np.where(real, floats.numbers(ends), integers)
 
@@ -191,7 +191,7 @@ def _float_leq(box: Box, x: int, y: int, z: int) -> Iterable[Row]:
 
 
 def comparison(x: Term, y: Term, z: Term, apart: int) -> Iterable[Row]:
-    """x = (y <= z). What does not hold leaves them `apart`: reals may be equal as far as a closed interval knows."""
+    """The rows of x = (y <= z). Where x is 0, y - z >= `apart`: 1 for integers, 0 for reals (closed intervals)."""
     if x.value is not None:
         yield row([(1, y), (-1, z)], high=0) if x.value else row([(1, y), (-1, z)], low=apart)
     elif y.is_bounded and z.is_bounded:
@@ -230,7 +230,7 @@ def greatest(box: Box, *names: int) -> Iterable[Row]:
 
 
 def element(box: Box, x: int, y: int, z: int) -> Iterable[Row]:
-    """x = tables[y + z], of an index with two values: a line."""
+    """The row of x = tables[y + z] where the index has two values: a line."""
     index = box.term(y, False)
     if not index.is_bounded or index.high - index.low != 1:
         return

@@ -1,8 +1,8 @@
-"""Tables, automata and decision diagrams: a column for each row or edge, of which a solution uses one or a path.
+"""The rows of tables, automata and decision diagrams, with a column for each row of a table or each edge.
 
-The rows of a table are chosen among, which makes the hull of the table (disjunctive programming, Balas 1979). A word
-that an automaton accepts is a path of one unit through its states unrolled (Côté, Gendron and Rousseau 2007), whose
-polytope is integral.
+A solution chooses one row of a table, which gives the hull of the table (disjunctive programming, Balas 1979). A word
+that an automaton accepts is a flow of one unit through its unrolled states (Côté, Gendron and Rousseau 2007); the
+polytope of such flows is integral.
 """
 
 from __future__ import annotations
@@ -12,9 +12,13 @@ from functools import cache
 from itertools import islice
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from turbo_fzn.bounds.linearizer import Linearizer
 from turbo_fzn.bounds.relaxation import Affine, Meaning
 from turbo_fzn.domains import IntSet
+from turbo_fzn.lower.globals.table_relation import Relation, columns_of
+from turbo_fzn.read.model import Ref
 
 MOST_CELLS = 50_000  # of a table's rows that the domains leave
 MOST_EDGES = 30_000
@@ -26,8 +30,14 @@ MOST_LOOKED_AT = 1_000_000
 
 def table(m: Linearizer, x: Any, n_rows: Any, cells: Any) -> None:
     terms = m.array(x)
-    rows = _rows_left(m, terms, cells)
-    if rows is None or not rows or not terms:
+    if not terms:
+        return
+    relation = _relation_of(m, cells, len(terms))
+    if relation.is_all_different:
+        m.distinct.append(terms)
+        return
+    rows = _rows_left(m, terms, relation)
+    if not rows:
         return
     chosen = [m.builder.choice(is_row(terms, row)) for row in rows]
     m.builder.add([(1, column) for column in chosen], 1, 1)
@@ -35,21 +45,35 @@ def table(m: Linearizer, x: Any, n_rows: Any, cells: Any) -> None:
         _tie(m, term, [(row[place], column) for row, column in zip(rows, chosen)])
 
 
+def _relation_of(m: Linearizer, cells: Any, width: int) -> Relation:
+    """The tuples of a table, which are looked at once, however many constraints name it."""
+    relation = m.relations.get((cells, width)) if type(cells) is Ref else None
+    if relation is None:
+        numbers = m.integers(cells)
+        relation = Relation(0, *columns_of(numbers, len(numbers) // width, width))
+        if type(cells) is Ref:
+            m.relations[cells, width] = relation
+    return relation
+
+
 def is_row(terms: list[Affine], row: tuple[int, ...]) -> Meaning:
     return lambda value_of: int(all(value_of(term) == cell for term, cell in zip(terms, row)))
 
 
-def _rows_left(m: Linearizer, terms: list[Affine], cells: Any) -> list[tuple[int, ...]] | None:
-    """The rows of which every cell is in its domain, each once; None where there are too many."""
-    numbers = m.integers(cells)
-    domains = [m.domain(term.column) if term.column >= 0 else IntSet.interval(*[term.constant] * 2) for term in terms]
-    rows = zip(*(iter(numbers),) * len(terms)) if terms else ()
-    left = dict.fromkeys(row for row in rows if all(map(IntSet.__contains__, domains, row)))
-    return list(left) if len(left) * len(terms) <= MOST_CELLS else None
+def _rows_left(m: Linearizer, terms: list[Affine], relation: Relation) -> list[tuple[int, ...]]:
+    """The rows of which every cell is in its domain; none where there are too many."""
+    is_left = np.ones(relation.n_rows, bool)
+    for term, values, places in zip(terms, relation.values, relation.places):
+        domain = m.domain(term.column) if term.column >= 0 else IntSet.interval(*[term.constant] * 2)
+        is_left &= np.array([value in domain for value in values.tolist()], bool)[places]
+    if np.count_nonzero(is_left) * len(terms) > MOST_CELLS:
+        return []
+    columns = [values[places[is_left]].tolist() for values, places in zip(relation.values, relation.places)]
+    return list(zip(*columns))
 
 
 def _tie(m: Linearizer, term: Affine, uses: list[tuple[int, Affine]]) -> None:
-    """The term has the value of the column that is 1 (one of them is); and so have its truths, where they are known."""
+    """Ties the term, and its truths where it has some, to the value of the one column that is 1."""
     m.builder.add([*uses, (-1, term)], 0, 0)
     if m.is_named(term) or m.is_small(term):
         by_value: dict[int, list[Affine]] = {}
@@ -70,7 +94,8 @@ class _Edge(NamedTuple):
 
 
 def _add_paths(m: Linearizer, x: list[Affine], layers: list[list[_Edge]], start: int, total: Affine | None) -> None:
-    """One unit flows from `start` along an edge of each layer, whose values are those of x; its costs are `total`."""
+    """Adds the rows of one unit of flow from `start` along an edge of each layer: the edges' values are those of x,
+    their costs sum up to `total`."""
     columns: list[dict[_Edge, Affine]] = []
     for place, layer in enumerate(layers):
         columns.append({edge: m.builder.choice(_uses_edge(x, layers, start, total, place, edge)) for edge in layer})
@@ -99,7 +124,7 @@ def _uses_edge(
 
 
 def _path_of(word: list[int], layers: list[list[_Edge]], start: int, total: int | None) -> tuple[_Edge, ...]:
-    """The first path that reads the word, at that cost; one there is."""
+    """The first path that reads the word at the cost `total`; there must be one."""
 
     @cache
     def ways(place: int, state: int, cost: int) -> tuple[_Edge, ...] | None:
@@ -118,7 +143,7 @@ def _path_of(word: list[int], layers: list[list[_Edge]], start: int, total: int 
 
 
 def _trim(layers: Iterable[Iterable[_Edge]], start: int, final: Callable[[int], bool]) -> list[list[_Edge]] | None:
-    """The edges on paths from the start to a final state; None where there are too many."""
+    """The edges of each layer that lie on paths from the start to a final state; None where there are too many."""
     states, kept, n_edges = {start}, [], 0
     for layer in layers:
         edges = list(islice((edge for edge in layer if edge.source in states), MOST_EDGES + 1))
@@ -149,7 +174,7 @@ def _automaton(m: Linearizer, x: Any, n: Any, letters: Any, d: Any, first: Any, 
 
 
 def _diagram(m: Linearizer, x: Any, n: Any, level: Any, n_edges: Any, source: Any, label: Any, *rest: Any) -> None:
-    """`rest` is the costs, the targets and the total, or the targets alone."""
+    """The rows of turbo_mdd and turbo_cost_mdd; `rest` is the targets, or the costs, the targets and the total."""
     levels, sources, targets = m.integers(level), m.integers(source), m.integers(rest[-1 if len(rest) == 1 else 1])
     costs = m.integers(rest[0]) if len(rest) > 1 else [0] * len(targets)
     labels = m.sets(label)
@@ -170,7 +195,7 @@ def _add_layers(
     final: Callable[[int], bool],
     total: Affine | None,
 ) -> None:
-    """What the domains and the final states leave of the paths, if it is not too much."""
+    """Adds the paths that the domains and the final states leave, unless there are too many edges."""
     domains = [m.domain(term.column) if term.column >= 0 else IntSet.interval(*[term.constant] * 2) for term in terms]
     layers = _trim(([e for e in layer(i) if e.value in domain] for i, domain in enumerate(domains)), start, final)
     if layers is not None and all(layers):

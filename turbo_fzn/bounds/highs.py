@@ -1,6 +1,6 @@
 """Linear programs by HiGHS (Huangfu and Hall 2018): the only file that imports it.
 
-What it says is a suggestion: primal values to branch and cut by, and duals that certificate.py makes a bound of.
+Its results are not trusted: primal values guide branching and cuts, and certificate.py proves bounds from the duals.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class Outcome(Enum):
 
 
 class Answer(NamedTuple):
-    """`duals` (float [m]) are multipliers of the rows: of the objective, or those that refute where it is
-    infeasible."""
+    """The result of a linear program. `duals` (float [m]) are multipliers of the rows; where it is infeasible, those of
+    a Farkas ray."""
 
     outcome: Outcome
     values: np.ndarray
@@ -43,27 +43,28 @@ class Answer(NamedTuple):
 
 
 class _Meter:
-    """What HiGHS calls back while it solves. `is_over` says when to give up; `account` is told what was done, in
-    seconds that are counted and not measured. It knows no solver, which must not be kept alive by its own callback."""
+    """The callback of HiGHS while it solves: interrupts it when `is_over`, and passes the work done to `account`, in
+    seconds estimated from the number of iterations. It has no reference to the solver, which it would keep alive."""
 
     def __init__(self, is_over: Callable[[], bool], account: Callable[[float], None] | None = None):
         self.is_over, self.account = is_over, account
         self.unit = 0.0  # seconds of an iteration
-        self.iterations = 0  # accounted for, of the program that is being solved
-        self.fault: Exception | None = None  # of `account` or `is_over`
+        self.iterations = 0  # of the current program, passed to `account`
+        self.fault: Exception | None = None  # raised by `account` or `is_over`
 
     def begin(self, entries: int) -> None:
-        """Another program, of so many entries in its rows."""
+        """Starts another program, whose rows have this number of entries."""
         self.unit, self.iterations = ITERATION_SECONDS + ENTRY_SECONDS * entries, 0
 
     def end(self, iterations: int) -> None:
-        """The solver has returned. Raises what has failed meanwhile: within a callback that would end the process."""
+        """Ends the program after this number of iterations. Raises the exception of a callback, where it would have
+        ended the process."""
         if self.fault is not None:
             raise self.fault
         self.reach(max(iterations, 1))
 
     def reach(self, iterations: int) -> None:
-        """A search that waits for what comes of this hears how far it is: one linear program may take minutes."""
+        """Accounts for the iterations so far: a search may wait for this work, and one program may take minutes."""
         new, self.iterations = iterations - self.iterations, max(iterations, self.iterations)
         if new > 0 and self.account is not None:
             self.account(new * self.unit)
@@ -82,7 +83,7 @@ def _iterations_of(state: Any) -> int:
 
 
 def _quiet_solver(meter: _Meter) -> Any:
-    """A solver that says nothing, on this thread."""
+    """A HiGHS solver without output that works on the calling thread only."""
     solver: Any = highspy.Highs()
     for option, value in (("output_flag", False), ("threads", 1)):
         solver.setOptionValue(option, value)
@@ -104,7 +105,7 @@ def solve(solver: Any) -> Answer:
 
 
 class Program:
-    """The linear program of a relaxation, whose bounds and rows change. `is_over` and `account` as of a Meter."""
+    """The linear program of a relaxation, whose bounds and rows change. See _Meter for `is_over` and `account`."""
 
     def __init__(
         self, relaxation: Relaxation, is_over: Callable[[], bool], account: Callable[[float], None] | None = None
@@ -120,7 +121,7 @@ class Program:
         solver.passModel(*sizes, ROW_BY_ROW, 1, 0.0, cost, *bounds, *entries, np.zeros(n, np.int32))
 
     def restrict(self, lower: np.ndarray, upper: np.ndarray) -> None:
-        """The bounds of the columns, int64 [n]."""
+        """Sets the bounds of the columns (int64 [n])."""
         changed = np.flatnonzero((lower != self.lower) | (upper != self.upper))
         if len(changed):
             sides = _as_floats(lower[changed]), _as_floats(upper[changed])
@@ -135,7 +136,7 @@ class Program:
         self.solver.deleteRows(len(numbers), numbers.astype(np.int32))
 
     def solve(self) -> Answer:
-        """From the last basis on, as long as that is quick."""
+        """Solves the program, from the last basis on; by an interior point where that takes long."""
         for method, most_iterations in (("simplex", MOST_ITERATIONS), ("ipm", NO_LIMIT), ("simplex", NO_LIMIT)):
             answer = self.solve_by(method, most_iterations)
             if answer.outcome is not Outcome.UNFINISHED or self.meter.is_over():
@@ -162,14 +163,14 @@ class Program:
         self.solver.setBasis(basis)
 
     def basic_rows(self) -> tuple[np.ndarray, np.ndarray]:
-        """(position in the basis, column) of the basic columns that are no slacks."""
+        """(position in the basis, column) of the basic columns that are not slacks."""
         _, basic = self.solver.getBasicVariables()
         basic = np.asarray(basic)
         positions = np.flatnonzero(basic >= 0)
         return positions, basic[positions]
 
     def multipliers(self, position: int) -> np.ndarray:
-        """The row of the inverse basis at this position: of each row, its part in the tableau's row (float [m])."""
+        """The row of the inverse basis at this position: each row's multiplier in the tableau's row (float [m])."""
         _, row = self.solver.getBasisInverseRow(position)
         return np.asarray(row)
 
@@ -177,11 +178,11 @@ class Program:
 def solve_reals(
     cost: np.ndarray, lower: np.ndarray, upper: np.ndarray, rows: Sequence[Row], is_over: Callable[[], bool]
 ) -> Answer:
-    """The least cost x (float64 [n]) within the bounds and the rows, by a program of its own."""
+    """Minimises cost x over x (float64 [n]) within the bounds and the rows, by a new solver."""
     solver = _quiet_solver(_Meter(is_over))
     for option in ("primal_feasibility_tolerance", "dual_feasibility_tolerance"):
         solver.setOptionValue(option, TIGHT)
-    solver.setOptionValue("presolve", "off")  # which keeps no ray of what is infeasible
+    solver.setOptionValue("presolve", "off")  # it would lose the ray of an infeasible program
     start = np.cumsum([0] + [len(entries) for entries, _, _ in rows])
     columns = np.fromiter((v for entries, _, _ in rows for v in entries), np.int32, start[-1])
     values = np.fromiter((float(c) for entries, _, _ in rows for c in entries.values()), float, start[-1])

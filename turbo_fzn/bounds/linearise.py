@@ -1,8 +1,9 @@
 """FlatZinc model -> linear relaxation.
 
-`FORMS` says which rows a constraint gives (those of logical.py, nonlinear.py, counting.py, flows.py, tours.py and
-energy.py); what is not in it gives none, which is always allowed. They see the model through a Linearizer
-(linearizer.py). Literals "x = v" come first (encoding.py), so that every constraint sees those that the model has.
+`FORMS` maps a constraint's name to the function that adds its rows (in logical.py, nonlinear.py, counting.py, flows.py,
+tours.py and energy.py). A constraint that is not in it gives no rows, which is always allowed. The functions read the
+model through a Linearizer (linearizer.py). The model's literals "x = v" come first (encoding.py), so that every
+constraint can use them.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from turbo_fzn.domains import INFINITY, IntSet
 from turbo_fzn.read.model import Constraint, Model, Ref
 
 SENSES = {"minimize": 1, "maximize": -1}
-MOST_ENTRIES = 4_000_000  # of the rows; a larger relaxation would not be solved in time
+MOST_ENTRIES = 4_000_000  # in all rows; a larger relaxation would not be solved in time
 
 FORMS = logical.FORMS | nonlinear.FORMS | counting.FORMS | flows.FORMS | tours.FORMS | energy.FORMS
 LITERALS = {"int_eq_reif": True, "int_ne_reif": False}
@@ -31,7 +32,7 @@ LITERALS = {"int_eq_reif": True, "int_ne_reif": False}
 def linearise(
     model: Model, numbers: Mapping[str, int], lower: np.ndarray, upper: np.ndarray, stopped: Stopped = lambda: False
 ) -> Relaxation | None:
-    """The relaxation of a model with an objective, or None where that is in no row, or where it is told to stop.
+    """The relaxation of a model with an objective; None where no row has the objective, or once `stopped` is true.
 
     `numbers` maps the name of each variable to its place in `lower` and `upper` (int64), the bounds that hold in all
     solutions; ±INFINITY for none."""
@@ -40,7 +41,7 @@ def linearise(
 
 
 def _relax(m: Linearizer) -> Relaxation | None:
-    """None where the objective is no column of any row, or when stopped."""
+    """The relaxation; None where the objective is in no row, or when stopped."""
     goal = m.model.goal
     assert goal is not None
     _find_holes(m)
@@ -84,7 +85,7 @@ def _name_literals(m: Linearizer) -> None:
 
 
 def _name_literal(m: Linearizer, constraint: Constraint) -> None:
-    """b = (x = c), b = (x != c)."""
+    """Records b in b = (x = c), or its negation in b = (x != c), as the truth of x = c."""
     x, y = m.term(constraint.args[0]), m.term(constraint.args[1])
     literal = m.term(constraint.args[2])
     literal = literal if LITERALS[constraint.name] else negation(literal)
@@ -99,7 +100,7 @@ def _name_literal(m: Linearizer, constraint: Constraint) -> None:
 
 
 def _find_holes(m: Linearizer) -> None:
-    """Domains with holes, as the model declares them."""
+    """Records the domains with holes that the model declares."""
     for variable in m.model.variables.values():
         if isinstance(variable.domain, IntSet) and variable.domain.has_holes:
             column = m.term(Ref(variable.name)).column
@@ -108,7 +109,8 @@ def _find_holes(m: Linearizer) -> None:
 
 
 def _find_images(m: Linearizer) -> None:
-    """Equations of two variables, before any truth is named."""
+    """Records the images that equations of two variables make, before any truth is named, and the equations that may
+    compute an index."""
     for constraint in m.model.constraints:
         if constraint.name == "int_lin_eq":
             factors, terms = m.integers(constraint.args[0]), m.array(constraint.args[1])
@@ -120,7 +122,7 @@ def _find_images(m: Linearizer) -> None:
 
 
 def _add_differences(m: Linearizer) -> None:
-    """Of variables that all differ, at most one has a given value, and one has it if there are as many values."""
+    """Adds the rows of all sets of variables that differ, and the conflicts of those that differ by an offset."""
     equal = {(x, y) for x, y, k in m.differences if k == 0}
     for columns in groups(equal, m.stopped):
         m.distinct.append([Affine(column, 1, 0) for column in columns])
@@ -133,14 +135,14 @@ def _add_differences(m: Linearizer) -> None:
 
 
 def _add_conflicts_of(m: Linearizer, x: int, y: int, k: int) -> None:
-    """x - y != k: the truths of x = v + k and y = v."""
+    """Adds the conflicts of x - y != k: the truths of x = v + k and y = v."""
     first, second = (m.encoding.named(Affine(column, 1, 0)) for column in (x, y))
     for value in first.keys() & {value + k for value in second}:
         m.conflicts.add([first[value], second[value - k]])
 
 
 def _add_meetings(m: Linearizer) -> None:
-    """Values of two columns of a table that are in no row of it together."""
+    """Adds the conflicts between values of two columns of a table that no row has together."""
     for columns in m.tables.values():
         found = [[(m.encoding.known(x, value), set(at)) for value, at in rows.items()] for x, rows in columns]
         for one, other in combinations(found, 2):

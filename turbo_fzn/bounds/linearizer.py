@@ -1,8 +1,7 @@
-"""What the forms of constraints see of a model that becomes a linear relaxation (linearise.py drives them).
+"""The interface to a model through which constraints add their rows to a linear relaxation (see linearise.py).
 
-A column is an integer variable of the caller, which says by which number it knows each name: names that it holds for
-equal share a column (a Boolean and its bool2int, for instance). A column has the caller's bounds; what is fixed is a
-constant.
+A column is an integer variable of the caller, which gives the number of each name: names with the same number share a
+column (a Boolean and its bool2int, for instance). A column has the caller's bounds; a fixed variable is a constant.
 """
 
 from __future__ import annotations
@@ -16,16 +15,18 @@ from turbo_fzn.bounds.cliques import Conflicts
 from turbo_fzn.bounds.encoding import Encoding
 from turbo_fzn.bounds.relaxation import Affine, Builder
 from turbo_fzn.domains import IntSet
+from turbo_fzn.lower.globals.table_relation import Relation
 from turbo_fzn.read.model import Index, Model, Ref
 
 Stopped = Callable[[], bool]
-Steps = dict[int, list[tuple[int, int]]]  # of each column x: the columns y with y - x >= k, and k
+Steps = dict[int, list[tuple[int, int]]]  # for each column x: (y, k) of the rows y - x >= k
 
+LITERALS = frozenset((int, bool))
 SMALL_DOMAIN = 12
 
 
 class Task(NamedTuple):
-    """Length and use are at least that."""
+    """A task with its least length and its least use of the capacity."""
 
     start: Affine
     length: int
@@ -33,17 +34,17 @@ class Task(NamedTuple):
 
 
 class Machine(NamedTuple):
-    """What tasks use together, up to its capacity."""
+    """A resource that tasks share, with its capacity."""
 
     tasks: list[Task]
     capacity: int
 
 
 class Linearizer:
-    """`builder`, `encoding`, the arguments of constraints as affine terms, and what is left to be seen to at the end.
+    """Gives the arguments of constraints as affine terms, and collects rows, truths and what is added at the end.
 
-    `numbers` gives the caller's variable of each name, `lower` and `upper` (int64) bound those. `stopped` is
-    asked on the way: then what comes is of no use any more.
+    `numbers` gives the caller's variable of each name; `lower` and `upper` (int64) are the bounds of these variables.
+    Once `stopped` returns true, the relaxation is not needed any more.
     """
 
     def __init__(
@@ -61,18 +62,19 @@ class Linearizer:
         self.differences: dict[tuple[int, int, int], tuple[Affine, Affine]] = {}
         self.distinct: list[list[Affine]] = []  # terms that all differ
         self.thresholds: dict[int, dict[int, list[Affine]]] = {}  # of each column, of each limit: truths of "at most"
+        self.relations: dict[tuple[str, int], Relation] = {}  # of tables, by name and width
         self.late: list[Callable[[], None]] = []  # adds rows that depend on which values have truths
         self.machines: list[Machine] = []
         self.steps: Steps | None = None
-        self.places: list[tuple[list[int], list[Affine], int]] = []  # equations that may make an index of others
+        self.places: list[tuple[list[int], list[Affine], int]] = []  # equations that may compute an index from others
         self.n_ordered = 0  # pairs of tasks
-        self.n_split = 0  # values of equations that were looked at
-        self.reads: dict[tuple[Affine, ...], dict[int, Affine]] = {}  # of each array: what is read by each index
-        # Of each index: what is read by it, z, and by value v of z the truths of the places where v stands.
+        self.n_split = 0  # values of equations that were split by value
+        self.reads: dict[tuple[Affine, ...], dict[int, Affine]] = {}  # for each array: the element read by each index
+        # For each index: the element z read by it, and for each value v of z the truths of the places that hold v.
         self.tables: dict[int, list[tuple[Affine, dict[int, list[Affine]]]]] = {}
 
     def domain(self, column: int) -> IntSet:
-        """The values that a column may have."""
+        """The set of values of a column."""
         values = self.domains.get(column)
         return IntSet.interval(self.builder.lower[column], self.builder.upper[column]) if values is None else values
 
@@ -81,18 +83,18 @@ class Linearizer:
         return bool(self.encoding.named(term))
 
     def is_small(self, term: Affine) -> bool:
-        """Whether it may have a column for each value."""
+        """Whether the term has few enough values that each may get a column."""
         return term.column >= 0 and self.domain(term.column).size <= SMALL_DOMAIN
 
     def differ(self, x: Affine, y: Affine, k: int) -> None:
-        """x - y != k, to be seen to at the end."""
+        """Records x - y != k; linearise.py adds what follows from it at the end."""
         if x.column >= 0 and y.column >= 0:
             self.differences[x.column, y.column, k] = x, y
 
     # Arguments
 
     def term(self, expression: object) -> Affine:
-        """A variable, parameter or literal, as coefficient * column + constant."""
+        """A variable, parameter or literal as coefficient * column + constant."""
         if type(expression) is Ref:
             term = self.terms.get(expression)
             if term is None:
@@ -120,6 +122,10 @@ class Linearizer:
         return list(map(self.term, expression))  # type: ignore[call-overload]
 
     def integers(self, expression: object) -> list[int]:
+        """Those of an array of parameters and literals; of literals there may be millions."""
+        elements = self.model.arrays[expression].elements if type(expression) is Ref else expression
+        if LITERALS.issuperset(map(type, elements)):  # type: ignore[call-overload]
+            return list(map(int, elements))  # type: ignore[call-overload]
         return [term.constant for term in self.array(expression)]
 
     def set(self, expression: object) -> IntSet:

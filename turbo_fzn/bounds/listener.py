@@ -1,6 +1,6 @@
-"""What the root of a relaxation and its branch and bound tell whoever drives them, and ask of it.
+"""The interface by which the root of a relaxation and its branch and bound see their driver.
 
-They know it by this alone; the driver (beside.py) knows them. Bounds and objectives are values of sense * objective.
+The driver (beside.py) imports them, not the other way round. Bounds and objectives are values of sense * objective.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ import numpy as np
 
 from turbo_fzn.bounds.relaxation import Relaxation
 
-NO_SOLUTION = 2**63 - 1  # a bound that nothing is above
+NO_SOLUTION = 2**63 - 1  # larger than any bound
 
 Store = tuple[np.ndarray, np.ndarray]  # lower and upper bounds
 
 
 class Listener(Protocol):
-    """What both need."""
+    """The part that both need."""
 
     @property
     def best(self) -> int:
-        """Of the best solution known: NO_SOLUTION where there is none. Only better ones are wanted."""
+        """sense * objective of the best solution known, NO_SOLUTION for none. Only better ones are wanted."""
         ...
 
     def narrow(self, lower: np.ndarray, upper: np.ndarray) -> Store | None:
@@ -29,29 +29,29 @@ class Listener(Protocol):
         ...
 
     def offer(self, relaxation: Relaxation, values: np.ndarray) -> None:
-        """An integral point (float [columns]), which may be a solution."""
+        """Takes an integral point (float [columns]), which may be a solution."""
         ...
 
     def suggest(self, values: np.ndarray) -> None:
-        """The point (float [columns]) of a linear program, near which good solutions may be."""
+        """Takes the point (float [columns]) of a linear program, near which good solutions may be."""
         ...
 
     def account(self, seconds: float) -> None:
-        """So much was done, counted and not measured."""
+        """Takes an estimate of the work done, in seconds."""
         ...
 
 
 class RootListener(Listener, Protocol):
-    """What the root needs besides, since it runs on by itself."""
+    """The further part that the root needs, since it loops by itself."""
 
     def is_done(self) -> bool:
-        """Whether nothing more is wanted."""
+        """Whether the root shall end."""
         ...
 
     def now(self) -> float:
-        """Seconds, from some moment on."""
+        """Seconds since a fixed moment."""
         ...
 
     def publish(self, bound: int) -> None:
-        """Solutions that are better than the best known have at least this."""
+        """Takes a bound of sense * objective that holds for all solutions better than the best known."""
         ...

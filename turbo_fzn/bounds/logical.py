@@ -21,7 +21,7 @@ Form = Callable[..., Any]
 
 
 def sums(low: bool) -> Form:
-    """sum = k, or with `low` False sum <= k; k may be a variable."""
+    """The rows of sum = k, or with `low` False of sum <= k; k may be a variable."""
 
     def form(m: Linearizer, coefficients: Any, variables: Any, k: Any, condition: Any = True) -> None:
         terms = [*zip(m.integers(coefficients), m.array(variables)), (-1, m.term(k))]
@@ -42,7 +42,7 @@ def _sum_at_most_implied(m: Linearizer, coefficients: Any, variables: Any, k: An
 
 
 def comparison(strict: int) -> tuple[Form, Form, Form]:
-    """x + strict <= y, plain, reified, implied."""
+    """The rows of x + strict <= y: its plain, reified and implied forms."""
 
     def terms_of(m: Linearizer, x: Any, y: Any) -> list:
         return [(1, m.term(x)), (-1, m.term(y)), (strict, TRUE)]
@@ -60,7 +60,7 @@ def comparison(strict: int) -> tuple[Form, Form, Form]:
 
 
 def equal(m: Linearizer, x: Any, y: Any, condition: Any = True) -> None:
-    """condition -> x = y; of a reified equation this is what a relaxation gains by, apart from the literals x = v."""
+    """The rows of condition -> x = y. A relaxation of a reified equation gains by these and by the literals x = v."""
     first, second, literal = m.term(x), m.term(y), m.term(condition)
     if first.column < 0 or second.column < 0:
         if literal.column >= 0:
@@ -99,7 +99,7 @@ FEW_VALUES = 16
 
 
 def _equal_by_values(m: Linearizer, first: Affine, second: Affine, literal: Affine) -> None:
-    """literal = (x = y), value by value: two of the three truths x = v, y = v, literal make the third."""
+    """The rows of literal = (x = y) for each value: two of the truths x = v, y = v and `literal` imply the third."""
     shared = m.domain(first.column) & m.domain(second.column)
     size = max(m.domain(first.column).size, m.domain(second.column).size)
     m.n_split += size
@@ -116,7 +116,7 @@ def different(m: Linearizer, x: Any, y: Any) -> None:
 
 
 def _sum_different(m: Linearizer, coefficients: Any, variables: Any, k: Any) -> None:
-    """x - y != k."""
+    """Records x - y != k; sums of other shapes give no rows."""
     factors, terms = m.integers(coefficients), m.array(variables)
     if len(terms) == 2 and factors[0] == -factors[1] and abs(factors[0]) == 1:
         x, y = terms if factors[0] == 1 else reversed(terms)
@@ -158,7 +158,7 @@ def _disjunction_implied(m: Linearizer, members: Any, condition: Any) -> None:
 
 
 def _disjunction_of(m: Linearizer, literals: list[Affine], truth: Affine) -> None:
-    """truth = some of the literals."""
+    """The rows of truth = (one of the literals is 1)."""
     if truth != TRUE:
         for literal in literals:
             m.builder.add([(1, truth), (-1, literal)], low=0)
@@ -192,7 +192,7 @@ def _equivalent(m: Linearizer, x: Any, y: Any, truth: Any = True) -> None:
 
 
 def _member_reified(m: Linearizer, x: Any, values: Any, truth: Any) -> None:
-    """truth = the sum of the truths x = v over the set."""
+    """The row that makes `truth` the sum of the truths x = v over the set."""
     chosen: Any = values if isinstance(values, IntSet) else m.model.parameters[values]
     literals = m.encoding.all_values(m.term(x))
     if literals is not None:
@@ -208,7 +208,7 @@ EQUATION = sums(True), sums(True), sums(True)
 SUM_AT_MOST = sums(False), _sum_at_most_reified, _sum_at_most_implied
 LESS, AT_MOST = comparison(1), comparison(0)
 
-# Of each predicate the rows of its forms, in the order of SUFFIXES, as far as there are some.
+# For each predicate: the functions for its forms in the order of SUFFIXES; None, or a shorter tuple, for none.
 ROWS: dict[str, tuple[Form | None, ...]] = {
     "int_lin_eq": EQUATION,
     "int_lin_le": SUM_AT_MOST,

@@ -1,7 +1,6 @@
 """The rows of arithmetic, extrema and arrays: linear hulls where they are small, else bounds. See linearise.FORMS.
 
-Products after McCormick (1976). All of it holds for the integers within the columns' bounds, and needs them to be
-finite.
+Products after McCormick (1976). The rows hold for the integers within the columns' bounds; most need finite bounds.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from turbo_fzn.bounds.relaxation import LARGEST_SIDE, Affine, collect
 from turbo_fzn.domains import INFINITY
 
 LEAST_EXCESS = 0.01
-LARGEST_ROOT = 2**25  # the square of which is a side of a row
+LARGEST_ROOT = 2**25  # its square still fits the side of a row
 MOST_CHOICES = 256  # of an element constraint
 
 
@@ -30,7 +29,7 @@ def plus(m: Linearizer, x: Any, y: Any, z: Any) -> None:
 
 
 def times(m: Linearizer, x: Any, y: Any, z: Any) -> None:
-    """(x - a)(y - b) has the sign that the ends a and b of x and y give it."""
+    """Adds the four planes of z = x y: (x - a)(y - b) has a known sign where a and b are bounds of x and y."""
     first, second, product = m.term(x), m.term(y), m.term(z)
     if first == second:
         return square(m, first, product)
@@ -44,7 +43,8 @@ def times(m: Linearizer, x: Any, y: Any, z: Any) -> None:
 
 
 def square(m: Linearizer, x: Affine, product: Affine) -> None:
-    """Under the secant, above the lines through neighbouring integers at both ends: (x - a)(x - a - 1) >= 0."""
+    """Adds rows of product = x x: below the secant, and above lines through the squares of neighbouring integers,
+    (x - a)(x - a - 1) >= 0, at both ends and in the middle."""
     m.builder.separators.append(_Square(x, product))
     low, high = m.builder.range([(1, x)])
     if finite(low, high):
@@ -59,13 +59,13 @@ def power(m: Linearizer, x: Any, exponent: Any, z: Any) -> None:
 
 
 class _Square(NamedTuple):
-    """product = x x: above the line through the squares of any two neighbouring integers."""
+    """The rows of product = x x: above the line through the squares of any two neighbouring integers."""
 
     x: Affine
     product: Affine
 
     def cuts(self, values: np.ndarray) -> Iterator[tuple[dict[int, int], int, float]]:
-        """Of the integers about x, as of any Separator."""
+        """(entries, side, excess) of the line at the integers around x, if the point (float [n]) violates it."""
         below = floor(_value_at(self.x, values))
         if abs(below) >= LARGEST_ROOT:
             return
@@ -81,7 +81,8 @@ def _value_at(term: Affine, values: np.ndarray) -> float:
 
 
 def maximum(m: Linearizer, members: Sequence[Affine], result: Affine, sign: int = 1) -> None:
-    """No less than any member, and no more than their least values' maximum and what they exceed those by."""
+    """Adds the rows of a maximum (of a minimum with sign -1): the result is at least each member, and at most the
+    greatest lower bound plus the amounts by which members exceed their lower bounds."""
     members = list(dict.fromkeys(members))
     for member in members:
         m.builder.add([(sign, result), (-sign, member)], low=0)
@@ -110,7 +111,7 @@ def array_minimum(m: Linearizer, z: Any, members: Any) -> None:
 
 
 def absolute(m: Linearizer, x: Any, y: Any) -> None:
-    """Above both halves, and under the line from end to end."""
+    """Adds the rows of y = |x|: above both halves, and below the line from end to end."""
     inner, outer = m.term(x), m.term(y)
     low, high = m.builder.range([(1, inner)])
     if low >= 0 or high <= 0:
@@ -123,21 +124,22 @@ def absolute(m: Linearizer, x: Any, y: Any) -> None:
 
 
 def divide(m: Linearizer, x: Any, y: Any, z: Any) -> None:
-    """By a positive constant, of what is not negative: 0 <= x - d z <= d - 1."""
+    """Adds 0 <= x - d z <= d - 1 for z = x div d, where d is a positive constant and x is not negative."""
     number, divisor, quotient = m.term(x), m.term(y), m.term(z)
     if divisor.column < 0 < divisor.constant and m.builder.range([(1, number)])[0] >= 0:
         m.builder.add([(1, number), (-divisor.constant, quotient)], 0, divisor.constant - 1)
 
 
 def modulo(m: Linearizer, x: Any, y: Any, z: Any) -> None:
-    """The rest is no more than the number, where that is not negative."""
+    """Adds x mod y <= x, where x is not negative."""
     number, rest = m.term(x), m.term(z)
     if m.builder.range([(1, number)])[0] >= 0:
         m.builder.add([(1, number), (-1, rest)], low=0)
 
 
 def element(m: Linearizer, i: Any, members: Any, z: Any) -> None:
-    """z is the sum of the members, each times the truth of i being its index; of members that vary, by implication."""
+    """Adds the rows of z = members[i]: a sum of constant members times the truths of i, or an implication for each
+    index where members are variables."""
     index, array, result = m.term(i), m.array(members), m.term(z)
     literals = m.encoding.all_values(index)
     if literals is None:
@@ -155,7 +157,7 @@ def element(m: Linearizer, i: Any, members: Any, z: Any) -> None:
 
 
 def _name_values(m: Linearizer, index: Affine, chosen: list[tuple[Affine, Affine]], result: Affine) -> None:
-    """[z = v] is the sum of [i = j] over the indices j of v."""
+    """Adds the rows "[z = v] is the sum of [i = j] over the indices j where v stands"."""
     if m.is_small(result):
         m.encoding.all_values(result)
     by_value: dict[int, list[Affine]] = {}
@@ -169,8 +171,8 @@ def _name_values(m: Linearizer, index: Affine, chosen: list[tuple[Affine, Affine
 
 
 def choose(m: Linearizer, chosen: list[tuple[Affine, Affine]], result: Affine) -> None:
-    """Where a literal is 1, the result is its member. From below, z >= sum of least values of the members that are
-    chosen, and from above likewise."""
+    """Adds the implications "where a literal is 1, the result is its member", and bounds of the result by the chosen
+    member's bounds: z >= sum of literal * lower bound, and likewise from above."""
     ranges = [m.builder.range([(1, member)]) for _, member in chosen]
     for side, sign in ((0, 1), (1, -1)):
         if all(abs(ends[side]) < INFINITY for ends in ranges):

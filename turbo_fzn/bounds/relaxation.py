@@ -1,7 +1,7 @@
 """The linear relaxation of a model: integer columns with bounds, and rows of integers that every solution satisfies.
 
-A relaxation may leave out whatever it likes, so a row whose numbers are too large for the arithmetic of a linear
-program is dropped, and so is one that the bounds imply. All arithmetic here is that of Python's integers.
+A relaxation may leave out any row, so a row whose numbers are too large for the arithmetic of a linear program is
+dropped, and so is one that the bounds imply. All arithmetic here is that of Python's integers.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ Terms = Iterable[tuple[int, Affine]]
 
 
 class Separator(Protocol):
-    """Rows without end, given where they are violated."""
+    """A family of rows that is too large to list; only the violated ones are made."""
 
     def cuts(self, values: np.ndarray) -> Iterator[tuple[dict[int, int], int, float]]:
-        """(entries, side, excess) of rows entries <= side that the point (float [n]) violates by so much."""
+        """(entries, side, excess) of rows entries <= side that the point (float [n]) violates by `excess`."""
         ...
 
 
-Meaning = Callable[[Callable[[Affine], int]], int]  # from the values of terms in a solution to that of a column
+Meaning = Callable[[Callable[[Affine], int]], int]  # the value of a column, from the values of terms in a solution
 
 
 @dataclass
@@ -68,7 +68,7 @@ class LinearRows:
 
     @staticmethod
     def of(rows: Sequence[tuple[dict[int, int], int, int]]) -> LinearRows:
-        """From (coefficient of each column, lower, upper) of each row."""
+        """Makes the rows from (coefficient of each column, lower, upper) of each row."""
         start = np.cumsum([0] + [len(entries) for entries, _, _ in rows])
         columns = np.fromiter((c for entries, _, _ in rows for c in entries), np.int64, start[-1])
         values = np.fromiter((v for entries, _, _ in rows for v in entries.values()), np.int64, start[-1])
@@ -88,7 +88,7 @@ class LinearRows:
         return LinearRows(start, *(np.concatenate((getattr(self, name), getattr(more, name))) for name in rest))
 
     def row(self, number: int) -> tuple[dict[int, int], int, int]:
-        """As `of` takes them."""
+        """(coefficient of each column, lower, upper) of a row."""
         entries = slice(self.start[number], self.start[number + 1])
         pairs = zip(self.columns[entries].tolist(), self.values[entries].tolist())
         return dict(pairs), int(self.lower[number]), int(self.upper[number])
@@ -96,12 +96,13 @@ class LinearRows:
 
 @dataclass
 class Relaxation:
-    """What is minimised is sense * objective (a column) over the integer points of the rows within the bounds.
+    """Minimise sense * objective (a column) over the integer points of the rows within the bounds.
 
-    lower, upper: int64 [n], ±INFINITY for none. `variables` (int64 [n]) is the caller's number of each column, or -1
-    for one of `truths`: a column that stands for the truth of "column = value". `conflicts` has sets of literals
-    of which at most one is 1, `separators` have more rows than can be listed. Every solution has sense * objective =
-    residue modulo `step`. `choices` are the columns that stand for something else, each with its value in a solution.
+    lower, upper: int64 [n], ±INFINITY for none. `variables` (int64 [n]) is the caller's number of each column, -1 for
+    the columns that the relaxation adds: `truths`, each the truth of (column, value), and `choices`, each with a
+    function that gives its value in a solution. `conflicts` makes rows for sets of literals of which at most one is 1,
+    `separators` make rows of families that are too large to list. In every solution sense * objective is `residue`
+    modulo `step`.
     """
 
     lower: np.ndarray
@@ -122,12 +123,12 @@ class Relaxation:
         return len(self.lower)
 
     def round_up(self, bound: int) -> int:
-        """The least value of sense * objective from `bound` on that some solution may have."""
+        """The least value >= `bound` that sense * objective can have modulo `step`."""
         return bound + (self.residue - bound) % self.step
 
 
 class Builder:
-    """Columns and rows as they are made, in lists."""
+    """Collects the columns and rows of a relaxation in lists."""
 
     def __init__(self) -> None:
         self.lower: list[int] = []
@@ -140,7 +141,7 @@ class Builder:
         self.implications: list[tuple[Affine, list[tuple[int, Affine]], int, int]] = []  # of short sums, as of `imply`
 
     def choice(self, meaning: Meaning) -> Affine:
-        """A new column that is 0 or 1 in every solution, as its values say."""
+        """A new 0-1 column whose value in a solution is `meaning` of the solution's values."""
         column = self.column(0, 1)
         self.choices[column] = meaning
         return Affine(column, 1, 0)
@@ -158,7 +159,7 @@ class Builder:
         return len(self.lower) - 1
 
     def range(self, terms: Terms) -> tuple[int, int]:
-        """The least and the greatest value of a sum within the bounds; ±INFINITY for none."""
+        """The least and the greatest value of a sum within the bounds, ±INFINITY where it has none."""
         entries, constant = collect(terms)
         return self.activity(entries, constant)
 
@@ -171,7 +172,7 @@ class Builder:
         return max(low, -INFINITY), min(high, INFINITY)
 
     def add(self, terms: Terms, low: int = -INFINITY, high: int = INFINITY) -> None:
-        """The row low <= sum <= high, without the sides that the bounds imply, divided by the coefficients' divisor."""
+        """Adds low <= sum <= high without the sides that the bounds imply, divided by the coefficients' divisor."""
         entries, constant = collect(terms)
         if not entries:
             return
@@ -192,10 +193,10 @@ class Builder:
             self.rows.append((entries, low, high))
 
     def imply(self, literal: Affine, terms: Terms, low: int = -INFINITY, high: int = INFINITY) -> None:
-        """Where the literal is 1, low <= sum <= high; where it is 0, no more than the bounds say ("big M").
+        """Adds literal = 1 -> low <= sum <= high as rows that the bounds imply where the literal is 0 ("big M").
 
-        A sum that must be as small, or as large, as can be needs each of its terms to be so: a row for each is stronger
-        than one for all.
+        Where the sum must be at its least or greatest value, each of its terms must: a row for each term is stronger
+        than one for the sum.
         """
         if literal.column < 0:
             return self.add(terms, low, high) if literal.constant else None
@@ -216,7 +217,7 @@ class Builder:
         return None
 
     def imply_each(self, literal: Affine, terms: Terms, sign: int) -> None:
-        """Where the literal is 1, sign * sum is at its greatest."""
+        """Adds literal = 1 -> sign * sum is at its greatest value, as a row for each term."""
         entries, _ = collect(terms)
         for column, value in entries.items():
             end = self.upper[column] if sign * value > 0 else self.lower[column]
@@ -240,7 +241,7 @@ class Builder:
         )
 
     def lattice(self, objective: int) -> tuple[int, int]:
-        """(step, residue): an equation ±objective + step * integers = k says what the objective is modulo `step`."""
+        """(step, residue) of the objective, from the equation ±objective + step * integers = k of largest step."""
         best = 1, 0
         for entries, low, high in self.rows:
             if low == high and abs(entries.get(objective, 0)) == 1:

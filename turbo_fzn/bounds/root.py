@@ -1,4 +1,4 @@
-"""The root of a relaxation: its linear program, then cuts in rounds while the bound moves, proved at every step."""
+"""The root of a relaxation: its linear program, then cuts in rounds while the bound moves; each bound is proved."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from turbo_fzn.bounds.tree import NODE_SECONDS, is_integral, refute
 MOST_ROUNDS = 50
 MOST_CUTS = 80  # of a round
 MOST_TABLEAU_ROWS = 80
-IDLE_ROUNDS = 4  # without a gain, and no more cuts are sought
-LEAST_GAIN = 0.005  # of the gap that there was
+IDLE_ROUNDS = 4  # without a gain, after which cutting ends
+LEAST_GAIN = 0.005  # of a round that is not idle, as a part of the gain of all rounds
 CUT_SECONDS = 6.0
-ROUND_SECONDS, ROW_SECONDS = 0.005, 2e-5  # of a round of cuts, and for each row: counted
+ROUND_SECONDS, ROW_SECONDS = 0.005, 2e-5  # estimates for a round of cuts, and for each row in it
 
 
 class Root:
-    """`listener` is told each bound, and tells the best solution. `lower`, `upper`: bounds of all better solutions."""
+    """The root: `listener` receives each bound and knows the best solution; `lower`, `upper` (int64 [n]) are bounds of
+    all better solutions."""
 
     def __init__(self, relaxation: Relaxation, listener: RootListener):
         self.relaxation, self.listener = relaxation, listener
@@ -34,7 +35,7 @@ class Root:
         self.value = -np.inf  # of the linear program
 
     def settle(self) -> Answer | None:
-        """Solves the program and publishes what that proves; None where it has no optimum, or was stopped."""
+        """Solves the program and publishes the bound it proves. Returns None where it has no optimum or was stopped."""
         if self.listener.is_done():
             return None
         box = self.listener.narrow(self.lower, self.upper)
@@ -78,7 +79,7 @@ class Root:
                 self.publish(NO_SOLUTION)
 
     def cut(self) -> None:
-        """Rounds of cuts."""
+        """Adds cuts in rounds until none is found, the gain is small or the time is used up."""
         began, idle = self.listener.now(), 0
         first = self.value
         answer = self.settle()
@@ -92,7 +93,7 @@ class Root:
             idle = idle + 1 if self.value - before < LEAST_GAIN * max(self.value - first, 1e-6) else 0
 
     def add_cuts(self, answer: Answer) -> bool:
-        """Whether there were any."""
+        """Adds the deepest cuts at the answer's point. Returns whether there were any."""
         cutter = cuts.Cutter(self.rows, self.lower, self.upper, answer.values)
         self.listener.account(ROUND_SECONDS + ROW_SECONDS * len(self.rows))
         found = [*cutter.of_rows(), *cutter.of_tableau(self.program, MOST_TABLEAU_ROWS)]
@@ -108,7 +109,7 @@ class Root:
         return bool(chosen)
 
     def drop_slack_cuts(self, answer: Answer) -> None:
-        """Cuts that do not help to prove the bound, when there are many."""
+        """Drops the cuts that do not help to prove the bound, when there are many."""
         slack = np.abs(answer.duals) < 1e-9
         slack[: len(self.relaxation.rows)] = False
         if slack.sum() > MOST_CUTS:

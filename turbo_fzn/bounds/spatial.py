@@ -1,13 +1,13 @@
 """Branch and bound over boxes with real variables (spatial branch and bound: Horst and Tuy 1990; Tawarmalani and
 Sahinidis 2002), every leaf of it proved.
 
-Of each box, narrowed by propagation, the linear rows of envelopes.py are made anew, since they are the closer to the
-model the smaller the box is. HiGHS suggests multipliers of the rows; what is claimed is the sum of the rows with these,
-reckoned in integers (`prove`), so no rounding has a say in it. A box is divided at an integer that the linear
-program's point breaks, else at a factor of the product that the point is farthest from. The point itself is offered:
-a small box about it, propagated, may be a solution.
+For each box, narrowed by propagation, the linear rows of envelopes.py are made anew, since they are tighter in smaller
+boxes. HiGHS suggests multipliers of the rows; the bound is computed from the sum of the rows with these multipliers in
+exact integers (`prove`), so rounding cannot make it false. A box is divided at an integer variable that is fractional
+at the linear program's point, else at a factor of the product that the point violates most. The point itself is
+offered: propagation in a small box around it may find a solution.
 
-Bounds of the objective are those of the store here: codes where it is real, times the sense.
+Bounds of the objective are here those of the store, times the sense: codes where the objective is real.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ DENOMINATOR = 2**40  # of multipliers
 LARGEST_MULTIPLIER = 1e15
 MOST_BYTES = 2**28  # of open boxes
 FRACTIONAL = 1e-6
-MARGIN = 0.1  # of an interval, from its ends, in which it is not divided
-FAR = 1e19  # beyond, a bound is none: HiGHS takes 1e20 for infinite, and refuses a lower bound of as much
+MARGIN = 0.1  # the part of an interval at each end in which it is not divided
+FAR = 1e19  # a larger bound counts as none: HiGHS takes 1e20 for infinite, and refuses a lower bound of 1e20
 
 Store = tuple[np.ndarray, np.ndarray]  # the bounds (int64 [n] each) of all variables
 
 
 class Search(Protocol):
-    """What the tree knows of the search that it helps."""
+    """The interface by which the tree sees its driver."""
 
     best: int  # solutions with a sense * objective below this are wanted
 
@@ -50,8 +50,8 @@ class Search(Protocol):
 
 
 class Tree:
-    """The boxes that are left of a TNF's root. `bound` is what sense * objective is at least in solutions that are
-    better than the best one known; None where there are none."""
+    """The open boxes of a TNF's root. `bound` is a lower bound of sense * objective in solutions better than the best
+    known; None where there are none."""
 
     def __init__(self, tnf: TNF, search: Search):
         assert tnf.floats is not None
@@ -61,7 +61,7 @@ class Tree:
         self.stuck: int | None = None  # the least bound of boxes that cannot be divided
         self.n_nodes = 0
         self.envelopes, self.diving = Envelopes(tnf), Envelopes(tnf)
-        self.accuracy = tnf.floats.width / 8  # of a product: what it is missed by, in relation to numbers beyond 1
+        self.accuracy = tnf.floats.width / 8  # an error of a product up to this is ignored; relative beyond 1
         self.products = np.flatnonzero((tnf.op == MUL) | (tnf.op == FLOAT_MUL))
         self.is_constant = (tnf.op == FLOAT_MUL)[self.products] & ~self.real[tnf.x[self.products]]
         self.push(-INFINITY, (tnf.lower, tnf.upper))
@@ -83,7 +83,7 @@ class Tree:
         return len(self.open) * self.tnf.n_vars * 16 > MOST_BYTES
 
     def step(self) -> None:
-        """Takes the box with the least bound, and leaves what is to be done of it."""
+        """Takes the box with the least bound, and replaces it by its parts where it is not closed."""
         bound, _, store = heapq.heappop(self.open)
         if bound >= self.search.best:
             return
@@ -105,8 +105,8 @@ class Tree:
                 self.dive(narrowed, answer.values)
 
     def dive(self, store: Store, values: np.ndarray) -> None:
-        """Fixes one broken integer after the other, what is nearest to a value first, and looks where the rest then
-        goes (Achterberg 2007, section 9.2): a solution to begin with."""
+        """Seeks a first solution (Achterberg 2007, section 9.2): fixes one fractional integer after the other, the one
+        nearest to an integer first, and solves the linear program each time."""
         while not self.search.is_done():
             lower, upper = store
             apart = np.where(self.real | (lower == upper), np.inf, np.abs(values - np.rint(values)))
@@ -123,7 +123,7 @@ class Tree:
         return None
 
     def fix(self, store: Store, v: int, value: int) -> tuple[Store, np.ndarray] | None:
-        """The box and the point where a variable has this value."""
+        """The narrowed box and its linear program's point where a variable has this value; None where there is none."""
         lower, upper = store[0].copy(), store[1].copy()
         lower[v] = upper[v] = value
         narrowed = self.search.narrow(lower, upper)
@@ -141,7 +141,7 @@ class Tree:
         return solve_reals(cost, lower, upper, rows, self.search.is_done)
 
     def prove(self, rows: Sequence[Row], box: Box, duals: np.ndarray) -> int:
-        """A bound of the box."""
+        """A proved bound of the box, -INFINITY for none."""
         tnf = self.tnf
         least = prove(rows, {tnf.objective: tnf.sense}, box, duals)
         if least is None:
@@ -149,7 +149,7 @@ class Tree:
         return floats.below(least) if self.real[tnf.objective] else -(-least.numerator // least.denominator)
 
     def divide(self, bound: int, store: Store, box: Box, answer: Answer) -> None:
-        """Two boxes: one variable up to a value, and from it on; the value itself is in both where it is real."""
+        """Pushes two boxes: a variable up to a value, and from it on. A real variable has the value in both."""
         lower, upper = store
         low, high = np.clip(box.lower, -FAR, FAR), np.clip(box.upper, -FAR, FAR)
         is_point = answer.outcome is Outcome.OPTIMAL and bool(np.all(np.isfinite(answer.values)))
@@ -165,7 +165,7 @@ class Tree:
             self.push(bound, (lower, changed) if side is upper else (changed, upper))
 
     def cut(self, lower: int, upper: int, v: int, between: tuple[float, float], value: float) -> tuple[int, int]:
-        """The last bound of the lower part and the first one of the upper part."""
+        """The upper bound of the lower part and the lower bound of the upper part."""
         if not self.real[v]:
             below = min(max(int(np.floor(value + FRACTIONAL)), lower), upper - 1)
             return below, below + 1
@@ -176,8 +176,8 @@ class Tree:
         return code, code
 
     def choose(self, store: Store, width: np.ndarray, values: np.ndarray, is_point: bool) -> int | None:
-        """The variable to divide: an integer that is between two, else a factor of the product that is missed by most,
-        else any integer; None where the point breaks nothing. `width` (float64 [n]) is that of the box."""
+        """The variable to divide: the most fractional integer, else a factor of the most violated product, else any
+        integer that is not fixed; None where there is none. `width` (float64 [n]) is the width of the box."""
         lower, upper = store
         apart = np.where(self.real | (lower == upper), 0, np.abs(values - np.rint(values)))
         if is_point and apart.max(initial=0) > FRACTIONAL:
@@ -189,7 +189,7 @@ class Tree:
         return int(free[0]) if len(free) else None
 
     def factor(self, store: Store, width: np.ndarray, values: np.ndarray) -> int | None:
-        """The wider factor of the product that the point is farthest from."""
+        """The wider factor of the product that the point violates most; None where all are accurate enough."""
         tnf, at = self.tnf, self.products
         lower, upper = store
         x, y, z = tnf.x[at], tnf.y[at], tnf.z[at]
@@ -203,11 +203,11 @@ class Tree:
 
 
 def prove(rows: Sequence[Row], cost: dict[int, int], box: Box, duals: np.ndarray) -> Fraction | None:
-    """What `cost` is at least in the box: of multipliers d of the rows, whatever they are,
+    """A lower bound of `cost` x in the box. For any multipliers d of the rows,
 
         cost x  =  d A x + (cost - d A) x  >=  the ends of the rows times d + the ends of the box times (cost - d A).
 
-    None where an end is missing. All numbers are integers over powers of two, so the sums are ones of integers."""
+    None where an end is missing. All numbers are integers over powers of two, so the sums are computed in integers."""
     used = [(row, factor) for row, factor in zip(rows, multipliers(duals)) if _is_usable(row, factor)]
     scale = max((value.denominator for row, _ in used for value in _numbers_in(row)), default=1)
     total, reduced = 0, {v: value * scale * DENOMINATOR for v, value in cost.items()}
@@ -227,7 +227,7 @@ def prove(rows: Sequence[Row], cost: dict[int, int], box: Box, duals: np.ndarray
 
 
 def multipliers(duals: np.ndarray) -> list[int]:
-    """Duals as integers over DENOMINATOR; 0 for what is no number or absurd."""
+    """The duals as integers over DENOMINATOR; 0 for one that is no number or too large."""
     sensible = np.abs(duals) < LARGEST_MULTIPLIER  # False for nan
     return [round(dual * DENOMINATOR) for dual in np.where(sensible, duals, 0.0).tolist()]
 
@@ -243,13 +243,13 @@ def _numbers_in(row: Row) -> Iterator[Exact]:
 
 
 def scaled(number: Exact | None, scale: int) -> int:
-    """A number that is there, times a scale that its denominator divides."""
+    """number * scale as an integer; the denominator must divide the scale."""
     assert number is not None and scale % number.denominator == 0
     return number.numerator * (scale // number.denominator)
 
 
 def is_refuted(rows: Sequence[Row], box: Box, ray: np.ndarray) -> bool:
-    """Whether the ray shows that nothing is in the box (Farkas), whichever way it points."""
+    """Whether the ray, or its negation, proves that the box has no solution (Farkas)."""
     largest = float(np.abs(ray).max(initial=0))
     if not 0 < largest < np.inf:
         return False

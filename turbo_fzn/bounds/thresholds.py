@@ -1,17 +1,16 @@
 """Comparisons of a variable with constants: the truths of "x <= c".
 
-Each alone is a row with a big M, which says little: three of them on one variable may all be 1/2. Together, or beside
-the truths of x = v (encoding.py), they have a hull that is as easy to state. Where all values of x have a truth,
+A single one is a row with a big M, which is weak: three of them on one variable may all be 1/2. Together, or with the
+truths of x = v (encoding.py), they have a hull that is as easy to state. So they are kept until all constraints have
+been read, and `add_thresholds` adds the rows. Where all values of x have a truth,
 
     [x <= c] = sum over v <= c of [x = v]
 
-and else, for thresholds c1 < c2 < .. < ck of x in low .. high (the order encoding, Crawford and Baker, AAAI 1994),
+and otherwise, for thresholds c1 < c2 < .. < ck of x in low .. high (order encoding, Crawford and Baker, AAAI 1994),
 
     [x <= c1] <= [x <= c2] <= .. <= [x <= ck]
     x >= ck + 1 - (c1 + 1 - low) [x <= c1] - sum over i > 1 of (ci - c(i-1)) [x <= ci]
     x <= high   - (high - ck) [x <= ck]    - sum over i < k of (c(i+1) - ci) [x <= ci]
- So they are kept until all constraints have been
-seen, and `add_thresholds` states them.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from turbo_fzn.domains import IntSet
 
 
 def at_most(m: Linearizer, terms: Terms, literal: Affine) -> None:
-    """literal = (sum <= 0)."""
+    """Adds literal = (sum <= 0)."""
     terms = list(terms)
     if not keep(m, terms, literal, both_ways=True):
         m.builder.imply(literal, terms, high=0)
@@ -32,14 +31,14 @@ def at_most(m: Linearizer, terms: Terms, literal: Affine) -> None:
 
 
 def imply_at_most(m: Linearizer, terms: Terms, literal: Affine) -> None:
-    """literal -> sum <= 0."""
+    """Adds literal -> sum <= 0."""
     terms = list(terms)
     if not keep(m, terms, literal, both_ways=False):
         m.builder.imply(literal, terms, high=0)
 
 
 def keep(m: Linearizer, terms: Terms, literal: Affine, both_ways: bool) -> bool:
-    """Keeps what compares one variable with a constant between its bounds; whether it is that."""
+    """Keeps a comparison of one variable with a constant between its bounds. Returns whether it is one."""
     entries, constant = collect(terms)
     if literal.column < 0 or len(entries) != 1:
         return False
@@ -60,7 +59,7 @@ def keep(m: Linearizer, terms: Terms, literal: Affine, both_ways: bool) -> bool:
 
 
 def add_thresholds(m: Linearizer) -> None:
-    """The rows of all that was kept, when it is known which values have truths."""
+    """Adds the rows of the comparisons kept, once it is known which values have truths."""
     for column, literals in m.thresholds.items():
         for first, *others in literals.values():
             for other in others:
@@ -82,8 +81,8 @@ def _sum_up_to(m: Linearizer, column: int, limit: int) -> list[tuple[int, Affine
 
 
 def _add_chain(m: Linearizer, column: int, chain: list[tuple[int, Affine]]) -> None:
-    """The hull of x and its thresholds; of the truths of single values, those between two thresholds share what these
-    leave."""
+    """Adds the hull of x and its thresholds. The truths of values between two neighbouring thresholds sum up to at most
+    the difference of the two."""
     x, low, high = Affine(column, 1, 0), m.builder.lower[column], m.builder.upper[column]
     limits = [low - 1, *(limit for limit, _ in chain), high]
     steps = [b - a for a, b in pairwise(limits)]  # one more than literals
@@ -98,7 +97,7 @@ def _add_chain(m: Linearizer, column: int, chain: list[tuple[int, Affine]]) -> N
 
 
 def imply_member(m: Linearizer, x: Affine, values: IntSet, literal: Affine) -> None:
-    """literal -> x in values, to be stated by truths of x = v where x has them, else by the ends of the set."""
+    """Adds literal -> x in values at the end: by truths of x = v where x has them, else by the ends of the set."""
     m.late.append(lambda: _add_member(m, x, values, literal))
 
 
@@ -114,7 +113,7 @@ def _add_member(m: Linearizer, x: Affine, values: IntSet, literal: Affine) -> No
 
 
 def _add_implied(m: Linearizer, literal: Affine, column: int, limit: int, is_below: bool) -> None:
-    """literal -> x <= limit, or x > limit."""
+    """Adds literal -> x <= limit, or literal -> x > limit."""
     x = Affine(column, 1, 0)
     if m.encoding.has_all(x):
         sign, most = (-1, 0) if is_below else (1, 1)

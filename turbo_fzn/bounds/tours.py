@@ -1,9 +1,9 @@
-"""Circuits: the degree equations of the travelling salesman, and cuts for the tours that they allow beside the one.
+"""The rows of circuits: the degree equations of the travelling salesman, and cuts against subtours.
 
-Whoever walks along successors x within a set S of nodes that is not all of them has to leave it: of the arcs that begin
-in S, at most |S| - 1 end in it (subtour elimination, Dantzig, Fulkerson and Johnson 1954). There are exponentially many
-of these inequalities, so only those that the linear program's solution violates are given: for the parts that it falls
-into when its weak arcs are left out, and for a least cut (Stoer and Wagner 1997).
+A circuit leaves each set S that has some of the nodes but not all: at most |S| - 1 of the arcs that begin in S end in S
+(subtour elimination, Dantzig, Fulkerson and Johnson 1954). There are exponentially many of these inequalities, so only
+violated ones are made: for the components of the linear program's solution without its weak arcs, and for a minimum cut
+(Stoer and Wagner 1997).
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ LEAST_EXCESS = 0.01
 
 
 class Tour(NamedTuple):
-    """`arcs[i, j]` is the truth of j following i, of `size` nodes. Where `loops`, a node that follows itself is left
-    out of the circuit."""
+    """A circuit of `size` nodes; `arcs[i, j]` is the truth that j follows i. With `loops`, a node that follows itself
+    is not on the circuit."""
 
     size: int
     arcs: dict[tuple[int, int], Affine]
     loops: bool
 
     def cuts(self, values: np.ndarray) -> Iterator[tuple[dict[int, int], int, float]]:
-        """As of any Separator, each once."""
+        """(entries, side, excess) of inequalities that the point (float [n]) violates, each once."""
         weights = self.weights(values)
         seen: set[bytes] = set()
         for part in parts(weights):
@@ -44,15 +44,15 @@ class Tour(NamedTuple):
                     yield entries, -constant, float(excess)
 
     def weights(self, values: np.ndarray) -> np.ndarray:
-        """Of the arcs at the point: float [size, size]."""
+        """The values of the arcs at the point, as float [size, size]."""
         weights = np.zeros((self.size, self.size))
         for (i, j), (column, coefficient, constant) in self.arcs.items():
             weights[i, j] = coefficient * values[column] + constant if column >= 0 else constant
         return weights
 
     def inequality(self, inside: np.ndarray, weights: np.ndarray) -> list[tuple[int, Affine]]:
-        """Terms whose sum is at most 0. With loops, one node of each side must be on the circuit for the cut to be
-        wanted: those that are most so at the point."""
+        """Terms whose sum is at most 0. With loops, the inequality holds where a node of each side is on the circuit:
+        the one that is most on it at the point."""
         within = [(1, arc) for (i, j), arc in self.arcs.items() if i != j and inside[i] and inside[j]]
         if not self.loops:
             return [*within, (1 - int(inside.sum()), Affine(-1, 0, 1))]
@@ -67,7 +67,7 @@ class Tour(NamedTuple):
 
 
 def parts(weights: np.ndarray) -> Iterator[np.ndarray]:
-    """Sets of nodes (bool [size]) that few arcs may leave."""
+    """Sets of nodes (bool [size]) that arcs of little weight leave."""
     both = weights + weights.T
     np.fill_diagonal(both, 0)
     for threshold in THRESHOLDS:
@@ -92,7 +92,7 @@ def _components(linked: np.ndarray) -> np.ndarray:
 
 
 def least_cut(weights: np.ndarray) -> np.ndarray:
-    """One side (bool [size]) of a cut of least weight in a symmetric graph (float [size, size])."""
+    """One side (bool [size]) of a minimum cut of a symmetric graph (float [size, size])."""
     size = len(weights)
     merged, weights = np.eye(size, dtype=bool), weights.copy()
     alive, best, side = np.ones(size, bool), np.inf, np.zeros(size, bool)
@@ -109,7 +109,7 @@ def least_cut(weights: np.ndarray) -> np.ndarray:
 
 
 def _farthest(weights: np.ndarray, alive: np.ndarray) -> tuple[int, int, float]:
-    """The last two nodes in the order of adjacency to those before, and the weight that ties the last one."""
+    """The last two nodes of a maximum adjacency order, and the weight between the last one and all others."""
     left = alive.copy()
     node = before = int(np.flatnonzero(alive)[0])
     ties, cost = np.zeros(len(weights)), 0.0

@@ -35,13 +35,13 @@ MOST_PROBES = 8  # of a node
 RELIABLE = 2  # gains of a column on each side, and it is probed no more
 PROBE_ITERATIONS = 100
 MOST_GAIN = 1e15  # more is none
-NODE_SECONDS = 3e-4  # of a node without its linear program: counted
+NODE_SECONDS = 3e-4  # an estimate for a node without its linear program
 
 
 @dataclass
 class Node:
-    """The changes (columns, lower, upper) on the way from the root, newest last; a proved bound; the basis to start
-    from."""
+    """An open node: a proved bound, the changes (columns, lower, upper) on the way from the root, newest last, and the
+    basis to start from."""
 
     bound: int
     changes: tuple[tuple[Any, Any, Any], ...]
@@ -50,8 +50,8 @@ class Node:
 
 
 class Tree:
-    """`listener` knows the best solution, and is offered the points that may be one. `lower`, `upper`: bounds that hold
-    for all better solutions."""
+    """The open nodes. `listener` knows the best solution, and is offered points that may be solutions; `lower`, `upper`
+    (int64 [n]) are bounds of all better solutions."""
 
     def __init__(self, relaxation: Relaxation, program: Program, certifier: Certifier, listener: Listener):
         self.relaxation, self.program, self.certifier, self.listener = relaxation, program, certifier, listener
@@ -61,14 +61,14 @@ class Tree:
         self.gains = np.zeros((2, relaxation.n_columns))
         self.counts = np.zeros((2, relaxation.n_columns))
         self.n_nodes = self.n_cuts = 0
-        self.least_point: int | None = None  # bound of the points that the relaxation allows: solutions or not
+        self.least_point: int | None = None  # the least bound of boxes of one point, which need not be a solution
 
     def push(self, node: Node) -> None:
         heapq.heappush(self.open, (node.bound, -next(self.numbers), node))
 
     @property
     def bound(self) -> int | None:
-        """What the objective of a better solution is at least; None where there can be none."""
+        """A lower bound of sense * objective of better solutions; None where there are none."""
         bounds = [self.open[0][0]] if self.open else []
         bounds += [] if self.least_point is None else [self.least_point]
         return min(bounds, default=None)
@@ -81,7 +81,7 @@ class Tree:
         return len(self.open) * (self.relaxation.n_columns + len(self.certifier.rows)) > MOST_BYTES
 
     def step(self) -> None:
-        """Takes the node with the least bound, and leaves what is to be done of it."""
+        """Takes the node with the least bound, and replaces it by its children where it is not closed."""
         node = heapq.heappop(self.open)[2]
         if self.is_cut_off(node.bound):
             return
@@ -141,7 +141,7 @@ class Tree:
         return refute(self.certifier, answer.duals, lower, upper)
 
     def tighten(self, node: Node, certificate: Certificate | None, lower: np.ndarray, upper: np.ndarray) -> tuple:
-        """Reduced-cost fixing within the node; its changes with what was fixed."""
+        """Reduced-cost fixing within the node. Returns its changes with those of the fixing."""
         if certificate is None:
             return node.changes
         columns, lows, highs = fix(certificate, self.listener.best - 1, lower, upper)
@@ -151,7 +151,7 @@ class Tree:
         return (*node.changes, (columns, lows, highs))
 
     def learn(self, node: Node, answer: Answer) -> None:
-        """What dividing the column of the parent has brought."""
+        """Records the gain in the bound, for each unit that the parent's column moved, from dividing it."""
         if node.divided is not None and answer.outcome is Outcome.OPTIMAL:
             column, side, distance, before = node.divided
             self.count(side, column, self.objective(answer) - before, distance)
@@ -183,7 +183,7 @@ class Tree:
         return self.relaxation.sense * float(answer.values[self.relaxation.objective])
 
     def divide(self, bound: int, changes: tuple, answer: Answer, lower: np.ndarray, upper: np.ndarray) -> None:
-        """Two children: a column at most, and at least."""
+        """Pushes two children: a column up to a value, and above it."""
         if answer.outcome is Outcome.OPTIMAL and np.all(np.isfinite(answer.values)):
             self.listener.suggest(answer.values)
             if is_integral(answer.values):
@@ -239,7 +239,7 @@ def is_integral(values: np.ndarray) -> bool:
 
 
 def refute(certifier: Certifier, ray: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> Certificate | None:
-    """The certificate that the box is empty, whichever way the ray points; None where it does not say so."""
+    """A certificate that the box has no solution, from the ray or its negation; None where neither proves it."""
     largest = float(np.abs(ray).max(initial=0.0))
     if not 0 < largest < np.inf:
         return None

@@ -1,10 +1,9 @@
-"""The relaxation in turns with a search that is alone, so that equal runs do the same however busy the machine is.
+"""The relaxation in turns with a search by one thread, so that runs are reproducible however busy the machine is.
 
-Both have a clock that counts work, in seconds that it would take on some machine. The search goes on to the end of its
-turn, and waits there until the relaxation has declared that nothing of it is to be seen before a later time. The
-relaxation works until its own clock has reached what it has declared, and waits for the search to come there. Then it
-hears of the best solution and delivers what it has found. So neither sees of the other what depends on the machine, and
-both may work at once.
+Both have a clock that counts work, as an estimate in seconds. The search works to the end of its turn, and waits there
+until the relaxation has declared that it delivers nothing before a later time. The relaxation works until its clock has
+reached the time that it declared, and waits until the search has reached it too. Then it takes the best solution and
+delivers its results. So no exchange depends on the speed of the machine, and both may work at once.
 """
 
 from __future__ import annotations
@@ -18,11 +17,11 @@ from turbo_fzn.bounds.listener import NO_SOLUTION
 from turbo_fzn.bounds.relaxation import Relaxation
 
 TURN_SECONDS = 0.05
-LOOK_SECONDS = 0.1  # between two looks whether it is to stop
+LOOK_SECONDS = 0.1  # between two looks at `stopped`
 
 
 class BesideInTurns(Beside):
-    """`making` is what `make` takes (counted); `deliver` is called in the thread, while the search waits."""
+    """`making` is an estimate of the seconds of `make`; `deliver` is called in the thread, while the search waits."""
 
     def __init__(
         self,
@@ -35,22 +34,22 @@ class BesideInTurns(Beside):
         super().__init__(self._make, boxes, share)
         self.make_relaxation, self.making, self.deliver = make, making, deliver
         self.moved = threading.Condition()
-        self.reached = 0.0  # by the search, which waits there or has gone on
-        self.heard = NO_SOLUTION  # the best solution, then
+        self.reached = 0.0  # the end of the last turn of the search
+        self.heard = NO_SOLUTION  # the best solution at that time
         self.clock = TURN_SECONDS  # the search has a head start
-        self.declared = TURN_SECONDS  # nothing is to be seen at or before that
+        self.declared = TURN_SECONDS  # nothing is delivered to a search whose clock is before this
         self.spent = 0.0
 
-    # ---- the side of the search
+    # ---- called by the search
 
     def arrive(self, reached: float, best: int) -> None:
-        """The search waits at the end of a turn; sense * objective of its best solution, or NO_SOLUTION."""
+        """The search is at the end of a turn; `best` is sense * objective of its best solution, or NO_SOLUTION."""
         with self.moved:
             self.reached, self.heard = reached, best
             self.moved.notify_all()
 
     def is_behind(self) -> bool:
-        """Whether there may be something to be seen at the time that the search has reached."""
+        """Whether the search must wait: something may be delivered at the time that it has reached."""
         return self.declared <= self.reached
 
     def has_ended(self) -> bool:
@@ -66,7 +65,7 @@ class BesideInTurns(Beside):
         with self.moved:
             self.moved.notify_all()
 
-    # ---- that of the thread
+    # ---- called by the thread
 
     def _begin(self) -> None:
         try:
@@ -84,7 +83,7 @@ class BesideInTurns(Beside):
         return relaxation
 
     def meet(self) -> None:
-        """The search comes to where the clock is."""
+        """Waits until the search has reached the clock, then exchanges the best solution and the results."""
         self.declared = max(self.declared, self.clock)
         with self.moved:
             while not self.stopped and self.reached < self.declared:
@@ -109,7 +108,7 @@ class BesideInTurns(Beside):
         return self.spent
 
     def rest(self) -> None:
-        """Dividing has its share: the clock says what it would have been with the rest."""
+        """Advances the clock by the time that a thread with its share of the time would have slept."""
         behind = (self.work_time() - self.worked) / self.share - (self.now() - self.began)
         if behind > 0:
             self.clock += behind

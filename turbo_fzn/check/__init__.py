@@ -1,1 +1,1 @@
-"""The independent check of solutions against the original model. Imports nothing of how they were found."""
+"""The independent check of solutions against the original model. Imports nothing of the code that finds them."""

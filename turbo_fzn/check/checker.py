@@ -1,15 +1,14 @@
-"""Does an assignment satisfy the FlatZinc model as it was written? The last gate before a solution is printed.
+"""Checks whether an assignment satisfies the FlatZinc model as it was written, before a solution is printed.
 
-A solver rewrites, simplifies and compiles a model before it searches; a mistake on that way would print a wrong
-answer. So every solution is evaluated against the *original* constraints by this folder, which shares nothing with
-that way but the parsed Model and the signatures of predicates: relations.py and meanings.py say what the predicates
-mean, column_relations.py the same of whole columns, tables.py is the model made ready for them.
+A solver rewrites, simplifies and compiles a model before it searches; a mistake in any of this would print a wrong
+answer. So this folder evaluates every solution against the *original* constraints. It shares only the parsed Model and
+the signatures of predicates with the solver: relations.py and meanings.py define the predicates, column_relations.py
+evaluates them on whole columns, tables.py resolves the model for them.
 
-With `-a` there are many solutions of a small model. `all_hold` looks at all of them at once; only when something fails
-are they taken one by one, to say what.
+With `-a` there are many solutions of a small model. `all_hold` checks all of them at once; only if one fails are they
+checked one by one, to find the fault.
 
-Only the names and argument counts are looked at when a Checker is made; the tables are built on
-first use, or by `make_ready`.
+A new Checker checks names and numbers of arguments only; the tables are built on first use, or by `make_ready`.
 """
 
 from __future__ import annotations
@@ -21,6 +20,7 @@ from itertools import chain, islice
 
 import numpy as np
 
+from turbo_fzn.check.meanings import TABLES
 from turbo_fzn.check.reals import RealConstraints, find_form
 from turbo_fzn.check.relations import find_signature
 from turbo_fzn.check.tables import Assignment, Batch, Tables, error_at
@@ -28,6 +28,7 @@ from turbo_fzn.domains import INFINITY, IntSet
 from turbo_fzn.errors import UnsupportedError
 from turbo_fzn.read.model import Constraint, Index, Model, Ref
 
+CELLS_A_LITERAL = 100  # of a table, which NumPy looks at
 SHOWN_VALUES = 12
 PRECISION = 1e-6  # of floats
 
@@ -57,28 +58,37 @@ class Checker:
 
     @cached_property
     def cost(self) -> int:
-        """The number of literals and array elements that one check touches."""
-        arrays = self.model.arrays
-        lengths = {name: len(array.elements) for name, array in arrays.items()}
-        touched = len(self.model.variables)
-        for constraint in self.model.constraints:
-            for arg in constraint.args:
-                touched += len(arg) if isinstance(arg, list) else lengths.get(arg, 1) if isinstance(arg, Ref) else 1
-        return touched
+        """The number of literals and array elements that one check touches, or takes the time of."""
+        return len(self.model.variables) + sum(map(self.cost_of, self.model.constraints))
+
+    def cost_of(self, constraint: Constraint) -> int:
+        sizes = [
+            len(arg) if isinstance(arg, list) else self.lengths.get(arg, 1) if isinstance(arg, Ref) else 1
+            for arg in constraint.args
+        ]
+        signature = find_signature(constraint.name, len(sizes))
+        if signature is not None and signature.base in TABLES:
+            sizes[2] //= CELLS_A_LITERAL
+        return sum(sizes)
+
+    @cached_property
+    def lengths(self) -> dict[str, int]:
+        """The number of elements of each array that has a name."""
+        return {name: len(array.elements) for name, array in self.model.arrays.items()}
 
     @cached_property
     def tables(self) -> Tables:
-        """What the model says of integers and Booleans."""
+        """The tables of the constraints on integers and Booleans."""
         return Tables(self.integers)
 
     def make_ready(self) -> None:
-        """Builds the tables, which the first check would do."""
+        """Builds the tables, so that the first check need not."""
         for group in self.tables.groups.values():
             group.make_ready()
 
     @cached_property
     def integers(self) -> Model:
-        """The model without its float variables and what speaks of them, or itself where it has none."""
+        """The model without its float variables and the constraints on them, or the model itself if it has none."""
         if not self.has_floats:
             return self.model
         model = self.model
@@ -94,18 +104,19 @@ class Checker:
         return bool(self.reals.constraints) or any(one.kind == "float" for one in self.model.variables.values())
 
     def violation(self, values: Mapping[str, int]) -> str | None:
-        """None when the assignment is a solution, else one line that names what does not hold."""
+        """None if the assignment is a solution, else a line that names a violated constraint or domain. Floats are left
+        to `undecided`."""
         return next(self.violations(values), None)
 
     def undecided(self, values: Mapping[str, float]) -> str | None:
-        """Of an assignment that has no `violation`: one line that names what its float variables miss by more than the
-        precision, or None."""
+        """For an assignment without `violation`: None, or a line that names a domain or constraint that its float
+        variables miss by more than the precision."""
         misplaced = self.reals.misplaced(values, self.precision)
         violated = (self.describe(one, values) for one in self.reals.violated(values, self.precision))
         return next(chain(misplaced, violated), None)
 
     def violations(self, values: Mapping[str, int]) -> Iterator[str]:
-        """One line for every declaration and constraint that does not hold, but for those on floats."""
+        """A line for every declaration and constraint that does not hold, except those on floats."""
         missing = next((name for name in self.model.variables if name not in values), None)
         if missing is not None:
             yield f"variable {missing} has no value"
@@ -122,7 +133,7 @@ class Checker:
     def all_hold(self, values: np.ndarray) -> bool:
         """Whether every row of `values` (int64 [k, variables], in the model's order) is a solution.
 
-        False says that some row is none, or that its numbers are too large for columns: look at them one by one.
+        False means that a row is not, or that its numbers are too large for columns: then check them one by one.
         """
         tables = self.tables
         constants = tables.slots.constants
@@ -153,7 +164,7 @@ class Checker:
         return f"{place}: {text} does not hold with {where or 'its constants'}"
 
     def names_in(self, args: Iterable) -> Iterator[str]:
-        """The variables named in the arguments, arrays and their elements included."""
+        """The variables in the arguments, including elements of arrays."""
         for arg in args:
             if isinstance(arg, list):
                 yield from self.names_in(arg)
@@ -164,7 +175,7 @@ class Checker:
 
 
 def show(value: object) -> str:
-    """A value as FlatZinc writes it, long ones cut."""
+    """A value as FlatZinc text, cut if it is long."""
     if isinstance(value, IntSet):
         parts = [f"{low}..{high}" for low, high in value.ranges[:SHOWN_VALUES]]
         return " union ".join(parts + ["…"] * (len(value.ranges) > SHOWN_VALUES)) or "{}"

@@ -1,9 +1,9 @@
-"""The meaning of the predicates on whole columns: what relations.py says of one constraint, for thousands at once.
+"""The meaning of the predicates on whole columns: relations.py for thousands of constraints at once.
 
-Large models need speed: 10^5 constraints, once a solution. So the constraints of one predicate are a table with one
-column an argument, and NumPy evaluates the relation on whole columns. Columns may have a dimension in front, one entry
-a solution. A relation is used on columns only where 64-bit arithmetic cannot overflow (`OVERFLOWS` says where it may);
-what has no form here is evaluated row by row (tables.py).
+A large model has 10^5 constraints to check for each solution. So the constraints of one predicate are a table with a
+column for each argument, and NumPy evaluates the relation on whole columns. Columns may have a leading dimension, with
+an entry for each solution. A relation is evaluated on columns only if 64-bit arithmetic cannot overflow (`OVERFLOWS`
+finds where it may); predicates without a form here are evaluated row by row (tables.py).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class ArrayColumn:
 class ArrayRows:
     """A column of arrays: row k holds `contents[start[k] : start[k] + length[k]]`, all rows joined in `flat`.
 
-    `contents` may have more dimensions in front; so have the results then.
+    `contents` may have further leading dimensions; then the results have them too.
     """
 
     def __init__(self, contents: np.ndarray, column: ArrayColumn):
@@ -48,7 +48,7 @@ class ArrayRows:
         return self.contents[..., self.column.flat]
 
     def reduce(self, operation: np.ufunc, neutral: int, flat: np.ndarray | None = None) -> np.ndarray:
-        """The operation over each row; `neutral` for an empty row, where `reduceat` would take a neighbour's."""
+        """The operation over each row; `neutral` for an empty row, for which `reduceat` would use its neighbour."""
         flat = self.flat if flat is None else flat
         result = np.full((*flat.shape[:-1], len(self.length)), neutral, dtype=flat.dtype)
         filled = self.length > 0
@@ -66,7 +66,7 @@ class ArrayRows:
         return self.reduce(np.add, 0, self.flat * other.flat)
 
     def dot_overflows(self, other: ArrayRows) -> np.ndarray:
-        """Where the sum of the absolute terms may pass 2**62; a cheap bound for all rows is tried first."""
+        """The rows (bool) whose sum of absolute terms may exceed 2**62; a cheap bound for all rows is tried first."""
         limits = [int(np.abs(rows.flat).max(initial=0)) for rows in (self, other)]
         if limits[0] * limits[1] * int(self.length.max(initial=0)) < INFINITY:
             return np.zeros((*self.flat.shape[:-1], len(self.length)), dtype=bool)
@@ -88,7 +88,7 @@ class Sets:
         self.lows, self.highs = ([pairs[:, side].astype(np.int64) for pairs in ends] for side in (0, 1))
 
     def has(self, x: np.ndarray) -> np.ndarray:
-        """Whether each row's value lies in its set."""
+        """Whether each row's value is in its set (bool)."""
         result = np.zeros(x.shape, dtype=bool)
         for row, (lows, highs) in enumerate(zip(self.lows, self.highs)):
             if len(lows):
@@ -99,11 +99,11 @@ class Sets:
 
 
 def _divide_columns(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """x div y, truncated towards 0; anything where y is 0."""
+    """x div y, truncated towards 0; any number where y is 0."""
     return divide(x, np.where(y == 0, 1, y))
 
 
-# Relations that mean the same on columns as on values, and the others' column forms.
+# Relations whose definition works on columns as on values, and column forms of the others.
 ELEMENTWISE = (
     *("int_eq", "int_ne", "int_le", "int_lt", "int_plus", "int_times", "int_abs", "bool2int"),
     *("bool_eq", "bool_le", "bool_lt", "bool_not", "bool_xor", "bool_xor/2"),
@@ -141,5 +141,5 @@ OVERFLOWS: dict[str, Callable] = {
 }
 
 
-# What a column of arguments of each kind becomes.
+# The type of a column of arguments of each kind.
 COLUMNS: dict[str, Callable] = {"a": ArrayColumn, "s": Sets, "i": lambda slots: np.array(slots, dtype=np.int64)}

@@ -1,8 +1,8 @@
-"""What the operators of an expression (read/model.py) mean, in exact Python integers.
+"""The meaning of the operators of an expression (read/model.py), in exact Python integers.
 
 Written from the specification of XCSP3 (section on intension): division is truncated towards 0, the remainder has the
-sign of the dividend, truth is 0 and 1 and whatever is not 0 is true. Where an operation is not defined (division by 0,
-a negative power of 0), no expression around it holds.
+sign of the dividend, truth values are 0 and 1, and any number other than 0 is true. An expression with an undefined
+operation (division by 0, a negative power of 0) does not hold.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 from turbo_fzn.domains import IntSet
 from turbo_fzn.read.model import Expression
 
-LARGEST_POWER_BITS = 4096  # of a result that is formed at all; no value of a variable has a 60th of them
+LARGEST_POWER_BITS = 4096  # of a computed power; values of variables have at most a 60th of these bits
 
 
 class Undefined(ArithmeticError):

@@ -1,4 +1,4 @@
-"""What the global constraints mean, in plain Python: the rows of relations.py whose names begin with `turbo_`.
+"""The meaning of the global constraints, in plain Python: the rows of relations.py whose names begin with `turbo_`.
 
 Written from MiniZinc's documentation, not from any lowering. Matrices are given row by row; an argument `first` is the
 index of an array's first element. A matrix of constants is a NumPy array of one dimension, int64; other arrays are
@@ -39,7 +39,7 @@ def is_inverse(f: Values, first_f: int, g: Values, first_g: int) -> bool:
 
 
 def _tour_lengths(x: Values, first: int) -> list[int] | None:
-    """The lengths of the cycles of the successors x; None if these are no permutation."""
+    """The lengths of the cycles of the successors x; None if x is not a permutation."""
     if sorted(x) != list(range(first, first + len(x))):
         return None
     left, lengths = set(range(len(x))), []
@@ -65,14 +65,20 @@ def is_subcircuit(x: Values, first: int) -> bool:
 
 
 def is_row(x: Values, n_rows: int, cells: np.ndarray) -> bool:
+    """Column by column, of the rows that are left: most are not after the first ones."""
     if not x:
         return n_rows > 0
-    low, high = -(2**63), 2**63
-    return all(low <= v < high for v in x) and bool(np.any(np.all(cells.reshape(n_rows, len(x)) == list(x), axis=1)))
+    if not all(-(2**63) <= v < 2**63 for v in x):
+        return False
+    width = len(x)
+    left = width * np.flatnonzero(cells[::width] == x[0])  # where each row begins
+    for column in range(1, width):
+        left = left[cells[left + column] == x[column]]
+    return len(left) > 0
 
 
 def path(x: Values, n_states: int, letters: IntSet, d: np.ndarray, state: int) -> tuple[list[int], int]:
-    """The cells of d that a word uses, and the state behind it, 0 when it leaves the automaton."""
+    """The cells of d that a word uses, and the state after it, 0 if it leaves the automaton."""
     cells: list[int] = []
     for letter in x:
         if not is_member(letter, letters) or not 1 <= state <= n_states:
@@ -134,14 +140,14 @@ def _is_path_at_cost(
 
 
 def fits(s: Values, d: Values, r: Values, capacity: int) -> bool:
-    """At no time is more used than the capacity. What is used changes only where a task starts or ends."""
+    """Whether the use never exceeds the capacity; it changes only where a task starts or ends."""
     tasks = [(start, start + length, use) for start, length, use in zip(s, d, r)]
     most = [sum(use for low, high, use in tasks if low <= time < high) for task in tasks for time in task[:2]]
     return not s or (capacity >= 0 and max(most) <= capacity)
 
 
 def are_apart(sides: Sequence[tuple[Values, Values]], strict: bool) -> bool:
-    """No two boxes overlap; `strict`: one of size 0 does not lie within another either."""
+    """Whether no two boxes overlap; with `strict`, a box of size 0 may not lie within another either."""
     n = len(sides[0][0]) if sides else 0
     boxes = [[(p[i], p[i] + d[i]) for p, d in sides] for i in range(n) if strict or all(d[i] != 0 for _, d in sides)]
     return all(any(p[1] <= q[0] or q[1] <= p[0] for p, q in zip(*pair)) for pair in combinations(boxes, 2))
@@ -198,6 +204,7 @@ def slide(low: int, high: int, length: int, x: Values) -> bool:
     return all(low <= sum(x[i : i + length]) <= high for i in range(len(x) - length + 1))
 
 
+TABLES = ("turbo_table_int", "turbo_table_bool")
 MEANINGS: dict[str, Callable[..., bool]] = {
     "turbo_all_different": all_different,
     "turbo_all_different_except": lambda x, s: all_different([v for v in x if not is_member(v, s)]),
@@ -205,8 +212,7 @@ MEANINGS: dict[str, Callable[..., bool]] = {
     "turbo_symmetric_all_different": lambda x, first: is_inverse(x, first, x, first),
     "turbo_circuit": is_circuit,
     "turbo_subcircuit": is_subcircuit,
-    "turbo_table_int": is_row,
-    "turbo_table_bool": is_row,
+    **dict.fromkeys(TABLES, is_row),
     "turbo_regular": accepts,
     "turbo_cost_regular": _accepts_at_cost,
     "turbo_mdd": _is_path,

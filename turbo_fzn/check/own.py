@@ -1,5 +1,5 @@
-"""What the predicates mean that no FlatZinc has: the reader of XCSP3 writes them, and they hold in the plain form only
-or reified like all others."""
+"""The meaning of the predicates that only the reader of XCSP3 writes, in their plain form; reified forms follow as for
+all others."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ Values = Sequence[int]
 
 
 def _is_at(x: Values, first: int, i: int, z: int) -> bool:
-    """z is the element of x with index i, the first having index `first`."""
+    """Whether z is the element of x with index i, where the first index is `first`."""
     return first <= i < first + len(x) and x[i - first] == z
 
 
 def _is_within_row(x: Values, n_rows: int, low: np.ndarray, high: np.ndarray) -> bool:
-    """Some row of a table has all of x within the intervals of its cells."""
+    """Whether a row of the table has all of x within the intervals of its cells."""
     if not x:
         return n_rows > 0
     shape = n_rows, len(x)

@@ -1,12 +1,12 @@
-"""What the constraints on floats mean at a point, to within the precision: the reference for printed solutions.
+"""The meaning of the constraints on floats at a point, within the precision: the reference for printed solutions.
 
-Each relation measures by how much a point misses it: at most 0 where it holds, with the size of the numbers that
-were compared. To within the precision p it holds where the measure is at most p * max(1, size), and does not hold where
-it is at least -p * max(1, size); near the border both may be said. An equality is missed by a distance, so that it
-never surely holds. That is the δ-satisfiability of docs/guide/floats.md.
+Each relation is a measure of the amount by which a point misses it, at most 0 where it holds, with the size of the
+compared numbers. Within the precision p it may hold if the measure is at most p * max(1, size), and may not hold if it
+is at least -p * max(1, size); near the border both are accepted. An equality is missed by a distance, so it never
+certainly holds. This is the δ-satisfiability of docs/guide/floats.md.
 
-Nothing here knows of intervals or codes, nor of how a solution was found: numbers are doubles, sums fractions, and
-functions those of Python's math.
+This module uses no intervals or codes, and nothing of the search: numbers are doubles, sums are fractions, and
+functions are those of Python's math.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from turbo_fzn.read.model import Constraint, FloatSet, Index, Model, Ref
 
 
 class Missed(NamedTuple):
-    """By how much a relation is missed, and the size of the numbers that were compared."""
+    """The amount by which a relation is missed, and the size of the compared numbers."""
 
     measure: float
     size: float
@@ -38,7 +38,7 @@ def distance(x: float, y: float) -> Missed:
 
 
 def excess(x: float, y: float) -> Missed:
-    """x <= y."""
+    """The measure of x <= y."""
     return Missed(x - y, max(abs(x), abs(y)))
 
 
@@ -57,12 +57,12 @@ def _linear_distance(coefficients: Sequence[float], values: Sequence[float], k: 
 
 
 def outside(x: float, ends: Sequence[float]) -> Missed:
-    """In no range."""
+    """The measure of "x is in one of the ranges", whose ends are given in pairs."""
     return min((Missed(max(low - x, x - high), abs(x)) for low, high in zip(ends[::2], ends[1::2])), default=NEVER)
 
 
 def _of_function(function: Callable[..., float]) -> Callable[..., Missed]:
-    """The last number is the function of the others."""
+    """The measure of "the last number is the function of the others"."""
 
     def measure(*values: float) -> Missed:
         *inputs, result = values
@@ -82,7 +82,7 @@ def add(x: float, y: float) -> float:
 
 
 def _clamped(function: Callable[[float], float], low: float, high: float) -> Callable[[float], float]:
-    """A function up to the ends of its domain, which a point may miss by a little."""
+    """The function with its argument clamped to the domain, which a point may miss slightly."""
     return lambda x: function(min(max(x, low), high)) if low - NEAR <= x <= high + NEAR else math.nan
 
 
@@ -118,7 +118,7 @@ def element(i: float, values: Sequence[float], z: float) -> Missed:
     return distance(values[int(i) - 1], z) if 1 <= i <= len(values) else NEVER
 
 
-# Of each predicate the measure, and whether it is the negation of what is measured.
+# For each predicate: the measure, and whether the predicate is its negation.
 RELATIONS: dict[str, tuple[Callable[..., Missed], bool]] = {
     "float_eq": (distance, False),
     "float_ne": (distance, True),
@@ -157,7 +157,7 @@ class Form(NamedTuple):
 
 @cache
 def find_form(name: str) -> Form | None:
-    """The form that a name says, or None where it is none of a constraint on floats."""
+    """The form with this name; None if it is not a constraint on floats."""
     found = find(name)
     if found is None or found.predicate.name not in RELATIONS:
         return None
@@ -165,14 +165,14 @@ def find_form(name: str) -> Form | None:
 
 
 def may_be(truth: bool, missed: Missed, precision: float) -> bool:
-    """Whether a relation may have this truth value, to within the precision."""
+    """Whether a relation may have this truth value, within the precision."""
     measure, size = missed
-    within = precision * max(1.0, min(size, sys.float_info.max))  # what overflows is no number
+    within = precision * max(1.0, min(size, sys.float_info.max))  # infinity is not a valid size
     return measure <= within if truth else measure >= -within
 
 
 class RealConstraints:
-    """The `constraints` on floats of a model, and the declarations of its float variables."""
+    """The constraints on floats of a model (`constraints`), and the declarations of its float variables."""
 
     def __init__(self, model: Model):
         self.model = model
@@ -195,7 +195,7 @@ class RealConstraints:
                     yield f"{variable.name} = {x} differs from its right-hand side {y}"
 
     def is_close_to(self, name: Any, missed: Missed, precision: float) -> bool:
-        """Whether it is a variable whose bounds MiniZinc has reckoned, and misses them by little."""
+        """Whether MiniZinc has introduced the variable and computed its bounds, and it misses them only slightly."""
         variable = self.model.variables.get(name)
         defined = variable is not None and "is_defined_var" in map(str, variable.annotations)
         return defined and may_be(True, missed, precision)

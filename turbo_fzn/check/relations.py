@@ -1,10 +1,10 @@
-"""What every FlatZinc predicate means: one table, in exact Python integers.
+"""The meaning of every FlatZinc predicate: one table, in exact Python integers.
 
-This is the reference that solutions are checked against, so it shares nothing with the lowering but the signatures of
-predicates/. A row says when a predicate holds; the forms with a suffix follow from their base: `p_reif(…, b)` is
-b = p(…), `p_imp(…, b)` is b implies p(…). Booleans are 0 and 1. A partial function outside its domain (division by
-zero, index out of range, maximum of nothing) makes its constraint false. The meanings are those of the comments in
-MiniZinc's `flatzinc_builtins.mzn`. Those of the global constraints have a file of their own, meanings.py.
+This is the reference that solutions are checked against, so it shares only the signatures of predicates/ with the
+lowering. A row is a function that tests whether a predicate holds; the forms with a suffix follow from their base:
+`p_reif(…, b)` is b = p(…), `p_imp(…, b)` is b implies p(…). Booleans are 0 and 1. A partial function outside its domain
+(division by zero, index out of range, maximum of nothing) makes its constraint false. The meanings are those of the
+comments in MiniZinc's `flatzinc_builtins.mzn`. Global constraints are in meanings.py.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ def divide(x: Any, y: Any) -> Any:
 
 
 def _is_power(x: int, y: int, z: int) -> bool:
-    """x^y = z, and for negative y: 1 div x^|y| = z, false for x = 0. Never computes a power much larger than z."""
+    """Whether x^y = z; for negative y, whether 1 div x^|y| = z, false for x = 0. Computes no power much larger than
+    z."""
     if y < 0:
         return x != 0 and z == (0 if abs(x) > 1 else x ** (y % 2))
     return (abs(x) <= 1 or y <= z.bit_length()) and x**y == z
@@ -85,7 +86,7 @@ RELATIONS: dict[str, Callable] = {
     **OWN_MEANINGS,
 }
 
-# How a form with a suffix follows from its base; the last argument is the Boolean. Works on values and on columns.
+# The forms with a suffix, from their base; the last argument is the Boolean. Values and columns are both possible.
 FORMS: dict[str, Callable[[Callable], Callable]] = {
     REIFIED: lambda relation: lambda *args: args[-1] == relation(*args[:-1]),
     IMPLIED: lambda relation: lambda *args: args[-1] <= relation(*args[:-1]),
@@ -105,8 +106,8 @@ KINDS = {
 
 
 class Signature(NamedTuple):
-    """What a predicate's name says: its base relation, the kinds of its arguments (of KINDS), which of these are arrays
-    of one length, and how its form follows."""
+    """The signature of a predicate: its base relation, the kinds of its arguments (of KINDS), those that are arrays of
+    one length, and the function of its form."""
 
     base: str
     kinds: str
@@ -120,8 +121,8 @@ class Signature(NamedTuple):
 
 @cache
 def find_signature(name: str, n_args: int) -> Signature | None:
-    """The signature of a predicate in any of its forms; of one that has no form with so many arguments that of another
-    form; None for a name that no predicate on integers and Booleans has."""
+    """The signature of a predicate in any of its forms; if it has no form with `n_args` arguments, that of another
+    form; None for an unknown name and for predicates on floats."""
     found = find(name, n_args)
     if found is None or found.predicate.name not in RELATIONS:
         return None

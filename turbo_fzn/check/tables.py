@@ -1,9 +1,9 @@
-"""The model of a Checker as tables: names resolved, and the constraints of each predicate together.
+"""The model of a Checker as tables: names resolved, and the constraints grouped by predicate.
 
-A column store. All scalars (variables and the distinct constants) are slots of one vector; all arrays lie one after
-another in one vector of slots, so that an array argument is a start and a length. The constraints of one predicate form
-a `_Group`, a table with one column an argument. It is evaluated by columns (column_relations.py) where that is exact,
-and else row by row by the meaning itself (relations.py).
+A column store. All scalars (variables and the distinct constants) are slots of one vector; all arrays are concatenated
+in one vector of slots, so that an array argument is a start and a length. The constraints of one predicate form a
+`_Group`, a table with a column for each argument. It is evaluated by columns (column_relations.py) where that is exact,
+else row by row by the meaning itself (relations.py).
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ def error_at(model: Model, position: int, text: str, kind: type[ModelError] = Mo
 
 
 class _Group:
-    """All constraints of one predicate: `arguments` resolved, a list for each of its places, `members` their numbers in
-    the model."""
+    """All constraints of one predicate: `arguments` are resolved, a list for each place; `members` are the numbers of
+    the constraints in the model."""
 
     def __init__(self, signature: Signature, members: list[int], arguments: list[list]):
         self.signature = signature
@@ -49,7 +49,7 @@ class _Group:
         return [COLUMNS[kind](column) for kind, column in zip(self.signature.kinds, self.arguments)]
 
     def make_ready(self) -> None:
-        """The columns, where they are what is looked at."""
+        """Builds the columns, if they will be used."""
         if self.column_relation is not None:
             _ = self.columns
 
@@ -68,7 +68,7 @@ class _Group:
             yield self.members[row]
 
     def all_hold(self, batch: Batch) -> bool:
-        """Whether the constraints hold in every assignment of the batch; False also where columns cannot tell."""
+        """Whether the constraints hold in every assignment of the batch; False also if columns are not exact."""
         if self.column_relation is None:
             every = range(len(self.members))
             return all(next(self.plain_failures(one, every), None) is None for one in batch.singles)
@@ -117,7 +117,7 @@ class Batch:
 
     @cached_property
     def singles(self) -> list[Assignment]:
-        """The same, one by one."""
+        """The assignments of the batch, one by one."""
         tables = self.tables
         return [Assignment(row, tables.elements, tables.elements_vector) for row in self.slots.tolist()]
 
@@ -128,12 +128,12 @@ class Batch:
 
 
 class _DeclaredDomains:
-    """The declared domains: `entries` as (name, slot, domain), bounds beside them as columns."""
+    """The declared domains: `entries` as (name, slot, domain), and their bounds as columns."""
 
     def __init__(self, entries: Iterable[tuple[str, int, IntSet]]):
         self.entries = list(entries)
         self.slots = np.array([slot for _, slot, _ in self.entries], dtype=np.int64)
-        # An empty domain gets bounds that nothing meets; clipping is safe as columns are used within +-2**62 only.
+        # An empty domain gets bounds that no value satisfies; clipping is safe as columns are used within +-2**62 only.
         bounds = [(domain.lower, domain.upper) if domain else (1, 0) for _, _, domain in self.entries]
         self.bounds = np.array(bounds, dtype=object).reshape(-1, 2).clip(-INFINITY, INFINITY).astype(np.int64)
         self.has_holes = np.array([domain.has_holes for _, _, domain in self.entries], dtype=bool)
@@ -150,7 +150,7 @@ class _DeclaredDomains:
         return True
 
     def failures(self, assignment: Assignment) -> Iterator[tuple[str, int, IntSet]]:
-        """The entries whose value lies outside; columns leave only those to look at that may."""
+        """The entries whose value is outside of the domain; columns exclude most of the others quickly."""
         suspects: Iterable[int] = range(len(self.entries))
         if assignment.fits:
             values = assignment.slots[self.slots]
@@ -162,7 +162,7 @@ class _DeclaredDomains:
 
 
 class _Slots(dict):
-    """Name or constant to slot. A constant gets its slot on first sight, an undefined name is refused."""
+    """The slots of names and constants. A constant gets its slot on first use; an undefined name raises ModelError."""
 
     def __init__(self, model: Model):
         super().__init__((name, slot) for slot, name in enumerate(model.variables))
@@ -203,14 +203,14 @@ class Tables:
         self.elements_vector = np.array(self.elements, dtype=np.int64)
 
     def find_groups(self) -> dict[tuple[str, int], list[int]]:
-        """The numbers of the constraints of each predicate, by its name and the number of its arguments."""
+        """The numbers of the constraints, by the predicate's name and the number of arguments."""
         groups: defaultdict[tuple[str, int], list[int]] = defaultdict(list)
         for number, constraint in enumerate(self.model.constraints):
             groups[constraint.name, len(constraint.args)].append(number)
         return groups
 
     def make_group(self, name: str, n_args: int, numbers: list[int]) -> _Group:
-        """Column by column: a model with 10^5 constraints is checked while somebody waits."""
+        """The group of these constraints, resolved column by column for speed."""
         signature = find_signature(name, n_args)
         assert signature is not None, "refused when the Checker was made"
         constraints = self.model.constraints
@@ -227,7 +227,7 @@ class Tables:
         return _Group(signature, numbers, arguments)
 
     def refuse_first(self, signature: Signature, numbers: list[int]) -> None:
-        """Raises the ModelError of the first constraint that has a bad argument."""
+        """Raises the ModelError of the first constraint with a wrong argument."""
         for number in numbers:
             for kind, arg in zip(signature.kinds, self.model.constraints[number].args):
                 try:
@@ -245,7 +245,7 @@ class Tables:
         return [self.resolve(kind, arg) for arg in column]
 
     def resolve(self, kind: str, arg: object) -> object:
-        """A slot, a (start, length) in `elements`, an IntSet, or an array of constants."""
+        """A resolved argument: a slot, a (start, length) in `elements`, an IntSet, or an array of constants."""
         if kind == "i":
             return self.slots[arg]
         if kind == "s":
@@ -264,7 +264,7 @@ class Tables:
         return self.append_elements(arg)  # type: ignore[arg-type]
 
     def constants_of(self, arg: object) -> np.ndarray | list[IntSet]:
-        """The integers or sets of a constant array; the same object each time for an array with a name."""
+        """The integers or sets of a constant array; one object for each array with a name."""
         if isinstance(arg, Ref) and arg in self.constant_arrays:
             return self.constant_arrays[arg]
         elements: list = self.model.arrays[arg].elements if isinstance(arg, Ref) else arg  # type: ignore[assignment]

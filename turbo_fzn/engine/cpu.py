@@ -15,7 +15,7 @@ from turbo_fzn.engine.abi.aligned import first_books, first_depths, line_aligned
 from turbo_fzn.engine.abi.trace_records import Trace, TraceRecord
 from turbo_fzn.engine.contract import NO_WISH, Found, Roots, depth_statistics, merge_statistics, method_statistics
 from turbo_fzn.engine.figures import memory_by_kind, subproblem_counts
-from turbo_fzn.engine.layout import fused
+from turbo_fzn.engine.layout import fused, wide
 from turbo_fzn.engine.layout.layout import Layout, Settings
 from turbo_fzn.engine.library import check_sums, flags, library, point_to
 from turbo_fzn.engine.parcels import Parcels
@@ -28,7 +28,7 @@ TRACE_RECORD = np.dtype(TraceRecord)
 
 
 class _Tracer:
-    """The host's end of the records of kernels/search/trace.h; one at a time in a process."""
+    """Reads the records of kernels/search/trace.h; one at a time in a process."""
 
     def __init__(self, layout: Layout, compiled: ctypes.CDLL):
         self.compiled = compiled
@@ -53,7 +53,7 @@ class _Tracer:
 
 
 class _OwnMemory:
-    """How parcels reach an engine in this process (parcels.Reach)."""
+    """Access to the memory of an engine in this process, for its parcels (parcels._Reach)."""
 
     def __init__(self, common: Common, inbox: np.ndarray, fence: Callable[[], None]):
         self.shared, self.inbox, self.fence = common, inbox, fence
@@ -89,6 +89,7 @@ class CpuEngine:
         point_to(self.problem, {**layout.arrays, **self.memory})
         if settings.roles:
             fused.count(self.problem, self.memory)
+            wide.count(self.problem, self.memory)
         self.problem.common = ctypes.addressof(self.common)
         self.units_read = 0  # version
         self.ring = Ring(layout, self.memory["ring"], self.library.memory_fence)
@@ -107,7 +108,7 @@ class CpuEngine:
         ]
 
     def _first_memory(self, layout: Layout) -> dict[str, np.ndarray]:
-        """What the blocks write to, by its name in Problem."""
+        """The initial arrays that the blocks write to, by their names in Problem."""
         islands, incumbents = layout.first_islands()
         memory = {
             "weights": layout.weights,
@@ -132,7 +133,7 @@ class CpuEngine:
         }
         if (exchange := layout.first_exchange()) is not None:
             memory["exchange"] = exchange
-        return memory | (layout.fused() if layout.settings.roles else {})
+        return memory | (layout.rows_of_learners() if layout.settings.roles else {})
 
     def _run(self, index: int) -> None:
         if self.library.solve_block(ctypes.byref(self.problem), index) != 0:
@@ -182,7 +183,7 @@ class CpuEngine:
             self.library.adopt_solution(ctypes.byref(self.problem), values.ctypes.data, value)
 
     def suggest(self, values: np.ndarray) -> None:
-        """Learners try them first in some of their runs. A mixture of two suggestions is one, too."""
+        """Suggests values that learners try first in some of their runs. A mixture of two suggestions does no harm."""
         self.memory["wishes"][:] = np.where(values == NO_WISH, np.iinfo(self.layout.bound_type).min, values)
         self.common.wished = 1
 
@@ -190,12 +191,13 @@ class CpuEngine:
         self.common.host_bound = max(self.common.host_bound, bound)
 
     def end_turn_at(self, work: int) -> None:
-        """A learner that is alone waits after so much work in all (kernels/learn/turns.h); 0: no more."""
+        """Makes a learner that is the only block wait after this much work in total (kernels/learn/turns.h); with 0 it
+        waits no more."""
         self.common.turn_end = work
 
     @property
     def turn_over(self) -> int:
-        """The end of the turn after which it waits; 0 while it does not. What it has found is in the ring."""
+        """The end of the turn after which the learner waits, its solutions being in the ring; 0 while it works."""
         over = self.common.turn_over
         self.library.memory_fence()
         return int(over) if over == self.common.turn_end else 0
@@ -230,7 +232,7 @@ class CpuEngine:
         return self.tracer.take(most)
 
     def statistics(self) -> dict[str, int]:
-        """Sums over the blocks; of those that still run, up to a few nodes ago."""
+        """The counts of all blocks together; those of blocks at work may lack the last few nodes."""
         counted = merge_statistics(self.blocks_statistics, STATISTICS) | subproblem_counts(self.layout, self.common)
         counted |= depth_statistics(self.memory["depths"]) if self.layout.settings.profile else {}
         return counted | merge_statistics(self.learn_statistics, LEARN_STATISTICS)

@@ -1,4 +1,4 @@
-"""What an engine says of itself beside its blocks' counts, as statistics: memory by kind, and subproblems."""
+"""Statistics of an engine besides its blocks' counts: memory by kind, and subproblems."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from turbo_fzn.engine.layout.layout import Layout
 
 
 def memory_by_kind(layout: Layout, retires: bool) -> dict[str, int]:
-    """Bytes of the model, and of what each block has; `retires`: with the marks of rows that are left out."""
+    """The bytes of the model and of each block's parts; with `retires`, including the marks of retired rows."""
     arrays = layout.arrays
     return {
         "memoryRows": layout.rows_bytes,
@@ -19,8 +19,7 @@ def memory_by_kind(layout: Layout, retires: bool) -> dict[str, int]:
 
 
 def subproblem_counts(layout: Layout, common: Common) -> dict[str, int]:
-    """How many there have been, how many blocks have taken over, and what became of them. Each block counts itself what
-    it gives away."""
+    """The numbers of subproblems made, taken, solved and skipped. Each block itself counts those that it gives away."""
     made = 1 << layout.split_bits if layout.settings.split else common.pool_tail
     return {
         "subproblems": made,

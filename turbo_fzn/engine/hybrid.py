@@ -1,14 +1,14 @@
 """The hybrid engine: search on threads of the CPU, propagation in the blocks of a GPU (kernels/hybrid/mailbox.h).
 
-It is the CPU engine, whose threads run no rows: each has a block of one persistent kernel, and asks it for each
-fixpoint. Stores lie on the GPU, and mirrored in the threads; messages go through mapped memory of the host. It searches
-the tree alone: no neighbourhoods, no learners. It is there to be compared, since C++ Turbo's first persistent kernel
-was used in this way, and it counts what its round trips cost.
+It is the CPU engine, but its threads run no rows: each has a block of one persistent kernel, and asks it for each
+fixpoint. Stores are on the GPU, with a copy in each thread; messages go through mapped memory of the host. It has only
+the tree search: no neighbourhoods, no learners. It exists for comparison, since C++ Turbo's first persistent kernel was
+used in this way, and it counts the time of its round trips.
 
-A stop is two words of the host's memory, one that the threads look at and one that the blocks do. A thread that is told
-to stop leaves without the answer it waits for; a block leaves as soon as it looks. So the kernel ends whatever the
-threads are in the midst of. Where it fails instead, the host finds that out when it looks whether it still runs, and
-stops the threads, which would wait for ever.
+A stop is two words of the host's memory, one for the threads and one for the blocks. A thread that reads the stop
+leaves without the answer that it waits for; a block leaves when it next reads the word. So the kernel ends whatever the
+threads are doing. If the kernel fails, the host finds out when it checks whether the kernel is running, and stops the
+threads, which would wait for ever.
 """
 
 from __future__ import annotations
@@ -41,18 +41,18 @@ from turbo_fzn.engine.toolchain import compiler
 from turbo_fzn.errors import EngineError
 from turbo_fzn.tnf.language import TNF
 
-MOST_ENTRIES = 2**13  # of a message's list; what is longer goes in parts
-LEAST_THREADS = 128  # of a block, which has a multiprocessor to itself, and whose rounds somebody waits for
+MOST_ENTRIES = 2**13  # of a message's list; longer lists are sent in parts
+LEAST_THREADS = 128  # of a block, which has a multiprocessor to itself and for whose answer a thread waits
 
 
 @lru_cache(maxsize=4)
 def searchers(bits: int, *extra: str) -> ctypes.CDLL:
-    """The threads' side, and that of the blocks where they are threads, too (kernels/hybrid.cpp)."""
+    """The library of the searching threads, and of blocks that are threads too in tests (kernels/hybrid.cpp)."""
     return prepared(ctypes.CDLL(str(compiler.hybrid_library(bits, *extra))), extra)
 
 
 def prepared(loaded: ctypes.CDLL, extra: Sequence[str]) -> ctypes.CDLL:
-    """The same library, ready to be called."""
+    """Checks a loaded library and declares its functions' arguments. Returns it."""
     floats = compiler.FLOAT_FLAG in extra
     check_digest(loaded._name, ctypes.c_char_p.in_dll(loaded, "abi_digest").value or b"", floats)
     loaded.drive_block.argtypes = [*[ctypes.c_void_p] * 3, ctypes.c_int32]
@@ -62,9 +62,9 @@ def prepared(loaded: ctypes.CDLL, extra: Sequence[str]) -> ctypes.CDLL:
 
 
 class _Propagators:
-    """The blocks on a GPU, and what they share with the threads: `boxes` as the threads see it.
+    """The blocks on a GPU, and the memory that they share with the threads: `boxes`, at the threads' address.
 
-    Raises EngineError where there is no GPU, or where it has not as many blocks at once."""
+    Raises EngineError where there is no GPU, or where it cannot hold that many blocks at once."""
 
     def __init__(self, layout: Layout, device: int):
         self.cuda = driver()
@@ -87,7 +87,8 @@ class _Propagators:
         self.running = False
 
     def _shape(self, layout: Layout, registers: dict[bool, int]) -> Shape:
-        """Of as many blocks as the GPU holds at once: each must be there when its thread asks."""
+        """The launch shape: all blocks must be on the GPU at once, since each must answer its thread. Raises
+        EngineError where the GPU holds fewer."""
         settings = layout.settings
         usual = launch_shape(self.here, layout, registers, replace(settings, blocks=0))
         wanted = replace(settings, blocks=0, threads=settings.threads or max(usual.threads, LEAST_THREADS))
@@ -97,7 +98,7 @@ class _Propagators:
         return replace(shape, blocks=settings.blocks)
 
     def _place(self, layout: Layout) -> None:
-        """Allocates and fills memory, and points the blocks' problem and the mailboxes to it."""
+        """Allocates and fills memory, and sets the pointers of the blocks' problem and the mailboxes."""
         problem = Problem()
         layout.fill(problem, 0)
         problem.trail_capacity, problem.level_capacity, problem.path_capacity = max(layout.tnf.n_vars, 1), 0, 0
@@ -123,7 +124,7 @@ class _Propagators:
         self.running = True
 
     def look(self) -> None:
-        """Raises EngineError where the kernel has failed."""
+        """Updates `running`. Raises EngineError where the kernel has failed."""
         if not self.running:
             return
         self.here.enter()
@@ -134,7 +135,7 @@ class _Propagators:
         Common.from_buffer(self.told.data).stop = 1
 
     def close(self) -> None:
-        """As GpuEngine.close; no thread may ask any more."""
+        """Waits for the kernel and frees its memory; no thread may ask any more."""
         self.here.enter()
         with contextlib.suppress(EngineError):
             while self.running:
@@ -152,7 +153,7 @@ class HybridEngine(CpuEngine):
     name = "hybrid"
 
     def __init__(self, tnf: TNF, exports: np.ndarray, settings: Settings):
-        super().__init__(tnf, exports, replace(settings, macros=()))  # what the host takes of kernels is no variant's
+        super().__init__(tnf, exports, replace(settings, macros=()))  # the host's library is never a variant
         self.device: _Propagators | None = _Propagators(self.layout.with_settings(settings), settings.device or 0)
         extra = (*float_flags(tnf), *profile_flags(settings), *settings.macros)
         self.searchers = searchers(self.layout.bits, *extra)
@@ -206,6 +207,6 @@ class HybridEngine(CpuEngine):
 
 
 def make(tnf: TNF, exports: np.ndarray, settings: Settings) -> HybridEngine:
-    """An engine for another thread than this one to start, as gpu.make_elsewhere."""
+    """Makes an engine that another thread will start, as gpu.make_elsewhere."""
     with contexts.making():
         return HybridEngine(tnf, exports, settings)

@@ -1,6 +1,6 @@
-"""The kernels compiled for the host, loaded: what each engine takes of them, and whether they are for this host.
+"""Loads the kernels compiled for the host, and checks that they agree with this version of the package.
 
-The GPU engine takes its fence and its sums from them too.
+The GPU engine uses their fence and their sizes too.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ log = logging.getLogger("turbo_fzn")
 
 
 def load(bits: int, *extra: str) -> ctypes.CDLL:
-    """The engine of the package, or else one that is compiled here. Raises EngineError without a compiler."""
+    """Loads the library of the package, or else one that is compiled here. Raises EngineError without a compiler."""
     packaged = compiler.packaged_library(bits, *extra)
     if packaged is not None:
         try:
@@ -40,7 +40,7 @@ def load(bits: int, *extra: str) -> ctypes.CDLL:
 
 @lru_cache(maxsize=4)
 def library(bits: int, *extra: str) -> ctypes.CDLL:
-    """The engine for stores of `bits` bits, ready to be called."""
+    """The library for stores of `bits` bits, ready to be called."""
     loaded = load(bits, *extra)
     floats = compiler.FLOAT_FLAG in extra
     check_digest(loaded._name, ctypes.c_char_p.in_dll(loaded, "abi_digest").value or b"", floats)
@@ -53,14 +53,14 @@ def library(bits: int, *extra: str) -> ctypes.CDLL:
 
 
 def check_digest(compiled: str, carried: bytes, floats: bool = False) -> None:
-    """Raises InternalError where kernels were compiled for structs that are not those of this host."""
+    """Raises InternalError where kernels were compiled for other structs than those of abi.py."""
     own = digest(floats)
     if carried.decode() != own:
         raise InternalError(f"host and kernels differ: {compiled} is for {carried.decode()}, the host for {own}")
 
 
 def check_sums(layout: Layout, problem: Problem) -> None:
-    """Raises InternalError where the kernels reckon with other sizes of a block's memory than the layout does."""
+    """Raises InternalError where the kernels compute other sizes of a block's memory than the layout does."""
     sums = (ctypes.c_int64 * 3)()
     library(layout.bits, *float_flags(layout.tnf)).block_bytes(ctypes.byref(problem), sums)
     if list(sums) != [layout.plain_store_bytes, layout.list_bytes, layout.stack_bytes]:
@@ -68,7 +68,7 @@ def check_sums(layout: Layout, problem: Problem) -> None:
 
 
 def float_flags(tnf: TNF) -> tuple[str, ...]:
-    """Those of the engine for this model, by the kinds of its variables."""
+    """The compiler flags that the model needs: those of real variables, if it has any."""
     return () if tnf.floats is None else compiler.CPU_FLOAT_FLAGS
 
 

@@ -1,7 +1,7 @@
-"""The host's end of outbox and inbox: subproblems on their way from one engine to another (kernels/search/parcels.h).
+"""The host's side of outbox and inbox, by which engines exchange subproblems (kernels/search/parcels.h).
 
-A path is the decisions that lead to a subproblem from the root, as the kernels write them; that of the root is empty.
-All engines of a model write them alike, so that what one has sent is brought to another as it is.
+A path is the sequence of decisions that lead to a subproblem from the root, in the form that the kernels write; that of
+the root is empty. All engines of a model use one form, so paths are passed on unchanged.
 """
 
 from __future__ import annotations
@@ -22,14 +22,15 @@ ROOT: Path = b""
 
 
 class _Reach(Protocol):
-    """How an engine's memory is reached while it runs."""
+    """Access to an engine's memory while it is running."""
 
     def common(self) -> Common:
-        """As it is now, or a copy of it that is not older than the call."""
+        """The engine's Common, or a copy of it that is not older than the call."""
         ...
 
     def send_word(self, name: str, value: int) -> None:
-        """Sets a word of Common that the host alone writes; after all that was put into the inbox before."""
+        """Sets a word of Common that only the host writes; blocks see it after all parcels put into the inbox
+        before."""
         ...
 
     def put_parcel(self, place: int, parcel: np.ndarray) -> None:
@@ -38,8 +39,8 @@ class _Reach(Protocol):
 
 
 class Load(NamedTuple):
-    """How much an engine has to do: subproblems that lie ready in its pool (less than 0: so many blocks wait for one),
-    those that it has in all, and parcels that it has room for."""
+    """The work of an engine: `ready` subproblems in its pool (minus the number of blocks that wait for one), all its
+    open subproblems, and the number of parcels that it has room for."""
 
     ready: int
     open: int
@@ -47,18 +48,18 @@ class Load(NamedTuple):
 
 
 class Parcels:
-    """What one engine sends and gets. `outbox` (uint8) is the memory that its blocks write to."""
+    """The parcels that one engine sends and receives. `outbox` (uint8) is the memory that its blocks write to."""
 
     def __init__(self, layout: Layout, outbox: np.ndarray, reach: _Reach, fence: Callable[[], None]):
         self.slots, self.slot_bytes = layout.parcels, layout.parcel_bytes
         self.decision_bytes, self.longest = layout.decision_bytes, layout.parcel_path
-        self.blocks = layout.tree_blocks  # that send and take
+        self.blocks = layout.tree_blocks  # the blocks that send and receive
         self.outbox, self.reach, self.fence = outbox, reach, fence
         self.taken = self.brought = 0
-        self.wanted = self.most = 0  # the word, and what it was at most: a block may have read it then
+        self.wanted = self.most = 0  # the word, and the largest value it has had, which a block may have read
 
     def take(self) -> list[Path]:
-        """What has been sent since the last call."""
+        """The paths that the engine has sent since the last call."""
         paths = []
         while self.taken < self.most:
             place = self.taken % self.slots * self.slot_bytes
@@ -72,14 +73,14 @@ class Parcels:
         return paths
 
     def want(self, count: int) -> None:
-        """From now on so many more than were taken would be welcome, as far as there is room for them."""
+        """Asks the engine for `count` further parcels, as far as the outbox has room."""
         wanted = self.taken + min(count, self.slots)
         if wanted != self.wanted:
             self.wanted, self.most = wanted, max(self.most, wanted)
             self.reach.send_word("wanted", wanted)
 
     def bring(self, paths: Sequence[Path]) -> None:
-        """Gives the engine subproblems, of which it must have room for all. Nothing is cut off one that is too long."""
+        """Gives the engine subproblems, for all of which it must have room; each must fit a parcel."""
         if not all(map(self.fits, paths)):
             raise InternalError(f"a subproblem of another engine has more than {self.longest} decisions")
         for path in paths:
@@ -100,8 +101,8 @@ class Parcels:
         return Load(ready, common.outstanding + unfetched, self.slots - unfetched)
 
     def is_dry(self) -> bool:
-        """Whether there is nothing left in the engine, and nothing on the way from it: as long as nothing is brought
-        to it. What was fetched is counted, what is counted may be sent, so it is asked in this order."""
+        """Whether the engine has no subproblem left and none on the way from it; then it stays so until it is given
+        one. A subproblem is first fetched, then counted, then perhaps sent, so these are checked in this order."""
         return (
             self.reach.common().fetched == 2 * self.brought
             and self.reach.common().outstanding == 0
@@ -109,15 +110,15 @@ class Parcels:
         )
 
     def best(self) -> int:
-        """sense * objective of the best solution that the engine has found or was told."""
+        """sense * objective of the best solution that the engine has found or was given."""
         return int(self.reach.common().best)
 
     def gave_up(self) -> bool:
-        """Whether the engine has left out a part of what it had."""
+        """Whether the engine has left a part of its subproblems unsearched."""
         return bool(self.reach.common().incomplete)
 
     def release(self) -> None:
-        """The tree is exhausted: nothing will come any more, nobody need wait."""
+        """Lets waiting blocks leave: the tree is exhausted, so no more subproblems will come."""
         self.reach.send_word("shared", 0)
 
 

@@ -1,4 +1,4 @@
-"""How solutions reach the host while the kernel runs."""
+"""The ring by which solutions reach the host while the kernel is running."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from turbo_fzn.engine.layout.layout import Layout
 
 
 class Ring:
-    """The host's end of the solution ring (kernels/search/mailbox.h), over a writable uint8 array.
+    """Reads the solution ring (kernels/search/mailbox.h), over a writable uint8 array.
 
     `take` returns the solutions that have arrived, in the order of their tickets, as (objective, block, method,
-    values); the caller then tells the blocks `taken`, how many were taken in all.
+    values); the caller then writes `taken`, the number of all taken so far, where the blocks read it.
     """
 
     def __init__(self, layout: Layout, memory: np.ndarray, fence: Callable[[], None]):

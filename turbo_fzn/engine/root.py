@@ -1,6 +1,6 @@
 """The root: all rows of a model propagated to their fixpoint, by the kernels on one CPU thread.
 
-Every engine starts from that store, and boxes of the relaxation are narrowed so.
+Every engine starts from this store. The relaxation narrows its boxes by the same propagation.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ NO_MEMORY, OVERFLOW = -2, -3  # of propagate_root
 
 
 class Stop:
-    """A stop flag that root propagation watches, for another thread or a signal handler to set."""
+    """A stop flag of root propagation, which another thread or a signal handler may set."""
 
     def __init__(self) -> None:
         self.common = make_common()
@@ -32,16 +32,16 @@ class Stop:
 def propagate(tnf: TNF, stop: Stop | None = None) -> tuple[np.ndarray, np.ndarray] | None:
     """The root fixpoint of all rows: (lower, upper), int64 [n]; None when the model is infeasible.
 
-    A stop leaves the bounds where they are, which loses no solution; a bound beyond what 64 bits hold raises
-    EngineError.
+    A stop leaves the bounds where they are, which loses no solution. Raises EngineError for a bound that 64 bits do not
+    hold.
     """
     return Propagator(tnf, stop)(tnf.lower, tnf.upper)
 
 
 class Propagator:
-    """The rows of a TNF, for one box of bounds after the other: each is propagated to its fixpoint, as by `propagate`.
+    """Propagates the rows of a TNF in one box of bounds (int64 [n] each) after the other, as `propagate` does.
 
-    A box lies within the bounds of the TNF (int64 [n] each)."""
+    A box must lie within the bounds of the TNF."""
 
     def __init__(self, tnf: TNF, stop: Stop | None = None):
         self.layout = layout = Layout(tnf, np.empty(0, np.int32), Settings())

@@ -1,9 +1,9 @@
-"""Variants of the engines: other ways to propagate, to store and to split the work, each by a name.
+"""Variants of the engines: named alternatives for propagation, storage and division of work.
 
-They are there to be compared, as the journal of C++ Turbo compares the versions of that system
-(docs/measurements/journal.md). The usual build is the one that was fastest. A variant says what is changed: macros of
-the kernels, whose headers say what each technique is and whose idea it was, and settings of the host (layout.Settings).
-Kernels of a variant are compiled when they are wanted, and kept in the cache under a name of their own.
+They exist for comparison, as the journal of C++ Turbo compares the versions of that system
+(docs/measurements/journal.md). The usual build is the one that was fastest. A variant is a set of changes: macros of
+the kernels, whose headers describe the techniques and their sources, and settings of the host (layout.Settings).
+Kernels of a variant are compiled when they are needed, and kept in the cache under their own name.
 
 To add one: docs/design/architecture.md.
 """
@@ -27,9 +27,10 @@ ROWS_SHARED = "-DMODEL_SHARED=1"  # of kernels for models whose rows lie in shar
 
 @dataclass(frozen=True)
 class Variant:
-    """`line`: what it does. `macros`: of the kernels. `settings`: fields of layout.Settings with their values. `usual`:
-    the engines whose usual build it is. `group`: what it is one answer to, of which there can be one only. `needs`:
-    one of these it must go with. `against`: those that it cannot go with. `only`: why it is of one engine alone."""
+    """A variant. `line`: a description. `macros`: of the kernels. `settings`: fields of layout.Settings with their
+    values. `usual`: the engines whose usual build it is. `group`: alternatives of one group exclude each other.
+    `needs`: it must be combined with one of these. `against`: it cannot be combined with these. `only`: the reason why
+    only one engine has it."""
 
     name: str
     line: str
@@ -96,16 +97,17 @@ BY_NAME = {variant.name: variant for variant in VARIANTS}
 
 
 class _Chosen(tuple[Variant, ...]):
-    """Variants that go together."""
+    """Variants that can be combined."""
 
     def settings(self, engine: str) -> dict[str, Any]:
-        """What layout.Settings has of them for this engine."""
+        """The fields of layout.Settings that they set for this engine."""
         changed = [variant for variant in self if engine in variant.engines and engine not in variant.usual]
         macros = tuple(macro for variant in changed for macro in variant.macros)
         return {"macros": macros, **{name: value for variant in changed for name, value in variant.settings}}
 
     def gpu_builds(self, engine: str = GPU) -> Iterator[tuple[str, ...]]:
-        """The macros of each build of the GPU's kernels that a model may want: where its rows fit, and where not."""
+        """The macros of each build of the GPU's kernels that a model may need: with rows that fit shared memory, and
+        without."""
         found = self.settings(engine)
         yield found["macros"]
         if found.get("model") == "shared":
@@ -117,8 +119,8 @@ class _Chosen(tuple[Variant, ...]):
 
 
 def chosen(text: str | None, arch: str) -> _Chosen:
-    """The variants that `text` names, comma-separated, for what `--arch` says. Raises UsageError where one does not
-    apply to an engine, or two exclude each other."""
+    """The variants that `text` names, comma-separated, for the engines of `--arch`. Raises UsageError where one does
+    not apply to an engine, or two exclude each other."""
     names = list(dict.fromkeys((text or "").replace(",", " ").split()))
     if unknown := [name for name in names if name not in BY_NAME]:
         raise UsageError(no_such("--variant: no variant", unknown, NAMES))
@@ -134,7 +136,7 @@ def simplifies(text: str | None) -> bool:
 
 
 def faults(variants: Sequence[Variant], arch: str) -> Iterator[str]:
-    """Why these cannot be had together, or not on the engines of this `--arch`."""
+    """The reasons why these cannot be combined, or not on the engines of this `--arch`."""
     names = [variant.name for variant in variants]
     for variant in variants:
         if missing := [engine for engine in BY_ARCH.get(arch, (arch,)) if engine not in variant.engines]:

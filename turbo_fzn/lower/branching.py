@@ -1,16 +1,16 @@
 """Search annotations -> the strategies of a TNF.
 
-The names are MiniZinc's (reference manual, search annotations); `VARIABLE_CHOICES` and `VALUE_CHOICES` say what each
-becomes on a store of intervals. Two of them need the size of the model: `occurrence` and `most_constrained` are a
-stable sort by static degree, the number of rows that mention a variable.
+The names are MiniZinc's (reference manual, search annotations); `VARIABLE_CHOICES` and `VALUE_CHOICES` map them to
+choices on a store of intervals. `occurrence` and `most_constrained` become a stable sort by static degree, the number
+of rows that have a variable.
 
-A variable whose domain has holes has a second one, the index of its value in the table of its domain. What is about the
-order and number of values looks at the index: sizes, the median and a random value are those of the real domain. What
-is about the values themselves (the smallest, a split in the middle between two ends) looks at the value. The regret is
-that of the domain as the model declares it: the engines' stores have no holes, so values that are removed from the
-inside during the search still count.
+A variable whose domain has holes has a second variable, the index of its value in the table of its domain. Choices by
+the order or number of values use the index, so that size, median and random values are those of the real domain.
+Choices by the values themselves (the smallest, a split in the middle between two ends) use the value. The regret is
+that of the declared domain: the engines' stores have no holes, so values that are removed from the inside during the
+search still count.
 
-What is not known is ignored, with one warning: annotations are advice.
+Unknown annotations are ignored with one warning, since annotations are advice.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ ON_SIZES = {VarChoice.INPUT_ORDER, VarChoice.FIRST_FAIL, VarChoice.ANTI_FIRST_FA
 SEARCHES = {"int_search": "int", "bool_search": "bool", "float_search": "float"}
 RESTARTS = "restarts are those of free search (-f), by its own schedule"
 NEIGHBOURHOODS = "neighbourhoods are those of free search (-f), which adapts how much it sets free"
-# Known, and without effect: what is said with -v.
+# Known annotations without effect, with the remark that -v prints.
 ACCEPTED = {
     "restart_none": RESTARTS,
     "restart_constant": RESTARTS,
@@ -88,8 +88,8 @@ ACCEPTED = {
 
 @dataclass
 class _Step:
-    """One int_search, bool_search or float_search: the names of its choices, and the builder's variables; `asked` for
-    by the model."""
+    """One int_search, bool_search or float_search: the names of its choices, and the builder's variables; `asked` is
+    false for a default of ours."""
 
     variable_choice: str
     value_choice: str
@@ -99,7 +99,7 @@ class _Step:
 
 @dataclass
 class Plan:
-    """The search that a solve item asks for, in the builder's variables."""
+    """The search of a solve item, in the builder's variables."""
 
     steps: list[_Step] = field(default_factory=list)
     warm_start: list[tuple[int, int]] = field(default_factory=list)
@@ -114,7 +114,7 @@ class Plan:
     def finish(
         self, tnf: TNF, number: np.ndarray, holes: Holes
     ) -> tuple[list[Strategy], tuple[np.ndarray, np.ndarray] | None]:
-        """The strategies and the warm start, in the TNF's variables; `number` is the TNF's of each of the builder's."""
+        """The strategies and the warm start, in the TNF's variables; `number` maps the builder's variables to these."""
         strategies = [_make_strategy(step, tnf, number, holes) for step in self.steps if step.variables]
         if not self.warm_start:
             return strategies, None
@@ -123,7 +123,8 @@ class Plan:
 
 
 class Holes(NamedTuple):
-    """Of the variables whose domains have holes, in the TNF's numbers: the domain, and the index of the value."""
+    """For the variables whose domains have holes, by the TNF's numbers: the domain, and the variable that is the index
+    of the value."""
 
     domains: dict[int, IntSet]
     index_of: dict[int, int]
@@ -157,7 +158,7 @@ def _make_strategy(step: _Step, tnf: TNF, number: np.ndarray, holes: Holes) -> S
 
 
 def _degrees(tnf: TNF) -> np.ndarray:
-    """For each variable the number of rows that mention it."""
+    """For each variable the number of rows that have it (int64 [n])."""
     y, z = tnf.y, np.where(tnf.op == Op.ELEMENT, tnf.y, tnf.z)
     count = np.bincount(tnf.x, minlength=tnf.n_vars)
     count += np.bincount(y[y != tnf.x], minlength=tnf.n_vars)
@@ -166,7 +167,7 @@ def _degrees(tnf: TNF) -> np.ndarray:
 
 
 def plan(goal: Goal, model: Model, scope: Scope, objective: int | None) -> Plan:
-    """The search that the solve item asks for, or a default one."""
+    """The search of the solve item, or a default one."""
     result = Plan()
     for annotation in goal.annotations:
         read_annotation(annotation, scope, result)
@@ -178,7 +179,7 @@ def plan(goal: Goal, model: Model, scope: Scope, objective: int | None) -> Plan:
 
 
 def read_annotation(annotation: object, scope: Scope, result: Plan) -> None:
-    """Add what one annotation of the solve item says."""
+    """Adds one annotation of the solve item to the plan."""
     name = annotation.name if isinstance(annotation, Call) else str(annotation)
     if name in ACCEPTED:
         if ACCEPTED[name]:
@@ -196,8 +197,8 @@ def read_annotation(annotation: object, scope: Scope, result: Plan) -> None:
 
 
 def read_search(annotation: Call, scope: Scope, result: Plan) -> None:
-    """`int_search(variables, variable choice, value choice, complete)`; the last one may be missing. `float_search` has
-    a precision behind the variables, but --float-precision is that of all."""
+    """Adds `int_search(variables, variable choice, value choice, complete)`; the last argument may be missing.
+    `float_search` has a precision after the variables, which is ignored: --float-precision applies to all."""
     kind = SEARCHES[annotation.name]
     n_choices = 2 if kind == "float" else 1  # the place of the first
     if len(annotation.args) not in (n_choices + 2, n_choices + 3):
@@ -217,7 +218,7 @@ def read_search(annotation: Call, scope: Scope, result: Plan) -> None:
 
 
 def read_warm_start(annotation: Call, scope: Scope, result: Plan) -> None:
-    """`warm_start(variables, values)` of one kind; its other kinds, as of floats and sets, are ignored."""
+    """Adds `warm_start(variables, values)` of integers or Booleans; warm starts of floats and sets are ignored."""
     for kind in ("int", "bool"):
         try:
             variables = scope.array(kind, annotation.args[0])
@@ -230,7 +231,7 @@ def read_warm_start(annotation: Call, scope: Scope, result: Plan) -> None:
 
 
 def _default_steps(model: Model, scope: Scope, objective: int | None) -> list[_Step]:
-    """Without an annotation: the variables that the user declared, smallest domain first; the objective last."""
+    """The default search: the variables that the user declared, smallest domain first; the objective last."""
     declared = [
         scope.variables[variable.kind][variable.name]
         for variable in model.variables.values()
@@ -247,8 +248,8 @@ def _default_steps(model: Model, scope: Scope, objective: int | None) -> list[_S
 
 
 def _default_real_steps(model: Model, declared: list[int], reals: set[int], objective: int | None) -> list[_Step]:
-    """Where there are real variables: the integers, then the objective, the better half first, then the real ones. The
-    objective last would mean an improvement by the precision after the other."""
+    """The default search of a model with real variables: the integers, then the objective, better half first, then the
+    real ones. With the objective last, each improvement would be no larger than the precision."""
     steps = [_Step("first_fail", "indomain_min", [v for v in declared if v not in reals], asked=False)]
     if objective is not None:
         minimise = model.goal is not None and model.goal.method == "minimize"

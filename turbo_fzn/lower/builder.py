@@ -1,15 +1,14 @@
-"""The row builder: TNF variables and rows as they come into being, in plain Python lists.
+"""The row builder: collects TNF variables and rows in plain Python lists.
 
 A constraint is lowered by calls of two methods: `row(op, y, z)` returns a variable that equals `y op z`, and
-`define(x, op, y, z)` states `x = y op z` for a variable x that exists. What is known already costs nothing: a
-constant result is folded, an equal expression is shared (hash-consing, as in any compiler: the key is op, y and z, with
-the operands of commutative operators ordered), `1 = (y = z)` merges two variables, and `1 = (y <= c)` narrows a
-domain. So the lowering of constraints needs no special case for constants: `sum <= 7` is `define(true, LEQ, sum,
-seven)`.
+`define(x, op, y, z)` states `x = y op z` for an existing variable x. Many calls make no row: a constant result is
+folded, an equal expression is shared (hash-consing, as in compilers: the key is op, y and z, with the operands of
+commutative operators ordered), `1 = (y = z)` merges two variables, and `1 = (y <= c)` narrows a domain. So the lowering
+of constraints needs no special case for constants: `sum <= 7` is `define(true, LEQ, sum, seven)`.
 
 Merged variables form classes (variables.py); `finish` renames everything to representatives.
 
-`share=False` turns folding and sharing off: one call, one row. The answers must be the same.
+`share=False` turns folding and sharing off: each call makes a row. The answers must be the same.
 """
 
 from __future__ import annotations
@@ -23,14 +22,17 @@ import numpy as np
 from turbo_fzn.domains import INFINITY, IntSet
 from turbo_fzn.errors import InternalError, UnsupportedError
 from turbo_fzn.lower import intervals
+from turbo_fzn.lower.blocks import compact, count_rows
+from turbo_fzn.lower.inner import Mark, WideRows, inner_variables
 from turbo_fzn.lower.trees import KEY_BITS, Trees
 from turbo_fzn.lower.variables import Infeasible
 from turbo_fzn.tnf.language import ADD, COMMUTATIVE, DIV, ELEMENT, EQ, LEQ, MAX, MIN, MOD, MUL, TNF, FloatOp, Floats, Op
+from turbo_fzn.tnf.wide import named_by, renumbered
 
 LOGICAL = frozenset((MIN, MAX, EQ, LEQ))
 TRUTH = (0, 1)
 N_OPERATORS = 1 + max(max(Op), max(FloatOp))
-TABLE_LIMIT = 4096  # a domain with holes and at most that many values becomes a table
+TABLE_LIMIT = 4096  # a domain with holes and at most this many values becomes a table
 
 
 class Builder(Trees):
@@ -39,17 +41,18 @@ class Builder(Trees):
         self.share = share
         self.rows: list[tuple[int, int, int, int]] = []  # (op, x, y, z)
         self.settled: list[np.ndarray] = []  # the rows before these as columns, int64 [4, k]
-        self.blocks: list[np.ndarray] = []  # the rows behind these, likewise: see bulk.py
+        self.blocks: list[np.ndarray] = []  # the rows after these, in the same form: see bulk.py
         self.tables: list[int] = []
         self.results = [{} for _ in range(N_OPERATORS)]
         self.negated: dict[int, int] = {}  # x -> y for the rows x = (y = 0) with a Boolean y
-        self.opposite: dict[int, int] = {}  # the same, and y -> x
+        self.opposite: dict[int, int] = {}  # likewise, and y -> x
         self.negatives: dict[int, int] = {}  # x -> -x
         self.multiples: dict[int, tuple[int, int]] = {}  # x -> (y, c) for the rows x = y * c with a Boolean y
         self.domains: dict[int, IntSet] = {}  # the domain of a variable with holes, as it was declared
         self.index_of: dict[int, int] = {}  # a variable with holes -> the index of its value
         self.offsets: dict[tuple[int, ...], int] = {}  # a table -> where it begins in `tables`
         self.plans: dict[tuple, Any] = {}  # what globals/table_plan.py has found out about a table
+        self.wides = WideRows(wanted=share)
         self.rows_of_tables = 0  # of truth values, as globals/table.py has reckoned
         self.false = self.constant(0)
         self.true = self.constant(1)
@@ -82,7 +85,7 @@ class Builder(Trees):
         return x
 
     def define(self, x: int, op: int, y: int, z: int) -> None:
-        """State x = y op z."""
+        """States x = y op z."""
         if z < y and op in COMMUTATIVE:
             y, z = z, y
         span = None
@@ -105,7 +108,7 @@ class Builder(Trees):
         return None
 
     def unfolded(self, op: int, y: int, z: int) -> intervals.Interval | None:
-        """The bounds of y op z where it is plain at sight that `fold` finds nothing, as for most rows; or None."""
+        """The bounds of y op z if a quick test shows that `fold` finds nothing, as for most rows; else None."""
         lower, upper = self.lower, self.upper
         ly, uy, lz, uz = lower[y], upper[y], lower[z], upper[z]
         if y == z or ly == uy or lz == uz:
@@ -116,7 +119,7 @@ class Builder(Trees):
         return None if span is None or intervals.is_beyond(span) else span
 
     def known(self, op: int, y: int, z: int) -> int | None:
-        """The variable that is known to equal y op z; the operands are in order."""
+        """The variable that is known to equal y op z, or None; commutative operands must be ordered."""
         return self.results[op].get((y << KEY_BITS) + z)
 
     def emit(self, x: int, op: int, y: int, z: int) -> None:
@@ -126,7 +129,7 @@ class Builder(Trees):
             self.note_product_or_negation(x, op, y, z)
 
     def note_product_or_negation(self, x: int, op: int, y: int, z: int) -> None:
-        """What later rows may use of the row x = y op z, if that is a multiple or a negation of a Boolean."""
+        """Records that x is a multiple or a negation of a Boolean, if the row x = y op z is one, for later rows."""
         y, z = (z, y) if self.lower[y] == self.upper[y] else (y, z)
         if self.lower[z] == self.upper[z] and self.is_boolean(y):
             if op == MUL:
@@ -141,7 +144,7 @@ class Builder(Trees):
         return intervals.RESULT[op](self.lower[y], self.upper[y], self.lower[z], self.upper[z])
 
     def fold(self, op: int, y: int, z: int) -> int | None:
-        """A variable that equals y op z and needs no row of its own, or None."""
+        """A variable that equals y op z without a new row, or None."""
         ly, uy, lz, uz = self.lower[y], self.upper[y], self.lower[z], self.upper[z]
         if ly == uy or lz == uz or op >= MIN:
             low, high = self.range_of(op, y, z) if lz > 0 or op not in (DIV, MOD) else (0, 1)
@@ -158,7 +161,7 @@ class Builder(Trees):
         return y if op == DIV and lz == uz == 1 else None
 
     def fold_add(self, y: int, z: int) -> int | None:
-        """y + 0 = y, and y + y = 2y, which has tighter bounds."""
+        """Folds y + 0 to y, and y + y to 2y, which has tighter bounds."""
         if y == z:
             return self.row(MUL, y, self.constant(2))
         if self.lower[y] == self.upper[y] == 0:
@@ -166,7 +169,7 @@ class Builder(Trees):
         return y if self.lower[z] == self.upper[z] == 0 else None
 
     def fold_multiply(self, y: int, z: int) -> int | None:
-        """1 * z = z; a product of Booleans is their minimum."""
+        """Folds 1 * z to z, and a product of Booleans to their minimum."""
         if self.lower[y] == self.upper[y] == 1:
             return z
         if self.lower[z] == self.upper[z] == 1:
@@ -174,14 +177,14 @@ class Builder(Trees):
         return self.row(MIN, y, z) if self.is_boolean(y) and self.is_boolean(z) else None
 
     def fold_extreme(self, op: int, y: int, z: int) -> int | None:
-        """The one operand that is never beyond the other."""
+        """Folds a minimum or maximum to the operand that it always equals."""
         ly, uy, lz, uz = self.lower[y], self.upper[y], self.lower[z], self.upper[z]
         if y == z or (uy <= lz if op == MIN else ly >= uz):
             return y
         return z if (uz <= ly if op == MIN else lz >= uy) else None
 
     def fold_comparison(self, op: int, y: int, z: int) -> int | None:
-        """`b = 1` and `1 <= b` are b, twice negated is b, and `y <= c` at a bound c of y is written `y = c`."""
+        """Folds `b = 1`, `1 <= b` and double negations to b; writes `y <= c` at a bound c of y as `y = c`."""
         if y == z:
             return self.true
         ly, uy, lz, uz = self.lower[y], self.upper[y], self.lower[z], self.upper[z]
@@ -201,7 +204,7 @@ class Builder(Trees):
         return self.false if y in self.domains and lz not in self.domains[y] else None
 
     def solve(self, x: int, op: int, y: int, z: int) -> bool:
-        """Whether `x = y op z` for a constant x could be said by domains and classes alone; if so, it is done."""
+        """States `x = y op z` for a constant x by domains and classes alone. Returns whether that was possible."""
         solve = SOLVED.get(op)
         return solve is not None and solve(self, x, y, z)
 
@@ -246,7 +249,7 @@ class Builder(Trees):
         return True
 
     def exclude(self, variable: int, value: int) -> bool:
-        """Remove a value from a domain if it is one of its bounds."""
+        """Removes a value from a domain if it is one of its bounds. Returns whether it is."""
         if value == self.lower[variable]:
             self.restrict(variable, value + 1, INFINITY)
         elif value == self.upper[variable]:
@@ -255,20 +258,24 @@ class Builder(Trees):
             return False
         return True
 
+    def mark(self) -> Mark:
+        """How far everything has come."""
+        return Mark(len(self.parent), len(self.rows) + count_rows(self.settled), count_rows(self.blocks))
+
     # Compound expressions
 
     def negation(self, boolean: int) -> int:
         return self.row(EQ, boolean, self.false)
 
     def define_not(self, x: int, op: int, y: int, z: int) -> None:
-        """State x = not (y op z), for a comparison."""
+        """States x = not (y op z), for a comparison."""
         if self.share and (self.value(x) is not None or x in self.opposite):
             self.define(self.negation(x), op, y, z)
         else:
             self.define(x, EQ, self.row(op, y, z), self.false)
 
     def negative(self, x: int) -> int:
-        """-x, by 0 = x + (-x)."""
+        """A variable that equals -x, by the row 0 = x + (-x)."""
         if self.lower[x] == self.upper[x]:
             return self.constant(-self.lower[x])
         if x not in self.negatives:
@@ -287,17 +294,17 @@ class Builder(Trees):
     # Tables
 
     def table(self, values: Sequence[int]) -> int:
-        """Where the table of these values begins."""
+        """The place in `tables` where these values begin. Raises UnsupportedError for a value beyond ±2**62."""
         key = tuple(values)
         if key not in self.offsets:
-            if any(not -INFINITY < value < INFINITY for value in key):
+            if not -INFINITY < min(key, default=0) <= max(key, default=0) < INFINITY:
                 raise UnsupportedError("a table with an integer beyond ±2**62")
             self.offsets[key] = len(self.tables)
             self.tables.extend(key)
         return self.offsets[key]
 
     def define_element(self, x: int, y: int, values: Sequence[int], first: int) -> None:
-        """State x = values[y - first], and that y is an index of the values."""
+        """States x = values[y - first], and that y is an index of the values."""
         self.restrict(y, first, first + len(values) - 1)
         y = self.find(y)
         low, high = self.lower[y], self.upper[y]
@@ -313,7 +320,7 @@ class Builder(Trees):
             self.emit(x, ELEMENT, y, offset)
 
     def define_membership(self, x: int, values: IntSet) -> None:
-        """State that x is in a set: bounds, then a table of the values, or two rows for each gap."""
+        """States that x is in a set: by bounds, then by a table of the values, or two rows for each gap."""
         if not values:
             raise Infeasible
         self.restrict(x, values.lower, values.upper)
@@ -331,26 +338,29 @@ class Builder(Trees):
     # The end
 
     def add_rows(self, block: np.ndarray) -> None:
-        """Rows as columns, behind those that there are."""
+        """Appends rows given as columns."""
         self.settle()
         self.settled.append(compact(block))
 
     def settle(self) -> None:
-        """Make columns of the rows, which take a fifth of the memory."""
+        """Turns the rows into columns, which take a fifth of the memory."""
         if self.rows:
             flat = np.fromiter(chain.from_iterable(self.rows), np.int64, 4 * len(self.rows))
             self.settled.append(compact(flat.reshape(-1, 4).T))
             self.rows.clear()
 
     def finish(self, kept: Sequence[int], infeasible: bool = False) -> tuple[TNF, np.ndarray]:
-        """The TNF of the rows, and its variable for each of ours (-1 for those that occur nowhere and are not kept)."""
+        """The TNF of the rows, and its variable for each of the builder's (-1 for one that occurs nowhere and is not
+        kept)."""
         representative = np.array(self.parent, dtype=np.int64)
         while np.any(representative != representative[representative]):
             representative = representative[representative]
+        n_single = self.mark().rows
         op, x, y, z = self.all_rows()
+        inner = inner_variables(self.wides.spans, (op, x, y, z), n_single, representative)
         ternary = op != ELEMENT
         used = np.zeros(len(representative), dtype=bool)
-        for column in (x, y, z[ternary], np.array(kept, dtype=np.int64)):
+        for column in (x, y, z[ternary], np.array(kept, dtype=np.int64), named_by(self.wides.rows)):
             used[representative[column]] = True
         number = np.where(used, np.cumsum(used) - 1, -1)[representative]
         z[ternary] = number[z[ternary]]
@@ -359,12 +369,13 @@ class Builder(Trees):
             raise InternalError("the offset of a table does not fit into a row")
         op, x, y, z = (column.astype(np.int32) for column in (op, number[x], number[y], z))
         tnf = TNF(op, x, y, z, lower, upper, np.array(self.tables, dtype=np.int64), infeasible=infeasible)
+        tnf.wides, tnf.inner = renumbered(self.wides.rows, number), inner[used]
         if self.reals:
             tnf.floats = Floats(np.isin(np.arange(len(lower)), number[sorted(self.reals)]))
         return tnf, number
 
     def all_rows(self) -> list[np.ndarray]:
-        """The columns of all rows, of which the builder forgets what it knew: memory is what large models need most."""
+        """The columns of all rows. Clears the builder's tables of known results, since large models need the memory."""
         for known in self.results:
             known.clear()
         self.settle()
@@ -373,7 +384,7 @@ class Builder(Trees):
         return [np.concatenate([np.zeros(0, np.int32), *(block[k] for block in blocks)]) for k in range(4)]
 
 
-# How `x = y op z` is said for a constant x.
+# For each operator, the method that states `x = y op z` for a constant x.
 SOLVED = {
     LEQ: Builder.solve_at_most,
     EQ: Builder.solve_equal,
@@ -386,8 +397,3 @@ SOLVED = {
 def is_table(values: IntSet) -> bool:
     """Whether a domain has holes and becomes a table of its values."""
     return values.has_holes and values.size <= max(TABLE_LIMIT, 8 * len(values.ranges))
-
-
-def compact(block: np.ndarray) -> np.ndarray:
-    """In 32 bits where that is enough, as it is but for the offsets of very large tables."""
-    return block.astype(np.int32) if not block.size or np.abs(block).max() < 2**31 else block

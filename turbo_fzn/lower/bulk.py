@@ -1,8 +1,8 @@
-"""Rows in bulk: whole columns appended to the builder, for the constraints that become thousands of rows at once.
+"""Rows in bulk: whole columns appended to the builder, for constraints that become thousands of rows at once.
 
-A table of 100,000 rows or an automaton of 1,000 states is lowered in a few array operations. What is made here is new
-by construction, so it is neither shared nor folded (tnf/simplify.py does both to whole columns); what other constraints
-may know too, such as the truth of `x = v`, goes through the builder's `row`.
+A table of 100,000 rows or an automaton of 1,000 states is lowered in a few array operations. The rows made here are new
+by construction, so they are neither shared nor folded (tnf/simplify.py does both to whole columns); expressions that
+other constraints may have too, such as the truth of `x = v`, are made by the builder's `row`.
 
 Variables are int64 arrays of the builder's numbers; an operand of one number stands for a column of it.
 """
@@ -16,18 +16,19 @@ import numpy as np
 
 from turbo_fzn.domains import INFINITY, IntSet
 from turbo_fzn.errors import UnsupportedError
-from turbo_fzn.lower.builder import Builder, compact
+from turbo_fzn.lower.blocks import compact
+from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.intervals import BEYOND
 from turbo_fzn.lower.trees import KEY_BITS
 from turbo_fzn.lower.variables import Infeasible
 from turbo_fzn.tnf.language import ADD, COMMUTATIVE, ELEMENT, EQ, LEQ
 
 Column = np.ndarray | int
-FEW = 64  # leaves of trees, which are not worth array operations
+FEW = 64  # leaves of trees, for which array operations are slower
 
 
 def variables(b: Builder, low: Sequence[int], high: Sequence[int]) -> np.ndarray:
-    """New variables with these bounds."""
+    """Makes variables with these bounds. Returns their numbers."""
     first = len(b.parent)
     b.lower.extend(low)
     b.upper.extend(high)
@@ -40,7 +41,7 @@ def booleans(b: Builder, count: int) -> np.ndarray:
 
 
 def state(b: Builder, op: int, x: Column, y: Column, z: Column) -> None:
-    """State x = y op z, one row for each place of the columns."""
+    """States x = y op z, one row for each place of the columns."""
     count = max(np.size(x), np.size(y), np.size(z)) if np.size(y) and np.size(z) else 0
     if count:
         block = np.empty((4, count), np.int64)
@@ -49,7 +50,7 @@ def state(b: Builder, op: int, x: Column, y: Column, z: Column) -> None:
 
 
 def truths(b: Builder, op: int, y: Column, z: Column) -> np.ndarray:
-    """The Booleans y op z: comparisons of anything, or MIN and MAX of Booleans."""
+    """New Booleans y op z: comparisons, or MIN and MAX of Booleans."""
     x = booleans(b, max(np.size(y), np.size(z)) if np.size(y) and np.size(z) else 0)
     state(b, op, x, y, z)
     return x
@@ -62,13 +63,13 @@ def constants(b: Builder, values: np.ndarray) -> np.ndarray:
 
 
 def pairs(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """The places i < j of all pairs of n: arrays that nobody may change."""
+    """The places i < j of all pairs of n, as two arrays that must not be changed."""
     return _small_pairs(n) if n <= FEW else np.triu_indices(n, 1)
 
 
 @cache
 def _small_pairs(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """The same, kept for the next time: NumPy takes as long for a few as for hundreds."""
+    """`pairs` for small n, cached, since NumPy takes as long for a few as for hundreds."""
     places = np.triu_indices(n, 1)
     for side in places:
         side.flags.writeable = False
@@ -76,12 +77,12 @@ def _small_pairs(n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def keys(y: np.ndarray, z: np.ndarray) -> np.ndarray:
-    """Those of the builder's `results`."""
+    """The keys of y and z in the builder's `results`."""
     return (y << KEY_BITS) + z
 
 
 def comparisons(b: Builder, y: np.ndarray, z: np.ndarray) -> np.ndarray:
-    """The Booleans y <= z, those that other constraints have stated among them."""
+    """The Booleans y <= z; existing ones are shared."""
     known = b.results[LEQ].get
     x = np.array([known(key, -1) for key in keys(y, z).tolist()], np.int64)
     new = np.flatnonzero(x < 0)
@@ -128,7 +129,7 @@ def trees(b: Builder, op: int, leaves: np.ndarray, group: np.ndarray, n_groups: 
 
 
 def _small_trees(b: Builder, op: int, leaves: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarray:
-    """The same one at a time, which is faster for a few leaves, and shares and folds."""
+    """`trees` one at a time by the builder, which is faster for a few leaves, and shares and folds."""
     members: list[list[int]] = [[] for _ in range(n_groups)]
     for leaf, number in zip(leaves.tolist(), group.tolist()):
         members[number].append(leaf)
@@ -136,7 +137,7 @@ def _small_trees(b: Builder, op: int, leaves: np.ndarray, group: np.ndarray, n_g
 
 
 def _add_bounds(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Sums of lower, or of upper, bounds, of which ±INFINITY means none, as does a sum beyond."""
+    """The sums of lower (or of upper) bounds; ±INFINITY for none, and for sums beyond it."""
     total = np.where(np.abs(first) == INFINITY, first, np.where(np.abs(second) == INFINITY, second, first + second))
     return np.clip(total, -INFINITY, INFINITY)
 
@@ -153,7 +154,7 @@ def grouped(b: Builder, op: int, leaves: np.ndarray, group: np.ndarray, n_groups
 
 
 def merge(b: Builder, first: np.ndarray, second: np.ndarray) -> None:
-    """first = second, pair by pair."""
+    """Merges first[i] and second[i] for all i."""
     for one, other in zip(first.tolist(), second.tolist()):
         b.merge(one, other)
 
@@ -162,14 +163,15 @@ def merge(b: Builder, first: np.ndarray, second: np.ndarray) -> None:
 
 
 def shared(b: Builder, op: int, y: int, z: int) -> int:
-    """y op z, the same variable for all who ask: several globals find more about what they have in common."""
+    """The variable that equals y op z, one for all constraints that use it: shared truth values propagate between
+    globals."""
     known = b.known(op, z, y) if z < y and op in COMMUTATIVE else b.known(op, y, z)
     return b.row(op, y, z) if known is None else known
 
 
 def domain(b: Builder, x: int) -> IntSet:
-    """The values that a variable can have; see `are_finite` for whether they can be listed. Infeasible if none is left:
-    bounds are narrowed without a look at holes."""
+    """The values that a variable can have; `are_finite` tells whether they can be listed. Raises Infeasible if none is
+    left, which narrowing of bounds alone does not notice in a domain with holes."""
     x = b.find(x)
     interval = IntSet.interval(b.lower[x], b.upper[x])
     values = b.domains[x] & interval if x in b.domains else interval
@@ -179,12 +181,12 @@ def domain(b: Builder, x: int) -> IntSet:
 
 
 def are_finite(b: Builder, x: Iterable[int], most: int) -> bool:
-    """Whether the variables have at most that many values in all, so that each may have a truth value."""
+    """Whether the variables have at most `most` values together, so that each value may get a truth value."""
     return sum(b.upper[v] - b.lower[v] + 1 for v in map(b.find, x)) <= most
 
 
 def possible(b: Builder, x: int, values: np.ndarray) -> np.ndarray:
-    """Which of the values x can have."""
+    """Whether x can have each of the values (bool)."""
     x = b.find(x)
     if x not in b.domains:
         return (b.lower[x] <= values) & (values <= b.upper[x])
@@ -194,8 +196,8 @@ def possible(b: Builder, x: int, values: np.ndarray) -> np.ndarray:
 
 
 def define_memberships(b: Builder, x: Sequence[int], domains: Sequence[IntSet]) -> None:
-    """`define_membership` of variables of which only bounds are known, for domains within these that become tables
-    (builder.is_table). Many variables have the same domain, the same object."""
+    """States that each variable, of which only bounds are known, is in its domain, which lies within these bounds and
+    becomes a table (builder.is_table). Many variables share a domain, the same object."""
     tables: dict[int, tuple[int, ...]] = {}
     for variable, values in zip(x, domains):
         table = tables.get(id(values))
@@ -212,17 +214,17 @@ def define_memberships(b: Builder, x: Sequence[int], domains: Sequence[IntSet]) 
 
 
 def truths_of_values(b: Builder, x: int, values: Iterable[int]) -> np.ndarray:
-    """The truth of x = v for each of the values, shared with whoever speaks of it."""
+    """The truth of x = v for each of the values, shared with other constraints."""
     return np.array([shared(b, EQ, x, b.constant(int(v))) for v in values], np.int64)
 
 
 def restrict_to(b: Builder, x: int, values: Iterable[int]) -> None:
-    """State that x has one of these values; what is known already costs nothing."""
+    """States that x has one of these values, without rows for what its domain excludes."""
     allowed = domain(b, x) & (values if isinstance(values, IntSet) else IntSet.of_values(map(int, values)))
     if allowed != domain(b, x):
         b.define_membership(x, allowed)
 
 
 def imply(b: Builder, condition: Column, conclusion: Column) -> None:
-    """Each condition implies its conclusion."""
+    """States that each condition implies its conclusion."""
     state(b, LEQ, b.true, condition, conclusion)

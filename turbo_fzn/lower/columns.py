@@ -1,13 +1,13 @@
-"""Rows of many constraints of one shape at once, in columns; the result is what one constraint at a time would give.
+"""Lowers many constraints of one shape at once, in columns, with the same result as one at a time.
 
-The constraints of a run are its *places*. What one of them is lowered to is a fixed number of *slots*, each with a
-variable, a row, or both. Slot s of place i has the provisional number `base + i * width + s`: these ascend in the order
-in which one constraint at a time would make the variables, so operands are ordered and expressions are shared as they
-would be then. `commit` drops the numbers that nobody needs, and so ends with the same variables, rows and numbers.
+The constraints of a sequence are its *places*. Each is lowered to a fixed number of *slots*, each with a variable, a
+row, or both. Slot s of place i has the provisional number `base + i * width + s`: these ascend in the order in which
+single lowering would make the variables, so operands are ordered and expressions are shared in the same way. `commit`
+drops unused numbers, and so gives the same variables, rows and numbers.
 
-A step (`rows`, `define`, `negative`) treats the usual case only: operands without a value, or one constant, and nothing
-to fold. A place where something else would have to be done is *odd*. Nothing is changed before `commit`, and a place
-looks at none behind it; so the places before the first odd one can be kept, and the odd one is lowered by itself.
+A step (`rows`, `define`, `negative`) treats the usual case only: unfixed operands, or one constant, and nothing to
+fold. A place that needs anything else is *odd*. Nothing is changed before `commit`, and no place depends on a later
+one; so the places before the first odd one can be kept, and the odd one is lowered by itself.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ RANGES: dict[int, Callable[..., tuple[Operand, Operand]]] = {
 }
 NEUTRAL = {ADD: 0, MUL: 1}
 SMALL = 2**30  # products of smaller numbers fit
-MANY = 2**10  # places that are worth a look for their range
+MANY = 2**10  # places for which computing their range pays
 NO_ROW = -1
 
 
 class Request(NamedTuple):
-    """A variable in that slot for y op z, unless there is one."""
+    """A request for y op z: a new variable in the slot, unless one is known."""
 
     slot: int
     op: int
@@ -64,7 +64,7 @@ class _Operands(NamedTuple):
         return (least > -INFINITY) & (most < INFINITY)
 
     def overlap(self) -> np.ndarray:
-        """Where each has values below some of the other's."""
+        """Where neither operand is always at least the other (bool)."""
         return (self.ly < self.uz) & (self.lz < self.uy)
 
 
@@ -76,8 +76,8 @@ class Columns:
         self.odd = np.zeros(n, bool)
         self.fresh: list[dict[int, int]] = [{} for _ in b.results]
         self.fresh_negatives: dict[int, int] = {}
-        self.shared: list[tuple[Column, np.ndarray]] = []  # (numbers, places) where a place needs another's
-        # Of each slot:
+        self.shared: list[tuple[Column, np.ndarray]] = []  # (numbers, places) where a place uses another's variable
+        # For each slot:
         self.low, self.high = np.zeros((2, n, width), np.int64)
         self.op, self.x, self.y, self.z = np.full((4, n, width), NO_ROW, np.int64)
         self.is_variable = np.zeros((n, width), bool)
@@ -107,7 +107,7 @@ class Columns:
         return _Operands(y, z, *self.bounds(y), *self.bounds(z))
 
     def own(self, x: Column) -> np.ndarray:
-        """Where x is a variable that this place has made, and nobody else knows yet."""
+        """Where x is a variable that this place has made (bool), which no other place can use yet."""
         slot = x - self.base - self.place * self.width
         inside = (slot >= 0) & (slot < self.width)
         return inside & self.is_variable[self.place, np.where(inside, slot, 0)]
@@ -118,7 +118,7 @@ class Columns:
         self.odd |= ~usual
 
     def rows(self, *requests: Request) -> list[Column]:
-        """For each request the variables that equal y op z. No request asks for what another one does."""
+        """For each request the variables that equal y op z. No two requests may be for equal expressions."""
         slots = np.stack([self.numbers(slot) for slot, *_ in requests], axis=1)
         every = [self.operands(op, y, z) for _, op, y, z in requests]
         keys = np.stack([bulk.keys(operands.y, operands.z) for operands in every], axis=1)
@@ -136,8 +136,7 @@ class Columns:
         return list(found.T)
 
     def find(self, ops: Sequence[int], keys: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-        """The variables that are known under the keys, place by place: to the builder, to this run before, or from now
-        on."""
+        """The variables under the keys, place by place: known to the builder, made by an earlier place, or new."""
         ways = [(self.b.results[op].get, self.fresh[op].setdefault) for op in ops]
         found = [
             fresh(key, number) if (x := known(key)) is None else x
@@ -148,18 +147,18 @@ class Columns:
         return column.reshape(numbers.shape)
 
     def require_representatives(self, x: Column) -> None:
-        """Variables that were merged have other numbers, and maybe other bounds, by now."""
+        """Makes places odd where x was merged with another variable, since its number and bounds are out of date."""
         old = x < self.base
         if old.any():
             self.odd[self.place[old]] |= gather(self.b.parent, x[old]) != x[old]
 
     def require_no_negations(self, x: Column) -> None:
-        """What is the negation of another variable counts as that one in clauses."""
+        """Makes places odd where x is a negation, which clauses replace by its operand."""
         negated = self.b.negated
         self.odd |= np.array([v in negated for v in x.tolist()])
 
     def note_shared(self, found: np.ndarray, numbers: np.ndarray) -> None:
-        """A place that needs what one behind it has made is odd."""
+        """Records which variables are of other places; a place that needs one of a later place is odd."""
         others = np.flatnonzero((found >= self.base) & (found != numbers))
         places = (numbers[others] - self.base) // self.width
         self.odd[places[found[others] > numbers[others]]] = True
@@ -171,7 +170,7 @@ class Columns:
             column[:, slot] = values
 
     def negative(self, slot: int, x: Column) -> Column:
-        """-x, by 0 = x + (-x)."""
+        """Variables that equal -x, by the rows 0 = x + (-x)."""
         low, high = self.bounds(x)
         self.require((low < high) & (low > -INFINITY) & (high < INFINITY))
         known, fresh, numbers = self.b.negatives.get, self.fresh_negatives.setdefault, self.numbers(slot)
@@ -186,7 +185,7 @@ class Columns:
         return found
 
     def define(self, slot: int, x: Operand, op: int, y: Operand, z: Operand) -> None:
-        """State x = (y op z) for Booleans x, which are not to be known, or are all true, or all false."""
+        """States x = (y op z) for Booleans x that are all unfixed, all true, or all false."""
         operands = self.operands(op, y, z)
         self.require(_is_unfolded(self.b, op, operands))
         if not isinstance(x, int):
@@ -199,14 +198,14 @@ class Columns:
         self.fill(slot, new, op, x, operands.y, operands.z)
 
     def define_less(self, slot: int, x: Column, y: Column) -> None:
-        """State x < y, for variables without a value."""
+        """States x < y, for unfixed variables."""
         for variable in (x, y):
             low, high = self.bounds(variable)
             self.require(low < high)
         self.define(slot, self.b.false, LEQ, y, x)
 
     def is_new(self, slot: int, x: Operand, op: int, operands: _Operands) -> np.ndarray:
-        """Where nobody has stated x = y op z before; a place is odd where y op z is known as another variable."""
+        """Where x = y op z is not stated yet (bool); a place where y op z is known as another variable is odd."""
         known, fresh, numbers = self.b.results[op].get, self.fresh[op].setdefault, self.numbers(slot)
         pairs = zip(bulk.keys(operands.y, operands.z).tolist(), numbers.tolist())
         found = [fresh(key, number) if (v := known(key)) is None else ~v for key, number in pairs]
@@ -219,7 +218,8 @@ class Columns:
         return new
 
     def narrow(self, truth: bool, op: int, operands: _Operands, new: np.ndarray) -> np.ndarray:
-        """Where a comparison with a constant is no row, but a bound of a variable, which must be the place's own."""
+        """Where a comparison with a constant becomes a bound of a variable, not a row (bool); the variable must be the
+        place's own."""
         y, z, ly, uy, lz, uz = operands
         done = np.zeros(self.n, bool)
         if op not in (EQ, LEQ):
@@ -238,7 +238,7 @@ class Columns:
     # The end
 
     def commit(self) -> int:
-        """Give the builder what the places before the first odd one need; their number."""
+        """Adds the variables and rows of the places before the first odd one to the builder. Returns their number."""
         for numbers, places in self.shared:
             self.odd[places[self.is_narrowed.reshape(-1)[numbers - self.base]]] = True
         n = int(np.argmax(self.odd)) if self.odd.any() else self.n
@@ -275,19 +275,19 @@ class Columns:
 def gather(values: list[int], places: Column) -> np.ndarray:
     if len(places) >= MANY:
         first, end = int(places.min()), int(places.max()) + 1
-        if end - first <= len(places):  # many constraints speak of few variables
+        if end - first <= len(places):  # many constraints on few variables
             return np.array(values[first:end], np.int64)[places - first]
     return np.array(itemgetter(*places.tolist())(values), np.int64)
 
 
 def _is_unfolded(b: Builder, op: int, operands: _Operands) -> np.ndarray:
-    """Where y op z is a row of its own: see Builder.fold. Both operands are unknown, or one of them is a constant
-    between the bounds of the other."""
+    """Where y op z needs a row (see Builder.fold): both operands are unfixed, or one is a constant between the bounds
+    of the other."""
     y, z, ly, uy, lz, uz = operands
     known_y, known_z = ly == uy, lz == uz
     usual = (y != z) & ~(known_y & known_z) & operands.are_finite()
     if op == ADD:
-        return usual  # but for 0, which `rows` sees to, as to 1
+        return usual  # `rows` treats the neutral elements 0 and 1
     if op == MUL:
         is_small = (np.minimum(ly, lz) > -SMALL) & (np.maximum(uy, uz) < SMALL)
         is_truth = np.where(known_y, (lz >= 0) & (uz <= 1), (ly >= 0) & (uy <= 1))  # see Builder.multiples
@@ -311,13 +311,13 @@ def multiplied(ly: Column, uy: Column, lz: Column, uz: Column) -> tuple[Column, 
 
 
 def _without_neutral(neutral: int, operands: _Operands, found: Column) -> Column:
-    """The other operand where one is neutral, else what was found."""
+    """The other operand where one is neutral, else `found`."""
     y, z, ly, uy, lz, uz = operands
     return np.where((ly == neutral) & (uy == neutral), z, np.where((lz == neutral) & (uz == neutral), y, found))
 
 
 def _not_solved(truth: bool, op: int, operands: _Operands) -> np.ndarray:
-    """Where `truth = y op z` is a row, or the bound of a variable; see Builder.solve."""
+    """Where `truth = y op z` needs a row, or is a bound of a variable; see Builder.solve."""
     if op in (MIN, MAX):
         bounds = (operands.uy, operands.uz) if op == MIN else (operands.ly, operands.lz)
         return ~((bounds[0] == truth) & (bounds[1] == truth))
@@ -325,9 +325,9 @@ def _not_solved(truth: bool, op: int, operands: _Operands) -> np.ndarray:
 
 
 def _bounds_left(truth: bool, op: int, is_left: bool, low: Column, high: Column, constant: Column) -> Sequence[Column]:
-    """The bounds of a variable for which its comparison with a constant on the other side is `truth`, where bounds can
-    say so."""
-    if op == EQ:  # different, as not_solved sees to
+    """The bounds of a variable for which its comparison with a constant on the other side is `truth`, where that can be
+    expressed by bounds."""
+    if op == EQ:  # y != z: `_not_solved` excludes y = z
         return np.where(constant == low, low + 1, low), np.where(constant == high, high - 1, high)
     if is_left == truth:
         return low, np.minimum(high, constant if truth else constant - 1)

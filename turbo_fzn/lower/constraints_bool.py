@@ -17,7 +17,7 @@ def eq(b: Builder, x: int, y: int, r: int) -> None:
 
 
 def ne(b: Builder, x: int, y: int, r: int) -> None:
-    """r = (x != y); where a negation of x or y is known, r = (not x = y)."""
+    """States r = (x != y); where a negation of x or y is known, as r = (not x = y)."""
     for first, second in ((x, y), (y, x)):
         known = b.opposite.get(b.find(first)) if b.share else None
         if known is not None and b.value(r) is None:
@@ -61,5 +61,5 @@ def disjunction(b: Builder, members: Sequence[int], r: int) -> None:
 
 
 def parity(b: Builder, members: Sequence[int], r: int) -> None:
-    """r = (an odd number of members is true). An even number of equivalences over an odd number of members says so."""
+    """r = (an odd number of members is true): an even number of equivalences over an odd number of members."""
     b.define_tree(r, EQ, [*members, b.false] if len(members) % 2 == 0 else members, 0)

@@ -1,9 +1,9 @@
 """Lowering of the constraints on real variables: comparisons, sums, arithmetic, elements.
 
-The rows are those of docs/design/floats.md. Where `<=` or `=` is known to hold, it needs no row of its own kind: LEQ
-works on codes too, and equal variables are merged. What is known not to hold must have one, since between two codes
-there are numbers: `not y <= z` leaves z at the end where y begins. Numbers of the model are doubles, and
-exact; what becomes of them here is exact, too, or an interval (Builder.real_constant).
+The rows are those of docs/design/floats.md. A `<=` or `=` that holds needs no row of floats: LEQ works on codes too,
+and equal variables are merged. One that does not hold needs it, since there are numbers between two codes: `not y <= z`
+allows z to end where y begins. The model's numbers are exact doubles; numbers computed from them here are exact, too,
+or intervals (Builder.real_constant).
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from turbo_fzn.lower.constraints_int import clamp
 from turbo_fzn.tnf.language import FLOAT_ADD, FLOAT_EQ, FLOAT_LEQ, FLOAT_MUL, INT2FLOAT, LEQ, MAX, MIN
 
 TOP = INFINITY - 1  # the greatest code
-ROUNDING = Fraction(1, 2**52)  # of a product of two numbers that are rounded, in relation to its size
-SHORT = 2**20  # the denominator of a fraction that is meant as it is
+ROUNDING = Fraction(1, 2**52)  # the relative error of a product of two rounded numbers
+SHORT = 2**20  # a fraction with a denominator up to this is taken as exact
 
 
 # Rows
@@ -39,7 +39,7 @@ def real_row(b: Builder, op: int, y: int, z: int) -> int:
 
 
 def real_define(b: Builder, x: int, op: int, y: int, z: int) -> None:
-    """State x = y op z."""
+    """States x = y op z."""
     key = ordered(op, y, z)
     known = b.known(*key) if b.share else None
     if known is not None:
@@ -73,7 +73,7 @@ def _untruth(b: Builder, op: int, y: int, z: int, r: int) -> None:
 
 
 def real_negative(b: Builder, x: int) -> int:
-    """-x, by 0 = x + (-x)."""
+    """A real variable that equals -x, by the row 0 = x + (-x)."""
     known = b.negatives.get(x)
     if known is None:
         known = b.negatives[x] = b.real(-b.upper[x], -b.lower[x])
@@ -83,7 +83,7 @@ def real_negative(b: Builder, x: int) -> int:
 
 
 def real_function(define: Callable[..., Any]) -> Callable[..., Any]:
-    """The relation of a total function, from what states its result."""
+    """The relation of a total function; `define` states its result."""
 
     def post(b: Builder, *arguments: Any) -> None:
         *inputs, result, r = arguments
@@ -97,7 +97,7 @@ def real_function(define: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def partial_function(define: Callable[..., Any]) -> Callable[..., Any]:
-    """The same of a function that is not defined everywhere, which can only be stated."""
+    """The relation of a partial function; `define` states its result. Reified it raises UnsupportedError."""
 
     def post(b: Builder, *arguments: Any) -> None:
         *rest, r = arguments
@@ -177,8 +177,8 @@ def lin_lt(b: Builder, coefficients: Sequence[float], variables: Sequence[int], 
 
 
 def sides(b: Builder, coefficients: Sequence[float], variables: Sequence[int], k: float) -> tuple[int, int]:
-    """Two variables: the sum of the positive terms, and that of the others without their sign; the constant is on the
-    side where it is positive, or on the right where its rounding hides the sign."""
+    """Two variables: the sum of the positive terms, and the negated sum of the others. The constant is on the side
+    where it is positive, or on the right where rounding hides its sign."""
     total: dict[int, tuple[Fraction, Fraction]] = {}  # the coefficient as a double, and as its shortest decimal text
     rest = Fraction(k)
     size, numbers = abs(rest), [rest, *map(Fraction, coefficients)]
@@ -201,7 +201,7 @@ def sides(b: Builder, coefficients: Sequence[float], variables: Sequence[int], k
 
 
 def scaled(b: Builder, double: Fraction, decimal: Fraction, v: int) -> int:
-    """A number times v: of a number such as 0.1, what it is as a double and what it is on paper, and all between."""
+    """A number times v; a number such as 0.1 becomes the interval from its double to its decimal value."""
     if double == decimal == 1:
         return v
     ends = floats.below(min(double, decimal)), floats.above(max(double, decimal))
@@ -289,7 +289,7 @@ def constant_element(b: Builder, i: int, values: Sequence[float], z: int, r: int
 
 
 def define_element(b: Builder, z: int, i: int, members: Sequence[int]) -> None:
-    """z = members[i], the first having index 1. Of each member, z is bounded by it if i is its index, else by nothing:
+    """States z = members[i], where the first index is 1. Each member bounds z only if i is its index:
     `min(member, switch) <= z`, where the switch is a table of i."""
     b.restrict(i, 1, len(members))
     i = b.find(i)

@@ -1,8 +1,7 @@
 """Lowering of the integer constraints that are not linear: comparisons, arithmetic, arrays, sets, element.
 
-Relations take their truth value r last; functions take the variable that they define, and the table of
-table.py puts the arguments in order. Whatever is partial (division, element) makes the plain constraint false
-where it is not defined.
+Relations take their truth value r last; functions take the variable that they define, and the table of table.py puts
+the arguments in order. Partial functions (division, element) make the plain constraint false where they are undefined.
 """
 
 from __future__ import annotations
@@ -14,8 +13,8 @@ from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.variables import Infeasible
 from turbo_fzn.tnf.language import ADD, DIV, EQ, LEQ, MAX, MIN, MOD
 
-MEMBER_TABLE_LIMIT = 1024  # membership of a variable with at most that many values may be a table of 0 and 1
-OFFSET_LIMIT = 2**30  # on the least of them, which a row keeps in 32 bits
+MEMBER_TABLE_LIMIT = 1024  # membership of a variable with at most this many values may be a table of 0 and 1
+OFFSET_LIMIT = 2**30  # on the least value, since a row has 32 bits for the offset
 
 
 def eq(b: Builder, x: int, y: int, r: int) -> None:
@@ -31,7 +30,7 @@ def le(b: Builder, x: int, y: int, r: int) -> None:
 
 
 def lt(b: Builder, x: int, y: int, r: int) -> None:
-    """x < c is x <= c - 1; else it is not y <= x."""
+    """States r = (x < y): as x <= c - 1 for a constant, else as not y <= x."""
     below, above = b.value(y), b.value(x)
     if below is not None and below - 1 > -INFINITY:
         return b.define(r, LEQ, x, b.constant(below - 1))
@@ -49,7 +48,7 @@ def modulo(b: Builder, x: int, y: int, z: int, r: int) -> None:
 
 
 def _divide_by(b: Builder, op: int, x: int, y: int, z: int, r: int) -> None:
-    """r = (y != 0 and z = x op y). The row itself excludes y = 0; where it may not, it divides by y + (y = 0)."""
+    """r = (y != 0 and z = x op y). The row itself excludes y = 0; where r may be false, it divides by y + (y = 0)."""
     if b.value(r) == 1:
         if b.value(y) == 0:
             raise Infeasible
@@ -90,7 +89,7 @@ def extreme(b: Builder, op: int, m: int, members: Sequence[int], r: int) -> None
 
 
 def member(b: Builder, x: int, values: IntSet, r: int) -> None:
-    """r = (x in values) for a constant set, of which only what lies within the bounds of x counts."""
+    """r = (x in values) for a constant set; values outside of the bounds of x are ignored."""
     x = b.find(x)
     low, high = b.lower[x], b.upper[x]
     inside = values & IntSet.interval(low, high)
@@ -129,13 +128,13 @@ def element(b: Builder, i: int, members: Sequence[int], z: int, r: int) -> None:
 
 
 def constant_element(b: Builder, i: int, values: Sequence[int], z: int, r: int) -> None:
-    """The same where the members are constants."""
+    """r = (i is an index, from 1, and z = members[i]); the members are constants."""
     element(b, i, [b.constant(value) for value in values], z, r)
 
 
 def define_element(b: Builder, z: int, i: int, members: Sequence[int], first: int = 1) -> None:
-    """z = members[i], the first having index `first`: for each j, i = j implies z = members[j]; and z is within the
-    hull of the members."""
+    """States z = members[i], where the first index is `first`: for each j, i = j implies z = members[j]; and z is
+    within the hull of the members."""
     b.restrict(i, first, first + len(members) - 1)
     i = b.find(i)
     low, high = b.lower[i], b.upper[i]

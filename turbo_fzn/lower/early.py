@@ -1,11 +1,11 @@
-"""What is lowered before any row exists: constraints that merge two variables or narrow the domain of one.
+"""Lowers constraints that merge two variables or narrow the domain of one, before any row exists.
 
-Doing them first means that every later row sees the final domains and representatives. Domains are exact sets here;
-only when all of them are known does a domain with holes become rows. A removed value is worth a table only among
-others: a few of them in a large domain stay rows `0 = (x = value)`.
+So every later row sees the final domains and representatives. Domains are exact sets here; only when all of them are
+known does a domain with holes become rows. Removed values become a table only where there are many: a few of them in a
+large domain stay rows `0 = (x = value)`.
 
-A handler gets the bound arguments, and returns whether it has said all that the constraint says. Which predicate has
-which one says table.py.
+A handler gets the bound arguments, and returns whether it has stated the whole constraint. table.py maps predicates to
+handlers.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Domains:
         self.removed: list[tuple[int, int]] = []
 
     def define(self) -> None:
-        """Narrow the domains of the builder's variables, by rows where there are holes."""
+        """Narrows the domains of the builder's variables, by rows where there are holes."""
         domains = self.common()
         removed: dict[int, set[int]] = {}
         find, lower, upper = self.builder.find, self.builder.lower, self.builder.upper
@@ -53,7 +53,7 @@ class Domains:
                 self.define_one(variable, domain, removed.get(variable, set()))
 
     def common(self) -> dict[int, IntSet]:
-        """For each variable that must lie in sets, what these and its bounds have in common."""
+        """For each variable that must lie in sets, the intersection of these and its bounds."""
         find, lower, upper = self.builder.find, self.builder.lower, self.builder.upper
         domains: dict[int, IntSet] = {}
         for variable, values in self.sets:
@@ -86,7 +86,7 @@ class Domains:
 
 
 def without(domain: IntSet, removed: set[int]) -> IntSet:
-    """The domain less some values."""
+    """The domain without some values."""
     if not removed:
         return domain
     ranges = []
@@ -118,7 +118,7 @@ def different(domains: Domains, x: int, y: int) -> bool:
 
 
 def less_or_equal(domains: Domains, x: int, y: int, strict: int = 0) -> bool:
-    """x + strict <= y."""
+    """Handles x + strict <= y."""
     b = domains.builder
     low, high = b.value(x), b.value(y)
     if low is not None:
@@ -166,12 +166,12 @@ def contradiction() -> bool:
     raise Infeasible
 
 
-OF_CONSTANTS = frozenset((different, less_or_equal, less))  # that look for an argument with a value
-OF_ONE = frozenset((single_equal, single_different, single_less_or_equal))  # that take sums of one variable
+OF_CONSTANTS = frozenset((different, less_or_equal, less))  # handlers that need a fixed argument
+OF_ONE = frozenset((single_equal, single_different, single_less_or_equal))  # handlers of sums of one variable
 
 
 def may_take(handler: Handler, constraint: Constraint) -> bool:
-    """Whether a handler of that predicate is one for this constraint, by its form alone."""
+    """Whether the handler may apply to this constraint, by the form of its arguments alone."""
     if handler not in OF_ONE:
         return True
     members = constraint.args[1] if len(constraint.args) == 3 else None

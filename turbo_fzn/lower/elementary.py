@@ -1,7 +1,7 @@
 """Lowering of powers, roots, exponentials, logarithms, trigonometric and hyperbolic functions of real variables.
 
-There are rows for e^y, sin, tan and the inverses of these two; the rest is put together of them. An inverse is mostly
-its function read backwards, since a row has no direction: y = ln(x) is x = e^y. Irrational constants are variables
+There are rows for e^y, sin, tan and the inverses of these two; the other functions are composed of them. Most inverses
+are rows of their function, since a row has no direction: y = ln(x) is x = e^y. Irrational constants are variables
 between two doubles.
 """
 
@@ -17,15 +17,15 @@ from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.constraints_float import exclude_zero, real_define, real_negative, real_row
 from turbo_fzn.tnf.language import FLOAT_ADD, FLOAT_ASIN, FLOAT_EXP, FLOAT_MUL, FLOAT_SIN
 
-LN_2 = "0.693147180559945309417232121458"  # digits that are cut off
+LN_2 = "0.693147180559945309417232121458"  # truncated digits
 LN_10 = "2.302585092994045684017991454684"
 HALF_PI = "1.570796326794896619231321691639"
-MOST_FACTORS = 64  # of a power that is taken apart
+MOST_FACTORS = 64  # of a power that becomes products
 ROOTS = (1, 2, 4, 8)  # denominators of exponents whose powers are roots of powers
 
 
 def between(b: Builder, digits: str) -> int:
-    """A number of which these are the first digits."""
+    """A real constant with these first digits, as an interval."""
     low = Fraction(digits)
     return b.real(floats.below(low), floats.above(low + Fraction(1, 10 ** (len(digits) - 2))))
 
@@ -52,12 +52,12 @@ def logarithm_to(base: str) -> Callable[[Builder, int, int], None]:
 
 
 def cosine(b: Builder, x: int, y: int) -> None:
-    """sin(x + π/2)."""
+    """States y = cos(x) as sin(x + π/2)."""
     unary(b, FLOAT_SIN, real_row(b, FLOAT_ADD, x, between(b, HALF_PI)), y)
 
 
 def arc_cosine(b: Builder, x: int, y: int) -> None:
-    """π/2 - arcsin(x), which is not negative."""
+    """States y = arccos(x) as π/2 - arcsin(x), which is not negative."""
     b.restrict(x, floats.below(-1), floats.above(1))
     b.restrict(y, 0, INFINITY)
     real_define(b, between(b, HALF_PI), FLOAT_ADD, real_row(b, FLOAT_ASIN, x, x), y)
@@ -69,27 +69,27 @@ def arc_sine(b: Builder, x: int, y: int) -> None:
 
 
 def _exponentials(b: Builder, x: int) -> tuple[int, int]:
-    """e^x and e^-x, whose product is 1."""
+    """Two variables, e^x and e^-x, whose product is 1."""
     rising, falling = (real_row(b, FLOAT_EXP, v, v) for v in (x, real_negative(b, b.find(x))))
     real_define(b, b.real_constant(1), FLOAT_MUL, rising, falling)
     return rising, falling
 
 
 def hyperbolic_sine(b: Builder, x: int, y: int) -> None:
-    """e^x = 2 y + e^-x."""
+    """States y = sinh(x) as e^x = 2 y + e^-x."""
     rising, falling = _exponentials(b, x)
     real_define(b, rising, FLOAT_ADD, real_row(b, FLOAT_MUL, y, b.real_constant(2)), falling)
 
 
 def hyperbolic_cosine(b: Builder, x: int, y: int) -> None:
-    """2 y = e^x + e^-x."""
+    """States y = cosh(x) as 2 y = e^x + e^-x."""
     b.restrict(y, floats.below(1), INFINITY)
     rising, falling = _exponentials(b, x)
     real_define(b, real_row(b, FLOAT_MUL, y, b.real_constant(2)), FLOAT_ADD, rising, falling)
 
 
 def hyperbolic_tangent(b: Builder, x: int, y: int) -> None:
-    """sinh(x) = y cosh(x)."""
+    """States y = tanh(x) as sinh(x) = y cosh(x)."""
     b.restrict(y, floats.below(-1), floats.above(1))
     rising, falling = _exponentials(b, x)
     product = real_row(b, FLOAT_MUL, y, real_row(b, FLOAT_ADD, rising, falling))
@@ -102,8 +102,8 @@ def area_cosine(b: Builder, x: int, y: int) -> None:
 
 
 def power(b: Builder, x: int, y: int, z: int) -> None:
-    """x^y = z. For an exponent that is known: products, and roots where it is a few eighths; else e^(y ln x), which
-    asks for a positive base."""
+    """States x^y = z: for a fixed exponent by products, and by roots where it is a multiple of 1/8; else as e^(y ln x),
+    which requires a positive base."""
     x, y = b.find(x), b.find(y)
     exponent = None if b.value(y) is None else Fraction(floats.number(b.lower[y]))
     if exponent is not None and exponent.denominator in ROOTS and abs(exponent.numerator) <= MOST_FACTORS:
@@ -133,7 +133,7 @@ def _rational_power(b: Builder, x: int, exponent: Fraction, z: int) -> None:
 
 
 def _whole_power(b: Builder, x: int, n: int) -> int:
-    """x^n by squares and products."""
+    """A variable that equals x^n, by squares and products."""
     if n == 0:
         return b.real_constant(1)
     half = _whole_power(b, x, n // 2) if n > 1 else x

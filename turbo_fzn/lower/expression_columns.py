@@ -1,8 +1,8 @@
-"""int_expression in columns: expressions of one shape, as groups of XCSP3 have them by the thousand.
+"""int_expression in columns: many expressions of one shape, as in groups of XCSP3.
 
 The shape of an expression is its code without the values of its integers. It is compiled into steps of columns.py, in
-the order in which expressions.py makes rows, and run by depth: what does not depend on each other is one step, so that
-places find what others share with them. Operators that are not in the tables leave the shape to expressions.py.
+the order in which expressions.py makes rows, and run by depth: independent operations are one step, so that places find
+shared expressions of others. Shapes with operators that are not in the tables are left to expressions.py.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from turbo_fzn.read.model import Expression
 from turbo_fzn.tnf.language import ADD, EQ, LEQ, MAX, MIN
 
 Shape = tuple[tuple[str, int], ...]
-NEGATIVE = -1  # in the place of a row's operator
+NEGATIVE = -1  # instead of a row's operator: the negative of a value
 TRUTHS = frozenset((EQ, LEQ))
 
 
 class _UnusualError(Exception):
-    """An expression that is not lowered in columns."""
+    """The expression cannot be lowered in columns."""
 
 
 class Node(NamedTuple):
-    """`op` of two values, which are numbered: the operands first, then the integers of the code, then the nodes."""
+    """`op` of two values, given by their numbers: first the operands, then the integers of the code, then the nodes."""
 
     op: int
     left: int
@@ -34,7 +34,7 @@ class Node(NamedTuple):
 
 
 class Program:
-    """The nodes of an expression, each of which is a slot, and the relation `truth = left op right` that is stated."""
+    """The nodes of an expression, one slot each, and the relation `truth = left op right` that it states."""
 
     def __init__(self, shape: Shape, n_args: int):
         if any(symbol == "arg" and value >= n_args for symbol, value in shape):
@@ -43,7 +43,7 @@ class Program:
         self.n_given = self.n_args + sum(symbol == "int" for symbol, _ in shape)
         self.nodes: list[Node] = []
         self.truths: set[int] = set()  # values that must be Booleans
-        self.mixed: set[int] = set()  # values that must be able to be negative, and positive
+        self.mixed: set[int] = set()  # values that must be able to be negative and positive
         self.literals: list[int] = []
         *code, statement = shape
         values = self.evaluate(code)
@@ -115,7 +115,7 @@ class Program:
         c.define(self.width - 1, c.b.true if truth else c.b.false, op, values[left], values[right])
 
     def check(self, c: Columns, values: Sequence[Column]) -> None:
-        """What the choice of nodes takes for granted."""
+        """Makes places odd where the bounds do not fit the chosen nodes."""
         for v in self.truths:
             low, high = c.bounds(values[v])
             c.require((low >= 0) & (high <= 1))
@@ -162,7 +162,8 @@ def split(expression: Expression) -> tuple[Shape, list[int]]:
 
 
 def compiled(shape: Shape, n_args: int) -> Program | None:
-    """None for what is left to expressions.py. There may be more operands than the expression has."""
+    """The program of a shape, None for one that is left to expressions.py. `n_args` may exceed the operands that the
+    expression uses."""
     try:
         return Program(shape, n_args)
     except _UnusualError:
@@ -170,6 +171,6 @@ def compiled(shape: Shape, n_args: int) -> Program | None:
 
 
 def given(arguments: Sequence[Any]) -> list[Any]:
-    """The operands and the integers of a constraint of such a shape."""
+    """The operands and the integers of a constraint with the arguments of int_expression."""
     expression, operands = arguments
     return [*operands, *split(expression)[1]]

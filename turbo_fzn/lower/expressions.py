@@ -1,7 +1,7 @@
 """int_expression: an expression over integers (read/model.py), such as XCSP3's `intension`, as rows.
 
-Each operator is a function of the variables of its operands, so nothing is left to search when these are fixed, and
-equal expressions are one row wherever they stand. The outermost comparison of a constraint is stated, not computed.
+Each operator is a function of the variables of its operands, so its result is fixed when these are, and equal
+expressions share one row wherever they occur. The outermost comparison of a constraint is stated, not computed.
 """
 
 from __future__ import annotations
@@ -34,14 +34,15 @@ def int_expression(b: Builder, expression: Expression, x: list[int], r: int) -> 
 
 
 class _Evaluation:
-    """`certain`: the constraint holds, so what is not defined is stated not to be; else its truth is in `defined`."""
+    """Evaluates an expression to variables. If `certain`, the constraint holds, so undefined operations are excluded;
+    else `defined` collects the truths of "this operation is defined"."""
 
     def __init__(self, b: Builder, certain: bool):
         self.b, self.certain = b, certain
         self.defined: list[int] = []
 
     def run(self, code: Any, x: list[int]) -> Operands:
-        """The stack behind the code."""
+        """The stack after the code has run."""
         b, parent = self.b, self.b.parent
         stack: Operands = []
         for symbol, value in code:
@@ -66,7 +67,7 @@ class _Evaluation:
         return stack
 
     def exclude(self, condition: int) -> None:
-        """The Boolean must be false where the expression is defined."""
+        """States or records that the Boolean is false where the expression is defined."""
         if self.certain:
             self.b.merge(condition, self.b.false)
         else:
@@ -84,7 +85,7 @@ class _Evaluation:
         return b.row(op, x, b.row(ADD, y, zero))
 
     def power(self, x: int, y: int) -> int:
-        """A negative power of 0 is not defined: where it may be, 0 counts as 1."""
+        """A variable that equals x^y; a negative power of 0 is undefined, and computed as a power of 1."""
         b = self.b
         if b.lower[y] < 0 and b.lower[x] <= 0 <= b.upper[x]:
             wrong = b.row(MIN, b.row(LEQ, y, b.constant(-1)), b.row(EQ, x, b.false))
@@ -103,7 +104,7 @@ PARTIAL: dict[str, Callable[..., int]] = {
 
 
 def _truth_of(b: Builder, v: int) -> int:
-    """v != 0."""
+    """The truth of v != 0."""
     return v if b.lower[v] >= 0 and b.upper[v] <= 1 else b.negation(b.row(EQ, v, b.false))
 
 
@@ -125,7 +126,7 @@ def absolute(b: Builder, x: int) -> int:
 
 
 def choose(b: Builder, operands: Operands) -> int:
-    """The second operand where the first is true, else the third."""
+    """A variable that equals the second operand where the first is true, else the third."""
     condition, x, y = operands
     index = b.row(ADD, _truth_of(b, condition), b.true)
     result = b.variable(-INFINITY, INFINITY)
@@ -144,7 +145,7 @@ def product(b: Builder, operands: Operands) -> int:
 
 
 def less(b: Builder, x: int, y: int) -> int:
-    """x < y."""
+    """The truth of x < y."""
     truth = b.variable(0, 1)
     integer.lt(b, x, y, truth)
     return b.find(truth)
@@ -167,7 +168,7 @@ def parity(b: Builder, operands: Operands) -> int:
 
 
 def member(b: Builder, operands: Operands) -> int:
-    """The first operand is in the set, which is constant or not."""
+    """The truth of "the first operand is in the set", whose members may be variables."""
     x, members = operands
     values, others = constants_of(b, members)
     truths = [b.row(EQ, x, v) for v in others]
@@ -179,7 +180,7 @@ def member(b: Builder, operands: Operands) -> int:
 
 
 def constants_of(b: Builder, members: Any) -> tuple[IntSet, list[int]]:
-    """The constants among the members, and the variables."""
+    """(constants, variables) among the members of a set."""
     members = [members] if isinstance(members, IntSet) else members
     ranges: list[tuple[int, int]] = []
     others: list[int] = []
@@ -193,7 +194,7 @@ def constants_of(b: Builder, members: Any) -> tuple[IntSet, list[int]]:
     return IntSet.of_ranges(ranges), others
 
 
-# Of two operands, which some may have more of, or only one.
+# Operators of two operands; some also take more, or only one.
 BINARY: dict[str, Callable[[Builder, int, int], int]] = {
     "add": lambda b, x, y: b.find(b.row(ADD, x, y)),
     "sub": difference,
@@ -229,7 +230,7 @@ OPERATIONS: dict[str, Callable[[Builder, Operands], Any]] = {
     "notin": lambda b, operands: b.negation(member(b, operands)),
 }
 
-# What states a constraint that holds, where that needs fewer rows than its truth value.
+# The functions that state a constraint with fewer rows than its truth value needs.
 
 
 def _state_equal(b: Builder, operands: Operands) -> None:

@@ -1,4 +1,4 @@
-"""The table of constraints on floats: what lowers each, as in table.py."""
+"""The table of constraints on floats, in the form of table.py: the function that lowers each."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from turbo_fzn.tnf.language import FLOAT_ADD, FLOAT_ATAN, FLOAT_EXP, FLOAT_MUL, 
 
 
 def row_of(op: int) -> Callable[[Builder, int, int], Any]:
-    """y = op(x)."""
+    """The function that states y = op(x) by one row."""
     return lambda b, x, y: elementary.unary(b, op, x, y)
 
 
-# Functions of one number: those that are defined everywhere, and the others.
+# Functions of one number: the total ones, and the partial ones.
 TOTAL = {
     "abs": real.absolute,
     "exp": row_of(FLOAT_EXP),

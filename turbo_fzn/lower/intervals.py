@@ -1,9 +1,9 @@
 """Interval arithmetic on the host, in exact Python integers that saturate at plus and minus INFINITY.
 
-For each operator one function from the bounds of y and z to bounds of `y op z`; the least ones where that is cheap. A
-bound at ±INFINITY means none. Where no result can be stored, both bounds are INFINITY, or both -INFINITY (`is_beyond`):
-a contradiction for a variable that is bounded on that side, and else a reason to refuse the model. One end beyond, as
-of the square of 1.., is no such reason.
+For each operator there is a function from the bounds of y and z to bounds of `y op z`, the tightest where that is
+cheap. A bound at ±INFINITY means none. Where no result can be stored, both bounds are INFINITY, or both -INFINITY
+(`is_beyond`): a contradiction for a variable that is bounded on that side, else a reason to refuse the model. An
+interval with only one end beyond, such as the square of 1.., is no such reason.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ BEYOND = "an integer expression whose value lies beyond ±2**62"
 
 
 def _saturate(low: float, high: float) -> Interval:
-    """The interval with what lies beyond ±INFINITY cut to "no bound"."""
+    """The interval with ends beyond ±INFINITY cut to "no bound"."""
     return cut(low), cut(high)
 
 
@@ -33,7 +33,7 @@ def is_beyond(span: Interval) -> bool:
 
 
 def _widen(bound: int) -> float:
-    """A bound, or plus or minus infinity where it means none."""
+    """The bound as a number, or plus or minus infinity where it means none."""
     return bound if -INFINITY < bound < INFINITY else (inf if bound > 0 else -inf)
 
 
@@ -59,23 +59,23 @@ def square(ly: int, uy: int) -> Interval:
 
 
 def quotient(y: float, z: float) -> float:
-    """y div z truncated towards 0, for z ≠ 0; what is infinite stays so."""
+    """y div z truncated towards 0, for z ≠ 0; an infinite y gives an infinite quotient."""
     if abs(z) == inf:
         return 0
     return truncated(y, z) if abs(y) < inf else y if z > 0 else -y
 
 
 def divide(ly: int, uy: int, lz: int, uz: int) -> Interval:
-    """Extremes lie at the ends of y and of the two parts of z without 0."""
+    """The bounds of y div z: the extremes are at the ends of y and of the two parts of z without 0."""
     divisors = {end for end in (lz, uz, -1, 1) if lz <= end <= uz and end != 0}
     if not divisors:
-        return 0, 0  # z = 0: the row fails, whatever its result
+        return 0, 0  # z = 0: the row fails anyway
     corners = [quotient(_widen(y), _widen(z)) for y in (ly, uy) for z in divisors]
     return _saturate(min(corners), max(corners))
 
 
 def modulo(ly: int, uy: int, lz: int, uz: int) -> Interval:
-    """The sign is y's, and |x| < |z|."""
+    """The bounds of x = y mod z: x has the sign of y, and |x| < |z|."""
     most = max(abs(lz), abs(uz)) - 1 if max(abs(lz), abs(uz)) < INFINITY else INFINITY
     most = max(most, 0)
     return (0 if ly >= 0 else max(ly, -most)), (0 if uy <= 0 else min(uy, most))

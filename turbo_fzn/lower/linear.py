@@ -1,14 +1,14 @@
 """Lowering of linear (in)equalities: sum of c[i] * x[i] compared with k.
 
 First the sum is normalised: equal variables joined, constants moved to k, coefficients divided by their gcd. Then
-positive terms stay on the left and negative ones go to the right, so that no row ever negates: P <= N + k. What is left
-is cheap in one of four ways:
+positive terms stay on the left and negative ones go to the right, so that no row negates: P <= N + k. Four cases need
+fewer rows:
 
 * one term: a bound of a variable, or a comparison with a constant;
-* a clause: when all variables are Boolean and only one of their assignments violates P <= N + k, it says that
-  `all of P implies some of N`. One row for each literal less one, and none of them counts;
-* an equality hangs its constant or one of its variables on the root of the tree: `7 = a + b` is a row, no more;
-* an inequality against a constant restricts the domain of the sum (see builder.py: no row).
+* a clause: if all variables are Boolean and only one of their assignments violates P <= N + k, it is
+  `all of P implies some of N`, with one row less than literals, and no sums;
+* an equality has its constant or one of its variables as the root of the tree: `7 = a + b` is a single row;
+* an inequality with a constant restricts the domain of the sum (see builder.py: no row).
 
 Every function takes the truth value r of the relation, a variable; the plain constraint has r = true.
 """
@@ -48,7 +48,7 @@ def normalise(b: Builder, coefficients: Sequence[int], variables: Sequence[int],
 
 
 def _replace_negations(b: Builder, total: dict[int, int], k: int) -> int:
-    """c * not(b) = c - c * b: not(b) may then have no use left. Returns the new k."""
+    """Replaces c * not(b) by c - c * b, after which not(b) may be unused. Returns the new k."""
     for v in list(total):
         base = _positive_form(b, v)
         if base != v:
@@ -94,7 +94,7 @@ def le(b: Builder, coefficients: Sequence[int], variables: Sequence[int], k: int
 
 
 def _truth_of_le(b: Builder, terms: Terms, k: int) -> bool | None:
-    """Whether sum <= k, where it is plain: of no terms, or of a large k and the bounds. None where it is not."""
+    """Whether sum <= k, if that is decided by a quick test: no terms, or the bounds for a large k; else None."""
     if terms and abs(k) < BOUNDED:
         return None
     least, most = _extent(b, terms)
@@ -102,7 +102,7 @@ def _truth_of_le(b: Builder, terms: Terms, k: int) -> bool | None:
 
 
 def _extent(b: Builder, terms: Terms) -> tuple[float, float]:
-    """The least and the greatest value of a sum within the bounds of its variables, exact integers; ±inf without."""
+    """The least and the greatest value of a sum within the bounds of its variables: exact integers, or ±inf."""
     low = [(c, b.lower[v] if c > 0 else b.upper[v]) for c, v in terms]
     high = [(c, b.upper[v] if c > 0 else b.lower[v]) for c, v in terms]
     return end_of(low, -inf), end_of(high, inf)
@@ -115,7 +115,7 @@ def end_of(products: Terms, unbounded: float) -> float:
 
 
 def _le_single(b: Builder, term: tuple[int, int], k: int, r: int) -> None:
-    """c * v <= k with |c| = 1."""
+    """States r = (c * v <= k) with |c| = 1."""
     c, v = term
     if abs(k) >= INFINITY:
         if b.value(r) == 1:
@@ -129,8 +129,8 @@ def _le_single(b: Builder, term: tuple[int, int], k: int, r: int) -> None:
 
 
 def balanced(b: Builder, left: int, right: int, k: int) -> tuple[int, int]:
-    """Two variables whose difference is left - right - k. A large k is split between them: neither is to be large where
-    left and right are small."""
+    """Two variables whose difference is left - right - k. A large k is split between them, so that neither is large
+    where left and right are small."""
     if abs(k) >= BOUNDED:
         half = k // 2
         return b.row(ADD, left, b.constant(-half)), b.row(ADD, right, b.constant(k - half))
@@ -142,7 +142,7 @@ def balanced(b: Builder, left: int, right: int, k: int) -> tuple[int, int]:
 
 
 def _is_plain_clause(b: Builder, coefficients: Sequence[int], variables: Sequence[int], k: int) -> bool:
-    """What `normalise` and `_is_clause` would find, for the commonest sums: units, and nothing to rename or to join."""
+    """Whether the sum is a clause, by a quick test for the commonest sums: coefficients ±1 and nothing to normalise."""
     n_positive = coefficients.count(1)
     if k != n_positive - 1 or n_positive + coefficients.count(-1) != len(coefficients) or len(coefficients) < 2:
         return False
@@ -150,7 +150,7 @@ def _is_plain_clause(b: Builder, coefficients: Sequence[int], variables: Sequenc
 
 
 def _are_plain_literals(b: Builder, variables: Sequence[int]) -> bool:
-    """Whether they are distinct Booleans without a value, none of them to be renamed."""
+    """Whether the variables are distinct unfixed Booleans, all of them representatives and none a negation."""
     lower, upper, parent = b.lower, b.upper, b.parent
     for v in variables:
         if lower[v] != 0 or upper[v] != 1 or parent[v] != v:
@@ -178,7 +178,7 @@ def _le_general(b: Builder, terms: Terms, k: int, r: int) -> None:
         return b.define(r, LEQ, left, b.constant(k))
     if not positive and abs(k) < INFINITY:
         return b.define(r, LEQ, b.constant(-k), right)
-    if k == -1 and b.value(r) is not None:  # P < N is not N <= P
+    if k == -1 and b.value(r) is not None:  # P < N is the negation of N <= P
         return b.define(b.negation(r), LEQ, right, left)
     return b.define(r, LEQ, *balanced(b, left, right, k))
 
@@ -238,7 +238,7 @@ def sides(b: Builder, terms: Terms, k: int) -> tuple[int, int]:
 
 
 def _state_eq(b: Builder, terms: Terms, k: int) -> None:
-    """P = N + k, with k or the cheaper side as the root of the other's tree."""
+    """States P = N + k, with k or the cheaper side as the root of the other's tree."""
     if len(terms) == 2 and k == terms[0][0] == terms[1][0] == 1 and all(b.is_boolean(v) for _, v in terms):
         older, younger = sorted(v for _, v in terms)
         return b.define(younger, EQ, older, b.false)
@@ -256,7 +256,7 @@ def _state_eq(b: Builder, terms: Terms, k: int) -> None:
 
 
 def cost(terms: Terms) -> int:
-    """How many rows the sum needs."""
+    """The number of rows that the sum needs."""
     return len(terms) - 1 + sum(c != 1 for c, _ in terms)
 
 
@@ -284,7 +284,7 @@ def _state_clause(b: Builder, some: list[int], every: list[int], r: int) -> None
 
 
 def literals(b: Builder, positive: Sequence[int], negative: Sequence[int]) -> tuple[set[int], set[int]]:
-    """The variables of the positive and of the negative literals; a negation counts as what it negates."""
+    """The variables of the positive and of the negative literals, with negations replaced by their operands."""
     some: set[int] = set()
     every: set[int] = set()
     for here, there, members in ((some, every, positive), (every, some, negative)):

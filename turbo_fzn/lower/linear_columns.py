@@ -1,8 +1,8 @@
-"""int_lin_le in columns: sums whose coefficients have the same signs, as groups of XCSP3 have them by the thousand.
+"""int_lin_le in columns: many sums whose coefficients have the same signs, as in groups of XCSP3.
 
 The rows are those of linear.py, `le`: products in the order of the terms, the tree of the positive ones, that of the
-negative ones, and what compares them. Where it would do something else, a place is odd: terms to be joined or left out,
-negations, clauses, and sums of which some pairs may be known while these are still looked for (trees.py).
+negative ones, and their comparison. A place is odd where `le` would make other rows: for terms to be joined or left
+out, negations, clauses, and sums in which trees.py would look for known pairs and may find some.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from turbo_fzn.lower.columns import Column, Columns, Request
 from turbo_fzn.lower.trees import BOUNDED
 from turbo_fzn.tnf.language import ADD, LEQ, MUL
 
-NO_CONSTANT, RIGHT, LEFT, STRICT = range(4)  # what becomes of k in P <= N + k: P < N is another relation
+NO_CONSTANT, RIGHT, LEFT, STRICT = range(4)  # the treatment of k in P <= N + k; STRICT is P < N
 
 
 class Shape(NamedTuple):
-    positive: tuple[bool, ...]  # of each coefficient
+    positive: tuple[bool, ...]  # for each coefficient
     constant: int
 
 
 def shape_of(arguments: Sequence[Any]) -> Shape | None:
-    """None for what is lowered one at a time."""
+    """The shape of a sum, None for one that is lowered by itself."""
     if list(map(type, arguments)) != [list, list, int]:
         return None
     coefficients, variables, k = arguments
@@ -39,7 +39,7 @@ def shape_of(arguments: Sequence[Any]) -> Shape | None:
 
 
 def given(arguments: Sequence[Any]) -> list[Any]:
-    """The coefficients without their signs, the variables, and the constant of the side where it stands."""
+    """The absolute coefficients, the variables, and the absolute constant."""
     coefficients, variables, k = arguments
     divisor = gcd(*coefficients)
     sizes = [abs(c) // divisor for c in coefficients]
@@ -81,7 +81,7 @@ class Sum:
             c.define(last, true, LEQ, left, right)
 
     def check(self, c: Columns, sizes: Sequence[Column], x: Sequence[Column], k: Column) -> None:
-        """What `normalise` and `is_clause` find of usual terms: nothing."""
+        """Makes places odd where `normalise` would change the sum or it is a clause."""
         are_boolean = np.ones(c.n, bool)
         for variable in x:
             low, high = c.bounds(variable)

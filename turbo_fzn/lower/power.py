@@ -1,13 +1,13 @@
 """Lowering of x^y = z.
 
-No power is larger than z may be, so each exponent has a largest base. A power that cannot be stored is a contradiction
-on a side where z is bounded, but none where z is not: there z is the sum of the power and of a number that would lie
-beyond all that can be stored, at which the engine gives up its claim.
+No power exceeds the bounds of z, so each exponent has a largest base. A power that cannot be stored is a contradiction
+on a side where z is bounded, but not where z is unbounded: there z is the sum of the power and a number beyond all that
+can be stored, at which the engine gives up completeness.
 
-A fixed exponent is repeated squaring, whose intermediate powers are never larger than the result. Any other exponent is
-first made small: for y > 62 only |x| <= 1 is left, where only the parity of y counts, and for y < 0 (where x^y is
-`1 div x^|y|`, false for x = 0) again only the parity counts. Then z is an element of the powers with every exponent
-that is left. Powers that are not selected must not overflow, so each has its base cut to the largest.
+A fixed exponent becomes repeated squaring, whose intermediate powers are never larger than the result. Any other
+exponent is first made small: for y > 62 only |x| <= 1 is possible, where only the parity of y matters, and for y < 0
+(where x^y is `1 div x^|y|`, false for x = 0) again only the parity matters. Then z is an element of the powers with all
+remaining exponents. Powers that are not selected must not overflow, so the base of each is cut to the largest.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LARGEST_EXPONENT = 62
 
 
 def power(b: Builder, x: int, y: int, z: int, r: int) -> None:
-    """x^y = z, for r = true."""
+    """States x^y = z; r must be true."""
     if b.value(r) != 1:
         raise UnsupportedError("the reified form of int_pow")
     exponent, most = b.value(y), max(-b.lower[z], b.upper[z], 0)
@@ -53,7 +53,8 @@ def power(b: Builder, x: int, y: int, z: int, r: int) -> None:
 
 
 def _number_beyond(b: Builder, beyond: int, negative: int, z: int) -> int:
-    """0, or 2^62 with the sign of a power that lies beyond. It does not where z is bounded on that side."""
+    """A variable that is 2^62 with the sign of the power where that cannot be stored, else 0; always 0 on a side where
+    z is bounded."""
     above, below = b.row(MIN, beyond, b.negation(negative)), b.row(MIN, beyond, negative)
     if b.upper[z] < INFINITY:
         b.merge(above, b.false)
@@ -74,7 +75,7 @@ def _is_negative(b: Builder, x: int, exponent: int) -> int:
 
 
 def _small_exponent(b: Builder, y: int) -> int:
-    """y, or an exponent in -2..64 that gives the same powers; y mod 2 has the sign of y."""
+    """A variable in -2..64 that is y, or an exponent with the same powers; y mod 2 has the sign of y."""
     if b.upper[y] > LARGEST_EXPONENT + 2:
         parity = b.row(MOD, b.row(ADD, y, b.true), b.constant(2))
         y = b.row(MIN, y, b.row(ADD, parity, b.constant(LARGEST_EXPONENT + 1)))
@@ -104,12 +105,12 @@ def cut(b: Builder, x: int, limit: int) -> int:
 
 
 def power_fixed(b: Builder, x: int, exponent: int, z: int, r: int) -> None:
-    """The same with a parameter as the exponent."""
+    """States x^exponent = z for an integer as the exponent; r must be true."""
     power(b, x, b.constant(exponent), z, r)
 
 
 def _fixed_power(b: Builder, x: int, exponent: int) -> int:
-    """x^exponent; for a negative exponent 0 stands for the undefined power of 0."""
+    """A variable that equals x^exponent; for a negative exponent 0 replaces the undefined power of 0."""
     if exponent < 0:
         values = [0, -1 if exponent % 2 else 1, 0, 1, 0]
         result = b.variable(-1, 1)

@@ -1,14 +1,14 @@
-"""Model -> TNF: what each constraint becomes is the table of table.py, and this file walks the model.
+"""Model -> TNF: walks the model, and lowers each constraint by the table of table.py.
 
-The order of the steps matters for the size of the result, never for its meaning:
+The order of the steps affects the size of the result, never its meaning:
 
 1. every variable is declared, and right-hand sides (`var int: x = y`) merge variables;
-2. aliases and constraints on one variable are taken first (early.py);
-3. the other constraints are lowered, clauses and sums behind the others, so that they can use what is known by then: a
-   variable that is the negation of another counts as what it negates. Globals come last: they look at bounds;
-4. the solve item and the output annotations are translated, and the variables are numbered anew.
+2. aliases and constraints on one variable are lowered (early.py);
+3. the other constraints are lowered: clauses and sums after the others, since they replace variables that are known to
+   be negations; globals last, since they use bounds;
+4. the solve item and the output annotations are translated, and the variables are renumbered.
 
-After a contradiction the rest is still checked for names and types, but no longer lowered.
+After a contradiction the rest is still checked for names and types, but not lowered.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ Order = tuple[list[str], list[str]]
 
 @dataclass
 class Lowered:
-    """A TNF and, for every FlatZinc variable's name, its TNF variable."""
+    """A TNF, and the TNF variable of each FlatZinc variable's name."""
 
     tnf: TNF
     origin: dict[str, int]
@@ -56,18 +56,19 @@ class Lowered:
 
 @without_collector()
 def lower(model: Model, share: bool = True, orders: Sequence[Order] = ()) -> Lowered:
-    """The TNF of a model; `share=False` folds and shares nothing that need not be. `orders` are pairs of lists of names
-    of variables, of which the first is lexicographically no greater in what is to be found (symmetry/breaking.py)."""
+    """The TNF of a model; with `share=False` rows are neither folded nor shared. `orders` are further constraints:
+    pairs of lists of variables' names, the first of which must be lexicographically no greater
+    (symmetry/breaking.py)."""
     rewriter = Rewriter(model, share, orders)
     with stage("lower", rewriter.progress):
         lowered = rewriter.run()
-    rewriter.scope.binders.clear()  # they refer to the scope, and so would keep the builder with all its rows
+    rewriter.scope.binders.clear()  # they refer to the scope, and would keep the builder and its rows in memory
     del rewriter.runs, rewriter.forms  # likewise
     return lowered
 
 
 class Rewriter:
-    """One model on its way; `infeasible` is set when a domain has become empty."""
+    """The lowering of one model; `infeasible` is set when a domain has become empty."""
 
     def __init__(self, model: Model, share: bool, orders: Sequence[Order]):
         self.model, self.orders = model, orders
@@ -112,7 +113,7 @@ class Rewriter:
     # Errors and contradictions
 
     def at(self, position: int, action: Callable[..., Any], *arguments: Any) -> Any:
-        """Run an action; an error without a place gets that of the item that the action works on."""
+        """Runs an action; an error without a place gets the place of the item."""
         try:
             return action(*arguments)
         except ModelError as error:
@@ -122,7 +123,7 @@ class Rewriter:
         return error if error.line is not None else type(error)(error.message, *self.model.locate(position))
 
     def attempt(self, action: Callable[..., Any], *arguments: Any) -> Any:
-        """Run an action that adds to the builder, unless there is a contradiction already."""
+        """Runs an action that adds to the builder, unless there is a contradiction already."""
         if not self.infeasible:
             try:
                 return action(*arguments)
@@ -137,7 +138,7 @@ class Rewriter:
         self.attempt(self.builder.merge, number, self.scope.scalar(variable.kind, variable.value))
 
     def bind_array_domain(self, domains: Domains, array: Array) -> None:
-        """`array [1..2] of var 0..5: a`: the domain holds for every element."""
+        """Restricts every element of an array to its declared domain, as in `array [1..2] of var 0..5: a`."""
         self.check_array_kind(array)
         if array.kind == "float" and array.elements:
             low, high = self.scope.float_range(array.domain, array.name, array.position)  # type: ignore[arg-type]
@@ -148,7 +149,7 @@ class Rewriter:
             domains.sets.append((number, array.domain))  # type: ignore[arg-type]  # its kind has an IntSet
 
     def take_early(self, domains: Domains, handler: Handler, constraints: list[Constraint]) -> list[Constraint]:
-        """What is left of constraints that have that handler: some are done with before any row exists."""
+        """Lowers the constraints that the handler can state before any row exists. Returns the others."""
         share = self.builder.share
         if not share or (handler in OF_CONSTANTS and self.runs.are_open(constraints)):
             return constraints
@@ -165,13 +166,14 @@ class Rewriter:
             raise self.locate(error, constraint.position) from None
 
     def walk(self, constraints: list[Constraint]) -> Iterator[Constraint]:
-        """Goes over constraints, in the sight of `progress`."""
+        """Iterates over constraints, and counts them for `progress`."""
         self.n_seen += len(constraints)
         self.rest = iter(constraints)
         return self.rest
 
     def progress(self) -> float:
-        """How much is done, for another thread: every constraint is seen twice, but for those that are taken early."""
+        """The share of the work that is done, for another thread: every constraint is seen twice, or once if it is
+        lowered early."""
         return (self.n_seen - length_hint(self.rest)) / max(2 * len(self.model.constraints), 1)
 
     def lower_all(self, constraints: list[Constraint]) -> None:
@@ -195,7 +197,7 @@ class Rewriter:
             raise self.locate(error, constraint.position) from None
 
     def bind(self, constraint: Constraint) -> tuple[Predicate, list]:
-        """The row of the table for a constraint, and its arguments as that row wants them."""
+        """The row of the table for a constraint, and its arguments bound to the kinds of that row."""
         name, expressions, _, _ = constraint
         form = self.forms.get((name, len(expressions))) or self.find_form(name, len(expressions))
         predicate, binders = form
@@ -208,7 +210,7 @@ class Rewriter:
         return predicate, arguments
 
     def find_form(self, name: str, n_arguments: int) -> Form:
-        """The predicate of that name and number of arguments, and what binds each of them."""
+        """The predicate of that name and number of arguments, and the function that binds each argument."""
         predicate = PREDICATES.get(name)
         if predicate is None or len(predicate.kinds) != n_arguments:
             predicate = _find_other_form(name, n_arguments)
@@ -216,7 +218,7 @@ class Rewriter:
         return form
 
     def explain(self, predicate: Predicate, constraint: Constraint) -> ModelError:
-        """The error of the first argument that is wrong, with its number."""
+        """The error for the first wrong argument, with its number."""
         for number, (kind, expression) in enumerate(zip(predicate.kinds, constraint.args), 1):
             try:
                 self.scope.binders[kind](expression)
@@ -252,7 +254,7 @@ class Rewriter:
         return self.scope.scalar(kind, goal.objective)
 
     def outputs(self) -> Iterable[Output]:
-        """The output items in the order of the text; their variables are still the builder's."""
+        """The output items in the order of the text, with the builder's variables."""
         items: list[Variable | Array] = [*self.model.variables.values(), *self.model.arrays.values()]
         for item in sorted(items, key=lambda item: item.position):
             if isinstance(item, Variable):
@@ -263,7 +265,7 @@ class Rewriter:
                 yield from self.output_array(item)
 
     def output_array(self, array: Array) -> Iterable[Output]:
-        """The output item of an array, if it is one; every array of variables is checked on the way."""
+        """The output item of an array, if it has one; checks every array of variables."""
         self.check_array_kind(array)
         variables = self.scope.array(array.kind, Ref(array.name))
         for annotation in array.annotations:
@@ -272,7 +274,7 @@ class Rewriter:
                 yield Output(array.name, array.kind, ranges, np.array(variables, dtype=np.int64))
 
     def check_array_kind(self, array: Array) -> None:
-        """An array without elements may be of any kind: MiniZinc prints it, and it has no variable."""
+        """Checks the kind of an array; an empty one may be of any kind: MiniZinc prints it, and it has no variable."""
         if array.elements and array.kind not in self.scope.variables:
             raise UnsupportedError(
                 f"`{array.name}`: arrays of {array.kind} variables are not supported by turbo",
@@ -281,7 +283,7 @@ class Rewriter:
 
 
 def _find_other_form(name: str, n_arguments: int) -> Predicate:
-    """The form of a predicate with that many arguments; what is wrong if there is none."""
+    """The form of a predicate with that many arguments. Raises ModelError if there is none."""
     predicate = PREDICATES.get(f"{name}/{n_arguments}")
     if predicate is not None:
         return predicate

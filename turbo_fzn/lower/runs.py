@@ -1,9 +1,9 @@
-"""Runs of constraints of one shape, which are lowered in columns (columns.py) as far as they are usual.
+"""Runs: sequences of constraints of one shape, which are lowered in columns (columns.py) up to odd ones.
 
-Which comparisons can be says table.py, which expressions expression_columns.py, which sums linear_columns.py;
-all_different can be, of lists of one length (globals/different.py). All others, short runs, and each odd constraint are
-lowered one at a time; both ways make the same rows. Where odd ones are many, columns would be made in vain; so their
-length follows what could be kept of the last ones.
+These can be lowered in columns: comparisons (table.py), expressions (expression_columns.py), sums (linear_columns.py),
+and all_different of lists of one length (globals/different.py). All others, short runs, and odd constraints are lowered
+one at a time; both ways make the same rows. Where many are odd, columns would be made in vain, so the length of the
+columns is adapted to the number of places kept before.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from turbo_fzn.predicates.table import PREDICATES
 from turbo_fzn.predicates.table import Form as Signature
 from turbo_fzn.read.model import Constraint, Expression, Ref
 
-LEAST = 32  # places that are worth columns
+LEAST = 32  # places, below which columns do not pay
 FIRST = 256
 MOST = 2**14
 MOST_SLOTS = 2**19
-PATIENCE = 64  # constraints that are lowered one at a time where columns were in vain; doubled each time, to at most:
+PATIENCE = 64  # constraints lowered one at a time after columns in vain; doubled each time, to at most:
 MOST_PATIENCE = 2**12
 
 NAME, ARGUMENTS = itemgetter(0), itemgetter(1)  # of a constraint
@@ -39,9 +39,9 @@ LowerOne = Callable[[Constraint], None]
 
 
 class Form(NamedTuple):
-    """How constraints of one shape are lowered: the operands, int or name, of a constraint's arguments (None where they
-    are the arguments), the kind of each, what lowers columns of them up to the first odd place and returns how many
-    places these are, and how many fit into memory."""
+    """The lowering of constraints of one shape: the function from a constraint's arguments to its operands, int or name
+    (None where they are the arguments), the kind of each operand, the function that lowers columns of operands up to
+    the first odd place and returns the number of places, and the number of places that fit into memory."""
 
     operands: Callable[[Sequence[Any]], Sequence[Any]] | None
     kinds: str
@@ -50,7 +50,7 @@ class Form(NamedTuple):
 
 
 def _in_slots(width: int, state: Callable[[Columns, Sequence[Column]], None]) -> Callable[..., int]:
-    """What lowers places that need so many slots each, which `state` fills."""
+    """A function that lowers places with `width` slots each, which `state` fills."""
 
     def lower(b: Builder, operands: Sequence[Column]) -> int:
         made = Columns(b, len(operands[0]), width)
@@ -64,7 +64,7 @@ def comparison(kinds: tuple[str, ...], state: Callable[..., None]) -> Form:
     return Form(None, "".join(kinds), _in_slots(1, lambda c, operands: state(c, *operands)))
 
 
-# By the names of constraints.
+# The forms of comparisons, by the names of constraints.
 COMPARISONS: dict[str, Form] = {
     name + suffix: comparison(Signature(PREDICATES[name], suffix).kinds, state)
     for name, how in CONSTRAINTS.items()
@@ -76,7 +76,7 @@ ALL_DIFFERENT = "turbo_all_different"
 
 
 def _form_of(constraint: Constraint) -> Form | None:
-    """The same object for constraints of the same shape; None for those that are lowered one at a time."""
+    """The form of a constraint, one object for all of its shape; None for one that is lowered by itself."""
     name, arguments, _, _ = constraint
     if name == EXPRESSION and [type(argument) for argument in arguments] == [Expression, list]:
         if arguments[0].code[-1] not in expressions.STATED:
@@ -113,7 +113,7 @@ def _form_of_list(length: int) -> Form | None:
 
 
 def _length_of_run(form: Form | None, constraints: Sequence[Constraint]) -> int:
-    """How many of the first constraints are of this form, which may be none."""
+    """The number of first constraints of this form; 0 for no form."""
     if form is None:
         return 0
     if form.operands is None and _is_one_comparison(form, constraints):
@@ -122,19 +122,20 @@ def _length_of_run(form: Form | None, constraints: Sequence[Constraint]) -> int:
 
 
 def _is_one_comparison(form: Form, constraints: Sequence[Constraint]) -> bool:
-    """Whether all are comparisons of this form, which is told faster than the form of each."""
+    """Whether all constraints are comparisons of this form; faster than finding the form of each."""
     names, lengths = set(map(NAME, constraints)), set(map(len, map(ARGUMENTS, constraints)))
     return len(names) == 1 and COMPARISONS.get(*names) is form and lengths == {len(form.kinds)}
 
 
 class Runs:
-    """Lowers the constraints of a model that has this scope; `lower_one` is the way for one."""
+    """Lowers constraints in runs or one at a time, by `lower_one`, with the names of `scope`."""
 
     def __init__(self, scope: Scope, lower_one: LowerOne, is_infeasible: Callable[[], bool]):
         self.scope, self.builder, self.lower_one, self.is_infeasible = scope, scope.builder, lower_one, is_infeasible
 
     def lower(self, constraints: Iterator[Constraint]) -> None:
-        """A run that is worth columns has the last constraint of some block: the forms of others are not looked for."""
+        """Lowers all constraints. A long run contains the last constraint of some block, so only the forms of these are
+        looked up."""
         form, run = None, []
         while block := list(islice(constraints, LEAST)):
             n = _length_of_run(form, block)
@@ -168,7 +169,7 @@ class Runs:
             self.lower_one(constraint)
 
     def lower_columns(self, form: Form, run: list[Constraint]) -> int:
-        """How many of the first constraints could be lowered together."""
+        """Lowers the first constraints of a run together. Returns their number."""
         columns = self.columns(form, run)
         n = min(map(len, columns))
         if n < LEAST:
@@ -176,7 +177,7 @@ class Runs:
         return form.lower(self.builder, [column[:n] for column in columns])
 
     def are_open(self, run: list[Constraint]) -> bool:
-        """Whether these are many comparisons, none of which has an operand with a value."""
+        """Whether these are many comparisons, all without fixed operands."""
         form = _form_of(run[0])
         if form is None or not LEAST <= len(run) == _length_of_run(form, run):
             return False
@@ -192,7 +193,7 @@ class Runs:
         return [self.numbers(kind, column) for kind, column in zip(form.kinds, operands)]
 
     def numbers(self, kind: str, operands: Sequence[Any]) -> Column:
-        """The variables of operands, up to the first that has none yet, or is wrong."""
+        """The variables of operands, up to the first that has no variable or is an error."""
         names, constants = self.scope.variables[KINDS[kind]], self.builder.constants if kind == "I" else {}
         if set(map(type, operands)) == ONLY_NAMES:
             found = list(map(names.get, operands))

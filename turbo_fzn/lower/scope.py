@@ -1,9 +1,9 @@
-"""Names and types: what the arguments of a constraint mean to the builder.
+"""Names and types: binds the arguments of constraints to the builder's variables.
 
-FlatZinc has no coercion: where a signature (predicates/) says var int, a Boolean is an error. A parameter may stand
-wherever a literal may. The methods named by `BINDERS` take an expression of model.py and return what the lowering
-functions get; they raise ModelError without a position, which whoever knows the item adds. The common case (an array
-of names) is one dictionary look-up an element.
+FlatZinc has no coercion: for var int in a signature (predicates/), a Boolean is an error. A parameter is allowed where
+a literal is. The methods named by `BINDERS` take an expression of model.py and return the argument of a lowering
+function; they raise ModelError without a position, which the caller adds. The common case (an array of names) is one
+dictionary look-up for each element.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ REFUSED = {
     "set": "set variables are not supported in FlatZinc;"
     " compile with turbo's MiniZinc library, which makes Booleans of them",
 }
-# MiniZinc reckons the bounds of variables that it introduces by doubles rounded to nearest: exactly taken, a variable
-# and what defines it may contradict each other in the last places.
+# MiniZinc computes the bounds of variables that it introduces by doubles rounded to nearest, so the bounds of a
+# variable and of its definition may contradict each other in the last digits.
 DEFINED_SLACK = Fraction(1, 2**40)
 ONLY_NAMES = {Ref}
 LITERAL_TYPES = {"int": (int,), "bool": (bool,), "float": (int, float)}
@@ -38,7 +38,7 @@ class Scope:
         self.model = model
         self.builder = builder
         self.variables: dict[str, dict[str, int]] = {"int": {}, "bool": {}, "float": {}}
-        self.domains: list[tuple[int, IntSet]] = []  # those with holes
+        self.domains: list[tuple[int, IntSet]] = []  # domains with holes, and their variables
         self.arrays: dict[tuple[str, str], list[int]] = {}
         self.infeasible = False
         self.binders: dict[str, Callable[[Any], Any]] = {
@@ -65,7 +65,7 @@ class Scope:
             self.declare(variable)
 
     def declare(self, variable: Variable) -> None:
-        """Make the TNF variable of a declaration."""
+        """Makes the TNF variable of a declaration."""
         if variable.kind in REFUSED:
             raise UnsupportedError(
                 f"`{variable.name}`: {REFUSED[variable.kind]}", *self.model.locate(variable.position)
@@ -116,7 +116,7 @@ class Scope:
         return isinstance(value, float) or (isinstance(expression, Ref) and expression in self.variables["float"])
 
     def rename(self, find: Callable[[int], int]) -> None:
-        """Let every name mean the representative of its class."""
+        """Replaces the variable of every name by the representative of its class."""
         for names in self.variables.values():
             for name, number in names.items():
                 names[name] = find(number)
@@ -124,7 +124,7 @@ class Scope:
 
     # Expressions
 
-    # The binders try what nearly every argument is, and leave the rest to the methods below.
+    # The binders treat the commonest arguments, and leave the others to the methods below.
 
     def scalar_binder(self, kind: str) -> Callable[[object], int]:
         names, scalar = self.variables[kind], self.scalar
@@ -152,7 +152,7 @@ class Scope:
                 return number
             value = self.model.parameters.get(expression)
             if type(value) is int and kind == "int":
-                return self.builder.constant(value)  # which refuses it: it is too large
+                return self.builder.constant(value)  # raises the error: the value is too large
             if kind == "float" and type(value) in LITERAL_TYPES[kind]:
                 return self.builder.real_constant(value)  # type: ignore[arg-type]
         elif type(expression) in LITERAL_TYPES[kind]:
@@ -189,12 +189,12 @@ class Scope:
         raise self.mismatch(f"array of var {kind}", expression)
 
     def holds(self, declaration: Array, kind: str) -> bool:
-        """Whether an array is of that kind; integers may stand where floats are expected."""
+        """Whether an array is of that kind; integers are allowed where floats are expected."""
         integers = kind == "float" and declaration.kind == "int" and not declaration.is_variable
         return declaration.kind == kind or integers
 
     def in_declaration(self, declaration: Array, bind: Callable[[], list]) -> list:
-        """Errors among the elements of an array are errors of its declaration."""
+        """Calls `bind`; errors in elements of an array get the place of its declaration."""
         try:
             return bind()
         except ModelError as error:
@@ -255,7 +255,7 @@ class Scope:
         return name in self.model.variables or name in self.model.parameters or name in self.model.arrays
 
     def describe(self, expression: object) -> str:
-        """What an expression is, for a message."""
+        """A description of an expression, for error messages."""
         if isinstance(expression, Ref):
             if expression in self.model.arrays:
                 array = self.model.arrays[expression]

@@ -1,11 +1,11 @@
-"""The table of constraints: FlatZinc predicate -> how it is lowered. Its signature is in predicates/.
+"""The table of constraints: FlatZinc predicate -> the functions that lower it. Its signature is in predicates/.
 
-A global constraint is lowered by the module of its family in globals/, which has a table of its own at its end.
+A global constraint is lowered by the module of its family in globals/, which has its own table at its end.
 
-Every function `post` is called with the builder, the arguments (signature.py says what becomes of each kind), and last
-the variable r that is the relation's truth value. So a row gives three predicates: the plain one (r = true), `_reif`
-(r is its last argument) and `_imp` (its last argument implies r). Functions such as `x + y = z` are written as
-definitions of their result, and `function` makes relations of them.
+Every function `post` is called with the builder, the bound arguments (by kind, see signature.py), and last the variable
+r that is the relation's truth value. So a row gives three predicates: the plain one (r = true), `_reif` (r is its last
+argument) and `_imp` (its last argument implies r). Functions such as `x + y = z` are written as definitions of their
+result, and `function` turns them into relations.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ def operator(op: int) -> Post:
 
 
 class Lowering(NamedTuple):
-    """How a predicate is lowered.
+    """The lowering of a predicate.
 
-    `post(builder, *arguments, r)` states it. `early`, of the plain form, may do with it before any row exists
-    (early.py). A plain form that is `late` is lowered behind others, so that it can use what these have made known.
-    `columns` has, by the suffix of a form, what states many constraints of that form at once (runs.py)."""
+    `post(builder, *arguments, r)` states it. `early` may state the plain form before any row exists (early.py). A plain
+    form that is `late` is lowered after the others, so that it can use their results. `columns` has, by the suffix of a
+    form, the function that states many constraints of that form at once (runs.py)."""
 
     post: Post
     early: early.Handler | None = None
@@ -121,8 +121,8 @@ LATE = frozenset(name for name, how in CONSTRAINTS.items() if how.late)
 
 
 class Predicate(NamedTuple):
-    """What a FlatZinc predicate takes, `post(builder, *arguments)`, and whether the sizes of arguments fit, if they may
-    not."""
+    """A FlatZinc predicate: the kinds of its arguments, `post(builder, *arguments)`, and a check of the arguments'
+    sizes where these may be wrong."""
 
     kinds: tuple[str, ...]
     post: Post
@@ -134,7 +134,7 @@ def plain(relation: Post) -> Post:
 
 
 def implied(relation: Post) -> Post:
-    """The last argument implies the relation of the others."""
+    """The implied form of a relation: the last argument implies the relation of the others."""
 
     def post(b: Builder, *arguments: Any) -> None:
         *inputs, condition = arguments
@@ -152,7 +152,7 @@ IN_FORM: dict[str, Callable[[Post], Post]] = {PLAIN: plain, REIFIED: lambda rela
 
 
 def _all_forms() -> dict[str, Predicate]:
-    """The predicates by name; a name with "/n" is the form with n arguments of one that has two."""
+    """The predicates by name; for a name with two forms, "name/n" is the form with n arguments."""
     predicates: dict[str, Predicate] = {}
     for name, how in CONSTRAINTS.items():
         signature = SIGNATURES[name]

@@ -1,7 +1,7 @@
 """Trees of rows: many operands combined by one associative operator.
 
-Neighbours are combined level by level, so that a tree is as deep as the logarithm of its leaves. Of few leaves those
-are combined first whose pair is known already, which saves the row.
+Neighbours are combined level by level, so the depth of a tree is the logarithm of its leaves. In small trees, pairs of
+leaves whose result is known are combined first, which saves the row.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from turbo_fzn.domains import INFINITY
 from turbo_fzn.lower.variables import Variables
 from turbo_fzn.tnf.language import ADD, MAX, MIN, MUL
 
-KEY_BITS = 32  # of one operand: a number is a key of less than half the memory that a tuple takes
+KEY_BITS = 32  # of one operand: as a key, a number takes less than half the memory of a tuple
 PAIRED = 8  # leaves of a tree for which known pairs are looked for
-MANY_RESULTS = 2**18  # of one operator: from then on the look for known pairs takes longer than the rows that it saves
-BOUNDED = INFINITY // 2  # the sum of two below that can be stored
+MANY_RESULTS = 2**18  # of one operator, above which looking for known pairs takes longer than it saves
+BOUNDED = INFINITY // 2  # the sum of two numbers below it can be stored
 
 
 class Trees(Variables):
-    """What the builder (builder.py) makes of its rows."""
+    """The part of the builder (builder.py) that makes trees of rows."""
 
     share: bool
     rows: list[tuple[int, int, int, int]]  # (op, x, y, z)
@@ -34,10 +34,10 @@ class Trees(Variables):
 
     @abstractmethod
     def define(self, x: int, op: int, y: int, z: int) -> None:
-        """State x = y op z."""
+        """States x = y op z."""
 
     def scaled(self, terms: Sequence[tuple[int, int]]) -> list[int]:
-        """The variables c * x of the terms (c, x). Most products are known."""
+        """Variables for c * x, for the terms (c, x); most are known."""
         known, products = self.results[MUL] if self.share else {}, []
         for c, x in terms:
             if c != 1:
@@ -48,7 +48,7 @@ class Trees(Variables):
         return products
 
     def pair(self, op: int, leaves: list[int], at_most: int) -> list[int]:
-        """Combine neighbours level by level until at most that many are left; known pairs first when there are few."""
+        """Combines neighbours level by level until at most `at_most` are left; in small trees, known pairs first."""
         leaves = sorted(leaves)
         n_leaves = len(leaves)
         if self.looks_for_pairs(op, n_leaves, at_most):
@@ -67,8 +67,8 @@ class Trees(Variables):
         return leaves
 
     def level(self, op: int, leaves: list[int]) -> list[int]:
-        """`row` of neighbours, two by two. What is new and as usual is made in place: large trees, and many small ones,
-        take most of their time here."""
+        """`row` for each two neighbours. The usual new rows are made inline, since this takes most of the time for
+        large or many trees."""
         pairs = zip(leaves[::2], leaves[1::2])
         if self.share and op == ADD:
             return self.sums(pairs)
@@ -77,7 +77,7 @@ class Trees(Variables):
         return [self.row(op, y, z) for y, z in pairs]
 
     def sums(self, pairs: Iterable[tuple[int, int]]) -> list[int]:
-        """Those of two variables without a value that have bounds are as usual."""
+        """`row` of ADD for each pair; the usual case, of two unfixed variables with bounds, is made inline."""
         lower, upper, parent, known, rows = self.lower, self.upper, self.parent, self.results[ADD], self.rows
         made = []
         for y, z in pairs:
@@ -99,7 +99,7 @@ class Trees(Variables):
         return made
 
     def extremes(self, op: int, pairs: Iterable[tuple[int, int]]) -> list[int]:
-        """Those of two Booleans without a value are as usual."""
+        """`row` of MIN or MAX for each pair; the usual case, of two unfixed Booleans, is made inline."""
         lower, upper, parent, known, rows = self.lower, self.upper, self.parent, self.results[op], self.rows
         made = []
         for y, z in pairs:
@@ -120,15 +120,15 @@ class Trees(Variables):
         return made
 
     def pair_known(self, op: int, leaves: list[int], at_most: int) -> None:
-        """Put what is known in the place of two leaves, the first such pair first, as long as there is one."""
+        """Replaces two leaves whose result is known by it, the first pair first, as long as there is one."""
         known = self.results[op]
         if known.keys().isdisjoint([(y << KEY_BITS) + z for y, z in combinations(leaves, 2)]):
-            return  # as for most
+            return  # the usual case
         pairs = [pair for pair in combinations(leaves, 2) if (pair[0] << KEY_BITS) + pair[1] in known]
         self.replace_pairs(op, leaves, at_most, pairs)
 
     def replace_pairs(self, op: int, leaves: list[int], at_most: int, pairs: list[tuple[int, int]]) -> None:
-        """The same where these pairs, in order, are all that are known."""
+        """Does the replacements of `pair_known`, given all known pairs in order."""
         known = self.results[op]
         while pairs and len(leaves) > at_most:
             y, z = pairs[0]
@@ -145,7 +145,7 @@ class Trees(Variables):
             pairs.sort()
 
     def tree(self, op: int, leaves: Sequence[int], neutral: int) -> int:
-        """A balanced tree; `neutral` is the value without leaves."""
+        """The root of a balanced tree; `neutral` is its value without leaves."""
         if len(leaves) == 2:
             return self.find(self.row(op, *leaves))
         if len(leaves) == 1:
@@ -153,7 +153,7 @@ class Trees(Variables):
         return self.pair(op, list(leaves), 1)[0] if leaves else self.constant(neutral)
 
     def define_tree(self, x: int, op: int, leaves: Sequence[int], neutral: int) -> None:
-        """State x = the leaves combined by op."""
+        """States x = the leaves combined by op."""
         if len(leaves) < 2:
             return self.merge(x, leaves[0] if leaves else self.constant(neutral))
         if len(leaves) == 2:

@@ -1,7 +1,7 @@
-"""The variables of a TNF as it comes into being: their bounds, the constants among them, and which are the same.
+"""The variables of a TNF under construction: their bounds, constants, and classes of equal variables.
 
-Merged variables form classes (union-find). Arguments may be stale members of a class: what is read of them (their
-bounds) is then wider than it could be, which is sound.
+Merged variables form classes (union-find). Arguments may be members of a class that are not its representative: their
+bounds may be out of date, that is wider, which is sound.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ class Infeasible(Exception):
 
 
 class Variables:
-    """Variables are numbers; `lower`, `upper` and `parent` (in its class) are lists over them."""
+    """Variables are numbers; `lower`, `upper` and `parent` (in the class) are lists indexed by them."""
 
     def __init__(self) -> None:
         self.lower: list[int] = []
         self.upper: list[int] = []
         self.parent: list[int] = []
         self.constants: dict[int, int] = {}  # value -> variable
-        self.numbers: dict[tuple[int, int], int] = {}  # those that are known between two codes
+        self.numbers: dict[tuple[int, int], int] = {}  # real constants by the two codes that enclose them
         self.reals: set[int] = set()  # the variables that are real: their bounds are codes (floats.py)
 
     def variable(self, lower: int, upper: int) -> int:
@@ -50,12 +50,12 @@ class Variables:
         return variable
 
     def real_constant(self, value: floats.Real) -> int:
-        """A number, or, where it has no code, a variable between the nearest ones."""
+        """A constant; for a number without a code, a variable between the two nearest codes."""
         low, high = floats.interval(value)
         return self.constant(low) if low == high else self.real(low, high)
 
     def real_between(self, low: int, high: int) -> int:
-        """A number that is always the same one between two codes."""
+        """A variable for an unknown constant between two codes, one for each pair of codes."""
         if low == high:
             return self.constant(low)
         known = self.numbers.get((low, high))
@@ -70,21 +70,21 @@ class Variables:
         return variable
 
     def value(self, variable: int) -> int | None:
-        """Its value when it is fixed, or None."""
+        """The value of a fixed variable, else None."""
         return self.lower[variable] if self.lower[variable] == self.upper[variable] else None
 
     def is_boolean(self, variable: int) -> bool:
         return self.lower[variable] >= 0 and self.upper[variable] <= 1
 
     def are_open(self, y: int, z: int) -> bool:
-        """Whether both are Booleans without a value."""
+        """Whether both are unfixed Booleans."""
         lower, upper = self.lower, self.upper
         return lower[y] == 0 == lower[z] and upper[y] == 1 == upper[z]
 
     def restrict(self, variable: int, low: int, high: int) -> None:
-        """Narrow the domain to what lies in [low, high].
+        """Narrows the domain to [low, high].
 
-        A variable without a bound may have values in there that cannot be stored: that is no contradiction.
+        An unbounded variable may have values in this interval that cannot be stored: that is no contradiction.
         """
         variable = self.find(variable)
         if low >= INFINITY <= self.upper[variable] or high <= -INFINITY >= self.lower[variable]:
@@ -97,7 +97,7 @@ class Variables:
             raise Infeasible
 
     def merge(self, first: int, second: int) -> None:
-        """first = second. A constant is kept as the representative, else the older variable."""
+        """Merges the classes of two variables. The representative is a constant if there is one, else the older one."""
         first, second = self.find(first), self.find(second)
         if first == second:
             return

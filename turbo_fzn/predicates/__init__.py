@@ -1,1 +1,1 @@
-"""The predicates of the language that is solved: their signatures, once for all who need them."""
+"""The signatures of the predicates, shared by lowering, check and MiniZinc's library."""

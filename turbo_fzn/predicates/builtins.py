@@ -1,8 +1,7 @@
 """The builtins of FlatZinc on integers and Booleans: the signature of each (signature.py).
 
-A name with "/n" is the form with n arguments of a predicate that has two. `array_bool_and` and `array_bool_or` are
-truth values already, and so `_imp` is said of their first argument alone: solvers agree that
-`array_bool_and_imp(xs, r)` is r -> all(xs).
+For a predicate with two forms, "name/n" is the form with n arguments. `array_bool_and` and `array_bool_or` have a truth
+value already, so `_imp` replaces it: by convention of solvers `array_bool_and_imp(xs, r)` is r -> all(xs).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The builtins of FlatZinc on floats: the signature of each (signature.py).
 
-Symmetries are not looked for in models with floats, so nothing is said of the order of arguments.
+Symmetries are not searched in models with floats, so no permutations of arguments are given.
 """
 
 from __future__ import annotations

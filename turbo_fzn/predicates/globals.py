@@ -1,8 +1,8 @@
 """The global constraints: the signature of each (signature.py).
 
-MiniZinc passes each whole: share/minizinc/turbo has our predicates without a body, and for each a `fzn_NAME` that calls
-it, which is named after it unless `faces` say otherwise (minizinc.py prints both). Matrices come row by row, and of an
-index set its first index, where it matters.
+MiniZinc passes them without decomposition: share/minizinc/turbo has our predicates without a body, and for each a
+`fzn_NAME` that calls it, of the same name unless `faces` has others (minizinc.py prints both). Matrices are passed row
+by row, and an index set as its first index, where it matters.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from turbo_fzn.predicates import sizes
 from turbo_fzn.predicates.signature import Face, Fits, Predicate, face, row
 
-PREFIX = "turbo_"  # the names of our own predicates begin so
+PREFIX = "turbo_"  # of the names of our own predicates
 COUNT = "x [I], y I, c I"
 TASKS = "s [I] n, d [I] n"
 BOXES = "x [I] n, y [I] n, dx [I] n, dy [I] n"
@@ -31,7 +31,8 @@ def own(
     fits: Fits | None = None,
     faces: tuple[str | Face, ...] = (),
 ) -> Predicate:
-    """A row; a face that is only named has the arguments of the row, and without any there is one of the row's name."""
+    """A row of the table. A face given as a name has the arguments of the row; the default is a face of the row's
+    name."""
     named = tuple(face(one) if isinstance(one, str) else one for one in faces or (name,))
     return row(PREFIX + name, text, unordered, defined=defined, fits=fits, faces=named)
 
@@ -95,7 +96,7 @@ GLOBALS = (
     own("strictly_increasing_int", "x [I]"),
 )
 
-# What the reader of XCSP3 writes, and MiniZinc does not.
+# Predicates that the reader of XCSP3 writes, and MiniZinc does not.
 XCSP3 = (
     row("int_expression", "e e, x [I]"),
     row("turbo_element", "x [I], first i, i I, z I", defined="z"),

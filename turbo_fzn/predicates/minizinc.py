@@ -1,7 +1,7 @@
-"""MiniZinc's library, share/minizinc/turbo, as the table of predicates prints it.
+"""Prints MiniZinc's library, share/minizinc/turbo, from the table of predicates.
 
-turbo_globals.mzn has our predicates without a body, fzn_NAME.mzn and fzn_NAME_reif.mzn what the standard library looks
-for, which call ours; redefinitions.mzn and redefinitions-2.0.mzn declare builtins.
+turbo_globals.mzn has our predicates without a body; fzn_NAME.mzn and fzn_NAME_reif.mzn have the predicates of the
+standard library, which call ours; redefinitions.mzn and redefinitions-2.0.mzn declare builtins.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ GLOBALS_HEAD = """\
 
 function int: turbo_first(array [int] of var int: x) = if length(x) = 0 then 1 else min(index_set(x)) endif;
 """
-# A line with a name alone stands for its declaration.
+# A line with only a name is replaced by its declaration.
 BUILTINS = """\
 % Builtins that the standard library would decompose, but the solver has: the greatest and the least of an array
 % are trees of MAX and MIN rows.
@@ -115,7 +115,7 @@ def _both_forms(predicate: Predicate) -> str:
 
 
 def _declaration_of(name: str) -> str:
-    """The declaration of a form of a builtin; of several with one name the first."""
+    """The declaration of a form of a builtin; the first one if several have this name."""
     form = find(name)
     assert form is not None, name
     return _signature_of(form.predicate, form.suffix)
@@ -139,13 +139,13 @@ def _face_of(predicate: Predicate, one: Face, suffix: str) -> str:
 
 
 def _passed_as(argument: Argument) -> str:
-    """What the call of our predicate has in this place."""
+    """The expression that the call of our predicate has for this argument."""
     plain = f"array1d({argument.name})" if argument.kind.startswith("[[") else argument.name
     return argument.given or argument.passed or plain
 
 
 def truth(arguments: Iterable[Argument], suffix: str, kind: str = "") -> Iterator[str]:
-    """The truth value of a form that has one, under a name that is free."""
+    """The truth value of a form that has one, under an unused name."""
     if suffix != PLAIN:
         yield f"{kind}{'bb' if 'b' in {argument.name for argument in arguments} else 'b'}"
 

@@ -1,12 +1,12 @@
-"""What a predicate's signature says, and what else holds of its arguments whatever it is lowered to.
+"""Signatures of predicates, and properties of their arguments that are independent of the lowering.
 
 A row of the tables beside is written as text:
 
     row("turbo_cumulative", "s [I] n, d [I] n, r [I] n, b I", unordered=("s d r",))
 
-Each argument has a name, a kind and perhaps a size; arguments of one size are arrays of one length. Behind `=` stands a
-MiniZinc expression that the library passes where what it calls us for has no such argument; behind `->` one that it
-makes of an argument that has another kind there.
+Each argument has a name, a kind and perhaps a size; arguments with one size are arrays of one length. After `=` is the
+MiniZinc expression that the library passes if its own predicate has no such argument; after `->` is one that converts
+an argument of another kind.
 
 | kind | FlatZinc type | lowered from |     | kind  | FlatZinc type       | lowered from          |
 |------|---------------|--------------|-----|-------|---------------------|-----------------------|
@@ -20,7 +20,7 @@ makes of an argument that has another kind there.
 
 `[[I]]`, `[[i]]` and `[[b]]` are matrices: FlatZinc has them row by row in one array.
 
-Nothing here says what a predicate means: that is said twice, by lower/ and by check/, which must not know each other.
+The meaning of a predicate is not here: lower/ and check/ define it independently, and must not import each other.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ Fits = Callable[..., bool]
 
 
 class Argument(NamedTuple):
-    """`size` is a name that arrays of one length share, or nothing. `given` is the MiniZinc expression that the library
-    passes where its own predicate has no such parameter, `passed` the one that it makes of a parameter."""
+    """An argument. `size` is a name that arrays of one length share, or empty. `given` is the MiniZinc expression that
+    the library passes if its own predicate has no such parameter, `passed` the one that converts a parameter."""
 
     name: str
     kind: str
@@ -49,8 +49,8 @@ class Argument(NamedTuple):
 
 
 class Face(NamedTuple):
-    """The predicate `fzn_NAME` of MiniZinc's library that calls one of ours, in the file of this name unless another
-    one is named. `arguments` are those that differ from ours."""
+    """A predicate `fzn_NAME` of MiniZinc's library that calls one of ours, in the file of this name unless `file` is
+    given. `arguments` are those that differ from ours."""
 
     name: str
     arguments: tuple[Argument, ...] = ()
@@ -58,13 +58,12 @@ class Face(NamedTuple):
 
 
 class Predicate(NamedTuple):
-    """A row: the signature of a predicate in its plain form. Arguments are meant by their places.
+    """A row: the signature of a predicate in its plain form. Arguments are given by their places.
 
-    `unordered` are the arrays whose elements may be permuted, those of a group together; `commutes` says that the first
-    two arguments may be exchanged. Of the argument `defined` there is at most one value for those of the others: tests
-    draw models by that.
-    `forms` are the suffixes with which the predicate is understood. `fits` of all arguments as they are lowered says
-    whether their sizes fit together; it is None where they always do."""
+    `unordered` are the arrays whose elements may be permuted, those of a group together; `commutes` is whether the
+    first two arguments may be exchanged. The argument `defined` has at most one value for given others; tests use this
+    to draw models. `forms` are the suffixes that the predicate may have. `fits` tests whether the sizes of all
+    arguments, as they are lowered, are consistent; None if they always are."""
 
     name: str
     arguments: tuple[Argument, ...]
@@ -90,7 +89,7 @@ class Predicate(NamedTuple):
 
 
 def _arguments_of(text: str) -> tuple[Argument, ...]:
-    """`text` as in a row: arguments with a comma between them."""
+    """The arguments in the text of a row, which are separated by commas."""
     found = [ARGUMENT.fullmatch(part) for part in text.split(", ")]
     if None in found:
         raise ValueError(f"these are no arguments: {text}")
@@ -115,7 +114,8 @@ def row(
     fits: Fits | None = None,
     faces: tuple[Face, ...] = (),
 ) -> Predicate:
-    """A predicate whose arguments are meant by their names; a group of `unordered` has blanks between them."""
+    """A predicate from a row, where arguments are given by their names; names in a group of `unordered` are separated
+    by blanks."""
     arguments = _arguments_of(text)
     place = {argument.name: number for number, argument in enumerate(arguments)}
     groups = tuple(tuple(place[one] for one in group.split()) for group in unordered)
@@ -126,8 +126,8 @@ def row(
 
 
 def _same_lengths(groups: tuple[tuple[int, ...], ...]) -> Fits | None:
-    """Whether the arguments at the places of each group have one length. The usual two are compared at once, since
-    there may be a hundred thousand sums."""
+    """A test that the arguments at the places of each group have one length; the usual case of two arguments is fast,
+    since there may be a hundred thousand sums."""
     if not groups:
         return None
     if len(groups) == 1 and len(groups[0]) == 2:

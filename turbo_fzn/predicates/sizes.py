@@ -1,7 +1,7 @@
-"""Which sizes fit together, where that is more than arrays of one length.
+"""Tests that the sizes of arguments are consistent, beyond arrays of one length.
 
-MiniZinc sees to it, other writers of FlatZinc may not. Arguments are those of a predicate in its plain form, as they
-are lowered (signature.py); what follows them is not looked at.
+MiniZinc ensures it, other writers of FlatZinc may not. Arguments are those of a predicate in its plain form, as they
+are lowered (signature.py); further ones are ignored.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ def is_automaton(_: Any, n_states: int, letters: IntSet, d: Sequence[int], *rest
 def is_diagram(
     _: Any, n: int, level: Sequence[int], n_edges: int, source: Sequence[int], *sides: Sequence[Any]
 ) -> bool:
-    """Every edge leaves one of the nodes 1 to n and leads to one of 0 to n; no value leads from a node along two."""
+    """Whether every edge leads from one of the nodes 1 to n to one of 0 to n, and no value labels two edges of a
+    node."""
     lists = [side for side in sides if isinstance(side, list)]
     nodes = all(1 <= node <= n for node in source) and all(0 <= node <= n for node in lists[-1])
     fits = nodes and len(level) == n and all(len(side) == n_edges for side in (source, *lists))

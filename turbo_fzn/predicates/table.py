@@ -1,4 +1,4 @@
-"""All predicates by name, and which of them, in which form, the name of a constraint means."""
+"""All predicates by name, and the look-up of the predicate and form of a constraint's name."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class Form(NamedTuple):
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """Those of all arguments, the truth value included that a form with a suffix has."""
+        """The kinds of all arguments, including the truth value of a form with a suffix."""
         return self.predicate.kinds if self.suffix == PLAIN else (*self.predicate.kinds, TRUTH)
 
 
 def _forms_by_name() -> dict[str, tuple[Form, ...]]:
-    """The forms that a name may mean, which differ in the number of their arguments."""
+    """The forms of each name, which differ in the number of their arguments."""
     found: dict[str, tuple[Form, ...]] = {}
     for predicate in PREDICATES.values():
         plain, _, _ = predicate.name.partition("/")
@@ -39,8 +39,8 @@ FORMS = _forms_by_name()
 
 
 def find(name: str, n_arguments: int | None = None) -> Form | None:
-    """The form that a constraint of that name and number of arguments has; the first form of that name where none has
-    so many, or where no number is given; None for an unknown name."""
+    """The form of a constraint with that name and number of arguments; the first form of that name if none has so many
+    or no number is given; None for an unknown name."""
     forms = FORMS.get(name)
     if forms is None:
         return None

@@ -1,1 +1,1 @@
-"""The process of the command: how it is told to stop, its streams, who waits for it, and how it leaves."""
+"""The process of the command: stop requests, standard streams, the worker process, and its end."""

@@ -1,4 +1,4 @@
-"""How old the process is: time limits count from its start, and not from where Python has come to."""
+"""The start time of the process, from which time limits count; Python itself starts later."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import time
 
 
 def process_start() -> float:
-    """When this process began, on the clock of time.monotonic; now, where the system does not tell."""
+    """The time when this process began, on the clock of time.monotonic; the current time if the system has no such
+    information."""
     now = time.monotonic()
     try:
         with open("/proc/self/stat", "rb") as file:

@@ -1,12 +1,13 @@
-"""The wish to stop, from a signal, the time limit or the caller.
+"""A request to stop, from a signal, the time limit or the caller.
 
-A search asks for it between two looks at the engine, preparation only between its steps, which may be far apart. So the
-command line wants to know whether answers are due already (`settled`): as long as there are none, it can leave at once.
+The search checks for it between two looks at the engine, preparation only between its steps, which may take long. So
+the command needs to know whether there may be answers already (`settled`): as long as there are none, it can leave at
+once.
 
-A time limit may be spent before the search begins, on a busy machine above all. Then preparation goes on for a moment,
-and if it comes to its end the search has the time of one dive: a small model is answered all the same.
+A time limit may be over before the search begins, especially on a busy machine. Then preparation goes on for a moment,
+and if it ends in that time the search has the time of one dive: so a small model is still answered.
 
-Imports nothing heavy, so that signals are caught before what is heavy is imported.
+Imports nothing heavy, so that signals are caught before heavy modules are imported.
 """
 
 from __future__ import annotations
@@ -17,29 +18,29 @@ from collections.abc import Callable
 
 
 class Interrupted(Exception):
-    """Raised between the steps of preparation when a stop was asked for."""
+    """Raised between the steps of preparation when a stop was requested."""
 
 
-OVERTIME_SECONDS = 0.28  # that preparation may take beyond the deadline: with the way out, 0.2 s behind the limit
-DIVE_SECONDS = 0.05  # that the search has at least, within the overtime
+OVERTIME_SECONDS = 0.28  # for preparation after the deadline: with the end of the process, 0.2 s after the limit
+DIVE_SECONDS = 0.05  # at least, for the search, within the overtime
 
 
 def deadline(milliseconds: int | None, start: float, margin: float = 0.0) -> float | None:
-    """When to stop, for a time limit that counts from `start`, so many seconds early; None where there is no limit,
-    which 0 says too, as in MiniZinc. A limit below 0 is spent, however soon a model could be answered."""
+    """The time to stop, `margin` seconds before a time limit that counts from `start`; None without a limit, which 0
+    means too, as in MiniZinc. A limit below 0 is over at once, however small the model."""
     if milliseconds is not None and milliseconds < 0:
         return -math.inf
     return start + max(milliseconds / 1000 - margin, 0.0) if milliseconds else None
 
 
 class Interrupt:
-    """`deadline` is on the clock of time.monotonic."""
+    """The request to stop; true once it was made or the `deadline`, on the clock of time.monotonic, has passed."""
 
     def __init__(self, deadline: float | None = None):
         self.deadline = deadline
         self.requested = False
         self.settled = False
-        self.halt: Callable[[], None] | None = None  # has what is at work leave at once; called in a signal handler
+        self.halt: Callable[[], None] | None = None  # makes engine and relaxation leave; called in a signal handler
 
     def request(self) -> None:
         self.requested = True
@@ -47,19 +48,20 @@ class Interrupt:
             self.halt()
 
     def settle(self) -> None:
-        """From now on there may be answers, which a stop must not lose."""
+        """Records that from now on there may be answers, which a stop must not lose; extends a deadline that has passed
+        or is near."""
         if self.deadline is not None and not self.settled:
             self.deadline = max(self.deadline, min(time.monotonic() + DIVE_SECONDS, self.deadline + OVERTIME_SECONDS))
         self.settled = True
 
     @property
     def end(self) -> float | None:
-        """When the time is up, as things stand."""
+        """The current end of the time, with the overtime if preparation is not over; None without a limit."""
         return self.deadline if self.deadline is None or self.settled else self.deadline + OVERTIME_SECONDS
 
     @property
     def is_late(self) -> bool:
-        """Whether the time is up."""
+        """Whether the end of the time has passed."""
         end = self.end
         return end is not None and time.monotonic() >= end
 

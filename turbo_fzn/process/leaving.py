@@ -1,8 +1,8 @@
-"""How the process leaves: at once, with nothing taken down but what has asked for it.
+"""The end of the process: at once, without freeing anything, after the registered actions.
 
-What the process holds is never taken down in order: a GPU that is still being made ready, or a compiler, would delay
-the end, or the answer. The last line is printed, and the process leaves. Whoever would leave something behind, a file,
-a line on the terminal, other processes, says so by `before_leaving` before it does.
+Resources are never freed in order: a GPU that is being initialised, or a compiler, would delay the end, or the answer.
+The last line is printed, and the process exits. Code that would leave something behind, such as a file, a line on the
+terminal or other processes, registers an action by `before_leaving` first.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ _to_do: list[Callable[[], object]] = []
 
 
 def before_leaving(do: Callable[[], object]) -> None:
-    """Has this done when the process leaves, perhaps in a signal handler; what was asked for last is done first."""
+    """Registers an action for the end of the process, which may be in a signal handler; the last one runs first."""
     if do not in _to_do:
         _to_do.append(do)
 
 
 def leave_process(code: int = 0) -> NoReturn:
-    """Ends the process without tearing anything down, but for what `before_leaving` was told. Whatever fails on the
-    way, the rest is done and the process ends."""
+    """Runs the actions of `before_leaving` and ends the process without freeing anything else. If an action fails, the
+    others still run."""
     try:
         for do in reversed(_to_do):
             with suppress(Exception):

@@ -1,14 +1,14 @@
-"""How the command is told to stop, and how its process ends then.
+"""Stop requests to the command, and the end of its process after one.
 
-A signal or the time limit is a request to the `Interrupt` of the run, made by a signal handler. The handler has the
-engine and the relaxation leave the processors at once. The search then has LAST_CALL_SECONDS to check what has arrived
-and to hand it out. What takes longer is given up: the handler comes again, prints the best solution that was checked,
-and the process leaves from there. While the model is prepared there is no answer that could be lost, and the process
+A signal or the time limit makes a request to the `Interrupt` of the run, in a signal handler. The handler makes the
+engine and the relaxation leave the processors at once. The search then has LAST_CALL_SECONDS to check and print the
+solutions that have arrived. If it takes longer, the handler comes again (the last call), prints the best solution that
+was checked, and the process leaves from there. While the model is being prepared no answer can be lost, and the process
 leaves at the first request.
 
-Two things must not be cut by that, so they are done `whole`: a solution that is being printed, and the end of the
-answer. A last call that comes meanwhile is obeyed behind them. Who does not read stdout keeps the process no longer
-than streams.py says.
+Two actions must not be interrupted by this, so they are done `whole`: printing a solution, and printing the end of the
+answer. A last call that comes meanwhile is obeyed after them. A reader of stdout that does not read delays the process
+no longer than streams.py allows.
 """
 
 from __future__ import annotations
@@ -28,55 +28,56 @@ from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.process.leaving import leave_process
 
 LAST_CALL_SECONDS = 0.15  # less than the 0.2 s that MiniZinc leaves between SIGTERM and SIGKILL
-FIRST_SOLUTION_SECONDS = 0.12, 1.0  # of processor and of wall time, where not one is checked yet
+FIRST_SOLUTION_SECONDS = 0.12, 1.0  # of processor and wall time, if no solution is checked yet
 AGAIN_SECONDS = 0.02
-FIRM_SECONDS = 1.0  # a signal so long after the first one does not wait for anything
+FIRM_SECONDS = 1.0  # a signal this long after the first one ends the process without waiting
 LONGEST_TIMER_SECONDS = 1e9
-TURN_SECONDS = 0.0005  # that other threads may keep the interpreter, once a stop was asked for
+TURN_SECONDS = 0.0005  # for which other threads may keep the interpreter after a stop request
 
 
 class Stopped(Interrupt):
-    """An interrupt also when nobody reads stdout any more: whoever wanted the answer has left."""
+    """An interrupt that is also true when stdout has been closed by its reader: the answer is not wanted any more."""
 
     def __init__(self, deadline: float | None):
         super().__init__(deadline)
         self.stdout = select.poll()
-        with contextlib.suppress(OSError, ValueError):  # it may be no file
-            self.stdout.register(sys.stdout.fileno(), 0)  # no event but an error or a hang-up
+        with contextlib.suppress(OSError, ValueError):  # stdout may not be a file
+            self.stdout.register(sys.stdout.fileno(), 0)  # only errors and hang-ups
 
     def __bool__(self) -> bool:
         return super().__bool__() or bool(self.stdout.poll(0))
 
 
 class _Answering(Protocol):
-    """What there is to be told at the last call."""
+    """The answer so far, for the last call."""
 
     def has_solution(self) -> bool:
-        """Whether one is checked."""
+        """Whether a solution is checked."""
         ...
 
     def tell(self) -> None:
-        """Prints the end of the answer as things stand. Called by a signal handler, between any two steps."""
+        """Prints the end of the answer so far. Called by a signal handler, between any two steps."""
         ...
 
 
 class LastCall:
-    """Ends the process with what is known, once the search has had its time; `answering` is None before it begins."""
+    """Ends the process with the answer so far, once the search has had its time; `answering` is None before the search
+    begins."""
 
     def __init__(self) -> None:
         self.answering: _Answering | None = None
-        self.asked: float | None = None  # when the stop was asked for, on the clock of time.monotonic
+        self.asked: float | None = None  # the time of the stop request, on the clock of time.monotonic
         self.worked = 0.0  # processor seconds of the main thread until then
-        self.is_whole = False  # what the main thread does must be done to its end
+        self.is_whole = False  # whether the main thread must not be interrupted
         self.is_due = False
-        self.is_told = False  # the end of the answer is printed
+        self.is_told = False  # whether the end of the answer is printed
 
     def ask(self) -> None:
         self.asked, self.worked = time.monotonic(), time.thread_time()
         signal.setitimer(signal.ITIMER_REAL, LAST_CALL_SECONDS)
 
     def come(self) -> None:
-        """The time is over: leaves the process, unless something is to be done first."""
+        """The last call: leaves the process, unless the main thread must finish an action first."""
         if self.is_told or self.answering is None:
             return
         if self.is_whole:
@@ -100,7 +101,8 @@ class LastCall:
 
     @contextlib.contextmanager
     def whole(self) -> Iterator[None]:
-        """No last call comes between what is done here. `is_told` may be set in it."""
+        """A context in which no last call ends the process; one that was due ends it afterwards, unless the context has
+        set `is_told`."""
         self.is_whole = True
         try:
             yield
@@ -111,8 +113,8 @@ class LastCall:
 
 
 def catch_signals(interrupt: Interrupt, unknown: Callable[[], str], last_call: LastCall | None) -> None:
-    """`unknown`: what stdout is told where the process leaves before there is an answer; `last_call` is None where the
-    process is not ours to end."""
+    """Installs the signal handlers. `unknown` returns the answer to print if the process leaves before the search;
+    `last_call` is None where the process must not be ended."""
 
     def handle(number: int, frame: FrameType | None) -> None:
         is_alarm = number == signal.SIGALRM
@@ -130,13 +132,13 @@ def catch_signals(interrupt: Interrupt, unknown: Callable[[], str], last_call: L
             leave_process()
 
     for number in (*worker.HANDED_ON, signal.SIGALRM):
-        if signal.getsignal(number) != signal.SIG_IGN or number != signal.SIGHUP:  # which nohup ignores
+        if signal.getsignal(number) != signal.SIG_IGN or number != signal.SIGHUP:  # nohup ignores SIGHUP
             signal.signal(number, handle)
     _set_alarm(interrupt)
 
 
 def stop(interrupt: Interrupt, last_call: LastCall) -> None:
-    """In a signal handler: all that is at work leaves the processors and the interpreter to the main thread."""
+    """In a signal handler: makes engine and relaxation leave the processors and the interpreter to the main thread."""
     sys.setswitchinterval(TURN_SECONDS)
     interrupt.request()
     last_call.ask()
@@ -144,28 +146,28 @@ def stop(interrupt: Interrupt, last_call: LastCall) -> None:
 
 
 def _set_alarm(interrupt: Interrupt) -> None:
-    """For the end of the time, as things stand; the search may begin before, and change it."""
+    """Sets the timer to the current end of the time, which changes when the search begins."""
     if interrupt.end is not None:
         seconds = interrupt.end - time.monotonic()
         signal.setitimer(signal.ITIMER_REAL, min(max(seconds, 0.001), LONGEST_TIMER_SECONDS))
 
 
 def ignore_signals() -> None:
-    """Those of a stop, which somebody else obeys."""
+    """Ignores the signals of a stop, in a process that another one stops."""
     for number in worker.HANDED_ON:
         signal.signal(number, signal.SIG_IGN)
 
 
 def let_signals_in() -> None:
-    """Those that __main__.py holds back."""
+    """Unblocks the signals that __main__.py has blocked."""
     signal.pthread_sigmask(signal.SIG_UNBLOCK, worker.HANDED_ON)
 
 
 def _leave_unknown(unknown: Callable[[], str]) -> NoReturn:
-    """Ends the process where it stands, in the midst of preparation.
+    """Ends the process at once, during preparation.
 
-    An exception would be slower by the time to tear everything down, and would have to find its way out of imports
-    and callbacks, some of which wrap it or swallow it.
+    An exception would be slower, since all resources are freed on its way, and imports and callbacks might wrap or
+    swallow it.
     """
     text = unknown()
     with contextlib.suppress(OSError):

@@ -1,5 +1,5 @@
-"""Standard streams: that stdout carries answers alone, in UTF-8; those that are missing, that nobody reads any more, or
-whose reader has stopped reading."""
+"""Standard streams: stdout carries answers only, in UTF-8; streams may be missing, closed by their reader, or not
+read."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import stat
 import sys
 import time
 
-READER_SECONDS = 1.0  # that a reader who takes nothing is waited for, once the process is to end
-AT_ONCE = 4096  # bytes that a pipe takes whole where it takes any (PIPE_BUF of Linux)
+READER_SECONDS = 1.0  # for which the process waits for a reader that does not read, once it must end
+AT_ONCE = 4096  # bytes that a pipe takes in one piece (PIPE_BUF of Linux)
 
 
 def open_missing() -> None:
-    """A stream that was closed before the process began is None in Python. Nobody reads it, so of stdout the reader
-    has left: a search that prints without end must end."""
+    """Opens the streams that were closed before the process began, which are None in Python. A missing stdout becomes a
+    pipe without a reader, so that a search which prints without end is stopped."""
     if sys.stdout is None:
         sys.stdout = open(_pipe_without_reader(), "w")
     if sys.stderr is None:
@@ -26,36 +26,36 @@ def open_missing() -> None:
 def _pipe_without_reader() -> int:
     reader, writer = os.pipe()
     os.close(reader)
-    lowest = os.dup(writer)  # the number that the closed stream had, so that no other file gets it
+    lowest = os.dup(writer)  # takes the number of the closed stream, so that no other file gets it
     os.close(writer)
     return lowest
 
 
 def keep_libraries_out() -> None:
-    """Of stdout, which carries answers alone. A library may write there by itself, below Python (HiGHS 1.16 greets):
-    that goes nowhere from now on, and `sys.stdout` has a file of its own."""
+    """Discards output of libraries to stdout below Python (HiGHS 1.16 prints a greeting), since stdout carries answers
+    only; `sys.stdout` gets its own file descriptor."""
     shared = sys.stdout.fileno()
     sys.stdout = Outlet(os.dup(shared), "utf-8", "surrogateescape")
     discard(shared)
 
 
 def complain_in_utf8() -> None:
-    """Lets stderr be UTF-8, as stdout is: what MiniZinc and the competitions read, whatever PYTHONIOENCODING says."""
+    """Sets the encoding of stderr to UTF-8, whatever PYTHONIOENCODING is: MiniZinc and the competitions read UTF-8."""
     if isinstance(sys.stderr, io.TextIOWrapper):
         sys.stderr.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
 class Outlet(io.TextIOBase):
-    """A stream to a file descriptor that waits for its reader, but once `hurry` was called only as long as bytes are
-    taken: who reads nothing for READER_SECONDS gets no more, and the rest counts as what a reader left who has gone.
+    """A stream to a file descriptor that waits for its reader; after `hurry`, only while the reader takes bytes: if it
+    reads nothing for READER_SECONDS, the rest is dropped, as for a reader that has closed the stream.
 
-    It never blocks within the system, so a signal handler always comes to run; and what it has written it knows at any
-    time."""
+    It never blocks within the system, so signal handlers can always run; and at any time it knows what it has
+    written."""
 
     def __init__(self, number: int, encoding: str, errors: str | None):
         self.number, self._encoding, self._errors = number, encoding, errors or "strict"
         self.pending = bytearray()
-        self.moved = 0.0  # when the reader has last taken something, or the end was asked for
+        self.moved = 0.0  # the time when the reader last took bytes, or when `hurry` was called
         self.in_hurry = False
         self.room = select.poll()
         self.room.register(number, select.POLLOUT)
@@ -83,7 +83,7 @@ class Outlet(io.TextIOBase):
         return len(text)
 
     def flush(self) -> None:
-        """Raises OSError where the rest cannot be written, of which nothing is kept."""
+        """Writes the buffer. Raises OSError where the rest cannot be written, and drops it."""
         try:
             while self.pending:
                 self._wait()
@@ -104,18 +104,18 @@ class Outlet(io.TextIOBase):
 
 
 def hurry() -> None:
-    """The process is to end: stdout waits no longer for a reader who does not read."""
+    """Makes stdout stop waiting for a reader that does not read, since the process must end."""
     if isinstance(sys.stdout, Outlet):
         sys.stdout.hurry()
 
 
 def forget_stdout() -> None:
-    """What is still to be written goes nowhere: the reader has left, or the disk is full."""
+    """Discards all further output to stdout: its reader has closed it, or the disk is full."""
     discard(sys.stdout.fileno())
 
 
 def discard(number: int) -> None:
-    """What is written to this file descriptor from now on."""
+    """Discards what is written to this file descriptor from now on."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, number)
     os.close(nowhere)

@@ -1,13 +1,13 @@
-"""The process that the user waits for, and behind it the one that works, on a machine with a GPU.
+"""Two processes on a machine with a GPU: the one that the user waits for, and its child, which works.
 
-A process that has woken the GPU takes 0.05 to 0.2 s to end after its last line, in the system's hands: the driver
-clears up, and no way of leaving is quicker. That is longer than many a model takes to solve. So the work is done in a
-child. The process that was called hands on the signals that it gets, and ends with the child's exit code as soon as
-that is told, while the system still takes the child down. The child lets go of the streams before, so that who reads
-them to their end does not wait either.
+A process that has initialised a GPU takes 0.05 to 0.2 s to end after its last line: the driver cleans up, and no way of
+leaving is faster. That is longer than many models take to solve. So the work is done in a child. The parent passes on
+the signals that it gets, and ends with the child's exit code as soon as the child has sent it, while the system still
+ends the child. The child closes the streams before, so that a reader of them does not wait either.
 
-Neither outlives the other: the child is killed when its parent is, and the parent ends as the child has, where that is
-killed. What is lost is the account of the CPU time (`time`, rusage), since nobody waits for the child any more.
+Neither outlives the other: the child is killed when its parent is, and the parent ends in the same way when the child
+is killed. The CPU time of the child is not counted for the parent (`time`, rusage), since it does not wait for the
+child.
 
 Imports nothing heavy.
 """
@@ -27,9 +27,9 @@ _report: int | None = None  # the pipe to the parent, in a child
 
 
 def move_to_child() -> None:
-    """Returns in the child; the parent never returns. Where there can be no child, this process does the work.
+    """Starts the child and returns in it; the parent never returns. Without a child, returns in this process.
 
-    To be called with no thread at work, nothing in the buffers of the streams, and HANDED_ON held back.
+    To be called with no other thread, empty buffers of the streams, and the signals of HANDED_ON blocked.
     """
     import ctypes
 
@@ -50,13 +50,14 @@ def move_to_child() -> None:
     os.close(reader)
     _report = writer
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # which was killed before that
+    if os.getppid() != parent:  # the parent was killed before the child asked to be killed with it
         os._exit(1)
     signal.pthread_sigmask(signal.SIG_SETMASK, held_back)
 
 
 def _stand_before(child: int, reader: int) -> NoReturn:
-    """Until the child has told its exit code, or has ended without."""
+    """Waits until the child has sent its exit code or has ended, passes on signals meanwhile, and ends as the child
+    does."""
     os.set_blocking(reader, False)
     while True:
         number = signal.sigwait({*HANDED_ON, signal.SIGCHLD})
@@ -72,7 +73,7 @@ def _stand_before(child: int, reader: int) -> NoReturn:
 
 
 def _end_like(code: int) -> NoReturn:
-    """With this exit code; or by this signal, where it is negative."""
+    """Ends the process with this exit code, or, if it is negative, by this signal."""
     if code < 0 and -code != signal.SIGKILL:
         signal.signal(-code, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {-code})
@@ -82,10 +83,10 @@ def _end_like(code: int) -> NoReturn:
 
 
 def tell_parent(code: int) -> None:
-    """That the work is done, all is printed, and the parent may end. Nothing where this process has none that waits.
+    """Sends the exit code to the parent, which may then end; does nothing without a parent that waits.
 
-    By functions of the system's that keep Python's lock. Those of `os` let go of it each time, and would get it back
-    only when the thread that makes a GPU ready is between two calls of the driver: that took a tenth of a second.
+    Uses system functions that keep Python's lock. Those of `os` release it each time, and would get it back only when
+    the thread that initialises a GPU is between two calls of the driver: that took a tenth of a second.
     """
     if _report is None:
         return
@@ -93,7 +94,7 @@ def tell_parent(code: int) -> None:
 
     system = ctypes.PyDLL(None)
     nowhere = system.open(os.devnull.encode(), os.O_RDWR)
-    for stream in (0, 1, 2, sys.stdout.fileno()):  # the last is one of its own in the command (streams.py)
+    for stream in (0, 1, 2, sys.stdout.fileno()):  # in the command the last one is another file (streams.py)
         system.dup2(nowhere, stream)
     system.write(_report, bytes([code]), 1)
     system.kill(os.getppid(), signal.SIGCHLD.value)

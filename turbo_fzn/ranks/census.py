@@ -1,21 +1,21 @@
-"""When is nothing left anywhere? Mattern's four counters (Algorithms for distributed termination detection, 1987).
+"""Termination detection by Mattern's four counters (Algorithms for distributed termination detection, 1987).
 
 Every rank counts the subproblems that it has sent to others and received from them. (Solutions need no count: they come
-to rank 0 before the report of their rank, which it waits for.) Rank 0 has all ranks counted, and counted again; the
-questions go down a binomial tree of the ranks, the sums come up. The search is over when in both counts every rank was
-passive (has nothing in its hand, and all its engines are dry), and as much was received by the first count as was sent
-by the second.
+to rank 0 before the final report of their rank, for which it waits.) Rank 0 collects the counts of all ranks twice;
+requests go down a binomial tree of the ranks, sums come up. The search is over when in both counts every rank was
+passive (its queue is empty, and all its engines are dry), and the subproblems received by the first count are as many
+as those sent by the second.
 
-Why that is enough: counters only grow. Let R1 be what the first count has summed up as received, and t the moment when
-it ended; S2 what the second, begun after t, has summed up as sent. R1 <= R(t) <= S(t) <= S2, so where R1 = S2 all four
-are the same: at t nothing was under way. And no rank has received anything between its first count and t, so each is
-as passive at t as it was then. What is passive and hears of nothing stays so.
+Proof: counters only grow. Let R1 be the number received by the first count, t the time when it ended, and S2 the number
+sent by the second count, which began after t. Then R1 <= R(t) <= S(t) <= S2, so if R1 = S2 all four are equal: at t no
+subproblem was under way. And no rank has received one between its first count and t, so each was passive at t too. A
+passive rank that receives nothing stays passive.
 
-Safra's token would do with one count, but goes round a ring: with 4096 ranks a round is 4096 messages one after the
-other; a count is 24 deep. It needs no colours either: what overtakes a count is seen by the sums.
+Safra's token needs one count only, but goes round a ring: with 4096 ranks a round is 4096 messages one after the other;
+a count is 24 messages deep. It needs no colours either: the sums detect messages that overtake a count.
 
-A part that was given up, or books of a rank that do not balance, travel with the sums: then there is no claim. A rank
-that has died never answers, so the count never ends, and there is none either.
+The sums also report that a rank left a part unsearched, or that its ledger does not balance: then there is no proof. A
+rank that has died never answers, so the count never ends, and there is no proof either.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.0005, 0.02  # between two counts
 
 
 class Sum(NamedTuple):
-    """Of some ranks: whether all are passive, how much they have sent and received, and whether nothing was lost."""
+    """The counts of some ranks together: whether all are passive, how many subproblems they have sent and received, and
+    whether none was lost."""
 
     passive: bool
     sent: int
@@ -46,20 +47,20 @@ class Sum(NamedTuple):
 
 
 class Census:
-    """One rank's part; `count` is asked what this rank is to say. Rank 0 learns in `outcome` whether the tree was
-    searched as a whole, when it was searched at all."""
+    """One rank's part of the census; `count` returns this rank's counts. On rank 0 `outcome` is set when the tree is
+    exhausted: whether it was searched as a whole."""
 
     def __init__(self, wire: Wire, count: Callable[[], Sum], clock: Callable[[], float]):
         self.wire, self.count, self.clock = wire, count, clock
         self.below = len(children(wire.rank, wire.size))
-        self.sum: Sum | None = None  # of the count that is under way
+        self.sum: Sum | None = None  # of the current count
         self.missing = 0
-        self.before: Sum | None = None  # the last count that is over
+        self.before: Sum | None = None  # of the last finished count
         self.next_count, self.pause = 0.0, FIRST_PAUSE_SECONDS
         self.outcome: bool | None = None
 
     def step(self) -> None:
-        """Of rank 0: begins a count when there may be nothing left."""
+        """On rank 0: begins a count if this rank is passive."""
         if self.wire.rank == 0 and self.sum is None and self.outcome is None and self.clock() >= self.next_count:
             own = self.count()
             if own.passive:

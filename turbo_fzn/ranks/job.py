@@ -1,4 +1,4 @@
-"""What ranks are given to do."""
+"""The job that rank 0 gives to the other ranks."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from turbo_fzn.tnf.language import TNF
 
 
 class Job(NamedTuple):
-    """A search: the model at its root fixpoint, the variables whose values are wanted (int32), and all else that the
-    choice of engines is made by (run/policy.py). `wanted`: so many solutions of a satisfaction model, 0 for all."""
+    """A search: the model at its root fixpoint, the variables whose values are exported (int32), and the other inputs
+    of the choice of engines (run/policy.py). `wanted` is the number of solutions of a satisfaction model, 0 for all."""
 
     tnf: TNF
     exports: np.ndarray

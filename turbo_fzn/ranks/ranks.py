@@ -1,16 +1,16 @@
-"""The engine that all ranks are together: one team of engines a rank, which share the tree and what they know.
+"""All ranks together as one engine: each rank has a team of engines, and all share the tree, solutions and bounds.
 
-Rank 0 drives it for the search, which checks and prints; the others drive theirs for it (serve.py). Each solution goes
-to rank 0. One that is the best so far goes to everybody, as do bounds of the objective: straight from whoever has found
-them, by a tree of messages, so that no rank is in the middle. Subproblems go from rank to rank (stealing.py), and all
-count together when none are left (census.py).
+Rank 0 drives it for the search, which checks and prints; the other ranks drive their teams in serve.py. Each solution
+goes to rank 0. The best one so far, and bounds of the objective, go to all ranks: directly from the rank that has found
+them, by a tree of messages, so that no rank is a bottleneck. Subproblems move between ranks (stealing.py), and the
+census detects when none is left (census.py).
 
-The claims are those of a team (team.py), and rank 0 makes them:
+Proofs are those of a team (team.py), given by rank 0:
 
-* It adopts a solution in the same call that hands it out, never earlier. So its own engines prove nothing of a solution
-  that the caller has not.
-* The tree was searched as a whole when the census says so, and every rank has reported its end: that comes behind its
-  last solution, and messages of a rank keep their order. A rank that dies never reports.
+* Rank 0 adopts a solution of another rank in the call of `poll` that returns it, never earlier. So its own engines
+  prove nothing about a solution that the caller does not have.
+* The tree was searched as a whole when the census has found so, and every rank has reported its end: the report follows
+  its last solution, and messages of a rank arrive in order. A rank that dies never reports.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from turbo_fzn.ranks.wire import Kind, Message, Wire, spread
 log = logging.getLogger("turbo_fzn")
 
 ALIVE_SECONDS = 1.0  # between two signs of life
-SILENCE_SECONDS = 10.0  # after which a rank is said to be missing
-NEWS_SECONDS = 0.02  # between two looks at what is proved of the objective
+SILENCE_SECONDS = 10.0  # after which a rank is reported missing
+NEWS_SECONDS = 0.02  # between two looks at the proved bound of the objective
 
 
 class News(NamedTuple):
-    """What `origin` has found or proved: a solution, or a bound of sense * objective."""
+    """A solution, or a bound of sense * objective, that the rank `origin` has found."""
 
     origin: int
     found: Found | None
@@ -47,7 +47,7 @@ class News(NamedTuple):
 
 
 class Ranks:
-    """This rank's part. `team` shares a tree. See contract.Engine."""
+    """This rank's part of the engine, with a `team` that shares its tree. See contract.Engine."""
 
     repeats = True
 
@@ -59,15 +59,15 @@ class Ranks:
         self.sense = team.sense
         self.stealing = Stealing(wire, self.tree, clock)
         self.census = Census(wire, self._count, clock)
-        self.best = NO_INCUMBENT  # sense * objective of what all were told
-        self.told = -NO_INCUMBENT  # the bound that all were told
-        self.failed = False  # all engines of this rank have
-        self.is_over = False  # rank 0 has said so
-        self.proved = False  # without an objective: a rank has searched the whole space by itself
-        self.whole: bool | None = None  # when the tree is exhausted: whether nothing was left out
-        self.counted: dict[int, dict[str, int]] = {}  # by the other ranks, so far
-        self.final: set[int] = set()  # those that have come to their end
-        self.lost: set[int] = set()  # those that have no engine any more
+        self.best = NO_INCUMBENT  # sense * objective of the best solution sent to all
+        self.told = -NO_INCUMBENT  # the best bound sent to all
+        self.failed = False  # whether all engines of this rank have failed
+        self.is_over = False  # whether rank 0 has ended the search
+        self.proved = False  # without an objective: whether a rank has searched the whole space by itself
+        self.whole: bool | None = None  # once the tree is exhausted: whether all of it was searched
+        self.counted: dict[int, dict[str, int]] = {}  # the last statistics of the other ranks
+        self.final: set[int] = set()  # the ranks that have reported their end
+        self.lost: set[int] = set()  # the ranks that have no engine any more
         self.heard: dict[int, float] = {}
         self.missing: set[int] = set()
         self.next_sign = self.next_news = 0.0
@@ -121,8 +121,8 @@ class Ranks:
 
     @property
     def running(self) -> bool:
-        """Of rank 0: also while another has not come to its end. Where no rank has an engine any more, all are told to
-        end, and that is an error when all have told what they had found."""
+        """Whether the search goes on; on rank 0, also while another rank has not reported its end. If no rank has an
+        engine any more, all are stopped, and EngineError is raised once all have sent their solutions."""
         if self.here:
             return True
         if self.failed and self.whole is None and len(self.lost | self.missing) == self.wire.size - 1:
@@ -133,7 +133,7 @@ class Ranks:
 
     @property
     def complete(self) -> bool:
-        """By a bound, rank 0 says so for itself."""
+        """Whether the whole space was searched; without a result of the census, by one rank or by a bound."""
         if self.whole is None:
             return self.proved or self._team_is_complete
         return self.whole and not self.running
@@ -143,7 +143,8 @@ class Ranks:
         return not self.failed and self.team.complete
 
     def poll(self) -> list[Found]:
-        """Of rank 0: what all have found."""
+        """The solutions that have arrived; on rank 0 those of all ranks, on the others none: they are sent to rank
+        0."""
         self._note_failure()
         proves = self._proves()  # before the poll, so that no solution is missed
         own = self.team.poll()
@@ -166,14 +167,14 @@ class Ranks:
         return arrived
 
     def _proves(self) -> bool:
-        """Of the others: whether engines of this rank have just searched the whole space. With an objective, that is
-        news of the bound, and meets a solution that may still be on its way to rank 0."""
+        """On other ranks than 0: whether the engines of this rank have searched the whole space, in a model without an
+        objective. With an objective this is sent as a bound, since the solution may still be on its way to rank 0."""
         if self.wire.rank == 0 or self.sense or self.proved or self.whole is not None:
             return False
         return self._team_is_complete
 
     def _note_failure(self) -> None:
-        """Looks whether the engines are still at work, and says so once."""
+        """Reports once, if all engines of this rank have failed."""
         if not self.failed:
             _ = self.here
 
@@ -186,13 +187,13 @@ class Ranks:
         self._give_sign()
 
     def _adopt(self, arrived: list[Found]) -> None:
-        """Of rank 0, what others have found, as it is handed out."""
+        """On rank 0: gives its own team the best of the solutions that `poll` returns."""
         for found in arrived if self.sense and not self.wire.rank else ():
             if self.team.best is None or self.sense * found.objective < self.sense * self.team.best.objective:
                 self.team.adopt(found)
 
     def _tell_best(self, own: list[Found]) -> None:
-        """The best of what was found here goes to everybody, where it is better than what they know."""
+        """Sends the best solution found here to all ranks, if it is better than the last one sent."""
         if not self.sense or not own:
             return
         best = min(own, key=lambda found: self.sense * found.objective)
@@ -212,7 +213,7 @@ class Ranks:
 
     def _on_news(self, message: Message) -> None:
         news: News = message.payload
-        self.heard[news.origin] = self.clock()  # of rank 0, most ranks hear by way of others
+        self.heard[news.origin] = self.clock()  # news of rank 0 reaches most ranks through others
         spread(self.wire, Kind.NEWS, news, news.origin)
         if news.bound > self.told:
             self.told = news.bound
@@ -220,7 +221,7 @@ class Ranks:
         if news.found is None or self.sense * news.found.objective >= self.best:
             return
         self.best = self.sense * news.found.objective
-        if self.wire.rank:  # to rank 0 it comes as a solution, to be handed out
+        if self.wire.rank:  # rank 0 gets the solution itself, by FOUND
             self.team.adopt(news.found)
 
     def _settle(self, whole: bool) -> None:
@@ -231,12 +232,12 @@ class Ranks:
     # ---- the end
 
     def stop(self) -> None:
-        """Of rank 0."""
+        """Ends the search on all ranks; called on rank 0."""
         if not self.is_over:
             self._end()
 
     def halt(self) -> None:
-        """All ranks end together: one whose blocks have left would be taken for one that has nothing to do."""
+        """Does nothing, since all ranks end together: one whose blocks have left would count as passive."""
 
     def _end(self) -> None:
         self.is_over = True
@@ -244,7 +245,8 @@ class Ranks:
         self.team.stop()
 
     def report(self) -> None:
-        """Of the others, when their engines have come to their end and all that they have found was sent."""
+        """On other ranks than 0: reports the end to rank 0, after the engines have ended and all their solutions were
+        sent."""
         self.wire.send(Kind.FINAL, 0, self.team.statistics())
 
     def _on_final(self, message: Message) -> None:
@@ -259,7 +261,7 @@ class Ranks:
         log.warning("rank %d has no engine any more, the others go on: %s", message.source, message.payload)
 
     def _give_sign(self) -> None:
-        """Of life; and rank 0 says of whom it has heard nothing for long."""
+        """Sends a sign of life with statistics to rank 0; on rank 0, logs the ranks that have been silent for long."""
         now = self.clock()
         if now < self.next_sign:
             return
@@ -273,7 +275,7 @@ class Ranks:
             log.warning("nothing is heard of rank %d: the search goes on, but cannot be complete without it", rank)
         self.missing |= silent
 
-    # ---- what is told by the caller, and asked
+    # ---- delegated to the team
 
     @property
     def bound(self) -> int:
@@ -285,7 +287,7 @@ class Ranks:
 
     @property
     def open_work(self) -> int:
-        return self.team.open_work + len(self.tree.hand)
+        return self.team.open_work + len(self.tree.queue)
 
     def adopt(self, found: Found) -> None:
         self.team.adopt(found)
@@ -307,7 +309,7 @@ class Ranks:
         return self.team.methods()
 
     def statistics(self) -> dict[str, int]:
-        """Of all ranks, as far as they have told."""
+        """The counts of all ranks together, as last reported: sums, but maxima for MAXIMA."""
         counted = self.team.statistics()
         for others in self.counted.values():
             for name, count in others.items():

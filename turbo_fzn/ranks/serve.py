@@ -1,4 +1,4 @@
-"""What ranks other than 0 do: they get prepared models, search them with rank 0, and wait for the next."""
+"""The loop of ranks other than 0: get a prepared model, search it with rank 0, wait for the next one."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from turbo_fzn.ranks.world import World
 log = logging.getLogger("turbo_fzn")
 
 POLL_SECONDS = 0.001
-SILENCE_SECONDS = 60.0  # of rank 0, which is then thought dead
+SILENCE_SECONDS = 60.0  # of rank 0, after which it is taken for dead
 
 
 def serve(world: World, make_team: Callable[[Job], Team]) -> None:
-    """Until rank 0 says that nothing more will come."""
+    """Works on the jobs of rank 0 until there are no more."""
     while (job := world.next_job()) is not None:
         _help_with(job, world, make_team)
 
@@ -29,7 +29,7 @@ def _help_with(job: Job, world: World, make_team: Callable[[Job], Team]) -> None
         team = make_team(job)
     except TurboError as error:
         log.info("rank %d has no engine: %s", world.rank, error)
-        team = Team([], [], job.tnf.sense)  # which says so to rank 0
+        team = Team([], [], job.tnf.sense)  # reports to rank 0 that it has no engine
     ranks = Ranks(team, world)
     ranks.start()
     drive(ranks)
@@ -37,8 +37,8 @@ def _help_with(job: Job, world: World, make_team: Callable[[Job], Team]) -> None
 
 
 def drive(ranks: Ranks) -> None:
-    """Until rank 0 has made an end, or the tree has come to one, and the engines to theirs: that is reported, behind
-    the last solution."""
+    """Searches until rank 0 ends the search or the tree is exhausted, and the engines have ended; then reports the end,
+    after the last solution."""
     while True:
         ended = not ranks.here  # before the poll, so that no solution is missed
         ranks.poll()

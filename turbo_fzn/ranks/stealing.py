@@ -1,8 +1,8 @@
-"""Work stealing between ranks (Blumofe and Leiserson, JACM 1999): a rank that has nothing left asks another one.
+"""Work stealing between ranks (Blumofe and Leiserson, JACM 1999): a rank without work asks another one.
 
-Whom is drawn at random. The victim gives half of what its hand holds; where that is nothing, it remembers the thief for
-a moment, in which its own engines are asked for more (tree.py). A thief has one request under way. After refusals it
-waits ever longer, up to a limit: when all have little, they do not fill the network with questions.
+The victim is random. It gives half of its queue; if that is empty, it keeps the thief waiting for a moment, and asks
+its own engines for more (tree.py). A thief has one open request at a time. After each refusal it waits longer, up to a
+limit: when work is scarce everywhere, requests do not fill the network.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.0005, 0.01  # after refusals
 
 
 class Store(Protocol):
-    """What a rank has of the tree (tree.Tree)."""
+    """A rank's part of the tree (tree.Tree)."""
 
     thieves: int
 
@@ -33,7 +33,7 @@ class Store(Protocol):
 
 
 class Stealing:
-    """One rank's. `sent` and `received` count subproblems, for the census."""
+    """One rank's part of work stealing. `sent` and `received` count subproblems, for the census."""
 
     def __init__(self, wire: Wire, store: Store, clock: Callable[[], float]):
         self.wire, self.store, self.clock = wire, store, clock
@@ -42,7 +42,7 @@ class Stealing:
         self.asked = False
         self.refusals = 0
         self.next_try = 0.0
-        self.waiting: dict[int, float] = {}  # thieves, and until when they are kept
+        self.waiting: dict[int, float] = {}  # for each waiting thief, the time when it is refused
 
     def step(self) -> None:
         self._serve()
@@ -53,7 +53,7 @@ class Stealing:
         self.wire.send(Kind.STEAL, victim + (victim >= self.wire.rank))
 
     def _serve(self) -> None:
-        """Those that wait, from what the hand has by now."""
+        """Answers the waiting thieves from the queue, or refuses them."""
         now = self.clock()
         for thief, until in list(self.waiting.items()):
             paths = self.store.spare(MOST_PATHS)

@@ -1,4 +1,4 @@
-"""How ranks speak to each other: kinds of messages, and whom a rank passes news on to."""
+"""Messages between ranks: their kinds, and the trees by which they are passed on."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from typing import Any, NamedTuple, Protocol
 
 
 class Kind(IntEnum):
-    STEAL = auto()  # has nothing left, and asks for subproblems
-    WORK = auto()  # subproblems; none: there are none to spare
+    STEAL = auto()  # a request for subproblems
+    WORK = auto()  # subproblems; an empty list is a refusal
     FOUND = auto()  # solutions, for rank 0
-    NEWS = auto()  # what is known of the objective, for all
-    COUNT = auto()  # what is under way? for the ranks below in the tree of ranks
-    SUM = auto()  # the answer, for the one above
+    NEWS = auto()  # a solution or a bound of the objective, for all
+    COUNT = auto()  # a request for counts, for the ranks below in the tree of ranks
+    SUM = auto()  # the answer, for the rank above
     SETTLE = auto()  # the tree is exhausted
-    PROVED = auto()  # there is no more than what this rank has found: without an objective, for rank 0
+    PROVED = auto()  # without an objective: this rank has searched the whole space, for rank 0
     STOP = auto()  # the search is over
-    ALIVE = auto()  # what was counted so far, for rank 0
-    FINAL = auto()  # the same, at the end
-    LOST = auto()  # an engine has failed, for rank 0
+    ALIVE = auto()  # current statistics, for rank 0
+    FINAL = auto()  # final statistics, for rank 0
+    LOST = auto()  # all engines have failed, for rank 0
 
 
 class Message(NamedTuple):
@@ -28,7 +28,7 @@ class Message(NamedTuple):
 
 
 class Wire(Protocol):
-    """The messages of one search. Those of one rank to another arrive in their order."""
+    """The messages of one search. Those from one rank to another arrive in order."""
 
     @property
     def rank(self) -> int: ...
@@ -37,17 +37,17 @@ class Wire(Protocol):
     def size(self) -> int: ...
 
     def send(self, kind: Kind, target: int, payload: Any = None) -> None:
-        """Does not wait for the other one."""
+        """Sends a message without waiting for the target."""
         ...
 
     def receive(self) -> list[Message]:
-        """What has arrived."""
+        """The messages that have arrived since the last call."""
         ...
 
 
 def children(rank: int, size: int, origin: int = 0) -> list[int]:
-    """Whom a rank passes on to what comes from `origin`: a binomial tree of all ranks, so that news is everywhere after
-    log2(size) steps, and nobody sends more than so many messages."""
+    """The children of a rank in the binomial tree of all ranks whose root is `origin`: a message reaches all ranks in
+    log2(size) steps, and no rank sends more than that many."""
     place = (rank - origin) % size
     below = place & -place or size
     steps = (1 << k for k in range(size.bit_length()))
@@ -55,11 +55,11 @@ def children(rank: int, size: int, origin: int = 0) -> list[int]:
 
 
 def parent(rank: int) -> int:
-    """Who passes on to a rank what comes from rank 0."""
+    """The parent of a rank in the binomial tree whose root is rank 0."""
     return rank & (rank - 1)
 
 
 def spread(wire: Wire, kind: Kind, payload: Any, origin: int = 0) -> None:
-    """Passes on to the ranks below what comes from `origin`, which may be this one."""
+    """Sends a message of `origin`, which may be this rank, to this rank's children."""
     for target in children(wire.rank, wire.size, origin):
         wire.send(kind, target, payload)

@@ -1,8 +1,8 @@
-"""The ranks that MPI has started, over mpi4py: whether there are any, their messages, the jobs that rank 0 gives, and
-an end that waits for nobody who hangs.
+"""The ranks that MPI has started, over mpi4py: their detection, messages, jobs of rank 0, and an end that does not wait
+for ranks that hang.
 
-MPI is entered only where a launcher (mpiexec, srun) has started more than one process; nobody else needs mpi4py. All
-calls of MPI come from one thread. Ranks trust each other: mpi4py pickles what they say.
+MPI is initialised only where a launcher (mpiexec, srun) has started more than one process; otherwise mpi4py is not
+needed. All calls of MPI come from one thread. Ranks trust each other: mpi4py pickles their messages.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from turbo_fzn.process.leaving import before_leaving
 from turbo_fzn.ranks.wire import Kind, Message, spread
 from turbo_fzn.resources import pip
 
-# What launchers tell a process: the number of ranks, and its own. Of Open MPI, and of those with PMI (MPICH, Intel MPI,
-# Slurm). Who is told the number alone has no launcher, and MPI would leave a folder of such a process behind.
+# Environment variables by which launchers pass the number of ranks and the own rank: those of Open MPI, and of PMI
+# (MPICH, Intel MPI, Slurm). A process with the number alone has no launcher, and MPI would leave a folder of it behind.
 SIZES = {"OMPI_COMM_WORLD_SIZE": "PMIX_RANK", "PMI_SIZE": "PMI_RANK"}
 PAUSE_SECONDS = 0.001
-PATIENCE_SECONDS = 2.0  # at the end, with ranks that do not answer
+PATIENCE_SECONDS = 2.0  # at the end, for ranks that do not answer
 PR_SET_PDEATHSIG = 1  # see prctl(2)
 
 _world: World | None = None
-_is_alone = False  # though the environment says otherwise
+_is_alone = False  # true where MPI has one rank only, whatever the environment says
 
 
 def is_launched() -> bool:
@@ -40,8 +40,8 @@ def is_launched() -> bool:
 
 
 class World:
-    """All ranks. `epoch` is the number of the job: messages of an earlier one are dropped, those of a later one wait
-    until this rank has come to it, for not all end a job at the same time."""
+    """All ranks. `epoch` is the number of the job: messages of earlier jobs are dropped, those of later ones are kept
+    until this rank begins that job, since ranks do not end a job at the same time."""
 
     def __init__(self, mpi: Any):
         self.mpi, self.everybody = mpi, mpi.COMM_WORLD
@@ -50,7 +50,7 @@ class World:
         self.place, self.neighbours = host.rank, host.size  # among the ranks of this host
         self.epoch = 0
         self.early: list[tuple[int, Message]] = []  # messages of a later job
-        self.under_way: list[Any] = []  # what has been sent, perhaps not yet received
+        self.under_way: list[Any] = []  # messages sent, and perhaps not received yet
         self.left = False
 
     # ---- the wire of the current job
@@ -75,13 +75,13 @@ class World:
     # ---- jobs
 
     def publish(self, job: object) -> None:
-        """Of rank 0: the next thing to do, for all."""
+        """On rank 0: sends the next job to all ranks."""
         data = self.mpi.pickle.dumps(job)
         self.epoch += 1
         self._broadcast(bytearray(data))
 
     def next_job(self) -> Any:
-        """Of the others: waits for it; None at the end of all."""
+        """On other ranks: waits for the next job; None when there are no more."""
         size = bytearray(8)
         self._wait(self.everybody.Ibcast([size, self.mpi.BYTE], 0))
         count = int.from_bytes(size, "little")
@@ -98,14 +98,14 @@ class World:
                 self.under_way.append(self.everybody.Ibcast([part, self.mpi.BYTE], 0))
 
     def _wait(self, request: Any) -> None:
-        """With pauses: a rank that waits must leave the processor to those that work."""
+        """Waits for a request, with pauses that leave the processor to ranks that work."""
         while not request.Test():
             time.sleep(PAUSE_SECONDS)
 
     # ---- the end
 
     def leave(self, code: int = 0) -> None:
-        """Ends MPI: in order, where all ranks come to the end; else what is left of them is ended by the launcher."""
+        """Ends MPI: in order if all ranks come to the end, else the launcher ends the remaining ones."""
         if self.left:
             return
         self.left = True
@@ -124,7 +124,7 @@ class World:
 
 
 def join() -> World | None:
-    """The world, where this process is one of several ranks."""
+    """The world if this process is one of several ranks, else None."""
     global _world, _is_alone
     if _world is None and is_launched():
         try:
@@ -136,7 +136,7 @@ def join() -> World | None:
         _die_with_the_launcher()
         from mpi4py import MPI
 
-        if MPI.COMM_WORLD.size == 1:  # it has only inherited the environment of a rank
+        if MPI.COMM_WORLD.size == 1:  # the process has only inherited the environment of a rank
             MPI.Finalize()
             _is_alone = True
             return None
@@ -147,7 +147,7 @@ def join() -> World | None:
 
 
 def _die_with_the_launcher() -> None:
-    """No rank outlives whoever has started it."""
+    """Has the system kill this rank when its parent ends."""
     import ctypes
 
     parent = os.getppid()

@@ -1,8 +1,8 @@
-"""The text in a file: plain, packed, or from standard input.
+"""Reads the text of a file: plain, packed, or from standard input.
 
-`model.fzn.gz` and `model.fzn.xz` are read as `model.fzn` is, and `-` is standard input. What is no text is found in the
-first piece, before the rest is read. Pieces are short, so that a signal is obeyed soon in the midst of a gigabyte, and
-what a small packed file unpacks to has a bound.
+`model.fzn.gz` and `model.fzn.xz` are read as `model.fzn` is, and `-` is standard input. A file that is not text is
+refused after the first piece, before the rest is read. Pieces are short, so that a signal is handled soon even within a
+gigabyte, and the size of unpacked text is limited.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from typing import Any
 from turbo_fzn.errors import ModelError, UsageError
 
 STANDARD_INPUT = "-"
-HEAD_BYTES = 2**16  # looked at before the rest of a file is read
+HEAD_BYTES = 2**16  # the first piece, checked before the rest of a file is read
 PIECE_BYTES = 2**22  # read and decoded at once
 PACKED = {".gz": "gzip", ".xz": "lzma", ".lzma": "lzma"}  # the modules are imported where they are needed
 
 
 def suffix_of(path: str) -> str:
-    """The end of the name that says which language the text is in, in small letters: ".fzn" of "a.FZN.gz"."""
+    """The suffix of the name that gives the language, in lower case: ".fzn" for "a.FZN.gz"."""
     name = Path(path)
     return (name.with_suffix("") if name.suffix.lower() in PACKED else name).suffix.lower()
 
@@ -35,8 +35,8 @@ def shown(path: str) -> str:
 
 
 def read_text(path: str) -> str:
-    """The text in a file. UsageError when it cannot be read, or has more bytes than `most_bytes`, ModelError when it is
-    no text."""
+    """The text of a file. Raises UsageError if it cannot be read, or has more bytes than `most_bytes`; ModelError if it
+    is not text."""
     try:
         with open_bytes(path) as stream:
             head = stream.peek()
@@ -68,31 +68,31 @@ def _pieces(stream: io.BufferedReader, path: str) -> list[str]:
 def _decode(decoder: codecs.IncrementalDecoder, piece: bytes, is_last: bool, before: list[str], path: str) -> str:
     try:
         return decoder.decode(piece, is_last)
-    except UnicodeDecodeError as error:  # `object` is the piece, with what the one before had left
+    except UnicodeDecodeError as error:  # `object` is the piece, preceded by the rest of the one before
         text = "".join([*before, error.object[: error.start].decode("utf-8")])
         raise ModelError("not UTF-8 text", shown(path), *_locate(text)) from None
 
 
 def most_bytes() -> int:
-    """Of a text that is read: half of the memory, of which a text takes twice its size as it is put together."""
+    """The largest size of a text: half of the memory, since joining its pieces takes twice its size."""
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
 
 
 def refuse_overwriting(model: str, flag: str, path: str | None) -> None:
-    """Raises UsageError where the file that the flag wants written is the model's, by whatever path or link."""
+    """Raises UsageError if the file that the flag names for writing is the model's, by any path or link."""
     if path is None:
         return
     try:
         read = os.fstat(0) if model == STANDARD_INPUT else os.stat(model)
         same = os.path.samestat(read, os.stat(path)) and stat.S_ISREG(read.st_mode)
-    except (OSError, ValueError):  # one of them is not there, which is told elsewhere
+    except (OSError, ValueError):  # one of them does not exist, which is an error elsewhere
         return
     if same:
         raise UsageError(f"{flag} {path}: this is the file of the model, which would be overwritten")
 
 
 def open_bytes(path: str) -> io.BufferedReader:
-    """A stream of the bytes in a file, unpacked."""
+    """A stream of the unpacked bytes of a file."""
     module = PACKED.get(Path(path).suffix.lower())
     if module is not None:
         stream: Any = importlib.import_module(module).open(path)
@@ -102,7 +102,7 @@ def open_bytes(path: str) -> io.BufferedReader:
 
 
 def damage() -> tuple[type[Exception], ...]:
-    """What is raised where a packed file is damaged."""
+    """The exceptions that a damaged packed file raises."""
     import gzip
     import lzma
     import zlib
@@ -111,5 +111,5 @@ def damage() -> tuple[type[Exception], ...]:
 
 
 def _locate(before: str) -> tuple[int, int]:
-    """(line, column) of what stands behind this text."""
+    """(line, column) of the place after this text."""
     return before.count("\n") + 1, len(before) - before.rfind("\n")

@@ -86,7 +86,7 @@ def _cache_file(suffix: str) -> Path | None:
 
 @contextlib.contextmanager
 def _written_to(kept: Path | None) -> Iterator[Path | None]:
-    """A path to write to, which becomes `kept` when that is done: nobody reads half a file.
+    """A path to write to, which is renamed to `kept` when the block ends, so that no process reads half a file.
 
     An OSError, as where the disk is full, ends the block, and nothing is kept.
     """
@@ -245,7 +245,7 @@ def read_nested(statement: str, words: Words) -> tuple[str, tuple]:
 
 
 def _refusal(error: Any, statement: str) -> Refused:
-    """What Lark found, in words of FlatZinc."""
+    """Lark's error as a message in words of FlatZinc."""
     token = getattr(error, "token", None)
     at_end = token is not None and token.type == "$END"
     offset = len(statement) if at_end else error.pos_in_stream
@@ -274,7 +274,7 @@ def _quoted(found: str) -> str:
 
 
 class _Actions:
-    """What each rule and terminal of `item` means: Lark calls the method of its name when it has read one.
+    """The meaning of each rule and terminal of `item`: Lark calls the method of its name when it has read one.
 
     A NAME stays Lark's token, a string that knows its place, until it becomes part of something.
     """

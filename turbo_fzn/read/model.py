@@ -39,7 +39,7 @@ class Text(str):
 
 class Index(NamedTuple):
     array: str
-    index: int  # type: ignore[assignment]  # hides tuple.index, which nobody asks of it
+    index: int  # type: ignore[assignment]  # hides tuple.index, which is not used
 
 
 class Call(NamedTuple):
@@ -48,11 +48,11 @@ class Call(NamedTuple):
 
 
 class Expression:
-    """An expression over integers, in postfix order, so that nobody needs recursion to read it.
+    """An expression over integers in postfix order, which is read without recursion.
 
     `code` holds pairs: ("arg", i) for the i-th operand, from 0, ("int", k), ("interval", (low, high)) within sets only,
-    and (operator, number of operands). Truth is 0 and 1. The operators are those of check/expressions.py. Expressions
-    are keys, again and again, so the hash of the code is kept.
+    and (operator, number of operands). Truth values are 0 and 1. The operators are those of check/expressions.py.
+    Expressions are often used as keys, so the hash of the code is kept.
     """
 
     __slots__ = ("code", "number")
@@ -67,7 +67,7 @@ class Expression:
         return self is other or (type(other) is Expression and self.code == other.code)
 
     def __str__(self) -> str:
-        """As XCSP3 writes it, operand i being %i."""
+        """The expression in XCSP3's notation, with %i for operand i."""
         stack: list[str] = []
         for symbol, value in self.code:
             if symbol in ("arg", "int", "interval"):
@@ -147,10 +147,10 @@ class Goal:
 class Model:
     """A whole FlatZinc file. Dictionaries keep the order of the text.
 
-    `language` is that of the source, FlatZinc or XCSP3. `symbols` names the values of the symbolic variables, which
-    are numbers here; `listing` names the output as XCSP3 does, `unnamed` the variables that no constraint and no
-    objective of an XCSP3 instance speaks of. `parameters` maps a scalar parameter's name to its
-    value. `text` is the source, `file` its name, so that `locate` can turn a position into a line and a column.
+    `language` is that of the source, FlatZinc or XCSP3. `symbols` are the names of the values of symbolic variables,
+    which are numbers here; `listing` are the names of the output in XCSP3; `unnamed` are the variables of an XCSP3
+    instance that occur in no constraint and no objective. `parameters` maps a scalar parameter's name to its value.
+    `text` is the source, `file` its name, so that `locate` can turn a position into a line and a column.
     """
 
     parameters: dict[str, object] = field(default_factory=dict)

@@ -1,1 +1,1 @@
-"""A run as a page for people: what is kept while it goes on, and how that is drawn."""
+"""The page of a run: the records kept during the run, and the charts drawn from them."""

@@ -1,7 +1,7 @@
-"""Axes, and the plain parts of pictures, as SVG text that no library has to draw.
+"""Axes and basic elements of charts, as SVG text without a library.
 
-A picture has a size, in units of its own; a browser scales it, texts and all. So small ones, of which many stand side
-by side, have a smaller size and not a smaller scale.
+A chart has a size in its own units; a browser scales it with its texts. So small charts, which stand side by side, have
+a smaller size and not a smaller scale.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from html import escape
 from typing import NamedTuple
 
 GRID_COLOUR = "#e4e4e4"
-FIRST_SECONDS = 0.01  # time is on a logarithmic axis, which has to begin somewhere; that of short runs sooner
+FIRST_SECONDS = 0.01  # the beginning of the logarithmic time axis, earlier for short runs
 LEAST_SECONDS, LEAST_SPAN = 1e-4, 20.0
-WRITTEN_OUT = 1e4  # numbers below it
-TICKS = 5  # about so many
-CHARACTER = 8  # the width of one, about
-TICK_ROOM = 52  # that a number below an axis takes, with the space beside it
+WRITTEN_OUT = 1e4  # smaller numbers are written in full
+TICKS = 5  # the approximate number of ticks
+CHARACTER = 8  # the approximate width of a character
+TICK_ROOM = 52  # the width of a number below an axis, with its margin
 
 Point = tuple[float, float]
 
 
 class Size(NamedTuple):
-    """Of a picture, with its margins, in which captions stand."""
+    """The size of a chart, with its margins, which hold the captions."""
 
     width: float
     height: float
@@ -35,7 +35,7 @@ class Size(NamedTuple):
 
     @property
     def room(self) -> float:
-        """Between the margins, from left to right."""
+        """The width between the left and right margins."""
         return self.width - self.left - self.right
 
 
@@ -51,14 +51,15 @@ class Axis(NamedTuple):
     whole: bool = False
 
     def share(self, value: float) -> float:
-        """Where a value lies between the two ends; on a logarithmic axis nothing lies outside of them."""
+        """The position of a value between the two ends, as a share; on a logarithmic axis, values are clipped to
+        these."""
         if not self.logarithmic:
             return (value - self.least) / max(self.most - self.least, 1e-9)
         within = min(max(value, self.least), self.most)
         return math.log(within / self.least) / math.log(self.most / self.least)
 
     def ticks(self) -> list[float]:
-        """Round ones; whole numbers where only these make sense."""
+        """The values of the ticks, which are round; whole numbers if `whole`."""
         if self.logarithmic:
             return _log_ticks(self.least, self.most)
         return nice_ticks(self.least, self.most, 1.0 if self.whole else 0.0)
@@ -71,7 +72,7 @@ def time_axis(seconds: float) -> Axis:
 
 
 def decades(values: Sequence[float]) -> Axis:
-    """A logarithmic axis from a power of ten to another, between which all positive values lie."""
+    """A logarithmic axis between two powers of ten that enclose all positive values."""
     positive = [value for value in values if value > 0] or [1.0]
     least, most = math.floor(math.log10(min(positive))), math.ceil(math.log10(max(positive)))
     return Axis(10.0**least, 10.0 ** max(most, least + 1), logarithmic=True)
@@ -92,7 +93,7 @@ class Frame(NamedTuple):
         return size.height - size.bottom - (size.height - size.top - size.bottom) * self.up.share(value)
 
     def axes(self, below: str, above: str, unit: str = "") -> Iterator[str]:
-        """With the captions of the two axes, which small pictures have none of, and the unit of what is across."""
+        """Both axes with ticks; captions `below` and `above` may be empty; `unit` follows the numbers of the x axis."""
         size = self.size
         for value in self.up.ticks():
             y = self.y(value)
@@ -103,7 +104,7 @@ class Frame(NamedTuple):
             yield text_at(size.left, size.top - 10, above, "start")
 
     def across_axis(self, below: str, unit: str = "") -> Iterator[str]:
-        """With the two lines that stand for both axes."""
+        """The x axis with its ticks, and the lines of both axes."""
         size = self.size
         bottom, right = size.height - size.bottom, size.width - size.right
         ticks = self.across.ticks()
@@ -117,7 +118,7 @@ class Frame(NamedTuple):
             yield text_at((size.left + right) / 2, bottom + 42, below, "middle")
 
     def steps(self, points: Sequence[Point], colour: str, dashes: str = "", end: float | None = None) -> Iterator[str]:
-        """A line that keeps each value until the next, and the last one to the end (of the axis)."""
+        """A step line: each value holds until the next point, the last one to `end`, by default that of the axis."""
         if points:
             path = "".join(f"H{self.x(where):.1f}V{self.y(value):.1f}" for where, value in points[1:])
             start = f"M{self.x(points[0][0]):.1f} {self.y(points[0][1]):.1f}"
@@ -130,7 +131,7 @@ def _dashed(dashes: str) -> str:
 
 
 def picture(title: str, parts: Sequence[str], size: Size = FULL, height: float | None = None) -> str:
-    """The text of an SVG file; `height`, where it is not that of the size."""
+    """The text of an SVG file of this size; `height` replaces the size's height."""
     height = size.height if height is None else height
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size.width} {height:.0f}" role="img" '
     head += 'font-family="sans-serif" font-size="14">'
@@ -144,19 +145,19 @@ def text_at(x: float, y: float, text: str, anchor: str) -> str:
 
 
 def circle(x: float, y: float, colour: str, hint: str = "", radius: float = 4) -> str:
-    """`hint` is shown where the mouse rests on it."""
+    """A circle; `hint` is its tooltip."""
     inner = f"<title>{escape(hint)}</title>" if hint else ""
     return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}" fill="{colour}">{inner}</circle>'
 
 
 def spread(values: Sequence[float]) -> tuple[float, float]:
-    """The least and the greatest, apart where they are one."""
+    """(least, greatest) of the values, widened if they are equal."""
     least, most = (min(values), max(values)) if values else (0, 1)
     return (least, most) if least < most else (least - 1, most + 1)
 
 
 def _log_ticks(least: float, most: float, factors: Sequence[int] = ()) -> list[float]:
-    """Powers of ten times the factors; without any these are 1, and where that gives few 3."""
+    """Powers of ten times the factors; by default 1, and also 3 if there would be few."""
     first, last = math.floor(math.log10(least) + 1e-9), math.floor(math.log10(most * 1.001))
     factors = factors or ((1, 3) if last - first < 4 else (1,))
     ticks = [factor * 10.0**power for power in range(first, last + 1) for factor in factors]
@@ -164,7 +165,7 @@ def _log_ticks(least: float, most: float, factors: Sequence[int] = ()) -> list[f
 
 
 def nice_ticks(least: float, most: float, apart: float = 0.0) -> list[float]:
-    """Multiples of 1, 2 or 5 times a power of ten, about TICKS of them, and at least so far apart."""
+    """Multiples of 1, 2 or 5 times a power of ten, about TICKS of them, and at least `apart` from each other."""
     rough = max((most - least) / TICKS, apart)
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough * 0.999)
@@ -173,7 +174,7 @@ def nice_ticks(least: float, most: float, apart: float = 0.0) -> list[float]:
 
 
 def plain_number(value: float) -> str:
-    """1234567.0 as "1.235M"; what is short is written out."""
+    """A number as short text, such as "1.235M" for 1234567.0; small numbers are written in full."""
     for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if abs(value) >= max(size, WRITTEN_OUT):
             return f"{value / size:.4g}{unit}"

@@ -1,4 +1,4 @@
-"""The pictures of many runs, as SVG: seeds side by side, counts, shares over time, old against new.
+"""The charts of many runs, as SVG: seeds side by side, counts, shares over time, old against new.
 
 Performance profiles are those of Dolan and Moré (Mathematical Programming 2002): for each factor the share of the
 models on which a solver is within that factor of the best one.
@@ -32,15 +32,15 @@ BAND_COLOUR, KNOWN_COLOUR, OTHER_COLOUR, DIAGONAL_COLOUR = "hsl(210,60%,90%)", "
 KNOWN_DASHES, SOLID = "2 3", "1 0"
 VERDICTS = (("better", "hsl(210,55%,50%)", "white"), ("equal", "#cfcfcf", "black"), ("worse", OTHER_COLOUR, "black"))
 LINE_COLOURS = ("hsl(210,70%,42%)", OTHER_COLOUR, KNOWN_COLOUR, "hsl(300,45%,45%)", "#555555", "hsl(0,60%,50%)")
-MOST_LABELS = 6  # in a scatter: of the points that are farthest from the diagonal
-LETTER = 14  # how high one is
-NAMES = 190  # the room for names on the left
+MOST_LABELS = 6  # in a scatter plot, for the points farthest from the diagonal
+LETTER = 14  # the height of a letter
+NAMES = 190  # the width for names on the left
 
 Improvement = tuple[float, float, str]
 
 
 class Lines(NamedTuple):
-    """What a small picture shows of a model: a run for each seed, and levels and runs of others beside them."""
+    """The data of a small chart of a model: a run for each seed, and levels and runs of others."""
 
     runs: Sequence[Sequence[Improvement]]
     known: float | None = None
@@ -49,7 +49,7 @@ class Lines(NamedTuple):
 
 
 def seed_entries() -> list[Entry]:
-    """The legend of all small pictures, but for their methods."""
+    """The legend of all small charts, without methods."""
     return [
         Entry("a run of ours", LINE_COLOUR, True, SOLID),
         Entry("best known", KNOWN_COLOUR, True, KNOWN_DASHES),
@@ -59,8 +59,8 @@ def seed_entries() -> list[Entry]:
 
 
 def draw_seeds(title: str, lines: Lines, seconds: float) -> str:
-    """The objective over time: the band between the best and the worst seed, each of them, and what it is compared
-    with. Points have the colours of the methods that found them."""
+    """A chart of the objective over time: the band between the best and the worst seed, each seed, and the runs that
+    they are compared with. Points have the colours of the methods that found them."""
     values: list[float] = [objective for run in lines.runs for _, objective, _ in run]
     values += [value for _, value in lines.other]
     levels = [(lines.known, KNOWN_COLOUR, KNOWN_DASHES), (lines.bound, BOUND_COLOUR, BOUND_DASHES)]
@@ -80,7 +80,7 @@ def draw_seeds(title: str, lines: Lines, seconds: float) -> str:
 
 
 def extremes(runs: Sequence[Sequence[Improvement]]) -> list[tuple[float, float, float]]:
-    """(seconds, least objective of all runs, greatest) from where each run has one on, whenever they change."""
+    """(seconds, least objective of all runs, greatest one) for each change, from the time when all runs have one."""
     changes = sorted((when, number, value) for number, run in enumerate(runs) for when, value, _ in run)
     now: dict[int, float] = {}
     found: list[tuple[float, float, float]] = []
@@ -92,7 +92,7 @@ def extremes(runs: Sequence[Sequence[Improvement]]) -> list[tuple[float, float, 
 
 
 def band(frame: Frame, runs: Sequence[Sequence[Improvement]], seconds: float) -> Iterator[str]:
-    """Between the seeds; none of a single one."""
+    """The band between the seeds; nothing for a single one."""
     edges = extremes(runs)
     if len(runs) < 2 or not edges:
         return
@@ -104,7 +104,7 @@ def band(frame: Frame, runs: Sequence[Sequence[Improvement]], seconds: float) ->
 
 
 def draw_counts(title: str, rows: Sequence[tuple[str, Sequence[int]]]) -> str:
-    """For each name how often it was better, equal and worse."""
+    """A chart of the counts better, equal and worse for each name."""
     return draw_stacks(title, rows, VERDICTS, str)
 
 
@@ -114,8 +114,8 @@ def draw_stacks(
     parts: Sequence[tuple[str, str, str]],
     text: Callable[[float], str],
 ) -> str:
-    """A bar as long as the others for each name, with a part for each value and its text where there is room. `parts`:
-    name, colour, and colour of the text."""
+    """A chart of stacked bars of equal length, one for each name, with a part for each value, and its text if it fits.
+    `parts`: name, colour, and colour of the text."""
     high = 30
     size = FULL._replace(left=NAMES, height=FULL.top + high * len(rows))
     drawn = []
@@ -135,8 +135,8 @@ def draw_stacks(
 
 def draw_profile(title: str, below: str, lines: Sequence[tuple[str, Sequence[float], int]], axis: Axis,
                  unit: str = "") -> str:  # fmt: skip
-    """For each name the share of so many (its number at the end) that have reached it by what is across; `lines` hold
-    the values where each does."""
+    """A chart of the cumulative share over the x axis; each of `lines` is (name, values, total): the share is the
+    number of values up to x, divided by the total."""
     frame = Frame(axis, Axis(0, 100))
     parts = [*frame.axes(below, "per cent", unit)]
     for (name, values, total), colour in zip(lines, LINE_COLOURS):
@@ -150,7 +150,7 @@ def draw_profile(title: str, below: str, lines: Sequence[tuple[str, Sequence[flo
 
 def draw_scatter(title: str, below: str, above: str, points: Sequence[tuple[str, float, float]], axis: Axis,
                  unit: str = "") -> str:  # fmt: skip
-    """A point for each name, on two axes that are alike, with the diagonal on which both are equal."""
+    """A scatter plot with a point for each name, on two equal axes, with the diagonal."""
     frame = Frame(axis, axis, SQUARE)
     ends = [(frame.x(value), frame.y(value)) for value in (axis.least, axis.most)]
     diagonal = f'<path d="M{ends[0][0]:.1f} {ends[0][1]:.1f}L{ends[1][0]:.1f} {ends[1][1]:.1f}"'
@@ -162,7 +162,7 @@ def draw_scatter(title: str, below: str, above: str, points: Sequence[tuple[str,
 
 
 def labels(frame: Frame, points: Sequence[tuple[str, float, float]]) -> Iterator[str]:
-    """The names of the points that are farthest from the diagonal, where there is room for them."""
+    """The names of the points farthest from the diagonal, as far as they fit."""
     farthest = sorted(points, key=lambda point: -abs(frame.up.share(point[2]) - frame.across.share(point[1])))
     taken = [(frame.x(x) - 4, 8.0, frame.y(y)) for _, x, y in points]
     for name, *place in farthest[:MOST_LABELS]:
@@ -176,13 +176,13 @@ def labels(frame: Frame, points: Sequence[tuple[str, float, float]]) -> Iterator
 
 
 def cover(start: float, width: float, y: float, other: tuple[float, float, float]) -> bool:
-    """Whether a text lies upon another one, or a point: (left, width, y)."""
+    """Whether a text overlaps another text or point: (left, width, y)."""
     left, wide, height = other
     return start <= left + wide and left <= start + width and abs(y - height) <= LETTER
 
 
 def draw_dots(title: str, below: str, series: Sequence[str], rows: Sequence[tuple[str, Sequence[float | None]]]) -> str:
-    """A row for each name with a point for each series, on a logarithmic axis; None and 0 have none."""
+    """A dot plot: a row for each name with a point for each series, on a logarithmic axis; none for None and 0."""
     high = 24
     size = FULL._replace(left=NAMES, height=FULL.top + high * len(rows) + FULL.bottom)
     axis = decades([value for _, values in rows for value in values if value])
@@ -200,7 +200,7 @@ def draw_dots(title: str, below: str, series: Sequence[str], rows: Sequence[tupl
 def draw_side_by_side(
     title: str, panels: Sequence[tuple[str, Sequence[tuple[str, Sequence[Point]]]]], seconds: float, size: Size
 ) -> str:
-    """Small frames, two in a row, with a caption each, and in each the objective of several solvers over time."""
+    """Small charts, two in a row, each with a caption and the objective of several solvers over time."""
     parts = []
     for number, (caption, runs) in enumerate(panels):
         values = [value for _, points in runs for _, value in points]

@@ -1,4 +1,4 @@
-"""Pages of HTML, each one file with its pictures in it, which needs no network."""
+"""Pages of HTML, each one file that contains its charts and needs no network."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from turbo_fzn.report.axes import circle
 from turbo_fzn.report.plot import Entry
 
 HEIGHT = re.compile(r'viewBox="0 0 [\d.]+ ([\d.]+)"')
-CAPTION = 80  # below a picture, about, with the frame around both
+CAPTION = 80  # the approximate height of a caption and frame
 STYLE = """
 body { font: 15px/1.45 sans-serif; color: #222; margin: 0 auto; padding: 1rem 1.5rem 3rem; max-width: 1500px; }
 h1 { font-size: 1.5rem; margin: .4rem 0; overflow-wrap: anywhere; } h2 { font-size: 1.1rem; margin: 0 0 .5rem; }
@@ -32,8 +32,8 @@ td { overflow-wrap: anywhere; } .facts td:first-child { white-space: nowrap; wid
 
 
 def document(name: str, kind: str, verdict: str, parts: Sequence[str], below: Sequence[str] = ()) -> str:
-    """The text of a file: what it is of, in what way, the outcome in a sentence, and sections in columns; `below` these
-    stands what needs the whole width."""
+    """The text of a page: a name, the kind of page, the outcome as a sentence, and sections in two columns; sections in
+    `below` take the whole width."""
     return "\n".join(
         [
             "<!DOCTYPE html>",
@@ -52,7 +52,7 @@ def document(name: str, kind: str, verdict: str, parts: Sequence[str], below: Se
 
 
 def balanced(figures: Sequence[str]) -> list[str]:
-    """Pictures in an order that two columns of about the same height can be made of: the browser keeps the order."""
+    """The figures in an order in which the browser can divide them into two columns of about equal height."""
     heights = [float(HEIGHT.search(figure)[1]) + CAPTION for figure in figures]  # type: ignore[index]
     columns: tuple[list[int], list[int]] = [], []
     filled = [0.0, 0.0]
@@ -69,20 +69,20 @@ def figure(svg: str, caption: str) -> str:
 
 
 def table(title: str, rows: Sequence[tuple[str, object]], long: bool = False) -> str:
-    """Of names and values."""
+    """A table of names and values, as a section; a `long` one scrolls."""
     body = "".join(row((name, f"{value:.6g}" if isinstance(value, float) else value)) for name, value in rows)
     kind = ' class="long"' if long else ""
     return f'<section><h2>{title}</h2><div{kind}><table class="facts">{body}</table></div></section>'
 
 
 def wide_table(title: str, head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """With a row of headings; where it is wider than the window, it scrolls alone."""
+    """A table with a row of headings, as a section; if it is wider than the window, it scrolls by itself."""
     body = row(head, "th") + "".join(map(row, rows))
     return f'<section><h2>{title}</h2><div class="wide"><table>{body}</table></div></section>'
 
 
 def key(entries: Sequence[Entry]) -> str:
-    """A legend for many pictures."""
+    """A common legend for many charts."""
     signs = [
         f'<path d="M2 6h20" stroke="{entry.colour}" stroke-width="2" stroke-dasharray="{entry.dashes}"/>'
         if entry.line

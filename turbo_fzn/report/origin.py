@@ -1,8 +1,8 @@
-"""Where a run comes from: what its model is called, and the commands that were typed.
+"""The origin of a run: the name of its model, and the commands that were typed.
 
-MiniZinc hands over a temporary file, whose name says nothing. The process that has started this one is `minizinc` then,
-and its command line names the model and its data. It is asked for (in /proc) while it is surely there: as the search
-begins. Where the system does not tell, or the model has no name, the page says so.
+MiniZinc passes a temporary file, whose name has no meaning. Then the parent process is `minizinc`, and its command line
+names the model and its data. It is read (in /proc) at the beginning of the search, when the parent must be there. If
+the system does not provide it, or the model has no name, the page states so.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from pathlib import Path
 
 from turbo_fzn.read.files import STANDARD_INPUT
 
-MOST_ANCESTORS = 6  # a child of our own, a script around either of us, a shell
-TEMPORARY = re.compile(r"(mznfile|mzn_fragment|mzn_data)\w*[.a-z]*")  # as MiniZinc names them, and its Python package
+MOST_ANCESTORS = 6  # our own child process, scripts, a shell
+TEMPORARY = re.compile(r"(mznfile|mzn_fragment|mzn_data)\w*[.a-z]*")  # MiniZinc's temporary files
 SOURCES = (".mzn", ".mzc", ".dzn", ".json")
 OUTPUTS = ("-o", "--output-to-file", "--fzn", "--ozn", "--report", "--dump-tnf")  # options with the name of a file
 OWN_PROGRAMS = ("fzn-turbo", "__main__.py")
@@ -28,7 +28,7 @@ NO_NAME = "a model without a name"
 
 @dataclass
 class Origin:
-    """`name`: what the model is called; `commands`: (whose, command line); `date`: when the run began."""
+    """`name` of the model; `commands`: (program, command line); `date`: the time when the run began."""
 
     name: str = NO_NAME
     commands: list[tuple[str, str]] = field(default_factory=list)
@@ -36,7 +36,8 @@ class Origin:
 
 
 def origin_of(file: str, callers: Sequence[list[str]] | None = None) -> Origin:
-    """Of a run on this file. `callers`: command lines of the processes above this one, which are looked up else."""
+    """The origin of a run on this file. `callers` are the command lines of the ancestor processes, by default looked
+    up."""
     callers = list(ancestors()) if callers is None else callers
     minizinc = next((words for words in callers if _is_minizinc(words)), None) if _is_temporary(file) else None
     commands = [("command", _own_command())]
@@ -49,7 +50,7 @@ def origin_of(file: str, callers: Sequence[list[str]] | None = None) -> Origin:
 
 
 def ancestors() -> Iterator[list[str]]:
-    """The command lines of the processes above this one, the nearest first, as far as the system tells."""
+    """The command lines of the ancestor processes, the nearest first, as far as the system provides them."""
     process = os.getppid()
     for _ in range(MOST_ANCESTORS):
         if process < 1:
@@ -68,7 +69,7 @@ def _is_minizinc(words: Sequence[str]) -> bool:
 
 
 def _is_temporary(file: str) -> bool:
-    """Whether MiniZinc has made the file, or its Python package, for one run."""
+    """Whether the file is a temporary one of MiniZinc or its Python package."""
     return TEMPORARY.fullmatch(Path(file).name) is not None
 
 
@@ -80,6 +81,6 @@ def sources(words: Sequence[str]) -> list[str]:
 
 
 def _own_command() -> str:
-    """Of this process: ours, or that of the script which calls the package."""
+    """The command line of this process: ours, or that of the script which calls the package."""
     program = Path(sys.argv[0]).name if sys.argv else ""
     return shlex.join(["fzn-turbo" if program in OWN_PROGRAMS else program or "python", *sys.argv[1:]])

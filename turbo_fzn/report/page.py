@@ -49,7 +49,7 @@ def page(record: Record) -> str:
 
 
 def verdict(record: Record) -> str:
-    """The outcome, in a sentence."""
+    """The outcome as a sentence."""
     statistics = record.statistics
     parts = [VERDICTS[record.status]]
     if "objective" in statistics:
@@ -90,12 +90,12 @@ def _method_bars(statistics: dict[str, Any]) -> list[tuple[str, float, str]]:
 
 
 def run(record: Record) -> list[tuple[str, object]]:
-    """When, and as what it was asked for."""
+    """The rows on the run: date and commands."""
     return [("date", record.origin.date), *record.origin.commands]
 
 
 def settings(record: Record) -> list[tuple[str, object]]:
-    """All, with those that were given first."""
+    """The rows on the settings, those that were given first."""
     defaults = {item.name: item.default for item in fields(record.options)}
     rows = [(name, getattr(record.options, name), default) for name, default in defaults.items()]
     given = [(name, value) for name, value, default in rows if value != default]
@@ -115,7 +115,7 @@ def machine(record: Record) -> list[tuple[str, object]]:
 
 
 def processor() -> str:
-    """Its name, where the system tells; else its architecture."""
+    """The name of the processor, if the system provides it; else its architecture."""
     try:
         told = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -125,7 +125,7 @@ def processor() -> str:
 
 
 def gpus(record: Record) -> list[tuple[str, object]]:
-    """Those of this machine, where some took part; none where they have failed, since the page is to be written."""
+    """The GPUs of this machine, if some took part; none if querying them fails, since the page must be written."""
     if not any(name in str(record.statistics.get("engine", "")) for name in NEED_GPU):
         return []
     from turbo_fzn.engine.cuda.devices import describe_gpus
@@ -137,7 +137,7 @@ def gpus(record: Record) -> list[tuple[str, object]]:
 
 
 def solutions(record: Record) -> str:
-    """Times of all, or of the first and last ones."""
+    """The table of all solutions with their times, or of the first and last ones."""
     head = ["solution", "seconds", *(["objective"] if record.sense else []), "method", "block"]
     rows = [(number, f"{answer.seconds:.3f}", *([answer.objective] if record.sense else []), answer.method,
              answer.block) for number, answer in enumerate(record.answers, 1)]  # fmt: skip

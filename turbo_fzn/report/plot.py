@@ -1,4 +1,4 @@
-"""The pictures of runs, as SVG: what is drawn over time, with time on a logarithmic axis, and bars."""
+"""The charts of one run, as SVG: curves over time, with a logarithmic time axis, and bars."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 from turbo_fzn.engine.abi.abi import METHODS
 from turbo_fzn.report.axes import CHARACTER, FULL, Axis, Frame, Point, Size, circle, picture, spread, text_at, time_axis
 
-LEGEND_ROW = 22  # the legend stands below
+LEGEND_ROW = 22  # the height of a row of the legend, which is below the axis
 COLOURS = {method: f"hsl({360 * number // len(METHODS)},70%,45%)" for number, method in enumerate(METHODS)}
 BAR_COLOUR, BOUND_COLOUR, LINE_COLOUR = "hsl(210,55%,55%)", "#555555", "#9a9a9a"
 BOUND_DASHES = "5 4"
@@ -16,7 +16,7 @@ SINCE = "time since the search began"
 
 
 class Entry(NamedTuple):
-    """Of a legend; a line or a point."""
+    """An entry of a legend, with a line or a point."""
 
     text: str
     colour: str
@@ -27,8 +27,8 @@ class Entry(NamedTuple):
 def draw(
     title: str, improvements: Sequence[tuple[float, float, str]], seconds: float, bounds: Sequence[Point] = ()
 ) -> str:
-    """The text of an SVG file. `improvements`: (seconds, objective, method) in their order; `bounds`: what was proved
-    of the objective and when, a dashed line."""
+    """A chart of the objective over time, as SVG. `improvements`: (seconds, objective, method) in order; `bounds`:
+    (seconds, proved bound), drawn as a dashed line."""
     values = [objective for _, objective, _ in improvements] + [value for _, value in bounds]
     frame = Frame(time_axis(seconds), Axis(*spread(values), whole=True))
     parts = [*frame.axes(SINCE, "objective", " s"), *frame.steps(bounds, BOUND_COLOUR, BOUND_DASHES, seconds)]
@@ -41,13 +41,13 @@ def draw(
 
 
 def entries_of(methods: Iterator[str]) -> list[Entry]:
-    """Of those that have found something, in the order of all."""
+    """The legend's entries of the methods that have found a solution, in the order of METHODS."""
     used = set(methods)
     return [Entry(method, COLOURS[method]) for method in METHODS if method in used]
 
 
 def draw_line(title: str, caption: str, points: Sequence[Point], seconds: float, most: float | None = None) -> str:
-    """A figure that is not negative, over time; the axis ends at its greatest value, or at `most`."""
+    """A chart of a non-negative number over time; the axis ends at its greatest value, or at `most`."""
     greatest = max([value for _, value in points], default=1) if most is None else most
     frame = Frame(time_axis(seconds), Axis(0, greatest or 1))
     lines = frame.steps(points, COLOURS[METHODS[0]], end=seconds)
@@ -55,7 +55,7 @@ def draw_line(title: str, caption: str, points: Sequence[Point], seconds: float,
 
 
 def draw_bars(title: str, bars: Sequence[tuple[str, float, str]]) -> str:
-    """Horizontal ones: (name, length, what is written at the end of it) each."""
+    """A chart of horizontal bars: (name, length, text at the end) each."""
     row, left, right = 30, 170, 130
     longest = max([length for _, length, _ in bars], default=0) or 1
     parts = []
@@ -74,7 +74,7 @@ def with_legend(title: str, parts: Sequence[str], entries: Sequence[Entry], size
 
 
 def legend_rows(entries: Sequence[Entry], size: Size = FULL) -> list[list[Entry]]:
-    """As many in a row as there is room for."""
+    """The entries in rows, as many in each as fit."""
     rows: list[list[Entry]] = []
     left = 0.0
     for entry in entries:
@@ -91,7 +91,7 @@ def width_of(entry: Entry) -> float:
 
 
 def legend(rows: Sequence[Sequence[Entry]], size: Size = FULL) -> Iterator[str]:
-    """Below the axis."""
+    """The legend as SVG, below the axis."""
     for number, entries in enumerate(rows):
         x, y = float(size.left), size.height + LEGEND_ROW * (number + 0.5)
         for entry in entries:

@@ -1,4 +1,4 @@
-"""What `--report` keeps of a run: each answer with its time, and how the search went now and then."""
+"""The record of a run for `--report`: each answer with its time, and samples of the search."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from turbo_fzn.options import Options
 from turbo_fzn.report.origin import Origin
 from turbo_fzn.run.outcome import Sample
 
-LAST_STRETCH = 0.9  # where it begins, as a share of the time
+LAST_STRETCH = 0.9  # its beginning, as a share of the time
 
 
 @dataclass
 class Answer:
-    """Seconds since the search began, objective (None to satisfy), and who found it."""
+    """An answer: seconds since the search began, objective (None to satisfy), and its finder."""
 
     seconds: float
     objective: float | None
@@ -24,7 +24,7 @@ class Answer:
 
 @dataclass
 class Record:
-    """A run. `sense`: 1 to minimise, -1 to maximise, 0 to satisfy; `seconds` of search."""
+    """The record. `sense`: 1 to minimise, -1 to maximise, 0 to satisfy; `seconds` is the time of the search."""
 
     options: Options
     sense: int
@@ -44,7 +44,7 @@ class Record:
         return found
 
     def bounds(self) -> list[tuple[float, float]]:
-        """(seconds, bound of the objective) whenever it has changed; the last is the proved one at the end."""
+        """(seconds, bound of the objective) for each change; the last is the proved bound at the end."""
         found: list[tuple[float, float]] = []
         last = self.statistics.get("objectiveBound")
         for seconds, bound in [*((s.seconds, s.bound) for s in self.samples), (self.seconds, last)]:
@@ -53,8 +53,8 @@ class Record:
         return found
 
     def rates(self) -> list[tuple[float, float]]:
-        """(seconds, nodes a second from there to the next sample). Blocks tell some of their nodes when they end: the
-        last stretch is made long enough for that not to show."""
+        """(seconds, nodes a second from then to the next sample). Blocks report some of their nodes only at their end,
+        so the last interval is made long enough to hide that."""
         end = self.seconds, self.statistics.get("nodes", 0)
         looks = [(sample.seconds, sample.nodes) for sample in self.samples]
         counted = [(0.0, 0), *(look for look in looks if look[0] < LAST_STRETCH * self.seconds), end]
@@ -62,7 +62,8 @@ class Record:
         return [(a[0], max(b[1] - a[1], 0) / (b[0] - a[0])) for a, b in pairs if b[0] > a[0]]
 
     def idle(self) -> list[tuple[float, float]]:
-        """(seconds, per cent of the blocks' time until the next sample they waited for work); none of one block."""
+        """(seconds, per cent of the blocks' time until the next sample in which they waited for work); empty for a
+        single block."""
         blocks = self.statistics.get("blocks", 1)
         if blocks < 2:
             return []

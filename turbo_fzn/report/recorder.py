@@ -1,7 +1,7 @@
-"""Listens to a search for `--report`, and writes the page when it has ended, behind the answer.
+"""Records the events of a search for `--report`, and writes the page after the answer.
 
-A file that cannot be written is told before the search begins. What goes wrong with the page later takes no answer
-back: it is a line on stderr.
+A file that cannot be written is an error before the search begins. Later errors in making the page do not affect the
+answer: they are a line on stderr.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from turbo_fzn.run.outcome import Finished, Sample, SearchEvent
 
 log = logging.getLogger("turbo_fzn")
 
-MOST_ANSWERS = 100_000  # that are kept; of more the rest is only counted
+MOST_ANSWERS = 100_000  # that are kept; further ones are only counted
 
 
 def recorder(options: Options, sense: int) -> Callable[[SearchEvent], object]:
-    """What is to be called with each event of the search, which has an objective of this `sense`; the last one writes
-    the page, where one is wanted."""
+    """A function to be called with each event of the search, which has this `sense`; with the last event it writes the
+    page, if the options ask for one. Raises UsageError where the file cannot be written."""
     if options.report is None:
         return lambda event: None
     try:
@@ -51,5 +51,5 @@ def _write_page(record: Record) -> None:
     try:
         with open(record.options.report, "w", encoding="utf-8") as file:
             file.write(page(record))
-    except Exception as error:  # the answer stands already, and no fault here may take it back
+    except Exception as error:  # the answer is printed already, and a fault here must not affect it
         log.warning("cannot write %s: %s", record.options.report, error)

@@ -1,7 +1,7 @@
-"""Which of the solutions that an engine finds are answers: improvements, or outputs not seen before.
+"""Selects the answers among an engine's solutions: improvements, or new outputs.
 
-An engine enumerates assignments of *all* variables, each once. Where the output determines every other variable, each
-is a new output. Elsewhere the outputs that were seen are remembered, 100 bytes each.
+An engine enumerates distinct assignments of *all* variables. If the output determines every other variable, each is a
+new output. Otherwise the outputs so far are remembered, 100 bytes each.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ DIGEST_BYTES = 32
 
 
 class Improvements:
-    """Of the solutions that arrive together, the best one if it is better than all before; or `every` such one."""
+    """Selects the best of the solutions that arrive together if it is better than all before; with `every`, each
+    improvement."""
 
     def __init__(self, sense: int, every: bool = False):
         self.sense = sense
@@ -36,14 +37,14 @@ class Improvements:
 
 
 class Everything:
-    """Each solution is a new answer."""
+    """Selects all solutions."""
 
     def worth_printing(self, arrived: list[Found]) -> list[Found]:
         return arrived
 
 
 class Distinct:
-    """Solutions that differ from all before in the output, which is at `places` of their values."""
+    """Selects solutions whose output, at `places` of their values, differs from all before."""
 
     def __init__(self, places: np.ndarray):
         self.places = places
@@ -62,8 +63,7 @@ class Distinct:
 
 
 def output_determines_all(tnf: TNF) -> bool:
-    """Whether the values of the output variables leave one value to every other variable, as far as a look at single
-    rows tells."""
+    """Whether the values of the output variables determine every other variable, as far as single rows show."""
     known = tnf.lower == tnf.upper
     for item in tnf.outputs:
         known[item.variables] = True
@@ -78,7 +78,7 @@ def output_determines_all(tnf: TNF) -> bool:
         known[y[is_sum & known[x] & known[z]]] = True
         known[z[is_sum & known[x] & known[y]]] = True
         known[y[invertible & known[x]]] = True
-        for one, other in ((y, z), (z, y)):  # x = (b = c) for one of two values of b
+        for one, other in ((y, z), (z, y)):  # x = (b = c) where b has two values, one of them c
             binary = tnf.upper[one] - tnf.lower[one] == 1
             inside = (tnf.lower[other] == tnf.upper[other]) & (tnf.lower[one] <= tnf.lower[other])
             known[one[equality & known[x] & binary & inside & (tnf.upper[other] <= tnf.upper[one])]] = True
@@ -86,7 +86,7 @@ def output_determines_all(tnf: TNF) -> bool:
 
 
 def _has_distinct_entries(tnf: TNF) -> np.ndarray:
-    """For each row of a table (bool [m]): whether the entries that its index reaches increase, as a domain's do."""
+    """For each row (bool [m]): whether the table entries that its index reaches increase strictly, as for a domain."""
     falls = np.concatenate([[0], np.cumsum(np.diff(tnf.tables) <= 0)]) if len(tnf.tables) else np.zeros(1, np.int64)
     start, end = (np.clip(tnf.z + bound[tnf.y], 0, len(falls) - 1) for bound in (tnf.lower, tnf.upper))
     return falls[start] == falls[end]

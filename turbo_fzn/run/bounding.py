@@ -1,8 +1,7 @@
-"""Bounds from the linear relaxation (turbo_fzn/bounds) for a search: when they are sought, and what passes between the
-two.
+"""Connects a search with the linear relaxation (turbo_fzn/bounds), which proves bounds: exchanges solutions and bounds.
 
-The relaxation is of the FlatZinc model, with the bounds of the TNF at its root fixpoint: those hold in every solution.
-Names that the simplifier found equal are one variable.
+The relaxation is of the FlatZinc model, with the bounds of the TNF at its root fixpoint, which hold in all solutions.
+Names that the simplifier has merged are one variable.
 """
 
 from __future__ import annotations
@@ -26,50 +25,50 @@ from turbo_fzn.run.judge import Judge
 from turbo_fzn.run.prepared import Prepared
 from turbo_fzn.tnf.language import Op
 
-NEAR = 1 / 4  # of the width of a decided interval: how far a box about a point reaches
-LARGEST = 2.0**62  # of a number in a point
-RELAXATION = -1  # the block that such solutions are said to be of
+NEAR = 1 / 4  # of the width of a decided interval: the reach of a box around a point
+LARGEST = 2.0**62  # number in a point
+RELAXATION = -1  # the block number of solutions from the relaxation
 
 
 class _Helper(Protocol):
-    """What boxes are narrowed by; `found` gets the solutions that come to light, `wishes` what is tried for one."""
+    """Propagation in boxes; `found` collects solutions found on the way, `wishes` is the last suggestion."""
 
     found: deque[Found]
     wishes: np.ndarray | None
 
 
 class Bounding:
-    """A relaxation at work beside a search, and the engine that it helps. Solutions carry the values that the judge
-    wants."""
+    """A relaxation at work beside a search, and the engine that it helps. Solutions have the values that the judge
+    needs."""
 
     boxes: _Helper
     beside: Bounder
 
     def __init__(self, judge: Judge, share: float = 1):
-        """`share` is as in Bounder."""
+        """Takes the judge of the search, and the `share` of the time for the relaxation, as in Bounder."""
         self.tnf = judge.prepared.tnf
         self.begin(judge, share)
         self.told = self.beside.bound
-        self.latest: Found | None = None  # which is the best one that it has led to
+        self.latest: Found | None = None  # the best solution that the relaxation has led to
 
     def begin(self, judge: Judge, share: float) -> None:
         self.boxes = boxes = Boxes(judge.prepared, judge.exports)
         self.beside = Beside(lambda: relaxation_of(judge.prepared, lambda: self.beside.stopped), boxes, share)
 
     def start(self) -> None:
-        """An engine has begun. Where it is not the first, it hears again what the one before was told: that took a box
-        for a solution that is none, and what came after it may have counted for worse."""
+        """Called when an engine has begun. A further engine gets bound and solutions again: the one before took a box
+        for a solution that was none, and may have rejected later solutions as worse."""
         self.told = -NO_SOLUTION
         if self.latest is not None:
             self.boxes.found.appendleft(self.latest)
         self.beside.start()
 
     def pace(self, engine: Engine) -> None:
-        """An engine is about to start."""
+        """Called before an engine starts."""
 
     def exchange(self, engine: Engine, best: int | None, arrived: list[Found]) -> list[Found]:
-        """Tells the relaxation the objective of the best solution, and the engine what was proved; returns the
-        solutions that the relaxation has led to. `arrived`: what the engine has found and nobody has checked yet."""
+        """Passes the objective of the best solution to the relaxation, and the proved bound to the engine. Returns the
+        solutions that the relaxation has led to. `arrived` are unchecked solutions of the engine."""
         if best is not None:
             self.beside.tell(self.least_of_no_use(best))
         wishes, self.boxes.wishes = self.boxes.wishes, None
@@ -78,7 +77,7 @@ class Bounding:
         return new
 
     def hand_over(self, engine: Engine, bound: int, new: list[Found], wishes: np.ndarray | None) -> None:
-        """What the relaxation has, to the engine."""
+        """Passes the relaxation's bound, solutions and suggestion to the engine."""
         if bound > self.told:
             self.told = bound
             engine.raise_bound(bound)
@@ -92,11 +91,11 @@ class Bounding:
         return best is not None and self.told >= self.least_of_no_use(best)
 
     def least_of_no_use(self, best: int) -> int:
-        """sense * objective from which on solutions do not improve on the best one."""
+        """The least sense * objective that does not improve on the best solution."""
         return self.tnf.sense * self.tnf.better_than(best) + 1
 
     def halt(self) -> None:
-        """See Bounder."""
+        """Asks the relaxation to stop; see Bounder.stop."""
         self.beside.stop()
 
     def close(self) -> None:
@@ -105,15 +104,15 @@ class Bounding:
 
 
 class Boxes:
-    """Boxes of a relaxation's columns, narrowed by the rows of the TNF. `found` gets the solutions that come to light.
+    """Narrows boxes of a relaxation's columns by the rows of the TNF. `found` collects solutions found on the way.
 
-    The columns that the TNF has are known by `columns` and their `places` in it."""
+    `columns` are the columns that are variables of the TNF, `places` their numbers in it."""
 
     def __init__(self, prepared: Prepared, exports: np.ndarray):
         self.tnf, self.back, self.exports = prepared.tnf, prepared.reconstruction, exports
         self.found: deque[Found] = deque()
-        self.wishes: np.ndarray | None = None  # as Engine.suggest takes them
-        self.best: int | None = None  # sense * objective of what was found last
+        self.wishes: np.ndarray | None = None  # in the form of Engine.suggest
+        self.best: int | None = None  # sense * objective of the last solution found
         self.propagator: root.Propagator | None = None
 
     def attach(self, relaxation: Relaxation) -> None:
@@ -123,13 +122,13 @@ class Boxes:
             self.places = self.back.position[self.places]
             self.columns, self.places = self.columns[self.places >= 0], self.places[self.places >= 0]
         truths = [(truth, *meaning) for truth, meaning in relaxation.truths.items()]
-        self.truths = np.array(truths, np.int64).reshape(-1, 3)  # column, and of which column and value it is the truth
+        self.truths = np.array(truths, np.int64).reshape(-1, 3)  # of each truth: column, and its column and value
         self.are_small = (relaxation.upper - relaxation.lower)[self.columns] == 1
         self.propagator = root.Propagator(self.tnf)
 
     def narrow(self, lower: np.ndarray, upper: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray] | None:
-        """The bounds (int64 [columns]) of what the box has of solutions with sense * objective <= most; None where it
-        has none, or a single one, which is put into `found`."""
+        """The bounds (int64 [columns]) of solutions in the box with sense * objective <= most; None if there are none,
+        or a single one, which is put into `found`."""
         if self.propagator is None:
             return lower, upper
         tnf, places = self.tnf, self.places
@@ -158,13 +157,14 @@ class Boxes:
         return self.conclude_truths(lower, upper)
 
     def suggest(self, values: np.ndarray) -> None:
-        """A point (float [columns]): its truth values, the most true value of each variable that has such, and what
-        follows from those for the TNF's sums and comparisons. The amounts of a fractional point are nobody's wish."""
+        """Makes a suggestion from a point (float [columns]): its truth values, for each variable with truths the value
+        with the largest one, and the resulting sums and comparisons of the TNF. Other fractional amounts are left
+        out."""
         tnf, wishes = self.tnf, np.full(self.tnf.n_vars, NO_WISH)
         wishes[self.places[self.are_small]] = np.rint(values[self.columns[self.are_small]])
         truth, column, value = self.truths[np.argsort(values[self.truths[:, 0]], kind="stable")].T
         likeliest = np.full(len(values), NO_WISH)
-        likeliest[column] = value  # the last one, which is the most true
+        likeliest[column] = value  # the last one, which has the largest truth
         wished = likeliest[self.columns] != NO_WISH
         wishes[self.places[wished]] = likeliest[self.columns[wished]]
         fixed = tnf.lower == tnf.upper
@@ -183,7 +183,7 @@ class Boxes:
         return best
 
     def assume_truths(self, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Where the truth of "x = v" is 1, x is v."""
+        """The box with x fixed to v where the truth of "x = v" is 1."""
         lower, upper = lower.copy(), upper.copy()
         truth, column, value = self.truths.T
         true = lower[truth] == 1
@@ -192,7 +192,8 @@ class Boxes:
         return lower, upper
 
     def conclude_truths(self, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-        """Where x cannot be v, the truth of "x = v" is 0, and 1 where x is v."""
+        """The box with the truth of "x = v" set to 0 where x cannot be v, and to 1 where x is v; None if it is
+        empty."""
         truth, column, value = self.truths.T
         apart = (value < lower[column]) | (value > upper[column])
         upper[truth[apart]] = 0
@@ -202,14 +203,14 @@ class Boxes:
 
 
 def conclude(wishes: np.ndarray, x: np.ndarray, y: np.ndarray, z: np.ndarray, operator: np.ufunc) -> None:
-    """wishes[x] = wishes[y] operator wishes[z], where only that of x is missing."""
+    """Sets wishes[x] = wishes[y] operator wishes[z] where only the wish of x is missing."""
     first, second = wishes[y], wishes[z]
     follows = (wishes[x] == NO_WISH) & (first != NO_WISH) & (second != NO_WISH)
     wishes[x[follows]] = operator(first[follows], second[follows])
 
 
 class RealBounding(Bounding):
-    """The same of a model with real variables: branch and bound over its boxes."""
+    """A relaxation beside the search of a model with real variables: branch and bound over its boxes."""
 
     def begin(self, judge: Judge, share: float) -> None:
         self.boxes = boxes = RealBoxes(judge)
@@ -217,7 +218,8 @@ class RealBounding(Bounding):
 
 
 class RealBoxes:
-    """Boxes of a TNF with real variables, narrowed by its rows. `found` gets what the judge takes for a solution."""
+    """Narrows boxes of a TNF with real variables by its rows. `found` collects boxes that the judge accepts as
+    solutions."""
 
     def __init__(self, judge: Judge):
         self.judge, self.tnf = judge, judge.prepared.tnf
@@ -229,8 +231,7 @@ class RealBoxes:
         self.propagator = root.Propagator(self.tnf)
 
     def narrow(self, lower: np.ndarray, upper: np.ndarray, most: int) -> Store | None:
-        """The bounds (int64 [n]) of what the box has of solutions with sense * objective <= most; None where it has
-        none."""
+        """The bounds (int64 [n]) of solutions in the box with sense * objective <= most; None if there are none."""
         if self.propagator is None:
             return lower, upper
         low, high = lower.copy(), upper.copy()
@@ -245,8 +246,7 @@ class RealBoxes:
             return lower, upper
 
     def offer(self, lower: np.ndarray, upper: np.ndarray, point: np.ndarray, most: int) -> int | None:
-        """A point (float64 [n]) within a box, which may be near a solution: a small box about it, narrowed. Returns
-        sense * objective where it is one."""
+        """Narrows a small box around a point (float64 [n]) of a box. Returns sense * objective if it is a solution."""
         tnf = self.tnf
         assert tnf.floats is not None
         point = np.clip(np.nan_to_num(point), -LARGEST, LARGEST)
@@ -266,7 +266,7 @@ class RealBoxes:
         return tnf.sense * objective
 
     def is_decided(self, lower: np.ndarray, upper: np.ndarray) -> bool:
-        """Whether integers have one value and intervals are as small as a search makes them (floats/decided.h)."""
+        """Whether integers are fixed and intervals are as small as a search makes them (floats/decided.h)."""
         assert self.tnf.floats is not None
         low, high = floats.numbers(lower), floats.numbers(upper)
         tolerance = self.tnf.floats.width * np.maximum(np.minimum(np.abs(low), np.abs(high)), 1)
@@ -292,7 +292,7 @@ def root_bounds(prepared: Prepared) -> tuple[dict[str, int], np.ndarray, np.ndar
     lower, upper = np.full(len(back.position), -INFINITY), np.full(len(back.position), INFINITY)
     alive = back.position >= 0
     lower[alive], upper[alive] = tnf.lower[back.position[alive]], tnf.upper[back.position[alive]]
-    defined = np.zeros(len(alive), bool)  # by a row that was removed, so that its value is none of a constant
+    defined = np.zeros(len(alive), bool)  # by a removed row, so that `value` is not that of a constant
     for rows in back.removed:
         defined[rows.x] = True
     constant = ~alive & ~defined
@@ -302,7 +302,7 @@ def root_bounds(prepared: Prepared) -> tuple[dict[str, int], np.ndarray, np.ndar
 
 
 def declare(model: Model, numbers: dict[str, int], chosen: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> None:
-    """The bounds of some variables as the model declares them, into `lower` and `upper`."""
+    """Writes the declared bounds of the chosen variables to `lower` and `upper`."""
     for variable in model.variables.values():
         number = numbers[variable.name]
         domain = BOOLEAN if variable.kind == "bool" else variable.domain

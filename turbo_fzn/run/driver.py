@@ -1,10 +1,10 @@
-"""One run, from a file or a model to the last answer, as events.
+"""One run, from a file or a model to the last answer, as a sequence of events.
 
     for event in events_of("model.fzn", options, interrupt): ...
 
-The first event is the `Prepared` model. Then come a `Solution` for each answer worth printing, a `Sample` now and then
-where the options want a report, and at last one `Finished`, which has the outcome. The command (answering.py),
-the Python function (api.py) and the benches differ in what they do with them, and in when they stop listening.
+The first event is the `Prepared` model. Then come a `Solution` for each answer to print, a `Sample` at intervals if the
+options ask for a report, and at last one `Finished` with the outcome. The command (answering.py), the Python function
+(api.py) and the benches process these events, and may stop early.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ Event = Union[Prepared, SearchEvent]
 
 
 def events_of(source: str | Model, options: Options, interrupt: Interrupt) -> Generator[Event, None, None]:
-    """The events of a run, as of `Run`, which is closed when the iterator is, however it ends."""
+    """The events of a `Run`, which is closed with the iterator, however it ends."""
     with closing(Run(source, options, interrupt)) as run:
         yield from run.events()
 
 
 class Run:
-    """`source` is the path of a file, which messages call as `options.file` says, or a model that has been read.
-    `started`: when the process began, on the clock of time.monotonic, where statistics are to tell of that.
+    """One run. `source` is a parsed model, or the path of a file, whose name in messages is `options.file`. `started`
+    is the start of the process, on the clock of time.monotonic, if statistics shall include it.
 
-    Raises UsageError for names in the options that there are not, whatever the model.
+    Raises UsageError for unknown names in the options, whatever the model.
     """
 
     def __init__(self, source: str | Model, options: Options, interrupt: Interrupt, started: float | None = None):
@@ -50,7 +50,7 @@ class Run:
         self.search: Search | None = None
 
     def prepare(self) -> Prepared:
-        """The model at its root fixpoint. Raises Interrupted, and what is wrong with the file or the model."""
+        """The model at its root fixpoint. Raises Interrupted, and the errors of the file or the model."""
         source = self.source
         prepared = self._read(source) if isinstance(source, str) else prepare(source, self.options, self.interrupt)
         prepared.started = self.started
@@ -76,18 +76,19 @@ class Run:
         return prepared
 
     def events(self) -> Generator[Event, None, None]:
-        """See above. What is prepared already is not prepared again; the search begins behind the first event."""
+        """The events described above. Prepares the model unless `prepare` has; the search begins after the first
+        event."""
         prepared = self.prepared or self.prepare()
         yield prepared
         self.search = Search(prepared, self.options, self.interrupt)
         yield from self.search.events()
 
     def so_far(self, n_solutions: int, best: float | None) -> Finished:
-        """As Search.so_far; the search must have begun."""
+        """The result of Search.so_far; the search must have begun."""
         assert self.search is not None, "there is nothing to tell before"
         return self.search.so_far(n_solutions, best)
 
     def close(self) -> None:
-        """Gives back what the search holds."""
+        """Frees the resources of the search."""
         if self.search is not None:
             self.search.close()

@@ -1,7 +1,7 @@
-"""The engines of a search, made as it was decided (policy.py), and the relaxation beside them.
+"""Makes the engines of a search by its decision (policy.py), and the relaxation beside them.
 
-`make_engine` has a row in MAKERS for each combination of engines. With `--arch auto` the GPU, where there is one,
-joins the search of the CPU as soon as it is ready. Where there are other ranks, they take part, each with a team.
+`make_engine` has a row in MAKERS for each combination of engines. With `--arch auto` the GPU, if there is one, joins
+the search of the CPU as soon as it is ready. Other ranks take part, each with a team.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("turbo_fzn")
 
-SEEDS_APART = 15_485_863  # of two ranks
+SEEDS_APART = 15_485_863  # between the seeds of two ranks
 
 
 def decide_job(job: Job) -> Decision:
-    """What is decided of a search on this machine."""
+    """The decision for a search on this machine."""
     return decide(job.tnf, job.options, here(job.options), job.wanted)
 
 
 def make_engine(job: Job, decision: Decision) -> Engine:
-    """The engines of the decision as one. Raises EngineError where none can be made."""
+    """The engines of the decision as one engine. Raises EngineError if none can be made."""
     if shares_tree(job.options, world() is not None):
         return _all_ranks(job, decision)
     count = f", {decision.threads} thread{'s' * (decision.threads > 1)} of the CPU" if job.options.arch != GPU else ""
@@ -50,7 +50,7 @@ def make_engine(job: Job, decision: Decision) -> Engine:
 
 
 def _on_cpu(job: Job, decision: Decision) -> Engine:
-    """The profiler wants one block."""
+    """The CPU engine; it has one block for the profiler."""
     tnf, exports, options, _ = job
     if options.cp_profiler:
         return cpu.CpuEngine(tnf, exports, Settings(seed=options.seed or 0, trace=True))
@@ -67,7 +67,7 @@ def _on_gpu(job: Job, decision: Decision) -> Engine:
 
 
 def _on_cpu_until_gpu_joins(job: Job, decision: Decision) -> Engine:
-    """`--blocks` is meant for the GPU."""
+    """A team of the CPU engine and a GPU engine that joins it; `--blocks` applies to the GPU."""
     tnf, exports, options, _ = job
     first = cpu.CpuEngine(tnf, exports, cpu_settings(decision, options))
     settings = _gpu_settings(decision, options)
@@ -75,7 +75,7 @@ def _on_cpu_until_gpu_joins(job: Job, decision: Decision) -> Engine:
 
 
 def _hybrid(job: Job, decision: Decision) -> Engine:
-    """On the first of the GPUs that are wanted."""
+    """The hybrid engine on the first of the GPUs that --gpus names; warns of options that it ignores."""
     from turbo_fzn.engine import hybrid
     from turbo_fzn.engine.together import fleet
 
@@ -97,7 +97,7 @@ def _hybrid(job: Job, decision: Decision) -> Engine:
 
 
 def _unused_by_hybrid(options: Options) -> dict[str, bool]:
-    """What the hybrid engine has not, and whether it is asked for."""
+    """For each option that the hybrid engine ignores, whether it was given."""
     return {"-f": options.free_search, "--lns": options.lns == "on", "--learn": options.learn not in ("auto", "off")}
 
 
@@ -110,9 +110,9 @@ MAKERS: dict[tuple[str, ...], Callable[[Job, Decision], Engine]] = {
 
 
 def make_gpu_engine(tnf: TNF, exports: np.ndarray, settings: Settings, wanted: str) -> Engine:
-    """Called in a thread of its own."""
+    """Makes the engine of the GPUs; called in a separate thread."""
     waking = wake.begin(wanted)
-    waking.wait()  # PyCUDA would keep Python's lock while it waits for the driver
+    waking.wait()  # PyCUDA would hold Python's lock while it waits for the driver
     if waking.failure is not None:
         raise EngineError(waking.failure)
     from turbo_fzn.engine.together import fleet
@@ -121,7 +121,7 @@ def make_gpu_engine(tnf: TNF, exports: np.ndarray, settings: Settings, wanted: s
 
 
 def ordered(tnf: TNF, decision: Decision) -> TNF:
-    """The same model; where ours is to label the smallest domain first, by failure weights."""
+    """The model for an engine: if the decision is to follow failures, first_fail becomes dom/wdeg."""
     if not decision.by_failures:
         return tnf
     orders = {VarChoice.FIRST_FAIL: VarChoice.DOM_W_DEG}
@@ -130,7 +130,7 @@ def ordered(tnf: TNF, decision: Decision) -> TNF:
 
 
 def cpu_settings(decision: Decision, options: Options) -> Settings:
-    """`--memory` is for all learners together."""
+    """The settings of the CPU engine; `--memory` is for all learners together."""
     learners = decision.learners
     return Settings(
         blocks=decision.threads,
@@ -147,7 +147,7 @@ def cpu_settings(decision: Decision, options: Options) -> Settings:
 
 
 def _gpu_settings(decision: Decision, options: Options) -> Settings:
-    """`blocks` 0 lets the engine choose. Most blocks search neighbourhoods unless told not to."""
+    """The settings of the GPU engine; 0 blocks let it choose. Most blocks search neighbourhoods, unless excluded."""
     return Settings(
         blocks=options.blocks or 0,
         seed=options.seed or 0,
@@ -165,7 +165,7 @@ def _gpu_settings(decision: Decision, options: Options) -> Settings:
 
 
 def _all_ranks(job: Job, decision: Decision) -> Engine:
-    """Rank 0 gives the others the prepared model."""
+    """The engine of all ranks, on rank 0, which sends the prepared model to the others."""
     from turbo_fzn.ranks.ranks import Ranks
 
     everybody = world()
@@ -175,13 +175,13 @@ def _all_ranks(job: Job, decision: Decision) -> Engine:
 
 
 def team_of(job: Job) -> Team:
-    """The engines of a rank that was given this job."""
+    """The engines of a rank for a job that it has received."""
     return own_team(job, decide_job(job))
 
 
 def own_team(job: Job, decision: Decision) -> Team:
-    """The engines of this rank, which share the tree: its GPUs, and beside them threads of the CPU that learn; without
-    a GPU, threads of the CPU."""
+    """The engines of this rank, which share the tree: its GPUs and learning threads of the CPU; without a GPU, threads
+    of the CPU."""
     everybody = world()
     assert everybody is not None
     options = replace(job.options, seed=(job.options.seed or 0) + SEEDS_APART * everybody.rank)
@@ -202,7 +202,8 @@ def own_team(job: Job, decision: Decision) -> Team:
 
 
 def _own_gpus(job: Job, decision: Decision, options: Options, everybody: World) -> list[Engine]:
-    """Of the GPUs of a host each rank takes its share; where it sees but one, as some launchers see to, that one."""
+    """The engines of this rank's share of the host's GPUs; if it sees only one GPU, as with some launchers, of that
+    one."""
     from turbo_fzn.engine.together import fleet
 
     try:
@@ -222,8 +223,7 @@ def _own_gpus(job: Job, decision: Decision, options: Options, everybody: World) 
 
 
 def begin_bounding(judge: Judge, decision: Decision) -> Bounding | None:
-    """What seeks bounds of the objective beside the search; None where nothing does, as with a model that was not
-    read from FlatZinc."""
+    """The relaxation beside the search; None without one, such as for a model that was not read from FlatZinc."""
     if judge.prepared.model is None or decision.relaxation is None:
         return None
     from turbo_fzn.run.bounding import Bounding, RealBounding

@@ -1,6 +1,6 @@
-"""What each statistic means: the table that docs/guide/reference.md is printed from.
+"""The meaning of each statistic: the table that docs/guide/reference.md is printed from.
 
-Names in angles stand for several: <method> for each of abi.METHODS. Times are in seconds.
+A name in angle brackets stands for several, such as <method> for each of abi.METHODS. Times are in seconds.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ GLOSSARY = (
 
 
 def names_of(entry: Entry) -> list[str]:
-    """All that the entry stands for."""
+    """The names of all statistics that the entry stands for."""
     if "<method>" in entry.name:
         return [entry.name.replace("<method>", method) for method in METHODS]
     if "<Activity>" in entry.name:

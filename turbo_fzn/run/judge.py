@@ -1,8 +1,8 @@
-"""What engines find -> what may be printed: checked against the original FlatZinc, as values of the output items.
+"""Checks the solutions of engines against the original FlatZinc, and converts them to values of the output items.
 
-A solution of an engine speaks of the simplified TNF. Its values are led back to the FlatZinc variables, and evaluated
-there (check/checker.py). Solutions that arrive together are checked together, for with easy models and `-a` the check
-is most of the work.
+A solution of an engine is one of the simplified TNF. Its values are converted to those of the FlatZinc variables, and
+evaluated there (check/checker.py). Solutions that arrive together are checked together: for easy models and `-a` the
+check is most of the work.
 """
 
 from __future__ import annotations
@@ -27,22 +27,23 @@ from turbo_fzn.tnf.language import Output
 log = logging.getLogger("turbo_fzn")
 
 CHECK_LIMIT = 2_000_000  # literals and array elements; about 0.1 s a check
-BATCH_ELEMENTS = 2**20  # values and literals that are checked at once
+BATCH_ELEMENTS = 2**20  # values and literals checked at once
 
 
 class Judge:
-    """`exports` (int32) are the variables whose values it wants of each solution, `places` the output's in them."""
+    """Checks solutions. `exports` (int32) are the variables whose values it needs of each solution, `places` the places
+    of the output among them."""
 
     def __init__(self, prepared: Prepared, options: Options):
         self.prepared = prepared
         self.checker = self._checker(options)
-        self.is_ready = False  # the checker has its tables
+        self.is_ready = False  # whether the checker has its tables
         self.exports = self._exports()
         self.floats = prepared.tnf.floats is not None
-        self.undecided = 0  # boxes of real variables that are no solution to within the precision, and may hold one
+        self.undecided = 0  # boxes that may contain a solution, but are none within the precision
         place = np.zeros(prepared.tnf.n_vars, np.int64)
         place[self.exports] = np.arange(len(self.exports))
-        if self.floats:  # behind the lower ends of all, the upper ones
+        if self.floats:  # the upper bounds follow the lower ones of all variables
             self.exports = np.concatenate((self.exports, self.exports + np.int32(prepared.tnf.n_vars)))
         self.items = [(item, place[item.variables]) for item in prepared.tnf.outputs]
         every = [positions for _, positions in self.items]
@@ -56,8 +57,8 @@ class Judge:
         return checker if options.check == "always" or checker.cost <= CHECK_LIMIT else None
 
     def _exports(self) -> np.ndarray:
-        """What solutions carry: every variable when they are checked, or are boxes, or improve an objective, since
-        engines tell each other of such; else those of the output."""
+        """The exported variables: all if solutions are checked, are boxes, or improve an objective (engines exchange
+        them); else those of the output."""
         tnf = self.prepared.tnf
         if self.checker is not None or tnf.sense or tnf.floats is not None:
             return np.arange(tnf.n_vars, dtype=np.int32)
@@ -65,26 +66,26 @@ class Judge:
         return distinct(np.concatenate(needed)).astype(np.int32)
 
     def make_ready(self) -> None:
-        """For a first solution, so that its check takes no longer than that of any other."""
+        """Builds the checker's tables, so that the check of the first solution takes no longer than others."""
         if self.checker is not None and not self.is_ready:
             with without_collector():
                 self.checker.make_ready()
             self.is_ready = True
 
     def outputs(self, found: Found) -> list[tuple[Output, np.ndarray]]:
-        """Each output item with the values of its variables: of real ones a number within the box."""
+        """Each output item with the values of its variables: for a real variable, a number within the box."""
         if not self.floats:
             return [(item, found.values[positions]) for item, positions in self.items]
         lower, upper = np.split(found.values, 2)
         return [(item, points(lower[at], upper[at]) if item.kind == "float" else lower[at]) for item, at in self.items]
 
     def split(self, arrived: list[Found]) -> tuple[list[Found], list[Found]]:
-        """Those that are best checked together, and the rest."""
+        """(solutions that are best checked together, the others)."""
         size = len(arrived) if self.checker is None else max(BATCH_ELEMENTS // max(self.checker.cost, 1), 1)
         return arrived[:size], arrived[size:]
 
     def check(self, batch: list[Found]) -> Iterator[Found]:
-        """Those that hold, in order. Raises InternalError at the first that fails the check."""
+        """The solutions that hold, in order. Raises InternalError for the first that fails the check."""
         self.make_ready()
         if self.floats:
             batch = [found for found in batch if self._is_bounded(found)]
@@ -94,7 +95,7 @@ class Judge:
                 yield found
 
     def _is_bounded(self, found: Found) -> bool:
-        """Whether the box has ends everywhere: one that has none holds numbers that a store cannot hold, and an
+        """Whether the box has finite bounds everywhere: otherwise it contains numbers that a store cannot hold, and an
         objective in it has no best value."""
         bounded = bool(np.all(np.abs(found.values) < INFINITY))
         self.undecided += not bounded
@@ -107,7 +108,7 @@ class Judge:
         return self.checker.all_hold(originals[:, numbers])
 
     def _check_one(self, found: Found) -> bool:
-        """Whether the solution holds; only that of a box may be open."""
+        """Whether the solution holds; a box may be undecided, which counts as not. Raises InternalError otherwise."""
         checker = self.checker
         assert checker is not None, "asked by check"
         values = self.assignment(found)
@@ -122,14 +123,14 @@ class Judge:
         return False
 
     def is_solution(self, found: Found) -> bool:
-        """Whether a box that somebody suggests holds to within the precision; it counts for nothing where not."""
+        """Whether a suggested box is a solution within the precision; if not, it is ignored."""
         if self.checker is None or np.any(np.abs(found.values) >= INFINITY):
             return False
         values = self._box(found)
         return self.checker.violation(values) is None and self.checker.undecided(values) is None
 
     def assignment(self, found: Found) -> Mapping[str, Any]:
-        """The values of the FlatZinc variables; of those that are intervals the number that would be printed."""
+        """The values of the FlatZinc variables; for an interval, the number that would be printed."""
         if self.floats:
             return self._box(found)
         plain = self.prepared.original(found.values).tolist()
@@ -145,5 +146,5 @@ class Judge:
 
 
 def points(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-    """A number (float64) of each interval between codes."""
+    """A number (float64) in each interval between codes."""
     return np.array([floats.shortest(low, high) for low, high in zip(*(floats.numbers(end) for end in (lower, upper)))])

@@ -1,9 +1,9 @@
-"""What is told of a search while it is under way: one line, at most once a second.
+"""Progress of a search: one line, at most once a second.
 
     12 s: 1.25M nodes/s, objective 103, bound 98, gap 4.85 %, 12 open, last by gpu window in block 3 at 8.2 s
 
-On a terminal the line is written over again and again (progress.py). With `-v` it is a line of the log instead, ever
-more rarely: after each twentieth of the time so far. Elsewhere nothing is told, and nothing is asked of the engine.
+On a terminal the line is updated repeatedly (progress.py). With `-v` it is a line of the log instead, at growing
+intervals of a twentieth of the time so far. Otherwise there is no line, and the engine is not queried.
 """
 
 from __future__ import annotations
@@ -28,27 +28,28 @@ UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 
 @dataclass
 class Live:
-    """One search by one engine. `began` is on the clock of time.monotonic; `sampled`: samples are wanted."""
+    """The progress of one search by one engine. `began` is on the clock of time.monotonic; `sampled` is whether samples
+    are needed."""
 
     began: float
     sense: int
     sampled: bool = False
-    meaning: Callable[[int], float] = int  # of what the engine has of the objective
+    meaning: Callable[[int], float] = int  # the objective's value from the engine's number
     due: float = field(init=False)
     looked: float = field(init=False)
     sample_due: float = 0.0
     nodes: int = 0
-    last: tuple[Found, float] | None = None  # the last answer and when it came
+    last: tuple[Found, float] | None = None  # the last answer and its time
 
     def __post_init__(self) -> None:
         self.looked, self.due = self.began, self.began + progress.PATIENCE_SECONDS
 
     def note(self, found: Found) -> None:
-        """An answer."""
+        """Records an answer."""
         self.last = found, time.monotonic()
 
     def samples(self, engine: Engine) -> Iterator[Sample]:
-        """Called again and again while the engine runs; how the search goes, when it is time to."""
+        """Called repeatedly while the engine is running; yields a sample when it is time to."""
         now = time.monotonic()
         if not self.sampled or now < self.sample_due:
             return
@@ -58,7 +59,7 @@ class Live:
         yield Sample(now - self.began, counted["nodes"], bound, counted.get("idle_ns", 0) / 1e9)
 
     def look(self, engine: Engine, n_solutions: int) -> None:
-        """Called again and again while the engine runs; tells when it is time to."""
+        """Called repeatedly while the engine is running; writes the line when it is time to."""
         now = time.monotonic()
         logged = log.isEnabledFor(logging.INFO)
         if now < self.due or not (logged or progress.is_shown()):
@@ -71,12 +72,12 @@ class Live:
         log.info("%s", line) if logged else progress.tell(line)
 
     def value(self, objective: int) -> float | None:
-        """Of the objective, where it is finite."""
+        """The value of the objective; None if it is infinite."""
         known = finite(objective)
         return known if known is None else self.meaning(known)
 
     def state(self, engine: Engine, n_solutions: int) -> list[str]:
-        """How far the search is."""
+        """The parts of the line on the state of the search."""
         objective = self.value(self.last[0].objective) if self.last else None
         parts = (
             bounds(objective, self.value(self.sense * engine.bound)) if self.sense else [count(n_solutions, "solution")]
@@ -89,7 +90,7 @@ class Live:
 
 
 def bounds(objective: float | None, bound: float | None) -> list[str]:
-    """The best objective, what no solution can pass, and how far they are apart; each where it is known."""
+    """The parts of the line on objective, bound and gap, as far as they are known."""
     parts = ["no solution" if objective is None else f"objective {objective}"]
     if bound is not None:
         parts.append(f"bound {bound}")
@@ -99,7 +100,7 @@ def bounds(objective: float | None, bound: float | None) -> list[str]:
 
 
 def count(number: int, noun: str) -> str:
-    """As in "1 solution" and "2 solutions"."""
+    """A number with its noun, such as "1 solution" and "2 solutions"."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 

@@ -1,4 +1,4 @@
-"""What a run can count on: cores, a GPU, other ranks."""
+"""The resources of a run: cores, a GPU, other ranks."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from turbo_fzn.ranks.world import world
 
 @dataclass(frozen=True)
 class Machine:
-    """`cores` that this process may use; `no_gpu`: why there is no GPU, None where there is a driver; `is_rank`: this
-    process is one of several ranks."""
+    """The machine: the number of `cores` that this process may use; `no_gpu`, the reason why there is no GPU, None if
+    there is a driver; `is_rank`, whether this process is one of several ranks."""
 
     cores: int
     no_gpu: str | None
@@ -21,6 +21,6 @@ class Machine:
 
 
 def here(options: Options) -> Machine:
-    """The machine of this process. Nobody looks for a driver where `--arch` wants none."""
+    """The machine of this process. Does not look for a driver if `--arch` excludes GPUs."""
     no_gpu = wake.absence() if options.may_use_gpu() else "--arch wants none"
     return Machine(len(os.sched_getaffinity(0)), no_gpu, world() is not None)

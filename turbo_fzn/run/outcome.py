@@ -1,4 +1,4 @@
-"""What a search hands out: solutions, now and then how it goes, and its end."""
+"""The events of a search: solutions, samples of its progress, and its end."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ CLOSED = ("ALL_SOLUTIONS", "OPTIMAL_SOLUTION", "UNSATISFIABLE")  # statuses: the
 
 @dataclass
 class Solution:
-    """An answer: each output item with the values of its variables, the objective (None to satisfy), and who found it.
-    `statistics` are those of that moment, where they were asked for; `seconds` since the search began."""
+    """An answer: each output item with the values of its variables, the objective (None to satisfy), and its finder.
+    `statistics` are those of that moment, if the options ask for them; `seconds` is the time since the search began."""
 
     outputs: list[tuple[Output, np.ndarray]]
     objective: float | None
@@ -26,8 +26,8 @@ class Solution:
 
 
 class Sample(NamedTuple):
-    """How the search went at a moment: seconds since it began, nodes so far, what is proved of the objective, and how
-    long blocks have waited for work, all together."""
+    """The state of a search: seconds since it began, nodes so far, the proved bound of the objective, and the time that
+    all blocks together have waited for work."""
 
     seconds: float
     nodes: int
@@ -37,8 +37,8 @@ class Sample(NamedTuple):
 
 @dataclass
 class Finished:
-    """The end: whether all that was asked for is known, how many answers were given, the statistics, whether the
-    objective is proved to improve for ever, its `sense` (as of a TNF), and the seconds since the search began."""
+    """The end of a search: whether it is complete, the number of answers, the statistics, whether the objective is
+    proved to be unbounded, its `sense` (as in a TNF), and the seconds since the search began."""
 
     complete: bool
     n_solutions: int

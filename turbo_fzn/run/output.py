@@ -1,7 +1,7 @@
 """Solutions and status lines: MiniZinc's text protocol, and that of the XCSP3 competitions.
 
-Sources: the FlatZinc specification of the MiniZinc handbook; the rules of the XCSP3 competitions. A style is chosen by
-the language of the input. Everything is flushed at once, since whoever reads may stop the process at any time.
+Sources: the FlatZinc specification of the MiniZinc handbook; the rules of the XCSP3 competitions. The language of the
+input determines the style. All output is flushed at once, since the reader may stop the process at any time.
 
 | | MiniZinc | XCSP3 |
 |---|---|---|
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from turbo_fzn import progress
 from turbo_fzn.run import turbo_statistics
 
-if TYPE_CHECKING:  # the status lines are wanted also where NumPy is not loaded yet
+if TYPE_CHECKING:  # the status lines are also used before NumPy is loaded
     import numpy as np
 
     from turbo_fzn.options import Options
@@ -35,7 +35,7 @@ UNSATISFIABLE = "=====UNSATISFIABLE====="
 UNBOUNDED = "=====UNBOUNDED====="
 UNKNOWN = "=====UNKNOWN====="
 ERROR = "=====ERROR====="
-INCOMPLETE = "d INCOMPLETE EXPLORATION"  # so ACE, a solver of XCSP3, says that there may be other or better solutions
+INCOMPLETE = "d INCOMPLETE EXPLORATION"  # the line of ACE when there may be other or better solutions
 PYTHON_TYPES: dict[str, Any] = {"bool": bool, "float": float}  # of values; all others are int
 NOTHING_COUNTED = {"nodes": 0, "failures": 0}
 
@@ -47,7 +47,7 @@ def value_of(item: Output, values: np.ndarray) -> object:
 
 
 def _format_value(item: Output, values: np.ndarray) -> str:
-    """As FlatZinc text. `arrayNd(ranges, [...])` is understood by every version of MiniZinc, for any index ranges."""
+    """The value as FlatZinc text. Every version of MiniZinc reads `arrayNd(ranges, [...])`, for any index ranges."""
     if item.kind == "bool":
         texts = ["true" if v else "false" for v in values]
     elif item.kind == "float":
@@ -61,7 +61,8 @@ def _format_value(item: Output, values: np.ndarray) -> str:
 
 
 def float_text(value: float) -> str:
-    """The shortest text that reads back, as MiniZinc writes floats: with a point, and a zero without a sign."""
+    """The shortest text that is read as the same number, in MiniZinc's form: with a point, and a zero without a
+    sign."""
     mantissa, exponent, power = repr(value + 0.0).partition("e")
     return (mantissa if "." in mantissa else f"{mantissa}.0") + exponent + power
 
@@ -82,7 +83,7 @@ def write(stream: TextIO, text: str) -> None:
 
 
 def _write_statistics(stream: TextIO, statistics: Mapping[str, Any]) -> None:
-    """The `%%%mzn-stat` block: numbers as they are, times as seconds, text in quotes."""
+    """Writes the `%%%mzn-stat` block: numbers as they are, times as seconds, text in quotes."""
     lines = []
     for name, value in statistics.items():
         text = f'"{value}"' if isinstance(value, str) else _format_number(value)
@@ -95,12 +96,13 @@ def _format_number(value: Any) -> str:
 
 
 class MiniZincStyle:
-    """Prints solutions. Of an optimisation model, those that a better one follows are printed only when asked for."""
+    """Prints the answers in MiniZinc's protocol. In optimisation, improving solutions before the last one are printed
+    only if the options ask for them."""
 
     def __init__(self, stream: TextIO, options: Options, model: Model | None = None):
         self.stream, self.options, self.model = stream, options, model
         self.every = options.intermediate or options.all_solutions
-        self.held: Solution | None = None  # the best so far, not printed
+        self.held: Solution | None = None  # the best so far, if it is not printed
 
     def add(self, solution: Solution) -> None:
         if self.every or solution.objective is None:
@@ -129,7 +131,8 @@ class MiniZincStyle:
             _write_statistics(self.stream, self.named(finished.statistics))
 
     def fail(self) -> bool:
-        """An error ends the search: what was found was checked, and holds. Whether that said all there is to say."""
+        """Called when an error ends the search: prints the held solution, which was checked. Returns whether that is
+        the complete answer."""
         self.print_held()
         return False
 
@@ -139,12 +142,12 @@ class MiniZincStyle:
             _write_statistics(self.stream, self.named(NOTHING_COUNTED))
 
     def named(self, statistics: Mapping[str, Any]) -> Mapping[str, Any]:
-        """By the names that are asked for."""
+        """The statistics by the names that the options ask for."""
         return turbo_statistics.named(statistics) if self.options.turbo_statistics else statistics
 
 
 def _status_line(finished: Finished) -> str:
-    """The last line of the answer; empty where solutions were found and there may be more."""
+    """The last line of the answer; empty if there are solutions and there may be more."""
     if finished.unbounded:
         return UNBOUNDED
     if finished.n_solutions == 0:
@@ -153,7 +156,8 @@ def _status_line(finished: Finished) -> str:
 
 
 class CompetitionStyle(MiniZincStyle):
-    """That of the XCSP3 competitions. With -a and -i solutions are printed as they come, the status at the end."""
+    """Prints the answers in the format of the XCSP3 competitions. With -a and -i solutions are printed as they come,
+    the status at the end."""
 
     def add(self, solution: Solution) -> None:
         improves = solution.objective is not None and (self.held is None or self.held.objective != solution.objective)
@@ -179,7 +183,7 @@ class CompetitionStyle(MiniZincStyle):
         self.print_held(status)
         write_line(self.stream, f"d FOUND SOLUTIONS {finished.n_solutions}")
         write_line(self.stream, "d COMPLETE EXPLORATION" if finished.complete else INCOMPLETE)
-        if finished.unbounded:  # for which the competitions have no status
+        if finished.unbounded:  # the competitions have no status for it
             write_line(self.stream, "d UNBOUNDED")
         if self.options.statistics:
             self.print_statistics(finished.statistics)
@@ -204,8 +208,8 @@ class CompetitionStyle(MiniZincStyle):
 
 
 def instantiation(solution: Solution, model: Model | None, kind: str) -> str:
-    """The `v` line: all variables, in the order of the instance, and their values; `*`, any value, for a variable that
-    the instance does not speak of."""
+    """The `v` line: all variables in the order of the instance, and their values; `*`, any value, for a variable that
+    occurs in no constraint."""
     ((item, values),) = solution.outputs
     texts = [str(v) for v in values.tolist()]
     assert model is not None, "an XCSP3 instance has a model"
@@ -223,25 +227,25 @@ def instantiation(solution: Solution, model: Model | None, kind: str) -> str:
 
 
 def _is_xcsp3(path: str) -> bool:
-    """Whether a file is an XCSP3 instance, by its name alone: the answer must have its style also where it fails."""
+    """Whether a file is an XCSP3 instance, by its name alone: errors, too, must have the right style."""
     return ".xml" in [suffix.lower() for suffix in Path(path).suffixes[-2:]]
 
 
 def style_of(path: str, model: Model | None = None) -> type[MiniZincStyle]:
-    """By the name of the file, and by the model if that has been read: another name may have an XCSP3 instance, too."""
+    """The style for a file, by its name, or by its model if it has been read: XCSP3 instances may have other names."""
     in_xcsp3 = _is_xcsp3(path) or (model is not None and model.language == "XCSP3")
     return CompetitionStyle if in_xcsp3 else MiniZincStyle
 
 
 def unknown_answer(options: Options) -> str:
-    """All that stdout says where nothing has become known."""
+    """The whole output to stdout when there is no result."""
     text = io.StringIO()
     style_of(options.file)(text, options).unknown()
     return text.getvalue()
 
 
 def error_line(argv: Sequence[str], unsupported: bool) -> str:
-    """What stdout says of an error, in the style of the file that the command line names."""
+    """The line on stdout for an error, in the style of the file that the command line names."""
     if not any(_is_xcsp3(word) for word in argv):
         return ERROR
     return "s UNSUPPORTED" if unsupported else "s UNKNOWN"

@@ -1,21 +1,21 @@
-"""What a run does where its user leaves it open: which engines, how many threads, and how they search.
+"""Default choices of a run: engines, number of threads, and search methods.
 
-`decide` says all of it, once for each search, as a `Decision` that is not changed any more; `-v` says it and why. What
-was asked for counts first; the rest follows from the model and the machine:
+`decide` makes all of them, once for each search, as a `Decision` that does not change; `-v` prints it with its reason.
+Options take precedence; the rest depends on the model and the machine:
 
-* A search annotation is followed, by one thread: by one that learns from conflicts, to optimise (roles.py).
-* Where all solutions are wanted, or several of them, one thread enumerates them, always in the same order.
-* Else a model without a search annotation is given to free search, on two threads of the CPU: one searches the tree,
-  and as there is no order to follow, it follows the failures (dom/wdeg: Boussemart et al., ECAI 2004); the other
-  searches neighbourhoods and restarts. docs/measurements/free-search.md has the figures.
-* Beside a GPU, free search has the host's threads learn from conflicts: all but two, at most 16, since the GPU finds
-  solutions sooner than they do, but proves little. A search annotation is followed by one thread there, too.
-* One thread learns from conflicts, in all roles in turn; where nobody can learn, it searches the tree, unless the
-  objective is real: then restarts, which find the solutions that the tree is bounded by, and see to the proof.
-* A seed says that equal runs are to print the same. So without `-p` or `-f` it means one thread on a CPU, and the
-  relaxation beside that takes turns with it, which are counted (turns.py).
-* The hybrid engine searches the tree, whatever is asked for beside it, by a thread each core.
-* Ranks share one tree: each has its GPUs, and threads that learn beside them; without a GPU, threads of the CPU.
+* A search annotation is followed by one thread; in optimisation, by a learner (roles.py).
+* If all or several solutions are wanted, one thread enumerates them, always in the same order.
+* Otherwise a model without a search annotation gets free search, on two threads of the CPU: one searches the tree by
+  failure weights (dom/wdeg: Boussemart et al., ECAI 2004), since there is no order to follow; the other searches
+  neighbourhoods and restarts. docs/measurements/free-search.md has the figures.
+* Beside a GPU, threads of the host are learners in free search: all but two, at most 16, since the GPU finds solutions
+  sooner than they do, but proves little. A search annotation is followed by one thread there, too.
+* A single thread is a learner, with all roles in turn; if no thread can learn, it searches the tree, unless the
+  objective is real: then it restarts, which finds solutions that bound the tree, and also completes the proof.
+* A seed means that runs must be reproducible. So without `-p` or `-f` it implies one thread on a CPU, and the
+  relaxation beside it takes counted turns with it (turns.py).
+* The hybrid engine searches the tree with a thread for each core, and ignores other methods.
+* Ranks share one tree: each has its GPUs with learning threads beside them, or threads of the CPU without a GPU.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ from turbo_fzn.spellings import no_such
 from turbo_fzn.tnf.language import TNF
 
 FREE_THREADS = 2
-THREADS_LEFT = 2  # beside a GPU, for the host's own work: to check solutions, to seek bounds
+THREADS_LEFT = 2  # beside a GPU, for the host's own work: checking solutions, proving bounds
 MOST_THREADS = 16
-GPU_LNS_PERCENT = 75  # a GPU has blocks to spare
+GPU_LNS_PERCENT = 75  # a GPU has many blocks
 CPU_LNS_PERCENT = 50
 SHARE_BESIDE_ONE = 0.1  # of the time, for dividing relaxations beside a single block
-RESTARTS = {"weighted", "annotated"}  # one of them proves what the tree does not
+RESTARTS = {"weighted", "annotated"}  # without the tree, one of them completes the proof
 CPU, GPU, HYBRID = "cpu", "gpu", "hybrid"
 
 
 class Relaxation(NamedTuple):
-    """A linear relaxation beside the search: whether the two take turns, which are counted, and the share of the time
-    for dividing it."""
+    """A linear relaxation beside the search: whether the two take counted turns, and the share of the time for branch
+    and bound."""
 
     in_turns: bool
     share: float
@@ -53,13 +53,13 @@ class Relaxation(NamedTuple):
 
 @dataclass(frozen=True)
 class Decision:
-    """How a model is searched.
+    """The choices for a search.
 
-    `engines`: in the order in which they begin; of several ranks, those of this one. `threads` of the CPU or hybrid
-    engine (0 without one), of which the last ones are `learners`; `by_failures`: the tree follows the failures;
-    `methods` and `gpu_methods`: what each engine may use; `cpu_lns_percent`, `gpu_lns_percent`: share of the blocks
-    that search neighbourhoods and restart. `relaxation`: None where there is none. `repeatable`: equal runs are to
-    print the same. `reason` is what `-v` says.
+    `engines`: in the order in which they begin; with several ranks, those of this one. `threads` of the CPU or hybrid
+    engine (0 without one), the last ones of which are `learners`; `by_failures`: the tree search uses failure weights;
+    `methods` and `gpu_methods`: the methods that each engine may use; `cpu_lns_percent`, `gpu_lns_percent`: the share
+    of the blocks that search neighbourhoods and restart. `relaxation`: None for none. `repeatable`: runs must be
+    reproducible. `reason` is printed by `-v`.
     """
 
     engines: tuple[str, ...]
@@ -76,7 +76,8 @@ class Decision:
 
 
 class _Case(NamedTuple):
-    """What is asked, and of which machine. `several` solutions are wanted; `learns`: a thread could learn."""
+    """The input of a decision: model, options, machine. `several`: more than one solution is wanted; `learns`: a thread
+    could learn."""
 
     tnf: TNF
     options: Options
@@ -86,15 +87,15 @@ class _Case(NamedTuple):
 
 
 class _Way(NamedTuple):
-    """How many threads search, and whether by free search."""
+    """The number of threads, and whether they use free search."""
 
     threads: int
     free: bool
 
 
 def decide(tnf: TNF, options: Options, machine: Machine, wanted: int) -> Decision:
-    """`wanted`: so many solutions of a satisfaction model (0: all), as which the search for all optima counts, too.
-    Raises UsageError for a method or a role that there is not."""
+    """The decision for a search. `wanted` is the number of solutions of a satisfaction model (0: all), or of optimal
+    solutions in the search for these. Raises UsageError for an unknown method or role."""
     case = _case(tnf, options, machine, wanted)
     engines = _engines(options, machine)
     if engines == (HYBRID,):
@@ -126,7 +127,8 @@ def decide(tnf: TNF, options: Options, machine: Machine, wanted: int) -> Decisio
 
 
 def _hybrid(case: _Case) -> Decision:
-    """The tree alone, by a thread each core, or by one where equal runs are to print the same."""
+    """The decision for the hybrid engine: tree search by a thread for each core, or by one if runs must be
+    reproducible."""
     options, methods = case.options, wanted_methods(case.options)
     asked = options.blocks or options.threads
     way = _Way(asked or (1 if options.seed is not None else case.machine.cores), free=False)
@@ -143,14 +145,14 @@ def _case(tnf: TNF, options: Options, machine: Machine, wanted: int) -> _Case:
 
 
 def shares_tree(options: Options, is_rank: bool) -> bool:
-    """With other ranks."""
+    """Whether this process shares the tree with other ranks."""
     return is_rank and not options.cp_profiler
 
 
 def _engines(options: Options, machine: Machine) -> tuple[str, ...]:
-    """With `--arch auto` the GPU joins the CPU as soon as it is ready; on a rank both begin together. None where there
-    is no GPU on a rank that was told to use it, nor where one was told to be hybrid. The profiler wants the tree of one
-    block."""
+    """The engines of the search. With `--arch auto` the GPU joins the CPU as soon as it is ready; on a rank both begin
+    together. A rank has none if `--arch` requires a GPU that is missing, or is hybrid. The profiler needs the tree of
+    one CPU block."""
     has_gpu = options.may_use_gpu() and machine.no_gpu is None
     if options.cp_profiler:
         return (CPU,)
@@ -164,7 +166,8 @@ def _engines(options: Options, machine: Machine) -> tuple[str, ...]:
 
 
 def _way(case: _Case, asked: int | None, beside_gpu: bool = False) -> _Way:
-    """`asked`: how many threads, or blocks, where the user says so."""
+    """The number of threads, and whether they use free search; `asked` is the number of threads or blocks in the
+    options."""
     alone = asked == 1 or (asked is None and case.options.seed is not None and not case.options.free_search)
     free = not case.several and (case.options.free_search or _suits_free_search(case, alone))
     if beside_gpu and free and case.learns:
@@ -173,9 +176,9 @@ def _way(case: _Case, asked: int | None, beside_gpu: bool = False) -> _Way:
 
 
 def _suits_free_search(case: _Case, alone: bool) -> bool:
-    """Whether free search is the default. One thread needs a learner for that, which proves and finds; else the tree
-    does more, but for one that would halve a real objective first, which may be long without a solution. Ranks of one
-    thread each share the tree."""
+    """Whether free search is the default. One thread must be able to learn, or the tree search is better, except for a
+    real objective, whose interval the tree would split first, perhaps long without a solution. Ranks of one thread each
+    share the tree."""
     if case.tnf.annotated or case.options.lns == "off" or case.options.cp_profiler:
         return False
     return not alone or case.tnf.has_real_objective or (case.learns and not case.machine.is_rank)
@@ -190,13 +193,13 @@ def _follows_failures(case: _Case) -> bool:
 
 
 def _has_portfolio(case: _Case, way: _Way) -> bool:
-    """Whether other methods are of use beside the tree."""
+    """Whether other methods than the tree search are useful."""
     return not case.several and (case.tnf.sense != 0 or way.free)
 
 
 def _neighbourhoods(case: _Case, way: _Way, n_learners: int, methods: frozenset[str]) -> tuple[int, frozenset[str]]:
-    """(per cent of the threads that do not learn, methods). Half search neighbourhoods and restarts; one that is alone
-    does nothing else where a learner, or a restart of its own, proves what the tree would."""
+    """(share in per cent of the threads that do not learn, methods). Half search neighbourhoods and restarts; a single
+    one does only that if a learner, or its own restarts, can complete the proof."""
     lns = case.options.lns
     if not _has_portfolio(case, way) or lns == "off" or (lns == "auto" and not way.free):
         return 0, methods
@@ -208,8 +211,9 @@ def _neighbourhoods(case: _Case, way: _Way, n_learners: int, methods: frozenset[
 
 
 def _relaxation(case: _Case, engines: tuple[str, ...], whole: _Way, n_learners: int) -> Relaxation | None:
-    """With one block it would be as much as the search itself: there free search alone has it, and with little time.
-    With a seed, too, it takes turns with a learner, or there is none, since equal runs are to print the same."""
+    """The relaxation beside the search. With a single block it would take as much time as the search, so only free
+    search has it, with a small share; with a seed it takes counted turns with a learner, or there is none, since runs
+    must be reproducible."""
     options = case.options
     if case.tnf.sense == 0 or options.cp_profiler or options.relaxation == "off":
         return None
@@ -223,7 +227,7 @@ def _relaxation(case: _Case, engines: tuple[str, ...], whole: _Way, n_learners: 
 
 
 def _takes_turns(machine: Machine, n_learners: int) -> bool:
-    """Whether the single block of a search on the CPU is one that can: a learner, and no other rank beside it."""
+    """Whether the single block of a search on the CPU can take turns: a learner, without other ranks."""
     return not machine.is_rank and n_learners > 0
 
 
@@ -236,7 +240,7 @@ def _reason(case: _Case, way: _Way, n_learners: int) -> str:
 
 
 def advice(tnf: TNF, options: Options) -> str | None:
-    """What to tell a user whose time was over before the search, where free search was not tried."""
+    """Advice for a user whose time limit was over before the search ended, if free search was not used; else None."""
     wanted = options.solution_limit() if tnf.sense == 0 else 1
     if options.free_search or options.cp_profiler or not tnf.annotated or wanted != 1:
         return None
@@ -244,8 +248,7 @@ def advice(tnf: TNF, options: Options) -> str | None:
 
 
 def check_names(options: Options) -> None:
-    """Raises UsageError for GPUs, methods, roles and variants that there cannot be, also where the run would not use
-    them."""
+    """Raises UsageError for invalid GPUs, methods, roles and variants, even if the run would not use them."""
     wanted_methods(options)
     named_learners(options)
     devices.check_form(options.gpus)
@@ -263,7 +266,7 @@ def _check_variants(options: Options) -> None:
 
 
 def wanted_methods(options: Options) -> frozenset[str]:
-    """Raises UsageError for a name that is no method."""
+    """The methods that --without leaves. Raises UsageError for a name that is no method."""
     unwanted = frozenset((options.without or "").replace(",", " ").split())
     if unknown := unwanted - frozenset(METHODS):
         raise UsageError(no_such("--without: no method", unknown, METHODS))

@@ -1,4 +1,4 @@
-"""From a parsed model to a TNF at its root fixpoint, from where every engine starts.
+"""Prepares a parsed model: a TNF at its root fixpoint, from which every engine starts.
 
 Lowering and simplifying are Python and NumPy, which a signal interrupts by itself. Propagation is one call into the
 kernels: it runs in a thread, so that a signal handler of the main thread can run and stop it.
@@ -59,8 +59,8 @@ def prepare(model: Model, options: Options, interrupt: Interrupt) -> Prepared:
 
 
 def breaks_symmetry(model: Model, options: Options) -> bool:
-    """Whether one solution of several that are symmetric will do, and is looked for. The solution that a warm start
-    suggests may not be the least of its class."""
+    """Whether symmetries are to be broken: one solution is enough, and there is no warm start, whose solution may not
+    be the least of its class."""
     goal = model.goal or Goal("satisfy", None, [], 0)
     wanted = options.solution_limit() if goal.method == "satisfy" else options.optimal_limit()
     is_left_to_us = options.symmetry == "auto" and options.free_search and not has_warm_start(goal.annotations)
@@ -74,19 +74,19 @@ def has_warm_start(annotation: object) -> bool:
 
 
 def set_precision(tnf: TNF, precision: float) -> None:
-    """How small intervals are made, and by how much the objective must improve, so that a solution holds to within the
-    precision and the optimum is known as well: rows add up what their variables are off."""
+    """Sets the width of intervals and the step of the objective so that solutions and the optimum are within the
+    precision; both are smaller than it, since rows add up the errors of their variables."""
     if tnf.floats is not None:
         tnf.floats = replace(tnf.floats, width=precision / 8, step=precision / 2)
 
 
 def log_phase(name: str, seconds: float, tnf: TNF) -> None:
-    """The line of `-v` for a stage: its time, and the sizes after it."""
+    """Logs the line of `-v` for a stage: its time, and the sizes after it."""
     log.info("%s: %.2f s, %d variables, %d rows", name, seconds, tnf.n_vars, tnf.n_rows)
 
 
 def settle_root(prepared: Prepared, interrupt: Interrupt) -> Prepared:
-    """The engines start from the root fixpoint."""
+    """The prepared model with its TNF at the root fixpoint."""
     tnf = prepared.tnf
     if not tnf.infeasible:
         start = time.monotonic()
@@ -103,7 +103,7 @@ def settle_root(prepared: Prepared, interrupt: Interrupt) -> Prepared:
 
 def _propagate_interruptibly(tnf: TNF, interrupt: Interrupt) -> tuple[np.ndarray, np.ndarray] | None:
     """root.propagate in a thread, so that a signal handler of the main thread can run and stop it."""
-    library(32 if tnf.is_narrow() else 64, *float_flags(tnf))  # compiled here if need be: of that a stop tells
+    library(32 if tnf.is_narrow() else 64, *float_flags(tnf))  # compiled in this thread, where a stop reports it
     stop = root.Stop()
     result = in_thread(lambda: root.propagate(tnf, stop), interrupt, stop.set)
     if interrupt:
@@ -112,7 +112,8 @@ def _propagate_interruptibly(tnf: TNF, interrupt: Interrupt) -> tuple[np.ndarray
 
 
 def in_thread(work: Callable[[], T], interrupt: Interrupt, stop: Callable[[], None]) -> T:
-    """Runs `work` in a thread and calls `stop` when interrupted; returns or raises what `work` does."""
+    """Runs `work` in a thread and calls `stop` when interrupted. Returns the result of `work`, or raises its
+    exception."""
     outcome: list[T] = []
     errors: list[BaseException] = []
 

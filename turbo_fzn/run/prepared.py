@@ -1,4 +1,4 @@
-"""A model that is ready for an engine, and the way back from it to the FlatZinc that it was."""
+"""A model that is ready for an engine, with the conversion of its solutions to the original FlatZinc."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class Prepared:
     reconstruction: Reconstruction | None = None
     times: dict[str, float] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)  # before simplification, as statistics
-    started: float | None = None  # when the process began, on the clock of time.monotonic
+    started: float | None = None  # the start of the process, on the clock of time.monotonic
 
     def original(self, values: np.ndarray) -> np.ndarray:
-        """From values (int64 [..., n]) of the TNF's variables to those of the TNF before it was simplified."""
+        """The values of the variables before simplification, from those (int64 [..., n]) of the TNF's variables."""
         return values if self.reconstruction is None else self.reconstruction.values(values)

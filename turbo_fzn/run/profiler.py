@@ -1,11 +1,11 @@
-"""CP-Profiler: the search tree as messages over TCP, for the profiler of the MiniZinc IDE to draw.
+"""CP-Profiler: sends the search tree as messages over TCP to the profiler of the MiniZinc IDE, which draws it.
 
-Source: "The protocol (low level)" of the MiniZinc handbook's chapter on CP-Profiler. A message is its size (of what
-follows), its type, and fields; integers have four bytes, the highest first. A node is named by its number, its restart
-and its thread; the tree of a search after another is a restart. The records come from kernels/search/trace.h.
+Source: "The protocol (low level)" of the MiniZinc handbook's chapter on CP-Profiler. A message is its size (of the
+rest), its type, and fields; integers have four bytes, highest first. A node is identified by its number, its restart
+and its thread; the tree of each further search is a restart. The records come from kernels/search/trace.h.
 
-A profiler that is slow makes the search slow, for nothing is left out; one that is not there, or leaves, is warned of
-and costs nothing.
+A slow profiler makes the search slow, since no node is left out; a profiler that is missing, or disconnects, gives a
+warning and costs nothing.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ NODE_HEAD = struct.Struct(">iB8iB")
 TEXT_HEAD = struct.Struct(">Bi")
 CONNECT_SECONDS = 2.0
 FINISH_SECONDS = 5.0
-PENDING_BYTES = 2**18  # that are formatted ahead of what the profiler has taken
+PENDING_BYTES = 2**18  # formatted, and not yet read by the profiler
 RECORDS = 2**14  # formatted at once, some 20 ms
 
 
@@ -47,15 +47,15 @@ class Profiler:
         self.connection: socket.socket | None = connection
         self.names = names
         self.restarts = restarts
-        self.offset = 0  # of the trees of this engine among all
+        self.offset = 0  # the number of trees of earlier engines
         self.trees = 0
         self.pending = bytearray()
 
     @classmethod
     def connect(cls, prepared: Prepared, options: Options) -> Profiler | None:
-        """None where no profiler listens, which is warned of."""
+        """Connects to the profiler; None, with a warning, if none listens."""
         assert options.cp_profiler is not None
-        import socket  # only here: it costs 4 ms that no other run need pay
+        import socket  # only here: it costs 4 ms
 
         number, port = options.cp_profiler
         try:
@@ -74,7 +74,7 @@ class Profiler:
         self.pending += HEAD.pack(1 + len(fields), kind) + fields
 
     def pump(self, engine: Any) -> bool:
-        """Takes what the engine has written, as far as the profiler keeps up; whether there may be more."""
+        """Takes the engine's records, as far as the profiler keeps up. Returns whether there may be more."""
         self.send()
         if len(self.pending) >= PENDING_BYTES:
             return True
@@ -86,7 +86,7 @@ class Profiler:
         return len(records) > 0
 
     def next_engine(self) -> None:
-        """What comes now is written by another engine, which counts its trees from 0."""
+        """Begins the records of another engine, which numbers its trees from 0."""
         self.offset = self.trees
 
     def add_node(
@@ -108,7 +108,7 @@ class Profiler:
         self.pending += NODE_HEAD.pack(size, NODE, node, restart, NONE, *parents, alternative, children, status) + label
 
     def send(self) -> None:
-        """As much as the profiler takes now."""
+        """Sends as much as the profiler reads without waiting."""
         if self.connection is None:
             self.pending.clear()
             return
@@ -124,7 +124,7 @@ class Profiler:
             self.pending.clear()
 
     def finish(self, interrupt: Interrupt) -> None:
-        """Says that no more nodes come, waits until all is sent, but not for long, and hangs up."""
+        """Sends the end of the tree, waits a short time until all is sent, and disconnects."""
         self.add(DONE)
         limit = time.monotonic() + FINISH_SECONDS
         self.send()
@@ -146,7 +146,7 @@ def info(values: dict[str, Any]) -> bytes:
 
 
 def _variable_names(prepared: Prepared) -> list[str]:
-    """A FlatZinc name for each variable of the TNF, the modeller's before the compiler's; a number for want of one."""
+    """A name for each variable of the TNF: one of the modeller's, else one of the compiler's, else its number."""
     names = [f"_{number}" for number in range(prepared.tnf.n_vars)]
     if prepared.model is None:
         return names

@@ -1,5 +1,5 @@
-"""A model with real variables once more, in smaller boxes: what is asked of an engine when one before has left boxes
-that are no solution to within the precision, and may hold one.
+"""Refinement of a model with real variables: a further search in smaller boxes, after one has left boxes that may
+contain a solution but are none within the precision.
 """
 
 from __future__ import annotations
@@ -8,12 +8,12 @@ from dataclasses import replace
 
 from turbo_fzn.tnf.language import TNF
 
-REFINEMENT, SMALLEST_WIDTH = 1000, 1e-16  # of boxes that are no solution yet
+REFINEMENT, SMALLEST_WIDTH = 1000, 1e-16  # the factor by which boxes get smaller, and the least width
 
 
 def refine(tnf: TNF, best: int | None) -> TNF | None:
-    """The same model in smaller boxes, and asked for something better than the best solution that holds; None where
-    boxes are as small as they can be."""
+    """The model with smaller boxes, and an objective better than `best`, if there is one; None if boxes cannot be
+    smaller."""
     assert tnf.floats is not None, "only boxes are undecided"
     if tnf.floats.width == 0:
         return None

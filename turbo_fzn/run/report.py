@@ -30,7 +30,7 @@ def merge_counts(first: dict[str, int], second: dict[str, int]) -> dict[str, int
 
 
 def shares(finders: Counter[str]) -> str:
-    """As in "gpu window 12, cpu finder 3", the most first."""
+    """The counts as text, largest first, such as "gpu window 12, cpu finder 3"."""
     return ", ".join(f"{finder} {count}" for finder, count in finders.most_common())
 
 
@@ -39,7 +39,7 @@ def finite(bound: int) -> int | None:
 
 
 def progress(counted: dict[str, int], start: float, objective: float, bound: float | None) -> dict[str, Any]:
-    """What is told with a solution of an optimisation model, while the search goes on."""
+    """The statistics that are printed with an improving solution, while the search goes on."""
     return {
         "objective": objective,
         **({} if bound is None else {"objectiveBound": bound}),
@@ -66,8 +66,8 @@ def final(
     best: float | None,
     bound: float | None,
 ) -> dict[str, Any]:
-    """Everything, at the end. `counted` are the engine's counts, empty when there was no search; no solution is better
-    than `bound`, where that is known."""
+    """All statistics at the end. `counted` are the engine's counts, empty if there was no search; `bound` is the proved
+    bound of the objective, None if there is none."""
     tnf = prepared.tnf
     statistics: dict[str, Any] = {
         **{name: counted.get(field, 0) for name, field in STANDARD.items()},
@@ -88,7 +88,7 @@ def final(
 
 
 def _of_search(counted: dict[str, int], shape: dict[str, Any]) -> dict[str, Any]:
-    """What the engine has counted, and says of itself."""
+    """The statistics of the search: the engine's counts, and its shape."""
     names = ("iterations", "donations", "replays", "fixpoint_errors")
     return {
         "compileTime": sum(compiler.compile_seconds),
@@ -105,7 +105,7 @@ def _of_search(counted: dict[str, int], shape: dict[str, Any]) -> dict[str, Any]
 
 
 def learning(counted: dict[str, int]) -> dict[str, Any]:
-    """What the blocks that learn have counted; empty where none of them has learned anything."""
+    """The statistics of learners; empty if none has learned a clause."""
     if not (nogoods := counted.get("nogoods", 0)):
         return {}
     rows = max(counted["explanations"], 1)
@@ -123,7 +123,7 @@ def learning(counted: dict[str, int]) -> dict[str, Any]:
 
 
 def round_trips(counted: dict[str, int]) -> dict[str, Any]:
-    """What the messages of the hybrid engine have cost; empty of another engine."""
+    """The statistics of the hybrid engine's messages; empty for other engines."""
     if "round_trips" not in counted:
         return {}
     return {
@@ -137,14 +137,14 @@ def round_trips(counted: dict[str, int]) -> dict[str, Any]:
 
 
 def _activity_shares(counted: dict[str, int]) -> dict[str, float]:
-    """The share of the blocks' time that each activity has; empty unless the kernels were built to count it."""
+    """The share of the blocks' time for each activity; empty unless the kernels were built to count it."""
     ticks = {activity: counted[f"{activity}_ticks"] for activity in ACTIVITIES}
     total = sum(ticks.values())
     return {f"profile{name.capitalize()}": count / total for name, count in ticks.items()} if total else {}
 
 
 def depths(counted: dict[str, int]) -> dict[str, Any]:
-    """How deep the nodes were, and the rounds of propagation that one cost at each depth; empty unless the kernels were
+    """The mean depth of nodes, and the rounds of propagation for a node at each depth; empty unless the kernels were
     built to count it."""
     classes = [{name: counted.get(f"depth_{place}_{name}", 0) for name in DEPTHS} for place in range(N_DEPTHS)]
     nodes = sum(one["nodes"] for one in classes)

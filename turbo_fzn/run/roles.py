@@ -1,7 +1,7 @@
-"""Which blocks of the CPU engine learn from conflicts, and in which role (kernels/learn, docs/design/learning.md).
+"""The blocks of the CPU engine that learn from conflicts, and their roles (kernels/learn, docs/design/learning.md).
 
-A prover restarts often and probes the objective's bound, a finder restarts seldom and stays near the incumbent, a
-follower decides as the annotation says; a soloist does all of it in turn. The rest of the blocks search the tree and
+A prover restarts often and probes the objective's bound, a finder restarts rarely and stays near the incumbent, a
+follower makes the annotation's decisions; a soloist does all of these in turn. The other blocks search the tree and
 neighbourhoods, as without learners.
 """
 
@@ -18,17 +18,18 @@ from turbo_fzn.options import Options
 from turbo_fzn.spellings import no_such
 from turbo_fzn.tnf.language import TNF
 
-# With free search: from how many blocks on there is one in this role. With fewer, there is a soloist.
+# In free search: the number of blocks from which on there is one with this role. With fewer, there is a soloist.
 TO_OPTIMISE = {"prover": 3, "finder": 3, "follower": 6}
 TO_SATISFY = {"finder": 3, "prover": 3, "follower": 6}
-# Without free search, where there is an annotation to follow: who does, to optimise (True) and to satisfy.
+# With an annotation and without free search: the roles in optimisation (True) and in satisfaction.
 AS_ANNOTATED: dict[bool, tuple[str, ...]] = {True: ("follower",), False: ()}
-# Beside a GPU, which has blocks enough for the rest: in this order, again and again, but for one block that searches
+# Beside a GPU, which has enough blocks for other methods: these roles cyclically, except for one block that searches
 # neighbourhoods until the GPU does.
 BESIDE_GPU = ("prover", "finder", "follower", "soloist")
 
 
-# Which sets of variables learners decide first, with equal work each (docs/design/learning.md#what-is-decided-first).
+# The sets of variables that learners decide first, with equal work each
+# (docs/design/learning.md#what-is-decided-first).
 IN_TURN = ("all", "truths", "labelled")
 
 
@@ -40,7 +41,7 @@ class Learner(NamedTuple):
 
 
 def named_learner(text: str) -> Learner:
-    """As in `finder` or `finder:all+truths`. Raises UsageError for a name that is none."""
+    """The learner of a text such as `finder` or `finder:all+truths`. Raises UsageError for an unknown name."""
     role, colon, sets = text.partition(":")
     learner = Learner(role, tuple(sets.split("+"))) if colon else Learner(role)
     if role not in LEARNERS:
@@ -56,7 +57,7 @@ def names_of(options: Options) -> tuple[str, ...]:
 
 
 def named_learners(options: Options) -> tuple[Learner, ...]:
-    """The learners that --learn names; none for `auto` and `off`. Raises UsageError for a name that is none."""
+    """The learners that --learn names; none for `auto` and `off`. Raises UsageError for an unknown name."""
     named = names_of(options)
     return () if named in (("auto",), ("off",)) else tuple(map(named_learner, named))
 
@@ -64,8 +65,8 @@ def named_learners(options: Options) -> tuple[Learner, ...]:
 def choose_learners(
     tnf: TNF, options: Options, blocks: int, free: bool, beside_gpu: bool = False, is_rank: bool = False
 ) -> tuple[Learner, ...]:
-    """The blocks that learn, at most `blocks`; `is_rank`: of one of several ranks. Raises UsageError for a name that is
-    no role, and for one that is no set."""
+    """The blocks that learn, at most `blocks`; `is_rank` is whether this is one of several ranks. Raises UsageError for
+    an unknown role or set."""
     named = named_learners(options)
     if not _can_learn(tnf, options):
         return ()
@@ -77,8 +78,8 @@ def choose_learners(
 
 
 def _can_learn(tnf: TNF, options: Options) -> bool:
-    """Whether blocks may learn. None do where all solutions are wanted, where a bound is infinite, or where there are
-    real variables; nor with --variant, which learners have no part in, unless --learn names them."""
+    """Whether blocks may learn: not if all solutions are wanted, if a bound is infinite, or if there are real
+    variables; nor with --variant, which does not affect learners, unless --learn names them."""
     if options.variant and names_of(options) == ("auto",):
         return False
     one_is_enough = options.solution_limit() == options.optimal_limit() == 1

@@ -1,10 +1,9 @@
-"""The search of a prepared model: drive an engine, have its solutions checked, hand out the answers.
+"""The search of a prepared model: drives an engine, has its solutions checked, and yields the answers.
 
-`Search.events` yields a `Solution` for each answer worth printing, a `Sample` now and then where a report is wanted,
-then one `Finished`. Every solution is checked against the original FlatZinc before it is yielded (judge.py). The engine
-runs beside all this: while the host prints, the ring fills, and of the improving solutions that arrive together the
-best alone is looked at. When several optimal solutions are wanted, a second search enumerates them, with the objective
-fixed.
+`Search.events` yields a `Solution` for each answer to print, a `Sample` at intervals if a report is asked for, then one
+`Finished`. Every solution is checked against the original FlatZinc before it is yielded (judge.py). The engine works in
+parallel: while the host prints, the ring fills, and only the best of the improving solutions that arrive together is
+checked. If several optimal solutions are wanted, a second search enumerates them, with the objective fixed.
 """
 
 from __future__ import annotations
@@ -39,14 +38,14 @@ from turbo_fzn.tnf.language import TNF
 if TYPE_CHECKING:
     from turbo_fzn.run.bounding import Bounding
 
-Course = Generator[SearchEvent, None, bool]  # at its end: whether the whole space was searched
+Course = Generator[SearchEvent, None, bool]  # returns whether the whole space was searched
 POLL_SECONDS = 0.001
 PATIENCE_SECONDS = 0.1  # less than the 0.2 s that MiniZinc leaves between SIGTERM and SIGKILL
-READY_SECONDS = 0.05  # of search without a solution, after which the check is made ready for one
+READY_SECONDS = 0.05  # of search without a solution, after which the checker's tables are built
 
 
 class _Patience:
-    """How long an engine that was told to stop may go on."""
+    """The time for which an engine may go on after a stop."""
 
     def __init__(self) -> None:
         self.end: float | None = None
@@ -58,15 +57,15 @@ class _Patience:
 
 
 class Choice(Protocol):
-    """Which of the solutions that arrived are answers; see answers.py."""
+    """Selects the answers among the solutions that have arrived; see answers.py."""
 
     def worth_printing(self, arrived: list[Found]) -> list[Found]: ...
 
 
 class Search:
-    """One or two engines, one after the other, and what they have found so far.
+    """One or two engines, one after the other, and their results so far.
 
-    The engine is closed behind the last answer, by `close`: what it gives back must not delay an answer, nor lose one.
+    `close` closes the engine after the last answer: freeing its resources must neither delay nor lose an answer.
     """
 
     def __init__(self, prepared: Prepared, options: Options, interrupt: Interrupt):
@@ -74,19 +73,19 @@ class Search:
         interrupt.halt = self.halt
         self.engine: Engine | None = None
         self.start = time.monotonic()
-        self.counted: dict[str, int] = {}  # by the engines that are closed
+        self.counted: dict[str, int] = {}  # the counts of closed engines
         self.shape: dict[str, Any] = {}
-        self.bound: int | None = None  # proved of the objective
+        self.bound: int | None = None  # the proved bound of the objective
         self.n_solutions = 0
-        self.finders: Counter[str] = Counter()  # how many answers each engine's methods have found
+        self.finders: Counter[str] = Counter()  # the number of answers of each engine's methods
         self.last: Found | None = None
         self.best: int | None = None
         self.bounding: Bounding | None = None
         self.horizon: Horizon | None = None
         self.meaning = _objective_meaning(prepared.tnf)
-        self.all_are_optimal = False  # what is found from now on is as good as the best
+        self.all_are_optimal = False  # whether all further solutions are as good as the best
         self.profiler = Profiler.connect(prepared, options) if options.cp_profiler else None
-        if self.profiler is None:  # nobody wants the tree, which would need kernels of its own and one block
+        if self.profiler is None:  # without it, the special kernels and the single block are not needed
             self.options = replace(options, cp_profiler=None)
 
     def events(self) -> Generator[SearchEvent, None, None]:
@@ -115,15 +114,15 @@ class Search:
         return Finished(complete, n_solutions, statistics, self.is_unbounded, sense, statistics["solveTime"])
 
     def halt(self) -> None:
-        """In a signal handler: whatever is at work leaves the processors to the end of the search."""
+        """In a signal handler: makes engine and relaxation leave the processors."""
         if self.engine is not None:
             self.engine.halt()
         if self.bounding is not None:
             self.bounding.halt()
 
     def so_far(self, n_solutions: int, best: float | None) -> Finished:
-        """The end of a search that is left in the midst of it, for a caller who was given so many solutions, the last
-        one with this objective. In a signal handler: the engine may be in any state but that of a step half done."""
+        """The end of an interrupted search, for a caller that has got `n_solutions` solutions, the last one with the
+        objective `best`. May be called in a signal handler, between two steps of the engine's driver."""
         if self.engine is not None and self.options.statistics:
             self.counted = report.merge_counts(self.counted, self.engine.statistics())
             self.shape = {"engine": self.engine.name, **self.engine.shape, **self.shape}
@@ -134,7 +133,7 @@ class Search:
         return self.horizon is not None and self.horizon.proved
 
     def optimise(self, tnf: TNF) -> Course:
-        """The improvements; at the end, whether the last one is proved to be the best, or that there is none."""
+        """Yields the improvements. Returns whether the last one is proved to be optimal, or that there is none."""
         if has_no_bound(tnf):
             self.horizon = Horizon(self.judge)
             if self.horizon.is_free:
@@ -145,8 +144,8 @@ class Search:
         return complete and not self.is_unbounded
 
     def improvements(self, engine: Engine) -> Choice:
-        """From the best solution on that holds: one that was found and is undecided counts for nothing. Steps that come
-        together are one, unless equal runs are to print the same."""
+        """Selects improvements on the best solution that holds, ignoring undecided ones. Of improvements that arrive
+        together only the best is selected, unless runs must be reproducible."""
         steps = Improvements(self.prepared.tnf.sense, self.decision.repeatable)
         steps.best = self.best
         return steps
@@ -156,7 +155,7 @@ class Search:
         return Everything() if once else Distinct(self.judge.places)
 
     def enumerate_optimal(self) -> Course:
-        """The other solutions that have the objective of the last one, which is the best."""
+        """Yields the other solutions with the objective of the last one, which is the best."""
         assert self.last is not None and self.best is not None
         limit = self.options.optimal_limit()
         tnf = self.prepared.tnf
@@ -177,9 +176,9 @@ class Search:
         return complete or self.n_solutions >= limit > 0
 
     def run(self, tnf: TNF, make_choice: Callable[[Engine], Choice], limit: int, bounded: bool = False) -> Course:
-        """The answers that an engine finds, until there are `limit` in all (0: no limit); at the end, whether the whole
-        space was searched. What it leaves undecided, as boxes of real variables, another one searches with smaller
-        boxes. `bounded`: a relaxation may help."""
+        """Yields the answers of an engine, until there are `limit` in total (0: no limit). Returns whether the whole
+        space was searched. Undecided boxes of real variables are searched by a further engine with smaller boxes.
+        `bounded`: a relaxation may help."""
         self.decision = decide_job(Job(tnf, self.judge.exports, self.options, limit))
         if bounded:
             self.bounding = begin_bounding(self.judge, self.decision)
@@ -194,14 +193,14 @@ class Search:
                 settle_root(replace(self.prepared, tnf=tnf, times={}), self.interrupt)
             except Interrupted:
                 return False
-            except EngineError as error:  # what is asked for now takes numbers beyond a store: that is no answer
+            except EngineError as error:  # the refined model has numbers beyond a store, which is no result
                 log.info("no search of smaller boxes: %s", error)
                 return False
             complete = tnf.infeasible or (yield from self.run_once(tnf, make_choice, limit))
         return complete and not self.judge.undecided
 
     def run_once(self, tnf: TNF, make_choice: Callable[[Engine], Choice], limit: int) -> Course:
-        """The same, by one engine."""
+        """Yields the answers of one engine, as `run`."""
         self.close_engine()
         start = time.monotonic()
         with progress.stage("engine"):
@@ -221,7 +220,7 @@ class Search:
         return True
 
     def close(self) -> None:
-        """Gives back what the engine and the relaxation hold."""
+        """Frees the resources of the engine and the relaxation."""
         self.close_engine()
         if self.bounding is not None:
             self.bounding.close()
@@ -231,7 +230,7 @@ class Search:
             self.engine.close()
 
     def drive(self, engine: Engine, choice: Choice, limit: int) -> Course:
-        """Yields the answers until the engine ends; returns whether it has searched the whole space."""
+        """Yields the answers until the engine ends. Returns whether it has searched the whole space."""
         if self.bounding and not self.all_are_optimal:
             self.bounding.pace(engine)
         engine.start()
@@ -248,7 +247,8 @@ class Search:
         return complete
 
     def answers(self, engine: Engine, choice: Choice, limit: int) -> Course:
-        """The same, while the engine runs. One that does not end soon after it was told to is left alone."""
+        """Yields the answers while the engine is running, and returns as `drive`. An engine that does not end soon
+        after a stop is abandoned."""
         arrived: list[Found] = []
         failure: EngineError | None = None
         patience, hurry, all_told = _Patience(), _Patience(), True
@@ -256,7 +256,7 @@ class Search:
         while True:
             try:
                 running, complete = engine.running, engine.complete  # before the poll, so that no solution is missed
-            except EngineError as error:  # told after what was found before
+            except EngineError as error:  # raised after the solutions found before are yielded
                 running, complete, failure = False, False, error
             arrived += engine.poll()
             if self.bounding and not self.all_are_optimal:
@@ -265,7 +265,7 @@ class Search:
                 self.profiler.pump(engine)
             if running and (complete or self.is_over(engine, arrived, limit)):
                 engine.stop()
-                if patience.is_left():  # soon it is not running, and then only the best of what arrived needs a check
+                if patience.is_left():  # the engine ends soon; then only the best of the solutions needs a check
                     time.sleep(POLL_SECONDS)
                     continue
                 running = False
@@ -287,14 +287,14 @@ class Search:
         return complete and all_told
 
     def is_over(self, engine: Engine, arrived: list[Found], limit: int) -> bool:
-        """Whether the engine need not go on, though it has not searched the whole space."""
+        """Whether the engine can be stopped before it has searched the whole space."""
         misled = _engine_is_misled(self.prepared.tnf, self.judge)
         done = bool(self.interrupt) or self.has_enough(limit) or self.is_proved()
         return done or self.walks_on(engine, arrived) or misled
 
     def tell(self, answers: list[Found], engine: Engine, patience: _Patience) -> Generator[Solution, None, bool]:
-        """Those that hold. When the search is to end there may be more than can be checked soon: of improvements the
-        best is told alone, of others as many as there is patience for. Returns whether nothing is kept back."""
+        """Yields the answers that hold. After a stop there may be too many to check in time: then only the best of
+        improvements is yielded, and as many others as the time allows. Returns whether all were checked."""
         improving = self.prepared.tnf.sense != 0 and not self.all_are_optimal
         while answers:
             if improving and self.interrupt:
@@ -310,21 +310,21 @@ class Search:
         return True
 
     def tell_best(self, improvements: list[Found], engine: Engine) -> Generator[Solution, None, None]:
-        """The last one that holds, which is the best: boxes may be undecided."""
+        """Yields the best improvement that holds, which is the last one unless boxes are undecided."""
         for found in reversed(improvements):
             for held in self.judge.check([found]):
                 yield from self.answer(held, engine)
                 return
 
     def told(self, objective: int | None) -> float | None:
-        """What the search has of the objective, as its value."""
+        """The objective's value from the search's number."""
         return None if objective is None else self.meaning(objective)
 
     def has_enough(self, limit: int) -> bool:
         return 0 < limit <= self.n_solutions
 
     def walks_on(self, engine: Engine, arrived: list[Found]) -> bool:
-        """Whether the objective improves for ever, or seems to."""
+        """Whether the objective is proved to be unbounded, or seems to be."""
         if self.horizon is None:
             return False
         self.note_bound(engine)
@@ -332,23 +332,23 @@ class Search:
         return self.horizon.is_over
 
     def is_proved(self) -> bool:
-        """Whether the relaxation has proved that nothing is better than the best solution."""
+        """Whether the relaxation has proved that no solution is better than the best one."""
         return self.bounding is not None and not self.all_are_optimal and self.bounding.proves(self.best)
 
     def drain_trace(self, engine: Engine) -> None:
-        """The engine has ended: what it has written last, unless the profiler keeps us waiting."""
+        """Sends the last records of an engine that has ended, unless the profiler is too slow."""
         assert self.profiler is not None
         while self.profiler.pump(engine) and not self.interrupt:
             time.sleep(POLL_SECONDS)
         self.profiler.next_engine()
 
     def note_bound(self, engine: Engine) -> None:
-        """What the engine has proved by now."""
+        """Records the bound that the engine has proved."""
         if self.prepared.tnf.sense and not self.all_are_optimal:
             self.bound = report.finite(self.prepared.tnf.sense * engine.bound)
 
     def answer(self, found: Found, engine: Engine) -> Generator[Solution, None, None]:
-        """The solution that was found, counted and remembered. `-v` tells of it when the caller has it."""
+        """Counts, records and yields a solution; logs it after the caller has it."""
         self.n_solutions += 1
         self.finders[found.finder] += 1
         self.live.note(found)
@@ -369,14 +369,14 @@ class Search:
         yield Solution(self.judge.outputs(found), best, found.block, found.method, statistics, seconds)
         log.info("%.2f s: solution %d,%s by %s in block %d", seconds, *what)
         if self.horizon is not None and not self.all_are_optimal:
-            self.horizon.see(found)  # which takes a while: the caller has the solution already
+            self.horizon.see(found)  # after the caller has the solution, since it takes time
 
 
 def _engine_is_misled(tnf: TNF, judge: Judge) -> bool:
-    """Whether it takes a box that is undecided for the best solution, and asks for something better."""
+    """Whether the engine takes an undecided box for the best solution, and searches only better ones."""
     return tnf.sense != 0 and judge.undecided > 0
 
 
 def _objective_meaning(tnf: TNF) -> Callable[[int], float]:
-    """From the bound that the search has of the objective to its value."""
+    """The function from the search's number for the objective to its value."""
     return floats.number if tnf.has_real_objective else int

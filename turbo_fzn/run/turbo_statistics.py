@@ -1,7 +1,7 @@
 """Statistics by the names that C++ Turbo (1.2.8) gives them, for scripts that read these: `--turbo-statistics`.
 
-A name that is missing here has no counterpart, or is told only of other runs; docs/guide/from-turbo.md says which and
-why.
+A name that is missing here has no counterpart, or is printed in other runs only; docs/guide/from-turbo.md has the
+reasons.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ Statistics = Mapping[str, Any]
 
 
 def own(name: str) -> Callable[[Statistics], Any]:
-    """One of ours as it is."""
+    """The function that returns one of our statistics unchanged."""
     return lambda statistics: statistics[name]
 
 
 def _best_time(statistics: Statistics) -> float:
-    """From the start of the solver on."""
+    """The seconds to the best solution from the start of the solver."""
     return float(statistics["initTime"] + statistics["bestTime"])
 
 
@@ -43,7 +43,7 @@ RENAMED = {
     "store_mem": "memoryStore",
     "propagator_mem": "memoryRows",
 }
-# Theirs -> what it is made of ours; a KeyError says that it is none of this run's.
+# Name in C++ Turbo -> function of our statistics; a KeyError means that this run does not have it.
 NAMES: dict[str, Callable[[Statistics], Any]] = {
     "solver": lambda statistics: "turbo_fzn",
     "version": lambda statistics: __version__,
@@ -56,7 +56,7 @@ NAMES: dict[str, Callable[[Statistics], Any]] = {
 
 
 def named(statistics: Statistics) -> dict[str, Any]:
-    """Those that this run has, by the names of C++ Turbo."""
+    """The statistics that this run has, by the names of C++ Turbo."""
     found = {}
     for name, make in NAMES.items():
         try:

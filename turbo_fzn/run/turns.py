@@ -1,7 +1,7 @@
-"""Bounds from the linear relaxation in turns with a single learner: equal runs print the same.
+"""Bounds from the linear relaxation in turns with a single learner, so that runs are reproducible.
 
-The engine waits at the end of each turn (kernels/learn/turns.h). Then the relaxation hears of the best solution so far,
-the engine of what the relaxation has delivered, and the next turn begins (turbo_fzn/bounds/turns.py).
+The engine waits at the end of each turn (kernels/learn/turns.h). Then the relaxation gets the best solution so far, the
+engine gets the results that the relaxation has delivered, and the next turn begins (turbo_fzn/bounds/turns.py).
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from turbo_fzn.engine.cpu import CpuEngine
 from turbo_fzn.run.bounding import Bounding, Boxes, relaxation_of
 from turbo_fzn.run.judge import Judge
 
-TURN_WORK = round(TURN_SECONDS * 1e9)  # as the kernels count it
-MAKING_SECONDS = 3e-5  # counted, for each row of the TNF
+TURN_WORK = round(TURN_SECONDS * 1e9)  # in the kernels' unit
+MAKING_SECONDS = 3e-5  # an estimate for each row of the TNF
 
 
 class TurnBounding(Bounding):
-    """Beside a CpuEngine of one block, which learns, and a model without real variables."""
+    """A relaxation in turns with a CpuEngine of one block, a learner, on a model without real variables."""
 
     beside: BesideInTurns
 
@@ -31,10 +31,10 @@ class TurnBounding(Bounding):
         self.delivered: list[Found] = []
         self.bound = -NO_SOLUTION
         self.wishes: np.ndarray | None = None
-        self.arrived_at = 0  # the end of the turn that the relaxation has heard of last
+        self.arrived_at = 0  # the end of the last turn that was passed to the relaxation
 
     def deliver(self) -> None:
-        """In the thread of the relaxation, while the engine waits."""
+        """Takes the relaxation's results; called in its thread, while the engine waits."""
         self.delivered += [self.boxes.found.popleft() for _ in range(len(self.boxes.found))]
         self.bound = self.beside.bound
         wishes, self.boxes.wishes = self.boxes.wishes, None
@@ -61,7 +61,7 @@ class TurnBounding(Bounding):
         return [*new, *delivered]
 
     def best_of(self, best: int | None, arrived: list[Found]) -> int:
-        """sense * objective that is of no use any more, once those that arrived are checked."""
+        """The least sense * objective that does not improve on the best solution, including those that arrived."""
         objectives = [] if best is None else [best]
         objectives += [found.objective for found in arrived]
         return min((self.least_of_no_use(objective) for objective in objectives), default=NO_SOLUTION)

@@ -1,14 +1,14 @@
-"""Objectives without a bound: a proof that they improve for ever, or an end of walking on.
+"""Objectives without a bound: a proof that they are unbounded, or the end of a search that only walks on.
 
-Where the root leaves the objective without a bound in its good direction, a solution is looked at, and a *ray* from
-it: a direction of some variables, the objective among them, along which every row keeps holding, however far. That is
-the recession direction of linear programs, row by row. A sum is kept where the directions add up, a product where one
-factor stands still, a comparison where the sides do not come closer, a minimum where the smaller operand stays the
-smaller. Variables that move have no bound in their direction. Directions are rational numbers, and the rows that are
-broken are mended one by one, by another variable that moves.
+If the root has no bound of the objective in its good direction, a *ray* from a solution is searched: a direction of
+some variables, including the objective, along which every row holds, however far. This is the recession direction of
+linear programs, row by row. A sum holds if the directions add up, a product if one factor is constant, a comparison if
+the sides do not come closer, a minimum if the smaller operand remains the smaller. Moving variables must have no bound
+in their direction. Directions are rational numbers, and violated rows are repaired one by one, by moving another
+variable.
 
-A ray is a proof for the TNF. Before anything is claimed, points far out on it (2^200 steps) are put to the checker,
-which knows the original constraints and nothing of rows.
+A ray is a proof for the TNF. Before it is used, points far out on it (2^200 steps) are checked by the checker, which
+evaluates the original constraints and uses no rows.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ from turbo_fzn.tnf.language import ADD, ELEMENT, EQ, LEQ, MAX, MIN, MUL, TNF
 log = logging.getLogger("turbo_fzn")
 
 MOST_MOVING = 100  # variables of a ray
-MOST_CHECKS = 50_000  # of a row, on the way to one
-MOST_LOOKED_AT = 2**27  # rows, for those that name a variable
+MOST_CHECKS = 50_000  # of rows, in the search of a ray
+MOST_LOOKED_AT = 2**27  # rows scanned for those that have a variable
 MOST_SOLUTIONS = 2**14  # each better than the one before
-FAR_STEPS = (0, 1, 2**40, 2**70, 2**200)  # no constant of a model is as large
-KEPT_STEPS = (0, 2**20, 2**40, 2**50)  # of those back to 0: there a bound that depends on others may be behind
-LEAP = 2**20  # steps after which truths that nobody uses have changed once and for all
+FAR_STEPS = (0, 1, 2**40, 2**70, 2**200)  # beyond all constants of a model
+KEPT_STEPS = (0, 2**20, 2**40, 2**50)  # not taken back towards 0, where bounds that depend on others may be violated
+LEAP = 2**20  # steps after which unused truth values do not change any more
 LARGEST_FLOAT = 1.7e308
 Direction = dict[int, Fraction]  # of the variables that move
 
 
 def has_no_bound(tnf: TNF) -> bool:
-    """Whether the root leaves the objective without a bound in its good direction."""
+    """Whether the objective has no bound in its good direction at the root."""
     if tnf.infeasible or tnf.sense == 0:
         return False
     end = tnf.lower[tnf.objective] if tnf.sense > 0 else -tnf.upper[tnf.objective]
@@ -51,8 +51,8 @@ def has_no_bound(tnf: TNF) -> bool:
 
 
 class Horizon:
-    """What is known of an objective without a bound. `proved`: it has none. `given_up`: it has improved so often that
-    the search only walks on."""
+    """The state of an objective without a bound at the root. `proved`: it is unbounded. `given_up`: it has improved so
+    often that the search would only walk on."""
 
     def __init__(self, judge: Judge):
         self.judge, self.tnf = judge, judge.prepared.tnf
@@ -67,21 +67,21 @@ class Horizon:
         return self.proved or self.given_up
 
     def fixed(self) -> TNF:
-        """The model with the objective, which is in no row, at some number."""
+        """The model with the objective, which occurs in no row, fixed to a number."""
         tnf, at = self.tnf, self.tnf.objective
         lower, upper = tnf.lower.copy(), tnf.upper.copy()
         lower[at] = upper[at] = min(max(0, int(lower[at])), int(upper[at]))
         return replace(tnf, lower=lower, upper=upper)
 
     def count(self, n_found: int) -> None:
-        """So many solutions have arrived."""
+        """Counts the solutions that have arrived, and gives up after too many."""
         self.n_found += n_found
         if self.n_found >= MOST_SOLUTIONS and not self.is_over:
             self.given_up = True
             log.warning("the search is given up after %d solutions, each better than the one before", self.n_found)
 
     def see(self, found: Found) -> None:
-        """A solution that holds. Of many, fewer and fewer are looked at."""
+        """Searches a ray from a solution that holds; only from some of many solutions, at growing intervals."""
         self.n_told += 1
         if self.is_over or self.n_told & (self.n_told - 1):
             return
@@ -101,7 +101,8 @@ class Horizon:
         return self.judge.checker or (None if model is None else Checker(model))
 
     def holds_on(self, ray: Mapping[int, int], values: list[int]) -> bool:
-        """Whether the checker takes points of the ray for solutions. Behind LEAP they lie on a line for it, too."""
+        """Whether the checker accepts points of the ray as solutions. After LEAP they are on a line in the original
+        model, too."""
         checker, prepared = self.checker, self.judge.prepared
         if checker is None or max(map(abs, ray.values())) * 2 * LEAP >= INFINITY // 2:
             return False
@@ -117,7 +118,8 @@ class Horizon:
         return True
 
     def holds_far_out(self, found: Found) -> bool:
-        """The same of an objective that is in no row, in a model with real variables."""
+        """Whether the checker accepts far points of an objective that occurs in no row, in a model with real
+        variables."""
         checker = self.checker
         if checker is None or self.judge.checker is None:
             return False
@@ -136,7 +138,7 @@ def far(values: list[int]) -> bool:
 
 
 class Rays:
-    """Directions in which a solution (`values` of a TNF of integers) can be left for ever."""
+    """The rays from a solution (`values` of a TNF of integers)."""
 
     def __init__(self, tnf: TNF, values: list[int]):
         self.tnf, self.values = tnf, values
@@ -144,7 +146,7 @@ class Rays:
         self.rows: dict[int, list[tuple[int, int, int, int]]] = {}
 
     def find(self) -> dict[int, int] | None:
-        """The step of each variable that moves, the objective to the better; None where none is found."""
+        """A ray that improves the objective, as the step of each moving variable; None if none is found."""
         first = {self.tnf.objective: Fraction(-self.tnf.sense)}
         direction = self.extend(first) if all(self.may_move(*one) for one in first.items()) else None
         if direction is None:
@@ -153,8 +155,8 @@ class Rays:
         return {v: int(step * scale) for v, step in direction.items() if step}
 
     def starts(self, ray: Mapping[int, int]) -> Iterator[list[int]]:
-        """Solutions from which a ray may be followed: this one, or, where an engine has begun at the end of its numbers
-        (a GPU's blocks probe them all at once), others back along the ray."""
+        """Solutions from which the ray may be followed: this one, and others back along the ray, in case the engine has
+        begun near its largest numbers (a GPU's blocks probe them all at once)."""
         if not far(self.values):
             yield self.values
             return
@@ -165,7 +167,8 @@ class Rays:
                 yield start
 
     def most_steps_back(self, ray: Mapping[int, int]) -> int:
-        """Until the first of the variables is at its other bound, or, where it has none and moves away from 0, at 0."""
+        """The number of steps back until a variable is at its other bound, or, if it has none and moves away from 0, at
+        0."""
         limits = []
         for v, step in ray.items():
             end = (self.tnf.lower if step > 0 else self.tnf.upper)[v].item()
@@ -176,13 +179,13 @@ class Rays:
         return min(limits, default=0)
 
     def leads_on(self, ray: Mapping[int, int], start: list[int]) -> bool:
-        """Whether all rows that the ray moves are kept along it from there, too. The others hold as they do here."""
+        """Whether all rows with moving variables hold along the ray from `start`, too; the others hold as here."""
         there = Rays(self.tnf, start)
         direction = {v: Fraction(step) for v, step in ray.items()}
         return all(there.is_kept(row, direction) for v in ray for row in self.rows_of(v))
 
     def rows_of(self, v: int) -> list[tuple[int, int, int, int]]:
-        """(op, x, y, z) of the rows that name it; of ELEMENT z is y."""
+        """(op, x, y, z) of the rows that have variable v; for ELEMENT z is y."""
         if v not in self.rows:
             tnf = self.tnf
             z = np.where(tnf.op == ELEMENT, tnf.y, tnf.z)
@@ -192,7 +195,7 @@ class Rays:
         return self.rows[v]
 
     def extend(self, direction: Direction) -> Direction | None:
-        """A direction with these steps that keeps all rows."""
+        """A direction with these steps along which all rows hold; None if none is found."""
         for v in direction:
             rows = self.rows_of(v)
             self.checks -= len(rows) + 1
@@ -206,7 +209,7 @@ class Rays:
         return direction
 
     def mended(self, row: tuple[int, int, int, int], direction: Direction) -> Iterator[Direction]:
-        """Directions in which one more variable moves, so that the row is kept."""
+        """Directions with one more moving variable, along which the row holds."""
         op, x, y, z = row
         steps = [direction.get(v, Fraction(0)) for v in (x, y, z)]
         for v in dict.fromkeys((z, y, x)):
@@ -217,7 +220,7 @@ class Rays:
                         yield more
 
     def steps_of(self, v: int, row: tuple[int, int, int, int], steps: list[Fraction]) -> list[Fraction]:
-        """Steps of a variable that may mend a row; `steps` are those of x, y and z."""
+        """Steps of a variable that may repair a row; `steps` are those of x, y and z."""
         op, x, y, z = row
         dx, dy, dz = steps
         if op == ADD:
@@ -240,7 +243,7 @@ class Rays:
         return rule is not None and rule(x, y, z, dx, dy, dz)
 
 
-# Whether (x + t dx) = (y + t dy) op (z + t dz) for all t >= 0. False where that is not plain.
+# Whether (x + t dx) = (y + t dy) op (z + t dz) for all t >= 0; False if that is not certain.
 
 
 def _keeps_sum(x: int, y: int, z: int, dx: Fraction, dy: Fraction, dz: Fraction) -> bool:

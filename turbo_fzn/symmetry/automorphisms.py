@@ -1,16 +1,16 @@
 """Automorphisms of a coloured graph that swap two variables: found by refinement, and checked exactly.
 
-First all vertices are coloured by what is around them, until no colour splits (Weisfeiler and Leman 1968; McKay 1981):
-only variables of one colour can go to each other. To swap two of them, two copies of the graph are coloured alike but
-for these two, which have each other's new colours, and so differ; then so do the constraints around them, and what is
-around those, where the one copy does not have just what the other has. Variables that come to have one colour in both
-copies stay where they are, and the others go to where their colour is in the other copy, in their order. That is a
-guess where several share a colour, so it is checked: a permutation is an automorphism if it takes the arcs to the arcs.
-A guess that fails is repeated with one more pair told apart. All this looks only at what differs, so that swapping two
-in a corner of a large graph costs little.
+First all vertices are coloured by their neighbourhoods, until no colour splits (Weisfeiler and Leman 1968; McKay 1981):
+only variables of one colour can be mapped to each other. To swap two of them, two copies of the graph are coloured
+equally except for these two, which get new colours that are exchanged in the other copy. Refinement spreads the
+difference to constraints around them and on, wherever the neighbourhoods in both copies differ. Variables with equal
+colours in both copies are fixed, and the others are mapped to the variable with their colour in the other copy, in
+order. If several variables share a colour that is a guess, so it is checked: a permutation is an automorphism if it
+maps the arcs to the arcs. After a failed guess, another pair is distinguished. The work is only where the copies
+differ, so a swap in a corner of a large graph costs little.
 
-Colours are hashes of 64 bits. Two that are equal by chance may cost a symmetry, but never make one: the check compares
-the arcs themselves.
+Colours are hashes of 64 bits. An accidental collision may lose a symmetry, but never adds one: the check compares the
+arcs themselves.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from turbo_fzn.tnf.arrays import distinct
 
 MOST_ROUNDS = 60
 MOST_GUESSES = 6  # of one swap
-MOST_FAILURES = 3  # one after another, of variables of one colour
-MOST_WORK = 10_000_000  # arcs looked at: a second or two
-ROUND = 5000  # what a round takes beside its arcs, in arcs
+MOST_FAILURES = 3  # in succession, for variables of one colour
+MOST_WORK = 10_000_000  # visited arcs: a second or two
+ROUND = 5000  # the fixed cost of a round, in arcs
 
 Column = np.ndarray
 
 
 class Swap(NamedTuple):
-    """moved goes to images, both int64, and everything else to itself; it is its own inverse."""
+    """A permutation that is its own inverse: it maps `moved` to `images` (int64 each) and fixes all other variables."""
 
     moved: Column
     images: Column
@@ -60,19 +60,19 @@ def _hashed(numbers: Column, salt: int) -> Column:
 
 
 def starts(numbers: Column, n: int) -> Column:
-    """Where each of 0 … n begins in the sorted column."""
+    """The place in the sorted column where each of 0 … n begins."""
     return np.searchsorted(numbers, np.arange(n + 1))
 
 
 def places(start: Column, chosen: Column) -> tuple[Column, Column]:
-    """The places of the chosen segments, one behind the other, and where each of these begins among them."""
+    """The places of the chosen segments, concatenated, and the start of each segment among them."""
     lengths = start[chosen + 1] - start[chosen]
     begins = np.cumsum(lengths) - lengths
     return np.repeat(start[chosen] - begins, lengths) + np.arange(lengths.sum()), begins
 
 
 class Automorphisms:
-    """Of one graph. `work` counts the arcs that were looked at, and what each round takes beside them."""
+    """The search for automorphisms of one graph. `work` counts visited arcs, and ROUND for each round."""
 
     def __init__(self, graph: Graph):
         self.graph, self.work = graph, 0
@@ -86,7 +86,7 @@ class Automorphisms:
         self.orbit = np.arange(n)
 
     def swaps(self) -> Iterator[Swap]:
-        """Together they may generate all symmetries, or not."""
+        """Automorphisms that are swaps; they need not generate all symmetries."""
         colours = self.refine(_hashed(self.graph.colours, 4))
         cells: dict[int, list[int]] = {}
         ordered = np.argsort(self.graph.rank, kind="stable")
@@ -97,7 +97,7 @@ class Automorphisms:
                 yield from self.within(colours, cell)
 
     def refine(self, colours: Column) -> Column:
-        """Until no colour splits."""
+        """Refines the colours of variables until no colour splits."""
         graph = self.graph
         present = np.flatnonzero(np.diff(self.variable_start))
         n_colours = 0
@@ -121,7 +121,7 @@ class Automorphisms:
         return mixed(self.kind[constraints] + np.add.reduceat(around, begins))
 
     def within(self, colours: Column, cell: list[int]) -> Iterator[Swap]:
-        """Those that swap a variable with one before it in the cell, where nothing so far takes it there."""
+        """Automorphisms that swap a variable with an earlier one of the cell, if it is not in that one's orbit yet."""
         heads, n_failures, few = [cell[0]], 0, 0  # every variable before this one is in the orbit of a head
         for before, variable in pairwise(cell):
             if n_failures == MOST_FAILURES or self.is_spent():
@@ -139,7 +139,7 @@ class Automorphisms:
         return self.work > MOST_WORK
 
     def join(self, swap: Swap) -> None:
-        """What goes to each other is in one orbit, which goes by its least member."""
+        """Joins the orbits of variables that the swap maps to each other; an orbit is named by its least member."""
         one, other = self.orbit[swap.moved], self.orbit[swap.images]
         while np.any(one != other):
             low, high = np.minimum(one, other), np.maximum(one, other)
@@ -149,8 +149,8 @@ class Automorphisms:
             one, other = self.orbit[swap.moved], self.orbit[swap.images]
 
     def least_swap(self, colours: Column, variable: int, others: list[int], few: int) -> Swap | None:
-        """The automorphism that swaps the variable with one of the others and moves the fewest, or the first one that
-        moves `few` at most: where variables are alike, so are their swaps."""
+        """The automorphism that swaps the variable with one of the others and moves the fewest variables, or the first
+        one that moves at most `few`: swaps of similar variables are similar."""
         least = None
         for other in dict.fromkeys(others):
             found = self.swap(colours, other, variable)
@@ -161,7 +161,7 @@ class Automorphisms:
         return least
 
     def swap(self, colours: Column, first: int, second: int) -> Swap | None:
-        """An automorphism that swaps the two."""
+        """An automorphism that swaps the two variables; None if none is found."""
         pairs = [(first, second)]
         for _ in range(MOST_GUESSES):
             copies = self.compare(colours, pairs)
@@ -211,7 +211,7 @@ class Automorphisms:
         return _Copies(here, there, distinct(np.append(variables[here[variables] != there[variables]], special)))
 
     def match(self, copies: _Copies) -> Swap | None:
-        """The guess; None where the copies do not fit."""
+        """The swap that maps each variable to its colour in the other copy; None if the colours do not match."""
         here, there, differing = copies
         ordered = differing[np.argsort(self.graph.rank[differing], kind="stable")]
         sources = ordered[np.argsort(here[ordered], kind="stable")]
@@ -219,7 +219,7 @@ class Automorphisms:
         return Swap(sources, targets) if np.array_equal(here[sources], there[targets]) else None
 
     def next_pair(self, copies: _Copies, swap: Swap) -> tuple[int, int] | None:
-        """The first of those that share a colour, and where it went."""
+        """The first variable that shares its colour with others, and its image; None if there is none."""
         colour, inverse, sizes = np.unique(copies.here[swap.moved], return_inverse=True, return_counts=True)
         shared = np.flatnonzero(sizes[inverse] > 1)
         if not len(shared):
@@ -228,7 +228,7 @@ class Automorphisms:
         return int(swap.moved[place]), int(swap.images[place])
 
     def is_automorphism(self, swap: Swap) -> bool:
-        """Whether it is its own inverse, keeps the colours, and takes the arcs to the arcs."""
+        """Whether the permutation is its own inverse, keeps the colours, and maps the arcs to the arcs."""
         graph = self.graph
         image = np.arange(len(graph.colours))
         image[swap.moved] = swap.images
@@ -243,8 +243,8 @@ class Automorphisms:
         return np.array_equal(before, after)
 
     def canonical(self, arcs: Column, variable: Column) -> Column:
-        """Constraints, counted anew, with their kinds, labels and variables (int64 [4, arcs]) in an order that does not
-        depend on the numbers that they have, unless hashes are equal by chance."""
+        """The renumbered constraints with their kinds, labels and variables (int64 [4, arcs]), in an order that does
+        not depend on their original numbers, except for hash collisions."""
         graph = self.graph
         constraint, label = graph.constraint[arcs], graph.label[arcs]
         start = np.flatnonzero(np.diff(constraint, prepend=-1))

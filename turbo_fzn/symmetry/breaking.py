@@ -1,16 +1,16 @@
-"""Of solutions that are symmetric to each other, only the least: lex-leader constraints (Crawford et al. 1996).
+"""Symmetry breaking by lex-leader constraints (Crawford et al. 1996): keeps the least of symmetric solutions.
 
-Let the variables have an order. Among all solutions that symmetries take to each other, the one whose values in that
-order are lexicographically least is no greater than what any symmetry g makes of it: for each g,
+Let the variables have an order. In a class of solutions that symmetries map to each other, the lexicographically least
+one in this order is no greater than its image under any symmetry g: for each g,
 
     (x1, x2, ...) <= (x_g(1), x_g(2), ...).
 
-So these constraints, for as many symmetries as are known and as many of the first variables as one likes, leave at
-least one solution of each class, and one with the best objective. A variable that g leaves alone says nothing, and
-neither does the second one of a pair that it swaps.
+So these constraints, for any set of symmetries and any number of the first variables, leave at least one solution of
+each class, and one with the best objective. Variables that g fixes can be left out, and so can the second one of each
+swapped pair.
 
-Few symmetries are left alone: a proof gains little by them, while neighbourhoods lose what would have led to better
-solutions that are not the least of their class.
+If there are only few symmetries they are not broken: a proof gains little, while neighbourhoods lose solutions that are
+not the least of their class and would have led to better ones.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from turbo_fzn.symmetry.graph import Graph, graph_of
 log = logging.getLogger("turbo_fzn")
 
 MOST_PAIRS = 40  # of variables, for each symmetry
-LARGEST = 2**28  # value of a variable that is compared: sums of a few are nowhere near the limits of a store
+LARGEST = 2**28  # value of a compared variable: sums of a few stay far below the limits of a store
 LEAST_SYMMETRIES, MOST_SYMMETRIES = 4, 100
 
 Order = tuple[list[str], list[str]]  # names of variables: the first list is lexicographically no greater
 
 
 def leaders(model: Model) -> list[Order]:
-    """What at least one solution of each class of symmetric ones satisfies, and one that is optimal."""
+    """Orders that at least one solution of each class of symmetric solutions satisfies, and one that is optimal."""
     start = time.monotonic()
     graph = graph_of(model)
     if graph is None:
@@ -47,7 +47,7 @@ def leaders(model: Model) -> list[Order]:
 
 
 def _order_of(graph: Graph, model: Model, swap: Swap) -> Order:
-    """What the variables say of one symmetry."""
+    """The lex-leader constraint of one symmetry."""
     first = graph.rank[swap.moved] < graph.rank[swap.images]
     order = np.argsort(graph.rank[swap.moved[first]])
     sides = (side[first][order].tolist() for side in swap)
@@ -57,7 +57,7 @@ def _order_of(graph: Graph, model: Model, swap: Swap) -> Order:
 
 
 def _has_small_values(model: Model, name: str) -> bool:
-    """Symmetries keep domains, so what is left out here is left out of all orders alike."""
+    """Whether the variable's bounds are within LARGEST; symmetries keep domains, so its images have the same bounds."""
     variable = model.variables[name]
     domain = BOOLEAN if variable.kind == "bool" else variable.domain
     return isinstance(domain, IntSet) and bool(domain) and max(-domain.lower, domain.upper) <= LARGEST

@@ -1,12 +1,11 @@
 """Model -> a coloured graph whose automorphisms are symmetries of the model.
 
-A vertex is a variable or a constraint. An arc says that a variable stands in a constraint, and its label at which
-place. Variables of one colour have the same domain; constraints of one colour have the same name, and the same
-constants at the same places. Where the order of arguments does not matter, as their signature says (predicates/), a
-label does not say which place it is.
+A vertex is a variable or a constraint. An arc connects a variable with a constraint that has it, and its label is the
+place in the constraint. Variables of one colour have the same domain; constraints of one colour have the same name, and
+the same constants at the same places. Arguments that may be permuted by their signature (predicates/) share a label.
 
-So a permutation of the variables that keeps colours, and takes the constraints to the constraints, takes solutions to
-solutions; the objective is a colour of its own, so it keeps the objective's value, too.
+So a permutation of the variables that keeps colours and maps the constraints to the constraints maps solutions to
+solutions; the objective has its own colour, so its value is kept, too.
 """
 
 from __future__ import annotations
@@ -21,6 +20,7 @@ from turbo_fzn.read.model import Call, Constraint, Index, Model, Ref
 
 MOST_CONSTRAINTS = 30_000
 MOST_ARCS = 300_000
+NAMES = frozenset((Ref, Index))
 # The groups of arguments whose elements may be permuted together, the arguments in them, and whether the first two of
 # the others commute.
 Plan = tuple[tuple[tuple[int, ...], ...], set[int], bool]
@@ -28,9 +28,9 @@ Plan = tuple[tuple[tuple[int, ...], ...], set[int], bool]
 
 @dataclass
 class Graph:
-    """colours: int64 [variables]; kinds: int64 [constraints]; an arc is a constraint, a variable and a label, int64
-    [arcs], sorted by constraint, of which every one has some. `names` are those of the variables; `rank` (int64
-    [variables]) orders them as the search should."""
+    """The graph of a model. colours: int64 [variables]; kinds: int64 [constraints]; an arc is a constraint, a variable
+    and a label, int64 [arcs] each, sorted by constraint; every constraint has arcs. `names` are those of the variables;
+    `rank` (int64 [variables]) is their place in the order of the search."""
 
     names: list[str]
     colours: np.ndarray
@@ -42,8 +42,8 @@ class Graph:
 
 
 def graph_of(model: Model) -> Graph | None:
-    """None for a model that is too large for it, has variables that are no integers, or is wrong, which whoever lowers
-    it will say."""
+    """The graph of a model; None if the model is too large, has other variables than integers and Booleans, or is
+    wrong, which the lowering reports."""
     kinds = {variable.kind for variable in model.variables.values()}
     if len(model.constraints) > MOST_CONSTRAINTS or not kinds <= {"int", "bool"}:
         return None
@@ -54,7 +54,7 @@ def graph_of(model: Model) -> Graph | None:
 
 
 class _Reader:
-    """Numbers colours and labels as it meets them."""
+    """Reads the model, and numbers colours and labels in the order of their occurrence."""
 
     def __init__(self, model: Model):
         self.model = model
@@ -62,6 +62,7 @@ class _Reader:
         self.known: dict[Hashable, int] = {}
         self.plans: dict[tuple[str, int], Plan] = {}
         self.arrays: dict[str, list] = {}
+        self.constants: dict[str, Hashable] = {}  # of arrays without variables, what stands for them in a kind
         self.labels: dict[tuple[int, ...], dict[Hashable, list[int]]] = {}  # by group, constants and place
         self.constraint: list[int] = []
         self.variable: list[int] = []
@@ -88,7 +89,7 @@ class _Reader:
         )
 
     def constraints(self) -> Iterator[Constraint]:
-        """Those of the model, and what its declarations say."""
+        """The constraints of the model, and those of its declarations as further ones."""
         yield from self.model.constraints
         for variable in self.model.variables.values():
             if variable.value is not None:
@@ -98,11 +99,11 @@ class _Reader:
                 yield from (Constraint("in", [element, array.domain], [], 0) for element in array.elements)
 
     def name(self, key: Hashable) -> int:
-        """The same number for the same key."""
+        """The number of a key, a new one for a new key."""
         return self.known.setdefault(key, len(self.known))
 
     def add(self, number: int, name: str, arguments: list) -> int:
-        """The arcs of a constraint; its kind."""
+        """Adds the arcs of a constraint. Returns its kind."""
         groups, grouped, commutes = self.plans.get((name, len(arguments))) or self.plan(name, len(arguments))
         kind: list[Hashable] = [name]
         for group in groups:
@@ -115,7 +116,7 @@ class _Reader:
         return self.name(tuple(kind))
 
     def plan(self, name: str, n_arguments: int) -> Plan:
-        """What may be permuted in constraints of that name and number of arguments."""
+        """The permutations of arguments that a constraint of that name and number of arguments allows."""
         form = find(name, n_arguments)
         groups = () if form is None else form.predicate.unordered
         commutes = form is not None and form.predicate.commutes
@@ -123,8 +124,8 @@ class _Reader:
         return plan
 
     def add_group(self, number: int, group: tuple[int, ...], columns: list[list]) -> Hashable:
-        """Elements that may be permuted together: a variable among constants is told apart by those. Where several of
-        one element are variables, none is permuted."""
+        """Adds the arcs of a group of arguments whose elements may be permuted together; the label of a variable is
+        made of the constants beside it. If several arguments of an element are variables, none is permuted."""
         constants: list[Hashable] = []
         labels = self.labels.setdefault(group, {})
         for i, members in enumerate(zip(*columns)):
@@ -144,10 +145,12 @@ class _Reader:
 
     def add_argument(self, number: int, label: Hashable, argument: object) -> Hashable:
         """Everything in its place; what stands for constants in the kind."""
+        if type(argument) is Ref and argument in self.constants:
+            return self.constants[argument]
         if type(argument) is list or (type(argument) is Ref and argument in self.model.arrays):
             elements = self.elements(argument)
             if Ref not in map(type, elements):
-                return tuple(elements)
+                return self.name_constants(argument, elements)
             return tuple(self.add_argument(number, (label, i), element) for i, element in enumerate(elements))
         member = self.scalar(argument)
         if type(member) is not Ref:
@@ -155,13 +158,20 @@ class _Reader:
         self.arc(number, member, self.name(("label", label)))
         return Ref("")
 
+    def name_constants(self, argument: object, elements: list) -> Hashable:
+        """A key that equal constants share. A named array, which many constraints may have, is looked at once."""
+        key = "constants", self.name(("constants", *elements))
+        if type(argument) is Ref:
+            self.constants[argument] = key
+        return key
+
     def arc(self, number: int, variable: Ref, label: int) -> None:
         self.constraint.append(number)
         self.variable.append(self.number[variable])
         self.label.append(label)
 
     def scalar(self, argument: object) -> object:
-        """Parameters as what they are; variables as Ref."""
+        """The value of a parameter or literal; a Ref for a variable."""
         if type(argument) is Index:
             return self.scalar(self.model.arrays[argument.array].elements[argument.index - 1])
         if type(argument) is Ref and argument not in self.number:
@@ -169,15 +179,20 @@ class _Reader:
         return argument
 
     def elements(self, argument: object) -> list:
-        """Of an array, by name or not."""
+        """The elements of an array, given by its name or as a list."""
         if type(argument) is Ref:
             if argument not in self.arrays:
-                self.arrays[argument] = list(map(self.scalar, self.model.arrays[argument].elements))
+                self.arrays[argument] = self.scalars(self.model.arrays[argument].elements)
             return self.arrays[argument]
-        return list(map(self.scalar, argument))  # type: ignore[call-overload]
+        return self.scalars(argument)  # type: ignore[arg-type]
+
+    def scalars(self, elements: list) -> list:
+        """A list of literals, such as a large table, is itself."""
+        return elements if NAMES.isdisjoint(map(type, elements)) else list(map(self.scalar, elements))
 
     def rank(self) -> np.ndarray:
-        """First what the search annotation names, in its order, then the others; what is defined by others last."""
+        """The ranks of the variables: first those of the search annotation, in order, then the others; variables that
+        others define come last."""
         goal = self.model.goal
         annotated = dict.fromkeys(self.mentioned(goal.annotations if goal is not None else []))
         place = {number: i for i, number in enumerate(annotated)}

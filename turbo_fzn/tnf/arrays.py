@@ -1,16 +1,20 @@
-"""Values each once, which NumPy has too, at a price: np.unique imports numpy.ma, a tenth of the time to a first answer,
-and of a few numbers it takes longer than Python.
+"""Distinct values of arrays, faster than np.unique: that imports numpy.ma, a tenth of the time to a first answer, and
+takes longer than Python for a few numbers.
 """
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 FEW = 256  # numbers that Python sorts faster
+SPARSE = 4  # values for each number, up to which these are counted and not sorted
+LARGEST_CODE = 2**62
 
 
 def distinct(values: np.ndarray) -> np.ndarray:
-    """The values in ascending order, each once."""
+    """The distinct values in ascending order."""
     ascending = np.sort(values)
     is_first = np.ones(len(ascending), bool)
     np.not_equal(ascending[1:], ascending[:-1], out=is_first[1:])
@@ -18,8 +22,11 @@ def distinct(values: np.ndarray) -> np.ndarray:
 
 
 def ranked(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The same, and the place in it of each value."""
+    """The distinct values in ascending order, and the place among them of each value (int64 [n])."""
     if len(values) > FEW:
+        low, high = int(values.min()), int(values.max())
+        if high - low < SPARSE * len(values):
+            return _ranked_by_counting(values, low, high)
         known, places = np.unique(values, return_inverse=True)
         return known, places.reshape(-1)
     every = values.tolist()
@@ -27,9 +34,33 @@ def ranked(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.array(list(rank), values.dtype), np.array([rank[value] for value in every], np.int64)
 
 
+def _ranked_by_counting(values: np.ndarray, low: int, high: int) -> tuple[np.ndarray, np.ndarray]:
+    is_taken = np.zeros(high - low + 1, bool)
+    is_taken[values - low] = True
+    return (np.flatnonzero(is_taken) + low).astype(values.dtype), (np.cumsum(is_taken) - 1)[values - low]
+
+
 def distinct_rows(rows: np.ndarray) -> np.ndarray:
-    """The rows of a matrix in lexicographic order, each once."""
+    """The distinct rows of a matrix in lexicographic order."""
     if rows.size > FEW:
-        return np.unique(rows, axis=0)
+        codes = _codes(rows)
+        if codes is None:
+            return np.unique(rows, axis=0)
+        if np.all(codes[1:] > codes[:-1]):  # as most are written
+            return rows
+        return rows[np.unique(codes, return_index=True)[1]]
     every = sorted(set(map(tuple, rows.tolist())))
     return np.array(every, rows.dtype).reshape(len(every), rows.shape[1])
+
+
+def _codes(rows: np.ndarray) -> np.ndarray | None:
+    """Numbers that are ordered as the rows are, where there are any of 64 bits."""
+    least, most = rows.min(axis=0).tolist(), rows.max(axis=0).tolist()
+    sizes = [high - low + 1 for low, high in zip(least, most)]
+    if math.prod(sizes) > LARGEST_CODE:
+        return None
+    codes = np.zeros(len(rows), np.int64)
+    for column, low, size in zip(rows.T, least, sizes):
+        codes *= size
+        codes += column - low
+    return codes

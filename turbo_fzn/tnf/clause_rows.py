@@ -1,7 +1,7 @@
-"""Clauses: conjunctions and disjunctions of truth values that learners state whole, made from trees of ternary rows.
+"""Clauses for learners: conjunctions and disjunctions of truth values, made from trees of ternary rows.
 
-A tree of MAX over 0..1 says x = v1 or ... or vk, which is one clause of k + 1 literals and k clauses of two (Tseitin,
-1968), and a tree of MIN the same of the negations. The inner nodes of the tree leave the learner's store.
+A tree of MAX over 0..1 states x = v1 or ... or vk, which is one clause of k + 1 literals and k clauses of two (Tseitin,
+1968); a tree of MIN states this for the negations. The inner nodes of the tree leave the learner's store.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from turbo_fzn.tnf.links import NOBODY, Links, Rows, Trees, defining_order
 
 @dataclass(frozen=True)
 class Clauses:
-    """Clauses over truth values of a TNF with n variables and m rows, and what they stand for.
+    """Clauses over truth values of a TNF with n variables and m rows, and the rows that they replace.
 
-    The literals of each lie from `starts` on (int32 [k + 1]): 2v says that variable v is 1, 2v + 1 that it is 0
-    (int32). `absorbed` (bool [m]) are the rows that clauses replace, `links` (bool [n]) the variables that left with
-    them; `order` (int32) are the absorbed rows that define these, operands first.
+    Clause i has `literals` (int32) starts[i] … starts[i + 1] (int32 [k + 1]): 2v is "variable v is 1", 2v + 1 is "it is
+    0". `absorbed` (bool [m]) are the replaced rows, `links` (bool [n]) the variables that leave with them; `order`
+    (int32) are the absorbed rows that define these, operands first.
     """
 
     starts: np.ndarray
@@ -35,9 +35,9 @@ class Clauses:
 
 
 def clause_rows(tnf: TNF, kept: np.ndarray) -> Clauses:
-    """Those of a TNF at its root fixpoint. Variables that are `kept` (bool [n]) stay, others may be links."""
+    """The clauses of a TNF at its root fixpoint. Variables that are `kept` (bool [n]) stay, others may be links."""
     parts = [_of_operator(tnf, kept, op) for op in (Op.MIN, Op.MAX)]
-    owner = np.concatenate([clause for clause, *_ in parts])  # of each literal its clause, counted anew for each part
+    owner = np.concatenate([clause for clause, *_ in parts])  # the clause of each literal, counted from 0 in each part
     sizes = [np.bincount(clause) if len(clause) else np.empty(0, np.int64) for clause, *_ in parts]
     starts = np.concatenate(([0], np.cumsum(np.concatenate(sizes))))
     assert starts[-1] == len(owner)
@@ -49,8 +49,8 @@ def clause_rows(tnf: TNF, kept: np.ndarray) -> Clauses:
 
 
 def _of_operator(tnf: TNF, kept: np.ndarray, op: Op) -> tuple[np.ndarray, ...]:
-    """The clauses of the trees of MIN or MAX: of each literal its clause, in order, and the literal; then absorbed
-    rows, links and order, as in Clauses."""
+    """The clauses of the trees of MIN or MAX: the clause of each literal in ascending order, and the literal; then
+    absorbed rows, links and order, as in Clauses."""
     truth = (tnf.lower >= 0) & (tnf.upper <= 1)
     mine = np.flatnonzero(tnf.op == op)
     defines = np.zeros(tnf.n_rows, bool)
@@ -72,7 +72,7 @@ def _of_operator(tnf: TNF, kept: np.ndarray, op: Op) -> tuple[np.ndarray, ...]:
 
 
 def _leaves(rows: Rows, links: Links, number: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(tree, variable) of the operands that are no links, each once in a tree, by tree."""
+    """(tree, variable) of the operands that are not links, distinct, sorted by tree."""
     joined = np.flatnonzero(number != NOBODY)
     row, slot = np.nonzero(~links.mask[rows.slots[joined, 1:]])
     at = joined[row]
@@ -81,18 +81,18 @@ def _leaves(rows: Rows, links: Links, number: np.ndarray) -> tuple[np.ndarray, n
 
 
 def _good_trees(tnf: TNF, op: Op, roots: np.ndarray, tree: np.ndarray, leaves: np.ndarray) -> np.ndarray:
-    """The trees (bool) that say something that is not known at the root, and nothing of x by x itself."""
+    """The trees (bool) whose clauses add something to the root bounds, and whose x is not one of their leaves."""
     decides = tnf.lower[leaves] == 1 if op == Op.MAX else tnf.upper[leaves] == 0
     open_leaves = np.bincount(tree[tnf.lower[leaves] < tnf.upper[leaves]], minlength=len(roots))
     good = open_leaves >= 2
     good[tree[decides | (leaves == tnf.x[roots[tree]])]] = False
     x = tnf.x[roots]
-    return good & ~(tnf.upper[x] == 0 if op == Op.MAX else tnf.lower[x] == 1)  # else each leaf is so, too
+    return good & ~(tnf.upper[x] == 0 if op == Op.MAX else tnf.lower[x] == 1)  # else each leaf has this value, too
 
 
 def _state(tnf: TNF, op: Op, roots: np.ndarray, tree: np.ndarray, leaves: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(clause, literal) of x = the minimum or maximum of the leaves of each tree: the long clauses, then those of two
-    literals where x is not known."""
+    """(clause, literal) of the clauses for x = the minimum or maximum of the leaves of each tree: the long clauses,
+    then those of two literals where x is not fixed."""
     flip = int(op == Op.MIN)
     x = tnf.x[roots]
     known = tnf.lower[x] == tnf.upper[x]

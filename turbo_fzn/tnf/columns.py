@@ -1,7 +1,7 @@
-"""Rows of a TNF as columns, and what can be said of all of them at once: ranges of results, deadness, values.
+"""Rows of a TNF as columns, and computations on all of them at once: ranges of results, dead rows, values.
 
-NumPy throughout, int64; bounds at ±INFINITY mean none, and everything saturates there. Ranges are sound, and exact
-where that is cheap; a row of unknown range has [-INFINITY, INFINITY].
+All arrays are int64; bounds at ±INFINITY mean none, and arithmetic saturates there. Ranges are sound, and exact where
+that is cheap; a row of unknown range has [-INFINITY, INFINITY].
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from turbo_fzn.tnf.language import ADD, COMMUTATIVE, DIV, ELEMENT, EQ, LEQ, MAX,
 
 SUBTRACT = len(Op)  # only in reconstructions: x = y - z
 IS_COMMUTATIVE = np.isin(np.arange(max(FloatOp) + 1), list(COMMUTATIVE))
-FACTOR_LIMIT = 2**30  # factors within it have a product without overflow
+FACTOR_LIMIT = 2**30  # the product of factors up to this does not overflow
 
 
 @dataclass
@@ -43,7 +43,7 @@ class View:
         self.lz, self.uz = lower[z], upper[z]
 
     def is_total(self) -> np.ndarray:
-        """Whether the result is defined whatever the operands are."""
+        """Whether the result is defined for all values of the operands."""
         partial = (self.rows.op == DIV) | (self.rows.op == MOD)
         return ~(partial & (self.lz <= 0) & (self.uz >= 0))
 
@@ -60,7 +60,7 @@ class View:
         return by_z | by_y, np.where(by_z, self.rows.y, self.rows.z)
 
     def result(self) -> tuple[np.ndarray, np.ndarray]:
-        """Bounds of y op z."""
+        """(lower, upper) bounds of y op z."""
         low = np.full(len(self.rows.op), -INFINITY)
         high = np.full(len(self.rows.op), INFINITY)
         for op, rule in RANGES.items():
@@ -103,7 +103,7 @@ def _multiply_range(ly: np.ndarray, uy: np.ndarray, lz: np.ndarray, uz: np.ndarr
 
 
 def _divide_range(ly: np.ndarray, uy: np.ndarray, lz: np.ndarray, uz: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Exact for a positive constant z; else |x| <= |y|."""
+    """The range of a quotient x = y div z: exact for a positive constant z, else from |x| <= |y|."""
     reach = np.maximum(np.abs(ly), np.abs(uy))
     constant = (lz == uz) & (lz > 0)
     divisor = np.where(constant, lz, 1)
@@ -136,7 +136,8 @@ RANGES = {
 def dead_rows(
     rows: Rows, lower: np.ndarray, upper: np.ndarray, tables: np.ndarray, mentioned: np.ndarray
 ) -> tuple[np.ndarray, Rows]:
-    """The rows that define a variable which occurs nowhere else and may have any value, and those definitions.
+    """(dead, definitions): the rows (bool) that only define a variable which occurs nowhere else and may take any
+    result, and the definitions that they are.
 
     A sum defines any of its three variables: y = x - z.
     """
@@ -174,7 +175,7 @@ def _subtract_range(lx: np.ndarray, ux: np.ndarray, lz: np.ndarray, uz: np.ndarr
 
 
 def evaluate(op: np.ndarray, y: np.ndarray, z: np.ndarray, values: np.ndarray, tables: np.ndarray) -> np.ndarray:
-    """The results of rows for given values ([n] or [k, n]) of their operands; divisors are not 0."""
+    """The results of rows for given values ([n] or [k, n]) of the variables; no divisor may be 0."""
     result = np.empty((*values.shape[:-1], len(op)), np.int64)
     for code, rule in VALUES.items():
         mask = op == code

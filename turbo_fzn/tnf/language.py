@@ -16,13 +16,13 @@ variables; a constant is a variable with one value, a Boolean is a variable in 0
 | ELEMENT | x = tables[z + y]  | z is no variable but an offset into `tables` (it may be negative);     |
 |         |                    | every value of y's root domain is a valid index                       |
 
-There is nothing else: no domain with holes (an ELEMENT row over a table of the values says it), no negation
+There is nothing else: no domain with holes (an ELEMENT row over a table of its values instead), no negation
 (`x = (y = 0)`), no n-ary sum (a balanced tree of rows).
 
-Bounds are 64-bit on the host. A bound of ±INFINITY (2**62) means none; finite bounds are strictly inside. A model
-whose root bounds all lie within ±NARROW_LIMIT is run with 32-bit stores, others with 64-bit ones.
+Bounds are 64-bit on the host. A bound of ±INFINITY (2**62) means none; finite bounds are strictly between these. A
+model whose root bounds all lie within ±NARROW_LIMIT is searched with 32-bit stores, others with 64-bit ones.
 
-Words, used the same everywhere, host and device: *store* (lower and upper bounds of all variables), *row* (a
+These words have one meaning in all code, host and device: *store* (lower and upper bounds of all variables), *row* (a
 propagator), *bound* (the objective's), *lower*/*upper*, *block* (one CUDA block or one CPU thread, solving one
 subproblem at a time), *path* (the decisions that lead to a subproblem), *root* (the store before any decision),
 *level* (a choice point on a block's stack), *watchers* (the rows to wake when a bound of a variable changes).
@@ -39,12 +39,13 @@ import numpy as np
 from turbo_fzn import floats
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.errors import ModelError
+from turbo_fzn.tnf.wide import Wide, named_by
 
 NARROW_LIMIT = 2**30 - 1  # so that the sum of two bounds fits into 32 bits
 
 
 class Op(IntEnum):
-    """Operators of rows; the table above says what they mean."""
+    """Operators of rows; the module's docstring defines them."""
 
     ADD = 0
     MUL = 1
@@ -58,7 +59,7 @@ class Op(IntEnum):
 
 
 class FloatOp(IntEnum):
-    """Operators of rows over real variables (table: docs/design/floats.md). Those with one operand have it twice."""
+    """Operators of rows over real variables (table: docs/design/floats.md). Unary ones have their operand twice."""
 
     FLOAT_ADD = 16  # x = y + z
     FLOAT_MUL = 17  # x = y * z
@@ -117,15 +118,14 @@ class ValueChoice(IntEnum):
 
 @dataclass
 class Strategy:
-    """Label `variables` (int32 array of TNF variables, constants and repetitions allowed) to the last one.
+    """Labels all of `variables` (int32 array of TNF variables, constants and repetitions allowed).
 
-    The variable choice looks at the bounds of `measured`, one for each variable, by default the same. A domain with
-    holes has two variables, the value and its index in a table: the one that is labelled need not be the one that has
-    the size, or the values, which the choice is about.
+    The variable choice compares the bounds of `measured`, one for each variable, by default the variables themselves.
+    A domain with holes has two variables, the value and its index in a table: the labelled variable need not be the one
+    whose size or values decide the choice.
 
     `gaps`, for MAX_REGRET, are the holes in the domains of `measured`: for each an int64 [k, 2] of the last value
-    before a hole and the first one behind it, in order. `asked`: the model asks for the strategy, it is no default of
-    ours.
+    before a hole and the first one behind it, in order. `asked` is false for a strategy that is our default.
     """
 
     var_choice: VarChoice
@@ -146,9 +146,8 @@ class Strategy:
 class Output:
     """One item of a solution block: `name = value;`.
 
-    `ranges` is None for a scalar, else the index ranges [(low, high), …] of `arrayNd`; `kind` is bool or int,
-    or that of an array without elements, which may be any.
-    `variables` is an int32 array in row-major order (length 1 for a scalar).
+    `ranges` is None for a scalar, else the index ranges [(low, high), …] of `arrayNd`; `kind` is bool, int or float, or
+    any type for an array without elements. `variables` is an int32 array in row-major order (length 1 for a scalar).
     """
 
     name: str
@@ -159,9 +158,10 @@ class Output:
 
 @dataclass
 class Floats:
-    """The real variables of a TNF (bool [n]), whose bounds are codes of doubles (turbo_fzn/floats.py). A search need
-    not make an interval smaller than `width`, and wants an objective that is better by `step`; numbers beyond 1 are
-    measured in relation to themselves."""
+    """The real variables of a TNF (`mask`, bool [n]), whose bounds are codes of doubles (turbo_fzn/floats.py).
+
+    A search need not make an interval smaller than `width`, and asks that a better objective be better by `step`; both
+    are absolute up to 1 and relative beyond."""
 
     mask: np.ndarray
     width: float = 1e-7
@@ -176,7 +176,8 @@ class TNF:
     `strategies` in order, then any variable still unfixed is labelled by a default. `objective` is a variable or
     -1; `sense` is 1 to minimise, -1 to maximise, 0 to satisfy. `warm_start` (variables, values) is a hint for the
     search, or None. `infeasible` is set when the front end has already found a contradiction. `floats` is None where
-    every variable is an integer.
+    every variable is an integer. `wides` are implied by the rows; `inner` (bool [n], or None) are variables that
+    only rows of constraints name for which there are wide rows (wide.py).
     """
 
     op: np.ndarray
@@ -193,6 +194,8 @@ class TNF:
     warm_start: tuple[np.ndarray, np.ndarray] | None = None
     infeasible: bool = False
     floats: Floats | None = None
+    wides: list[Wide] = field(default_factory=list)
+    inner: np.ndarray | None = None
 
     @property
     def n_vars(self) -> int:
@@ -204,7 +207,7 @@ class TNF:
 
     @property
     def annotated(self) -> bool:
-        """Whether the model says how it is to be searched."""
+        """Whether the model has a search annotation."""
         return any(strategy.asked for strategy in self.strategies)
 
     @property
@@ -212,7 +215,7 @@ class TNF:
         return self.floats is not None and self.sense != 0 and bool(self.floats.mask[self.objective])
 
     def better_than(self, best: int) -> int:
-        """The objective that a solution has at least (at most, to maximise) where it is to improve on `best`."""
+        """The worst objective that is an improvement on `best`."""
         if not self.has_real_objective:
             return best - self.sense
         value = floats.number(best)
@@ -235,15 +238,16 @@ class TNF:
         if self.objective >= n or (self.objective >= 0) != (self.sense != 0):
             raise BrokenRule("the objective is no variable")
         lists = [one.variables for one in self.strategies] + [one.variables for one in self.outputs]
-        for variables in [*lists, *(strategy.measured for strategy in self.strategies)]:
+        for variables in [*lists, *(strategy.measured for strategy in self.strategies), named_by(self.wides)]:
             if not np.all((variables >= 0) & (variables < n)):
-                raise BrokenRule("a strategy or an output names a variable that does not exist")
+                raise BrokenRule("a strategy, an output or a wide row names a variable that does not exist")
         refuse("var", (self.lower > self.upper) & (not self.infeasible), "the domain is empty")
         refuse("var", (self.lower < -INFINITY) | (self.upper > INFINITY), "a bound is out of range")
         self._check_rows()
 
     def _check_rows(self) -> None:
-        """Rows name an operator and variables; truth values are in 0..1, every index has its entry."""
+        """Raises BrokenRule for a row with an unknown operator or variable, a truth value outside of 0..1, or an index
+        outside of its table."""
         n, element = self.n_vars, self.op == Op.ELEMENT
         known = (self.op >= 0) & (self.op <= Op.ELEMENT)
         if self.floats is not None:
@@ -259,7 +263,7 @@ class TNF:
 
 
 class BrokenRule(ModelError):
-    """A rule of the language is broken; by the variable or row of this `number`, where `kind` is "var" or "row"."""
+    """A rule of the language is broken: by variable or row `number`, where `kind` is "var" or "row"."""
 
     def __init__(self, message: str, kind: str | None = None, number: int = 0):
         super().__init__(message)
@@ -276,5 +280,5 @@ N = TypeVar("N", int, float, np.ndarray)
 
 
 def truncated(y: N, z: N) -> N:
-    """y div z as DIV means it, truncated towards 0, for z ≠ 0: of numbers, or of arrays element by element."""
+    """y div z truncated towards 0, as DIV defines it, for z ≠ 0: of numbers, or of arrays element by element."""
     return abs(y) // abs(z) * (1 - 2 * ((y < 0) != (z < 0)))

@@ -1,21 +1,21 @@
-"""Linear rows: sums that learners run whole, made from trees of ternary rows.
+"""Linear rows for learners: sums of many terms, made from trees of ternary rows.
 
-The ternary form gives each partial sum of a long sum a variable. A learner pays for these links twice. A change of one
-term climbs through the tree link by link, and each step is an entry of the trail and a reason to be explained. So trees
-of ADD and of MUL by a constant, and the comparison on top of one, become linear rows
+The ternary form gives each partial sum of a long sum a variable, a link. In a learner the change of one term passes
+through the tree link by link, and each step costs an entry of the trail and a reason to be explained. So trees of ADD
+and of MUL by a constant, and the comparison on top of one, become linear rows
 
     low <= sum of coefficient * variable <= high        (RANGE)
     truth <-> sum of coefficient * variable <= high     (AT_MOST)
     truth <-> sum of coefficient * variable = high      (EQUAL)
 
-of at most some MOST_TERMS terms each: a link with so many terms below it stays a variable, a joint, and so does one of
-at most NARROW values. Without joints some proofs need ten times the conflicts, for a partial sum is a good thing for a
-clause to name, a count of a few truths above all (docs/design/learning.md).
+of a limited number of terms: a link with MOST_TERMS or more terms below it stays a variable, a joint, and so does one
+of at most NARROW values. Without joints some proofs need ten times the conflicts: partial sums, above all counts of a
+few truths, are useful in learned clauses (docs/design/learning.md).
 
-A link may have bounds that its definition does not give, and a row that has lost its link cannot keep them. So both of
-a link's bounds must follow from what stays. `_justified` finds these by a least fixpoint from the variables that stay:
-nothing is its own reason. A link that has no such reason stays a variable. The link on top of a sum may be one that no
-other row uses; its bounds are those of the linear row.
+A link may have bounds that its definition does not imply; they would be lost with the link. So both bounds of a link
+must follow from the variables that stay. `_justified` finds such links by a least fixpoint from these variables, so
+that no bound justifies itself; other links stay variables. The link on top of a sum may be one that no other row uses;
+its bounds become those of the linear row.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from turbo_fzn.tnf.language import TNF, Op
 from turbo_fzn.tnf.links import NOBODY, Links, Rows, Trees, defining_order
 
 MOST_TERMS = 8  # below a joint
-NARROW = 16  # from its least value to its largest
+NARROW = 16  # the largest value minus the least
 MOST_COEFFICIENT = 2**31 - 1
-MOST_SUM = 2**60  # of the magnitudes of all terms: sums are reckoned in 64 bits
+MOST_SUM = 2**60  # of the magnitudes of all terms: sums are computed in 64 bits
 
 
 class LinearKind(IntEnum):
-    """What a linear row says of its sum; the module's docstring has the three forms."""
+    """The three forms of a linear row; the module's docstring defines them."""
 
     RANGE = 0
     AT_MOST = 1
@@ -45,12 +45,12 @@ class LinearKind(IntEnum):
 
 @dataclass(frozen=True)
 class Linears:
-    """Linear rows of a TNF with n variables and m rows, and what they stand for.
+    """k linear rows of a TNF with n variables and m rows, and the rows that they replace.
 
-    Of each linear row its `kind` (int32), `low` and `high` (int64, ±INFINITY where there is none), the `truth`
-    variable (int32, or -1), and its terms, from `starts` on (int32 [k + 1]): `variables` and `coefficients` (int32).
-    `absorbed` (bool [m]) are the rows that linear rows replace, `links` (bool [n]) the variables that left with them;
-    `order` (int32) are the absorbed rows that define these, operands first.
+    Each linear row has a `kind` (int32), `low` and `high` (int64, ±INFINITY for none), and a `truth` variable (int32,
+    -1 for none). Row i has the terms starts[i] … starts[i + 1] (int32 [k + 1]) of `variables` and `coefficients`
+    (int32). `absorbed` (bool [m]) are the replaced rows, `links` (bool [n]) the variables that leave with them; `order`
+    (int32) are the absorbed rows that define these, operands first.
     """
 
     kind: np.ndarray
@@ -70,17 +70,18 @@ class Linears:
 
 
 def linear_rows(tnf: TNF, kept: np.ndarray) -> Linears:
-    """Those of a TNF at its root fixpoint. Variables that are `kept` (bool [n]) stay, others may be links."""
+    """The linear rows of a TNF at its root fixpoint. Variables that are `kept` (bool [n]) stay, others may be links."""
     rows = _LinearRows(tnf)
     links = Links(rows, kept)
-    links.keep(~_joints(rows, links))  # first, for what follows runs as often as links hang below each other
+    links.keep(~_joints(rows, links))  # first: `_justified` takes as many rounds as links hang below each other
     links.keep(_justified(rows, links))
     return _Sums(rows, links).linears()
 
 
 class _LinearRows(Rows):
-    """ADD, MUL by a constant, LEQ and EQ: 0 = factors * slots, or a difference that is compared with 0. `factors` are
-    int64 [m, 3]; the constant of a MUL has none, nor has the truth of a comparison."""
+    """The rows ADD, MUL by a constant, LEQ and EQ as 0 = factors * slots, or as a difference compared with 0.
+
+    `factors` is int64 [m, 3]; the constant of a MUL and the truth of a comparison have the factor 0."""
 
     def __init__(self, tnf: TNF):
         self.compares = (tnf.op == Op.LEQ) | (tnf.op == Op.EQ)
@@ -101,9 +102,9 @@ class _LinearRows(Rows):
 
 
 def _joints(rows: _LinearRows, links: Links) -> np.ndarray:
-    """The links that are to stay, so that no linear row has many terms (bool [n])."""
+    """The links that must stay so that no linear row has many terms (bool [n])."""
     trees = Trees(rows, links, rows.factors)
-    terms = ((rows.factors != 0) & ~links.mask[rows.slots]).sum(axis=1)  # below each row, as far as known
+    terms = ((rows.factors != 0) & ~links.mask[rows.slots]).sum(axis=1)  # below each row, from the levels done so far
     narrow = rows.tnf.upper - rows.tnf.lower <= NARROW
     joints = np.zeros(rows.tnf.n_vars, bool)
     inner = np.flatnonzero(links.inner)
@@ -136,7 +137,7 @@ def _justified(rows: _LinearRows, links: Links) -> np.ndarray:
 
 
 def _implied(rows: _LinearRows, row: np.ndarray, slot: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """Whether the row gives the root bounds of the variable in the slot (bool [k, 2]), from bounds that are known."""
+    """Whether each row implies the root bounds of the variable in its slot (bool [k, 2]) from known bounds."""
     tnf, count = rows.tnf, np.arange(len(row))
     variables, factors = rows.slots[row], rows.factors[row].copy()
     own = factors[count, slot]
@@ -149,11 +150,11 @@ def _implied(rows: _LinearRows, row: np.ndarray, slot: np.ndarray, known: np.nda
     most, most_known = _end_of_sum(-factors, ends, known[variables], 1)
     truth, equal, compares = tnf.x[row], tnf.op[row] == Op.EQ, rows.compares[row]
     holds, fails = compares & (tnf.lower[truth] == 1), compares & (tnf.upper[truth] == 0) & ~equal
-    # y - z <= 0 says nothing of the lower end of own * v, y - z >= 1 nothing of the upper one
+    # y - z <= 0 does not bound own * v from below, y - z >= 1 not from above
     least_known &= exact & (~compares | (holds & equal) | fails)
     most_known &= exact & (~compares | holds)
     least = least + fails
-    below = np.where(own > 0, -(-least // own), -(-most // own))  # rounded up, of what bounds v from below
+    below = np.where(own > 0, -(-least // own), -(-most // own))  # the lower bound of v, rounded up
     above = np.where(own > 0, most // own, least // own)
     variable = variables[count, slot]
     below_known, above_known = np.where(own > 0, (least_known, most_known), (most_known, least_known))
@@ -163,8 +164,8 @@ def _implied(rows: _LinearRows, row: np.ndarray, slot: np.ndarray, known: np.nda
 
 
 def _end_of_sum(factors: np.ndarray, ends: np.ndarray, known: np.ndarray, end: int) -> tuple[np.ndarray, np.ndarray]:
-    """The lower (0) or upper (1) end of each sum of factors * variables (int64 [k]), and whether the bounds that it is
-    made of are known. `ends` and `known` are [k, terms, 2]."""
+    """The lower (0) or upper (1) end of each sum of factors * variables (int64 [k]), and whether all bounds in it are
+    known (bool [k]). `ends` and `known` are [k, terms, 2]."""
     place = np.where(factors > 0, end, 1 - end)[:, :, None]
     values = factors * np.take_along_axis(ends, place, axis=2)[:, :, 0]
     are_known = (factors == 0) | np.take_along_axis(known, place, axis=2)[:, :, 0]
@@ -179,7 +180,7 @@ class _Sums:
         self.trees = Trees(rows, links, rows.factors)
 
     def linears(self) -> Linears:
-        """Of each tree of two rows and more whose sums can be reckoned."""
+        """The linear rows of all trees of two or more rows whose sums fit 64 bits."""
         tnf, trees = self.rows.tnf, self.trees
         roots = trees.roots()
         tree, variables, coefficients = self._terms(trees.numbers(roots))
@@ -201,7 +202,7 @@ class _Sums:
         )  # fmt: skip
 
     def _terms(self, number: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Of the slots that no link fills: the number of the tree, the variable and its coefficient (float64)."""
+        """(tree, variable, coefficient float64) for each slot of a joined row that holds no link."""
         rows = self.rows
         joined = np.flatnonzero(number != NOBODY)
         row, slot = np.nonzero((rows.factors[joined] != 0) & ~self.links.mask[rows.slots[joined]])
@@ -209,7 +210,7 @@ class _Sums:
         return number[at], rows.slots[at, slot], self.trees.weight[at] * rows.factors[at, slot]
 
     def _heads(self, roots: np.ndarray, constant: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Kind, low, high and truth of the linear row of each tree, whose terms lack the constant."""
+        """(kind, low, high, truth) of the linear row of each tree, after `constant` is moved to the sides."""
         tnf, x = self.rows.tnf, self.rows.tnf.x[roots]
         kind = np.full(len(roots), LinearKind.RANGE, np.int32)
         low, high = -constant, -constant
@@ -228,8 +229,9 @@ class _Sums:
 def _combine(
     tnf: TNF, n_trees: int, tree: np.ndarray, variables: np.ndarray, coefficients: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """(constant int64 [n_trees], tree, variables, coefficients, good bool [n_trees]): each variable once in a tree, and
-    constants apart. A tree is good if 64 bits hold its sum and 32 bits each coefficient, and if it has terms."""
+    """(constant int64 [n_trees], tree, variables, coefficients, good bool [n_trees]): the terms with equal variables of
+    a tree added up, and fixed variables moved to the constant. A tree is good if its sum fits 64 bits, each coefficient
+    fits 32, and it has terms."""
     good = np.ones(n_trees, bool)
     good[tree[~(np.abs(coefficients) <= MOST_COEFFICIENT)]] = False
     order = np.lexsort((variables, tree))
@@ -248,5 +250,5 @@ def _combine(
     constant = np.zeros(n_trees, np.int64)
     np.add.at(constant, tree[fixed], exact[fixed] * np.where(good[tree], tnf.lower[variables], 0)[fixed])
     stay = ~fixed & (exact != 0)
-    good &= np.bincount(tree[stay], minlength=n_trees) > 0  # else there is nothing that a row could tighten
+    good &= np.bincount(tree[stay], minlength=n_trees) > 0  # else the row has nothing to tighten
     return constant, tree[stay], variables[stay], exact[stay], good

@@ -1,9 +1,10 @@
 """Links: variables that only pass a value on, from the one row that defines them to the one row that uses them.
 
-Long sums, conjunctions and disjunctions are trees of ternary rows. `Links` says which variables are such inner nodes
-for rows of a kind, and `Trees` which rows hang together by them, so that a tree can be stated as a whole (fuse.py).
+Long sums, conjunctions and disjunctions are trees of ternary rows. `Links` finds the variables that are inner nodes of
+such trees for rows of a kind, and `Trees` the rows that they connect, so that a tree can become one constraint
+(fuse.py).
 
-Everything here is done by columns, for a model may have a hundred thousand such rows.
+All computations are by columns, since a model may have a hundred thousand such rows.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ NOBODY = -1
 
 
 class Rows:
-    """The rows of a TNF of one kind: `defines` (bool [m]) those whose x is given by the rest, `uses` (bool [m, 3]) the
-    slots at which they may use a link. Slot 0 is x, slot 1 y, slot 2 z; `slots` (int [m, 3]) are their variables."""
+    """The rows of one kind in a TNF: `defines` (bool [m]) are those whose operands determine x, `uses` (bool [m, 3])
+    the slots that may hold a link. Slot 0 is x, slot 1 y, slot 2 z; `slots` (int [m, 3]) are their variables."""
 
     def __init__(self, tnf: TNF, defines: np.ndarray, uses: np.ndarray):
         self.tnf = tnf
@@ -31,15 +32,15 @@ class Rows:
 
 
 class Links:
-    """Variables that may leave: of each the row that defines it (int64 [n], NOBODY where it is no link), and the row
-    and slot that use it (NOBODY where no row does)."""
+    """The links: `definition` (int64 [n]) is the row that defines a link, NOBODY for other variables; `user` and `slot`
+    (int64 [n]) are the row and the slot that use it, NOBODY where no row does."""
 
     def __init__(self, rows: Rows, kept: np.ndarray):
         tnf = rows.tnf
         count = np.bincount(rows.slots[rows.named], minlength=tnf.n_vars)
         defining = np.flatnonzero(rows.defines)[::-1]
         self.definition = np.full(tnf.n_vars, NOBODY, np.int64)
-        self.definition[tnf.x[defining]] = defining  # of several the first
+        self.definition[tnf.x[defining]] = defining  # the first one, where there are several
         self.user = np.full(tnf.n_vars, NOBODY, np.int64)
         self.slot = np.zeros(tnf.n_vars, np.int64)
         good = self.mask & ~kept & ~rows.fixed & (count <= 2)
@@ -50,7 +51,7 @@ class Links:
         variable = rows.slots[row, slot]
         self.user[variable], self.slot[variable] = row, slot
         good[variable[~rows.uses[row, slot]]] = False
-        good &= (count == 1) | (self.user != NOBODY)  # else it is named twice by the row that defines it
+        good &= (count == 1) | (self.user != NOBODY)  # else it occurs twice in the row that defines it
         self.keep(good)
 
     @property
@@ -59,18 +60,18 @@ class Links:
 
     @property
     def inner(self) -> np.ndarray:
-        """Those that a row uses."""
+        """The links that a row uses (bool [n])."""
         return self.mask & (self.user != NOBODY)
 
     def keep(self, mask: np.ndarray) -> None:
-        """No others are links."""
+        """Removes the links outside of `mask` (bool [n])."""
         self.definition[~mask] = self.user[~mask] = NOBODY
 
 
 class Trees:
-    """Rows joined by links. Of each row (int64 [m]) the `root` of its tree, how far that is (`depth`), and the `weight`
-    (float64, so that what is too large is seen) that its value has in the root: the product of the `factors`
-    (int64 [m, 3]) of the slots on the way."""
+    """The trees of rows that links join: for each row the `root` of its tree and the `depth` below it (int64 [m]), and
+    its `weight` in the root (float64, so that an overflow is seen): the product of the `factors` (int64 [m, 3]) of the
+    slots on the way."""
 
     def __init__(self, rows: Rows, links: Links, factors: np.ndarray):
         n = rows.tnf.n_rows
@@ -84,7 +85,7 @@ class Trees:
         self._find_roots()
 
     def _find_roots(self) -> None:
-        """By pointer jumping. Rows that go round in a circle find no root, and join nothing."""
+        """Computes root, depth and weight by pointer jumping. Rows on a cycle get the root NOBODY."""
         for _ in range(len(self.parent).bit_length() + 1):
             with np.errstate(over="ignore", invalid="ignore"):
                 self.weight = self.weight * self.weight[self.parent]
@@ -93,18 +94,18 @@ class Trees:
         self.root = np.where(self.depth[self.parent] == 0, self.parent, NOBODY)
 
     def roots(self) -> np.ndarray:
-        """Of the trees of two rows and more."""
+        """The roots of the trees of two or more rows."""
         size = np.bincount(self.root[self.root != NOBODY], minlength=len(self.root))
         return np.flatnonzero(size >= 2)
 
     def numbers(self, roots: np.ndarray) -> np.ndarray:
-        """Of each row the place of its tree's root among these, or NOBODY."""
-        place = np.full(len(self.root) + 1, NOBODY)  # NOBODY's own is the last
+        """The place of each row's root in `roots` (int64 [m]), NOBODY where it is not one of them."""
+        place = np.full(len(self.root) + 1, NOBODY)  # the last entry is that of NOBODY
         place[roots] = np.arange(len(roots))
         return place[self.root]
 
 
 def defining_order(links: Links, trees: Trees, gone: np.ndarray) -> np.ndarray:
-    """The rows that define the links that have `gone` (bool [n]), operands before what they define (int32)."""
+    """The rows (int32) that define the links in `gone` (bool [n]), each after the rows that define its operands."""
     definitions = links.definition[gone]
     return definitions[np.argsort(-trees.depth[definitions], kind="stable")].astype(np.int32)

@@ -1,17 +1,17 @@
 """TNF -> smaller TNF with the same solutions, to a fixpoint.
 
-Lowering folds what it sees when it sees it; here the whole model is there, and whole columns are rewritten at once:
+Lowering simplifies single constraints as it reads them; here whole columns of the complete model are rewritten:
 
 * root propagation (by an engine, as a callback) narrows the bounds; all variables with one value become one constant;
-* a row whose result is a constant, or one of its operands, is an alias: the variables are merged and the row goes;
-* rows are put into one of several equal forms (`y * z` of Booleans is their minimum, `y <= c` at a bound of y is
-  `y = c`, a clause with a negation is an implication), so that equal rows meet;
-* equal (op, y, z) share their result;
-* a definition whose result occurs nowhere else is removed, when it has a value whatever its operands are;
-* at the fixpoint, bounds from things that stand in a row (spans.py), and on from there.
+* a row whose result is a constant, or one of its operands, is an alias: its variables are merged, and it is removed;
+* rows get a normal form (`y * z` of Booleans is their minimum, `y <= c` at a bound of y is `y = c`, a clause with a
+  negation is an implication), so that equivalent rows become equal;
+* rows with equal (op, y, z) share their result;
+* a definition whose result occurs nowhere else is removed, if it has a value for all values of its operands;
+* at the fixpoint, spans.py derives bounds from tasks that exclude each other in pairs, and the rules are applied again.
 
-A row may go only if *every* assignment within the bounds satisfies it, or if its result is free. What goes is
-remembered by the Reconstruction, which gives every original variable its value in a solution of the small model.
+A row is removed only if *every* assignment within the bounds satisfies it, or if its result is free. The Reconstruction
+keeps what is removed, and gives every original variable its value in a solution of the small model.
 """
 
 from __future__ import annotations
@@ -27,9 +27,10 @@ from turbo_fzn.tnf.arrays import distinct
 from turbo_fzn.tnf.columns import Rows
 from turbo_fzn.tnf.language import ADD, DIV, ELEMENT, EQ, LEQ, MAX, MIN, MUL, TNF, Floats, Output
 from turbo_fzn.tnf.spans import stretch
+from turbo_fzn.tnf.wide import all_of_class, named_by, renumbered
 
 Propagate = Callable[[TNF], "tuple[np.ndarray, np.ndarray] | None"]
-Observer = Callable[[str, int, int], None]  # (pass, variables, rows), after each pass: what bench/front.py tabulates
+Observer = Callable[[str, int, int], None]  # called with (pass, variables, rows) after each pass
 
 
 class _Contradiction(Exception):
@@ -38,11 +39,12 @@ class _Contradiction(Exception):
 
 @dataclass
 class Reconstruction:
-    """From values of the simplified model's variables to values of the original's.
+    """Computes values of the original model's variables from those of the simplified model.
 
-    `position` is the simplified variable of each original one, or -1: then `value` holds its constant, unless a removed
-    definition gives it. `removed` are those definitions in the order of their removal; each depends only on variables
-    that outlived it. All of them speak of representatives; `representative` says whose class a variable is in.
+    `representative` is the variable that stands for the class of each original variable; the other fields are by
+    representative. `position` is its simplified variable, or -1: then `value` is its constant, unless a removed
+    definition computes it. `removed` are these definitions in the order of their removal; each depends only on
+    variables that were removed later or not at all.
     """
 
     n_vars: int
@@ -67,14 +69,14 @@ class Reconstruction:
 
 @dataclass
 class Simplified:
-    """The smaller model, and the way back."""
+    """The smaller model, and the reconstruction of the original's values."""
 
     tnf: TNF
     reconstruction: Reconstruction
 
 
 def simplify(tnf: TNF, propagate: Propagate, observer: Observer | None = None) -> Simplified:
-    """The smaller model; `propagate` gives (lower, upper) at the root fixpoint, or None when there is none."""
+    """The smaller model; `propagate` returns (lower, upper) at the root fixpoint, or None on failure."""
     simplifier = _Simplifier(tnf, observer)
     try:
         if tnf.infeasible:
@@ -90,7 +92,7 @@ def simplify(tnf: TNF, propagate: Propagate, observer: Observer | None = None) -
 
 
 class _Simplifier:
-    """The model on its way. Variables keep their numbers until `finish`; three constants are added behind them."""
+    """The model between passes. Variables keep their numbers until `finish`; three constants are added behind them."""
 
     def __init__(self, tnf: TNF, observer: Observer | None = None):
         self.original = tnf
@@ -107,6 +109,7 @@ class _Simplifier:
         mentioned += [strategy.measured for strategy in tnf.strategies]
         mentioned += [tnf.warm_start[0]] if tnf.warm_start is not None else []
         mentioned += [np.array([tnf.objective])] if tnf.objective >= 0 else []
+        mentioned += [named_by(tnf.wides)]
         self.mentioned = distinct(np.concatenate([np.zeros(0, np.int64), *mentioned]).astype(np.int64))
 
     def run(self, propagate: Propagate) -> None:
@@ -130,7 +133,7 @@ class _Simplifier:
                 return
 
     def current(self) -> TNF:
-        """The model as it is now, with nothing but its rows."""
+        """The current rows and bounds as a TNF without objective, search and output."""
         rows = self.rows
         op, x, y, z = (column.astype(np.int32) for column in (rows.op, rows.x, rows.y, rows.z))
         tnf = TNF(op, x, y, z, self.lower.copy(), self.upper.copy(), self.tables)
@@ -138,7 +141,7 @@ class _Simplifier:
         return tnf
 
     def reduce(self) -> bool:
-        """Apply every rule once; whether one of them did something."""
+        """Applies every rule once. Returns whether one of them changed something."""
         before = len(self.rows.op)
         rewritten = self.fold()
         self.report("fold")
@@ -149,12 +152,12 @@ class _Simplifier:
         return rewritten or len(self.rows.op) < before
 
     def report(self, name: str) -> None:
-        """Tell the observer the sizes: variables of rows, of the search and of the output."""
+        """Passes to the observer the number of variables (in rows, search or output) and of rows."""
         if self.observer is not None:
             self.observer(name, int(np.count_nonzero(self.used())), len(self.rows.op))
 
     def used(self) -> np.ndarray:
-        """Which representatives occur in a row, the search or the output."""
+        """Whether each variable is a representative that occurs in a row, the search or the output (bool)."""
         rows, representative = self.rows, self.representative
         used = np.zeros(len(self.lower), dtype=bool)
         for variables in (rows.x, rows.y, rows.z[rows.op != ELEMENT], self.mentioned):
@@ -164,7 +167,7 @@ class _Simplifier:
     # Variables
 
     def merge(self, first: np.ndarray, second: np.ndarray) -> None:
-        """first[i] = second[i] for all i; the least number of a class represents it."""
+        """Merges the classes of first[i] and second[i] for all i; the least number of a class represents it."""
         representative = self.representative
         first, second = representative[first], representative[second]
         while np.any(first != second):
@@ -180,7 +183,7 @@ class _Simplifier:
             self.representative = self.representative[self.representative]
 
     def update_bounds(self) -> None:
-        """A class has the intersection of its members' bounds."""
+        """Gives each class the intersection of its members' bounds."""
         members = np.flatnonzero(self.representative != np.arange(len(self.lower)))
         np.maximum.at(self.lower, self.representative[members], self.lower[members])
         np.minimum.at(self.upper, self.representative[members], self.upper[members])
@@ -198,7 +201,7 @@ class _Simplifier:
             raise _Contradiction
 
     def rename(self) -> None:
-        """One variable for each constant, and representatives everywhere."""
+        """Merges the variables with equal constants, and replaces variables of rows by their representatives."""
         fixed = np.flatnonzero(self.lower == self.upper)
         _, first, inverse = np.unique(self.lower[fixed], return_index=True, return_inverse=True)
         self.representative[fixed] = fixed[first][inverse.reshape(-1)]
@@ -210,7 +213,7 @@ class _Simplifier:
         self.rows = Rows(rows.op, x, np.where(swap, z, y), np.where(swap, y, z))
 
     def floats_among(self, kept: np.ndarray) -> Floats | None:
-        """The real variables of those that are kept (bool): what is merged with a real variable is real."""
+        """The real ones of the variables that are `kept` (bool): a class with a real variable is real."""
         floats = self.original.floats
         if floats is None:
             return None
@@ -218,10 +221,16 @@ class _Simplifier:
         mask[self.representative[: len(floats.mask)][floats.mask]] = True
         return replace(floats, mask=mask[kept])
 
+    def inner(self) -> np.ndarray:
+        """The representatives (bool) of variables that only constraints with wide rows name."""
+        known = self.original.inner
+        return all_of_class(np.zeros(0, bool) if known is None else known, self.representative)
+
     # Rules
 
     def fold(self) -> bool:
-        """Remove the rows whose result is a constant or an operand, and bring the others to a normal form."""
+        """Removes the rows whose result is a constant or an operand, and normalises the others. Returns whether it
+        changed something."""
         self.rename()
         rows = self.rows
         view = columns.View(rows, self.lower, self.upper, self.tables)
@@ -248,7 +257,7 @@ class _Simplifier:
         return changed or bool(np.any(gone))
 
     def aliases(self, view: columns.View) -> tuple[np.ndarray, np.ndarray]:
-        """The rows that say x = y, and those that say x = z."""
+        """The rows equivalent to x = y, and those equivalent to x = z."""
         op, y, z = view.rows.op, view.rows.y, view.rows.z
         ly, uy, lz, uz = view.ly, view.uy, view.lz, view.uz
         to_y = ((op == ADD) & (lz == 0) & (uz == 0)) | ((op == MUL) & (lz == 1) & (uz == 1))
@@ -261,7 +270,8 @@ class _Simplifier:
         return to_y, to_z
 
     def double_negations(self, view: columns.View) -> np.ndarray:
-        """Sets `negated` (x -> y for the rows x = not y, else -1); the rows that negate a negation which stays."""
+        """Sets `negated` (x -> y for the rows x = not y, else -1). Returns the rows (bool) that negate a negation which
+        is not itself such a row."""
         rows = view.rows
         negation, operand = view.negations()
         self.negated = np.full(len(self.lower), -1)
@@ -270,14 +280,14 @@ class _Simplifier:
         self.negated[rows.x[numbers]] = operand[numbers]
         definition[rows.x[numbers]] = numbers
         candidate = np.zeros(len(rows.op), dtype=bool)
-        # Only the row recorded for its x, so that `negated` speaks of this row.
+        # Only the row recorded for its x, so that `negated` is from this row.
         own = numbers[definition[rows.x[numbers]] == numbers]
         candidate[own] = self.negated[operand[own]] >= 0
         stays = ~candidate[np.where(candidate, definition[np.where(candidate, operand, 0)], 0)]
         return candidate & stays
 
     def normalise(self, view: columns.View, alive: np.ndarray) -> bool:
-        """Rewrite rows into one of several equal forms; whether something changed."""
+        """Rewrites rows into their normal form. Returns whether something changed."""
         before = self.rows
         op, x, y, z = (column.copy() for column in (before.op, before.x, before.y, before.z))
         boolean_y, boolean_z = (view.ly >= 0) & (view.uy <= 1), (view.lz >= 0) & (view.uz <= 1)
@@ -293,18 +303,21 @@ class _Simplifier:
     def rewrite_literals(
         self, view: columns.View, rows: np.ndarray, op: np.ndarray, x: np.ndarray, y: np.ndarray, z: np.ndarray
     ) -> None:
-        """Clauses of two literals name no negations: not a or b is a <= b, and so on. Changes the columns in place.
+        """Replaces negations in clauses of two literals: "not a or b" is a <= b, and so on. Changes columns in place.
 
         A clause is [signs of y and z, as literals]: MAX = 1 has both positive, LEQ = 1 has y negative, MIN = 0 both
-        negative. Each literal that is a negation is replaced by what it negates, and the sign changes.
+        negative. Each literal that is a negation is replaced by what it negates, and the sign changes. A variable that
+        only some constraints name comes into no row of others.
         """
         true, false = (view.lx == 1), (view.ux == 0)
         clause = rows & ((((op == MAX) | (op == LEQ)) & true) | ((op == MIN) & false))
         positive_y, positive_z = op == MAX, op != MIN
+        inner = self.inner()
         negated_y, negated_z = (
             clause
             & (self.negated[np.where(clause, side, 0)] >= 0)
             & (self.negated[self.negated[np.where(clause, side, 0)]] < 0)
+            & ~inner[self.negated[np.where(clause, side, 0)]]
             for side in (y, z)
         )
         y[negated_y], z[negated_z] = self.negated[y[negated_y]], self.negated[z[negated_z]]
@@ -319,7 +332,7 @@ class _Simplifier:
             x[here] = self.zero if new == MIN else self.one
 
     def share_equal_rows(self) -> None:
-        """Rows with equal (op, y, z) have equal results."""
+        """Merges the results of rows with equal (op, y, z), and keeps one row of each group."""
         self.rename()
         rows = self.rows
         order = np.lexsort((rows.x, rows.z, rows.y, rows.op))
@@ -336,7 +349,7 @@ class _Simplifier:
         self.rename()
 
     def remove_dead_rows(self) -> None:
-        """Remove definitions whose result occurs nowhere else, until there are none."""
+        """Removes definitions whose result occurs nowhere else, until there are none."""
         mentioned = np.zeros(len(self.lower), dtype=bool)
         mentioned[self.representative[self.mentioned]] = True
         while True:
@@ -365,6 +378,8 @@ class _Simplifier:
         small.outputs = [Output(o.name, o.kind, o.ranges, new[o.variables]) for o in tnf.outputs]
         small.objective = int(new[tnf.objective]) if tnf.objective >= 0 else -1
         small.warm_start = None if tnf.warm_start is None else (new[tnf.warm_start[0]], tnf.warm_start[1])
+        small.wides = renumbered(tnf.wides, number[representative])
+        small.inner = None if tnf.inner is None else self.inner()[used]
         position = np.where(representative == np.arange(len(number)), number, -1)
         return Simplified(
             small,
@@ -372,6 +387,6 @@ class _Simplifier:
         )
 
     def any_value(self) -> np.ndarray:
-        """A value within the bounds of each variable: the only one of a constant, any of a variable that is free."""
+        """A value within the bounds of each variable."""
         finite_upper = np.where(self.upper < INFINITY, self.upper, 0)
         return np.where(self.lower > -INFINITY, self.lower, np.minimum(finite_upper, self.upper))

@@ -1,16 +1,16 @@
-"""How far things reach that cannot stand side by side: bounds that no row, and no pair of rows, can see.
+"""Lower bounds from things that exclude each other in pairs, such as the tasks of one machine.
 
-Of two tasks on a machine, or two boxes that meet in all directions but one, one ends before the other begins:
+For two tasks on a machine, or two boxes that overlap in all directions but one, one ends before the other begins:
 
     p + h <= q  or  q + k <= p.
 
-Things of which any two are so stand in a row, each at least h behind the one before it; from the first to the last
-there are at least the h of all but the last. What is at least as far as any of them is from any other, for all pairs
-`s >= p - q + c`, or behind all of them, `s >= p + c`, is so at least that: for one machine with heads, lengths and
-tails the bound of Carlier 1982, by the preemptive schedule of Jackson 1955. Neither propagation nor learning sees it
-without trying all orders.
+In a set of things where this holds for any two, they stand in a sequence, each at least h behind the one before it, so
+the last begins at least the sum of the other h behind the first. This bounds a variable s with `s >= p - q + c` for all
+pairs, and one with `s >= p + c` for all things: for one machine with heads, lengths and tails this is the bound of
+Carlier 1982, by the preemptive schedule of Jackson 1955. No row and no pair of rows implies it; propagation and
+learning find it only by trying all orders.
 
-Which sets of things to look at is a question for the heaviest clique; a greedy answer is as right as the best one.
+The best set is a heaviest clique; any clique gives a valid bound, so a greedy one is used.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from turbo_fzn.tnf.arrays import distinct, ranked
 from turbo_fzn.tnf.columns import Rows
 from turbo_fzn.tnf.language import ADD, LEQ, MAX, MIN
 
-HOPS = 3  # doubled, from a variable to what it is a constant more than
-LARGEST = 2**40  # numbers beyond it are left alone, so that nothing overflows
-NEAR = 2**20  # offsets beyond it are no places
-UNKNOWN = -(2**60)  # a distance of which nothing is known; all that are known are above -2**50
+HOPS = 3  # doublings along chains of x = y + k
+LARGEST = 2**40  # larger numbers are ignored, so that nothing overflows
+NEAR = 2**20  # larger offsets are not counted as places
+UNKNOWN = -(2**60)  # an unknown distance; known ones are above -2**50
 
-# What keeps the time within half a second. Beyond, bounds are not found, and nothing else happens.
+# These limits keep the time within half a second. Beyond them some bounds are not found.
 MOST_PAIRS = 2**20
-MOST_THINGS = 2**14  # the heaviest; a thing has a bit for each
-MOST_GROUPS = 1000  # variables that span things, and that are right behind some: those of the most things
-MOST_SPANNED = 1000  # things for one span
-MOST_LAST = 100  # variables that all paths to are looked at,
-MOST_ARCS, MOST_DEPTH = 2**21, 200  # so many arcs in all, and paths of so many
-MOST_SEEDS = 30  # of cliques in a set of things that are in other cliques already
-MOST_STEPS = 2**19  # of cliques, in all
+MOST_THINGS = 2**14  # the heaviest ones; each thing has a bit for each other
+MOST_GROUPS = 1000  # variables s with inequalities on things: those with the most
+MOST_SPANNED = 1000  # things for one such variable
+MOST_LAST = 100  # variables to which all paths are searched
+MOST_ARCS, MOST_DEPTH = 2**21, 200  # arcs in all paths together, arcs in one path
+MOST_SEEDS = 30  # seeds of cliques for things that are already in another clique
+MOST_STEPS = 2**19  # in the search of all cliques together
 
 Column = np.ndarray
 
@@ -52,7 +52,7 @@ class Comparisons(NamedTuple):
 
 
 def stretch(rows: Rows, lower: Column, upper: Column) -> tuple[Column, Column]:
-    """Variables and lower bounds (int64 [k]) that they have in every solution; `lower`, `upper` at the fixpoint."""
+    """(variables, lower bounds) (int64 [k] each) that hold in all solutions; `lower`, `upper` are at the fixpoint."""
     spans = _Spans(rows, lower, upper)
     found = [*spans.reaches(), *spans.ends()] if len(spans.things) else []
     columns = np.array(found, np.int64).reshape(-1, 2)
@@ -60,7 +60,8 @@ def stretch(rows: Rows, lower: Column, upper: Column) -> tuple[Column, Column]:
 
 
 class _Spans:
-    """What rows say of distances. A thing is a variable, and where it stands is a constant more, its `place`."""
+    """The distances that rows imply. A thing is a variable; its position is the variable plus a constant, its
+    `place`."""
 
     def __init__(self, rows: Rows, lower: Column, upper: Column):
         self.rows, self.lower = rows, lower
@@ -70,7 +71,7 @@ class _Spans:
         self.number_things(*self.pairs())
 
     def find_bases(self) -> None:
-        """Rows x = y + k make x a `base` and an `offset`; other sums have a `first` and a `second`."""
+        """Sets `base` and `offset` of x from rows x = y + k, and `first` and `second` of x from other sums."""
         rows, fixed, n = self.rows.select(self.rows.op == ADD), self.fixed, len(self.lower)
         y, z = np.where(fixed[rows.y], rows.z, rows.y), np.where(fixed[rows.y], rows.y, rows.z)
         shifts = fixed[z] & ~fixed[y] & (np.abs(self.lower[z]) < LARGEST)
@@ -86,7 +87,8 @@ class _Spans:
     # Pairs
 
     def pairs(self) -> tuple[Column, Column, Column, Column]:
-        """p, q, h, k: p + h <= q or q + k <= p. What ends on the left of one begins on the right of the other."""
+        """(p, q, h, k) for all pairs with p + h <= q or q + k <= p. The left side of one comparison is the end of the
+        thing that begins on the right side of the other."""
         one, other = self.alternatives()
         forward, backward = self.length(one.left, other.right), self.length(other.left, one.right)
         p, q = self.base[other.right], self.base[one.right]
@@ -98,9 +100,9 @@ class _Spans:
         return p[found], q[found], np.minimum(ahead[found], LARGEST), np.minimum(behind[found], LARGEST)
 
     def places(self, one: Comparisons, other: Comparisons) -> Column:
-        """Of each thing the offset that most pairs have it at, or that is nearest to 0.
+        """For each variable (int64 [n]) its most frequent offset in the pairs; among equals the nearest to 0.
 
-        By another one a thing is ahead of some too little. A strict comparison counts its 1 on either side.
+        With another offset some distances would come out too small. A strict comparison counts its 1 on either side.
         """
         sides = [(side.right, before) for side in (one, other) for before in (0, side.gap)[: 1 + np.any(side.gap)]]
         base = np.concatenate([self.base[right] for right, _ in sides])
@@ -115,7 +117,7 @@ class _Spans:
         return found
 
     def alternatives(self) -> tuple[Comparisons, Comparisons]:
-        """The clauses of two literals that are truths of comparisons."""
+        """The two comparisons of each clause of two literals that are truths of comparisons."""
         rows = self.rows
         definition = np.full(len(self.lower), -1)
         comparisons = np.flatnonzero((rows.op == LEQ) & ~self.fixed[rows.x])
@@ -128,12 +130,12 @@ class _Spans:
         return self.comparisons(y, op == MAX), self.comparisons(z, op != MIN)
 
     def comparisons(self, numbers: Column, true: Column) -> Comparisons:
-        """Of rows x = (y <= z), by their numbers: what holds where x is true, or where it is false."""
+        """The comparisons that rows x = (y <= z), given by `numbers`, imply where x is true, or where it is false."""
         y, z = self.rows.y[numbers], self.rows.z[numbers]
         return Comparisons(np.where(true, y, z), np.where(true, 0, 1), np.where(true, z, y))
 
     def length(self, end: Column, start: Column) -> Column:
-        """end - start, at least."""
+        """A lower bound of end - start, UNKNOWN for none."""
         more, end, start = self.offset[end] - self.offset[start], self.base[end], self.base[start]
         found = np.where(end == start, more, UNKNOWN)
         for part, rest in ((self.first, self.second), (self.second, self.first)):
@@ -143,7 +145,8 @@ class _Spans:
         return found
 
     def number_things(self, p: Column, q: Column, ahead: Column, behind: Column) -> None:
-        """The heaviest first: a `weight`, by how much it is before what is behind it, and the bits of `neighbours`."""
+        """Numbers the things, heaviest first: each has a `weight`, the least distance to a thing behind it, and the
+        bits of its `neighbours`."""
         present = np.zeros(len(self.lower), bool)
         present[p] = present[q] = True
         things, number = np.flatnonzero(present), np.cumsum(present) - 1
@@ -165,15 +168,15 @@ class _Spans:
         self.keys = np.sort(rank[first[kept]] * len(order) + rank[second[kept]])
         self.neighbours = _masks(self.keys, len(order))
 
-    # What is as far as they reach
+    # Variables that the distances bound
 
     def known(self) -> Comparisons:
-        """The comparisons that hold."""
+        """The comparisons that hold at the root."""
         numbers = np.flatnonzero((self.rows.op == LEQ) & self.fixed[self.rows.x])
         return self.comparisons(numbers, self.lower[self.rows.x[numbers]] == 1)
 
     def reaches(self) -> Iterator[tuple[int, int]]:
-        """Of each s >= p - q + c for pairs of things: (s, what it is at least)."""
+        """(s, lower bound) for each s with s >= p - q + c for pairs of things."""
         for span, p, q, c in groups(*self.distances()):
             things, number = ranked(np.concatenate((p, q)))
             n, (p, q) = len(things), number.reshape(2, -1)
@@ -191,7 +194,7 @@ class _Spans:
                 yield span, max(reach)
 
     def distances(self) -> tuple[Column, Column, Column, Column]:
-        """s, p, q, c: s >= p - q + c, of neighbours, by their numbers: the rows p <= s + q."""
+        """(s, p, q, c) with s >= p - q + c for neighbours p, q (numbers of things), from the rows p <= s + q."""
         left, gap, right = self.known()
         sums = self.first[self.base[right]] >= 0
         left, gap, right = left[sums], gap[sums], right[sums]
@@ -206,7 +209,7 @@ class _Spans:
         return s[fits], p[fits], q[fits], c[fits]
 
     def ends(self) -> Iterator[tuple[int, int]]:
-        """Of each s >= p + c for things: (s, what it is at least)."""
+        """(s, lower bound) for each s with s >= p + c for things."""
         for s, things, tails in self.tails():
             bounded = np.abs(self.begin[things]) < LARGEST
             tail = dict(zip(things[bounded].tolist(), tails[bounded].tolist()))
@@ -216,7 +219,7 @@ class _Spans:
                 yield s, max(end)
 
     def tails(self) -> Iterator[tuple[int, Column, Column]]:
-        """s, things p, c: s >= p + c; where nothing is behind s, by steps over others too."""
+        """(s, things p, c) with s >= p + c; also over paths of such steps where no variable is behind s."""
         paths = _Paths(self.differences(), len(self.lower))
         done = np.zeros(len(self.lower), bool)
         for end in paths.last(self.lower):
@@ -231,7 +234,7 @@ class _Spans:
         yield from groups(s[order], p[order], c[order])
 
     def differences(self) -> Comparisons:
-        """All that is known as p + c <= s of bases: from comparisons, extremes and sums."""
+        """The inequalities p + c <= s between bases that comparisons, maxima and sums imply."""
         rows, parts = self.rows, [self.known()]
         extremes = rows.select(rows.op == MAX)
         parts += [Comparisons(operand, 0 * operand, extremes.x) for operand in (extremes.y, extremes.z)]
@@ -245,7 +248,7 @@ class _Spans:
         return Comparisons(left[fits], gap[fits], right[fits])
 
     def end_of(self, clique: list[int], tails: dict[int, int]) -> int:
-        """When all ends that begins as early as it may and always goes on with what has the longest tail."""
+        """The end of the preemptive schedule of a clique that always runs the task with the longest tail."""
         weights, begins = self.weight[clique].tolist(), self.begin[clique].tolist()
         places = self.place[self.things[clique]].tolist()
         tasks = [(b, tails[p] - place - w, w) for p, b, place, w in zip(clique, begins, places, weights)]
@@ -267,7 +270,7 @@ class _Spans:
         return best
 
     def cliques(self, among: int, joined: list[int]) -> Iterator[list[int]]:
-        """Sets of two things or more of which any two are joined: from each seed on the weightiest neighbours."""
+        """Cliques of two or more things, grown greedily from each seed by the heaviest common neighbour."""
         seen: set[int] = set()
         covered, seeds = 0, 0
         for seed in members(among):
@@ -287,7 +290,7 @@ class _Spans:
 
 
 class _Paths:
-    """Arcs p + c <= s, and what they are in a row."""
+    """Longest paths over the arcs p + c <= s."""
 
     def __init__(self, arcs: Comparisons, n: int):
         order = np.argsort(arcs.right, kind="stable")
@@ -298,12 +301,12 @@ class _Paths:
         self.left = MOST_ARCS
 
     def last(self, lower: Column) -> list[int]:
-        """Variables that nothing is behind, the latest first."""
+        """Variables that no other is behind, at most MOST_LAST, the latest first."""
         last = np.flatnonzero(self.is_last)
         return last[np.argsort(-lower[last], kind="stable")[:MOST_LAST]].tolist()
 
     def to(self, end: int) -> Column:
-        """Of each variable the longest path from there to the end, or one that is shorter."""
+        """For each variable (int64 [n]) the longest path from it to `end` that the limits allow, UNKNOWN for none."""
         p, c, s = self.arcs
         longest = np.full(len(self.is_last), UNKNOWN)
         longest[end] = 0
@@ -322,7 +325,8 @@ class _Paths:
 
 
 def groups(column: Column, *others: Column) -> Iterator[tuple]:
-    """Of each number that is at least twice in the column, the most frequent first: it, and the parts of the others."""
+    """(number, part of each other column) for each number that occurs at least twice in the first column, the most
+    frequent first."""
     order = np.argsort(column, kind="stable")
     ordered = column[order]
     cuts = np.flatnonzero(np.diff(ordered, prepend=-1, append=-1))
@@ -334,7 +338,7 @@ def groups(column: Column, *others: Column) -> Iterator[tuple]:
 
 
 def _masks(keys: Column, n: int) -> list[int]:
-    """For each i < n the set of j with i * n + j among the keys, which are in order, as bits."""
+    """For each i < n the set of j with i * n + j among the sorted keys, as bits."""
     found, cuts = [], np.searchsorted(keys, np.arange(n + 1) * n)
     for i in range(n):
         row = np.zeros(n, bool)

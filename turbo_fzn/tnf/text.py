@@ -1,6 +1,6 @@
-"""A TNF as text, to look at, to keep and to solve: `--dump-tnf FILE` writes it, `fzn-turbo FILE.tnf` reads it.
+"""A TNF as text: `--dump-tnf FILE` writes it, `fzn-turbo FILE.tnf` solves it.
 
-One item a line, words separated by blanks; `#` begins a comment. Variables are numbers, by their `var` lines' order.
+One item a line, words separated by blanks; `#` begins a comment. Variables are numbered in the order of their lines.
 
     var LOWER UPPER                      a variable; `-inf` and `inf` for no bound
     real LOWER UPPER                     a real one, its bounds being numbers such as -0.5
@@ -9,11 +9,11 @@ One item a line, words separated by blanks; `#` begins a comment. Variables are 
     minimize X | maximize X              the objective (neither: satisfy)
     search VARCHOICE VALUECHOICE X ...   a strategy; X:M where the choice looks at the bounds of M, and X:M:1>5,5>9
                                          where M has no values between 1 and 5, and 5 and 9 (for MAX_REGRET)
-    suggest VARCHOICE VALUECHOICE X ...  one of our own, where the model asks for none
+    suggest VARCHOICE VALUECHOICE X ...  a strategy that is our default, not the model's
     output KIND NAME X                   a scalar output item, KIND bool, int or float
     output KIND NAME LOW..HIGH ... : X ...   an array with its index ranges
     warm_start X=VALUE ...               a hint
-    infeasible                           a contradiction is known already
+    infeasible                           the front end has found a contradiction
 
 The columns of a large model are written and read in one go each, so that a dump of 300,000 rows takes about a second.
 """
@@ -36,11 +36,11 @@ from turbo_fzn.tnf.language import TNF, BrokenRule, FloatOp, Floats, Op, Output,
 OPERATORS: dict[str, Op | FloatOp] = {op.name: op for op in (*Op, *FloatOp)}
 GOALS = {"minimize": 1, "maximize": -1}
 TABLE_VALUES_PER_LINE = 20
-LINE = re.compile("^.*$", re.MULTILINE)  # one after the other: a list of all would be long in the making
+LINE = re.compile("^.*$", re.MULTILINE)  # line by line: a list of all lines would take memory and time
 
 
 def write_file(tnf: TNF, path: str) -> None:
-    """The text of a TNF, as a file. Raises UsageError where it cannot be written."""
+    """Writes the text of a TNF to the file `path`. Raises UsageError where it cannot be written."""
     try:
         with open(path, "w", encoding="utf-8") as file:
             write(tnf, file)
@@ -49,7 +49,7 @@ def write_file(tnf: TNF, path: str) -> None:
 
 
 def write(tnf: TNF, file: TextIO) -> None:
-    """The text of a TNF."""
+    """Writes the text of a TNF to an open file."""
     file.write(f"# {tnf.n_vars} variables, {tnf.n_rows} rows\n")
     if tnf.infeasible:
         file.write("infeasible\n")
@@ -116,7 +116,7 @@ def read(path: str | Path) -> TNF:
 
 
 class _TnfReader:
-    """Collects the items of a text; variables are checked at the end, when their number is known."""
+    """Collects the items of a text; the variables that they name are checked at the end, when all are known."""
 
     def __init__(self, file: str):
         self.file = file
@@ -128,7 +128,7 @@ class _TnfReader:
         self.tnf = TNF(empty, empty, empty, empty, empty, empty, empty)
         self.mentioned: list[tuple[int, list[int]]] = []  # (line, variables)
         self.line = 0
-        self.lines: dict[str, list[int]] = {"var": [], "row": []}  # of each variable and each row
+        self.lines: dict[str, list[int]] = {"var": [], "row": []}  # the line of each variable and each row
         self.items: dict[str, Callable[[list[str]], None]] = {
             "var": self.read_var,
             "real": self.read_real,
@@ -258,7 +258,7 @@ def _read_number(word: str) -> int:
 
 
 def _read_member(word: str) -> tuple[int, int, np.ndarray]:
-    """A variable of a strategy, the one that is measured, and the gaps in the domain of that."""
+    """(variable, measured variable, gaps int64 [k, 2] in the domain of the measured one) of a strategy's word."""
     variable, _, rest = word.partition(":")
     measured, _, holes = rest.partition(":")
     pairs = [_read_gap(gap) for gap in holes.split(",")] if holes else []

@@ -3,7 +3,7 @@
 
 #include "learn/learner.h"
 
-#define RECORD_WORDS (5 + 2 * 8)
+#define RECORD_WORDS (5 + 2 * 20)
 
 // Writes records of RECORD_WORDS numbers: row, whether it is a conflict, side, k, number of premises, and their sides
 // and thresholds. In a conflict the premises alone cannot be true together.
@@ -28,6 +28,10 @@ DEVICE void add_record(Records* records, i32 row, bool conflict, Literal a, cons
 
 // Variable i of the row, or -1 where it has no more.
 DEVICE i32 variable_of(const Problem* p, i32 row, i32 i) {
+  if (is_wide(p, row)) {
+    const Wide& r = wide_at(p, row);
+    return i < n_arguments(r) ? arguments_of(p, r)[i] : -1;
+  }
   if (!is_linear(p, row)) {
     const i32 vars[] = {p->rows[row].x, p->rows[row].y, third_var(p->rows[row]), -1};
     return vars[i];

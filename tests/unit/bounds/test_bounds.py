@@ -79,7 +79,7 @@ def programs(draw: st.DrawFn) -> tuple[Relaxation, np.ndarray]:
 
 
 def points_of(relaxation: Relaxation) -> list[tuple[int, ...]]:
-    """Those that satisfy every row."""
+    """The integer points of the relaxation's box that satisfy every row."""
     boxes = (range(low, high + 1) for low, high in zip(relaxation.lower.tolist(), relaxation.upper.tolist()))
     rows = [relaxation.rows.row(number) for number in range(len(relaxation.rows))]
 

@@ -6,7 +6,7 @@ way to the optimum is checked as on random models (fuzz/bounds.py).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import combinations, permutations, product
 from random import Random
 
@@ -32,6 +32,12 @@ from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.read.model import Constraint, Goal, Model, Ref, Variable
 from turbo_fzn.run.bounding import root_bounds
 from turbo_fzn.run.prepare import prepare
+
+
+def rows_text(rows: Iterable[tuple[int, ...]]) -> str:
+    """As MiniZinc writes them."""
+    return "[|" + "|".join(",".join(map(str, row)) for row in rows) + "|]"
+
 
 MORE = [
     Case("strictly_increasing", "loose", {"x": ints(3, 0, 4)}, "strictly_increasing(x)", lambda x: x[0] < x[1] < x[2]),
@@ -76,6 +82,16 @@ MORE = [
         {"x": ints(4, 1, 4), "a": ints(4, 0, 1), "z": ints(4, 0, 1)},
         "circuit(x) /\\ x[2] = 3 /\\ forall (i in 1..4) (z[i] = a[x[i]])",
         lambda x, a, z: is_circuit(x, 1) and x[1] == 3 and all(z[i] == a[x[i] - 1] for i in range(4)),
+    ),
+    *(
+        Case(
+            "table",
+            f"{n_values} values that differ",
+            {"x": ints(3, 0, 3)},
+            f"table(x, {rows_text(permutations(range(n_values), 3))})",
+            lambda x, n=n_values: len(set(x)) == 3 and max(x) < n,
+        )
+        for n_values in (3, 4)
     ),
     Case("circuit", "six", {"x": ints(6, 1, 6)}, "circuit(x)", lambda x: is_circuit(x, 1)),
     Case("subcircuit", "six", {"x": ints(6, 1, 6)}, "subcircuit(x)", lambda x: is_subcircuit(x, 1)),
@@ -174,6 +190,20 @@ def is_tight(case: Case, model: Model, random: Random) -> bool:
     value = relaxation.sense * Program(relaxation, lambda: False).solve().values[relaxation.objective]
     assert value == pytest.approx(min(relaxation.sense * total for total in totals))
     return True
+
+
+def test_a_table_of_all_permutations_has_a_column_for_each_value_and_none_for_its_rows() -> None:
+    rows = list(permutations(range(5)))
+    x = ",".join(f"x{i}" for i in range(5))
+    cells = ",".join(str(cell) for row in rows for cell in row)
+    text = "".join(f"var 0..4: x{i};\n" for i in range(5)) + "var 0..99: total;\n"
+    text += f"array [1..{5 * len(rows)}] of int: t = [{cells}];\nconstraint turbo_table_int([{x}],{len(rows)},t);\n"
+    text += f"constraint int_lin_eq([3,1,4,1,5,-1],[{x},total],0);\nsolve minimize total;\n"
+    model = parse_text(text)
+    relaxation = linearise(model, *root_bounds(prepare(model, Options(), Interrupt(None))))
+    assert relaxation is not None and len(relaxation.lower) <= 5 * 5 + 6
+    values = Program(relaxation, lambda: False).solve().values
+    assert values[relaxation.objective] == pytest.approx(0 * 5 + 1 * 4 + 2 * 3 + 3 * 1 + 4 * 1)
 
 
 @needs_minizinc

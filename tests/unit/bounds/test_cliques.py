@@ -82,7 +82,7 @@ solve maximize total;
 
 @pytest.mark.parametrize("number", [0, *(pytest.param(number, marks=pytest.mark.slow) for number in range(1, 8))])
 def test_a_clique_with_a_literal_and_its_complement_says_that_the_others_are_0(number):
-    """Whatever the order of the variables, which further ones change."""
+    """For any order of the variables, which further ones change."""
     dummies = "".join(f"var bool: d{i}; constraint int_eq_reif(e,{i},d{i});\n" for i in range(number))
     text = BOTH_SIDES.replace("constraint int_eq_reif(x", f"{dummies}constraint int_eq_reif(x", 1)
     text = text.replace("var 0..9: e", f"var 0..{number}: e")

@@ -267,7 +267,7 @@ solve minimize cost;
 
 
 class Listener:
-    """What an engine is told."""
+    """Plays an engine, and keeps the bound and the solutions that it gets."""
 
     def __init__(self) -> None:
         self.bound, self.adopted = -NO_SOLUTION, list[Found]()

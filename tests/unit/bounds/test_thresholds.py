@@ -70,7 +70,7 @@ def draw_weights(random: Random, n: int) -> list[int]:
 @pytest.mark.parametrize("with_truths", [False, True], ids=["hull", "sums"])
 @pytest.mark.parametrize("number", range(CASES))
 def test_a_variable_and_its_thresholds_have_their_hull(number, with_truths):
-    """As a chain, or, where all values have truths, as sums of these."""
+    """The hull is stated as a chain, or, if all values have truths, by sums of these."""
     random = Random(f"thresholds/{with_truths}/{number}")
     low = random.randint(-3, 2)
     high = low + random.randint(3, 6 if with_truths else 9)

@@ -1,4 +1,4 @@
-"""What a linear relaxation would like: how it reaches the learners, that they try it, and that no claim rests on it."""
+"""The suggestions of a linear relaxation: they reach the learners, which try them, and no claim rests on them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def planted(random: Random, relaxed: str = "", goal: str = "satisfy") -> tuple[s
 
 
 def conflicts_of(text: str, role: str, wishes: list[int] | None, has_easy_one: bool = False) -> int:
-    """Of one learner until it has found a solution, or one better than the easy one that it was given."""
+    """The conflicts of one learner until it finds a solution, or one better than an easy one that it was given."""
     engine = OpenEngine(text, simplify=False, blocks=1, roles=(role,), learn_bytes=2**24, seed=1)
     if wishes is not None:
         values = np.full(engine.layout.tnf.n_vars, NO_WISH)

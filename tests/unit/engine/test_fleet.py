@@ -129,7 +129,7 @@ def test_when_all_have_failed_the_solutions_are_told_and_an_error(three_gpus):
 
 
 def test_solutions_are_wanted_that_are_better_than_an_incumbent_of_another(three_gpus):
-    """What one has found bounds the others: free search on three devices ends with one proof."""
+    """The solutions of one bound the others: free search on three devices ends with one proof."""
     result = solve_text(golomb(7), arch="gpu", blocks=4, lns="on", intermediate=True)
     assert (result.status, result.objective) == ("OPTIMAL_SOLUTION", 25)
     objectives = [found["m6"] for found in result.solutions]

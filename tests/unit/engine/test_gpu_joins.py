@@ -36,7 +36,7 @@ from turbo_fzn.run.prepare import prepare
 
 
 class Late(cpu.CpuEngine):
-    """What stands for the GPU engine."""
+    """Plays the GPU engine."""
 
     name = "gpu"
 
@@ -86,7 +86,7 @@ def test_the_answer_does_not_depend_on_when_the_gpu_is_ready(slow_gpu, name, del
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("name", ["removal", "photo", "pigeons", "wide", "taxicab", "rota"])
 def test_learners_beside_a_gpu_prove_the_same(slow_gpu, monkeypatch, name, seed):
-    """What joins is told root bounds and solutions, and tells solutions."""
+    """The engine that joins gets root bounds and solutions, and sends solutions."""
     monkeypatch.setattr(maker, "HEAD_START_SECONDS", 0.0)
     slow_gpu(0.001 * seed)
     together = answers(example(name), arch="auto", free_search=True, threads=5, seed=seed)

@@ -149,7 +149,7 @@ def draw_sums(rng: random.Random, names: list) -> Iterator[Constraint]:
 
 @pytest.mark.parametrize("number", [100, pytest.param(400, marks=pytest.mark.slow)])
 def test_random_sums_are_lowered_alike(both_ways, monkeypatch, number):
-    """Of some of them pairs are looked for, some are clauses, some have Booleans and their negations as terms."""
+    """In some sums known pairs are searched, some are clauses, some have Booleans and their negations as terms."""
     rng, n = random.Random(4), 0
     for _ in range(number):
         monkeypatch.setattr(trees, "MANY_RESULTS", rng.choice((0, 0, 0, 20)))

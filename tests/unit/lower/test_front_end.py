@@ -341,7 +341,7 @@ def test_a_model_n_times_as_large_takes_at_most_n_times_the_calls(stage):
 
 @pytest.mark.parametrize("path", MODEL_FILES, ids=lambda path: path.stem)
 def test_the_scan_and_lark_read_an_example_alike(path):
-    """What a compiler writes, whole files of it; test_parse_both_ways.py does so for generated items of every kind."""
+    """Whole files that a compiler has written; test_parse_both_ways.py tests generated items of every kind."""
     text = path.read_text(encoding="utf-8")
     assert typed(parse_text(text)) == typed(read_by_lark(text))
 

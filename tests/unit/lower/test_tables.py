@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from itertools import combinations, product
 from random import Random
 
 import pytest
 
-from turbo_fzn import solve_text
+from support.table_models import KINDS, Row, expected, model_text, solutions
 from turbo_fzn.domains import IntSet
 from turbo_fzn.engine import root
 from turbo_fzn.lower.globals import own, table
@@ -16,40 +15,8 @@ from turbo_fzn.lower.rewrite import lower
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.read.model import Model
 
-Row = tuple[int, ...]
 VALUES = (-2, 0, 1, 3, 4)
 WEAK, STRONG = 0, table.MOST_ROWS
-KINDS = {"rows": "", "no rows": "_reif", "reified": "_reif"}
-
-
-def model_text(domains: list[list[int]], rows: Iterable[Row], constraints: list[tuple[str, list[int]]]) -> str:
-    """FlatZinc: tables over variables x0, x1, …, each constraint one of KINDS on variables, the truths in b0, b1, …"""
-    cells = [value for row in rows for value in row]
-    width = len(constraints[0][1])
-    lines = [f"array [1..{len(cells)}] of int: t = [{', '.join(map(str, cells))}];"]
-    lines += [f"var {{{', '.join(map(str, values))}}}: x{i} :: output_var;" for i, values in enumerate(domains)]
-    lines += [f"var bool: b{k} :: output_var;" for k, (kind, _) in enumerate(constraints) if kind == "reified"]
-    for k, (kind, members) in enumerate(constraints):
-        truth = {"rows": "", "no rows": ", false", "reified": f", b{k}"}[kind]
-        names = ", ".join(f"x{i}" for i in members)
-        lines.append(f"constraint turbo_table_int{KINDS[kind]}([{names}], {len(cells) // width}, t{truth});")
-    return "\n".join([*lines, "solve satisfy;"])
-
-
-def expected(domains: list[list[int]], rows: set[Row], constraints: list[tuple[str, list[int]]]) -> list[Row]:
-    """The values of the variables in all solutions, and the truths behind them."""
-    found = []
-    for x in product(*domains):
-        truths = [tuple(x[i] for i in members) in rows for _, members in constraints]
-        if all(truth == (kind == "rows") for truth, (kind, _) in zip(truths, constraints) if kind != "reified"):
-            found.append((*x, *(truth for truth, (kind, _) in zip(truths, constraints) if kind == "reified")))
-    return sorted(found)
-
-
-def solutions(text: str) -> list[Row]:
-    result = solve_text(text, arch="cpu", threads=2, all_solutions=True, check=True)
-    assert result.status in ("ALL_SOLUTIONS", "UNSATISFIABLE")
-    return sorted(tuple(solution.values()) for solution in result.solutions)
 
 
 def draw(random: Random) -> tuple[list[list[int]], set[Row], list[tuple[str, list[int]]]]:
@@ -101,9 +68,12 @@ def supported(rows: set[Row], left: list[set[int]]) -> list[set[int]] | None:
     return [set(column) for column in zip(*alive)] if alive else None
 
 
+@pytest.mark.parametrize("limit", [table.ALONE_LIMIT, 0])
 @pytest.mark.parametrize("kind", ["pairs", "function", "heads", "rows", "full"])
-def test_a_value_without_a_row_is_lost_at_once(kind):
-    """Whatever values are removed: by conflicts only where the table is nearly full, which is weaker."""
+def test_a_value_without_a_row_is_lost_at_once(monkeypatch, kind, limit):
+    """Whatever values are removed, also by a diagram: by conflicts only where the table is nearly full, which is
+    weaker."""
+    monkeypatch.setattr(table, "ALONE_LIMIT", limit)
     rows = rows_of(kind)
     width = len(next(iter(rows)))
     random = Random(kind)

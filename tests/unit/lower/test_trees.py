@@ -69,7 +69,7 @@ def test_trees_are_what_they_should_be(seed):
 
 
 def test_where_results_are_many_known_pairs_are_not_looked_for(monkeypatch):
-    """Of a + d and b + c only neighbours are found then: the look costs more than the rows that it saves."""
+    """Known sums such as a + d and b + c are then found for neighbours only: the search costs more than it saves."""
 
     def sums_of(most: int) -> int:
         monkeypatch.setattr(trees, "MANY_RESULTS", most)

@@ -82,7 +82,7 @@ def test_work_is_stolen():
 
 def enough_turns(crew: Crew) -> bool:
     """So many turns after all that live have nothing left that a census would long have come to its end. One that is
-    dead may have something in its hand for ever."""
+    dead may have something in its queue for ever."""
     living = [rank for number, rank in enumerate(crew.ranks) if number not in crew.dead]
     idle = all(rank.tree.is_exhausted() for rank in living)
     crew.idle_turns = getattr(crew, "idle_turns", 0) + idle
@@ -104,30 +104,30 @@ def test_subproblems_lost_on_their_way_are_never_claimed_to_be_searched(seed):
     assert claimed == (stolen == 0)
 
 
-@pytest.mark.parametrize("where", ["hand", "taken", "stolen"])
+@pytest.mark.parametrize("where", ["queue", "taken", "stolen"])
 def test_a_subproblem_that_is_dropped_is_missed(where, monkeypatch, caplog):
     """A fault of ours, not of the network: the books of that rank do not balance."""
     dropped: list[object] = []
 
-    def drop_from_hand(tree: Tree) -> None:
-        if tree.hand and not dropped and tree.ledger.sent:
-            dropped.append(tree.hand.pop())
+    def drop_from_queue(tree: Tree) -> None:
+        if tree.queue and not dropped and tree.ledger.sent:
+            dropped.append(tree.queue.pop())
 
     whole_collect, whole_accept = Tree._collect, Tree.accept
 
     def collect(tree: Tree, known: int) -> None:
         whole_collect(tree, known)
-        if where in ("hand", "taken"):
-            drop_from_hand(tree)
+        if where in ("queue", "taken"):
+            drop_from_queue(tree)
 
     def accept(tree: Tree, paths: Sequence[bytes]) -> None:
         whole_accept(tree, paths)
         if where == "stolen" and paths and not dropped:
-            dropped.append(tree.hand.pop())
+            dropped.append(tree.queue.pop())
 
     monkeypatch.setattr(Tree, "_collect", collect)
     monkeypatch.setattr(Tree, "accept", accept)
-    crew = Crew(golomb(8), 3, engines=2 if where == "hand" else 1)
+    crew = Crew(golomb(8), 3, engines=2 if where == "queue" else 1)
     claimed = crew.run(enough_turns)
     assert dropped and not claimed
     assert "a part of the search tree was lost: nothing is claimed of it" in caplog.text

@@ -74,7 +74,7 @@ class WithLearner(Crew):
 
 
 class Cramped(Crew):
-    """Whoever has the root must leave out parts of it, and can give nobody any."""
+    """A crew in which the engine that has the root must leave out parts of it, and cannot give any away."""
 
     def make(self, exports: np.ndarray, rank: int, place: int) -> CpuEngine:
         return CpuEngine(self.tnf, exports, Settings(shares=True, level_capacity=1, pool_path=0))
@@ -82,17 +82,17 @@ class Cramped(Crew):
 
 @pytest.mark.parametrize(("size", "engines"), [(1, 2), (2, 1), (3, 2)])
 def test_what_one_engine_has_left_out_no_other_claims(size, engines):
-    """Those that had nothing left out nothing."""
+    """Engines that had nothing to search have left out nothing."""
     crew = Cramped(HALF_OF_14, size, engines)
     assert not crew.run() and len(crew.found) < 3432
 
 
-def test_a_team_claims_neither_what_is_in_its_hand_nor_what_was_left_out():
+def test_a_team_claims_neither_what_is_in_its_queue_nor_what_was_left_out():
     tnf = prepare(parse_text(HALF_OF_14), Options(arch="cpu"), Interrupt()).tnf
     exports = np.arange(tnf.n_vars, dtype=np.int32)
     cramped = Settings(shares=True, level_capacity=1, pool_path=0)
     team = Team([CpuEngine(tnf, exports, cramped) for _ in range(2)], [], tnf.sense)
-    assert team.tree is not None and not team.tree.is_exhausted(), "the root is in the hand"
+    assert team.tree is not None and not team.tree.is_exhausted(), "the root is in the queue"
     team.start()
     wait_until(lambda: not team.running or team.poll() is None)
     assert team.tree.settled and not team.complete
@@ -165,7 +165,7 @@ def test_every_rank_hears_that_rank_0_is_alive():
 
 
 class Mail:
-    """What World uses of MPI, for a single rank: the messages that it gets (source, kind, epoch)."""
+    """The part of MPI that World uses, for a single rank: the messages that it gets (source, kind, epoch)."""
 
     ANY_SOURCE = ANY_TAG = COMM_TYPE_SHARED = rank = 0
     size = 3
@@ -202,7 +202,7 @@ def test_messages_of_a_later_job_wait_until_this_rank_has_come_to_it():
 
 
 def break_down(rank: Ranks) -> None:
-    """As where there is no memory for a block."""
+    """Makes an engine fail as if there were no memory for a block."""
     member = rank.tree.branches[0].member
     if isinstance(member, Dispensable) and isinstance(member.engine, CpuEngine):
         member.engine.failures.append(0)

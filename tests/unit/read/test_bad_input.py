@@ -35,7 +35,7 @@ solve :: seq_search([int_search(a,first_fail,indomain_min,complete)]) minimize x
 
 
 def message(text: str) -> str:
-    """What is said of a wrong text."""
+    """The error message for a wrong text."""
     with pytest.raises(ModelError) as caught:
         parse_text(text, "m.fzn")
     said = str(caught.value)

@@ -64,7 +64,7 @@ def test_no_step_of_reading_is_longer_than_a_piece(tmp_path, monkeypatch, name, 
 
 
 def test_a_signal_is_obeyed_in_the_midst_of_an_instance():
-    """What has no elements calls nobody back."""
+    """An instance without elements never calls the reader's function."""
     text = "<instance>" + "  ≤     \n" * LINES + "</instance>"
     reader = document.Document(text, "model.xml", lambda section, element: None)
     with ticking() as ticks:

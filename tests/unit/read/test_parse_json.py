@@ -45,7 +45,7 @@ solve :: seq_search([int_search(a,first_fail,indomain_min,complete),int_search(n
 
 
 def content(model: Model) -> dict:
-    """What a model says, apart from where it says it; parameters are inlined as the converter inlines them."""
+    """The content of a model without its positions; parameters are inlined as the converter inlines them."""
     return json.loads(to_json(model))
 
 

@@ -270,7 +270,7 @@ def mutant(texts: list[str], rng: random.Random) -> str:
 
 @pytest.mark.parametrize("number", [80, pytest.param(MUTATIONS, marks=pytest.mark.slow)])
 def test_damaged_instances_are_read_or_refused(number):
-    """What is read is lowered, too: no other exception than ours, and each soon."""
+    """Instances that are read are lowered, too: no other exception than ours, and each soon."""
     rng = random.Random(2026)
     texts = [path.read_text() for path in sorted(FOLDER.glob("*.xml"))]
     refused = 0

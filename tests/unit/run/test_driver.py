@@ -22,7 +22,7 @@ ALL = replace(OPTIONS, all_solutions=True)
 
 
 def kinds(events: list) -> list[type]:
-    """Of the events, each kind once where it comes several times in a row."""
+    """The kinds of the events, with repetitions in succession removed."""
     every = [type(event) for event in events]
     return [kind for before, kind in zip([None, *every], every) if kind is not before]
 

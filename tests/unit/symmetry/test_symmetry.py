@@ -204,6 +204,40 @@ def test_declarations_tell_variables_apart(every):
     assert declared(f"int: n = 1;\n{pair}constraint int_le(x,n);\nconstraint int_le(y,2);\n{even}") == 0
 
 
+TABLE = "array [1..4] of int: t = [0,1,1,2];\nint: one = 1;\n"
+
+
+@pytest.mark.parametrize(
+    ("other", "n_swaps"), [("[0,1,1,2]", 1), ("u", 1), ("[0,one,one,2]", 1), ("v", 0), ("[0,1,2,2]", 0), ("t", 1)]
+)
+def test_tables_are_told_apart_by_what_is_in_them_and_not_by_their_names(every, other, n_swaps):
+    arrays = f"{TABLE}array [1..4] of int: u = [0,1,1,2];\narray [1..4] of int: v = [0,1,2,2];\n"
+    variables = "".join(f"var 0..2: {name};\n" for name in "xyzw")
+    tables = f"constraint turbo_table_int([x,z],2,t);\nconstraint turbo_table_int([y,w],2,{other});\n"
+    assert declared(f"{arrays}{variables}{tables}solve satisfy;\n") == n_swaps
+
+
+class _CountedList(list):
+    """Counts how often it is gone through."""
+
+    passes = 0
+
+    def __iter__(self):
+        self.passes += 1
+        return super().__iter__()
+
+
+def test_a_table_is_looked_at_once_however_many_constraints_name_it():
+    passes = []
+    for n in (1, 30):
+        pairs = "\n".join(f"constraint turbo_table_int([x{i},x{i + 1}],2,t);" for i in range(n))
+        model = parse_text("".join(f"var 0..2: x{i};\n" for i in range(n + 1)) + f"{TABLE}{pairs}\nsolve satisfy;\n")
+        cells = model.arrays["t"].elements = _CountedList(model.arrays["t"].elements)
+        assert graph_of(model) is not None
+        passes.append(cells.passes)
+    assert passes[0] == passes[1] > 0
+
+
 @pytest.mark.parametrize(
     ("objective", "n_swaps"), [("x", 0), ("a[1]", 0), ("a[2]", 1), ("n", 1), ("alias", 0), ("a[3]", 1)]
 )

@@ -53,7 +53,7 @@ class Draft:
         return self.row(MUL, self.result(*ends), *pair)
 
     def result(self, low: int, high: int) -> int:
-        """Of what the row gives, now and then a part."""
+        """A new variable for the row's result, which sometimes allows only a part of its interval."""
         if self.random.random() < 0.3:
             low = min(low + self.random.randint(0, 2), high)
         if self.random.random() < 0.3:
@@ -187,7 +187,7 @@ def solutions(tnf: TNF) -> set[tuple[int, ...]]:
 
 
 def solutions_of(tnf: TNF, fused: Fused) -> set[tuple[int, ...]]:
-    """Of the fused rows and of the rows that are left, with the links by the rows that define them."""
+    """The solutions of the fused rows and the remaining rows, with links computed by the rows that define them."""
     rules = [rule_of_linear(fused.linears, i) for i in range(fused.linears.n_rows)]
     rules += [rule_of_clause(fused, i) for i in range(fused.clauses.n_clauses)]
     rules += rules_of_rows(tnf, np.flatnonzero(~fused.absorbed).tolist())
@@ -202,7 +202,7 @@ def solutions_of(tnf: TNF, fused: Fused) -> set[tuple[int, ...]]:
 
 @pytest.fixture(autouse=True, scope="module")
 def links_of_few_values() -> Iterator[None]:
-    """What is drawn has no others."""
+    """The models drawn have only links of few values, so these leave, too."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(linear_rows, "NARROW", 0)
         yield

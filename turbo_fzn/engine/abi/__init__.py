@@ -1,1 +1,1 @@
-"""What host and kernels agree on: structs, enums and constants, once for both sides."""
+"""The interface of host and kernels: structs, enums and constants, defined once for both sides."""

@@ -1,9 +1,9 @@
-"""What host and kernels agree on, told once: constants, enums, structs. The kernels' side is printed from this file.
+"""The interface of host and kernels: constants, enums, structs. The kernels' headers are printed from this file.
 
-`python -m turbo_fzn.engine.abi.header --write` prints kernels/core/abi.h, with the names, types and comments that are
-here (records.py), and abi_check.h, by which every build asserts that each field lies where it lies here. A digest names
-the agreement (agreement.py); a compiled library that carries another one is refused (library.py). A record of bounds,
-`bound_t`, has a ctypes structure for each of their widths, `Level.of(64)`; the others are ctypes structures.
+`python -m turbo_fzn.engine.abi.header --write` prints kernels/core/abi.h, with the names, types and comments of this
+file (records.py), and abi_check.h, by which every build asserts that each field has the same offset. A digest
+identifies the interface (agreement.py); a compiled library with another one is refused (library.py). A record with
+bounds, `bound_t`, has a ctypes structure for each width, such as `Level.of(64)`; the others are ctypes structures.
 """
 
 import ctypes
@@ -19,6 +19,7 @@ from turbo_fzn.engine.abi.records import CACHE_LINE, OWN_LINE, Bounded, Times, b
 from turbo_fzn.engine.abi.trace_records import TraceStatus  # likewise
 from turbo_fzn.tnf.language import Op, ValueChoice, VarChoice
 from turbo_fzn.tnf.linear_rows import LinearKind
+from turbo_fzn.tnf.wide import WideKind
 
 INFINITE_BOUND = INFINITY  # "no bound", in 64-bit stores only: an upper one; negated, a lower
 NO_INCUMBENT = 2**63 - 1  # in place of an objective value: nothing was found so far
@@ -39,7 +40,7 @@ CONSTANTS = (
 
 
 class OwnValueChoice(IntEnum):
-    """With those that are none of MiniZinc's."""
+    """The value choices that MiniZinc does not have."""
 
     PHASE = 11  # as ValueOrder.mode says
     HINT = 12  # the value of the warm start
@@ -73,7 +74,7 @@ class DecisionSet(IntEnum):
 
 
 class Activity(IntEnum):
-    """What a block's time goes to; counted by PROFILE builds only."""
+    """The activities of a block, whose times PROFILE builds measure."""
 
     FIXPOINT = 0
     CHOICE = 1
@@ -84,7 +85,7 @@ class Activity(IntEnum):
 
 
 class Enumeration(NamedTuple):
-    """An enum of abi.h: its name, what the names of its values begin with, and where they come from."""
+    """An enum of abi.h: its name, the prefix of its values' names, and the Python enums that it is made of."""
 
     name: str
     prefix: str
@@ -97,6 +98,7 @@ class Enumeration(NamedTuple):
 ENUMERATIONS = (
     Enumeration("Operator", "OP_", (Op,)),
     Enumeration("LinearKind", "LINEAR_", (LinearKind,)),
+    Enumeration("WideKind", "WIDE_", (WideKind,)),
     Enumeration("VarChoice", "VAR_", (VarChoice,)),
     Enumeration("ValueChoice", "VALUE_", (ValueChoice, OwnValueChoice)),
     Enumeration("Method", "METHOD_", (Method,)),
@@ -135,7 +137,7 @@ class TrailEntry(Bounded):
 
 @record()
 class Level(Bounded):
-    """A choice point: the alternatives not tried yet, and what to restore when it is left."""
+    """A choice point: the alternatives not tried yet, and the state to restore when it is left."""
 
     lower: Annotated[bound_t, Times(2)]  # alternatives, the last one in place 0
     upper: Annotated[bound_t, Times(2)]
@@ -153,50 +155,50 @@ class Level(Bounded):
 
 @record(alignment=CACHE_LINE)
 class Common(ctypes.Structure):
-    """Words shared by all blocks. The host writes `stop`, `consumed` and `host_*` while the kernel runs. Every node
-    reads the first line, those of the tree search also how full the pool is."""
+    """Words shared by all blocks. The host writes `stop`, `consumed` and `host_*` while the kernel is running. Every
+    node reads the first line; nodes of the tree search also read how full the pool is."""
 
     best: i64  # least value of sense * objective found so far
     stop: i32  # set by the host: leave at once
     consumed: i64  # solutions that the host has taken out of the ring
     ring_head: i64  # solutions put into the ring
-    incomplete: i32  # something was given up (a capacity, an overflow): no claim of completeness
+    incomplete: i32  # a part was left unsearched (a capacity, an overflow): no proof of completeness
     bound: i64  # no solution has a smaller sense * objective
-    host_bound: i64  # the same as `bound`, but set by the host alone: it may overwrite it at any time
-    host_best: i64  # of a solution that was found elsewhere; `best` follows it. The host alone sets it
+    host_bound: i64  # a bound like `bound` that only the host writes, at any time
+    host_best: i64  # of a solution that was found elsewhere; `best` follows it. Only the host writes it
     improved_ns: i64  # when `best` was last improved, by now_ns()
     proved_by: i32  # the method that has raised `bound` last
     wished: i32  # set by the host: there are `wishes`
-    turn_end: i64  # set by the host: the work after which a learner that is alone waits for it; 0: never
-    turn_over: i64  # the `turn_end` at which it waits, or has waited last
+    turn_end: i64  # set by the host: the work after which a single learner waits for it; 0: never
+    turn_over: i64  # the last `turn_end` at which it has waited
     pool_head: Annotated[i64, OWN_LINE]  # blocks that have asked the pool for a subproblem
     pool_tail: Annotated[i64, OWN_LINE]  # subproblems put into it
     outstanding: Annotated[i32, OWN_LINE]  # subproblems that exist, in pool or blocks; 0: nothing is open here
     shared: i32  # set by the host: other engines may still have parts of the tree
-    wanted: Annotated[i64, OWN_LINE]  # set by the host: parcels that it would like to have, in all
+    wanted: Annotated[i64, OWN_LINE]  # set by the host: parcels that it asks for, in total
     sent: i64  # parcels put into the outbox
     brought: i64  # set by the host: parcels that it has put into the inbox
-    fetched: i64  # twice the number of those that were taken out; odd while one is
-    next_part: Annotated[i64, OWN_LINE]  # of the tree where it is split ahead (search/split.h): what is drawn next
-    skipped_parts: i64  # those that nobody had to draw
+    fetched: i64  # twice the number of parcels taken out of the inbox; odd while one is being taken
+    next_part: Annotated[i64, OWN_LINE]  # the next part of a tree that is split ahead (search/split.h)
+    skipped_parts: i64  # parts that no block had to take
 
     @property
     def is_complete(self) -> bool:
-        """After the last block has left: nothing better than what was published exists."""
+        """Whether, after the last block has left, no solution is better than those published."""
         return (self.is_exhausted or self.proved >= self.best) and not self.incomplete
 
     @property
     def is_exhausted(self) -> bool:
-        """Whether the tree is, which others may share."""
+        """Whether the tree, which other engines may share, is exhausted."""
         return self.outstanding == 0 and not self.shared
 
     @property
     def proved(self) -> int:
-        """What sense * objective is proved to be at least, by the blocks or by the host."""
+        """The lower bound of sense * objective that blocks or host have proved."""
         return max(self.bound, self.host_bound)
 
     def prover(self, engine: str) -> str:
-        """As Engine.prover, of one that is complete; empty where the host has told it the proof."""
+        """The prover (see Engine.prover) of a complete engine; empty where the host has given it the bound."""
         if self.is_exhausted:
             return f"{engine} tree"
         return f"{engine} {METHODS[self.proved_by]}" if self.bound >= self.best else ""
@@ -204,7 +206,7 @@ class Common(ctypes.Structure):
 
 @record()
 class Statistics(ctypes.Structure):
-    """What a block counts."""
+    """The counters of a block."""
 
     nodes: i64
     failures: i64
@@ -223,31 +225,31 @@ class Statistics(ctypes.Structure):
 
 @record(alignment=CACHE_LINE)
 class Island(ctypes.Structure):
-    """A solution that neighbourhoods start from: version / 2 times rewritten, and in the middle of that when odd."""
+    """A solution that neighbourhoods start from, written version / 2 times; an odd version is being written."""
 
     version: i64
     value: i64  # sense * objective
-    patience: i64  # of an island apart: neighbourhoods that may fail before it is settled; of the host's: incumbent.h
+    patience: i64  # neighbourhoods that may fail before the island is resettled; for the host's see incumbent.h
 
 
 @record(alignment=CACHE_LINE)
 class Units(ctypes.Structure):
-    """Root bounds (search/units.h): `version` is 0 until one was told; followed by 2 n_vars of type bound_t."""
+    """Root bounds (search/units.h): `version` is 0 until one was set; followed by 2 n_vars of type bound_t."""
 
     version: i64
 
 
 @record(alignment=CACHE_LINE)
 class MethodBook(ctypes.Structure):
-    """What a method has cost and brought, over all blocks. Recent figures are halved now and then."""
+    """The costs and gains of a method over all blocks. Recent figures are halved at intervals."""
 
     tries: i64
     busy_ns: i64
     improvements: i64
     recent_ns: i64
     recent_gain: i64
-    running: i64  # blocks that are at it
-    share: Annotated[i32, Times(N_EXTENTS, N_SIZES)]  # of the variables: what its neighbourhoods fix, in SHARE_UNITs
+    running: i64  # blocks that use it now
+    share: Annotated[i32, Times(N_EXTENTS, N_SIZES)]  # of variables that its neighbourhoods fix, in SHARE_UNITs
 
 
 @record(alignment=16)
@@ -261,7 +263,7 @@ class PoolSlot(ctypes.Structure):
 class Parcel(ctypes.Structure):
     """A subproblem on its way to another engine, or from one; followed by parcel_path decisions."""
 
-    sequence: i64  # in the outbox, of the parcel that is there: its number, from 1 on
+    sequence: i64  # in the outbox: the number of the parcel, from 1 on
     length: i32
 
 
@@ -277,7 +279,7 @@ class RingSlot(ctypes.Structure):
 
 @record()
 class Problem(ctypes.Structure):
-    """All that a kernel is told."""
+    """The input of a kernel."""
 
     rows: Annotated[pointer, "const Row"]
     watches: Annotated[pointer, "const Watch"]
@@ -289,14 +291,14 @@ class Problem(ctypes.Structure):
     strategy_vars: Annotated[pointer, "const i32"]
     exports: Annotated[pointer, "const i32"]
     neighbours: Annotated[pointer, "const i32"]  # the variables that large neighbourhood search fixes
-    neighbour_groups: Annotated[pointer, "const i32"]  # of each: the number of its array of decision variables
-    owners: Annotated[pointer, "const i32"]  # of each variable: a decision variable near to it in the graph, or -1
+    neighbour_groups: Annotated[pointer, "const i32"]  # for each of them: the number of its array
+    owners: Annotated[pointer, "const i32"]  # for each variable: a near one of these, or -1
     hints: Annotated[pointer, "const bound_t"]  # the warm start: a value for each variable of the strategy WARM_START
     weights: Annotated[pointer, "i32"]  # failure weights of the variables, for VAR_DOM_W_DEG
     islands: Annotated[pointer, "Island"]  # island 0 holds the best solution so far; behind the last is the host's
     incumbents: Annotated[pointer, "bound_t"]  # n_vars values an island
     phases: Annotated[pointer, "bound_t"]  # the value that each variable was last fixed to, by a decision of any block
-    wishes: Annotated[pointer, "bound_t"]  # the value of each variable that learners are to try, or one out of range
+    wishes: Annotated[pointer, "bound_t"]  # the suggested value of each variable, or one out of range
     units: Annotated[pointer, "Units"]
     books: Annotated[pointer, "MethodBook"]  # one a method
     common: Annotated[pointer, "Common"]
@@ -333,7 +335,7 @@ class Problem(ctypes.Structure):
     pool_slots: i32
     pool_path: i32
     ring_slots: i32
-    parcels: i32  # that outbox and inbox have room for; 0 where no others share the tree
+    parcels: i32  # that fit the outbox and the inbox; 0 where no other engines share the tree
     parcel_path: i32
     lns_percent: i32  # share of the blocks that search neighbourhoods once there is an incumbent
     n_blocks: i32
@@ -346,23 +348,28 @@ class Problem(ctypes.Structure):
     n_links: i32
     most_terms: i32  # of a linear row
     outputs: Strategy  # the output variables, as a list in strategy_vars
-    roles: Annotated[pointer, "const i32"]  # of each block: its method if it is a learner's, else METHOD_TREE
-    decision_sets: Annotated[pointer, "const char"]  # of each variable: bit s says that it is in DecisionSet s
-    decides: Annotated[pointer, "const i32"]  # of each block that learns: bit s says that DecisionSet s has its turns
+    roles: Annotated[pointer, "const i32"]  # for each block: its method if it learns, else METHOD_TREE
+    decision_sets: Annotated[pointer, "const char"]  # for each variable: bit s is set if it is in DecisionSet s
+    decides: Annotated[pointer, "const i32"]  # for each block that learns: bit s is set if it uses DecisionSet s
     learn_statistics: Annotated[pointer, "LearnStatistics"]  # one a block
-    exchange: Annotated[pointer, "char"]  # what learners tell each other (learn/exchange.h); null where there is one
+    exchange: Annotated[pointer, "char"]  # between learners (learn/exchange.h); null with fewer than two
     learn_bytes: i64  # of a learner's memory
-    depths: Annotated[pointer, "DepthCounts"]  # one a class of depths, of all blocks; in PROFILE builds
-    split_bits: i32  # where the tree is split ahead: into two to this power
-    linears: Annotated[pointer, "const Linear"]  # rows that learners run in the place of others (tnf/fuse.py)
+    depths: Annotated[pointer, "DepthCounts"]  # for each class of depths, of all blocks; in PROFILE builds
+    split_bits: i32  # a tree that is split ahead has 2^split_bits parts
+    linears: Annotated[pointer, "const Linear"]  # rows that replace others for learners (tnf/fuse.py)
     terms: Annotated[pointer, "const Term"]
-    linear_wakes: Annotated[pointer, "const i32"]  # of each side, and one more: where its linear rows begin, in here
-    clauses: Annotated[pointer, "const i32"]  # as `linear_wakes`: of each clause the sides of truth values
-    absorbed: Annotated[pointer, "const char"]  # of each row: whether linear rows or clauses say what it says
-    links: Annotated[pointer, "const char"]  # of each variable: whether it has left with such rows
+    linear_wakes: Annotated[pointer, "const i32"]  # for each side and one more: where its rows begin in this list
+    clauses: Annotated[pointer, "const i32"]  # in the form of `linear_wakes`: for each clause its sides of truth values
+    absorbed: Annotated[pointer, "const char"]  # for each row: whether linear rows or clauses replace it
+    links: Annotated[pointer, "const char"]  # for each variable: whether it has left with such rows
     link_rows: Annotated[pointer, "const i32"]  # the rows that define these, operands first
     n_clauses: i32
     n_clause_literals: i32
+    wides: Annotated[pointer, "const Wide"]  # rows that learners run beside all others (tnf/wide.py)
+    wide_arguments: Annotated[pointer, "const i32"]
+    wide_wakes: Annotated[pointer, "const i32"]  # as `linear_wakes`
+    n_wides: i32
+    most_arguments: i32  # of a wide row
 
 
 STATISTICS = [name for name in Statistics.__annotations__ if name != "activity_ticks"]

@@ -1,4 +1,4 @@
-"""What abi.py says in numbers: every value, size and offset, for a compiler to assert, and a digest of them all."""
+"""The numbers of abi.py: every value, size and offset, for the compiler to assert, and a digest of them all."""
 
 import ctypes
 import hashlib
@@ -10,7 +10,7 @@ from turbo_fzn.engine.abi.records import RECORDS, WIDTHS, fields_of, offset, str
 
 
 class Fact(NamedTuple):
-    """Something that must be the same on both sides: an expression of C++, its value, and the type of a field."""
+    """A number that must be equal on both sides: an expression of C++, its value, and the type of a field."""
 
     expression: str
     value: int
@@ -24,13 +24,13 @@ def named_facts() -> list[Fact]:
 
 
 def float_facts() -> list[Fact]:
-    """What kernels for models with real variables know besides."""
+    """The further constants and enums of kernels for models with real variables."""
     constants = [Fact(name, getattr(float_abi, name)) for name in float_abi.CONSTANTS]
     return constants + [Fact(name, value) for one in float_abi.ENUMERATIONS for name, value in one.values()]
 
 
 def placed_facts(bits: int) -> list[Fact]:
-    """Size of each record and offset of each of its fields, where a bound has so many bits."""
+    """The size of each record and the offset of each field, for bounds of `bits` bits."""
     facts = []
     for one in RECORDS:
         kind = structure(one, bits)
@@ -43,7 +43,7 @@ def placed_facts(bits: int) -> list[Fact]:
 
 @lru_cache(maxsize=2)
 def digest(floats: bool = False) -> str:
-    """A name for this agreement; another one has another. `floats`: of kernels for models with real variables."""
+    """A digest of the interface; with `floats`, of kernels for models with real variables."""
     facts = [*named_facts(), *(fact for bits in WIDTHS for fact in placed_facts(bits))]
     facts += float_facts() if floats else []
     return hashlib.sha256(repr([tuple(fact) for fact in facts]).encode()).hexdigest()[:16]

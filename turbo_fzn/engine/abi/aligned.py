@@ -1,4 +1,4 @@
-"""Memory that host and kernels share: where it has to begin, and what stands in it at the start of a run."""
+"""Memory that host and kernels share: its alignment and its initial values."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import numpy as np
 from turbo_fzn.engine.abi.abi import METHODS, N_DEPTHS, Common, DepthCounts, MethodBook
 from turbo_fzn.engine.abi.records import CACHE_LINE, align, fields_of, offset
 
-FIRST_SHARE = 40000  # of SHARE_UNIT: neighbourhoods start by fixing so much
+FIRST_SHARE = 40000  # of SHARE_UNIT: the share of variables that neighbourhoods fix at first
 
 
 def line_aligned(size: int) -> np.ndarray:
-    """Zeros (uint8 [size]) from the beginning of a cache line on, where abi.py wants what many blocks write to."""
+    """Zeros (uint8 [size]) that begin with a cache line, for records that many blocks write to."""
     memory = np.zeros(size + CACHE_LINE, np.uint8)
     start = -memory.ctypes.data % CACHE_LINE
     return memory[start : start + size]
 
 
 def make_common(**values: int) -> Common:
-    """A Common where abi.py wants it, at the beginning of a cache line."""
+    """A Common with these values that begins with a cache line, as abi.py requires."""
     common = Common.from_buffer(line_aligned(ctypes.sizeof(Common)).data)
     for name, value in values.items():
         setattr(common, name, value)
@@ -37,7 +37,7 @@ def first_books() -> np.ndarray:
 
 
 def first_depths() -> np.ndarray:
-    """What PROFILE builds count of each class of depths (int64 [classes, fields]), at the start of a run."""
+    """The counts of PROFILE builds by classes of depths (int64 [classes, fields]), at the start of a run."""
     return np.zeros((N_DEPTHS, ctypes.sizeof(DepthCounts) // 8), np.int64)
 
 

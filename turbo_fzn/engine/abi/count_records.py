@@ -1,4 +1,4 @@
-"""What blocks count beside `Statistics` of abi.py: records that host and kernels share, printed with those."""
+"""Counters of blocks besides `Statistics` of abi.py: records that host and kernels share."""
 
 import ctypes
 
@@ -7,8 +7,7 @@ from turbo_fzn.engine.abi.records import i64, record
 
 @record()
 class DepthCounts(ctypes.Structure):
-    """What was counted where a path from the root has a certain length; counted by PROFILE builds only. Class c has the
-    lengths of c bits."""
+    """The counts at nodes with paths of certain lengths; in PROFILE builds only. Class c has the lengths of c bits."""
 
     nodes: i64
     length: i64  # the sum of the lengths
@@ -18,16 +17,16 @@ class DepthCounts(ctypes.Structure):
 
 @record()
 class LearnStatistics(ctypes.Structure):
-    """What a block that learns has counted."""
+    """The counters of a block that learns."""
 
     nogoods: i64  # clauses learned, and the sums of their sizes and LBDs
     literals: i64
     lbd: i64
-    minimised: i64  # literals that minimisation left out
-    backjumps: i64  # conflicts that went back more than a level
+    minimised: i64  # literals removed by minimisation
+    backjumps: i64  # conflicts that went back more than one level
     reductions: i64  # of the clauses
-    told: i64  # clauses given to other blocks
-    heard: i64  # and taken from them
+    told: i64  # clauses sent to other blocks
+    heard: i64  # clauses received from them
     explanations: i64  # of rows
     premises: i64
     explanation_errors: i64  # counted by CHECK_EXPLANATIONS builds only

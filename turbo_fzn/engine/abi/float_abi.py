@@ -1,6 +1,6 @@
-"""What kernels for models with real variables know besides abi.py, told once; printed as kernels/core/float_abi.h.
+"""The further interface of kernels for models with real variables; printed as kernels/core/float_abi.h.
 
-It stands apart so that nothing of it is in the kernels for other models.
+It is a separate file so that kernels for other models do not contain it.
 """
 
 from turbo_fzn.engine.abi.abi import Enumeration

@@ -1,10 +1,9 @@
 """Prints the kernels' side of abi.py: kernels/core/abi.h, and abi_check.h and float_abi.h beside it.
 
-    python -m turbo_fzn.engine.abi.header            says whether the files are what would be printed
+    python -m turbo_fzn.engine.abi.header            checks that the files are up to date
     python -m turbo_fzn.engine.abi.header --write    writes them
 
-The comments of abi.py are printed too, since whoever reads the kernels looks for them there. They are taken from its
-source text.
+The comments of abi.py are printed too, for readers of the kernels. They are taken from its source text.
 """
 
 import argparse
@@ -69,8 +68,8 @@ FLOAT_HEAD = f"""\
 
 
 class Item(NamedTuple):
-    """A field or a value of an enum: what stands before its name, its name, the comment behind it, and the paragraph of
-    the class that it stands in."""
+    """A field, or a value of an enum: the text before its name, its name, its comment, and the number of its paragraph
+    in the class."""
 
     begin: str
     name: str
@@ -79,7 +78,7 @@ class Item(NamedTuple):
 
 
 class Source:
-    """The text of a class or module: what stands beside its statements."""
+    """The source text of a class or module, for its comments and paragraphs."""
 
     def __init__(self, of: object):
         text = textwrap.dedent(inspect.getsource(of))  # type: ignore[arg-type]
@@ -89,17 +88,17 @@ class Source:
         self.named = {name.id: statement for statement in body for name in _names(statement)}
 
     def comments(self) -> dict[str, str]:
-        """What stands behind the statement that gives a name its value or its type."""
+        """The comment after the statement that defines each name."""
         ends = {name: self.lines[(statement.end_lineno or 0) - 1] for name, statement in self.named.items()}
         found = {name: re.search(r"  # (?!fmt:)(.*)", line) for name, line in ends.items()}
         return {name: comment[1] for name, comment in found.items() if comment}
 
     def paragraphs(self) -> dict[str, int]:
-        """How many empty lines stand before a name."""
+        """The number of empty lines before the definition of each name."""
         return {name: self.lines[: one.lineno].count("") for name, one in self.named.items()}
 
     def extents(self) -> dict[str, str]:
-        """The dimensions of the fields that are arrays, as they are written."""
+        """The dimensions of the fields that are arrays, as text."""
         nodes = [(name, node) for name, statement in self.named.items() for node in ast.walk(statement)]
         calls = [(name, node) for name, node in nodes if isinstance(node, ast.Call)]
         return {name: "".join(f"[{ast.unparse(one)}]" for one in call.args) for name, call in calls}
@@ -123,8 +122,8 @@ def beside(lines: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 
 def items_text(items: Iterable[Item], end: str) -> Iterator[str]:
-    """A line for each that has a comment or is a pointer; of the others those together that begin alike and stand in
-    one paragraph."""
+    """A line for each item with a comment or of pointer type; other items share a line if they have the same type and
+    paragraph."""
 
     def alone(item: Item) -> tuple[str, str, int]:
         return item.begin, item.name if item.comment or item.begin.endswith("* ") else "", item.paragraph
@@ -197,12 +196,12 @@ def float_header() -> str:
 
 
 def files() -> dict[str, str]:
-    """What is printed, by the name of the file in kernels/core."""
+    """The printed texts, by the names of their files in kernels/core."""
     return {"abi.h": header(), "abi_check.h": check(), "float_abi.h": float_header()}
 
 
 def stale() -> list[str]:
-    """The files that are not what is printed."""
+    """The names of the files that are out of date."""
     places = {kernels_folder() / "core" / name: text for name, text in files().items()}
     return [place.name for place, text in places.items() if not place.exists() or place.read_text() != text]
 

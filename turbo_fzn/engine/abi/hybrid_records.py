@@ -1,4 +1,4 @@
-"""What the hybrid engine's threads, their blocks on the GPU and the host agree on: a part of abi.py."""
+"""The interface of the hybrid engine's threads, their blocks on the GPU, and the host: a part of abi.py."""
 
 import ctypes
 from typing import Annotated
@@ -8,21 +8,21 @@ from turbo_fzn.engine.abi.records import CACHE_LINE, OWN_LINE, i32, i64, pointer
 
 @record(alignment=CACHE_LINE)
 class Mailbox(ctypes.Structure):
-    """Between a thread that searches and the block that propagates for it (hybrid/mailbox.h), in memory of the host
-    that both reach; followed by the lists of changes, first those for the block."""
+    """The messages between a thread that searches and the block that propagates for it (hybrid/mailbox.h), in mapped
+    memory of the host; followed by the lists of changes, first those for the block."""
 
     asked: Annotated[i64, OWN_LINE]  # the thread's last message
     answered: Annotated[i64, OWN_LINE]  # the block's last one
-    propagations: i64  # what the block has done for all its answers
+    propagations: i64  # of the block for all its answers
     iterations: i64
     busy_ns: i64
     checksum: i64  # of its store; in CHECK_ASSERTIONS builds only
-    culprit: i32  # of a failure: a row that has seen it, or -1
+    culprit: i32  # a row that has failed, or -1
 
 
 @record()
 class Mailboxes(ctypes.Structure):
-    """One a thread, so many bytes apart. A list has room for so many changes."""
+    """One mailbox for each thread, `bytes` apart. A list has room for `entries` changes."""
 
     memory: Annotated[pointer, "char"]
     bytes: i64
@@ -31,7 +31,7 @@ class Mailboxes(ctypes.Structure):
 
 @record()
 class RoundTrips(ctypes.Structure):
-    """What a thread has counted of its block's answers."""
+    """The counts of a thread on its block's answers."""
 
     round_trips: i64
     round_trip_ns: i64  # that the thread has waited

@@ -1,4 +1,4 @@
-"""What host and kernels agree on of the model: rows, the lists of who wakes them, strategies. A part of abi.py."""
+"""The records of the model that host and kernels share: rows, watch lists, strategies. A part of abi.py."""
 
 import ctypes
 
@@ -17,8 +17,8 @@ class Row(ctypes.Structure):
 
 @record(alignment=16)
 class Watch(ctypes.Structure):
-    """The rows to wake when a variable changes: watchers[start, both) on its lower bound only, [both, upper) on either,
-    [upper, end) on its upper bound only."""
+    """The rows to wake when a bound of a variable changes: watchers[start, both) for its lower bound only, [both,
+    upper) for either, [upper, end) for its upper bound only."""
 
     start: i32
     both: i32
@@ -28,9 +28,9 @@ class Watch(ctypes.Structure):
 
 @record(alignment=16)
 class Strategy(ctypes.Structure):
-    """How to label some variables. From `start` on, `strategy_vars` has `count` variables to label, then as many whose
-    bounds the variable choice looks at (measured), then, for VAR_MAX_REGRET, count + 1 places in `tables`: from place i
-    to place i + 1 lie the gaps in the domain of measured variable i, in order, each as the last value before it and the
+    """A labelling strategy. From `start` on, `strategy_vars` has `count` variables to label, then as many whose bounds
+    the variable choice compares (measured), then, for VAR_MAX_REGRET, count + 1 places in `tables`: from place i to
+    place i + 1 are the gaps in the domain of measured variable i, in order, each as the last value before it and the
     first one behind it."""
 
     var_choice: i32
@@ -41,8 +41,8 @@ class Strategy(ctypes.Structure):
 
 @record()
 class Linear(ctypes.Structure):
-    """A linear row (tnf/linear_rows.py): its terms lie in terms[start, end). `truth` is a variable, or -1 in a
-    LINEAR_RANGE. An end of the range that there is not is ±INFINITE_BOUND."""
+    """A linear row (tnf/linear_rows.py) with the terms in terms[start, end). `truth` is a variable, or -1 in a
+    LINEAR_RANGE. A missing end of the range is ±INFINITE_BOUND."""
 
     low: i64
     high: i64
@@ -54,7 +54,16 @@ class Linear(ctypes.Structure):
 
 @record()
 class Term(ctypes.Structure):
-    """`factor` times what the side is at, a positive number: the side of the variable that grows with the sum."""
+    """`factor`, a positive number, times `side`: the side of the variable that grows with the sum."""
 
     side: i32
     factor: i32
+
+
+@record()
+class Wide(ctypes.Structure):
+    """A wide row (tnf/wide.py): the variables of its head and groups are wide_arguments[start, end)."""
+
+    kind: i32
+    start: i32
+    end: i32

@@ -1,7 +1,7 @@
-"""Records that host and kernels share: how abi.py writes one down, and where its fields lie.
+"""Records that host and kernels share: the notation of abi.py, and the offsets of fields.
 
-A record is a class whose annotations say the types that its fields have in C. ctypes lays it out as a C++ compiler
-does, but knows no alignment beyond that of numbers: the padding for it is put in here.
+A record is a class whose annotations are the types of its fields in C. ctypes lays it out as a C++ compiler does, but
+only with the natural alignment of numbers: this module adds the padding for other alignments.
 """
 
 import ctypes
@@ -22,14 +22,14 @@ OWN_LINE = "alignas(64)"  # a note: the field begins a cache line
 
 
 class Times(tuple[int, ...]):
-    """A note: the field is an array of so many elements, in each dimension."""
+    """A note: the field is an array with these extents."""
 
     def __new__(cls, *extents: int) -> "Times":
         return super().__new__(cls, extents)
 
 
 class Field(NamedTuple):
-    """A field of a record: its name, the ctypes type of one element (or BOUND), and what else its annotation notes."""
+    """A field of a record: its name, the ctypes type of one element (or BOUND), and the notes of its annotation."""
 
     name: str
     kind: Any
@@ -41,7 +41,7 @@ class Field(NamedTuple):
 
     @property
     def type(self) -> str:
-        """In C, of one element."""
+        """The C type of one element."""
         pointed = next((f"{note}*" for note in self.notes if self.kind is c_void_p), None)
         return pointed or {c_int32: "i32", c_int64: "i64", BOUND: "bound_t"}.get(self.kind) or self.kind.__name__
 
@@ -63,7 +63,7 @@ def fields_of(record: type) -> Iterator[Field]:
 
 
 def offset(structure: type[ctypes.Structure], name: str) -> int:
-    """Where a field begins, in bytes."""
+    """The offset of a field in bytes."""
     return int(getattr(structure, name).offset)
 
 
@@ -99,12 +99,12 @@ class Bounded:
         return type(cls.__name__, (ctypes.Structure,), {"_fields_": _placed(cls, bits)})
 
 
-RECORDS: list[type] = []  # in the order in which they were written down
+RECORDS: list[type] = []  # in the order of their definitions
 T = TypeVar("T", bound=type)
 
 
 def record(alignment: int = 1) -> Callable[[T], T]:
-    """Puts a record on the list; it begins at a multiple of `alignment` bytes, and its size is one."""
+    """A class decorator that adds a record to RECORDS; its address and size are multiples of `alignment` bytes."""
 
     def add(cls: T) -> T:
         cls.ALIGNMENT = alignment  # type: ignore[attr-defined]
@@ -117,5 +117,5 @@ def record(alignment: int = 1) -> Callable[[T], T]:
 
 
 def structure(one: type, bits: int) -> type[ctypes.Structure]:
-    """The ctypes structure of a record where a bound has so many bits."""
+    """The ctypes structure of a record for bounds of `bits` bits."""
     return one.of(bits) if issubclass(one, Bounded) else one  # type: ignore[return-value]

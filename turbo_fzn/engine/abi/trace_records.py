@@ -1,4 +1,4 @@
-"""What host and kernels agree on of the search tree's records, for the profiler: a part of abi.py."""
+"""The records of the search tree that host and kernels share, for the profiler: a part of abi.py."""
 
 import ctypes
 from enum import IntEnum
@@ -8,7 +8,7 @@ from turbo_fzn.engine.abi.records import i32, i64, pointer, record
 
 
 class TraceStatus(IntEnum):
-    """Of a node of the search tree; the numbers of the profiler's protocol."""
+    """The status of a node of the search tree, with the numbers of the profiler's protocol."""
 
     SOLVED = 0
     FAILED = 1
@@ -18,8 +18,8 @@ class TraceStatus(IntEnum):
 
 @record()
 class TraceRecord(ctypes.Structure):
-    """A node: the place among its siblings and the decision that led to it (var -1: none). A tree is searched by each
-    task, and each numbers its nodes from 0; the parent of a root is -1."""
+    """A node: its place among its siblings and the decision that led to it (var -1: none). Each task searches its own
+    tree, and numbers its nodes from 0; the parent of a root is -1."""
 
     lower: i64
     upper: i64

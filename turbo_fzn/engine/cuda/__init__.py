@@ -1,1 +1,1 @@
-"""The GPU engine: the driver, contexts, launches, and what goes into a running kernel."""
+"""The GPU engine: the driver, contexts, launches, and messages to a running kernel."""

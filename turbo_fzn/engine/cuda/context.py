@@ -1,6 +1,6 @@
-"""The contexts of the GPUs: one each for the process, retained on first use and given back at exit.
+"""The contexts of the GPUs: one for each, retained on first use and released at exit.
 
-A context has the kernels that were loaded into it, and what a launch must know of the device.
+A context holds the kernels loaded into it, and the properties of the device that a launch needs.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from turbo_fzn.engine.library import check_digest
 from turbo_fzn.engine.toolchain import compiler
 from turbo_fzn.errors import EngineError
 
-PATIENCE_SECONDS = 2.0  # of an orderly exit with makers at work
+PATIENCE_SECONDS = 2.0  # of an orderly exit, for makers at work
 makers: WeakSet[threading.Thread] = WeakSet()  # the threads that make an engine
 _thread = threading.local()  # its `context` is the one that is current there
 
@@ -34,7 +34,7 @@ _thread = threading.local()  # its `context` is the one that is current there
 class Context:
     """The primary context of a GPU, by its number.
 
-    A thread that uses it enters it first. One that ends must leave it before: PyCUDA aborts the process otherwise.
+    A thread enters it before use, and leaves it before the thread ends: otherwise PyCUDA aborts the process.
     """
 
     def __init__(self, number: int) -> None:
@@ -59,7 +59,7 @@ class Context:
         atexit.register(self.close)
 
     def enter(self) -> None:
-        """Makes the context current in this thread, unless it is."""
+        """Makes the context current in this thread, unless it is already."""
         if getattr(_thread, "context", None) is not self:
             leave()
             self.context.push()
@@ -70,7 +70,7 @@ class Context:
         return self._loaded("solve", bits, shared, extra, compiler.gpu_binary, Problem)
 
     def propagator(self, bits: int, shared: bool, *extra: str) -> Any:
-        """That of the hybrid engine."""
+        """The compiled kernel of the hybrid engine for this variant, loaded once."""
         return self._loaded("propagator", bits, shared, extra, compiler.propagator_binary, Problem, Mailboxes)
 
     def _loaded(
@@ -99,8 +99,8 @@ class Context:
         return self.kernels[key]
 
     def close(self) -> None:
-        """Modules must go before the context; a context left on PyCUDA's stack at exit aborts the process. Where
-        another thread is still making an engine, they stay."""
+        """Frees the modules, then the context, which would abort the process if it were on PyCUDA's stack at exit.
+        Frees neither while another thread is making an engine."""
         leave()
         for maker in (others := [thread for thread in makers if thread is not threading.current_thread()]):
             maker.join(PATIENCE_SECONDS)
@@ -112,7 +112,7 @@ class Context:
 
 @contextmanager
 def making() -> Iterator[None]:
-    """Of an engine, in this thread, for another one to use."""
+    """A context in which this thread makes an engine that another one will use."""
     makers.add(threading.current_thread())
     try:
         yield
@@ -121,7 +121,7 @@ def making() -> Iterator[None]:
 
 
 def leave() -> None:
-    """No context is current in this thread from now on."""
+    """Leaves the current context of this thread, if there is one."""
     here, _thread.context = getattr(_thread, "context", None), None
     if here is not None:
         here.context.pop()
@@ -133,7 +133,7 @@ def _context(number: int) -> Context:
 
 
 def context(number: int = 0) -> Context:
-    """The context of this GPU, current in this thread."""
+    """The context of this GPU, made current in this thread."""
     here = _context(number)
     here.enter()
     return here

@@ -1,4 +1,4 @@
-"""The driver, through PyCUDA, which GPUs there are, and which of them are wanted. What else works with PyCUDA gets it
+"""The driver, through PyCUDA; the GPUs that exist, and the ones that --gpus names. Other modules get PyCUDA from
 here."""
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 from turbo_fzn.errors import EngineError, UsageError
 from turbo_fzn.resources import pip
 
-WANTED = re.compile(r"all|[1-9]\d*|\d+,(\d+(,\d+)*,?)?")  # of --gpus: all, so many, or their numbers
+WANTED = re.compile(r"all|[1-9]\d*|\d+,(\d+(,\d+)*,?)?")  # --gpus: all, a count, or numbers
 
 
 @lru_cache(maxsize=1)
@@ -31,13 +31,13 @@ def driver() -> Any:
 
 
 def check_form(wanted: str) -> None:
-    """Raises UsageError for what --gpus cannot mean on any machine."""
+    """Raises UsageError for a value of --gpus that is valid on no machine."""
     if not WANTED.fullmatch(wanted):
         raise UsageError(f"--gpus: expected all, a number from 1 on, or a list as in 0,2, found {wanted[:40]!r}")
 
 
 def chosen(wanted: str, count: int) -> list[int]:
-    """The numbers of the GPUs that --gpus names, of so many. Raises UsageError for those that are not there."""
+    """The numbers of the GPUs that --gpus names, among `count`. Raises UsageError for one that does not exist."""
     check_form(wanted)
     if wanted == "all":
         return list(range(count))
@@ -48,7 +48,7 @@ def chosen(wanted: str, count: int) -> list[int]:
 
 
 def architectures() -> list[str]:
-    """Compute capabilities of the GPUs of this machine, as in "90", each once."""
+    """The distinct compute capabilities of the GPUs of this machine, such as "90"."""
     cuda = driver()
     found = {"".join(map(str, cuda.Device(i).compute_capability())) for i in range(cuda.Device.count())}
     return sorted(found)

@@ -1,8 +1,8 @@
-"""What goes into a running GPU kernel: words of Common, solutions and root bounds that were found elsewhere, and parts
-of a tree that other engines share.
+"""Messages to a running GPU kernel: words of Common, solutions and root bounds of other engines, and subproblems of a
+shared tree.
 
-It is written by copies on a stream of its own, which run beside the kernel. They are made one after the other, and
-blocks read what they bring with loads that are never cached: when a word is there, so is what was copied before it.
+They are copied on a separate stream, beside the kernel. Copies are made in order, and blocks read them by loads that
+are never cached: a block that sees a word also sees everything that was copied before it.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from turbo_fzn.engine.cuda.devices import driver
 from turbo_fzn.engine.layout.layout import Layout
 
 WORDS = ("stop", "consumed", "host_bound", "host_best", "shared", "wanted", "brought")  # of Common
-AGAIN, VALUE, WHOLE = range(3)  # of the host's island: its version while it is written, its value, its version then
+AGAIN, VALUE, WHOLE = range(3)  # of the host's island: version while it is written, value, version afterwards
 
 
 class Dispatch:
     """Copies into the `memory` (allocations by name) of the device of the context `here`, on `stream`.
 
-    Made before the kernel starts, since page-locked memory cannot be had while it runs. A copy that fails is dropped:
-    a kernel that has failed needs it no more, and its engine says so.
+    To be created before the kernel starts, since page-locked memory cannot be allocated while it is running. A copy
+    that fails is dropped: then the kernel has failed, which its engine reports.
     """
 
     def __init__(self, here: Context, stream: Any, memory: dict[str, Any], layout: Layout):
@@ -39,7 +39,7 @@ class Dispatch:
         self.sides = cuda.pagelocked_zeros(2 * max(layout.tnf.n_vars, 1), layout.bound_type)
         self.inbox = cuda.pagelocked_zeros(max(layout.parcels * layout.parcel_bytes, 1), np.uint8)
         self.version = cuda.pagelocked_zeros(1, np.int64)  # of the units
-        self.best = NO_INCUMBENT  # sense * objective of what was sent last
+        self.best = NO_INCUMBENT  # sense * objective of the last solution sent
 
     def send_word(self, name: str, value: int) -> None:
         """Sets a word of Common."""
@@ -49,14 +49,14 @@ class Dispatch:
         self._copy([("common", offset(Common, name), source)])
 
     def put_parcel(self, place: int, parcel: np.ndarray) -> None:
-        """Bytes (uint8) for a place in the inbox. They are there before the next word is."""
+        """Copies bytes (uint8) to a place in the inbox, before the next word is set."""
         source = self.inbox[place : place + len(parcel)]
         source[:] = parcel
         self._begin_copies([("inbox", place, source)])
 
     def send_solution(self, value: int, values: np.ndarray) -> None:
-        """A solution (int64 [n]) with a smaller sense * objective than those before, first its values, then the bound
-        that it is. On the host's island a version that is odd says that the values are being written."""
+        """Sends a solution (int64 [n]) with a smaller sense * objective than those before: first its values, then its
+        objective. While the values are being written, the version of the host's island is odd."""
         if value >= self.best:
             return
         self.best, version = value, int(self.island[WHOLE]) + 2
@@ -75,13 +75,14 @@ class Dispatch:
         self.send_word("host_best", value)
 
     def send_roots(self, sides: np.ndarray) -> None:
-        """Root bounds (int64 [2 n], as in contract.Roots), at least those before. Each word holds by itself."""
+        """Sends root bounds (int64 [2 n], as in contract.Roots), no weaker than those before. Each bound is valid by
+        itself, so blocks may read a mixture."""
         self.sides[:] = sides
         self.version += 1
         self._copy([("units", ctypes.sizeof(Units), self.sides), ("units", offset(Units, "version"), self.version)])
 
     def _copy(self, copies: list[tuple[str, int, np.ndarray]]) -> None:
-        """Each from host memory to a place in an allocation, in order; returns when they are made."""
+        """Makes copies from host memory to places in allocations, in order, and waits for their end."""
         self._begin_copies(copies)
         with contextlib.suppress(self.cuda.Error):
             self.stream.synchronize()

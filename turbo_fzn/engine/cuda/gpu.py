@@ -1,9 +1,9 @@
-"""The GPU engine over PyCUDA, on one GPU. Several are a fleet (fleet.py).
+"""The GPU engine over PyCUDA, on one GPU; fleet.py has several.
 
-The whole search is one launch of resident blocks that meet only through atomics, so no grid barrier is needed.
-Solutions come out through a ring in mapped host memory; the stop flag, the count of solutions taken and what others
-have found go in by asynchronous copies on a second stream, which run beside the kernel (dispatch.py). Both streams are
-non-blocking ones, or a copy would wait for the kernel.
+The whole search is one launch of resident blocks that synchronise only through atomics, so no grid barrier is needed.
+Solutions reach the host through a ring in mapped host memory; the stop flag, the count of solutions taken, and
+solutions and bounds of others reach the kernel by asynchronous copies on a second stream (dispatch.py). Both streams
+are non-blocking, or a copy would wait for the kernel.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ WORKSPACE_SHARE = 0.7  # of the free device memory
 
 
 def upload(cuda: Any, array: np.ndarray) -> Any:
-    """An allocation that holds a copy."""
+    """Allocates device memory and copies the array to it. Returns the allocation."""
     allocation = cuda.mem_alloc(max(array.nbytes, 16))
     if array.nbytes:
         cuda.memcpy_htod(allocation, array)
@@ -59,14 +59,14 @@ def upload(cuda: Any, array: np.ndarray) -> Any:
 
 
 def mapped(cuda: Any, size: int) -> tuple[np.ndarray, int]:
-    """Host memory (uint8) that the blocks write to, and where they find it."""
+    """Host memory (uint8) that the blocks write to, and its address on the device."""
     memory = cuda.pagelocked_zeros(size, np.uint8, mem_flags=cuda.host_alloc_flags.DEVICEMAP)
     return memory, int(memory.base.get_device_pointer())
 
 
 @contextlib.contextmanager
 def filling(cuda: Any, memory: dict[str, Any]) -> Iterator[None]:
-    """Raises EngineError for what the driver refuses while this memory is allocated and filled."""
+    """A context for allocating and filling memory: raises EngineError where the driver refuses."""
     try:
         yield
     except cuda.MemoryError as error:
@@ -84,7 +84,7 @@ def free(cuda: Any, memory: dict[str, Any]) -> None:
 
 
 def launch(cuda: Any, kernel: Any, shape: Shape, stream: Any, *arguments: bytes) -> None:
-    """Raises EngineError where the kernel cannot be started."""
+    """Starts the kernel. Raises EngineError where that fails."""
     try:
         cuda.Context.synchronize()
         kernel.prepared_async_call(
@@ -95,7 +95,7 @@ def launch(cuda: Any, kernel: Any, shape: Shape, stream: Any, *arguments: bytes)
 
 
 def has_ended(cuda: Any, stream: Any) -> bool:
-    """Whether the kernel in this stream has. Raises EngineError where it has failed."""
+    """Whether the kernel in this stream has ended. Raises EngineError where it has failed."""
     try:
         return bool(stream.is_done())
     except cuda.Error as error:
@@ -103,7 +103,7 @@ def has_ended(cuda: Any, stream: Any) -> bool:
 
 
 def float_flags(tnf: TNF) -> tuple[str, ...]:
-    """As library.float_flags, of kernels for a GPU."""
+    """The flags of nvcc that the model needs: those of real variables, if it has any."""
     return () if tnf.floats is None else compiler.GPU_FLOAT_FLAGS
 
 
@@ -147,11 +147,11 @@ class GpuEngine:
         }
         self.repeats = layout.repeats
         self.raised = layout.root_bound()
-        self.best = NO_INCUMBENT  # sense * objective of what was found, or told: Common.best is at most that
+        self.best = NO_INCUMBENT  # sense * objective of the best solution found or adopted; Common.best is at most this
         self.running_kernel = False
 
     def _fit_memory(self, layout: Layout, shape: Shape) -> Shape:
-        """Fewer blocks, when the workspaces of all would not fit into the free device memory."""
+        """The shape with fewer blocks, if the workspaces of all would not fit into the free device memory."""
         store = 0 if shape.store_shared else layout.store_bytes
         self.workspace_bytes = align16(layout.stack_bytes + store)
         free, _ = self.cuda.mem_get_info()
@@ -162,7 +162,7 @@ class GpuEngine:
         return replace(shape, blocks=min(shape.blocks, most))
 
     def _place(self, layout: Layout) -> None:
-        """Allocates and fills device memory, and points the problem to it."""
+        """Allocates and fills device memory, and sets the pointers of the problem."""
         cuda, problem = self.cuda, Problem()
         layout.settings = replace(layout.settings, blocks=self.launch.blocks)
         layout.fill(problem, self.workspace_bytes)
@@ -190,7 +190,7 @@ class GpuEngine:
         fence = library(layout.bits).memory_fence
         self.ring_memory, problem.ring = mapped(cuda, layout.ring_slots * layout.ring_slot_bytes)
         self.ring = Ring(layout, self.ring_memory, fence)
-        # Made ahead, as that waits for a running kernel: what is sent, what is read of Common, and statistics.
+        # Allocated now, since an allocation waits for a running kernel: for messages, copies of Common, and statistics.
         self.dispatch = Dispatch(self.here, self.copies, self.memory, layout)
         self.outbox, problem.outbox = mapped(cuda, max(layout.parcels * layout.parcel_bytes, 16))
         self.parcels = Parcels(layout, self.outbox, _DeviceMemory(self), fence)
@@ -231,7 +231,7 @@ class GpuEngine:
         return found
 
     def _note(self, solutions: list[Found]) -> list[Found]:
-        """The same, of which the best may be."""
+        """Returns the solutions, and records the best objective."""
         if sense := self.layout.tnf.sense:
             self.best = min([self.best, *(sense * solution.objective for solution in solutions)])
         return solutions
@@ -240,10 +240,10 @@ class GpuEngine:
         self.dispatch.send_word("stop", 1)
 
     def halt(self) -> None:
-        """No block takes a processor, and the driver may be in the midst of a call."""
+        """Does nothing: no block takes a processor, and a call of the driver may be under way."""
 
     def common(self) -> Common:
-        """As it is now, also while the kernel runs."""
+        """A current copy of Common, also while the kernel is running."""
         self.here.enter()
         self.cuda.memcpy_dtoh_async(self.seen, self.memory["common"], self.copies)
         self.copies.synchronize()
@@ -264,14 +264,14 @@ class GpuEngine:
         return self.common().prover(self.name) if self.complete else ""
 
     def adopt(self, found: Found) -> None:
-        """Where it has all values, the blocks want better ones from their next node on, and use them from their next
-        neighbourhood on."""
+        """Takes a solution with all values: blocks search only better ones from their next node on, and use its values
+        from their next neighbourhood on."""
         if self.running_kernel and self.layout.is_whole(found):
             self.dispatch.send_solution(self.layout.tnf.sense * found.objective, found.values)
             self._note([found])
 
     def suggest(self, values: np.ndarray) -> None:
-        """No block learns."""
+        """Ignores the values, which only learners use."""
 
     def raise_bound(self, bound: int) -> None:
         self.raised = max(self.raised, bound)
@@ -279,10 +279,10 @@ class GpuEngine:
             self.dispatch.send_word("host_bound", self.raised)
 
     def roots(self) -> None:
-        """No block learns."""
+        """None, since only learners prove root bounds."""
 
     def tighten(self, roots: Roots) -> None:
-        """Known at the root of each task that begins from now on."""
+        """Takes root bounds, which apply to each task that begins from now on."""
         if self.running_kernel and self.best <= roots.under:
             self.dispatch.send_roots(roots.sides)
 
@@ -291,7 +291,7 @@ class GpuEngine:
         return int(self.common().outstanding)
 
     def statistics(self) -> dict[str, int]:
-        """Sums over the blocks; of those that still run, up to a few nodes ago."""
+        """The counts of all blocks together; those of blocks at work may lack the last few nodes."""
         self.here.enter()
         self.cuda.memcpy_dtoh_async(self.counters, self.memory["statistics"], self.copies)
         if self.layout.settings.profile:
@@ -301,15 +301,15 @@ class GpuEngine:
         return counted | (depth_statistics(self.depths) if self.layout.settings.profile else {})
 
     def methods(self) -> dict[str, float]:
-        """After the kernel has ended."""
+        """The statistics of methods; empty while the kernel is running."""
         self.here.enter()
         books = first_books()
         self.cuda.memcpy_dtoh(books, self.memory["books"])
         return method_statistics(books, METHODS)
 
     def close(self) -> None:
-        """Stops the kernel if it runs, and frees the memory and the streams, while the context is current: whatever
-        PyCUDA frees later, in a thread that has another, it warns of."""
+        """Stops the kernel if it is running, and frees the memory and the streams while the context is current: PyCUDA
+        warns of memory that it frees later, in a thread with another context."""
         if not self.memory:
             return
         self.here.enter()
@@ -326,7 +326,7 @@ class GpuEngine:
 
 
 class _DeviceMemory:
-    """How parcels reach an engine on a GPU (parcels.Reach)."""
+    """Access to the memory of an engine on a GPU, for its parcels (parcels._Reach)."""
 
     def __init__(self, engine: GpuEngine):
         self.common, self.dispatch = engine.common, engine.dispatch
@@ -339,6 +339,6 @@ class _DeviceMemory:
 
 
 def make_elsewhere(tnf: TNF, exports: np.ndarray, settings: Settings) -> GpuEngine:
-    """An engine for another thread than this one to start, and to use from then on."""
+    """Makes an engine that another thread will start and use."""
     with contexts.making():
         return GpuEngine(tnf, exports, settings)

@@ -1,4 +1,4 @@
-"""How a launch on a GPU is laid out: blocks, threads, and what lies in shared memory."""
+"""The shape of a launch on a GPU: blocks, threads, and the contents of shared memory."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from turbo_fzn.engine.abi.aligned import align16
 from turbo_fzn.engine.layout.layout import Layout, Settings
 from turbo_fzn.errors import EngineError
 
-SHORT_LIST = 256  # entries that a propagation list has at least (measured: docs/measurements/tree-search.md)
+SHORT_LIST = 256  # the least entries of a propagation list (measured: docs/measurements/tree-search.md)
 MAX_BLOCKS_PER_SM = 32
-GLOBAL_BLOCKS_PER_SM = 8  # where stores lie in global memory
-LNS_GLOBAL_BLOCKS_PER_SM = 2  # the same with neighbourhoods: some that end sooner are worth more than many at once
+GLOBAL_BLOCKS_PER_SM = 8  # for stores in global memory
+LNS_GLOBAL_BLOCKS_PER_SM = 2  # likewise with neighbourhoods: fewer at once, which end sooner, are better
 WARP = 32
-SHARED_GRANULE = 256  # bytes: what a block takes of the shared memory is a multiple (128 from sm_80 on)
-FLOAT_THREADS = 256  # at most, with real variables: their rows want more registers
+SHARED_GRANULE = 256  # bytes; a block's shared memory is a multiple of it (128 from sm_80 on)
+FLOAT_THREADS = 256  # at most, with real variables: their rows need more registers
 THREADS_BY_FIT = ((12, 32), (6, 64), (3, 128), (2, 256), (1, 512))  # (blocks that fit an SM, at least; threads a block)
 
 
 @dataclass(frozen=True)
 class Shape:
-    """How a launch is laid out."""
+    """The shape of a launch."""
 
     blocks: int
     threads: int
@@ -33,12 +33,12 @@ class Shape:
 
 
 def launch_shape(here: Any, layout: Layout, registers: dict[bool, int], settings: Settings) -> Shape:
-    """As many blocks as fit, and the fewer fit, the more threads each. `here` is a context.Context,
-    `registers` those of a lane, by whether the store is shared.
+    """The shape with as many blocks as fit; the fewer fit, the more threads each has. `here` is a context.Context,
+    `registers` the number for each lane, by whether the store is in shared memory.
 
-    Small stores want many one-warp blocks, one that fills the shared memory wants one large block (measured:
-    docs/measurements/tree-search.md). The propagation lists get what shared memory the stores leave. Raises EngineError
-    where the store must be in shared memory and does not fit.
+    Many one-warp blocks are best for small stores, one large block for a store that fills the shared memory (measured:
+    docs/measurements/tree-search.md). The propagation lists get the rest of the shared memory. Raises EngineError where
+    the store must be in shared memory and does not fit.
     """
     fixed = STATE_BYTES + here.shared_reserved
     granules = here.shared_per_sm // SHARED_GRANULE

@@ -1,14 +1,14 @@
-"""Waking the GPU beside everything else: while a large model is being read, or while the CPU searches a small one.
+"""Initialises the GPUs in the background, while a large model is being read, or while the CPU searches a small one.
 
 Making a CUDA context takes the driver some tenths of a second, in which it needs neither the model nor Python. PyCUDA
-holds Python's lock for as long, so the driver is called here by ctypes, which does not. What wakes are the primary
-contexts of the GPUs that are wanted, side by side, which belong to the process: whoever asks for them later, PyCUDA
-that is, finds them awake. They are never given back, since they are wanted until the process ends.
+holds Python's lock meanwhile, so the driver is called here by ctypes, which does not. It makes the primary contexts of
+the named GPUs in parallel; these belong to the process, so PyCUDA later finds them ready. They are never released,
+since they are needed until the process ends.
 
-Where a small model may be solved first, nobody wakes the driver before the search has had a head start (maker.py): the
-system takes a tenth of a second to clear up after it, in which it is busy, though nobody waits for that (worker.py).
+If a small model may be solved first, the driver is not initialised before the search has had a head start (maker.py):
+the system takes a tenth of a second to clean up after it, which keeps it busy, though no process waits (worker.py).
 
-Imports nothing heavy, so that it can begin before what is heavy is imported.
+Imports nothing heavy, so that it can begin before heavy modules are imported.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from turbo_fzn.engine.cuda.devices import chosen
 from turbo_fzn.errors import UsageError
 
 LIBRARY = "libcuda.so.1"
-PATIENCE_SECONDS = 2.0  # of an orderly exit with a driver that is still at work
+PATIENCE_SECONDS = 2.0  # of an orderly exit, for a driver that is still at work
 
 
 class Waking:
-    """The driver at work in a thread, for `seconds` in the end.
+    """Initialises the driver and the GPUs in a thread.
 
-    `failure` says why there will be no GPU, as soon as that is known.
+    `seconds` is the time that it took; `failure` is the reason why there will be no GPU, once that is known.
     """
 
     def __init__(self, wanted: str = "all") -> None:
@@ -51,10 +51,10 @@ class Waking:
         except RuntimeError as error:
             self.failure = f"the driver cannot be woken: {error}"
         else:
-            atexit.register(thread.join, PATIENCE_SECONDS)  # else it would be taken down while it is at work
+            atexit.register(thread.join, PATIENCE_SECONDS)  # else the thread would be ended while it works
 
     def wait(self) -> None:
-        """Until it is known whether there is a GPU. Python's lock is free meanwhile."""
+        """Waits until it is known whether there is a GPU, without holding Python's lock."""
         if self.thread is not None and self.failure is None:
             self.thread.join()
 
@@ -70,11 +70,11 @@ class Waking:
         self.failure = failure
 
     def _retain_all(self, count: int) -> str | None:
-        """Why none of those that are wanted can be used; None where one can."""
+        """The reason why none of the named GPUs can be used; None where one can."""
         try:
             numbers = chosen(self.wanted, count)
         except UsageError:
-            return None  # whoever is to make the engine says so
+            return None  # making the engine will report it
         failures: dict[int, str | None] = {}
         threads = [
             threading.Thread(target=lambda number=number: failures.update({number: self._retain(number)}), daemon=True)
@@ -92,7 +92,7 @@ class Waking:
         return failure or self._call("cuDevicePrimaryCtxRetain", ctypes.byref(context), device)
 
     def _call(self, name: str, *arguments: object) -> str | None:
-        """Why the function of the driver has not done what it should."""
+        """Calls a function of the driver. Returns the reason of its failure, or None."""
         try:
             status = getattr(self.driver, name)(*arguments)
         except AttributeError:
@@ -102,7 +102,7 @@ class Waking:
 
 @lru_cache(maxsize=1)
 def absence() -> str | None:
-    """Why there is no driver; None where there is one, which is left asleep."""
+    """The reason why there is no driver; None where there is one, which is not initialised."""
     try:
         ctypes.CDLL(LIBRARY)
     except OSError as error:
@@ -114,12 +114,12 @@ _begun: Waking | None = None
 
 
 def begin(wanted: str = "all") -> Waking:
-    """Starts to wake the GPUs that are wanted (devices.chosen), and returns at once; once a process."""
+    """Starts to initialise the named GPUs (devices.chosen), once in a process, and returns at once."""
     global _begun
     _begun = _begun or Waking(wanted)
     return _begun
 
 
 def seconds() -> float:
-    """How long the driver was at work; 0 when it was not asked, or still is."""
+    """The seconds that the initialisation took; 0 if it was not begun or has not ended."""
     return _begun.seconds if _begun is not None else 0.0

@@ -1,9 +1,9 @@
-"""Which variables a learner decides first: a bit of each variable for each set of abi.DecisionSet.
+"""The sets of variables that a learner decides first: for each variable a bit for each set of abi.DecisionSet.
 
-The ternary form gives a sum of many terms a variable for each of its nodes, and a disjunction a chain of maxima. To
-decide such a link is to decide a part of a sum that nobody asked about; sometimes that is just what a proof needs, and
-sometimes it keeps a learner from ever meeting the choices that matter. No set is best on every model
-(docs/measurements/learning.md), so learners take them in turn.
+The ternary form gives a sum of many terms a variable for each of its nodes, and a disjunction a chain of maxima. A
+decision on such a link decides a part of a sum that the model does not name; some proofs need this, in others it keeps
+a learner from the decisions that matter. No set is best on every model (docs/measurements/learning.md), so learners
+take them in turn.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import numpy as np
 from turbo_fzn.engine.abi.abi import DecisionSet
 from turbo_fzn.tnf.language import TNF, Op
 
-TREES = (Op.ADD, Op.MIN, Op.MAX)  # the operators of which trees are built, each of its own
+TREES = (Op.ADD, Op.MIN, Op.MAX)  # the operators of trees; a tree has rows of one operator
 
 
 def links(tnf: TNF) -> np.ndarray:
-    """The inner links of sums and of chains of minima or maxima (bool [n]): defined by one row, and an operand of
-    exactly one other row of the same operator, and of no other row at all."""
+    """The inner links of sums and of chains of minima or maxima (bool [n]): variables that one row defines and one row,
+    of the same operator, uses."""
     ternary = tnf.op != Op.ELEMENT
     operands = np.concatenate((tnf.y, tnf.z[ternary]))
     uses = np.bincount(operands, minlength=tnf.n_vars)
@@ -35,8 +35,8 @@ def links(tnf: TNF) -> np.ndarray:
 
 
 def decision_sets(tnf: TNF, labelled: np.ndarray) -> np.ndarray:
-    """The bits of each variable (uint8 [n]). `labelled` (int32) are those of the search annotation, or, where there is
-    none, those that the model declares."""
+    """The bits of each variable (uint8 [n]). `labelled` (int32) are the variables of the search annotation, or, without
+    one, those that the model declares."""
     members = {
         DecisionSet.ALL: np.ones(tnf.n_vars, bool),
         DecisionSet.TRUTHS: (tnf.lower >= 0) & (tnf.upper <= 1),

@@ -1,4 +1,4 @@
-"""Fused rows (tnf/fuse.py) -> the arrays in which learners read them: see `Linear`, `Term` and Problem of abi.py."""
+"""Fused rows (tnf/fuse.py) -> the arrays that learners read: see `Linear`, `Term` and Problem of abi.py."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from turbo_fzn.tnf.linear_rows import LinearKind, Linears
 
 
 def pack(fused: Fused, n_vars: int) -> dict[str, np.ndarray]:
-    """The arrays by their names in Problem."""
+    """The arrays of the linear rows and clauses, by their names in Problem."""
     linears, clauses = fused.linears, fused.clauses
     rows = np.zeros(linears.n_rows, np.dtype(Linear))
     rows["low"], rows["high"], rows["kind"], rows["truth"] = linears.low, linears.high, linears.kind, linears.truth
@@ -30,7 +30,7 @@ def pack(fused: Fused, n_vars: int) -> dict[str, np.ndarray]:
 
 
 def count(problem: Problem, arrays: dict[str, np.ndarray]) -> None:
-    """Sets the fields of `problem` that say how long the arrays are."""
+    """Sets the fields of `problem` that hold the lengths of the arrays."""
     rows, clauses = arrays["linears"], arrays["clauses"]
     problem.n_linears, problem.n_terms, problem.n_links = len(rows), len(arrays["terms"]), len(arrays["link_rows"])
     problem.most_terms = int((rows["end"] - rows["start"]).max(initial=0))
@@ -39,16 +39,16 @@ def count(problem: Problem, arrays: dict[str, np.ndarray]) -> None:
 
 
 def _term_sides(linears: Linears) -> np.ndarray:
-    """Of each term the side of its variable that grows with the sum (int32): see kernels/learn/literal.h."""
+    """For each term the side of its variable that grows with the sum (int32): see kernels/learn/literal.h."""
     return (2 * linears.variables + (linears.coefficients < 0)).astype(np.int32)
 
 
 def _wake_lists(linears: Linears, n_sides: int) -> np.ndarray:
-    """The linear rows that a change of each side can make tighten something (int32): behind n_sides + 1 places in this
-    same list, where those of each side begin, the rows.
+    """One list (int32) of the linear rows that a change of each side may let tighten something: first n_sides + 1
+    places in the list, where the rows of each side begin, then the rows.
 
-    What grows with the sum brings it nearer to `high`, and to a verdict on its truth; the opposite side nearer to
-    `low`. A truth variable wakes its row with both of its sides."""
+    A side that grows with the sum wakes rows with a `high` or a truth, the opposite side rows with a `low` or a truth.
+    A truth variable wakes its row with both of its sides."""
     row = np.repeat(np.arange(linears.n_rows), np.diff(linears.starts))
     sides = _term_sides(linears)
     ranges = linears.kind == LinearKind.RANGE

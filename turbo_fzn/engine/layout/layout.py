@@ -1,7 +1,7 @@
 """A TNF model in the memory layout of the kernels: arrays, sizes, capacities.
 
-`Layout` turns a TNF into the arrays that the kernels read and fixes every capacity; an engine places the arrays where
-it can reach them and fills in the pointers.
+`Layout` turns a TNF into the arrays that the kernels read and fixes every capacity; an engine copies the arrays to its
+memory and fills in the pointers.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from turbo_fzn.engine.abi.model_records import Row
 from turbo_fzn.engine.abi.model_records import Strategy as StrategyRecord
 from turbo_fzn.engine.abi.records import CACHE_LINE, align
 from turbo_fzn.engine.contract import Found
-from turbo_fzn.engine.layout import decisions, fused, strategies
+from turbo_fzn.engine.layout import decisions, fused, strategies, wide
 from turbo_fzn.engine.layout.neighbours import decision_variables, owners
 from turbo_fzn.engine.layout.order import ordered_rows
 from turbo_fzn.engine.layout.split import split_bits, splittable
@@ -50,14 +50,15 @@ from turbo_fzn.engine.layout.watch import watch_lists
 from turbo_fzn.tnf.arrays import distinct
 from turbo_fzn.tnf.fuse import fuse
 from turbo_fzn.tnf.language import TNF, Strategy, ValueChoice, VarChoice
+from turbo_fzn.tnf.wide import named_by
 
 POOL_BYTES = 2**28
-BYTES_A_ROW = 128  # while the arrays are made; where these are missing, NumPy has been seen to crash
+BYTES_A_ROW = 128  # needed while the arrays are made; without them NumPy has been seen to crash
 RING_BYTES = 2**24
 MAX_RING_SLOTS = 1024
 MAX_LEVELS = 2**20
 MAX_ISLANDS = 33
-PARCELS, PARCEL_PATH = 64, 1024  # that outbox and inbox have room for, and how many decisions each, on all engines
+PARCELS, PARCEL_PATH = 64, 1024  # parcels in outbox and inbox, decisions in a parcel; equal on all engines
 
 
 # Value choices whose first branch may cut off a single value, so that a variable can need a level for each.
@@ -89,38 +90,38 @@ def _power_of_two(least: int) -> int:
 
 @dataclass(frozen=True)
 class Settings:
-    """What a run asks of an engine. `lns_percent`: share of the blocks that search neighbourhoods."""
+    """The settings of an engine for one run. `lns_percent` is the share of the blocks that search neighbourhoods."""
 
     blocks: int = 1
     seed: int = 0
     lns_percent: int = 0
     methods: frozenset[str] = frozenset(METHODS)  # that blocks may use
-    roles: tuple[str, ...] = ()  # of the last blocks, those that learn (LEARNERS); CPU only
-    decides: tuple[tuple[str, ...], ...] = ()  # of each of them: what it decides first, in turn
-    learn_bytes: int | None = None  # of memory for each of them
+    roles: tuple[str, ...] = ()  # of the blocks that learn (LEARNERS), which are the last ones; CPU only
+    decides: tuple[tuple[str, ...], ...] = ()  # for each learner: the sets it decides first, in turn
+    learn_bytes: int | None = None  # memory of each learner
     trail_capacity: int | None = None
     level_capacity: int | None = None
     queue_capacity: int | None = None
     ring_slots: int | None = None
     pool_path: int | None = None
-    threads: int | None = None  # a block, whole warps, GPU only
-    store: str | None = None  # shared or global, GPU only
+    threads: int | None = None  # of a block, a multiple of a warp; GPU only
+    store: str | None = None  # "shared" or "global"; GPU only
     memory_bytes: int | None = None  # of the device, at most
-    device: int | None = None  # the number of the GPU, where several are at work
-    shares: bool = False  # the tree with other engines: it begins with none of it
-    macros: tuple[str, ...] = ()  # of the kernels, of variants (variants.py); the fields below are theirs, too
-    retires: bool | None = None  # whether rows that are entailed are left out; None: as is usual for the engine
-    split: bool = False  # the tree is split ahead
-    subproblems: int | None = None  # into so many parts, a power of two
+    device: int | None = None  # the number of the GPU, where several work
+    shares: bool = False  # shares the tree with other engines, and begins with no part of it
+    macros: tuple[str, ...] = ()  # of the kernels, set by variants (variants.py), as are the fields below
+    retires: bool | None = None  # whether entailed rows are skipped; None: the engine's default
+    split: bool = False  # whether the tree is split ahead
+    subproblems: int | None = None  # the number of parts then, a power of two
     sort: str | None = None  # the order of the rows (order.ORDERS)
-    model: str | None = None  # shared: where the rows are, GPU only
+    model: str | None = None  # "shared": rows in shared memory; GPU only
     profile: bool = False
-    trace: bool = False  # records of the search tree, CPU and one block only
-    mailbox_entries: int | None = None  # changes that a message has room for, hybrid engine only
+    trace: bool = False  # records the search tree; one block of a CPU only
+    mailbox_entries: int | None = None  # changes that fit a message; hybrid engine only
 
 
 class Layout:
-    """The arrays and sizes of one run. `bits` is the width of a bound; `arrays` what the kernels only read."""
+    """The arrays and sizes of one run. `bits` is the width of a bound, `arrays` the read-only arrays of the kernels."""
 
     def __init__(self, tnf: TNF, exports: np.ndarray, settings: Settings):
         memory.require(tnf.n_rows * BYTES_A_ROW)
@@ -135,7 +136,7 @@ class Layout:
         self._set_capacities()
 
     def with_settings(self, settings: Settings) -> Layout:
-        """The same arrays with the capacities of other settings."""
+        """A layout with these arrays and the capacities of other settings."""
         other = copy.copy(self)
         other.settings = settings
         other._set_capacities()
@@ -165,8 +166,8 @@ class Layout:
         }
 
     def _strategies(self, neighbours: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Records (int32 [k, 4], as Strategy of abi.py): for neighbourhoods, the warm start, then the model's; with the
-        lists that they need (see there), and the gaps in domains that go behind the model's tables."""
+        """(records, lists, gaps) of all strategies, as strategies.pack: for neighbourhoods, for the warm start, then
+        those of the model. The lists end with the output variables."""
         warm, self.hints = self._warm_start()
         own = {
             FREE_STRATEGY: Strategy(VarChoice.DOM_W_DEG, OwnValueChoice.PHASE, neighbours),
@@ -179,7 +180,7 @@ class Layout:
         return records, np.concatenate((lists, shown)), gaps
 
     def _warm_start(self) -> tuple[np.ndarray, np.ndarray]:
-        """The unfixed variables of the warm start (int32), and the value for each, drawn into its bounds."""
+        """The unfixed variables of the warm start (int32), and a value for each, clipped to its bounds."""
         tnf = self.tnf
         variables, values = tnf.warm_start or (np.empty(0, np.int32), np.empty(0, np.int64))
         unfixed = tnf.lower[variables] < tnf.upper[variables]
@@ -187,13 +188,14 @@ class Layout:
         return variables, np.clip(values, tnf.lower[variables], tnf.upper[variables]).astype(self.bound_type)
 
     def _output_variables(self) -> np.ndarray:
-        """The unfixed variables of the output items, each once."""
+        """The unfixed variables of the output items, distinct (int32)."""
         shown = [np.asarray(item.variables, np.int64) for item in self.tnf.outputs]
         every = distinct(np.concatenate(shown)) if shown else np.empty(0, np.int64)
         return every[self.tnf.lower[every] < self.tnf.upper[every]].astype(np.int32)
 
     def _degrees(self) -> np.ndarray:
-        """Failure weights start at the number of rows that watch the variable (dom/wdeg, Boussemart et al. 2004)."""
+        """The initial failure weights (int32 [n]): the number of rows that watch a variable (dom/wdeg, Boussemart et
+        al. 2004)."""
         watches = self.arrays["watches"]
         return np.ascontiguousarray(watches[:, 3] - watches[:, 0], np.int32)
 
@@ -218,14 +220,14 @@ class Layout:
 
     @property
     def n_islands(self) -> int:
-        """One for the best solution, and one for each of the others that blocks may start from."""
+        """The number of islands: one for the best solution, and others for solutions that neighbourhoods start from."""
         blocks = self.settings.blocks * self.settings.lns_percent // 100
         return 1 + min(blocks, MAX_ISLANDS - 1) if blocks else 1
 
     @property
     def tree_blocks(self) -> int:
-        """How many take part in the tree search: those that neither learn nor search neighbourhoods; but block 0 does,
-        where there are no others and nobody learns."""
+        """The number of blocks that search the tree: those that neither learn nor search neighbourhoods, but at least
+        one where no block learns."""
         settings = self.settings
         if "tree" not in settings.methods and settings.lns_percent:
             return 0
@@ -234,12 +236,13 @@ class Layout:
 
     @property
     def repeats(self) -> bool:
-        """Whether an assignment may be found twice: by the warm start or a restart, and by the whole search."""
+        """Whether a solution may be found twice: by the warm start or a restart, and by the tree search."""
         return len(self.hints) > 0 or self.settings.lns_percent > 0
 
     @property
     def store_bytes(self) -> int:
-        """Bounds, flags and queued rows of one block on a GPU, and the marks of retired rows where there are some."""
+        """The size of one block's store on a GPU: bounds, flags, queued rows, and marks of retired rows if it retires
+        rows."""
         return self.plain_store_bytes + bool(self.settings.retires) * self.marks_bytes
 
     @property
@@ -249,7 +252,7 @@ class Layout:
 
     @property
     def marks_bytes(self) -> int:
-        """A bit a row."""
+        """The size of an array with one bit for each row."""
         return align16((self.tnf.n_rows + 31) // 32 * 4)
 
     @property
@@ -262,7 +265,7 @@ class Layout:
 
     @property
     def stack_bytes(self) -> int:
-        """Trail, retired rows, levels and path of one block."""
+        """The size of one block's trail, retired rows, levels and path."""
         decision, entry, level = (ctypes.sizeof(record.of(self.bits)) for record in (Decision, TrailEntry, Level))
         return (
             align16(self.trail_capacity * entry)
@@ -272,14 +275,14 @@ class Layout:
         )
 
     def roles(self) -> np.ndarray:
-        """Of each block its method if it learns, else that of the tree (int32 [blocks])."""
+        """The method of each block (int32 [blocks]): its role if it learns, else the tree's."""
         roles = np.zeros(self.settings.blocks, np.int32)
         for block, role in enumerate(reversed(self.settings.roles), 1):
             roles[-block] = METHODS.index(role)
         return roles
 
     def decides(self) -> np.ndarray:
-        """Of each block the decision sets that have their turns, as bits (int32 [blocks])."""
+        """The decision sets that each block uses in turn, as bits (int32 [blocks])."""
         settings = self.settings
         decides = np.full(settings.blocks, 1 << DecisionSet.ALL, np.int32)
         first = settings.blocks - len(settings.roles)
@@ -288,12 +291,12 @@ class Layout:
         return decides
 
     def decision_sets(self) -> np.ndarray:
-        """In which sets each variable is, as bits (uint8 [n])."""
+        """The decision sets that each variable is in, as bits (uint8 [n])."""
         return decisions.decision_sets(self.tnf, self.arrays["neighbours"])
 
-    def fused(self) -> dict[str, np.ndarray]:
-        """Linear rows and clauses for learners, and what these leave out, by the names in Problem. What the search
-        decides by name stays a variable."""
+    def rows_of_learners(self) -> dict[str, np.ndarray]:
+        """Wide rows, linear rows and clauses, and what the latter leave out, by the names in Problem. What the search
+        decides by name stays a variable, and what a wide row names."""
         tnf = self.tnf
         kept = np.zeros(tnf.n_vars, bool)
         for strategy in tnf.strategies:
@@ -301,23 +304,24 @@ class Layout:
         kept[self._warm_start()[0]] = True
         if tnf.sense:
             kept[tnf.objective] = True
-        return fused.pack(fuse(tnf, kept), tnf.n_vars)
+        kept[named_by(tnf.wides)] = True
+        return fused.pack(fuse(tnf, kept), tnf.n_vars) | wide.pack(tnf.wides, tnf.n_vars)
 
     def learn_bytes(self) -> int:
-        """Memory of each block that learns: what is allowed, but no more than the fastest of them fills in days."""
+        """Memory of each block that learns, in bytes: its share, but no more than the fastest learner fills in days."""
         n = self.tnf.n_vars
         return min(self.settings.learn_bytes or _memory_share() // max(len(self.settings.roles), 1), 2**30 + 2**10 * n)
 
     def first_exchange(self) -> np.ndarray | None:
-        """What learners tell each other (uint8): a ring for each block, whose size the kernels assert. None where there
-        is no other learner."""
+        """The memory of the exchange between learners (uint8): a ring for each block, whose size the kernels assert.
+        None with fewer than two learners."""
         if len(self.settings.roles) < 2:
             return None
         slot = 16 + EXCHANGE_LITERALS * 2 * self.bits // 8
         return line_aligned(self.settings.blocks * align(8 + EXCHANGE_SLOTS * slot, CACHE_LINE))
 
     def first_units(self) -> np.ndarray:
-        """The units (uint8) when nothing is known but the root."""
+        """The initial units (uint8): the root bounds."""
         tnf = self.tnf
         words = np.column_stack((tnf.lower, -tnf.upper)).astype(self.bound_type)
         units = line_aligned(ctypes.sizeof(Units) + words.nbytes)
@@ -336,7 +340,7 @@ class Layout:
         problem.n_groups = len(distinct(self.arrays["neighbour_groups"]))
         problem.n_hints = len(self.hints)
         problem.objective, problem.sense = tnf.objective, tnf.sense
-        alone = settings.blocks == 1 and "tree" in settings.methods  # somebody must search the tree
+        alone = settings.blocks == 1 and "tree" in settings.methods  # a single block must search the tree
         problem.lns_percent = 0 if alone else settings.lns_percent
         problem.n_islands = self.n_islands
         problem.methods = sum(1 << i for i, method in enumerate(METHODS) if method in settings.methods)
@@ -352,21 +356,21 @@ class Layout:
 
     @property
     def begins_with_root(self) -> bool:
-        """Whether the pool has a subproblem at first, the root: not where engines share the tree, nor where it is split
-        ahead. Words of the two kinds must not mix: who looks for a slot would wait for ever for a tail that says less
-        than the slots do, and hear of no stop."""
+        """Whether the pool begins with a subproblem, the root: not where engines share the tree, nor where it is split
+        ahead. The pool's tail and its slots must agree: a block that takes a slot which the tail does not count would
+        wait for ever, without seeing a stop."""
         return not (self.settings.shares or self.settings.split)
 
     def first_sequences(self) -> np.ndarray:
-        """Sequence numbers (int64) of a pool that is empty, or has one subproblem, the empty path: slot i is free for
-        ticket i."""
+        """The initial sequence numbers of the pool's slots (int64): slot i is free for ticket i, but where the pool
+        begins with the root, slot 0 holds it."""
         sequences = np.arange(self.pool_slots, dtype=np.int64)
         sequences[0] += self.begins_with_root
         return sequences
 
     def first_common(self, incumbent: Found | None = None) -> Common:
-        """One subproblem, the root, where the tree is not shared, or all parts of one that is split ahead; wanted is
-        what is better than the incumbent."""
+        """The initial state that all blocks share: the number of open subproblems (the root; none where engines share
+        the tree; all parts of a tree that is split ahead), and the incumbent's objective as the one to improve on."""
         best = NO_INCUMBENT if incumbent is None else self.tnf.sense * incumbent.objective
         bound = self.root_bound()
         words = {"best": best, "bound": bound, "host_bound": bound, "host_best": NO_INCUMBENT}
@@ -375,7 +379,8 @@ class Layout:
         return make_common(pool_tail=begun, outstanding=open_work, shared=int(self.settings.shares), **words)
 
     def first_islands(self, incumbent: Found | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """(islands uint8, incumbents [islands * n]), the host's too: nothing but the incumbent, on island 0."""
+        """(islands uint8, incumbents [(islands + 1) * n]), the host's last: the incumbent on island 0, the others
+        empty."""
         islands = line_aligned((self.n_islands + 1) * ctypes.sizeof(Island))
         incumbents = np.zeros((self.n_islands + 1) * self.tnf.n_vars, self.bound_type)
         if incumbent is not None:
@@ -385,11 +390,11 @@ class Layout:
         return islands, incumbents
 
     def is_whole(self, solution: Found | None) -> bool:
-        """Whether it has the values of all variables, as neighbourhoods need them."""
+        """Whether the solution has the values of all variables, which neighbourhoods need."""
         return solution is not None and len(self.exports) == self.tnf.n_vars
 
     def root_bound(self) -> int:
-        """What sense * objective cannot be below; without an objective, a number that nothing is below."""
+        """The lower bound of sense * objective at the root; -NO_INCUMBENT without an objective."""
         tnf = self.tnf
         if tnf.sense == 0:
             return -NO_INCUMBENT

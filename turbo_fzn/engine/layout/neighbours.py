@@ -1,4 +1,4 @@
-"""The variables that neighbourhoods fix, and which of them is near to each variable of the model."""
+"""The variables that neighbourhoods fix, and for each variable of the model the nearest of them."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ FURTHEST_OWNER = 16
 
 
 def decision_variables(tnf: TNF) -> tuple[np.ndarray, np.ndarray]:
-    """Unfixed variables of the strategies, each once, in their order, but not the objective, which must improve; of all
-    variables when there are no strategies. With each the number of its strategy."""
+    """(variables, numbers of their strategies), int32 each: the distinct unfixed variables of the strategies, in order,
+    or of the whole model where it has no strategies; without the objective, which must improve."""
     named = [strategy.variables for strategy in tnf.strategies] or [np.arange(tnf.n_vars)]
     every = np.concatenate(named)
     groups = np.repeat(np.arange(len(named)), [len(variables) for variables in named])
     wanted = (tnf.lower[every] < tnf.upper[every]) & (every != tnf.objective)
-    if tnf.floats is not None:  # real variables follow, or are split: to fix them to an end would be no use
+    if tnf.floats is not None:  # real variables follow from others or are split: fixing them to a bound is of no use
         wanted &= ~tnf.floats.mask[every]
     groups, unfixed = groups[wanted], every[wanted]
     _, first = np.unique(unfixed, return_index=True)
@@ -27,10 +27,9 @@ def decision_variables(tnf: TNF) -> tuple[np.ndarray, np.ndarray]:
 
 
 def owners(tnf: TNF, neighbours: np.ndarray) -> np.ndarray:
-    """For each variable (int32 [n]) a decision variable that is nearest in the constraint graph; -1 where there is none
-    near.
+    """For each variable (int32 [n]) a nearest decision variable in the constraint graph, -1 where none is near.
 
-    The decision variables spread over the rows all at once, one row further in each round.
+    Breadth-first search from all decision variables at once, one row further in each round.
     """
     nearest = np.full(tnf.n_vars, -1, np.int32)
     nearest[neighbours] = neighbours

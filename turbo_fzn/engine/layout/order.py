@@ -1,8 +1,8 @@
-"""The order in which an engine has its rows: rows that stand side by side are run by the lanes of one warp.
+"""The order of an engine's rows: the lanes of one warp run neighbouring rows.
 
-Usually it is that in which they were made, in which the rows of a constraint stand together. The other two are of C++
-Turbo's journal, and variants here (variants.py): by operator, so that the lanes of a warp take the same branch; and by
-neighbourhood, so that what shares variables is near, in the manner of Cuthill and McKee (1969).
+By default the order is that of lowering, where the rows of a constraint are neighbours. The other two are from C++
+Turbo's journal, and are variants here (variants.py): by operator, so that the lanes of a warp take the same branch; and
+by neighbourhood, so that rows with common variables are near each other (after Cuthill and McKee 1969).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from turbo_fzn.tnf.language import TNF, Op
 
 
 def ordered_rows(tnf: TNF, order: str) -> TNF:
-    """The same model with its rows in this order (a name of ORDERS)."""
+    """The model with its rows in the order named `order` (a name of ORDERS)."""
     places = ORDERS[order](tnf)
     return replace(tnf, op=tnf.op[places], x=tnf.x[places], y=tnf.y[places], z=tnf.z[places])
 
@@ -26,7 +26,7 @@ def _by_operator(tnf: TNF) -> np.ndarray:
 
 
 def _by_neighbourhood(tnf: TNF) -> np.ndarray:
-    """Breadth first over the graph of rows and unfixed variables, from the first row on that is left each time."""
+    """The order (int64 [m]) of breadth-first search over rows and unfixed variables, from the first unseen row on."""
     columns = [tnf.x, tnf.y, np.where(tnf.op == Op.ELEMENT, tnf.y, tnf.z)]
     unfixed = tnf.lower < tnf.upper
     rows = np.tile(np.arange(tnf.n_rows), 3)
@@ -55,7 +55,7 @@ def _by_neighbourhood(tnf: TNF) -> np.ndarray:
 
 
 def _lists(keys: np.ndarray, values: np.ndarray, count: int) -> list[list[int]]:
-    """For each key below `count` the values that stand beside it."""
+    """For each key below `count` the list of its values."""
     order = np.argsort(keys, kind="stable")
     ends = np.cumsum(np.bincount(keys, minlength=count))
     return [part.tolist() for part in np.split(values[order], ends[:-1])] if count else []

@@ -1,4 +1,4 @@
-"""A tree that is split ahead into parts (kernels/search/split.h): what of it is the host's."""
+"""The host's part in splitting a tree ahead into parts (kernels/search/split.h)."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ PARTS_A_BLOCK = 32  # Régin, Rezgui and Malapert found 30 and more to be best
 
 
 def split_bits(parts: int | None, blocks: int) -> int:
-    """The tree is split into two to this power: so many parts, or enough for each block."""
+    """The least b so that 2^b is at least the number of parts, by default PARTS_A_BLOCK for each block."""
     return ((parts or PARTS_A_BLOCK * blocks) - 1).bit_length()
 
 
 def splittable(tnf: TNF, shares: bool) -> TNF:
-    """The same model, of which all blocks make the same parts: what follows failures, which change meanwhile, takes the
-    smallest domain. Raises EngineError where that is not enough, and where engines share the tree."""
+    """The model, changed so that all blocks make the same parts: dom/wdeg, whose weights change during the search,
+    becomes first_fail. Raises EngineError for real variables, and where engines share the tree."""
     if shares:
         raise EngineError("static-split is of one engine: several that share a tree split it on demand (--gpus 0,)")
     if tnf.floats is not None:

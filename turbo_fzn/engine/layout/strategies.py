@@ -1,4 +1,4 @@
-"""Strategies -> the lists in which the kernels read them: see `Strategy` of kernels/core/abi.h."""
+"""Strategies -> the lists that the kernels read: see `Strategy` of kernels/core/abi.h."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from turbo_fzn.tnf.language import Floats, Strategy
 def pack(
     strategies: Sequence[Strategy], lower: np.ndarray, upper: np.ndarray, n_tables: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(records int32 [k, 4], lists int32, gaps int64): a record is (var_choice, value_choice, start, count), and
-    `start` a place in `lists`; the gaps are to stand behind the `n_tables` entries of the model's tables."""
+    """(records int32 [k, 4], lists int32, gaps int64): a record is (var_choice, value_choice, start, count), where
+    `start` is a place in `lists`; the caller appends the gaps to the `n_tables` entries of the model's tables."""
     records, lists, gaps = [], [np.empty(0, np.int32)], [np.empty(0, np.int64)]
     start = 0
     for strategy in strategies:
@@ -30,12 +30,12 @@ def pack(
 
 
 def inside(gaps: np.ndarray, variable: int, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-    """Of the gaps ([k, 2]) those that the bounds of the variable leave, one after the other."""
+    """The gaps ([k, 2]) within the bounds of the variable, flattened."""
     return gaps[(gaps[:, 0] >= lower[variable]) & (gaps[:, 1] <= upper[variable])].reshape(-1)
 
 
 def with_floats(records: np.ndarray, gaps: np.ndarray, n_tables: int, floats: Floats) -> tuple[np.ndarray, np.ndarray]:
-    """The records and the gaps with what kernels/floats/decided.h wants: one record more, and behind the gaps the words
+    """The records and the gaps with the data of kernels/floats/decided.h: one more record, and after the gaps the words
     of float_abi.py and a bit for each variable."""
     bits = np.zeros(-len(floats.mask) % 64 + len(floats.mask), bool)
     bits[: len(floats.mask)] = floats.mask

@@ -1,7 +1,7 @@
 """Watch lists: which rows to wake when a bound of a variable changes.
 
-Each variable has one list of rows in three segments: those that want its lower bound only, either, its upper bound
-only. So one record of four numbers (`Watch` of abi.py) says where to walk for each event (docs/design/architecture.md).
+Each variable has one list of rows in three segments: rows that watch its lower bound only, either bound, its upper
+bound only. So a record of four numbers (`Watch` of abi.py) gives the rows of each event (docs/design/architecture.md).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ WAKE_LOWER, WAKE_UPPER, WAKE_BOTH = 1, 2, 3
 
 
 def wake_masks(tnf: TNF) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Which bound changes of a row's x, y and z (uint8 [m] each, bits WAKE_*) can let the row tighten something.
+    """The bound changes of a row's x, y and z (uint8 [m] each, bits WAKE_*) that can let the row tighten something.
 
     A row that can tighten one bound of a variable is woken by the other, see kernels/core/propagate.h.
     """
@@ -26,7 +26,7 @@ def wake_masks(tnf: TNF) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     for rows, y_mask, z_mask in (
         (leq & x_true, WAKE_LOWER, WAKE_UPPER),  # y <= z
         (leq & x_false, WAKE_UPPER, WAKE_LOWER),  # y > z
-        ((tnf.op == Op.MIN) & x_fixed, WAKE_LOWER, WAKE_LOWER),  # one that rises leaves the minimum to the other
+        ((tnf.op == Op.MIN) & x_fixed, WAKE_LOWER, WAKE_LOWER),  # if one operand rises, the other is the minimum
         ((tnf.op == Op.MAX) & x_fixed, WAKE_UPPER, WAKE_UPPER),
     ):
         y[rows] = y_mask
@@ -36,9 +36,9 @@ def wake_masks(tnf: TNF) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def watch_lists(tnf: TNF) -> tuple[np.ndarray, np.ndarray]:
-    """(watches int32 [n, 4], watchers int32 [k]) as `Watch` of abi.py wants them. Fixed variables wake nobody.
+    """(watches int32 [n, 4], watchers int32 [k]) in the form of `Watch` of abi.py. Fixed variables wake no rows.
 
-    A watcher is sorted as one number, variable, segment and row, since NumPy sorts numbers fastest.
+    A watcher is packed into one number, of variable, segment and row, since NumPy sorts numbers fastest.
     """
     x, y, z = tnf.x, tnf.y, np.where(tnf.op == Op.ELEMENT, tnf.y, tnf.z)
     x_mask, y_mask, z_mask = wake_masks(tnf)

@@ -1,7 +1,7 @@
-"""All GPUs of a host as one engine: one engine a device, which share the tree (team.py, tree.py).
+"""All GPUs of a host as one engine: a team with one engine for each device, which share the tree (team.py, tree.py).
 
-They may differ in size and architecture: each gets as many blocks as fit it, and kernels of its own. One that cannot be
-made is left out, and said so.
+The devices may differ in size and architecture: each gets as many blocks as fit it, and its own kernels. A device whose
+engine cannot be made is left out with a warning.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from turbo_fzn.tnf.language import TNF
 
 log = logging.getLogger("turbo_fzn")
 
-SEEDS_APART = 1_000_003  # of two devices, which are to search different neighbourhoods
+SEEDS_APART = 1_000_003  # between the seeds of two devices, so that they search different neighbourhoods
 
 
 class _Making:
-    """An engine that is made in a thread."""
+    """Makes an engine in a thread."""
 
     def __init__(self, tnf: TNF, exports: np.ndarray, settings: Settings):
         self.arguments = tnf, exports, settings
@@ -50,7 +50,7 @@ def devices(wanted: str) -> list[int]:
 
 
 def make(tnf: TNF, exports: np.ndarray, settings: Settings, wanted: str) -> Engine:
-    """An engine on the GPUs that `wanted` names (devices.chosen). One block alone is on the first of them."""
+    """An engine on the GPUs that `wanted` names (devices.chosen); with one block, on the first of them only."""
     numbers = devices(wanted)
     if settings.blocks == 1:
         numbers = numbers[:1]
@@ -60,7 +60,7 @@ def make(tnf: TNF, exports: np.ndarray, settings: Settings, wanted: str) -> Engi
 
 
 def make_all(tnf: TNF, exports: np.ndarray, settings: Settings, numbers: Sequence[int]) -> list[gpu.GpuEngine]:
-    """Those that can be made; raises EngineError where none can."""
+    """The engines of the devices, without those that cannot be made. Raises EngineError where none can."""
     makings = [
         _Making(tnf, exports, replace(settings, device=device, seed=settings.seed + SEEDS_APART * place, shares=True))
         for place, device in enumerate(numbers)

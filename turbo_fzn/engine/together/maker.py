@@ -1,7 +1,7 @@
-"""Making an engine beside a search: in a thread, after a moment, and so that nobody ever waits for it.
+"""Makes an engine beside a search: in a thread, after a delay, and without the search ever waiting for it.
 
-To make a GPU ready for a model takes some tenths of a second, or a minute where its kernels must be compiled, and each
-step may fail. Many a small model is solved before; then the GPU is never used.
+To prepare a GPU for a model takes some tenths of a second, or a minute if its kernels must be compiled, and each step
+may fail. Many small models are solved before; then the GPU is not used.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from turbo_fzn.errors import EngineError, TurboError
 
 log = logging.getLogger("turbo_fzn")
 
-HEAD_START_SECONDS = 0.25  # what is solved by then never wakes the GPU
-TURN_SECONDS = 0.0005  # that the thread may keep the interpreter, which whoever prints an answer waits for
+HEAD_START_SECONDS = 0.25  # a model solved by then does not initialise the GPU
+TURN_SECONDS = 0.0005  # for which the thread may keep the interpreter while another waits to print an answer
 _turn = threading.Lock()  # one engine is made at a time, since each takes most of the GPU's memory
 
 
 class Maker:
-    """Makes an engine in a thread, after a moment; one that nobody wants any more it closes, or does not make."""
+    """Makes an engine in a thread, after a delay. Abandoned, it does not begin, or closes the engine."""
 
     def __init__(self, make: Callable[[], Engine]):
         self.engine: Engine | None = None
@@ -55,7 +55,7 @@ class Maker:
                 engine = make()
         except EngineError as error:
             log.info("no GPU engine: %s", error)
-        except Exception as error:  # a fault, but none that should cost the user the answer of the others
+        except Exception as error:  # the other engines can still give the answer
             log.warning("the GPU engine cannot be made, the search goes on without it: %s", describe(error))
         else:
             log.info("%s engine: %.2f s, beside the search", engine.name, time.monotonic() - start)
@@ -68,7 +68,7 @@ class Maker:
         return self.thread.is_alive() or self.engine is not None  # in this order: the thread sets it, and ends
 
     def abandon(self) -> None:
-        """Closes the engine. One that is still being made is closed by the thread, for which nobody waits."""
+        """Closes the engine, without waiting for one that is still being made: the thread closes it."""
         with self.lock:
             self.unwanted.set()
         if self.engine is not None:
@@ -77,8 +77,8 @@ class Maker:
 
 @contextmanager
 def _short_turns() -> Iterator[None]:
-    """Threads of Python hand over to each other after TURN_SECONDS: by default it takes 5 ms each time, in which an
-    answer would wait for a module to be imported."""
+    """Lets Python switch threads after TURN_SECONDS; with the default of 5 ms an answer would wait for imports of
+    modules."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(min(before, TURN_SECONDS))
     try:
@@ -88,7 +88,7 @@ def _short_turns() -> Iterator[None]:
 
 
 def close(engine: Engine) -> None:
-    """Also one that has failed, where giving back what it holds may fail as well."""
+    """Closes an engine, also one that has failed; logs an error in closing it, and goes on."""
     try:
         engine.close()
     except Exception as error:
@@ -96,5 +96,5 @@ def close(engine: Engine) -> None:
 
 
 def describe(error: Exception) -> str:
-    """Why something failed, in one line."""
+    """An error as one line of text."""
     return str(error) if isinstance(error, TurboError) else " ".join(f"{type(error).__name__}: {error}".split())

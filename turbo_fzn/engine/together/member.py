@@ -1,4 +1,4 @@
-"""An engine as a member of a team (team.py): one that is needed, one that the others can do without, one that joins."""
+"""The members of a team (team.py): an engine that is needed, one that may fail, and one that joins later."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ T = TypeVar("T")
 
 
 class Member:
-    """An engine at work from the start; its failure is the caller's."""
+    """An engine that works from the start; its errors are raised to the caller."""
 
     def __init__(self, engine: Engine | None):
-        self.engine = engine  # while it is at work
-        self.roots: Roots | None = None  # that it has told, and that were not passed on
+        self.engine = engine  # None while it is not at work
+        self.roots: Roots | None = None  # that it has proved, and that were not passed on yet
 
     def ask(self, ask: Callable[[Engine], T], otherwise: T) -> T:
-        """What the engine answers; `otherwise` when it is not at work."""
+        """The result of `ask` on the engine; `otherwise` when it is not at work."""
         return otherwise if self.engine is None else ask(self.engine)
 
     def tighten(self, roots: Roots) -> None:
@@ -38,7 +38,7 @@ class Member:
 
 
 class Dispensable(Member):
-    """One that is not at work any more when it has failed."""
+    """A member whose failure ends its own work only."""
 
     def __init__(self, engine: Engine | None):
         super().__init__(engine)
@@ -74,16 +74,16 @@ class Dispensable(Member):
 
 
 class Joining(Dispensable):
-    """One that is made beside the search, and perhaps at work."""
+    """A member whose engine is made beside the search, and begins to work when it is ready."""
 
     def __init__(self, make: Callable[[], Engine]):
         super().__init__(None)
         self.maker = Maker(make)
-        self.joined: float | None = None  # after how many seconds of search
+        self.joined: float | None = None  # seconds of search before it began to work
 
     @property
     def is_expected(self) -> bool:
-        """Whether it may still come to work."""
+        """Whether it may still begin to work."""
         return self.joined is None and self.maker.expected
 
     def close(self) -> None:

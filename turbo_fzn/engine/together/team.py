@@ -1,26 +1,26 @@
-"""Engines that search one model at the same time and tell each other what they know: the GPU finds, the host proves.
+"""A team: engines that search one model at the same time and exchange solutions and bounds.
 
-The first member is there from the start; the others join when they are ready (maker.py), and each is asked and told
-the same, whatever it is. With `--arch auto` the first is the CPU engine, and the GPU engine joins it. The first goes
-on to its end whatever becomes of the others: the answer comes no later than from it alone. Several GPUs are there from
-the start, and share one tree (tree.py).
+The first member works from the start; the others join when they are ready (maker.py); all are driven alike, whatever
+their kind. With `--arch auto` the first is the CPU engine, and the GPU engine joins it. The first searches to its end
+independently of the others: the answer comes no later than from it alone. Several GPUs work from the start, and share
+one tree (tree.py).
 
-What passes between members are words that only get better, so it does not matter when they arrive, in which order, or
-how often: the best solution, with its values (as it is found), and, now and then, the proved bound of the objective and
-the root bounds of all variables. No claim is made that is not true:
+Members exchange values that only improve, so their time, order and repetition do not matter: the best solution, with
+its values, as soon as it is found; and at intervals the proved bound of the objective and the root bounds of all
+variables. All proofs stay valid:
 
-* Each member begins at the root. The space was searched when one of them has searched all of it. Where they share a
-  tree, it was when the tree says so, and all of them have published what they found.
-* Optimisation: only a solution that is handed out by the same call is told to the others, or bounds one that joins. So
-  the claim of a member, that there is nothing better, is about a solution that the caller has. (Where solutions are
-  handed out without all their values, nobody is told, and the search drops what is no improvement.)
+* Each member begins at the root. The space is searched when one of them has searched all of it. If they share a tree,
+  it is searched when the tree is exhausted and all members have published their solutions.
+* Optimisation: a solution is sent to the other members, or to one that joins, only in the call of `poll` that returns
+  it. So a member's proof that there is no better solution is about a solution that the caller has. (If solutions lack
+  some of their values, none is sent, and the search drops those that are no improvement.)
 * A bound of the objective that a member has proved holds for all solutions, so for all members.
-* Root bounds may leave out solutions that are no better than the best one that their finder knew. So they are passed on
-  when a solution as good as that has been handed out, and told to all. docs/design/correctness.md has the argument.
-* Satisfaction: a member finds again what others have found. Whoever wants all solutions drops repetitions anyhow, since
-  blocks may repeat each other (answers.Distinct).
-* A member that fails is left out from then on. The solutions that it had published are handed out: the search checks
-  them like all others.
+* Root bounds may exclude solutions that are no better than the best one that their finder knew. So they are passed on
+  only after a solution as good as that has been returned and sent to all. docs/design/correctness.md has the argument.
+* Satisfaction: a member finds solutions of others again. If all solutions are wanted, repetitions are dropped, since
+  also blocks of one engine may repeat each other (answers.Distinct).
+* A member that fails is left out from then on. The solutions that it had published are returned: the search checks them
+  like all others.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ from turbo_fzn.errors import EngineError
 
 log = logging.getLogger("turbo_fzn")
 
-EXCHANGE_SECONDS = 0.02  # between two exchanges of what is proved
-EXCHANGE_SHARE = 0.1  # of the time that they may take
+EXCHANGE_SECONDS = 0.02  # between two exchanges of bounds
+EXCHANGE_SHARE = 0.1  # the largest share of the time for them
 
 
 class Team:
-    """Drives `first`, and beside it what each of `makers`, which are called in threads, returns. See contract.Engine.
+    """Drives `first`, and the engines that `makers` return, which are called in threads. See contract.Engine.
 
-    Several engines that share a tree are at work from the start, and all but the last of them may fail. `sense` is that
-    of the objective: 1 to minimise, -1 to maximise, 0 to satisfy.
+    If `first` is several engines, they share a tree, and all but the last one may fail. `sense` is that of the
+    objective: 1 to minimise, -1 to maximise, 0 to satisfy.
     """
 
     repeats = True  # a member finds again what another has found
@@ -64,9 +64,9 @@ class Team:
         self.members = [*self.core, *self.others]
         self.sense = sense
         self.best: Found | None = None
-        self.raised = -NO_INCUMBENT  # what anybody has proved of the objective
-        self.known: Roots | None = None  # and of the root, in solutions that are better than the best
-        self.has_news = False  # of what is known
+        self.raised = -NO_INCUMBENT  # the best proved bound of the objective
+        self.known: Roots | None = None  # the root bounds passed on, for solutions better than the best
+        self.has_news = False  # whether `known` has changed since the last call of `roots`
         self.stopped = False
         self.next_exchange = 0.0
 
@@ -75,11 +75,11 @@ class Team:
 
     @property
     def name(self) -> str:
-        return "+".join(engine.name for engine in self._at_work()) or "team"  # that has failed
+        return "+".join(engine.name for engine in self._at_work()) or "team"  # all have failed
 
     @property
     def shape(self) -> dict[str, Any]:
-        """Of those that have joined, or else of those that were there from the start."""
+        """The shape of the members that have joined; without such, of those that work from the start."""
         shape: dict[str, Any] = {}
         for other in self.others:
             if other.engine is not None:
@@ -93,7 +93,7 @@ class Team:
         return shape if self.tree is None else {**shape, "parcels": self.tree.ledger.sent}
 
     def _nodes_by(self) -> str:
-        """How many nodes each has searched, as in "cpu 120, gpu 4500"."""
+        """The number of nodes of each member, such as "cpu 120, gpu 4500"."""
         at_work = [member for member in self.members if member.engine is not None]
         told = [member.ask(lambda engine: f"{engine.name} {engine.statistics()['nodes']}", "") for member in at_work]
         return ", ".join(filter(None, told))
@@ -108,14 +108,15 @@ class Team:
 
     @property
     def running(self) -> bool:
-        """Also while the first has given up before another is ready."""
+        """Whether a member is running, or may still join after the first has given up. Raises EngineError where all
+        have failed."""
         running = [member.ask(lambda engine: engine.running, False) for member in self.members]
         if not self._at_work():
             raise EngineError("all of them have failed")
         return any(running) or (self._has_room() and any(other.is_expected for other in self.others))
 
     def _has_room(self) -> bool:
-        """Whether one that is ready may still join."""
+        """Whether a member may still join."""
         return not (self.stopped or any(member.ask(lambda engine: engine.complete, False) for member in self.core))
 
     def poll(self) -> list[Found]:
@@ -145,14 +146,14 @@ class Team:
         return arrived
 
     def _note(self, arrived: list[Found]) -> list[Found]:
-        """The same, of which one may be the best so far."""
+        """Returns the solutions that have arrived, and records the best one."""
         for solution in arrived if self.sense else ():
             if self.best is None or self.sense * solution.objective < self.sense * self.best.objective:
                 self.best = solution
         return arrived
 
     def _let_join(self) -> None:
-        """Those that are ready begin with what is known by now."""
+        """Starts the engines that are ready, with the best solution and the bounds known so far."""
         for other in self.others:
             engine = other.maker.engine
             if engine is None or other.joined is not None or not self._has_room():
@@ -181,12 +182,12 @@ class Team:
                 member.ask(lambda engine: engine.raise_bound(self.raised), None)
 
     def _hear_roots(self) -> None:
-        """Before the poll: what they may leave out is mostly a solution that comes with it."""
+        """Takes the members' root bounds; called before `poll`, which mostly returns the solution that they need."""
         for member in self.members:
             member.roots = member.ask(lambda engine: engine.roots(), None) or member.roots
 
     def _tell_roots(self) -> None:
-        """Those that leave out nothing but what is no better than what the caller has."""
+        """Passes on the root bounds that exclude only solutions no better than one that the caller has."""
         have = NO_INCUMBENT if self.best is None else self.sense * self.best.objective
         for teller in self.members:
             if teller.roots is None or have > teller.roots.under:
@@ -199,19 +200,20 @@ class Team:
 
     @property
     def complete(self) -> bool:
-        """Where the tree is shared, what one has not searched another has: all must have published what they found."""
+        """Whether the whole space was searched; for a shared tree, also that all members have published their
+        solutions."""
         if self.tree is not None and any(member.ask(lambda engine: engine.running, False) for member in self.core):
             return False
         return any(member.ask(lambda engine: engine.complete, False) for member in self.members)
 
     @property
     def bound(self) -> int:
-        """What any of them has proved holds for all solutions."""
+        """The best bound of all members."""
         return max(member.ask(lambda engine: engine.bound, -NO_INCUMBENT) for member in self.members)
 
     @property
     def prover(self) -> str:
-        """One that was told the proof leaves it to the others to name the prover."""
+        """The prover that a member names; one that got the proof from another names none."""
         return next(filter(None, (member.ask(lambda engine: engine.prover, "") for member in self.members)), "")
 
     @property
@@ -233,7 +235,7 @@ class Team:
             member.ask(lambda engine: engine.raise_bound(bound), None)
 
     def roots(self) -> Roots | None:
-        """What was passed on since the last call, with all before."""
+        """All root bounds passed on so far; None where there are no new ones since the last call."""
         news, self.has_news = self.has_news, False
         return self.known if news else None
 
@@ -252,14 +254,14 @@ class Team:
             engine.halt()
 
     def methods(self) -> dict[str, float]:
-        """Of all; of a method that several use, what the last one that has joined says."""
+        """The methods of all members; for one that several use, the figures of the last member."""
         every: dict[str, float] = {}
         for member in self.members:
             every |= member.ask(lambda engine: engine.methods(), dict[str, float]())
         return every
 
     def statistics(self) -> dict[str, int]:
-        """Of all engines, as of the blocks of one."""
+        """The counts of all members together: sums, but maxima for MAXIMA."""
         counted: dict[str, int] = {}
         for member in self.members:
             for name, count in member.ask(lambda engine: engine.statistics(), dict[str, int]()).items():

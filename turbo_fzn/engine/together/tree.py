@@ -1,20 +1,20 @@
-"""One search tree that several engines share: who has nothing left gets a part of what another one has.
+"""One search tree that several engines share by work sharing through the host.
 
-No engine begins with anything. What the host has is in its `hand`, at first the root, and goes to those whose blocks
-wait. The hand is kept from being empty: before an engine runs dry, those that have most to do are asked for a few of
-their shallowest open alternatives (parcels.py), which are the largest parts that they have. So an engine that runs dry
-finds its next work in the hand, and does not wait for another one to answer.
+Engines begin without work. The host has a `queue` of subproblems, at first the root alone, and gives them to engines
+whose blocks wait. It keeps the queue from running empty: it asks the engine with the most work for a few of its
+shallowest open alternatives (parcels.py), which are its largest subproblems. So an engine that runs dry gets work from
+the queue at once, and does not wait for another engine to answer.
 
-The tree is exhausted when the hand is empty, and every engine is dry: none has anything left, and nothing is on its way
-from it. Work comes to an engine by this hand alone, so what was found dry stays so, and they may be asked one after the
-other. Only then they are released, and say of themselves that they are complete. Where a part was lost, they are
-stopped instead, and do not. An engine that fails loses no part: what it was given since it was last dry is dealt anew.
-(That may be searched twice, which costs time, and whoever wants all solutions drops repetitions anyhow.)
+The tree is exhausted when the queue is empty and every engine is dry: it has no subproblem left, and none is on its way
+from it. Engines get work from this queue only, so a dry one stays dry, and they may be checked one after the other.
+Only then they are released, and become complete. If a part of the tree was lost, they are stopped instead, and stay
+incomplete. If an engine fails, the subproblems that it got since it was last dry go back to the queue. (Parts of them
+may be searched twice, which costs time; repeated solutions are dropped where all are wanted.)
 
-Books are kept of what has come into the hand and gone out of it (Ledger). Where they do not balance, something was lost
-that the rule above cannot see, and there is no claim either.
+A ledger counts the subproblems that enter and leave the queue. If it does not balance, one was lost in a way that the
+rule above cannot detect, and the engines are stopped too.
 
-Other ranks may share the tree (turbo_fzn/ranks). Then it is for them all to say when it is exhausted.
+Other ranks may share the tree (turbo_fzn/ranks). Then all of them decide together when it is exhausted.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ from turbo_fzn.engine.together.member import Member
 log = logging.getLogger("turbo_fzn")
 T = TypeVar("T")
 
-BLOCKS_A_RESERVE = 32  # for so many blocks a subproblem is to lie ready; half of what they see to themselves
-STOCK = 8  # subproblems in the hand for each engine
-MEAL = 32  # for one that is hungry
-RICHER = 2  # so many times less a share of an engine's blocks must wait, or it is not asked for the sake of another
+BLOCKS_A_RESERVE = 32  # blocks of an engine for each subproblem that should be ready in its pool
+STOCK = 8  # subproblems in the queue for each other engine
+PORTION = 32  # the most subproblems given to an engine at once
+RICHER = 2  # an engine gives work to another only if the share of its waiting blocks is this many times smaller
 IDLE = Load(0, 0, 0)
 
 
 class Branch:
-    """The part of the tree that an engine of the team has."""
+    """An engine of the team, with its part of the tree."""
 
     def __init__(self, member: Member):
         self.member = member
         self.given: list[Path] = []  # since it was last dry
-        self.gave_up = False  # a part of what it had by then
+        self.gave_up = False  # whether it had left a part unsearched by then
         self.load = IDLE
         self.blocks = self.ask(lambda parcels: parcels.blocks, 0)
 
@@ -62,7 +62,7 @@ class Branch:
 
     @property
     def lack(self) -> int:
-        """How many subproblems it could do with; fewer than 1: none."""
+        """The number of subproblems that it needs; 0 or less for none."""
         return min(-(-self.blocks // BLOCKS_A_RESERVE) - self.load.ready, self.load.room) if self.is_at_work else 0
 
     @property
@@ -71,15 +71,15 @@ class Branch:
         return max(-self.load.ready, 0) / max(self.blocks, 1)
 
     def look(self, known: int) -> None:
-        """`known` is as in Tree.exchange. What the engine was given is its own as long as a better solution is on its
-        way from it, for which it may have left out a part: if it fails now, the solution is lost."""
+        """Updates the load, and forgets `given` once the engine is dry, but not while a solution better than `known`
+        (see Tree.exchange) is on its way: it may have pruned parts by this solution, which is lost if it fails now."""
         self.load = self.ask(Parcels.load, IDLE)
         if self.load.open == 0 and self.given and self.is_dry() and self.ask(Parcels.best, -NO_INCUMBENT) >= known:
             self.gave_up |= self.ask(Parcels.gave_up, True)
             self.given.clear()
 
     def is_dry(self) -> bool:
-        """Whether the engine has nothing left: one that has failed has what it was given."""
+        """Whether the engine has no subproblem left; False for one that has failed, whose work must be redone."""
         return self.ask(Parcels.is_dry, False)
 
     @property
@@ -98,7 +98,7 @@ class Branch:
 
 @dataclass
 class Ledger:
-    """Subproblems that have come into a hand, and that have left it."""
+    """The numbers of subproblems that have entered a queue (first four) and left it."""
 
     begun: int = 0  # the root
     sent: int = 0  # by engines
@@ -112,103 +112,105 @@ class Ledger:
 
 
 class Tree:
-    """Shared by the engines of `members`, which are asked and told by `exchange`, again and again.
+    """The tree shared by the engines of `members`; `exchange`, called repeatedly, moves work between them.
 
-    Where it is shared with other ranks (`abroad`), one of them begins with the root, and all are told to `settle`."""
+    If it is shared with other ranks (`abroad`), one rank begins with the root, and `settle` is called on all."""
 
     def __init__(self, members: Sequence[Member]):
         self.branches = [Branch(member) for member in members]
-        self.hand: deque[Path] = deque([ROOT])
+        self.queue: deque[Path] = deque([ROOT])
         self.ledger = Ledger(begun=1)
         self.settled = False
         self.abroad = False
-        self.thieves = 0  # other ranks that wait for something
+        self.thieves = 0  # other ranks that wait for work
 
     def go_abroad(self, has_root: bool) -> None:
-        """Other ranks share it, of which one has the root. Before the search."""
+        """Shares the tree with other ranks, one of which has the root. To be called before the search."""
         self.abroad = True
         if not has_root:
-            self.hand.clear()
+            self.queue.clear()
             self.ledger.begun = 0
 
     def exchange(self, known: int) -> None:
-        """`known`: sense * objective of the best solution that has arrived, or was told."""
+        """Collects and gives out work, and settles an exhausted tree. `known` is sense * objective of the best solution
+        that the team has."""
         if self.settled:
             return
         self._collect(known)
-        hungry = sorted((branch for branch in self.branches if branch.lack > 0), key=lambda branch: -branch.need)
-        self._deal(hungry)
-        self._order(hungry)
+        needy = sorted((branch for branch in self.branches if branch.lack > 0), key=lambda branch: -branch.need)
+        self._deal(needy)
+        self._order(needy)
         if not self.abroad and self.is_exhausted():
             self.settle(whole=self.is_balanced)
 
     def _collect(self, known: int) -> None:
-        """What engines have sent, and what those had that have failed."""
+        """Puts into the queue the subproblems that engines have sent, and those of engines that have failed."""
         for branch in self.branches:
             sent = branch.ask(Parcels.take, list[Path]())
             self.ledger.sent += len(sent)
-            self.hand += sent
+            self.queue += sent
             branch.look(known)
             if not branch.is_at_work:
                 self.ledger.recovered += len(branch.given)
-                self.hand += branch.given
+                self.queue += branch.given
                 branch.given, branch.load = [], IDLE
 
-    def _deal(self, hungry: list[Branch]) -> None:
-        """To each that is hungry about the same number of subproblems, from the hand."""
-        for place, branch in enumerate(hungry):
-            share = -(-len(self.hand) // (len(hungry) - place))
-            if count := min(share, branch.lack, MEAL):
-                branch.give([self.hand.popleft() for _ in range(count)])
+    def _deal(self, needy: list[Branch]) -> None:
+        """Gives each needy engine about the same number of subproblems from the queue."""
+        for place, branch in enumerate(needy):
+            share = -(-len(self.queue) // (len(needy) - place))
+            if count := min(share, branch.lack, PORTION):
+                branch.give([self.queue.popleft() for _ in range(count)])
                 self.ledger.brought += count
 
-    def _order(self, hungry: list[Branch]) -> None:
-        """Fills the hand again, from the engine that has most to do; for others than itself it is asked only where
-        their blocks wait more than its own."""
+    def _order(self, needy: list[Branch]) -> None:
+        """Asks the engine with the most work to refill the queue, but only where the blocks of others wait much more
+        than its own; takes back earlier requests to the others."""
         fed = [branch for branch in self.branches if branch.load.open]
         richest = min(fed, key=lambda branch: (branch.need, -branch.load.ready), default=None)
-        poorest = 1.0 if self.thieves else hungry[0].need if hungry else 0.0
+        poorest = 1.0 if self.thieves else needy[0].need if needy else 0.0
         others = len(self.branches) - 1 + self.abroad
-        wanted = STOCK * others + MEAL * (len(hungry) + self.thieves) - len(self.hand)
+        wanted = STOCK * others + PORTION * (len(needy) + self.thieves) - len(self.queue)
         for branch in self.branches:
             is_asked = branch is richest and RICHER * branch.need <= poorest
             count = max(wanted, 0) if is_asked else 0
             branch.ask(lambda parcels, count=count: parcels.want(count), None)  # type: ignore[misc]
 
     def is_exhausted(self) -> bool:
-        """Whether there is nothing left in the hand nor in any engine."""
-        if self.hand or any(branch.load.open for branch in self.branches):
+        """Whether no subproblem is left in the queue nor in any engine."""
+        if self.queue or any(branch.load.open for branch in self.branches):
             return False
         return all(branch.has_nothing for branch in self.branches)
 
     @property
     def is_balanced(self) -> bool:
-        return self.ledger.balances(len(self.hand))
+        return self.ledger.balances(len(self.queue))
 
     @property
     def is_starving(self) -> bool:
-        """Whether nobody here has anything for those that are hungry."""
+        """Whether the queue is empty and all engines need work."""
         working = [branch for branch in self.branches if branch.is_at_work and branch.blocks]
-        return not self.settled and not self.hand and bool(working) and all(branch.lack > 0 for branch in working)
+        return not self.settled and not self.queue and bool(working) and all(branch.lack > 0 for branch in working)
 
     def spare(self, most: int) -> list[Path]:
-        """Subproblems for another rank: half of what the hand has."""
-        count = min(most, -(-len(self.hand) // 2))
+        """Takes subproblems for another rank from the queue: half of them, but at most `most`."""
+        count = min(most, -(-len(self.queue) // 2))
         self.ledger.exported += count
-        return [self.hand.popleft() for _ in range(count)]
+        return [self.queue.popleft() for _ in range(count)]
 
     def accept(self, paths: Sequence[Path]) -> None:
-        """From another rank."""
+        """Puts subproblems of another rank into the queue."""
         self.ledger.imported += len(paths)
-        self.hand += paths
+        self.queue += paths
 
     @property
     def gave_up(self) -> bool:
-        """Whether a part of it was left out here."""
+        """Whether an engine has left a part of the tree unsearched."""
         return any(branch.has_given_up for branch in self.branches)
 
     def settle(self, whole: bool) -> None:
-        """The end of it. `whole`: no part was lost on the way; but an engine may have given up one."""
+        """Ends the search of the exhausted tree. `whole` is whether no subproblem was lost between engines; then they
+        are released, unless one has left a part unsearched, else stopped."""
         self.settled = True
         if not whole:
             log.warning("a part of the search tree was lost: nothing is claimed of it")

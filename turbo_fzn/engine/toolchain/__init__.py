@@ -1,1 +1,1 @@
-"""The compiled kernels: found, compiled, kept."""
+"""Finds, compiles and caches the kernels."""

@@ -1,7 +1,7 @@
-"""Compiling ahead: into the cache before a run needs the kernels, into a wheel, and, to check them, for every GPU.
+"""Compiles kernels ahead of time: into the cache, into a wheel, and, as a check, for every GPU.
 
-`python -m turbo_fzn.engine.toolchain.ahead` is the check: every variant for every architecture, strictly. It needs
-nvcc, no GPU. `fzn-turbo --build-kernels` fills the cache.
+`python -m turbo_fzn.engine.toolchain.ahead` is the check: every variant for every architecture, with warnings as
+errors. It needs nvcc, but no GPU. `fzn-turbo --build-kernels` fills the cache.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from turbo_fzn.resources import kernels_folder
 GPU_ARCHITECTURES = ("80", "90", "100")
 SOURCES = {variants.GPU: compiler.SOLVE, variants.HYBRID: compiler.PROPAGATE}  # of the kernels for a GPU
 COMPARED_ON = "90"  # where variants are compared
-# Those that a run without further wishes may need: (bits, flags).
+# The builds that a run without special options may need: (bits, flags).
 CPU_ENGINES: tuple[tuple[int, tuple[str, ...]], ...] = ((32, ()), (64, ()), (64, compiler.CPU_FLOAT_FLAGS))
 GPU_VARIANTS: tuple[tuple[int, bool, tuple[str, ...]], ...] = tuple(
     (bits, shared, ()) for bits in (32, 64) for shared in (True, False)
@@ -35,14 +35,14 @@ GPU_VARIANTS += tuple((64, shared, compiler.GPU_FLOAT_FLAGS) for shared in (True
 
 
 def _check_gpu_kernels() -> int:
-    """Compiles every variant for every architecture, on all cores; prints registers and spills. Returns the number of
-    faults."""
+    """Compiles every variant for every architecture, on all cores, and prints registers and spills. Returns the number
+    of faulty ones."""
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         return sum(pool.map(lambda build: _is_faulty(*build), checked()))
 
 
 def _is_faulty(source: str, architecture: str, variant: tuple[int, bool, tuple[str, ...]]) -> bool:
-    """Whether the compiler warns of this variant of the source, or has a kernel spill registers."""
+    """Whether the compiler gives a warning for this variant of the source, or spills registers."""
     bits, shared, kind = variant
     flags = ["-Werror", "all-warnings", "-cubin", f"-arch=sm_{architecture}"]
     with tempfile.TemporaryDirectory() as folder:
@@ -59,8 +59,8 @@ def _is_faulty(source: str, architecture: str, variant: tuple[int, bool, tuple[s
 
 
 def checked() -> Iterator[tuple[str, str, tuple[int, bool, tuple[str, ...]]]]:
-    """Every source in every build for every architecture; the variants that are there to be compared in one width and
-    for one."""
+    """(source, architecture, variant) for every source in every build for every architecture; for the variants of
+    variants.py, one width and one architecture only."""
     yield from itertools.product(SOURCES.values(), GPU_ARCHITECTURES, GPU_VARIANTS)
     for engine, source in SOURCES.items():
         changed = [one for one in variants.VARIANTS if engine in one.engines and engine not in one.usual]
@@ -70,8 +70,8 @@ def checked() -> Iterator[tuple[str, str, tuple[int, bool, tuple[str, ...]]]]:
 
 
 def fill_package(folder: Path, report: Callable[[str], object] = print) -> None:
-    """Compiles every CPU engine into a folder of the package that is built (setup.py), on all cores; says what is to be
-    done, and each that is. Raises EngineError."""
+    """Compiles every CPU engine into a folder of the package being built (setup.py), on all cores, and reports
+    progress. Raises EngineError."""
     command, source = compiler.find_cpu_compiler(), str(kernels_folder() / "solve.cpp")
     folder.mkdir(parents=True)
 
@@ -90,12 +90,12 @@ def fill_package(folder: Path, report: Callable[[str], object] = print) -> None:
             for number, done in enumerate(as_completed(waiting), 1):
                 report(f"compiled {number} of {len(waiting)}: {done.result()}")
         finally:
-            pool.shutdown(cancel_futures=True)  # where one has failed, the rest is not begun
+            pool.shutdown(cancel_futures=True)  # if one has failed, the others are not begun
 
 
 def fill_cache(architectures: Callable[[], list[str]], report: Callable[[str], object] = print) -> None:
-    """Compiles the CPU engine, unless the package has it, and the GPU engine for the GPUs that are here; says so.
-    `architectures` tells theirs, and raises EngineError where there are none."""
+    """Compiles the CPU engine, unless the package has it, and the GPU engine for the GPUs of this machine, and reports
+    progress. `architectures` returns theirs, and raises EngineError where there are none."""
     for bits, kind in CPU_ENGINES:
         path = compiler.packaged_library(bits, *kind) or compiler.cpu_library(bits, *kind)
         report(f"CPU engine, {bits}-bit{', real variables' if kind else ''}: {path}")
@@ -111,8 +111,8 @@ def fill_cache(architectures: Callable[[], list[str]], report: Callable[[str], o
 
 
 def fill_cache_with(kinds: Iterable[tuple[str, ...]], architectures: Iterable[str]) -> None:
-    """Compiles the GPU engine with each of these flags, for integers, on all cores. What fails is left to the run that
-    needs it."""
+    """Compiles the GPU engine with each of these sets of flags, for integers, on all cores. Failures are ignored: a run
+    that needs the kernel will report them."""
     widths = [(bits, shared) for bits in (32, 64) for shared in (True, False)]
     builds = list(itertools.product(architectures, dict.fromkeys(kinds), widths))
 

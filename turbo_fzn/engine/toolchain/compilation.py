@@ -1,14 +1,14 @@
-"""One compilation, in a process of its own that outlives the run which wants it.
+"""One compilation, in a separate process that outlives the run which needs it.
 
 A time limit may be shorter than a compilation. If the compiler ended with the run, the next run would begin anew, and
-none would ever answer. So a process in a session of its own drives the compiler, and the run waits for it as long as it
-can. The process writes to a folder of its own, loads what the compiler has made, seals the file (cache.py) and renames
-it to its place: so neither a half-written file is ever seen, nor one that a compiler calls a library and is none.
+none would ever answer. So a process in its own session drives the compiler, and the run waits for it as long as it can.
+The process writes to a temporary folder, loads the compiled file, seals it (cache.py) and renames it to its place: so
+no run ever sees a half-written file, or one that cannot be loaded.
 
-Of several runs that want the same file one has it compiled. It takes a lock, flock(2) on `FILE.lock`, that the process
-inherits and that the system gives back however the process ends. The others look again and again, until the file is
-there or the lock is free for one of them. Who holds a lock removes its file in the end: so a lock counts only while its
-file is the one of that name. Where a file system has no locks, a file may be compiled twice; the last one stays.
+If several runs need the same file, one of them compiles it. It takes a lock, flock(2) on `FILE.lock`, that the process
+inherits and that the system releases however the process ends. The others check repeatedly, until the file exists or
+they get the lock. The holder of a lock removes its file in the end: so a lock is valid only while its file is the one
+of that name. If the file system has no locks, a file may be compiled twice; the last one stays.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ from turbo_fzn.resources import PACKAGE
 log = logging.getLogger("turbo_fzn")
 
 COMPILE_SECONDS = 600
-COMPILE_BYTES = 32 << 20  # more than a compilation writes, the compiler's own files included
-LOOK_SECONDS = 0.02  # between two looks at what another process compiles
-LIBRARY, ELF = ".so", b"\x7fELF"  # the suffix of an engine for a CPU; how any binary begins
-FAILED, NO_ROOM = 3, 4  # exit codes of the process; what it prints is the reason
+COMPILE_BYTES = 32 << 20  # more than a compilation writes, including temporary files
+LOOK_SECONDS = 0.02  # between two checks for a file that another process compiles
+LIBRARY, ELF = ".so", b"\x7fELF"  # the suffix of a CPU engine; the first bytes of any binary
+FAILED, NO_ROOM = 3, 4  # exit codes of the process, which prints the reason
 PROGRAM = "import sys; sys.path[0] = sys.argv.pop(1); from turbo_fzn.engine.toolchain.compilation import main; main()"
 
 
 class NoRoom(EngineError):
-    """A folder that does not take a compiled file."""
+    """A folder in which a compiled file cannot be written."""
 
     def __init__(self, folder: object, reason: str):
         self.reason, self.place = reason, f"{folder}: {reason}"
@@ -54,7 +54,7 @@ class NoRoom(EngineError):
 
 
 class _Awaited(NamedTuple):
-    """What the main thread is waiting for; `lasting` says that its folder stays when the run ends."""
+    """The compilation that the main thread waits for; `lasting` is whether its folder stays when the run ends."""
 
     target: Path
     lasting: bool
@@ -65,9 +65,9 @@ _passing: dict[Path, subprocess.Popen[str]] = {}  # compilations for this run on
 
 
 def obtain(target: Path, source: Path, command: list[str], lasting: bool) -> None:
-    """Waits until there is a sealed `target`, `source` compiled by `command` (compiler and flags).
+    """Waits until there is a sealed `target`, compiled from `source` by `command` (compiler and flags).
 
-    Raises EngineError with the compiler's complaint, NoRoom where the folder does not take the file.
+    Raises EngineError with the compiler's first error, NoRoom where the file cannot be written.
     """
     told = False
     with _awaiting(_Awaited(target, lasting)):
@@ -84,7 +84,8 @@ def obtain(target: Path, source: Path, command: list[str], lasting: bool) -> Non
 
 @contextlib.contextmanager
 def _awaiting(awaited: _Awaited) -> Iterator[None]:
-    """Other threads than the main one work in the background, and nobody waits for them when the process ends."""
+    """Records the compilation that the main thread waits for; other threads work in the background, and the end of the
+    process does not wait for them."""
     global _awaited
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -97,8 +98,8 @@ def _awaiting(awaited: _Awaited) -> Iterator[None]:
 
 
 def begin(target: Path, source: Path, command: list[str]) -> subprocess.Popen[str] | None:
-    """Starts the process, which whoever needs the file only later leaves alone; None where the file has come meanwhile,
-    or another process is at it. Raises EngineError, NoRoom."""
+    """Starts the process, which the caller need not wait for; None where the file exists by now, or another process
+    compiles it. Raises EngineError, NoRoom."""
     try:
         lock = _take_lock(target)
     except OSError as error:
@@ -146,8 +147,8 @@ def _lock_file(target: Path) -> Path:
 
 
 def _take_lock(target: Path) -> int | None:
-    """An open file that holds the lock of `target`; None while another process holds it. Raises OSError where there is
-    no room for it."""
+    """An open file that holds the lock of `target`; None while another process holds it. Raises OSError where it cannot
+    be written."""
     path = _lock_file(target)
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     try:
@@ -165,8 +166,8 @@ def _take_lock(target: Path) -> int | None:
 
 
 def abandon() -> None:
-    """For a process that is about to end, also in a signal handler: says what becomes of the file that it waits for,
-    and ends the compilations that nobody else can use."""
+    """For the end of the process, also in a signal handler: reports what becomes of the file that it waits for, and
+    ends the compilations that no other run can use."""
     for process in list(_passing.values()):
         with contextlib.suppress(OSError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -202,7 +203,7 @@ def main() -> None:
 
 
 def work(target: Path, source: str, command: list[str]) -> tuple[int, str]:
-    """Compiles and gives the lock back. Returns the exit code, and the reason of a failure."""
+    """Compiles and releases the lock. Returns the exit code, and the reason of a failure."""
     try:
         make(target, source, command)
     except NoRoom as error:
@@ -215,7 +216,7 @@ def work(target: Path, source: str, command: list[str]) -> tuple[int, str]:
 
 
 def make(target: Path, source: str, command: list[str]) -> None:
-    """Compiles to `target`. Raises EngineError, and NoRoom where its folder does not take it."""
+    """Compiles to `target`. Raises EngineError, and NoRoom where it cannot be written."""
     folder = ""
     try:
         _remove_leftovers(target.parent)
@@ -233,8 +234,8 @@ def make(target: Path, source: str, command: list[str]) -> None:
 
 
 def check_binary(path: str, compiler: str) -> None:
-    """Raises EngineError where the compiler has succeeded, but what it has made is no library that can be loaded, or no
-    binary: that of a GPU is only looked at, for there need be no GPU here."""
+    """Raises EngineError for a compiled file that is no library that can be loaded, or, for a GPU, which need not exist
+    here, no binary."""
     import ctypes
 
     try:
@@ -248,7 +249,7 @@ def check_binary(path: str, compiler: str) -> None:
 
 
 def _compile_if_room(command: list[str], folder: str) -> None:
-    """Compiles. Raises OSError where it has failed and the disk is full: compilers tell that in words of their own."""
+    """Compiles. Raises OSError where that fails and the disk is full, which compilers report in different ways."""
     try:
         run_compiler(command, folder)
     except EngineError:
@@ -258,14 +259,14 @@ def _compile_if_room(command: list[str], folder: str) -> None:
 
 def _fill(folder: str) -> None:
     """Raises OSError where there is no room for a compilation."""
-    block = os.urandom(1 << 20)  # no zeros, which a file system may store in no room
+    block = os.urandom(1 << 20)  # not zeros, which a file system may store without taking room
     with tempfile.TemporaryFile(dir=folder) as file:
         for _ in range(0, COMPILE_BYTES, len(block)):
             file.write(block)
 
 
 def _remove_leftovers(folder: Path) -> None:
-    """What killed compilations have left, once none can still be using it."""
+    """Removes the files of killed compilations, once no process can still be using them."""
     for path in folder.glob("*pu*"):
         with contextlib.suppress(OSError):
             if path.stat().st_mtime < time.time() - 2 * COMPILE_SECONDS:
@@ -276,7 +277,8 @@ def _remove_leftovers(folder: Path) -> None:
 
 
 def run_compiler(command: list[str], folder: str) -> str:
-    """Runs a compiler, its own files in `folder`; returns what it said. Raises EngineError with its first complaint."""
+    """Runs a compiler with its temporary files in `folder`. Returns its output. Raises EngineError with its first
+    error."""
     try:
         done = subprocess.run(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
@@ -296,7 +298,7 @@ def run_compiler(command: list[str], folder: str) -> str:
 
 
 def _end_group() -> None:
-    """Ends what a compiler that ran too long has started, where this process leads a group of its own."""
+    """Ends the processes that a compiler which took too long has started, if this process leads its own group."""
     if os.getpgrp() == os.getpid():
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         os.killpg(0, signal.SIGTERM)

@@ -1,14 +1,12 @@
 """The compiled kernels: the CPU engine by a C++ compiler, the GPU engine by nvcc.
 
-A wheel has the CPU engine with it, for any machine of its platform; it is named by a hash of all kernel sources and the
-flags, so that of edited kernels is not used. Whoever names a compiler of his own ($CXX) or further flags gets what that
-makes.
+A wheel contains the CPU engine, for any machine of its platform; its name is a hash of all kernel sources and the
+flags, so it is not used with edited kernels. With another compiler ($CXX) or further flags the engine is compiled here.
 
-Everything else is compiled where it is wanted, and kept in one cache, under a hash of the sources, the flags and the
-compiler's identity; compilation.py makes it. So that the very first answer is there soon, the CPU engine is compiled
-twice, first with little optimisation. The cache is `TURBO_FZN_CACHE`, else the user's cache folder. What it holds is
-used also where nothing can be written to it; what it lacks is then, or when it is full, compiled into a temporary
-folder, for this run alone, and the user is told so.
+All other kernels are compiled when they are needed, and kept in one cache, under a hash of the sources, the flags and
+the compiler's identity (compilation.py). For a fast first answer, the CPU engine is compiled twice, first with little
+optimisation. The cache is `TURBO_FZN_CACHE`, else the user's cache folder. It is used also if it cannot be written;
+then, or when it is full, missing kernels are compiled into a temporary folder for this run only, with a warning.
 """
 
 from __future__ import annotations
@@ -35,7 +33,7 @@ log = logging.getLogger("turbo_fzn")
 CPU_FLAGS = ["-std=c++17", "-O3", "-shared", "-fPIC", "-Wall", "-Wextra", "-Wno-unused-function"]
 QUICK_FLAGS = ["-Og"]
 GPU_FLAGS = ["-std=c++17", "-O3", "-Xptxas", "-v"]
-SOLVE, PROPAGATE = "solve.cu", "propagate.cu"  # the sources of the GPU engine, and of the hybrid one's blocks
+SOLVE, PROPAGATE = "solve.cu", "propagate.cu"  # the sources of the GPU engine, and of the hybrid engine's blocks
 PACKAGED = "compiled"  # the folder of a wheel that has the CPU engine
 PROFILE_FLAG = "-DPROFILE"
 TRACE_FLAG = "-DTRACE"
@@ -49,7 +47,7 @@ CPU_VARIANTS += tuple((64, (*CPU_FLOAT_FLAGS, *kind)) for kind in KINDS)
 
 
 class NoCompiler(EngineError):
-    """None was named, and none of the usual ones is here."""
+    """There is no compiler: none was named, and none of the usual ones was found."""
 
 
 _full: set[Path] = set()  # cache folders that were found full in this process
@@ -86,8 +84,8 @@ def source_hash() -> str:
 
 @lru_cache(maxsize=4)
 def find_cpu_compiler() -> list[str]:
-    """The host's C++ compiler and flags to begin with: $CXX, else c++, g++ or clang++. Raises NoCompiler when there is
-    none, EngineError when there is none of the name in $CXX."""
+    """The command of the host's C++ compiler: $CXX, else c++, g++ or clang++. Raises NoCompiler if there is none,
+    EngineError if there is no command of the name in $CXX."""
     found = _find("CXX", "c++", "g++", "clang++")
     if found is None:
         raise NoCompiler("no C++ compiler found for the CPU engine: install one (Debian, Ubuntu: apt-get install g++)")
@@ -96,7 +94,7 @@ def find_cpu_compiler() -> list[str]:
 
 @lru_cache(maxsize=4)
 def find_nvcc() -> list[str]:
-    """nvcc: $NVCC, the PATH, or /usr/local/cuda. Raises EngineError as find_cpu_compiler does."""
+    """The command of nvcc: $NVCC, else from the PATH or /usr/local/cuda. Raises EngineError if there is none."""
     found = _find("NVCC", "nvcc", "/usr/local/cuda/bin/nvcc")
     if found is None:
         raise NoCompiler("no nvcc found for the GPU engine: install the CUDA toolkit, 12.8 or later")
@@ -104,8 +102,8 @@ def find_nvcc() -> list[str]:
 
 
 def _find(variable: str, *usual: str) -> list[str] | None:
-    """The command that the environment variable holds, a path with blanks or words as in `ccache g++`; where it is not
-    set, the first of the usual ones that is there."""
+    """The command in the environment variable, a path with blanks or words such as `ccache g++`; if it is not set, the
+    first of the usual commands that exists."""
     named = os.environ.get(variable, "")
     words = [named] if shutil.which(named) else named.split()
     if words and shutil.which(words[0]) is None:
@@ -124,7 +122,7 @@ def _developer_nvcc_flags() -> list[str]:
 
 
 def _identity(word: str) -> str:
-    """What tells one compiler from another without starting it: its path, size and time of change. A flag is itself."""
+    """The path, size and time of change of a compiler, which identify it without starting it; other words unchanged."""
     path = shutil.which(word)
     if path is None:
         return word
@@ -137,13 +135,13 @@ compile_seconds: list[float] = []  # of each compilation that this process waite
 
 
 def _name(stem: str, suffix: str, command: list[str]) -> str:
-    """Of the file that `command` (compiler and flags) makes."""
+    """The name of the file that `command` (compiler and flags) makes."""
     key = hashlib.sha256("\0".join([source_hash(), *map(_identity, command)]).encode()).hexdigest()
     return f"{stem}-{key[:24]}{suffix}"
 
 
 def _kept(name: str) -> Path | None:
-    """The file of this name in the cache, where there is one that may be used."""
+    """The path of a valid file of this name in the cache, or None."""
     folder = cache.find_folder()
     return folder / name if folder is not None and cache.read(folder / name) is not None else None
 
@@ -167,13 +165,13 @@ def _obtain_for_this_run(name: str, command: list[str], source: str) -> Path:
     folder = _temporary_folder()
     if cache.read(folder / name) is not None:
         return folder / name
-    if not _full:  # which has been told
+    if not _full:  # else the user has been warned
         cache.warn_of(wanted_cache_folder(), "cannot be written: what is compiled now is lost when this run ends")
     return _obtain(folder / name, command, source, lasting=False)
 
 
 def _obtain_elsewhere(full: NoRoom, name: str, command: list[str], source: str) -> Path:
-    """The compiled file, in the temporary folder. Why the cache does not take it is told: `full`."""
+    """The compiled file in the temporary folder; logs `full`, the reason why it is not in the cache."""
     try:
         path = _obtain(_temporary_folder() / name, command, source, lasting=False)
     except NoRoom as error:
@@ -192,7 +190,8 @@ def _obtain(target: Path, command: list[str], source: str, lasting: bool) -> Pat
 
 
 def abandon() -> None:
-    """For a process that is about to end, also in a signal handler: compilations into the cache go on without it."""
+    """For the end of the process, also in a signal handler: removes temporary files. Compilations into the cache go
+    on."""
     compilation.abandon()
     if _temporary_folder.cache_info().currsize:
         shutil.rmtree(_temporary_folder(), ignore_errors=True)
@@ -202,7 +201,7 @@ before_leaving(abandon)
 
 
 def cpu_flags(bits: int, *extra: str) -> list[str]:
-    """Those of a CPU engine for stores of `bits` bits."""
+    """The flags of a CPU engine for stores of `bits` bits."""
     return [*CPU_FLAGS, f"-DBOUND_BITS={bits}", *extra]
 
 
@@ -213,8 +212,8 @@ def packaged_name(bits: int, *extra: str) -> str:
 
 
 def packaged_library(bits: int, *extra: str) -> Path | None:
-    """The CPU engine that came with the package; None where there is none of these kernels and flags, or where a
-    compiler or flags of the user's own are to make it."""
+    """The CPU engine of the package; None if it has none for these kernels and flags, or if the user has set a compiler
+    or flags."""
     if os.environ.get("CXX") or developer_flags():
         return None
     path = PACKAGE / PACKAGED / packaged_name(bits, *extra)
@@ -227,13 +226,13 @@ def cpu_library(bits: int, *extra: str) -> Path:
 
 
 def hybrid_library(bits: int, *extra: str) -> Path:
-    """The threads of the hybrid engine, compiled here."""
+    """The library of the hybrid engine's threads, compiled here."""
     return _cached(f"hybrid{bits}", ".so", _cpu_command(bits, extra), "hybrid.cpp")
 
 
 def soonest_cpu_library(bits: int, *extra: str) -> Path:
-    """The CPU engine for a run that waits for it. Where it is not there yet, one that is compiled in a third of the
-    time serves this run, a quarter slower; the right one is compiled beside it, for later runs."""
+    """The CPU engine for a run that waits for it. If it is not compiled yet, the run gets one that compiles in a third
+    of the time and is a quarter slower; the optimised one is compiled in the background for later runs."""
     stem, command = f"cpu{bits}", _cpu_command(bits, extra)
     hasty, folder = [*command, *QUICK_FLAGS], _lasting_folder()
     as_told = set(extra) - set(CPU_FLOAT_FLAGS) or os.environ.get("CXX") or developer_flags()
@@ -276,7 +275,7 @@ def gpu_binary(bits: int, shared: bool, architecture: str, *extra: str) -> Path:
 
 
 def propagator_binary(bits: int, shared: bool, architecture: str, *extra: str) -> Path:
-    """The blocks of the hybrid engine, as the GPU engine."""
+    """The hybrid engine's kernel for one architecture ("90" for sm_90) as a cubin."""
     return _cubin("propagate", PROPAGATE, bits, shared, architecture, extra)
 
 

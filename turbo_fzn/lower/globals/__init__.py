@@ -1,1 +1,1 @@
-"""Lowering of the global constraints, a module a family, which lists them at its end."""
+"""Lowering of the global constraints: a module for each family, which lists them at its end."""

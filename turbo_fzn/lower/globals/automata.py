@@ -1,19 +1,19 @@
 """regular, cost_regular, mdd and cost_mdd: a word is a path through a layered graph.
 
-The states between the letters and the steps from one to the next have truth values (Pesant 2004; as Booleans Quimper
-and Walsh 2006). A state is true when some step leads to it, a step when the state before it is and its letter is read.
-So all are functions of the word, and hold where it is not accepted, too. Where it is, a state has a step that leaves it
-and a letter a step that reads it, so each letter that is on no path left is lost. Only what lies on a path from the
-first state to a final one has variables.
+The states between the letters, and the steps from one to the next, have truth values (Pesant 2004; as Booleans Quimper
+and Walsh 2006). A state is true if a step leads to it; a step is true if the state before it is and its letter is read.
+So all are functions of the word, also if it is not accepted. If it is accepted, each true state has a step that leaves
+it and each letter a step that reads it, so letters on no remaining path are removed. Only states and steps on paths
+from the first state to a final one have variables.
 
-An automaton with too many steps has a variable for each state in between and ELEMENT rows for the transitions instead.
-The cost of each place has a truth value for each amount, so that its bounds are those of the steps left.
+An automaton with too many steps has a variable for each intermediate state and ELEMENT rows for the transitions
+instead. The cost of each place has a truth value for each amount, so that its bounds are those of the remaining steps.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -30,7 +30,7 @@ STEP_LIMIT = 20_000
 
 
 @dataclass
-class _Layer:
+class Layer:
     """The steps that read one letter: states before and behind (numbered from 0), number of the label, cost."""
 
     before: np.ndarray
@@ -38,11 +38,11 @@ class _Layer:
     label: np.ndarray
     cost: np.ndarray
 
-    def select(self, kept: np.ndarray) -> _Layer:
-        return _Layer(self.before[kept], self.behind[kept], self.label[kept], self.cost[kept])
+    def select(self, kept: np.ndarray) -> Layer:
+        return Layer(self.before[kept], self.behind[kept], self.label[kept], self.cost[kept])
 
 
-def _on_paths(layers: list[_Layer], n_states: int, first: int, final: np.ndarray) -> list[_Layer]:
+def _on_paths(layers: list[Layer], n_states: int, first: int, final: np.ndarray) -> list[Layer]:
     """The steps on paths from the first state to a final one; `final` is a mask of states."""
     reached = np.zeros(n_states, dtype=bool)
     reached[first] = True
@@ -62,9 +62,9 @@ def _on_paths(layers: list[_Layer], n_states: int, first: int, final: np.ndarray
 
 @dataclass
 class Graph:
-    """The layers, the truth of each label in each layer, and what accepts: a variable a final state."""
+    """The layers, and the truth of each label in each layer."""
 
-    layers: list[_Layer]
+    layers: list[Layer]
     labels: list[np.ndarray]
     n_states: int
     labels_are_values: bool = True
@@ -72,7 +72,7 @@ class Graph:
     def run(self, b: Builder, first: int, is_path: bool) -> tuple[list[np.ndarray], np.ndarray]:
         """The truths of the steps of each layer, and of the states at the end (-1: cannot be reached).
 
-        `is_path` says that the word is accepted: then states have a step of theirs, and labels that are values.
+        If `is_path`, the word is accepted: then each true state or label must have a true step.
         """
         at = np.full(self.n_states, -1)
         at[first] = b.true
@@ -89,7 +89,7 @@ class Graph:
 
     @staticmethod
     def support(b: Builder, step: np.ndarray, of: np.ndarray, truths: np.ndarray) -> None:
-        """A state or label is true exactly when some step of it is."""
+        """States that a state or label is true exactly if one of its steps is."""
         some = bulk.grouped(b, MAX, step, of, len(truths))
         bulk.merge(b, some[some >= 0], truths[some >= 0])
 
@@ -141,9 +141,8 @@ def _automaton(
     before, letter = np.nonzero((target >= 0) & (target < n_states))
     behind, cost = target[before, letter], cost[before, letter]
     least = letters.lower if letters else 0
-    every = _Layer(before, behind, letter + least, cost)
-    can = [every.select(bulk.possible(b, v, every.label)) for v in x]
-    layers = _on_paths(can, n_states, first - 1, accepting)
+    every = Layer(before, behind, letter + least, cost)
+    layers = paths(b, x, [every] * len(x), n_states, first - 1, accepting)
     if b.value(r) == 1:
         if (x and not all(len(layer.before) for layer in layers)) or not (x or accepting[first - 1]):
             raise Infeasible
@@ -151,19 +150,32 @@ def _automaton(
             bulk.restrict_to(b, v, distinct(layer.label))
         if total is None and sum(len(layer.before) for layer in layers) > STEP_LIMIT:
             return elements(b, x, target, least, first - 1, accepting)
-    labels = []
-    for v, layer in zip(x, layers):
-        values, layer.label = np.unique(layer.label, return_inverse=True)
-        layer.label = layer.label.reshape(-1)
-        labels.append(bulk.truths_of_values(b, v, values))
-    accept(b, Graph(layers, labels, n_states), first - 1, accepting, total, r)
+    accept(b, graph_of_values(b, x, layers, n_states), first - 1, accepting, total, r)
     return None
+
+
+def paths(
+    b: Builder, x: Sequence[int], every: Sequence[Layer], n_states: int, first: int, accepting: np.ndarray
+) -> list[Layer]:
+    """The steps of each letter that are on paths of values of the variables, their labels; `accepting` is a mask."""
+    can = [layer.select(bulk.possible(b, v, layer.label)) for v, layer in zip(x, every)]
+    return _on_paths(can, n_states, first, accepting)
+
+
+def graph_of_values(b: Builder, x: Sequence[int], layers: Sequence[Layer], n_states: int) -> Graph:
+    """The graph of these steps, whose labels are values."""
+    numbered, labels = [], []
+    for v, layer in zip(x, layers):
+        values, label = ranked(layer.label)
+        numbered.append(replace(layer, label=label))
+        labels.append(bulk.truths_of_values(b, v, values))
+    return Graph(numbered, labels, n_states)
 
 
 def accept(b: Builder, graph: Graph, first: int, accepting: np.ndarray, total: int | None, r: int) -> list[np.ndarray]:
     """r = (the path ends in an accepting state, and the costs of its steps are the total, if there is one).
 
-    Gives the truths of the steps of each layer.
+    Returns the truths of the steps of each layer.
     """
     steps, at = graph.run(b, first, b.value(r) == 1)
     ends = at[accepting & (at >= 0)]
@@ -181,7 +193,7 @@ def accept(b: Builder, graph: Graph, first: int, accepting: np.ndarray, total: i
 
 
 def _state_costs(b: Builder, graph: Graph, steps: list[np.ndarray], total: int) -> None:
-    """The sum of a cost for each layer, with a truth value for each amount."""
+    """States that `total` is the sum of a cost for each layer, with a truth value for each amount."""
     places = []
     for layer, step in zip(graph.layers, steps):
         amounts, place = np.unique(layer.cost, return_inverse=True)
@@ -194,7 +206,8 @@ def _state_costs(b: Builder, graph: Graph, steps: list[np.ndarray], total: int) 
 
 
 def elements(b: Builder, x: Sequence[int], target: np.ndarray, least: int, first: int, accepting: np.ndarray) -> None:
-    """A variable for each state in between, and target[state, letter] as an element of one table."""
+    """States acceptance with a variable for each intermediate state, and target[state, letter] as elements of a
+    table."""
     n_states, n_letters = target.shape
     cells = target.reshape(-1).tolist()
     state = b.constant(first)
@@ -237,7 +250,7 @@ def cost_mdd(
     total: int,
     r: int,
 ) -> None:
-    """The same, and the costs of the edges on the path sum up to `total`."""
+    """r = (x is a path from node 1 to node 0, and the costs of its edges sum up to `total`)."""
     _diagram(b, x, n_nodes, level, source, label, cost, target, total, r)
 
 
@@ -283,11 +296,11 @@ def _edges_that_can(
     label: Sequence[IntSet],
     cost: Sequence[int],
     target: Sequence[int],
-) -> list[_Layer]:
+) -> list[Layer]:
     """For each variable the edges of its level whose labels have a value that it may take."""
     here = np.array(level, np.int64)[np.array(source, np.int64) - 1] if source else np.zeros(0, np.int64)
     number = {values: i for i, values in enumerate(letters)}
-    every = _Layer(*(np.array(side, np.int64) for side in (source, target, [number[values] for values in label], cost)))
+    every = Layer(*(np.array(side, np.int64) for side in (source, target, [number[values] for values in label], cost)))
     can = []
     for place, v in enumerate(x, 1):
         values = bulk.domain(b, v)
@@ -302,7 +315,7 @@ def _truth_of_set(b: Builder, v: int, values: IntSet) -> int:
     return b.find(truth)
 
 
-def _state_readers(b: Builder, v: int, layer: _Layer, sets: list[IntSet], step: np.ndarray) -> None:
+def _state_readers(b: Builder, v: int, layer: Layer, sets: list[IntSet], step: np.ndarray) -> None:
     """Each value has an edge that reads it, where they are few."""
     allowed = bulk.domain(b, v)
     if sum((values & allowed).size for values in sets) > STEP_LIMIT:

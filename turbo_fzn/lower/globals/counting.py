@@ -1,8 +1,7 @@
 """Sums of truth values of `x = v`: count, among, nvalue, global_cardinality, bin_packing and their kin.
 
-The truths are shared with every other constraint that speaks of the same values, so that only the sums cost something.
-Sums over all values that must come out beside them (all variables have a value, all weights are in a bin) are stated,
-too: the engine cannot add up equations.
+The truths are shared with all constraints on the same values, so that only the sums need new rows. Implied sums over
+all values (all variables have a value, all weights are in a bin) are stated, too: the engine cannot add up equations.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.globals.logic import all_of, conclude, truth, within
 from turbo_fzn.tnf.language import ADD, EQ, LEQ, MAX, MIN, MUL
 
-VALUES_LIMIT = 1000  # of all variables, at least, for a truth value for each
+VALUES_LIMIT = 1000  # of all variables together that may have truth values, at least
 
 
 def equals(b: Builder, x: Sequence[int], y: int) -> list[int]:
@@ -33,7 +32,7 @@ def _compare_sum(
 
 
 def counted(relation: Callable[..., None], sign: int = 1) -> Callable[..., None]:
-    """r = (c is in the relation with the number of the elements of x that are y)."""
+    """The lowering of r = (c is in the relation with the number of elements of x that equal y)."""
 
     def post(b: Builder, x: Sequence[int], y: int, c: int, r: int) -> None:
         relation(b, [sign] * len(x) + [-sign], [*equals(b, x, y), c], 0, r)
@@ -60,7 +59,8 @@ def among(b: Builder, n: int, x: Sequence[int], values: IntSet, r: int) -> None:
 
 
 def nvalue(b: Builder, n: int, x: Sequence[int], r: int) -> None:
-    """r = (x has n distinct values): those that some variable takes, or the variables unlike all before them."""
+    """r = (x has n distinct values), counted as values that a variable takes, or as variables unlike all earlier
+    ones."""
     if bulk.are_finite(b, x, max(VALUES_LIMIT, 64 * len(x))):
         values = sorted({value for v in x for value in bulk.domain(b, v)})
         truths = [equals(b, [v for v in x if value in bulk.domain(b, v)], b.constant(value)) for value in values]
@@ -82,7 +82,7 @@ def global_cardinality(b: Builder, x: Sequence[int], cover: Sequence[int], count
 def global_cardinality_closed(
     b: Builder, x: Sequence[int], cover: Sequence[int], counts: Sequence[int], r: int
 ) -> None:
-    """The same, and no other value is taken."""
+    """r = (cover[i] is taken counts[i] times, and no other value is taken)."""
     cardinality(b, x, cover, counts, True, r)
 
 
@@ -111,7 +111,7 @@ def global_cardinality_low_up(
 def global_cardinality_low_up_closed(
     b: Builder, x: Sequence[int], cover: Sequence[int], low: Sequence[int], high: Sequence[int], r: int
 ) -> None:
-    """The same, and no other value is taken."""
+    """r = (cover[i] is taken low[i] to high[i] times, and no other value is taken)."""
     limited(b, x, cover, low, high, True, r)
 
 
@@ -145,7 +145,7 @@ def bin_packing(b: Builder, capacity: int, bins: Sequence[int], weights: Sequenc
     """r = (the weights in each bin sum up to at most the capacity)."""
     parts: list[int] = []
     if capacity < 0 or not bulk.are_finite(b, bins, max(VALUES_LIMIT, 64 * len(bins))):
-        places = list(bins)  # the bins that some variable is: nothing is said of empty ones
+        places = list(bins)  # the bins that are used: empty ones may exceed the capacity
     else:
         values = sorted({value for v in bins for value in bulk.domain(b, v)})
         if b.value(r) == 1:
@@ -186,7 +186,8 @@ def bin_packing_load(
 def _state_loads(
     b: Builder, values: Sequence[int], capacities: Sequence[int], bins: Sequence[int], weights: Sequence[int]
 ) -> None:
-    """A load for each bin, and all of them sum up to the weights: so each bin has what the others cannot take."""
+    """States a load for each bin, and that the loads sum up to all weights, which bounds each load by the others'
+    capacities."""
     loads = []
     for value, capacity in zip(values, capacities):
         terms = [(w, v) for w, v in zip(weights, equals(b, bins, b.constant(value))) if v != b.false]

@@ -1,8 +1,8 @@
 """all_different and its kin: pairs, or truth values of `x = v` where a value is left for each variable.
 
-Bounds do not remember holes, but the truth values of x[i] = v do. Where there are as many values as variables each
-value must occur, which finds the last place that is left for a value (in a Sudoku: a hidden single). With more values
-than variables the truth values cost more than they find. `inverse` shares one truth value for f[i] = j and g[j] = i.
+Bounds cannot represent holes, but the truth values of x[i] = v do. If there are as many values as variables, each value
+must occur, which finds the last place that is left for a value (in a Sudoku: a hidden single). With more values than
+variables the truth values cost more than they find. `inverse` shares one truth value for f[i] = j and g[j] = i.
 """
 
 from __future__ import annotations
@@ -19,14 +19,16 @@ from turbo_fzn.lower.globals.counting import equals
 from turbo_fzn.lower.globals.logic import all_of, conclude, truth, within
 from turbo_fzn.lower.variables import Infeasible
 from turbo_fzn.tnf.language import EQ, MAX, MIN
+from turbo_fzn.tnf.wide import WideKind
 
-PERMUTATION_LIMIT = 150  # variables: their n * n truth values; a longer one is stated in n * n / 2 rows instead
+PERMUTATION_LIMIT = 150  # variables with n * n truth values; a longer permutation is stated by n * n / 2 rows instead
 CLAUSES_FOR_EACH_PAIR = 50
+LEAST_WHOLE = 3  # variables: two that differ are a row
 PAIRS_AT_ONCE = 2**18  # of many lists: their columns are to fit into memory
 
 
 def all_different(b: Builder, x: Sequence[int], r: int) -> None:
-    """r = (no two of x are the same)."""
+    """r = (no two of x are equal)."""
     n = len(x)
     if b.value(r) == 1 and bulk.are_finite(b, x, n * max(n * n, 10_000)):
         values = IntSet.of_ranges({pair for v in x for pair in bulk.domain(b, v).ranges})
@@ -38,10 +40,12 @@ def all_different(b: Builder, x: Sequence[int], r: int) -> None:
             _refute_equal_pairs(b, x)
             return
     differ(b, x, r)
+    if b.value(r) == 1 and n >= LEAST_WHOLE:
+        b.wides.add(WideKind.ALL_DIFFERENT, [], [[v] for v in x])
 
 
 def _refute_equal_pairs(b: Builder, x: Sequence[int]) -> None:
-    """Where the model asks whether two of them are the same, the answer is no, which truth values do not find."""
+    """Fixes existing truths of "two of them are equal" to false, which the truth values of x = v do not propagate."""
     for y, z in combinations(sorted(map(b.find, x)), 2):
         known = b.known(EQ, y, z)
         if known is not None:
@@ -49,7 +53,7 @@ def _refute_equal_pairs(b: Builder, x: Sequence[int]) -> None:
 
 
 def differ(b: Builder, x: Sequence[int], r: int) -> None:
-    """The pairs, but for those without a value in common."""
+    """r = (no two of x are equal), by all pairs that have a value in common."""
     numbers = np.array(x, np.int64)
     low, high = bulk.bounds(b, x)
     i, j = bulk.pairs(len(x))
@@ -66,14 +70,16 @@ def differ(b: Builder, x: Sequence[int], r: int) -> None:
 
 
 def differ_in_columns(b: Builder, columns: Sequence[np.ndarray]) -> int:
-    """`all_different` of many lists of one length, up to the first that is odd: it needs more than its pairs, or some
-    of its variables are not as usual (`choices`). Returns how many lists these are."""
+    """States `all_different` of many lists of one length, up to the first odd one, which needs more than its pairs or
+    has unusual variables (`choices`). Returns the number of lists."""
     lists, n = np.stack(columns, axis=1), len(columns)
     variables, place = np.unique(lists, return_inverse=True)
     place, numbers = place.reshape(lists.shape), variables.tolist()
     size = np.array([min(choices(b, v), n + 1) for v in numbers], np.int64)[place]
     usual = (size > 0).all(axis=1) & (size.max(axis=1) > n)
     count = len(usual) if usual.all() else int(np.argmin(usual))
+    for one in lists[:count] if n >= LEAST_WHOLE else ():
+        b.wides.add(WideKind.ALL_DIFFERENT, [], one.reshape(-1, 1))
     low, high = bulk.bounds(b, numbers)
     i, j = bulk.pairs(n)
     step = max(PAIRS_AT_ONCE // len(i), 1)
@@ -86,7 +92,7 @@ def differ_in_columns(b: Builder, columns: Sequence[np.ndarray]) -> int:
 
 
 def choices(b: Builder, x: int) -> int:
-    """How many values a variable can have; 0 where it has one, or none, or is the same as another by now."""
+    """The number of values of a variable; 0 if it is fixed, has no value, or was merged with another."""
     if b.parent[x] != x or b.value(x) is not None:
         return 0
     interval = IntSet.interval(b.lower[x], b.upper[x])
@@ -94,7 +100,7 @@ def choices(b: Builder, x: int) -> int:
 
 
 def all_different_except(b: Builder, x: Sequence[int], values: IntSet, r: int) -> None:
-    """r = (no two of x are the same, unless they are in the set): a clause for each pair and value, where few."""
+    """r = (no two of x are equal, unless their value is in the set): by a clause for each pair and value, if few."""
     if b.value(r) == 1:
         others = [without(bulk.domain(b, v), values) for v in x]
         n_clauses = sum(one.size for one in others) * len(x) // 2
@@ -110,7 +116,7 @@ def all_different_except(b: Builder, x: Sequence[int], values: IntSet, r: int) -
 
 
 def _state_clauses(b: Builder, x: Sequence[int], others: list[IntSet]) -> None:
-    """Of any two variables, not both have the same one of the other values."""
+    """States by clauses that no two variables have the same one of the other values."""
     places: dict[int, list[int]] = {}
     for v, values in zip(x, others):
         for value in values:

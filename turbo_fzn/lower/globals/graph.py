@@ -1,8 +1,8 @@
-"""circuit and subcircuit: a tour through all nodes, or through some, the others leading to themselves.
+"""circuit and subcircuit: a tour through all nodes, or through some, where the others are their own successors.
 
 The nodes are numbered along the tour, from the first one on (Miller, Tucker and Zemlin 1960). x[i] = j has a truth
-value that all_different knows too, and next to it the numbers of i and j are consecutive: a row for each pair. As a
-truth value, a tour is a walk from its first node, a function of x, so that nothing is left to search.
+value, shared with all_different, and implies that the numbers of i and j are consecutive: a row for each pair. As a
+truth value, a tour is a walk from its first node, which is a function of x, so that its variables are fixed with x.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from turbo_fzn.tnf.language import ADD, EQ, LEQ, MAX, MIN, MUL
 
 
 def circuit(b: Builder, x: Sequence[int], first: int, r: int) -> None:
-    """r = (x[i] is the node behind i on one tour through all nodes, numbered from `first`)."""
+    """r = (x[i] is the node after i on one tour through all nodes, numbered from `first`)."""
     n = len(x)
     if n == 0:
         return b.merge(r, b.true)
@@ -45,7 +45,7 @@ def _restrict_to_others(b: Builder, v: int, first: int, n: int, i: int) -> None:
 
 
 def subcircuit(b: Builder, x: Sequence[int], first: int, r: int) -> None:
-    """r = (x[i] is the node behind i on one tour, or i itself where it is not on the tour)."""
+    """r = (x[i] is the node after i on one tour, or i itself where it is not on the tour)."""
     n = len(x)
     if n == 0:
         return b.merge(r, b.true)
@@ -69,7 +69,7 @@ def subcircuit(b: Builder, x: Sequence[int], first: int, r: int) -> None:
 
 
 def _first_on_tour(b: Builder, off: Sequence[int]) -> list[int]:
-    """Whether each node is the first that is on the tour."""
+    """For each node the truth of "it is the first one on the tour"."""
     result, none_before = [], b.true
     for away in off:
         result.append(b.row(MIN, none_before, b.negation(away)))
@@ -81,7 +81,7 @@ def _first_on_tour(b: Builder, off: Sequence[int]) -> list[int]:
 
 
 def inside(b: Builder, x: Sequence[int], first: int, r: int, parts: list[int]) -> list[int]:
-    """x, with what leaves the nodes leading back to where it comes from; a part of r says that nothing does."""
+    """x with values outside of the nodes replaced by the node itself; a part of r is that there are no such values."""
     nodes = IntSet.interval(first, first + len(x) - 1)
     kept = []
     for i, v in enumerate(x):
@@ -99,7 +99,7 @@ def inside(b: Builder, x: Sequence[int], first: int, r: int, parts: list[int]) -
 
 
 def walk(b: Builder, x: Sequence[int], first: int, start: int, steps: int) -> list[int]:
-    """Where a walk from `start` is after 1, 2, ... steps; x stays inside."""
+    """The nodes of a walk from `start` after 1, 2, ... steps; all values of x must be nodes."""
     places, at = [], start
     for _ in range(steps):
         index = at if first == 1 else b.row(ADD, at, b.constant(1 - first))
@@ -111,7 +111,7 @@ def walk(b: Builder, x: Sequence[int], first: int, start: int, steps: int) -> li
 
 
 def _closed_walk(b: Builder, x: Sequence[int], first: int, r: int) -> None:
-    """A walk from the first node is back there after n steps, and not before."""
+    """r = (a walk from the first node is back there after n steps, and not before)."""
     parts: list[int] = []
     n, start = len(x), b.constant(first)
     for i, v in enumerate(x):
@@ -123,9 +123,9 @@ def _closed_walk(b: Builder, x: Sequence[int], first: int, r: int) -> None:
 
 
 def _closed_subwalk(b: Builder, x: Sequence[int], first: int, r: int) -> None:
-    """With m nodes on the tour, a walk from the first of them is back there after m steps, and not before.
+    """r = (with m nodes on the tour, a walk from the first of them is back there after m steps, and not before).
 
-    Then it has seen m nodes that do not lead to themselves, which are all of them.
+    Then it has visited m nodes that are not their own successors, which are all of these.
     """
     parts: list[int] = []
     n = len(x)

@@ -1,4 +1,4 @@
-"""What the families have in common: a conjunction of comparisons, stated or as a truth value."""
+"""Functions for all families: a conjunction of comparisons, stated or as a truth value."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def all_of(b: Builder, comparisons: Iterable[Comparison], r: int) -> None:
 
 
 def truth(b: Builder, r: int, parts: list[int]) -> int:
-    """A truth value for a part of r: true itself where r is, else a new one, which is added to `parts`."""
+    """A truth value for a part of r: the constant true if r is true, else a new Boolean, which is added to `parts`."""
     if b.value(r) == 1:
         return b.true
     parts.append(b.variable(0, 1))
@@ -31,13 +31,13 @@ def truth(b: Builder, r: int, parts: list[int]) -> int:
 
 
 def conclude(b: Builder, r: int, parts: list[int]) -> None:
-    """r = all of the parts that `truth` has made for it."""
+    """States r = all of the parts that `truth` has made for it."""
     if b.value(r) != 1:
         boolean.conjunction(b, parts, r)
 
 
 def within(b: Builder, x: Iterable[int], values: IntSet, r: int, parts: list[int]) -> None:
-    """A part of r: each of x is in the set."""
+    """Adds a part of r: each of x is in the set."""
     for variable in x:
         if b.value(r) == 1:
             bulk.restrict_to(b, variable, values)

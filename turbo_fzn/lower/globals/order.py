@@ -1,8 +1,8 @@
 """Lexicographic order and precedence of values.
 
-lex_less from the back: t[i] says it of the elements from i on, which is x[i] < y[i], or x[i] <= y[i] where t[i + 1]; as
-0 <= t <= 1 that is one comparison (Frisch et al. 2002). value_precede: whether a value has come is true from the first
-time on, a MAX row for each place. All are functions of the variables, so that nothing is left to search.
+lex_less is computed from the back: t[i] is its truth for the elements from i on, which is x[i] < y[i], or x[i] <= y[i]
+if t[i + 1] is true; since 0 <= t <= 1 this is one comparison (Frisch et al. 2002). value_precede has the truth of "the
+value has occurred" for each place, by a MAX row. All these are functions of the variables, and fixed with them.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ def lex_less(b: Builder, x: Sequence[int], y: Sequence[int], r: int) -> None:
 
 
 def lex_lesseq(b: Builder, x: Sequence[int], y: Sequence[int], r: int) -> None:
-    """r = (x comes before y, or is the same)."""
+    """r = (x comes before y, or equals it)."""
     lexicographic(b, x, y, len(x) <= len(y), r)
 
 
 def lexicographic(b: Builder, x: Sequence[int], y: Sequence[int], tie: bool, r: int) -> None:
-    """r = (x comes before y, or where one is the beginning of the other, `tie` holds)."""
+    """r = (x comes before y, or `tie` if one is a prefix of the other)."""
     pairs = list(zip(x, y))
     rest = b.true if tie else b.false
     for one, other in reversed(pairs[1:]):
@@ -41,7 +41,7 @@ def lexicographic(b: Builder, x: Sequence[int], y: Sequence[int], tie: bool, r: 
 
 
 def value_precede(b: Builder, s: int, t: int, x: Sequence[int], r: int) -> None:
-    """r = (t comes only where s has come before)."""
+    """r = (t occurs only after s has occurred)."""
     parts: list[int] = []
     _precede(b, s, t, x, r, parts)
     conclude(b, r, parts)
@@ -56,7 +56,7 @@ def _precede(b: Builder, s: int, t: int, x: Sequence[int], r: int, parts: list[i
 
 
 def value_precede_chain(b: Builder, values: Sequence[int], x: Sequence[int], r: int) -> None:
-    """r = (each of the values comes only where the one before it has come): 1, 2, ... in one chain."""
+    """r = (each of the values occurs only after the one before it in the list has occurred)."""
     n = len(values)
     if n and list(values) == list(range(1, n + 1)) and all(b.upper[b.find(v)] <= n for v in x):
         return seq_precede_chain(b, x, r)
@@ -67,7 +67,7 @@ def value_precede_chain(b: Builder, values: Sequence[int], x: Sequence[int], r: 
 
 
 def seq_precede_chain(b: Builder, x: Sequence[int], r: int) -> None:
-    """r = (no element is more than one greater than all before it, and 0)."""
+    """r = (each element exceeds the maximum of 0 and all elements before it by at most 1)."""
     parts: list[int] = []
     greatest = b.false
     for v in x:

@@ -1,8 +1,10 @@
-"""What the reader of XCSP3 writes and MiniZinc does not: elements with any first index, and interval tables.
+"""Constraints that the reader of XCSP3 writes and MiniZinc does not: elements with any first index, and interval
+tables.
 
-A cell of an interval table is an interval: one value, `*`, or what a comparison with a constant leaves. A row's truth
-is the conjunction of its cells', less those that the domains decide, and some row holds. For a value of a variable
-some row must be left that has it, as in table.py: all rows that leave a column open share one truth there.
+A cell of an interval table is an interval: one value, `*`, or the values that a comparison with a constant allows. The
+truth of a row is the conjunction of its cells' truths, without those that the domains decide; one row must be true. As
+in table.py, each value of a variable must have a row that allows it; all rows with an open cell in a column share one
+truth there.
 """
 
 from __future__ import annotations
@@ -19,8 +21,8 @@ from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.globals.table import MOST_ROWS
 from turbo_fzn.tnf.language import ADD, ELEMENT, EQ, LEQ, MAX, MIN
 
-CELLS_LIMIT = 20_000  # of intervals that have truth values, of one table; of all: table.MOST_ROWS
-SUPPORTS_LIMIT = 20_000  # pairs of a value and a row that has it, of one column
+CELLS_LIMIT = 20_000  # of intervals with truth values, in one table; in all tables: table.MOST_ROWS
+SUPPORTS_LIMIT = 20_000  # pairs of a value and a row that allows it, in one column
 
 
 def element(b: Builder, x: Sequence[int], first: int, i: int, z: int, r: int) -> None:
@@ -34,24 +36,24 @@ def element(b: Builder, x: Sequence[int], first: int, i: int, z: int, r: int) ->
 
 @dataclass
 class Intervals:
-    """The rows of an interval table that certain bounds allow, each once: [row, column]. `ends` are kept, since their
+    """The distinct rows of an interval table that certain bounds allow ([row, column]). `ends` are kept, since their
     identity is part of the key."""
 
     ends: tuple[Sequence[int], Sequence[int]]
     low: np.ndarray
     high: np.ndarray
-    is_open: bool  # whether a row leaves all values
-    offsets: list[tuple[int, int]] = field(default_factory=list)  # of each column, in the builder's tables
+    is_open: bool  # whether a row allows all values
+    offsets: list[tuple[int, int]] = field(default_factory=list)  # for each column: the place of its ends in `tables`
 
     @cached_property
     def n_truths(self) -> int:
-        """Those of a constraint, about: of a row the conjunction of its cells, and each of its values' supports."""
+        """An estimate of the truth values of a constraint: the conjunctions of cells, and the supports of values."""
         supports = (self.high - self.low + 1).astype(float).sum(axis=0)
         return self.low.size + int(supports[supports <= SUPPORTS_LIMIT].sum())
 
 
 def _intervals_of(b: Builder, x: Sequence[int], n_rows: int, low: Sequence[int], high: Sequence[int]) -> Intervals:
-    """What is looked at once for all variables with the same bounds."""
+    """The Intervals of a table, made once for all variables with the same bounds."""
     lower, upper = bulk.bounds(b, x)
     key = "intervals", id(low), id(high), n_rows, lower.tobytes(), upper.tobytes()
     known = b.plans.get(key)
@@ -66,7 +68,7 @@ def _intervals_of(b: Builder, x: Sequence[int], n_rows: int, low: Sequence[int],
 
 
 def _table_interval(b: Builder, x: Sequence[int], n_rows: int, low: Sequence[int], high: Sequence[int], r: int) -> None:
-    """r = (some row has each of x within low to high; the cells of a row follow one after the other)."""
+    """r = (some row has each of x within low to high; cells are given row by row)."""
     if not x:
         return b.merge(r, b.true if n_rows else b.false)
     rows = _intervals_of(b, x, n_rows, low, high)
@@ -86,7 +88,7 @@ def _table_interval(b: Builder, x: Sequence[int], n_rows: int, low: Sequence[int
 
 
 def _truths_of_cells(b: Builder, x: Sequence[int], low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The truth of each cell, and whether it leaves all values of its variable."""
+    """The truth of each cell, and whether it allows all values of its variable."""
     truths, is_open = np.full(low.shape, b.true), np.zeros(low.shape, dtype=bool)
     for column, v in enumerate(map(b.find, x)):
         pairs = np.stack([low[:, column], high[:, column]], axis=1)
@@ -106,7 +108,7 @@ def truth_of_interval(b: Builder, v: int, low: int, high: int) -> int:
 def _support_values(
     b: Builder, v: int, low: np.ndarray, high: np.ndarray, is_open: np.ndarray, rows_hold: np.ndarray
 ) -> None:
-    """Each value has a row that allows it."""
+    """States that each value of the variable has a true row that allows it."""
     values = bulk.domain(b, v)
     closed = np.flatnonzero(~is_open)
     if values.size * max(len(closed), 1) > SUPPORTS_LIMIT:
@@ -122,7 +124,7 @@ def _support_values(
 
 
 def _number_of_row(b: Builder, x: Sequence[int], rows: Intervals) -> None:
-    """The variables lie between two elements, at the number of the row."""
+    """States the table by a variable for the number of the row: each of x lies between two elements at this index."""
     if not rows.offsets:
         rows.offsets = [(b.table(low), b.table(high)) for low, high in zip(rows.low.T.tolist(), rows.high.T.tolist())]
     row = b.variable(0, len(rows.low) - 1)

@@ -1,8 +1,8 @@
 """Things that must not overlap: diffn in any number of dimensions, and disjunctive, which is diffn in one.
 
-Of any two, one follows the other in some dimension: a clause for each pair. And a line across all rectangles is no
-longer than the space there is: a time table for each of two dimensions (see time_table.py), where the rectangles fill
-so much of the space that it can find something, and the space is so small that it is not much larger than the pairs.
+For any two, one follows the other in some dimension: a clause for each pair. Besides, the rectangles on a line across
+the space are together no longer than it: a time table for each of two dimensions (see time_table.py), if the rectangles
+fill enough of the space, and if the table is not much larger than the clauses.
 """
 
 from __future__ import annotations
@@ -19,8 +19,10 @@ from turbo_fzn.lower.globals.logic import all_of, conclude, truth
 from turbo_fzn.lower.globals.time_table import tasks_of, time_table
 from turbo_fzn.lower.variables import Infeasible
 from turbo_fzn.tnf.language import ADD, EQ, LEQ, MAX, MIN
+from turbo_fzn.tnf.wide import WideKind
 
 CELLS_FOR_EACH_PAIR = 10  # of a time table
+LEAST_WHOLE = 3  # tasks: of two one is the first, which rows say
 FILLED = 0.5  # of the space by the rectangles, for a time table
 
 Dimension = tuple[Sequence[int], Sequence[int]]  # positions and sizes, variables
@@ -41,6 +43,8 @@ def tasks(b: Builder, s: Sequence[int], d: Sequence[int], strict: bool, r: int) 
     all_of(b, [(LEQ, b.false, length) for length in d], truth(b, r, parts))
     one_follows_the_other(b, [(s, d)], strict, bulk.pairs(len(s)), truth(b, r, parts))
     conclude(b, r, parts)
+    if b.value(r) == 1 and len(s) >= LEAST_WHOLE:
+        b.wides.add(WideKind.CUMULATIVE, [b.true], [(start, length, b.true) for start, length in zip(s, d)])
 
 
 def diffn(b: Builder, x: Sequence[int], y: Sequence[int], dx: Sequence[int], dy: Sequence[int], r: int) -> None:
@@ -62,7 +66,7 @@ def diffn_nonstrict_k(b: Builder, k: int, positions: Sequence[int], sizes: Seque
 
 
 def boxes(b: Builder, dimensions: list[Dimension], strict: bool, r: int) -> None:
-    """r = (no two boxes overlap); `strict`: one of size 0 does not lie within another either."""
+    """r = (no two boxes overlap); with `strict`, no box of size 0 lies within another."""
     n = len(dimensions[0][0]) if dimensions else 0
     one_follows_the_other(b, dimensions, strict, bulk.pairs(n), r)
     if b.value(r) == 1 and len(dimensions) == 2:
@@ -72,7 +76,7 @@ def boxes(b: Builder, dimensions: list[Dimension], strict: bool, r: int) -> None
 
 
 def one_follows_the_other(b: Builder, dimensions: list[Dimension], strict: bool, pairs: Pairs, r: int) -> None:
-    """r = (of each pair, one ends in some dimension where the other begins, or before)."""
+    """r = (in each pair, one box ends in some dimension where the other begins, or before)."""
     done = np.zeros(len(pairs[0]), dtype=bool)
     literals: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []  # (numbers of pairs, ends, positions)
     for positions, sizes in dimensions:
@@ -98,7 +102,7 @@ def one_follows_the_other(b: Builder, dimensions: list[Dimension], strict: bool,
 def _truths_of_no_size(
     b: Builder, dimensions: list[Dimension], pairs: Pairs, done: np.ndarray
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """The pairs and the truths of a size of 0 in them; those where it is certain are done."""
+    """(pairs, truths of "a size is 0"); sets `done` for the pairs where that is certain."""
     found = []
     for _, sizes in dimensions:
         zero = np.array([bulk.shared(b, EQ, size, b.false) for size in sizes], np.int64)
@@ -122,7 +126,7 @@ def clauses(b: Builder, leaves: list[np.ndarray], groups: list[np.ndarray], done
 
 
 def _state_crossing(b: Builder, across: Dimension, along: Dimension) -> None:
-    """Boxes that share a place across lie in different places along: what is used is at most the space along."""
+    """States a time table: boxes at the same place across are together no longer than the space along."""
     crossing = tasks_of(b, across[0], across[1], along[1])
     n = len(crossing.s)
     if n < 2 or crossing.cells() > CELLS_FOR_EACH_PAIR * n * (n - 1):
@@ -137,7 +141,7 @@ def _state_crossing(b: Builder, across: Dimension, along: Dimension) -> None:
 
 
 def spans(b: Builder, *dimensions: Dimension) -> float | None:
-    """The area or volume in which all boxes lie; None where there is no bound, or a size may be negative."""
+    """The area or volume in which all boxes lie; None if it is unbounded, or if a size may be negative."""
     volume = 1.0
     for positions, sizes in dimensions:
         (low, high), (least, most) = bulk.bounds(b, positions), bulk.bounds(b, sizes)

@@ -1,10 +1,10 @@
 """cumulative: the resource used at some times does not exceed the capacity.
 
-Use rises only where a task starts, so there are two sets of times that are enough: all at which some task can start,
-or the starts of the tasks themselves. The first is a time table (Lahrichi 1982); its size grows with the horizon. The
-second compares each pair of tasks (Schutt et al. 2009), and gains from saying of two that together use too much that
-one follows the other. The smaller is taken; a cell of the time table costs half of a pair. Where a use may be negative
-(MiniZinc allows none) use rises where such a task ends, too: then the second is taken, with these times.
+Use rises only where a task starts, so two sets of times are sufficient: all times at which some task can start, or the
+starts of the tasks themselves. The first is a time table (Lahrichi 1982); its size grows with the horizon. The second
+compares each pair of tasks (Schutt et al. 2009), and gains by stating that of two tasks which together use too much one
+follows the other. The smaller is taken; a cell of the time table costs half of a pair. If a use may be negative (not in
+MiniZinc), use also rises where such a task ends: then the second is taken, with these times.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from turbo_fzn.lower.globals.logic import all_of, conclude, truth
 from turbo_fzn.lower.globals.packing import one_follows_the_other
 from turbo_fzn.lower.globals.time_table import Tasks, products, tasks_of, time_table
 from turbo_fzn.tnf.language import ADD, LEQ, MIN
+from turbo_fzn.tnf.wide import WideKind
 
 CELLS_FOR_EACH_PAIR = 2
 
@@ -27,6 +28,7 @@ def cumulative(b: Builder, s: Sequence[int], d: Sequence[int], r: Sequence[int],
     """result = (at each time the tasks from s to s + d use at most the capacity, r each)."""
     if not s:
         return b.merge(result, b.true)
+    start = b.mark()
     parts: list[int] = []
     all_of(b, [(LEQ, b.false, capacity)], truth(b, result, parts))
     tasks = tasks_of(b, s, d, r)
@@ -34,11 +36,13 @@ def cumulative(b: Builder, s: Sequence[int], d: Sequence[int], r: Sequence[int],
     is_small = tasks.cells() <= CELLS_FOR_EACH_PAIR * n_pairs and not tasks.may_give()
     form = time_table if is_small else _task_pairs
     form(b, tasks, capacity, truth(b, result, parts))
-    return conclude(b, result, parts)
+    conclude(b, result, parts)
+    if b.value(result) == 1 and len(tasks.s) and not tasks.may_give():
+        b.wides.add(WideKind.CUMULATIVE, [capacity], np.column_stack((tasks.s, tasks.d, tasks.r)), (start, b.mark()))
 
 
 def _task_pairs(b: Builder, tasks: Tasks, capacity: int, result: int) -> None:
-    """At each moment at which use can rise, the sum over the tasks that run then; and one follows the other."""
+    """States the sum over the running tasks at each moment at which use can rise, and pairs that cannot overlap."""
     totals = _totals_at_moments(b, tasks)
     parts: list[int] = []
     all_of(b, [(LEQ, total, capacity) for total in totals], truth(b, result, parts))
@@ -48,7 +52,7 @@ def _task_pairs(b: Builder, tasks: Tasks, capacity: int, result: int) -> None:
 
 
 def _totals_at_moments(b: Builder, tasks: Tasks) -> list[int]:
-    """What is used at the start of each task that uses something, and at the end of each that gives."""
+    """The use at the start of each task with a positive use, and at the end of each with a negative one."""
     ends = [bulk.shared(b, ADD, s, b.row(ADD, d, b.constant(-1))) for s, d in zip(tasks.s.tolist(), tasks.d.tolist())]
     last = np.array(ends, np.int64)
     last_low, last_high = bulk.bounds(b, last)
@@ -74,7 +78,7 @@ def _totals_at_moments(b: Builder, tasks: Tasks) -> list[int]:
 
 
 def _state_followers(b: Builder, tasks: Tasks, capacity: int) -> None:
-    """Of two tasks that use too much together, one follows the other."""
+    """States for each two tasks that use too much together that one follows the other."""
     i, j = bulk.pairs(len(tasks.s))
     sure = (tasks.d_low > 0)[i] & (tasks.d_low > 0)[j]
     crowded = sure & (tasks.r_low[i].astype(object) + tasks.r_low[j] > capacity).astype(bool)

@@ -1,8 +1,8 @@
 """sort and arg_sort.
 
-sort is a network: Batcher's odd-even merge sort (1968) of variables. Each of its comparators is a MIN and a MAX row,
-which are as good as it gets on bounds. arg_sort counts for each place how many come before it: its rank; the
-permutation is the inverse of the ranks.
+sort is a network: Batcher's odd-even merge sort (1968) of variables. Each comparator is a MIN and a MAX row, the best
+possible on bounds. arg_sort counts for each place the elements that come before it, its rank; the permutation is the
+inverse of the ranks.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def network(b: Builder, x: list[int]) -> list[int]:
 
 
 def merged(b: Builder, first: list[int], second: list[int]) -> list[int]:
-    """Two sorted lists merged: those at odd places, those at even places, and a comparator between neighbours."""
+    """Merges two sorted lists: merges odd and even places, then compares neighbours."""
     if not first or not second:
         return first or second
     if len(first) == len(second) == 1:
@@ -49,7 +49,7 @@ def merged(b: Builder, first: list[int], second: list[int]) -> list[int]:
 
 
 def arg_sort(b: Builder, x: Sequence[int], first: int, p: Sequence[int], r: int) -> None:
-    """r = (p are the places, from `first` on, of x in ascending order, equal ones in the order of their places)."""
+    """r = (p are the places, from `first` on, of x in ascending order, with equal elements in the order of places)."""
     if len(x) != len(p):
         return b.merge(r, b.false)
     ranks = ranks_of(b, x)
@@ -65,7 +65,7 @@ def arg_sort(b: Builder, x: Sequence[int], first: int, p: Sequence[int], r: int)
 
 
 def ranks_of(b: Builder, x: Sequence[int]) -> list[int]:
-    """How many come before each of x in a stable sort."""
+    """For each of x the number of elements that come before it in a stable sort."""
     n = len(x)
     before = {(i, j): b.row(LEQ, x[i], x[j]) for i in range(n) for j in range(i + 1, n)}
     return [

@@ -1,32 +1,42 @@
 """table: some row of a table equals x.
 
-What a table is, is found out once for all constraints that name it (table_plan.py). The ways to state it are those of
-table_forms.py: strong ones, by truth values, of which a model has MOST_ROWS rows in all, and weak ones of a few rows a
-constraint, for what is left then, and for a single table that would be ALONE_LIMIT rows.
+What a table is, is found out once for all constraints that name it (table_relation.py, table_plan.py). It may be
+another constraint in disguise: all_different, a comparison of two columns, what it says of pairs of columns. Else the
+ways to state it are those of table_forms.py: strong ones, by truth values, of which a model has MOST_ROWS rows in all,
+and weak ones of a few rows a constraint, for what is left then, and for a single table that would be ALONE_LIMIT rows;
+or it is a diagram (table_diagram.py), where that is small.
 
-The first constraint of a table is stated at once, and the others all together, in whole columns (`flush`), those of few
-rows first.
+Of the constraints of a table that have strong forms, the first is stated at once, and the others all together, in
+whole columns (`flush`), those of few rows first.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from turbo_fzn.lower import bulk
+import numpy as np
+
+from turbo_fzn.domains import IntSet
+from turbo_fzn.lower import bulk, linear
 from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.globals import table_forms as forms
+from turbo_fzn.lower.globals.different import all_different
+from turbo_fzn.lower.globals.table_diagram import diagram_of, n_rows_of, state_diagram
 from turbo_fzn.lower.globals.table_plan import Plan, Sets, all_plans, plan_of
+from turbo_fzn.lower.globals.table_relation import Pairs, Relation, relation_of, relation_of_pair
 from turbo_fzn.lower.variables import Infeasible
 from turbo_fzn.tnf.language import EQ, MAX, MIN
 
 ALONE_LIMIT = 40_000  # rows of one table, in truth values
 MOST_ROWS = 2**20  # of all tables together, likewise
 AT_ONCE = 2**20  # rows that are stated at once, so that their columns fit into memory
+MANY_ROWS = 1000  # of one table, likewise, that may be less as a diagram
+DIAGRAM_GAINS = 2  # times as few rows, at least, where a table would not be too many otherwise
 FEW_CELLS = 64  # of a table that is not worth array operations
 
 
 def table(b: Builder, x: Sequence[int], n_rows: int, cells: Sequence[int], r: int) -> None:
-    """r = (x is one of the n_rows rows, whose cells follow one after the other)."""
+    """r = (x is one of the n_rows rows, whose cells are given row by row)."""
     if not x:
         return b.merge(r, b.true if n_rows else b.false)
     if len(cells) <= FEW_CELLS and b.value(r) is not None:
@@ -36,10 +46,13 @@ def table(b: Builder, x: Sequence[int], n_rows: int, cells: Sequence[int], r: in
             return _exclude_few(b, variables, rows)
         if len(set(rows)) <= 1 and len(set(variables)) == len(x):
             return _state_few(b, variables, rows)
-    plan = plan_of(b, x, n_rows, cells)
+    relation = relation_of(b, cells, n_rows, len(x))
+    if relation.is_all_different and _have_values(b, x, relation.values[0], r):
+        return all_different(b, x, r)
+    plan = plan_of(b, x, relation)
     if b.value(r) == 1:
         return _state_table(b, x, plan)
-    if not len(plan.rows):
+    if not plan.n_rows:
         return b.merge(r, b.false)
     if b.value(r) == 0 and len(x) > 1:
         return exclude(b, x, plan)
@@ -47,15 +60,20 @@ def table(b: Builder, x: Sequence[int], n_rows: int, cells: Sequence[int], r: in
 
 
 def _state_table(b: Builder, x: Sequence[int], plan: Plan) -> None:
-    if not len(plan.rows):
+    if not plan.n_rows:
         raise Infeasible
     for variable, values, narrows in zip(x, plan.values, plan.narrows):
         if narrows:
             bulk.restrict_to(b, variable, values)
-    if len(x) == 1 or len(plan.rows) == plan.n_combinations:
+    if len(x) == 1 or plan.n_rows == plan.n_combinations:
         return
-    if not plan.has_few_conflicts and (len(plan.rows) > ALONE_LIMIT or plan.cost_alone > ALONE_LIMIT):
-        forms.numbers_of_rows(b, [x], plan)
+    if plan.comparison is not None:
+        i, j, c = plan.comparison
+        linear.le(b, [1, -1], [x[i], x[j]], -c, b.true)
+    elif not plan.has_few_conflicts and (plan.n_rows > ALONE_LIMIT or plan.cost_alone > ALONE_LIMIT):
+        _state_large(b, x, plan)
+    elif _pays_as_diagram(b, plan):
+        _state_as_diagram(b, x, plan)
     elif plan.is_shared and plan.is_known:
         plan.waiting.append(x)
     else:
@@ -63,8 +81,49 @@ def _state_table(b: Builder, x: Sequence[int], plan: Plan) -> None:
         state_members(b, [x], plan)
 
 
+def _have_values(b: Builder, x: Sequence[int], values: np.ndarray, r: int) -> bool:
+    """Whether the variables can have these values only, which is stated where r says that they are a row."""
+    if b.value(r) == 1:
+        for v in x:
+            bulk.restrict_to(b, v, values)
+    allowed = IntSet.of_values(values.tolist())
+    return all(bulk.domain(b, v) & allowed == bulk.domain(b, v) for v in x)
+
+
+def _state_large(b: Builder, x: Sequence[int], plan: Plan) -> None:
+    """By what the table says of pairs of columns, where that is all, as a diagram, or by the number of the row."""
+    relation = plan.relation
+    if plan.width > 2 and relation.pairs is not None:
+        return _state_pairs(b, x, relation, relation.pairs)
+    return _state_as_diagram(b, x, plan)
+
+
+def _pays_as_diagram(b: Builder, plan: Plan) -> bool:
+    """Whether a decision diagram is much less than other truth values, which are many."""
+    if plan.width == 2 or plan.cost_alone < MANY_ROWS:
+        return False
+    diagram = diagram_of(b, plan.relation)
+    return diagram is not None and DIAGRAM_GAINS * n_rows_of(diagram) <= plan.cost_alone
+
+
+def _state_as_diagram(b: Builder, x: Sequence[int], plan: Plan) -> None:
+    diagram = diagram_of(b, plan.relation)
+    if diagram is not None and _afford(b, [x], n_rows_of(diagram), []):
+        return state_diagram(b, x, diagram)
+    return forms.numbers_of_rows(b, [x], plan)
+
+
+def _state_pairs(b: Builder, x: Sequence[int], relation: Relation, pairs: Pairs) -> None:
+    if relation.different:
+        all_different(b, [x[column] for column in relation.different], b.true)
+    for pair, go_together in pairs.items():
+        if not set(pair) <= set(relation.different):
+            two = [x[column] for column in pair]
+            _state_table(b, two, plan_of(b, two, relation_of_pair(b, relation, pair, go_together)))
+
+
 def state_members(b: Builder, members: list[Sequence[int]], plan: Plan) -> None:
-    """State of each of the lists of variables that it is a row, by truth values as far as there may be more of them."""
+    """States that each of the lists of variables is a row: by truth values up to the limits, else by few rows."""
     n = _afford(b, members, plan.cost, plan.sets)
     size = max(AT_ONCE // max(plan.cost, 1), 1)
     for start in range(0, n, size):
@@ -81,7 +140,7 @@ def exclude(b: Builder, x: Sequence[int], plan: Plan) -> None:
 
 
 def exclude_members(b: Builder, members: list[Sequence[int]], plan: Plan) -> None:
-    """State of each of the lists of variables that it is none of the rows, likewise."""
+    """States that each of the lists of variables is none of the rows, as `state_members` does."""
     has_codes = forms.has_codes(plan)
     n = _afford(b, members, plan.cost_excluded, [plan.heads.sets]) if has_codes else len(members)
     size = max(AT_ONCE // max(plan.cost_excluded, 1), 1)
@@ -101,8 +160,8 @@ def _define_truth(b: Builder, x: Sequence[int], plan: Plan, r: int) -> None:
 
 
 def _afford(b: Builder, members: Sequence[Sequence[int]], cost: int, every: Sequence[Sets]) -> int:
-    """How many of the first constraints may be so many rows each, and those of the disjunctions that are new to their
-    variables. These are spent."""
+    """The number of first constraints for which the limits allow `cost` rows each and the rows of disjunctions that are
+    new to their variables. Counts these rows."""
     seen = {(number, v) for number, sets in enumerate(every) for v, _ in sets.unions}
     for n, x in enumerate(members):
         new = {(number, b.find(x[sets.column])) for number, sets in enumerate(every)} - seen
@@ -115,7 +174,7 @@ def _afford(b: Builder, members: Sequence[Sequence[int]], cost: int, every: Sequ
 
 
 def flush(b: Builder) -> None:
-    """State the constraints that wait; those of few rows come first."""
+    """States the waiting constraints, beginning with those of few rows."""
     plans = all_plans(b)
     for plan in sorted((plan for plan in plans if plan.excluded), key=lambda plan: plan.cost_excluded):
         exclude_members(b, plan.excluded, plan)
@@ -126,7 +185,7 @@ def flush(b: Builder) -> None:
 
 
 def _few_rows(b: Builder, x: Sequence[int], cells: Sequence[int]) -> list[tuple[int, ...]]:
-    """The rows that the domains allow, each as often as it is there."""
+    """The rows that the domains allow, with repetitions."""
     rows = list(zip(*[iter(cells)] * len(x)))
     for column, v in enumerate(x):
         low, high = b.lower[v], b.upper[v]
@@ -138,7 +197,7 @@ def _few_rows(b: Builder, x: Sequence[int], cells: Sequence[int]) -> list[tuple[
 
 
 def _exclude_few(b: Builder, x: Sequence[int], rows: list[tuple[int, ...]]) -> None:
-    """State that x is none of the rows, one at a time: the one before may leave no values for the next."""
+    """States that x is none of the rows, one at a time, since each may remove values of the next."""
     for row in rows:
         if _few_rows(b, x, row):
             truths = [bulk.shared(b, EQ, v, b.constant(value)) for v, value in zip(x, row)]
@@ -146,7 +205,7 @@ def _exclude_few(b: Builder, x: Sequence[int], rows: list[tuple[int, ...]]) -> N
 
 
 def _state_few(b: Builder, x: Sequence[int], rows: list[tuple[int, ...]]) -> None:
-    """State that x is the only row, as for most where each constraint has a table of its own."""
+    """States that x is the first row, the only one that the domains allow. Raises Infeasible without a row."""
     if not rows:
         raise Infeasible
     for v, value in zip(x, rows[0]):

@@ -1,23 +1,22 @@
-"""How a table is stated for several lists of variables at once, in whole columns.
+"""States a table for several lists of variables at once, in whole columns.
 
-Everything is said with the truths of x = v, which all constraints share:
+All forms use the truths of x = v, which constraints share:
 
-- *two columns*: a value implies that the other variable has one of its supports (Kasif 1990, Gent 2002). This
-  disjunction speaks of one variable and one set of values, so all constraints of the table share it, and what is left
-  of a constraint is an implication for each value. Unit propagation is arc consistency;
-- *heads*: rows that differ in one column are a group, their head holds where the variables have its values, and implies
-  that the variable of that column has one of the group's;
-- *rows*: a truth for each row, where rows have little in common;
-- *conflicts*: a head, and one of its values, do not both hold: for what is no row, or what the few combinations are
-  that are none.
+- *two columns*: a value implies that the other variable has one of its supports (Kasif 1990, Gent 2002). The
+  disjunction for one variable and one set of values is shared by all constraints of the table, so each constraint only
+  needs an implication for each value. Unit propagation is arc consistency;
+- *heads*: rows that differ in one column form a group; its head is true if the other variables have the group's values,
+  and implies that the variable of that column has one of the group's values;
+- *rows*: a truth for each row, if rows have little in common;
+- *conflicts*: a head and one of its values are not both true: for excluded rows, or if few combinations are not rows.
 
-A value is lost when no head or row is left that has it: in the first three forms that is generalised arc consistency
+A value is removed when no true head or row has it: in the first three forms this is generalised arc consistency
 (Bessière and Régin 1997).
 
-Where all this is too much, there is a variable for the number of the row, and an ELEMENT row for each column: all
-constraints of the table share the arrays. Where a truth is wanted of it, the values of a row make one number, its
-*code*, and the variables' code is looked for between neighbours of the sorted codes. Both find little before most
-variables have a value.
+If all these are too large, there is a variable for the number of the row, and an ELEMENT row for each column: all
+constraints of the table share the arrays. For a truth value, the values of a row are encoded as one number, its *code*,
+and the variables' code is compared with neighbours in the sorted codes. Both propagate little until most variables are
+fixed.
 """
 
 from __future__ import annotations
@@ -29,14 +28,14 @@ import numpy as np
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.lower import bulk
 from turbo_fzn.lower.builder import Builder
-from turbo_fzn.lower.globals.table_plan import Heads, Plan, Sets
+from turbo_fzn.lower.globals.table_plan import Columns, Heads, Plan, Sets
 from turbo_fzn.tnf.language import ADD, ELEMENT, EQ, LEQ, MAX, MIN
 
 Members = Sequence[Sequence[int]]  # the variables of each constraint
 
 
 def state_plan(b: Builder, members: Members, plan: Plan) -> None:
-    """State of each of the lists of variables that it is one of the rows; the domains have the plan's values only."""
+    """States that each of the lists of variables is one of the rows; the domains must have the plan's values only."""
     if plan.has_few_conflicts:
         _state_conflicts(b, members, plan, plan.conflicts, [False] * plan.width)
     elif plan.width == 2:
@@ -48,12 +47,12 @@ def state_plan(b: Builder, members: Members, plan: Plan) -> None:
 
 
 def state_excluded(b: Builder, members: Members, plan: Plan) -> None:
-    """State of each of the lists of variables that it is none of the rows."""
+    """States that each of the lists of variables is none of the rows."""
     _state_conflicts(b, members, plan, plan.heads, plan.narrows)
 
 
 def _state_conflicts(b: Builder, members: Members, plan: Plan, conflicts: Heads, narrows: Sequence[bool]) -> None:
-    """State that no variables have one of the rows of `conflicts`; `narrows` says which domains have further values."""
+    """States that no list of variables is a row of `conflicts`; `narrows` is whether each domain has other values."""
     *others, last = conflicts.columns
     held = _held(b, _truths(b, members, plan, others), conflicts)
     one_of = _unions(b, members, plan, conflicts.sets, not narrows[last])[:, conflicts.set_of].reshape(-1)
@@ -61,7 +60,7 @@ def _state_conflicts(b: Builder, members: Members, plan: Plan, conflicts: Heads,
 
 
 def truths_of_heads(b: Builder, x: Sequence[int], plan: Plan) -> np.ndarray:
-    """The truths of having one of the rows of each head."""
+    """For each head the truth of "x is one of its rows"."""
     heads = plan.heads
     *others, last = heads.columns
     held = _held(b, _truths(b, [x], plan, others), heads)
@@ -75,7 +74,7 @@ def _truths(b: Builder, members: Members, plan: Plan, columns: Sequence[int]) ->
     return [np.stack([plan.truths_of(b, column, x[column]) for x in members]) for column in columns]
 
 
-def _conjunctions(b: Builder, truths: Sequence[np.ndarray], places: Sequence[np.ndarray]) -> np.ndarray:
+def _conjunctions(b: Builder, truths: Sequence[np.ndarray], places: Columns) -> np.ndarray:
     """The truths, member by member, of having all of the values in the same place of `places`."""
     leaves = np.stack([truth[:, place].reshape(-1) for truth, place in zip(truths, places)], axis=1)
     n = len(leaves)
@@ -88,7 +87,8 @@ def _held(b: Builder, truths: Sequence[np.ndarray], heads: Heads) -> np.ndarray:
 
 
 def _unions(b: Builder, members: Members, plan: Plan, sets: Sets, is_whole: bool) -> np.ndarray:
-    """The truths of having a value of each set: [member, set]. `is_whole` is whether the domain has no other values."""
+    """The truths of "the variable has a value of the set" ([member, set]). `is_whole` is whether the domain has no
+    other values."""
     return np.stack([_unions_of(b, b.find(x[sets.column]), plan, sets, is_whole) for x in members])
 
 
@@ -106,7 +106,8 @@ def _unions_of(b: Builder, variable: int, plan: Plan, sets: Sets, is_whole: bool
 
 
 def _find_ends(b: Builder, variable: int, values: list[int], sets: Sets, found: np.ndarray) -> None:
-    """Sets of several values that are the first or the last ones of the domain are comparisons, which know as much."""
+    """Sets `found` to comparisons for sets that are the first or the last values of the domain; these propagate as
+    well as disjunctions."""
     ends = np.cumsum(sets.sizes)
     first, last = sets.places[ends - sets.sizes].tolist(), sets.places[ends - 1].tolist()
     for number, size in enumerate(sets.sizes.tolist()):
@@ -125,12 +126,12 @@ def _imply(b: Builder, condition: np.ndarray, conclusion: np.ndarray) -> None:
 
 def _state_supports(b: Builder, members: Members, plan: Plan) -> None:
     for heads in (plan.heads, plan.backwards):
-        if heads.is_function:  # the other column's values are the disjunctions of those that lead to them
+        if heads.is_function:  # each value of the other column is the disjunction of the values that imply it
             return _state_function(b, members, plan, heads)
     for heads in (plan.heads, plan.backwards):
         (held,) = _truths(b, members, plan, heads.columns[:1])
         one_of = _unions(b, members, plan, heads.sets, True)[:, heads.set_of]
-        _imply(b, held.reshape(-1), one_of.reshape(-1))  # every value is a head, in the order of values
+        _imply(b, held.reshape(-1), one_of.reshape(-1))  # each value is a head, in the order of values
     return None
 
 
@@ -159,7 +160,7 @@ def _state_rows(b: Builder, members: Members, plan: Plan) -> None:
     _define_values(b, truths, plan.places, _conjunctions(b, truths, plan.places))
 
 
-def _define_values(b: Builder, truths: list[np.ndarray], places: list[np.ndarray], held: np.ndarray) -> None:
+def _define_values(b: Builder, truths: list[np.ndarray], places: Columns, held: np.ndarray) -> None:
     """A value is taken where a head (or row) that has it holds; `held` is the truths of those, member by member."""
     for truth, place in zip(truths, places):
         group = (np.arange(len(truth))[:, None] * truth.shape[1] + place).reshape(-1)
@@ -171,14 +172,16 @@ def _define_values(b: Builder, truths: list[np.ndarray], places: list[np.ndarray
 
 def numbers_of_rows(b: Builder, members: Members, plan: Plan) -> None:
     """State of each of the lists of variables that it is the row of some number."""
-    rows = bulk.variables(b, [0] * len(members), [len(plan.rows) - 1] * len(members))
-    for column, values in enumerate(plan.rows.T):
+    if plan.offsets is None:
+        plan.offsets = [b.table(plan.column(column).tolist()) for column in range(plan.width)]
+    rows = bulk.variables(b, [0] * len(members), [plan.n_rows - 1] * len(members))
+    for column, offset in enumerate(plan.offsets):
         variables = np.array([b.find(x[column]) for x in members], np.int64)
-        bulk.state(b, ELEMENT, variables, rows, b.table(values.tolist()))
+        bulk.state(b, ELEMENT, variables, rows, offset)
 
 
 def has_codes(plan: Plan) -> bool:
-    """Whether each combination of values in the domains can be one number."""
+    """Whether each combination of values in the domains can be encoded as one number."""
     code = 1
     for low, high in plan.bounds:
         if low <= -INFINITY or high >= INFINITY:
@@ -190,10 +193,11 @@ def has_codes(plan: Plan) -> bool:
 
 def compare_codes(b: Builder, x: Sequence[int], plan: Plan, r: int) -> None:
     """State r = (x is one of the rows), by codes."""
-    factors, n = _factors(plan), len(plan.rows)
+    factors, n = _factors(plan), plan.n_rows
     least, most = (sum(f * ends[side] for f, ends in zip(factors, plan.bounds)) for side in (0, 1))
     if plan.offset is None:
-        codes = plan.rows @ np.array(factors, np.int64)  # ascend, as rows do
+        rows = np.stack([plan.column(column) for column in range(plan.width)])
+        codes = np.array(factors, np.int64) @ rows  # ascend, as rows do
         plan.offset = b.table([least - 1, *codes.tolist(), most + 1])
     code = b.tree(ADD, b.scaled(list(zip(factors, map(b.find, x)))), 0)
     place, below, above = b.variable(0, n), b.variable(least - 1, most), b.variable(least, most + 1)
@@ -205,7 +209,7 @@ def compare_codes(b: Builder, x: Sequence[int], plan: Plan, r: int) -> None:
 
 
 def _factors(plan: Plan) -> list[int]:
-    """Of each column, in the code of a row."""
+    """The factor of each column in the code of a row."""
     factors = [1]
     for low, high in reversed(plan.bounds[1:]):
         factors.append(factors[-1] * (high - low + 1))

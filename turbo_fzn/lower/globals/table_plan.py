@@ -1,46 +1,37 @@
-"""What is found out about a table once, for all constraints that name it, and once for all variables with the same
-domains: its rows, the values of its columns, and its rows grouped by all columns but one.
+"""What is found out about a table once for all variables with the same domains: the rows that these leave, the values
+of its columns, and its rows grouped by all columns but one.
 
-A table counts as the same where its tuples are, in whatever order and under whatever name they are written. What then
-depends on the variables is stated by table_forms.py; `Plan.cost` says how many rows that takes.
+What depends on the variables is stated by table_forms.py; `Plan.cost` says how many rows that takes.
 """
 
 from __future__ import annotations
 
 import math
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from turbo_fzn.lower import bulk
 from turbo_fzn.lower.builder import Builder
-from turbo_fzn.tnf.arrays import distinct_rows, ranked
+from turbo_fzn.lower.globals.table_relation import Relation, ranked_columns
 
+LARGEST = 2**60  # value in a comparison: differences are far from the limits of 64 bits
 ROWS_FOR_EACH_CONFLICT = 3  # at least, where the combinations that are no rows are stated instead
 
-
-@dataclass
-class _Relation:
-    """The tuples of a table, each once, in lexicographic order. `cells` is kept, since its identity is a key."""
-
-    number: int
-    cells: Sequence[int]
-    rows: np.ndarray
+Columns = Sequence[np.ndarray] | np.ndarray
 
 
 @dataclass
 class Sets:
-    """Sets of values of one column, by places in its values; the places of set k are those where `number` is k."""
+    """Sets of values of one column, given as places in its values; set k has the places where `number` is k."""
 
     column: int
     places: np.ndarray
-    number: np.ndarray  # ascends
+    number: np.ndarray  # in ascending order
     sizes: np.ndarray
-    unions: dict[tuple[int, bool], np.ndarray] = field(default_factory=dict)  # what table_forms.py has stated of them
+    unions: dict[tuple[int, bool], np.ndarray] = field(default_factory=dict)  # made by table_forms.py
 
     @cached_property
     def n_rows(self) -> int:
@@ -50,13 +41,13 @@ class Sets:
 
 @dataclass
 class Heads:
-    """Rows grouped by all columns but the last one of `columns`: a head is what the rows of a group have in common."""
+    """Rows grouped by all columns but the last one of `columns`: a head is the common values of a group."""
 
     columns: list[int]
-    places: list[np.ndarray]  # of each column but the last, the place of its value in each head
+    places: list[np.ndarray]  # for each column but the last: the place of each head's value
     of_row: np.ndarray  # the head of each row
     last: np.ndarray  # the place of each row's value in the last column
-    sets: Sets  # those of the values of the last column that some head has
+    sets: Sets  # of the values of the last column that the heads allow
     set_of: np.ndarray  # the set of each head
 
     def __len__(self) -> int:
@@ -64,11 +55,11 @@ class Heads:
 
     @property
     def is_function(self) -> bool:
-        """Whether each head leaves one value of the last column."""
+        """Whether each head allows one value of the last column only."""
         return len(self) == len(self.of_row)
 
 
-def _heads_of(places: Sequence[np.ndarray], last: int) -> Heads:
+def _heads_of(places: Columns, last: int) -> Heads:
     """The rows with these places, each once, grouped by all columns but `last`."""
     others = [column for column in range(len(places)) if column != last]
     order = np.lexsort([places[last], *(places[column] for column in reversed(others))])
@@ -92,21 +83,30 @@ def _heads_of(places: Sequence[np.ndarray], last: int) -> Heads:
 
 @dataclass
 class Plan:
-    """What a table is for variables with certain domains: its possible rows, and for each column the distinct values,
-    which of them each row has, and whether the domain has others. The other fields are what a builder has stated."""
+    """What a table is for variables with certain domains: of the rows that these leave, for each column the distinct
+    values, the places in these that the rows have, and whether the domain has others. The other fields are what a
+    builder has stated."""
 
-    relation: _Relation
-    rows: np.ndarray
+    relation: Relation
     values: list[np.ndarray]
-    places: list[np.ndarray]
+    places: np.ndarray
     narrows: list[bool]
     bounds: list[tuple[int, int]]  # of the domains
     truths: dict[tuple[int, int], np.ndarray] = field(default_factory=dict)
     waiting: list[Sequence[int]] = field(default_factory=list)  # the variables of the constraints after the first
     excluded: list[Sequence[int]] = field(default_factory=list)  # those that are none of the rows
     offset: int | None = None  # of the codes of its rows, in the builder's tables
+    offsets: list[int] | None = None  # of its columns, likewise
     is_known: bool = False  # the first is stated
     is_shared: bool = False  # it is kept, for others and for `table.flush`
+
+    @property
+    def n_rows(self) -> int:
+        return self.places.shape[1]
+
+    def column(self, column: int) -> np.ndarray:
+        """The values of all rows, one after the other."""
+        return self.values[column][self.places[column]]
 
     @cached_property
     def n_combinations(self) -> int:
@@ -114,11 +114,11 @@ class Plan:
 
     @cached_property
     def has_few_conflicts(self) -> bool:
-        return ROWS_FOR_EACH_CONFLICT * (self.n_combinations - len(self.rows)) <= len(self.rows)
+        return ROWS_FOR_EACH_CONFLICT * (self.n_combinations - self.n_rows) <= self.n_rows
 
     @cached_property
     def conflicts(self) -> Heads:
-        """The combinations of values that are no rows, where these are few."""
+        """The combinations of values that are not rows, if these are few."""
         is_row = np.zeros(tuple(map(len, self.values)), dtype=bool)
         is_row[tuple(self.places)] = True
         return _heads_of(list(np.argwhere(~is_row).T), self.widest)
@@ -129,12 +129,24 @@ class Plan:
 
     @cached_property
     def backwards(self) -> Heads:
-        """Of a table of two columns: grouped by the other one than `heads` are."""
+        """The rows of a table of two columns, grouped by the other column than `heads`."""
         return _heads_of(self.places, 1 - self.widest)
+
+    @cached_property
+    def comparison(self) -> tuple[int, int, int] | None:
+        """The columns i and j and the number c of a table of two columns that is all of x[i] + c <= x[j]."""
+        ends = [abs(int(values[end])) for values in self.values for end in (0, -1)]
+        if self.width == 2 and max(ends) <= LARGEST:
+            for i, j in ((0, 1), (1, 0)):
+                c = int((self.column(j) - self.column(i)).min())
+                below = np.searchsorted(self.values[j], self.values[i] + c)  # those that are too small for a value
+                if int((len(self.values[j]) - below).sum()) == self.n_rows:
+                    return i, j, c
+        return None
 
     @property
     def widest(self) -> int:
-        """The column of the most values, the last one of these: to group by the others leaves the fewest heads."""
+        """The last one of the columns with the most values; grouping by the others gives the fewest heads."""
         return max(range(len(self.values)), key=lambda column: (len(self.values[column]), column))
 
     @property
@@ -143,20 +155,20 @@ class Plan:
 
     @cached_property
     def takes_heads(self) -> bool:
-        """Whether truth values of heads are fewer rows than those of rows."""
+        """Whether truth values of heads need fewer rows than those of rows."""
         return self.width == 2 or self.rows_of_heads < self.rows_of_rows
 
     @cached_property
     def rows_of_heads(self) -> int:
-        return (2 * self.width - 2) * len(self.heads) + len(self.rows)
+        return (2 * self.width - 2) * len(self.heads) + self.n_rows
 
     @property
     def rows_of_rows(self) -> int:
-        return (2 * self.width - 1) * len(self.rows)
+        return (2 * self.width - 1) * self.n_rows
 
     @cached_property
     def cost(self) -> int:
-        """Rows of each constraint that says that its variables are a row, beside those of `unions`."""
+        """The number of rows of a constraint "the variables are a row", without those of `unions`."""
         if self.has_few_conflicts:
             return len(self.conflicts) * (self.width - 1)
         if self.width == 2:
@@ -165,21 +177,21 @@ class Plan:
 
     @cached_property
     def cost_excluded(self) -> int:
-        """Rows of each constraint that says that its variables are no row, likewise."""
+        """The number of rows of a constraint "the variables are no row", without those of `unions`."""
         return len(self.heads) * (self.width - 1)
 
     @cached_property
     def sets(self) -> list[Sets]:
-        """Of which the constraints that say that their variables are a row state disjunctions."""
+        """The sets whose disjunctions a constraint "the variables are a row" needs."""
         if self.has_few_conflicts:
             return [self.conflicts.sets]
         if self.width == 2:
             return [self.heads.sets, self.backwards.sets]
         return [self.heads.sets] if self.takes_heads else []
 
-    @property
+    @cached_property
     def cost_alone(self) -> int:
-        """Rows of a single constraint."""
+        """The number of rows if there is only one constraint."""
         return self.cost + sum(sets.n_rows for sets in self.sets)
 
     def truths_of(self, b: Builder, column: int, variable: int) -> np.ndarray:
@@ -190,25 +202,8 @@ class Plan:
         return self.truths[key]
 
 
-def _relation_of(b: Builder, cells: Sequence[int], n_rows: int, width: int) -> _Relation:
-    """The tuples of these cells, which are looked at once, however often they are named and written."""
-    key = "cells", id(cells), width
-    relation: Any = b.plans.get(key)
-    if relation is None:
-        rows = distinct_rows(np.array(cells, np.int64).reshape(n_rows, width))
-        content = "rows", rows.shape, zlib.crc32(np.ascontiguousarray(rows).data)
-        equal = b.plans.get(content)
-        if equal is not None and np.array_equal(equal.rows, rows):
-            relation = _Relation(equal.number, cells, equal.rows)
-        else:
-            relation = b.plans[content] = _Relation(len(b.plans), cells, rows)
-        b.plans[key] = relation
-    return relation
-
-
-def plan_of(b: Builder, x: Sequence[int], n_rows: int, cells: Sequence[int]) -> Plan:
+def plan_of(b: Builder, x: Sequence[int], relation: Relation) -> Plan:
     """What is known of this table for these variables."""
-    relation = _relation_of(b, cells, n_rows, len(x))
     variables = [b.find(v) for v in x]
     if len(set(variables)) < len(variables):
         return _make_plan(b, x, relation)
@@ -222,24 +217,40 @@ def plan_of(b: Builder, x: Sequence[int], n_rows: int, cells: Sequence[int]) -> 
 
 
 def all_plans(b: Builder) -> list[Plan]:
-    """Those that several constraints may have."""
+    """The plans that several constraints may share."""
     return [plan for plan in b.plans.values() if isinstance(plan, Plan)]
 
 
-def _make_plan(b: Builder, x: Sequence[int], relation: _Relation) -> Plan:
-    rows = _possible_rows(b, x, relation.rows)
-    columns = [ranked(column) for column in rows.T]
-    values, places = [values for values, _ in columns], [place for _, place in columns]
-    narrows = [len(one) < bulk.domain(b, v).size for v, one in zip(x, values)]
-    return Plan(relation, rows, values, places, narrows, [(b.lower[v], b.upper[v]) for v in map(b.find, x)])
+def _make_plan(b: Builder, x: Sequence[int], relation: Relation) -> Plan:
+    variables = list(map(b.find, x))
+    kept = _possible_rows(b, variables, relation)
+    values, places = relation.values, relation.places
+    if kept is not None:
+        ranks, places = ranked_columns(places[:, kept])
+        values = [every[rank] for every, rank in zip(values, ranks)]
+    narrows = [len(some) < bulk.domain(b, v).size for v, some in zip(variables, values)]
+    return Plan(relation, values, places, narrows, [(b.lower[v], b.upper[v]) for v in variables])
 
 
-def _possible_rows(b: Builder, x: Sequence[int], rows: np.ndarray) -> np.ndarray:
-    """The rows that the domains allow; a variable that is in two columns has the same value in both."""
+def _possible_rows(b: Builder, x: Sequence[int], relation: Relation) -> np.ndarray | None:
+    """The numbers of the rows that the domains allow, None for all; a variable that is in two columns has the same
+    value in both."""
+    kept: np.ndarray | None = None
     first: dict[int, int] = {}
-    allowed = np.ones(len(rows), dtype=bool)
-    for column, variable in enumerate(map(b.find, x)):
-        allowed &= bulk.possible(b, variable, rows[:, column])
-        if first.setdefault(variable, column) != column:
-            allowed &= rows[:, column] == rows[:, first[variable]]
-    return rows if allowed.all() else rows[allowed]
+    for column, (variable, places) in enumerate(zip(x, relation.places)):
+        allowed = bulk.possible(b, variable, relation.values[column])
+        if not allowed.all():
+            kept = _narrowed(kept, allowed[places if kept is None else places[kept]])
+        other = first.setdefault(variable, column)
+        if other != column:
+            kept = _narrowed(kept, _column(relation, other, kept) == _column(relation, column, kept))
+    return kept
+
+
+def _column(relation: Relation, column: int, kept: np.ndarray | None) -> np.ndarray:
+    places = relation.places[column]
+    return relation.values[column][places if kept is None else places[kept]]
+
+
+def _narrowed(kept: np.ndarray | None, holds: np.ndarray) -> np.ndarray:
+    return np.flatnonzero(holds) if kept is None else kept[holds]

@@ -1,7 +1,7 @@
-"""A time table (Lahrichi 1982): at each time at which some task can start, what the tasks use that run then.
+"""A time table (Lahrichi 1982): the use of all running tasks at each time at which some task can start.
 
-A task runs at a time when it has begun and has not ended: two truth values for each pair of a task and a time, less
-where one of them is certain. Used by cumulative and, for each direction, by diffn.
+A task is running at a time if it has begun and not ended: two truth values for each pair of a task and a time, or one
+where the other is certain. Used by cumulative and, for each direction, by diffn.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from turbo_fzn.tnf.language import ADD, LEQ, MIN, MUL
 
 
 class Tasks(NamedTuple):
-    """Variables as columns, and their bounds: the tasks that can use anything, or give it (use less than nothing)."""
+    """The tasks that can have a positive or a negative use: their variables as columns, with their bounds."""
 
     s: np.ndarray
     d: np.ndarray
@@ -32,7 +32,7 @@ class Tasks(NamedTuple):
     r_high: np.ndarray
 
     def cells(self) -> int:
-        """How many pairs of a time and a task that may run then there are; INFINITY where a task has no bound."""
+        """The number of pairs of a time and a task that may run then; INFINITY if a task is unbounded."""
         ends = np.stack((self.s_low, self.s_high, self.d_high))
         if np.any(np.abs(ends) >= INFINITY // max(3 * len(self.s), 1)):
             return INFINITY
@@ -50,7 +50,7 @@ def tasks_of(b: Builder, s: Sequence[int], d: Sequence[int], r: Sequence[int]) -
 
 
 def time_table(b: Builder, tasks: Tasks, capacity: int, result: int) -> None:
-    """A sum for each time at which some task can start, where it can be too large."""
+    """States the sum for each time at which some task can start, if it can be too large."""
     task, time = _cells_of(tasks)
     times, place = np.unique(time, return_inverse=True)
     place = place.reshape(-1)
@@ -77,7 +77,7 @@ def _cells_of(tasks: Tasks) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _truths_of_running(b: Builder, tasks: Tasks, task: np.ndarray, time: np.ndarray) -> np.ndarray:
-    """The truth of s <= time < s + d for each cell; half of it where the other half is certain."""
+    """The truth of s <= time < s + d for each cell; only one of the two comparisons where the other is certain."""
     may_wait, may_end = time < tasks.s_high[task], time >= (tasks.s_low + tasks.d_low)[task]
     begun, going = np.full(len(task), b.true), np.full(len(task), b.true)
     begun[may_wait] = bulk.truths(b, LEQ, tasks.s[task[may_wait]], bulk.constants(b, time[may_wait]))
@@ -93,7 +93,7 @@ def _truths_of_running(b: Builder, tasks: Tasks, task: np.ndarray, time: np.ndar
 
 
 def products(b: Builder, runs: np.ndarray, tasks: Tasks, task: np.ndarray) -> np.ndarray:
-    """What each cell uses: run * r."""
+    """The use of each cell: run * r."""
     use = runs.copy()
     scaled = np.flatnonzero((tasks.r_low[task] != 1) | (tasks.r_high[task] != 1))
     low, high = np.minimum(tasks.r_low, 0)[task[scaled]], np.maximum(tasks.r_high, 0)[task[scaled]]

@@ -1,6 +1,6 @@
 """The arguments of one constraint: the children of its element, with the parameters of a template replaced.
 
-What the children say is read once for all the constraints of a group, and only what has parameters is made anew.
+The children are parsed once for all constraints of a group, and only items with parameters are evaluated for each.
 """
 
 from __future__ import annotations
@@ -21,13 +21,14 @@ PLAIN = frozenset((Ref, int))
 
 
 def arity(element: Element) -> int:
-    """One more than the greatest parameter that a template names; `%...` stands for those from there on."""
+    """The greatest parameter of a template plus 1, which is where the parameters of `%...` begin."""
     texts = [element.text, *(child.text for child in element.children)]
     return max((int(number) + 1 for text in texts if "%" in text for number in PARAMETERS.findall(text)), default=0)
 
 
 class Arguments:
-    """`values` are the items that the parameters stand for, None outside of templates; `n_named` as in `arity`."""
+    """The arguments of a constraint. `values` are the items of the parameters, None outside of templates; `n_named` is
+    the arity."""
 
     def __init__(self, scope: Scope, emitter: Emitter, element: Element):
         self.scope, self.emitter, self.element = scope, emitter, element
@@ -40,7 +41,7 @@ class Arguments:
     # Children
 
     def child(self, name: str) -> Element | None:
-        """The child; a constraint without children is its own list."""
+        """The child of this name; the element itself is the list of a constraint without children."""
         if name not in self.found:
             self.found[name] = self.element.child(name)
         return self.found[name]
@@ -58,7 +59,7 @@ class Arguments:
         return [child for child in self.element.children if child.name == name]
 
     def attribute(self, child: str, name: str, default: str) -> str:
-        """Of a child, or of the element itself where that has it."""
+        """An attribute of a child, or of the element itself if the child does not have it."""
         own = self.child(child)
         return (own.attributes.get(name) if own else None) or self.element.attributes.get(name, default)
 
@@ -74,7 +75,7 @@ class Arguments:
     # Items
 
     def items_of(self, child: Element) -> list:
-        """The items of a list, bound; expressions among them stay expressions."""
+        """The bound items of a list; expressions remain expressions."""
         if child.parsed is None:
             child.parsed = self.scope.items_in(child.text), "%" in child.text
         items, has_parameters = child.parsed
@@ -84,11 +85,11 @@ class Arguments:
         return self.items_of(self.needed(name))
 
     def scalars(self, name: str = "list") -> list[Ref | int]:
-        """The same, expressions being variables."""
+        """The items of a list, with expressions replaced by auxiliary variables."""
         return self.emitter.scalars(self.listed(name))
 
     def variable_lists(self) -> list[list[Ref | int]]:
-        """The lists where there may be several."""
+        """The lists of a constraint that may have several."""
         return [self.emitter.scalars(self.items_of(child)) for child in self.children("list")]
 
     def integers(self, name: str) -> list[int]:

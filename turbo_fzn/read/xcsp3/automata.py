@@ -1,7 +1,7 @@
-"""regular and mdd: states and nodes have names in XCSP3, and numbers in ours.
+"""regular and mdd: states and nodes have names in XCSP3, and numbers in our constraints.
 
-Ours are deterministic. Where several steps leave a state with the same value, sets of states take the place of states
-(Rabin and Scott 1959), for automata and for diagrams alike.
+Our constraints are deterministic. If several steps leave a state with one value, states are replaced by sets of states
+(Rabin and Scott 1959), for automata and for diagrams.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _determinised(steps: Iterable[Step], first: str) -> tuple[dict[frozenset[str
 
 
 def _steps_from(steps: Iterable[Step]) -> dict[str, dict[int, frozenset[str]]]:
-    """For each state, where each value leads."""
+    """For each state, the successors by value."""
     leaving: dict[str, dict[int, frozenset[str]]] = {}
     alone: dict[str, frozenset[str]] = {}
     for source, value, target in steps:
@@ -81,7 +81,7 @@ def _steps_from(steps: Iterable[Step]) -> dict[str, dict[int, frozenset[str]]]:
 
 
 def _steps_together(every: list[dict[int, frozenset[str]]]) -> dict[int, frozenset[str]]:
-    """Where each value leads from several states."""
+    """The common successors of several states, by value."""
     if len(every) == 1:
         return every[0]
     together: dict[int, frozenset[str]] = {}
@@ -106,7 +106,7 @@ def regular(a: Arguments) -> None:
 
 
 def _automaton(a: Arguments, child: Element) -> tuple[int, IntSet, Ref, int, IntSet]:
-    """(number of states, letters, targets, first state, final states), as turbo_regular takes them."""
+    """(number of states, letters, targets, first state, final states): the arguments of turbo_regular."""
     final = set(a.needed("final").text.split())
     numbers, steps = _determinised(_read_transitions(a.scope, child), a.needed("start").text)
     letters = [value for _, value, _ in steps] or [0]
@@ -128,9 +128,9 @@ def mdd(a: Arguments) -> None:
 
 
 def _diagram(a: Arguments, child: Element, n: int) -> tuple[int, Ref, int, Ref, Ref, Ref]:
-    """(nodes, their levels, edges, source, labels, target), as turbo_mdd takes them; node 0 is the end.
+    """(nodes, their levels, edges, source, labels, target): the arguments of turbo_mdd; node 0 is the end.
 
-    The root is where the first transition starts, as the specification has it.
+    By the specification the root is the source of the first transition.
     """
     steps = _read_transitions(a.scope, child)
     if not steps:
@@ -154,7 +154,7 @@ def _diagram(a: Arguments, child: Element, n: int) -> tuple[int, Ref, int, Ref, 
 
 
 def _without_dead_ends(order: list[int], ahead: dict[int, dict[int, list[int]]], level: dict[int, int], n: int) -> None:
-    """Takes away what does not lead to the end, the level behind the n-th; nodes come in the order of their levels."""
+    """Removes edges and nodes from which the end, the level after the n-th, cannot be reached; `order` is by level."""
     for node in reversed(order):
         if level[node] <= n:
             ahead[node] = {
@@ -167,16 +167,16 @@ def _without_dead_ends(order: list[int], ahead: dict[int, dict[int, list[int]]],
 def _numbered(
     e: Emitter, nodes: list[int], ahead: dict[int, dict[int, list[int]]], level: dict[int, int]
 ) -> tuple[int, Ref, int, Ref, Ref, Ref]:
-    """The diagram in our numbers: the nodes with edges from 1, and 0 for the end."""
+    """The diagram renumbered: nodes with edges from 1 on, and 0 for the end."""
     number = {node: i for i, node in enumerate(nodes, 1)}
     source, label, target = [], [], []
     intervals: dict[tuple[int, int], IntSet] = {}
     for node in nodes:
         for other, values in ahead[node].items():
-            if len(values) == 1:  # as on most edges
+            if len(values) == 1:  # the usual case
                 in_a_row: tuple[tuple[int, int], ...] = ((values[0], values[0]),)
             else:
-                in_a_row = IntSet.of_values(values).ranges  # whose truth is less work than that of any set
+                in_a_row = IntSet.of_values(values).ranges  # an interval needs fewer rows than a set
             for one in in_a_row:
                 if one not in intervals:
                     intervals[one] = IntSet((one,))

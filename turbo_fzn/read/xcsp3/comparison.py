@@ -1,4 +1,4 @@
-"""allDifferent, allEqual, ordered, lex, precedence: what compares the elements of lists."""
+"""allDifferent, allEqual, ordered, lex, precedence: constraints that compare the elements of lists."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def all_different(a: Arguments) -> None:
 
 
 def _lists_differ(a: Arguments, lists: list[Items]) -> None:
-    """No two lists are the same, but for those that are one of the tuples left out."""
+    """States that no two lists are equal, except lists that are one of the excepted tuples."""
     width = len(lists[0])
     if any(len(items) != width for items in lists) or width == 0:
         raise ModelError("lists of different lengths, or empty, in <allDifferent>")
@@ -78,7 +78,7 @@ def all_equal(a: Arguments) -> None:
 
 
 def _equal_but_for(e: Emitter, items: Items, left_out: list[int]) -> None:
-    """Any two are the same, or one of them has a value that is left out."""
+    """States that any two items are equal, or one of them has an excepted value."""
     members = [("int", v) for v in left_out] + [("set", len(left_out)), ("in", 2)]
     code = (("arg", 0), ("arg", 1), ("eq", 2), ("arg", 0), *members, ("arg", 1), *members, ("or", 3))
     for one, other in combinations(items, 2):
@@ -89,7 +89,7 @@ def _equal_but_for(e: Emitter, items: Items, left_out: list[int]) -> None:
 
 
 def ordered(a: Arguments) -> None:
-    """Each element, plus its length where there are lengths, is in the relation with the one behind it."""
+    """States that each element, plus its length if there are lengths, is in the relation with the next one."""
     items, operator = a.scalars(), _operator_of(a)
     lengths: Items = a.scalars("lengths") if a.has("lengths") else [0] * len(items)
     if len(lengths) < len(items) - 1:
@@ -118,7 +118,7 @@ def lexicographic(a: Arguments) -> None:
 
 
 def precedence(a: Arguments) -> None:
-    """Each of the values occurs only behind the one before it; without values, all that the variables can have."""
+    """States that each value occurs only after the one before it; the default is all values of the variables."""
     e, items = a.emitter, a.scalars()
     if a.has("values"):
         values = a.integers("values")

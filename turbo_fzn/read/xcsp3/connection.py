@@ -1,4 +1,4 @@
-"""minimum, maximum, their positions, element and channel: what connects a value with a list."""
+"""minimum, maximum, their positions, element and channel: constraints between a value and a list."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def extreme(name: str) -> Callable[[Arguments], None]:
 
 
 def _extreme_place(name: str) -> Callable[[Arguments], None]:
-    """The position of an extreme element: of any, of the first, or of the last."""
+    """The function that states the position of an extreme element: of any, the first, or the last one."""
 
     def post(a: Arguments) -> None:
         e, items = a.emitter, a.scalars()
@@ -54,7 +54,7 @@ def _place_of(a: Arguments, name: str, items: Items, place: Ref | int, first: in
     e.add(f"array_int_{name}", most, items)
     e.add("turbo_element", items, first, place, most)
     for i, item in enumerate(items, first):
-        if rank != "any":  # i does not come on the wrong side of the place, or is not extreme
+        if rank != "any":  # i is on the right side of the place, or is not extreme
             side = "ge" if rank == "first" else "le"
             code = (("int", i), ("arg", 0), (side, 2), ("arg", 1), ("arg", 2), ("ne", 2), ("or", 2))
             e.holds(Term(Expression(code), (place, item, most)))
@@ -65,7 +65,7 @@ def _place_of(a: Arguments, name: str, items: Items, place: Ref | int, first: in
 
 
 def element(a: Arguments) -> None:
-    """The element at an index satisfies a condition; without an index, some element is the value."""
+    """States that the element at an index satisfies a condition; without an index, that some element is the value."""
     e = a.emitter
     if not a.has("condition") and not a.has("value"):
         raise ModelError("<element> without <value> or <condition>")
@@ -84,7 +84,7 @@ def element(a: Arguments) -> None:
 
 
 def _element_of_matrix(a: Arguments, condition: Condition) -> None:
-    """By the number of the cell, row by row."""
+    """States an element of a matrix, by the number of the cell, counted row by row."""
     e, rows, index = a.emitter, a.matrix(), a.scalars("index")
     if len(index) != 2 or not rows or not rows[0]:
         raise ModelError("an <element> of a matrix has two indices, and the matrix some cell")
@@ -128,7 +128,8 @@ def _start_of(child: Any) -> int:
 
 
 def _channel_into(e: Emitter, lists: list[Items], starts: list[int]) -> None:
-    """Lists of different lengths: where the shorter one's element i is j, the longer one's element j is i."""
+    """States a channel between lists of different lengths: if element i of the shorter is j, element j of the longer is
+    i."""
     if len(lists[0]) > len(lists[1]):
         lists, starts = lists[::-1], starts[::-1]
     for i, item in enumerate(lists[0], starts[0]):

@@ -1,4 +1,4 @@
-"""sum, count, nValues, cardinality, knapsack: what adds up."""
+"""sum, count, nValues, cardinality, knapsack: constraints on sums."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _sum_(a: Arguments) -> None:
 
 
 def state_sum(e: Emitter, items: list, coefficients: list, condition: Condition, constant: int = 0) -> None:
-    """The sum of coefficients[i] * items[i], less `constant`, satisfies the condition."""
+    """States that the sum of coefficients[i] * items[i] minus `constant` satisfies the condition."""
     terms: list[tuple[int, Ref]] = []
     if set(map(type, items)) == {Ref} and set(map(type, coefficients)) == {int}:  # nearly all sums
         terms, items = list(zip(coefficients, items)), []
@@ -56,7 +56,7 @@ def state_sum(e: Emitter, items: list, coefficients: list, condition: Condition,
 
 
 def _add_term(e: Emitter, item: Any, c: int, terms: list[tuple[int, Ref]]) -> int:
-    """Adds c * item to the terms, a linear expression as what it consists of; returns what is constant of it."""
+    """Adds c * item to the terms; a linear expression is added term by term. Returns its constant part."""
     linear = as_sum(item.expression) if type(item) is Term else None
     if linear is not None:
         places, constant = linear
@@ -80,7 +80,7 @@ def _domain_of_sum(e: Emitter, terms: list[tuple[int, Ref]], constant: int) -> I
 
 
 def knapsack(a: Arguments) -> None:
-    """The weights are limited by the first condition, or by <limit>; the profits by the last."""
+    """States that the weights satisfy the first condition, or <limit>, and the profits the last one."""
     items, weights, profits = a.scalars(), a.integers("weights"), a.integers("profits")
     same_length(items, weights, "the weights of a knapsack")
     same_length(items, profits, "the profits of a knapsack")
@@ -97,7 +97,7 @@ def knapsack(a: Arguments) -> None:
 
 
 def values_of(a: Arguments, name: str) -> list:
-    """Integers and variables; an interval as its integers."""
+    """The integers and variables of a child; an interval is replaced by its integers."""
     found: list = []
     for item in a.listed(name):
         found += list(small(item)) if isinstance(item, IntSet) else [a.emitter.scalar(item)]
@@ -128,7 +128,7 @@ def count(a: Arguments) -> None:
 
 
 def _member_of(n: int) -> Expression:
-    """The first operand is one of the n others."""
+    """The expression "the first operand is one of the n others"."""
     others = [("arg", i) for i in range(1, n + 1)]
     return Expression((("arg", 0), *others, ("set", n), ("in", 2)))
 
@@ -140,7 +140,7 @@ def n_values(a: Arguments) -> None:
     if not left_out:
         e.add("turbo_nvalue", e.target(condition, IntSet.interval(0, len(items))), items)
         return
-    # With all the others counted as well, there are that many more.
+    # The excepted values are counted, too, so there are that many more.
     number = e.target(condition, IntSet.interval(0, len(items)))
     more = e.variable(IntSet.interval(0, len(items) + len(left_out)))
     e.linear("eq", [1, -1], [more, number], len(left_out))

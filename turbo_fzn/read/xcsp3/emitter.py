@@ -1,8 +1,8 @@
-"""The Model in the making: variables of our own, constraints, and the conditions that XCSP3's constraints end with.
+"""Builds the Model: auxiliary variables, constraints, and the conditions at the end of XCSP3's constraints.
 
-`sum`, `count`, `maximum` and others have a value and a condition on it, such as (le,y). The value then is the variable
-or the constant itself, where the condition says that it equals one; else a variable of our own, whose domain is what
-the condition leaves, so that a condition with a constant costs no row.
+`sum`, `count`, `maximum` and others have a value and a condition on it, such as (le,y). If the condition is an equation
+the value is its variable or constant; else it is an auxiliary variable, whose domain is restricted by the condition, so
+that a condition with a constant needs no row.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Condition(NamedTuple):
 
 
 class Emitter:
-    """Adds to a model. `position` is that of the element that is being read."""
+    """Adds variables and constraints to a model. `position` is that of the current element."""
 
     def __init__(self, model: Model):
         self.model = model
@@ -48,7 +48,7 @@ class Emitter:
     # Variables
 
     def variable(self, domain: IntSet = UNBOUNDED) -> Ref:
-        """A variable of our own; its name is none that an instance could have."""
+        """A new auxiliary variable; no instance can have its name."""
         name = Ref(f"#{len(self.model.variables)}")
         self.model.variables[name] = Variable(name, "int", domain, INTRODUCED, None, self.position)
         return name
@@ -60,7 +60,7 @@ class Emitter:
         return known if isinstance(known, IntSet) else UNBOUNDED
 
     def range(self, item: Ref | int) -> Range | None:
-        """None where there are no bounds, or no value."""
+        """The bounds of a variable or integer; None if there are none, or if the domain is empty."""
         domain = self.domain(item)
         return (domain.lower, domain.upper) if domain and domain is not UNBOUNDED else None
 
@@ -76,7 +76,7 @@ class Emitter:
         return self.hulls[key]
 
     def scalar(self, item: Any) -> Ref | int:
-        """A name or an integer; a variable of its own for an expression, the same for the same expression."""
+        """A name or an integer; an expression becomes an auxiliary variable, one for equal expressions."""
         if not isinstance(item, Term):
             if not isinstance(item, (Ref, int)):
                 raise ModelError(f"expected a variable or an integer, found {shown(item)}")
@@ -89,7 +89,7 @@ class Emitter:
         return known
 
     def domain_of(self, expression: Expression, operands: Sequence[Ref | int]) -> IntSet:
-        """Where the values of an expression lie."""
+        """A domain that contains the values of an expression."""
         if is_truth(expression):
             return BOOLEAN
         low_high = range_of(expression, [self.range(one) for one in operands])
@@ -103,7 +103,7 @@ class Emitter:
     # Relations
 
     def holds(self, term: Term) -> None:
-        """A constraint by its expression: linear ones, and membership, are the builtins of FlatZinc."""
+        """States a constraint given as an expression; linear ones and membership become FlatZinc's builtins."""
         expression, operands = term
         linear = as_comparison(expression)
         if linear is None and int in map(type, operands):
@@ -117,16 +117,16 @@ class Emitter:
             self.add("int_expression", expression, list(operands))
 
     def linear(self, operator: str, coefficients: list[int], items: list[Ref | int], k: int) -> None:
-        """sum <operator> k."""
+        """States sum <operator> k."""
         operator, coefficients, k = at_most(operator, coefficients, k)
         self.state(operator, coefficients, items, k)
 
     def state(self, operator: str, coefficients: list[int], items: list[Ref | int], k: int) -> None:
-        """The same, the operator being le, eq or ne."""
+        """States sum <operator> k, where the operator is le, eq or ne."""
         self.state_all(operator, coefficients, (items,), k)
 
     def state_all(self, operator: str, coefficients: list[int], members: Iterable[list[Ref | int]], k: int) -> None:
-        """The same of each list of items."""
+        """States sum <operator> k for each list of items, where the operator is le, eq or ne."""
         add = self.model.constraints.append
         if operator != "le" and k == 0 and coefficients in ONE_EACH:
             name = COMPARISONS[operator]
@@ -141,7 +141,7 @@ class Emitter:
         self.linear(operator, [1, -1], [x, y], 0)
 
     def require(self, x: Ref | int, condition: Condition) -> None:
-        """x satisfies the condition."""
+        """States that x satisfies the condition."""
         operator, operand = condition
         if operator == "in":
             self.add("set_in", x, operand)
@@ -153,7 +153,7 @@ class Emitter:
             self.compare(x, operator, operand)
 
     def target(self, condition: Condition, domain: IntSet = UNBOUNDED) -> Ref | int:
-        """Something that satisfies the condition, for a value within the domain to be equal to."""
+        """A variable or constant that satisfies the condition, to which a value within the domain can be equated."""
         operator, operand = condition
         if operator == "eq":
             return operand
@@ -173,7 +173,7 @@ def shifted(expression: Expression) -> Expression:
 
 
 def allowed_by(condition: Condition) -> IntSet | None:
-    """The values that satisfy a condition; None where it has a variable."""
+    """The values that satisfy a condition; None if it has a variable."""
     operator, operand = condition
     if operator == "in":
         return operand
@@ -200,7 +200,7 @@ def complement(values: IntSet) -> IntSet:
 
 
 def shown(item: Any) -> str:
-    """What an item is, for a message."""
+    """A description of an item for error messages."""
     if isinstance(item, Text):
         return f"`{str(item)[:40]}`"
     names = {Term: "an expression", Condition: "a condition", IntSet: "an interval", tuple: "a tuple"}

@@ -1,8 +1,8 @@
-"""Functional expressions, `eq(add(x,3),mul(y,z))` -> postfix code, and what is linear among them.
+"""Functional expressions, such as `eq(add(x,3),mul(y,z))` -> postfix code, and the linear ones among them.
 
-A language of names, numbers, parentheses and commas needs no more than one regular expression and a stack: an
-instance has a hundred thousand of them, and Lark's price is per token (read/grammar.py says it: 1.2 MB/s, for a reader
-that is to do 5). The stack is a list, so depth costs no recursion.
+A language of names, numbers, parentheses and commas is read by one regular expression and a stack: an instance may have
+a hundred thousand expressions, and Lark takes time for each token (1.2 MB/s, where 5 are needed). The stack is a list,
+so deep expressions need no recursion.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from turbo_fzn.read.model import Expression
 
 MANY = 2**31
 MAX_DIGITS = 19
-# Operators of the specification (section on intension), and how many operands each takes.
+# Operators of the specification (section on intension), and the number of operands of each.
 ARITY: dict[str, tuple[int, int]] = {
     **dict.fromkeys(("neg", "abs", "sqr", "not"), (1, 1)),
     **dict.fromkeys(("sub", "div", "mod", "pow", "dist", "imp", "in", "notin", "ne", "lt", "le", "ge", "gt"), (2, 2)),
@@ -24,7 +24,7 @@ ARITY: dict[str, tuple[int, int]] = {
     "if": (3, 3),
     "set": (0, MANY),
 }
-ONE_IS_ENOUGH = {"add", "mul", "min", "max", "and", "or"}  # which the specification gives two; with one they are it
+ONE_IS_ENOUGH = {"add", "mul", "min", "max", "and", "or"}  # two in the specification; one is its own result
 MEMBERSHIP = ("in", "notin")
 ORDINARY = ARITY.keys() - {"set", *MEMBERSHIP}
 OPENS = {f"{operator}(": operator for operator in ARITY}
@@ -35,22 +35,22 @@ MIRRORED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "n
 
 
 class Term(NamedTuple):
-    """An expression with its operands: names as they are written, parameters among them, or what they stand for."""
+    """An expression with its operands: names and parameters as written, or their values."""
 
     expression: Expression
     operands: tuple[Any, ...]
 
 
 def to_integer(text: str) -> int:
-    """ModelError when it does not fit in 64 bits."""
+    """The integer of a text. Raises ModelError if it does not fit 64 bits."""
     if len(text) <= MAX_DIGITS + 1 and -(2**63) <= int(text) < 2**63:
         return int(text)
     raise ModelError(f"the integer {text[: MAX_DIGITS + 1]} does not fit in 64 bits")
 
 
 class _Word(NamedTuple):
-    """What stands between two commas: operators that it opens, with no operands so far, its operand, a name or an
-    integer's code, and how many operators it closes."""
+    """The text between two commas: the operators that it opens, with no operands so far, its operand (a name, or the
+    code of an integer), and the number of operators that it closes."""
 
     opened: list[str]
     counts: list[int]
@@ -59,12 +59,12 @@ class _Word(NamedTuple):
 
 
 def read_expression(text: str) -> Term:
-    """The code of an expression, its operands being the distinct names in it. ModelError says what is wrong."""
+    """The code of an expression; its operands are the distinct names in it. Raises ModelError."""
     return _read_words(text) or _read_tokens(text)
 
 
 def _read_words(text: str) -> Term | None:
-    """The same by words, which repeat more than tokens are many; None for sets, and for most of what is wrong."""
+    """The term of an expression read word by word, which is fast since words repeat; None for sets and most errors."""
     code: list[tuple[str, Any]] = []
     names: dict[str, tuple[str, int]] = {}
     operators: list[str] = []  # those that are open
@@ -102,7 +102,7 @@ def _word_of(text: str) -> _Word | None:
 
 @lru_cache(maxsize=4096)
 def call(operator: str, count: int) -> tuple[str, int]:
-    """The code of an operator with so many operands."""
+    """The code of an operator with `count` operands."""
     least, most = ARITY[operator]
     if not least <= count <= most and not (count == 1 and operator in ONE_IS_ENOUGH):
         raise ModelError(f"the operator `{operator}` with {count} operands")
@@ -110,7 +110,7 @@ def call(operator: str, count: int) -> tuple[str, int]:
 
 
 def _read_tokens(text: str) -> Term:
-    """The same for all expressions."""
+    """The term of any expression, read token by token. Raises ModelError."""
     code: list[tuple[str, Any]] = []
     places: dict[str, int] = {}
     operators: list[str] = []  # those that are open
@@ -152,7 +152,7 @@ def unexpected(token: str) -> ModelError:
 
 
 def close(code: list[tuple[str, Any]], operators: list[str], counts: list[int], wants_operand: bool) -> None:
-    """The parenthesis that ends the innermost operator."""
+    """Processes the parenthesis that ends the innermost operator."""
     if not operators or (wants_operand and (operators[-1] != "set" or counts[-1])):
         raise ModelError("a parenthesis too many in an expression")
     operator, count = called = call(operators.pop(), counts.pop())
@@ -164,7 +164,7 @@ def close(code: list[tuple[str, Any]], operators: list[str], counts: list[int], 
 
 
 def number(token: str, operators: list[str], count: int) -> tuple[str, Any]:
-    """An integer, or an interval where a set may be."""
+    """The code of an integer, or of an interval within a set."""
     low, dots, high = token.partition("..")
     if not dots:
         return "int", int(token) if len(token) < MAX_DIGITS else to_integer(token)
@@ -209,7 +209,7 @@ def at_most(operator: str, coefficients: list[int], k: int) -> tuple[str, list[i
 
 @lru_cache(maxsize=4096)
 def as_sum(expression: Expression) -> Sum | None:
-    """A linear expression, as coefficients and a constant."""
+    """A linear expression as coefficients and a constant; None for others."""
     values = _linear_values(expression.code)
     return None if values is None else values[0]
 
@@ -222,7 +222,7 @@ def combine(left: dict[int, int], k: int, right: dict[int, int], j: int, factor:
 
 
 def _linear_values(code: tuple[tuple[str, Any], ...]) -> list[Sum] | None:
-    """What is on the stack behind the code, where all of it is linear."""
+    """The stack after the code has run, if all expressions are linear; else None."""
     stack: list[Sum] = []
     for symbol, value in code:
         if symbol == "arg":
@@ -257,7 +257,7 @@ def _linear_operation(symbol: str, operands: list[Sum]) -> Sum | None:
 
 @lru_cache(maxsize=4096)
 def with_constants(expression: Expression, constants: tuple[int | None, ...]) -> Expression:
-    """The expression where operand i is constants[i], if that is no None."""
+    """The expression with operand i replaced by constants[i], where that is not None."""
     return Expression(
         tuple(
             ("int", constants[value]) if symbol == "arg" and constants[value] is not None else (symbol, value)

@@ -49,8 +49,8 @@ def intension(a: Arguments) -> None:
 
 
 def intensions(a: Arguments, members: Iterable[Sequence[Any]], are_plain: bool) -> None:
-    """Those of a group or a slide, of a template that mostly has no operands but parameters. `are_plain`: each member
-    has names and integers only, as many as are needed."""
+    """States the constraints of a group or a slide, fast for a template whose operands are all parameters. `are_plain`:
+    each member has only names and integers, and enough of them."""
     e, (item, *_) = a.emitter, [*a.scope.items_in((a.child("function") or a.element).text), None]
     if type(item) is not Term or not all(map(_is_numbered, item.operands)):
         for a.values in members:
@@ -67,7 +67,7 @@ def intensions(a: Arguments, members: Iterable[Sequence[Any]], are_plain: bool) 
 
 
 def _plain_operands(a: Arguments, members: Iterable[Sequence[Any]], choose: Callable[..., tuple]) -> Iterator[tuple]:
-    """Of the members that are plain; the others are stated by the way."""
+    """The operands of the members that are plain; the other members are stated one by one."""
     for a.values in members:
         operands = choose(a.values) if len(a.values) >= a.n_named else ()
         if operands and PLAIN.issuperset(map(type, operands)):
@@ -84,7 +84,7 @@ def _is_numbered(item: Any) -> bool:
 
 
 def _chooser(numbers: list[int]) -> Callable[[Sequence[Any]], tuple]:
-    """What makes a tuple of the elements with these numbers."""
+    """A function that returns the elements with these numbers as a tuple."""
     return itemgetter(*numbers) if len(numbers) > 1 else lambda values: tuple(values[i] for i in numbers)
 
 
@@ -115,7 +115,7 @@ def extension(a: Arguments) -> None:
 
 
 def _table_of(a: Arguments, child: Any, width: int, supports: bool) -> Any:
-    """What `keep` makes of a table, or a Term where cells compare columns."""
+    """The table as `keep` returns it, or a Term if cells compare columns."""
     hybrid = a.element.attributes.get("type", "").strip() == "hybrid-2" and compares_columns(child.text)
     if not hybrid:
         return keep(a.emitter, _read_table(a.scope, child.text, width))
@@ -171,7 +171,7 @@ def _is_plain(data: bytes) -> bool:
 
 
 def _single_intervals(scope: Scope, data: bytes) -> np.ndarray | None:
-    """The intervals that the words are, one each; None where some word is several."""
+    """The intervals of the words, one for each; None if a word is several intervals."""
     distinct: dict[bytes, int] = {}
     places = [np.zeros(0, np.int32)]
     start = 0
@@ -189,7 +189,7 @@ def _single_intervals(scope: Scope, data: bytes) -> np.ndarray | None:
 
 
 def _split_rows(scope: Scope, text: str, width: int) -> np.ndarray:
-    """The intervals of all cells, of several rows where a cell is several intervals."""
+    """The intervals of all cells; a row with a cell of several intervals becomes several rows."""
     rows: list[tuple[int, int]] = []
     cells: dict[str, list[tuple[int, int]]] = {}
     for words in _read_rows(text, width):
@@ -230,7 +230,7 @@ def _read_cell(scope: Scope, word: str) -> list[tuple[int, int]]:
     return list(allowed.ranges)
 
 
-# What needs no more than names
+# Constraints that need only names
 
 
 def instantiation(a: Arguments) -> None:
@@ -242,7 +242,7 @@ def instantiation(a: Arguments) -> None:
 
 
 def clause(a: Arguments) -> None:
-    """Some literal holds: a variable of 0 and 1, or not(…) of one."""
+    """States that a literal holds: a 0-1 variable, or not(…) of one."""
     literals = a.scalars()
     a.emitter.linear("ge", [1] * len(literals), literals, 1)
 

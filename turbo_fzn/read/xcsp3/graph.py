@@ -1,4 +1,4 @@
-"""circuit and flow: what speaks of the nodes and arcs of a graph."""
+"""circuit and flow: constraints on the nodes and arcs of a graph."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Items = list[Ref | int]
 
 
 def circuit(a: Arguments) -> None:
-    """A tour through some of the nodes, at least two, or as many as the size says; the others lead to themselves."""
+    """States a tour through at least two nodes, or as many as the size; other nodes are their own successors."""
     e, items, first = a.emitter, a.scalars(), a.start("list")
     e.add("turbo_subcircuit", items, first)
     moved = [Term(Expression((("arg", 0), ("int", i), ("ne", 2))), (item,)) for i, item in enumerate(items, first)]
@@ -25,9 +25,9 @@ def circuit(a: Arguments) -> None:
 
 
 def flow(a: Arguments) -> None:
-    """What leaves a node less what comes to it is its balance; the nodes are numbered on from the least one.
+    """States that the outflow of each node minus its inflow is its balance; nodes are numbered from the least one on.
 
-    With weights, the sum of what flows times its weight satisfies a condition.
+    With weights, the sum of the flows times their weights satisfies a condition.
     """
     e, flows, balances, arcs = a.emitter, a.scalars(), a.scalars("balance"), a.matrix("arcs")
     same_length(flows, arcs, "the list and the arcs of a flow")

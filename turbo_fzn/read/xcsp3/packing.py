@@ -1,4 +1,4 @@
-"""noOverlap, cumulative and binPacking: what takes space, time or a resource."""
+"""noOverlap, cumulative and binPacking: constraints on space, time or a resource."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from turbo_fzn.read.xcsp3.counting import same_length, state_sum
 from turbo_fzn.read.xcsp3.emitter import Condition, Emitter
 from turbo_fzn.read.xcsp3.expressions import Term
 
-MAX_CELLS = 10**6  # of times and tasks, where each time is looked at
+MAX_CELLS = 10**6  # pairs of a time and a task, where each time has a constraint
 Items = list[Ref | int]
 RUNS = (("arg", 0), ("arg", 2), ("le", 2), ("arg", 2), ("arg", 0), ("arg", 1), ("add", 2), ("lt", 2), ("and", 2))
 
@@ -68,7 +68,8 @@ def difference(e: Emitter, x: Ref | int, y: Ref | int) -> Ref | int:
 
 
 def _at_each_time(e: Emitter, starts: Items, lengths: Items, heights: Items, condition: Condition) -> None:
-    """The sum of the heights at each time satisfies the condition, and so does 0, when no task runs."""
+    """States that the sum of the heights at each time satisfies the condition, and so does 0, when no task is
+    running."""
     spans = [(e.range(start), e.range(length)) for start, length in zip(starts, lengths)]
     if any(start is None or length is None for start, length in spans):
         raise UnsupportedError("a cumulative with such a condition over variables without bounds")
@@ -109,12 +110,12 @@ def bin_packing(a: Arguments) -> None:
 
 
 def span(sizes: list[int]) -> IntSet:
-    """Between what the sum of some of the sizes lies."""
+    """The bounds of the sum of any subset of the sizes."""
     return IntSet.interval(sum(min(size, 0) for size in sizes), sum(max(size, 0) for size in sizes))
 
 
 def _by_condition(e: Emitter, items: Items, sizes: list[int], condition: Condition) -> None:
-    """The load of each bin that is used satisfies the condition."""
+    """States that the load of each used bin satisfies the condition."""
     operator, operand = condition
     if operator in ("le", "lt") and isinstance(operand, int) and min(sizes, default=0) >= 0:
         e.add("turbo_bin_packing", operand - (operator == "lt"), items, sizes)
@@ -138,7 +139,7 @@ def _is_value(number: int) -> Expression:
 
 
 def relation(condition: Condition) -> tuple[tuple[str, Any], ...]:
-    """The code behind that of a value: that it satisfies the condition, whose operand is the second argument."""
+    """The code to append to that of a value for "it satisfies the condition", whose operand is the second argument."""
     operator, operand = condition
     if not isinstance(operand, IntSet):
         return ("arg", 1), (operator, 2)

@@ -1,6 +1,6 @@
-"""Between what an expression lies, by interval arithmetic: so that a variable that stands for it has a domain.
+"""Bounds of expressions by interval arithmetic, as domains of the auxiliary variables for them.
 
-The lowering finds tighter bounds. What is not known, or beyond what can be stored, is None: no bound is claimed.
+The lowering finds tighter bounds. An unknown range, or one that cannot be stored, is None.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def modulo(x: Range, y: Range) -> Range:
 
 
 def power(x: Range, y: Range) -> Range | None:
-    """Only where no power is too large to be looked at."""
+    """The range of a power; None if a power is too large to compute."""
     base, exponent = max(map(abs, x)), max(y[1], 0)
     if exponent * base.bit_length() > 62:
         return None
@@ -72,7 +72,7 @@ RANGES: dict[str, Callable[..., Range | None]] = {
 
 
 def is_truth(expression: Expression) -> bool:
-    """Whether its outermost operator is a comparison or a connective."""
+    """Whether the outermost operator of the expression is a comparison or a connective."""
     symbol, _ = expression.code[-1]
     return symbol not in RANGES and symbol not in ("arg", "int")
 

@@ -101,7 +101,8 @@ class _Reader:
             post(arguments)
 
     def form(self, element: Element) -> tuple[Post, Arguments]:
-        """What states a constraint, and its arguments; those of a template get other values for each of its members."""
+        """The function that states a constraint, and its arguments, whose values change for each member of a
+        template."""
         found = CONSTRAINTS.get(element.name)
         if found is None:
             raise UnsupportedError(f"the constraint <{element.name}> is not read")

@@ -1,8 +1,8 @@
-"""What stands between tags -> items: names, integers, intervals, expressions, conditions, parameters of templates.
+"""Reads the text between tags into items: names, integers, intervals, expressions, conditions, parameters of templates.
 
 The compact notations of XCSP3 (section on arrays, and on sequences of values): `x[]` and `x[1..3][2]` are several
 variables, `3x5` is 3 five times, `1..5` is an interval, `%0` is the first argument of a template and `%...` are those
-behind the last one that the template names. A word is looked at once, however often it occurs.
+after the last one that the template names. Each distinct word is analysed only once.
 """
 
 from __future__ import annotations
@@ -260,7 +260,7 @@ class Scope(dict[str, tuple]):
 
 @lru_cache(maxsize=2**14)
 def _without_names(word: str) -> tuple[str, list[str]]:
-    """What is left of a piece of an expression, and the names in it, which no comma divides."""
+    """Splits a piece of an expression without commas into the text without its names, and the names."""
     pieces = OPERAND.split(word)
     return "\0".join(pieces[::2]), pieces[1::2]
 

@@ -1,0 +1,132 @@
+"""The tuples of a table, which are looked at once, however many constraints name it: by columns, each tuple once, in
+lexicographic order.
+
+A table counts as the same where its tuples are, in whatever order and under whatever name they are written.
+
+Some tables say no more than what they say of the pairs of their columns: "all are different", an order, the colours of
+neighbours. A table is one of these when joining what it says of the pairs gives its rows and no others. The join goes
+column by column: what can stand in the first ones is continued by each value that goes with all of it. It has all rows
+of the table, so it has no others where there are no more; it is given up as soon as it has more.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from turbo_fzn.lower.builder import Builder
+from turbo_fzn.tnf.arrays import distinct_rows, ranked
+
+MOST_LOOKED_AT = 2**23  # pairs of a value and what may stand before it
+
+Pair = tuple[int, int]
+Pairs = dict[Pair, np.ndarray]  # by columns, which of their values go together
+
+
+@dataclass
+class Relation:
+    """`values` are those of each column, ascending, and `places` (unsigned [column, row], as narrow as they can be)
+    where in these a row's value is."""
+
+    number: int
+    values: list[np.ndarray]
+    places: np.ndarray
+
+    @property
+    def n_rows(self) -> int:
+        return self.places.shape[1]
+
+    def is_same(self, values: Sequence[np.ndarray], places: np.ndarray) -> bool:
+        return np.array_equal(self.places, places) and all(map(np.array_equal, self.values, values))
+
+    @cached_property
+    def is_all_different(self) -> bool:
+        """Whether the rows are all those of different values, out of the same ones in each of three columns or more:
+        there are so many of these, and no row has a value twice."""
+        first, *others = self.values
+        if len(others) < 2 or self.n_rows != math.perm(len(first), len(self.values)):
+            return False
+        is_twice = (np.any(one == other) for one, other in combinations(self.places, 2))
+        return all(np.array_equal(first, other) for other in others) and not any(is_twice)
+
+    @cached_property
+    def pairs(self) -> Pairs | None:
+        """What the table says of pairs of columns of which not all values go together; None if it says more."""
+        sizes = [len(values) for values in self.values]
+        pairs: Pairs = {}
+        before = [np.arange(sizes[0])]
+        for column in range(1, len(sizes)):
+            if max(len(before[0]), *sizes[:column]) * sizes[column] > MOST_LOOKED_AT:
+                return None
+            fits = np.ones((len(before[0]), sizes[column]), bool)
+            for other in range(column):
+                go_together = self._values_together(other, column)
+                if not go_together.all():
+                    pairs[other, column] = go_together
+                    fits &= go_together[before[other]]
+            row, value = np.nonzero(fits)
+            if len(row) > self.n_rows:
+                return None
+            before = [places[row] for places in before] + [value]
+        return pairs
+
+    def _values_together(self, first: int, second: int) -> np.ndarray:
+        """Which values of two columns are in a row together."""
+        found = np.zeros((len(self.values[first]), len(self.values[second])), bool)
+        found[self.places[first], self.places[second]] = True
+        return found
+
+    @cached_property
+    def different(self) -> list[int]:
+        """Columns any two of which say that their values differ, and no others do."""
+        differ = {pair for pair, go_together in (self.pairs or {}).items() if self._is_difference(pair, go_together)}
+        columns = sorted({column for pair in differ for column in pair})
+        return columns if differ == set(combinations(columns, 2)) else []
+
+    def _is_difference(self, pair: Pair, go_together: np.ndarray) -> bool:
+        first, second = (self.values[column] for column in pair)
+        return np.array_equal(go_together, first[:, None] != second)
+
+
+def ranked_columns(columns: Iterable[np.ndarray]) -> tuple[list[np.ndarray], np.ndarray]:
+    """The distinct values of each column, and their places in it, as narrow as they can be."""
+    values, places = zip(*map(ranked, columns))
+    return list(values), np.stack(places).astype(np.min_scalar_type(max(map(len, values))))
+
+
+def columns_of(cells: Sequence[int], n_rows: int, width: int) -> tuple[list[np.ndarray], np.ndarray]:
+    """The values and places of these cells, row by row."""
+    return ranked_columns(distinct_rows(np.array(cells, np.int64).reshape(n_rows, width)).T)
+
+
+def relation_of(b: Builder, cells: Sequence[int], n_rows: int, width: int) -> Relation:
+    """That of these cells, row by row."""
+    key = "cells", id(cells), width
+    known: Any = b.plans.get(key)
+    if known is None:
+        content = columns_of(cells, n_rows, width)
+        known = b.plans[key] = _known(b, *content), cells  # which are kept, as their identity is a key
+    return known[0]
+
+
+def relation_of_pair(b: Builder, whole: Relation, pair: Pair, go_together: np.ndarray) -> Relation:
+    """What a table says of a pair of its columns."""
+    key = "pair", whole.number, *pair
+    if key not in b.plans:
+        columns = [whole.values[column][places] for column, places in zip(pair, np.nonzero(go_together))]
+        b.plans[key] = _known(b, *ranked_columns(columns))
+    return b.plans[key]
+
+
+def _known(b: Builder, values: list[np.ndarray], places: np.ndarray) -> Relation:
+    """The relation of this content, of which there is one."""
+    content = "content", places.shape, zlib.crc32(places.data), *(zlib.crc32(some.data) for some in values)
+    equal = b.plans.setdefault(content, Relation(len(b.plans), values, places))
+    return equal if equal.is_same(values, places) else Relation(len(b.plans), values, places)

@@ -1,0 +1,71 @@
+"""Wide rows (tnf/wide.py) as lowering makes them, and which variables only the rows of such constraints name.
+
+A constraint is lowered in one go, so what it makes lies between two marks: variables, and rows of both kinds that the
+builder keeps apart. A variable that was made there is inner if every row that names it was made there as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from turbo_fzn.tnf.language import ELEMENT
+from turbo_fzn.tnf.wide import Wide, WideKind
+
+NOBODY = -1
+
+
+class Mark(NamedTuple):
+    """How many variables there were, rows made one by one, and rows made in bulk, which stand behind all of these."""
+
+    variables: int
+    rows: int
+    bulk: int
+
+
+Span = tuple[Mark, Mark]
+
+
+class WideRows:
+    """The wide rows of a model on its way, over variables as they are numbered then, and the spans of what was made for
+    them. None are kept that are not `wanted`."""
+
+    def __init__(self, wanted: bool):
+        self.wanted = wanted
+        self.rows: list[Wide] = []
+        self.spans: list[Span] = []
+
+    def add(
+        self,
+        kind: WideKind,
+        head: Sequence[int],
+        groups: Sequence[Sequence[int]] | np.ndarray,
+        span: Span | None = None,
+    ) -> None:
+        """A constraint that ternary rows say already. `span`: where they were made, if all of them were made for it."""
+        if self.wanted:
+            self.rows.append(Wide(kind, np.array(head, np.int64), np.array(groups, np.int64)))
+            if span is not None:
+                self.spans.append(span)
+
+
+def inner_variables(
+    spans: Sequence[Span], rows: Sequence[np.ndarray], n_single: int, representative: np.ndarray
+) -> np.ndarray:
+    """Which variables (bool [n]) are in a class of inner ones. `rows` are the columns op, x, y, z, of which the
+    first `n_single` were made one by one."""
+    owner = np.full(len(representative), NOBODY)
+    maker = np.full(len(rows[0]), NOBODY)
+    for number, (first, last) in enumerate(spans):
+        owner[first.variables : last.variables] = number
+        maker[first.rows : last.rows] = number
+        maker[n_single + first.bulk : n_single + last.bulk] = number
+    of_class = owner.copy()
+    of_class[representative[owner != owner[representative]]] = NOBODY
+    op, *columns = rows
+    for column in (*columns[:2], np.where(op == ELEMENT, columns[1], columns[2])):
+        variable = representative[column]
+        of_class[variable[of_class[variable] != maker]] = NOBODY
+    return of_class[representative] != NOBODY

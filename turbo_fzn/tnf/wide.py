@@ -1,0 +1,60 @@
+"""Wide rows: constraints that reason as a whole, beside the ternary rows that say the same.
+
+The ternary rows decide what a solution is. A wide row sees all arguments of a constraint at once. Every solution
+satisfies it, so an engine may run it or leave it out; learners run it (engine/layout/wide.py, kernels/learn/wide.h).
+
+The rows of a constraint may have variables that no other constraint names (`TNF.inner`): they say how a wide row comes
+true, and nothing else. A learner that has the wide row does without them (outsourced.py).
+
+| kind          | head       | groups                   | relation                                                  |
+|---------------|------------|--------------------------|-----------------------------------------------------------|
+| ALL_DIFFERENT |            | (x)                      | no two of the x are the same                              |
+| CUMULATIVE    | (capacity) | (start, length, use)     | at each time the tasks that run use at most the capacity  |
+
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+
+
+class WideKind(IntEnum):
+    """What a wide row says; the table above tells."""
+
+    ALL_DIFFERENT = 0
+    CUMULATIVE = 1
+
+
+@dataclass(frozen=True)
+class Wide:
+    """A wide row over variables: `head` (int64 [h]) and `groups` (int64 [k, w]), as the table has them for its kind."""
+
+    kind: WideKind
+    head: np.ndarray
+    groups: np.ndarray
+
+    @property
+    def variables(self) -> np.ndarray:
+        """Its arguments in order (int64 [h + k w])."""
+        return np.concatenate((self.head, self.groups.reshape(-1)))
+
+
+def named_by(wides: list[Wide]) -> np.ndarray:
+    """The variables of all of them (int64)."""
+    return np.concatenate([np.empty(0, np.int64), *(wide.variables for wide in wides)])
+
+
+def renumbered(wides: list[Wide], number: np.ndarray) -> list[Wide]:
+    """The wide rows with `number` (int64 [n]) of each variable."""
+    return [Wide(wide.kind, number[wide.head], number[wide.groups]) for wide in wides]
+
+
+def all_of_class(mask: np.ndarray, representative: np.ndarray) -> np.ndarray:
+    """The representatives (bool [n]) of classes whose members are all in the mask (bool [k], k <= n)."""
+    result = np.ones(len(representative), bool)
+    result[representative[len(mask) :]] = False
+    result[representative[: len(mask)][~mask]] = False
+    return result
