@@ -243,7 +243,7 @@ def _smallest_denominator(value: float) -> int:
 
 
 def of_separators(separators: Iterable[Separator], values: np.ndarray) -> Iterator[Cut]:
-    """Those of a relaxation's rows without end that the point (float [n]) violates."""
+    """Cuts from families of rows that are too large to list: those that the point (float [n]) violates."""
     for separator in separators:
         for entries, side, excess in separator.cuts(values):
             yield Cut(entries, side, excess / sum(value * value for value in entries.values()) ** 0.5)

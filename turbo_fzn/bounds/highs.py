@@ -78,7 +78,7 @@ class _Meter:
 
 
 def _iterations_of(state: Any) -> int:
-    """Of HiGHS's info, or of what it calls back with."""
+    """Counts the iterations in HiGHS's info, or in what it calls back with."""
     return max(state.simplex_iteration_count, 0) + INTERIOR_ITERATIONS * max(state.ipm_iteration_count, 0)
 
 

@@ -80,7 +80,7 @@ def _add_index(m: Linearizer, index: Affine, others: dict[int, int], k: int, are
 
 
 def _add_products(m: Linearizer, met: dict[tuple[int, int], Products]) -> None:
-    """Of variables that all differ: where x = a, at most one y has the value b."""
+    """Adds the rows of variables that all differ: where x = a, at most one y has the value b."""
     sums: dict[tuple[int, int, int], list[tuple[int, Affine]]] = {}  # of x, a, b
     for (x, y), literals in met.items():
         for (a, b), literal in literals.items():

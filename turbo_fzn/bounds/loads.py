@@ -46,7 +46,7 @@ class Growth(NamedTuple):
     last: np.ndarray
 
     def reversed(self) -> Growth:
-        """The same of -L along the reversed arcs."""
+        """What is known of -L along the reversed arcs."""
         return Growth(self.arcs.T, -self.high, -self.low, self.step.T, -self.last.T, -self.entry.T)
 
 
@@ -61,7 +61,7 @@ class Loads(NamedTuple):
     high: np.ndarray
 
     def cuts(self, values: np.ndarray) -> Iterator[tuple[dict[int, int], int, float]]:
-        """As of any Separator."""
+        """Yields the violated capacity cuts (entries, side, excess)."""
         weights = self.tour.weights(values)
         np.fill_diagonal(weights, 0)
         sets = np.unique(np.concatenate(list(self.grow(weights + weights.T))), axis=0)
@@ -244,8 +244,8 @@ class _Along:
         return tuple({node: min(found) for node, found in ends.items()} for ends in (heads, tails))  # type: ignore
 
     def growth(self, heads: dict[int, int], tails: dict[int, int], sign: int) -> Growth:
-        """Of sign * L, where L of a node is the column of the arcs that end there, or else of those that begin
-        there."""
+        """What is known of sign * L, where L of a node is the column of the arcs that end there, or else of those that
+        begin there."""
         size = self.tour.size
         low, high = np.full(size, -np.inf), np.full(size, np.inf)
         for node, column in (tails | heads).items():
@@ -271,7 +271,7 @@ class _Along:
         return Growth(arcs, low, high, step, entry, last)
 
     def least_gap(self, more: int, less: int, sign: int) -> float:
-        """Of two columns of a node: sign * (more - less) is at least that."""
+        """The least that sign * (more - less) can be, for two columns of a node."""
         if more == less:
             return 0
         return self.plain.get((more, less) if sign > 0 else (less, more), -np.inf)

@@ -208,8 +208,8 @@ class Tree:
     def choose(
         self, values: np.ndarray, lower: np.ndarray, upper: np.ndarray, probe: Callable[[int], None]
     ) -> int | None:
-        """Of the fractional columns with the best expectations the one that is best after a probe; else any that is
-        not fixed."""
+        """The fractional column of the best expectations that is best after a probe; else the narrowest that is not
+        fixed; None where all are fixed."""
         above = values - np.floor(values)
         candidates = np.flatnonzero((above > FRACTIONAL) & (above < 1 - FRACTIONAL) & (lower < upper))
         if len(candidates) == 0:

@@ -14,7 +14,7 @@ CUSTOMERS, VEHICLES = 5, 2
 
 
 def least_length(text: str) -> int:
-    """Of all orders of the nodes, those whose loads fit between depots."""
+    """The least length of all orders of the nodes whose loads fit between depots."""
     size = CUSTOMERS + VEHICLES
     numbers = [int(n) for n in re.findall(r"\d+", text[text.index("[|") : text.index("|]")])]
     distance = [numbers[i * size : (i + 1) * size] for i in range(size)]
