@@ -16,6 +16,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
+from turbo_fzn import report
 from turbo_fzn.explain.explainer import Explainer
 from turbo_fzn.listening import Listener, OnBound, OnSolution, Values, values_of
 from turbo_fzn.options import Options
