@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from turbo_fzn.messages import log
 from turbo_fzn.options import Options
@@ -21,6 +22,9 @@ from turbo_fzn.run.prepared import Prepared
 from turbo_fzn.run.styles import style_of
 from turbo_fzn.tnf.text import write_file
 
+if TYPE_CHECKING:  # imported where reasons are wanted
+    from turbo_fzn.explain.explainer import Explainer
+
 
 class Telling:
     """Prints the events of a search, and passes each to `note`; gives the answer so far to stopping.LastCall."""
@@ -29,6 +33,8 @@ class Telling:
         self.answers, self.run, self.note = answers, run, note
         self.n_told = 0
         self.objective: float | None = None
+        self.finished: Finished | None = None  # the end of the search, while its reasons are looked for
+        self.explainer: Explainer | None = None
 
     def add(self, solution: Solution) -> None:
         self.answers.add(solution)
@@ -36,15 +42,32 @@ class Telling:
         self.note(solution)
 
     def has_solution(self) -> bool:
-        return self.n_told > 0
+        return self.n_told > 0 or self.finished is not None
+
+    def look_why(self, finished: Finished, options: Options, interrupt: Interrupt) -> None:
+        """The reasons why there is no solution; a last call that comes meanwhile tells what is known by then."""
+        from turbo_fzn.explain.explainer import Explainer
+
+        self.finished = finished
+        model = self.run.prepared.model if self.run.prepared is not None else None
+        if model is None:
+            print("fzn-turbo: --explain: a model in ternary normal form has no constraints with names", file=sys.stderr)
+            return
+        self.explainer = Explainer(model, options, interrupt, finished.seconds)
+        self.explainer.run()
+
+    def end(self, finished: Finished) -> None:
+        if self.explainer is not None:
+            self.answers.explain(self.explainer.core)
+        self.answers.end(finished)
 
     def tell(self) -> None:
         try:
-            finished = self.run.so_far(self.n_told, self.objective)
+            finished = self.finished or self.run.so_far(self.n_told, self.objective)
         except Exception:  # the engine was interrupted within a step: no statistics
             self.answers.fail()
             return
-        self.answers.end(finished)
+        self.end(finished)
         self.note(finished)
 
 
@@ -69,11 +92,13 @@ def answer(run: Run, prepared: Prepared, options: Options, interrupt: Interrupt,
         telling = Telling(answers, run, listener(options, prepared.tnf.sense))
         ending.answering = None if is_launched() else telling  # of several ranks, all come to an end together
         for event in run.events():
+            if options.explain and isinstance(event, Finished) and event.status == "UNSATISFIABLE":
+                telling.look_why(event, options, interrupt)
             with ending.whole():
                 if isinstance(event, Solution):
                     telling.add(event)
                 elif isinstance(event, Finished):
-                    answers.end(event)
+                    telling.end(event)
                     ending.is_told = True
                     log().info("end: %s, solutions: %d", event.status, event.n_solutions)
                     telling.note(event)

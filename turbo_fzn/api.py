@@ -1,4 +1,4 @@
-"""Solving from Python: `from turbo_fzn import solve_text`.
+"""Solving from Python: `from turbo_fzn import solve_text`. A model that is solved many times: model.py.
 
 A call does the same as the command, within the caller's process: it catches no signals, prints nothing, and raises
 errors.
@@ -9,21 +9,24 @@ from __future__ import annotations
 import contextlib
 import io
 import logging
+import math
 import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
+from turbo_fzn import report
+from turbo_fzn.explain.explainer import Explainer
+from turbo_fzn.listening import Listener, OnBound, OnSolution, Values, values_of
 from turbo_fzn.options import Options
 from turbo_fzn.process.footprint import watched
 from turbo_fzn.process.interrupt import Interrupt, Interrupted, deadline
 from turbo_fzn.read.languages import parse_named
 from turbo_fzn.read.model import Model
-from turbo_fzn.report import listener
 from turbo_fzn.run.driver import Run
-from turbo_fzn.run.outcome import CLOSED, Finished, Solution
-from turbo_fzn.run.output import MiniZincStyle, value_of
+from turbo_fzn.run.outcome import CLOSED, Core, Finished, Solution
+from turbo_fzn.run.output import MiniZincStyle
 from turbo_fzn.run.prepared import Prepared
 from turbo_fzn.settings import options_of
 from turbo_fzn.tnf.text import write_file
@@ -37,13 +40,15 @@ class Result:
     ALL_SOLUTIONS and OPTIMAL_SOLUTION (the whole space was searched, in a model without and with an objective),
     UNSATISFIABLE, UNBOUNDED (the objective is proved to be unbounded) or UNKNOWN. `solutions` are those that the
     command would print, each a dict from output name to bool, int, float or flat list; the best is the last.
-    `objective` is that of the last solution, None for a satisfaction model.
+    `objective` is that of the last solution, None for a satisfaction model. `core` has, with `explain=True`,
+    constraints that have no solution together.
     """
 
     status: str
-    solutions: list[dict[str, object]]
+    solutions: list[Values]
     objective: float | None
     statistics: dict[str, Any]
+    core: Core | None = None
 
     @property
     def complete(self) -> bool:
@@ -51,33 +56,48 @@ class Result:
         return self.status in CLOSED
 
 
-def solve_text(text: str, **settings: Any) -> Result:
+def solve_text(
+    text: str, *, on_solution: OnSolution | None = None, on_bound: OnBound | None = None, **settings: Any
+) -> Result:
     """Solves a text in FlatZinc, FlatZinc-JSON or XCSP3.
 
     `settings` are fields of `Options` (options.py), with the values of the flags; `check` may also be True or False,
     and `file` is the name of the text in messages and in the report. The Result has what the command would print to
     stdout, and always the statistics; `verbose` writes to stderr. `time_limit` counts from this call.
+    `on_solution` and `on_bound` are called during the search (listening.py); an exception of theirs ends it.
 
     Raises TypeError for an unknown setting, and the errors of errors.py. An exception that ends a search early, also
     KeyboardInterrupt, has the attribute `result`: a Result with the solutions found before, without statistics.
     """
     start = time.monotonic()
     options = options_of(settings)
-    return _solve(parse_named(text, options.file), options, start)
+    model = parse_named(text, options.file)
+    return solve_run(Run(model, options, interrupt_of(options, start)), Listener(on_solution, on_bound))
 
 
-def solve_model(model: Model, **settings: Any) -> Result:
+def solve_model(
+    model: Model, *, on_solution: OnSolution | None = None, on_bound: OnBound | None = None, **settings: Any
+) -> Result:
     """Solves a parsed model; settings, result and errors are those of `solve_text`."""
     start = time.monotonic()
-    return _solve(model, options_of({"file": model.file, **settings}), start)
+    options = options_of({"file": model.file, **settings})
+    return solve_run(Run(model, options, interrupt_of(options, start)), Listener(on_solution, on_bound))
 
 
-def _solve(model: Model, options: Options, start: float) -> Result:
-    interrupt = Interrupt(deadline(options.time_limit, start))
-    run, kept = Run(model, options, interrupt), _Kept(options)
-    with _told_on_stderr(options.verbose), watched(options.memory_bytes(), interrupt.request), closing(run):
+def interrupt_of(options: Options, start: float) -> Interrupt:
+    """A stop at the time limit, which counts from `start`."""
+    return Interrupt(deadline(options.time_limit, start))
+
+
+def solve_run(run: Run, listener: Listener) -> Result:
+    """What a run gives, which is closed then."""
+    options, kept = run.options, _Kept(run.options)
+    if listener.on_bound is not None:
+        run.sample_seconds = run.sample_seconds or math.inf
+    stop = run.interrupt.request
+    with _told_on_stderr(options.verbose), watched(options.memory_bytes(), stop), closing(run):
         try:
-            return _answers(run, options, kept)
+            return _answers(run, options, kept, listener)
         except Interrupted:
             return kept.result("UNKNOWN")
         except BaseException as error:
@@ -87,22 +107,27 @@ def _solve(model: Model, options: Options, start: float) -> Result:
             raise
 
 
-def _answers(run: Run, options: Options, kept: _Kept) -> Result:
+def _answers(run: Run, options: Options, kept: _Kept, listener: Listener) -> Result:
     """Runs the search to its end, and keeps the solutions, also if an error ends the search."""
     for event in run.events():
         if isinstance(event, Prepared):
             if options.dump_tnf is not None:
                 write_file(event.tnf, options.dump_tnf)
                 return kept.result("UNKNOWN")
-            note = listener(options, event.tnf.sense)
+            note = report.listener(options, event.tnf.sense)
             continue
         if isinstance(event, Solution):
             kept.add(event)
         elif isinstance(event, Finished):
             kept.print_held()
         note(event)
+        listener.hear(event)
         if isinstance(event, Finished):
-            return kept.result(event.status, event.statistics)
+            result = kept.result(event.status, event.statistics)
+            if options.explain and event.status == "UNSATISFIABLE":
+                assert run.prepared is not None and run.prepared.model is not None, "it was not read from a .tnf file"
+                result.core = Explainer(run.prepared.model, options, run.interrupt, event.seconds).run()
+            return result
     raise AssertionError("the last event is Finished")
 
 
@@ -111,11 +136,11 @@ class _Kept(MiniZincStyle):
 
     def __init__(self, options: Options):
         super().__init__(io.StringIO(), options)
-        self.solutions: list[dict[str, object]] = []
+        self.solutions: list[Values] = []
         self.objective: float | None = None
 
     def print_solution(self, solution: Solution) -> None:
-        self.solutions.append({item.name: value_of(item, values) for item, values in solution.outputs})
+        self.solutions.append(values_of(solution))
         self.objective = solution.objective
 
     def result(self, status: str, statistics: dict[str, Any] | None = None) -> Result:

@@ -57,6 +57,8 @@ class Options:
     subproblems: int | None = None
     cp_profiler: tuple[int, int] | None = None
     report: str | None = None
+    explain: bool = False
+    project: str | None = None
     json_stream: bool = False
     log_file: str | None = None
 
@@ -107,6 +109,13 @@ OPTIONS = (
     Row(("--optimal-solutions", "-n-o", "--num-optimal"), "n_optimal", "int",
         "optimisation: at most this many optimal solutions (0: all; default: 1)", "int:0:1000000000",
         more="MiniZinc does not pass the two short names on: through it, use the long one."),
+    Row(("--project",), "project", "text:NAMES",
+        "print only these variables and arrays, comma-separated, as in x,y (default: the model's output)",
+        more="With `-a` each combination of their values is printed once. The names are those of the FlatZinc."),
+    Row(("--explain",), "explain", "switch",
+        "where there is no solution, say why: constraints that have none together", "bool",
+        more="A minimal set: without any one of them there is a solution. They have the names that the model gives "
+             "them. docs/guide/explain.md says more."),
     Row(("-f", "--free-search"), "free_search", "switch",
         "free search: neighbourhoods and restarts beside the annotated search",
         more="The default of models without a search annotation. On a CPU there are threads that learn from "

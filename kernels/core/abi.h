@@ -175,8 +175,8 @@ struct Wide {
   i32 kind, start, end;
 };
 
-// A node: the place among its siblings and the decision that led to it (var -1: none). A tree is searched by each
-// task, and each numbers its nodes from 0; the parent of a root is -1.
+// A node: its place among its siblings and the decision that led to it (var -1: none). Each task searches its own
+// tree, and numbers its nodes from 0; the parent of a root is -1.
 struct TraceRecord {
   i64 lower, upper;
   i32 tree, node, parent, alternative, children, status, var;

@@ -54,7 +54,8 @@ SAMPLES = {
     "gpu_memory": "1024",
     "n_optimal": "2",
 }  # of integer options, else 2
-TEXTS = {"without": "probe", "learn": "prover,finder", "gpus": "all", "variant": "unsimplified"}  # else a file's path
+# Of options whose value is no file's path.
+TEXTS = {"without": "probe", "learn": "prover,finder", "gpus": "all", "variant": "unsimplified", "project": "z"}
 
 
 def uses(row: Row, tmp_path: Path) -> Iterator[list[str]]:

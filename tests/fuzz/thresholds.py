@@ -105,6 +105,7 @@ TNF: dict[str, Values] = {
 BOUNDS: dict[str, Values] = {
     "bounds.beside.HEAD_START_SECONDS": (0.0,),
     "bounds.beside.HOPE": (0, 1),
+    "bounds.beside.LOOK_SECONDS": (0.0,),
     "bounds.beside.REST_SECONDS": (0.0,),
     "bounds.beside.SUGGESTION_SECONDS": (0.0,),
     "bounds.certificate.DENOMINATOR": (2**12, 2**16),
@@ -121,6 +122,7 @@ BOUNDS: dict[str, Values] = {
     "bounds.cuts.LARGEST_DENOMINATOR": (1, 6),
     "bounds.cuts.LEAST_VIOLATION": (0.3,),
     "bounds.cuts.MOST_ENTRIES": (1, 4),
+    "bounds.cuts.PARALLEL": (0.1, 2.0),
     "bounds.encoding.LARGEST_DOMAIN": (0, 2, 5),
     "bounds.encoding.VALUES_PER_LITERAL": (1, 100),
     "bounds.energy.LARGEST_AREA": (1, 10),
@@ -129,19 +131,25 @@ BOUNDS: dict[str, Values] = {
     "bounds.flows.MOST_CELLS": (0, 6),
     "bounds.flows.MOST_EDGES": (0, 6),
     "bounds.flows.MOST_LOOKED_AT": (0, 6),
+    "bounds.indices.MOST_IN_ALL": (0, 5),
+    "bounds.indices.MOST_PRODUCTS": (0, 5),
+    "bounds.indices.MOST_TOGETHER": (0, 5),
+    "bounds.indices.MOST_VARIABLES": (0, 1),
     "bounds.linearise.MOST_ENTRIES": (0, 20),
     "bounds.linearizer.SMALL_DOMAIN": (0, 1, 3, 100),
+    "bounds.loads.LARGEST_LOAD": (0, 3),
+    "bounds.loads.MOST_CUTS": (1,),
+    "bounds.loads.MOST_SEEDS": (1,),
+    "bounds.loads.MOST_STEPS": (1, 2),
     "bounds.logical.FEW_VALUES": (0, 2),
     "bounds.logical.MOST_SPLIT": (0, 4),
     "bounds.logical.MOST_VALUES": (0, 2),
     "bounds.nonlinear.LARGEST_ROOT": (1, 3),
     "bounds.nonlinear.LEAST_EXCESS": (0.5,),
     "bounds.nonlinear.MOST_CHOICES": (0, 2),
-    "bounds.nonlinear.MOST_IN_ALL": (0, 5),
-    "bounds.nonlinear.MOST_PLACES": (0, 1),
-    "bounds.nonlinear.MOST_TOGETHER": (0, 5),
     "bounds.relaxation.LARGEST_COEFFICIENT": (2, 100),
     "bounds.relaxation.LARGEST_SIDE": (10, 1000),
+    "bounds.relaxation.SHORT": (0, 1),
     "bounds.root.IDLE_ROUNDS": (1,),
     "bounds.root.LEAST_GAIN": (0.5,),
     "bounds.root.MOST_CUTS": (1,),
@@ -149,9 +157,15 @@ BOUNDS: dict[str, Values] = {
     "bounds.root.MOST_TABLEAU_ROWS": (1,),
     "bounds.tours.LEAST_EXCESS": (0.5,),
     "bounds.tours.MOST_NODES": (0, 2, 3),
-    "bounds.tree.FEW": (0.0, 1.0),
     "bounds.tree.FRACTIONAL": (0.3,),
     "bounds.tree.MOST_BYTES": (1, 1000),
+    "bounds.tree.MOST_CUTS": (0, 1),
+    "bounds.tree.MOST_CUTS_AT_ONCE": (1,),
+    "bounds.tree.MOST_GAIN": (1.0,),
+    "bounds.tree.MOST_PROBES": (1, 2),
+    "bounds.tree.MOST_ROUNDS": (1, 2),
+    "bounds.tree.PROBE_ITERATIONS": (0, 1),
+    "bounds.tree.RELIABLE": (0, NEVER),
 }
 ENGINE: dict[str, Values] = {
     "engine.abi.aligned.FIRST_SHARE": (0, 65_000),
@@ -190,7 +204,8 @@ KEPT: dict[str, str] = {
         engine.abi.abi engine.abi.float_abi engine.contract engine.abi.records engine.abi.header run.profiler
         run.bounding.RELAXATION
         bounds.certificate.LARGEST_MULTIPLIER bounds.certificate.SAFE_SUM bounds.certificate.LEAST_DENOMINATOR
-        bounds.cuts.EXACT bounds.envelopes.LARGEST_INTEGER ranks.world engine.layout.layout.MAX_LEVELS
+        bounds.cuts.EXACT bounds.cuts.SAFE_PRODUCT bounds.envelopes.LARGEST_INTEGER ranks.world
+        engine.layout.layout.MAX_LEVELS
         engine.layout.layout.BYTES_A_ROW run.unbounded.LEAP run.unbounded.LARGEST_FLOAT""",
     "of the GPU, of compilers, of variants and of how output looks": """
         engine.layout.split.PARTS_A_BLOCK engine.cuda.shape engine.cuda.gpu engine.hybrid engine.toolchain.compilation

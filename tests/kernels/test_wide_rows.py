@@ -99,7 +99,7 @@ def records_of(cases: list[Case]) -> np.ndarray:
 
 
 def all_said(cases: list[Case]) -> Iterator[tuple[Case, list[Said]]]:
-    """Of each case what its row says."""
+    """Each case with the bounds and conflicts that its row derives."""
     starts = np.cumsum([0, *(len(case.root) for case in cases)]).tolist()
     by_row = groupby(records_of(cases).tolist(), key=lambda record: record[0])
     groups = {row: list(group) for row, group in by_row}

@@ -74,7 +74,7 @@ TURNS = [
     host("turns", "the search does not wait for the relaxation", "bounds/turns.py",
          "return self.declared <= self.reached", "return False", "test_turns.py"),
     host("turns", "a linear program is accounted for at its end", "bounds/highs.py",
-         "self.reach(state.simplex_iteration_count)", "pass", "test_turns.py -k linear_program"),
+         "self.reach(_iterations_of(state))", "pass", "test_turns.py -k linear_program"),
     host("turns", "a fault within a linear program is forgotten", "bounds/highs.py",
          "raise self.fault", "pass", "test_turns.py -k linear_program"),
     kernel("turns", "a learner does not wait for its next turn", "learn/turns.h",

@@ -17,6 +17,7 @@ from tools.front_mutations import READING, SPANS, SYMMETRY, TABLES, TURNS
 from tools.hybrid_mutations import HYBRID
 from tools.learning_mutations import LEARNING
 from tools.mutation import host, kernel
+from tools.question_mutations import QUESTIONS
 from tools.relaxation_mutations import RELAXATION
 from tools.variant_mutations import VARIANTS
 
@@ -336,5 +337,5 @@ UNBOUNDED = [
 
 MUTATIONS = [
     *SUBPROBLEMS, *TRAIL, *ROUNDS, *BRANCHING, *PUBLISHING, *FREE_SEARCH, *LEARNING, *RELAXATION, *TURNS, *UNBOUNDED,
-    *SPANS, *FLOATS, *SYMMETRY, *TABLES, *READING, *HOST, *CACHE, *HYBRID, *VARIANTS,
+    *SPANS, *FLOATS, *SYMMETRY, *TABLES, *READING, *HOST, *CACHE, *HYBRID, *VARIANTS, *QUESTIONS,
 ]  # fmt: skip

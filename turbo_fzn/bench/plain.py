@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from random import Random
 
@@ -223,16 +223,21 @@ MODELS: dict[str, Callable[[Random], str]] = {
 }
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m turbo_fzn.bench.plain", description=__doc__.splitlines()[0])
+def write_models(models: Mapping[str, Callable[[Random], str]], program: str, description: str) -> int:
+    """The command of a module with models: writes so many of each kind."""
+    parser = argparse.ArgumentParser(prog=program, description=description.splitlines()[0])
     parser.add_argument("folder", type=Path, help="where to write the models")
     parser.add_argument("--seeds", type=int, default=1, help="how many of each kind")
     arguments = parser.parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
-    for name, make in MODELS.items():
+    for name, make in models.items():
         for seed in range(1, arguments.seeds + 1):
             (arguments.folder / f"{name}_{seed}.mzn").write_text(make(Random(seed)))
     return 0
+
+
+def main() -> int:
+    return write_models(MODELS, "python -m turbo_fzn.bench.plain", __doc__)
 
 
 if __name__ == "__main__":

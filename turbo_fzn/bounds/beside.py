@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("turbo_fzn")
 
 HEAD_START_SECONDS = 0.05  # an easy model is solved by then, without a linear program or the import of its library
+LOOK_SECONDS = 0.002  # between two looks whether it is over meanwhile: who ends the search waits for as long
 END_SECONDS = 0.2
 PATIENCE_SECONDS = 4.0  # of processor time, which branch and bound gets in any case
 REST_SECONDS = 0.05
@@ -125,7 +126,7 @@ class Bounder(ABC):
     def _begin(self) -> None:
         begin = time.monotonic() + HEAD_START_SECONDS
         while not self.stopped and time.monotonic() < begin:  # no lock: a signal handler may call `stop`
-            time.sleep(min(HEAD_START_SECONDS, REST_SECONDS))
+            time.sleep(LOOK_SECONDS)
         if not self.stopped:
             self.run()
 

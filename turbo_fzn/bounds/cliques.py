@@ -25,7 +25,7 @@ MOST_SEEDS = 300
 MOST_WORK = 2**24  # of `groups`, in variables that are looked up in sets: about a second
 
 
-def _literal_of(term: Affine) -> Literal:
+def literal_of(term: Affine) -> Literal:
     return 2 * term.column + (term.coefficient < 0)
 
 
@@ -37,7 +37,7 @@ class Conflicts:
 
     def add(self, terms: Iterable[Affine]) -> None:
         """Adds a set of terms that are literals; constant ones are left out."""
-        literals = [_literal_of(term) for term in terms if term.column >= 0]
+        literals = [literal_of(term) for term in terms if term.column >= 0]
         if len(literals) > 1:
             self.sets.append(literals)
 

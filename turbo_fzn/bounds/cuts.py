@@ -13,14 +13,14 @@ integers, so a cut is valid whatever the solver's numbers are.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from math import gcd
 from typing import NamedTuple
 
 import numpy as np
 
 from turbo_fzn.bounds.highs import Program
-from turbo_fzn.bounds.relaxation import LARGEST_SIDE, LinearRows
+from turbo_fzn.bounds.relaxation import LARGEST_SIDE, LinearRows, Separator
 from turbo_fzn.domains import INFINITY
 
 LARGEST_DENOMINATOR = 10**6  # of the multipliers of a tableau's row
@@ -31,6 +31,8 @@ MOST_ENTRIES = 1000
 DUAL_UNITS = 1000  # to which the largest dual is scaled
 DIVISORS = 6  # tried for each row
 FRACTIONAL = 1e-4
+SAFE_PRODUCT = 2**62
+PARALLEL = 0.9  # the cosine of two cuts of which one is enough
 
 Row = tuple[dict[int, int], int, int]
 
@@ -43,6 +45,16 @@ class Cut(NamedTuple):
     distance: float
 
 
+class Slack(NamedTuple):
+    """coefficient * sign * (side - row x), and the value of sign * (side - row x) at the point."""
+
+    coefficient: int
+    row: dict[int, int]
+    side: int
+    sign: int
+    value: float
+
+
 class Cutter:
     """Makes cuts that separate the point `values` (float [n]) from the integer points of the rows within the bounds
     (int64 [n])."""
@@ -53,17 +65,18 @@ class Cutter:
         near_upper = (upper < INFINITY) & ((lower <= -INFINITY) | (values - lower > upper - values))
         self.from_upper = near_upper.tolist()
         self.point = values.tolist()
+        self.activity = np.zeros(len(rows))
+        products = rows.values * values[rows.columns]
+        np.add.at(self.activity, np.repeat(np.arange(len(rows)), np.diff(rows.start)), products)
 
     def of_rows(self) -> Iterator[Cut]:
         """Cuts from each row with fractional columns that is tight at the point."""
         rows, values = self.rows, self.values
         fractional = np.abs(values - np.rint(values)) > FRACTIONAL
-        activity = np.zeros(len(rows))
-        np.add.at(activity, np.repeat(np.arange(len(rows)), np.diff(rows.start)), rows.values * values[rows.columns])
         touched = np.zeros(len(rows), bool)
         touched[np.repeat(np.arange(len(rows)), np.diff(rows.start))[fractional[rows.columns]]] = True
         for sign, side in ((1, rows.upper), (-1, rows.lower)):
-            met = touched & (np.abs(side) < INFINITY) & (np.abs(activity - side) < EXACT * 100)
+            met = touched & (np.abs(side) < INFINITY) & (np.abs(self.activity - side) < EXACT * 100)
             for number in np.flatnonzero(met).tolist():
                 entries, low, high = rows.row(number)
                 if len(entries) <= MOST_ENTRIES:
@@ -95,37 +108,42 @@ class Cutter:
     def of_combination(self, multipliers: dict[int, int], divisors: list[int]) -> Iterator[Cut]:
         """Cuts from a sum of rows with their slacks: sum of multiplier (row x + slack) = sum of multiplier * side."""
         total: dict[int, int] = {}
-        slacks: list[tuple[int, dict[int, int], int, int]] = []  # coefficient, row, side, sign of sign (side - row x)
+        slacks: list[Slack] = []
         b = 0
         for number, multiplier in multipliers.items():
             entries, low, high = self.rows.row(number)
-            activity = sum(value * self.point[column] for column, value in entries.items())
+            activity = float(self.activity[number])
             at_upper = high < INFINITY and (low <= -INFINITY or abs(high - activity) <= abs(low - activity))
             side, sign = (high, 1) if at_upper else (low, -1)
             b += multiplier * side
             for column, value in entries.items():
                 total[column] = total.get(column, 0) + multiplier * value
             if low != high:
-                slacks.append((sign * multiplier, entries, side, sign))
+                slacks.append(Slack(sign * multiplier, entries, side, sign, sign * (side - activity)))
         total = {column: value for column, value in total.items() if value}
         if 0 < len(total) <= MOST_ENTRIES:
             for flip in (1, -1):
-                flipped = [(flip * slack[0], *slack[1:]) for slack in slacks]
+                flipped = [slack._replace(coefficient=flip * slack.coefficient) for slack in slacks]
                 entries = {column: flip * value for column, value in total.items()}
                 yield from self.round(entries, flip * b, flipped, divisors or self.divisors(entries))
 
     def round(
-        self, entries: dict[int, int], b: int, slacks: list | tuple = (), divisors: list[int] | None = None
+        self, entries: dict[int, int], b: int, slacks: Sequence[Slack] = (), divisors: list[int] | None = None
     ) -> Iterator[Cut]:
         """The deepest cut from entries x + slacks <= b over the divisors, if there is one."""
-        for column, value in entries.items():  # count each column from its nearer bound
+        factors, distances = [], []  # of columns, counted from the nearer bound, and of slacks
+        for column, value in entries.items():
             end = self.upper[column] if self.from_upper[column] else self.lower[column]
             if abs(end) >= INFINITY:
                 return
             b -= value * end
+            factors.append(-value if self.from_upper[column] else value)
+            distances.append(abs(self.point[column] - end))
+        factors += [slack.coefficient for slack in slacks]
+        distances += [slack.value for slack in slacks]
         best = None
         for d in divisors or self.divisors(entries):
-            cut = self.round_by(d, entries, b, slacks)
+            cut = self.round_by(d, entries, b, slacks) if is_cut_off(factors, distances, b, d) else None
             if cut is not None and (best is None or cut.distance > best.distance):
                 best = cut
         if best is not None:
@@ -140,10 +158,8 @@ class Cutter:
         }
         return sorted(found - {1}, reverse=True)[:DIVISORS]
 
-    def round_by(self, d: int, entries: dict[int, int], b: int, slacks: list | tuple) -> Cut | None:
+    def round_by(self, d: int, entries: dict[int, int], b: int, slacks: Sequence[Slack]) -> Cut | None:
         r = b % d
-        if r == 0:
-            return None
         scale, side = d - r, b // d * (d - r)
         cut: dict[int, int] = {}
         for column, value in entries.items():
@@ -154,7 +170,7 @@ class Cutter:
                 factor = rounded(value, d, r)
                 side += factor * self.lower[column]
             cut[column] = factor
-        for coefficient, row, row_side, sign in slacks:
+        for coefficient, row, row_side, sign, _ in slacks:
             factor = sign * rounded(coefficient, d, r)  # times (row_side - row x)
             side -= factor * row_side
             for column, value in row.items():
@@ -173,6 +189,18 @@ class Cutter:
         beyond = sum(value * self.point[column] for column, value in entries.items()) - side
         distance = beyond / sum(value * value for value in entries.values()) ** 0.5
         return Cut(entries, side, distance) if distance > LEAST_VIOLATION else None
+
+
+def is_cut_off(factors: list[int], distances: list[float], b: int, d: int) -> bool:
+    """Whether t = distances may violate what rounding sum factors t <= b by d gives: a look before the exact cut."""
+    r = b % d
+    if r == 0:
+        return False
+    if max(map(abs, factors)) * d >= SAFE_PRODUCT:
+        return True
+    a = np.array(factors, np.int64)
+    whole = a // d * (d - r) + np.maximum(a % d - r, 0)
+    return float(whole @ np.array(distances)) > b // d * (d - r)
 
 
 def rounded(value: int, d: int, r: int) -> int:
@@ -214,19 +242,26 @@ def _smallest_denominator(value: float) -> int:
     return 0
 
 
+def of_separators(separators: Iterable[Separator], values: np.ndarray) -> Iterator[Cut]:
+    """Those of a relaxation's rows without end that the point (float [n]) violates."""
+    for separator in separators:
+        for entries, side, excess in separator.cuts(values):
+            yield Cut(entries, side, excess / sum(value * value for value in entries.values()) ** 0.5)
+
+
 def select(cuts: list[Cut], most: int) -> list[Row]:
     """The deepest cuts as rows, at most `most`, without any that is nearly parallel to one already chosen."""
-    chosen: list[Cut] = []
+    used = sorted({column for cut in cuts for column in cut.entries})
+    place_of = {column: place for place, column in enumerate(used)}
+    directions = np.zeros((min(most, len(cuts)), len(used)))  # of those chosen, of length 1
+    chosen: list[Row] = []
     for cut in sorted(cuts, key=lambda cut: -cut.distance):
         if len(chosen) == most:
             break
-        if all(cosine(cut, other) < 0.9 for other in chosen):
-            chosen.append(cut)
-    return [(cut.entries, -INFINITY, cut.side) for cut in chosen]
-
-
-def cosine(first: Cut, second: Cut) -> float:
-    small, large = sorted((first.entries, second.entries), key=len)
-    product = sum(value * large.get(column, 0) for column, value in small.items())
-    norms = sum(v * v for v in small.values()) * sum(v * v for v in large.values())
-    return product / norms**0.5
+        places = [place_of[column] for column in cut.entries]
+        values = np.fromiter(cut.entries.values(), float, len(places))
+        values /= np.linalg.norm(values)
+        if np.all(directions[: len(chosen), places] @ values < PARALLEL):
+            directions[len(chosen), places] = values
+            chosen.append((cut.entries, -INFINITY, cut.side))
+    return chosen

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 Status = highspy.HighsModelStatus
 ROW_BY_ROW = 2  # kRowwise
 ITERATION_SECONDS, ENTRY_SECONDS = 1e-5, 3e-9  # of the simplex method: one, and for each entry of the rows
+NO_LIMIT = 2**31 - 1
+MOST_ITERATIONS = 5_000  # of the simplex method; then an interior point is quicker, and a vertex is made of it
+INTERIOR_ITERATIONS = 100  # of the simplex method, that one of the interior point method counts as
 TIGHT = 1e-10  # the smallest tolerance that HiGHS knows
 
 
@@ -68,10 +71,15 @@ class _Meter:
 
     def call_back(self, kind: Any, message: str, state: Any, answer: Any, user: Any) -> None:
         try:
-            self.reach(state.simplex_iteration_count)
+            self.reach(_iterations_of(state))
             answer.user_interrupt = answer.user_interrupt or self.is_over()
         except Exception as error:
             self.fault, answer.user_interrupt = error, True
+
+
+def _iterations_of(state: Any) -> int:
+    """Of HiGHS's info, or of what it calls back with."""
+    return max(state.simplex_iteration_count, 0) + INTERIOR_ITERATIONS * max(state.ipm_iteration_count, 0)
 
 
 def _quiet_solver(meter: _Meter) -> Any:
@@ -81,6 +89,7 @@ def _quiet_solver(meter: _Meter) -> Any:
         solver.setOptionValue(option, value)
     solver.setCallback(meter.call_back, None)
     solver.startCallback(highspy.cb.HighsCallbackType.kCallbackSimplexInterrupt)
+    solver.startCallback(highspy.cb.HighsCallbackType.kCallbackIpmInterrupt)
     return solver
 
 
@@ -127,16 +136,30 @@ class Program:
         self.solver.deleteRows(len(numbers), numbers.astype(np.int32))
 
     def solve(self) -> Answer:
-        """Solves the program, from the last basis on."""
+        """Solves the program, from the last basis on; by an interior point where that takes long."""
+        for method, most_iterations in (("simplex", MOST_ITERATIONS), ("ipm", NO_LIMIT), ("simplex", NO_LIMIT)):
+            answer = self.solve_by(method, most_iterations)
+            if answer.outcome is not Outcome.UNFINISHED or self.meter.is_over():
+                break
+        return answer
+
+    def solve_by(self, method: str, most_iterations: int) -> Answer:
+        """`most_iterations` is of the simplex method, which also turns an interior point into a vertex."""
+        self.solver.setOptionValue("solver", method)
+        self.solver.setOptionValue("simplex_iteration_limit", most_iterations)
         self.meter.begin(self.solver.getNumNz())
         answer = solve(self.solver)
-        self.meter.end(self.solver.getInfo().simplex_iteration_count)
+        self.meter.end(_iterations_of(self.solver.getInfo()))
         return answer
 
     def basis(self) -> highspy.HighsBasis:
         return self.solver.getBasis()
 
     def start_from(self, basis: highspy.HighsBasis) -> None:
+        """A basis from before rows were added has the slacks of those in it."""
+        missing = self.solver.getNumRow() - len(basis.row_status)
+        if missing > 0:
+            basis.row_status = [*basis.row_status, *[highspy.HighsBasisStatus.kBasic] * missing]
         self.solver.setBasis(basis)
 
     def basic_rows(self) -> tuple[np.ndarray, np.ndarray]:

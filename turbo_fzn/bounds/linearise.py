@@ -13,9 +13,10 @@ from itertools import combinations, product
 
 import numpy as np
 
-from turbo_fzn.bounds import counting, energy, flows, logical, nonlinear, tours
+from turbo_fzn.bounds import counting, energy, flows, indices, logical, nonlinear, tours
 from turbo_fzn.bounds.cliques import groups, merge_pairs
 from turbo_fzn.bounds.linearizer import Linearizer, Stopped
+from turbo_fzn.bounds.loads import add_loads
 from turbo_fzn.bounds.relaxation import FALSE, Affine, Relaxation, negation
 from turbo_fzn.bounds.thresholds import add_thresholds
 from turbo_fzn.domains import INFINITY, IntSet
@@ -52,11 +53,12 @@ def _relax(m: Linearizer) -> Relaxation | None:
     _add_constraints(m)
     _add_differences(m)
     _add_meetings(m)
-    nonlinear.add_places(m)
+    indices.add_places(m)
     for machine in m.machines:
         energy.add_machine(m, machine)
     m.encoding.finish()
     add_thresholds(m)
+    add_loads(m)
     builder = m.builder
     builder.rows = merge_pairs(builder.rows, m.encoding.is_boolean, m.stopped)
     if m.stopped() or not any(objective.column in entries for entries, _, _ in builder.rows):
@@ -115,7 +117,7 @@ def _find_images(m: Linearizer) -> None:
             k = m.term(constraint.args[2])
             if len(terms) == 2 and k.column < 0:
                 m.encoding.relate(factors[0], terms[0], factors[1], terms[1], k.constant)
-            elif 3 <= len(terms) <= nonlinear.MOST_PLACES and k.column < 0:
+            elif 3 <= len(terms) <= indices.MOST_VARIABLES and k.column < 0:
                 m.places.append((factors, terms, k.constant))
 
 

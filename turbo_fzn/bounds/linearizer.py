@@ -122,7 +122,7 @@ class Linearizer:
         return list(map(self.term, expression))  # type: ignore[call-overload]
 
     def integers(self, expression: object) -> list[int]:
-        """Those of an array of parameters and literals; of literals there may be millions."""
+        """The values of an array of parameters and literals, of which there may be millions."""
         elements = self.model.arrays[expression].elements if type(expression) is Ref else expression
         if LITERALS.issuperset(map(type, elements)):  # type: ignore[call-overload]
             return list(map(int, elements))  # type: ignore[call-overload]

@@ -6,8 +6,7 @@ Products after McCormick (1976). The rows hold for the integers within the colum
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import product
-from math import floor, prod
+from math import floor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,9 +18,6 @@ from turbo_fzn.domains import INFINITY
 LEAST_EXCESS = 0.01
 LARGEST_ROOT = 2**25  # its square still fits the side of a row
 MOST_CHOICES = 256  # of an element constraint
-MOST_PLACES = 4  # variables of an equation that computes an index: an array of three dimensions
-MOST_TOGETHER = 2_000  # combinations of values of the others
-MOST_IN_ALL = 200_000
 
 
 def finite(low: int, high: int) -> bool:
@@ -172,50 +168,6 @@ def _name_values(m: Linearizer, index: Affine, chosen: list[tuple[Affine, Affine
         known = m.encoding.known(result, value)
         if known is not None:
             m.builder.add([*((1, literal) for literal in literals), (-1, known)], 0, 0)
-
-
-def add_places(m: Linearizer) -> None:
-    """Ties the truths of an index to those of the variables it is computed from, as in an array of two dimensions,
-    where each value of the index determines theirs."""
-    groups = [{term.column for term in terms} for terms in m.distinct]
-    left = MOST_IN_ALL
-    for factors, terms, k in m.places:
-        entries, constant = collect(zip(factors, terms))
-        sizes = {column: m.domain(column).size for column in entries}
-        index = max(sizes, key=sizes.__getitem__, default=-1)
-        size = prod(sizes.values()) // max(sizes.get(index, 0), 1)
-        if len(entries) < 3 or abs(entries[index]) != 1 or size > min(left, MOST_TOGETHER):
-            continue
-        left -= size
-        sign = entries.pop(index)
-        are_distinct = any(group.issuperset(entries) for group in groups)
-        _add_index(m, Affine(index, sign, 0), entries, k - constant, are_distinct)
-
-
-def _add_index(m: Linearizer, index: Affine, others: dict[int, int], k: int, are_distinct: bool) -> None:
-    """Adds the rows for index + the sum of the others = k; none where the index has no truths."""
-    if not m.encoding.has_all(index):
-        return
-    literals = m.encoding.all_values(index)
-    values = [m.encoding.all_values(Affine(column, 1, 0)) for column in others]
-    by_index: dict[int, tuple[int, ...]] = {}
-    if literals is None or None in values:
-        return
-    for chosen in product(*values):  # type: ignore[arg-type]
-        value = k - sum(factor * v for factor, v in zip(others.values(), chosen))
-        if value in literals and not (are_distinct and len(set(chosen)) < len(chosen)):
-            if value in by_index:
-                return  # the index does not determine the others
-            by_index[value] = chosen
-    for value, literal in literals.items():
-        if value not in by_index:
-            m.builder.add([(1, literal)], high=0)
-    for place, truths in enumerate(values):
-        sums: dict[int, list[tuple[int, Affine]]] = {}
-        for value, chosen in by_index.items():
-            sums.setdefault(chosen[place], []).append((1, literals[value]))
-        for value, truth in truths.items():  # type: ignore[union-attr]
-            m.builder.add([*sums.get(value, ()), (-1, truth)], 0, 0)
 
 
 def choose(m: Linearizer, chosen: list[tuple[Affine, Affine]], result: Affine) -> None:

@@ -17,6 +17,7 @@ from turbo_fzn.domains import INFINITY
 
 LARGEST_COEFFICIENT = 2**31  # products with a multiplier then fit into 64 bits
 LARGEST_SIDE = 2**52
+SHORT = 3  # terms of a sum
 
 
 class Affine(NamedTuple):
@@ -38,7 +39,7 @@ def negation(literal: Affine) -> Affine:
 Terms = Iterable[tuple[int, Affine]]
 
 
-class _Separator(Protocol):
+class Separator(Protocol):
     """A family of rows that is too large to list; only the violated ones are made."""
 
     def cuts(self, values: np.ndarray) -> Iterator[tuple[dict[int, int], int, float]]:
@@ -111,10 +112,10 @@ class Relaxation:
     sense: int
     variables: np.ndarray
     truths: dict[int, tuple[int, int]]
-    conflicts: _Separator
+    conflicts: Separator
     step: int = 1
     residue: int = 0
-    separators: Sequence[_Separator] = ()
+    separators: Sequence[Separator] = ()
     choices: Mapping[int, Meaning] = field(default_factory=dict)
 
     @property
@@ -136,7 +137,8 @@ class Builder:
         self.rows: list[tuple[dict[int, int], int, int]] = []
         self.truths: dict[int, tuple[int, int]] = {}
         self.choices: dict[int, Meaning] = {}
-        self.separators: list[_Separator] = []
+        self.separators: list[Separator] = []
+        self.implications: list[tuple[Affine, list[tuple[int, Affine]], int, int]] = []  # of short sums, as of `imply`
 
     def choice(self, meaning: Meaning) -> Affine:
         """A new 0-1 column whose value in a solution is `meaning` of the solution's values."""
@@ -199,6 +201,8 @@ class Builder:
         if literal.column < 0:
             return self.add(terms, low, high) if literal.constant else None
         terms = list(terms)
+        if len(terms) <= SHORT:
+            self.implications.append((literal, terms, low, high))
         least, greatest = self.range(terms)
         if low > max(least, -INFINITY):
             if low == greatest and len(terms) > 1:
@@ -219,7 +223,7 @@ class Builder:
             end = self.upper[column] if sign * value > 0 else self.lower[column]
             self.imply(literal, [(1, Affine(column, 1, 0))], end, end)
 
-    def finish(self, objective: int, sense: int, conflicts: _Separator) -> Relaxation:
+    def finish(self, objective: int, sense: int, conflicts: Separator) -> Relaxation:
         step, residue = self.lattice(objective)
         return Relaxation(
             np.array(self.lower, np.int64),

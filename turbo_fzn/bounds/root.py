@@ -98,9 +98,7 @@ class Root:
         self.listener.account(ROUND_SECONDS + ROW_SECONDS * len(self.rows))
         found = [*cutter.of_rows(), *cutter.of_tableau(self.program, MOST_TABLEAU_ROWS)]
         found += cutter.of_duals(answer.duals, self.relaxation.objective)
-        for separator in (self.relaxation.conflicts, *self.relaxation.separators):
-            for entries, side, excess in separator.cuts(answer.values):
-                found.append(cuts.Cut(entries, side, excess / sum(value * value for value in entries.values()) ** 0.5))
+        found += cuts.of_separators((self.relaxation.conflicts, *self.relaxation.separators), answer.values)
         chosen = cuts.select(found, MOST_CUTS)
         if chosen:
             self.drop_slack_cuts(answer)

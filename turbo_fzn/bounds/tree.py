@@ -1,30 +1,40 @@
 """Branch and bound over the linear relaxation, every leaf of it proved (certificate.py).
 
-A node is a box of bounds, narrowed by propagation; its bound is that of its certificate. A node is closed only by a
-certificate that its box has no better solution, or no solution at all, or by propagation. So the least bound of the
-open nodes is a proved bound of the objective. The node with the least bound is next (best first). The column to divide
-is chosen by the gains that dividing it has brought (pseudo-costs, Benichou et al. 1971). Where few of the columns are
-truths of values, they come first: fixing a value raises the bound, halving an amount does not. Integral points are
-offered as solutions.
+A node is a box of bounds, narrowed by propagation; its bound is that of its certificate. No node is dropped but by one
+that says that nothing in the box is better than the best solution known, or that nothing is in it at all, or by
+propagation. So the least bound of the open nodes is a proved bound on the objective. The node with the least bound is
+next (best first), and which column is divided is chosen by what dividing it has brought (pseudo-costs, Benichou et al.
+1971). Of columns that were hardly divided yet a few are tried first, by some iterations on both sides (reliability
+branching, Achterberg, Koch and Martin 2005). Rows without end, such as those of tours and loads, are stated at nodes,
+too; they hold in all boxes. Points that are integral are offered as solutions.
 """
 
 from __future__ import annotations
 
 import heapq
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from turbo_fzn.bounds.certificate import Certificate, Certifier, fix
+from turbo_fzn.bounds.cuts import of_separators, select
 from turbo_fzn.bounds.highs import Answer, Outcome, Program
-from turbo_fzn.bounds.listener import Listener
-from turbo_fzn.bounds.relaxation import Relaxation
+from turbo_fzn.bounds.listener import NO_SOLUTION, Listener
+from turbo_fzn.bounds.relaxation import LinearRows, Relaxation
 
 FRACTIONAL = 1e-5
 MOST_BYTES = 2**28  # of open nodes
-FEW = 1 / 3  # of the columns; with fewer truths, these are divided first
+MOST_ROUNDS = 4  # of cuts at a node, and one program less
+MOST_CUTS = 2000  # of the whole tree
+MOST_CUTS_AT_ONCE = 20
+MOST_PROBES = 8  # of a node
+RELIABLE = 2  # gains of a column on each side, and it is probed no more
+PROBE_ITERATIONS = 100
+MOST_GAIN = 1e15  # more is none
 NODE_SECONDS = 3e-4  # an estimate for a node without its linear program
 
 
@@ -50,9 +60,7 @@ class Tree:
         self.numbers = itertools.count()
         self.gains = np.zeros((2, relaxation.n_columns))
         self.counts = np.zeros((2, relaxation.n_columns))
-        truths = np.array(sorted(relaxation.truths), np.int64)
-        self.first = truths if len(truths) < FEW * relaxation.n_columns else truths[:0]  # to be divided before others
-        self.n_nodes = 0
+        self.n_nodes = self.n_cuts = 0
         self.least_point: int | None = None  # the least bound of boxes of one point, which need not be a solution
 
     def push(self, node: Node) -> None:
@@ -86,19 +94,34 @@ class Tree:
         self.program.restrict(lower, upper)
         if node.basis is not None:
             self.program.start_from(node.basis)
-        answer = self.program.solve()
-        certificate = self.certify(answer, lower, upper)
-        if certificate is not None and certificate.refutes:
-            return
         bound = node.bound
-        if certificate is not None and certificate.bound is not None and certificate.objective:
-            bound = max(bound, self.relaxation.round_up(certificate.bound))
-        if self.is_cut_off(bound):
-            return
+        for _ in range(MOST_ROUNDS):
+            answer = self.program.solve()
+            certificate = self.certify(answer, lower, upper)
+            if certificate is not None and certificate.refutes:
+                return
+            if certificate is not None and certificate.bound is not None and certificate.objective:
+                bound = max(bound, self.relaxation.round_up(certificate.bound))
+            if self.is_cut_off(bound):
+                return
+            if not self.add_cuts(answer):
+                break
         self.learn(node, answer)
         changes = self.tighten(node, certificate, lower, upper)
         if np.all(lower <= upper):
             self.divide(bound, changes, answer, lower, upper)
+
+    def add_cuts(self, answer: Answer) -> bool:
+        """Whether the point violates any of the rows without end, which hold in all boxes."""
+        if answer.outcome is not Outcome.OPTIMAL or self.n_cuts >= MOST_CUTS or not np.all(np.isfinite(answer.values)):
+            return False
+        chosen = select(list(of_separators(self.relaxation.separators, answer.values)), MOST_CUTS_AT_ONCE)
+        if chosen:
+            self.n_cuts += len(chosen)
+            rows = LinearRows.of(chosen)
+            self.program.add(rows)
+            self.certifier = Certifier(self.relaxation, self.certifier.rows.followed_by(rows))
+        return bool(chosen)
 
     def is_cut_off(self, bound: int) -> bool:
         return bound >= self.listener.best
@@ -131,10 +154,30 @@ class Tree:
         """Records the gain in the bound, for each unit that the parent's column moved, from dividing it."""
         if node.divided is not None and answer.outcome is Outcome.OPTIMAL:
             column, side, distance, before = node.divided
-            gain = (self.objective(answer) - before) / distance
-            if 0 <= gain < np.inf:
-                self.gains[side, column] += gain
-                self.counts[side, column] += 1
+            self.count(side, column, self.objective(answer) - before, distance)
+
+    def count(self, side: int, column: int, gain: float, distance: float) -> None:
+        """The gain for each unit that the column has moved."""
+        if 0 <= gain < MOST_GAIN:
+            self.gains[side, column] += gain / distance
+            self.counts[side, column] += 1
+
+    def probe(self, column: int, values: np.ndarray, before: float, basis: Any) -> None:
+        """Learns from a few iterations on each side of the column, and leaves the program as it was."""
+        lower, upper = self.program.lower.copy(), self.program.upper.copy()
+        below = int(np.floor(values[column]))
+        best = self.listener.best
+        most = best - before if best < NO_SOLUTION else max(abs(before), 1.0)  # more is as good as a proof
+        for side, ends in ((0, upper), (1, lower)):
+            end, ends[column] = int(ends[column]), below + side
+            self.program.restrict(lower, upper)
+            answer = self.program.solve_by("simplex", PROBE_ITERATIONS)
+            if answer.outcome is Outcome.INFEASIBLE or len(answer.values):
+                gain = most if answer.outcome is Outcome.INFEASIBLE else min(self.objective(answer) - before, most)
+                self.count(side, column, gain, abs(float(values[column]) - below - side))
+            ends[column] = end
+        self.program.restrict(lower, upper)
+        self.program.start_from(basis)
 
     def objective(self, answer: Answer) -> float:
         return self.relaxation.sense * float(answer.values[self.relaxation.objective])
@@ -148,37 +191,47 @@ class Tree:
             values = np.clip(answer.values, lower.astype(float), upper.astype(float))
         else:
             values = (lower.astype(float) + upper) / 2
-        column = self.choose(values, lower, upper)
+        basis = self.program.basis() if answer.outcome is Outcome.OPTIMAL else None
+        before = self.objective(answer) if basis is not None else 0.0
+        probe = partial(self.probe, values=values, before=before, basis=basis) if basis is not None else _know_nothing
+        column = self.choose(values, lower, upper, probe)
         if column is None:
             self.least_point = bound if self.least_point is None else min(bound, self.least_point)
             return
         value = float(values[column])
         below = int(np.clip(np.floor(value + FRACTIONAL), lower[column], upper[column] - 1))
-        basis = self.program.basis() if answer.outcome is Outcome.OPTIMAL else None
-        before = self.objective(answer) if basis is not None else 0.0
         for side, low, high in ((0, int(lower[column]), below), (1, below + 1, int(upper[column]))):
             distance = value - below if side == 0 else below + 1 - value
             divided = (column, side, distance, before) if basis is not None and distance > FRACTIONAL else None
             self.push(Node(bound, (*changes, (column, low, high)), basis, divided))
 
-    def choose(self, values: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> int | None:
-        """The column to divide: the largest fractional one of `first`, else the one with the largest product of
-        expected gains, else the narrowest that is not fixed; None where all are fixed."""
-        first = values[self.first]
-        broken = np.where(np.abs(first - np.rint(first)) > FRACTIONAL, first, 0)
-        if broken.max(initial=0) > 0:
-            return int(self.first[broken.argmax()])
+    def choose(
+        self, values: np.ndarray, lower: np.ndarray, upper: np.ndarray, probe: Callable[[int], None]
+    ) -> int | None:
+        """Of the fractional columns with the best expectations the one that is best after a probe; else any that is
+        not fixed."""
         above = values - np.floor(values)
         candidates = np.flatnonzero((above > FRACTIONAL) & (above < 1 - FRACTIONAL) & (lower < upper))
         if len(candidates) == 0:
             free = np.flatnonzero(lower < upper)
             return int(free[np.argmin((upper.astype(float) - lower)[free])]) if len(free) else None
+        score = self.score(candidates, above[candidates])
+        likely = candidates[np.argsort(-score, kind="stable")[:MOST_PROBES]]
+        for column in likely.tolist():
+            if self.counts[:, column].min() < RELIABLE:
+                probe(column)
+        return int(likely[np.argmax(self.score(likely, above[likely]))])
+
+    def score(self, candidates: np.ndarray, share: np.ndarray) -> np.ndarray:
+        """The products of the expected gains of both sides."""
         mean = self.gains.sum(axis=1) / np.maximum(self.counts.sum(axis=1), 1)
-        expected = (self.gains + mean[:, None]) / (self.counts + 1)
-        share = above[candidates]
-        down, up = expected[0, candidates] * share, expected[1, candidates] * (1 - share)
-        score = np.maximum(down, 1e-6) * np.maximum(up, 1e-6) + 1e-9 * share * (1 - share)
-        return int(candidates[np.argmax(score)])
+        expected = (self.gains[:, candidates] + mean[:, None]) / (self.counts[:, candidates] + 1)
+        down, up = expected[0] * share, expected[1] * (1 - share)
+        return np.maximum(down, 1e-6) * np.maximum(up, 1e-6) + 1e-9 * share * (1 - share)
+
+
+def _know_nothing(column: int) -> None:
+    """A probe where there is no basis to go on from."""
 
 
 def is_integral(values: np.ndarray) -> bool:

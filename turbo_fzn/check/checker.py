@@ -13,7 +13,7 @@ A new Checker checks names and numbers of arguments only; the tables are built o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain, islice
@@ -73,7 +73,7 @@ class Checker:
 
     @cached_property
     def lengths(self) -> dict[str, int]:
-        """Of the arrays with a name."""
+        """The number of elements of each array that has a name."""
         return {name: len(array.elements) for name, array in self.model.arrays.items()}
 
     @cached_property
@@ -151,6 +151,12 @@ class Checker:
         scalars = [int(values[name]) for name in self.integers.variables]
         return Assignment(scalars + tables.slots.constants, tables.elements, tables.elements_vector)
 
+    def declarations_hold(self, assignment: Assignment) -> bool:
+        """Whether domains and right-hand sides do, but for those of floats."""
+        values, tables = assignment.values, self.tables
+        equal = all(values[slot] == values[other] for _, slot, other in tables.equalities)
+        return equal and next(iter(tables.domains.failures(assignment)), None) is None
+
     def failed_constraints(self, assignment: Assignment) -> Iterator[int]:
         for group in self.tables.groups.values():
             yield from group.failures(assignment)
@@ -158,20 +164,10 @@ class Checker:
     def describe(self, constraint: Constraint, values: Mapping[str, float]) -> str:
         file, line, _ = self.model.locate(constraint.position)
         text = f"{constraint.name}({','.join(map(show, constraint.args))})"
-        names = islice(dict.fromkeys(self.names_in(constraint.args)), SHOWN_VALUES)
+        names = islice(dict.fromkeys(self.model.names_in(constraint.args)), SHOWN_VALUES)
         where = ", ".join(f"{name} = {values[name]}" for name in names)
         place = f"{file}:{line}" if file else f"line {line}"
         return f"{place}: {text} does not hold with {where or 'its constants'}"
-
-    def names_in(self, args: Iterable) -> Iterator[str]:
-        """The variables in the arguments, including elements of arrays."""
-        for arg in args:
-            if isinstance(arg, list):
-                yield from self.names_in(arg)
-            elif isinstance(arg, Ref) and arg in self.model.arrays:
-                yield from self.names_in(self.model.arrays[arg].elements)
-            elif isinstance(arg, Ref) and arg in self.model.variables:
-                yield arg
 
 
 def show(value: object) -> str:

@@ -19,6 +19,7 @@ An `Expression` is the first argument of `int_expression`, which XCSP3 has (its 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -169,3 +170,13 @@ class Model:
         """(file, line, column) of an offset in the text, both from 1."""
         line = self.text.count("\n", 0, position) + 1
         return self.file, line, position - self.text.rfind("\n", 0, position)
+
+    def names_in(self, args: Iterable) -> Iterator[str]:
+        """The variables named in the arguments of a constraint, arrays and their elements included."""
+        for arg in args:
+            if isinstance(arg, list):
+                yield from self.names_in(arg)
+            elif isinstance(arg, Ref) and arg in self.arrays:
+                yield from self.names_in(self.arrays[arg].elements)
+            elif isinstance(arg, Ref) and arg in self.variables:
+                yield arg

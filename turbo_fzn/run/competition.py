@@ -9,7 +9,7 @@ from turbo_fzn.run.output import NOTHING_COUNTED, MiniZincStyle, format_number, 
 
 if TYPE_CHECKING:
     from turbo_fzn.read.model import Model
-    from turbo_fzn.run.outcome import Finished, Solution
+    from turbo_fzn.run.outcome import Core, Finished, Solution
 
 INCOMPLETE = "d INCOMPLETE EXPLORATION"  # so ACE, a solver of XCSP3, says that there may be other or better solutions
 
@@ -30,6 +30,9 @@ class CompetitionStyle(MiniZincStyle):
         if held is not None:
             kind = "optimum" if "OPTIMUM" in status else "solution"
             write_line(self.stream, instantiation(held, self.model, kind))
+
+    def explain(self, core: Core) -> None:
+        write(self.stream, "".join(f"c {line}\n" for line in core.lines()))
 
     def end(self, finished: Finished) -> None:
         optimised = self.held is not None and self.held.objective is not None

@@ -2,9 +2,9 @@
 
     for event in events_of("model.fzn", options, interrupt): ...
 
-The first event is the `Prepared` model. Then come a `Solution` for each answer to print, a `Sample` at intervals if the
-options ask for a report, and at last one `Finished` with the outcome. The command (answering.py), the Python function
-(api.py) and the benches process these events, and may stop early.
+The first event is the `Prepared` model. Then come a `Solution` for each answer to print, a `Sample` at intervals if a
+report or the caller asks for them, and at last one `Finished` with the outcome. The command (answering.py), the Python
+function (api.py) and the benches process these events, and may stop early.
 """
 
 from __future__ import annotations
@@ -16,10 +16,12 @@ from dataclasses import replace
 from typing import Union
 
 from turbo_fzn.engine.variants import simplifies
+from turbo_fzn.errors import UsageError
 from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.files import suffix_of
 from turbo_fzn.read.model import Model
+from turbo_fzn.run.live import sample_seconds
 from turbo_fzn.run.outcome import Finished, SearchEvent
 from turbo_fzn.run.policy import check_names
 from turbo_fzn.run.prepare import log, prepare, set_precision, settle_root
@@ -48,6 +50,7 @@ class Run:
         self.options = replace(options, simplify=options.simplify and simplifies(options.variant))
         self.prepared: Prepared | None = None
         self.search: Search | None = None
+        self.sample_seconds = sample_seconds(options)
 
     def prepare(self) -> Prepared:
         """The model at its root fixpoint. Raises Interrupted, and the errors of the file or the model."""
@@ -61,6 +64,8 @@ class Run:
         if suffix_of(path) == ".tnf":
             from turbo_fzn.tnf.text import read
 
+            if self.options.project is not None:
+                raise UsageError("--project: a model in ternary normal form has no variables with names")
             tnf = read(path)
             set_precision(tnf, self.options.float_precision)
             return settle_root(Prepared(tnf), self.interrupt)
@@ -80,7 +85,7 @@ class Run:
         event."""
         prepared = self.prepared or self.prepare()
         yield prepared
-        self.search = Search(prepared, self.options, self.interrupt)
+        self.search = Search(prepared, self.options, self.interrupt, self.sample_seconds)
         yield from self.search.events()
 
     def so_far(self, n_solutions: int, best: float | None) -> Finished:

@@ -1,7 +1,8 @@
 """The answer as a stream of JSON: `--json-stream`. One object a line, for every language of the input.
 
 The types are those of MiniZinc's own stream (handbook, "Machine-readable JSON output format"), with the same fields:
-`solution`, `status`, `statistics`, `warning` and `error`. One more, `bound`, tells what is proved of the objective.
+`solution`, `status`, `statistics`, `warning` and `error`. Two more are ours: `bound` tells what is proved of the
+objective, and `core` which constraints contradict each other (`--explain`).
 docs/guide/json.md describes all of them.
 
 Warnings arise in any thread, and stdout belongs to the main one, which a signal may interrupt: so they wait in a queue
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from turbo_fzn.options import Options
     from turbo_fzn.read.model import Model
-    from turbo_fzn.run.outcome import Finished, Sample, Solution
+    from turbo_fzn.run.outcome import Core, Finished, Sample, Solution
     from turbo_fzn.tnf.language import Output
 
 ERRORS: dict[type[BaseException], str] = {  # what an error is said to be; all others are internal ones
@@ -77,6 +78,10 @@ class JsonStyle(MiniZincStyle):
         if bound is not None and bound != self.bound:
             self.bound = bound
             send(self.stream, {"type": "bound", "bound": bound, "time": now()})
+
+    def explain(self, core: Core) -> None:
+        titles = [constraint.title for constraint in core.constraints]
+        send(self.stream, {"type": "core", "constraints": titles, "minimal": core.minimal, "time": now()})
 
     def end(self, finished: Finished) -> None:
         self.print_held()

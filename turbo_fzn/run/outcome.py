@@ -57,4 +57,34 @@ class Finished:
         return "SATISFIED" if self.n_solutions else "UNKNOWN"
 
 
+class Named(NamedTuple):
+    """A constraint as its source calls it: by its name, or by what it is, with the values of its loops; and where it
+    stands."""
+
+    title: str
+    place: str
+
+    def __str__(self) -> str:
+        return self.title if self.title.startswith(self.place) else f"{self.title} ({self.place})"
+
+
+@dataclass(frozen=True)
+class Core:
+    """Constraints that have no solution together: proved. `minimal`: without any one of them there is a solution."""
+
+    constraints: list[Named]
+    minimal: bool
+
+    def lines(self) -> list[str]:
+        """A text: what the core is, and a line for each constraint."""
+        if not self.constraints:
+            return ["the domains of the variables alone have no solution"]
+        several = len(self.constraints) > 1
+        said = f"these {len(self.constraints)} constraints have" if several else "this constraint has"
+        rest = ", and with one less there is one:" if several else ":"
+        less = ":" if not several else ", but fewer of them may have none, too:"
+        first = f"{said} no solution{' together' * several}{rest if self.minimal else less}"
+        return [first, *(f"  {constraint}" for constraint in self.constraints)]
+
+
 SearchEvent = Union[Solution, Sample, Finished]

@@ -10,6 +10,7 @@ the process at any time. The other styles are those of the XCSP3 competitions (c
 | the end | `==========` where the whole space was searched | `s OPTIMUM FOUND`, `s SATISFIABLE`, … | `status` |
 | whether it was searched | the same | `d COMPLETE EXPLORATION` or `d INCOMPLETE EXPLORATION` | `status` |
 | statistics | `%%%mzn-stat: name=value` | `d name value` | `statistics` |
+| why there is no solution | `% ` and text, then `%%%mzn-core: ["name", …]` | `c ` and text | `core` |
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ if TYPE_CHECKING:  # the status lines are also used before NumPy is loaded
 
     from turbo_fzn.options import Options
     from turbo_fzn.read.model import Model
-    from turbo_fzn.run.outcome import Finished, Sample, Solution
+    from turbo_fzn.run.outcome import Core, Finished, Sample, Solution
     from turbo_fzn.tnf.language import Output
 
 SEPARATOR = "----------"
@@ -118,6 +119,13 @@ class MiniZincStyle:
     def print_values(self, solution: Solution) -> None:
         lines = [f"{item.name} = {_format_value(item, values)};\n" for item, values in solution.outputs]
         write(self.stream, "".join(lines) + SEPARATOR + "\n")
+
+    def explain(self, core: Core) -> None:
+        """Why there is no solution, before the end; the last line is for programs, a list in JSON."""
+        import json  # only here: it takes a while
+
+        titles = json.dumps([constraint.title for constraint in core.constraints], ensure_ascii=False)
+        write(self.stream, "".join(f"% {line}\n" for line in core.lines()) + f"%%%mzn-core: {titles}\n")
 
     def end(self, finished: Finished) -> None:
         self.print_held()

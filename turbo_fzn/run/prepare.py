@@ -24,6 +24,7 @@ from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt, Interrupted
 from turbo_fzn.read.model import Call, Goal, Model
 from turbo_fzn.run.prepared import Prepared
+from turbo_fzn.run.projection import names_of, projected
 from turbo_fzn.tnf.language import TNF
 from turbo_fzn.tnf.simplify import simplify
 
@@ -34,6 +35,8 @@ T = TypeVar("T")
 
 def prepare(model: Model, options: Options, interrupt: Interrupt) -> Prepared:
     """Lowers, simplifies and propagates the root. Raises Interrupted, ModelError or EngineError."""
+    if options.project is not None:
+        model = projected(model, names_of(options.project))
     start = time.monotonic()
     orders = symmetries(model) if breaks_symmetry(model, options) else []
     lowered = lower(model, options.simplify, orders)

@@ -1,6 +1,6 @@
 """The search of a prepared model: drives an engine, has its solutions checked, and yields the answers.
 
-`Search.events` yields a `Solution` for each answer to print, a `Sample` at intervals if a report is asked for, then one
+`Search.events` yields a `Solution` for each answer to print, a `Sample` at intervals if they are asked for, then one
 `Finished`. Every solution is checked against the original FlatZinc before it is yielded (judge.py). The engine works in
 parallel: while the host prints, the ring fills, and only the best of the improving solutions that arrive together is
 checked. If several optimal solutions are wanted, a second search enumerates them, with the objective fixed.
@@ -26,7 +26,7 @@ from turbo_fzn.run import report
 from turbo_fzn.run.answers import Distinct, Everything, Improvements, output_determines_all
 from turbo_fzn.run.engines import begin_bounding, decide_job, make_engine
 from turbo_fzn.run.judge import Judge
-from turbo_fzn.run.live import Live, sample_seconds
+from turbo_fzn.run.live import Live
 from turbo_fzn.run.outcome import Finished, SearchEvent, Solution
 from turbo_fzn.run.prepare import log, log_phase, settle_root
 from turbo_fzn.run.prepared import Prepared
@@ -68,8 +68,8 @@ class Search:
     `close` closes the engine after the last answer: freeing its resources must neither delay nor lose an answer.
     """
 
-    def __init__(self, prepared: Prepared, options: Options, interrupt: Interrupt):
-        self.prepared, self.options, self.interrupt = prepared, options, interrupt
+    def __init__(self, prepared: Prepared, options: Options, interrupt: Interrupt, sampled: float | None = None):
+        self.prepared, self.options, self.interrupt, self.sampled = prepared, options, interrupt, sampled
         interrupt.halt = self.halt
         self.engine: Engine | None = None
         self.start = time.monotonic()
@@ -214,7 +214,7 @@ class Search:
             self.start = time.monotonic()
         log_phase("engine", time.monotonic() - start, tnf)
         sense = 0 if self.objective_is_fixed else tnf.sense
-        self.live = Live(self.start, sense, sample_seconds(self.options), self.options.verbose, self.meaning)
+        self.live = Live(self.start, sense, self.sampled, self.options.verbose, self.meaning)
         self.interrupt.settle()
         complete = yield from self.drive(engine, make_choice(engine), limit)
         complete = complete or self.is_proved()

@@ -159,7 +159,7 @@ class _Reader:
         return Ref("")
 
     def name_constants(self, argument: object, elements: list) -> Hashable:
-        """The same for the same constants; those of a name, which many constraints may share, are looked at once."""
+        """A key that equal constants share. A named array, which many constraints may have, is looked at once."""
         key = "constants", self.name(("constants", *elements))
         if type(argument) is Ref:
             self.constants[argument] = key

@@ -31,7 +31,7 @@ class Fused:
 
 
 def fuse(tnf: TNF, kept: np.ndarray) -> Fused:
-    """Those of a TNF at its root fixpoint. Variables that are `kept` (bool [n]) stay."""
+    """The fused rows of a TNF at its root fixpoint. Variables that are `kept` (bool [n]) stay."""
     left = outsourced(tnf, kept)
     places = np.flatnonzero(~left.absorbed)
     rest = replace(tnf, op=tnf.op[places], x=tnf.x[places], y=tnf.y[places], z=tnf.z[places])

@@ -19,7 +19,7 @@ TOTAL = (Op.ADD, Op.MUL, Op.MIN, Op.MAX, Op.EQ, Op.LEQ, Op.ELEMENT)  # have a re
 
 @dataclass(frozen=True)
 class Outsourced:
-    """Of a TNF with n variables and m rows: the `absorbed` rows (bool [m]), the `links` that leave with them (bool
+    """For a TNF with n variables and m rows: the `absorbed` rows (bool [m]), the `links` that leave with them (bool
     [n]), and of these rows those that define links, operands first (int32)."""
 
     absorbed: np.ndarray
@@ -48,7 +48,7 @@ def outsourced(tnf: TNF, kept: np.ndarray) -> Outsourced:
 
 
 def _definitions(rows: Rows, gone: np.ndarray, links: np.ndarray) -> np.ndarray:
-    """Of each link the first of the rows that have gone and define it (int64 [n], or NOBODY)."""
+    """The first row that has gone and defines the link, for each link (int64 [n], or NOBODY)."""
     definition = np.full(len(links), NOBODY)
     defining = np.flatnonzero(gone & rows.defines & links[rows.tnf.x])[::-1]
     definition[rows.tnf.x[defining]] = defining
@@ -56,7 +56,7 @@ def _definitions(rows: Rows, gone: np.ndarray, links: np.ndarray) -> np.ndarray:
 
 
 def _ranks(rows: Rows, definition: np.ndarray, links: np.ndarray) -> np.ndarray:
-    """Of each link how many definitions follow one another up to it (int64 [n]); NOBODY where that is never said."""
+    """How many definitions follow one another up to each link (int64 [n]); NOBODY where that is never said."""
     rank = np.where(links, NOBODY, 0)
     open_links = np.flatnonzero(links & (definition != NOBODY))
     for step in range(1, len(open_links) + 1):

@@ -35,7 +35,7 @@ from turbo_fzn.run.prepare import prepare
 
 
 def rows_text(rows: Iterable[tuple[int, ...]]) -> str:
-    """As MiniZinc writes them."""
+    """The rows as an array literal of MiniZinc."""
     return "[|" + "|".join(",".join(map(str, row)) for row in rows) + "|]"
 
 

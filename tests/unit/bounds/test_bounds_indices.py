@@ -44,6 +44,7 @@ constraint turbo_all_different([x,y,z]);
 constraint int_lin_eq([1,1,-1],[p,q,total],0);
 solve minimize total;
 """  # 5: 2, 3, 1
+MAY_BE_EQUAL = MATRIX.replace("constraint turbo_all_different([x,y,z]);\n", "")
 SQUARES = """
 var 0..40: x :: output_var; var 0..40: y :: output_var; var 0..40: z :: output_var;
 var 0..1600: p; var 0..1600: q; var 0..1600: r; var 0..4800: total;
@@ -77,7 +78,14 @@ solve minimize total;
 
 @pytest.mark.parametrize(
     ("text", "with_cuts", "bound"),
-    [(OFFSET, False, -14), (MATRIX, False, 5), (HOLE, False, 10), (LOST, False, 13), (SQUARES, True, 561)],
+    [
+        (OFFSET, False, -14),
+        (MATRIX, False, 5),
+        (MAY_BE_EQUAL, False, 5),
+        (HOLE, False, 10),
+        (LOST, False, 13),
+        (SQUARES, True, 561),
+    ],
 )
 def test_the_relaxation_is_as_strong_as_can_be(text: str, with_cuts: bool, bound: int) -> None:
     beside = beside_of(text)
@@ -110,6 +118,41 @@ constraint array_int_element(i,cost,p);
 constraint int_lin_eq([1,1,-1],[p,y,total],0);
 solve minimize total;
 """  # x and y differ from 2, and x may be 3
+
+
+def placed(flows: dict[tuple[int, int], int], distances: list[int], places: int) -> str:
+    """A quadratic assignment: things at different places, and between two of them flow times distance."""
+    things = sorted({thing for pair in flows for thing in pair})
+    lines = [f"var 1..{places}: x{thing} :: output_var;" for thing in things]
+    lines += [f"var 1..{places * places}: i{a}_{b}; var 0..99: d{a}_{b};" for a, b in flows] + ["var 0..9999: total;"]
+    lines.append(f"constraint turbo_all_different([{','.join(f'x{thing}' for thing in things)}]);")
+    for a, b in flows:
+        lines.append(f"constraint int_lin_eq([{places},1,-1],[x{a},x{b},i{a}_{b}],{places});")
+        lines.append(f"constraint array_int_element(i{a}_{b},{distances},d{a}_{b});")
+    names = ",".join(f"d{a}_{b}" for a, b in flows)
+    lines.append(f"constraint int_lin_eq({[*flows.values(), -1]},[{names},total],0);")
+    return "\n".join([*lines, "solve minimize total;"])
+
+
+def test_things_that_differ_cannot_all_be_beside_one_of_them() -> None:
+    """Four places in a row: two of three are next to the one in the middle, not the third."""
+    row = [abs(a - b) for a in range(4) for b in range(4)]
+    beside = beside_of(placed({(0, 1): 1, (2, 0): 1, (0, 3): 1}, row, 4))
+    relaxation = beside.make()
+    assert relaxation is not None
+    beside.boxes.attach(relaxation)
+    Root(relaxation, beside).settle()
+    assert beside.bound == 4
+
+
+def test_no_product_of_truths_excludes_a_solution() -> None:
+    for number in range(8):
+        random = Random(f"products/{number}")
+        pairs = random.sample([(a, b) for a in range(4) for b in range(4) if a != b], 4)
+        flows = {pair: random.choice((-1, 1, 2, 5)) for pair in pairs if pair[::-1] not in pairs or pair < pair[::-1]}
+        text = placed(flows, [random.randint(0, 9) for _ in range(16)], 4)
+        verdict, _, _ = judge_bounds(parse_text(text), random)
+        assert verdict.kind == "right", verdict.fault
 
 
 def test_a_sum_that_is_no_index_makes_no_truths() -> None:

@@ -7,43 +7,119 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from support.relaxations import beside_of
+from turbo_fzn.bounds import tree as tree_module
+from turbo_fzn.bounds.beside import Beside
 from turbo_fzn.bounds.cliques import Conflicts
 from turbo_fzn.bounds.relaxation import LinearRows, Relaxation
-from turbo_fzn.bounds.tree import Tree
+from turbo_fzn.bounds.root import Root
+from turbo_fzn.bounds.tree import RELIABLE, Node, Tree
+
+SQUARES = """
+var 0..40: x :: output_var; var 0..40: y :: output_var; var 0..40: z :: output_var;
+var 0..1600: p; var 0..1600: q; var 0..1600: r; var 0..9999: total;
+constraint int_lin_le([-3,-5,-7],[x,y,z],-200);
+constraint int_times(x,x,p);
+constraint int_times(y,y,q);
+constraint int_times(z,z,r);
+constraint int_lin_eq([1,1,1,-1],[p,q,r,total],0);
+solve minimize total;
+"""
+LEAST = min(
+    x * x + y * y + z * z for x in range(41) for y in range(41) for z in range(41) if 3 * x + 5 * y + 7 * z >= 200
+)
 
 
-def tree_of(n_truths: int, n_columns: int) -> Tree:
-    """The first columns are truths."""
+def tree_of(n_columns: int) -> Tree:
     ends = np.zeros(n_columns, np.int64), np.full(n_columns, 9, np.int64)
-    truths = {column: (n_columns - 1, column) for column in range(n_truths)}
     rows = LinearRows.of([({0: 1}, 0, 9)])
-    relaxation = Relaxation(*ends, rows, n_columns - 1, 1, np.arange(n_columns), truths, Conflicts())
+    relaxation = Relaxation(*ends, rows, n_columns - 1, 1, np.arange(n_columns), {}, Conflicts())
     return Tree(relaxation, SimpleNamespace(), SimpleNamespace(rows=rows), SimpleNamespace())  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(("values", "chosen"), [([0.2, 0.9, 1, 4.5], 1), ([0.2, 0, 1, 4.5], 0), ([0, 1, 1, 4.5], 3)])
-def test_of_few_truths_the_one_nearest_to_1_comes_first(values: list[float], chosen: int) -> None:
-    tree = tree_of(3, 12)
-    point = np.array(values + [0.0] * 8)
-    tree.gains[:, 3] = tree.counts[:, 3] = 5  # by what it has brought this one would be chosen
-    assert tree.choose(point, *tree_ends(tree)) == chosen
-
-
-def test_many_truths_are_columns_like_others() -> None:
-    tree = tree_of(6, 12)
-    tree.gains[:, 8], tree.counts[:, 8] = 50, 5
-    point = np.array([0.9, 0.4, 0, 0, 0, 0, 0, 0, 4.5, 0, 0, 0])
-    assert tree.choose(point, *tree_ends(tree)) == 8
-
-
-def test_a_fixed_column_is_not_divided() -> None:
-    tree = tree_of(3, 12)
-    lower, upper = tree_ends(tree)
-    lower[0] = upper[0] = 1
-    point = np.where(np.arange(12) == 4, 2.5, np.where(np.arange(12) == 0, 1.0, 0.0))
-    assert tree.choose(point, lower, upper) == 4
-    assert tree.choose(np.zeros(12), upper, upper) is None
 
 
 def tree_ends(tree: Tree) -> tuple[np.ndarray, np.ndarray]:
     return tree.relaxation.lower.copy(), tree.relaxation.upper.copy()
+
+
+def learn_nothing(column: int) -> None:
+    """A probe."""
+
+
+def test_the_column_is_divided_that_has_brought_most_on_both_sides() -> None:
+    tree = tree_of(6)
+    point = np.array([0.9, 0.4, 0, 0, 4.5, 0])
+    tree.counts[:] = RELIABLE
+    tree.gains[:, 4], tree.gains[0, 1] = 50, 500
+    assert tree.choose(point, *tree_ends(tree), learn_nothing) == 4
+
+
+def test_columns_that_were_hardly_divided_are_probed_and_others_are_not() -> None:
+    """What the probe says decides."""
+    tree = tree_of(6)
+    point = np.array([0.5, 0.5, 0.5, 0, 0, 0])
+    tree.gains[:, 0], tree.counts[:, 0] = 5, RELIABLE
+    probed = []
+
+    def probe(column: int) -> None:
+        probed.append(column)
+        tree.gains[:, column], tree.counts[:, column] = (90 if column == 2 else 1), 1
+
+    assert tree.choose(point, *tree_ends(tree), probe) == 2 and sorted(probed) == [1, 2]
+
+
+def test_a_fixed_column_is_not_divided() -> None:
+    tree = tree_of(12)
+    lower, upper = tree_ends(tree)
+    lower[0] = upper[0] = 1
+    point = np.where(np.arange(12) == 4, 2.5, np.where(np.arange(12) == 0, 1.0, 0.0))
+    assert tree.choose(point, lower, upper, learn_nothing) == 4
+    assert tree.choose(np.zeros(12), upper, upper, learn_nothing) is None
+
+
+KNAPSACK = """
+array [1..6] of var 0..3: x :: output_array([1..6]) = [a,b,c,d,e,f];
+var 0..3: a; var 0..3: b; var 0..3: c; var 0..3: d; var 0..3: e; var 0..3: f; var 0..999: total;
+constraint int_lin_le([41,37,53,29,61,47],[a,b,c,d,e,f],263);
+constraint int_lin_le([23,51,19,44,35,31],[a,b,c,d,e,f],201);
+constraint int_lin_eq([40,47,39,38,50,41,-1],[a,b,c,d,e,f,total],0);
+solve maximize total;
+"""
+
+
+def grown(text: str) -> tuple[Tree, Beside]:
+    """The tree at the root of a model, without cuts."""
+    beside = beside_of(text)
+    relaxation = beside.make()
+    assert relaxation is not None
+    beside.boxes.attach(relaxation)
+    root = Root(relaxation, beside)
+    root.settle()
+    tree = Tree(relaxation, root.program, root.certifier, beside)
+    tree.push(Node(root.bound, (), None))
+    return tree, beside
+
+
+def test_a_probe_learns_and_leaves_the_program_as_it_was() -> None:
+    tree, _ = grown(KNAPSACK)
+    before = tree.program.solve()
+    basis, ends = tree.program.basis(), (tree.program.lower.copy(), tree.program.upper.copy())
+    column = int(np.argmax(np.abs(before.values - np.rint(before.values))))
+    tree.probe(column, before.values, tree.objective(before), basis)
+    assert tree.counts[:, column].tolist() == [1, 1] and np.all(tree.gains[:, column] >= 0)
+    assert tree.gains[:, column].max() > 0
+    assert all(np.array_equal(now, then) for now, then in zip((tree.program.lower, tree.program.upper), ends))
+    after = tree.program.solve()
+    assert np.array_equal(after.values, before.values) and tree.program.meter.iterations <= 1
+
+
+@pytest.mark.parametrize("rounds", [1, tree_module.MOST_ROUNDS])
+def test_rows_without_end_are_stated_at_nodes_and_bases_from_before_go_on(monkeypatch, rounds: int) -> None:
+    """A sum of squares, whose lines come as cuts: without them a node's bound is that of the root's three lines."""
+    monkeypatch.setattr(tree_module, "MOST_ROUNDS", rounds)
+    tree, beside = grown(SQUARES)
+    n_rows = len(tree.certifier.rows)
+    beside.tell(1 + LEAST)
+    while tree.can_rise() and not (tree.bound is not None and tree.bound >= beside.best):
+        tree.step()
+    assert beside.best == LEAST and (tree.bound is None or tree.bound >= LEAST)
+    assert tree.n_cuts == len(tree.certifier.rows) - n_rows == tree.program.solver.getNumRow() - n_rows > 0

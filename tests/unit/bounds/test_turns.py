@@ -78,6 +78,23 @@ def test_iterations_are_accounted_for_while_a_linear_program_is_being_solved():
     assert sum(seconds for seconds, late in parts if not late) > 0.9 * iterations * unit and iterations > 100
 
 
+def test_a_linear_program_that_takes_long_is_solved_by_an_interior_point(monkeypatch):
+    seconds: list[float] = []
+    program = linear_program(seconds.append)
+    expected = program.solve()
+    by_simplex = sum(seconds)
+    monkeypatch.setattr(highs, "MOST_ITERATIONS", 10)
+    seconds.clear()
+    program = linear_program(seconds.append)
+    answer = program.solve()
+    assert program.solver.getInfo().ipm_iteration_count > 0 and sum(seconds) > 0 and by_simplex > 0
+    assert answer.outcome is expected.outcome is highs.Outcome.OPTIMAL
+    objective = int(np.argmax(program.solver.getLp().col_cost_))
+    assert answer.values[objective] == pytest.approx(expected.values[objective])
+    positions, columns = program.basic_rows()
+    assert len(positions) == len(columns) > 0  # a vertex, from which it goes on, and cuts can be made
+
+
 def test_what_fails_while_a_linear_program_is_being_solved_is_raised_behind_it():
     """Within the callback of HiGHS an exception would end the process."""
 

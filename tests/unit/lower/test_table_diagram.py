@@ -86,7 +86,7 @@ def all_but_one(n: int) -> list[Row]:
 
 @pytest.mark.parametrize("n", [6, 7])
 def test_a_table_with_a_small_diagram_has_few_rows(n):
-    """Of 719 tuples of six, and of 5,039 tuples of seven: truth values of the tuples would be 8,000 and 65,000 rows."""
+    """Tables of 719 and of 5,039 tuples, whose truth values alone would need 8,000 and 65,000 rows."""
     domains, rows = [list(range(n))] * (n + 1), all_but_one(n)
     one, two = (lower(parse_text(model_text(domains, rows, constraints(n, k)))).tnf.n_rows for k in (1, 2))
     assert two - one < 5 * n * 2 ** (n - 1)

@@ -194,8 +194,7 @@ class Layout:
         return every[self.tnf.lower[every] < self.tnf.upper[every]].astype(np.int32)
 
     def _degrees(self) -> np.ndarray:
-        """The initial failure weights (int32 [n]): the number of rows that watch a variable (dom/wdeg, Boussemart et
-        al. 2004)."""
+        """Initial failure weights (int32 [n]): the rows that watch a variable (dom/wdeg, Boussemart et al. 2004)."""
         watches = self.arrays["watches"]
         return np.ascontiguousarray(watches[:, 3] - watches[:, 0], np.int32)
 
@@ -241,8 +240,7 @@ class Layout:
 
     @property
     def store_bytes(self) -> int:
-        """The size of one block's store on a GPU: bounds, flags, queued rows, and marks of retired rows if it retires
-        rows."""
+        """The size of one block's store on a GPU: bounds, flags, queued rows, and marks of retired rows if any."""
         return self.plain_store_bytes + bool(self.settings.retires) * self.marks_bytes
 
     @property

@@ -44,7 +44,7 @@ def count(problem: Problem, arrays: dict[str, np.ndarray]) -> None:
 
 
 def _wake_lists(wides: Sequence[Wide], n_sides: int) -> np.ndarray:
-    """As `linear_wakes` of fused.py: the wide rows that a change of each side wakes (int32)."""
+    """The wide rows that a change of each side wakes (int32), in the form of `linear_wakes` of fused.py."""
     pairs = [np.empty((0, 2), np.int64)]
     for row, wide in enumerate(wides):
         of_head = [(variable, ends) for variable, ends in zip(wide.head, HEAD_WAKES[wide.kind])]

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from turbo_fzn.domains import BOOLEAN, INFINITY, UNBOUNDED, IntSet
 from turbo_fzn.errors import ModelError
-from turbo_fzn.read.model import NO_ANNOTATIONS, Expression, Model, Ref, Text, Variable
+from turbo_fzn.read.model import NO_ANNOTATIONS, Call, Expression, Model, Ref, Text, Variable
 from turbo_fzn.read.model import Constraint as Item
 from turbo_fzn.read.xcsp3.expressions import Term, as_comparison, at_most, with_constants
 from turbo_fzn.read.xcsp3.ranges import Range, is_truth, range_of
@@ -85,7 +85,9 @@ class Emitter:
         if known is None:
             expression, operands = item
             known = self.terms[item] = self.variable(self.domain_of(expression, operands))
-            self.add("int_expression", shifted(expression), [known, *operands])
+            defines = [Call("defines_var", [known])]
+            arguments = [shifted(expression), [known, *operands]]
+            self.model.constraints.append(make(("int_expression", arguments, defines, self.position)))
         return known
 
     def domain_of(self, expression: Expression, operands: Sequence[Ref | int]) -> IntSet:

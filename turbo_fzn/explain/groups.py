@@ -1,0 +1,159 @@
+"""The constraints of a model as a modeller knows them: groups of what one constraint of the source has become.
+
+MiniZinc writes one constraint as several of FlatZinc. Annotations say where each comes from:
+
+| annotation | says |
+|---|---|
+| `mzn_constraint_name` | the name of the constraint: `constraint :: "rest" …` |
+| `mzn_expression_name` | the name of a part of it, as of the comparison in `forall(…)((…) :: "of Ann")` |
+| `mzn_path` | the places of the constraint and of its parts, and the values of its loops |
+| `defines_var` | that it only gives a value to a variable, which MiniZinc has introduced |
+
+A path is a list of steps between semicolons, each `file|line|column|line|column|what`, where `what` is `i=1` in a loop.
+
+A group is all that has one name, or one place, and the same values of loops in the file of the constraint; where there
+is neither, a constraint is a group of its own. An element of XCSP3, or one member of its groups, is a group by its `id`
+or its `note`.
+
+A constraint that defines an introduced variable belongs to all groups that speak of the variable: MiniZinc shares it
+between them. So a group says, without the rest of the model, what the constraint of the source says. One that defines
+what no group speaks of is taken as any other constraint. Domains of variables, and right-hand sides, belong to no group
+and always hold.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from pathlib import PurePath
+from typing import NamedTuple
+
+from turbo_fzn.check.checker import show
+from turbo_fzn.read.model import Call, Constraint, Model
+from turbo_fzn.run.outcome import Named
+
+CONSTRAINT_NAME = "mzn_constraint_name"
+_BINDING = re.compile(r"[^|;=]+=[^|;=]*")  # the value of a loop, as in i=1
+_XCSP3_TAG = re.compile(r"<\s*(\w+)([^<>]*)")
+_XCSP3_NAME = re.compile(r"""\b(id|note)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
+
+
+class Group(NamedTuple):
+    """`constraints`: their numbers in the model."""
+
+    named: Named
+    constraints: frozenset[int]
+
+
+class _Origin(NamedTuple):
+    """Where a constraint comes from; fields are empty where nothing says it."""
+
+    name: str
+    place: str
+    bindings: tuple[str, ...]
+
+
+def groups_of(model: Model) -> list[Group]:
+    """In the order of the model."""
+    definitions = _definitions(model)
+    defining = {number for numbers in definitions.values() for number in numbers}
+    spoken_of: dict[int, frozenset[int]] = {
+        number: _with_definitions(model, number, definitions)
+        for number in range(len(model.constraints))
+        if number not in defining
+    }
+    unused = defining.difference(*spoken_of.values())
+    spoken_of |= {number: _with_definitions(model, number, definitions) for number in unused}
+    members: dict[object, set[int]] = defaultdict(set)
+    origins: dict[object, tuple[_Origin, int]] = {}
+    for number, origin in _origins(model, sorted(spoken_of)):
+        key = (origin.name or origin.place, origin.bindings) if origin.name or origin.place else number
+        members[key] |= spoken_of[number]
+        origins.setdefault(key, (origin, number))
+    return [Group(_named(model, *origins[key]), frozenset(numbers)) for key, numbers in members.items()]
+
+
+def _definitions(model: Model) -> dict[str, list[int]]:
+    """The constraints that only define an introduced variable, by its name."""
+    found: dict[str, list[int]] = defaultdict(list)
+    for number, constraint in enumerate(model.constraints):
+        call = _annotation(constraint, "defines_var")
+        variable = model.variables.get(call.args[0]) if call is not None and isinstance(call.args[0], str) else None
+        if variable is not None and "var_is_introduced" in variable.annotations:
+            found[variable.name].append(number)
+    return found
+
+
+def _with_definitions(model: Model, number: int, definitions: dict[str, list[int]]) -> frozenset[int]:
+    """A constraint, and what defines the introduced variables that it speaks of, and that those speak of, …"""
+    reached, ahead = {number}, [number]
+    while ahead:
+        for name in variables_of(model, model.constraints[ahead.pop()]):
+            new = [one for one in definitions.get(name, ()) if one not in reached]
+            reached.update(new)
+            ahead += new
+    return frozenset(reached)
+
+
+def variables_of(model: Model, constraint: Constraint) -> Iterator[str]:
+    """The names of the variables in a constraint, and those that right-hand sides make equal to them."""
+    for name in model.names_in(constraint.args):
+        yield name
+        yield from model.names_in([model.variables[name].value])
+
+
+def _annotation(constraint: Constraint, name: str) -> Call | None:
+    """The first of this name that has an argument."""
+    calls = (one for one in constraint.annotations if isinstance(one, Call) and one.name == name and one.args)
+    return next(calls, None)
+
+
+def _text_of(constraint: Constraint, name: str) -> str:
+    call = _annotation(constraint, name)
+    return call.args[0] if call is not None and isinstance(call.args[0], str) else ""
+
+
+def _origins(model: Model, numbers: Iterable[int]) -> Iterator[tuple[int, _Origin]]:
+    """What has no name has that of a constraint from the same place."""
+    if model.language == "XCSP3":
+        yield from ((number, _xcsp3_origin(model, model.constraints[number])) for number in numbers)
+        return
+    found = [(number, _origin(model.constraints[number])) for number in numbers]
+    named = ((origin.place, _text_of(model.constraints[number], CONSTRAINT_NAME)) for number, origin in found)
+    names = {place: name for place, name in named if name and place}
+    yield from ((number, origin._replace(name=origin.name or names.get(origin.place, ""))) for number, origin in found)
+
+
+def _origin(constraint: Constraint) -> _Origin:
+    names = _text_of(constraint, CONSTRAINT_NAME), _text_of(constraint, "mzn_expression_name")
+    name = ": ".join(filter(None, names))
+    steps = [step.split("|") for step in _text_of(constraint, "mzn_path").split(";")]
+    if len(steps[0]) < 5:
+        return _Origin(name, "", ())
+    file, line, column, last_line, last_column = steps[0][:5]
+    end = last_column if line == last_line else f"{last_line}.{last_column}"
+    own = [step[5] for step in steps if step[0] == file and len(step) == 6 and _BINDING.fullmatch(step[5])]
+    return _Origin(name, f"{PurePath(file).name}:{line}.{column}-{end}", tuple(own))
+
+
+def _xcsp3_origin(model: Model, constraint: Constraint) -> _Origin:
+    """Each member of a group of XCSP3 is an element at a place of its own."""
+    file, line, column = model.locate(constraint.position)
+    place = f"{PurePath(file).name}:{line}.{column}"
+    tag = _XCSP3_TAG.match(model.text, constraint.position)
+    names = {name: first or second for name, first, second in _XCSP3_NAME.findall(tag[2])} if tag else {}
+    name = names.get("id") or names.get("note") or ""
+    return _Origin(name, place, ())
+
+
+def _named(model: Model, origin: _Origin, number: int) -> Named:
+    constraint = model.constraints[number]
+    place = origin.place
+    if not place and constraint.position >= 0:
+        file, line, _ = model.locate(constraint.position)
+        place = f"{PurePath(file).name or 'line'}:{line}"
+    where = f" [{', '.join(origin.bindings)}]" if origin.bindings else ""
+    if origin.name or origin.place:
+        return Named((origin.name or origin.place) + where, place)
+    return Named(f"{constraint.name}({','.join(map(show, constraint.args))})", place)

@@ -1,0 +1,50 @@
+"""`--project x,y`: the output is these variables and arrays, so that with `-a` each combination of their values is an
+answer once, whatever the other variables may be: answers.py sees to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from turbo_fzn.domains import IntSet
+from turbo_fzn.errors import UsageError
+from turbo_fzn.read.model import Array, Call, Model, Ref, Variable
+from turbo_fzn.spellings import no_such
+
+
+def names_of(text: str) -> list[str]:
+    """The names in a list with commas."""
+    return [name for name in map(str.strip, text.split(",")) if name]
+
+
+def projected(model: Model, names: Sequence[str]) -> Model:
+    """The model with these variables and arrays of variables as its output. Raises UsageError for other names."""
+    if model.language == "XCSP3":
+        raise UsageError("--project: an answer to an XCSP3 instance has all of its variables")
+    arrays = {name for name, array in model.arrays.items() if array.is_variable}
+    declared = [name for name in (*model.variables, *arrays) if not _is_introduced(model, name)]
+    if unknown := [name for name in names if name not in model.variables and name not in arrays]:
+        raise UsageError(f"--project: {no_such('no variable', unknown, sorted(declared))}")
+    return replace(
+        model,
+        variables={name: _shown(one, name in names) for name, one in model.variables.items()},
+        arrays={name: _shown_array(one, name in names) for name, one in model.arrays.items()},
+    )
+
+
+def _is_introduced(model: Model, name: str) -> bool:
+    item = model.variables.get(name) or model.arrays[name]
+    return "var_is_introduced" in item.annotations
+
+
+def _shown(variable: Variable, is_shown: bool) -> Variable:
+    others = [annotation for annotation in variable.annotations if annotation != "output_var"]
+    return replace(variable, annotations=[*others, Ref("output_var")] if is_shown else others)
+
+
+def _shown_array(array: Array, is_shown: bool) -> Array:
+    """One that is printed already keeps its shape."""
+    shapes = [one for one in array.annotations if isinstance(one, Call) and one.name == "output_array"]
+    others = [annotation for annotation in array.annotations if annotation not in shapes]
+    shapes = shapes or [Call("output_array", [[IntSet.interval(1, len(array.elements))]])]
+    return replace(array, annotations=[*others, *shapes] if is_shown else others)
