@@ -15,6 +15,7 @@
 #   make cpmpy      the examples of the page about CPMpy, with PyPI's CPMpy and OR-Tools beside it
 #   make pycsp3     what the page about XCSP3 says of PyCSP3 and ACE, with PyPI's pycsp3
 #   make docker-check   lint the Dockerfiles, without Docker
+#   make release-check  build and try wheel and source distribution of the last commit, as a release does
 #   make install    make the solver known to MiniZinc    make uninstall      take it away again
 #   make clean      remove what make made
 #
@@ -58,7 +59,7 @@ provide = $(1) >/dev/null 2>&1 || { \
   else echo "$(2) is missing. Type: sudo apt-get install $(2)" >&2; false; fi; }
 
 .PHONY: all venv compiler demo test test-all test-slow test-gpu test-variants fuzz soak coverage mutate bench bench-anytime journal \
-        check check-kernels cpmpy pycsp3 docker-check docs look newest-minizinc install uninstall clean
+        check check-kernels cpmpy pycsp3 docker-check release-check docs look newest-minizinc install uninstall clean
 
 all: $(TESTED) compiler
 	@$(RUN) -m turbo_fzn --build-kernels
@@ -177,6 +178,13 @@ cpmpy: $(TESTED) compiler
 
 pycsp3: $(TESTED) compiler
 	@$(RUN) tests/tools/try_pycsp3.py
+
+# Takes ten minutes on two cores: two wheels are built and compared.
+release-check: $(READY) compiler
+ifneq ($(VENV),none)
+	@$(VENV)/bin/pip install --quiet --disable-pip-version-check --editable '.[release]'
+endif
+	@$(RUN) tests/tools/release.py
 
 docker-check: $(TESTED)
 	@$(RUN) tests/tools/docker.py
