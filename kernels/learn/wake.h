@@ -18,7 +18,6 @@
 #include "literal.h"
 #include "parts.h"
 #include "sides.h"
-#include "wide.h"
 
 constexpr i32 NOT_QUEUED = -2;
 

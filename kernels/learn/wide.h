@@ -8,10 +8,7 @@
 
 #include "../core/assert.h"
 #include "../core/interval.h"
-#include "literal.h"
 #include "parts.h"
-#include "sides.h"
-#include "trail.h"
 
 DEVICE const Wide& wide_at(const Problem* p, i32 row) {
   ASSERT(is_wide(p, row));

@@ -41,12 +41,14 @@ LOWER: dict[str, Values] = {
     "lower.globals.automata.STEP_LIMIT": (0, 5),
     "lower.globals.counting.VALUES_LIMIT": (0, 1, 5),
     "lower.globals.different.CLAUSES_FOR_EACH_PAIR": (0, 1),
+    "lower.globals.different.LEAST_WHOLE": (2, 4, NEVER),
     "lower.globals.different.PAIRS_AT_ONCE": (1, 4),
     "lower.globals.different.PERMUTATION_LIMIT": (0, 2, 3),
     "lower.globals.own.CELLS_LIMIT": (0, 6),
     "lower.globals.own.SUPPORTS_LIMIT": (0, 4),
     "lower.globals.packing.CELLS_FOR_EACH_PAIR": (0, 1, NEVER),
     "lower.globals.packing.FILLED": (0.0, 0.1, 1.0),
+    "lower.globals.packing.LEAST_WHOLE": (2, 4, NEVER),
     "lower.globals.scheduling.CELLS_FOR_EACH_PAIR": (0, NEVER),
     "lower.globals.table.ALONE_LIMIT": (0, 1, 8, 30),
     "lower.globals.table.AT_ONCE": (1, 8),
@@ -178,7 +180,7 @@ ENGINE: dict[str, Values] = {
     "engine.together.team.EXCHANGE_SECONDS": (0.0,),
     "engine.together.team.EXCHANGE_SHARE": (1.0,),
     "engine.together.tree.BLOCKS_A_RESERVE": (1, 2),
-    "engine.together.tree.MEAL": (1, 2),
+    "engine.together.tree.PORTION": (1, 2),
     "engine.together.tree.RICHER": (1,),
     "engine.together.tree.STOCK": (1, 2),
     "ranks.ranks.NEWS_SECONDS": (0.0,),
@@ -199,7 +201,7 @@ THRESHOLDS: dict[str, Values] = {name: values for family in FAMILIES for name, v
 # Not varied: by why, the names. A whole module is named without a constant.
 KEPT: dict[str, str] = {
     "a number that means something, or that code is to stay within": """
-        bounds.listener.NO_SOLUTION bounds.highs tnf.spans.UNKNOWN tnf.links.NOBODY
+        bounds.listener.NO_SOLUTION bounds.highs tnf.spans.UNKNOWN tnf.links.NOBODY lower.inner.NOBODY
         lower.columns.NO_ROW lower.expression_columns.NEGATIVE lower.trees.KEY_BITS lower.power.LARGEST_EXPONENT
         engine.abi.abi engine.abi.float_abi engine.contract engine.abi.records engine.abi.header run.profiler
         run.bounding.RELAXATION

@@ -27,7 +27,16 @@ from turbo_fzn.engine.abi.abi import LEARNERS
 from turbo_fzn.tnf.language import Op
 
 # The bits of LEARN_WITHOUT.
-PARTS = {"rules": 1, "lifting": 2, "minimisation": 4, "phases": 8, "splits": 16, "leaps": 128, "fusion": 256}
+PARTS = {
+    "rules": 1,
+    "lifting": 2,
+    "minimisation": 4,
+    "phases": 8,
+    "splits": 16,
+    "leaps": 128,
+    "fusion": 256,
+    "wide": 512,
+}
 STATISTIC = re.compile(r"^%%%mzn-stat: (\w+)=(.*)$", re.MULTILINE)
 ENDED = re.compile(r"^(==========|=====UNSATISFIABLE=====)$", re.MULTILINE)
 WITH_FLAGS = "import sys; from turbo_fzn.engine.toolchain import compiler; compiler.CPU_FLAGS.extend({flags!r});"

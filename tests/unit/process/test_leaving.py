@@ -34,18 +34,23 @@ def test_whatever_fails_on_the_way_the_rest_is_done_and_the_process_ends(monkeyp
 
 BY_ITSELF = """
 from turbo_fzn.process import leaving
-import turbo_fzn.{module}
+import turbo_fzn.{module} as module
+{begun}
 print([do.__module__ for do in leaving._to_do])
 """
 
 
 @pytest.mark.parametrize(
-    ("module", "asked"),
-    [("process.stopping", []), ("cli", []), ("engine.toolchain.compiler", ["turbo_fzn.engine.toolchain.compiler"])],
+    ("module", "begun", "asked"),
+    [
+        ("process.stopping", "", []),
+        ("cli", "", []),
+        ("engine.toolchain.compiler", "", []),
+        ("engine.toolchain.compiler", "module._temporary_folder()", ["turbo_fzn.engine.toolchain.compiler"]),
+    ],
 )
-def test_only_who_would_leave_something_behind_asks_for_anything(module, asked):
-    """No module is known by name to the process: what it leaves behind, each says itself when it is imported."""
-    done = subprocess.run(
-        [sys.executable, "-c", BY_ITSELF.format(module=module)], capture_output=True, text=True, timeout=PATIENCE
-    )
+def test_only_who_would_leave_something_behind_asks_for_anything(module, begun, asked):
+    """No module is known by name to the process: what it leaves behind, each says itself when it begins with it."""
+    script = BY_ITSELF.format(module=module, begun=begun)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=PATIENCE)
     assert (done.stdout, done.stderr) == (f"{asked}\n", "")
