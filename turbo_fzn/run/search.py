@@ -279,8 +279,7 @@ class Search:
                 if time.monotonic() > ready:
                     self.judge.make_ready()
                     ready = math.inf
-            arrived, new = [], arrived
-            answers = choice.worth_printing(new)
+            arrived, answers = [], choice.worth_printing(arrived)
             wanted = answers[: limit - self.n_solutions] if limit else answers
             all_told = (yield from self.tell(wanted, engine, hurry)) and all_told
             if not running:
