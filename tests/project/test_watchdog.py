@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from support.command import PATIENCE
 from support.places import TESTS
 
@@ -60,6 +62,7 @@ def test_a_test_that_hangs_is_told_with_the_stacks_of_all_threads_and_processes(
     assert "in wait_in_the_child" in done.stderr
 
 
+@pytest.mark.slow  # for it runs
 def test_a_process_that_runs_is_told_without_its_stack(tmp_path):
     """Whose frames move: to write them could end it."""
     done = watched(tmp_path, RUNS, 1)
