@@ -10,6 +10,7 @@ import subprocess
 import sys
 import sysconfig
 import zipfile
+from configparser import ConfigParser
 from pathlib import Path
 
 import pytest
@@ -32,12 +33,20 @@ def source_files(folder: Path, *patterns: str) -> set[str]:
     return {path.relative_to(folder).as_posix() for path in paths}
 
 
+def test_every_folder_of_the_package_but_the_benches_is_installed():
+    settings = ConfigParser()
+    settings.read(ROOT / "setup.cfg")
+    named = set(settings["options"]["packages"].split()) - {"turbo_fzn.kernels", "turbo_fzn.share"}
+    folders = {path.parent.relative_to(ROOT) for path in (ROOT / "turbo_fzn").rglob("__init__.py")}
+    assert named == {".".join(folder.parts) for folder in folders} - {"turbo_fzn.bench"}
+
+
 @pytest.mark.slow
 def test_the_wheel_holds_every_source_file_that_is_needed_to_run(wheel):
     names = set(zipfile.ZipFile(wheel).namelist())
     kernels = source_files(ROOT / "kernels", "*")
     library = source_files(ROOT / "share", "*.mzn")
-    sources = source_files(ROOT / "turbo_fzn", "*.py", "flatzinc.*", "py.typed")
+    sources = source_files(ROOT / "turbo_fzn", "*.py", "*.lark", "*.terminals", "py.typed")
     package = {name for name in sources if not is_bench(name)}
     assert kernels and library and {"read/flatzinc.lark", "read/flatzinc.terminals"} <= package
     assert {f"turbo_fzn/kernels/{name}" for name in kernels} <= names
