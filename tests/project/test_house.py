@@ -208,3 +208,16 @@ def test_no_docstring_leaves_its_subject_to_another_one(tmp_path, monkeypatch):
     assert [complaint.rsplit("begins with ")[1] for complaint in found] == [
         "'The same.'", "'Of which some.'", "'Those that hold.'", "'As above.'",
     ]  # fmt: skip
+
+
+def test_no_file_names_a_place_in_somebodys_checkout(tmp_path, monkeypatch):
+    from tools import house
+
+    assert list(house.elsewhere(house.text_files())) == []
+    monkeypatch.setattr(house, "ROOT", tmp_path)
+    (tmp_path / "docs").mkdir()
+    place = "/".join(("", "home", "me", "tests", ""))
+    (tmp_path / "docs" / "page.md").write_text(f"tests/data/x.mzn\nhttps://host/tests/x\nx\t{place}x.mzn|5\n")
+    (tmp_path / "picture.png").write_bytes(b"\0" + place.encode())
+    found = list(house.elsewhere(house.text_files()))
+    assert found == [f"docs/page.md:3: {place} is a place in somebody's checkout"]

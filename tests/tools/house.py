@@ -1,19 +1,21 @@
 """The rules of CONTRIBUTING.md that a program can check: `make check`.
 
 Lines, functions and files have a length that they must not exceed, in the package, the kernels, the tests and the
-examples. A docstring has its own subject: it does not begin with words that only continue another one (`ELLIPSES`). For
-the functions of the package and of the kernels the median, the 90th percentile and the maximum of length and cyclomatic
-complexity (McCabe 1976; counted by lizard) are printed, so that a trend shows. Ruff and mypy read their settings from
+examples. A docstring has its own subject: it does not begin with words that only continue another one (`ELLIPSES`). No
+file names a place in somebody's checkout (`CHECKOUT`), as tools write it into what they leave behind. For the functions
+of the package and of the kernels the median, the 90th percentile and the maximum of length and cyclomatic complexity
+(McCabe 1976; counted by lizard) are printed, so that a trend shows. Ruff and mypy read their settings from
 pyproject.toml and setup.cfg.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 import statistics
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import lizard
@@ -23,6 +25,8 @@ LINE_CHARACTERS, FUNCTION_LINES, FILE_LINES = 120, 40, 400
 PYTHON, KERNELS = ("turbo_fzn", "tests", "examples", "site", "setup.py"), "kernels"
 KERNEL_SUFFIXES = (".h", ".cu", ".cpp")
 ELLIPSES = ("The same", "Of ", "Those ", "As ")
+SOURCES = (".ci", "docs", "examples", "kernels", "share", "site", "tests", "turbo_fzn")
+CHECKOUT = re.compile(r"""(?<![\w./}\])*:"-])(/[\w.-]+)+/(tests|turbo_fzn|kernels)/""")
 
 
 def python_files(*places: str) -> list[Path]:
@@ -73,6 +77,22 @@ def vague(paths: list[Path]) -> Iterator[str]:
                 yield f"{path.relative_to(ROOT)}:{number}: a docstring begins with {text[:20]!r}"
 
 
+def text_files() -> Iterator[Path]:
+    """The files that a person or a program reads as text: of the top level and of the folders of SOURCES."""
+    folders = (path for name in SOURCES for path in (ROOT / name).rglob("*") if "__pycache__" not in path.parts)
+    for path in sorted([*ROOT.glob("*"), *folders]):
+        if path.is_file() and b"\0" not in path.read_bytes():
+            yield path
+
+
+def elsewhere(paths: Iterable[Path]) -> Iterator[str]:
+    """A complaint for each line with an absolute path of a file of this project."""
+    for path in paths:
+        for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
+            if found := CHECKOUT.search(line):
+                yield f"{path.relative_to(ROOT)}:{number}: {found[0]} is a place in somebody's checkout"
+
+
 def spread(numbers: list[int]) -> str:
     """Median/90th percentile/maximum."""
     return f"{statistics.median(numbers):.0f}/{sorted(numbers)[len(numbers) * 9 // 10]}/{max(numbers)}"
@@ -86,6 +106,7 @@ def describe(title: str, paths: list[Path]) -> str:
 
 def main() -> int:
     complaints = [*too_long(python_files(*PYTHON) + kernel_files()), *vague(python_files(*PYTHON))]
+    complaints += elsewhere(text_files())
     print("\n".join(complaints))
     print("median/90th percentile/maximum")
     print(describe("package", python_files("turbo_fzn")))
