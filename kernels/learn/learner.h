@@ -314,7 +314,7 @@ DEVICE const Problem* rows_of(const Block& b, Problem& own) {
 OUTLINE bool run_learner(Block& b, char* memory) {
   Problem own;
   const Problem* p = rows_of(b, own);
-  Learner l = {};
+  WholeLearner l = {};
   l.block = &b;
   l.problem = p;
   l.statistics = &p->learn_statistics[b.index];

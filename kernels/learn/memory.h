@@ -26,10 +26,7 @@
 #include "wake.h"
 #include "wide.h"
 
-struct Learner {
-  const Block* block;
-  const Problem* problem;
-  LearnStatistics* statistics;
+struct WholeLearner : Learner {
   Sides sides;
   Trail trail;
   Wakes wakes;
@@ -48,13 +45,9 @@ struct Learner {
   Exchange exchange;
 };
 
-DEVICE const Block& block(const Learner& l) { return *l.block; }
-DEVICE const Problem* problem(const Learner& l) { return l.problem; }
-DEVICE LearnStatistics& statistics(const Learner& l) { return *l.statistics; }
-
-#define FOUND(Type, name)                          \
-  DEVICE Type& name(Learner& l) { return l.name; } \
-  DEVICE const Type& name(const Learner& l) { return l.name; }
+#define FOUND(Type, name)                                                     \
+  DEVICE Type& name(Learner& l) { return static_cast<WholeLearner&>(l).name; } \
+  DEVICE const Type& name(const Learner& l) { return static_cast<const WholeLearner&>(l).name; }
 
 FOUND(Sides, sides)
 FOUND(Trail, trail)
@@ -87,7 +80,7 @@ DEVICE i64 fixed_bytes(const Problem* p) {
 
 // Divides `bytes` of memory among the parts of the learner; the clauses get most of the shared rest. False when it is
 // too little.
-DEVICE bool lay_out(Learner& l, char* memory, i64 bytes) {
+DEVICE bool lay_out(WholeLearner& l, char* memory, i64 bytes) {
   const Problem* p = l.problem;
   Room room = {memory};
   i64 rest = bytes - fixed_bytes(p), entries = rest / 5 / (ENTRY_BYTES + ANALYSIS_BYTES);

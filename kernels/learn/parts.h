@@ -1,8 +1,8 @@
 // The parts of a learner: one from each header that has a state.
 //
 // A part is a struct with its own memory. Its header computes the bytes of its arrays of fixed sizes, and takes them
-// from the learner's memory; memory.h defines the learner with all parts and adds the bytes up. The other headers only
-// declare the learner, and reach a part by the function of its name, as with the state of a block (block.h).
+// from the learner's memory; memory.h adds the parts to the learner, and the bytes up. What all headers know of a
+// learner is here; they reach a part by the function of its name, as with the state of a block (block.h).
 #pragma once
 
 #include "../core/store.h"
@@ -20,11 +20,16 @@ DEVICE i32 n_all_rows(const Problem* p) { return p->n_rows + p->n_linears + p->n
 DEVICE bool is_linear(const Problem* p, i32 row) { return p->n_rows <= row && row < p->n_rows + p->n_linears; }
 DEVICE bool is_wide(const Problem* p, i32 row) { return p->n_rows + p->n_linears <= row && row < n_all_rows(p); }
 
-struct Learner;
+// Each one is a WholeLearner (memory.h).
+struct Learner {
+  const Block* block;
+  const Problem* problem;
+  LearnStatistics* statistics;
+};
 
-DEVICE const Block& block(const Learner& l);
-DEVICE const Problem* problem(const Learner& l);
-DEVICE LearnStatistics& statistics(const Learner& l);
+DEVICE const Block& block(const Learner& l) { return *l.block; }
+DEVICE const Problem* problem(const Learner& l) { return l.problem; }
+DEVICE LearnStatistics& statistics(const Learner& l) { return *l.statistics; }
 
 // Declares how a part is reached.
 #define PART(Type, name)   \

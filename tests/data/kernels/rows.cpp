@@ -25,7 +25,7 @@ extern "C" i64 explain_rows(const Problem* problem, const bound_t* lower, const 
   memset(&state, 0, sizeof state);
   LearnStatistics counted = {};
   Records records = {words, 0, capacity};
-  Learner l = {};
+  WholeLearner l = {};
   l.problem = problem;
   l.statistics = &counted;
   l.restarts.role = METHOD_FINDER;
