@@ -249,8 +249,8 @@ print("done")
 
 
 def at_fixed_addresses() -> list[str]:
-    """A command before another one, since a ThreadSanitizer can be older than what kernels make random today; none where
-    the system does not allow it."""
+    """The command that runs another one without random addresses, which an older ThreadSanitizer needs on a new kernel;
+    empty where the system does not allow it."""
     command = ["setarch", platform.machine(), "-R"]
     allowed = shutil.which("setarch") and subprocess.run([*command, "true"], capture_output=True).returncode == 0
     return command if allowed else []
