@@ -59,6 +59,8 @@ DEVICE value_t cut_off(wide_t v) {
 DEVICE value_t multiply(value_t a, value_t b) { return cut_off((wide_t)a * b); }
 
 DEVICE bool is_empty(Interval v) { return v.l > v.u; }
+DEVICE bool is_single(Interval v) { return v.l == v.u; }
+DEVICE bool is_same(Interval a, Interval b) { return a.l == b.l && a.u == b.u; }
 DEVICE void make_empty(Interval& v) { v.u = v.l - 1; }
 DEVICE void raise(Interval& v, value_t lower) { if (lower > v.l) v.l = lower; }
 DEVICE void reduce(Interval& v, value_t upper) { if (upper < v.u) v.u = upper; }

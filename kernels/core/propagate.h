@@ -250,10 +250,6 @@ DEVICE void propagate_operator(const Block& b, Row r, Interval& x, Interval& y, 
   }
 }
 
-DEVICE bool is_single(Interval i) { return i.l == i.u; }
-
-DEVICE bool is_same(Interval a, Interval b) { return a.l == b.l && a.u == b.u; }
-
 // Whether all values in the box satisfy the row. It may be false although they do, but not true where they do not.
 // `checked`: the row has run on this very box, and did not fail.
 DEVICE bool is_entailed(i32 op, Interval x, Interval y, Interval z, bool checked) {
@@ -267,24 +263,6 @@ DEVICE bool is_entailed(i32 op, Interval x, Interval y, Interval z, bool checked
     default: return false;
   }
 }
-
-// Notes that the row has no solution. Returns false, for callers to return.
-DEVICE bool refute(const Block& b, i32 row) {
-  block_max(&propagation(b).culprit, row);
-  return fail(b);
-}
-
-// The result of a run: whether all values left to the row's variables satisfy it, where rows retire; and whether it has
-// changed a bound, where the caller needs that (sweep.h).
-constexpr i32 RUN_ENTAILED = 1;
-constexpr i32 RUN_CHANGED = 2;
-#if SWEEP
-typedef i32 Told;
-#define TELL(changed, entailed) ((entailed ? RUN_ENTAILED : 0) | (changed ? RUN_CHANGED : 0))
-#else
-typedef bool Told;
-#define TELL(changed, entailed) (entailed)
-#endif
 
 #ifdef FLOATS
 // Propagates a row over real variables (floats/propagate.h): a function of its own, to keep that of other rows small.

@@ -19,6 +19,18 @@
 // Whether a row may retire that is found to be entailed by a run that has `changed` something, or not.
 #define MAY_RETIRE(changed) (RETIRES_ROWS && (WARP_LANES == 1 || !(changed)))
 
+// The result of a run: whether all values left to the row's variables satisfy it, where rows retire; and whether it has
+// changed a bound, where the caller needs that (sweep.h).
+constexpr i32 RUN_ENTAILED = 1;
+constexpr i32 RUN_CHANGED = 2;
+#if SWEEP
+typedef i32 Told;
+#define TELL(changed, entailed) ((entailed ? RUN_ENTAILED : 0) | (changed ? RUN_CHANGED : 0))
+#else
+typedef bool Told;
+#define TELL(changed, entailed) (entailed)
+#endif
+
 DEVICE bool is_retired(const Block& b, i32 row) { return b.entailed[row >> 5] >> (row & 31) & 1; }
 
 // Retires the row. Each row is in the list at most once, so the list has room.

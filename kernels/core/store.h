@@ -102,6 +102,12 @@ DEVICE bool fail(const Block& b) {
   return false;
 }
 
+// Notes that the row has no solution. Returns false, for callers to return.
+DEVICE bool refute(const Block& b, i32 row) {
+  block_max(&propagation(b).culprit, row);
+  return fail(b);
+}
+
 // Notes that a part of the search was left out: neither the whole search nor a limited one may claim to be complete.
 DEVICE void give_up(const Block& b) {
   if (claim(b).limited) claim(b).given_up = 1;

@@ -4,7 +4,6 @@
 #include "../core/assert.h"
 #include "../core/float_abi.h"
 #include "../core/interval.h"
-#include "../core/propagate.h"
 #include "../core/retire.h"
 #include "../core/store.h"
 #include "rows.h"
