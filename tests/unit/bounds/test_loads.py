@@ -10,13 +10,8 @@ from random import Random
 import numpy as np
 import pytest
 
-from turbo_fzn.bounds.linearise import linearise
+from support.relaxations import beside_of
 from turbo_fzn.bounds.loads import Loads
-from turbo_fzn.options import Options
-from turbo_fzn.process.interrupt import Interrupt
-from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.run.bounding import root_bounds
-from turbo_fzn.run.prepare import prepare
 
 CAPACITY = 7
 DEPOTS = 2
@@ -102,9 +97,7 @@ class Case:
 
 
 def loads_of_case(case: Case) -> list[Loads]:
-    model = parse_text(case.text())
-    prepared = prepare(model, Options(), Interrupt(None))
-    relaxation = linearise(model, *root_bounds(prepared))
+    relaxation = beside_of(case.text()).make()
     assert relaxation is not None
     return [separator for separator in relaxation.separators if isinstance(separator, Loads)]
 
