@@ -83,7 +83,7 @@ RELAXATION = [
          "test_bounds_indices.py -k images_of"),
     host("relaxation", "a column is divided without a probe", "bounds/tree.py",
          "if self.counts[:, column].min() < RELIABLE:", "if False:", "test_bounds_tree.py"),
-    host("relaxation", "no rows without end are stated at nodes", "bounds/tree.py",
+    host("relaxation", "no cuts are added at nodes", "bounds/tree.py",
          "if not self.add_cuts(answer):", "if True:", "test_bounds_tree.py"),
     host("relaxation", "it is made to its end behind a stop", "run/bounding.py",
          "lambda: self.beside.stopped)", "lambda: False)", f"{BOUNDS} -k once_the_search"),
