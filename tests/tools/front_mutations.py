@@ -3,10 +3,6 @@ whom. See mutations.py."""
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for who runs it as a script
 from tools.mutation import host, kernel
 
 ROW = "test_spans.py"
