@@ -32,7 +32,7 @@ RELAXATION = [
     host("relaxation", "no least cut is looked for", "bounds/tours.py",
          "yield least_cut(both)", "yield from ()", GLOBAL_ROWS),
     host("relaxation", "what fits exactly needs one part more", "bounds/loads.py",
-         "-(-needs.astype(np.int64) // whole)", "needs.astype(np.int64) // whole + 1", "test_loads.py"),
+         "-(-needs // np.maximum(whole, 1))", "needs // np.maximum(whole, 1) + 1", "test_loads.py"),
     host("relaxation", "the first customer of a part needs nothing", "bounds/loads.py",
          "low - need, high)", "low, high)", "test_loads.py"),
     host("relaxation", "loads are seen in one direction only", "bounds/loads.py",
