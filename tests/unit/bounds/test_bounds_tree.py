@@ -119,6 +119,19 @@ def test_cuts_are_added_at_nodes_and_bases_from_before_them_go_on(monkeypatch, r
     assert tree.n_cuts == len(tree.certifier.rows) - n_rows == tree.program.solver.getNumRow() - n_rows > 0
 
 
+def test_a_basis_from_before_cuts_is_started_from() -> None:
+    tree, _ = grown(SQUARES)
+    answer = tree.program.solve()
+    before, n_rows = tree.program.basis(), len(tree.certifier.rows)
+    assert tree.add_cuts(answer)
+    tree.program.solve()
+    assert list(tree.program.basis().row_status)[:n_rows] != list(before.row_status)
+    tree.program.start_from(before)
+    now = tree.program.basis()
+    assert list(now.col_status) == list(before.col_status) and list(now.row_status) == list(before.row_status)
+    assert len(now.row_status) == n_rows + tree.n_cuts
+
+
 def test_the_cuts_of_nodes_count_among_those_of_the_relaxation() -> None:
     root = root_of(SQUARES)
     beside = root.listener
