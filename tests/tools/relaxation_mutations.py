@@ -69,7 +69,7 @@ RELAXATION = [
     host("relaxation", "products of truths are not counted", "bounds/indices.py",
          "if len(terms) > 1:", "if False:", INDICES),
     host("relaxation", "products of truths of one variable count for another", "bounds/indices.py",
-         "else _turned(literals)", "else literals", INDICES),
+         "else _transposed(literals)", "else literals", INDICES),
     host("relaxation", "an interior point is left to the simplex method", "bounds/highs.py",
          '("ipm", NO_LIMIT), ', "", "test_turns.py -k interior"),
     host("relaxation", "a line is above the square", "bounds/nonlinear.py",
