@@ -3,10 +3,6 @@ whom. See mutations.py."""
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for who runs it as a script
 from tools.mutation import host, kernel
 
 ROW = "test_spans.py"
@@ -113,6 +109,8 @@ TABLES = [
          "if relation.is_all_different and", "if False and", PAIR_TESTS),
     host("tables", "nor are they for the relaxation", "bounds/flows.py",
          "if relation.is_all_different:", "if False:", "test_bounds_globals.py -k permutations"),
+    host("tables", "what permutations leave out is left to the relaxation's variables", "bounds/flows.py",
+         "imply_member(m, term, values, TRUE)", "pass", "test_bounds_globals.py -k permutations"),
     host("tables", "the least difference makes each a comparison", "lower/globals/table_plan.py",
          "if int((len(self.values[j]) - below).sum()) == self.n_rows:", "if True:", PAIR_TESTS),
     host("tables", "no table is a comparison", "lower/globals/table.py",

@@ -8,10 +8,6 @@ neighbourhood that finds nothing.
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for who runs it as a script
 from tools.command_mutations import CACHE
 from tools.front_mutations import READING, SPANS, SYMMETRY, TABLES, TURNS
 from tools.hybrid_mutations import HYBRID

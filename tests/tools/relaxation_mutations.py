@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for who runs it as a script
 from tools.mutation import host, kernel
 
 BOUNDS, GLOBAL_ROWS, INDICES = "test_bounds.py", "test_bounds_globals.py", "test_bounds_indices.py"
@@ -36,11 +32,18 @@ RELAXATION = [
     host("relaxation", "no least cut is looked for", "bounds/tours.py",
          "yield least_cut(both)", "yield from ()", GLOBAL_ROWS),
     host("relaxation", "what fits exactly needs one part more", "bounds/loads.py",
-         "-(-needs.astype(np.int64) // whole)", "needs.astype(np.int64) // whole + 1", "test_loads.py"),
+         "-(-needs // np.maximum(whole, 1))", "needs // np.maximum(whole, 1) + 1", "test_loads.py"),
     host("relaxation", "the first customer of a part needs nothing", "bounds/loads.py",
          "low - need, high)", "low, high)", "test_loads.py"),
     host("relaxation", "loads are seen in one direction only", "bounds/loads.py",
          "for form in (growth, growth.reversed())", "for form in (growth,)", "test_loads.py"),
+    host("relaxation", "a load is not limited where an arc leaves", "bounds/loads.py",
+         "last[i, j] = min(last[i, j], -least - ahead)", "pass", "test_loads.py"),
+    host("relaxation", "all nodes of a tour may be customers", "bounds/loads.py",
+         "or customers.all() or", "or", "test_loads.py"),
+    host("relaxation", "a basis from before cuts is not started from", "bounds/highs.py",
+         "if missing > 0:", "if False:", "test_bounds_tree.py"),
+    host("relaxation", "parallel cuts are all chosen", "bounds/cuts.py", "< PARALLEL):", "< 2):", "test_cuts.py"),
     host("relaxation", "what has no length keeps its order", "bounds/energy.py",
          "m.builder.range([(1, other_length)])[0]) < 1:", "m.builder.range([(1, other_length)])[0]) < 0:", GLOBAL_ROWS),
     host("relaxation", "a machine has more to do than its tasks", "bounds/energy.py",
@@ -66,7 +69,7 @@ RELAXATION = [
     host("relaxation", "products of truths are not counted", "bounds/indices.py",
          "if len(terms) > 1:", "if False:", INDICES),
     host("relaxation", "products of truths of one variable count for another", "bounds/indices.py",
-         "else _turned(literals)", "else literals", INDICES),
+         "else _transposed(literals)", "else literals", INDICES),
     host("relaxation", "an interior point is left to the simplex method", "bounds/highs.py",
          '("ipm", NO_LIMIT), ', "", "test_turns.py -k interior"),
     host("relaxation", "a line is above the square", "bounds/nonlinear.py",
@@ -83,7 +86,7 @@ RELAXATION = [
          "test_bounds_indices.py -k images_of"),
     host("relaxation", "a column is divided without a probe", "bounds/tree.py",
          "if self.counts[:, column].min() < RELIABLE:", "if False:", "test_bounds_tree.py"),
-    host("relaxation", "no rows without end are stated at nodes", "bounds/tree.py",
+    host("relaxation", "no cuts are added at nodes", "bounds/tree.py",
          "if not self.add_cuts(answer):", "if True:", "test_bounds_tree.py"),
     host("relaxation", "it is made to its end behind a stop", "run/bounding.py",
          "lambda: self.beside.stopped)", "lambda: False)", f"{BOUNDS} -k once_the_search"),

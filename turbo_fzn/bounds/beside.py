@@ -230,6 +230,7 @@ class Beside(Bounder):
         tree.lower, tree.upper = root.lower, root.upper
         tree.push(Node(root.bound, (), None))
         self.divide(tree)
+        self.n_cuts += tree.n_cuts
 
     def narrow(self, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
         """The bounds of better solutions in a box, None where there are none. Records a solution found on the way."""

@@ -192,7 +192,9 @@ class Cutter:
 
 
 def is_cut_off(factors: list[int], distances: list[float], b: int, d: int) -> bool:
-    """Whether t = distances may violate what rounding sum factors t <= b by d gives: a look before the exact cut."""
+    """Whether t = distances violates what rounding sum factors t <= b by d gives: a look before the exact cut.
+
+    It passes over the rare cut of several rows that is violated only after `finish` has rounded its side."""
     r = b % d
     if r == 0:
         return False

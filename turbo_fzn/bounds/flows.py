@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from turbo_fzn.bounds.linearizer import Linearizer
-from turbo_fzn.bounds.relaxation import Affine, Meaning
+from turbo_fzn.bounds.relaxation import TRUE, Affine, Meaning
+from turbo_fzn.bounds.thresholds import imply_member
 from turbo_fzn.domains import IntSet
 from turbo_fzn.lower.globals.table_relation import Relation, columns_of
 from turbo_fzn.read.model import Ref
@@ -31,18 +32,27 @@ MOST_LOOKED_AT = 1_000_000
 def table(m: Linearizer, x: Any, n_rows: Any, cells: Any) -> None:
     terms = m.array(x)
     if not terms:
-        return
+        return None
     relation = _relation_of(m, cells, len(terms))
     if relation.is_all_different:
-        m.distinct.append(terms)
-        return
+        return _add_arrangements(m, terms, IntSet.of_values(relation.values[0].tolist()))
     rows = _rows_left(m, terms, relation)
     if not rows:
-        return
+        return None
     chosen = [m.builder.choice(is_row(terms, row)) for row in rows]
     m.builder.add([(1, column) for column in chosen], 1, 1)
     for place, term in enumerate(terms):
         _tie(m, term, [(row[place], column) for row, column in zip(rows, chosen)])
+    return None
+
+
+def _add_arrangements(m: Linearizer, terms: list[Affine], values: IntSet) -> None:
+    """The rows of a table of all choices of different values: the terms differ, and each has one of the values."""
+    m.distinct.append(terms)
+    for term in terms:
+        domain = _domain(m, term)
+        if domain & values != domain:
+            imply_member(m, term, values, TRUE)
 
 
 def _relation_of(m: Linearizer, cells: Any, width: int) -> Relation:
@@ -56,6 +66,10 @@ def _relation_of(m: Linearizer, cells: Any, width: int) -> Relation:
     return relation
 
 
+def _domain(m: Linearizer, term: Affine) -> IntSet:
+    return m.domain(term.column) if term.column >= 0 else IntSet.interval(term.constant, term.constant)
+
+
 def is_row(terms: list[Affine], row: tuple[int, ...]) -> Meaning:
     return lambda value_of: int(all(value_of(term) == cell for term, cell in zip(terms, row)))
 
@@ -64,7 +78,7 @@ def _rows_left(m: Linearizer, terms: list[Affine], relation: Relation) -> list[t
     """The rows of which every cell is in its domain; none where there are too many."""
     is_left = np.ones(relation.n_rows, bool)
     for term, values, places in zip(terms, relation.values, relation.places):
-        domain = m.domain(term.column) if term.column >= 0 else IntSet.interval(*[term.constant] * 2)
+        domain = _domain(m, term)
         is_left &= np.array([value in domain for value in values.tolist()], bool)[places]
     if np.count_nonzero(is_left) * len(terms) > MOST_CELLS:
         return []
@@ -196,7 +210,7 @@ def _add_layers(
     total: Affine | None,
 ) -> None:
     """Adds the paths that the domains and the final states leave, unless there are too many edges."""
-    domains = [m.domain(term.column) if term.column >= 0 else IntSet.interval(*[term.constant] * 2) for term in terms]
+    domains = [_domain(m, term) for term in terms]
     layers = _trim(([e for e in layer(i) if e.value in domain] for i, domain in enumerate(domains)), start, final)
     if layers is not None and all(layers):
         _add_paths(m, terms, layers, start, total)

@@ -144,7 +144,8 @@ class Program:
         return answer
 
     def solve_by(self, method: str, most_iterations: int) -> Answer:
-        """`most_iterations` is of the simplex method, which also turns an interior point into a vertex."""
+        """Solves the program by "simplex" or "ipm". The limit is that of the simplex method, which also turns an
+        interior point into a vertex."""
         self.solver.setOptionValue("solver", method)
         self.solver.setOptionValue("simplex_iteration_limit", most_iterations)
         self.meter.begin(self.solver.getNumNz())
@@ -156,7 +157,7 @@ class Program:
         return self.solver.getBasis()
 
     def start_from(self, basis: highspy.HighsBasis) -> None:
-        """A basis from before rows were added has the slacks of those in it."""
+        """Sets the basis. In one from before rows were added, the slacks of these become basic."""
         missing = self.solver.getNumRow() - len(basis.row_status)
         if missing > 0:
             basis.row_status = [*basis.row_status, *[highspy.HighsBasisStatus.kBasic] * missing]

@@ -41,13 +41,13 @@ def add_places(m: Linearizer) -> None:
         are_distinct = any(group.issuperset(entries) for group in groups)
         literals = _add_index(m, Affine(index, sign, 0), entries, k - constant, are_distinct)
         if are_distinct and len(entries) == 2:
-            met[min(entries), max(entries)] = literals if min(entries) == next(iter(entries)) else _turned(literals)
+            met[min(entries), max(entries)] = literals if min(entries) == next(iter(entries)) else _transposed(literals)
     if sum(map(len, met.values())) <= MOST_PRODUCTS:
         for group in groups:
             _add_products(m, {pair: literals for pair, literals in met.items() if group.issuperset(pair)})
 
 
-def _turned(literals: Products) -> Products:
+def _transposed(literals: Products) -> Products:
     return {(b, a): literal for (a, b), literal in literals.items()}
 
 

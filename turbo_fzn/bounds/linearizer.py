@@ -7,7 +7,7 @@ column (a Boolean and its bool2int, for instance). A column has the caller's bou
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from turbo_fzn.read.model import Index, Model, Ref
 Stopped = Callable[[], bool]
 Steps = dict[int, list[tuple[int, int]]]  # for each column x: (y, k) of the rows y - x >= k
 
-LITERALS = frozenset((int, bool))
+LITERAL_TYPES = frozenset((int, bool))
 SMALL_DOMAIN = 12
 
 
@@ -123,14 +123,17 @@ class Linearizer:
 
     def integers(self, expression: object) -> list[int]:
         """The values of an array of parameters and literals, of which there may be millions."""
-        elements = self.model.arrays[expression].elements if type(expression) is Ref else expression
-        if LITERALS.issuperset(map(type, elements)):  # type: ignore[call-overload]
-            return list(map(int, elements))  # type: ignore[call-overload]
+        elements = self._elements(expression)
+        if LITERAL_TYPES.issuperset(map(type, elements)):
+            return list(map(int, elements))
         return [term.constant for term in self.array(expression)]
 
     def set(self, expression: object) -> IntSet:
         return expression if isinstance(expression, IntSet) else self.model.parameters[expression]  # type: ignore
 
     def sets(self, expression: object) -> list[IntSet]:
-        elements = self.model.arrays[expression].elements if type(expression) is Ref else expression
-        return list(map(self.set, elements))  # type: ignore[call-overload]
+        return list(map(self.set, self._elements(expression)))
+
+    def _elements(self, expression: Any) -> Any:
+        """The elements of an array, which is named or written out."""
+        return self.model.arrays[expression].elements if type(expression) is Ref else expression

@@ -28,7 +28,7 @@ from turbo_fzn.domains import INFINITY
 MOST_SEEDS = 64  # sets that are grown at a time
 MOST_STEPS = 64  # nodes of a set that is grown
 MOST_CUTS = 20  # of a point
-LARGEST_LOAD = 2**40  # floating-point numbers are exact with sums of such integers
+LARGEST_LOAD = 2**40  # also of a difference; floating-point numbers are exact with sums of such integers
 
 
 class Growth(NamedTuple):
@@ -87,11 +87,10 @@ class Loads(NamedTuple):
             yield sets
 
     def parts(self, sets: np.ndarray) -> np.ndarray:
-        """How many parts of the circuit each set (bool [sets, size]) has at least; int64."""
+        """How many parts of the circuit each set of customers (bool [sets, size]) has at least; int64."""
         room = np.where(sets, self.high, -np.inf).max(axis=1) - np.where(sets, self.low, np.inf).min(axis=1)
-        needs, known = sets @ self.need, (room > 0) & np.isfinite(room)
-        whole = np.where(known, room, 1).astype(np.int64)
-        return np.where(known, -(-needs.astype(np.int64) // whole), 1)
+        needs, whole = (sets @ self.need).astype(np.int64), room.astype(np.int64)
+        return np.where(whole > 0, -(-needs // np.maximum(whole, 1)), 1)
 
     def inequality(self, inside: np.ndarray, parts: int) -> list[tuple[int, Affine]]:
         """Terms whose sum is at most 0."""
@@ -130,15 +129,15 @@ class Difference(NamedTuple):
 
 
 def _differences_of(entries: dict[int, int], low: int, high: int) -> Iterator[Difference]:
-    """What a row says, if it is of one column or of the difference of two."""
+    """What a row says, if it is of one column or of the difference of two, and not too large."""
     factors = list(entries.values())
     if factors not in ([1], [-1], [1, -1], [-1, 1]):
         return
     more = next((column for column, factor in entries.items() if factor > 0), -1)
     less = next((column for column, factor in entries.items() if factor < 0), -1)
-    if low > -INFINITY:
+    if abs(low) <= LARGEST_LOAD:
         yield Difference(more, less, low)
-    if high < INFINITY:
+    if abs(high) <= LARGEST_LOAD:
         yield Difference(less, more, -high)
 
 
@@ -241,7 +240,8 @@ class _Along:
                 ends.setdefault(self.nodes[column], set()).add(column)
         if any(len(found) > 1 for ends in (heads, tails) for found in ends.values()):
             return {}, {}
-        return tuple({node: min(found) for node, found in ends.items()} for ends in (heads, tails))  # type: ignore
+        at_head, at_tail = ({node: min(found) for node, found in ends.items()} for ends in (heads, tails))
+        return at_head, at_tail
 
     def growth(self, heads: dict[int, int], tails: dict[int, int], sign: int) -> Growth:
         """What is known of sign * L, where L of a node is the column of the arcs that end there, or else of those that
@@ -257,7 +257,7 @@ class _Along:
             head, tail = heads.get(j, -1), tails.get(i, -1)
             ahead = self.least_gap(tail, heads.get(i, tail), sign)
             there, here = (more, less) if sign > 0 else (less, more)
-            if abs(least) > LARGEST_LOAD or there not in (-1, head) or here not in (-1, tail):
+            if there not in (-1, head) or here not in (-1, tail):
                 continue
             if here < 0:
                 entry[i, j] = max(entry[i, j], least)

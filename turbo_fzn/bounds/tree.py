@@ -5,8 +5,8 @@ that says that nothing in the box is better than the best solution known, or tha
 propagation. So the least bound of the open nodes is a proved bound on the objective. The node with the least bound is
 next (best first), and which column is divided is chosen by what dividing it has brought (pseudo-costs, Benichou et al.
 1971). Of columns that were hardly divided yet a few are tried first, by some iterations on both sides (reliability
-branching, Achterberg, Koch and Martin 2005). Rows without end, such as those of tours and loads, are stated at nodes,
-too; they hold in all boxes. Points that are integral are offered as solutions.
+branching, Achterberg, Koch and Martin 2005). The relaxation's separators, such as those of tours and loads, add cuts at
+nodes, too; these hold in all boxes. Points that are integral are offered as solutions.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from turbo_fzn.bounds.relaxation import LinearRows, Relaxation
 
 FRACTIONAL = 1e-5
 MOST_BYTES = 2**28  # of open nodes
-MOST_ROUNDS = 4  # of cuts at a node, and one program less
+MOST_ROUNDS = 4  # of a node: a linear program and cuts; those of the last round help its children only
 MOST_CUTS = 2000  # of the whole tree
 MOST_CUTS_AT_ONCE = 20
 MOST_PROBES = 8  # of a node
@@ -112,7 +112,7 @@ class Tree:
             self.divide(bound, changes, answer, lower, upper)
 
     def add_cuts(self, answer: Answer) -> bool:
-        """Whether the point violates any of the rows without end, which hold in all boxes."""
+        """Adds the deepest cuts of the separators at the answer's point. Returns whether there were any."""
         if answer.outcome is not Outcome.OPTIMAL or self.n_cuts >= MOST_CUTS or not np.all(np.isfinite(answer.values)):
             return False
         chosen = select(list(of_separators(self.relaxation.separators, answer.values)), MOST_CUTS_AT_ONCE)
@@ -157,7 +157,7 @@ class Tree:
             self.count(side, column, self.objective(answer) - before, distance)
 
     def count(self, side: int, column: int, gain: float, distance: float) -> None:
-        """The gain for each unit that the column has moved."""
+        """Records a gain in the bound from moving the column by this distance on a side."""
         if 0 <= gain < MOST_GAIN:
             self.gains[side, column] += gain / distance
             self.counts[side, column] += 1

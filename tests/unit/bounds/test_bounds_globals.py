@@ -6,8 +6,9 @@ way to the optimum is checked as on random models (fuzz/bounds.py).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations, permutations, product
+from math import factorial
 from random import Random
 
 import numpy as np
@@ -20,6 +21,7 @@ from support.global_cases import CASES
 from support.global_models import Compiler, assignments, model_of, names_of
 from support.global_notation import Case, ints, one
 from support.needs import needs_minizinc
+from support.relaxations import beside_of
 from turbo_fzn.bounds import counting, energy, flows, tours
 from turbo_fzn.bounds.highs import Program
 from turbo_fzn.bounds.linearise import linearise
@@ -192,18 +194,32 @@ def is_tight(case: Case, model: Model, random: Random) -> bool:
     return True
 
 
+def permuted(values: Sequence[int], high: int, weights: Sequence[int]) -> Relaxation:
+    """The relaxation of a table of all permutations of the values, for variables in 0..high with a weighted sum."""
+    names = [f"x{i}" for i in range(len(values))]
+    cells = ",".join(str(cell) for row in permutations(values) for cell in row)
+    n_rows = factorial(len(values))
+    text = "".join(f"var 0..{high}: {name};\n" for name in names) + "var 0..999: total;\n"
+    text += f"array [1..{len(values) * n_rows}] of int: t = [{cells}];\n"
+    text += f"constraint turbo_table_int([{','.join(names)}],{n_rows},t);\n"
+    text += f"constraint int_lin_eq({[*weights, -1]},[{','.join(names)},total],0);\nsolve minimize total;\n"
+    relaxation = beside_of(text).make()
+    assert relaxation is not None
+    return relaxation
+
+
 def test_a_table_of_all_permutations_has_a_column_for_each_value_and_none_for_its_rows() -> None:
-    rows = list(permutations(range(5)))
-    x = ",".join(f"x{i}" for i in range(5))
-    cells = ",".join(str(cell) for row in rows for cell in row)
-    text = "".join(f"var 0..4: x{i};\n" for i in range(5)) + "var 0..99: total;\n"
-    text += f"array [1..{5 * len(rows)}] of int: t = [{cells}];\nconstraint turbo_table_int([{x}],{len(rows)},t);\n"
-    text += f"constraint int_lin_eq([3,1,4,1,5,-1],[{x},total],0);\nsolve minimize total;\n"
-    model = parse_text(text)
-    relaxation = linearise(model, *root_bounds(prepare(model, Options(), Interrupt(None))))
-    assert relaxation is not None and len(relaxation.lower) <= 5 * 5 + 6
+    relaxation = permuted(range(5), 4, [3, 1, 4, 1, 5])
+    assert len(relaxation.lower) <= 5 * 5 + 6
     values = Program(relaxation, lambda: False).solve().values
     assert values[relaxation.objective] == pytest.approx(0 * 5 + 1 * 4 + 2 * 3 + 3 * 1 + 4 * 1)
+
+
+def test_permutations_have_no_values_but_those_of_the_table() -> None:
+    """The domains of the variables have others, some of them between these."""
+    relaxation = permuted([2, 5, 7], 9, [1, 2, 3])
+    values = Program(relaxation, lambda: False).solve().values
+    assert values[relaxation.objective] == pytest.approx(7 + 2 * 5 + 3 * 2)
 
 
 @needs_minizinc

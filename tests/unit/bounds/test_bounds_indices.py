@@ -9,10 +9,9 @@ from random import Random
 import pytest
 
 from fuzz.bounds import judge_bounds
-from support.relaxations import beside_of
+from support.relaxations import beside_of, root_of
 from turbo_fzn.bounds.encoding import Encoding
 from turbo_fzn.bounds.relaxation import Affine, Builder
-from turbo_fzn.bounds.root import Root
 from turbo_fzn.domains import IntSet
 from turbo_fzn.read.flatzinc import parse_text
 
@@ -88,16 +87,11 @@ solve minimize total;
     ],
 )
 def test_the_relaxation_is_as_strong_as_can_be(text: str, with_cuts: bool, bound: int) -> None:
-    beside = beside_of(text)
-    relaxation = beside.make()
-    assert relaxation is not None
-    beside.boxes.attach(relaxation)
-    root = Root(relaxation, beside)
-    root.settle()
+    root = root_of(text)
     if with_cuts:
-        assert beside.bound < bound
+        assert root.listener.bound < bound
         root.cut()
-    assert beside.bound == bound
+    assert root.listener.bound == bound
 
 
 TWICE = """
@@ -137,12 +131,7 @@ def placed(flows: dict[tuple[int, int], int], distances: list[int], places: int)
 def test_things_that_differ_cannot_all_be_beside_one_of_them() -> None:
     """Four places in a row: two of three are next to the one in the middle, not the third."""
     row = [abs(a - b) for a in range(4) for b in range(4)]
-    beside = beside_of(placed({(0, 1): 1, (2, 0): 1, (0, 3): 1}, row, 4))
-    relaxation = beside.make()
-    assert relaxation is not None
-    beside.boxes.attach(relaxation)
-    Root(relaxation, beside).settle()
-    assert beside.bound == 4
+    assert root_of(placed({(0, 1): 1, (2, 0): 1, (0, 3): 1}, row, 4)).listener.bound == 4
 
 
 def test_no_product_of_truths_excludes_a_solution() -> None:

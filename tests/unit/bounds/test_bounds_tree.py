@@ -7,12 +7,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from support.relaxations import beside_of
+from support.relaxations import root_of
 from turbo_fzn.bounds import tree as tree_module
 from turbo_fzn.bounds.beside import Beside
 from turbo_fzn.bounds.cliques import Conflicts
 from turbo_fzn.bounds.relaxation import LinearRows, Relaxation
-from turbo_fzn.bounds.root import Root
 from turbo_fzn.bounds.tree import RELIABLE, Node, Tree
 
 SQUARES = """
@@ -88,15 +87,10 @@ solve maximize total;
 
 def grown(text: str) -> tuple[Tree, Beside]:
     """The tree at the root of a model, without cuts."""
-    beside = beside_of(text)
-    relaxation = beside.make()
-    assert relaxation is not None
-    beside.boxes.attach(relaxation)
-    root = Root(relaxation, beside)
-    root.settle()
-    tree = Tree(relaxation, root.program, root.certifier, beside)
+    root = root_of(text)
+    tree = Tree(root.relaxation, root.program, root.certifier, root.listener)
     tree.push(Node(root.bound, (), None))
-    return tree, beside
+    return tree, root.listener
 
 
 def test_a_probe_learns_and_leaves_the_program_as_it_was() -> None:
@@ -113,7 +107,7 @@ def test_a_probe_learns_and_leaves_the_program_as_it_was() -> None:
 
 
 @pytest.mark.parametrize("rounds", [1, tree_module.MOST_ROUNDS])
-def test_rows_without_end_are_stated_at_nodes_and_bases_from_before_go_on(monkeypatch, rounds: int) -> None:
+def test_cuts_are_added_at_nodes_and_bases_from_before_them_go_on(monkeypatch, rounds: int) -> None:
     """A sum of squares, whose lines come as cuts: without them a node's bound is that of the root's three lines."""
     monkeypatch.setattr(tree_module, "MOST_ROUNDS", rounds)
     tree, beside = grown(SQUARES)
@@ -123,3 +117,25 @@ def test_rows_without_end_are_stated_at_nodes_and_bases_from_before_go_on(monkey
         tree.step()
     assert beside.best == LEAST and (tree.bound is None or tree.bound >= LEAST)
     assert tree.n_cuts == len(tree.certifier.rows) - n_rows == tree.program.solver.getNumRow() - n_rows > 0
+
+
+def test_a_basis_from_before_cuts_is_started_from() -> None:
+    tree, _ = grown(SQUARES)
+    answer = tree.program.solve()
+    before, n_rows = tree.program.basis(), len(tree.certifier.rows)
+    assert tree.add_cuts(answer)
+    tree.program.solve()
+    assert list(tree.program.basis().row_status)[:n_rows] != list(before.row_status)
+    tree.program.start_from(before)
+    now = tree.program.basis()
+    assert list(now.col_status) == list(before.col_status) and list(now.row_status) == list(before.row_status)
+    assert len(now.row_status) == n_rows + tree.n_cuts
+
+
+def test_the_cuts_of_nodes_count_among_those_of_the_relaxation() -> None:
+    root = root_of(SQUARES)
+    beside = root.listener
+    beside.began, beside.worked = beside.now(), beside.work_time()
+    beside.tell(1 + LEAST)
+    beside.search(root)
+    assert root.n_cuts == 0 < beside.n_cuts and beside.best == LEAST

@@ -10,17 +10,14 @@ from random import Random
 import numpy as np
 import pytest
 
-from turbo_fzn.bounds.linearise import linearise
-from turbo_fzn.bounds.loads import Loads
-from turbo_fzn.options import Options
-from turbo_fzn.process.interrupt import Interrupt
-from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.run.bounding import root_bounds
-from turbo_fzn.run.prepare import prepare
+from support.relaxations import beside_of
+from turbo_fzn.bounds.loads import Growth, Loads, loads_of
+from turbo_fzn.bounds.relaxation import Affine
+from turbo_fzn.bounds.tours import Tour
 
 CAPACITY = 7
 DEPOTS = 2
-FORMS = ("implied", "reified", "at least", "shrinking", "of the tail", "read")
+FORMS = ("implied", "reified", "at least", "shrinking", "leaving", "of the tail", "read")
 TAILS = ("of the tail", "read")  # an arc adds what its first node needs
 
 
@@ -63,7 +60,8 @@ class Case:
         start = CAPACITY if self.form == "shrinking" else 0
         is_fixed = [i >= self.customers and self.form not in TAILS for i in range(size)]
         least = [start if fixed else 0 for fixed in is_fixed]
-        most = [start if fixed else CAPACITY for fixed in is_fixed]
+        largest = 9 * CAPACITY if self.form == "leaving" else CAPACITY
+        most = [start if fixed else largest for fixed in is_fixed]
         lines = [f"var 1..{size}: x{i + 1};" for i in range(size)]
         lines += [f"var {low}..{high}: l{i + 1};" for i, (low, high) in enumerate(zip(least, most))]
         lines += ["var int: total;", *self.statements()]
@@ -83,12 +81,16 @@ class Case:
             return
         for i in range(self.size):
             for j in range(self.size):
+                leaves = self.form == "leaving" and i != j and i < self.customers
+                if self.is_stated(i, j) or leaves:
+                    yield f"var bool: b{i + 1}_{j + 1};"
+                    yield f"constraint int_eq_reif(x{i + 1},{j + 1},b{i + 1}_{j + 1});"
                 if self.is_stated(i, j):
                     yield from self.arc(i + 1, j + 1, self.steps[i][j])
+                if leaves:
+                    yield f"constraint int_le_imp(l{i + 1},{CAPACITY},b{i + 1}_{j + 1});"
 
     def arc(self, i: int, j: int, step: int) -> Iterator[str]:
-        yield f"var bool: b{i}_{j};"
-        yield f"constraint int_eq_reif(x{i},{j},b{i}_{j});"
         if self.form == "reified":
             yield f"var bool: c{i}_{j};"
             yield f"constraint int_lin_eq_reif([1,-1],[l{j},l{i}],{step},c{i}_{j});"
@@ -102,9 +104,7 @@ class Case:
 
 
 def loads_of_case(case: Case) -> list[Loads]:
-    model = parse_text(case.text())
-    prepared = prepare(model, Options(), Interrupt(None))
-    relaxation = linearise(model, *root_bounds(prepared))
+    relaxation = beside_of(case.text()).make()
     assert relaxation is not None
     return [separator for separator in relaxation.separators if isinstance(separator, Loads)]
 
@@ -152,3 +152,15 @@ def test_the_circuits_that_are_cut_off_are_those_whose_loads_do_not_fit(form: st
                 assert np.all(right[:, columns] @ factors <= side)
                 assert factors @ values[columns] - side == pytest.approx(excess)
     assert n_cut > 20
+
+
+@pytest.mark.parametrize("has_depot", [False, True])
+def test_a_tour_of_customers_only_has_no_capacity_cuts(has_depot: bool) -> None:
+    ends = np.zeros(3), np.full(3, 9.0)
+    nothing = np.full((3, 3), -np.inf)
+    steps = np.array([[0, 2, -1], [1, 0, -1], [1, 2, 0]], float)
+    if has_depot:
+        steps[:, 2] = -np.inf
+    tour = Tour(3, {(i, j): Affine(3 * i + j, 1, 0) for i in range(3) for j in range(3) if i != j}, False)
+    loads = loads_of(tour, Growth(~np.eye(3, dtype=bool), *ends, steps, nothing, -nothing))
+    assert (loads is not None) == has_depot

@@ -8,23 +8,11 @@ from random import Random
 
 import pytest
 
-from support.relaxations import beside_of
+from support.relaxations import root_of
 from turbo_fzn.bounds.cliques import merge_pairs, pair_of
-from turbo_fzn.bounds.root import Root
 from turbo_fzn.domains import INFINITY
 
 CASES = 60
-
-
-def root_of(text: str) -> Root:
-    """The linear program of a model, solved."""
-    beside = beside_of(text)
-    relaxation = beside.make()
-    beside.boxes.attach(relaxation)
-    root = Root(relaxation, beside)
-    root.settle()
-    return root
-
 
 Term = tuple[str, str, str, dict[int, int]]  # declaration, constraint, name, and by value of x its own value
 
