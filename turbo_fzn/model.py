@@ -28,6 +28,7 @@ from turbo_fzn import floats
 from turbo_fzn.api import Result, interrupt_of, solve_run
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.errors import UsageError
+from turbo_fzn.explain.groups import CONSTRAINT_NAME
 from turbo_fzn.listening import Listener, OnBound, OnSolution
 from turbo_fzn.lower.rewrite import SENSES
 from turbo_fzn.options import Options
@@ -209,7 +210,7 @@ def _narrow(tnf: TNF, item: Output, wanted: Assumption) -> list[Constraint]:
     """Narrows the bounds of a variable; what that says as constraints of FlatZinc, which have it for their name."""
     at, kind, name = item.variables[0], item.kind, Ref(item.name)
     least, greatest = wanted if isinstance(wanted, tuple) else (wanted, wanted)
-    said = [Call("mzn_constraint_name", [Text(_words(name, least, greatest))])]
+    said = [Call(CONSTRAINT_NAME, [Text(_words(name, least, greatest))])]
     constraints = []
     if least is not None:
         low = _checked(kind, name, least)

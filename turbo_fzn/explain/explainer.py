@@ -184,6 +184,7 @@ def _for_tests(options: Options) -> Options:
         all_solutions=False,
         n_solutions=1,
         project=None,
+        json_stream=False,
         check="always",
         statistics=False,
         cp_profiler=None,
