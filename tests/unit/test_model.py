@@ -82,6 +82,14 @@ def test_the_output_is_that_of_the_model_and_what_may_be_assumed_is_all_that_it_
     assert Model(TEXT, arch="cpu", project="pair").solve().solutions == solve_text(TEXT, project="pair").solutions
 
 
+def test_an_array_may_be_named_by_a_projection_also_where_the_model_does_not_print_it():
+    text = TEXT.replace("constraint int_times", "array [1..2] of var int: row = [z,3];\nconstraint int_times", 1)
+    model = Model(text, arch="cpu")
+    assert model.solve({"x": 2}, project="row").solutions == [{"row": [18, 3]}]
+    assert Model(text, arch="cpu", project="row").solve().solutions == solve_text(text, project="row").solutions
+    assert model.solve({"x": 2}).solutions == [{"x": 2, "y": 9, "pair": [2, 9]}]
+
+
 def test_an_assumption_holds_for_one_call_alone():
     model = Model(TEXT, arch="cpu")
     assert model.solve({"z": (None, 10)}).objective == 10
