@@ -144,6 +144,21 @@ def test_helpers_count_once_there_may_be_some(monkeypatch):
         assert number in footprint._descendants(os.getpid())
 
 
+IN_FRONT = """
+from turbo_fzn.process import footprint, worker
+kept = bytearray(b"x") * (100 << 20)
+print(footprint.resident_bytes(), flush=True)
+worker.move_to_child()
+print(footprint.resident_bytes(), flush=True)
+"""
+
+
+def test_the_process_in_front_of_a_child_that_works_counts():
+    done = subprocess.run([sys.executable, "-c", IN_FRONT], capture_output=True, text=True, timeout=PATIENCE)
+    alone, behind = map(int, done.stdout.split())
+    assert done.returncode == 0 and alone < 150 * MEBIBYTE and behind >= 200 * MEBIBYTE
+
+
 def test_the_watch_calls_once_and_ends_with_what_it_watches():
     calls: list[int] = []
     with footprint.watched(1, lambda: calls.append(1)):

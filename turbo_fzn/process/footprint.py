@@ -5,7 +5,8 @@ no help): a search with two threads had 1.4 GB of it and 70 MB resident, and the
 a thread looks again and again, and asks for an end as a signal does: what is known then is the answer. It does so when
 SHARE of the memory is taken, since what is under way until the end takes memory, too.
 
-Compilers that the process has started are counted as well. Others of its children do not exist.
+Compilers that the process has started are counted as well, and so is the process in front of it (worker.py), whole,
+though they share pages. Others of its children do not exist.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ import contextlib
 import os
 import threading
 from collections.abc import Callable, Iterator
+
+from turbo_fzn.process import worker
 
 LOOK_SECONDS = 0.02
 SHARE = 15 / 16  # of the limit, at which the end is asked for
@@ -29,9 +32,11 @@ def expect_helpers() -> None:
 
 
 def resident_bytes() -> int:
-    """The resident memory of this process and its helpers. Raises OSError where the system does not tell."""
+    """The resident memory of this process, of the one in front of it and of its helpers. Raises OSError where the
+    system does not tell."""
     own = os.getpid()
-    return sum(map(_resident_bytes, [own, *(_descendants(own) if _has_helpers else [])]))
+    helpers = _descendants(own) if _has_helpers else []
+    return sum(map(_resident_bytes, [own, *worker.in_front(), *helpers]))
 
 
 def _resident_bytes(process: int) -> int:
