@@ -14,6 +14,7 @@ from support.oracle import all_solutions
 from support.random_models import models
 from turbo_fzn import Model, solve_text
 from turbo_fzn.errors import InternalError, ModelError, UsageError
+from turbo_fzn.process.footprint import resident_bytes
 from turbo_fzn.read import model as parsed
 from turbo_fzn.run.prepared import Prepared
 
@@ -112,7 +113,14 @@ def test_an_assumption_that_the_search_loses_is_noticed_by_the_check(monkeypatch
 
 def test_the_reason_may_be_an_assumption():
     core = Model(TEXT, arch="cpu").solve({"x": (7, None), "z": 5, "b": True, "y": (None, 8)}, explain=True).core
-    assert core.minimal and [one.title for one in core.constraints] == ["int_times(x,y,z)", "7 <= x", "z = 5"]
+    assert core.minimal and core.titles == ["int_times(x,y,z)", "7 <= x", "z = 5"]
+
+
+def test_the_reason_may_be_assumptions_of_an_xcsp3_instance():
+    text = '<instance><variables><var id="x"> 1..9 </var><var id="y"> 1..9 </var></variables><constraints>'
+    text += '\n<intension id="up"> gt(add(x,y),10) </intension></constraints></instance>'
+    core = Model(text, arch="cpu").solve({"x": 2, "y": (None, 8)}, explain=True).core
+    assert core.minimal and [str(one) for one in core.constraints] == ["up (line:2.1)", "x = 2", "y <= 8"]
 
 
 def test_real_variables_are_assumed_too():
@@ -203,8 +211,3 @@ def test_a_hundred_calls_leave_no_thread_and_no_memory_behind():
             sizes.append(resident_bytes())
     assert threading.active_count() == threads
     assert sizes[1] - sizes[0] < 8e6
-
-
-def resident_bytes() -> int:
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * 4096
