@@ -18,7 +18,8 @@ from collections.abc import Callable, Iterator
 
 from turbo_fzn.process import worker
 
-LOOK_SECONDS = 0.02
+LOOK_SECONDS = 0.005
+HELPERS_LOOK_SECONDS = 0.02  # since helpers are sought among all processes
 SHARE = 15 / 16  # of the limit, at which the end is asked for
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
@@ -76,7 +77,7 @@ def watched(limit: int | None, end: Callable[[], object]) -> Iterator[None]:
     done = threading.Event()
 
     def look() -> None:
-        while not done.wait(LOOK_SECONDS):
+        while not done.wait(HELPERS_LOOK_SECONDS if _has_helpers else LOOK_SECONDS):
             if resident_bytes() >= most:
                 end()
                 return
