@@ -51,7 +51,7 @@ class Telling:
         self.finished = finished
         model = self.run.prepared.model if self.run.prepared is not None else None
         if model is None:
-            print("fzn-turbo: --explain: a model in ternary normal form has no constraints with names", file=sys.stderr)
+            log().warning("--explain: a model in ternary normal form has no constraints with names")
             return
         self.explainer = Explainer(model, options, interrupt, finished.seconds)
         self.explainer.run()

@@ -91,13 +91,13 @@ def interrupt_of(options: Options, start: float) -> Interrupt:
 
 def solve_run(run: Run, listener: Listener) -> Result:
     """What a run gives, which is closed then."""
-    options, kept = run.options, _Kept(run.options)
+    kept = _Kept(run.options)
     if listener.on_bound is not None:
         run.sample_seconds = run.sample_seconds or math.inf
     stop = run.interrupt.request
-    with _told_on_stderr(options.verbose), watched(options.memory_bytes(), stop), closing(run):
+    with _told_on_stderr(run.options.verbose), watched(run.options.memory_bytes(), stop), closing(run):
         try:
-            return _answers(run, options, kept, listener)
+            return _answers(run, kept, listener)
         except Interrupted:
             return kept.result("UNKNOWN")
         except BaseException as error:
@@ -107,8 +107,9 @@ def solve_run(run: Run, listener: Listener) -> Result:
             raise
 
 
-def _answers(run: Run, options: Options, kept: _Kept, listener: Listener) -> Result:
+def _answers(run: Run, kept: _Kept, listener: Listener) -> Result:
     """Runs the search to its end, and keeps the solutions, also if an error ends the search."""
+    options = run.options
     for event in run.events():
         if isinstance(event, Prepared):
             if options.dump_tnf is not None:

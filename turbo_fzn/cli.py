@@ -17,7 +17,7 @@ from collections.abc import Sequence
 
 from turbo_fzn import memory
 from turbo_fzn.collector import without_collector
-from turbo_fzn.messages import complain, explain, log, set_up_logging, set_up_logging_of_run
+from turbo_fzn.messages import complain, end_logging_of_run, explain, log, set_up_logging, set_up_logging_of_run
 from turbo_fzn.options import NEED_GPU, Options, parse_arguments
 from turbo_fzn.process import footprint, streams, worker
 from turbo_fzn.process.age import process_start
@@ -61,6 +61,8 @@ def run(argv: Sequence[str], leave: bool) -> int:
         code = complain(message, argv, error)
         if leave:
             leave_process(code)  # here, while the error still refers to the objects in use, so that none is freed
+    finally:
+        end_logging_of_run()
     return code
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from turbo_fzn.options import Options
 
 _log_file: LogFile | None = None
+_of_run: list[logging.Handler] = []  # what the log of this run has beside stderr
 
 
 def set_up_logging(verbose: bool) -> None:
@@ -47,7 +48,7 @@ def set_up_logging_of_run(options: Options, argv: Sequence[str]) -> None:
     if options.json_stream:
         from turbo_fzn.run.json_stream import Warnings
 
-        logger.addHandler(Warnings())
+        _of_run.append(Warnings())
     if options.log_file is not None:
         import logging
 
@@ -55,8 +56,21 @@ def set_up_logging_of_run(options: Options, argv: Sequence[str]) -> None:
 
         _log_file = LogFile(options.log_file)
         _log_file.note(logging.INFO, f"fzn-turbo {__version__}: {' '.join(argv)}")
-        logger.addHandler(_log_file)
+        _of_run.append(_log_file)
         logger.setLevel(logging.INFO)
+    for handler in _of_run:
+        logger.addHandler(handler)
+
+
+def end_logging_of_run() -> None:
+    """Takes back what `set_up_logging_of_run` has added, in a process that goes on."""
+    global _log_file
+
+    _log_file = None
+    while _of_run:
+        handler = _of_run.pop()
+        log().removeHandler(handler)
+        handler.close()
 
 
 def log() -> logging.Logger:

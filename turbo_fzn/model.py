@@ -28,6 +28,7 @@ from turbo_fzn import floats
 from turbo_fzn.api import Result, interrupt_of, solve_run
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.errors import UsageError
+from turbo_fzn.explain.groups import CONSTRAINT_NAME
 from turbo_fzn.listening import Listener, OnBound, OnSolution
 from turbo_fzn.lower.rewrite import SENSES
 from turbo_fzn.options import Options
@@ -38,7 +39,7 @@ from turbo_fzn.read.model import Model as ParsedModel
 from turbo_fzn.run.driver import Run
 from turbo_fzn.run.prepare import settle_root
 from turbo_fzn.run.prepared import Prepared
-from turbo_fzn.run.projection import names_of
+from turbo_fzn.run.projection import declared, names_of, with_output
 from turbo_fzn.settings import options_of
 from turbo_fzn.spellings import no_such
 from turbo_fzn.tnf.language import TNF, Output
@@ -46,7 +47,6 @@ from turbo_fzn.tnf.language import TNF, Output
 Number = Union[int, float]
 Assumption = Union[Number, tuple[Union[Number, None], Union[Number, None]]]  # a value, or the least and the greatest
 Assumptions = Mapping[str, Assumption]
-OUTPUT = Ref("output_var")
 NOWHERE = -1  # the position of a constraint that stands in no text
 
 
@@ -70,7 +70,7 @@ class Model:
         options = options_of({**settings, "symmetry": "off"})
         self._parsed = parse_named(text, options.file)
         self._shown = _shown_names(self._parsed, options)
-        self._prepared = _prepare(self._parsed, replace(options, project=None))
+        self._prepared = _prepare(self._parsed, self._shown, replace(options, project=None))
         self._items = {item.name: item for item in self._prepared.tnf.outputs}
         self._interrupt: Interrupt | None = None
         self._lock = threading.Lock()
@@ -196,20 +196,16 @@ def _is_output(annotations: list) -> bool:
     return "output_var" in annotations or any(is_shape)
 
 
-def _prepare(parsed: ParsedModel, options: Options) -> Prepared:
-    """With all variables that the user knows in the output, so that they are there after simplification."""
-    variables = {
-        name: one if "var_is_introduced" in one.annotations else replace(one, annotations=[*one.annotations, OUTPUT])
-        for name, one in parsed.variables.items()
-    }
-    return Run(replace(parsed, variables=variables), options, Interrupt()).prepare()
+def _prepare(parsed: ParsedModel, shown: list[str], options: Options) -> Prepared:
+    """With all that the user knows in the output, so that it is there after simplification."""
+    return Run(with_output(parsed, {*declared(parsed), *shown}), options, Interrupt()).prepare()
 
 
 def _narrow(tnf: TNF, item: Output, wanted: Assumption) -> list[Constraint]:
     """Narrows the bounds of a variable; what that says as constraints of FlatZinc, which have it for their name."""
     at, kind, name = item.variables[0], item.kind, Ref(item.name)
     least, greatest = wanted if isinstance(wanted, tuple) else (wanted, wanted)
-    said = [Call("mzn_constraint_name", [Text(_words(name, least, greatest))])]
+    said = [Call(CONSTRAINT_NAME, [Text(_words(name, least, greatest))])]
     constraints = []
     if least is not None:
         low = _checked(kind, name, least)

@@ -146,7 +146,7 @@ OPTIONS = (
              "and now and then how the search goes."),
     Row(("--log-file",), "log_file", "text",
         "append what -v says, warnings and errors to this file (default: none)", "string",
-        more="Each line begins with the time (UTC) and the level: `DEBUG`, `INFO`, `WARNING` or `ERROR`."),
+        more="Each line begins with the time (UTC) and the level: `INFO`, `WARNING` or `ERROR`."),
     Row(("--arch",), "arch", "choice:auto:gpu:cpu:hybrid",
         "engine: the GPU, CPU threads, or the CPU until the GPU is ready; hybrid is there to be compared",
         "opt:auto:gpu:cpu:hybrid",

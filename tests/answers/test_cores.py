@@ -6,7 +6,6 @@ the drawer of the models wrote it down.
 
 from __future__ import annotations
 
-import json
 import subprocess
 from collections.abc import Callable
 from itertools import combinations
@@ -14,7 +13,7 @@ from random import Random
 
 import pytest
 
-from support.command import processor_seconds
+from support.command import core_line, processor_seconds
 from support.flatzinc_text import write as flatzinc
 from support.infeasible_models import NamedModel, draw
 from support.needs import needs_gecode, needs_minizinc
@@ -34,7 +33,7 @@ def core_of(text: str, arch: str, **settings: object) -> Core:
 
 
 def judge(named: NamedModel, core: Core, has_solution: Callable[[Model], bool]) -> None:
-    titles = [constraint.title for constraint in core.constraints]
+    titles = core.titles
     assert core.minimal and len(set(titles)) == len(titles)
     assert not has_solution(named.only(titles))
     for title in titles:
@@ -96,11 +95,6 @@ CORES = {  # model -> what is to blame
 
 
 OTHERS = [name for name in CORES if name != "project"]
-
-
-def core_line(text: str) -> list[str]:
-    (line,) = [line for line in text.splitlines() if line.startswith("%%%mzn-core: ")]
-    return json.loads(line.removeprefix("%%%mzn-core: "))
 
 
 @pytest.mark.covers("F21")

@@ -8,7 +8,7 @@ import signal
 import pytest
 
 from support import command
-from support.command import LEAST_SUM, NO_SOLUTION_BY_SEARCH, THREE_SOLUTIONS, ends_soon, run, start, write
+from support.command import LEAST_SUM, NO_SOLUTION_BY_SEARCH, THREE_SOLUTIONS, core_line, ends_soon, run, start, write
 from support.warm import ask
 from turbo_fzn import solve_text
 from turbo_fzn.explain import explainer
@@ -27,11 +27,6 @@ def hard_in_parts(n: int = PIGEONS) -> str:
     lines += ["var 1..9: x;", 'constraint int_le(5,x) :: mzn_constraint_name("up");']
     lines += ['constraint int_le(x,4) :: mzn_constraint_name("down");']
     return "\n".join([*lines, "solve satisfy;\n"])
-
-
-def core_line(text: str) -> list[str]:
-    (line,) = [line for line in text.splitlines() if line.startswith("%%%mzn-core: ")]
-    return json.loads(line.removeprefix("%%%mzn-core: "))
 
 
 def test_the_reasons_stand_before_the_status_as_comments_and_as_json(tmp_path):
@@ -90,7 +85,7 @@ def test_a_ternary_model_has_no_names(tmp_path):
 def test_a_part_that_takes_long_is_left_and_the_core_is_minimal_all_the_same(monkeypatch):
     monkeypatch.setattr(explainer, "LEAST_SECONDS", 0.1)
     core = solve_text(hard_in_parts(), arch="cpu", explain=True).core
-    assert [constraint.title for constraint in core.constraints] == ["up", "down"] and core.minimal
+    assert core.titles == ["up", "down"] and core.minimal
 
 
 def test_without_time_all_constraints_are_the_core_and_nobody_says_that_it_is_minimal():

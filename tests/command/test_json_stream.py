@@ -37,6 +37,7 @@ STATUSES = {"ALL_SOLUTIONS", "OPTIMAL_SOLUTION", "UNSATISFIABLE", "UNBOUNDED", "
 FIELDS = {  # beside the type, as docs/guide/json.md has them; those that may be missing are marked
     "solution": {"output", "sections", "time"},
     "bound": {"bound", "time"},
+    "core": {"constraints", "minimal", "time"},
     "statistics": {"statistics"},
     "status": {"status", "time"},
     "warning": {"message"},
@@ -151,6 +152,29 @@ def test_an_objective_without_a_bound_has_none_in_any_message(tmp_path):
     assert statuses(messages) == ["UNBOUNDED"]
     assert not of_type(messages, "bound")
     assert all("objectiveBound" not in message["statistics"] for message in of_type(messages, "statistics"))
+
+
+# ---- reasons
+
+
+def test_the_core_is_told_before_the_status_with_the_names_of_the_text(tmp_path):
+    path = write(tmp_path, NO_SOLUTION_BY_SEARCH)
+    core, status = told("--explain", path)
+    assert (core["type"], core["minimal"], status["status"]) == ("core", True, "UNSATISFIABLE")
+    assert core["constraints"] == ["int_ne(a,b)", "int_ne(b,c)", "int_ne(a,c)"]
+    assert f"%%%mzn-core: {json.dumps(core['constraints'])}\n" in ask("--explain", "--arch", "cpu", path).text
+
+
+def test_where_there_is_a_solution_there_is_no_core(tmp_path):
+    messages = told("--explain", write(tmp_path, LEAST_SUM))
+    assert not of_type(messages, "core") and statuses(messages) == ["OPTIMAL_SOLUTION"]
+
+
+def test_a_ternary_model_has_a_warning_in_the_place_of_a_core(tmp_path):
+    ask("--dump-tnf", tmp_path / "model.tnf", write(tmp_path, NO_SOLUTION_BY_SEARCH))
+    warning, status = told("--explain", tmp_path / "model.tnf")
+    assert (warning["type"], status["status"]) == ("warning", "UNSATISFIABLE")
+    assert warning["message"] == "--explain: a model in ternary normal form has no constraints with names"
 
 
 # ---- statistics

@@ -59,6 +59,16 @@ def test_warnings_and_errors_have_their_levels_and_runs_are_appended(tmp_path):
     assert "frobnicate" in told[1][1] and told[2][1] == f"{wrong}:2:1: unknown predicate `foo`"
 
 
+def test_runs_of_one_process_have_their_warnings_once_each_in_its_own_file(tmp_path):
+    files = [tmp_path / f"log{i}" for i in range(2)]
+    flags = ["--json-stream", "--arch", "cpu", "-version", "1", str(write(tmp_path, LEAST_SUM))]
+    runs = [["--log-file", str(file), *flags] for file in files]
+    code = f"from turbo_fzn.cli import main\nfor run in {runs}: main(run)"
+    done = subprocess.run([*COMMAND[:1], "-c", code], capture_output=True, text=True, env=environment(), check=True)
+    assert done.stdout.count('"warning"') == 2
+    assert [[level for _, level, _ in entries(file)].count("WARNING") for file in files] == [1, 1]
+
+
 def test_a_file_that_cannot_be_written_or_is_the_model_is_an_error(tmp_path):
     model = write(tmp_path, LEAST_SUM)
     answer = ask("--log-file", tmp_path / "none" / "log", model)

@@ -70,6 +70,13 @@ def test_a_model_that_takes_too_much_to_prepare_is_unknown_and_the_limit_is_kept
     assert 60 * MEBIBYTE < most < 72 * MEBIBYTE
 
 
+def test_where_a_child_works_the_limit_is_its_own_and_the_answer_that_of_the_process_in_front(tmp_path):
+    """A machine with a GPU has such a child (process/worker.py)."""
+    behind = sabotage(tmp_path, "turbo_fzn.cli", "work_behind = worker.move_to_child")
+    answer = run("--memory-limit", 72, write(tmp_path, large(30_000)), PYTHONPATH=behind)
+    assert (answer.code, answer.markers, answer.errors) == (0, ["=====UNKNOWN====="], said(72))
+
+
 @pytest.mark.parametrize("flags", [[], ["-i", "-s"]], ids=["best", "improving"])
 def test_the_best_solution_is_told_without_a_claim(tmp_path, flags):
     hungry = sabotage(tmp_path, "turbo_fzn.run.search", HUNGRY)
@@ -135,6 +142,21 @@ def test_helpers_count_once_there_may_be_some(monkeypatch):
         footprint.expect_helpers()
         assert footprint.resident_bytes() >= before + 200 * MEBIBYTE
         assert number in footprint._descendants(os.getpid())
+
+
+IN_FRONT = """
+from turbo_fzn.process import footprint, worker
+kept = bytearray(b"x") * (100 << 20)
+print(footprint.resident_bytes(), flush=True)
+worker.move_to_child()
+print(footprint.resident_bytes(), flush=True)
+"""
+
+
+def test_the_process_in_front_of_a_child_that_works_counts():
+    done = subprocess.run([sys.executable, "-c", IN_FRONT], capture_output=True, text=True, timeout=PATIENCE)
+    alone, behind = map(int, done.stdout.split())
+    assert done.returncode == 0 and alone < 150 * MEBIBYTE and behind >= 200 * MEBIBYTE
 
 
 def test_the_watch_calls_once_and_ends_with_what_it_watches():

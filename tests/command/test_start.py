@@ -18,7 +18,16 @@ WANTED_BY = {
     "turbo_fzn.symmetry": ["--symmetry", "on"],
     "turbo_fzn.run.profiler": ["--cp-profiler", "1,9"],
 }
-NEVER = ("lark", "highspy", "pycuda", "subprocess", "tempfile", "turbo_fzn.bench", "turbo_fzn.engine.together.team")
+NEVER = (
+    "lark",
+    "highspy",
+    "pycuda",
+    "subprocess",
+    "tempfile",
+    "turbo_fzn.bench",
+    "turbo_fzn.engine.together.team",
+    "turbo_fzn.explain",
+)
 
 
 def imported(*arguments: str) -> set[str]:

@@ -7,6 +7,7 @@ search, is measured by what a start of the command takes at that moment (`ends_s
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import resource
 import site
@@ -118,6 +119,12 @@ def value(answer: Answer, name: str) -> int:
     """The value of an int output in the last solution."""
     (line,) = [line for line in answer.solutions[-1] if line.startswith(f"{name} = ")]
     return int(line.removeprefix(f"{name} = ").rstrip(";"))
+
+
+def core_line(text: str) -> list[str]:
+    """The titles in the line of `--explain`."""
+    (line,) = [line for line in text.splitlines() if line.startswith("%%%mzn-core: ")]
+    return json.loads(line.removeprefix("%%%mzn-core: "))
 
 
 # ---- time

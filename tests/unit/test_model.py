@@ -14,6 +14,7 @@ from support.oracle import all_solutions
 from support.random_models import models
 from turbo_fzn import Model, solve_text
 from turbo_fzn.errors import InternalError, ModelError, UsageError
+from turbo_fzn.process.footprint import resident_bytes
 from turbo_fzn.read import model as parsed
 from turbo_fzn.run.prepared import Prepared
 
@@ -82,6 +83,14 @@ def test_the_output_is_that_of_the_model_and_what_may_be_assumed_is_all_that_it_
     assert Model(TEXT, arch="cpu", project="pair").solve().solutions == solve_text(TEXT, project="pair").solutions
 
 
+def test_an_array_may_be_named_by_a_projection_also_where_the_model_does_not_print_it():
+    text = TEXT.replace("constraint int_times", "array [1..2] of var int: row = [z,3];\nconstraint int_times", 1)
+    model = Model(text, arch="cpu")
+    assert model.solve({"x": 2}, project="row").solutions == [{"row": [18, 3]}]
+    assert Model(text, arch="cpu", project="row").solve().solutions == solve_text(text, project="row").solutions
+    assert model.solve({"x": 2}).solutions == [{"x": 2, "y": 9, "pair": [2, 9]}]
+
+
 def test_an_assumption_holds_for_one_call_alone():
     model = Model(TEXT, arch="cpu")
     assert model.solve({"z": (None, 10)}).objective == 10
@@ -104,7 +113,14 @@ def test_an_assumption_that_the_search_loses_is_noticed_by_the_check(monkeypatch
 
 def test_the_reason_may_be_an_assumption():
     core = Model(TEXT, arch="cpu").solve({"x": (7, None), "z": 5, "b": True, "y": (None, 8)}, explain=True).core
-    assert core.minimal and [one.title for one in core.constraints] == ["int_times(x,y,z)", "7 <= x", "z = 5"]
+    assert core.minimal and core.titles == ["int_times(x,y,z)", "7 <= x", "z = 5"]
+
+
+def test_the_reason_may_be_assumptions_of_an_xcsp3_instance():
+    text = '<instance><variables><var id="x"> 1..9 </var><var id="y"> 1..9 </var></variables><constraints>'
+    text += '\n<intension id="up"> gt(add(x,y),10) </intension></constraints></instance>'
+    core = Model(text, arch="cpu").solve({"x": 2, "y": (None, 8)}, explain=True).core
+    assert core.minimal and [str(one) for one in core.constraints] == ["up (line:2.1)", "x = 2", "y <= 8"]
 
 
 def test_real_variables_are_assumed_too():
@@ -195,8 +211,3 @@ def test_a_hundred_calls_leave_no_thread_and_no_memory_behind():
             sizes.append(resident_bytes())
     assert threading.active_count() == threads
     assert sizes[1] - sizes[0] < 8e6
-
-
-def resident_bytes() -> int:
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * 4096

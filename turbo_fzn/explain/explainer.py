@@ -47,7 +47,7 @@ class Explainer:
         self.options = _for_tests(options)
         self.seconds = max(LEAST_SECONDS, FACTOR * seconds)
         self.solved: list[Members] = []  # sets that have a solution
-        self.untried: set[Members] = set()  # sets that no engine can search
+        self.undecidable: set[Members] = set()  # sets of which no search says anything, however long
         self.n_tests = 0
         self.core = self.told(frozenset(range(len(self.groups))))
 
@@ -69,7 +69,7 @@ class Explainer:
     def open_ones(self, members: Members) -> list[int]:
         """The members for which it is open whether the others have a solution, and which a longer test may decide."""
         less = {member: members - {member} for member in sorted(members)}
-        return [one for one, rest in less.items() if not self.has_solution(rest) and rest not in self.untried]
+        return [one for one, rest in less.items() if not self.has_solution(rest) and rest not in self.undecidable]
 
     def is_minimal(self, members: Members) -> bool:
         return all(self.has_solution(members - {member}) for member in members)
@@ -88,7 +88,7 @@ class Explainer:
             answer = self.solve(self.parts.only(numbers), _Share(self.interrupt, self.seconds))
         except EngineError as error:  # numbers beyond a store, which the whole model excludes; no such engine
             log.info("explain: a part of the model cannot be searched: %s", error)
-            self.untried.add(members)
+            self.undecidable.add(members)
             return False
         if isinstance(answer, Solution):
             self.solved.append(members | self.satisfied(answer))
@@ -101,13 +101,16 @@ class Explainer:
         return {number for member in members for number in self.groups[member].constraints}
 
     def solve(self, model: Model, share: _Share) -> Solution | bool:
-        """A solution, or whether it is proved that there is none."""
+        """A solution, or whether it is proved that there is none; a longer search may say more than False. Raises
+        EngineError where none does."""
         with closing(Run(model, self.options, share)) as run:
             try:
                 for event in run.events():
                     if isinstance(event, Solution):
                         return event
                     if isinstance(event, Finished):
+                        if event.status == "UNKNOWN" and not share:  # as with boxes of floats that stay undecided
+                            raise EngineError("the search ends without an answer")
                         return event.status == "UNSATISFIABLE"
             except Interrupted:
                 pass
@@ -181,6 +184,7 @@ def _for_tests(options: Options) -> Options:
         all_solutions=False,
         n_solutions=1,
         project=None,
+        json_stream=False,
         check="always",
         statistics=False,
         cp_profiler=None,

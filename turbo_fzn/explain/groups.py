@@ -116,16 +116,15 @@ def _text_of(constraint: Constraint, name: str) -> str:
 
 def _origins(model: Model, numbers: Iterable[int]) -> Iterator[tuple[int, _Origin]]:
     """What has no name has that of a constraint from the same place."""
-    if model.language == "XCSP3":
-        yield from ((number, _xcsp3_origin(model, model.constraints[number])) for number in numbers)
-        return
-    found = [(number, _origin(model.constraints[number])) for number in numbers]
+    found = [(number, _origin(model, model.constraints[number])) for number in numbers]
     named = ((origin.place, _text_of(model.constraints[number], CONSTRAINT_NAME)) for number, origin in found)
     names = {place: name for place, name in named if name and place}
     yield from ((number, origin._replace(name=origin.name or names.get(origin.place, ""))) for number, origin in found)
 
 
-def _origin(constraint: Constraint) -> _Origin:
+def _origin(model: Model, constraint: Constraint) -> _Origin:
+    if model.language == "XCSP3" and constraint.position >= 0:  # not what a call assumes
+        return _xcsp3_origin(model, constraint)
     names = _text_of(constraint, CONSTRAINT_NAME), _text_of(constraint, "mzn_expression_name")
     name = ": ".join(filter(None, names))
     steps = [step.split("|") for step in _text_of(constraint, "mzn_path").split(";")]
@@ -140,11 +139,16 @@ def _origin(constraint: Constraint) -> _Origin:
 def _xcsp3_origin(model: Model, constraint: Constraint) -> _Origin:
     """Each member of a group of XCSP3 is an element at a place of its own."""
     file, line, column = model.locate(constraint.position)
-    place = f"{PurePath(file).name}:{line}.{column}"
+    place = f"{_named_file(file)}:{line}.{column}"
     tag = _XCSP3_TAG.match(model.text, constraint.position)
     names = {name: first or second for name, first, second in _XCSP3_NAME.findall(tag[2])} if tag else {}
     name = names.get("id") or names.get("note") or ""
     return _Origin(name, place, ())
+
+
+def _named_file(file: str) -> str:
+    """What stands before the number of a line, also for a text that comes from no file."""
+    return PurePath(file).name or "line"
 
 
 def _named(model: Model, origin: _Origin, number: int) -> Named:
@@ -152,7 +156,7 @@ def _named(model: Model, origin: _Origin, number: int) -> Named:
     place = origin.place
     if not place and constraint.position >= 0:
         file, line, _ = model.locate(constraint.position)
-        place = f"{PurePath(file).name or 'line'}:{line}"
+        place = f"{_named_file(file)}:{line}"
     where = f" [{', '.join(origin.bindings)}]" if origin.bindings else ""
     if origin.name or origin.place:
         return Named((origin.name or origin.place) + where, place)

@@ -5,7 +5,8 @@ no help): a search with two threads had 1.4 GB of it and 70 MB resident, and the
 a thread looks again and again, and asks for an end as a signal does: what is known then is the answer. It does so when
 SHARE of the memory is taken, since what is under way until the end takes memory, too.
 
-Compilers that the process has started are counted as well. Others of its children do not exist.
+Compilers that the process has started are counted as well, and so is the process in front of it (worker.py), whole,
+though they share pages. Others of its children do not exist.
 """
 
 from __future__ import annotations
@@ -15,7 +16,10 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 
-LOOK_SECONDS = 0.02
+from turbo_fzn.process import worker
+
+LOOK_SECONDS = 0.005
+HELPERS_LOOK_SECONDS = 0.02  # since helpers are sought among all processes
 SHARE = 15 / 16  # of the limit, at which the end is asked for
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
@@ -29,9 +33,11 @@ def expect_helpers() -> None:
 
 
 def resident_bytes() -> int:
-    """The resident memory of this process and its helpers. Raises OSError where the system does not tell."""
+    """The resident memory of this process, of the one in front of it and of its helpers. Raises OSError where the
+    system does not tell."""
     own = os.getpid()
-    return sum(map(_resident_bytes, [own, *(_descendants(own) if _has_helpers else [])]))
+    helpers = _descendants(own) if _has_helpers else []
+    return sum(map(_resident_bytes, [own, *worker.in_front(), *helpers]))
 
 
 def _resident_bytes(process: int) -> int:
@@ -71,7 +77,7 @@ def watched(limit: int | None, end: Callable[[], object]) -> Iterator[None]:
     done = threading.Event()
 
     def look() -> None:
-        while not done.wait(LOOK_SECONDS):
+        while not done.wait(HELPERS_LOOK_SECONDS if _has_helpers else LOOK_SECONDS):
             if resident_bytes() >= most:
                 end()
                 return

@@ -55,6 +55,11 @@ def move_to_child() -> None:
     signal.pthread_sigmask(signal.SIG_SETMASK, held_back)
 
 
+def in_front() -> list[int]:
+    """The process that the user waits for, if it is not this one."""
+    return [] if _report is None else [os.getppid()]
+
+
 def _stand_before(child: int, reader: int) -> NoReturn:
     """Waits until the child has sent its exit code or has ended, passes on signals meanwhile, and ends as the child
     does."""

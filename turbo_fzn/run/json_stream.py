@@ -80,8 +80,7 @@ class JsonStyle(MiniZincStyle):
             send(self.stream, {"type": "bound", "bound": bound, "time": now()})
 
     def explain(self, core: Core) -> None:
-        titles = [constraint.title for constraint in core.constraints]
-        send(self.stream, {"type": "core", "constraints": titles, "minimal": core.minimal, "time": now()})
+        send(self.stream, {"type": "core", "constraints": core.titles, "minimal": core.minimal, "time": now()})
 
     def end(self, finished: Finished) -> None:
         self.print_held()

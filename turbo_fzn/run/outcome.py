@@ -75,15 +75,18 @@ class Core:
     constraints: list[Named]
     minimal: bool
 
+    @property
+    def titles(self) -> list[str]:
+        return [constraint.title for constraint in self.constraints]
+
     def lines(self) -> list[str]:
         """A text: what the core is, and a line for each constraint."""
         if not self.constraints:
             return ["the domains of the variables alone have no solution"]
-        several = len(self.constraints) > 1
-        said = f"these {len(self.constraints)} constraints have" if several else "this constraint has"
-        rest = ", and with one less there is one:" if several else ":"
-        less = ":" if not several else ", but fewer of them may have none, too:"
-        first = f"{said} no solution{' together' * several}{rest if self.minimal else less}"
+        first = "this constraint has no solution:"
+        if len(self.constraints) > 1:
+            fewer = "and with one less there is one" if self.minimal else "but fewer of them may have none, too"
+            first = f"these {len(self.constraints)} constraints have no solution together, {fewer}:"
         return [first, *(f"  {constraint}" for constraint in self.constraints)]
 
 

@@ -124,7 +124,7 @@ class MiniZincStyle:
         """Why there is no solution, before the end; the last line is for programs, a list in JSON."""
         import json  # only here: it takes a while
 
-        titles = json.dumps([constraint.title for constraint in core.constraints], ensure_ascii=False)
+        titles = json.dumps(core.titles, ensure_ascii=False)
         write(self.stream, "".join(f"% {line}\n" for line in core.lines()) + f"%%%mzn-core: {titles}\n")
 
     def end(self, finished: Finished) -> None:

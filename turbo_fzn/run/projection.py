@@ -3,7 +3,7 @@ answer once, whatever the other variables may be: answers.py sees to it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from turbo_fzn.domains import IntSet
@@ -21,20 +21,26 @@ def projected(model: Model, names: Sequence[str]) -> Model:
     """The model with these variables and arrays of variables as its output. Raises UsageError for other names."""
     if model.language == "XCSP3":
         raise UsageError("--project: an answer to an XCSP3 instance has all of its variables")
-    arrays = {name for name, array in model.arrays.items() if array.is_variable}
-    declared = [name for name in (*model.variables, *arrays) if not _is_introduced(model, name)]
-    if unknown := [name for name in names if name not in model.variables and name not in arrays]:
-        raise UsageError(f"--project: {no_such('no variable', unknown, sorted(declared))}")
+    if unknown := [name for name in names if name not in _items(model)]:
+        raise UsageError(f"--project: {no_such('no variable', unknown, sorted(declared(model)))}")
+    return with_output(model, names)
+
+
+def declared(model: Model) -> list[str]:
+    """The variables and arrays of variables but for those that MiniZinc has introduced."""
+    return [name for name, item in _items(model).items() if "var_is_introduced" not in item.annotations]
+
+
+def _items(model: Model) -> dict[str, Variable | Array]:
+    return {**model.variables, **{name: array for name, array in model.arrays.items() if array.is_variable}}
+
+
+def with_output(model: Model, names: Collection[str]) -> Model:
     return replace(
         model,
         variables={name: _shown(one, name in names) for name, one in model.variables.items()},
         arrays={name: _shown_array(one, name in names) for name, one in model.arrays.items()},
     )
-
-
-def _is_introduced(model: Model, name: str) -> bool:
-    item = model.variables.get(name) or model.arrays[name]
-    return "var_is_introduced" in item.annotations
 
 
 def _shown(variable: Variable, is_shown: bool) -> Variable:

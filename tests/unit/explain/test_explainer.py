@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from turbo_fzn.check.checker import Checker
 from turbo_fzn.errors import EngineError
 from turbo_fzn.explain.explainer import Explainer
 from turbo_fzn.options import Options
@@ -28,7 +29,7 @@ def explainer() -> Explainer:
 
 
 def is_the_conflict(core: Core) -> bool:
-    return [one.title for one in core.constraints] == ["int_lin_le([1],[x0],1)", "int_lin_le([-1],[x0],-2)"]
+    return core.titles == ["int_lin_le([1],[x0],1)", "int_lin_le([-1],[x0],-2)"]
 
 
 def wheel(rim: int) -> str:
@@ -86,6 +87,22 @@ def test_what_no_engine_can_search_is_left_in_the_core_which_is_not_called_minim
     monkeypatch.setattr(explainer, "solve", solve)
     core = explainer.run()
     assert (len(core.constraints), core.minimal) == (32, False)
+
+
+def test_boxes_that_stay_undecided_are_not_searched_again_and_again(monkeypatch):
+    """Their search ends by itself, without an answer: more time changes nothing."""
+    monkeypatch.setattr(Checker, "undecided", lambda self, values: "never mind")
+    text = "var 1.0..2.0: x; var 1..9: z; constraint float_times(x,x,2.0); constraint int_le(5,z);"
+    model = parse_named(f"{text} constraint int_le(z,4); solve satisfy;")
+    explainer = Explainer(model, Options(arch="cpu"), Interrupt(), 0.0)
+    whole = explainer.solve
+
+    def solve(model: object, share: Interrupt) -> object:
+        assert explainer.n_tests < 50
+        return whole(model, share)
+
+    monkeypatch.setattr(explainer, "solve", solve)
+    assert explainer.run().titles == ["int_le(5,z)", "int_le(z,4)"]
 
 
 def test_a_stop_reaches_the_test_that_is_under_way(explainer, monkeypatch):
