@@ -81,9 +81,9 @@ def is_implied(case: Case, one: Said) -> bool:
 
 
 def were_true(case: Case, said: list[Said]) -> bool:
-    """Whether the premises of all thresholds held in the box that the row reached."""
+    """Whether all premises held in the box that the row reached, those of a conflict too."""
     now = reached(case, said)
-    return all(one.conflict or grown(now, one.premises) == now for one in said)
+    return all(grown(now, one.premises) == now for one in said)
 
 
 def keeps_solutions(case: Case, said: list[Said]) -> bool:
