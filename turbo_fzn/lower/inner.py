@@ -12,9 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from turbo_fzn.tnf.language import ELEMENT
+from turbo_fzn.tnf.links import NOBODY
 from turbo_fzn.tnf.wide import Wide, WideKind
-
-NOBODY = -1
 
 
 class Mark(NamedTuple):
