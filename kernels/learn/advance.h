@@ -62,14 +62,17 @@ DEVICE bool run_wide(Learner& l, i32 row) {
   return r.kind == WIDE_CUMULATIVE ? run_cumulative(l, row) : run_all_different(l, row);
 }
 
+// A row that is not ternary.
+DEVICE bool run_whole(Learner& l, i32 row) {
+  if (is_wide(problem(l), row)) return run_wide(l, row);
+  const Linear& r = linear_at(problem(l), row);
+  progress(l).runs += 1 + (r.end - r.start) / TERMS_A_RUN;
+  return run_linear(l, row);
+}
+
 OUTLINE bool run_row(Learner& l, i32 row) {
   ASSERT(0 <= row && row < n_all_rows(problem(l)));
-  if (is_wide(problem(l), row)) return run_wide(l, row);
-  if (is_linear(problem(l), row)) {
-    const Linear& r = linear_at(problem(l), row);
-    progress(l).runs += 1 + (r.end - r.start) / TERMS_A_RUN;
-    return run_linear(l, row);
-  }
+  if (row >= problem(l)->n_rows) return run_whole(l, row);
   const Row r = load_constant(&problem(l)->rows[row]);
   i32 z_var = third_var(r);
   const Interval x = interval_of(l, r.x), y = interval_of(l, r.y), z = interval_of(l, z_var);

@@ -82,15 +82,15 @@ DEVICE i32 priority_of(Row r) {
 }
 
 DEVICE i32 priority_of(const Problem* p, i32 row) {
-  if (is_wide(p, row)) return WHOLE;
-  return is_linear(p, row) ? SUMS : priority_of(load_constant(&p->rows[row]));
+  if (row < p->n_rows) return priority_of(load_constant(&p->rows[row]));
+  return is_linear(p, row) ? SUMS : WHOLE;
 }
 
 // Whether a second run would change nothing.
 DEVICE bool runs_once(Row r) { return r.op != OP_MUL && r.op != OP_DIV && r.op != OP_MOD && !names_twice(r); }
 DEVICE bool tells_all_at_once(const Problem* p, i32 row) {
-  if (is_wide(p, row)) return false;
-  return is_linear(p, row) ? runs_once(linear_at(p, row)) : runs_once(load_constant(&p->rows[row]));
+  if (row < p->n_rows) return runs_once(load_constant(&p->rows[row]));
+  return is_linear(p, row) && runs_once(linear_at(p, row));
 }
 
 // Whether the row compares `var` with a constant.

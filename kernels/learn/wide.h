@@ -25,7 +25,7 @@ struct Scratch {
 
 PART(Scratch, scratch);
 
-constexpr i32 PLACES = 8, NUMBERS = 6;
+constexpr i32 PLACES = 8, NUMBERS = 4;
 
 DEVICE i64 scratch_places(const Problem* p) { return p->n_wides ? PLACES * ((i64)p->most_arguments + 1) : 0; }
 DEVICE i64 scratch_numbers(const Problem* p) { return p->n_wides ? NUMBERS * ((i64)p->most_arguments + 1) : 0; }

@@ -355,23 +355,23 @@ class Builder(Trees):
         representative = np.array(self.parent, dtype=np.int64)
         while np.any(representative != representative[representative]):
             representative = representative[representative]
-        n_single = self.mark().rows
-        op, x, y, z = self.all_rows()
-        inner = inner_variables(self.wides.spans, (op, x, y, z), n_single, representative)
+        n_single, (op, x, y, z) = self.mark().rows, self.all_rows()
+        lower, upper = np.array(self.lower, dtype=np.int64), np.array(self.upper, dtype=np.int64)
+        inner = inner_variables(self.wides.spans, (op, x, y, z), n_single, representative, (lower, upper))
         ternary = op != ELEMENT
         used = np.zeros(len(representative), dtype=bool)
         for column in (x, y, z[ternary], np.array(kept, dtype=np.int64), named_by(self.wides.rows)):
             used[representative[column]] = True
         number = np.where(used, np.cumsum(used) - 1, -1)[representative]
         z[ternary] = number[z[ternary]]
-        lower, upper = np.array(self.lower, dtype=np.int64)[used], np.array(self.upper, dtype=np.int64)[used]
         if z.size and max(abs(int(z.min())), abs(int(z.max()))) >= 2**31:
             raise InternalError("the offset of a table does not fit into a row")
         op, x, y, z = (column.astype(np.int32) for column in (op, number[x], number[y], z))
-        tnf = TNF(op, x, y, z, lower, upper, np.array(self.tables, dtype=np.int64), infeasible=infeasible)
+        tables = np.array(self.tables, dtype=np.int64)
+        tnf = TNF(op, x, y, z, lower[used], upper[used], tables, infeasible=infeasible)
         tnf.wides, tnf.inner = renumbered(self.wides.rows, number), inner[used]
         if self.reals:
-            tnf.floats = Floats(np.isin(np.arange(len(lower)), number[sorted(self.reals)]))
+            tnf.floats = Floats(np.isin(np.arange(tnf.n_vars), number[sorted(self.reals)]))
         return tnf, number
 
     def all_rows(self) -> list[np.ndarray]:

@@ -1,7 +1,9 @@
 """Wide rows (tnf/wide.py) as lowering makes them, and which variables only the rows of such constraints name.
 
 A constraint is lowered in one go, so what it makes lies between two marks: variables, and rows of both kinds that the
-builder keeps apart. A variable that was made there is inner if every row that names it was made there as well.
+builder keeps apart. A variable that was made there is inner if every row that names it was made there as well, and if
+nothing was stated of it since. A later constraint that has the same expression may do so without a row: it narrows the
+bounds, or merges two variables.
 """
 
 from __future__ import annotations
@@ -11,10 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from turbo_fzn.lower.variables import Variables
 from turbo_fzn.tnf.language import ELEMENT
+from turbo_fzn.tnf.links import NOBODY
 from turbo_fzn.tnf.wide import Wide, WideKind
-
-NOBODY = -1
 
 
 class Mark(NamedTuple):
@@ -25,7 +27,20 @@ class Mark(NamedTuple):
     bulk: int
 
 
-Span = tuple[Mark, Mark]
+class Span(NamedTuple):
+    """What was made for a constraint, and the `state` of the variables then: the representative of each, and the bounds
+    of these (int64 [3, k])."""
+
+    first: Mark
+    last: Mark
+    state: np.ndarray
+
+
+def span(variables: Variables, first: Mark, last: Mark) -> Span:
+    """What was made between the marks, of which the last one is now."""
+    found = [variables.find(v) for v in range(first.variables, last.variables)]
+    bounds = ([ends[v] for v in found] for ends in (variables.lower, variables.upper))
+    return Span(first, last, np.array([found, *bounds], np.int64))
 
 
 class WideRows:
@@ -52,18 +67,25 @@ class WideRows:
 
 
 def inner_variables(
-    spans: Sequence[Span], rows: Sequence[np.ndarray], n_single: int, representative: np.ndarray
+    spans: Sequence[Span],
+    rows: Sequence[np.ndarray],
+    n_single: int,
+    representative: np.ndarray,
+    bounds: tuple[np.ndarray, np.ndarray],
 ) -> np.ndarray:
     """Which variables (bool [n]) are in a class of inner ones. `rows` are the columns op, x, y, z, of which the
-    first `n_single` were made one by one."""
+    first `n_single` were made one by one; `representative` and `bounds` are those of all variables at the end."""
     owner = np.full(len(representative), NOBODY)
     maker = np.full(len(rows[0]), NOBODY)
-    for number, (first, last) in enumerate(spans):
+    for number, (first, last, _) in enumerate(spans):
         owner[first.variables : last.variables] = number
         maker[first.rows : last.rows] = number
         maker[n_single + first.bulk : n_single + last.bulk] = number
     of_class = owner.copy()
     of_class[representative[owner != owner[representative]]] = NOBODY
+    for first, last, state in spans:
+        now = representative[first.variables : last.variables]
+        of_class[now[np.any(state != [now, *(ends[now] for ends in bounds)], axis=0)]] = NOBODY
     op, *columns = rows
     for column in (*columns[:2], np.where(op == ELEMENT, columns[1], columns[2])):
         variable = representative[column]

@@ -27,7 +27,6 @@ from turbo_fzn.tnf.wide import WideKind, named_by
 MODELS = 60
 ASSIGNMENTS = 40  # of each
 
-
 Rule = Callable[[dict[str, int]], bool]
 
 
@@ -68,7 +67,7 @@ def draw(random: Random) -> Model:
     names |= {"c": (1, 4), "b": (0, 1), "e": (-9, 30)}
     lines, rules = [], []
     for _ in range(random.randint(1, 2)):
-        lengths, uses = ([random.randint(low, 4) for _ in starts] for low in (0, 0))
+        lengths, uses = ([random.randint(0, 4) for _ in starts] for _ in range(2))
         lines.append(f"turbo_cumulative([{', '.join(starts)}], {lengths}, {uses}, c)")
         rules.append(fits(starts, lengths, uses, "c"))
     a, z, k = random.choice(starts), random.choice(starts), random.randint(0, 4)

@@ -8,6 +8,7 @@ from turbo_fzn.domains import INFINITY
 from turbo_fzn.engine.abi.abi import Problem
 from turbo_fzn.engine.abi.aligned import columns
 from turbo_fzn.engine.abi.model_records import Linear, Term
+from turbo_fzn.engine.layout.watch import wake_lists
 from turbo_fzn.tnf.fuse import Fused
 from turbo_fzn.tnf.linear_rows import LinearKind, Linears
 
@@ -44,8 +45,7 @@ def _term_sides(linears: Linears) -> np.ndarray:
 
 
 def _wake_lists(linears: Linears, n_sides: int) -> np.ndarray:
-    """One list (int32) of the linear rows that a change of each side may let tighten something: first n_sides + 1
-    places in the list, where the rows of each side begin, then the rows.
+    """The linear rows that a change of each side may let tighten something (int32), as watch.wake_lists.
 
     A side that grows with the sum wakes rows with a `high` or a truth, the opposite side rows with a `low` or a truth.
     A truth variable wakes its row with both of its sides."""
@@ -57,6 +57,4 @@ def _wake_lists(linears: Linears, n_sides: int) -> np.ndarray:
     of_truth = 2 * linears.truth[truth]
     side = np.concatenate((sides[upward[row]], sides[downward[row]] ^ 1, of_truth, of_truth + 1))
     woken = np.concatenate((row[upward[row]], row[downward[row]], truth, truth))
-    order = np.lexsort((woken, side))
-    starts = n_sides + 1 + np.concatenate(([0], np.cumsum(np.bincount(side, minlength=n_sides))))
-    return np.concatenate((starts, woken[order])).astype(np.int32)
+    return wake_lists(side, woken, n_sides)

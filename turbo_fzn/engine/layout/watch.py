@@ -1,4 +1,4 @@
-"""Watch lists: which rows to wake when a bound of a variable changes.
+"""Watch lists: which rows to wake when a bound of a variable changes; `wake_lists` has those of learners' own rows.
 
 Each variable has one list of rows in three segments: rows that watch its lower bound only, either bound, its upper
 bound only. So a record of four numbers (`Watch` of abi.py) gives the rows of each event (docs/design/architecture.md).
@@ -54,3 +54,11 @@ def watch_lists(tnf: TNF) -> tuple[np.ndarray, np.ndarray]:
     starts = np.concatenate(([0], np.cumsum(np.bincount(sorted_watchers >> 32, minlength=3 * tnf.n_vars))))
     watches = starts[np.arange(tnf.n_vars)[:, None] * 3 + np.arange(4)]
     return watches.astype(np.int32), sorted_watchers.astype(np.int32)  # the lower half
+
+
+def wake_lists(sides: np.ndarray, rows: np.ndarray, n_sides: int) -> np.ndarray:
+    """One list (int32) of the rows that a change of each side wakes, by pairs of a side and a row: first n_sides + 1
+    places in the list, where the rows of each side begin, then the rows."""
+    order = np.lexsort((rows, sides))
+    starts = n_sides + 1 + np.concatenate(([0], np.cumsum(np.bincount(sides, minlength=n_sides))))
+    return np.concatenate((starts, rows[order])).astype(np.int32)

@@ -8,6 +8,8 @@ import numpy as np
 
 from turbo_fzn.engine.abi.abi import Problem
 from turbo_fzn.engine.abi.model_records import Wide as Record
+from turbo_fzn.engine.layout.watch import wake_lists
+from turbo_fzn.tnf.arrays import distinct_rows
 from turbo_fzn.tnf.wide import Wide, WideKind
 
 LOWER, UPPER = 0, 1
@@ -44,7 +46,7 @@ def count(problem: Problem, arrays: dict[str, np.ndarray]) -> None:
 
 
 def _wake_lists(wides: Sequence[Wide], n_sides: int) -> np.ndarray:
-    """The wide rows that a change of each side wakes (int32), in the form of `linear_wakes` of fused.py."""
+    """The wide rows that a change of each side wakes (int32), as watch.wake_lists."""
     pairs = [np.empty((0, 2), np.int64)]
     for row, wide in enumerate(wides):
         of_head = [(variable, ends) for variable, ends in zip(wide.head, HEAD_WAKES[wide.kind])]
@@ -53,6 +55,5 @@ def _wake_lists(wides: Sequence[Wide], n_sides: int) -> np.ndarray:
             for end in ends:
                 sides = 2 * np.atleast_1d(variables) + end
                 pairs.append(np.column_stack((sides, np.full(len(sides), row))))
-    side, row = np.unique(np.concatenate(pairs), axis=0).T
-    starts = n_sides + 1 + np.concatenate(([0], np.cumsum(np.bincount(side, minlength=n_sides))))
-    return np.concatenate((starts, row)).astype(np.int32)
+    side, row = distinct_rows(np.concatenate(pairs)).T
+    return wake_lists(side, row, n_sides)

@@ -18,6 +18,7 @@ from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.globals.logic import all_of, conclude, truth
 from turbo_fzn.lower.globals.packing import one_follows_the_other
 from turbo_fzn.lower.globals.time_table import Tasks, products, tasks_of, time_table
+from turbo_fzn.lower.inner import span
 from turbo_fzn.tnf.language import ADD, LEQ, MIN
 from turbo_fzn.tnf.wide import WideKind
 
@@ -38,7 +39,8 @@ def cumulative(b: Builder, s: Sequence[int], d: Sequence[int], r: Sequence[int],
     form(b, tasks, capacity, truth(b, result, parts))
     conclude(b, result, parts)
     if b.value(result) == 1 and len(tasks.s) and not tasks.may_give():
-        b.wides.add(WideKind.CUMULATIVE, [capacity], np.column_stack((tasks.s, tasks.d, tasks.r)), (start, b.mark()))
+        made = span(b, start, b.mark())
+        b.wides.add(WideKind.CUMULATIVE, [capacity], np.column_stack((tasks.s, tasks.d, tasks.r)), made)
 
 
 def _task_pairs(b: Builder, tasks: Tasks, capacity: int, result: int) -> None:
