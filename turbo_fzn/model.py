@@ -74,6 +74,7 @@ class Model:
         self._items = {item.name: item for item in self._prepared.tnf.outputs}
         self._interrupt: Interrupt | None = None
         self._lock = threading.Lock()
+        self._solver: int | None = None  # the thread that solves
 
     def __enter__(self) -> Model:
         return self
@@ -110,12 +111,15 @@ class Model:
         `assume`: name -> a value, or a pair of the least and the greatest one, None for no limit. `goal`: "satisfy",
         "minimize NAME" or "maximize NAME" in the place of the model's own. `hint`: values to try first, as a warm start
         of MiniZinc. `settings` count for this call, before those of the model; those of the simplifier and of the
-        precision are given to the model. Raises UsageError for a name that there is not.
+        precision are given to the model. Calls from several threads wait for each other. Raises UsageError for a name
+        that there is not, and where a callback of a call makes another one.
         """
+        if self._solver == threading.get_ident():
+            raise UsageError("a callback of Model.solve cannot solve the same model")
         start = time.monotonic()
         options = options_of({**self._settings, "symmetry": "off", **settings})
         with self._lock:
-            self._interrupt = interrupt_of(options, start)
+            self._solver, self._interrupt = threading.get_ident(), interrupt_of(options, start)
             try:
                 run = Run(self._parsed, options, self._interrupt)
                 run.prepared = self._asked(_Question(assume or {}, goal, hint or {}), options)
@@ -123,7 +127,7 @@ class Model:
             except Interrupted:
                 return Result("UNKNOWN", [], None, {})
             finally:
-                self._interrupt = None
+                self._solver = self._interrupt = None
 
     def stop(self) -> None:
         """Ends the call that is under way, from another thread or from what it calls: it returns what it has found."""

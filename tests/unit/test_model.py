@@ -211,3 +211,11 @@ def test_a_hundred_calls_leave_no_thread_and_no_memory_behind():
             sizes.append(resident_bytes())
     assert threading.active_count() == threads
     assert sizes[1] - sizes[0] < 8e6
+
+
+def test_a_callback_cannot_solve_the_model_that_calls_it():
+    """It would wait for itself; afterwards the model is as before."""
+    model = Model(TEXT, arch="cpu")
+    with pytest.raises(UsageError, match="a callback of Model.solve cannot solve the same model"):
+        model.solve(on_solution=lambda *_: model.solve())
+    assert model.solve().objective == 36
