@@ -81,6 +81,8 @@ LEARNING = [
          "        good[rows.slots[~gone][names[~gone]]] = False\n", "", "test_outsourced.py -k kept"),
     host("learners", "a literal brings an inner variable into a row of others", "tnf/wide.py",
          "    result[representative[: len(mask)][~mask]] = False\n", "", "test_outsourced.py"),
+    host("learners", "a row leaves that gives another variable its value", "tnf/outsourced.py",
+         " & (links | rows.fixed)[tnf.x]", "", "test_outsourced.py -k gives_back"),
     kernel("learners", "links are not given back", "learn/learner.h",
            "  fix_links(l);\n", "", "test_fused_learning.py -k values"),
     kernel("learners", "a block without memory for stated clauses leaves", "learn/learner.h",

@@ -2,7 +2,7 @@
 
 Inner variables of such a constraint are named by its own rows alone. With all arguments fixed the wide row says whether
 the constraint holds, and if it holds, the rows give each inner variable its value. So rows and variables may leave
-together, wherever each variable that leaves is defined by a row.
+together, wherever each variable that leaves is defined by a row. A row that gives another variable its value stays.
 """
 
 from __future__ import annotations
@@ -28,13 +28,14 @@ class Outsourced:
 
 
 def outsourced(tnf: TNF, kept: np.ndarray) -> Outsourced:
-    """The rows that name inner variables, if all of these are links. Variables that are `kept` (bool [n]) stay."""
+    """The rows that name inner variables, if all of these are links and their result is a link or fixed. Variables that
+    are `kept` (bool [n]) stay."""
     rows = Rows(tnf, np.isin(tnf.op, TOTAL), np.zeros((tnf.n_rows, 3), bool))
     inner = np.zeros(tnf.n_vars, bool) if tnf.inner is None else tnf.inner & ~rows.fixed
     names = rows.named & inner[rows.slots]
     links = inner & ~kept
     while True:
-        gone = names.any(axis=1) & ~(names & ~links[rows.slots]).any(axis=1)
+        gone = names.any(axis=1) & ~(names & ~links[rows.slots]).any(axis=1) & (links | rows.fixed)[tnf.x]
         definition = _definitions(rows, gone, links)
         rank = _ranks(rows, definition, links)
         good = links & (rank != NOBODY)

@@ -24,7 +24,7 @@ from turbo_fzn.tnf.outsourced import Outsourced, outsourced
 from turbo_fzn.tnf.simplify import simplify
 from turbo_fzn.tnf.wide import WideKind, named_by
 
-MODELS = 60
+MODELS = 150
 ASSIGNMENTS = 40  # of each
 
 Rule = Callable[[dict[str, int]], bool]
@@ -41,20 +41,22 @@ class Model(NamedTuple):
         return all(rule(values) for rule in self.rules)
 
 
-def fits(starts: list[str], lengths: list[int], uses: list[int], capacity: str) -> Rule:
+def fits(starts: list[str], lengths: list[int | str], uses: list[int], capacity: str) -> Rule:
+    """Lengths are numbers or names."""
+
     def rule(values: dict[str, int]) -> bool:
-        tasks = [(values[s], d, r) for s, d, r in zip(starts, lengths, uses)]
+        tasks = [(values[s], values.get(d, d), r) for s, d, r in zip(starts, lengths, uses)]
         return all(sum(r for s, d, r in tasks if s <= t < s + d) <= values[capacity] for t in range(-2, 40))
 
     return rule
 
 
-def apart(first: str, length: int, second: str, other: int) -> Rule:
+def apart(first: str, length: int | str, second: str, other: int | str) -> Rule:
     """One ends before the other begins, or one has no length."""
 
     def rule(values: dict[str, int]) -> bool:
-        before, behind = values[first] + length <= values[second], values[second] + other <= values[first]
-        return before or behind or not length or not other
+        d, e = values.get(length, length), values.get(other, other)
+        return values[first] + d <= values[second] or values[second] + e <= values[first] or not d or not e
 
     return rule
 
@@ -64,15 +66,18 @@ def draw(random: Random) -> Model:
     last, n = random.choice((3, 12)), random.randint(2, 4)
     starts = [f"s{i}" for i in range(n)]
     names = {name: (low, low + last) for name in starts for low in (random.randint(-1, 2),)}
-    names |= {"c": (1, 4), "b": (0, 1), "e": (-9, 30)}
+    names |= {"c": (1, 4), "b": (0, 1), "e": (-9, 30), "m": (0, 3)}
     lines, rules = [], []
     for _ in range(random.randint(1, 2)):
         lengths, uses = ([random.randint(0, 4) for _ in starts] for _ in range(2))
-        lines.append(f"turbo_cumulative([{', '.join(starts)}], {lengths}, {uses}, c)")
+        lengths[0] = random.choice((lengths[0], "m"))
+        lines.append(f"turbo_cumulative([{', '.join(starts)}], [{', '.join(map(str, lengths))}], {uses}, c)")
         rules.append(fits(starts, lengths, uses, "c"))
     a, z, k = random.choice(starts), random.choice(starts), random.randint(0, 4)
     i, j = random.sample(range(n), 2)
+    low = random.randint(-1, 4)
     beside = [
+        (f"turbo_sliding_sum({low}, {low + k}, 2, [s0, m])", lambda v: low <= v["s0"] + v["m"] <= low + k),
         (f"int_le_reif({a}, {k}, b)", lambda v: v["b"] == (v[a] <= k)),
         (f"int_le_reif({a}, {z}, b)", lambda v: v["b"] == (v[a] <= v[z])),
         (f"int_lin_eq([1, -1], [{a}, e], {-k})", lambda v: v["e"] == v[a] + k),
