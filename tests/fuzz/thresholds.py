@@ -201,7 +201,7 @@ THRESHOLDS: dict[str, Values] = {name: values for family in FAMILIES for name, v
 # Not varied: by why, the names. A whole module is named without a constant.
 KEPT: dict[str, str] = {
     "a number that means something, or that code is to stay within": """
-        bounds.listener.NO_SOLUTION bounds.highs tnf.spans.UNKNOWN tnf.links.NOBODY lower.inner.NOBODY
+        bounds.listener.NO_SOLUTION bounds.highs tnf.spans.UNKNOWN tnf.links.NOBODY
         lower.columns.NO_ROW lower.expression_columns.NEGATIVE lower.trees.KEY_BITS lower.power.LARGEST_EXPONENT
         engine.abi.abi engine.abi.float_abi engine.contract engine.abi.records engine.abi.header run.profiler
         run.bounding.RELAXATION
