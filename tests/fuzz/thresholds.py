@@ -127,7 +127,6 @@ BOUNDS: dict[str, Values] = {
     "bounds.cuts.PARALLEL": (0.1, 2.0),
     "bounds.encoding.LARGEST_DOMAIN": (0, 2, 5),
     "bounds.encoding.VALUES_PER_LITERAL": (1, 100),
-    "bounds.energy.LARGEST_AREA": (1, 10),
     "bounds.energy.MOST_PAIRS": (0, 1, 2),
     "bounds.energy.MOST_STEPS": (0, 1),
     "bounds.flows.MOST_CELLS": (0, 6),

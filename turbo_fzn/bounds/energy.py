@@ -18,7 +18,6 @@ from turbo_fzn.domains import INFINITY
 
 MOST_PAIRS = 3000
 MOST_STEPS = 2  # from a start to a variable that is at least its end
-LARGEST_AREA = 2**40
 
 Side = tuple[Affine, Affine]  # start and length
 
@@ -89,7 +88,7 @@ def add_machine(m: Linearizer, machine: Machine) -> None:
     tasks, capacity = machine
     area = sum(task.length * task.use for task in tasks)
     earliest = min(m.builder.range([(1, task.start)])[0] for task in tasks)
-    if earliest == -INFINITY or area * max(area, abs(earliest)) > LARGEST_AREA:
+    if earliest == -INFINITY:
         return
     for end in _common_ends(m, tasks):  # capacity (end - earliest) >= area
         m.builder.add([(1, Affine(end, 1, 0))], low=earliest - (-area // capacity))
