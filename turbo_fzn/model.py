@@ -202,7 +202,7 @@ def _is_output(annotations: list) -> bool:
 
 def _prepare(parsed: ParsedModel, shown: list[str], options: Options) -> Prepared:
     """With all that the user knows in the output, so that it is there after simplification."""
-    return Run(with_output(parsed, {*declared(parsed), *shown}), options, Interrupt()).prepare()
+    return Run(with_output(parsed, {*declared(parsed), *shown}), options, Interrupt()).prepare(for_once=False)
 
 
 def _narrow(tnf: TNF, item: Output, wanted: Assumption) -> list[Constraint]:

@@ -36,7 +36,7 @@ TABLE_LIMIT = 4096  # a domain with holes and at most this many values becomes a
 
 
 class Builder(Trees):
-    def __init__(self, share: bool = True):
+    def __init__(self, share: bool = True, alone: bool = False):
         super().__init__()
         self.share = share
         self.rows: list[tuple[int, int, int, int]] = []  # (op, x, y, z)
@@ -52,7 +52,7 @@ class Builder(Trees):
         self.index_of: dict[int, int] = {}  # a variable with holes -> the index of its value
         self.offsets: dict[tuple[int, ...], int] = {}  # a table -> where it begins in `tables`
         self.plans: dict[tuple, Any] = {}  # what globals/table_plan.py has found out about a table
-        self.wides = WideRows(wanted=share)
+        self.wides = WideRows(wanted=share, may_stand_alone=alone)
         self.rows_of_tables = 0  # of truth values, as globals/table.py has reckoned
         self.false = self.constant(0)
         self.true = self.constant(1)

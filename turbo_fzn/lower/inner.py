@@ -45,10 +45,11 @@ def span(variables: Variables, first: Mark, last: Mark) -> Span:
 
 class WideRows:
     """The wide rows of a model on its way, over variables as they are numbered then, and the spans of what was made for
-    them. None are kept that are not `wanted`."""
+    them. None are kept that are not `wanted`; `may_stand_alone`: a wide row may take the place of ternary rows."""
 
-    def __init__(self, wanted: bool):
+    def __init__(self, wanted: bool, may_stand_alone: bool):
         self.wanted = wanted
+        self.may_stand_alone = wanted and may_stand_alone
         self.rows: list[Wide] = []
         self.spans: list[Span] = []
 
@@ -58,10 +59,12 @@ class WideRows:
         head: Sequence[int],
         groups: Sequence[Sequence[int]] | np.ndarray,
         span: Span | None = None,
+        alone: bool = False,
     ) -> None:
-        """A constraint that ternary rows say already. `span`: where they were made, if all of them were made for it."""
+        """A constraint that ternary rows say already, but for one that stands `alone`. `span`: where they were made, if
+        all of them were made for it."""
         if self.wanted:
-            self.rows.append(Wide(kind, np.array(head, np.int64), np.array(groups, np.int64)))
+            self.rows.append(Wide(kind, np.array(head, np.int64), np.array(groups, np.int64), alone))
             if span is not None:
                 self.spans.append(span)
 

@@ -55,11 +55,11 @@ class Lowered:
 
 
 @without_collector()
-def lower(model: Model, share: bool = True, orders: Sequence[Order] = ()) -> Lowered:
+def lower(model: Model, share: bool = True, orders: Sequence[Order] = (), alone: bool = False) -> Lowered:
     """The TNF of a model; with `share=False` rows are neither folded nor shared. `orders` are further constraints:
     pairs of lists of variables' names, the first of which must be lexicographically no greater
-    (symmetry/breaking.py)."""
-    rewriter = Rewriter(model, share, orders)
+    (symmetry/breaking.py). `alone`: constraints that would be too many rows become wide rows only (tnf/wide.py)."""
+    rewriter = Rewriter(model, share, orders, alone)
     with stage("lower", rewriter.progress):
         lowered = rewriter.run()
     rewriter.scope.binders.clear()  # they refer to the scope, and would keep the builder and its rows in memory
@@ -70,9 +70,9 @@ def lower(model: Model, share: bool = True, orders: Sequence[Order] = ()) -> Low
 class Rewriter:
     """The lowering of one model; `infeasible` is set when a domain has become empty."""
 
-    def __init__(self, model: Model, share: bool, orders: Sequence[Order]):
+    def __init__(self, model: Model, share: bool, orders: Sequence[Order], alone: bool):
         self.model, self.orders = model, orders
-        self.builder = Builder(share)
+        self.builder = Builder(share, alone)
         self.scope = Scope(model, self.builder)
         self.infeasible = self.scope.infeasible
         self.forms: dict[tuple[str, int], Form] = {}

@@ -148,6 +148,8 @@ class Boxes:
             return None
         low, high = bounds
         if np.all(low == high):
+            if not all(wide.holds(low) for wide in tnf.wides):
+                return None
             objective = int(low[tnf.objective])
             self.found.append(Found(objective, RELAXATION, "relaxation", low[self.exports]))
             self.best = tnf.sense * objective

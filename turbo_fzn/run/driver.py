@@ -52,10 +52,14 @@ class Run:
         self.search: Search | None = None
         self.sample_seconds = sample_seconds(options)
 
-    def prepare(self) -> Prepared:
-        """The model at its root fixpoint. Raises Interrupted, and the errors of the file or the model."""
+    def prepare(self, for_once: bool = True) -> Prepared:
+        """The model at its root fixpoint; `for_once` as of prepare.prepare. Raises Interrupted, and the errors of the
+        file or the model."""
         source = self.source
-        prepared = self._read(source) if isinstance(source, str) else prepare(source, self.options, self.interrupt)
+        if isinstance(source, str):
+            prepared = self._read(source)
+        else:
+            prepared = prepare(source, self.options, self.interrupt, for_once)
         prepared.started = self.started
         self.prepared = prepared
         return prepared

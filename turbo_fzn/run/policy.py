@@ -14,6 +14,7 @@ Options take precedence; the rest depends on the model and the machine:
   objective is real: then it restarts, which finds solutions that bound the tree, and also completes the proof.
 * A seed means that runs must be reproducible. So without `-p` or `-f` it implies one thread on a CPU, and the
   relaxation beside it takes counted turns with it (turns.py).
+* A model with wide rows that stand alone (tnf/wide.py) is searched by learners on the CPU, and by no other engine.
 * The hybrid engine searches the tree with a thread for each core, and ignores other methods.
 * Ranks share one tree: each has its GPUs with learning threads beside them, or threads of the CPU without a GPU.
 """
@@ -29,7 +30,7 @@ from turbo_fzn.engine.cuda import devices
 from turbo_fzn.errors import UsageError
 from turbo_fzn.options import Options
 from turbo_fzn.run.machine import Machine
-from turbo_fzn.run.roles import Learner, choose_learners, named_learners
+from turbo_fzn.run.roles import Learner, choose_alone, choose_learners, named_learners
 from turbo_fzn.spellings import no_such
 from turbo_fzn.tnf.language import TNF
 
@@ -104,6 +105,8 @@ def decide(tnf: TNF, options: Options, machine: Machine, wanted: int) -> Decisio
     whole = _way(case, options.blocks or options.threads)
     own = _way(case, options.threads, beside_gpu) if beside_gpu or shares_tree(options, machine.is_rank) else whole
     wanted_roles = choose_learners(tnf, options, own.threads, own.free, beside_gpu, machine.is_rank)
+    if tnf.needs_learners:
+        return _learners_alone(case, whole)
     gpu_methods = wanted_methods(options)
     learners = tuple(learner for learner in wanted_roles if learner.role in gpu_methods)
     if beside_gpu and machine.is_rank and not learners:
@@ -136,6 +139,29 @@ def _hybrid(case: _Case) -> Decision:
     follows = _follows_failures(case)
     return Decision(
         (HYBRID,), way.threads, (), follows, methods, methods, 0, 0, relaxation, repeatable, _reason(case, way, 0)
+    )
+
+
+def _learners_alone(case: _Case, way: _Way) -> Decision:
+    """The decision for a model of which other engines do not see every constraint."""
+    options, methods = case.options, wanted_methods(case.options)
+    chosen = choose_alone(case.tnf, options, way.threads, way.free)
+    learners = tuple(learner for learner in chosen if learner.role in methods)
+    relaxation = _relaxation(case, (CPU,), way, len(learners))
+    repeatable = options.seed is not None and way.threads == 1
+    reason = f"{_reason(case, way, way.threads)}; learners only, since a constraint is too large for rows"
+    return Decision(
+        (CPU,),
+        len(learners),
+        learners,
+        _follows_failures(case),
+        methods,
+        methods,
+        0,
+        0,
+        relaxation,
+        repeatable,
+        reason,
     )
 
 

@@ -17,14 +17,18 @@ import numpy as np
 
 from turbo_fzn import memory, progress
 from turbo_fzn.engine import root
+from turbo_fzn.engine.abi.abi import LEARNERS
 from turbo_fzn.engine.library import float_flags, library
 from turbo_fzn.errors import EngineError
 from turbo_fzn.lower.rewrite import Order, lower
 from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt, Interrupted
+from turbo_fzn.ranks.world import world
 from turbo_fzn.read.model import Call, Goal, Model
+from turbo_fzn.run.policy import wanted_methods
 from turbo_fzn.run.prepared import Prepared
 from turbo_fzn.run.projection import names_of, projected
+from turbo_fzn.run.roles import can_learn
 from turbo_fzn.tnf.language import TNF
 from turbo_fzn.tnf.simplify import simplify
 
@@ -33,13 +37,17 @@ log = logging.getLogger("turbo_fzn")
 T = TypeVar("T")
 
 
-def prepare(model: Model, options: Options, interrupt: Interrupt) -> Prepared:
-    """Lowers, simplifies and propagates the root. Raises Interrupted, ModelError or EngineError."""
+def prepare(model: Model, options: Options, interrupt: Interrupt, for_once: bool = True) -> Prepared:
+    """Lowers, simplifies and propagates the root. `for_once`: it will be searched with these options only. Raises
+    Interrupted, ModelError or EngineError."""
     if options.project is not None:
         model = projected(model, names_of(options.project))
     start = time.monotonic()
     orders = symmetries(model) if breaks_symmetry(model, options) else []
-    lowered = lower(model, options.simplify, orders)
+    alone = for_once and may_stand_alone(options)
+    lowered = lower(model, options.simplify, orders, alone)
+    if lowered.tnf.needs_learners and not can_learn(lowered.tnf, options):
+        lowered = lower(model, options.simplify, orders)
     times = {"lowerTime": time.monotonic() - start}
     log_phase("lower", times["lowerTime"], lowered.tnf)
     set_precision(lowered.tnf, options.float_precision)
@@ -58,6 +66,12 @@ def prepare(model: Model, options: Options, interrupt: Interrupt) -> Prepared:
         log_phase("simplify", time.monotonic() - start, prepared.tnf)
     times["simplifyTime"] = time.monotonic() - start
     return settle_root(prepared, interrupt)
+
+
+def may_stand_alone(options: Options) -> bool:
+    """Whether learners on the CPU are enough: nothing in the options needs another engine."""
+    has_role = bool(wanted_methods(options) & set(LEARNERS))
+    return has_role and options.arch in ("auto", "cpu") and not (options.dump_tnf or options.cp_profiler or world())
 
 
 def symmetries(model: Model) -> list[Order]:

@@ -7,6 +7,7 @@ neighbourhoods, as without learners.
 
 from __future__ import annotations
 
+from itertools import cycle, islice
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +27,8 @@ AS_ANNOTATED: dict[bool, tuple[str, ...]] = {True: ("follower",), False: ()}
 # Beside a GPU, which has enough blocks for other methods: these roles cyclically, except for one block that searches
 # neighbourhoods until the GPU does.
 BESIDE_GPU = ("prover", "finder", "follower", "soloist")
+# Where only learners search: cyclically.
+ALONE = ("soloist", "finder", "prover", "follower")
 
 
 # The sets of variables that learners decide first, with equal work each
@@ -68,7 +71,7 @@ def choose_learners(
     """The blocks that learn, at most `blocks`; `is_rank` is whether this is one of several ranks. Raises UsageError for
     an unknown role or set."""
     named = named_learners(options)
-    if not _can_learn(tnf, options):
+    if not can_learn(tnf, options):
         return ()
     if names_of(options) != ("auto",):
         return named[:blocks]
@@ -77,7 +80,7 @@ def choose_learners(
     return tuple(map(Learner, AS_ANNOTATED[tnf.sense != 0] if tnf.annotated and not is_rank else ()))
 
 
-def _can_learn(tnf: TNF, options: Options) -> bool:
+def can_learn(tnf: TNF, options: Options) -> bool:
     """Whether blocks may learn: not if all solutions are wanted, if a bound is infinite, or if there are real
     variables; nor with --variant, which does not affect learners, unless --learn names them."""
     if options.variant and names_of(options) == ("auto",):
@@ -85,6 +88,16 @@ def _can_learn(tnf: TNF, options: Options) -> bool:
     one_is_enough = options.solution_limit() == options.optimal_limit() == 1
     finite = bool(np.all(tnf.lower > -INFINITY) and np.all(tnf.upper < INFINITY))
     return names_of(options) != ("off",) and finite and tnf.floats is None and (tnf.sense != 0 or one_is_enough)
+
+
+def choose_alone(tnf: TNF, options: Options, blocks: int, free: bool) -> tuple[Learner, ...]:
+    """The blocks where all of them learn: the roles that --learn names, or each in turn, after a follower where the
+    annotation leads."""
+    named = named_learners(options)
+    if named:
+        return named[:blocks]
+    first = () if free else ("follower",)
+    return tuple(map(Learner, [*first, *islice(cycle(ALONE), blocks)][:blocks]))
 
 
 def _roles_of_free_search(tnf: TNF, blocks: int, beside_gpu: bool) -> tuple[str, ...]:

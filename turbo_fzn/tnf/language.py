@@ -176,8 +176,8 @@ class TNF:
     `strategies` in order, then any variable still unfixed is labelled by a default. `objective` is a variable or
     -1; `sense` is 1 to minimise, -1 to maximise, 0 to satisfy. `warm_start` (variables, values) is a hint for the
     search, or None. `infeasible` is set when the front end has already found a contradiction. `floats` is None where
-    every variable is an integer. `wides` are implied by the rows; `inner` (bool [n], or None) are variables that
-    only rows of constraints name for which there are wide rows (wide.py).
+    every variable is an integer. `wides` (wide.py) are implied by the rows, but for those that stand alone; `inner`
+    (bool [n], or None) are variables that only rows of constraints name for which there are wide rows.
     """
 
     op: np.ndarray
@@ -209,6 +209,11 @@ class TNF:
     def annotated(self) -> bool:
         """Whether the model has a search annotation."""
         return any(strategy.asked for strategy in self.strategies)
+
+    @property
+    def needs_learners(self) -> bool:
+        """Whether wide rows say more than the rows do, so that only a learner searches for solutions."""
+        return any(wide.alone for wide in self.wides)
 
     @property
     def has_real_objective(self) -> bool:

@@ -3,6 +3,9 @@
 The ternary rows decide what a solution is. A wide row sees all arguments of a constraint at once. Every solution
 satisfies it, so an engine may run it or leave it out; learners run it (engine/layout/wide.py, kernels/learn/wide.h).
 
+The ternary rows of a constraint over hundreds of tasks are millions, with which no engine gets anywhere. Then the wide
+row stands `alone`, and the model is one for learners only (run/policy.py).
+
 The rows of a constraint may have variables that no other constraint names (`TNF.inner`): they say how a wide row comes
 true, and nothing else. A learner that has the wide row does without them (outsourced.py).
 
@@ -15,7 +18,9 @@ true, and nothing else. A learner that has the wide row does without them (outso
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 import numpy as np
@@ -30,16 +35,45 @@ class WideKind(IntEnum):
 
 @dataclass(frozen=True)
 class Wide:
-    """A wide row over variables: `head` (int64 [h]) and `groups` (int64 [k, w]), as the table has them for its kind."""
+    """A wide row over variables: `head` (int64 [h]) and `groups` (int64 [k, w]), as the table has them for its kind.
+    `alone`: no ternary rows say the same."""
 
     kind: WideKind
     head: np.ndarray
     groups: np.ndarray
+    alone: bool = False
 
     @property
     def variables(self) -> np.ndarray:
         """Its arguments in order (int64 [h + k w])."""
         return np.concatenate((self.head, self.groups.reshape(-1)))
+
+    def holds(self, values: np.ndarray) -> bool:
+        """Whether it is true of these values (int64 [n]) of all variables of the model."""
+        return RELATIONS[self.kind](values[self.head].tolist(), values[self.groups].tolist())
+
+
+def _all_differ(head: list[int], groups: list[list[int]]) -> bool:
+    return len({x for (x,) in groups}) == len(groups)
+
+
+def _tasks_fit(head: list[int], groups: list[list[int]]) -> bool:
+    (capacity,), changes, use = head, Counter[int](), 0
+    for start, length, needed in groups:
+        if length > 0:
+            changes[start] += needed
+            changes[start + length] -= needed
+    for time in sorted(changes):
+        use += changes[time]
+        if use > capacity:
+            return False
+    return True
+
+
+RELATIONS: dict[WideKind, Callable[[list[int], list[list[int]]], bool]] = {
+    WideKind.ALL_DIFFERENT: _all_differ,
+    WideKind.CUMULATIVE: _tasks_fit,
+}
 
 
 def named_by(wides: list[Wide]) -> np.ndarray:
@@ -49,7 +83,7 @@ def named_by(wides: list[Wide]) -> np.ndarray:
 
 def renumbered(wides: list[Wide], number: np.ndarray) -> list[Wide]:
     """The wide rows with `number` (int64 [n]) of each variable."""
-    return [Wide(wide.kind, number[wide.head], number[wide.groups]) for wide in wides]
+    return [replace(wide, head=number[wide.head], groups=number[wide.groups]) for wide in wides]
 
 
 def all_of_class(mask: np.ndarray, representative: np.ndarray) -> np.ndarray:

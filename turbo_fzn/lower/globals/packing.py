@@ -23,6 +23,7 @@ from turbo_fzn.tnf.wide import WideKind
 
 CELLS_FOR_EACH_PAIR = 10  # of a time table
 LEAST_WHOLE = 3  # tasks: of two one is the first, which rows say
+MOST_PAIRS = 100_000  # more are left to a wide row, if it may stand alone
 FILLED = 0.5  # of the space by the rectangles, for a time table
 
 Dimension = tuple[Sequence[int], Sequence[int]]  # positions and sizes, variables
@@ -41,10 +42,15 @@ def tasks(b: Builder, s: Sequence[int], d: Sequence[int], strict: bool, r: int) 
     """r = (no two tasks from s to s + d overlap, and no d is negative)."""
     parts: list[int] = []
     all_of(b, [(LEQ, b.false, length) for length in d], truth(b, r, parts))
-    one_follows_the_other(b, [(s, d)], strict, bulk.pairs(len(s)), truth(b, r, parts))
+    have_sizes = not strict or all(b.lower[b.find(length)] > 0 for length in d)
+    is_large = len(s) * (len(s) - 1) // 2 > MOST_PAIRS
+    alone = is_large and have_sizes and b.value(r) == 1 and b.wides.may_stand_alone
+    if not alone:
+        one_follows_the_other(b, [(s, d)], strict, bulk.pairs(len(s)), truth(b, r, parts))
     conclude(b, r, parts)
     if b.value(r) == 1 and len(s) >= LEAST_WHOLE:
-        b.wides.add(WideKind.CUMULATIVE, [b.true], [(start, length, b.true) for start, length in zip(s, d)])
+        groups = [(start, length, b.true) for start, length in zip(s, d)]
+        b.wides.add(WideKind.CUMULATIVE, [b.true], groups, alone=alone)
 
 
 def diffn(b: Builder, x: Sequence[int], y: Sequence[int], dx: Sequence[int], dy: Sequence[int], r: int) -> None:

@@ -4,7 +4,8 @@ Use rises only where a task starts, so two sets of times are sufficient: all tim
 starts of the tasks themselves. The first is a time table (Lahrichi 1982); its size grows with the horizon. The second
 compares each pair of tasks (Schutt et al. 2009), and gains by stating that of two tasks which together use too much one
 follows the other. The smaller is taken; a cell of the time table costs half of a pair. If a use may be negative (not in
-MiniZinc), use also rises where such a task ends: then the second is taken, with these times.
+MiniZinc), use also rises where such a task ends: then the second is taken, with these times. A constraint that would be
+too large in either form is left to the wide row alone, where the run allows it.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from turbo_fzn.tnf.language import ADD, LEQ, MIN
 from turbo_fzn.tnf.wide import WideKind
 
 CELLS_FOR_EACH_PAIR = 2
+MOST_CELLS = 200_000  # more are left to a wide row, if it may stand alone
 
 
 def cumulative(b: Builder, s: Sequence[int], d: Sequence[int], r: Sequence[int], capacity: int, result: int) -> None:
@@ -33,14 +35,16 @@ def cumulative(b: Builder, s: Sequence[int], d: Sequence[int], r: Sequence[int],
     parts: list[int] = []
     all_of(b, [(LEQ, b.false, capacity)], truth(b, result, parts))
     tasks = tasks_of(b, s, d, r)
-    n_pairs = len(tasks.s) * (len(tasks.s) - 1)
-    is_small = tasks.cells() <= CELLS_FOR_EACH_PAIR * n_pairs and not tasks.may_give()
-    form = time_table if is_small else _task_pairs
-    form(b, tasks, capacity, truth(b, result, parts))
+    cells, of_pairs = tasks.cells(), CELLS_FOR_EACH_PAIR * len(tasks.s) * (len(tasks.s) - 1)
+    is_whole = b.value(result) == 1 and not tasks.may_give()
+    alone = is_whole and min(cells, of_pairs) > MOST_CELLS and b.wides.may_stand_alone
+    if not alone:
+        form = time_table if cells <= of_pairs and not tasks.may_give() else _task_pairs
+        form(b, tasks, capacity, truth(b, result, parts))
     conclude(b, result, parts)
     if b.value(result) == 1 and len(tasks.s) and not tasks.may_give():
         made = span(b, start, b.mark())
-        b.wides.add(WideKind.CUMULATIVE, [capacity], np.column_stack((tasks.s, tasks.d, tasks.r)), made)
+        b.wides.add(WideKind.CUMULATIVE, [capacity], np.column_stack((tasks.s, tasks.d, tasks.r)), made, alone)
 
 
 def _task_pairs(b: Builder, tasks: Tasks, capacity: int, result: int) -> None:
