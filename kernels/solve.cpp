@@ -35,6 +35,12 @@ static bool learn_block(Block& b) {
   return done;
 }
 
+// Searches without learning. Leaves the search incomplete where only learners know all constraints.
+static void search_block(Block& b) {
+  if (b.problem->needs_learners) global_store(&b.problem->common->incomplete, 1);
+  else run_block(b);
+}
+
 // Runs block `index` to its end. Returns 0, or 1 when there is no memory for it.
 int solve_block(const Problem* problem, i32 index) {
   char* workspace = problem->workspace + index * problem->workspace_bytes;
@@ -43,7 +49,7 @@ int solve_block(const Problem* problem, i32 index) {
   if (!memory) return 1;
   BlockState state;
   Block b = make_block(problem, &state, memory, memory + store, workspace, index);
-  if (!is_learner(problem, index) || !learn_block(b)) run_block(b);
+  if (!is_learner(problem, index) || !learn_block(b)) search_block(b);
   free(memory);
   return 0;
 }

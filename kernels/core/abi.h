@@ -290,7 +290,7 @@ struct RingSlot {
 };
 
 // The input of a kernel.
-struct Problem {
+struct alignas(16) Problem {
   const Row* rows;
   const Watch* watches;
   const i32* watchers;
@@ -355,6 +355,7 @@ struct Problem {
   const i32* wide_wakes;              // as `linear_wakes`
   i32 n_wides;
   i32 most_arguments;                 // of a wide row
+  i32 needs_learners;                 // whether only wide rows say all that a solution is
 };
 
 #include "abi_check.h"

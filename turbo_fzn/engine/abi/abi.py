@@ -277,7 +277,7 @@ class RingSlot(ctypes.Structure):
     method: i64
 
 
-@record()
+@record(alignment=16)
 class Problem(ctypes.Structure):
     """The input of a kernel."""
 
@@ -370,6 +370,7 @@ class Problem(ctypes.Structure):
     wide_wakes: Annotated[pointer, "const i32"]  # as `linear_wakes`
     n_wides: i32
     most_arguments: i32  # of a wide row
+    needs_learners: i32  # whether only wide rows say all that a solution is
 
 
 STATISTICS = [name for name in Statistics.__annotations__ if name != "activity_ticks"]

@@ -47,6 +47,7 @@ from turbo_fzn.engine.layout.neighbours import decision_variables, owners
 from turbo_fzn.engine.layout.order import ordered_rows
 from turbo_fzn.engine.layout.split import split_bits, splittable
 from turbo_fzn.engine.layout.watch import watch_lists
+from turbo_fzn.errors import InternalError
 from turbo_fzn.tnf.arrays import distinct
 from turbo_fzn.tnf.fuse import fuse
 from turbo_fzn.tnf.language import TNF, Strategy, ValueChoice, VarChoice
@@ -347,7 +348,7 @@ class Layout:
         problem.use_weights = int(in_model or problem.lns_percent > 0)
         problem.project, problem.outputs = int(tnf.sense == 0), self.outputs
         problem.learn_bytes = self.learn_bytes() if settings.roles else 0
-        problem.split_bits = self.split_bits
+        problem.split_bits, problem.needs_learners = self.split_bits, int(tnf.needs_learners)
         for name in ("changed_capacity", "queue_capacity", "trail_capacity", "level_capacity", "path_capacity",
                      "pool_slots", "pool_path", "ring_slots", "parcels", "parcel_path", "parcel_bytes"):  # fmt: skip
             setattr(problem, name, getattr(self, name))
@@ -368,7 +369,10 @@ class Layout:
 
     def first_common(self, incumbent: Found | None = None) -> Common:
         """The initial state that all blocks share: the number of open subproblems (the root; none where engines share
-        the tree; all parts of a tree that is split ahead), and the incumbent's objective as the one to improve on."""
+        the tree; all parts of a tree that is split ahead), and the incumbent's objective as the one to improve on.
+        Raises InternalError where a block would search that does not know every constraint."""
+        if self.tnf.needs_learners and len(self.settings.roles) < self.settings.blocks:
+            raise InternalError("a block that does not learn would not know all constraints")
         best = NO_INCUMBENT if incumbent is None else self.tnf.sense * incumbent.objective
         bound = self.root_bound()
         words = {"best": best, "bound": bound, "host_bound": bound, "host_best": NO_INCUMBENT}

@@ -24,7 +24,7 @@ from turbo_fzn.tnf.language import ADD, LEQ, MIN
 from turbo_fzn.tnf.wide import WideKind
 
 CELLS_FOR_EACH_PAIR = 2
-MOST_CELLS = 200_000  # more are left to a wide row, if it may stand alone
+MOST_CELLS = 80_000  # more are left to a wide row, if it may stand alone
 
 
 def cumulative(b: Builder, s: Sequence[int], d: Sequence[int], r: Sequence[int], capacity: int, result: int) -> None:

@@ -1,0 +1,155 @@
+"""Constraints that would be too many rows, left to a wide row alone: right answers, and only by learners."""
+
+from __future__ import annotations
+
+from itertools import product
+from random import Random
+
+import numpy as np
+import pytest
+
+from turbo_fzn import Model, solve_text
+from turbo_fzn.engine.cpu import CpuEngine
+from turbo_fzn.engine.layout.layout import Settings
+from turbo_fzn.errors import InternalError
+from turbo_fzn.lower.globals import packing, scheduling
+from turbo_fzn.options import Options
+from turbo_fzn.process.interrupt import Interrupt
+from turbo_fzn.read.flatzinc import parse_text
+from turbo_fzn.run.machine import Machine
+from turbo_fzn.run.policy import CPU, decide
+from turbo_fzn.run.prepare import prepare
+from turbo_fzn.tnf.language import TNF
+from turbo_fzn.tnf.wide import Wide, WideKind
+
+ALONE = [{}, {"free_search": True}, {"threads": 3}, {"learn": "finder"}, {"free_search": True, "relaxation": "on"}]
+WITH_ROWS = [{"all_solutions": True}, {"learn": "off"}, {"without": "soloist,finder,prover,follower"}, {"simplify": False}]
+
+
+@pytest.fixture(autouse=True)
+def every_one_is_too_large(monkeypatch):
+    monkeypatch.setattr(scheduling, "MOST_CELLS", 0)
+    monkeypatch.setattr(packing, "MOST_PAIRS", 0)
+
+
+def prepared(text: str, **settings) -> TNF:
+    return prepare(parse_text(text), Options(**settings), Interrupt()).tnf
+
+
+def model(starts: str, call: str, goal: str) -> str:
+    """A model of variables s0, s1, ... with these domains, of which m is the greatest."""
+    domains = starts.split()
+    names = [f"s{number}" for number in range(len(domains))]
+    lines = [
+        "predicate turbo_cumulative(array [int] of var int: s, array [int] of var int: d,",
+        "  array [int] of var int: r, var int: b);",
+        "predicate turbo_disjunctive(array [int] of var int: s, array [int] of var int: d);",
+        *(f"var {domain}: {name} :: output_var;" for domain, name in zip(domains, names)),
+        "var int: m :: output_var;",
+        f"array [1..{len(names)}] of var int: s = [{','.join(names)}];",
+        f"constraint array_int_maximum(m,s); constraint {call}; solve {goal};",
+    ]
+    return "\n".join(lines)
+
+
+def drawn(random: Random, is_cumulative: bool, goal: str) -> tuple[str, list[tuple[int, ...]]]:
+    """A model of three or four tasks, and the starts of all solutions."""
+    n, last = random.randint(3, 4), random.randint(1, 5)
+    capacity = random.randint(1, 4) if is_cumulative else 1
+    lengths = [random.randint(1, 3) for _ in range(n)]
+    uses = [random.randint(0, 3) if is_cumulative else 1 for _ in range(n)]
+    call = f"turbo_cumulative(s,{lengths},{uses},{capacity})" if is_cumulative else f"turbo_disjunctive(s,{lengths})"
+    right = [
+        starts
+        for starts in product(range(last + 1), repeat=n)
+        if all(sum(r for s, d, r in zip(starts, lengths, uses) if s <= t < s + d) <= capacity for t in range(last + 4))
+    ]
+    return model(f"0..{last} " * n, call, goal), right
+
+
+@pytest.mark.parametrize("is_cumulative", [True, False])
+def test_answers_are_those_of_enumeration(is_cumulative):
+    random = Random(3)
+    for number in range(24):
+        text, right = drawn(random, is_cumulative, "minimize m")
+        result = solve_text(text, **ALONE[number % len(ALONE)], seed=number)
+        if not right:
+            assert result.status == "UNSATISFIABLE", text
+            continue
+        assert result.status == "OPTIMAL_SOLUTION" and result.objective == min(map(max, right)), text
+        assert tuple(result.solutions[-1][f"s{i}"] for i in range(len(right[0]))) in right
+
+
+@pytest.mark.parametrize("settings", WITH_ROWS)
+def test_what_learners_cannot_do_is_done_with_rows(settings):
+    random = Random(5)
+    for _ in range(4):
+        text, right = drawn(random, True, "satisfy")
+        result = solve_text(text, **settings)
+        if "all_solutions" in settings:
+            assert len(result.solutions) == len(right)
+        else:
+            assert result.status == ("SATISFIED" if right else "UNSATISFIABLE")
+
+
+TIGHT = model("0..4 0..4 0..4", "turbo_cumulative(s,[2,2,2],[2,2,2],3)", "minimize m")
+
+
+def test_a_model_that_is_solved_again_has_rows():
+    """Its further questions may want all solutions."""
+    with Model(TIGHT) as solved:
+        assert solved.solve().objective == 4
+        assert len(solved.solve(goal="satisfy", all_solutions=True).solutions) == 6
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"arch": "gpu"}, {"arch": "hybrid"}, {"dump_tnf": "x"}, {"cp_profiler": "1,2"}, {"learn": "off"}, {"simplify": False}],
+)
+def test_other_engines_get_rows(settings):
+    assert not prepared(TIGHT, **settings).needs_learners
+    assert prepared(TIGHT).needs_learners
+
+
+def test_without_bounds_there_are_rows():
+    assert not prepared("var int: free :: output_var;" + TIGHT.replace("predicate", "predicate", 1)).needs_learners
+
+
+def test_only_learners_search():
+    tnf = prepared(TIGHT)
+    for options, roles in [
+        (Options(), ["soloist", "finder"]),
+        (Options(threads=1), ["soloist"]),
+        (Options(free_search=True, threads=5), ["soloist", "finder", "prover", "follower", "soloist"]),
+        (Options(learn="prover", threads=4), ["prover"]),
+    ]:
+        decision = decide(tnf, options, Machine(8, None), 1)
+        assert (decision.engines, decision.threads, decision.cpu_lns_percent) == ((CPU,), len(roles), 0)
+        assert [learner.role for learner in decision.learners] == roles
+
+
+def test_a_block_that_cannot_learn_does_not_search():
+    tnf = prepared(TIGHT)
+    with pytest.raises(InternalError, match="does not learn"):
+        CpuEngine(tnf, np.arange(tnf.n_vars), Settings(blocks=2, roles=("finder",)))
+    engine = CpuEngine(tnf, np.arange(tnf.n_vars), Settings(blocks=1, roles=("finder",), learn_bytes=64))
+    engine.start()
+    while engine.running:
+        assert engine.poll() == []
+    assert not engine.complete and not engine.common.is_complete
+    engine.close()
+
+
+def test_a_wide_row_holds_where_enumeration_says_so():
+    random = Random(7)
+    for _ in range(200):
+        n = random.randint(1, 4)
+        tasks = [(random.randint(0, 4), random.randint(0, 3), random.randint(0, 3)) for _ in range(n)]
+        capacity = random.randint(0, 4)
+        values = np.array([capacity, *(number for task in tasks for number in task)])
+        places = np.arange(1, 3 * n + 1).reshape(n, 3)
+        most = max(sum(r for s, d, r in tasks if s <= t < s + d) for t in range(8))
+        assert Wide(WideKind.CUMULATIVE, np.array([0]), places).holds(values) == (most <= capacity)
+        starts = [start for start, _, _ in tasks]
+        all_different = Wide(WideKind.ALL_DIFFERENT, np.empty(0, np.int64), places[:, :1])
+        assert all_different.holds(values) == (len(set(starts)) == n)
