@@ -42,13 +42,13 @@ def tasks(b: Builder, s: Sequence[int], d: Sequence[int], strict: bool, r: int) 
     """r = (no two tasks from s to s + d overlap, and no d is negative)."""
     parts: list[int] = []
     all_of(b, [(LEQ, b.false, length) for length in d], truth(b, r, parts))
+    is_whole = b.value(r) == 1 and len(s) >= LEAST_WHOLE
     have_sizes = not strict or all(b.lower[b.find(length)] > 0 for length in d)
-    is_large = len(s) * (len(s) - 1) // 2 > MOST_PAIRS
-    alone = is_large and have_sizes and b.value(r) == 1 and b.wides.may_stand_alone
+    alone = is_whole and have_sizes and len(s) * (len(s) - 1) // 2 > MOST_PAIRS and b.wides.may_stand_alone
     if not alone:
         one_follows_the_other(b, [(s, d)], strict, bulk.pairs(len(s)), truth(b, r, parts))
     conclude(b, r, parts)
-    if b.value(r) == 1 and len(s) >= LEAST_WHOLE:
+    if is_whole:
         groups = [(start, length, b.true) for start, length in zip(s, d)]
         b.wides.add(WideKind.CUMULATIVE, [b.true], groups, alone=alone)
 
