@@ -16,6 +16,7 @@ from turbo_fzn.lower.globals import packing, scheduling
 from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
+from turbo_fzn.run.bounding import Boxes, relaxation_of
 from turbo_fzn.run.machine import Machine
 from turbo_fzn.run.policy import CPU, decide
 from turbo_fzn.run.prepare import prepare
@@ -23,7 +24,12 @@ from turbo_fzn.tnf.language import TNF
 from turbo_fzn.tnf.wide import Wide, WideKind
 
 ALONE = [{}, {"free_search": True}, {"threads": 3}, {"learn": "finder"}, {"free_search": True, "relaxation": "on"}]
-WITH_ROWS = [{"all_solutions": True}, {"learn": "off"}, {"without": "soloist,finder,prover,follower"}, {"simplify": False}]
+WITH_ROWS = [
+    {"all_solutions": True},
+    {"learn": "off"},
+    {"without": "soloist,finder,prover,follower"},
+    {"simplify": False},
+]
 
 
 @pytest.fixture(autouse=True)
@@ -104,7 +110,14 @@ def test_a_model_that_is_solved_again_has_rows():
 
 @pytest.mark.parametrize(
     "settings",
-    [{"arch": "gpu"}, {"arch": "hybrid"}, {"dump_tnf": "x"}, {"cp_profiler": "1,2"}, {"learn": "off"}, {"simplify": False}],
+    [
+        {"arch": "gpu"},
+        {"arch": "hybrid"},
+        {"dump_tnf": "x"},
+        {"cp_profiler": "1,2"},
+        {"learn": "off"},
+        {"simplify": False},
+    ],
 )
 def test_other_engines_get_rows(settings):
     assert not prepared(TIGHT, **settings).needs_learners
@@ -138,6 +151,20 @@ def test_a_block_that_cannot_learn_does_not_search():
         assert engine.poll() == []
     assert not engine.complete and not engine.common.is_complete
     engine.close()
+
+
+@pytest.mark.parametrize(("starts", "is_solution"), [((0, 2, 4), True), ((0, 1, 4), False)])
+def test_a_point_of_the_relaxation_is_a_solution_if_the_wide_row_holds(starts, is_solution):
+    ready = prepare(parse_text(TIGHT), Options(), Interrupt())
+    relaxation = relaxation_of(ready)
+    boxes = Boxes(ready, np.arange(ready.tnf.n_vars))
+    boxes.attach(relaxation)
+    lower, upper = relaxation.lower.copy(), relaxation.upper.copy()
+    numbers = [ready.origin[f"s{i}"] for i in range(3)]
+    columns = [int(np.flatnonzero(relaxation.variables == number)[0]) for number in numbers]
+    lower[columns] = upper[columns] = starts
+    assert boxes.narrow(lower, upper, most=4) is None
+    assert [found.objective for found in boxes.found] == [4] * is_solution
 
 
 def test_a_wide_row_holds_where_enumeration_says_so():
