@@ -290,7 +290,7 @@ struct RingSlot {
 };
 
 // The input of a kernel.
-struct alignas(16) Problem {
+struct Problem {
   const Row* rows;
   const Watch* watches;
   const i32* watchers;
@@ -342,6 +342,7 @@ struct alignas(16) Problem {
   i64 learn_bytes;                    // of a learner's memory
   DepthCounts* depths;                // for each class of depths, of all blocks; in PROFILE builds
   i32 split_bits;                     // a tree that is split ahead has 2^split_bits parts
+  i32 needs_learners;                 // whether only wide rows say all that a solution is
   const Linear* linears;              // rows that replace others for learners (tnf/fuse.py)
   const Term* terms;
   const i32* linear_wakes;            // for each side and one more: where its rows begin in this list
@@ -355,7 +356,6 @@ struct alignas(16) Problem {
   const i32* wide_wakes;              // as `linear_wakes`
   i32 n_wides;
   i32 most_arguments;                 // of a wide row
-  i32 needs_learners;                 // whether only wide rows say all that a solution is
 };
 
 #include "abi_check.h"

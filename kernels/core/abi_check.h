@@ -6,7 +6,7 @@
 
 #define SAME(expression, value) \
   static_assert((expression) == (value), "host and kernels differ: python -m turbo_fzn.engine.abi.header --write")
-#define ABI_DIGEST "d8b02353ef2d9325"
+#define ABI_DIGEST "e7affdf3e9b61353"
 
 SAME(INFINITE_BOUND, 4611686018427387904);
 SAME(NO_INCUMBENT, 9223372036854775807);
@@ -260,7 +260,7 @@ SAME(offsetof(RingSlot, sequence), 0);
 SAME(offsetof(RingSlot, objective), 8);
 SAME(offsetof(RingSlot, block), 16);
 SAME(offsetof(RingSlot, method), 24);
-SAME(sizeof(Problem), 576);
+SAME(sizeof(Problem), 560);
 SAME(offsetof(Problem, rows), 0);
 SAME(offsetof(Problem, watches), 8);
 SAME(offsetof(Problem, watchers), 16);
@@ -332,6 +332,7 @@ SAME(offsetof(Problem, exchange), 432);
 SAME(offsetof(Problem, learn_bytes), 440);
 SAME(offsetof(Problem, depths), 448);
 SAME(offsetof(Problem, split_bits), 456);
+SAME(offsetof(Problem, needs_learners), 460);
 SAME(offsetof(Problem, linears), 464);
 SAME(offsetof(Problem, terms), 472);
 SAME(offsetof(Problem, linear_wakes), 480);
@@ -346,7 +347,6 @@ SAME(offsetof(Problem, wide_arguments), 536);
 SAME(offsetof(Problem, wide_wakes), 544);
 SAME(offsetof(Problem, n_wides), 552);
 SAME(offsetof(Problem, most_arguments), 556);
-SAME(offsetof(Problem, needs_learners), 560);
 
 #undef BY_WIDTH
 #undef SAME

@@ -38,7 +38,7 @@ import numpy as np
 
 from turbo_fzn import floats
 from turbo_fzn.domains import INFINITY
-from turbo_fzn.errors import ModelError
+from turbo_fzn.errors import InternalError, ModelError
 from turbo_fzn.tnf.wide import Wide, named_by
 
 NARROW_LIMIT = 2**30 - 1  # so that the sum of two bounds fits into 32 bits
@@ -214,6 +214,11 @@ class TNF:
     def needs_learners(self) -> bool:
         """Whether wide rows say more than the rows do, so that only a learner searches for solutions."""
         return any(wide.alone for wide in self.wides)
+
+    def require_learners(self, n_learners: int, n_blocks: int) -> None:
+        """Raises InternalError where a block would search that does not know every constraint."""
+        if self.needs_learners and n_learners < n_blocks:
+            raise InternalError("a block that does not learn would not know all constraints")
 
     @property
     def has_real_objective(self) -> bool:

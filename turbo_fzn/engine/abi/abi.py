@@ -277,7 +277,7 @@ class RingSlot(ctypes.Structure):
     method: i64
 
 
-@record(alignment=16)
+@record()
 class Problem(ctypes.Structure):
     """The input of a kernel."""
 
@@ -356,6 +356,7 @@ class Problem(ctypes.Structure):
     learn_bytes: i64  # of a learner's memory
     depths: Annotated[pointer, "DepthCounts"]  # for each class of depths, of all blocks; in PROFILE builds
     split_bits: i32  # a tree that is split ahead has 2^split_bits parts
+    needs_learners: i32  # whether only wide rows say all that a solution is
     linears: Annotated[pointer, "const Linear"]  # rows that replace others for learners (tnf/fuse.py)
     terms: Annotated[pointer, "const Term"]
     linear_wakes: Annotated[pointer, "const i32"]  # for each side and one more: where its rows begin in this list
@@ -370,7 +371,6 @@ class Problem(ctypes.Structure):
     wide_wakes: Annotated[pointer, "const i32"]  # as `linear_wakes`
     n_wides: i32
     most_arguments: i32  # of a wide row
-    needs_learners: i32  # whether only wide rows say all that a solution is
 
 
 STATISTICS = [name for name in Statistics.__annotations__ if name != "activity_ticks"]

@@ -47,7 +47,6 @@ from turbo_fzn.engine.layout.neighbours import decision_variables, owners
 from turbo_fzn.engine.layout.order import ordered_rows
 from turbo_fzn.engine.layout.split import split_bits, splittable
 from turbo_fzn.engine.layout.watch import watch_lists
-from turbo_fzn.errors import InternalError
 from turbo_fzn.tnf.arrays import distinct
 from turbo_fzn.tnf.fuse import fuse
 from turbo_fzn.tnf.language import TNF, Strategy, ValueChoice, VarChoice
@@ -341,9 +340,8 @@ class Layout:
         problem.objective, problem.sense = tnf.objective, tnf.sense
         alone = settings.blocks == 1 and "tree" in settings.methods  # a single block must search the tree
         problem.lns_percent = 0 if alone else settings.lns_percent
-        problem.n_islands = self.n_islands
         problem.methods = sum(1 << i for i, method in enumerate(METHODS) if method in settings.methods)
-        problem.n_blocks = settings.blocks
+        problem.n_blocks, problem.n_islands = settings.blocks, self.n_islands
         in_model = any(strategy.var_choice == VarChoice.DOM_W_DEG for strategy in tnf.strategies)
         problem.use_weights = int(in_model or problem.lns_percent > 0)
         problem.project, problem.outputs = int(tnf.sense == 0), self.outputs
@@ -371,8 +369,7 @@ class Layout:
         """The initial state that all blocks share: the number of open subproblems (the root; none where engines share
         the tree; all parts of a tree that is split ahead), and the incumbent's objective as the one to improve on.
         Raises InternalError where a block would search that does not know every constraint."""
-        if self.tnf.needs_learners and len(self.settings.roles) < self.settings.blocks:
-            raise InternalError("a block that does not learn would not know all constraints")
+        self.tnf.require_learners(len(self.settings.roles), self.settings.blocks)
         best = NO_INCUMBENT if incumbent is None else self.tnf.sense * incumbent.objective
         bound = self.root_bound()
         words = {"best": best, "bound": bound, "host_bound": bound, "host_best": NO_INCUMBENT}
