@@ -5,7 +5,7 @@
 #include "abi.h"
 
 #undef ABI_DIGEST
-#define ABI_DIGEST "4fcd88059bd35843"
+#define ABI_DIGEST "0f2837714d7dedd1"
 
 constexpr i32 FIRST_FLOAT_OPERATOR = 16;
 constexpr i32 FLOAT_WIDTH = 0;  // of float_words: the bits of a double, how wide an interval may stay
