@@ -19,6 +19,7 @@
 #include "all_different.h"
 #include "clauses.h"
 #include "cumulative.h"
+#include "element.h"
 #include "linear.h"
 #include "lists.h"
 #include "literal.h"
@@ -59,7 +60,11 @@ DEVICE bool narrow(Learner& l, i32 var, Interval before, Interval after, i32 row
 DEVICE bool run_wide(Learner& l, i32 row) {
   const Wide& r = wide_at(problem(l), row);
   progress(l).runs += 1 + n_arguments(r) / ARGUMENTS_A_RUN;
-  return r.kind == WIDE_CUMULATIVE ? run_cumulative(l, row) : run_all_different(l, row);
+  switch (r.kind) {
+    case WIDE_CUMULATIVE: return run_cumulative(l, row);
+    case WIDE_ELEMENT: return run_element(l, row);
+    default: return run_all_different(l, row);
+  }
 }
 
 // A row that is not ternary.

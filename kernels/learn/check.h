@@ -113,11 +113,32 @@ static bool may_fit(const Learner& l, const Wide& r, const bound_t* plain) {
   return true;
 }
 
+// Whether the member whose truth holds, or else some possible member, can be the result.
+static bool may_choose(const Learner& l, const Wide& r, const bound_t* plain) {
+  const i32* arguments = arguments_of(problem(l), r);
+  i32 result = arguments[0];
+  bool any = false;
+  for (i32 i = 3; i < n_arguments(r); i += 2) {
+    i32 truth = arguments[i], member = arguments[i + 1];
+    bool meets = plain[lower_side(result)] <= -(value_t)plain[upper_side(member)] &&
+                 plain[lower_side(member)] <= -(value_t)plain[upper_side(result)];
+    if (plain[lower_side(truth)] >= 1 && !meets) return false;
+    __int128 value = (__int128)plain[lower_side(arguments[2])] + (i - 3) / 2;
+    bool is_at = plain[lower_side(arguments[1])] <= value && value <= -(__int128)plain[upper_side(arguments[1])];
+    any = any || (meets && is_at && plain[upper_side(truth)] <= -1);
+  }
+  return any;
+}
+
 // Whether a linear or wide row may have a solution between the bounds.
 static bool may_hold(const Learner& l, i32 row, const bound_t* plain) {
   if (is_linear(problem(l), row)) return may_linear_hold(l, linear_at(problem(l), row), plain);
   const Wide& r = wide_at(problem(l), row);
-  return r.kind == WIDE_CUMULATIVE ? may_fit(l, r, plain) : may_differ(l, r, plain);
+  switch (r.kind) {
+    case WIDE_CUMULATIVE: return may_fit(l, r, plain);
+    case WIDE_ELEMENT: return may_choose(l, r, plain);
+    default: return may_differ(l, r, plain);
+  }
 }
 
 // With one threshold more, which is not against what is known already.

@@ -8,6 +8,7 @@
 #include "all_different.h"
 #include "clauses.h"
 #include "cumulative.h"
+#include "element.h"
 #include "linear.h"
 #include "literal.h"
 #include "oracle.h"
@@ -97,8 +98,11 @@ DEVICE bool were_true(const Learner& l, const Reason& why, i32 t) {
 }
 
 DEVICE bool explain_wide(const Learner& l, i32 row, Literal a, i32 t, Premises& why) {
-  if (wide_at(problem(l), row).kind == WIDE_CUMULATIVE) return explain_cumulative(l, row, a, t, why);
-  return explain_all_different(l, row, a, t, why);
+  switch (wide_at(problem(l), row).kind) {
+    case WIDE_CUMULATIVE: return explain_cumulative(l, row, a, t, why);
+    case WIDE_ELEMENT: return explain_wide_element(l, row, a, t, why);
+    default: return explain_all_different(l, row, a, t, why);
+  }
 }
 
 // A row that is not ternary.

@@ -38,6 +38,8 @@ LOWER: dict[str, Values] = {
     "lower.constraints_int.MEMBER_TABLE_LIMIT": (0, 1, 3),
     "lower.constraints_int.OFFSET_LIMIT": (1, 4),
     "lower.early.TABLE_VALUES_PER_GAP": (0, 1, 100),
+    "lower.elements.LARGEST_WHOLE": (0, 3, NEVER),
+    "lower.elements.VALUES_A_TRUTH": (0, 1, NEVER),
     "lower.globals.automata.STEP_LIMIT": (0, 5),
     "lower.globals.counting.VALUES_LIMIT": (0, 1, 5),
     "lower.globals.different.CLAUSES_FOR_EACH_PAIR": (0, 1),

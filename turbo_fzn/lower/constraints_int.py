@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from turbo_fzn.domains import INFINITY, IntSet
 from turbo_fzn.lower.builder import Builder
+from turbo_fzn.lower.inner import Element
 from turbo_fzn.lower.variables import Infeasible
 from turbo_fzn.tnf.language import ADD, DIV, EQ, LEQ, MAX, MIN, MOD
 
@@ -143,6 +144,7 @@ def define_element(b: Builder, z: int, i: int, members: Sequence[int], first: in
         return b.merge(z, reached[0])
     values = [value for value in map(b.value, reached) if value is not None]
     if len(values) == len(reached):
+        b.wides.elements.append(Element(z, i, values, low))
         return b.define_element(z, i, values, low)
     b.restrict(z, min(b.lower[v] for v in reached), max(b.upper[v] for v in reached))
     for j, v in enumerate(reached, low):

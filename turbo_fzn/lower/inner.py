@@ -43,15 +43,26 @@ def span(variables: Variables, first: Mark, last: Mark) -> Span:
     return Span(first, last, np.array([found, *bounds], np.int64))
 
 
+class Element(NamedTuple):
+    """result = values[at - first], for all values that the index `at` may have."""
+
+    result: int
+    at: int
+    values: Sequence[int]
+    first: int
+
+
 class WideRows:
     """The wide rows of a model on its way, over variables as they are numbered then, and the spans of what was made for
-    them. None are kept that are not `wanted`; `may_stand_alone`: a wide row may take the place of ternary rows."""
+    them. None are kept that are not `wanted`; `may_stand_alone`: a wide row may take the place of ternary rows.
+    `elements` may become wide rows at the end (elements.py)."""
 
     def __init__(self, wanted: bool, may_stand_alone: bool):
         self.wanted = wanted
         self.may_stand_alone = wanted and may_stand_alone
         self.rows: list[Wide] = []
         self.spans: list[Span] = []
+        self.elements: list[Element] = []
 
     def add(
         self,

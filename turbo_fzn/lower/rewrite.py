@@ -28,6 +28,7 @@ from turbo_fzn.errors import ModelError, UnsupportedError
 from turbo_fzn.lower import branching
 from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.early import OF_CONSTANTS, Domains, Handler, may_take
+from turbo_fzn.lower.elements import state_whole
 from turbo_fzn.lower.globals.order import lex_lesseq
 from turbo_fzn.lower.globals.table import flush
 from turbo_fzn.lower.runs import Runs
@@ -104,6 +105,7 @@ class Rewriter:
         for names in self.orders:
             first, second = ([self.number(name) for name in side] for side in names)
             self.attempt(lex_lesseq, self.builder, first, second, self.builder.true)
+        self.attempt(state_whole, self.builder)
         return self.finish()
 
     def number(self, name: str) -> int:

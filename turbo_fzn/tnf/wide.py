@@ -9,10 +9,12 @@ row stands `alone`, and the model is one for learners only (run/policy.py).
 The rows of a constraint may have variables that no other constraint names (`TNF.inner`): they say how a wide row comes
 true, and nothing else. A learner that has the wide row does without them (outsourced.py).
 
-| kind          | head       | groups                   | relation                                                  |
-|---------------|------------|--------------------------|-----------------------------------------------------------|
-| ALL_DIFFERENT |            | (x)                      | no two of the x are the same                              |
-| CUMULATIVE    | (capacity) | (start, length, use)     | at each time the tasks that run use at most the capacity  |
+| kind          | head            | groups               | relation                                                   |
+|---------------|-----------------|----------------------|------------------------------------------------------------|
+| ALL_DIFFERENT |                 | (x)                  | no two of the x are the same                               |
+| CUMULATIVE    | (capacity)      | (start, length, use) | at each time the tasks that run use at most the capacity   |
+| ELEMENT       | (result, index, | (truth, member)      | where the index is first, first + 1, ... the next truth is |
+|               | first)          |                      | true, and its member is the result                         |
 
 """
 
@@ -31,6 +33,7 @@ class WideKind(IntEnum):
 
     ALL_DIFFERENT = 0
     CUMULATIVE = 1
+    ELEMENT = 2
 
 
 @dataclass(frozen=True)
@@ -70,9 +73,16 @@ def _tasks_fit(head: list[int], groups: list[list[int]]) -> bool:
     return True
 
 
+def _member_is_result(head: list[int], groups: list[list[int]]) -> bool:
+    (result, index, first), place = head, head[1] - head[2]
+    told = [truth == (first + i == index) for i, (truth, _) in enumerate(groups)]
+    return all(told) and 0 <= place < len(groups) and groups[place][1] == result
+
+
 RELATIONS: dict[WideKind, Callable[[list[int], list[list[int]]], bool]] = {
     WideKind.ALL_DIFFERENT: _all_differ,
     WideKind.CUMULATIVE: _tasks_fit,
+    WideKind.ELEMENT: _member_is_result,
 }
 
 

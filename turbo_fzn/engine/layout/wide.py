@@ -17,10 +17,12 @@ LOWER, UPPER = 0, 1
 HEAD_WAKES: dict[WideKind, Sequence[tuple[int, ...]]] = {
     WideKind.ALL_DIFFERENT: (),
     WideKind.CUMULATIVE: ((UPPER,),),
+    WideKind.ELEMENT: ((LOWER, UPPER), (), ()),
 }
 GROUP_WAKES: dict[WideKind, Sequence[tuple[int, ...]]] = {
     WideKind.ALL_DIFFERENT: ((LOWER, UPPER),),
     WideKind.CUMULATIVE: ((LOWER, UPPER), (LOWER,), (LOWER,)),
+    WideKind.ELEMENT: ((LOWER, UPPER), (LOWER, UPPER)),
 }
 
 
