@@ -37,7 +37,8 @@ class Telling:
         self.explainer: Explainer | None = None
 
     def add(self, solution: Solution) -> None:
-        self.answers.add(solution)
+        if not self.run.options.count:
+            self.answers.add(solution)
         self.n_told, self.objective = self.n_told + 1, solution.objective
         self.note(solution)
 
@@ -59,6 +60,8 @@ class Telling:
     def end(self, finished: Finished) -> None:
         if self.explainer is not None:
             self.answers.explain(self.explainer.core)
+        if self.run.options.count and not self.run.options.statistics:
+            self.answers.print_statistics({"solutions": finished.n_solutions})
         self.answers.end(finished)
 
     def tell(self) -> None:

@@ -118,7 +118,8 @@ def _answers(run: Run, kept: _Kept, listener: Listener) -> Result:
             note = report.listener(options, event.tnf.sense)
             continue
         if isinstance(event, Solution):
-            kept.add(event)
+            if not options.count:
+                kept.add(event)
         elif isinstance(event, Finished):
             kept.print_held()
         note(event)

@@ -59,6 +59,7 @@ class Options:
     report: str | None = None
     explain: bool = False
     project: str | None = None
+    count: bool = False
     json_stream: bool = False
     log_file: str | None = None
 
@@ -66,7 +67,7 @@ class Options:
         """The number of solutions of a satisfaction model to stop after; 0 for all."""
         if self.n_solutions is not None:
             return self.n_solutions
-        return 0 if self.all_solutions else 1
+        return 0 if self.all_solutions or self.count else 1
 
     def optimal_limit(self) -> int:
         """The number of optimal solutions to print; 0 for all."""
@@ -112,6 +113,9 @@ OPTIONS = (
     Row(("--project",), "project", "text:NAMES",
         "print only these variables and arrays, comma-separated, as in x,y (default: the model's output)",
         more="With `-a` each combination of their values is printed once. The names are those of the FlatZinc."),
+    Row(("--count",), "count", "switch",
+        "satisfaction: look for all solutions, and print only how many there are, as the statistic solutions",
+        more="Each is checked. With `--project` combinations are counted."),
     Row(("--explain",), "explain", "switch",
         "where there is no solution, say why: constraints that have none together", "bool",
         more="A minimal set: without any one of them there is a solution. They have the names that the model gives "

@@ -24,7 +24,7 @@ class Found(NamedTuple):
     @property
     def finder(self) -> str:
         """The names of engine and method, such as "gpu window"."""
-        return f"{self.engine} {self.method}".strip()
+        return f"{self.engine} {self.method}" if self.engine else self.method
 
 
 class Roots(NamedTuple):

@@ -19,23 +19,34 @@ class Ring:
     """
 
     def __init__(self, layout: Layout, memory: np.ndarray, fence: Callable[[], None]):
-        self.slots, self.slot_bytes = layout.ring_slots, layout.ring_slot_bytes
-        self.values_type, self.n_values = layout.bound_type, len(layout.exports)
-        self.memory, self.fence = memory, fence
+        self.slots = memory.view(_slot(layout))
+        self.fence = fence
         self.taken = 0
 
     def take(self) -> list[tuple[int, int, str, np.ndarray]]:
-        arrived: list[tuple[int, int, str, np.ndarray]] = []
-        while len(arrived) < self.slots:
-            place = self.taken % self.slots * self.slot_bytes
-            slot = RingSlot.from_buffer(self.memory.data, place)
-            if slot.sequence != self.taken + 1:
-                break
-            self.fence()
-            place += ctypes.sizeof(RingSlot)
-            stored = self.memory[place : place + self.n_values * self.values_type().itemsize]
-            values = stored.view(self.values_type).astype(np.int64)
-            arrived.append((slot.objective, slot.block, METHODS[slot.method], values))
-            self.taken += 1
+        arrived = self._take_from(self.taken % len(self.slots))
+        if arrived and self.taken % len(self.slots) == 0:  # to the end of the ring
+            arrived += self._take_from(0)
         self.fence()
         return arrived
+
+    def _take_from(self, first: int) -> list[tuple[int, int, str, np.ndarray]]:
+        """Those in the slots from the first one on, up to one that is not complete or to the end of the ring."""
+        sequences = self.slots["head"]["sequence"][first:]
+        if sequences[0] != self.taken + 1:
+            return []
+        is_there = sequences == self.taken + 1 + np.arange(len(sequences))
+        count = len(is_there) if is_there.all() else int(is_there.argmin())
+        self.fence()
+        complete = self.slots[first : first + count]
+        head, values = complete["head"], complete["values"].astype(np.int64)
+        methods = [METHODS[number] for number in head["method"].tolist()]
+        self.taken += count
+        return list(zip(head["objective"].tolist(), head["block"].tolist(), methods, values))
+
+
+def _slot(layout: Layout) -> np.dtype:
+    """A slot as NumPy reads it."""
+    values = np.dtype((layout.bound_type, (len(layout.exports),)))
+    offsets, size = [0, ctypes.sizeof(RingSlot)], layout.ring_slot_bytes
+    return np.dtype({"names": ["head", "values"], "formats": [RingSlot, values], "offsets": offsets, "itemsize": size})

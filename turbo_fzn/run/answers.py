@@ -44,22 +44,39 @@ class Everything:
 
 
 class Distinct:
-    """Selects solutions whose output, at `places` of their values, differs from all before."""
+    """Selects solutions whose output, at `places` of their values, differs from all before. `kind` is the type of NumPy
+    that holds those values, to be small."""
 
-    def __init__(self, places: np.ndarray):
-        self.places = places
+    def __init__(self, places: np.ndarray, kind: type[np.signedinteger] = np.int64):
+        self.places, self.kind = places, kind
         self.seen: set[bytes] = set()
 
     def worth_printing(self, arrived: list[Found]) -> list[Found]:
-        return [found for found in arrived if self._is_new(found)]
+        seen, answers = self.seen, []
+        for found, key in zip(arrived, self._keys(arrived)):
+            if key not in seen:
+                seen.add(key)
+                answers.append(found)
+        return answers
 
-    def _is_new(self, found: Found) -> bool:
-        key = found.values[self.places].tobytes()
-        key = key if len(key) <= DIGEST_BYTES else hashlib.blake2b(key, digest_size=DIGEST_BYTES).digest()
-        if key in self.seen:
-            return False
-        self.seen.add(key)
-        return True
+    def _keys(self, arrived: list[Found]) -> list[bytes]:
+        """What the outputs are told apart by."""
+        if not arrived:
+            return []
+        whole = np.array([found.values for found in arrived])[:, self.places].astype(self.kind).tobytes()
+        size = len(whole) // len(arrived)
+        keys = [whole[number * size : (number + 1) * size] for number in range(len(arrived))]
+        if size <= DIGEST_BYTES:
+            return keys
+        return [hashlib.blake2b(key, digest_size=DIGEST_BYTES).digest() for key in keys]
+
+
+def narrowest(lower: np.ndarray, upper: np.ndarray) -> type[np.signedinteger]:
+    """The smallest type of integers that holds all values between these bounds."""
+    least, most = lower.min(initial=0), upper.max(initial=0)
+    kinds: tuple[type[np.signedinteger], ...] = (np.int8, np.int16, np.int32)
+    fitting = (kind for kind in kinds if np.iinfo(kind).min <= least and most <= np.iinfo(kind).max)
+    return next(fitting, np.int64)
 
 
 def output_determines_all(tnf: TNF) -> bool:

@@ -45,8 +45,8 @@ class Judge:
         place[self.exports] = np.arange(len(self.exports))
         if self.floats:  # the upper bounds follow the lower ones of all variables
             self.exports = np.concatenate((self.exports, self.exports + np.int32(prepared.tnf.n_vars)))
-        self.items = [(item, place[item.variables]) for item in prepared.tnf.outputs]
-        every = [positions for _, positions in self.items]
+        every = [place[item.variables] for item in prepared.tnf.outputs]
+        self.items = [(item, _quick(positions)) for item, positions in zip(prepared.tnf.outputs, every)]
         self.places = distinct(np.concatenate(every)) if every else np.empty(0, np.int64)
 
     def _checker(self, options: Options) -> Checker | None:
@@ -143,6 +143,13 @@ class Judge:
         kinds = {name: variable.kind for name, variable in self.checker.model.variables.items()}
         origin = self.prepared.origin.items()
         return {name: numbers[at] if kinds[name] == "float" else int(lower[at]) for name, at in origin}
+
+
+def _quick(positions: np.ndarray) -> np.ndarray | slice:
+    """Positions that follow each other as a slice, by which NumPy copies nothing."""
+    if len(positions) and np.all(np.diff(positions) == 1):
+        return slice(int(positions[0]), int(positions[-1]) + 1)
+    return positions
 
 
 def points(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:

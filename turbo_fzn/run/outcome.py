@@ -15,7 +15,8 @@ CLOSED = ("ALL_SOLUTIONS", "OPTIMAL_SOLUTION", "UNSATISFIABLE")  # statuses: the
 @dataclass
 class Solution:
     """An answer: each output item with the values of its variables, the objective (None to satisfy), and its finder.
-    `statistics` are those of that moment, if the options ask for them; `seconds` is the time since the search began."""
+    `statistics` are those of that moment, if the options ask for them; `seconds` is the time since the search began;
+    `is_followed`: the next event is another solution, without a wait."""
 
     outputs: list[tuple[Output, np.ndarray]]
     objective: float | None
@@ -23,6 +24,7 @@ class Solution:
     method: str
     statistics: dict[str, Any] | None = None
     seconds: float = 0.0
+    is_followed: bool = False
 
 
 class Sample(NamedTuple):

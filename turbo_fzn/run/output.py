@@ -1,8 +1,8 @@
 """Solutions and status lines in MiniZinc's text protocol, and what other styles of an answer share with it.
 
 Source: the FlatZinc specification of the MiniZinc handbook. Everything is flushed at once, since whoever reads may stop
-the process at any time. The other styles are those of the XCSP3 competitions (competition.py) and of a stream of JSON
-(json_stream.py); styles.py chooses one.
+the process at any time; only solutions that arrive together are flushed together. The other styles are those of the
+XCSP3 competitions (competition.py) and of a stream of JSON (json_stream.py); styles.py chooses one.
 
 | | MiniZinc | XCSP3 | JSON: objects of the type |
 |---|---|---|---|
@@ -15,7 +15,7 @@ the process at any time. The other styles are those of the XCSP3 competitions (c
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TextIO
 
 from turbo_fzn import progress
@@ -50,16 +50,15 @@ def value_of(item: Output, values: np.ndarray) -> object:
 
 def _format_value(item: Output, values: np.ndarray) -> str:
     """The value as FlatZinc text. Every version of MiniZinc reads `arrayNd(ranges, [...])`, for any index ranges."""
-    if item.kind == "bool":
-        texts = ["true" if v else "false" for v in values]
-    elif item.kind == "float":
-        texts = [float_text(v) for v in values.tolist()]
-    else:
-        texts = [str(v) for v in values.tolist()]
+    text = TEXTS.get(item.kind, str)
     if item.ranges is None:
-        return texts[0]
+        return text(values.tolist()[0])
     ranges = ", ".join(f"{low}..{high}" for low, high in item.ranges)
-    return f"array{len(item.ranges)}d({ranges}, [{', '.join(texts)}])"
+    return f"array{len(item.ranges)}d({ranges}, [{', '.join(map(text, values.tolist()))}])"
+
+
+def _bool_text(value: int) -> str:
+    return "true" if value else "false"
 
 
 def float_text(value: float) -> str:
@@ -69,14 +68,22 @@ def float_text(value: float) -> str:
     return (mantissa if "." in mantissa else f"{mantissa}.0") + exponent + power
 
 
+TEXTS: dict[str, Callable[[Any], str]] = {"bool": _bool_text, "float": float_text}  # of values; of others, str
+
+
 def write_line(stream: TextIO, line: str) -> None:
     write(stream, line + "\n")
 
 
 def write(stream: TextIO, text: str) -> None:
+    hold(stream, text)
+    stream.flush()
+
+
+def hold(stream: TextIO, text: str) -> None:
+    """Writes what the next `write` or `flush` gives to the reader."""
     progress.erase()  # the terminal may be the same
     stream.write(text)
-    stream.flush()
 
 
 def format_number(value: Any) -> str:
@@ -118,7 +125,8 @@ class MiniZincStyle:
 
     def print_values(self, solution: Solution) -> None:
         lines = [f"{item.name} = {_format_value(item, values)};\n" for item, values in solution.outputs]
-        write(self.stream, "".join(lines) + SEPARATOR + "\n")
+        tell = hold if solution.is_followed else write
+        tell(self.stream, "".join(lines) + SEPARATOR + "\n")
 
     def explain(self, core: Core) -> None:
         """Why there is no solution, before the end; the last line is for programs, a list in JSON."""
@@ -129,6 +137,7 @@ class MiniZincStyle:
 
     def end(self, finished: Finished) -> None:
         self.print_held()
+        self.stream.flush()
         self.print_status(finished.status)
         if self.options.statistics:
             self.print_statistics(finished.statistics)
@@ -137,6 +146,7 @@ class MiniZincStyle:
         """Called when an error ends the search: prints the held solution, which was checked. Returns whether that is
         the complete answer."""
         self.print_held()
+        self.stream.flush()
         return False
 
     def unknown(self) -> None:

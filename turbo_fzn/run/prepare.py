@@ -19,7 +19,7 @@ from turbo_fzn import memory, progress
 from turbo_fzn.engine import root
 from turbo_fzn.engine.abi.abi import LEARNERS
 from turbo_fzn.engine.library import float_flags, library
-from turbo_fzn.errors import EngineError
+from turbo_fzn.errors import EngineError, UsageError
 from turbo_fzn.lower.rewrite import Order, lower
 from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt, Interrupted
@@ -40,6 +40,8 @@ T = TypeVar("T")
 def prepare(model: Model, options: Options, interrupt: Interrupt, for_once: bool = True) -> Prepared:
     """Lowers, simplifies and propagates the root. `for_once`: it will be searched with these options only. Raises
     Interrupted, ModelError or EngineError."""
+    if options.count and model.goal is not None and model.goal.method != "satisfy":
+        raise UsageError("--count: the model has an objective")
     if options.project is not None:
         model = projected(model, names_of(options.project))
     start = time.monotonic()

@@ -1,15 +1,19 @@
 """`--project x,y`: the output is these variables and arrays, so that with `-a` each combination of their values is an
-answer once, whatever the other variables may be: answers.py sees to it."""
+answer once, whatever the other variables may be: answers.py sees to it. The search decides them first, so that the
+kernels look for one completion of each combination and no more (keep_output_levels of kernels/search/search.h)."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from turbo_fzn.domains import IntSet
 from turbo_fzn.errors import UsageError
 from turbo_fzn.read.model import Array, Call, Model, Ref, Variable
 from turbo_fzn.spellings import no_such
+from turbo_fzn.tnf.language import TNF, Strategy, ValueChoice, VarChoice
 
 
 def names_of(text: str) -> list[str]:
@@ -41,6 +45,25 @@ def with_output(model: Model, names: Collection[str]) -> Model:
         variables={name: _shown(one, name in names) for name, one in model.variables.items()},
         arrays={name: _shown_array(one, name in names) for name, one in model.arrays.items()},
     )
+
+
+def output_first(tnf: TNF) -> TNF:
+    """The TNF with the output decided before the rest: in the order of the model's strategies where these have it."""
+    if tnf.floats is not None:  # a float variable is not decided by a value
+        return tnf
+    shown = np.zeros(tnf.n_vars, bool)
+    for item in tnf.outputs:
+        shown[item.variables] = True
+    asked = [_part(one, shown[one.variables]) for one in tnf.strategies]
+    left = np.flatnonzero(shown).astype(np.int32)
+    rest = Strategy(VarChoice.INPUT_ORDER, ValueChoice.MIN, left, asked=False)
+    return replace(tnf, strategies=[*(one for one in asked if len(one.variables)), rest, *tnf.strategies])
+
+
+def _part(strategy: Strategy, wanted: np.ndarray) -> Strategy:
+    """The strategy for some of its variables."""
+    gaps = strategy.gaps and [gap for gap, is_wanted in zip(strategy.gaps, wanted) if is_wanted]
+    return replace(strategy, variables=strategy.variables[wanted], measured=strategy.measured[wanted], gaps=gaps)
 
 
 def _shown(variable: Variable, is_shown: bool) -> Variable:

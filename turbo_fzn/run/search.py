@@ -23,13 +23,14 @@ from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt, Interrupted
 from turbo_fzn.ranks.job import Job
 from turbo_fzn.run import report
-from turbo_fzn.run.answers import Distinct, Everything, Improvements, output_determines_all
+from turbo_fzn.run.answers import Distinct, Everything, Improvements, narrowest, output_determines_all
 from turbo_fzn.run.engines import begin_bounding, decide_job, make_engine
 from turbo_fzn.run.judge import Judge
 from turbo_fzn.run.live import Live
 from turbo_fzn.run.outcome import Finished, SearchEvent, Solution
 from turbo_fzn.run.prepare import log, log_phase, settle_root
 from turbo_fzn.run.prepared import Prepared
+from turbo_fzn.run.projection import output_first
 from turbo_fzn.run.refinement import refine
 from turbo_fzn.run.unbounded import Horizon, has_no_bound
 from turbo_fzn.tnf.language import TNF
@@ -101,7 +102,8 @@ class Search:
                 if proved and self.last is not None and self.options.optimal_limit() != 1 and self.meaning is int:
                     complete = yield from self.enumerate_optimal()
             else:
-                complete = yield from self.run(tnf, self.new_outputs, self.options.solution_limit())
+                first = output_first(tnf) if self.options.project is not None else tnf
+                complete = yield from self.run(first, self.new_outputs, self.options.solution_limit())
         if self.profiler:
             self.profiler.finish(self.interrupt)
         best, bound = map(self.told, (self.best, self.best if proved else self.bound))
@@ -155,7 +157,11 @@ class Search:
 
     def new_outputs(self, engine: Engine) -> Choice:
         once = not engine.repeats and output_determines_all(self.prepared.tnf)
-        return Everything() if once else Distinct(self.judge.places)
+        return Everything() if once else self.distinct()
+
+    def distinct(self) -> Distinct:
+        shown = self.judge.exports[self.judge.places]
+        return Distinct(self.judge.places, narrowest(self.prepared.tnf.lower[shown], self.prepared.tnf.upper[shown]))
 
     def enumerate_optimal(self) -> Course:
         """Yields the other solutions with the objective of the last one, which is the best."""
@@ -172,7 +178,7 @@ class Search:
         if fixed.infeasible:
             raise InternalError("the best solution has vanished")
         self.all_are_optimal = True
-        choice = Distinct(self.judge.places)
+        choice = self.distinct()
         choice.worth_printing([self.last])
         limit = limit and self.n_solutions + limit - 1
         complete = yield from self.run(fixed, lambda engine: choice, limit)
@@ -305,7 +311,7 @@ class Search:
                 return True
             batch, answers = self.judge.split(answers)
             for place, found in enumerate(self.judge.check(batch), 1):
-                yield from self.answer(found, engine)
+                yield from self.answer(found, engine, place < len(batch))
                 if place < len(batch) and self.interrupt and not improving and not patience.is_left():
                     return False
             if self.interrupt and not improving and not patience.is_left():
@@ -350,8 +356,9 @@ class Search:
         if self.prepared.tnf.sense and not (self.all_are_optimal or self.objective_is_fixed):
             self.bound = report.finite(self.prepared.tnf.sense * engine.bound)
 
-    def answer(self, found: Found, engine: Engine) -> Generator[Solution, None, None]:
-        """Counts, records and yields a solution; logs it after the caller has it."""
+    def answer(self, found: Found, engine: Engine, is_followed: bool = False) -> Generator[Solution, None, None]:
+        """Counts, records and yields a solution; logs it after the caller has it. `is_followed`: by another one that
+        is checked already."""
         self.n_solutions += 1
         self.finders[found.finder] += 1
         self.live.note(found)
@@ -367,10 +374,12 @@ class Search:
             counted = report.merge_counts(self.counted, engine.statistics())
             statistics = report.progress(counted, self.start, best, told)
         seconds = time.monotonic() - self.start
-        objective = "" if best is None else f" objective {best}{'' if told is None else f' (bound {told})'},"
-        what = self.n_solutions, objective, found.finder, found.block
-        yield Solution(self.judge.outputs(found), best, found.block, found.method, statistics, seconds)
-        log.info("%.2f s: solution %d,%s by %s in block %d", seconds, *what)
+        outputs = self.judge.outputs(found)
+        yield Solution(outputs, best, found.block, found.method, statistics, seconds, is_followed)
+        if log.isEnabledFor(logging.INFO):
+            objective = "" if best is None else f" objective {best}{'' if told is None else f' (bound {told})'},"
+            what = self.n_solutions, objective, found.finder, found.block
+            log.info("%.2f s: solution %d,%s by %s in block %d", seconds, *what)
         if self.horizon is not None and not self.all_are_optimal:
             self.horizon.see(found)  # after the caller has the solution, since it takes time
 

@@ -11,6 +11,7 @@ complete -c fzn-turbo -l optimal-solutions -r -d 'optimisation: at most this man
 complete -c fzn-turbo -o n-o -r -d 'optimisation: at most this many optimal solutions (0: all; default: 1)'
 complete -c fzn-turbo -l num-optimal -r -d 'optimisation: at most this many optimal solutions (0: all; default: 1)'
 complete -c fzn-turbo -l project -r -d 'print only these variables and arrays, comma-separated, as in x,y (default: the model\'s output)'
+complete -c fzn-turbo -l count -d 'satisfaction: look for all solutions, and print only how many there are, as the statistic solutions'
 complete -c fzn-turbo -l explain -d 'where there is no solution, say why: constraints that have none together'
 complete -c fzn-turbo -s f -d 'free search: neighbourhoods and restarts beside the annotated search'
 complete -c fzn-turbo -l free-search -d 'free search: neighbourhoods and restarts beside the annotated search'

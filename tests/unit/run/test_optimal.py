@@ -21,7 +21,7 @@ from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.read.model import Goal, Ref
-from turbo_fzn.run.answers import Distinct, Improvements, output_determines_all
+from turbo_fzn.run.answers import Distinct, Improvements, narrowest, output_determines_all
 from turbo_fzn.run.prepare import prepare
 
 FLAT_TOP = """\
@@ -138,6 +138,19 @@ def test_outputs_that_were_seen_are_no_answers():
     assert choice.worth_printing(arrived) == []
     wide = Distinct(np.arange(9))
     assert len(wide.worth_printing([found(0, *range(9)), found(0, *range(1, 10)), found(0, *range(9))])) == 2
+    assert len(Distinct(np.arange(0)).worth_printing([found(0), found(0)])) == 1
+
+
+@pytest.mark.parametrize(
+    ("bounds", "kind"),
+    [
+        ([], np.int8), ([(-128, 127)], np.int8), ([(-129, 0)], np.int16), ([(0, 128), (0, 1)], np.int16),
+        ([(5, 2**15)], np.int32), ([(0, 0), (-(2**31) - 1, 0)], np.int64),
+    ],
+)  # fmt: skip
+def test_what_was_seen_is_kept_in_the_smallest_type_that_holds_it(bounds, kind):
+    lower, upper = np.array(bounds, np.int64).reshape(-1, 2).T
+    assert narrowest(lower, upper) == kind
 
 
 @given(model=models(["satisfy"]), data=st.data())

@@ -38,6 +38,42 @@ def test_each_combination_of_what_is_named_is_printed_once_in_its_shape(tmp_path
     assert sorted(answer.solutions) == solutions and answer.markers == ["=========="]
 
 
+FREE = [f"h{number}" for number in range(12)]
+MANY_COMPLETIONS = f"""\
+{"".join(f"var 1..9: {name};" for name in FREE)}
+var 1..5: x :: output_var;
+var 1..108: total;
+array [1..14] of var int: all = [{",".join(FREE)},x,total];
+constraint int_lin_eq([{"1," * 13}-1],all,0);
+solve :: seq_search([int_search([{",".join(FREE)}],input_order,indomain_max,complete),
+                     int_search([x],input_order,indomain_max,complete)]) satisfy;
+"""
+
+
+@pytest.mark.parametrize("blocks", [1, 3])
+def test_a_combination_is_completed_once_and_the_models_order_of_values_stays(engine, blocks):
+    """Of 9^12 completions each."""
+    result = solve_text(MANY_COMPLETIONS, arch=engine, blocks=blocks, all_solutions=True, project="x")
+    found = [solution["x"] for solution in result.solutions]
+    assert sorted(found) == [1, 2, 3, 4, 5] and result.status == "ALL_SOLUTIONS"
+    assert blocks > 1 or found == [5, 4, 3, 2, 1]
+    assert result.statistics["nodes"] < 1000
+
+
+def test_solutions_are_counted_without_being_printed(tmp_path):
+    path = write(tmp_path, TEXT)
+    answer = ask("--arch", "cpu", "--count", "--project", "y", path)
+    assert answer.text == "%%%mzn-stat: solutions=2\n%%%mzn-stat-end\n==========\n"
+    result = solve_text(TEXT, arch="cpu", count=True)
+    assert (result.solutions, result.status, result.statistics["solutions"]) == ([], "ALL_SOLUTIONS", 3)
+    assert ask("--arch", "cpu", "--count", "-s", path).text.count("mzn-stat: solutions=3\n") == 1
+
+
+def test_where_there_is_an_objective_nothing_is_counted():
+    with pytest.raises(UsageError, match="--count: the model has an objective"):
+        solve_text("var 1..3: x; solve maximize x;", count=True)
+
+
 def test_a_name_that_there_is_not_is_refused_and_those_of_the_model_are_told(tmp_path):
     answer = ask("--arch", "cpu", "--project", "z,x", write(tmp_path, TEXT))
     assert (answer.code, answer.markers) == (1, ["=====ERROR====="])
