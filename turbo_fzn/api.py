@@ -63,8 +63,9 @@ def solve_text(
 
     `settings` are fields of `Options` (options.py), with the values of the flags; `check` may also be True or False,
     and `file` is the name of the text in messages and in the report. The Result has what the command would print to
-    stdout, and always the statistics; `verbose` writes to stderr. `time_limit` counts from this call.
-    `on_solution` and `on_bound` are called during the search (listening.py); an exception of theirs ends it.
+    stdout, and always the statistics; `verbose` writes to stderr. `time_limit` counts from this call; neither it nor
+    `memory_limit` stops the reading of the text, after which the call ends at once. `on_solution` and `on_bound` are
+    called during the search (listening.py); an exception of theirs ends it.
 
     Raises TypeError for an unknown setting, and the errors of errors.py. An exception that ends a search early, also
     KeyboardInterrupt, has the attribute `result`: a Result with the solutions found before, without statistics.

@@ -11,6 +11,7 @@ from support import command
 from support.command import LEAST_SUM, NO_SOLUTION_BY_SEARCH, THREE_SOLUTIONS, core_line, ends_soon, run, start, write
 from support.warm import ask
 from turbo_fzn import solve_text
+from turbo_fzn.errors import InternalError
 from turbo_fzn.explain import explainer
 from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt
@@ -95,6 +96,21 @@ def test_without_time_all_constraints_are_the_core_and_nobody_says_that_it_is_mi
     core = explainer.Explainer(model, Options(arch="cpu"), interrupt, 0.0).run()
     assert (len(core.constraints), core.minimal) == (len(model.constraints), False)
     assert core.lines()[0].endswith("constraints have no solution together, but fewer of them may have none, too:")
+
+
+def test_an_error_meanwhile_takes_nothing_from_what_is_proved(monkeypatch, caplog):
+    def fail(self: object, members: object) -> bool:
+        raise InternalError("a solution failed its check")
+
+    monkeypatch.setattr(explainer.Explainer, "refutes", fail)
+    result = solve_text(NO_SOLUTION_BY_SEARCH, arch="cpu", explain=True)
+    assert result.status == "UNSATISFIABLE" and (len(result.core.constraints), result.core.minimal) == (3, False)
+    assert caplog.messages == ["--explain ends early: a solution failed its check"]
+
+
+def test_parts_are_tried_without_the_engine_that_is_there_to_be_compared():
+    archs = {arch: explainer._for_tests(Options(arch=arch)).arch for arch in ("auto", "cpu", "gpu", "hybrid")}
+    assert archs == {"auto": "cpu", "cpu": "cpu", "gpu": "gpu", "hybrid": "cpu"}
 
 
 @pytest.mark.slow

@@ -18,6 +18,8 @@ QUESTIONS = [
          "self.seconds *= PATIENCE", "break", "test_explainer.py"),
     host("explanations", "a stop does not reach a test", EXPLAINER,
          "        whole.halt = self.request\n", "", "test_explainer.py"),
+    host("explanations", "an error takes away what is proved", EXPLAINER,
+         "except Exception as error:", "except ValueError as error:", "test_explain.py -k meanwhile"),
     host("explanations", "definitions belong to nobody", GROUPS,
          "            ahead += new\n", "            reached -= set(new)\n", "test_groups.py"),
     host("explanations", "the base is not tested", "explain/quickxplain.py",

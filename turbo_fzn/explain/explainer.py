@@ -52,7 +52,15 @@ class Explainer:
         self.core = self.told(frozenset(range(len(self.groups))))
 
     def run(self) -> Core:
-        """The core, minimal unless the interrupt comes before."""
+        """The core, minimal unless the interrupt comes before. An error takes nothing from what is proved already: it
+        is a warning."""
+        try:
+            self.shrink()
+        except Exception as error:
+            log.warning("--explain ends early: %s", error or type(error).__name__)
+        return self.core
+
+    def shrink(self) -> None:
         members = minimal(range(len(self.groups)), self.refutes)
         while (open_ones := self.open_ones(members)) and not self.interrupt:
             self.seconds *= PATIENCE
@@ -61,7 +69,6 @@ class Explainer:
                     members -= {member}
         self.core = self.told(members, self.is_minimal(members))
         log.info("explain: %d of %d constraints, after %d tests", len(members), len(self.groups), self.n_tests)
-        return self.core
 
     def told(self, members: Members, is_minimal: bool = False) -> Core:
         return Core([self.groups[member].named for member in sorted(members)], is_minimal)
@@ -177,10 +184,10 @@ def _any_of(domain: object) -> int:
 
 def _for_tests(options: Options) -> Options:
     """One solution is enough, which is checked with all of its values; nobody listens; and a GPU is not worth waking
-    for many small proofs."""
+    for many small proofs, unless it is asked for."""
     return replace(
         options,
-        arch="cpu" if options.arch == "auto" else options.arch,
+        arch="gpu" if options.arch == "gpu" else "cpu",
         all_solutions=False,
         n_solutions=1,
         project=None,
