@@ -59,16 +59,17 @@ class _Question(NamedTuple):
 
 
 class Model:
-    """FlatZinc, FlatZinc-JSON or XCSP3 as text; `settings` as of `solve_text`, for all calls.
+    """FlatZinc, FlatZinc-JSON or XCSP3 as text, or what a `Builder` or a reader has made; `settings` as of
+    `solve_text`, for all calls.
 
     One call at a time: a second one, from another thread, waits for the first. As a context manager it stops what is
     being solved when it is left.
     """
 
-    def __init__(self, text: str, **settings: Any):
+    def __init__(self, text: str | ParsedModel, **settings: Any):
         self._settings = settings
         options = options_of({**settings, "symmetry": "off"})
-        self._parsed = parse_named(text, options.file)
+        self._parsed = parse_named(text, options.file) if isinstance(text, str) else text
         self._shown = _shown_names(self._parsed, options)
         self._prepared = _prepare(self._parsed, self._shown, replace(options, project=None))
         self._items = {item.name: item for item in self._prepared.tnf.outputs}

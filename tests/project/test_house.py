@@ -32,7 +32,7 @@ PACKAGE_FLOORS = (
     ("settings", "listening", "bench", "info", "install", "manual", "messages", "answering"),
     ("api",),
     ("model",),
-    ("objectives",),
+    ("objectives", "building"),
     ("doctor", "reference"),
     ("actions",),
     ("__init__", "cli", "__main__"),
