@@ -115,7 +115,7 @@ OPTIONS = (
         more="With `-a` each combination of their values is printed once. The names are those of the FlatZinc."),
     Row(("--count",), "count", "switch",
         "satisfaction: look for all solutions, and print only how many there are, as the statistic solutions",
-        more="Each is checked. With `--project` combinations are counted."),
+        more="With `--project` combinations are counted."),
     Row(("--explain",), "explain", "switch",
         "where there is no solution, say why: constraints that have none together", "bool",
         more="A minimal set: without any one of them there is a solution. They have the names that the model gives "

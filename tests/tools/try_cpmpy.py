@@ -36,6 +36,7 @@ EXPECTED = (
     ("True [ 0 ", " 11]", "ExitStatus.OPTIMAL"),
     ("4 solutions",),
     ("True [4 5 0] 8.25",),
+    ("(x[0]) > (x[1])", "(x[1]) > (x[2])", "(x[2]) > (x[0])"),
     ("[(True, 28), (True, 28)]", "OPTIMAL_SOLUTION 28"),
 )
 

@@ -31,7 +31,7 @@ class Ring:
         return arrived
 
     def _take_from(self, first: int) -> list[tuple[int, int, str, np.ndarray]]:
-        """Those in the slots from the first one on, up to one that is not complete or to the end of the ring."""
+        """What is in the slots from the first one on, up to one that is not complete or to the end of the ring."""
         sequences = self.slots["head"]["sequence"][first:]
         if sequences[0] != self.taken + 1:
             return []

@@ -20,6 +20,7 @@ from turbo_fzn.domains import INFINITY
 from turbo_fzn.engine.contract import Found
 from turbo_fzn.errors import InternalError
 from turbo_fzn.options import Options
+from turbo_fzn.run.answers import narrowest
 from turbo_fzn.run.prepared import Prepared
 from turbo_fzn.tnf.arrays import distinct
 from turbo_fzn.tnf.language import Output
@@ -32,7 +33,7 @@ BATCH_ELEMENTS = 2**20  # values and literals checked at once
 
 class Judge:
     """Checks solutions. `exports` (int32) are the variables whose values it needs of each solution, `places` the places
-    of the output among them."""
+    of the output among them, `kind` the type of NumPy that holds the values of those."""
 
     def __init__(self, prepared: Prepared, options: Options):
         self.prepared = prepared
@@ -48,6 +49,8 @@ class Judge:
         every = [place[item.variables] for item in prepared.tnf.outputs]
         self.items = [(item, _quick(positions)) for item, positions in zip(prepared.tnf.outputs, every)]
         self.places = distinct(np.concatenate(every)) if every else np.empty(0, np.int64)
+        shown = self.exports[self.places]
+        self.kind = narrowest(prepared.tnf.lower[shown], prepared.tnf.upper[shown])
 
     def _checker(self, options: Options) -> Checker | None:
         model = self.prepared.model

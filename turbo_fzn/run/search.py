@@ -23,7 +23,7 @@ from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt, Interrupted
 from turbo_fzn.ranks.job import Job
 from turbo_fzn.run import report
-from turbo_fzn.run.answers import Distinct, Everything, Improvements, narrowest, output_determines_all
+from turbo_fzn.run.answers import Distinct, Everything, Improvements, output_determines_all
 from turbo_fzn.run.engines import begin_bounding, decide_job, make_engine
 from turbo_fzn.run.judge import Judge
 from turbo_fzn.run.live import Live
@@ -157,11 +157,7 @@ class Search:
 
     def new_outputs(self, engine: Engine) -> Choice:
         once = not engine.repeats and output_determines_all(self.prepared.tnf)
-        return Everything() if once else self.distinct()
-
-    def distinct(self) -> Distinct:
-        shown = self.judge.exports[self.judge.places]
-        return Distinct(self.judge.places, narrowest(self.prepared.tnf.lower[shown], self.prepared.tnf.upper[shown]))
+        return Everything() if once else Distinct(self.judge.places, self.judge.kind)
 
     def enumerate_optimal(self) -> Course:
         """Yields the other solutions with the objective of the last one, which is the best."""
@@ -178,7 +174,7 @@ class Search:
         if fixed.infeasible:
             raise InternalError("the best solution has vanished")
         self.all_are_optimal = True
-        choice = self.distinct()
+        choice = Distinct(self.judge.places, self.judge.kind)
         choice.worth_printing([self.last])
         limit = limit and self.n_solutions + limit - 1
         complete = yield from self.run(fixed, lambda engine: choice, limit)
