@@ -13,17 +13,18 @@ import math
 import time
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from turbo_fzn import report
 from turbo_fzn.explain.explainer import Explainer
-from turbo_fzn.listening import Listener, OnBound, OnSolution, Values, values_of
+from turbo_fzn.listening import Listener, OnBound, OnLog, OnSolution, Values, values_of
 from turbo_fzn.options import Options
 from turbo_fzn.process.footprint import watched
 from turbo_fzn.process.interrupt import Interrupt, Interrupted, deadline
 from turbo_fzn.read.languages import parse_named
 from turbo_fzn.read.model import Model
+from turbo_fzn.report.record import Record
 from turbo_fzn.run.driver import Run
 from turbo_fzn.run.outcome import CLOSED, Core, Finished, Solution
 from turbo_fzn.run.output import MiniZincStyle
@@ -49,6 +50,13 @@ class Result:
     objective: float | None
     statistics: dict[str, Any]
     core: Core | None = None
+    record: Record | None = field(default=None, repr=False, compare=False)  # how the search went
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the objective over time, as `--report` draws it."""
+        from turbo_fzn.report.page import chart  # only here: few look at it
+
+        return chart(self.record) if self.record is not None else f"<p>{self.status}</p>"
 
     @property
     def complete(self) -> bool:
@@ -57,15 +65,20 @@ class Result:
 
 
 def solve_text(
-    text: str, *, on_solution: OnSolution | None = None, on_bound: OnBound | None = None, **settings: Any
+    text: str,
+    *,
+    on_solution: OnSolution | None = None,
+    on_bound: OnBound | None = None,
+    on_log: OnLog | None = None,
+    **settings: Any,
 ) -> Result:
     """Solves a text in FlatZinc, FlatZinc-JSON or XCSP3.
 
     `settings` are fields of `Options` (options.py), with the values of the flags; `check` may also be True or False,
     and `file` is the name of the text in messages and in the report. The Result has what the command would print to
     stdout, and always the statistics; `verbose` writes to stderr. `time_limit` counts from this call; neither it nor
-    `memory_limit` stops the reading of the text, after which the call ends at once. `on_solution` and `on_bound` are
-    called during the search (listening.py); an exception of theirs ends it.
+    `memory_limit` stops the reading of the text, after which the call ends at once. `on_solution`, `on_bound`
+    and `on_log` are called during the search (listening.py); an exception of theirs ends it.
 
     Raises TypeError for an unknown setting, and the errors of errors.py. An exception that ends a search early, also
     KeyboardInterrupt, has the attribute `result`: a Result with the solutions found before, without statistics.
@@ -73,16 +86,21 @@ def solve_text(
     start = time.monotonic()
     options = options_of(settings)
     model = parse_named(text, options.file)
-    return solve_run(Run(model, options, interrupt_of(options, start)), Listener(on_solution, on_bound))
+    return solve_run(Run(model, options, interrupt_of(options, start)), Listener(on_solution, on_bound, on_log))
 
 
 def solve_model(
-    model: Model, *, on_solution: OnSolution | None = None, on_bound: OnBound | None = None, **settings: Any
+    model: Model,
+    *,
+    on_solution: OnSolution | None = None,
+    on_bound: OnBound | None = None,
+    on_log: OnLog | None = None,
+    **settings: Any,
 ) -> Result:
     """Solves a parsed model; settings, result and errors are those of `solve_text`."""
     start = time.monotonic()
     options = options_of({"file": model.file, **settings})
-    return solve_run(Run(model, options, interrupt_of(options, start)), Listener(on_solution, on_bound))
+    return solve_run(Run(model, options, interrupt_of(options, start)), Listener(on_solution, on_bound, on_log))
 
 
 def interrupt_of(options: Options, start: float) -> Interrupt:
@@ -93,10 +111,9 @@ def interrupt_of(options: Options, start: float) -> Interrupt:
 def solve_run(run: Run, listener: Listener) -> Result:
     """What a run gives, which is closed then."""
     kept = _Kept(run.options)
-    if listener.on_bound is not None:
-        run.sample_seconds = run.sample_seconds or math.inf
+    run.sample_seconds = run.sample_seconds or math.inf  # for bounds, and for the record
     stop = run.interrupt.request
-    with _told_on_stderr(run.options.verbose), watched(run.options.memory_bytes(), stop), closing(run):
+    with _told(run.options.verbose, listener.on_log), watched(run.options.memory_bytes(), stop), closing(run):
         try:
             return _answers(run, kept, listener)
         except Interrupted:
@@ -117,6 +134,7 @@ def _answers(run: Run, kept: _Kept, listener: Listener) -> Result:
                 write_file(event.tnf, options.dump_tnf)
                 return kept.result("UNKNOWN")
             note = report.listener(options, event.tnf.sense)
+            record = Record(options, event.tnf.sense)
             continue
         if isinstance(event, Solution):
             if not options.count:
@@ -124,9 +142,11 @@ def _answers(run: Run, kept: _Kept, listener: Listener) -> Result:
         elif isinstance(event, Finished):
             kept.print_held()
         note(event)
+        record.note(event)
         listener.hear(event)
         if isinstance(event, Finished):
             result = kept.result(event.status, event.statistics)
+            result.record = record
             if options.explain and event.status == "UNSATISFIABLE":
                 assert run.prepared is not None and run.prepared.model is not None, "it was not read from a .tnf file"
                 result.core = Explainer(run.prepared.model, options, run.interrupt, event.seconds).run()
@@ -150,19 +170,31 @@ class _Kept(MiniZincStyle):
         return Result(status, self.solutions, self.objective, statistics or {})
 
 
+class _Ear(logging.Handler):
+    """Gives log lines to a function."""
+
+    def __init__(self, on_log: OnLog):
+        super().__init__()
+        self.on_log = on_log
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.on_log(self.format(record))
+
+
 @contextlib.contextmanager
-def _told_on_stderr(verbose: bool) -> Iterator[None]:
-    """A context in which the log lines of the command's -v are written to stderr, if `verbose`."""
-    log = logging.getLogger("turbo_fzn")
-    if not verbose:
-        yield
-        return
-    handler, level = logging.StreamHandler(), log.level
-    handler.setFormatter(logging.Formatter("turbo_fzn: %(message)s"))
-    log.addHandler(handler)
-    log.setLevel(logging.INFO)
+def _told(verbose: bool, on_log: OnLog | None) -> Iterator[None]:
+    """A context in which the log lines of the command's -v go to stderr, if `verbose`, and to `on_log`."""
+    handlers: list[logging.Handler] = [] if on_log is None else [_Ear(on_log)]
+    if verbose:
+        handlers.append(logging.StreamHandler())
+        handlers[-1].setFormatter(logging.Formatter("turbo_fzn: %(message)s"))
+    log, level = logging.getLogger("turbo_fzn"), logging.getLogger("turbo_fzn").level
+    for handler in handlers:
+        log.addHandler(handler)
+    log.setLevel(logging.INFO if handlers else level)
     try:
         yield
     finally:
-        log.removeHandler(handler)
         log.setLevel(level)
+        for handler in handlers:
+            log.removeHandler(handler)

@@ -13,6 +13,7 @@ Values = dict[str, object]  # output name -> bool, int, float or flat list
 
 OnSolution = Callable[[Values, Union[float, None]], object]
 OnBound = Callable[[float], object]
+OnLog = Callable[[str], object]
 
 
 def values_of(solution: Solution) -> Values:
@@ -22,10 +23,12 @@ def values_of(solution: Solution) -> Values:
 @dataclass
 class Listener:
     """`on_solution` is called with the values and the objective (None to satisfy) of each solution when it is found,
-    also of those that a better one follows; `on_bound` with what no solution can pass, whenever more is proved."""
+    also of those that a better one follows; `on_bound` with what no solution can pass, whenever more is proved;
+    `on_log` with each line that -v would write, of all calls in the process at that time."""
 
     on_solution: OnSolution | None = None
     on_bound: OnBound | None = None
+    on_log: OnLog | None = None
     bound: float | None = None
 
     def hear(self, event: object) -> None:

@@ -29,7 +29,7 @@ from turbo_fzn.api import Result, interrupt_of, solve_run
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.errors import UsageError
 from turbo_fzn.explain.groups import CONSTRAINT_NAME
-from turbo_fzn.listening import Listener, OnBound, OnSolution
+from turbo_fzn.listening import Listener, OnBound, OnLog, OnSolution
 from turbo_fzn.lower.rewrite import SENSES
 from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt, Interrupted
@@ -105,6 +105,7 @@ class Model:
         *,
         on_solution: OnSolution | None = None,
         on_bound: OnBound | None = None,
+        on_log: OnLog | None = None,
         **settings: Any,
     ) -> Result:
         """Solves the model under assumptions; result and errors are those of `solve_text`.
@@ -124,7 +125,7 @@ class Model:
             try:
                 run = Run(self._parsed, options, self._interrupt)
                 run.prepared = self._asked(_Question(assume or {}, goal, hint or {}), options)
-                return solve_run(run, Listener(on_solution, on_bound))
+                return solve_run(run, Listener(on_solution, on_bound, on_log))
             except Interrupted:
                 return Result("UNKNOWN", [], None, {})
             finally:

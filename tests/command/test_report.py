@@ -28,7 +28,7 @@ from support.needs import needs_minizinc
 from support.pages import SVG, parse, tables, titles
 from support.warm import ask
 from turbo_fzn.options import Options
-from turbo_fzn.report import axes, listener, origin, page, plot, recorder
+from turbo_fzn.report import axes, listener, origin, page, plot, record, recorder
 from turbo_fzn.report.record import Answer, Record
 from turbo_fzn.run.outcome import Finished, Sample, Solution
 
@@ -263,7 +263,7 @@ def test_a_long_legend_takes_more_rows():
 
 
 def test_only_so_many_answers_are_kept(monkeypatch, tmp_path):
-    monkeypatch.setattr(recorder, "MOST_ANSWERS", 2)
+    monkeypatch.setattr(record, "MOST_ANSWERS", 2)
     note = recorder.recorder(Options(report=str(tmp_path / "run.html")), 0)
     for _ in range(3):
         note(Solution([], None, 0, "tree"))

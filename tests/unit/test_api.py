@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import re
+import signal
+import threading
+import time
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
-from support.command import LEAST_SUM, NO_SOLUTION, THREE_SOLUTIONS, golomb, write
+from support import command
+from support.command import LEAST_SUM, NO_SOLUTION, THREE_SOLUTIONS, golomb, wait_until, write
 from support.needs import needs_minizinc
 from support.warm import ask
 from turbo_fzn import Result, solve_model, solve_text
@@ -171,6 +176,49 @@ def test_verbose_tells_on_stderr_what_is_done_and_no_longer(capsys):
     assert "turbo_fzn: search: " in told and "turbo_fzn: root: " in told
     solve(LEAST_SUM)
     assert capsys.readouterr().err == ""
+
+
+def test_log_lines_go_to_who_wants_them_and_to_nobody_else(capsys):
+    lines: list[str] = []
+    solve(LEAST_SUM, on_log=lines.append)
+    assert any(line.startswith("search: ") for line in lines) and capsys.readouterr().err == ""
+    count = len(lines)
+    solve(LEAST_SUM)
+    assert len(lines) == count
+
+
+# ---- in a notebook
+
+
+@pytest.mark.parametrize(
+    ("text", "words"), [(LEAST_SUM, "The optimum is proved"), (NO_SOLUTION, "There is no solution")]
+)
+def test_a_result_shows_itself_as_a_piece_of_html_with_a_picture(text, words):
+    shown = solve(text)._repr_html_()
+    assert words in shown and "<html" not in shown and shown.count("<svg") == shown.count("</svg>") == 1
+    ElementTree.fromstring(f"<div>{shown}</div>")
+
+
+def test_a_result_of_no_search_says_its_status():
+    assert Result("UNKNOWN", [], None, {})._repr_html_() == "<p>UNKNOWN</p>"
+
+
+def test_ctrl_c_ends_a_call_which_leaves_no_thread_and_the_next_one_is_as_ever():
+    """The process of a notebook goes on."""
+    threads = threading.active_count()
+    heard: list[float] = []
+
+    def interrupt(values: object, objective: float) -> None:
+        if not heard:
+            threading.Timer(0.05, signal.raise_signal, [signal.SIGINT]).start()
+        heard.append(objective)
+
+    with pytest.raises(KeyboardInterrupt) as raised:
+        solve(golomb(16), threads=2, on_solution=interrupt)
+        time.sleep(command.PATIENCE)
+    assert heard and raised.value.result.status == "SATISFIED"
+    wait_until(lambda: threading.active_count() == threads)
+    assert solve(LEAST_SUM).objective == 7
 
 
 # ---- which language

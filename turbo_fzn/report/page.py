@@ -7,6 +7,7 @@ import platform
 import re
 from collections.abc import Iterable
 from dataclasses import fields
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,11 @@ def page(record: Record) -> str:
         table("Statistics", list(record.statistics.items()), long=True),
     ]
     return document(record.origin.name, "a run of fzn-turbo", verdict(record), parts)
+
+
+def chart(record: Record) -> str:
+    """The outcome and its first picture, as a piece of HTML: what a notebook shows of a result."""
+    return f"<p>{escape(verdict(record))}</p>{next(iter(figures(record)))}"
 
 
 def verdict(record: Record) -> str:

@@ -7,8 +7,9 @@ from typing import Any
 
 from turbo_fzn.options import Options
 from turbo_fzn.report.origin import Origin
-from turbo_fzn.run.outcome import Sample
+from turbo_fzn.run.outcome import Finished, Sample, SearchEvent
 
+MOST_ANSWERS = 100_000  # that are kept; further ones are only counted
 LAST_STRETCH = 0.9  # its beginning, as a share of the time
 
 
@@ -34,6 +35,16 @@ class Record:
     seconds: float = 0.0
     statistics: dict[str, Any] = field(default_factory=dict)
     origin: Origin = field(default_factory=Origin)
+
+    def note(self, event: SearchEvent) -> None:
+        """Takes down an event of the search."""
+        self.seconds = event.seconds
+        if isinstance(event, Finished):
+            self.status, self.statistics = event.status, event.statistics
+        elif isinstance(event, Sample):
+            self.samples.append(event)
+        elif len(self.answers) < MOST_ANSWERS:
+            self.answers.append(Answer(event.seconds, event.objective, event.method, event.block))
 
     def improvements(self) -> list[tuple[float, float, str]]:
         """(seconds, objective, method) of each answer that was better than all before."""

@@ -12,12 +12,10 @@ from collections.abc import Callable
 from turbo_fzn.errors import UsageError
 from turbo_fzn.options import Options
 from turbo_fzn.report.origin import origin_of
-from turbo_fzn.report.record import Answer, Record
-from turbo_fzn.run.outcome import Finished, Sample, SearchEvent
+from turbo_fzn.report.record import Record
+from turbo_fzn.run.outcome import Finished, SearchEvent
 
 log = logging.getLogger("turbo_fzn")
-
-MOST_ANSWERS = 100_000  # that are kept; further ones are only counted
 
 
 def recorder(options: Options, sense: int) -> Callable[[SearchEvent], object]:
@@ -31,14 +29,9 @@ def recorder(options: Options, sense: int) -> Callable[[SearchEvent], object]:
     record = Record(options, sense, origin=origin_of(options.file))
 
     def note(event: SearchEvent) -> None:
-        record.seconds = event.seconds
+        record.note(event)
         if isinstance(event, Finished):
-            record.status, record.statistics = event.status, event.statistics
             _write_page(record)
-        elif isinstance(event, Sample):
-            record.samples.append(event)
-        elif len(record.answers) < MOST_ANSWERS:
-            record.answers.append(Answer(event.seconds, event.objective, event.method, event.block))
 
     return note
 
