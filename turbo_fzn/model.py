@@ -84,6 +84,11 @@ class Model:
         self.stop()
 
     @property
+    def parsed(self) -> ParsedModel:
+        """The model as it was read."""
+        return self._parsed
+
+    @property
     def variables(self) -> list[str]:
         """The names that may be assumed, hinted, projected to, and be an objective."""
         return [name for name, item in self._items.items() if item.ranges is None]

@@ -29,11 +29,11 @@ PACKAGE_FLOORS = (
     ("run",),
     ("explain",),
     ("report",),
-    ("settings", "listening", "bench", "info", "install", "manual", "messages", "answering"),
+    ("settings", "listening", "info", "install", "manual", "messages", "answering"),
     ("api",),
     ("model",),
     ("objectives", "building"),
-    ("doctor", "reference"),
+    ("doctor", "reference", "bench"),
     ("actions",),
     ("__init__", "cli", "__main__"),
 )
