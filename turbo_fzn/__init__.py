@@ -1,8 +1,8 @@
 """A MiniZinc solver that runs wholly on a GPU, or on CPU threads from the same kernel sources.
 
-From Python: `solve_text`, `solve_model` and `Result` of api.py, `Model` of model.py, `Builder` of building.py, `Front`
-and `lexicographic` of objectives.py. They are imported when they are first used, so that the command, which has its own
-entry point, can print its version without loading NumPy.
+From Python: `solve_text`, `solve_model` and `Result` of api.py, `Model` of model.py, `Builder` of building.py, `Cores`
+of cores.py, `Front` and `lexicographic` of objectives.py. They are imported when they are first used, so that the
+command, which has its own entry point, can print its version without loading NumPy.
 """
 
 from typing import TYPE_CHECKING
@@ -10,12 +10,19 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from turbo_fzn.api import Result, solve_model, solve_text
     from turbo_fzn.building import Builder
+    from turbo_fzn.cores import Cores
     from turbo_fzn.model import Model
     from turbo_fzn.objectives import Front, lexicographic
 
 __version__ = "0.1.0"
-__all__ = ["Builder", "Front", "Model", "Result", "__version__", "lexicographic", "solve_model", "solve_text"]
-_MODULES = {"Builder": "building", "Model": "model", "Front": "objectives", "lexicographic": "objectives"}  # else api
+__all__ = ["Builder", "Cores", "Front", "Model", "Result", "__version__", "lexicographic", "solve_model", "solve_text"]
+_MODULES = {
+    "Builder": "building",
+    "Cores": "cores",
+    "Model": "model",
+    "Front": "objectives",
+    "lexicographic": "objectives",
+}  # else api
 
 
 def __getattr__(name: str) -> object:

@@ -33,7 +33,7 @@ PACKAGE_FLOORS = (
     ("api",),
     ("model",),
     ("objectives", "building"),
-    ("doctor", "reference", "bench"),
+    ("doctor", "reference", "bench", "cores"),
     ("actions",),
     ("__init__", "cli", "__main__"),
 )

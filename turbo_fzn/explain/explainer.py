@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import replace
 
@@ -61,14 +61,19 @@ class Explainer:
         return self.core
 
     def shrink(self) -> None:
-        members = minimal(range(len(self.groups)), self.refutes)
+        members = self.shrunk(range(len(self.groups)))
+        self.core = self.told(members, self.is_minimal(members))
+        log.info("explain: %d of %d constraints, after %d tests", len(members), len(self.groups), self.n_tests)
+
+    def shrunk(self, refuted: Sequence[int]) -> Members:
+        """A part of these members that is refuted as they are, and minimal unless the interrupt comes before."""
+        members = minimal(refuted, self.refutes)
         while (open_ones := self.open_ones(members)) and not self.interrupt:
             self.seconds *= PATIENCE
             for member in open_ones:
                 if self.refutes(members - {member}):
                     members -= {member}
-        self.core = self.told(members, self.is_minimal(members))
-        log.info("explain: %d of %d constraints, after %d tests", len(members), len(self.groups), self.n_tests)
+        return members
 
     def told(self, members: Members, is_minimal: bool = False) -> Core:
         return Core([self.groups[member].named for member in sorted(members)], is_minimal)
