@@ -30,9 +30,9 @@ from turbo_fzn.settings import options_of
 class Cores:
     """The cores of a model: FlatZinc, FlatZinc-JSON or XCSP3 as text, or a model as a reader or a `Builder` has it.
 
-    `settings` are those of `solve_text`. When the iteration has ended, `complete` says whether these were all: a time
-    limit ends it early, and so does a set of which no search says anything; not all were
-    there where one is not known to be minimal. A model that has a solution has no core.
+    `settings` are those of `solve_text`. When the iteration has ended, `complete` says whether these were all, each of
+    them minimal: a time limit ends it early, and so does a set of which no search says anything. A model that has a
+    solution has no core.
     """
 
     def __init__(self, text: str | ParsedModel, **settings: Any):
