@@ -38,13 +38,13 @@ def test_each_combination_of_what_is_named_is_printed_once_in_its_shape(tmp_path
     assert sorted(answer.solutions) == solutions and answer.markers == ["=========="]
 
 
-FREE = [f"h{number}" for number in range(12)]
+FREE = [f"h{number}" for number in range(5)]
 MANY_COMPLETIONS = f"""\
 {"".join(f"var 1..9: {name};" for name in FREE)}
 var 1..5: x :: output_var;
-var 1..108: total;
-array [1..14] of var int: all = [{",".join(FREE)},x,total];
-constraint int_lin_eq([{"1," * 13}-1],all,0);
+var 1..50: total;
+array [1..7] of var int: all = [{",".join(FREE)},x,total];
+constraint int_lin_eq([{"1," * 6}-1],all,0);
 solve :: seq_search([int_search([{",".join(FREE)}],input_order,indomain_max,complete),
                      int_search([x],input_order,indomain_max,complete)]) satisfy;
 """
@@ -52,12 +52,12 @@ solve :: seq_search([int_search([{",".join(FREE)}],input_order,indomain_max,comp
 
 @pytest.mark.parametrize("blocks", [1, 3])
 def test_a_combination_is_completed_once_and_the_models_order_of_values_stays(engine, blocks):
-    """Each has billions of completions."""
+    """Each has 9^5 completions."""
     result = solve_text(MANY_COMPLETIONS, arch=engine, blocks=blocks, all_solutions=True, project="x")
     found = [solution["x"] for solution in result.solutions]
     assert sorted(found) == [1, 2, 3, 4, 5] and result.status == "ALL_SOLUTIONS"
     assert blocks > 1 or found == [5, 4, 3, 2, 1]
-    assert result.statistics["nodes"] < 1000
+    assert result.statistics["nodes"] < 500
 
 
 def test_solutions_are_counted_without_being_printed(tmp_path):
